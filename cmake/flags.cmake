@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Warnings, floating-point rules and sanitizers, as one interface library.
+add_library(dlsim_flags INTERFACE)
+target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wundef
+  -Wvla -Wcast-qual -Wdouble-promotion -Wformat=2 -Wno-sign-conversion
+  -ffp-contract=off # the same bytes from every compiler
+  >)
+target_compile_definitions(dlsim_flags INTERFACE _GNU_SOURCE DLS_VERSION="${PROJECT_VERSION}")
+if(DLSIM_WERROR)
+  target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:-Werror>)
+endif()
+if(DLSIM_SANITIZE)
+  target_compile_options(dlsim_flags INTERFACE $<$<COMPILE_LANGUAGE:C>:
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer>)
+  target_link_options(dlsim_flags INTERFACE -fsanitize=address,undefined)
+endif()

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/alloc.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static dls_alloc_hook the_hook;
+static void *the_user;
+
+void dls_alloc_set_hook(dls_alloc_hook hook, void *user)
+{
+    the_hook = hook;
+    the_user = user;
+}
+
+static int allowed(size_t bytes)
+{
+    return !the_hook || the_hook(the_user, bytes);
+}
+
+void *dls_alloc(size_t bytes)
+{
+    return allowed(bytes) ? malloc(bytes ? bytes : 1) : NULL;
+}
+
+void *dls_alloc_zero(size_t n, size_t size)
+{
+    if (size && n > SIZE_MAX / size) {
+        return NULL;
+    }
+    return allowed(n * size) ? calloc(n ? n : 1, size ? size : 1) : NULL;
+}
+
+void *dls_alloc_aligned(size_t bytes)
+{
+    void *p = NULL;
+    if (bytes > SIZE_MAX - 64 || !allowed(bytes)) {
+        return NULL;
+    }
+    return posix_memalign(&p, 64, (bytes + 63) / 64 * 64 + (bytes == 0) * 64) == 0 ? p : NULL;
+}
+
+void *dls_realloc(void *p, size_t bytes)
+{
+    return allowed(bytes) ? realloc(p, bytes ? bytes : 1) : NULL;
+}
+
+void dls_free(void *p)
+{
+    free(p);
+}
+
+char *dls_strdup(const char *s)
+{
+    const size_t n = strlen(s) + 1;
+    char *copy = dls_alloc(n);
+    return copy ? memcpy(copy, s, n) : NULL;
+}
+
+dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size, dls_error *err)
+{
+    if (need <= *cap) {
+        return DLS_OK;
+    }
+    size_t n = *cap ? *cap : 16;
+    while (n < need) {
+        if (n > SIZE_MAX / 2 / size) {
+            return dls_nomem(err, "growing an array", SIZE_MAX);
+        }
+        n *= 2;
+    }
+    void *old;
+    memcpy(&old, p, sizeof old);
+    void *grown = dls_realloc(old, n * size);
+    if (!grown) {
+        return dls_nomem(err, "growing an array", n * size);
+    }
+    memcpy(p, &grown, sizeof grown);
+    *cap = n;
+    return DLS_OK;
+}
+
+dls_status dls_nomem(dls_error *err, const char *what, size_t bytes)
+{
+    return dls_fail(err, DLS_ENOMEM, NULL, "out of memory (%s, %zu bytes)", what, bytes);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "dlsim/error.h"
+
+#include <stdio.h>
+
+static const struct {
+    const char *name;
+    const char *text;
+    int exit_code;
+} status_table[] = {
+#define XX(name, code, text) {#name, text, code},
+    DLS_STATUS_MAP(XX)
+#undef XX
+};
+
+static unsigned known(dls_status status)
+{
+    const unsigned n = sizeof status_table / sizeof status_table[0];
+    return (unsigned)status < n ? (unsigned)status : (unsigned)DLS_ERUN;
+}
+
+const char *dls_status_name(dls_status status)
+{
+    return status_table[known(status)].name;
+}
+
+const char *dls_status_str(dls_status status)
+{
+    return status_table[known(status)].text;
+}
+
+int dls_status_exit_code(dls_status status)
+{
+    return status_table[known(status)].exit_code;
+}
+
+dls_status dls_vfail(dls_error *err, dls_status status, const char *where, const char *fmt,
+                     va_list ap)
+{
+    if (err) {
+        err->status = status;
+        snprintf(err->where, sizeof err->where, "%s", where ? where : "");
+        vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+    }
+    return status;
+}
+
+dls_status dls_fail(dls_error *err, dls_status status, const char *where, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    dls_vfail(err, status, where, fmt, ap);
+    va_end(ap);
+    return status;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/strdict.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+static uint64_t hash_bytes(const char *s, size_t len)
+{
+    uint64_t h = 0xCBF29CE484222325u; /* FNV-1a */
+    for (size_t i = 0; i < len; i++) {
+        h = (h ^ (unsigned char)s[i]) * 0x100000001B3u;
+    }
+    return h ^ (h >> 29);
+}
+
+void dls_strdict_init(dls_strdict *dict)
+{
+    memset(dict, 0, sizeof *dict);
+}
+
+void dls_strdict_fini(dls_strdict *dict)
+{
+    dls_free(dict->text);
+    dls_free(dict->offset);
+    dls_free(dict->slot);
+    dls_strdict_init(dict);
+}
+
+const char *dls_strdict_get(const dls_strdict *dict, int32_t code)
+{
+    return code >= 0 && (size_t)code < dict->n ? dict->text + dict->offset[code] : "";
+}
+
+/* The slot that holds s, or the empty one where it belongs. */
+static size_t probe(const dls_strdict *dict, const char *s, size_t len)
+{
+    size_t i = (size_t)hash_bytes(s, len) & (dict->n_slots - 1);
+    for (;; i = (i + 1) & (dict->n_slots - 1)) {
+        const int32_t code = dict->slot[i];
+        if (code < 0) {
+            return i;
+        }
+        const char *t = dict->text + dict->offset[code];
+        if (strncmp(t, s, len) == 0 && t[len] == '\0') {
+            return i;
+        }
+    }
+}
+
+int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len)
+{
+    return dict->n_slots ? dict->slot[probe(dict, s, len)] : -1;
+}
+
+static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
+{
+    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
+    if (!slot) {
+        return dls_nomem(err, "string dictionary", n_slots * sizeof *slot);
+    }
+    for (size_t i = 0; i < n_slots; i++) {
+        slot[i] = -1;
+    }
+    dls_free(dict->slot);
+    dict->slot = slot;
+    dict->n_slots = n_slots;
+    for (size_t i = 0; i < dict->n; i++) {
+        const char *s = dict->text + dict->offset[i];
+        slot[probe(dict, s, strlen(s))] = (int32_t)i;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t *code,
+                           dls_error *err)
+{
+    if (dict->n * 2 >= dict->n_slots) {
+        DLS_TRY(rehash(dict, dict->n_slots ? dict->n_slots * 2 : 64, err));
+    }
+    const size_t at = probe(dict, s, len);
+    if (dict->slot[at] < 0) {
+        if (dict->n == INT32_MAX) {
+            return dls_fail(err, DLS_ENOMEM, NULL, "more than 2^31-1 distinct strings");
+        }
+        DLS_TRY(dls_grow(&dict->text, &dict->text_cap, dict->text_len + len + 1, 1, err));
+        DLS_TRY(dls_grow(&dict->offset, &dict->offset_cap, dict->n + 1, sizeof *dict->offset, err));
+        memcpy(dict->text + dict->text_len, s, len);
+        dict->text[dict->text_len + len] = '\0';
+        dict->offset[dict->n] = dict->text_len;
+        dict->text_len += len + 1;
+        dict->slot[at] = (int32_t)dict->n++;
+    }
+    *code = dict->slot[at];
+    return DLS_OK;
+}
