@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/order.h"
+
+#include "base/alloc.h"
+
+dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err)
+{
+    t->n = n;
+    t->steps = 0;
+    t->node = dls_alloc_zero((size_t)n, sizeof *t->node);
+    return t->node ? DLS_OK : dls_nomem(err, "ordered sets", (size_t)n * sizeof *t->node);
+}
+
+void dls_order_fini(dls_order *t)
+{
+    dls_free(t->node);
+    t->node = NULL;
+    t->n = 0;
+}
+
+/* Heap priority of a member: fixed, so that runs repeat. */
+static inline uint32_t priority(int32_t x)
+{
+    uint32_t h = (uint32_t)x * 0x9E3779B1u;
+    h = (h ^ (h >> 15)) * 0x85EBCA77u;
+    return (h ^ (h >> 13)) * 0xC2B2AE3Du;
+}
+
+static inline bool above(int32_t a, int32_t b)
+{
+    const uint32_t pa = priority(a), pb = priority(b);
+    return pa != pb ? pa > pb : a < b;
+}
+
+static inline void pull(dls_order *t, int32_t x)
+{
+    dls_order_node *p = &t->node[x];
+    int64_t sum = p->weight, min_aux = p->aux;
+    int32_t count = 1;
+    if (p->left != DLS_NONE) {
+        const dls_order_node *l = &t->node[p->left];
+        sum += l->sum;
+        count += l->count;
+        min_aux = l->min_aux < min_aux ? l->min_aux : min_aux;
+    }
+    if (p->right != DLS_NONE) {
+        const dls_order_node *r = &t->node[p->right];
+        sum += r->sum;
+        count += r->count;
+        min_aux = r->min_aux < min_aux ? r->min_aux : min_aux;
+    }
+    p->sum = sum;
+    p->count = count;
+    p->min_aux = min_aux;
+}
+
+static inline void replace_child(dls_order *t, dls_order_set *s, int32_t parent, int32_t old,
+                                 int32_t new_child)
+{
+    if (parent == DLS_NONE) {
+        s->root = new_child;
+    } else if (t->node[parent].left == old) {
+        t->node[parent].left = new_child;
+    } else {
+        t->node[parent].right = new_child;
+    }
+    if (new_child != DLS_NONE) {
+        t->node[new_child].parent = parent;
+    }
+}
+
+/* Rotate x above its parent. */
+static void rotate_up(dls_order *t, dls_order_set *s, int32_t x)
+{
+    dls_order_node *const node = t->node;
+    const int32_t p = node[x].parent;
+    const int32_t g = node[p].parent;
+    if (node[p].left == x) {
+        node[p].left = node[x].right;
+        if (node[x].right != DLS_NONE) {
+            node[node[x].right].parent = p;
+        }
+        node[x].right = p;
+    } else {
+        node[p].right = node[x].left;
+        if (node[x].left != DLS_NONE) {
+            node[node[x].left].parent = p;
+        }
+        node[x].left = p;
+    }
+    replace_child(t, s, g, p, x);
+    node[p].parent = x;
+    pull(t, p);
+    pull(t, x);
+}
+
+void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, int32_t weight,
+                      int64_t aux)
+{
+    dls_order_node *const node = t->node;
+    node[x] = (dls_order_node){.rank = rank,
+                               .sum = weight,
+                               .aux = aux,
+                               .min_aux = aux,
+                               .left = DLS_NONE,
+                               .right = DLS_NONE,
+                               .parent = DLS_NONE,
+                               .weight = weight,
+                               .count = 1};
+    if (s->root == DLS_NONE) {
+        s->root = x;
+        return;
+    }
+    int32_t at = s->root;
+    for (;;) {
+        t->steps++;
+        const int32_t next =
+            dls_rank_cmp(&rank, &node[at].rank) < 0 ? node[at].left : node[at].right;
+        /* All of x's ancestors gain it, whatever rotations follow below them. */
+        node[at].sum += weight;
+        node[at].count++;
+        node[at].min_aux = aux < node[at].min_aux ? aux : node[at].min_aux;
+        if (next == DLS_NONE) {
+            break;
+        }
+        at = next;
+    }
+    if (dls_rank_cmp(&rank, &node[at].rank) < 0) {
+        node[at].left = x;
+    } else {
+        node[at].right = x;
+    }
+    node[x].parent = at;
+    while (node[x].parent != DLS_NONE && above(x, node[x].parent)) {
+        rotate_up(t, s, x);
+    }
+}
+
+void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
+{
+    dls_order_node *const node = t->node;
+    while (node[x].left != DLS_NONE && node[x].right != DLS_NONE) {
+        t->steps++;
+        rotate_up(t, s, above(node[x].left, node[x].right) ? node[x].left : node[x].right);
+    }
+    const int32_t child = node[x].left != DLS_NONE ? node[x].left : node[x].right;
+    const int32_t parent = node[x].parent;
+    replace_child(t, s, parent, x, child);
+    for (int32_t p = parent; p != DLS_NONE; p = node[p].parent) {
+        t->steps++;
+        pull(t, p);
+    }
+    node[x].count = 0;
+}
+
+int32_t dls_order_first(const dls_order *t, dls_order_set s)
+{
+    int32_t x = s.root;
+    while (x != DLS_NONE && t->node[x].left != DLS_NONE) {
+        x = t->node[x].left;
+    }
+    return x;
+}
+
+int32_t dls_order_last(const dls_order *t, dls_order_set s)
+{
+    int32_t x = s.root;
+    while (x != DLS_NONE && t->node[x].right != DLS_NONE) {
+        x = t->node[x].right;
+    }
+    return x;
+}
+
+int32_t dls_order_next(const dls_order *t, int32_t x)
+{
+    if (t->node[x].right != DLS_NONE) {
+        return dls_order_first(t, (dls_order_set){t->node[x].right});
+    }
+    int32_t p = t->node[x].parent;
+    while (p != DLS_NONE && t->node[p].right == x) {
+        x = p;
+        p = t->node[p].parent;
+    }
+    return p;
+}
+
+int32_t dls_order_prev(const dls_order *t, int32_t x)
+{
+    if (t->node[x].left != DLS_NONE) {
+        return dls_order_last(t, (dls_order_set){t->node[x].left});
+    }
+    int32_t p = t->node[x].parent;
+    while (p != DLS_NONE && t->node[p].left == x) {
+        x = p;
+        p = t->node[p].parent;
+    }
+    return p;
+}
+
+int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank)
+{
+    int64_t sum = 0;
+    for (int32_t x = s.root; x != DLS_NONE;) {
+        const dls_order_node *p = &t->node[x];
+        t->steps++;
+        if (dls_rank_cmp(&p->rank, rank) < 0) {
+            sum += p->weight + (p->left == DLS_NONE ? 0 : t->node[p->left].sum);
+            x = p->right;
+        } else {
+            x = p->left;
+        }
+    }
+    return sum;
+}
+
+int32_t dls_order_first_over(dls_order *t, dls_order_set s, int64_t limit)
+{
+    int32_t found = DLS_NONE;
+    for (int32_t x = s.root; x != DLS_NONE;) {
+        const dls_order_node *p = &t->node[x];
+        const int64_t left = p->left == DLS_NONE ? 0 : t->node[p->left].sum;
+        t->steps++;
+        if (left + p->weight > limit) {
+            found = x;
+            x = p->left;
+        } else {
+            limit -= left + p->weight;
+            x = p->right;
+        }
+    }
+    return found;
+}
+
+/* The first member of the subtree with aux <= limit. */
+static int32_t leftmost_aux(dls_order *t, int32_t x, int64_t limit)
+{
+    while (x != DLS_NONE && t->node[x].min_aux <= limit) {
+        const dls_order_node *p = &t->node[x];
+        t->steps++;
+        if (p->left != DLS_NONE && t->node[p->left].min_aux <= limit) {
+            x = p->left;
+        } else if (p->aux <= limit) {
+            return x;
+        } else {
+            x = p->right;
+        }
+    }
+    return DLS_NONE;
+}
+
+int32_t dls_order_first_aux(dls_order *t, dls_order_set s, int32_t after, int64_t limit)
+{
+    if (after == DLS_NONE) {
+        return leftmost_aux(t, s.root, limit);
+    }
+    int32_t found = leftmost_aux(t, t->node[after].right, limit);
+    for (int32_t x = after; found == DLS_NONE && t->node[x].parent != DLS_NONE;) {
+        const int32_t p = t->node[x].parent;
+        t->steps++;
+        if (t->node[p].left == x) {
+            found = t->node[p].aux <= limit ? p : leftmost_aux(t, t->node[p].right, limit);
+        }
+        x = p;
+    }
+    return found;
+}
