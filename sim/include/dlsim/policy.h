@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Scheduling and placement policies: what one must export, and what it may see and do.
+ *
+ * A policy is one C file with one const table. Built in, the file lies in sim/sched or placement and
+ * the build finds it; as a plug-in it is a shared object that exports dls_plugin_entry (below). The
+ * code is the same. A policy reads a const view and answers; the engine checks and applies, so a
+ * wrong policy gets an error (EPOLICY) and never corrupts a run.
+ *
+ * Scheduling policies come in two tiers.
+ * - An order: `priority` says where a job stands, smallest (level, key, tie) first, and when that
+ *   next changes. The engine keeps the queues and selects; a pass costs only what changed.
+ * - A program: `pass` walks the waiting and the running jobs and emits actions. It costs what it
+ *   walks.
+ *
+ * Pointers from a view are valid until the callback returns. One run is one thread; a policy keeps
+ * its state in the memory that it is given and not in globals, because a process may run many.
+ */
+#ifndef DLSIM_POLICY_H
+#define DLSIM_POLICY_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define DLS_POLICY_ABI 1u
+#define DLS_NEVER INT64_MAX /* a time that does not come */
+
+/* ---- options ----------------------------------------------------------------------------------- */
+
+typedef enum dls_option_type {
+    DLS_OPT_END = 0,
+    DLS_OPT_BOOL,
+    DLS_OPT_I64,
+    DLS_OPT_F64,
+    DLS_OPT_STR,
+    DLS_OPT_F64_LIST /* numbers within min..max, ascending */
+} dls_option_type;
+
+#define DLS_OPT_LIST_MAX 32
+
+/* One option of a policy; a table ends with {0}. Shown by `dlsim list`, checked by the loader. */
+typedef struct dls_option {
+    const char *name;
+    dls_option_type type;
+    double min, max;     /* inclusive; numbers only */
+    const char *def;     /* default, written as in a config: "true", "60", "3250,7200", "text" */
+    const char *unit;    /* "s", "GPU-s", "" */
+    const char *doc;     /* one line */
+    const char *choices; /* STR only: "a|b|c", NULL: any text */
+} dls_option;
+
+typedef struct dls_option_value {
+    bool b;
+    int64_t i;
+    double f;
+    const char *s;                 /* borrowed for the life of the run */
+    double list[DLS_OPT_LIST_MAX];
+    int32_t n_list;
+} dls_option_value;
+
+/* ---- what a scheduling policy sees ------------------------------------------------------------- */
+
+typedef struct dls_engine dls_engine;
+
+/* Columns are [n_jobs], indexed by job: 0-based in order of submission. */
+typedef struct dls_view {
+    int64_t now_us;
+    int32_t n_jobs;
+    const int32_t *gpus;           /* gang size */
+    const int64_t *submit_us;
+    const int64_t *duration_us;    /* true run time at the reference rate: for policies that know it */
+    const int64_t *estimate_us;    /* predicted run time, for those that do not; never absent */
+    const int64_t *first_start_us; /* -1: never started */
+    const int64_t *since_us;       /* when the job got its present state */
+    const uint8_t *running;        /* 1: holds GPUs */
+    int64_t total_gpus;
+    int64_t free_gpus;
+    int32_t running_jobs, waiting_jobs;
+    uint64_t seed;
+    const dls_engine *engine;
+} dls_view;
+
+/* Seconds of service are time spent running, without restoring; x GPUs = attained service. */
+DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
+/* Work left, as run time at the reference rate (true, for policies that know it). */
+DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
+/* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
+DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
+/* For `pass`: waiting jobs in order of submission, running ones in order of their last start; -1 ends. */
+DLS_API int32_t dls_view_first_waiting(const dls_view *view);
+DLS_API int32_t dls_view_next_waiting(const dls_view *view, int32_t job);
+DLS_API int32_t dls_view_first_running(const dls_view *view);
+DLS_API int32_t dls_view_next_running(const dls_view *view, int32_t job);
+
+/* ---- what it answers --------------------------------------------------------------------------- */
+
+/* Where a job stands, smallest first by (level, key, tie). */
+typedef struct dls_priority {
+    int32_t level;    /* queue */
+    int64_t key;      /* at view->now_us; while the job runs it falls with the table's ageing */
+    int64_t tie;      /* preset to the job index: order of submission; must be distinct for equal keys */
+    int64_t wake_us;  /* preset DLS_NEVER: ask again, and schedule, at this time */
+    int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
+    bool promoted;    /* count this as a promotion for having starved */
+} dls_priority;
+
+/* Why `priority` is asked. */
+typedef enum dls_job_event {
+    DLS_EVENT_SUBMITTED,
+    DLS_EVENT_STARTED,   /* got GPUs */
+    DLS_EVENT_PREEMPTED, /* lost them */
+    DLS_EVENT_DUE        /* wake_us or stale_us has come */
+} dls_job_event;
+
+/* Who is taken when the jobs are looked at in order. */
+typedef enum dls_discipline {
+    DLS_STRICT,  /* start in order, stop at the first that does not fit */
+    DLS_FIT,     /* start in order, skip what does not fit */
+    DLS_EASY,    /* skip, but never delay the first that does not fit (EASY backfilling) */
+    DLS_PREEMPT  /* select in order over running and waiting jobs, skip what does not fit; running
+                    jobs that are not selected lose their GPUs */
+} dls_discipline;
+
+/* How the key of a running job moves; the key of a waiting one stands still. */
+typedef enum dls_ageing {
+    DLS_AGE_NONE,
+    DLS_AGE_TIME,    /* falls by 1 per microsecond: remaining time */
+    DLS_AGE_SERVICE  /* falls by the job's GPUs per microsecond: remaining service */
+} dls_ageing;
+
+typedef struct dls_actions dls_actions;
+/* For `pass`, applied in the order of the calls. Starting a job that does not fit, or one that is not
+ * waiting, and preempting one that is not running, are errors of the policy. A start that the
+ * placement refuses leaves the job waiting and returns false. */
+DLS_API bool dls_act_start(dls_actions *out, int32_t job);
+DLS_API void dls_act_preempt(dls_actions *out, int32_t job);
+DLS_API void dls_act_wake(dls_actions *out, int64_t at_us); /* another pass at this time */
+
+/* For policies that divide the cluster among gang sizes: one group per distinct size, ascending. */
+typedef struct dls_groups {
+    int32_t n;
+    const int32_t *gpus;      /* [n] gang size */
+    const int64_t *demand;    /* [n] GPUs wanted by the group's waiting and running jobs */
+    const int64_t *used;      /* [n] GPUs held */
+    int64_t *reserved;        /* [n] in/out: the group's share; never below `used` */
+    int64_t total_gpus;
+    int64_t next_us;          /* out: when to be asked again */
+} dls_groups;
+
+typedef struct dls_sched_ops {
+    uint32_t abi;          /* DLS_POLICY_ABI */
+    const char *name;      /* as in a config */
+    const char *summary;   /* one line */
+    const dls_option *options;   /* NULL: none */
+    size_t state_bytes;          /* zeroed before init */
+    size_t job_state_bytes;      /* per job, zeroed */
+    dls_discipline discipline;
+    dls_ageing ageing;
+    dls_status (*init)(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err);                                /* optional */
+    void (*fini)(void *state);                                         /* optional */
+    void (*priority)(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out);                               /* an order ... */
+    dls_status (*pass)(void *state, const dls_view *view, dls_actions *out,
+                       dls_error *err);                                /* ... or a program */
+    void (*share)(void *state, const dls_view *view, dls_groups *groups); /* optional, orders only */
+} dls_sched_ops;
+
+/* ---- placement --------------------------------------------------------------------------------- */
+
+typedef struct dls_place_index dls_place_index;
+
+typedef struct dls_request {
+    int32_t job;
+    int32_t gpus;
+    int32_t type;               /* every GPU of a gang is of this type */
+    int32_t attempt;            /* 0 for the first start of the job, 1 for the next, ... */
+    int64_t cpu_milli_per_gpu;  /* 0: not accounted */
+    int64_t mem_mib_per_gpu;    /* 0: not accounted */
+    uint64_t seed;
+} dls_request;
+
+/* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. All queries cost
+ * O(GPUs of a node) and not O(nodes). -1: none. */
+DLS_API int32_t dls_place_nodes(const dls_place_index *index);
+DLS_API int32_t dls_place_capacity(const dls_place_index *index, int32_t node);
+DLS_API int32_t dls_place_free(const dls_place_index *index, int32_t node);
+DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
+/* First node of the rack, and one past its last. */
+DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first,
+                                  int32_t *end);
+DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
+/* How many nodes of the type have exactly free_gpus free GPUs. */
+DLS_API int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus);
+/* Lowest node >= from with min..max free GPUs that also has the CPU and memory for `min` GPUs of r. */
+DLS_API int32_t dls_place_first(const dls_place_index *index, const dls_request *r, int32_t min,
+                                int32_t max, int32_t from);
+/* A node with the fewest free GPUs that are at least min (lowest id): best fit. */
+DLS_API int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32_t min);
+/* The rack with the fewest, but at least `nodes`, nodes of exactly free_gpus free GPUs (lowest id). */
+DLS_API int32_t dls_place_best_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
+                                    int32_t nodes);
+/* The lowest rack >= from with at least `nodes` nodes of exactly free_gpus free GPUs. */
+DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
+                                     int32_t nodes, int32_t from);
+/* The rack with the most nodes of exactly free_gpus free GPUs (lowest id) and how many. */
+DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type,
+                                       int32_t free_gpus, int32_t *nodes);
+
+typedef struct dls_grant dls_grant;
+/* Take `gpus` GPUs of a node; a node may be named more than once. */
+DLS_API void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus);
+/* GPUs of the node that this grant has not yet taken. */
+DLS_API int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node);
+
+typedef struct dls_placement_ops {
+    uint32_t abi;          /* DLS_POLICY_ABI */
+    const char *name;
+    const char *summary;
+    const dls_option *options; /* NULL: none */
+    size_t state_bytes;
+    dls_status (*init)(void *state, const dls_place_index *index, const dls_option_value *values,
+                       dls_error *err); /* optional */
+    void (*fini)(void *state);          /* optional */
+    /* Grant exactly r->gpus GPUs and return true, or return false: the job waits. The engine asks
+     * only when enough GPUs of the type are free somewhere. */
+    bool (*place)(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant);
+} dls_placement_ops;
+
+/* ---- registry and plug-ins --------------------------------------------------------------------- */
+
+/* Built-in policies by name, ended by NULL. */
+DLS_API const dls_sched_ops *const *dls_scheds(void);
+DLS_API const dls_placement_ops *const *dls_placements(void);
+
+/* What a plug-in exports under the name dls_plugin_entry; each list ends with NULL, or is NULL. */
+typedef struct dls_plugin {
+    uint32_t abi; /* DLS_POLICY_ABI */
+    const dls_sched_ops *const *scheds;
+    const dls_placement_ops *const *placements;
+} dls_plugin;
+typedef const dls_plugin *(*dls_plugin_entry_fn)(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

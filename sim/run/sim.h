@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One simulation: a trace, a cluster, a scheduling policy, a placement policy; out comes a record.
+ * Deterministic: the same parameters give the same record, byte for byte. One run is one thread.
+ */
+#ifndef DLS_RUN_SIM_H
+#define DLS_RUN_SIM_H
+
+#include "dlsim/policy.h"
+#include "dlsim/trace.h"
+#include "model/cluster.h"
+#include "model/record.h"
+
+typedef struct dls_sim_params {
+    const dls_cluster_spec *cluster;
+    const dls_trace *trace;
+    const dls_sched_ops *sched;
+    const dls_option_value *sched_values;         /* parallel to sched->options */
+    const dls_placement_ops *placement;
+    const dls_option_value *placement_values;
+    int discipline;             /* -1: the policy's own, else a dls_discipline */
+    uint64_t seed;
+    int64_t restore_us;         /* charged at every start but the first, GPUs held, no progress */
+    int64_t until_us;           /* stop before the first event after this time; DLS_NEVER */
+    bool estimates_exact;       /* estimate_us of jobs without one in the trace: true duration, else
+                                   the limit, else the mean duration of the trace */
+    bool audit;                 /* check every invariant after every event (slow) */
+    bool want_allocs, want_series;
+    /* Polled now and then; true: finish the current event and return with record->complete false. */
+    bool (*interrupted)(void *user);
+    /* Told now and then: simulated time, jobs done, jobs in all. */
+    void (*progress)(void *user, int64_t now_us, size_t done, size_t n_jobs);
+    void *user;
+} dls_sim_params;
+
+void dls_sim_params_init(dls_sim_params *p);
+
+/* Run to the end. *out is owned by the caller, also when the run was interrupted (status OK and
+ * complete == false). Errors: EINPUT (a job without duration), EPOLICY, ENOMEM. */
+dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err) DLS_MUST_CHECK;
+
+#endif
