@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/suggest.h"
+
+#include <string.h>
+
+#define WORD_MAX 63
+
+static unsigned char lower(char c)
+{
+    return (unsigned char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+size_t dls_edit_distance(const char *a, const char *b)
+{
+    const size_t len_a = strlen(a), len_b = strlen(b);
+    if (len_a > WORD_MAX || len_b > WORD_MAX) {
+        return len_a > len_b ? len_a : len_b;
+    }
+    size_t row[3][WORD_MAX + 1]; /* the last two rows of the table and the one being filled */
+    for (size_t j = 0; j <= len_b; j++) {
+        row[0][j] = j;
+    }
+    for (size_t i = 1; i <= len_a; i++) {
+        size_t *now = row[i % 3];
+        const size_t *last = row[(i + 2) % 3], *before = row[(i + 1) % 3];
+        now[0] = i;
+        for (size_t j = 1; j <= len_b; j++) {
+            const size_t differ = lower(a[i - 1]) != lower(b[j - 1]);
+            now[j] = least(least(last[j] + 1, now[j - 1] + 1), last[j - 1] + differ);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) &&
+                lower(a[i - 2]) == lower(b[j - 1])) {
+                now[j] = least(now[j], before[j - 2] + 1);
+            }
+        }
+    }
+    return row[len_a % 3][len_b];
+}
+
+const char *dls_suggest(const char *word, const char *const *candidates)
+{
+    const size_t len = strlen(word);
+    size_t nearest = len < 6 ? 1 : len / 3;
+    const char *best = NULL;
+    for (; len > 0 && *candidates; candidates++) {
+        const size_t edits = dls_edit_distance(word, *candidates);
+        if (edits < len && (edits < nearest || (edits == nearest && !best))) {
+            nearest = edits;
+            best = *candidates;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * "Did you mean ...?": the name nearest to a mistyped word.
+ */
+#ifndef DLS_BASE_SUGGEST_H
+#define DLS_BASE_SUGGEST_H
+
+#include <stddef.h>
+
+/* Edits (insert, delete, replace, swap of neighbours) that turn a into b, letter case ignored:
+ * the optimal string alignment form of the Damerau-Levenshtein distance. Words of more than 63
+ * bytes are as far apart as their longer length. O(|a| |b|), no allocation. */
+size_t dls_edit_distance(const char *a, const char *b);
+
+/* The candidate (list ended by NULL) nearest to word, the first of equals; NULL when none is within
+ * a third of the word's length (at least one edit). An exact match is returned too. */
+const char *dls_suggest(const char *word, const char *const *candidates);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/suggest.h"
+
+#include <string.h>
+
+static void distances(void **state)
+{
+    (void)state;
+    assert_int_equal(dls_edit_distance("", ""), 0);
+    assert_int_equal(dls_edit_distance("", "abc"), 3);
+    assert_int_equal(dls_edit_distance("abc", ""), 3);
+    assert_int_equal(dls_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(dls_edit_distance("fifo", "fiof"), 1);      /* neighbours swapped */
+    assert_int_equal(dls_edit_distance("FIFO", "fifo"), 0);      /* letter case */
+    assert_int_equal(dls_edit_distance("ca", "abc"), 3);         /* alignment form, not 2 */
+    assert_int_equal(dls_edit_distance("gittins", "gitins"), 1);
+    char a[65], b[65]; /* beyond the table */
+    memset(a, 'x', 64);
+    a[64] = '\0';
+    memcpy(b, a, 65);
+    assert_int_equal(dls_edit_distance(a, b), 64);
+    a[63] = b[63] = '\0';
+    assert_int_equal(dls_edit_distance(a, b), 0);
+}
+
+static void suggestions(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"fifo", "gittins", "dlas", "dlas-gpu", "srtf", NULL};
+    assert_string_equal(dls_suggest("fiof", names), "fifo");
+    assert_string_equal(dls_suggest("gitins", names), "gittins");
+    assert_string_equal(dls_suggest("dlasgpu", names), "dlas-gpu");
+    assert_string_equal(dls_suggest("dlas", names), "dlas");
+    assert_string_equal(dls_suggest("SRTF", names), "srtf");
+    assert_null(dls_suggest("banana", names));
+    assert_null(dls_suggest("x", names));
+    assert_null(dls_suggest("", names));
+    static const char *const none[] = {NULL};
+    assert_null(dls_suggest("fifo", none));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(distances),
+        cmocka_unit_test(suggestions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
