@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The truth of the simulated world: how fast a job progresses on the GPUs it holds.
+ *
+ * A rate is work seconds per second in fixed point (DLS_RATE_ONE = 1.0), so that work is kept
+ * exactly: splitting a run at any instant changes nothing.
+ */
+#ifndef DLS_PERF_PERF_H
+#define DLS_PERF_PERF_H
+
+#include <stdint.h>
+
+#define DLS_RATE_SHIFT 20
+#define DLS_RATE_ONE (INT64_C(1) << DLS_RATE_SHIFT)
+
+/* Work in units of 2^-20 microseconds at the reference rate. */
+__extension__ typedef __int128 dls_work;
+
+static inline dls_work dls_work_of_us(int64_t us)
+{
+    return (dls_work)us << DLS_RATE_SHIFT;
+}
+
+/* Whole microseconds of work, rounded up: what is left never looks finished before it is. */
+static inline int64_t dls_work_to_us(dls_work work)
+{
+    return (int64_t)((work + DLS_RATE_ONE - 1) >> DLS_RATE_SHIFT);
+}
+
+/* Microseconds until `work` is done at `rate` > 0, rounded up. */
+static inline int64_t dls_work_time_us(dls_work work, int64_t rate)
+{
+    return work <= 0 ? 0 : (int64_t)((work + rate - 1) / rate);
+}
+
+/* A performance model: the rate of a job on the GPUs that it holds. */
+typedef struct dls_perf_ops {
+    const char *name;
+    const char *summary;
+    int64_t (*rate)(int32_t job, int32_t gpus, int32_t type, int32_t n_nodes);
+} dls_perf_ops;
+
+/* The trace's own durations, wherever the job is placed: rate 1, as the Tiresias simulator. */
+extern const dls_perf_ops dls_perf_trace;
+
+#endif
