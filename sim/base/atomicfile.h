@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A file that appears under its name only when it is whole. It is written beside it as PATH.part
+ * (same folder, so the rename is atomic), synced to the disk, and renamed.
+ *
+ *      begin -> write to part() ----> commit    PATH holds the new content
+ *                              \----> abort     PATH is as before, nothing is left behind
+ *
+ * Two writers of one PATH at a time are not supported. One file belongs to one thread.
+ */
+#ifndef DLS_BASE_ATOMICFILE_H
+#define DLS_BASE_ATOMICFILE_H
+
+#include "dlsim/error.h"
+
+typedef struct dls_atomicfile {
+    char *path; /* where it goes, symbolic links followed */
+    char *part; /* where it is written meanwhile */
+} dls_atomicfile;
+
+/* Create an empty PATH.part. Errors: EOUTPUT (folder missing or not writable, PATH is there and not
+ * a regular file), ENOMEM. On failure *f is zero and needs nothing. */
+dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path,
+                                dls_error *err) DLS_MUST_CHECK;
+/* Sync and rename; the writer has closed its own handle. *f is released whether it works or not. */
+dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err) DLS_MUST_CHECK;
+/* Remove the part. Nothing happens if *f is zero or committed. */
+void dls_atomicfile_abort(dls_atomicfile *f);
+
+#endif
