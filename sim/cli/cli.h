@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The subcommands. Each gets its own name as argv[0] ("trace"), parses the rest with getopt_long,
+ * writes data to stdout and talk to stderr, and returns the exit code of the process
+ * (dls_status_exit_code). Only this folder prints or exits.
+ */
+#ifndef DLS_CLI_CLI_H
+#define DLS_CLI_CLI_H
+
+int dls_cmd_run(int argc, char **argv);
+int dls_cmd_study(int argc, char **argv);
+int dls_cmd_list(int argc, char **argv);
+int dls_cmd_config(int argc, char **argv);
+int dls_cmd_version(int argc, char **argv);
+int dls_cmd_trace(int argc, char **argv);
+int dls_cmd_compare(int argc, char **argv);
+int dls_cmd_inspect(int argc, char **argv);
+int dls_cmd_predict(int argc, char **argv);
+int dls_cmd_model(int argc, char **argv);
+int dls_cmd_tiresias(int argc, char **argv);
+
+#endif
