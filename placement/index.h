@@ -3,27 +3,23 @@
  * Which GPUs are free, by node, by rack and by number: what placement policies search.
  *
  * For every GPU type and every number f of free GPUs there is a bitmap of the nodes that have
- * exactly f free; for every f and every c a bitmap of the racks that have exactly c such nodes:
+ * exactly f free, and a tournament tree of the racks by how many such nodes they have:
  *
- *      type 0  f=8   summary 0000...0001  -> words 0000..1011   nodes 0, 1 and 3 have 8 free GPUs
- *              f=7   ...
+ *      type 0  f=8   nodes 1011...0001            racks      4
+ *                    (bits: members, two more             3     4
+ *                    levels say which words              2 3   4 1
+ *                    are not zero)
  *
- * A bitmap has two levels above its words, so the lowest member at or after a place is found in a
- * few steps for any number of nodes (4 million). Taking or giving back GPUs of a node moves it
- * between two bitmaps and its rack between four.
+ * The lowest node at or after a place, and the first rack with at least so many nodes, are found in
+ * a few steps for any size (16 million nodes). Taking or giving back GPUs of a node moves it between
+ * two bitmaps and updates two paths of the trees.
  */
 #ifndef DLS_PLACEMENT_INDEX_H
 #define DLS_PLACEMENT_INDEX_H
 
 #include "dlsim/policy.h"
 #include "model/cluster.h"
-
-/* A set of small integers with find-next in O(levels). */
-typedef struct dls_bitmap {
-    uint64_t *level[4]; /* level[0]: members; level[k]: which words of level[k-1] are not zero */
-    int32_t n_levels;
-    int32_t count;
-} dls_bitmap;
+#include "placement/bitmap.h"
 
 typedef struct dls_node {
     uint64_t free_mask;
@@ -34,28 +30,25 @@ typedef struct dls_node {
 } dls_node;
 
 typedef struct dls_rack {
-    int32_t first, end; /* its nodes */
-    int32_t *have;      /* [max capacity + 1] nodes by number of free GPUs */
+    int32_t first, end; /* its nodes, all of one group */
 } dls_rack;
 
 typedef struct dls_type_index {
-    int32_t max_gpus;      /* of any node of the type */
-    int32_t max_rack;      /* nodes of the largest rack */
+    int32_t max_gpus;             /* of any node of the type */
     int64_t total_gpus, free_gpus;
-    dls_bitmap *nodes;     /* [max_gpus + 1] by free GPUs */
-    dls_bitmap **racks;    /* [max_gpus + 1][max_rack + 1] by free GPUs and number of nodes */
-    uint64_t **rack_counts; /* [max_gpus + 1] bit c: some rack has exactly c such nodes */
+    dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */
+    int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */
 } dls_type_index;
 
 struct dls_place_index {
     int32_t n_nodes, n_racks, n_types;
+    int32_t rack_leaves; /* power of two >= n_racks */
     dls_node *node;
     dls_rack *rack;
     dls_type_index type[DLS_TYPES_MAX];
     int64_t total_gpus, free_gpus;
     int32_t busy_nodes, full_nodes;
     bool accounts_cpu, accounts_mem;
-    void *memory; /* one block behind all the arrays */
 };
 
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,

@@ -187,8 +187,8 @@ typedef struct dls_request {
     uint64_t seed;
 } dls_request;
 
-/* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. All queries cost
- * O(GPUs of a node) and not O(nodes). -1: none. */
+/* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. Queries cost
+ * O(GPUs of a node + log racks), whatever the number of nodes. -1: none. */
 DLS_API int32_t dls_place_nodes(const dls_place_index *index);
 DLS_API int32_t dls_place_capacity(const dls_place_index *index, int32_t node);
 DLS_API int32_t dls_place_free(const dls_place_index *index, int32_t node);
@@ -197,6 +197,9 @@ DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
 DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first,
                                   int32_t *end);
 DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
+/* How many of the node's free GPUs its free CPU and memory allow the request to use. */
+DLS_API int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r,
+                                    int32_t node);
 /* How many nodes of the type have exactly free_gpus free GPUs. */
 DLS_API int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus);
 /* Lowest node >= from with min..max free GPUs that also has the CPU and memory for `min` GPUs of r. */
@@ -204,9 +207,6 @@ DLS_API int32_t dls_place_first(const dls_place_index *index, const dls_request 
                                 int32_t max, int32_t from);
 /* A node with the fewest free GPUs that are at least min (lowest id): best fit. */
 DLS_API int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32_t min);
-/* The rack with the fewest, but at least `nodes`, nodes of exactly free_gpus free GPUs (lowest id). */
-DLS_API int32_t dls_place_best_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
-                                    int32_t nodes);
 /* The lowest rack >= from with at least `nodes` nodes of exactly free_gpus free GPUs. */
 DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
                                      int32_t nodes, int32_t from);

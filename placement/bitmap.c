@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "placement/bitmap.h"
+
+#include "base/alloc.h"
+
+#include <stddef.h>
+#include <string.h>
+
+dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err)
+{
+    size_t words[DLS_BITMAP_LEVELS], total = 0;
+    size_t bits = n > 0 ? (size_t)n : 1;
+    memset(b, 0, sizeof *b);
+    do {
+        words[b->n_levels] = (bits + 63) / 64;
+        bits = words[b->n_levels];
+        total += bits;
+        b->n_levels++;
+    } while (bits > 1);
+    uint64_t *memory = dls_alloc_zero(total, sizeof *memory);
+    if (!memory) {
+        return dls_nomem(err, "bitmap", total * sizeof *memory);
+    }
+    for (int32_t k = 0; k < b->n_levels; k++) {
+        b->level[k] = memory;
+        memory += words[k];
+    }
+    b->n = n;
+    return DLS_OK;
+}
+
+void dls_bitmap_fini(dls_bitmap *b)
+{
+    dls_free(b->level[0]);
+    memset(b, 0, sizeof *b);
+}
+
+void dls_bitmap_set(dls_bitmap *b, int32_t i)
+{
+    b->count++;
+    for (int32_t k = 0; k < b->n_levels; k++) {
+        uint64_t *word = &b->level[k][i >> 6];
+        const uint64_t old = *word;
+        *word = old | UINT64_C(1) << (i & 63);
+        if (old) {
+            break;
+        }
+        i >>= 6;
+    }
+}
+
+void dls_bitmap_clear(dls_bitmap *b, int32_t i)
+{
+    b->count--;
+    for (int32_t k = 0; k < b->n_levels; k++) {
+        uint64_t *word = &b->level[k][i >> 6];
+        *word &= ~(UINT64_C(1) << (i & 63));
+        if (*word) {
+            break;
+        }
+        i >>= 6;
+    }
+}
+
+int32_t dls_bitmap_next(const dls_bitmap *b, int32_t from)
+{
+    int32_t k = 0, i = from < 0 ? 0 : from;
+    if (b->count == 0 || i >= b->n) {
+        return -1;
+    }
+    /* Climb until a word has a member at or after i, then descend to its least. */
+    for (;;) {
+        const uint64_t rest = b->level[k][i >> 6] >> (i & 63);
+        if (rest) {
+            i += __builtin_ctzll(rest);
+            break;
+        }
+        i = (i >> 6) + 1;
+        /* i may lie one past the last word of the level below: no summary bit stands for that. */
+        if (++k == b->n_levels || i >= (b->n + (1 << (6 * k)) - 1) >> (6 * k)) {
+            return -1;
+        }
+    }
+    while (k > 0) {
+        k--;
+        i = i * 64 + __builtin_ctzll(b->level[k][i]);
+    }
+    return i;
+}

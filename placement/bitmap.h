@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A set of small integers as a bitmap with summary levels: set, clear and find-next in O(levels),
+ * where a level divides by 64.
+ */
+#ifndef DLS_PLACEMENT_BITMAP_H
+#define DLS_PLACEMENT_BITMAP_H
+
+#include "dlsim/error.h"
+
+#include <stdint.h>
+
+#define DLS_BITMAP_LEVELS 4
+
+typedef struct dls_bitmap {
+    uint64_t *level[DLS_BITMAP_LEVELS]; /* [0]: members; [k]: which words of [k-1] are not zero */
+    int32_t n_levels;
+    int32_t n;     /* members are 0..n-1 */
+    int32_t count; /* members in the set */
+} dls_bitmap;
+
+/* n < 2^24. The set is empty. */
+dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err) DLS_MUST_CHECK;
+void dls_bitmap_fini(dls_bitmap *b);
+void dls_bitmap_set(dls_bitmap *b, int32_t i);   /* i must not be in */
+void dls_bitmap_clear(dls_bitmap *b, int32_t i); /* i must be in */
+/* The least member >= from, or -1. */
+int32_t dls_bitmap_next(const dls_bitmap *b, int32_t from);
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "placement/index.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+/* ---- racks: a tree of maxima for every number of free GPUs ------------------------------------- */
+
+static void rack_add(dls_place_index *x, int32_t type, int32_t free_gpus, int32_t rack, int32_t d)
+{
+    int32_t *tree = x->type[type].rack_tree[free_gpus];
+    int32_t i = x->rack_leaves + rack;
+    tree[i] += d;
+    for (i /= 2; i >= 1; i /= 2) {
+        const int32_t l = tree[2 * i], r = tree[2 * i + 1];
+        const int32_t most = l > r ? l : r;
+        if (tree[i] == most) {
+            break;
+        }
+        tree[i] = most;
+    }
+}
+
+/* Put the node where its number of free GPUs says (d = 1), or take it from there (d = -1). */
+static void file_node(dls_place_index *x, int32_t node, int32_t d)
+{
+    const dls_node *p = &x->node[node];
+    dls_bitmap *members = &x->type[p->type].nodes[p->free];
+    if (d > 0) {
+        dls_bitmap_set(members, node);
+    } else {
+        dls_bitmap_clear(members, node);
+    }
+    rack_add(x, p->type, p->free, p->rack, d);
+}
+
+/* ---- building ---------------------------------------------------------------------------------- */
+
+static dls_status init_type(dls_place_index *x, int32_t t, dls_error *err)
+{
+    dls_type_index *ti = &x->type[t];
+    const size_t n = (size_t)ti->max_gpus + 1;
+    ti->nodes = dls_alloc_zero(n, sizeof *ti->nodes);
+    ti->rack_tree = dls_alloc_zero(n, sizeof *ti->rack_tree);
+    if (!ti->nodes || !ti->rack_tree) {
+        return dls_nomem(err, "placement index", n * sizeof *ti->nodes);
+    }
+    for (size_t f = 0; f < n; f++) {
+        const size_t leaves = 2 * (size_t)x->rack_leaves;
+        DLS_TRY(dls_bitmap_init(&ti->nodes[f], x->n_nodes, err));
+        ti->rack_tree[f] = dls_alloc_zero(leaves, sizeof **ti->rack_tree);
+        if (!ti->rack_tree[f]) {
+            return dls_nomem(err, "placement index", leaves * sizeof **ti->rack_tree);
+        }
+    }
+    return DLS_OK;
+}
+
+static int32_t racks_of(const dls_node_group *g)
+{
+    return g->nodes_per_rack > 0 ? (g->nodes + g->nodes_per_rack - 1) / g->nodes_per_rack : 1;
+}
+
+static void add_group(dls_place_index *x, const dls_node_group *g, int32_t *node, int32_t *rack)
+{
+    const int32_t per_rack = g->nodes_per_rack > 0 ? g->nodes_per_rack : g->nodes;
+    const int32_t first = *node;
+    for (int32_t i = 0; i < g->nodes; i++) {
+        const int32_t r = *rack + i / per_rack;
+        x->node[first + i] = (dls_node){
+            .free_mask = g->gpus_per_node == 64 ? UINT64_MAX
+                                                : (UINT64_C(1) << g->gpus_per_node) - 1,
+            .free_cpu_milli = (int64_t)(g->cpus_per_node * 1000 + 0.5),
+            .free_mem_mib = (int64_t)(g->mem_gib_per_node * 1024 + 0.5),
+            .rack = r,
+            .type = (int16_t)g->type,
+            .capacity = (int8_t)g->gpus_per_node,
+            .free = (int8_t)g->gpus_per_node,
+        };
+        if (i % per_rack == 0) {
+            x->rack[r].first = first + i;
+        }
+        x->rack[r].end = first + i + 1;
+    }
+    *node += g->nodes;
+    *rack += racks_of(g);
+    dls_type_index *ti = &x->type[g->type];
+    const int64_t gpus = (int64_t)g->nodes * g->gpus_per_node;
+    ti->total_gpus += gpus;
+    ti->free_gpus += gpus;
+    x->total_gpus += gpus;
+    x->free_gpus += gpus;
+}
+
+static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_error *err)
+{
+    int32_t node = 0, rack = 0;
+    x->n_types = spec->n_types;
+    for (int32_t i = 0; i < spec->n_groups; i++) {
+        const dls_node_group *g = &spec->groups[i];
+        dls_type_index *ti = &x->type[g->type];
+        x->n_nodes += g->nodes;
+        x->n_racks += racks_of(g);
+        ti->max_gpus = g->gpus_per_node > ti->max_gpus ? g->gpus_per_node : ti->max_gpus;
+        /* A resource is accounted when every node declares it: a group that is silent about its
+         * memory does not have none. */
+        x->accounts_cpu = (i == 0 || x->accounts_cpu) && g->cpus_per_node > 0;
+        x->accounts_mem = (i == 0 || x->accounts_mem) && g->mem_gib_per_node > 0;
+    }
+    for (x->rack_leaves = 1; x->rack_leaves < x->n_racks; x->rack_leaves *= 2) {
+    }
+    x->node = dls_alloc_zero((size_t)x->n_nodes, sizeof *x->node);
+    x->rack = dls_alloc_zero((size_t)x->n_racks, sizeof *x->rack);
+    if (!x->node || !x->rack) {
+        return dls_nomem(err, "placement index", (size_t)x->n_nodes * sizeof *x->node);
+    }
+    for (int32_t t = 0; t < x->n_types; t++) {
+        DLS_TRY(init_type(x, t, err));
+    }
+    for (int32_t i = 0; i < spec->n_groups; i++) {
+        add_group(x, &spec->groups[i], &node, &rack);
+    }
+    for (int32_t i = 0; i < x->n_nodes; i++) {
+        file_node(x, i, 1);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
+                                  dls_error *err)
+{
+    dls_place_index *x = dls_alloc_zero(1, sizeof *x);
+    if (!x) {
+        return dls_nomem(err, "placement index", sizeof *x);
+    }
+    const dls_status status = build(x, spec, err);
+    if (status != DLS_OK) {
+        dls_place_index_destroy(x);
+        return status;
+    }
+    *out = x;
+    return DLS_OK;
+}
+
+void dls_place_index_destroy(dls_place_index *index)
+{
+    if (!index) {
+        return;
+    }
+    for (int32_t t = 0; t < index->n_types; t++) {
+        dls_type_index *ti = &index->type[t];
+        for (int32_t f = 0; f <= ti->max_gpus; f++) {
+            if (ti->nodes) {
+                dls_bitmap_fini(&ti->nodes[f]);
+            }
+            if (ti->rack_tree) {
+                dls_free(ti->rack_tree[f]);
+            }
+        }
+        dls_free(ti->nodes);
+        dls_free(ti->rack_tree);
+    }
+    dls_free(index->node);
+    dls_free(index->rack);
+    dls_free(index);
+}
+
+/* ---- taking and giving ------------------------------------------------------------------------- */
+
+static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t cpu_milli,
+                   int64_t mem_mib)
+{
+    dls_node *p = &x->node[node];
+    const int32_t old = p->free, now = __builtin_popcountll(new_mask);
+    p->free_mask = new_mask;
+    p->free_cpu_milli -= cpu_milli;
+    p->free_mem_mib -= mem_mib;
+    if (now == old) {
+        return;
+    }
+    file_node(x, node, -1);
+    p->free = (int8_t)now;
+    file_node(x, node, 1);
+    x->free_gpus += now - old;
+    x->type[p->type].free_gpus += now - old;
+    x->busy_nodes += (now < p->capacity) - (old < p->capacity);
+    x->full_nodes += (now == 0) - (old == 0);
+}
+
+uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
+                        int64_t mem_mib)
+{
+    const uint64_t free_mask = index->node[node].free_mask;
+    uint64_t rest = free_mask;
+    for (int32_t i = 0; i < gpus; i++) {
+        rest &= rest - 1;
+    }
+    change(index, node, rest, cpu_milli, mem_mib);
+    return free_mask & ~rest;
+}
+
+bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
+                      int64_t mem_mib)
+{
+    const dls_node *p = &index->node[node];
+    if ((p->free_mask & mask) != mask || p->free_cpu_milli < cpu_milli ||
+        p->free_mem_mib < mem_mib) {
+        return false;
+    }
+    change(index, node, p->free_mask & ~mask, cpu_milli, mem_mib);
+    return true;
+}
+
+void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
+                    int64_t mem_mib)
+{
+    change(index, node, index->node[node].free_mask | mask, -cpu_milli, -mem_mib);
+}
+
+/* ---- queries ----------------------------------------------------------------------------------- */
+
+int32_t dls_place_nodes(const dls_place_index *index)
+{
+    return index->n_nodes;
+}
+
+int32_t dls_place_capacity(const dls_place_index *index, int32_t node)
+{
+    return index->node[node].capacity;
+}
+
+int32_t dls_place_free(const dls_place_index *index, int32_t node)
+{
+    return index->node[node].free;
+}
+
+int32_t dls_place_rack(const dls_place_index *index, int32_t node)
+{
+    return index->node[node].rack;
+}
+
+void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first, int32_t *end)
+{
+    *first = index->rack[rack].first;
+    *end = index->rack[rack].end;
+}
+
+int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type)
+{
+    return index->type[type].max_gpus;
+}
+
+int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus)
+{
+    const dls_type_index *ti = &index->type[type];
+    return free_gpus >= 0 && free_gpus <= ti->max_gpus ? ti->nodes[free_gpus].count : 0;
+}
+
+int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node)
+{
+    const dls_node *p = &index->node[node];
+    int64_t limit = p->free;
+    if (r->cpu_milli_per_gpu > 0 && p->free_cpu_milli / r->cpu_milli_per_gpu < limit) {
+        limit = p->free_cpu_milli / r->cpu_milli_per_gpu;
+    }
+    if (r->mem_mib_per_gpu > 0 && p->free_mem_mib / r->mem_mib_per_gpu < limit) {
+        limit = p->free_mem_mib / r->mem_mib_per_gpu;
+    }
+    return (int32_t)limit;
+}
+
+/* Lowest node >= from with exactly f free GPUs that has the CPU and memory for `min` of them. */
+static int32_t next_with(const dls_place_index *x, const dls_request *r, int32_t f, int32_t min,
+                         int32_t from)
+{
+    const dls_bitmap *members = &x->type[r->type].nodes[f];
+    int32_t node = dls_bitmap_next(members, from);
+    if (r->cpu_milli_per_gpu > 0 || r->mem_mib_per_gpu > 0) {
+        while (node >= 0 && dls_place_cpu_limit(x, r, node) < min) {
+            node = dls_bitmap_next(members, node + 1);
+        }
+    }
+    return node;
+}
+
+int32_t dls_place_first(const dls_place_index *index, const dls_request *r, int32_t min,
+                        int32_t max, int32_t from)
+{
+    const int32_t most = index->type[r->type].max_gpus;
+    int32_t best = -1;
+    for (int32_t f = min; f <= (max < most ? max : most); f++) {
+        const int32_t node = next_with(index, r, f, min, from);
+        if (node >= 0 && (best < 0 || node < best)) {
+            best = node;
+        }
+    }
+    return best;
+}
+
+int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32_t min)
+{
+    for (int32_t f = min; f <= index->type[r->type].max_gpus; f++) {
+        const int32_t node = next_with(index, r, f, min, 0);
+        if (node >= 0) {
+            return node;
+        }
+    }
+    return -1;
+}
+
+int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
+                             int32_t nodes, int32_t from)
+{
+    const dls_type_index *ti = &index->type[type];
+    if (free_gpus < 0 || free_gpus > ti->max_gpus || from >= index->n_racks) {
+        return -1;
+    }
+    const int32_t *tree = ti->rack_tree[free_gpus];
+    int32_t i = index->rack_leaves + (from < 0 ? 0 : from);
+    if (tree[i] < nodes) {
+        /* Up, until a right-hand neighbour has what is asked for; then down to its first leaf. */
+        for (;;) {
+            while (i & 1) {
+                i /= 2;
+            }
+            if (i == 0) {
+                return -1;
+            }
+            i++;
+            if (tree[i] >= nodes) {
+                break;
+            }
+        }
+        while (i < index->rack_leaves) {
+            i = tree[2 * i] >= nodes ? 2 * i : 2 * i + 1;
+        }
+    }
+    const int32_t rack = i - index->rack_leaves;
+    return rack < index->n_racks ? rack : -1;
+}
+
+int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
+                               int32_t *nodes)
+{
+    const dls_type_index *ti = &index->type[type];
+    if (free_gpus < 0 || free_gpus > ti->max_gpus || ti->rack_tree[free_gpus][1] == 0) {
+        *nodes = 0;
+        return -1;
+    }
+    *nodes = ti->rack_tree[free_gpus][1];
+    return dls_place_first_rack(index, type, free_gpus, *nodes, 0);
+}
+
+/* ---- grants ------------------------------------------------------------------------------------ */
+
+void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
+{
+    for (size_t i = 0; i < grant->n; i++) {
+        if (grant->part[i].node == node) {
+            grant->part[i].gpus += gpus;
+            grant->gpus += gpus;
+            return;
+        }
+    }
+    if (dls_grow(&grant->part, &grant->cap, grant->n + 1, sizeof *grant->part, NULL) != DLS_OK) {
+        grant->failed = true;
+        return;
+    }
+    grant->part[grant->n++] = (dls_part){node, gpus};
+    grant->gpus += gpus;
+}
+
+int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node)
+{
+    int32_t left = index->node[node].free;
+    for (size_t i = 0; i < grant->n; i++) {
+        left -= grant->part[i].node == node ? grant->part[i].gpus : 0;
+    }
+    return left;
+}
+
+/* ---- audit ------------------------------------------------------------------------------------- */
+
+dls_status dls_place_index_check(const dls_place_index *index, dls_error *err)
+{
+    int64_t free_gpus = 0;
+    int32_t busy = 0, full = 0;
+    for (int32_t i = 0; i < index->n_nodes; i++) {
+        const dls_node *p = &index->node[i];
+        const dls_type_index *ti = &index->type[p->type];
+        if (__builtin_popcountll(p->free_mask) != p->free) {
+            return dls_fail(err, DLS_ERUN, NULL, "node %d: mask and count differ", i);
+        }
+        for (int32_t f = 0; f <= ti->max_gpus; f++) {
+            if ((dls_bitmap_next(&ti->nodes[f], i) == i) != (f == p->free)) {
+                return dls_fail(err, DLS_ERUN, NULL, "node %d is not filed under %d free", i,
+                                p->free);
+            }
+        }
+        if (p->free_cpu_milli < 0 || p->free_mem_mib < 0) {
+            return dls_fail(err, DLS_ERUN, NULL, "node %d: more CPU or memory taken than it has",
+                            i);
+        }
+        free_gpus += p->free;
+        busy += p->free < p->capacity;
+        full += p->free == 0;
+    }
+    if (free_gpus != index->free_gpus || busy != index->busy_nodes || full != index->full_nodes) {
+        return dls_fail(err, DLS_ERUN, NULL, "totals of the index differ from its nodes");
+    }
+    for (int32_t t = 0; t < index->n_types; t++) {
+        for (int32_t f = 0; f <= index->type[t].max_gpus; f++) {
+            for (int32_t r = 0; r < index->n_racks; r++) {
+                int32_t have = 0;
+                for (int32_t i = index->rack[r].first; i < index->rack[r].end; i++) {
+                    have += index->node[i].type == t && index->node[i].free == f;
+                }
+                if (index->type[t].rack_tree[f][index->rack_leaves + r] != have) {
+                    return dls_fail(err, DLS_ERUN, NULL, "rack %d: wrong count of %d free", r, f);
+                }
+            }
+        }
+    }
+    return DLS_OK;
+}
