@@ -28,10 +28,10 @@ typedef struct dls_stats {
 
 /* Every job belongs to one part of each kind. */
 typedef enum dls_part_kind {
-    DLS_PART_ALL,     /* the one part that holds every job */
-    DLS_PART_GPUS,    /* by gang size */
-    DLS_PART_CLASS,   /* small or large, short or long */
-    DLS_PART_OUTCOME  /* how the job ended where the trace was recorded */
+    DLS_PART_ALL,    /* the one part that holds every job */
+    DLS_PART_GPUS,   /* by gang size */
+    DLS_PART_CLASS,  /* small or large, short or long */
+    DLS_PART_OUTCOME /* how the job ended where the trace was recorded */
 } dls_part_kind;
 
 #define DLS_SIZE_CLASSES 7
@@ -40,41 +40,42 @@ typedef enum dls_part_kind {
 
 typedef struct dls_summary_part {
     dls_part_kind kind;
-    char name[24];            /* "all", "3-4", ">32", "small-short", "killed" */
-    uint64_t jobs;            /* whole run, as are the next eight */
+    char name[24]; /* "all", "3-4", ">32", "small-short", "killed" */
+    uint64_t jobs; /* whole run, as are the next eight */
     uint64_t completed;
     uint64_t infeasible;
-    uint64_t unfinished;      /* neither: waiting, running or not submitted when the run stopped */
+    uint64_t unfinished; /* neither: waiting, running or not submitted when the run stopped */
     uint64_t preemptions, resumes, promotions;
-    double held_gpu_s;        /* GPU-seconds held, restoring included */
-    double useful_gpu_s;      /* GPU-seconds held, restoring excluded */
-    dls_stats jct;            /* end - submission */
-    dls_stats queue;          /* total time waiting, while suspended included */
-    dls_stats first_start;    /* first start - submission */
-    double slowdown_mean;     /* of jct / duration, over jobs with a duration > 0; NaN if none */
+    double held_gpu_s;     /* GPU-seconds held, restoring included */
+    double useful_gpu_s;   /* GPU-seconds held, restoring excluded */
+    dls_stats jct;         /* end - submission */
+    dls_stats queue;       /* total time waiting, while suspended included */
+    dls_stats first_start; /* first start - submission */
+    double slowdown_mean;  /* of jct / duration, over jobs with a duration > 0; NaN if none */
 } dls_summary_part;
 
 typedef struct dls_summary {
     dls_summary_part part[DLS_SUMMARY_PARTS]; /* [0] is all jobs; kinds follow in order */
     double warmup_s, cooldown_s;
-    double first_submit_s;    /* of the trace */
-    double makespan_s;        /* last end - first submission; NaN if nothing ended */
-    double span_s;            /* first submission .. last end, or the end of the run if jobs remain */
+    double first_submit_s; /* of the trace */
+    double makespan_s;     /* last end - first submission; NaN if nothing ended */
+    double span_s;         /* first submission .. last end, or the end of the run if jobs remain */
     int64_t total_gpus;
-    double utilisation;       /* held GPU-seconds / (total GPUs x span), 0..1 */
+    double utilisation; /* held GPU-seconds / (total GPUs x span), 0..1 */
     double useful_utilisation;
-    double waiting_mean;      /* jobs, over the span; NaN without a series */
-    double tenth_waiting_frac; /* of the span in which a tenth of all jobs or more wait; NaN as above */
+    double waiting_mean;       /* jobs, over the span; NaN without a series */
+    double tenth_waiting_frac; /* of the span in which a tenth of all jobs or more wait; NaN as
+                                  above */
     int64_t waiting_peak;
     uint64_t events, passes, positions, flips, refusals, peak_queue;
     double positions_per_event;
-    double wall_s;            /* of the simulation; 0 if not measured */
-    double events_per_s;      /* 0 if not measured */
-    uint64_t digest;          /* dls_record_digest */
-    bool complete;            /* every event was processed */
+    double wall_s;       /* of the simulation; 0 if not measured */
+    double events_per_s; /* 0 if not measured */
+    uint64_t digest;     /* dls_record_digest */
+    bool complete;       /* every event was processed */
 } dls_summary;
 
-/* O(n_jobs + series rows), 32 bytes of working memory per job. Errors: ENOMEM; EINPUT when the
+/* O(n_jobs + series rows), 48 bytes of working memory per job. Errors: ENOMEM; EINPUT when the
  * record is not of this trace or a time is negative. */
 dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64_t warmup_us,
                             int64_t cooldown_us, double wall_s, dls_summary *out,
@@ -83,7 +84,8 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
 /* "all", "gpus", "class", "outcome" */
 const char *dls_part_kind_name(dls_part_kind kind);
 
-/* ---- formatting: pure, no state, the caller checks the stream ---------------------------------- */
+/* ---- formatting: pure, no state, the caller checks the stream ----------------------------------
+ */
 
 /* A table for people; parts: also the tables by gang size, class and outcome. */
 void dls_summary_print(FILE *out, const dls_summary *s, bool parts);
