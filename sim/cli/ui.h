@@ -29,7 +29,8 @@ int dls_ui_fail(const dls_error *err);
 bool dls_ui_i64(const char *command, const char *option, const char *text, int64_t min, int64_t max,
                 int64_t *out);
 
-/* ---- colour ------------------------------------------------------------------------------------ */
+/* ---- colour ------------------------------------------------------------------------------------
+ */
 
 typedef enum dls_ui_when { DLS_UI_AUTO, DLS_UI_ALWAYS, DLS_UI_NEVER } dls_ui_when;
 
@@ -42,7 +43,8 @@ const char *dls_ui_bold(FILE *to);
 const char *dls_ui_red(FILE *to);
 const char *dls_ui_reset(FILE *to);
 
-/* ---- progress ---------------------------------------------------------------------------------- */
+/* ---- progress ----------------------------------------------------------------------------------
+ */
 
 /* One line on stderr that is redrawn in place, at most ten times a second, and wiped at the end. */
 typedef struct dls_progress {
