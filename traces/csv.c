@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "traces/csv.h"
+
+#include "base/alloc.h"
+#include "traces/trace_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void dls_csv_init(dls_csv *csv, const dls_trace_source *src, char sep)
+{
+    csv->src = src;
+    csv->next = csv->line_start = src->text;
+    csv->end = src->text + src->len;
+    csv->line = csv->next_line = 1;
+    csv->sep = sep;
+    csv->n_header = csv->n_cells = 0;
+    csv->scratch = NULL;
+    csv->scratch_len = csv->scratch_cap = 0;
+}
+
+void dls_csv_fini(dls_csv *csv)
+{
+    dls_free(csv->scratch);
+    csv->scratch = NULL;
+}
+
+static void where_is(const dls_csv *csv, const char *at, char *where, size_t size)
+{
+    snprintf(where, size, "%.200s:%zu:%zu", csv->src->path, csv->line,
+             (size_t)(at - csv->line_start) + 1);
+}
+
+dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char *fmt, ...)
+{
+    char where[256], text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (col < 0) {
+        snprintf(where, sizeof where, "%.200s:%zu", csv->src->path, csv->line);
+        return dls_fail(err, DLS_EINPUT, where, "%s", text);
+    }
+    where_is(csv, csv->cell[col].s, where, sizeof where);
+    if ((size_t)col >= csv->n_header) {
+        return dls_fail(err, DLS_EINPUT, where, "field %d: %s", col + 1, text);
+    }
+    const dls_csv_cell *name = &csv->header[col];
+    return dls_fail(err, DLS_EINPUT, where, "column '%.*s': %s",
+                    (int)(name->len < 80 ? name->len : 80), name->s, text);
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The quoted cell that opens at p: *p_end is left behind the closing quote. */
+static dls_status read_quoted(dls_csv *csv, const char *p, dls_csv_cell *cell, const char **p_end,
+                              dls_error *err)
+{
+    const char *open = p++;
+    *cell = (dls_csv_cell){.s = p, .quoted = true};
+    for (;; p++) {
+        if (p == csv->end) {
+            char where[256];
+            where_is(csv, open, where, sizeof where);
+            return dls_fail(err, DLS_EINPUT, where, "the quote that opens here is never closed");
+        }
+        if (*p == '\n') {
+            csv->next_line++;
+        } else if (*p == '"') {
+            if (p + 1 == csv->end || p[1] != '"') {
+                break;
+            }
+            cell->escaped = true;
+            p++;
+        }
+    }
+    if (p - cell->s > DLS_CSV_MAX_CELL) {
+        char where[256];
+        where_is(csv, open, where, sizeof where);
+        return dls_fail(err, DLS_EINPUT, where, "a cell of %zu bytes (at most %d)",
+                        (size_t)(p - cell->s), DLS_CSV_MAX_CELL);
+    }
+    cell->len = (uint32_t)(p - cell->s);
+    *p_end = p + 1;
+    return DLS_OK;
+}
+
+/* One cell from p on; *p_end is left at its separator, its line end or the end of the text. */
+static dls_status read_cell(dls_csv *csv, const char *p, dls_csv_cell *cell, const char **p_end,
+                            dls_error *err)
+{
+    const char sep = csv->sep;
+    const char *end = csv->end;
+    while (p < end && is_blank(*p) && *p != sep) {
+        p++;
+    }
+    char where[256];
+    if (p < end && *p == '"' && sep != '\t') {
+        DLS_TRY(read_quoted(csv, p, cell, &p, err));
+        const bool apart = sep == ' ' && p < end && is_blank(*p);
+        while (p < end && is_blank(*p) && *p != sep) {
+            p++;
+        }
+        if (p < end && !apart && *p != sep && *p != '\n') {
+            where_is(csv, p, where, sizeof where);
+            return dls_fail(err, DLS_EINPUT, where,
+                            "text behind a closing quote, expected '%c' or the end of the line",
+                            sep);
+        }
+        *p_end = p;
+        return DLS_OK;
+    }
+    const char *s = p;
+    if (sep == ' ') {
+        while (p < end && !is_blank(*p) && *p != '\n') {
+            p++;
+        }
+    } else {
+        while (p < end && *p != sep && *p != '\n') {
+            p++;
+        }
+    }
+    *p_end = p;
+    while (p > s && is_blank(p[-1])) {
+        p--;
+    }
+    if (p - s > DLS_CSV_MAX_CELL) {
+        where_is(csv, s, where, sizeof where);
+        return dls_fail(err, DLS_EINPUT, where, "a cell of %zu bytes (at most %d)", (size_t)(p - s),
+                        DLS_CSV_MAX_CELL);
+    }
+    *cell = (dls_csv_cell){.s = s, .len = (uint32_t)(p - s)};
+    return DLS_OK;
+}
+
+/* Pass over blank lines and comments; false at the end of the text. */
+static bool skip_to_row(dls_csv *csv)
+{
+    while (csv->next < csv->end) {
+        const char *p = csv->next;
+        while (p < csv->end && is_blank(*p)) {
+            p++;
+        }
+        if (p < csv->end && *p != '\n' && *p != '#') {
+            return true;
+        }
+        const char *eol = p < csv->end ? memchr(p, '\n', (size_t)(csv->end - p)) : NULL;
+        if (!eol) {
+            csv->next = csv->end;
+            return false;
+        }
+        csv->next = eol + 1;
+        csv->next_line++;
+    }
+    return false;
+}
+
+static dls_status read_row(dls_csv *csv, dls_csv_cell *cells, size_t *n, dls_error *err)
+{
+    csv->line = csv->next_line;
+    csv->line_start = csv->next;
+    const char *p = csv->next;
+    *n = 0;
+    if (csv->sep == ' ') {
+        while (p < csv->end && is_blank(*p)) {
+            p++;
+        }
+    }
+    for (;;) {
+        if (*n == DLS_CSV_MAX_COLS) {
+            char where[256];
+            where_is(csv, p, where, sizeof where);
+            return dls_fail(err, DLS_EINPUT, where, "more than %d columns", DLS_CSV_MAX_COLS);
+        }
+        DLS_TRY(read_cell(csv, p, &cells[*n], &p, err));
+        (*n)++;
+        if (csv->sep == ' ') {
+            while (p < csv->end && is_blank(*p)) {
+                p++;
+            }
+            if (p < csv->end && *p != '\n') {
+                continue;
+            }
+        }
+        if (p == csv->end || *p == '\n') {
+            break;
+        }
+        p++;
+    }
+    if (p < csv->end) {
+        p++;
+        csv->next_line++;
+    }
+    csv->next = p;
+    return DLS_OK;
+}
+
+dls_status dls_csv_next(dls_csv *csv, bool *more, dls_error *err)
+{
+    *more = skip_to_row(csv);
+    if (!*more) {
+        return DLS_OK;
+    }
+    DLS_TRY(read_row(csv, csv->cell, &csv->n_cells, err));
+    if (csv->n_header && csv->n_cells != csv->n_header) {
+        return dls_csv_fail(csv, -1, err, "%zu cells, but the header has %zu columns", csv->n_cells,
+                            csv->n_header);
+    }
+    /* Copies of all strings of this row will fit: dls_csv_str cannot fail. */
+    csv->scratch_len = 0;
+    return dls_grow(&csv->scratch, &csv->scratch_cap,
+                    (size_t)(csv->next - csv->line_start) + csv->n_cells + 1, 1, err);
+}
+
+/* ---- the header --------------------------------------------------------------------------------
+ */
+
+static bool same(const dls_csv_cell *cell, const char *s, size_t len)
+{
+    return cell->len == len && memcmp(cell->s, s, len) == 0;
+}
+
+/* Leave next at the header line; false if there is none. */
+static bool find_header(dls_csv *csv)
+{
+    static const char rfold[] = "#job id";
+    const size_t left = (size_t)(csv->end - csv->next);
+    return (left >= sizeof rfold - 1 && memcmp(csv->next, rfold, sizeof rfold - 1) == 0) ||
+           skip_to_row(csv);
+}
+
+dls_status dls_csv_header(dls_csv *csv, dls_error *err)
+{
+    if (!find_header(csv)) {
+        return dls_fail(err, DLS_EINPUT, csv->src->path, "no header line: the file has no data");
+    }
+    DLS_TRY(read_row(csv, csv->header, &csv->n_header, err));
+    for (size_t i = 0; i < csv->n_header; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (csv->header[i].len && same(&csv->header[j], csv->header[i].s, csv->header[i].len)) {
+                char where[256];
+                where_is(csv, csv->header[i].s, where, sizeof where);
+                return dls_fail(err, DLS_EINPUT, where, "two columns are named '%.*s'",
+                                (int)(csv->header[i].len < 80 ? csv->header[i].len : 80),
+                                csv->header[i].s);
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+int dls_csv_find(const dls_csv *csv, const char *names)
+{
+    for (const char *p = names;;) {
+        const size_t len = strcspn(p, "|");
+        for (size_t i = 0; i < csv->n_header; i++) {
+            if (same(&csv->header[i], p, len)) {
+                return (int)i;
+            }
+        }
+        if (p[len] == '\0') {
+            return -1;
+        }
+        p += len + 1;
+    }
+}
+
+dls_status dls_csv_bind_all(const dls_csv *csv, const dls_csv_bind *binds, size_t n, dls_error *err)
+{
+    char missing[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < n; i++) {
+        *binds[i].col = dls_csv_find(csv, binds[i].names);
+        if (binds[i].required && *binds[i].col < 0 && used < sizeof missing) {
+            used += (size_t)snprintf(missing + used, sizeof missing - used, "%s'%.*s'",
+                                     used ? ", " : "", (int)strcspn(binds[i].names, "|"),
+                                     binds[i].names);
+        }
+    }
+    if (used) {
+        return dls_csv_fail(csv, -1, err, "the header lacks the column %s", missing);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_csv_read(const dls_trace_source *src, char sep, const dls_csv_bind *binds,
+                        size_t n_binds, dls_csv_row row, void *cols, dls_trace_builder *b,
+                        dls_error *err)
+{
+    dls_csv csv;
+    dls_csv_init(&csv, src, sep);
+    dls_status status = DLS_OK;
+    if (n_binds) {
+        status = dls_csv_header(&csv, err);
+        if (status == DLS_OK) {
+            status = dls_csv_bind_all(&csv, binds, n_binds, err);
+        }
+    }
+    while (status == DLS_OK && !dls_trace_builder_full(b)) {
+        bool more = false;
+        status = dls_csv_next(&csv, &more, err);
+        if (status != DLS_OK || !more) {
+            break;
+        }
+        status = row(&csv, cols, b, err);
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
+bool dls_csv_sniff(const dls_trace_source *src, char sep, const char *names)
+{
+    dls_csv csv;
+    dls_csv_init(&csv, src, sep);
+    if (!find_header(&csv) || read_row(&csv, csv.header, &csv.n_header, NULL) != DLS_OK) {
+        return false;
+    }
+    for (const char *p = names;;) {
+        const size_t len = strcspn(p, ",");
+        bool found = false;
+        for (size_t i = 0; i < csv.n_header && !found; i++) {
+            found = same(&csv.header[i], p, len);
+        }
+        if (!found || p[len] == '\0') {
+            return found;
+        }
+        p += len + 1;
+    }
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the reader and the writer of the native format share; docs/traces.md describes it.
+ */
+#ifndef DLS_TRACES_NATIVE_H
+#define DLS_TRACES_NATIVE_H
+
+#include "dlsim/trace.h"
+
+/* A comment line that starts so holds the wall-clock text of time 0. */
+#define DLS_NATIVE_EPOCH "# epoch: "
+
+/* Flag names of the column `flags`, by bit; alternatives are joined by '|'. */
+extern const char *const dls_native_flags[DLS_JOB_FLAG_COUNT];
+
+#endif

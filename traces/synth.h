@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Synthetic traces from published distributions.
+ *
+ *   batches --> positions in [0,1) --> GPU counts, durations (stratified) --> VC, user, outcome
+ *      |
+ *      +------> operational time ----> hours x weekdays x days -------------> submission times
+ *                                      (stretched until the asked-for load or queueing is met)
+ *
+ * Users submit batches: jobs of one batch follow within seconds, most of them with one GPU count
+ * and about one duration. Marginals are stratified: over the whole trace GPU counts, and durations
+ * within a class of GPU counts, follow the published tables to within a job or two per batch,
+ * whatever the seed; the seed decides who comes when. Submissions and durations are whole seconds.
+ *
+ * Deterministic: equal parameters give equal traces with every compiler and optimisation level (the
+ * C library's exp and log are the only functions whose last bit is not fixed by IEEE 754; results
+ * are rounded to seconds). O(n log n) time; about 100 bytes per job beside the trace itself.
+ */
+#ifndef DLS_TRACES_SYNTH_H
+#define DLS_TRACES_SYNTH_H
+
+#include "dlsim/error.h"
+#include "dlsim/trace.h"
+
+#include <stdint.h>
+
+#define DLS_SYNTH_JOBS_MAX 20000000
+
+typedef struct dls_synth_params {
+    const char *profile;  /* one of dls_synth_profile_name */
+    int64_t n_jobs;       /* 2 .. DLS_SYNTH_JOBS_MAX */
+    int64_t cluster_gpus; /* gangs are cut to it; 0: the cluster that the profile was recorded on */
+    double load;          /* GPU time asked for / (cluster_gpus x submit span); 0: published rate */
+    double waiting_frac;  /* queueing: at least this share of all jobs waits ... */
+    double time_frac;     /* ... for this share of the time from first submission to last end */
+    int64_t duration_max_s; /* jobs that run longer are left out of the distribution; 0: none */
+    uint64_t seed;
+} dls_synth_params;
+
+/* What queueing a work-conserving count replay of the trace shows (GPUs only, no placement). */
+typedef struct dls_synth_queueing {
+    double time_frac;   /* share of [first submission, last end] with enough jobs waiting */
+    double span_frac;   /* the same of the submit span */
+    int64_t peak_jobs;  /* most jobs waiting at once */
+    int64_t makespan_s; /* first submission to last end */
+} dls_synth_queueing;
+
+/* What was made. The two replays bracket the usual policies: the oldest job that fits first, and
+ * the least GPU time that fits first (no preemption). */
+typedef struct dls_synth_report {
+    int64_t cluster_gpus;
+    int64_t duration_max_s; /* 0: not limited; the queueing calibration may set it */
+    int64_t span_s;         /* last submission - first */
+    int64_t waiting_jobs;   /* the threshold: waiting_frac x jobs, rounded up */
+    double gpu_s;           /* GPU time asked for */
+    double load;            /* gpu_s / (cluster_gpus x span_s) */
+    dls_synth_queueing oldest_first, least_first; /* zero unless queueing was asked for */
+} dls_synth_report;
+
+/* seed 1, 5000 jobs, profile philly, everything else 0. */
+void dls_synth_params_init(dls_synth_params *params);
+
+/* "none", "heavy" (a tenth of all jobs waits for a third of the time) or "SHARE:TIME" such as
+ * "0.05:0.5", both in (0,1). EUSAGE otherwise. */
+dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params,
+                                    dls_error *err) DLS_MUST_CHECK;
+
+/* i-th profile's name and one line about it; NULL beyond the last. */
+const char *dls_synth_profile_name(int i);
+const char *dls_synth_profile_summary(int i);
+
+/* Makes a trace, which the caller owns. report may be NULL. EUSAGE: a parameter out of range, an
+ * unknown profile, load and queueing both given, a load so small that the trace would last more
+ * than 100 years; ERUN: the queueing cannot be reached with this profile and cluster.
+ *
+ * Queueing is reached by raising the load; published durations are so heavy-tailed that with short
+ * jobs first a few jobs hold most of the work and hardly anybody waits, so when load alone does
+ * not do, durations are limited, step by step, until it does. The report says to what. */
+dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
+                              dls_synth_report *report, dls_error *err) DLS_MUST_CHECK;
+
+#endif
