@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/h5.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- errors ------------------------------------------------------------------------------------
+ */
+
+typedef struct reason {
+    char text[256];
+} reason;
+
+/* The driver's entries carry errno's text; it says more than any entry above it. */
+static herr_t visit(unsigned n, const H5E_error2_t *entry, void *user)
+{
+    (void)n;
+    reason *why = user;
+    if (!entry->desc) {
+        return 0;
+    }
+    static const char mark[] = "error message = '";
+    const char *text = strstr(entry->desc, mark);
+    if (text) {
+        text += sizeof mark - 1;
+        snprintf(why->text, sizeof why->text, "%.*s", (int)strcspn(text, "'"), text);
+        return 1;
+    }
+    snprintf(why->text, sizeof why->text, "%s",
+             entry->desc); /* the last visited is the innermost */
+    return 0;
+}
+
+dls_status dls_h5_fail(const dls_h5 *h5, dls_error *err, const char *fmt, ...)
+{
+    reason why = {""};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, visit, &why);
+    H5Eclear2(H5E_DEFAULT);
+    char what[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return dls_fail(err, h5->status, h5->path, "%s%s%s", what, why.text[0] ? ": " : "", why.text);
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static hid_t access_list(void)
+{
+    /* Reports go into dls_error; HDF5's own would land on stderr. */
+    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
+    H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG);
+    H5Pset_libver_bounds(fapl, H5F_LIBVER_V18, H5F_LIBVER_V110);
+    H5Pset_file_locking(fapl, true, true); /* network file systems may have no locks */
+    return fapl;
+}
+
+dls_status dls_h5_create(dls_h5 *h5, const char *path, const char *shown, dls_error *err)
+{
+    *h5 = (dls_h5){H5I_INVALID_HID, shown, DLS_EOUTPUT};
+    const hid_t fapl = access_list();
+    const hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
+    H5Pset_obj_track_times(fcpl, false); /* of the root group */
+    h5->file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
+    H5Pclose(fcpl);
+    H5Pclose(fapl);
+    return h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be created");
+}
+
+dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err)
+{
+    *h5 = (dls_h5){H5I_INVALID_HID, path, DLS_EINPUT};
+    struct stat st;
+    if (stat(path, &st) != 0) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot be opened: %s", strerror(errno));
+    }
+    if (!S_ISREG(st.st_mode)) {
+        return dls_fail(err, DLS_EINPUT, path, "is not a regular file");
+    }
+    const hid_t fapl = access_list();
+    h5->file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
+    H5Pclose(fapl);
+    return h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be read as HDF5");
+}
+
+dls_status dls_h5_close(dls_h5 *h5, dls_error *err)
+{
+    if (h5->file < 0) {
+        return DLS_OK;
+    }
+    const herr_t failed = H5Fclose(h5->file);
+    h5->file = H5I_INVALID_HID;
+    return failed < 0 ? dls_h5_fail(h5, err, "could not be completed") : DLS_OK;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+dls_status dls_h5_group_create(const dls_h5 *h5, hid_t at, const char *name, hid_t *out,
+                               dls_error *err)
+{
+    const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
+    H5Pset_obj_track_times(gcpl, false);
+    H5Pset_link_creation_order(gcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    *out = H5Gcreate2(at, name, H5P_DEFAULT, gcpl, H5P_DEFAULT);
+    H5Pclose(gcpl);
+    return *out >= 0 ? DLS_OK : dls_h5_fail(h5, err, "%s", name);
+}
+
+dls_status dls_h5_group_open(const dls_h5 *h5, hid_t at, const char *name, hid_t *out,
+                             dls_error *err)
+{
+    *out = H5Gopen2(at, name, H5P_DEFAULT);
+    return *out >= 0 ? DLS_OK : dls_h5_fail(h5, err, "no group '%s'", name);
+}
+
+/* ---- types -------------------------------------------------------------------------------------
+ */
+
+static hid_t text_type(size_t width)
+{
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, width);
+    H5Tset_cset(type, H5T_CSET_UTF8);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return type;
+}
+
+static hid_t enum_type(dls_field_type field, hid_t base)
+{
+    const hid_t type = H5Tenum_create(base);
+    for (unsigned v = 0; dls_enum_name(field, v); v++) {
+        /* H5Tenum_insert wants a value of the base type. */
+        const uint8_t byte = (uint8_t)v;
+        const unsigned word = v;
+        const void *value = H5Tget_size(base) == 1 ? (const void *)&byte : (const void *)&word;
+        H5Tenum_insert(type, dls_enum_name(field, v), value);
+    }
+    return type;
+}
+
+hid_t dls_h5_type(dls_field_type type, size_t width, bool in_file)
+{
+    switch (type) {
+    case DLS_FIELD_I64:
+        return H5Tcopy(in_file ? H5T_STD_I64LE : H5T_NATIVE_INT64);
+    case DLS_FIELD_U64:
+        return H5Tcopy(in_file ? H5T_STD_U64LE : H5T_NATIVE_UINT64);
+    case DLS_FIELD_I32:
+        return H5Tcopy(in_file ? H5T_STD_I32LE : H5T_NATIVE_INT32);
+    case DLS_FIELD_U32:
+        return H5Tcopy(in_file ? H5T_STD_U32LE : H5T_NATIVE_UINT32);
+    case DLS_FIELD_U8:
+    case DLS_FIELD_BOOL:
+        return H5Tcopy(in_file ? H5T_STD_U8LE : H5T_NATIVE_UINT8);
+    case DLS_FIELD_F32:
+        return H5Tcopy(in_file ? H5T_IEEE_F32LE : H5T_NATIVE_FLOAT);
+    case DLS_FIELD_F64:
+        return H5Tcopy(in_file ? H5T_IEEE_F64LE : H5T_NATIVE_DOUBLE);
+    case DLS_FIELD_STATE:
+    case DLS_FIELD_OUTCOME:
+        return enum_type(type, H5T_STD_U8LE);
+    case DLS_FIELD_KIND:
+        return enum_type(type, in_file ? H5T_STD_U8LE : H5T_NATIVE_UINT);
+    case DLS_FIELD_TEXT:
+        return text_type(width);
+    }
+    return H5I_INVALID_HID;
+}
+
+/* ---- attributes --------------------------------------------------------------------------------
+ */
+
+/* Write one attribute of a file type from a memory type; both types are closed. */
+static dls_status put_attr(const dls_h5 *h5, hid_t at, const char *name, hid_t file_type,
+                           hid_t mem_type, const void *value, dls_error *err)
+{
+    const hid_t space = H5Screate(H5S_SCALAR);
+    const hid_t attr = H5Acreate2(at, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attr >= 0 && H5Awrite(attr, mem_type, value) >= 0;
+    done = attr >= 0 && H5Aclose(attr) >= 0 && done;
+    H5Sclose(space);
+    H5Tclose(mem_type);
+    H5Tclose(file_type);
+    return done ? DLS_OK : dls_h5_fail(h5, err, "attribute '%s'", name);
+}
+
+dls_status dls_h5_put_text(const dls_h5 *h5, hid_t at, const char *name, const char *text,
+                           dls_error *err)
+{
+    const hid_t type = text_type(H5T_VARIABLE);
+    H5Tset_strpad(type, H5T_STR_NULLTERM);
+    const char *value = text ? text : "";
+    return put_attr(h5, at, name, H5Tcopy(type), type, &value, err);
+}
+
+dls_status dls_h5_put_u64(const dls_h5 *h5, hid_t at, const char *name, uint64_t value,
+                          dls_error *err)
+{
+    return put_attr(h5, at, name, H5Tcopy(H5T_STD_U64LE), H5Tcopy(H5T_NATIVE_UINT64), &value, err);
+}
+
+dls_status dls_h5_put_fields(const dls_h5 *h5, hid_t at, const dls_field *fields, size_t n,
+                             const void *base, dls_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const dls_field *f = &fields[i];
+        DLS_TRY(put_attr(h5, at, f->name, dls_h5_type(f->type, f->width, true),
+                         dls_h5_type(f->type, f->width, false), (const char *)base + f->offset,
+                         err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_h5_get_fields(const dls_h5 *h5, hid_t at, const dls_field *fields, size_t n,
+                             void *base, dls_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const dls_field *f = &fields[i];
+        const hid_t attr = H5Aopen(at, f->name, H5P_DEFAULT);
+        if (attr < 0) {
+            return dls_h5_fail(h5, err, "no attribute '%s'", f->name);
+        }
+        const hid_t type = dls_h5_type(f->type, f->width, false);
+        const hid_t space = H5Aget_space(attr);
+        const bool done = H5Sget_simple_extent_npoints(space) == 1 &&
+                          H5Aread(attr, type, (char *)base + f->offset) >= 0;
+        H5Sclose(space);
+        H5Tclose(type);
+        H5Aclose(attr);
+        if (!done) {
+            return dls_h5_fail(h5, err, "attribute '%s' is not one number", f->name);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_h5_describe(const dls_h5 *h5, hid_t dataset, const char *units,
+                           const char *description, dls_error *err)
+{
+    DLS_TRY(dls_h5_put_text(h5, dataset, "units", units, err));
+    return dls_h5_put_text(h5, dataset, "description", description, err);
+}
+
+/* ---- small tables ------------------------------------------------------------------------------
+ */
+
+static hid_t field_type(const dls_field *f, bool in_file)
+{
+    const hid_t one = dls_h5_type(f->type, f->width / f->count, in_file);
+    if (f->count == 1) {
+        return one;
+    }
+    const hsize_t count = f->count;
+    const hid_t array = H5Tarray_create2(one, 1, &count);
+    H5Tclose(one);
+    return array;
+}
+
+static hid_t row_type(const dls_field *fields, size_t n, size_t row_bytes, bool in_file)
+{
+    const hid_t type = H5Tcreate(H5T_COMPOUND, row_bytes);
+    for (size_t i = 0; i < n; i++) {
+        const hid_t member = field_type(&fields[i], in_file);
+        H5Tinsert(type, fields[i].name, fields[i].offset, member);
+        H5Tclose(member);
+    }
+    if (in_file) {
+        H5Tpack(type);
+    }
+    return type;
+}
+
+/* The units of all members as a vector of strings. */
+static dls_status put_units(const dls_h5 *h5, hid_t dataset, const dls_field *fields, size_t n,
+                            dls_error *err)
+{
+    const char *units[64];
+    const hsize_t count = n < 64 ? n : 64;
+    for (size_t i = 0; i < count; i++) {
+        units[i] = fields[i].units;
+    }
+    const hid_t type = text_type(H5T_VARIABLE);
+    const hid_t space = H5Screate_simple(1, &count, NULL);
+    const hid_t attr = H5Acreate2(dataset, "units", type, space, H5P_DEFAULT, H5P_DEFAULT);
+    bool done = attr >= 0 && H5Awrite(attr, type, units) >= 0;
+    done = attr >= 0 && H5Aclose(attr) >= 0 && done;
+    H5Sclose(space);
+    H5Tclose(type);
+    return done ? DLS_OK : dls_h5_fail(h5, err, "attribute 'units'");
+}
+
+dls_status dls_h5_put_table(const dls_h5 *h5, hid_t at, const char *name, const char *description,
+                            const dls_field *fields, size_t n_fields, const void *rows,
+                            size_t n_rows, size_t row_bytes, dls_error *err)
+{
+    const hid_t file_type = row_type(fields, n_fields, row_bytes, true);
+    const hid_t mem_type = row_type(fields, n_fields, row_bytes, false);
+    const hsize_t dim = n_rows;
+    const hid_t space = H5Screate_simple(1, &dim, NULL);
+    const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_obj_track_times(dcpl, false);
+    const hid_t set = H5Dcreate2(at, name, file_type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    dls_status status = DLS_OK;
+    if (set < 0 ||
+        (n_rows > 0 && H5Dwrite(set, mem_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0)) {
+        status = dls_h5_fail(h5, err, "table '%s'", name);
+    }
+    if (status == DLS_OK) {
+        status = put_units(h5, set, fields, n_fields, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_h5_put_text(h5, set, "description", description, err);
+    }
+    if (set >= 0) {
+        H5Dclose(set);
+    }
+    H5Pclose(dcpl);
+    H5Sclose(space);
+    H5Tclose(mem_type);
+    H5Tclose(file_type);
+    return status;
+}
+
+dls_status dls_h5_get_table(const dls_h5 *h5, hid_t at, const char *name, const dls_field *fields,
+                            size_t n_fields, void *rows, size_t n_rows, size_t row_bytes,
+                            dls_error *err)
+{
+    const hid_t set = H5Dopen2(at, name, H5P_DEFAULT);
+    if (set < 0) {
+        return dls_h5_fail(h5, err, "no table '%s'", name);
+    }
+    const hid_t file_type = H5Dget_type(set);
+    const hid_t mem_type = row_type(fields, n_fields, row_bytes, false);
+    const hid_t space = H5Dget_space(set);
+    dls_status status = DLS_OK;
+    if (H5Tget_class(file_type) != H5T_COMPOUND ||
+        H5Sget_simple_extent_npoints(space) != (hssize_t)n_rows) {
+        status = dls_fail(err, h5->status, h5->path, "table '%s' does not have %zu rows of fields",
+                          name, n_rows);
+    }
+    for (size_t i = 0; status == DLS_OK && i < n_fields; i++) {
+        if (H5Tget_member_index(file_type, fields[i].name) < 0) {
+            status = dls_h5_fail(h5, err, "table '%s' has no field '%s'", name, fields[i].name);
+        }
+    }
+    if (status == DLS_OK && H5Dread(set, mem_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) < 0) {
+        status = dls_h5_fail(h5, err, "table '%s'", name);
+    }
+    H5Sclose(space);
+    H5Tclose(mem_type);
+    H5Tclose(file_type);
+    H5Dclose(set);
+    return status;
+}

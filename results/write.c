@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/write.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "base/sha256.h"
+#include "results/chunks.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WORKERS = 2 };
+
+/* ---- small tables ------------------------------------------------------------------------------
+ */
+
+#define FIELD(type, kind, member, n, units, text)                                                  \
+    {                                                                                              \
+#member, DLS_FIELD_##kind, offsetof(type, member), sizeof(((type *)0)->member), n, units,  \
+            text                                                                                   \
+    }
+
+static const dls_field group_fields[] = {
+#define G(kind, member, units, text) FIELD(dls_node_group, kind, member, 1, units, text)
+    G(TEXT, name, "", "name of the group of equal nodes"),
+    G(I32, nodes, "nodes", "nodes in the group"),
+    G(I32, gpus_per_node, "gpus", "GPUs of a node"),
+    G(I32, nodes_per_rack, "nodes", "nodes behind one switch; 0: all"),
+    G(I32, type, "", "GPU type, row in cluster/types"),
+    G(F64, cpus_per_node, "cores", "CPU cores of a node; 0: not accounted"),
+    G(F64, mem_gib_per_node, "GiB", "memory of a node; 0: not accounted"),
+    G(F64, nic_bps, "B/s", "network link of a node, per direction"),
+#undef G
+};
+
+static const dls_field type_fields[] = {
+#define T(kind, member, units, text) FIELD(dls_gpu_type, kind, member, 1, units, text)
+    T(TEXT, name, "", "GPU type"),
+    T(F64, mem_gib, "GiB", "memory"),
+    T(F64, mem_bps, "B/s", "memory bandwidth"),
+    T(F64, fp32_flops, "1/s", "single precision operations"),
+    T(F64, tensor_flops, "1/s", "half precision operations of the matrix units; 0: has none"),
+    T(F64, peer_bps, "B/s", "GPU to GPU inside a node, per direction"),
+#undef T
+};
+
+static const dls_field vc_fields[] = {
+    FIELD(dls_vc_spec, TEXT, name, 1, "", "virtual cluster"),
+    FIELD(dls_vc_spec, I32, quota_gpus, DLS_TYPES_MAX, "gpus", "quota by GPU type"),
+};
+
+typedef struct flag_row {
+    char text[64];
+    uint32_t bit;
+    uint64_t jobs;
+} flag_row;
+
+static const dls_field flag_fields[] = {
+    FIELD(flag_row, TEXT, text, 1, "", "what is odd about the jobs"),
+    FIELD(flag_row, U32, bit, 1, "", "number of the bit in jobs/flags"),
+    FIELD(flag_row, U64, jobs, 1, "jobs", "jobs that it is true of"),
+};
+#undef FIELD
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static dls_status write_cluster(const dls_h5 *h5, hid_t run, const dls_cluster_spec *cluster,
+                                dls_error *err)
+{
+    hid_t at;
+    DLS_TRY(dls_h5_group_create(h5, run, "cluster", &at, err));
+    DLS_TRY(dls_h5_put_table(h5, at, "groups", "nodes of the cluster, numbered group by group",
+                             group_fields, COUNT(group_fields), cluster->groups,
+                             (size_t)cluster->n_groups, sizeof *cluster->groups, err));
+    DLS_TRY(dls_h5_put_table(h5, at, "types", "GPU types of the cluster; 0: unknown", type_fields,
+                             COUNT(type_fields), cluster->types, (size_t)cluster->n_types,
+                             sizeof *cluster->types, err));
+    DLS_TRY(dls_h5_put_table(h5, at, "vcs", "quotas of virtual clusters", vc_fields,
+                             COUNT(vc_fields), cluster->vcs, (size_t)cluster->n_vcs,
+                             sizeof *cluster->vcs, err));
+    static const dls_field uplink = {"rack_uplink_bps",
+                                     DLS_FIELD_F64,
+                                     offsetof(dls_cluster_spec, rack_uplink_bps),
+                                     8,
+                                     1,
+                                     "",
+                                     ""};
+    DLS_TRY(dls_h5_put_fields(h5, at, &uplink, 1, cluster, err));
+    H5Gclose(at);
+    return DLS_OK;
+}
+
+static dls_status write_flags(const dls_h5 *h5, hid_t run, const dls_trace_info *info,
+                              dls_error *err)
+{
+    flag_row rows[DLS_JOB_FLAG_COUNT];
+    memset(rows, 0, sizeof rows);
+    static const char *const texts[] = {
+#define XX(name, bit, text) [bit] = text,
+        DLS_JOB_FLAG_MAP(XX)
+#undef XX
+    };
+    for (size_t i = 0; i < DLS_JOB_FLAG_COUNT; i++) {
+        snprintf(rows[i].text, sizeof rows[i].text, "%s", texts[i]);
+        rows[i].bit = (uint32_t)i;
+        rows[i].jobs = info->flag_count[i];
+    }
+    return dls_h5_put_table(h5, run, "trace_flags",
+                            "how many jobs of the trace break an assumption", flag_fields,
+                            COUNT(flag_fields), rows, COUNT(rows), sizeof rows[0], err);
+}
+
+static dls_status write_summary(const dls_h5 *h5, hid_t run, const dls_summary *summary,
+                                dls_error *err)
+{
+    hid_t at;
+    DLS_TRY(dls_h5_group_create(h5, run, "summary", &at, err));
+    DLS_TRY(dls_h5_put_fields(h5, at, dls_summary_fields, dls_summary_n_fields, summary, err));
+    DLS_TRY(dls_h5_put_table(h5, at, "parts", "jobs in all, and by gang size, class and outcome",
+                             dls_part_fields, dls_part_n_fields, summary->part, DLS_SUMMARY_PARTS,
+                             sizeof summary->part[0], err));
+    H5Gclose(at);
+    return DLS_OK;
+}
+
+/* ---- dictionaries ------------------------------------------------------------------------------
+ */
+
+typedef struct dict {
+    const dls_trace *trace;
+    const char *(*get)(const dls_trace *trace, int32_t code);
+} dict;
+
+static void fill_dict(const void *ctx, size_t first, size_t n, size_t width, char *dst)
+{
+    const dict *d = ctx;
+    for (size_t i = 0; i < n; i++) {
+        const char *text = d->get(d->trace, (int32_t)(first + i));
+        const size_t len = strlen(text);
+        memset(dst + i * width, 0, width);
+        memcpy(dst + i * width, text, len < width ? len : width);
+    }
+}
+
+static dls_status write_dicts(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
+                              const dls_trace *trace, dls_error *err)
+{
+    const struct {
+        const char *name, *description;
+        size_t n;
+        dict strings;
+    } dicts[] = {
+        {"model", "names for jobs/model", dls_trace_n_models(trace), {trace, dls_trace_model}},
+        {"vc", "names for jobs/vc", dls_trace_n_vcs(trace), {trace, dls_trace_vc}},
+        {"user", "names for jobs/user", dls_trace_n_users(trace), {trace, dls_trace_user}},
+        {"class", "names for jobs/class", dls_trace_n_classes(trace), {trace, dls_trace_class}},
+        {"gpu_types",
+         "sets of types for jobs/gpu_types",
+         dls_trace_n_gpu_types(trace),
+         {trace, dls_trace_gpu_types}},
+    };
+    hid_t at;
+    DLS_TRY(dls_h5_group_create(h5, run, "dicts", &at, err));
+    for (size_t d = 0; d < COUNT(dicts); d++) {
+        size_t width = 1;
+        for (size_t i = 0; i < dicts[d].n; i++) {
+            const size_t len = strlen(dicts[d].strings.get(trace, (int32_t)i));
+            width = len > width ? len : width;
+        }
+        const dls_column column = {.name = dicts[d].name,
+                                   .type = DLS_FIELD_TEXT,
+                                   .units = "",
+                                   .description = dicts[d].description,
+                                   .width = width,
+                                   .fill = fill_dict,
+                                   .ctx = &dicts[d].strings};
+        DLS_TRY(dls_chunks_write(chunks, at, "dicts", &column, 1, dicts[d].n, err));
+    }
+    H5Gclose(at);
+    return DLS_OK;
+}
+
+/* ---- attributes of a run -----------------------------------------------------------------------
+ */
+
+/* The time that reproducible builds set for all time stamps; false if it is not set. */
+static bool source_date(char text[32])
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    if (!epoch || !*epoch) {
+        return false;
+    }
+    const time_t t = (time_t)strtoll(epoch, NULL, 10);
+    struct tm tm;
+    if (!gmtime_r(&t, &tm) || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0) {
+        text[0] = '\0';
+    }
+    return true;
+}
+
+static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_results_meta *meta,
+                                   const dls_trace_info *info, const dls_summary *summary,
+                                   dls_error *err)
+{
+    char digest[17], config_sha[DLS_SHA256_HEX], date[32];
+    const bool fixed = source_date(date);
+    snprintf(digest, sizeof digest, "%016" PRIx64, summary->digest);
+    const char *config = meta->config_text ? meta->config_text : "";
+    dls_sha256_hex(config, strlen(config), config_sha);
+    const struct {
+        const char *name, *text;
+    } texts[] = {
+        {"scheduler", meta->scheduler},
+        {"placement", meta->placement},
+        {"predictor", meta->predictor},
+        {"backend", meta->backend},
+        {"perf", meta->perf},
+        {"compat", meta->compat},
+        {"digest", digest},
+        {"dlsim_version", DLS_VERSION},
+        {"git_sha", meta->git_sha},
+        {"build", meta->build},
+        {"cmdline", meta->cmdline},
+        {"config_text", config},
+        {"config_sha256", config_sha},
+        {"workload_assign", meta->workload_assign},
+        {"trace_path", info->path},
+        {"trace_format", info->format},
+        {"trace_sha256", info->sha256},
+        {"trace_epoch", info->epoch},
+        {"trace_notes", info->notes},
+        {"hostname", fixed ? "" : meta->hostname},
+        {"started_utc", fixed ? date : meta->started_utc},
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        DLS_TRY(dls_h5_put_text(h5, run, texts[i].name, texts[i].text, err));
+    }
+    const struct {
+        const char *name;
+        uint64_t value;
+    } numbers[] = {
+        {"seed", meta->seed},
+        {"complete", summary->complete},
+        {"total_gpus", (uint64_t)summary->total_gpus},
+        {"events", summary->events},
+        {"passes", summary->passes},
+        {"positions", summary->positions},
+        {"trace_rows_read", info->rows_read},
+        {"trace_rows_skipped", info->rows_skipped},
+        {"trace_rows_changed", info->rows_changed},
+    };
+    for (size_t i = 0; i < COUNT(numbers); i++) {
+        DLS_TRY(dls_h5_put_u64(h5, run, numbers[i].name, numbers[i].value, err));
+    }
+    static const dls_field wall = {"wall_s", DLS_FIELD_F64, offsetof(dls_summary, wall_s), 8, 1, "",
+                                   ""};
+    return dls_h5_put_fields(h5, run, &wall, 1, summary, err);
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+static dls_status write_long_tables(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
+                                    const dls_trace *trace, const dls_record *rec, dls_error *err)
+{
+    dls_column columns[DLS_COLUMNS_MAX];
+    hid_t at;
+    DLS_TRY(dls_h5_group_create(h5, run, "jobs", &at, err));
+    size_t n = dls_schema_jobs(trace, rec, columns);
+    DLS_TRY(dls_chunks_write(chunks, at, "jobs", columns, n, rec->n_jobs, err));
+    H5Gclose(at);
+    if (rec->allocs.n > 0) {
+        DLS_TRY(dls_h5_group_create(h5, run, "allocations", &at, err));
+        n = dls_schema_allocs(&rec->allocs, columns);
+        DLS_TRY(dls_chunks_write(chunks, at, "allocations", columns, n, rec->allocs.n, err));
+        H5Gclose(at);
+    }
+    if (rec->series.n > 0) {
+        hid_t cluster;
+        DLS_TRY(dls_h5_group_create(h5, run, "series", &at, err));
+        DLS_TRY(dls_h5_group_create(h5, at, "cluster", &cluster, err));
+        n = dls_schema_series(&rec->series, columns);
+        DLS_TRY(
+            dls_chunks_write(chunks, cluster, "series/cluster", columns, n, rec->series.n, err));
+        H5Gclose(cluster);
+        H5Gclose(at);
+    }
+    return DLS_OK;
+}
+
+static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_results_meta *meta,
+                            const dls_trace *trace, const dls_record *rec,
+                            const dls_summary *measured, dls_error *err)
+{
+    dls_summary summary = *measured;
+    char date[32];
+    if (source_date(date)) {
+        summary.wall_s = summary.events_per_s = 0;
+    }
+    hid_t runs, run;
+    DLS_TRY(dls_h5_put_text(h5, h5->file, "format", DLS_RESULTS_FORMAT, err));
+    DLS_TRY(dls_h5_put_u64(h5, h5->file, "format_version", DLS_RESULTS_VERSION, err));
+    DLS_TRY(dls_h5_group_create(h5, h5->file, "runs", &runs, err));
+    DLS_TRY(dls_h5_group_create(h5, runs, meta->run_id ? meta->run_id : "0", &run, err));
+    const dls_trace_info *info = dls_trace_about(trace);
+    DLS_TRY(write_attributes(h5, run, meta, info, &summary, err));
+    DLS_TRY(write_summary(h5, run, &summary, err));
+    DLS_TRY(write_flags(h5, run, info, err));
+    if (meta->cluster) {
+        DLS_TRY(write_cluster(h5, run, meta->cluster, err));
+    }
+    DLS_TRY(write_long_tables(h5, chunks, run, trace, rec, err));
+    DLS_TRY(write_dicts(h5, chunks, run, trace, err));
+    H5Gclose(run);
+    H5Gclose(runs);
+    return DLS_OK;
+}
+
+dls_status dls_results_write(const char *path, const dls_results_meta *meta, const dls_trace *trace,
+                             const dls_record *rec, const dls_summary *summary, dls_error *err)
+{
+    if (rec->n_jobs != dls_trace_cols(trace)->n || summary->part[0].jobs != rec->n_jobs) {
+        return dls_fail(err, DLS_EINPUT, path, "trace, record and summary are not of one run");
+    }
+    if (meta->run_id && (!*meta->run_id || strchr(meta->run_id, '/') || *meta->run_id == '.')) {
+        return dls_fail(err, DLS_EINPUT, path, "'%s' is not a name for a run", meta->run_id);
+    }
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    dls_h5 h5;
+    dls_chunks *chunks = NULL;
+    dls_status status = dls_h5_create(&h5, file.part, path, err);
+    if (status == DLS_OK) {
+        status = dls_chunks_create(&h5, WORKERS, &chunks, err);
+    }
+    if (status == DLS_OK) {
+        status = write_run(&h5, chunks, meta, trace, rec, summary, err);
+    }
+    dls_chunks_destroy(chunks);
+    const dls_status closed = dls_h5_close(&h5, status == DLS_OK ? err : NULL);
+    status = status == DLS_OK ? closed : status;
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&file);
+        return status;
+    }
+    return dls_atomicfile_commit(&file, err);
+}
