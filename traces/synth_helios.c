@@ -40,6 +40,11 @@ static const double p64[] = {HEAD, .95, .975, TAIL(.986)};
 static const double s64[] = {1,   1,   5,   5,   6,    11,    23,    68,    121,
                              208, 337, 444, 681, 3682, 27401, 95293, TAIL_S};
 
+_Static_assert(sizeof s1 == sizeof p1 && sizeof s2 == sizeof p2 && sizeof s4 == sizeof p4 &&
+                   sizeof s8 == sizeof p8 && sizeof s16 == sizeof p16 && sizeof s32 == sizeof p32 &&
+                   sizeof s64 == sizeof p64,
+               "a value for each probability");
+
 static const dls_synth_size sizes[] = {
     {1000, 51.43},   {2000, 5.36},   {3000, .152},   {4000, 7.428},  {5000, .152},   {6000, .152},
     {7000, .152},    {8000, 24.795}, {16000, 4.26},  {24000, .932},  {32000, 2.828}, {40000, .284},

@@ -15,6 +15,8 @@ static const double p[] = {0,    .001, .004, .030, .119, .211, .289, .396, .509,
 static const double s[] = {1,   4,    8,    16,   32,   64,    128,   256,   512,
                            1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
 
+_Static_assert(sizeof s == sizeof p, "a value for each probability");
+
 /* under a quarter 14.6, under a half 26.4, under one 13.2, one 42.8 % of the requests, scaled to
  * the 97.1 % of jobs with at most one GPU; the representatives give the published mean of 0.68 */
 static const dls_synth_size sizes[] = {

@@ -25,6 +25,11 @@ static const double s32[] = {12,    14,    26,    50,    203,    310,    654,   
 static const double s64[] = {53,   53,   55,   129,  460,  568,   606,   760,   1200,  1572,
                              1921, 2048, 2372, 5497, 9458, 19152, 24969, 28459, 28808, 28847};
 
+_Static_assert(sizeof s1 == sizeof p && sizeof s2 == sizeof p && sizeof s4 == sizeof p &&
+                   sizeof s8 == sizeof p && sizeof s16 == sizeof p && sizeof s32 == sizeof p &&
+                   sizeof s64 == sizeof p,
+               "a value for each probability");
+
 static const dls_synth_size sizes[] = {
     {1000, 86.91},  {2000, 2.24},   {4000, 4.98},   {8000, 4.89},    {12000, .012}, {16000, .718},
     {20000, .0012}, {24000, .0350}, {32000, .1939}, {48000, .0020}, {64000, .017}, {128000, .001},
@@ -69,6 +74,10 @@ static const int16_t vc_weight[] = {
 /* 60.4 % of the jobs completed and 9.0 % were killed, with 32.1 % and 29.4 % of the GPU time (the
  * cluster summary of InternLM/AcmeTrace). Jobs of 6 h and more are 11.6 % of the jobs and 96.1 % of
  * the GPU time; the two rates below and above 6 h are the solution of these four equations. */
+_Static_assert(sizeof vc_weight / sizeof vc_weight[0] ==
+                   4 * DLS_SYNTH_BANDS * (sizeof vcs / sizeof vcs[0]),
+               "a weight for each group, band and virtual cluster");
+
 #define OUTCOME {{.6427, .0621}, {.3081, .3033}}
 static const double outcome[DLS_SYNTH_CLASSES][2][2] = {OUTCOME, OUTCOME, OUTCOME, OUTCOME,
                                                         OUTCOME, OUTCOME, OUTCOME};

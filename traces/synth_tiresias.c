@@ -14,6 +14,9 @@ static const double p_small[] = {SHORT(.8355)};
 static const double p_large[] = {SHORT(.6875)};
 static const double s[] = {120, 121, 125, 145, 220, 350, 800, 7200};
 
+_Static_assert(sizeof s == sizeof p_small && sizeof s == sizeof p_large,
+               "a value for each probability");
+
 static const dls_synth_size sizes[] = {{1000, 3}, {2000, 1}, {4000, 1}, {8000, 1}};
 
 static const char *const models[] = {"vgg11",     "vgg16",      "vgg19",      "alexnet",
