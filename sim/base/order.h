@@ -2,8 +2,8 @@
  *
  * Ordered sets of small integers (job indices) with weights: treaps that share one node table.
  *
- * A member is ranked by a dls_rank, smallest first; ranks of one set are distinct (the tie field
- * sees to that). Every member carries a weight (its GPUs) and an auxiliary number; each subtree
+ * A member is ranked by a dls_rank, smallest first; ranks of one set are distinct (tie or id see to
+ * that). Every member carries a weight (its GPUs) and an auxiliary number; each subtree
  * knows the sum of the weights and the least auxiliary number. One member is in at most one set of
  * a table at a time, so a table for n members serves any number of sets (a set is only its root).
  *
@@ -24,11 +24,12 @@
 
 #define DLS_NONE INT32_C(-1)
 
-/* Compared field by field: level, key, tie. */
+/* Compared field by field: level, key, tie, id. */
 typedef struct dls_rank {
     int64_t key;
     int64_t tie;
     int32_t level;
+    int32_t id;
 } dls_rank;
 
 static inline int dls_rank_cmp(const dls_rank *a, const dls_rank *b)
@@ -39,7 +40,10 @@ static inline int dls_rank_cmp(const dls_rank *a, const dls_rank *b)
     if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
     }
-    return a->tie < b->tie ? -1 : a->tie > b->tie;
+    if (a->tie != b->tie) {
+        return a->tie < b->tie ? -1 : 1;
+    }
+    return a->id < b->id ? -1 : a->id > b->id;
 }
 
 typedef struct dls_order_node {

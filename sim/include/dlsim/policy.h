@@ -101,11 +101,11 @@ DLS_API int32_t dls_view_next_running(const dls_view *view, int32_t job);
 
 /* ---- what it answers --------------------------------------------------------------------------- */
 
-/* Where a job stands, smallest first by (level, key, tie). */
+/* Where a job stands, smallest first by (level, key, tie), then in order of submission. */
 typedef struct dls_priority {
     int32_t level;    /* queue */
     int64_t key;      /* at view->now_us; while the job runs it falls with the table's ageing */
-    int64_t tie;      /* preset to the job index: order of submission; must be distinct for equal keys */
+    int64_t tie;      /* preset 0 */
     int64_t wake_us;  /* preset DLS_NEVER: ask again, and schedule, at this time */
     int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
     bool promoted;    /* count this as a promotion for having starved */
@@ -225,6 +225,7 @@ typedef struct dls_placement_ops {
     const char *name;
     const char *summary;
     const dls_option *options; /* NULL: none */
+    bool gpus_only;            /* CPU and memory are not accounted under this policy */
     size_t state_bytes;
     dls_status (*init)(void *state, const dls_place_index *index, const dls_option_value *values,
                        dls_error *err); /* optional */

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One scheduling pass: select, take GPUs away, place, until nothing changes.
+ *
+ * A preemptive pass first decides by number who runs. Jobs that lost their selection give their GPUs
+ * back tentatively; the newly selected are placed in rank order. One that the placement refuses is
+ * put back among the waiting, its class is left alone for the rest of the pass, and the selection is
+ * repeated: a job that had lost its place to the refused one then gets the same GPUs again and
+ * never notices. Only at the end do the changes become starts and preemptions.
+ */
+#include "base/alloc.h"
+#include "run/engine.h"
+
+/* ---- GPUs -------------------------------------------------------------------------------------- */
+
+/* CPU and memory that go with some GPUs of a job. */
+static void side_resources(const dls_engine *e, int32_t job, int32_t gpus, int64_t *cpu_milli,
+                           int64_t *mem_mib)
+{
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    *cpu_milli = c->cpu_milli * gpus;
+    *mem_mib = c->mem_mib * gpus;
+}
+
+static dls_status new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
+                           dls_error *err)
+{
+    int32_t at = e->free_part;
+    if (at >= 0) {
+        e->free_part = e->part[at].next;
+    } else {
+        DLS_TRY(dls_grow(&e->part, &e->parts_cap, e->n_parts + 1, sizeof *e->part, err));
+        at = (int32_t)e->n_parts++;
+    }
+    e->part[at] = (dls_held){.mask = mask, .node = node, .next = next};
+    *out = at;
+    return DLS_OK;
+}
+
+void dls_free_parts(dls_engine *e, int32_t parts)
+{
+    while (parts >= 0) {
+        const int32_t next = e->part[parts].next;
+        e->part[parts].next = e->free_part;
+        e->free_part = parts;
+        parts = next;
+    }
+}
+
+void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
+{
+    int64_t cpu, mem;
+    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
+        side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
+        dls_place_give(e->index, e->part[p].node, e->part[p].mask, cpu, mem);
+    }
+    e->select.gives++;
+}
+
+/* Take the same GPUs again, all or none. */
+static bool retake(dls_engine *e, int32_t job)
+{
+    int64_t cpu, mem;
+    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
+        side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
+        if (!dls_place_retake(e->index, e->part[p].node, e->part[p].mask, cpu, mem)) {
+            for (int32_t q = e->held[job]; q != p; q = e->part[q].next) {
+                side_resources(e, job, __builtin_popcountll(e->part[q].mask), &cpu, &mem);
+                dls_place_give(e->index, e->part[q].node, e->part[q].mask, cpu, mem);
+            }
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A grant must name nodes of the type with so many GPUs, CPU and memory free, and be complete. */
+static dls_status check_grant(const dls_engine *e, const dls_request *r, dls_error *err)
+{
+    const char *who = e->params->placement->name;
+    const dls_grant *g = &e->grant;
+    if (g->failed) {
+        return dls_nomem(err, "a grant", g->n * sizeof *g->part);
+    }
+    if (g->gpus != r->gpus) {
+        return dls_fail(err, DLS_EPOLICY, who, "granted %lld GPUs to a gang of %d",
+                        (long long)g->gpus, r->gpus);
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        const dls_part *p = &g->part[i];
+        if (p->node < 0 || p->node >= e->index->n_nodes || p->gpus < 1) {
+            return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
+        }
+        const dls_node *node = &e->index->node[p->node];
+        if (node->type != r->type || node->free < p->gpus ||
+            node->free_cpu_milli < r->cpu_milli_per_gpu * p->gpus ||
+            node->free_mem_mib < r->mem_mib_per_gpu * p->gpus) {
+            return dls_fail(err, DLS_EPOLICY, who,
+                            "granted %d GPUs of node %d, which has %d free of the wanted type, or "
+                            "not the CPU or memory",
+                            p->gpus, p->node, node->type == r->type ? node->free : 0);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
+                         dls_error *err)
+{
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_request r = {
+        .job = job,
+        .gpus = c->gpus,
+        .type = type,
+        .attempt = e->attempt[job],
+        .cpu_milli_per_gpu = c->cpu_milli,
+        .mem_mib_per_gpu = c->mem_mib,
+        .seed = e->params->seed,
+    };
+    *parts = -1;
+    e->grant.n = 0;
+    e->grant.gpus = 0;
+    e->grant.failed = false;
+    *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
+    if (!*placed) {
+        e->rec->refusals++;
+        return DLS_OK;
+    }
+    DLS_TRY(check_grant(e, &r, err));
+    for (size_t i = e->grant.n; i-- > 0;) {
+        const dls_part *p = &e->grant.part[i];
+        int64_t cpu, mem;
+        side_resources(e, job, p->gpus, &cpu, &mem);
+        DLS_TRY(new_part(e, p->node, 0, *parts, parts, err));
+        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+    }
+    return DLS_OK;
+}
+
+/* ---- pools ------------------------------------------------------------------------------------- */
+
+void dls_mark_dirty(dls_engine *e, int32_t pool)
+{
+    e->select.pool[pool].dirty = true;
+}
+
+/* GPUs given back in one pool may be what the placement lacked in another. */
+static void mark_refused_pools(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        const dls_class *cls = &s->cls[c];
+        if (cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
+            cls->refused_gives != s->gives) {
+            s->pool[cls->pool].dirty = true;
+        }
+    }
+}
+
+static void refuse(dls_engine *e, int32_t job)
+{
+    dls_class *c = &e->select.cls[e->select.class_of[job]];
+    c->refused_pass = e->select.pass;
+    c->refused_gives = e->select.gives;
+}
+
+/* ---- without preemption ------------------------------------------------------------------------ */
+
+/* Place and start a waiting job on a type; *started false: refused, it waits on. */
+static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *started,
+                                dls_error *err)
+{
+    int32_t parts;
+    DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
+    if (!*started) {
+        refuse(e, job);
+        return DLS_OK;
+    }
+    const dls_rank rank = e->select.order.node[job].rank;
+    dls_select_remove_waiting(&e->select, job);
+    dls_select_add_running(&e->select, job, type, rank, e->now_us);
+    e->held[job] = parts;
+    e->held_type[job] = (int8_t)type;
+    e->attempt[job]++;
+    return dls_job_start(e, job, err);
+}
+
+static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
+{
+    const bool fit = e->discipline == DLS_FIT;
+    for (;;) {
+        int32_t type;
+        bool started;
+        const int32_t job = dls_select_next(&e->select, pool, fit, &type);
+        if (job == DLS_NONE || type < 0) {
+            return DLS_OK;
+        }
+        DLS_TRY(start_waiting(e, job, type, &started, err));
+        if (!started && !fit) {
+            return DLS_OK;
+        }
+    }
+}
+
+static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
+{
+    DLS_TRY(pass_in_order(e, pool, err)); /* strict: up to the first that must wait */
+    int32_t type, head_type;
+    const int32_t head = dls_select_next(&e->select, pool, false, &type);
+    if (head == DLS_NONE) {
+        return DLS_OK;
+    }
+    int64_t spare;
+    const int64_t shadow_us = dls_select_shadow(&e->select, head, e->now_us, &head_type, &spare);
+    for (;;) {
+        bool started, uses_spare = false;
+        const int32_t job = dls_select_backfill(&e->select, head, e->now_us, shadow_us, head_type,
+                                                spare, &type, &uses_spare);
+        if (job == DLS_NONE) {
+            return DLS_OK;
+        }
+        DLS_TRY(start_waiting(e, job, type, &started, err));
+        if (started && uses_spare) {
+            spare -= e->col->gpus[job];
+        }
+    }
+}
+
+/* ---- with preemption --------------------------------------------------------------------------- */
+
+enum { KEPT = 0, DROPPED = 1 };
+
+/* Give back, for now, the GPUs of jobs that are no longer selected for them. */
+static void drop_unselected(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->running[job] && e->tentative[job] == KEPT && s->type[job] != e->held_type[job]) {
+            e->tentative[job] = DROPPED;
+            dls_give_back(e, job, e->held[job]);
+        }
+    }
+}
+
+/* Place what is selected and has no GPUs; *refused tells that something was put back. */
+static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
+{
+    dls_select *s = &e->select;
+    *refused = false;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        const int32_t type = s->type[job];
+        const bool has = e->running[job] && e->tentative[job] == KEPT;
+        if (type < 0 || has || e->new_held[job] >= 0) {
+            continue;
+        }
+        if (e->running[job] && type == e->held_type[job] && retake(e, job)) {
+            e->tentative[job] = KEPT;
+            continue;
+        }
+        bool placed;
+        DLS_TRY(dls_place_job(e, job, type, &e->new_held[job], &placed, err));
+        if (!placed) {
+            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            dls_select_remove_running(s, job);
+            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+            refuse(e, job);
+            *refused = true;
+        }
+    }
+    return DLS_OK;
+}
+
+/* A job placed in this pass and then dropped, or moved to another type, by a repeated selection. */
+static void undo_placed(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        const int32_t parts = e->new_held[job];
+        if (parts >= 0 && s->type[job] != e->index->node[e->part[parts].node].type) {
+            dls_give_back(e, job, parts);
+            dls_free_parts(e, parts);
+            e->new_held[job] = -1;
+        }
+    }
+}
+
+static dls_status make_real(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->tentative[job] == DROPPED) {
+            const int32_t parts = e->held[job];
+            e->tentative[job] = KEPT;
+            e->held[job] = -1;
+            e->held_type[job] = -1;
+            if (s->type[job] >= 0) {
+                /* Moves: it stops here and starts elsewhere at once, and pays for both. */
+                const int32_t type = s->type[job];
+                const dls_rank rank = dls_select_rank(s, job, e->now_us);
+                dls_select_remove_running(s, job);
+                dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+                DLS_TRY(dls_job_preempt(e, job, parts, err));
+                const dls_rank now = s->order.node[job].rank;
+                dls_select_remove_waiting(s, job);
+                dls_select_add_running(s, job, type, now, e->now_us);
+            } else {
+                DLS_TRY(dls_job_preempt(e, job, parts, err));
+            }
+            dls_free_parts(e, parts);
+        }
+    }
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->new_held[job] >= 0) {
+            e->held[job] = e->new_held[job];
+            e->held_type[job] = s->type[job];
+            e->new_held[job] = -1;
+            e->attempt[job]++;
+            DLS_TRY(dls_job_start(e, job, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
+{
+    dls_select *s = &e->select;
+    bool refused = true;
+    s->n_touched = 0;
+    while (refused) {
+        DLS_TRY(dls_select_preemptive(s, pool, e->now_us, e->held_type, err));
+        undo_placed(e);
+        drop_unselected(e);
+        DLS_TRY(place_selected(e, &refused, err));
+    }
+    return make_real(e, err);
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------- */
+
+dls_status dls_pass(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    while (!dls_evq_empty(&e->stale) && dls_evq_top(&e->stale).time_us <= e->now_us) {
+        const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
+        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
+        dls_mark_dirty(e, s->cls[s->class_of[job]].pool);
+    }
+    if (e->program) {
+        return dls_program_pass(e, err);
+    }
+    mark_refused_pools(e);
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        if (!s->pool[k].dirty) {
+            continue;
+        }
+        s->pool[k].dirty = false;
+        s->pass++;
+        e->rec->passes++;
+        switch (e->discipline) {
+        case DLS_STRICT:
+        case DLS_FIT:
+            DLS_TRY(pass_in_order(e, k, err));
+            break;
+        case DLS_EASY:
+            DLS_TRY(pass_backfill(e, k, err));
+            break;
+        case DLS_PREEMPT:
+            DLS_TRY(pass_preemptive(e, k, err));
+            break;
+        }
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/select.h"
+
+#include "base/alloc.h"
+
+void dls_select_fini(dls_select *s)
+{
+    for (int32_t p = 0; s->pool && p < s->n_pools; p++) {
+        dls_free(s->pool[p].running);
+    }
+    dls_order_fini(&s->order);
+    dls_free(s->cls);
+    dls_free(s->pool);
+    dls_free(s->class_of);
+    dls_free(s->type);
+    dls_free(s->touched);
+    dls_free(s->cursor);
+}
+
+/* By how much the key of a running job falls per microsecond. */
+static inline int64_t slope(const dls_select *s, int32_t gpus)
+{
+    return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
+}
+
+static inline dls_order_set *running_set(dls_select *s, const dls_class *c, int32_t type)
+{
+    dls_pool *p = &s->pool[c->pool];
+    return &p->running[type * p->n_running_sets + (p->n_running_sets > 1 ? c->size_idx : 0)];
+}
+
+/* ---- membership -------------------------------------------------------------------------------- */
+
+void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    dls_order_insert(&s->order, &c->waiting, job, rank, c->gpus, estimate_us);
+    s->pool[c->pool].waiting_gpus += c->gpus;
+    if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.node[c->head].rank) < 0) {
+        c->head = job;
+    }
+}
+
+void dls_select_remove_waiting(dls_select *s, int32_t job)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    if (c->head == job) {
+        c->head = dls_order_next(&s->order, job);
+    }
+    dls_order_remove(&s->order, &c->waiting, job);
+    s->pool[c->pool].waiting_gpus -= c->gpus;
+}
+
+void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    s->type[job] = (int8_t)type;
+    s->pool[c->pool].used[type] += c->gpus;
+    if (s->ranked) {
+        rank.key += slope(s, c->gpus) * now_us;
+        dls_order_insert(&s->order, running_set(s, c, type), job, rank, c->gpus, 0);
+    }
+}
+
+void dls_select_remove_running(dls_select *s, int32_t job)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    const int32_t type = s->type[job];
+    s->type[job] = -1;
+    s->pool[c->pool].used[type] -= c->gpus;
+    if (s->ranked) {
+        dls_order_remove(&s->order, running_set(s, c, type), job);
+    }
+}
+
+dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
+{
+    dls_rank rank = s->order.node[job].rank;
+    if (s->type[job] >= 0) {
+        rank.key -= slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    }
+    return rank;
+}
+
+/* ---- places in the order ----------------------------------------------------------------------- */
+
+/* GPUs of a type held by the selected jobs ranked before `rank`. */
+static int64_t used_before(dls_select *s, dls_pool *p, int32_t type, const dls_rank *rank,
+                           int64_t now_us)
+{
+    int64_t sum = 0;
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        const dls_order_set set = p->running[type * p->n_running_sets + k];
+        if (set.root != DLS_NONE) {
+            dls_rank shifted = *rank;
+            shifted.key += slope(s, s->order.node[set.root].weight) * now_us;
+            sum += dls_order_sum_before(&s->order, set, &shifted);
+        }
+    }
+    return sum;
+}
+
+/* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
+static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int32_t job,
+                             int64_t now_us, int32_t first)
+{
+    const dls_rank *rank = &s->order.node[job].rank;
+    for (int32_t k = -1; k < s->n_types; k++) {
+        const int32_t t = k < 0 ? first : k;
+        if (t < 0 || (k == first && k >= 0) || !(c->types >> t & 1) || p->cap[t] < c->gpus) {
+            continue;
+        }
+        if (p->cap[t] - p->used[t] >= c->gpus ||
+            p->cap[t] - used_before(s, p, t, rank, now_us) >= c->gpus) {
+            return t;
+        }
+    }
+    return -1;
+}
+
+static inline bool refused(const dls_select *s, const dls_class *c)
+{
+    return c->refused_pass == s->pass || c->refused_gives == s->gives;
+}
+
+/* The last of the jobs that the cursors, one per running set, point at. */
+static int32_t last_of_cursors(const dls_select *s, const dls_pool *p, int64_t now_us)
+{
+    int32_t best = DLS_NONE;
+    dls_rank best_rank = {0, 0, 0};
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        if (s->cursor[k] != DLS_NONE) {
+            const dls_rank rank = dls_select_rank(s, s->cursor[k], now_us);
+            if (best == DLS_NONE || dls_rank_cmp(&rank, &best_rank) > 0) {
+                best = s->cursor[k];
+                best_rank = rank;
+            }
+        }
+    }
+    return best;
+}
+
+/* The first selected job that, with those before it, exceeds what the pool may hold. */
+static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_us)
+{
+    if (p->n_running_sets == 1) {
+        return dls_order_first_over(&s->order, p->running[type], p->cap[type]);
+    }
+    /* Several sets: walk back from the end; what lies beyond the limit is a few gangs at most. */
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        s->cursor[k] = dls_order_last(&s->order, p->running[type * p->n_running_sets + k]);
+    }
+    int64_t up_to = p->used[type];
+    int32_t over = DLS_NONE;
+    while (up_to > p->cap[type]) {
+        over = last_of_cursors(s, p, now_us);
+        const dls_class *c = &s->cls[s->class_of[over]];
+        up_to -= c->gpus;
+        s->cursor[c->size_idx] = dls_order_prev(&s->order, over);
+        s->positions++;
+    }
+    return over;
+}
+
+/* ---- preemptive selection ---------------------------------------------------------------------- */
+
+static dls_status touch(dls_select *s, int32_t job, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->touched, &s->touched_cap, s->n_touched + 1, sizeof *s->touched, err));
+    s->touched[s->n_touched++] = job;
+    return DLS_OK;
+}
+
+static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t type, int64_t now_us,
+                                           dls_error *err)
+{
+    while (p->used[type] > p->cap[type]) {
+        const int32_t job = first_over(s, p, type, now_us);
+        const dls_rank rank = dls_select_rank(s, job, now_us);
+        DLS_TRY(touch(s, job, err));
+        s->positions++;
+        dls_select_remove_running(s, job);
+        dls_select_add_waiting(s, job, rank, 0);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
+                                 dls_error *err)
+{
+    dls_pool *p = &s->pool[pool];
+    for (int32_t t = 0; t < s->n_types; t++) {
+        DLS_TRY(drop_what_no_longer_fits(s, p, t, now_us, err)); /* a share that shrank */
+    }
+    for (;;) {
+        int32_t best = DLS_NONE, best_type = -1;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            if (c->head == DLS_NONE || refused(s, c)) {
+                continue;
+            }
+            s->positions++;
+            if (best != DLS_NONE && dls_rank_cmp(&s->order.node[best].rank,
+                                                 &s->order.node[c->head].rank) < 0) {
+                continue;
+            }
+            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
+            if (t >= 0) {
+                best = c->head;
+                best_type = t;
+            }
+        }
+        if (best == DLS_NONE) {
+            return DLS_OK;
+        }
+        const dls_rank rank = s->order.node[best].rank;
+        DLS_TRY(touch(s, best, err));
+        dls_select_remove_waiting(s, best);
+        dls_select_add_running(s, best, best_type, rank, now_us);
+        DLS_TRY(drop_what_no_longer_fits(s, p, best_type, now_us, err));
+    }
+}
+
+/* ---- selection without preemption -------------------------------------------------------------- */
+
+/* The first type with enough free GPUs for the class, -1. */
+static int32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c)
+{
+    for (int32_t t = 0; t < s->n_types; t++) {
+        if (c->types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
+            return t;
+        }
+    }
+    return -1;
+}
+
+int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type)
+{
+    const dls_pool *p = &s->pool[pool];
+    int32_t best = DLS_NONE;
+    *type = -1;
+    for (int32_t k = 0; k < p->n_classes; k++) {
+        const dls_class *c = &s->cls[p->first_class + k];
+        if (c->head == DLS_NONE || (fitting && refused(s, c))) {
+            continue;
+        }
+        s->positions++;
+        const int32_t t = fits_free(s, p, c);
+        if ((!fitting || t >= 0) &&
+            (best == DLS_NONE ||
+             dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[best].rank) < 0)) {
+            best = c->head;
+            *type = t;
+        }
+    }
+    return best;
+}
+
+int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
+                          int64_t *spare)
+{
+    const dls_class *c = &s->cls[s->class_of[head]];
+    const dls_pool *p = &s->pool[c->pool];
+    int64_t best = DLS_NEVER;
+    *type = -1;
+    *spare = 0;
+    for (int32_t t = 0; t < s->n_types; t++) {
+        const int64_t lacking = c->gpus - (p->cap[t] - p->used[t]);
+        if (!(c->types >> t & 1) || p->cap[t] < c->gpus) {
+            continue;
+        }
+        /* Enough by number already, yet not placed: wait for the next end to change that. */
+        const int32_t last =
+            dls_order_first_over(&s->order, p->running[t], lacking > 0 ? lacking - 1 : 0);
+        if (last == DLS_NONE) {
+            continue;
+        }
+        const dls_rank rank = s->order.node[last].rank;
+        const int64_t when = rank.key > now_us ? rank.key : now_us;
+        if (when < best) {
+            /* Everything that ends at that very instant is spare too. */
+            const dls_rank past = {.level = rank.level, .key = rank.key + 1, .tie = INT64_MIN};
+            best = when;
+            *type = t;
+            *spare = dls_order_sum_before(&s->order, p->running[t], &past) - lacking;
+        }
+    }
+    return best;
+}
+
+int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
+                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare)
+{
+    const int32_t pool = s->cls[s->class_of[head]].pool;
+    const dls_pool *p = &s->pool[pool];
+    int32_t best = DLS_NONE;
+    for (int32_t k = 0; k < p->n_classes; k++) {
+        const dls_class *c = &s->cls[p->first_class + k];
+        if (c->head == DLS_NONE || refused(s, c)) {
+            continue;
+        }
+        s->positions++;
+        /* Any type but the head's is free to take; there it must end in time or use what is spare. */
+        int32_t found = DLS_NONE, t = -1;
+        bool spends = false;
+        for (int32_t k2 = 0; k2 < s->n_types && t < 0; k2++) {
+            if (k2 != head_type && c->types >> k2 & 1 && p->cap[k2] - p->used[k2] >= c->gpus) {
+                t = k2;
+            }
+        }
+        const bool on_head_type = head_type >= 0 && c->types >> head_type & 1 &&
+                                  p->cap[head_type] - p->used[head_type] >= c->gpus;
+        if (t >= 0 || (on_head_type && c->gpus <= spare)) {
+            found = c->head != head ? c->head : dls_order_next(&s->order, head);
+            spends = t < 0;
+            t = t < 0 ? head_type : t;
+        } else if (on_head_type) {
+            const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
+            found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
+            if (found == head) {
+                found = dls_order_first_aux(&s->order, c->waiting, head, left);
+            }
+            t = head_type;
+        }
+        if (found != DLS_NONE && (best == DLS_NONE || dls_rank_cmp(&s->order.node[found].rank,
+                                                                   &s->order.node[best].rank) < 0)) {
+            best = found;
+            *type = t;
+            *uses_spare = spends;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From a trace and a cluster to an engine that is ready to run.
+ */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "run/engine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- classes ----------------------------------------------------------------------------------- */
+
+/* The types that a request "A|B" allows: bits; 0 if the cluster has none of them. */
+static uint32_t types_of(const dls_cluster_spec *spec, const char *names)
+{
+    const uint32_t all = (UINT32_C(1) << spec->n_types) - 1;
+    uint32_t mask = 0;
+    if (!*names) {
+        return all;
+    }
+    for (const char *p = names; *p;) {
+        const size_t len = strcspn(p, "|");
+        for (int32_t t = 0; t < spec->n_types; t++) {
+            if (strncasecmp(spec->types[t].name, p, len) == 0 && !spec->types[t].name[len]) {
+                mask |= UINT32_C(1) << t;
+            }
+        }
+        p += len + (p[len] == '|');
+    }
+    return mask;
+}
+
+static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
+{
+    const int64_t total = dls_trace_i64(column, job);
+    return total > 0 ? (total + gpus - 1) / gpus : 0;
+}
+
+static bool same_class(const dls_class *a, const dls_class *b)
+{
+    return a->gpus == b->gpus && a->types == b->types && a->pool == b->pool &&
+           a->cpu_milli == b->cpu_milli && a->mem_mib == b->mem_mib;
+}
+
+static uint64_t class_hash(const dls_class *c)
+{
+    uint64_t h = dls_mix64((uint64_t)c->gpus << 32 | c->types);
+    h = dls_mix64(h ^ (uint64_t)c->pool);
+    return dls_mix64(h ^ (uint64_t)c->cpu_milli ^ (uint64_t)c->mem_mib << 24);
+}
+
+typedef struct class_table {
+    int32_t *slot; /* open addressing: class or -1 */
+    size_t n_slots;
+    size_t cap;    /* of select.cls */
+} class_table;
+
+static dls_status table_grow(dls_select *s, class_table *t, dls_error *err)
+{
+    const size_t n_slots = t->n_slots ? 2 * t->n_slots : 256;
+    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
+    if (!slot) {
+        return dls_nomem(err, "job classes", n_slots * sizeof *slot);
+    }
+    memset(slot, 0xFF, n_slots * sizeof *slot);
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        size_t i = class_hash(&s->cls[c]) & (n_slots - 1);
+        while (slot[i] >= 0) {
+            i = (i + 1) & (n_slots - 1);
+        }
+        slot[i] = c;
+    }
+    dls_free(t->slot);
+    t->slot = slot;
+    t->n_slots = n_slots;
+    return DLS_OK;
+}
+
+static dls_status find_class(dls_select *s, class_table *t, const dls_class *c, int32_t *out,
+                             dls_error *err)
+{
+    if (2 * (size_t)s->n_classes >= t->n_slots) {
+        DLS_TRY(table_grow(s, t, err));
+    }
+    size_t i = class_hash(c) & (t->n_slots - 1);
+    while (t->slot[i] >= 0 && !same_class(&s->cls[t->slot[i]], c)) {
+        i = (i + 1) & (t->n_slots - 1);
+    }
+    if (t->slot[i] < 0) {
+        DLS_TRY(dls_grow(&s->cls, &t->cap, (size_t)s->n_classes + 1, sizeof *s->cls, err));
+        s->cls[s->n_classes] = *c;
+        t->slot[i] = s->n_classes++;
+    }
+    *out = t->slot[i];
+    return DLS_OK;
+}
+
+/* Order of the classes: by pool, then gang size; so pools own ranges and sizes count up. */
+static int class_cmp(const dls_class *a, const dls_class *b)
+{
+    if (a->pool != b->pool) {
+        return a->pool < b->pool ? -1 : 1;
+    }
+    if (a->gpus != b->gpus) {
+        return a->gpus < b->gpus ? -1 : 1;
+    }
+    if (a->types != b->types) {
+        return a->types < b->types ? -1 : 1;
+    }
+    if (a->cpu_milli != b->cpu_milli) {
+        return a->cpu_milli < b->cpu_milli ? -1 : 1;
+    }
+    return a->mem_mib < b->mem_mib ? -1 : a->mem_mib > b->mem_mib;
+}
+
+static int class_ptr_cmp(const void *a, const void *b)
+{
+    return class_cmp(*(const dls_class *const *)a, *(const dls_class *const *)b);
+}
+
+/* Sort the classes and renumber the jobs. */
+static dls_status sort_classes(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    const size_t n = (size_t)s->n_classes;
+    dls_class *sorted = dls_alloc((n + 1) * sizeof *sorted);
+    const dls_class **ptr = dls_alloc((n + 1) * sizeof *ptr);
+    int32_t *renumber = dls_alloc((n + 1) * sizeof *renumber);
+    dls_status status = DLS_OK;
+    if (sorted && ptr && renumber) {
+        for (size_t i = 0; i < n; i++) {
+            ptr[i] = &s->cls[i];
+        }
+        qsort(ptr, n, sizeof *ptr, class_ptr_cmp);
+        for (size_t i = 0; i < n; i++) {
+            sorted[i] = *ptr[i];
+            renumber[ptr[i] - s->cls] = (int32_t)i;
+        }
+        for (int32_t j = 0; j < e->n; j++) {
+            s->class_of[j] = renumber[s->class_of[j]];
+        }
+        dls_free(s->cls);
+        s->cls = sorted;
+    } else {
+        dls_free(sorted);
+        status = dls_nomem(err, "job classes", n * sizeof *sorted);
+    }
+    dls_free(ptr);
+    dls_free(renumber);
+    return status;
+}
+
+/* Which pool each virtual cluster of the trace belongs to. */
+static int32_t *pools_of_vcs(const dls_engine *e)
+{
+    const dls_cluster_spec *spec = e->params->cluster;
+    const size_t n = dls_trace_n_vcs(e->params->trace);
+    int32_t *pool = dls_alloc((n + 1) * sizeof *pool);
+    for (size_t v = 0; pool && v < n; v++) {
+        pool[v] = spec->n_vcs; /* the rest */
+        for (int32_t k = 0; k < spec->n_vcs; k++) {
+            if (strcmp(spec->vcs[k].name, dls_trace_vc(e->params->trace, (int32_t)v)) == 0) {
+                pool[v] = k;
+            }
+        }
+    }
+    return pool;
+}
+
+static dls_status make_classes(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    dls_select *s = &e->select;
+    class_table table = {0};
+    int32_t *pool_of_vc = pools_of_vcs(e);
+    dls_status status = pool_of_vc ? DLS_OK : dls_nomem(err, "virtual clusters", 0);
+    const bool cpu = e->index->accounts_cpu && !p->placement->gpus_only;
+    const bool mem = e->index->accounts_mem && !p->placement->gpus_only;
+    for (int32_t j = 0; j < e->n && status == DLS_OK; j++) {
+        const int32_t vc = e->col->vc[j], gpus = e->col->gpus[j];
+        const dls_class c = {
+            .gpus = gpus,
+            .types = types_of(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[j])),
+            .cpu_milli = cpu ? per_gpu(e->col->cpu_milli, (size_t)j, gpus) : 0,
+            .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,
+            .pool = p->sched->share ? gpus : vc >= 0 ? pool_of_vc[vc] : p->cluster->n_vcs,
+            .waiting = DLS_ORDER_SET_EMPTY,
+            .head = DLS_NONE,
+            .refused_pass = UINT64_MAX,
+            .refused_gives = UINT64_MAX,
+        };
+        status = find_class(s, &table, &c, &s->class_of[j], err);
+    }
+    dls_free(table.slot);
+    dls_free(pool_of_vc);
+    return status == DLS_OK ? sort_classes(e, err) : status;
+}
+
+/* ---- pools ------------------------------------------------------------------------------------- */
+
+static void set_capacity(const dls_engine *e, dls_pool *pool, int32_t id)
+{
+    const dls_cluster_spec *spec = e->params->cluster;
+    for (int32_t t = 0; t < spec->n_types; t++) {
+        if (e->params->sched->share) {
+            pool->cap[t] = 0; /* until the policy divides the cluster */
+        } else if (id < spec->n_vcs) {
+            pool->cap[t] = spec->vcs[id].quota_gpus[t];
+        } else {
+            pool->cap[t] = e->index->type[t].total_gpus;
+            for (int32_t v = 0; v < spec->n_vcs; v++) {
+                pool->cap[t] -= spec->vcs[v].quota_gpus[t];
+            }
+        }
+    }
+}
+
+static dls_status make_pools(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    int32_t n_pools = 0, most_sizes = 1;
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        n_pools += c == 0 || s->cls[c].pool != s->cls[c - 1].pool;
+    }
+    s->n_types = e->params->cluster->n_types;
+    s->pool = dls_alloc_zero((size_t)n_pools + 1, sizeof *s->pool);
+    if (!s->pool) {
+        return dls_nomem(err, "pools", (size_t)n_pools * sizeof *s->pool);
+    }
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        dls_class *cls = &s->cls[c];
+        const int32_t id = cls->pool;
+        if (c == 0 || id != s->pool[s->n_pools - 1].group_gpus) {
+            /* group_gpus holds the name of the pool while its classes are counted */
+            s->pool[s->n_pools++] = (dls_pool){.first_class = c, .group_gpus = id};
+            set_capacity(e, &s->pool[s->n_pools - 1], id);
+        }
+        dls_pool *pool = &s->pool[s->n_pools - 1];
+        if (pool->n_classes == 0 || s->cls[c - 1].gpus != cls->gpus) {
+            pool->n_sizes++;
+        }
+        pool->n_classes++;
+        cls->size_idx = pool->n_sizes - 1;
+    }
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        dls_pool *pool = &s->pool[k];
+        for (int32_t c = 0; c < pool->n_classes; c++) {
+            s->cls[pool->first_class + c].pool = k;
+        }
+        pool->n_running_sets = s->ageing == DLS_AGE_SERVICE ? pool->n_sizes : 1;
+        const size_t n_sets = (size_t)(pool->n_running_sets * s->n_types);
+        pool->running = dls_alloc(n_sets * sizeof *pool->running);
+        if (!pool->running) {
+            return dls_nomem(err, "pools", n_sets * sizeof *pool->running);
+        }
+        for (size_t i = 0; i < n_sets; i++) {
+            pool->running[i].root = DLS_NONE;
+        }
+        most_sizes = pool->n_sizes > most_sizes ? pool->n_sizes : most_sizes;
+    }
+    s->cursor = dls_alloc((size_t)most_sizes * sizeof *s->cursor);
+    return s->cursor ? DLS_OK : dls_nomem(err, "pools", (size_t)most_sizes * sizeof *s->cursor);
+}
+
+/* ---- what can never run ------------------------------------------------------------------------ */
+
+/* Leave each class only the types on which the empty cluster would take it. */
+static dls_status find_infeasible(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    for (int32_t j = 0; j < e->n; j++) {
+        dls_class *c = &s->cls[s->class_of[j]];
+        if (c->refused_pass != UINT64_MAX) {
+            continue; /* class already tried */
+        }
+        c->refused_pass = 0;
+        for (int32_t t = 0; t < s->n_types; t++) {
+            const int64_t limit =
+                e->params->sched->share ? e->index->type[t].total_gpus : s->pool[c->pool].cap[t];
+            bool fits = c->types >> t & 1 && c->gpus <= limit;
+            if (fits) {
+                int32_t parts = -1;
+                DLS_TRY(dls_place_job(e, j, t, &parts, &fits, err));
+                dls_give_back(e, j, parts);
+                dls_free_parts(e, parts);
+            }
+            if (!fits) {
+                c->types &= ~(UINT32_C(1) << t);
+            }
+        }
+    }
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        s->cls[c].refused_pass = s->cls[c].refused_gives = UINT64_MAX;
+    }
+    s->gives = 0;
+    for (int32_t j = 0; j < e->n; j++) {
+        if (!s->cls[s->class_of[j]].types) {
+            s->class_of[j] = -1;
+            e->rec->state[j] = DLS_JOB_INFEASIBLE;
+            e->done++;
+            e->infeasible++;
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- jobs -------------------------------------------------------------------------------------- */
+
+static int64_t mean_duration_us(const dls_trace_columns *col)
+{
+    double sum = 0;
+    for (size_t j = 0; j < col->n; j++) {
+        sum += (double)col->duration_us[j];
+    }
+    return col->n ? (int64_t)(sum / (double)col->n) : 0;
+}
+
+static dls_status init_jobs(dls_engine *e, dls_error *err)
+{
+    const dls_trace_columns *col = e->col;
+    for (int32_t j = 0; j < e->n; j++) {
+        if (col->duration_us[j] < 0) {
+            char where[64];
+            snprintf(where, sizeof where, "data row %u", col->row[j] + 1);
+            return dls_fail(err, DLS_EINPUT, where,
+                            "job '%s' has no duration: this trace gives work in another unit, which "
+                            "needs a performance model that knows it",
+                            dls_trace_id(e->params->trace, (size_t)j));
+        }
+    }
+    const int64_t mean = mean_duration_us(col);
+    for (int32_t j = 0; j < e->n; j++) {
+        const int64_t own = dls_trace_i64(col->estimate_us, (size_t)j);
+        const int64_t limit = dls_trace_i64(col->limit_us, (size_t)j);
+        e->work[j] = dls_work_of_us(col->duration_us[j]);
+        e->estimate_us[j] = own >= 0                        ? own
+                            : e->params->estimates_exact    ? col->duration_us[j]
+                            : limit >= 0                    ? limit
+                                                            : mean;
+        e->held_type[j] = e->select.type[j] = -1;
+        e->held[j] = e->new_held[j] = -1;
+    }
+    return DLS_OK;
+}
+
+static dls_status allocate(dls_engine *e, dls_error *err)
+{
+    const size_t n = (size_t)e->n;
+    e->since_us = dls_alloc_zero(n, sizeof *e->since_us);
+    e->anchor_us = dls_alloc_zero(n, sizeof *e->anchor_us);
+    e->estimate_us = dls_alloc_zero(n, sizeof *e->estimate_us);
+    e->work = dls_alloc_zero(n, sizeof *e->work);
+    e->rate = dls_alloc_zero(n, sizeof *e->rate);
+    e->running = dls_alloc_zero(n, sizeof *e->running);
+    e->held_type = dls_alloc_zero(n, sizeof *e->held_type);
+    e->held = dls_alloc_zero(n, sizeof *e->held);
+    e->attempt = dls_alloc_zero(n, sizeof *e->attempt);
+    e->tentative = dls_alloc_zero(n, sizeof *e->tentative);
+    e->new_held = dls_alloc_zero(n, sizeof *e->new_held);
+    e->job_state = dls_alloc_zero(n, e->params->sched->job_state_bytes);
+    e->select.class_of = dls_alloc_zero(n, sizeof *e->select.class_of);
+    e->select.type = dls_alloc_zero(n, sizeof *e->select.type);
+    e->sched_state = dls_alloc_zero(1, e->params->sched->state_bytes);
+    e->placement_state = dls_alloc_zero(1, e->params->placement->state_bytes);
+    if (!e->since_us || !e->anchor_us || !e->estimate_us || !e->work || !e->rate || !e->running ||
+        !e->held_type || !e->held || !e->attempt || !e->tentative || !e->new_held ||
+        !e->job_state || !e->select.class_of || !e->select.type || !e->sched_state ||
+        !e->placement_state) {
+        return dls_nomem(err, "jobs", n * 80);
+    }
+    DLS_TRY(dls_order_init(&e->select.order, e->n, err));
+    DLS_TRY(dls_evq_init(&e->events, 2 * n + 2, err));
+    DLS_TRY(dls_evq_init(&e->stale, n, err));
+    if (e->program) {
+        DLS_TRY(dls_order_init(&e->program_order, e->n, err));
+    }
+    e->program_running.root = DLS_NONE;
+    return dls_record_create(n, &e->rec, err);
+}
+
+static dls_status make_groups(dls_engine *e, dls_error *err)
+{
+    const size_t n = (size_t)e->select.n_pools + 1;
+    e->group_gpus = dls_alloc_zero(n, sizeof *e->group_gpus);
+    e->group_demand = dls_alloc_zero(n, sizeof *e->group_demand);
+    e->group_used = dls_alloc_zero(n, sizeof *e->group_used);
+    e->group_reserved = dls_alloc_zero(n, sizeof *e->group_reserved);
+    if (!e->group_gpus || !e->group_demand || !e->group_used || !e->group_reserved) {
+        return dls_nomem(err, "groups", n * sizeof *e->group_used);
+    }
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        e->group_gpus[k] = e->select.pool[k].group_gpus;
+    }
+    return DLS_OK;
+}
+
+static dls_status check_policy(const dls_sim_params *p, dls_error *err)
+{
+    const dls_sched_ops *s = p->sched;
+    if (s->abi != DLS_POLICY_ABI || p->placement->abi != DLS_POLICY_ABI) {
+        return dls_fail(err, DLS_EPOLICY, s->name, "built for another version of the interface");
+    }
+    if (!s->priority == !s->pass) {
+        return dls_fail(err, DLS_EPOLICY, s->name,
+                        "must have exactly one of `priority` and `pass`");
+    }
+    if (s->pass && (s->share || p->discipline >= 0)) {
+        return dls_fail(err, DLS_ECONFIG, s->name,
+                        "a scheduler that is a program has no discipline and no groups");
+    }
+    if (s->share && (p->cluster->n_vcs > 0 || p->cluster->n_types > 1)) {
+        return dls_fail(err, DLS_ECONFIG, s->name,
+                        "divides the cluster among gang sizes and so cannot respect virtual "
+                        "clusters or several GPU types");
+    }
+    return DLS_OK;
+}
+
+static dls_status build(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    DLS_TRY(check_policy(p, err));
+    DLS_TRY(dls_cluster_spec_check(p->cluster, err));
+    if (e->col->n > INT32_MAX / 2 - 2) {
+        return dls_fail(err, DLS_EINPUT, NULL, "%zu jobs are too many", e->col->n);
+    }
+    e->n = (int32_t)e->col->n;
+    e->program = p->sched->pass != NULL;
+    e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
+    e->select.ageing = e->discipline == DLS_PREEMPT && !e->program ? p->sched->ageing : DLS_AGE_NONE;
+    e->select.ranked = !e->program && (e->discipline == DLS_PREEMPT || e->discipline == DLS_EASY);
+    e->restore_us = p->restore_us;
+    e->free_part = -1;
+    DLS_TRY(allocate(e, err));
+    e->rec->want_allocs = p->want_allocs;
+    e->rec->want_series = p->want_series;
+    DLS_TRY(init_jobs(e, err));
+    DLS_TRY(dls_place_index_create(p->cluster, &e->index, err));
+    e->rec->total_gpus = e->index->total_gpus;
+    DLS_TRY(make_classes(e, err));
+    DLS_TRY(make_pools(e, err));
+    DLS_TRY(make_groups(e, err));
+    if (p->placement->init) {
+        DLS_TRY(p->placement->init(e->placement_state, e->index, p->placement_values, err));
+    }
+    e->view = (dls_view){.n_jobs = e->n,
+                         .gpus = e->col->gpus,
+                         .submit_us = e->col->submit_us,
+                         .duration_us = e->col->duration_us,
+                         .estimate_us = e->estimate_us,
+                         .first_start_us = e->rec->start_us,
+                         .since_us = e->since_us,
+                         .running = e->running,
+                         .total_gpus = e->index->total_gpus,
+                         .free_gpus = e->index->free_gpus,
+                         .seed = p->seed,
+                         .engine = e};
+    if (p->sched->init) {
+        DLS_TRY(p->sched->init(e->sched_state, &e->view, p->sched_values, err));
+    }
+    return find_infeasible(e, err);
+}
+
+dls_status dls_engine_create(const dls_sim_params *p, dls_engine **out, dls_error *err)
+{
+    dls_engine *e = dls_alloc_zero(1, sizeof *e);
+    if (!e) {
+        return dls_nomem(err, "simulation", sizeof *e);
+    }
+    e->params = p;
+    e->col = dls_trace_cols(p->trace);
+    const dls_status status = build(e, err);
+    if (status != DLS_OK) {
+        dls_engine_destroy(e);
+        return status;
+    }
+    *out = e;
+    return DLS_OK;
+}
+
+void dls_engine_destroy(dls_engine *e)
+{
+    if (!e) {
+        return;
+    }
+    if (e->sched_state && e->params->sched->fini) {
+        e->params->sched->fini(e->sched_state);
+    }
+    if (e->placement_state && e->params->placement->fini) {
+        e->params->placement->fini(e->placement_state);
+    }
+    void *const memory[] = {
+        e->since_us,      e->anchor_us,       e->estimate_us,  e->work,          e->rate,
+        e->running,       e->held_type,       e->held,         e->attempt,       e->tentative,
+        e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
+        e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
+    };
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        dls_free(memory[i]);
+    }
+    dls_select_fini(&e->select);
+    dls_order_fini(&e->program_order);
+    dls_evq_fini(&e->events);
+    dls_evq_fini(&e->stale);
+    dls_place_index_destroy(e->index);
+    dls_record_destroy(e->rec);
+    dls_free(e);
+}

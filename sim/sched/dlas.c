@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlas: discretised least attained service by executed time alone.
+ */
+#include "sched/mlfq.h"
+
+enum { OPT_LIMITS, OPT_KNOB };
+static const dls_option options[] = {
+    {.name = "queue_limits",
+     .type = DLS_OPT_F64_LIST,
+     .min = 0,
+     .max = 1e12,
+     .def = "3250,7200",
+     .unit = "s",
+     .doc = "attained service at which a job leaves each queue for the next"},
+    {.name = "promote_knob",
+     .type = DLS_OPT_F64,
+     .min = 0,
+     .max = 1e9,
+     .def = "0",
+     .unit = "",
+     .doc = "PROMOTEKNOB: back to the first queue after waiting so many times the executed time; 0 never"},
+    {0},
+};
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    (void)view;
+    return dls_mlfq_init(state, &values[OPT_LIMITS], values[OPT_KNOB].f, false, "dlas", err);
+}
+
+static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    (void)why;
+    dls_mlfq_priority(state, view, job, dls_view_job_state(view, job), out);
+}
+
+const dls_sched_ops dls_sched_ops_dlas = {
+    .abi = DLS_POLICY_ABI,
+    .name = "dlas",
+    .summary = "least attained time first, in queues",
+    .options = options,
+    .state_bytes = sizeof(dls_mlfq),
+    .job_state_bytes = sizeof(dls_mlfq_job),
+    .discipline = DLS_PREEMPT,
+    .ageing = DLS_AGE_NONE,
+    .init = init,
+    .priority = priority,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gandiva: time slicing in the manner of Gandiva (OSDI 2018): no priorities, no knowledge of run
+ * times; waiting and running jobs take turns. A job that has had its slice while others wait goes to
+ * the back of the queue; one at the front runs until its slice is over. Packing and migration of the
+ * original are not modelled.
+ *
+ * Slices end on a grid of the slice length, so that all turns of one instant are one pass. Costs one
+ * look at every running job per slice.
+ */
+#include "dlsim/policy.h"
+
+enum { OPT_SLICE };
+static const dls_option options[] = {
+    {.name = "slice",
+     .type = DLS_OPT_F64,
+     .min = 1,
+     .max = 1e9,
+     .def = "60",
+     .unit = "s",
+     .doc = "time a job keeps its GPUs while others wait"},
+    {0},
+};
+
+struct gandiva {
+    int64_t slice_us;
+    int64_t turn; /* the back of the queue */
+};
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    struct gandiva *g = state;
+    (void)view;
+    (void)err;
+    g->slice_us = (int64_t)(values[OPT_SLICE].f * 1e6);
+    return DLS_OK;
+}
+
+static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    struct gandiva *g = state;
+    int64_t *place = dls_view_job_state(view, job);
+    if (why == DLS_EVENT_SUBMITTED || (why == DLS_EVENT_DUE && view->waiting_jobs > 0)) {
+        *place = ++g->turn;
+    }
+    out->key = *place;
+    if (view->running[job]) {
+        /* The first point of the grid that leaves a whole slice. */
+        out->wake_us = (view->now_us / g->slice_us + 1) * g->slice_us;
+        if (out->wake_us < view->now_us + g->slice_us && why == DLS_EVENT_STARTED) {
+            out->wake_us += g->slice_us;
+        }
+    }
+}
+
+const dls_sched_ops dls_sched_ops_gandiva = {
+    .abi = DLS_POLICY_ABI,
+    .name = "gandiva",
+    .summary = "time slicing: jobs take turns",
+    .options = options,
+    .state_bytes = sizeof(struct gandiva),
+    .job_state_bytes = sizeof(int64_t),
+    .discipline = DLS_PREEMPT,
+    .ageing = DLS_AGE_NONE,
+    .init = init,
+    .priority = priority,
+};

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gittins: Tiresias-G, discretised two-dimensional Gittins index (NSDI 2019, section 3). Queues as
+ * in dlas-gpu; within a queue the highest index first. The index of a job is taken from the
+ * distribution of the service of past jobs, with the quantum of its queue: the queue's upper
+ * threshold, or `delta` for every queue. Without `delta` the last queue is first come, first served
+ * by start, as in the paper.
+ *
+ * The index moves while a job runs. It is taken at knots: 16 to a bounded queue, 64 quantiles beyond.
+ */
+#include "sched/mlfq.h"
+#include "sched/service_dist.h"
+
+enum { OPT_LIMITS, OPT_KNOB, OPT_SAMPLES, OPT_DELTA };
+static const dls_option options[] = {
+    {.name = "queue_limits",
+     .type = DLS_OPT_F64_LIST,
+     .min = 0,
+     .max = 1e12,
+     .def = "3250,7200",
+     .unit = "GPU-s",
+     .doc = "attained service at which a job leaves each queue for the next"},
+    {.name = "promote_knob",
+     .type = DLS_OPT_F64,
+     .min = 0,
+     .max = 1e9,
+     .def = "0",
+     .unit = "",
+     .doc = "PROMOTEKNOB: back to the first queue after waiting so many times the executed time; 0 never"},
+    {.name = "samples",
+     .type = DLS_OPT_STR,
+     .def = "",
+     .unit = "",
+     .doc = "file of past jobs' GPU-seconds, one a line; empty: the jobs of the trace"},
+    {.name = "delta",
+     .type = DLS_OPT_F64,
+     .min = 0,
+     .max = 1e12,
+     .def = "0",
+     .unit = "GPU-s",
+     .doc = "quantum of the index in every queue; 0: each queue's upper threshold"},
+    {0},
+};
+
+#define STEPS 16
+#define TAIL 64
+#define MAX_KNOTS ((DLS_OPT_LIST_MAX + 1) * STEPS + TAIL)
+
+struct gittins {
+    dls_mlfq queues;
+    dls_service_dist dist;
+    int64_t knot_us[MAX_KNOTS]; /* ascending attained service */
+    int64_t key[MAX_KNOTS];     /* minus the index, scaled */
+    int32_t n_knots;
+};
+
+static void add_knot(struct gittins *g, int64_t at_us, double delta_s)
+{
+    if (g->n_knots == MAX_KNOTS || (g->n_knots > 0 && g->knot_us[g->n_knots - 1] >= at_us)) {
+        return;
+    }
+    const double index = delta_s > 0 ? dls_service_gittins(&g->dist, (double)at_us / 1e6, delta_s)
+                                     : 0;
+    g->knot_us[g->n_knots] = at_us;
+    g->key[g->n_knots++] = index < 9e6 ? -(int64_t)(index * 1e12) : -INT64_C(9000000000000000000);
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    struct gittins *g = state;
+    const double delta_s = values[OPT_DELTA].f;
+    DLS_TRY(dls_mlfq_init(&g->queues, &values[OPT_LIMITS], values[OPT_KNOB].f, true, "gittins",
+                          err));
+    DLS_TRY(dls_service_dist_load(&g->dist, view, values[OPT_SAMPLES].s, err));
+    int64_t low_us = 0;
+    for (int32_t q = 0; q < g->queues.n_limits; q++) {
+        const int64_t high_us = g->queues.limit_us[q];
+        for (int32_t i = 0; i < STEPS; i++) {
+            add_knot(g, low_us + (high_us - low_us) * i / STEPS,
+                     delta_s > 0 ? delta_s : (double)high_us / 1e6);
+        }
+        low_us = high_us;
+    }
+    add_knot(g, low_us, delta_s);
+    for (int32_t i = 0; i < TAIL && delta_s > 0; i++) {
+        const double at_s = dls_service_quantile(&g->dist, (double)i / TAIL);
+        if (at_s < 9e12) {
+            add_knot(g, (int64_t)(at_s * 1e6), delta_s);
+        }
+    }
+    return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    struct gittins *g = state;
+    dls_service_dist_fini(&g->dist);
+}
+
+static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    const struct gittins *g = state;
+    (void)why;
+    const int64_t attained_us =
+        dls_mlfq_priority(&g->queues, view, job, dls_view_job_state(view, job), out);
+    int32_t lo = 0, hi = g->n_knots;
+    while (hi - lo > 1) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (g->knot_us[mid] <= attained_us) {
+            lo = mid;
+        } else {
+            hi = mid;
+        }
+    }
+    out->tie = out->key; /* equal indices: the order of the queue, that of first starts */
+    out->key = g->key[lo];
+    if (view->running[job] && hi < g->n_knots) {
+        out->stale_us = view->now_us +
+                        (g->knot_us[hi] - attained_us + view->gpus[job] - 1) / view->gpus[job];
+    }
+}
+
+const dls_sched_ops dls_sched_ops_gittins = {
+    .abi = DLS_POLICY_ABI,
+    .name = "gittins",
+    .summary = "highest Gittins index of attained service first, in queues: Tiresias-G",
+    .options = options,
+    .state_bytes = sizeof(struct gittins),
+    .job_state_bytes = sizeof(dls_mlfq_job),
+    .discipline = DLS_PREEMPT,
+    .ageing = DLS_AGE_NONE,
+    .init = init,
+    .fini = fini,
+    .priority = priority,
+};

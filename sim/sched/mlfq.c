@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sched/mlfq.h"
+
+dls_status dls_mlfq_init(dls_mlfq *q, const dls_option_value *limits_s, double knob, bool by_gpu,
+                         const char *who, dls_error *err)
+{
+    q->n_limits = limits_s->n_list;
+    q->knob = knob;
+    q->by_gpu = by_gpu;
+    for (int32_t i = 0; i < q->n_limits; i++) {
+        q->limit_us[i] = (int64_t)(limits_s->list[i] * 1e6 + 0.5);
+        if (q->limit_us[i] <= (i ? q->limit_us[i - 1] : 0)) {
+            return dls_fail(err, DLS_ECONFIG, who, "queue thresholds must ascend from above 0");
+        }
+    }
+    return DLS_OK;
+}
+
+int64_t dls_mlfq_priority(const dls_mlfq *q, const dls_view *view, int32_t job,
+                          dls_mlfq_job *state, dls_priority *out)
+{
+    const int64_t weight = q->by_gpu ? view->gpus[job] : 1;
+    const int64_t total_us = dls_view_executed_us(view, job);
+    int64_t executed_us = total_us - state->base_us;
+    if (!view->running[job] && q->knob > 0 && state->level > 0 && executed_us > 0) {
+        const double wait_us = q->knob * (double)executed_us;
+        const int64_t due_us = wait_us < 9e18 - (double)view->since_us[job]
+                                   ? view->since_us[job] + (int64_t)(wait_us + 0.999999)
+                                   : DLS_NEVER;
+        if (view->now_us >= due_us) {
+            state->base_us = total_us;
+            state->level = 0;
+            executed_us = 0;
+            out->promoted = true;
+        } else {
+            out->wake_us = due_us;
+        }
+    }
+    const int64_t attained_us = executed_us * weight;
+    while (state->level < q->n_limits && attained_us >= q->limit_us[state->level]) {
+        state->level++;
+    }
+    if (view->running[job] && state->level < q->n_limits) {
+        out->wake_us =
+            view->now_us + (q->limit_us[state->level] - attained_us + weight - 1) / weight;
+    }
+    out->level = state->level;
+    out->key = view->first_start_us[job] >= 0 ? view->first_start_us[job] : INT64_MAX;
+    return attained_us;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * multi-dlas-gpu: dlas-gpu for every gang size apart. Each size has its own queues and its own share
+ * of the cluster, divided anew every period in proportion to the GPUs that the jobs of the size
+ * want; what proportion leaves goes round, a gang at a time. A share never falls below what is held.
+ */
+#include "sched/mlfq.h"
+
+enum { OPT_LIMITS, OPT_PERIOD };
+static const dls_option options[] = {
+    {.name = "queue_limits",
+     .type = DLS_OPT_F64_LIST,
+     .min = 0,
+     .max = 1e12,
+     .def = "3600",
+     .unit = "GPU-s",
+     .doc = "attained service at which a job leaves each queue for the next"},
+    {.name = "period",
+     .type = DLS_OPT_F64,
+     .min = 1,
+     .max = 1e9,
+     .def = "600",
+     .unit = "s",
+     .doc = "how often the cluster is divided among the gang sizes"},
+    {0},
+};
+
+struct multi {
+    dls_mlfq queues;
+    int64_t period_us;
+};
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    struct multi *m = state;
+    (void)view;
+    m->period_us = (int64_t)(values[OPT_PERIOD].f * 1e6);
+    return dls_mlfq_init(&m->queues, &values[OPT_LIMITS], 0, true, "multi-dlas-gpu", err);
+}
+
+static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    const struct multi *m = state;
+    (void)why;
+    dls_mlfq_priority(&m->queues, view, job, dls_view_job_state(view, job), out);
+}
+
+/* The group of least demand above `after` (demand, then gang size); -1: none. */
+static int32_t next_by_demand(const dls_groups *g, int32_t after)
+{
+    int32_t best = -1;
+    for (int32_t k = 0; k < g->n; k++) {
+        const bool behind = after < 0 || g->demand[k] > g->demand[after] ||
+                            (g->demand[k] == g->demand[after] && k > after);
+        if (behind && (best < 0 || g->demand[k] < g->demand[best])) {
+            best = k;
+        }
+    }
+    return best;
+}
+
+static void share(void *state, const dls_view *view, dls_groups *g)
+{
+    const struct multi *m = state;
+    int64_t left = g->total_gpus, demand = 0;
+    for (int32_t k = 0; k < g->n; k++) {
+        demand += g->demand[k];
+        left -= g->used[k];
+        g->reserved[k] = g->used[k];
+    }
+    g->next_us = view->now_us + m->period_us;
+    for (int32_t k = next_by_demand(g, -1); k >= 0 && demand > 0; k = next_by_demand(g, k)) {
+        const int64_t size = g->gpus[k];
+        /* 128 bits: GPUs x GPUs wanted by all waiting jobs */
+        __extension__ const __int128 fair = (__extension__(__int128)) g->total_gpus * g->demand[k];
+        int64_t want = (int64_t)(fair / demand) / size * size;
+        want = want < g->demand[k] ? want : g->demand[k];
+        int64_t more = want - g->used[k];
+        more = (more < left ? more : left) / size * size;
+        if (more > 0) {
+            g->reserved[k] += more;
+            left -= more;
+        }
+    }
+    for (bool given = true; given;) {
+        given = false;
+        for (int32_t k = 0; k < g->n; k++) {
+            if (g->gpus[k] <= left && g->reserved[k] < g->demand[k]) {
+                g->reserved[k] += g->gpus[k];
+                left -= g->gpus[k];
+                given = true;
+            }
+        }
+    }
+}
+
+const dls_sched_ops dls_sched_ops_multi_dlas_gpu = {
+    .abi = DLS_POLICY_ABI,
+    .name = "multi-dlas-gpu",
+    .summary = "dlas-gpu for every gang size apart, on shares in proportion to demand",
+    .options = options,
+    .state_bytes = sizeof(struct multi),
+    .job_state_bytes = sizeof(dls_mlfq_job),
+    .discipline = DLS_PREEMPT,
+    .ageing = DLS_AGE_NONE,
+    .init = init,
+    .priority = priority,
+    .share = share,
+};

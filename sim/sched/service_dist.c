@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sched/service_dist.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int cmp(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static dls_status read_file(dls_service_dist *d, const char *path, dls_error *err)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot read service samples: %s", strerror(errno));
+    }
+    char line[256], where[512];
+    size_t cap = 0, n = 0;
+    dls_status status = DLS_OK;
+    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
+        char *end;
+        const double x = strtod(line, &end);
+        end += strspn(end, " \t\r\n,");
+        snprintf(where, sizeof where, "%s:%d", path, number);
+        if (end == line || *end) {
+            if (number > 1 && line[strspn(line, " \t\r\n")]) {
+                status = dls_fail(err, DLS_EINPUT, where, "expected one number of GPU-seconds");
+            }
+        } else if (!(x >= 0) || isinf(x) || n == INT32_MAX) {
+            status = dls_fail(err, DLS_EINPUT, where, "expected GPU-seconds of at least 0");
+        } else {
+            status = dls_grow(&d->sample_s, &cap, n + 1, sizeof *d->sample_s, err);
+            if (status == DLS_OK) {
+                d->sample_s[n++] = x;
+            }
+        }
+    }
+    fclose(f);
+    d->n = (int32_t)n;
+    if (status == DLS_OK && n == 0) {
+        status = dls_fail(err, DLS_EINPUT, path, "no service samples");
+    }
+    return status;
+}
+
+static dls_status from_trace(dls_service_dist *d, const dls_view *view, dls_error *err)
+{
+    d->sample_s = dls_alloc((size_t)view->n_jobs * sizeof *d->sample_s);
+    if (!d->sample_s) {
+        return dls_nomem(err, "service samples", (size_t)view->n_jobs * sizeof *d->sample_s);
+    }
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        d->sample_s[j] = (double)view->duration_us[j] * view->gpus[j] / 1e6;
+    }
+    d->n = view->n_jobs;
+    return DLS_OK;
+}
+
+dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, const char *path,
+                                 dls_error *err)
+{
+    DLS_TRY(path && *path ? read_file(d, path, err) : from_trace(d, view, err));
+    qsort(d->sample_s, (size_t)d->n, sizeof *d->sample_s, cmp);
+    d->sum_s = dls_alloc(((size_t)d->n + 1) * sizeof *d->sum_s);
+    if (!d->sum_s) {
+        return dls_nomem(err, "service samples", (size_t)d->n * sizeof *d->sum_s);
+    }
+    d->sum_s[0] = 0;
+    for (int32_t i = 0; i < d->n; i++) {
+        d->sum_s[i + 1] = d->sum_s[i] + d->sample_s[i];
+    }
+    return DLS_OK;
+}
+
+void dls_service_dist_fini(dls_service_dist *d)
+{
+    dls_free(d->sample_s);
+    dls_free(d->sum_s);
+}
+
+/* First index with sample > x. */
+static int32_t above(const dls_service_dist *d, double x)
+{
+    int32_t lo = 0, hi = d->n;
+    while (lo < hi) {
+        const int32_t mid = lo + (hi - lo) / 2;
+        if (d->sample_s[mid] > x) {
+            hi = mid;
+        } else {
+            lo = mid + 1;
+        }
+    }
+    return lo;
+}
+
+double dls_service_gittins(const dls_service_dist *d, double a_s, double delta_s)
+{
+    const int32_t j = above(d, a_s), k = above(d, a_s + delta_s);
+    if (j == d->n) {
+        return 0;
+    }
+    const double ends = k - j;
+    const double cost = d->sum_s[k] - d->sum_s[j] - ends * a_s + delta_s * (d->n - k);
+    return cost > 0 ? ends / cost : 0;
+}
+
+double dls_service_residual(const dls_service_dist *d, double a_s)
+{
+    const int32_t j = above(d, a_s);
+    return j == d->n ? a_s : (d->sum_s[d->n] - d->sum_s[j]) / (d->n - j) - a_s;
+}
+
+double dls_service_quantile(const dls_service_dist *d, double q)
+{
+    const int32_t i = (int32_t)(q * d->n);
+    return d->n ? d->sample_s[i < d->n ? i : d->n - 1] : 0;
+}
