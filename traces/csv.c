@@ -14,6 +14,7 @@ void dls_csv_init(dls_csv *csv, const dls_trace_source *src, char sep)
     csv->end = src->text + src->len;
     csv->line = csv->next_line = 1;
     csv->sep = sep;
+    csv->comment = '#';
     csv->n_header = csv->n_cells = 0;
     csv->scratch = NULL;
     csv->scratch_len = csv->scratch_cap = 0;
@@ -148,7 +149,7 @@ static bool skip_to_row(dls_csv *csv)
         while (p < csv->end && is_blank(*p)) {
             p++;
         }
-        if (p < csv->end && *p != '\n' && *p != '#') {
+        if (p < csv->end && *p != '\n' && *p != csv->comment) {
             return true;
         }
         const char *eol = p < csv->end ? memchr(p, '\n', (size_t)(csv->end - p)) : NULL;

@@ -30,6 +30,7 @@ typedef struct dls_csv {
     const char *line_start; /* of the line that the cells below start on */
     size_t line, next_line; /* 1-based */
     char sep;               /* ',', '\t', or ' ' for runs of blanks */
+    char comment;           /* lines that start so are passed over: '#' unless changed */
     size_t n_header, n_cells;
     dls_csv_cell header[DLS_CSV_MAX_COLS]; /* n_header = 0: a table without header */
     dls_csv_cell cell[DLS_CSV_MAX_COLS];

@@ -70,8 +70,14 @@ static int sniff(const dls_trace_source *src)
         "job_id,num_gpu,submit_time,start_time,duration,model_size,aggr_interval",
     };
     const char sep = separator(src);
-    if (dls_csv_sniff(src, sep, "resource_time_0")) {
-        return 0; /* Muri's superset, in milliseconds */
+    /* Muri's superset is in milliseconds; other columns mean an extended table, which is native. */
+    static const char *const others[] = {"resource_time_0", "batch_size", "user",     "vc",
+                                         "status",          "gpu_type",   "priority", "class",
+                                         "deadline",        "limit",      "estimate", "flags"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (dls_csv_sniff(src, sep, others[i])) {
+            return 0;
+        }
     }
     if (dls_csv_sniff(src, sep, headers[0]) || dls_csv_sniff(src, sep, headers[1])) {
         return 80;

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Traces of the public Muri simulator (Zhao et al., SIGCOMM 2022): Tiresias's columns with times in
+ * milliseconds and measured stage times. Models were drawn at random; the column `interval`
+ * contradicts the submissions and is not read. There a priority of 0 is the more important one.
+ */
+#include "traces/csv.h"
+
+typedef struct muri_cols {
+    int id, gpus, submit, iterations, model, batch, duration, priority;
+} muri_cols;
+
+static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_error *err)
+{
+    const muri_cols *c = cols;
+    dls_job_rec rec;
+    dls_job_rec_init(&rec);
+    rec.id = dls_csv_str(csv, c->id);
+    rec.model = dls_csv_str(csv, c->model);
+    rec.flags = DLS_JOB_SYNTHETIC_MODEL;
+    DLS_TRY(dls_csv_gpus(csv, c->gpus, &rec.gpus_milli, err));
+    DLS_TRY(dls_csv_us(csv, c->submit, "a time in milliseconds", 3, &rec.submit_us, err));
+    DLS_TRY(dls_csv_duration(csv, c->duration, 3, &rec.duration_us, err));
+    DLS_TRY(dls_csv_opt_i64(csv, c->iterations, "a whole number", 0, &rec.iterations, err));
+    DLS_TRY(dls_csv_opt_i64(csv, c->batch, "a whole number", 0, &rec.batch, err));
+    if (!dls_csv_missing(csv, c->priority)) {
+        int64_t level;
+        DLS_TRY(dls_csv_i64(csv, c->priority, "0 (guaranteed) or 1 (opportunistic)", 0, 0, 1,
+                            &level, err));
+        rec.priority = 1 - level;
+    }
+    return dls_csv_add(csv, b, &rec, err);
+}
+
+static dls_status read_muri(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+{
+    muri_cols c;
+    const dls_csv_bind binds[] = {
+        {"job_id", &c.id, false},         {"num_gpu", &c.gpus, true},
+        {"submit_time", &c.submit, true}, {"iterations", &c.iterations, false},
+        {"model_name", &c.model, false},  {"batch_size", &c.batch, false},
+        {"duration", &c.duration, true},  {"priority", &c.priority, false},
+    };
+    return dls_csv_read(src, ',', binds, sizeof binds / sizeof binds[0], row, &c, b, err);
+}
+
+static int sniff(const dls_trace_source *src)
+{
+    return dls_csv_sniff(src, ',', "num_gpu,submit_time,duration,resource_time_0") ? 90 : 0;
+}
+
+const dls_trace_format dls_trace_format_muri = {
+    .name = "muri",
+    .summary = "Muri simulator: CSV with times in milliseconds",
+    .sniff = sniff,
+    .read = read_muri,
+};
