@@ -22,7 +22,7 @@
 
 void dls_synth_params_init(dls_synth_params *params)
 {
-    *params = (dls_synth_params){.profile = "philly", .n_jobs = 5000, .seed = 1};
+    *params = (dls_synth_params){.profile = "philly", .n_jobs = 5000, .stamp_us = DLS_US_PER_S, .seed = 1};
 }
 
 dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params, dls_error *err)
@@ -88,6 +88,9 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
     if (p->duration_max_s < 0) {
         return dls_fail(err, DLS_EUSAGE, "max-duration", "the longest duration is negative");
     }
+    if (p->stamp_us != 1 && p->stamp_us != DLS_US_PER_S) {
+        return dls_fail(err, DLS_EUSAGE, "stamps", "times are whole seconds or microseconds");
+    }
     const bool none = p->waiting_frac == 0 && p->time_frac == 0;
     if (!none && !(p->waiting_frac > 0 && p->waiting_frac < 1 && p->time_frac > 0 &&
                    p->time_frac < 1)) {
@@ -107,11 +110,11 @@ typedef struct tags {
     char user[48];
 } tags;
 
-static int vc_of(const dls_synth_profile *profile, int32_t gpus, int64_t duration_s, double at)
+static int vc_of(const dls_synth_profile *profile, int32_t gpus, int64_t duration_us, double at)
 {
     static const int64_t band_s[DLS_SYNTH_BANDS - 1] = {60, 600, 3600, 21600, 86400};
     int band = 0;
-    while (band < DLS_SYNTH_BANDS - 1 && duration_s >= band_s[band]) {
+    while (band < DLS_SYNTH_BANDS - 1 && duration_us >= band_s[band] * DLS_US_PER_S) {
         band++;
     }
     const int class_idx = dls_synth_class(gpus), group = class_idx < 3 ? class_idx : 3;
@@ -136,7 +139,7 @@ static void tag_unit(const dls_synth_plan *plan, const dls_synth_params *params,
     if (profile->n_vcs > 0) {
         const size_t job = plan->unit_first[unit];
         rec->vc = profile->vcs[vc_of(profile, dls_synth_gpus(plan, job, params->cluster_gpus),
-                                     dls_synth_duration_s(plan, job, duration_max_s),
+                                     dls_synth_duration_us(plan, job, duration_max_s),
                                      dls_rng_unit(&rng))];
     }
     if (profile->users_per_vc > 0) {
@@ -149,10 +152,10 @@ static void tag_unit(const dls_synth_plan *plan, const dls_synth_params *params,
 }
 
 static void tag_job(const dls_synth_profile *profile, dls_rng *rng, int32_t gpus,
-                    int64_t duration_s, dls_job_rec *rec)
+                    int64_t duration_us, dls_job_rec *rec)
 {
     if (profile->outcome) {
-        const double *p = profile->outcome[dls_synth_class(gpus)][duration_s >= 21600];
+        const double *p = profile->outcome[dls_synth_class(gpus)][duration_us >= 21600 * DLS_US_PER_S];
         const double at = dls_rng_unit(rng);
         rec->outcome = at < p[0]          ? DLS_OUTCOME_COMPLETED
                        : at < p[0] + p[1] ? DLS_OUTCOME_KILLED
@@ -164,7 +167,7 @@ static void tag_job(const dls_synth_profile *profile, dls_rng *rng, int32_t gpus
         const double iteration_s = profile->iteration_s[model][class_idx < 3 ? class_idx : 3];
         rec->model = profile->models[model];
         rec->batch = profile->batch_per_gpu * gpus;
-        rec->iterations = (int64_t)((double)duration_s / iteration_s);
+        rec->iterations = (int64_t)((double)duration_us * 1e-6 / iteration_s);
         rec->flags |= DLS_JOB_SYNTHETIC_MODEL;
     }
 }
@@ -178,15 +181,15 @@ static dls_status add_rows(const dls_synth_plan *plan, const dls_synth_params *p
         dls_job_rec rec;
         tags t;
         dls_job_rec_init(&rec);
-        rec.submit_us = jobs->submit_s[i] * DLS_US_PER_S;
-        rec.duration_us = jobs->duration_s[i] * DLS_US_PER_S;
+        rec.submit_us = jobs->submit_us[i];
+        rec.duration_us = jobs->duration_us[i];
         rec.gpus_milli = plan->gpus_milli[job];
         if (rec.gpus_milli > params->cluster_gpus * 1000) {
             rec.gpus_milli = params->cluster_gpus * 1000;
         }
         dls_rng rng = dls_rng_stream(plan->seed, DLS_RNG_JOB, TAG_STREAM + job);
         tag_unit(plan, params, plan->unit[job], report->duration_max_s, &rec, &t);
-        tag_job(plan->profile, &rng, jobs->gpus[i], jobs->duration_s[i], &rec);
+        tag_job(plan->profile, &rng, jobs->gpus[i], jobs->duration_us[i], &rec);
         DLS_TRY(dls_trace_builder_add(b, &rec, "synthetic", err));
     }
     dls_trace_info *info = dls_trace_builder_info(b);
@@ -233,20 +236,22 @@ static dls_status draw(const dls_synth_plan *plan, const dls_synth_params *param
 
 static void measure(const dls_synth_jobs *jobs, dls_synth_report *report)
 {
-    report->span_s = jobs->submit_s[jobs->n - 1] - jobs->submit_s[0];
+    const int64_t span_us = jobs->submit_us[jobs->n - 1] - jobs->submit_us[0];
+    report->span_s = span_us / DLS_US_PER_S;
     for (size_t i = 0; i < jobs->n; i++) {
-        report->gpu_s += (double)(jobs->gpus[i] * jobs->duration_s[i]);
+        report->gpu_s += 1e-6 * (double)(jobs->gpus[i] * jobs->duration_us[i]);
     }
-    report->load = report->span_s > 0 ? report->gpu_s / ((double)report->cluster_gpus *
-                                                         (double)report->span_s)
-                                      : (double)INFINITY;
+    report->load = span_us > 0 ? report->gpu_s / (1e-6 * (double)report->cluster_gpus *
+                                                  (double)span_us)
+                               : (double)INFINITY;
 }
 
 static dls_status generate(dls_synth_plan *plan, const dls_synth_profile *profile,
                            const dls_synth_params *params, dls_synth_jobs *jobs, dls_trace **out,
                            dls_synth_report *report, dls_error *err)
 {
-    DLS_TRY(dls_synth_plan_init(plan, profile, (size_t)params->n_jobs, params->seed, err));
+    DLS_TRY(dls_synth_plan_init(plan, profile, (size_t)params->n_jobs, params->seed,
+                                params->stamp_us, err));
     DLS_TRY(dls_synth_jobs_init(jobs, plan, 1, err));
     DLS_TRY(draw(plan, params, jobs, report, err));
     measure(jobs, report);

@@ -10,11 +10,11 @@
  * Users submit batches: jobs of one batch follow within seconds, most of them with one GPU count
  * and about one duration. Marginals are stratified: over the whole trace GPU counts, and durations
  * within a class of GPU counts, follow the published tables to within a job or two per batch,
- * whatever the seed; the seed decides who comes when. Submissions and durations are whole seconds.
+ * whatever the seed; the seed decides who comes when. Submissions and durations are whole seconds unless asked otherwise.
  *
  * Deterministic: equal parameters give equal traces with every compiler and optimisation level (the
- * C library's exp and log are the only functions whose last bit is not fixed by IEEE 754; results
- * are rounded to seconds). O(n log n) time; about 100 bytes per job beside the trace itself.
+ * C library's exp and log are the only functions whose last bit is not fixed by IEEE 754; times are
+ * rounded). O(n log n) time; about 100 bytes per job beside the trace itself.
  */
 #ifndef DLS_TRACES_SYNTH_H
 #define DLS_TRACES_SYNTH_H
@@ -34,6 +34,8 @@ typedef struct dls_synth_params {
     double waiting_frac;  /* queueing: at least this share of all jobs waits ... */
     double time_frac;     /* ... for this share of the time from first submission to last end */
     int64_t duration_max_s; /* jobs that run longer are left out of the distribution; 0: none */
+    int64_t stamp_us;       /* all times are multiples of it: 1,000,000 as in the published traces, or
+                             * 1, for large benchmarks where whole seconds would merge most events */
     uint64_t seed;
 } dls_synth_params;
 
@@ -57,7 +59,7 @@ typedef struct dls_synth_report {
     dls_synth_queueing oldest_first, least_first; /* zero unless queueing was asked for */
 } dls_synth_report;
 
-/* seed 1, 5000 jobs, profile philly, everything else 0. */
+/* seed 1, 5000 jobs, profile philly, whole seconds, everything else 0. */
 void dls_synth_params_init(dls_synth_params *params);
 
 /* "none", "heavy" (a tenth of all jobs waits for a third of the time) or "SHARE:TIME" such as
@@ -73,9 +75,10 @@ const char *dls_synth_profile_summary(int i);
  * unknown profile, load and queueing both given, a load so small that the trace would last more
  * than 100 years; ERUN: the queueing cannot be reached with this profile and cluster.
  *
- * Queueing is reached by raising the load; published durations are so heavy-tailed that with short
- * jobs first a few jobs hold most of the work and hardly anybody waits, so when load alone does
- * not do, durations are limited, step by step, until it does. The report says to what. */
+ * Queueing is reached by raising the load until at least waiting_jobs jobs wait during time_frac of
+ * the oldest-first replay, and of the submit span of the least-first replay. Published durations are so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a
+ * few jobs hold most of the work; so when load alone does not do, durations are limited, step by
+ * step, until it does. The report says to what. */
 dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
                               dls_synth_report *report, dls_error *err) DLS_MUST_CHECK;
 

@@ -53,7 +53,7 @@ static void hour_next(hours *h)
 }
 
 dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t stride,
-                              int64_t *submit_s, dls_error *err)
+                              int64_t *submit_us, dls_error *err)
 {
     const size_t n_days = (size_t)(span_s / DAY_S) + 2; /* the cursor may stop just past the end */
     double *days = dls_alloc(n_days * sizeof *days);
@@ -81,7 +81,8 @@ dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t
         const double start_s = fmin(h.start_s + (target - h.done) / h.rate, h.end_s);
         const double room_s = h.span_s - start_s, extent_s = (double)plan->batch_extent_s[b];
         const double press = extent_s > room_s ? room_s / extent_s : 1;
-        submit_s[i] = (int64_t)(start_s + press * (double)plan->offset_s[job]);
+        const double at_s = start_s + press * (double)plan->offset_s[job];
+        submit_us[i] = (int64_t)(at_s * 1e6 / (double)plan->stamp_us) * plan->stamp_us;
     }
     dls_free(days);
     return DLS_OK;

@@ -34,7 +34,8 @@ static int64_t threshold(double waiting_frac, size_t n)
     return (int64_t)ceil(waiting_frac * (double)n);
 }
 
-/* Draw and replay at a load; *time_frac: the worse of both orders. */
+/* Draw and replay at a load. *time_frac: the worse of both orders; with the oldest job first of the
+ * whole replay, with the least first while jobs arrive, since its end is a few giants alone. */
 static dls_status try_load(trial *t, double load, double *time_frac, dls_error *err)
 {
     const double gpu_s = dls_synth_gpu_s(t->plan, t->stride, t->cluster_gpus, t->duration_max_s);
@@ -42,12 +43,12 @@ static dls_status try_load(trial *t, double load, double *time_frac, dls_error *
     DLS_TRY(dls_synth_span_s(gpu_s, t->cluster_gpus, load, &span_s, err));
     DLS_TRY(dls_synth_draw(t->plan, t->stride, t->cluster_gpus, t->duration_max_s, span_s, t->jobs,
                            err));
-    const dls_queue_jobs view = {t->jobs->n, t->jobs->submit_s, t->jobs->duration_s, t->jobs->gpus};
+    const dls_queue_jobs view = {t->jobs->n, t->jobs->submit_us, t->jobs->duration_us, t->jobs->gpus};
     const int64_t waiting_jobs = threshold(t->waiting_frac, t->jobs->n);
     DLS_TRY(dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_OLDEST, waiting_jobs, &t->oldest,
                              err));
     DLS_TRY(dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_LEAST, waiting_jobs, &t->least, err));
-    *time_frac = fmin(t->oldest.time_frac, t->least.time_frac);
+    *time_frac = fmin(t->oldest.time_frac, t->least.span_frac);
     return DLS_OK;
 }
 

@@ -13,25 +13,25 @@ dls_status dls_synth_jobs_init(dls_synth_jobs *jobs, const dls_synth_plan *plan,
 {
     const size_t n = (plan->n + stride - 1) / stride;
     jobs->n = n;
-    jobs->submit_s = dls_alloc(n * sizeof *jobs->submit_s);
-    jobs->duration_s = dls_alloc(n * sizeof *jobs->duration_s);
-    jobs->clock_s = dls_alloc(n * sizeof *jobs->clock_s);
+    jobs->submit_us = dls_alloc(n * sizeof *jobs->submit_us);
+    jobs->duration_us = dls_alloc(n * sizeof *jobs->duration_us);
+    jobs->clock_us = dls_alloc(n * sizeof *jobs->clock_us);
     jobs->gpus = dls_alloc(n * sizeof *jobs->gpus);
     jobs->job = dls_alloc(n * sizeof *jobs->job);
     jobs->spare = dls_alloc(n * sizeof *jobs->spare);
-    if (!jobs->submit_s || !jobs->duration_s || !jobs->clock_s || !jobs->gpus || !jobs->job ||
+    if (!jobs->submit_us || !jobs->duration_us || !jobs->clock_us || !jobs->gpus || !jobs->job ||
         !jobs->spare) {
         dls_synth_jobs_fini(jobs);
-        return dls_nomem(err, "synthetic jobs", n * sizeof *jobs->submit_s);
+        return dls_nomem(err, "synthetic jobs", n * sizeof *jobs->submit_us);
     }
     return DLS_OK;
 }
 
 void dls_synth_jobs_fini(dls_synth_jobs *jobs)
 {
-    dls_free(jobs->submit_s);
-    dls_free(jobs->duration_s);
-    dls_free(jobs->clock_s);
+    dls_free(jobs->submit_us);
+    dls_free(jobs->duration_us);
+    dls_free(jobs->clock_us);
     dls_free(jobs->gpus);
     dls_free(jobs->job);
     dls_free(jobs->spare);
@@ -41,10 +41,10 @@ void dls_synth_jobs_fini(dls_synth_jobs *jobs)
 double dls_synth_gpu_s(const dls_synth_plan *plan, size_t stride, int64_t cluster_gpus,
                        int64_t duration_max_s)
 {
-    double gpu_s = 0; /* whole numbers far below 2^53: exact in any order */
+    double gpu_s = 0;
     for (size_t j = 0; j < plan->n; j += stride) {
-        gpu_s += (double)(dls_synth_gpus(plan, j, cluster_gpus) *
-                          dls_synth_duration_s(plan, j, duration_max_s));
+        gpu_s += 1e-6 * (double)(dls_synth_gpus(plan, j, cluster_gpus) *
+                                 dls_synth_duration_us(plan, j, duration_max_s));
     }
     return gpu_s;
 }
@@ -62,24 +62,26 @@ dls_status dls_synth_span_s(double gpu_s, int64_t cluster_gpus, double load, int
     return DLS_OK;
 }
 
-/* Stable radix sort of job indices by clock, which is below 2^33. */
+/* Stable radix sort of job indices by clock. */
 static void sort_by_clock(dls_synth_jobs *jobs)
 {
     enum { BITS = 11, BUCKETS = 1 << BITS };
+    int64_t latest = 0;
     for (size_t i = 0; i < jobs->n; i++) {
         jobs->job[i] = (uint32_t)i;
+        latest = jobs->clock_us[i] > latest ? jobs->clock_us[i] : latest;
     }
-    for (int shift = 0; shift < 3 * BITS; shift += BITS) {
+    for (int shift = 0; latest >> shift > 0; shift += BITS) {
         size_t start[BUCKETS + 1] = {0};
         for (size_t i = 0; i < jobs->n; i++) {
-            start[(jobs->clock_s[i] >> shift & (BUCKETS - 1)) + 1]++;
+            start[(jobs->clock_us[i] >> shift & (BUCKETS - 1)) + 1]++;
         }
         for (int b = 0; b < BUCKETS; b++) {
             start[b + 1] += start[b];
         }
         for (size_t i = 0; i < jobs->n; i++) {
             const uint32_t job = jobs->job[i];
-            jobs->spare[start[jobs->clock_s[job] >> shift & (BUCKETS - 1)]++] = job;
+            jobs->spare[start[jobs->clock_us[job] >> shift & (BUCKETS - 1)]++] = job;
         }
         uint32_t *const sorted = jobs->spare;
         jobs->spare = jobs->job;
@@ -91,13 +93,13 @@ dls_status dls_synth_draw(const dls_synth_plan *plan, size_t stride, int64_t clu
                           int64_t duration_max_s, int64_t span_s, dls_synth_jobs *jobs,
                           dls_error *err)
 {
-    DLS_TRY(dls_synth_arrivals(plan, span_s, stride, jobs->clock_s, err));
+    DLS_TRY(dls_synth_arrivals(plan, span_s, stride, jobs->clock_us, err));
     sort_by_clock(jobs);
     for (size_t i = 0; i < jobs->n; i++) {
         const size_t job = jobs->job[i] * stride;
-        jobs->submit_s[i] = jobs->clock_s[jobs->job[i]];
+        jobs->submit_us[i] = jobs->clock_us[jobs->job[i]];
         jobs->gpus[i] = dls_synth_gpus(plan, job, cluster_gpus);
-        jobs->duration_s[i] = dls_synth_duration_s(plan, job, duration_max_s);
+        jobs->duration_us[i] = dls_synth_duration_us(plan, job, duration_max_s);
         jobs->job[i] = (uint32_t)job;
     }
     return DLS_OK;

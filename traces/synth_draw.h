@@ -11,11 +11,11 @@
 /* Jobs by (submission, index in the plan). */
 typedef struct dls_synth_jobs {
     size_t n;
-    int64_t *submit_s, *duration_s;
+    int64_t *submit_us, *duration_us;
     int32_t *gpus;
     uint32_t *job;    /* index in the plan */
     uint32_t *spare;  /* [n] scratch of the sort */
-    int64_t *clock_s; /* [n] scratch */
+    int64_t *clock_us; /* [n] scratch */
 } dls_synth_jobs;
 
 /* Room for jobs 0, stride, 2 stride, ... of the plan. */

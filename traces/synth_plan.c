@@ -186,11 +186,12 @@ static dls_status draw_bodies(dls_synth_plan *plan, dls_error *err)
 }
 
 dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *profile, size_t n,
-                               uint64_t seed, dls_error *err)
+                               uint64_t seed, int64_t stamp_us, dls_error *err)
 {
     memset(plan, 0, sizeof *plan);
     plan->profile = profile;
     plan->seed = seed;
+    plan->stamp_us = stamp_us;
     plan->n = n;
     plan->batch = dls_alloc(n * sizeof *plan->batch);
     plan->offset_s = dls_alloc(n * sizeof *plan->offset_s);
@@ -245,7 +246,7 @@ static double level_of(const dls_synth_plan *plan, int c, double log_s)
     return q->p[k] + fmax(part, 0) * (q->p[k + 1] - q->p[k]);
 }
 
-int64_t dls_synth_duration_s(const dls_synth_plan *plan, size_t job, int64_t duration_max_s)
+int64_t dls_synth_duration_us(const dls_synth_plan *plan, size_t job, int64_t duration_max_s)
 {
     const int c = class_of(plan, job);
     const dls_synth_quantiles *q = &plan->profile->durations[c];
@@ -264,9 +265,9 @@ int64_t dls_synth_duration_s(const dls_synth_plan *plan, size_t job, int64_t dur
         }
     }
     const double part = (level - q->p[low]) / (q->p[high] - q->p[low]);
-    int64_t seconds = (int64_t)(exp(at[low] + part * (at[high] - at[low])) + .5);
-    if (duration_max_s > 0 && seconds > duration_max_s) {
-        seconds = duration_max_s;
+    double seconds = fmax(exp(at[low] + part * (at[high] - at[low])), 1);
+    if (duration_max_s > 0) {
+        seconds = fmin(seconds, (double)duration_max_s);
     }
-    return seconds > 1 ? seconds : 1;
+    return (int64_t)(seconds * 1e6 / (double)plan->stamp_us + .5) * plan->stamp_us;
 }

@@ -18,6 +18,7 @@
 typedef struct dls_synth_plan {
     const dls_synth_profile *profile;
     uint64_t seed;
+    int64_t stamp_us;      /* times are multiples of it: 1 s or 1 us */
     size_t n;
     int32_t *batch;        /* [n] ascending */
     float *offset_s;       /* [n] after the batch's first job */
@@ -33,19 +34,20 @@ typedef struct dls_synth_plan {
 } dls_synth_plan;
 
 dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *profile, size_t n,
-                               uint64_t seed, dls_error *err) DLS_MUST_CHECK;
+                               uint64_t seed, int64_t stamp_us, dls_error *err) DLS_MUST_CHECK;
 void dls_synth_plan_fini(dls_synth_plan *plan);
 
 /* Whole GPUs of a job, at most cluster_gpus. */
 int32_t dls_synth_gpus(const dls_synth_plan *plan, size_t job, int64_t cluster_gpus);
 
-/* Seconds of a job, at least 1; duration_max_s > 0 draws from the distribution up to there. */
-int64_t dls_synth_duration_s(const dls_synth_plan *plan, size_t job, int64_t duration_max_s);
+/* Duration of a job, at least 1 s, rounded to whole stamps; duration_max_s > 0 draws from the
+ * distribution up to there. */
+int64_t dls_synth_duration_us(const dls_synth_plan *plan, size_t job, int64_t duration_max_s);
 
 /* Clock time of jobs 0, stride, 2 stride, ...: the first batch starts at 0, a Monday's midnight,
- * the last at span_s; batches that would end later are pressed together. submit_s is not sorted.
+ * the last at span_s; batches that would end later are pressed together. submit_us is not sorted.
  * Source of the map: hours, weekdays and daily volumes of the profile. */
 dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t stride,
-                              int64_t *submit_s, dls_error *err) DLS_MUST_CHECK;
+                              int64_t *submit_us, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -110,12 +110,12 @@ static void arrive(replay *r, uint32_t job)
 {
     const int32_t gpus = r->jobs->gpus[job];
     const int64_t key =
-        r->order == DLS_QUEUE_OLDEST ? (int64_t)job : gpus * r->jobs->duration_s[job];
+        r->order == DLS_QUEUE_OLDEST ? (int64_t)job : gpus * r->jobs->duration_us[job];
     push(&r->queue[r->queue_of[gpus]], (entry){key, job});
     r->waiting++;
 }
 
-static void start_what_fits(replay *r, int64_t now_s)
+static void start_what_fits(replay *r, int64_t now_us)
 {
     for (;;) {
         heap *best = NULL;
@@ -131,40 +131,40 @@ static void start_what_fits(replay *r, int64_t now_s)
         const uint32_t job = pop(best).job;
         r->free_gpus -= r->jobs->gpus[job];
         r->waiting--;
-        push(&r->running, (entry){now_s + r->jobs->duration_s[job], job});
+        push(&r->running, (entry){now_us + r->jobs->duration_us[job], job});
     }
 }
 
 static void run(replay *r, int64_t waiting_jobs, dls_synth_queueing *out)
 {
     const dls_queue_jobs *jobs = r->jobs;
-    const int64_t first_s = jobs->submit_s[0], last_s = jobs->submit_s[jobs->n - 1];
-    int64_t now_s = first_s, over_s = 0, over_span_s = 0;
+    const int64_t first_us = jobs->submit_us[0], last_us = jobs->submit_us[jobs->n - 1];
+    int64_t now_us = first_us, over_us = 0, over_span_us = 0;
     size_t next = 0;
     while (next < jobs->n || r->running.n > 0) {
-        int64_t then_s = r->running.n > 0 ? r->running.at[0].key : INT64_MAX;
-        if (next < jobs->n && jobs->submit_s[next] < then_s) {
-            then_s = jobs->submit_s[next];
+        int64_t then_us = r->running.n > 0 ? r->running.at[0].key : INT64_MAX;
+        if (next < jobs->n && jobs->submit_us[next] < then_us) {
+            then_us = jobs->submit_us[next];
         }
         if (r->waiting >= waiting_jobs) {
-            over_s += then_s - now_s;
-            if (now_s < last_s) {
-                over_span_s += (then_s < last_s ? then_s : last_s) - now_s;
+            over_us += then_us - now_us;
+            if (now_us < last_us) {
+                over_span_us += (then_us < last_us ? then_us : last_us) - now_us;
             }
         }
-        now_s = then_s;
-        while (r->running.n > 0 && r->running.at[0].key <= now_s) {
+        now_us = then_us;
+        while (r->running.n > 0 && r->running.at[0].key <= now_us) {
             r->free_gpus += jobs->gpus[pop(&r->running).job];
         }
-        while (next < jobs->n && jobs->submit_s[next] <= now_s) {
+        while (next < jobs->n && jobs->submit_us[next] <= now_us) {
             arrive(r, (uint32_t)next++);
         }
-        start_what_fits(r, now_s);
+        start_what_fits(r, now_us);
         out->peak_jobs = r->waiting > out->peak_jobs ? r->waiting : out->peak_jobs;
     }
-    out->makespan_s = now_s - first_s;
-    out->time_frac = now_s > first_s ? (double)over_s / (double)(now_s - first_s) : 0;
-    out->span_frac = last_s > first_s ? (double)over_span_s / (double)(last_s - first_s) : 0;
+    out->makespan_s = (now_us - first_us) / DLS_US_PER_S;
+    out->time_frac = now_us > first_us ? (double)over_us / (double)(now_us - first_us) : 0;
+    out->span_frac = last_us > first_us ? (double)over_span_us / (double)(last_us - first_us) : 0;
 }
 
 dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dls_queue_order order,

@@ -19,8 +19,8 @@ typedef enum dls_queue_order {
 /* Jobs as columns, submissions ascending, 1 <= gpus <= cluster_gpus, durations >= 0. */
 typedef struct dls_queue_jobs {
     size_t n;
-    const int64_t *submit_s;
-    const int64_t *duration_s;
+    const int64_t *submit_us;
+    const int64_t *duration_us;
     const int32_t *gpus;
 } dls_queue_jobs;
 
