@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Read results back (docs/results.md gives the layout). A file that is missing, cut short, damaged,
+ * of another format or of a newer version is an error (EINPUT) that names the file and the object.
+ *
+ * HDF5 is not thread safe: one thread of a process at a time.
+ */
+#ifndef DLS_RESULTS_READ_H
+#define DLS_RESULTS_READ_H
+
+#include "results/summary.h"
+
+typedef struct dls_results dls_results; /* an open file */
+typedef struct dls_run dls_run;         /* one run of it */
+
+dls_status dls_results_open(const char *path, dls_results **out, dls_error *err) DLS_MUST_CHECK;
+/* NULL-safe. The file's runs must have been closed. */
+void dls_results_close(dls_results *file);
+size_t dls_results_n_runs(const dls_results *file);
+/* By name, borrowed; in order of name. */
+const char *dls_results_run_id(const dls_results *file, size_t i);
+
+/* Read a run's attributes and summary. id NULL: the only run; an error if there are several. */
+dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out,
+                        dls_error *err) DLS_MUST_CHECK;
+void dls_run_close(dls_run *run); /* NULL-safe */
+
+const char *dls_run_id(const dls_run *run);
+const dls_summary *dls_run_summary(const dls_run *run);
+/* Attributes as text, numbers in decimal, in order of name; borrowed. */
+size_t dls_run_n_attrs(const dls_run *run);
+const char *dls_run_attr_name(const dls_run *run, size_t i);
+/* "" if there is none of this name. */
+const char *dls_run_attr(const dls_run *run, const char *name);
+/* Rows of the long tables; 0 if a table is not in the file. */
+size_t dls_run_n_jobs(const dls_run *run);
+size_t dls_run_n_allocs(const dls_run *run);
+size_t dls_run_n_series(const dls_run *run);
+
+/* What the jobs were: columns of n values, owned by the struct. */
+typedef struct dls_run_jobs {
+    size_t n;
+    char *ids; /* n texts of id_width bytes, each terminated */
+    size_t id_width;
+    int64_t *submit_us, *duration_us;
+    int32_t *gpus;
+    uint8_t *outcome;
+} dls_run_jobs;
+
+dls_status dls_run_read_jobs(const dls_run *run, dls_run_jobs *out, dls_error *err) DLS_MUST_CHECK;
+void dls_run_jobs_fini(dls_run_jobs *jobs);
+static inline const char *dls_run_job_id(const dls_run_jobs *jobs, size_t job)
+{
+    return jobs->ids + job * jobs->id_width;
+}
+
+/* What happened to them: job columns, allocations and series (each if asked for), checked against
+ * the digest. *out is owned by the caller (dls_record_destroy). O(rows). */
+dls_status dls_run_read_record(const dls_run *run, bool allocs, bool series, dls_record **out,
+                               dls_error *err) DLS_MUST_CHECK;
+
+/* The name of the job's model, virtual cluster or user (dict "model", "vc", "user", "class",
+ * "gpu_types"); *out is owned (dls_free), "" if it has none. */
+dls_status dls_run_read_name(const dls_run *run, const char *dict, size_t job, char **out,
+                             dls_error *err) DLS_MUST_CHECK;
+
+#endif

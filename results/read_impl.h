@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside the reader: read.c opens files and runs, read_columns.c reads their long tables.
+ */
+#ifndef DLS_RESULTS_READ_IMPL_H
+#define DLS_RESULTS_READ_IMPL_H
+
+#include "base/strdict.h"
+#include "results/h5.h"
+#include "results/read.h"
+
+/* No table of a results file is longer: a larger number is damage. */
+#define DLS_ROWS_MAX INT32_MAX
+/* Nor is any text. */
+#define DLS_TEXT_MAX (1 << 20)
+
+struct dls_results {
+    dls_h5 h5;
+    char *path;
+    hid_t runs;
+    dls_strdict ids;
+};
+
+typedef struct attr {
+    char *name, *text;
+} attr;
+
+struct dls_run {
+    const dls_results *file;
+    hid_t group;
+    char *id;
+    attr *attrs;
+    size_t n_attrs, attrs_cap;
+    dls_summary summary;
+    size_t n_jobs, n_allocs, n_series;
+};
+
+/* Rows of a table, by the length of one of its columns; 0 without the table. */
+dls_status dls_run_count_rows(const dls_run *run, const char *table, const char *column, size_t *n,
+                              dls_error *err) DLS_MUST_CHECK;
+
+#endif
