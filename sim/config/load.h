@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The steps of dls_config_load: text to settings, settings to a configuration, back to text.
+ */
+#ifndef DLS_CONFIG_LOAD_H
+#define DLS_CONFIG_LOAD_H
+
+#include "config/config.h"
+#include "config/settings.h"
+
+/* What libconfig 1.5 gets wrong or dies of, looked for in the text before it sees it: whole numbers
+ * that do not fit 32 bits without L (it wraps them), NUL bytes, includes that are missing, absolute
+ * (it looks for them in the folder all the same) or too deep. folder: where includes are looked
+ * for. Returns whether libconfig may have the text. */
+bool dls_config_prescan(const char *text, size_t len, const char *path, const char *folder,
+                        dls_problems *problems);
+
+/* Read a regular file or standard input ("-"), at most 16 MiB, terminated. Freed by dls_free. */
+dls_status dls_config_read_text(const char *path, char **text, size_t *len,
+                                dls_error *err) DLS_MUST_CHECK;
+
+/* libconfig text into settings, and what the text leaves out although it must be given. */
+dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len, const char *path,
+                            const char *folder, dls_problems *problems,
+                            dls_error *err) DLS_MUST_CHECK;
+
+/* Settings to a configuration: names are looked up, the parts must fit each other. folder: what
+ * paths of the file are relative to. file_scheduler, file_placement: names as the file has them,
+ * whose options are checked against their tables and dropped if another policy was chosen since. */
+dls_status dls_config_build(dls_config *config, const dls_settings *settings,
+                            const dls_config_request *request, const char *folder,
+                            const char *file_scheduler, const char *file_placement,
+                            dls_problems *problems, dls_error *err) DLS_MUST_CHECK;
+
+/* The cluster part of it. */
+dls_status dls_config_build_cluster(dls_cluster_spec *spec, const dls_settings *settings,
+                                    const char *file, dls_problems *problems,
+                                    dls_error *err) DLS_MUST_CHECK;
+
+/* Resolved text, freed by dls_free. */
+dls_status dls_config_emit(const dls_config *config, const dls_settings *settings, char **text,
+                           dls_error *err) DLS_MUST_CHECK;
+
+/* s as a libconfig string, quotes included. */
+void dls_config_put_string(FILE *out, const char *s);
+/* Value of a key as libconfig text. */
+void dls_config_put_value(FILE *out, int key, const dls_setting *value);
+/* Value of an option as libconfig text. */
+void dls_config_put_option(FILE *out, const dls_option *option, const dls_option_value *value);
+
+#endif

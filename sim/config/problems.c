@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config/problems.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+
+void dls_problems_fini(dls_problems *list)
+{
+    for (size_t i = 0; i < list->kept; i++) {
+        dls_free(list->text[i]);
+    }
+    dls_free(list->text);
+    *list = (dls_problems){0};
+}
+
+void dls_problems_add(dls_problems *list, const char *where, const char *fmt, ...)
+{
+    char text[1400];
+    int len = 0;
+    list->n++;
+    if (list->kept == DLS_PROBLEMS_KEPT) {
+        return;
+    }
+    if (where && *where) {
+        len = snprintf(text, 300, "%s: ", where);
+        len = len < 300 ? len : 299;
+    }
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text + len, sizeof text - (size_t)len, fmt, ap);
+    va_end(ap);
+    if (dls_grow(&list->text, &list->cap, list->kept + 1, sizeof *list->text, NULL) != DLS_OK) {
+        list->nomem = true;
+        return;
+    }
+    list->text[list->kept] = dls_strdup(text);
+    if (!list->text[list->kept]) {
+        list->nomem = true;
+        return;
+    }
+    list->kept++;
+}
