@@ -165,7 +165,7 @@ static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, voi
     (void)info;
     walk *w = user;
     dls_run *run = w->run;
-    attr a = {NULL, NULL};
+    dls_run_text a = {NULL, NULL};
     w->status = dls_grow(&run->attrs, &run->attrs_cap, run->n_attrs + 1, sizeof a, w->err);
     if (w->status == DLS_OK) {
         w->status = attr_text(&run->file->h5, at, name, &a.text, w->err);

@@ -38,9 +38,7 @@ dls_status dls_run_count_rows(const dls_run *run, const char *table, const char 
     return DLS_OK;
 }
 
-* /
-
-    static bool suits(H5T_class_t have, dls_field_type want)
+static bool suits(H5T_class_t have, dls_field_type want)
 {
     switch (want) {
     case DLS_FIELD_TEXT:

@@ -21,15 +21,15 @@ struct dls_results {
     dls_strdict ids;
 };
 
-typedef struct attr {
-    char *name, *text;
-} attr;
+typedef struct dls_run_text {
+    char *name, *text; /* owned */
+} dls_run_text;
 
 struct dls_run {
     const dls_results *file;
     hid_t group;
     char *id;
-    attr *attrs;
+    dls_run_text *attrs;
     size_t n_attrs, attrs_cap;
     dls_summary summary;
     size_t n_jobs, n_allocs, n_series;

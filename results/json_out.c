@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/json_out.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+json_object *dls_json_number(double value)
+{
+    if (!isfinite(value)) {
+        return NULL;
+    }
+    char text[40];
+    snprintf(text, sizeof text, "%.15g", value);
+    return json_object_new_double_s(value, text);
+}
+
+static json_object *field_json(const dls_field *f, const void *base)
+{
+    const char *p = (const char *)base + f->offset;
+    switch (f->type) {
+    case DLS_FIELD_I64: {
+        int64_t value;
+        memcpy(&value, p, sizeof value);
+        return json_object_new_int64(value);
+    }
+    case DLS_FIELD_U64: {
+        uint64_t value;
+        memcpy(&value, p, sizeof value);
+        return json_object_new_uint64(value);
+    }
+    case DLS_FIELD_F64: {
+        double value;
+        memcpy(&value, p, sizeof value);
+        return dls_json_number(value);
+    }
+    case DLS_FIELD_BOOL:
+        return json_object_new_boolean(*p != 0);
+    case DLS_FIELD_KIND: {
+        dls_part_kind value;
+        memcpy(&value, p, sizeof value);
+        return json_object_new_string(dls_part_kind_name(value));
+    }
+    case DLS_FIELD_TEXT:
+        return json_object_new_string(p);
+    default:
+        return NULL; /* no struct that is printed has the other types */
+    }
+}
+
+void dls_json_add_fields(json_object *to, const dls_field *fields, size_t n, const void *base)
+{
+    for (size_t i = 0; i < n; i++) {
+        json_object_object_add(to, fields[i].name, field_json(&fields[i], base));
+    }
+}
+
+json_object *dls_json_summary(const dls_summary *s)
+{
+    json_object *obj = json_object_new_object(), *parts = json_object_new_array();
+    if (!obj || !parts) {
+        json_object_put(obj);
+        json_object_put(parts);
+        return NULL;
+    }
+    char digest[17];
+    snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
+    json_object_object_add(obj, "digest", json_object_new_string(digest));
+    dls_json_add_fields(obj, dls_summary_fields, dls_summary_n_fields, s);
+    for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
+        json_object *part = json_object_new_object();
+        if (part && s->part[p].jobs > 0) {
+            dls_json_add_fields(part, dls_part_fields, dls_part_n_fields, &s->part[p]);
+            json_object_array_add(parts, part);
+        } else {
+            json_object_put(part);
+        }
+    }
+    json_object_object_add(obj, "parts", parts);
+    return obj;
+}
+
+dls_status dls_json_print(FILE *out, json_object *obj, dls_error *err)
+{
+    const char *text = obj ? json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
+                                                                     JSON_C_TO_STRING_SPACED |
+                                                                     JSON_C_TO_STRING_NOSLASHESCAPE)
+                           : NULL;
+    dls_status status = DLS_OK;
+    if (!text) {
+        status = dls_nomem(err, "JSON", 0);
+    } else if (fputs(text, out) == EOF) {
+        status = dls_fail(err, DLS_EOUTPUT, NULL, "JSON: %s", strerror(errno));
+    }
+    json_object_put(obj);
+    return status;
+}
+
+dls_status dls_summary_json(FILE *out, const dls_summary *s, dls_error *err)
+{
+    return dls_json_print(out, dls_json_summary(s), err);
+}

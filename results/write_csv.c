@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/write.h"
+
+#include "base/atomicfile.h"
+#include "results/schema.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Exact seconds of integer microseconds, without trailing zeros. */
+static void put_seconds(FILE *out, int64_t us)
+{
+    const char *sign = us < 0 ? "-" : "";
+    const uint64_t abs_us = us < 0 ? 0 - (uint64_t)us : (uint64_t)us;
+    const uint64_t part = abs_us % (uint64_t)DLS_US_PER_S;
+    fprintf(out, ",%s%" PRIu64, sign, abs_us / (uint64_t)DLS_US_PER_S);
+    if (part) {
+        char digits[8];
+        snprintf(digits, sizeof digits, "%06" PRIu64, part);
+        size_t n = 6;
+        while (digits[n - 1] == '0') {
+            n--;
+        }
+        fprintf(out, ".%.*s", (int)n, digits);
+    }
+}
+
+/* A text cell, quoted when it must be (RFC 4180). */
+static void put_text(FILE *out, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        fputs(text, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"') {
+            fputc('"', out);
+        }
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+static void put_job(FILE *out, const dls_trace *trace, const dls_record *rec, size_t j)
+{
+    const dls_trace_columns *t = dls_trace_cols(trace);
+    const int64_t turnaround_us = rec->end_us[j] - t->submit_us[j];
+    put_text(out, dls_trace_id(trace, j));
+    put_seconds(out, t->submit_us[j]);
+    fprintf(out, ",%" PRId32, t->gpus[j]);
+    put_seconds(out, rec->start_us[j]);
+    put_seconds(out, rec->end_us[j] - rec->start_us[j]);
+    put_seconds(out, rec->end_us[j]);
+    put_seconds(out, rec->start_us[j] - t->submit_us[j]);
+    put_seconds(out, turnaround_us);
+    const int64_t run_us = rec->end_us[j] - rec->start_us[j];
+    if (run_us > 0) {
+        fprintf(out, ",%.9g", (double)turnaround_us / (double)run_us);
+    } else {
+        fputc(',', out);
+    }
+    put_seconds(out, rec->pending_us[j]);
+    put_seconds(out, rec->executed_us[j]);
+    put_seconds(out, rec->overhead_us[j]);
+    fprintf(out, ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%s\n", rec->preempts[j], rec->resumes[j],
+            rec->promotes[j], dls_outcome_name(t->outcome[j]));
+}
+
+dls_status dls_results_write_csv(const char *path, const dls_trace *trace, const dls_record *rec,
+                                 dls_error *err)
+{
+    if (rec->n_jobs != dls_trace_cols(trace)->n) {
+        return dls_fail(err, DLS_EINPUT, path, "trace and record are not of one run");
+    }
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    FILE *out = fopen(file.part, "w");
+    int why = out ? 0 : errno;
+    if (out) {
+        fputs("job_id,submission_time,requested_number_of_resources,starting_time,execution_time,"
+              "finish_time,waiting_time,turnaround_time,stretch,pending_time,executed_time,"
+              "overhead_time,preempts,resumes,promotes,outcome\n",
+              out);
+        for (size_t j = 0; j < rec->n_jobs && !ferror(out); j++) {
+            if (rec->state[j] == DLS_JOB_FINISHED) {
+                put_job(out, trace, rec, j);
+            }
+        }
+        errno = 0;
+        const int bad = ferror(out) | fflush(out);
+        why = bad ? (errno ? errno : EIO) : 0;
+        if (fclose(out) != 0 && !why) {
+            why = errno;
+        }
+    }
+    if (why) {
+        dls_atomicfile_abort(&file);
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(why));
+    }
+    return dls_atomicfile_commit(&file, err);
+}
