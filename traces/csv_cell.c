@@ -7,7 +7,7 @@
 #include "traces/date.h"
 #include "traces/decimal.h"
 
-#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static int shown(const dls_csv_cell *cell)
@@ -147,8 +147,7 @@ dls_status dls_csv_add(const dls_csv *csv, dls_trace_builder *b, const dls_job_r
 {
     const dls_status status = dls_trace_builder_add(b, rec, NULL, err);
     if (status == DLS_EINPUT && err) {
-        dls_error inner = *err;
-        return dls_csv_fail(csv, -1, err, "%s", inner.msg);
+        snprintf(err->where, sizeof err->where, "%.200s:%zu", csv->src->path, csv->line);
     }
     return status;
 }
