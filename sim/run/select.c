@@ -127,7 +127,7 @@ static inline bool refused(const dls_select *s, const dls_class *c)
 static int32_t last_of_cursors(const dls_select *s, const dls_pool *p, int64_t now_us)
 {
     int32_t best = DLS_NONE;
-    dls_rank best_rank = {0, 0, 0};
+    dls_rank best_rank = {0};
     for (int32_t k = 0; k < p->n_running_sets; k++) {
         if (s->cursor[k] != DLS_NONE) {
             const dls_rank rank = dls_select_rank(s, s->cursor[k], now_us);
@@ -293,6 +293,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
 {
     const int32_t pool = s->cls[s->class_of[head]].pool;
     const dls_pool *p = &s->pool[pool];
+    const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
     int32_t best = DLS_NONE;
     for (int32_t k = 0; k < p->n_classes; k++) {
         const dls_class *c = &s->cls[p->first_class + k];
@@ -312,10 +313,9 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
                                   p->cap[head_type] - p->used[head_type] >= c->gpus;
         if (t >= 0 || (on_head_type && c->gpus <= spare)) {
             found = c->head != head ? c->head : dls_order_next(&s->order, head);
-            spends = t < 0;
+            spends = t < 0 && found != DLS_NONE && s->order.node[found].aux > left;
             t = t < 0 ? head_type : t;
         } else if (on_head_type) {
-            const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
             found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
             if (found == head) {
                 found = dls_order_first_aux(&s->order, c->waiting, head, left);

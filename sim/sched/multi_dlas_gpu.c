@@ -73,9 +73,8 @@ static void share(void *state, const dls_view *view, dls_groups *g)
     g->next_us = view->now_us + m->period_us;
     for (int32_t k = next_by_demand(g, -1); k >= 0 && demand > 0; k = next_by_demand(g, k)) {
         const int64_t size = g->gpus[k];
-        /* 128 bits: GPUs x GPUs wanted by all waiting jobs */
-        __extension__ const __int128 fair = (__extension__(__int128)) g->total_gpus * g->demand[k];
-        int64_t want = (int64_t)(fair / demand) / size * size;
+        const double fair = (double)g->total_gpus * ((double)g->demand[k] / (double)demand);
+        int64_t want = (int64_t)fair / size * size;
         want = want < g->demand[k] ? want : g->demand[k];
         int64_t more = want - g->used[k];
         more = (more < left ? more : left) / size * size;
