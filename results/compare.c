@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "results/compare.h"
 
+#include "base/alloc.h"
 #include "results/json_out.h"
 
 #include <inttypes.h>
@@ -90,7 +91,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 {
     for (size_t i = 0; i < n; i++) {
         const dls_summary_part *p = &runs[i].summary->part[part];
-        fprintf(out, "%-*s  %8" PRIu64, width, runs[i].label, p->completed);
+        fprintf(out, "%-*s  %9" PRIu64, width, runs[i].label, p->completed);
         for (int k = 0; k < n_figures; k++) {
             value_cell(out, &figures[k], value_of(&figures[k], runs[i].summary, part));
         }
@@ -98,7 +99,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
         if (i == 0) {
             continue;
         }
-        fprintf(out, "%-*s  %8s", width, "", "");
+        fprintf(out, "%-*s  %9s", width, "", "");
         for (int k = 0; k < n_figures; k++) {
             const double r = ratio(value_of(&figures[k], runs[i].summary, part),
                                    value_of(&figures[k], runs[0].summary, part));
@@ -114,7 +115,7 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 
 static void print_head(FILE *out, const char *title, int n_figures, int width)
 {
-    fprintf(out, "%-*s  %8s", width, title, "complete");
+    fprintf(out, "%-*s  %9s", width, title, "completed");
     for (int k = 0; k < n_figures; k++) {
         fprintf(out, "  %10s", figures[k].title);
     }
