@@ -40,10 +40,10 @@ static dls_status read_profile(dls_json *j, profile *p, dls_error *err)
             DLS_TRY(dls_json_string(j, type, err));
             snprintf(p->type, sizeof p->type, "%.63s", type);
         } else if (strcmp(key, "delay") == 0) {
-            DLS_TRY(dls_json_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &delay_us, err));
+            DLS_TRY(dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &delay_us, err));
         } else if (strcmp(key, "ret") == 0) {
             int64_t ret;
-            DLS_TRY(dls_json_number(j, "a return code", 0, INT64_MIN, INT64_MAX, &ret, err));
+            DLS_TRY(dls_json_parse_number(j, "a return code", 0, INT64_MIN, INT64_MAX, &ret, err));
             p->fails = ret != 0;
         } else {
             DLS_TRY(dls_json_skip(j, err));
@@ -85,7 +85,7 @@ static dls_status read_id(dls_json *j, char id[DLS_JSON_TEXT], dls_error *err)
         return dls_json_string(j, id, err);
     }
     int64_t number;
-    DLS_TRY(dls_json_number(j, "a string or a whole number", 0, 0, INT64_MAX, &number, err));
+    DLS_TRY(dls_json_parse_number(j, "a string or a whole number", 0, 0, INT64_MAX, &number, err));
     snprintf(id, DLS_JSON_TEXT, "%" PRId64, number);
     return DLS_OK;
 }
@@ -109,13 +109,13 @@ static dls_status read_job(dls_json *j, const profiles *all, dls_trace_builder *
         if (strcmp(key, "id") == 0) {
             DLS_TRY(read_id(j, id, err));
         } else if (strcmp(key, "subtime") == 0) {
-            DLS_TRY(dls_json_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
+            DLS_TRY(dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
         } else if (strcmp(key, "res") == 0) {
-            DLS_TRY(dls_json_number(j, "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
+            DLS_TRY(dls_json_parse_number(j, "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
         } else if (strcmp(key, "profile") == 0) {
             DLS_TRY(dls_json_string(j, name, err));
         } else if (strcmp(key, "walltime") == 0) {
-            DLS_TRY(dls_json_number(j, "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US, &rec.limit_us,
+            DLS_TRY(dls_json_parse_number(j, "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US, &rec.limit_us,
                                     err));
             rec.limit_us = rec.limit_us > 0 ? rec.limit_us : DLS_ABSENT; /* older files: -1 */
         } else {

@@ -233,7 +233,7 @@ static size_t number_len(const dls_json *j)
     return (size_t)(p - j->p);
 }
 
-dls_status dls_json_number(dls_json *j, const char *what, int scale, int64_t min, int64_t max,
+dls_status dls_json_parse_number(dls_json *j, const char *what, int scale, int64_t min, int64_t max,
                            int64_t *out, dls_error *err)
 {
     skip_blanks(j);
