@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The statistics of a trace as text and as JSON.
+ */
+#ifndef DLS_CLI_TRACE_PRINT_H
+#define DLS_CLI_TRACE_PRINT_H
+
+#include "traces/stats.h"
+
+#include <stdio.h>
+
+/* A page for people. */
+void dls_trace_print_text(FILE *to, const dls_trace *trace, const dls_trace_stats *stats);
+/* One JSON object; figures that do not exist are null. */
+void dls_trace_print_json(FILE *to, const dls_trace *trace, const dls_trace_stats *stats);
+/* What the reader left out or mended, and the flags of the jobs: nothing if all is plain. */
+void dls_trace_print_notes(FILE *to, const dls_trace *trace);
+
+#endif
