@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/driple/arch.h"
+
+#include "dlsim/predictor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH_MAX 4096
+#define LAYERS_MAX 65536
+#define CONVS_MAX 64
+
+const char *const dls_conv_names[DLS_CONV_COUNT + 1] = {"gcn", "gin", "mpnn", "gat", NULL};
+const char *const dls_depth_names[DLS_DEPTH_COUNT + 1] = {"fixed",  "N",      "Nover2", "Nover3",
+                                                          "log2N",  "2log2N", "3log2N", "4log2N",
+                                                          "log10N", "3sqrtN", "log30N", NULL};
+const char *const dls_pool_names[DLS_POOL_COUNT + 1] = {"set2set", "mean", "max", "attention",
+                                                        NULL};
+const char *const dls_aggregator_names[DLS_AGG_COUNT + 1] = {
+    "sum",     "mean",    "max",     "min",     "identity", "var", "std", "normalised_mean",
+    "softmax", "softmin", "moment3", "moment4", "moment5",  NULL};
+const char *const dls_scaler_names[DLS_SCALE_COUNT + 1] = {
+    "identity", "amplification", "attenuation", "linear", "inverse_linear", NULL};
+
+int32_t dls_name_index(const char *const *names, const char *name, size_t len)
+{
+    for (int32_t i = 0; names[i]; i++) {
+        if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+dls_arch dls_arch_default(void)
+{
+    return (dls_arch){.conv = DLS_CONV_GCN,
+                      .n_features = 3,
+                      .hidden = 64,
+                      .n_outputs = DLS_METRICS,
+                      .depth = DLS_DEPTH_N_OVER_2,
+                      .shared = true,
+                      .gru = true,
+                      .pool = DLS_POOL_SET2SET,
+                      .mlp_layers = 3,
+                      .gin_layers = 2,
+                      .gat_heads = 4,
+                      .gat_alpha = 0.2,
+                      .towers = 4,
+                      .n_aggregators = 1,
+                      .n_scalers = 1,
+                      .avg_d_lin = 1,
+                      .avg_d_log = 1};
+}
+
+static dls_status bad(dls_error *err, const char *field, const char *why)
+{
+    return dls_fail(err, DLS_EINPUT, field, "architecture: %s: %s", field, why);
+}
+
+dls_status dls_arch_check(const dls_arch *a, dls_error *err)
+{
+    if (a->n_features < 1 || a->n_features > WIDTH_MAX) {
+        return bad(err, "n_features", "must be 1..4096");
+    }
+    if (a->hidden < 1 || a->hidden > WIDTH_MAX) {
+        return bad(err, "hidden", "must be 1..4096");
+    }
+    if (a->n_outputs != DLS_METRICS) {
+        return bad(err, "n_outputs", "an inspector has 12 outputs");
+    }
+    if (a->gru && a->n_features > a->hidden) {
+        return bad(err, "n_features", "more features than hidden units do not go with a GRU");
+    }
+    if (a->mlp_layers < 1 || a->mlp_layers > 16) {
+        return bad(err, "mlp_layers", "must be 1..16");
+    }
+    if (a->set2set_steps < 0 || a->set2set_steps > LAYERS_MAX) {
+        return bad(err, "set2set_steps", "must be 0..65536");
+    }
+    if (a->depth == DLS_DEPTH_FIXED && (a->n_layers < 1 || a->n_layers > LAYERS_MAX)) {
+        return bad(err, "n_layers", "must be 1..65536");
+    }
+    if (!a->shared && (a->depth != DLS_DEPTH_FIXED || a->n_layers > CONVS_MAX)) {
+        return bad(err, "shared", "layers of their own need a fixed depth of at most 64");
+    }
+    if (a->skip && (a->depth != DLS_DEPTH_FIXED || a->n_layers > CONVS_MAX)) {
+        return bad(err, "skip", "skip connections need a fixed depth of at most 64");
+    }
+    if (a->conv == DLS_CONV_GIN && (a->gin_layers < 1 || a->gin_layers > 16)) {
+        return bad(err, "gin_layers", "must be 1..16");
+    }
+    if (a->conv == DLS_CONV_GAT && (a->gat_heads < 1 || a->gat_heads > a->hidden ||
+                                    a->hidden % a->gat_heads != 0 || !isfinite(a->gat_alpha))) {
+        return bad(err, "gat_heads", "must divide the hidden width, and alpha be finite");
+    }
+    if (a->conv == DLS_CONV_MPNN) {
+        if (a->towers < 1 || a->towers > a->hidden || a->hidden % a->towers != 0) {
+            return bad(err, "towers", "must divide the hidden width");
+        }
+        if (a->n_aggregators < 1 || a->n_aggregators > DLS_AGG_COUNT || a->n_scalers < 1 ||
+            a->n_scalers > DLS_SCALE_COUNT) {
+            return bad(err, "aggregators", "at least one aggregator and one scaler");
+        }
+        if (!(a->avg_d_lin > 0) || !(a->avg_d_log > 0) || !isfinite(a->avg_d_lin) ||
+            !isfinite(a->avg_d_log)) {
+            return bad(err, "avg_d", "mean degrees must be positive");
+        }
+    }
+    return DLS_OK;
+}
+
+int32_t dls_arch_layers(const dls_arch *a, int32_t n_nodes)
+{
+    const double n = n_nodes;
+    double value = 0;
+    switch (a->depth) {
+    case DLS_DEPTH_FIXED:
+        value = a->n_layers;
+        break;
+    case DLS_DEPTH_N:
+        value = n;
+        break;
+    case DLS_DEPTH_N_OVER_2:
+        value = n_nodes / 2;
+        break;
+    case DLS_DEPTH_N_OVER_3:
+        value = n_nodes / 3;
+        break;
+    case DLS_DEPTH_LOG2N:
+        value = log2(n);
+        break;
+    case DLS_DEPTH_2LOG2N:
+        value = 2 * log2(n);
+        break;
+    case DLS_DEPTH_3LOG2N:
+        value = 3 * log2(n);
+        break;
+    case DLS_DEPTH_4LOG2N:
+        value = 4 * log2(n);
+        break;
+    case DLS_DEPTH_LOG10N:
+        value = log10(n);
+        break;
+    case DLS_DEPTH_3SQRTN:
+        value = 3 * sqrt(n);
+        break;
+    case DLS_DEPTH_LOG30N:
+        value = n_nodes > 1 ? log(35) / log(n) : 1;
+        break;
+    case DLS_DEPTH_COUNT:
+        break;
+    }
+    return value < 1 ? 1 : (int32_t)value;
+}
+
+int32_t dls_arch_prefix_layers(int32_t n_layers)
+{
+    return 1 + (n_layers - 1) / 2;
+}
+
+int32_t dls_arch_n_convs(const dls_arch *a)
+{
+    return a->shared ? 2 : a->n_layers;
+}
+
+int32_t dls_arch_readout_width(const dls_arch *a)
+{
+    return a->skip ? a->n_features + a->n_layers * a->hidden : a->hidden;
+}
+
+int32_t dls_arch_pooled_width(const dls_arch *a)
+{
+    const int32_t d = dls_arch_readout_width(a);
+    return a->pool == DLS_POOL_SET2SET ? 2 * d : d;
+}
+
+void dls_arch_describe(const dls_arch *a, char *text, size_t size)
+{
+    char depth[48];
+    if (a->depth == DLS_DEPTH_FIXED) {
+        snprintf(depth, sizeof depth, "%d%s", (int)a->n_layers, a->shared ? "" : " own");
+    } else {
+        snprintf(depth, sizeof depth, "%s", dls_depth_names[a->depth]);
+    }
+    snprintf(text, size, "%s%s, %d features, hidden %d, %s layers%s%s, %s", dls_conv_names[a->conv],
+             a->reference ? " (reference)" : "", (int)a->n_features, (int)a->hidden, depth,
+             a->gru ? ", gru" : "", a->skip ? ", skip" : "", dls_pool_names[a->pool]);
+}
+
+/* ---- tensors ------------------------------------------------------------------------------------
+ */
+
+typedef struct visitor {
+    dls_tensor_visit visit;
+    void *user;
+    dls_error *err;
+} visitor;
+
+__attribute__((format(printf, 4, 5))) static dls_status emit(const visitor *v, int64_t rows,
+                                                             int64_t cols, const char *fmt, ...)
+{
+    dls_tensor_spec spec = {.rows = rows, .cols = cols};
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(spec.name, sizeof spec.name, fmt, ap);
+    va_end(ap);
+    return v->visit(v->user, &spec, v->err);
+}
+
+static dls_status linear(const visitor *v, const char *name, int64_t in, int64_t out)
+{
+    DLS_TRY(emit(v, out, in, "%s.linear.weight", name));
+    return emit(v, out, 0, "%s.linear.bias", name);
+}
+
+static dls_status conv_tensors(const dls_arch *a, int32_t layer, const visitor *v)
+{
+    const int64_t in = layer == 0 ? a->n_features : a->hidden;
+    const int64_t h = a->hidden;
+    char name[72];
+    switch (a->conv) {
+    case DLS_CONV_GCN:
+        DLS_TRY(emit(v, in, h, "conv_layers.%d.W", (int)layer));
+        return emit(v, h, 0, "conv_layers.%d.b", (int)layer);
+    case DLS_CONV_GIN: {
+        DLS_TRY(emit(v, 1, 0, "conv_layers.%d.epsilon", (int)layer));
+        const int64_t mid = in > h ? in : h;
+        for (int32_t l = 0; l < a->gin_layers; l++) {
+            snprintf(name, sizeof name, "conv_layers.%d.post_transformation.fully_connected.%d",
+                     (int)layer, (int)l);
+            DLS_TRY(linear(v, name, l == 0 ? in : mid, l == a->gin_layers - 1 ? h : mid));
+        }
+        return DLS_OK;
+    }
+    case DLS_CONV_GAT: {
+        const int64_t f = h / a->gat_heads;
+        for (int32_t k = 0; k < a->gat_heads; k++) {
+            DLS_TRY(emit(v, in, f, "conv_layers.%d.heads.%d.W", (int)layer, (int)k));
+            DLS_TRY(emit(v, 2 * f, 1, "conv_layers.%d.heads.%d.a", (int)layer, (int)k));
+        }
+        return DLS_OK;
+    }
+    case DLS_CONV_MPNN: {
+        /* Layer 0 shows all features to every tower; the others share the columns out. */
+        const int64_t f = layer == 0 ? in : in / a->towers;
+        const int64_t q = f * (1 + (int64_t)a->n_aggregators * a->n_scalers);
+        for (int32_t t = 0; t < a->towers; t++) {
+            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
+                     (int)layer, (int)t);
+            DLS_TRY(linear(v, name, 2 * f, f));
+            snprintf(name, sizeof name, "conv_layers.%d.towers.%d.posttrans.fully_connected.0",
+                     (int)layer, (int)t);
+            DLS_TRY(linear(v, name, q, h / a->towers));
+        }
+        snprintf(name, sizeof name, "conv_layers.%d.mixing_network", (int)layer);
+        return linear(v, name, h, h);
+    }
+    case DLS_CONV_COUNT:
+        break;
+    }
+    return DLS_OK;
+}
+
+static dls_status recurrent(const visitor *v, const char *name, int64_t gates, int64_t in,
+                            int64_t width)
+{
+    DLS_TRY(emit(v, gates * width, in, "%s.weight_ih_l0", name));
+    DLS_TRY(emit(v, gates * width, width, "%s.weight_hh_l0", name));
+    DLS_TRY(emit(v, gates * width, 0, "%s.bias_ih_l0", name));
+    return emit(v, gates * width, 0, "%s.bias_hh_l0", name);
+}
+
+static dls_status mlp_tensors(const dls_arch *a, const visitor *v)
+{
+    const int64_t d = dls_arch_readout_width(a);
+    char name[72];
+    for (int32_t l = 0; l < a->mlp_layers; l++) {
+        snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d", (int)l);
+        DLS_TRY(linear(v, name, l == 0 ? dls_arch_pooled_width(a) : d,
+                       l == a->mlp_layers - 1 ? a->n_outputs : d));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_arch_tensors(const dls_arch *a, dls_part part, dls_tensor_visit visit, void *user,
+                            dls_error *err)
+{
+    const visitor v = {visit, user, err};
+    if (part == DLS_PART_SETTING_CONV) {
+        return conv_tensors(a, 2, &v);
+    }
+    if (part == DLS_PART_SETTING_MLP) {
+        return mlp_tensors(a, &v);
+    }
+    for (int32_t layer = 0; layer < dls_arch_n_convs(a); layer++) {
+        DLS_TRY(conv_tensors(a, layer, &v));
+    }
+    if (a->gru) {
+        DLS_TRY(recurrent(&v, "gru.gru", 3, a->hidden, a->hidden));
+    }
+    const int64_t d = dls_arch_readout_width(a);
+    if (a->pool == DLS_POOL_SET2SET) {
+        DLS_TRY(recurrent(&v, "graph_read_out.set2set.lstm", 4, 2 * d, d));
+    } else if (a->pool == DLS_POOL_ATTENTION) {
+        DLS_TRY(linear(&v, "graph_read_out.attention", d, 1));
+    }
+    return mlp_tensors(a, &v);
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The CPU backend: picks an engine for this machine, cuts a job into items of one graph size, and
+ * lets threads take them. All memory is had before the first thread starts. The result of a pair
+ * does not depend on the cut or on the threads.
+ */
+#include "predictor/driple/cpu_engine.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Pairs in an item: two blocks of the LSTM's rows share the reading of its weights. */
+#define ITEM_PAIRS 12
+#define THREADS_MAX 256
+#define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
+
+const dls_cpu_engine *dls_cpu_engine_find(bool f64, const char *isa)
+{
+    const dls_cpu_engine *list[3] = {0};
+    size_t n = 0;
+    if (f64) {
+        list[n++] = &dls_cpu_f64_scalar;
+    } else {
+#if defined(__x86_64__)
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")) {
+            list[n++] = &dls_cpu_f32_avx512;
+        }
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+            list[n++] = &dls_cpu_f32_avx2;
+        }
+#endif
+        list[n++] = &dls_cpu_f32_scalar;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!isa || strcmp(list[i]->isa, isa) == 0) {
+            return list[i];
+        }
+    }
+    return NULL;
+}
+
+typedef struct cpu {
+    const dls_cpu_engine *engine;
+    void *packed;
+    size_t memory_bytes;
+    int32_t threads;
+    void **memory; /* [threads] kept between calls */
+    size_t *bytes; /* [threads] */
+    size_t *cut;   /* item i: pairs cut[i] .. cut[i + 1] - 1 */
+    size_t n_items, cap_cut;
+} cpu;
+
+static void cpu_close(void *state)
+{
+    cpu *c = state;
+    if (!c) {
+        return;
+    }
+    for (int32_t i = 0; c->memory && i < c->threads; i++) {
+        dls_free(c->memory[i]);
+    }
+    c->engine->unpack(c->packed);
+    dls_free(c->memory);
+    dls_free(c->bytes);
+    dls_free(c->cut);
+    dls_free(c);
+}
+
+static int32_t usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        return CPU_COUNT(&set);
+    }
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int32_t)n : 1;
+}
+
+static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *config, void **state,
+                           dls_error *err)
+{
+    *state = NULL;
+    const dls_cpu_engine *engine =
+        dls_cpu_engine_find(config->precision == DLS_PRECISION_F64, config->cpu_isa);
+    if (!engine) {
+        return dls_fail(err, DLS_EPREDICTOR, NULL,
+                        "no CPU engine \"%s\" here (scalar, avx2, avx512; float64 has scalar only)",
+                        config->cpu_isa);
+    }
+    cpu *c = dls_alloc_zero(1, sizeof *c);
+    if (!c) {
+        return dls_nomem(err, "CPU backend", sizeof *c);
+    }
+    c->engine = engine;
+    c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
+    c->threads = config->threads > 0 ? config->threads : usable_cores();
+    c->threads = c->threads > THREADS_MAX ? THREADS_MAX : c->threads;
+    c->memory = dls_alloc_zero((size_t)c->threads, sizeof *c->memory);
+    c->bytes = dls_alloc_zero((size_t)c->threads, sizeof *c->bytes);
+    dls_status status = c->memory && c->bytes
+                            ? engine->pack(insp, &c->packed, err)
+                            : dls_nomem(err, "threads", (size_t)c->threads * 2 * sizeof(void *));
+    if (status != DLS_OK) {
+        cpu_close(c);
+        return status;
+    }
+    *state = c;
+    return DLS_OK;
+}
+
+static int32_t nodes_of(const dls_driple_job *job, size_t pair)
+{
+    return job->graphs[job->pairs[pair].graph].n_nodes;
+}
+
+/* Items: of one size, at most `most` pairs, not cutting through a graph's settings (which would
+ * repeat its prefix) unless there are fewer graphs than threads. */
+static dls_status cut_items(cpu *c, const dls_driple_job *job, dls_error *err)
+{
+    size_t n_graphs = 1;
+    for (size_t i = 1; i < job->n_pairs; i++) {
+        n_graphs += job->pairs[i].graph != job->pairs[i - 1].graph;
+    }
+    const size_t threads = (size_t)c->threads;
+    size_t most = (job->n_pairs + threads - 1) / threads;
+    most = most < 1 ? 1 : most > ITEM_PAIRS ? ITEM_PAIRS : most;
+    const bool may_split = n_graphs < threads;
+    c->n_items = 0;
+    for (size_t i = 0; i < job->n_pairs;) {
+        size_t end = i + 1;
+        size_t budget = most;
+        const size_t one = c->engine->work_bytes(c->packed, job, i, end);
+        const size_t fit = c->memory_bytes / threads / (one ? one : 1);
+        budget = fit < budget ? (fit < 1 ? 1 : fit) : budget;
+        while (end < job->n_pairs && nodes_of(job, end) == nodes_of(job, i) &&
+               (end - i < budget || (!may_split && fit > end - i &&
+                                     job->pairs[end].graph == job->pairs[end - 1].graph))) {
+            end++;
+        }
+        DLS_TRY(dls_grow(&c->cut, &c->cap_cut, c->n_items + 2, sizeof *c->cut, err));
+        c->cut[c->n_items++] = i;
+        c->cut[c->n_items] = end;
+        i = end;
+    }
+    return DLS_OK;
+}
+
+typedef struct team {
+    cpu *c;
+    const dls_driple_job *job;
+    atomic_size_t next;
+    atomic_int seat;
+} team;
+
+static void *work(void *arg)
+{
+    team *t = arg;
+    const int seat = atomic_fetch_add(&t->seat, 1);
+    const dls_cpu_work w = {.memory = t->c->memory[seat],
+                            .bytes = t->c->bytes[seat],
+                            .dense_above = DLS_CPU_DENSE_ABOVE};
+    for (;;) {
+        const size_t i = atomic_fetch_add(&t->next, 1);
+        if (i >= t->c->n_items) {
+            return NULL;
+        }
+        t->c->engine->run(t->c->packed, &w, t->job, t->c->cut[i], t->c->cut[i + 1]);
+    }
+}
+
+static dls_status cpu_forward(void *state, const dls_driple_job *job, dls_error *err)
+{
+    cpu *c = state;
+    if (job->n_pairs == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(cut_items(c, job, err));
+    size_t need = 0;
+    for (size_t i = 0; i < c->n_items; i++) {
+        const size_t b = c->engine->work_bytes(c->packed, job, c->cut[i], c->cut[i + 1]);
+        need = b > need ? b : need;
+    }
+    const int32_t threads = c->n_items < (size_t)c->threads ? (int32_t)c->n_items : c->threads;
+    for (int32_t i = 0; i < threads; i++) {
+        if (c->bytes[i] < need) {
+            dls_free(c->memory[i]);
+            c->bytes[i] = 0;
+            c->memory[i] = dls_alloc_aligned(need);
+            if (!c->memory[i]) {
+                return dls_nomem(err, "working memory of the inspector", need);
+            }
+            c->bytes[i] = need;
+        }
+    }
+    team t = {.c = c, .job = job};
+    atomic_init(&t.next, 0);
+    atomic_init(&t.seat, 0);
+    pthread_t helper[THREADS_MAX];
+    int32_t started = 0;
+    while (started < threads - 1 && pthread_create(&helper[started], NULL, work, &t) == 0) {
+        started++;
+    }
+    work(&t); /* this thread too, so a failed pthread_create costs time and nothing else */
+    for (int32_t i = 0; i < started; i++) {
+        pthread_join(helper[i], NULL);
+    }
+    return DLS_OK;
+}
+
+static void cpu_describe(const void *state, char *text, size_t size)
+{
+    const cpu *c = state;
+    snprintf(text, size, "%s, %s, %d thread%s", c->engine->isa, c->engine->f64 ? "f64" : "f32",
+             (int)c->threads, c->threads == 1 ? "" : "s");
+}
+
+static void cpu_notes(void *state, char *text, size_t size)
+{
+    (void)state;
+    if (size) {
+        text[0] = '\0';
+    }
+}
+
+const dls_driple_ops dls_driple_cpu = {.abi = DLS_DRIPLE_ABI,
+                                       .name = "cpu",
+                                       .open = cpu_open,
+                                       .close = cpu_close,
+                                       .forward = cpu_forward,
+                                       .describe = cpu_describe,
+                                       .notes = cpu_notes};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The PNA layer (Corso et al., "Principal Neighbourhood Aggregation for Graph Nets", NeurIPS 2020),
+ * of which Driple's MPNN is the case of 4 towers, sum and identity. Only messages along edges are
+ * formed, so the cost is that of the edges and not of all pairs.
+ *
+ * Meant and published differ in four places. Published: max and min run over the first index; the
+ * mean inside the moments counts a self loop twice; a node without neighbours gives 0/0; and
+ * scalers divide by log 1. Meant: over the neighbours; the mean of the aggregation; zero; zero.
+ */
+
+/* The messages of node i: m of them, [m][ldm], with weights. */
+typedef struct inbox {
+    const REAL *message;
+    const REAL *weight;
+    int32_t m, f;
+    ptrdiff_t ldm;
+    REAL sum;         /* of the weights: D_i */
+    REAL mean_sum;    /* published moments: D_i with the self loop once more */
+    const REAL *own;  /* M_ii */
+    const REAL *root; /* normalised_mean: per message (D_i D_j)^-1/2 */
+} inbox;
+
+static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean)
+{
+    REAL c = 0;
+    for (int32_t e = 0; e < b->m; e++) {
+        const REAL d = b->message[e * b->ldm + k] - mean;
+        REAL p = d;
+        for (int32_t o = 1; o < order; o++) {
+            p *= d;
+        }
+        c += b->weight[e] * p;
+    }
+    c /= b->sum;
+    const REAL root = (REAL)pow(fabs((double)c) + 1e-5, 1.0 / order);
+    return c > 0 ? root : c < 0 ? -root : 0;
+}
+
+static REAL soft_extreme(const inbox *b, int32_t k, REAL sign)
+{
+    /* sum M e^(sM) A / sum e^(sM) A, shifted by the largest exponent */
+    REAL top = -HUGE_VALF;
+    for (int32_t e = 0; e < b->m; e++) {
+        const REAL v = sign * b->message[e * b->ldm + k];
+        top = v > top ? v : top;
+    }
+    REAL up = 0;
+    REAL down = 0;
+    for (int32_t e = 0; e < b->m; e++) {
+        const REAL v = b->message[e * b->ldm + k];
+        const REAL w = b->weight[e] * (REAL)exp((double)(sign * v - top));
+        up += w * v;
+        down += w;
+    }
+    return up / down;
+}
+
+static REAL extreme(const inbox *b, int32_t k, bool largest)
+{
+    REAL best = largest ? -HUGE_VALF : HUGE_VALF;
+    for (int32_t e = 0; e < b->m; e++) {
+        const REAL v = b->message[e * b->ldm + k];
+        best = (largest ? v > best : v < best) ? v : best;
+    }
+    return best;
+}
+
+/* out[f] = one aggregate of the inbox. */
+static void aggregate(dls_aggregator kind, const inbox *b, bool reference, REAL *out)
+{
+    for (int32_t k = 0; k < b->f; k++) {
+        if (kind == DLS_AGG_IDENTITY) {
+            out[k] = b->own[k];
+            continue;
+        }
+        if (b->m == 0 && !reference) {
+            out[k] = 0;
+            continue;
+        }
+        REAL sum = 0;
+        REAL square = 0;
+        for (int32_t e = 0; e < b->m; e++) {
+            const REAL v = b->message[e * b->ldm + k];
+            const REAL w =
+                kind == DLS_AGG_NORMALISED_MEAN ? b->weight[e] * b->root[e] : b->weight[e];
+            sum += w * v;
+            square += w * v * v;
+        }
+        const REAL mean = sum / b->sum;
+        const REAL var = square / b->sum - mean * mean;
+        switch (kind) {
+        case DLS_AGG_SUM:
+        case DLS_AGG_NORMALISED_MEAN:
+            out[k] = sum;
+            break;
+        case DLS_AGG_MEAN:
+            out[k] = mean;
+            break;
+        case DLS_AGG_MAX:
+        case DLS_AGG_MIN:
+            out[k] = extreme(b, k, kind == DLS_AGG_MAX);
+            break;
+        case DLS_AGG_VAR:
+            out[k] = var < 0 ? 0 : var;
+            break;
+        case DLS_AGG_STD:
+            out[k] = (REAL)sqrt((double)(var < 0 ? 0 : var) + 1e-5);
+            break;
+        case DLS_AGG_SOFTMAX:
+            out[k] = soft_extreme(b, k, 1);
+            break;
+        case DLS_AGG_SOFTMIN:
+            out[k] = soft_extreme(b, k, -1);
+            break;
+        default: {
+            const REAL centre = reference && b->mean_sum != b->sum
+                                    ? (sum + b->own[k] * (b->mean_sum - b->sum)) / b->mean_sum
+                                    : mean;
+            out[k] = weighted_moment(b, k, 3 + (int32_t)kind - DLS_AGG_MOMENT3, centre);
+            break;
+        }
+        }
+    }
+}
+
+static REAL scale_factor(const dls_arch *a, dls_scaler kind, REAL degree)
+{
+    const REAL lin_mean = (REAL)a->avg_d_lin;
+    const REAL log_mean = (REAL)a->avg_d_log;
+    const REAL log_degree = (REAL)log((double)degree + 1);
+    switch (kind) {
+    case DLS_SCALE_AMPLIFICATION:
+        return log_degree / log_mean;
+    case DLS_SCALE_ATTENUATION:
+        return degree == 0 && !a->reference ? 0 : log_mean / log_degree;
+    case DLS_SCALE_LINEAR:
+        return degree / lin_mean;
+    case DLS_SCALE_INVERSE_LINEAR:
+        return degree == 0 && !a->reference ? 0 : lin_mean / degree;
+    default:
+        return 1;
+    }
+}
+
+/* D of node i as the aggregators see it. */
+static REAL loop_degree(const dls_arch *a, const graph_ctx *x, int32_t i)
+{
+    return x->s.degree[i] + (a->self_loop ? 1 : 0);
+}
+
+/* Gather the messages that node i receives in tower t; u and v are [N][ldw] from column 0. */
+static inbox gather(const dls_arch *a, graph_ctx *x, int32_t i, int32_t f, const REAL *u,
+                    const REAL *v, ptrdiff_t ldw)
+{
+    const dls_graph *g = x->g;
+    const ptrdiff_t ldm = pad16(f);
+    int32_t m = 0;
+    bool looped = !a->self_loop;
+    for (int64_t e = g->row_start[i]; e <= g->row_start[i + 1]; e++) {
+        const bool end = e == g->row_start[i + 1];
+        if (!looped && (end || g->col[e] >= i)) {
+            /* the self loop, in its place or added to the weight of one that is there */
+            looped = true;
+            x->s.index[m] = i;
+            x->s.edge[m] = 1 + (!end && g->col[e] == i ? edge_weight(g, e) : 0);
+            m++;
+            if (end || g->col[e] == i) {
+                continue;
+            }
+        }
+        if (!end && edge_weight(g, e) > 0) {
+            x->s.index[m] = g->col[e];
+            x->s.edge[m++] = edge_weight(g, e);
+        }
+    }
+    REAL *root = x->s.edge + m;
+    for (int32_t e = 0; e < m; e++) {
+        const int32_t j = x->s.index[e];
+        for (int32_t k = 0; k < f; k++) {
+            x->s.message[e * ldm + k] = u[i * ldw + k] + v[j * ldw + k];
+        }
+        root[e] = (REAL)(1 / sqrt((double)loop_degree(a, x, i) * (double)loop_degree(a, x, j)));
+    }
+    REAL *own = x->s.message + m * ldm;
+    for (int32_t k = 0; k < f; k++) {
+        own[k] = u[i * ldw + k] + v[i * ldw + k];
+    }
+    const REAL sum = loop_degree(a, x, i);
+    return (inbox){x->s.message, x->s.edge, m, f, ldm, sum, sum + (a->self_loop ? 1 : 0),
+                   own,          root};
+}
+
+/* One tower: x_i and its scaled aggregates side by side, into z [N][ldz]. */
+static void tower_inputs(const dls_arch *a, graph_ctx *x, const REAL *h, ptrdiff_t ld, int32_t f,
+                         const REAL *u, const REAL *v, ptrdiff_t ldw, REAL *z, ptrdiff_t ldz)
+{
+    const int32_t n = x->g->n_nodes;
+    const int32_t block = a->n_aggregators * f;
+    for (int32_t i = 0; i < n; i++) {
+        const inbox b = gather(a, x, i, f, u, v, ldw);
+        REAL *row = z + i * ldz;
+        for (int32_t k = 0; k < f; k++) {
+            row[k] = h[i * ld + k];
+        }
+        for (int32_t q = 0; q < a->n_aggregators; q++) {
+            const dls_aggregator kind = a->aggregators[q];
+            if (!a->reference || (kind != DLS_AGG_MAX && kind != DLS_AGG_MIN)) {
+                aggregate(kind, &b, a->reference, row + f + q * f);
+            }
+        }
+    }
+    for (int32_t q = 0; a->reference && q < a->n_aggregators; q++) {
+        const bool largest = a->aggregators[q] == DLS_AGG_MAX;
+        if (!largest && a->aggregators[q] != DLS_AGG_MIN) {
+            continue;
+        }
+        /* published: node j takes the extreme of the messages M_ij that others formed about it */
+        for (int32_t i = 0; i < n; i++) {
+            for (int32_t k = 0; k < f; k++) {
+                z[i * ldz + f + q * f + k] = largest ? -HUGE_VALF : HUGE_VALF;
+            }
+        }
+        for (int32_t i = 0; i < n; i++) {
+            const inbox b = gather(a, x, i, f, u, v, ldw);
+            for (int32_t e = 0; e < b.m; e++) {
+                REAL *best = z + x->s.index[e] * ldz + f + q * f;
+                for (int32_t k = 0; k < f; k++) {
+                    const REAL m = b.message[e * b.ldm + k];
+                    best[k] = (largest ? m > best[k] : m < best[k]) ? m : best[k];
+                }
+            }
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        REAL *row = z + i * ldz + f;
+        for (int32_t s = a->n_scalers - 1; s >= 0; s--) {
+            const REAL c = scale_factor(a, a->scalers[s], x->s.degree[i]);
+            for (int32_t k = 0; k < block; k++) {
+                row[s * block + k] = row[k] * c;
+            }
+        }
+    }
+}
+
+/* Scratch: wide holds u | v | one tower's output | all outputs, wide2 the inputs of a tower. */
+static void conv_mpnn(const dls_arch *a, const conv *c, graph_ctx *x, const REAL *h, bool first,
+                      ptrdiff_t ld, REAL *y)
+{
+    const int32_t n = x->g->n_nodes;
+    const int32_t out = a->hidden / a->towers;
+    const ptrdiff_t ldw = x->s.wide_ld;
+    const ptrdiff_t hp = pad16(a->hidden > a->n_features ? a->hidden : a->n_features);
+    REAL *u = x->s.wide;
+    REAL *v = u + hp;
+    REAL *one = v + hp;
+    REAL *all = one + hp;
+    for (int32_t i = 0; i < n; i++) {
+        REAL d = 0;
+        for (int64_t e = x->g->row_start[i]; e < x->g->row_start[i + 1]; e++) {
+            d += edge_weight(x->g, e);
+        }
+        x->s.degree[i] = d;
+    }
+    for (int32_t t = 0; t < a->towers; t++) {
+        const tower *w = &c->towers[t];
+        const int32_t f = w->pre_i.k;
+        const REAL *mine = h + (first ? 0 : t * f);
+        dense(mine, ld, n, f, w->pre_i.w, w->pre_i.np, w->pre_i.np, w->pre_i.b, ACT_NONE, u, ldw);
+        dense(mine, ld, n, f, w->pre_j.w, w->pre_j.np, w->pre_j.np, NULL, ACT_NONE, v, ldw);
+        tower_inputs(a, x, mine, ld, f, u, v, ldw, x->s.wide2, ldw);
+        dense(x->s.wide2, ldw, n, w->post.k, w->post.w, w->post.np, w->post.np, w->post.b, ACT_NONE,
+              one, ldw);
+        for (int32_t i = 0; i < n; i++) {
+            memcpy(all + i * ldw + t * out, one + i * ldw, (size_t)out * sizeof(REAL));
+        }
+    }
+    dense(all, ldw, n, a->hidden, c->main.w, c->main.np, c->main.np, c->main.b, ACT_LRELU, y, ld);
+}

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Packing an inspector's tensors for an engine: linear maps become [in][out padded to 16], cells
+ * are blocked as cpu_dense.inc.h says, padding is zero, and zero stays zero through every layer.
+ */
+
+typedef struct lin {
+    int32_t k, n, np; /* inputs, outputs, outputs padded */
+    REAL *w;          /* [k][np] */
+    REAL *b;          /* [np], NULL: no bias */
+} lin;
+
+typedef struct tower {
+    lin pre_i, pre_j, post; /* M_ij = pre_i x_i + pre_j x_j (bias in pre_i) */
+} tower;
+
+typedef struct conv {
+    lin main;            /* GCN: W, b; GAT: the heads' W side by side; MPNN: the mixing network */
+    REAL epsilon;        /* GIN */
+    lin fc[16];          /* GIN */
+    REAL *a_src, *a_dst; /* GAT: [H] the two halves of every head's a */
+    tower *towers;       /* MPNN */
+} conv;
+
+typedef struct packed {
+    dls_arch arch;
+    const dls_inspector *insp;
+    int32_t ld;  /* leading dimension of a state: max(features, H) padded */
+    int32_t dp;  /* readout width padded */
+    conv *convs; /* [n_convs] of the base */
+    conv *own;   /* [n_settings], those of a setting; towers and main unused without */
+    lin *mlp;    /* [1 + n_settings][mlp_layers], the base first */
+    cell gru, lstm;
+    lin attention;
+    void **blocks; /* everything allocated here */
+    size_t n_blocks, cap_blocks;
+} packed;
+
+static void engine_unpack(void *state)
+{
+    packed *p = state;
+    if (p) {
+        for (size_t i = 0; i < p->n_blocks; i++) {
+            dls_free(p->blocks[i]);
+        }
+        dls_free(p->blocks);
+        dls_free(p);
+    }
+}
+
+static dls_status take(packed *p, size_t bytes, void *out, dls_error *err)
+{
+    DLS_TRY(dls_grow(&p->blocks, &p->cap_blocks, p->n_blocks + 1, sizeof *p->blocks, err));
+    void *block = dls_alloc_aligned(bytes);
+    if (!block) {
+        return dls_nomem(err, "packed weights", bytes);
+    }
+    memset(block, 0, bytes);
+    p->blocks[p->n_blocks++] = block;
+    memcpy(out, &block, sizeof block);
+    return DLS_OK;
+}
+
+/* Which tensors a packing step reads. */
+typedef struct source {
+    packed *p;
+    int32_t setting;
+    bool suffix;
+} source;
+
+__attribute__((format(printf, 2, 3))) static const dls_tensor *tensor(const source *s,
+                                                                      const char *fmt, ...)
+{
+    char name[DLS_TENSOR_NAME_MAX];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(name, sizeof name, fmt, ap);
+    va_end(ap);
+    return dls_inspector_tensor(s->p->insp, s->setting, s->suffix, name);
+}
+
+static dls_status lin_init(packed *p, lin *l, int32_t k, int32_t n, bool bias, dls_error *err)
+{
+    *l = (lin){.k = k, .n = n, .np = pad16(n)};
+    DLS_TRY(take(p, (size_t)k * (size_t)l->np * sizeof(REAL), &l->w, err));
+    return bias ? take(p, (size_t)l->np * sizeof(REAL), &l->b, err) : DLS_OK;
+}
+
+/* From a torch linear layer, [out][in], using columns first_col .. first_col + k - 1. */
+static dls_status lin_from(packed *p, lin *l, const dls_tensor *w, const dls_tensor *b,
+                           int32_t first_col, int32_t k, dls_error *err)
+{
+    const int32_t n = (int32_t)w->spec.rows;
+    DLS_TRY(lin_init(p, l, k, n, b != NULL, err));
+    for (int32_t i = 0; i < k; i++) {
+        for (int32_t j = 0; j < n; j++) {
+            l->w[(size_t)i * (size_t)l->np + (size_t)j] =
+                (REAL)w->data[j * w->spec.cols + first_col + i];
+        }
+    }
+    for (int32_t j = 0; b && j < n; j++) {
+        l->b[j] = (REAL)b->data[j];
+    }
+    return DLS_OK;
+}
+
+static dls_status linear_from(const source *s, lin *l, const char *name, dls_error *err)
+{
+    const dls_tensor *w = tensor(s, "%s.linear.weight", name);
+    return lin_from(s->p, l, w, tensor(s, "%s.linear.bias", name), 0, (int32_t)w->spec.cols, err);
+}
+
+static dls_status pack_gat(const source *s, int32_t layer, int32_t in, conv *c, dls_error *err)
+{
+    const dls_arch *a = &s->p->arch;
+    const int32_t f = a->hidden / a->gat_heads;
+    DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, false, err));
+    DLS_TRY(take(s->p, (size_t)a->hidden * sizeof(REAL), &c->a_src, err));
+    DLS_TRY(take(s->p, (size_t)a->hidden * sizeof(REAL), &c->a_dst, err));
+    for (int32_t h = 0; h < a->gat_heads; h++) {
+        const dls_tensor *w = tensor(s, "conv_layers.%d.heads.%d.W", (int)layer, (int)h);
+        const dls_tensor *v = tensor(s, "conv_layers.%d.heads.%d.a", (int)layer, (int)h);
+        for (int32_t j = 0; j < f; j++) {
+            for (int32_t i = 0; i < in; i++) {
+                c->main.w[(size_t)i * (size_t)c->main.np + (size_t)(h * f + j)] =
+                    (REAL)w->data[i * f + j];
+            }
+            c->a_src[h * f + j] = (REAL)v->data[j];
+            c->a_dst[h * f + j] = (REAL)v->data[f + j];
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status pack_mpnn(const source *s, int32_t layer, conv *c, dls_error *err)
+{
+    const dls_arch *a = &s->p->arch;
+    DLS_TRY(take(s->p, (size_t)a->towers * sizeof *c->towers, &c->towers, err));
+    char name[72];
+    for (int32_t t = 0; t < a->towers; t++) {
+        tower *w = &c->towers[t];
+        snprintf(name, sizeof name, "conv_layers.%d.towers.%d.pretrans.fully_connected.0",
+                 (int)layer, (int)t);
+        const dls_tensor *m = tensor(s, "%s.linear.weight", name);
+        const int32_t f = (int32_t)m->spec.rows;
+        DLS_TRY(lin_from(s->p, &w->pre_i, m, tensor(s, "%s.linear.bias", name), 0, f, err));
+        DLS_TRY(lin_from(s->p, &w->pre_j, m, NULL, f, f, err));
+        snprintf(name, sizeof name, "conv_layers.%d.towers.%d.posttrans.fully_connected.0",
+                 (int)layer, (int)t);
+        DLS_TRY(linear_from(s, &w->post, name, err));
+    }
+    snprintf(name, sizeof name, "conv_layers.%d.mixing_network", (int)layer);
+    return linear_from(s, &c->main, name, err);
+}
+
+static dls_status pack_conv(const source *s, int32_t layer, conv *c, dls_error *err)
+{
+    const dls_arch *a = &s->p->arch;
+    const int32_t in = layer == 0 ? a->n_features : a->hidden;
+    if (a->conv == DLS_CONV_GAT) {
+        return pack_gat(s, layer, in, c, err);
+    }
+    if (a->conv == DLS_CONV_MPNN) {
+        return pack_mpnn(s, layer, c, err);
+    }
+    if (a->conv == DLS_CONV_GIN) {
+        c->epsilon = (REAL)tensor(s, "conv_layers.%d.epsilon", (int)layer)->data[0];
+        for (int32_t l = 0; l < a->gin_layers; l++) {
+            char name[72];
+            snprintf(name, sizeof name, "conv_layers.%d.post_transformation.fully_connected.%d",
+                     (int)layer, (int)l);
+            DLS_TRY(linear_from(s, &c->fc[l], name, err));
+        }
+        return DLS_OK;
+    }
+    /* GCN: W is [in][out] already. */
+    const dls_tensor *w = tensor(s, "conv_layers.%d.W", (int)layer);
+    const dls_tensor *b = tensor(s, "conv_layers.%d.b", (int)layer);
+    DLS_TRY(lin_init(s->p, &c->main, in, a->hidden, true, err));
+    for (int32_t j = 0; j < a->hidden; j++) {
+        for (int32_t i = 0; i < in; i++) {
+            c->main.w[(size_t)i * (size_t)c->main.np + (size_t)j] =
+                (REAL)w->data[i * a->hidden + j];
+        }
+        c->main.b[j] = (REAL)b->data[j];
+    }
+    return DLS_OK;
+}
+
+/* m[gate * H + unit][first .. first + k - 1] (+ add[...], in double) into [block][k][gates][V]. */
+static dls_status pack_gates(packed *p, int32_t gates, int32_t width, int32_t k,
+                             const dls_tensor *m, int32_t first, const dls_tensor *add,
+                             const REAL **out, dls_error *err)
+{
+    const int32_t wp = pad16(width);
+    REAL *w = NULL;
+    DLS_TRY(take(p, (size_t)wp * (size_t)k * (size_t)gates * sizeof(REAL), &w, err));
+    for (int32_t u = 0; u < width; u++) {
+        for (int32_t i = 0; i < k; i++) {
+            for (int32_t g = 0; g < gates; g++) {
+                const int64_t row = (int64_t)g * width + u;
+                double v = m->data[row * m->spec.cols + first + i];
+                v += add ? add->data[row * add->spec.cols + i] : 0;
+                w[(((ptrdiff_t)(u / V) * k + i) * gates + g) * V + u % V] = (REAL)v;
+            }
+        }
+    }
+    *out = w;
+    return DLS_OK;
+}
+
+static dls_status pack_cells(packed *p, dls_error *err)
+{
+    const source s = {p, DLS_SETTING_BASE, false};
+    const int32_t h = p->arch.hidden;
+    REAL *bias = NULL;
+    if (p->arch.gru) {
+        const dls_tensor *bi = tensor(&s, "gru.gru.bias_ih_l0");
+        const dls_tensor *bh = tensor(&s, "gru.gru.bias_hh_l0");
+        p->gru = (cell){.width = pad16(h), .k1 = h, .k2 = h};
+        DLS_TRY(
+            pack_gates(p, 3, h, h, tensor(&s, "gru.gru.weight_ih_l0"), 0, NULL, &p->gru.w1, err));
+        DLS_TRY(
+            pack_gates(p, 3, h, h, tensor(&s, "gru.gru.weight_hh_l0"), 0, NULL, &p->gru.w2, err));
+        DLS_TRY(take(p, (size_t)pad16(h) * 4 * sizeof(REAL), &bias, err));
+        for (int32_t u = 0; u < h; u++) {
+            REAL *b = bias + (ptrdiff_t)(u / V) * 4 * V + u % V;
+            b[0] = (REAL)(bi->data[u] + bh->data[u]);
+            b[V] = (REAL)(bi->data[h + u] + bh->data[h + u]);
+            b[2 * V] = (REAL)bi->data[2 * h + u];
+            b[3 * V] = (REAL)bh->data[2 * h + u]; /* stays inside the product with r */
+        }
+        p->gru.bias = bias;
+    }
+    if (p->arch.pool == DLS_POOL_SET2SET) {
+        /* Its input begins with h, which is also its hidden state: W_ih h + W_hh h is one product.
+         */
+        const int32_t d = dls_arch_readout_width(&p->arch);
+        const dls_tensor *wi = tensor(&s, "graph_read_out.set2set.lstm.weight_ih_l0");
+        const dls_tensor *bi = tensor(&s, "graph_read_out.set2set.lstm.bias_ih_l0");
+        const dls_tensor *bh = tensor(&s, "graph_read_out.set2set.lstm.bias_hh_l0");
+        p->lstm = (cell){.width = pad16(d), .k1 = d, .k2 = d};
+        DLS_TRY(pack_gates(p, 4, d, d, wi, 0,
+                           tensor(&s, "graph_read_out.set2set.lstm.weight_hh_l0"), &p->lstm.w1,
+                           err));
+        DLS_TRY(pack_gates(p, 4, d, d, wi, d, NULL, &p->lstm.w2, err));
+        DLS_TRY(take(p, (size_t)pad16(d) * 4 * sizeof(REAL), &bias, err));
+        for (int32_t u = 0; u < d; u++) {
+            for (int32_t g = 0; g < 4; g++) {
+                bias[(ptrdiff_t)(u / V) * 4 * V + g * V + u % V] =
+                    (REAL)(bi->data[g * d + u] + bh->data[g * d + u]);
+            }
+        }
+        p->lstm.bias = bias;
+    } else if (p->arch.pool == DLS_POOL_ATTENTION) {
+        DLS_TRY(linear_from(&s, &p->attention, "graph_read_out.attention", err));
+    }
+    return DLS_OK;
+}
+
+static dls_status pack_all(packed *p, dls_error *err)
+{
+    const dls_inspector *insp = p->insp;
+    const int32_t n_convs = dls_arch_n_convs(&p->arch);
+    const size_t n_layers = (size_t)p->arch.mlp_layers;
+    DLS_TRY(take(p, (size_t)n_convs * sizeof(conv), &p->convs, err));
+    DLS_TRY(take(p, insp->n_settings * sizeof(conv), &p->own, err));
+    DLS_TRY(take(p, (1 + insp->n_settings) * n_layers * sizeof(lin), &p->mlp, err));
+    const source base = {p, DLS_SETTING_BASE, false};
+    for (int32_t l = 0; l < n_convs; l++) {
+        DLS_TRY(pack_conv(&base, l, &p->convs[l], err));
+    }
+    for (int32_t i = -1; i < (int32_t)insp->n_settings; i++) {
+        const source s = {p, i, true};
+        if (i >= 0 && insp->settings[i].has_conv) {
+            DLS_TRY(pack_conv(&s, 1, &p->own[i], err));
+        }
+        for (size_t l = 0; l < n_layers; l++) {
+            char name[72];
+            snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%zu", l);
+            DLS_TRY(linear_from(&s, &p->mlp[(size_t)(i + 1) * n_layers + l], name, err));
+        }
+    }
+    return pack_cells(p, err);
+}
+
+static dls_status engine_pack(const dls_inspector *insp, void **out, dls_error *err)
+{
+    *out = NULL;
+    packed *p = dls_alloc_zero(1, sizeof *p);
+    if (!p) {
+        return dls_nomem(err, "packed weights", sizeof *p);
+    }
+    p->arch = insp->arch;
+    p->insp = insp;
+    p->ld = pad16(insp->arch.n_features > insp->arch.hidden ? insp->arch.n_features
+                                                            : insp->arch.hidden);
+    p->dp = pad16(dls_arch_readout_width(&insp->arch));
+    const dls_status status = pack_all(p, err);
+    if (status != DLS_OK) {
+        engine_unpack(p);
+        return status;
+    }
+    *out = p;
+    return DLS_OK;
+}

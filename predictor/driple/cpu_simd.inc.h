@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Vectors of REAL for one instruction set, chosen by the flags this is compiled with, and the three
+ * functions that the network needs. Included once per engine; everything is static.
+ *
+ * Error bounds of the float32 vector functions, checked by test_inspector_math:
+ *   exp      2e-7 relative on [-80, 80]; arguments outside are clamped
+ *   sigmoid  1.5e-7 absolute
+ *   tanh     2.5e-7 absolute
+ * exp(x) = 2^n * p(x - n ln 2) with p of degree 6, a minimax fit of relative error 3.1e-9.
+ */
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define UNROLL _Pragma("unroll")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define EXP_CLAMP 80
+
+#if defined(ENGINE_AVX512) || defined(ENGINE_AVX2)
+#include <immintrin.h>
+#define LOG2E 1.44269504f
+#define LN2_HI 0.693359375f
+#define LN2_LO (-2.12194440e-4f)
+#define EXP_C2 0.4999999345f
+#define EXP_C3 0.1666652063f
+#define EXP_C4 0.04166838805f
+#define EXP_C5 0.008368716967f
+#define EXP_C6 0.001381459859f
+#endif
+
+#if defined(ENGINE_AVX512)
+
+enum { V = 16, DENSE_ROWS = 12, GATE_ROWS = 6 };
+typedef __m512 vreal;
+INLINE vreal v_set(REAL x)
+{
+    return _mm512_set1_ps(x);
+}
+INLINE vreal v_load(const REAL *p)
+{
+    return _mm512_loadu_ps(p);
+}
+INLINE void v_store(REAL *p, vreal a)
+{
+    _mm512_storeu_ps(p, a);
+}
+INLINE vreal v_fma(vreal a, vreal b, vreal c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+INLINE vreal v_max(vreal a, vreal b)
+{
+    return _mm512_max_ps(a, b);
+} /* b where either is NaN */
+INLINE vreal v_min(vreal a, vreal b)
+{
+    return _mm512_min_ps(a, b);
+}
+INLINE vreal v_rcp(vreal a)
+{
+    const vreal r = _mm512_rcp14_ps(a);
+    return _mm512_fmadd_ps(r, _mm512_fnmadd_ps(a, r, _mm512_set1_ps(1)), r);
+}
+INLINE vreal v_pow2(vreal p, vreal n)
+{
+    return _mm512_scalef_ps(p, n);
+} /* p * 2^n */
+INLINE vreal v_round(vreal a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+#elif defined(ENGINE_AVX2)
+
+enum { V = 8, DENSE_ROWS = 6, GATE_ROWS = 3 };
+typedef __m256 vreal;
+INLINE vreal v_set(REAL x)
+{
+    return _mm256_set1_ps(x);
+}
+INLINE vreal v_load(const REAL *p)
+{
+    return _mm256_loadu_ps(p);
+}
+INLINE void v_store(REAL *p, vreal a)
+{
+    _mm256_storeu_ps(p, a);
+}
+INLINE vreal v_fma(vreal a, vreal b, vreal c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+INLINE vreal v_max(vreal a, vreal b)
+{
+    return _mm256_max_ps(a, b);
+}
+INLINE vreal v_min(vreal a, vreal b)
+{
+    return _mm256_min_ps(a, b);
+}
+INLINE vreal v_rcp(vreal a)
+{
+    const vreal r = _mm256_rcp_ps(a);
+    return _mm256_fmadd_ps(r, _mm256_fnmadd_ps(a, r, _mm256_set1_ps(1)), r);
+}
+INLINE vreal v_pow2(vreal p, vreal n)
+{
+    const __m256i e = _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23);
+    return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(p), e));
+}
+INLINE vreal v_round(vreal a)
+{
+    return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+#else /* any machine: 16 bytes, functions from the C library */
+
+enum { V = 16 / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2 };
+typedef REAL vreal __attribute__((vector_size(16)));
+INLINE vreal v_set(REAL x)
+{
+    vreal v;
+    for (int i = 0; i < V; i++) {
+        v[i] = x;
+    }
+    return v;
+}
+INLINE vreal v_load(const REAL *p)
+{
+    vreal v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+INLINE void v_store(REAL *p, vreal a)
+{
+    memcpy(p, &a, sizeof a);
+}
+INLINE vreal v_fma(vreal a, vreal b, vreal c)
+{
+    return a * b + c;
+}
+INLINE vreal v_max(vreal a, vreal b)
+{
+    for (int i = 0; i < V; i++) {
+        b[i] = a[i] > b[i] ? a[i] : b[i];
+    }
+    return b;
+}
+INLINE vreal v_exp(vreal x)
+{
+    for (int i = 0; i < V; i++) {
+        x[i] = (REAL)exp((double)x[i]);
+    }
+    return x;
+}
+INLINE vreal v_sigmoid(vreal x)
+{
+    for (int i = 0; i < V; i++) {
+        x[i] = (REAL)(1 / (1 + exp(-(double)x[i])));
+    }
+    return x;
+}
+INLINE vreal v_tanh(vreal x)
+{
+    for (int i = 0; i < V; i++) {
+        x[i] = (REAL)tanh((double)x[i]);
+    }
+    return x;
+}
+
+#endif
+
+#if defined(ENGINE_AVX512) || defined(ENGINE_AVX2)
+INLINE vreal v_exp(vreal x)
+{
+    /* The variable stands second, so that a NaN comes through. */
+    x = v_min(v_set(EXP_CLAMP), v_max(v_set(-EXP_CLAMP), x));
+    const vreal n = v_round(x * v_set(LOG2E));
+    const vreal r = v_fma(n, v_set(-LN2_LO), v_fma(n, v_set(-LN2_HI), x));
+    vreal p = v_fma(v_set(EXP_C6), r, v_set(EXP_C5));
+    p = v_fma(p, r, v_set(EXP_C4));
+    p = v_fma(p, r, v_set(EXP_C3));
+    p = v_fma(p, r, v_set(EXP_C2));
+    p = v_fma(p, r, v_set(1));
+    p = v_fma(p, r, v_set(1));
+    return v_pow2(p, n);
+}
+INLINE vreal v_sigmoid(vreal x)
+{
+    return v_rcp(v_set(1) + v_exp(-x));
+}
+INLINE vreal v_tanh(vreal x)
+{
+    return v_fma(v_set(-2), v_rcp(v_set(1) + v_exp(x + x)), v_set(1));
+}
+#endif
+
+INLINE int32_t pad16(int32_t n)
+{
+    return (n + 15) & ~15;
+}
+INLINE size_t pad16z(size_t n)
+{
+    return (n + 15) & ~(size_t)15;
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * An inspector in memory: architecture, scales, the base's tensors and those of its settings.
+ *
+ * Tensors are kept as they are named in a published checkpoint, in double precision whatever the
+ * file holds; a backend packs what it needs when it opens. The part that settings share:
+ *
+ *     x -> conv_0 -> conv_1 ... (layers 0 .. prefix-1, the base's) --+-- setting 0: conv_2 ..., MLP
+ *                                                                   +-- setting 1: conv_2 ..., MLP
+ *
+ * GRU and Set2Set are the base's in every setting. A setting without conv_2 shares all layers and
+ * differs in its MLP only.
+ */
+#ifndef DLS_DRIPLE_MODEL_H
+#define DLS_DRIPLE_MODEL_H
+
+#include "dlsim/predictor.h"
+#include "predictor/driple/arch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dls_tensor {
+    dls_tensor_spec spec;
+    double *data; /* [rows][cols], or [rows] for a vector; owned */
+    bool is_f32;  /* stored as float32, exactly representable */
+} dls_tensor;
+
+typedef struct dls_tensors {
+    dls_tensor *t;
+    size_t n, cap;
+} dls_tensors;
+
+typedef struct dls_setting {
+    char name[64];
+    char gpu_type[32];
+    char topology[32];
+    char network[32];
+    int32_t n_ps, n_workers;
+    bool has_conv;                   /* tensors hold conv_layers.2.* beside the MLP */
+    double label_scale[DLS_METRICS]; /* an output times this is the metric */
+    dls_tensors tensors;
+} dls_setting;
+
+struct dls_inspector {
+    dls_arch arch;
+    double *feature_shift; /* [n_features]; the network sees (x - shift) / scale */
+    double *feature_scale;
+    double label_scale[DLS_METRICS];
+    dls_tensors base;
+    dls_setting *settings;
+    size_t n_settings, cap_settings;
+    /* Operation frequencies of the feature builder; part of the base. n_ops 0: not given. */
+    char *op_names; /* '\n' between names */
+    double *op_freq;
+    size_t n_ops;
+};
+
+/* An inspector without tensors; scales are 1, shifts 0. */
+dls_status dls_inspector_create(const dls_arch *arch, dls_inspector **out,
+                                dls_error *err) DLS_MUST_CHECK;
+/* A new setting, valid until the next is added; label scales are those of the base. The name must
+ * be new, not empty and not "base". */
+dls_status dls_inspector_add_setting(dls_inspector *insp, const char *name, dls_setting **out,
+                                     dls_error *err) DLS_MUST_CHECK;
+
+/* Borrowed; NULL if absent. */
+const dls_tensor *dls_tensors_find(const dls_tensors *set, const char *name);
+/* Append a tensor of zeros. */
+dls_status dls_tensors_add(dls_tensors *set, const dls_tensor_spec *spec, dls_tensor **out,
+                           dls_error *err) DLS_MUST_CHECK;
+void dls_tensors_fini(dls_tensors *set);
+static inline int64_t dls_tensor_len(const dls_tensor_spec *s)
+{
+    return s->rows * (s->cols ? s->cols : 1);
+}
+
+/* Every tensor that the architecture wants is there, has its shape and is finite, and there is no
+ * other; scales are positive. EINPUT names the tensor, and the setting in `where`. */
+dls_status dls_inspector_check(const dls_inspector *insp, dls_error *err) DLS_MUST_CHECK;
+
+/* Random weights with the published initialisation (specification of the reference code:
+ * convolutions and recurrent cells uniform within 1/sqrt(width), linear layers Xavier), seeded.
+ * Adds n_settings settings "setting0", ..., each with convolution and MLP of its own. gain
+ * multiplies the tiny published gain of the linear layers (1 = as published), so that outputs can
+ * be made to matter. */
+dls_status dls_inspector_randomise(dls_inspector *insp, uint64_t seed, int32_t n_settings,
+                                   double gain, dls_error *err) DLS_MUST_CHECK;
+
+/* The tensor a setting uses: its own or the base's. conv_layers.1.* becomes conv_layers.2.* of the
+ * setting when asked with suffix = true. */
+const dls_tensor *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
+                                       const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

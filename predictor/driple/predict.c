@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The predictor: queries in, profiles out. Sorts and merges the queries into a backend's pairs,
+ * applies the label scales, checks the answers, and falls back from CUDA to the CPU when the device
+ * cannot hold a job.
+ */
+#include "base/alloc.h"
+#include "predictor/driple/backend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dls_predictor {
+    const dls_inspector *insp;
+    const dls_driple_ops *ops;
+    void *state;
+    const dls_driple_ops *spare; /* the CPU beside a CUDA backend, opened when first needed */
+    void *spare_state;
+    dls_driple_config config;
+    dls_precision precision;
+    void *module;
+    char isa[16];
+    char text[192];
+    char notes[1024];
+};
+
+static void note(dls_predictor *p, const char *text)
+{
+    const size_t used = strlen(p->notes);
+    if (text[0] && used + 2 < sizeof p->notes) {
+        snprintf(p->notes + used, sizeof p->notes - used, "%s\n", text);
+    }
+}
+
+void dls_predictor_destroy(dls_predictor *p)
+{
+    if (!p) {
+        return;
+    }
+    if (p->state) {
+        p->ops->close(p->state);
+    }
+    if (p->spare_state) {
+        p->spare->close(p->spare_state);
+    }
+    dls_driple_module_close(p->module);
+    dls_free(p);
+}
+
+static dls_status open_cuda(dls_predictor *p, const char *path, dls_error *err)
+{
+    DLS_TRY(dls_driple_module_open(path, &p->ops, &p->module, err));
+    const dls_status status = p->ops->open(p->insp, &p->config, &p->state, err);
+    if (status != DLS_OK) {
+        dls_driple_module_close(p->module);
+        p->module = NULL;
+        p->ops = NULL;
+    }
+    return status;
+}
+
+static dls_status open_backend(dls_predictor *p, const dls_predictor_options *o, dls_error *err)
+{
+    if (o->backend != DLS_BACKEND_CPU && o->precision == DLS_PRECISION_F64) {
+        if (o->backend == DLS_BACKEND_CUDA) {
+            return dls_fail(err, DLS_EPREDICTOR, NULL, "float64 is computed by the CPU only");
+        }
+        note(p, "cpu: float64 is computed by the CPU only");
+    } else if (o->backend != DLS_BACKEND_CPU) {
+        dls_error why = {0};
+        const dls_status status = open_cuda(p, o->module_path, &why);
+        if (status == DLS_OK || o->backend == DLS_BACKEND_CUDA) {
+            if (err && status != DLS_OK) {
+                *err = why;
+            }
+            return status;
+        }
+        char line[700];
+        snprintf(line, sizeof line, "cpu: %.600s", why.msg);
+        note(p, line);
+    }
+    p->ops = &dls_driple_cpu;
+    return p->ops->open(p->insp, &p->config, &p->state, err);
+}
+
+dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_options *opts,
+                                dls_predictor **out, dls_error *err)
+{
+    *out = NULL;
+    const dls_predictor_options o = opts ? *opts : (dls_predictor_options){0};
+    dls_predictor *p = dls_alloc_zero(1, sizeof *p);
+    if (!p) {
+        return dls_nomem(err, "predictor", sizeof *p);
+    }
+    p->insp = insp;
+    p->config = (dls_driple_config){
+        .precision = o.precision, .threads = o.threads, .memory_bytes = o.memory_bytes};
+    if (o.cpu_isa) {
+        snprintf(p->isa, sizeof p->isa, "%s", o.cpu_isa);
+        p->config.cpu_isa = p->isa;
+    }
+    const dls_status status = open_backend(p, &o, err);
+    if (status != DLS_OK) {
+        dls_predictor_destroy(p);
+        return status;
+    }
+    *out = p;
+    return DLS_OK;
+}
+
+const char *dls_predictor_backend(const dls_predictor *p)
+{
+    dls_predictor *mine = (dls_predictor *)(uintptr_t)p; /* the text is a cache */
+    char inside[128];
+    p->ops->describe(p->state, inside, sizeof inside);
+    snprintf(mine->text, sizeof mine->text, "%s (%s)", p->ops->name, inside);
+    return p->text;
+}
+
+const char *dls_predictor_notes(const dls_predictor *p)
+{
+    return p->notes;
+}
+
+/* ---- a batch ------------------------------------------------------------------------------------
+ */
+
+typedef struct ranked {
+    dls_pair pair;
+    int32_t n_nodes;
+    size_t query;
+} ranked;
+
+static int by_size_graph_setting(const void *a, const void *b)
+{
+    const ranked *x = a;
+    const ranked *y = b;
+    if (x->n_nodes != y->n_nodes) {
+        return x->n_nodes < y->n_nodes ? -1 : 1;
+    }
+    if (x->pair.graph != y->pair.graph) {
+        return x->pair.graph < y->pair.graph ? -1 : 1;
+    }
+    if (x->pair.setting != y->pair.setting) {
+        return x->pair.setting < y->pair.setting ? -1 : 1;
+    }
+    return x->query < y->query ? -1 : x->query > y->query;
+}
+
+static dls_status forward(dls_predictor *p, const dls_driple_job *job, dls_error *err)
+{
+    dls_error first = {0};
+    dls_status status = p->ops->forward(p->state, job, &first);
+    if (p->ops != &dls_driple_cpu) {
+        char lines[512] = "";
+        p->ops->notes(p->state, lines, sizeof lines);
+        note(p, lines);
+    }
+    if (status == DLS_ENOMEM && p->ops != &dls_driple_cpu) {
+        if (!p->spare_state) {
+            p->spare = &dls_driple_cpu;
+            DLS_TRY(p->spare->open(p->insp, &p->config, &p->spare_state, err));
+        }
+        char line[700];
+        snprintf(line, sizeof line, "cpu for %zu predictions: %.500s", job->n_pairs, first.msg);
+        note(p, line);
+        return p->spare->forward(p->spare_state, job, err);
+    }
+    if (status != DLS_OK && err) {
+        *err = first;
+    }
+    return status;
+}
+
+static dls_status fill(const dls_inspector *insp, const dls_query *q, const double *out,
+                       dls_profile *profile, dls_error *err)
+{
+    const double *scale =
+        q->setting_idx < 0 ? insp->label_scale : insp->settings[q->setting_idx].label_scale;
+    for (int i = 0; i < DLS_METRICS; i++) {
+        profile->metric[i] = out[i] * scale[i];
+        if (!isfinite(profile->metric[i])) {
+            char where[64];
+            snprintf(where, sizeof where, "graph %d", (int)q->graph_idx);
+            return dls_fail(err, DLS_EPREDICTOR, where,
+                            "the prediction of %s is not finite; features of this size leave the "
+                            "range of the precision, or the network is undefined on this graph",
+                            dls_metric_name(i));
+        }
+    }
+    profile->iteration_s = profile->metric[DLS_GPU_IDLE] + profile->metric[DLS_GPU_ACTIVE];
+    return DLS_OK;
+}
+
+static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
+                                const dls_query *queries, size_t n, dls_error *err)
+{
+    char where[64];
+    for (size_t i = 0; i < n_graphs; i++) {
+        snprintf(where, sizeof where, "graph %zu", i);
+        DLS_TRY(dls_graph_check(&graphs[i], p->insp->arch.n_features, where, err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (queries[i].graph_idx < 0 || (size_t)queries[i].graph_idx >= n_graphs ||
+            queries[i].setting_idx < DLS_SETTING_BASE ||
+            queries[i].setting_idx >= (int32_t)p->insp->n_settings) {
+            snprintf(where, sizeof where, "query %zu", i);
+            return dls_fail(err, DLS_EINPUT, where, "no graph %d or no setting %d",
+                            (int)queries[i].graph_idx, (int)queries[i].setting_idx);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_predict(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
+                       const dls_query *queries, size_t n, dls_profile *profiles, dls_error *err)
+{
+    DLS_TRY(check_queries(p, graphs, n_graphs, queries, n, err));
+    if (n == 0) {
+        return DLS_OK;
+    }
+    ranked *order = dls_alloc(n * sizeof *order);
+    dls_pair *pairs = dls_alloc(n * sizeof *pairs);
+    double *out = dls_alloc(n * DLS_METRICS * sizeof *out);
+    dls_status status = order && pairs && out
+                            ? DLS_OK
+                            : dls_nomem(err, "queries", n * (sizeof *order + sizeof *pairs));
+    size_t n_pairs = 0;
+    if (status == DLS_OK) {
+        for (size_t i = 0; i < n; i++) {
+            order[i] = (ranked){{queries[i].graph_idx, queries[i].setting_idx},
+                                graphs[queries[i].graph_idx].n_nodes,
+                                i};
+        }
+        qsort(order, n, sizeof *order, by_size_graph_setting);
+        for (size_t i = 0; i < n; i++) {
+            if (i == 0 || order[i].pair.graph != order[i - 1].pair.graph ||
+                order[i].pair.setting != order[i - 1].pair.setting) {
+                pairs[n_pairs++] = order[i].pair;
+            }
+        }
+        const dls_driple_job job = {graphs, pairs, n_pairs, out};
+        status = forward(p, &job, err);
+    }
+    size_t row = 0;
+    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+        if (order[i].pair.graph != pairs[row].graph ||
+            order[i].pair.setting != pairs[row].setting) {
+            row++;
+        }
+        const size_t q = order[i].query;
+        status = fill(p->insp, &queries[q], out + row * DLS_METRICS, &profiles[q], err);
+    }
+    dls_free(order);
+    dls_free(pairs);
+    dls_free(out);
+    return status;
+}

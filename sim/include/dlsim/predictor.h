@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The inspector: what a policy may know of a training job before it runs.
+ *
+ * Driple (Yang, Shin, Lee, Yoo, Park, Yoo: "Prediction of the Resource Consumption of Distributed
+ * Deep Learning Systems", Proc. ACM Meas. Anal. Comput. Syst. 6(2), 2022) reads a job's grouped
+ * computational graph and a setting (GPU type, parameter servers and workers, topology, network)
+ * and answers 12 numbers. One file of weights holds a base inspector and any number of settings
+ * that were tuned from it. Questions are answered in batches: (graph, setting)[n] -> profile[n];
+ * what the settings of one graph have in common is computed once.
+ *
+ * Thread safety: an inspector is immutable once loaded and may be shared; a predictor belongs to
+ * one thread at a time (it runs threads of its own).
+ */
+#ifndef DLSIM_PREDICTOR_H
+#define DLSIM_PREDICTOR_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The 12 metrics, in the column order of the published labels: for each resource the idle part,
+ * the active (burst) part and the peak. Times in the unit of the labels the inspector was trained
+ * on (seconds for dlsim's own), amounts likewise (fractions or bytes per second). */
+#define DLS_METRICS 12
+typedef enum dls_metric {
+    DLS_GPU_MEM_IDLE = 0,
+    DLS_GPU_MEM_ACTIVE,
+    DLS_GPU_MEM_PEAK,
+    DLS_GPU_IDLE,
+    DLS_GPU_ACTIVE,
+    DLS_GPU_PEAK,
+    DLS_NET_RX_IDLE,
+    DLS_NET_RX_ACTIVE,
+    DLS_NET_RX_PEAK,
+    DLS_NET_TX_IDLE,
+    DLS_NET_TX_ACTIVE,
+    DLS_NET_TX_PEAK
+} dls_metric;
+/* "gpu_mem_idle", ...; NULL out of range. */
+DLS_API const char *dls_metric_name(int metric);
+
+/* One workload: a grouped computational graph with a row of features per node. The adjacency is
+ * given by rows: the neighbours of node i are col[row_start[i]] .. col[row_start[i + 1] - 1], each
+ * row ascending and without repeats. Published graphs are symmetric, 0/1 and without self loops;
+ * any finite weight >= 0, asymmetry and self loops are computed as the formulas say. Borrowed. */
+typedef struct dls_graph {
+    int32_t n_nodes;
+    int32_t n_features;
+    const double *x;          /* [n_nodes][n_features] */
+    const int64_t *row_start; /* [n_nodes + 1] */
+    const int32_t *col;
+    const double *weight; /* per edge; NULL: all 1 */
+} dls_graph;
+
+/* A resource profile. iteration_s is the idle and the active time of the GPU together: one period
+ * of the job's burst pattern. */
+typedef struct dls_profile {
+    double metric[DLS_METRICS];
+    double iteration_s;
+} dls_profile;
+
+#define DLS_SETTING_BASE (-1)
+typedef struct dls_query {
+    int32_t graph_idx;
+    int32_t setting_idx; /* DLS_SETTING_BASE: the base inspector itself */
+} dls_query;
+
+/* ---- inspectors ---------------------------------------------------------------------------------
+ */
+
+typedef struct dls_inspector dls_inspector;
+
+typedef struct dls_setting_info {
+    const char *name;     /* unique in its file */
+    const char *gpu_type; /* "" if not said */
+    const char *topology;
+    const char *network;
+    int32_t n_ps, n_workers; /* 0 if not said */
+} dls_setting_info;
+
+/* Read a weights file (docs/inspector-files.md). EINPUT names the tensor that is missing, has a
+ * wrong shape, is not finite or fails its checksum. */
+DLS_API dls_status dls_inspector_load(const char *path, dls_inspector **out,
+                                      dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_inspector_destroy(dls_inspector *insp); /* NULL-safe */
+DLS_API int32_t dls_inspector_n_features(const dls_inspector *insp);
+DLS_API int32_t dls_inspector_n_settings(const dls_inspector *insp);
+/* Borrowed; setting_idx in 0..n-1. */
+DLS_API dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t setting_idx);
+/* Index by name; DLS_SETTING_BASE for "base"; -2 if there is none. */
+DLS_API int32_t dls_inspector_find(const dls_inspector *insp, const char *name);
+/* One line: "gcn, 3 features, hidden 64, N/2 layers, gru, set2set, 14 settings". */
+DLS_API void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size);
+
+/* ---- predictors ---------------------------------------------------------------------------------
+ */
+
+typedef enum dls_backend_kind {
+    DLS_BACKEND_AUTO = 0,
+    DLS_BACKEND_CPU,
+    DLS_BACKEND_CUDA
+} dls_backend_kind;
+
+typedef enum dls_precision {
+    DLS_PRECISION_F32 = 0,
+    DLS_PRECISION_F64, /* CPU only: for checking */
+    DLS_PRECISION_FAST /* CUDA: bf16 matrix units; elsewhere float32 */
+} dls_precision;
+
+typedef struct dls_predictor_options {
+    dls_backend_kind backend;
+    dls_precision precision;
+    int32_t threads;         /* CPU; 0: one per core this process may use */
+    size_t memory_bytes;     /* bound on the working memory of a batch; 0: 256 MiB */
+    const char *module_path; /* the CUDA module; NULL: DLSIM_CUDA_MODULE, then the usual places */
+    const char *cpu_isa;     /* "scalar", "avx2", "avx512"; NULL: the best this machine has */
+} dls_predictor_options;
+
+typedef struct dls_predictor dls_predictor;
+
+/* insp is borrowed and must outlive the predictor. opts may be NULL. With AUTO a machine without
+ * GPU, driver or module gets the CPU; with CUDA that is EPREDICTOR. */
+DLS_API dls_status dls_predictor_create(const dls_inspector *insp,
+                                        const dls_predictor_options *opts, dls_predictor **out,
+                                        dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_predictor_destroy(dls_predictor *p); /* NULL-safe */
+/* "cpu (avx512, f32, 2 threads)"; valid until the next call on p. */
+DLS_API const char *dls_predictor_backend(const dls_predictor *p);
+/* Why this backend, and every fallback so far, one line each; "" if there is nothing to say. */
+DLS_API const char *dls_predictor_notes(const dls_predictor *p);
+
+/* Answer n queries over n_graphs graphs. Graphs of any mixture of sizes; each is checked (EINPUT
+ * names graph and node). A prediction that is not finite is EPREDICTOR with the graph named. Cost:
+ * O(layers * (edges * H + nodes * H^2) + nodes^2 * H) per graph, the part after the shared prefix
+ * once per setting. */
+DLS_API dls_status dls_predict(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
+                               const dls_query *queries, size_t n_queries, dls_profile *profiles,
+                               dls_error *err) DLS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
