@@ -144,7 +144,7 @@ dls_status dls_units_parse(const char *text, dls_quantity kind, double *value, d
 
 const char *dls_units_number(double value, char *buf, size_t n)
 {
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, n, "%.*g", digits, value);
         const double back = strtod(buf, NULL);
         if (!(back < value) && !(back > value)) {

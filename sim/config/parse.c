@@ -155,7 +155,7 @@ static void unknown(walk *w, const char *where, const char *path, int parent, si
 {
     const char *near = dls_schema_suggest(path);
     const int list = parent >= 0 && dls_schema[parent].type == DLS_KEY_LIST ? parent : -1;
-    char shown[200];
+    char shown[300];
     if (list >= 0) {
         snprintf(shown, sizeof shown, "%s[%zu].%s", dls_schema[list].path, idx,
                  strrchr(path, '.') + 1);

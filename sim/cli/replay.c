@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/replay.h"
+
+#include "base/alloc.h"
+#include "build_info.h"
+#include "results/write.h"
+#include "run/sim.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupts = 1;
+}
+
+bool dls_replay_interrupted(void)
+{
+    return interrupts != 0;
+}
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+/* The command line, quoted as a shell wants it. */
+static dls_status join(int argc, char **argv, char **out, dls_error *err)
+{
+    size_t n = 8;
+    for (int i = 1; i < argc; i++) {
+        n += 4 * strlen(argv[i]) + 3;
+    }
+    char *text = dls_alloc(n);
+    if (!text) {
+        return dls_nomem(err, "command line", n);
+    }
+    char *p = text + sprintf(text, "dlsim");
+    for (int i = 1; i < argc; i++) {
+        const bool plain =
+            *argv[i] && strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                        "0123456789_-+=./,:@%") == strlen(argv[i]);
+        *p++ = ' ';
+        if (!plain) {
+            *p++ = '\'';
+        }
+        for (const char *s = argv[i]; *s; s++) {
+            p += *s == '\'' ? sprintf(p, "'\\''") : sprintf(p, "%c", *s);
+        }
+        if (!plain) {
+            *p++ = '\'';
+        }
+    }
+    *p = '\0';
+    *out = text;
+    return DLS_OK;
+}
+
+dls_status dls_replay_init(dls_replay_options *o, const char *command, int argc, char **argv,
+                           dls_error *err)
+{
+    *o = (dls_replay_options){.command = command};
+    DLS_TRY(join(argc, argv, &o->cmdline, err));
+    return dls_registry_create(&o->registry, err);
+}
+
+void dls_replay_fini(dls_replay_options *o)
+{
+    dls_free(o->overrides);
+    dls_free(o->cmdline);
+    dls_registry_destroy(o->registry);
+}
+
+dls_status dls_replay_set(dls_replay_options *o, const char *key, const char *text,
+                          const char *where, dls_error *err)
+{
+    DLS_TRY(
+        dls_grow(&o->overrides, &o->overrides_cap, o->n_overrides + 1, sizeof *o->overrides, err));
+    o->overrides[o->n_overrides++] = (dls_override){key, text, where};
+    return DLS_OK;
+}
+
+static int set(dls_replay_options *o, const char *key, const char *text, const char *where)
+{
+    dls_error err;
+    return dls_replay_set(o, key, text, where, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
+}
+
+int dls_replay_option(dls_replay_options *o, int letter, const char *value)
+{
+    const int usage = dls_status_exit_code(DLS_EUSAGE);
+    dls_ui_when when;
+    dls_error err;
+    switch (letter) {
+    case 'c':
+        o->config_path = value;
+        return -1;
+    case 'T':
+        return set(o, "trace.path", value, "--trace");
+    case 'F':
+        return set(o, "trace.format", value, "--trace-format");
+    case 'S':
+        return set(o, "run.seed", value, "--seed");
+    case 's':
+        return set(o, NULL, value, "--set");
+    case 'U':
+        return set(o, "run.until", value, "--until");
+    case 'P':
+        return dls_registry_load(o->registry, value, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
+    case 'j':
+        o->json = true;
+        return -1;
+    case 'q':
+        o->quiet = true;
+        return -1;
+    case 'f':
+        o->force = true;
+        return -1;
+    case 'B':
+        return dls_ui_when_parse(o->command, "--progress", value, &o->progress) ? -1 : usage;
+    case 'C':
+        if (!dls_ui_when_parse(o->command, "--color", value, &when)) {
+            return usage;
+        }
+        dls_ui_color(when);
+        return -1;
+    default:
+        return usage;
+    }
+}
+
+/* ---- the parts ---------------------------------------------------------------------------------
+ */
+
+int dls_replay_config(const dls_replay_options *o, dls_config **out)
+{
+    dls_problems problems = {0};
+    dls_error err;
+    const dls_config_request request = {.path = o->config_path,
+                                        .overrides = o->overrides,
+                                        .n_overrides = o->n_overrides,
+                                        .registry = o->registry};
+    const dls_status status = dls_config_load(&request, &problems, out, &err);
+    for (size_t i = 0; i < problems.kept; i++) {
+        fprintf(stderr, "%s\n", problems.text[i]);
+    }
+    if (problems.n > problems.kept) {
+        fprintf(stderr, "... and %zu more\n", problems.n - problems.kept);
+    }
+    dls_problems_fini(&problems);
+    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+}
+
+/* What is odd about the jobs, because every public trace breaks some assumption. */
+static void report_trace(const dls_trace *trace)
+{
+    static const char *const flag_text[DLS_JOB_FLAG_COUNT] = {
+#define XX(name, bit, text) [bit] = text,
+        DLS_JOB_FLAG_MAP(XX)
+#undef XX
+    };
+    const dls_trace_info *info = dls_trace_about(trace);
+    fprintf(stderr, "%s: %zu jobs (%s)\n", info->path, dls_trace_cols(trace)->n, info->format);
+    for (const char *line = info->notes; *line;) {
+        const int len = (int)strcspn(line, "\n");
+        fprintf(stderr, "  %.*s\n", len, line);
+        line += len + (line[len] == '\n');
+    }
+    for (int i = 0; i < DLS_JOB_FLAG_COUNT; i++) {
+        if (info->flag_count[i] > 0) {
+            fprintf(stderr, "  %s: %llu\n", flag_text[i], (unsigned long long)info->flag_count[i]);
+        }
+    }
+}
+
+int dls_replay_trace(const dls_replay_options *o, const dls_config *config, dls_trace **out)
+{
+    dls_error err;
+    if (*config->trace_path == '\0') {
+        return dls_ui_usage(o->command, "no trace: give --trace=FILE or trace.path in the "
+                                        "configuration");
+    }
+    dls_trace_options options = config->trace_options;
+    if (config->compat) {
+        /* The imitated simulator takes jobs as they are. */
+        options.keep_zero_duration = !options.drop_zero_duration;
+        options.allow_duplicate_ids = true;
+    }
+    if (dls_trace_load(config->trace_path, config->trace_format, &options, out, &err) != DLS_OK) {
+        return dls_ui_fail(&err);
+    }
+    if (!o->quiet) {
+        report_trace(*out);
+    }
+    return -1;
+}
+
+/* ---- running -----------------------------------------------------------------------------------
+ */
+
+static bool interrupted(void *user)
+{
+    (void)user;
+    return interrupts != 0;
+}
+
+static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
+{
+    dls_progress *bar = user;
+    if (bar->on) {
+        char detail[80], time[32];
+        snprintf(detail, sizeof detail, "%zu of %zu jobs, %s", done, n_jobs,
+                 dls_ui_duration((double)now_us / 1e6, time, sizeof time));
+        dls_progress_draw(bar, n_jobs ? (double)done / (double)n_jobs : 0, detail);
+    }
+}
+
+static dls_status run_compat(const dls_config *config, const dls_trace *trace, dls_progress *bar,
+                             dls_record **out, dls_error *err)
+{
+    dls_compat_params params = config->compat_params;
+    params.interrupted = interrupted;
+    params.progress = progress;
+    params.user = bar;
+    dls_record *rec;
+    DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
+    rec->want_allocs = config->want_allocs;
+    rec->want_series = config->want_series;
+    const dls_status status = dls_compat_run(&params, trace, rec, err);
+    if (status != DLS_OK) {
+        dls_record_destroy(rec);
+        return status;
+    }
+    *out = rec;
+    return DLS_OK;
+}
+
+static dls_status run_sim(const dls_config *config, const dls_trace *trace, dls_progress *bar,
+                          dls_record **out, dls_error *err)
+{
+    dls_sim_params params;
+    dls_sim_params_init(&params);
+    params.cluster = &config->cluster;
+    params.trace = trace;
+    params.sched = config->sched;
+    params.sched_values = config->sched_values;
+    params.placement = config->place;
+    params.placement_values = config->placement_values;
+    params.discipline = config->discipline;
+    params.seed = config->seed;
+    params.restore_us = config->restore_us;
+    params.until_us = config->until_us;
+    params.estimates_exact = config->estimates_exact;
+    params.audit = config->audit;
+    params.want_allocs = config->want_allocs;
+    params.want_series = config->want_series;
+    params.interrupted = interrupted;
+    params.progress = progress;
+    params.user = bar;
+    return dls_sim_run(&params, out, err);
+}
+
+dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
+                          const dls_trace *trace, dls_record **out, double *wall_s, dls_error *err)
+{
+    /* The first Ctrl-C stops the run, a second one the program. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old);
+    dls_progress bar;
+    dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
+    const double start_s = dls_ui_now_s();
+    const dls_status status = config->compat ? run_compat(config, trace, &bar, out, err)
+                                             : run_sim(config, trace, &bar, out, err);
+    *wall_s = dls_ui_now_s() - start_s;
+    dls_progress_stop(&bar);
+    sigaction(SIGINT, &old, NULL);
+    return status;
+}
+
+/* ---- results -----------------------------------------------------------------------------------
+ */
+
+dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
+{
+    struct stat info;
+    char folder[4096];
+    if (strlen(path) >= sizeof folder) {
+        return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the results file is too long");
+    }
+    if (stat(path, &info) == 0) {
+        if (!S_ISREG(info.st_mode)) {
+            return dls_fail(err, DLS_EOUTPUT, path, "is there and not a file");
+        }
+        if (!force) {
+            return dls_fail(err, DLS_EOUTPUT, path, "is there already (--force replaces it)");
+        }
+    }
+    memcpy(folder, path, strlen(path) + 1);
+    char *slash = strrchr(folder, '/');
+    if (slash) {
+        slash[slash == folder] = '\0';
+    } else {
+        memcpy(folder, ".", 2);
+    }
+    if (access(folder, W_OK | X_OK) != 0) {
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: folder %s: %s", folder,
+                        strerror(errno));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_replay_write(const char *path, const dls_replay_options *o, const dls_config *config,
+                            const dls_trace *trace, const dls_record *rec,
+                            const dls_summary *summary, dls_error *err)
+{
+    char hostname[256] = "", started[32];
+    const time_t start = time(NULL) - (time_t)summary->wall_s;
+    struct tm utc;
+    gethostname(hostname, sizeof hostname - 1);
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
+    const dls_results_meta meta = {
+        .run_id = NULL,
+        .seed = config->seed,
+        .scheduler = config->scheduler,
+        .placement = config->placement,
+        .perf = "trace",
+        .compat = config->compat ? "tiresias" : "none",
+        .git_sha = DLS_GIT_SHA,
+        .build = DLS_BUILD,
+        .cmdline = o->cmdline,
+        .config_text = config->text,
+        .hostname = hostname,
+        .started_utc = started,
+        .cluster = &config->cluster,
+    };
+    return dls_results_write(path, &meta, trace, rec, summary, err);
+}
