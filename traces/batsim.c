@@ -109,14 +109,16 @@ static dls_status read_job(dls_json *j, const profiles *all, dls_trace_builder *
         if (strcmp(key, "id") == 0) {
             DLS_TRY(read_id(j, id, err));
         } else if (strcmp(key, "subtime") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
+            DLS_TRY(
+                dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
         } else if (strcmp(key, "res") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
+            DLS_TRY(
+                dls_json_parse_number(j, "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
         } else if (strcmp(key, "profile") == 0) {
             DLS_TRY(dls_json_string(j, name, err));
         } else if (strcmp(key, "walltime") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US, &rec.limit_us,
-                                    err));
+            DLS_TRY(dls_json_parse_number(j, "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US,
+                                          &rec.limit_us, err));
             rec.limit_us = rec.limit_us > 0 ? rec.limit_us : DLS_ABSENT; /* older files: -1 */
         } else {
             DLS_TRY(dls_json_skip(j, err));

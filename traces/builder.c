@@ -108,13 +108,12 @@ void dls_trace_builder_noted(dls_trace_builder *b, const char *text)
         i++;
     }
     if (i == b->n_reasons) {
-        if (i == MAX_REASONS) {
-            i = MAX_REASONS - 1;
+        if (i >= MAX_REASONS - 1) {
+            i = MAX_REASONS - 1; /* the last one stands for all that have no room */
             text = "other reasons";
-        } else {
-            b->n_reasons++;
         }
         snprintf(b->reasons[i].text, sizeof b->reasons[i].text, "%s", text);
+        b->n_reasons = i + 1;
     }
     b->reasons[i].count++;
 }

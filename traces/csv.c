@@ -26,10 +26,18 @@ void dls_csv_fini(dls_csv *csv)
     csv->scratch = NULL;
 }
 
+/* "path:line:column" of a byte of this row, whose quoted cells may hold line ends. */
 static void where_is(const dls_csv *csv, const char *at, char *where, size_t size)
 {
-    snprintf(where, size, "%.200s:%zu:%zu", csv->src->path, csv->line,
-             (size_t)(at - csv->line_start) + 1);
+    size_t line = csv->line;
+    const char *start = csv->line_start;
+    for (const char *p = start; p < at; p++) {
+        if (*p == '\n') {
+            line++;
+            start = p + 1;
+        }
+    }
+    snprintf(where, size, "%.200s:%zu:%zu", csv->src->path, line, (size_t)(at - start) + 1);
 }
 
 dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char *fmt, ...)
@@ -203,7 +211,7 @@ static dls_status read_row(dls_csv *csv, dls_csv_cell *cells, size_t *n, dls_err
     return DLS_OK;
 }
 
-dls_status dls_csv_next(dls_csv *csv, bool *more, dls_error *err)
+dls_status dls_csv_cells(dls_csv *csv, bool *more, dls_error *err)
 {
     *more = skip_to_row(csv);
     if (!*more) {

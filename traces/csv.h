@@ -48,6 +48,10 @@ dls_status dls_csv_header(dls_csv *csv, dls_error *err) DLS_MUST_CHECK;
  * header's is an error. */
 dls_status dls_csv_next(dls_csv *csv, bool *more, dls_error *err) DLS_MUST_CHECK;
 
+/* The same without room for dls_csv_str: allocates nothing, so sniffing cannot run out of memory.
+ */
+dls_status dls_csv_cells(dls_csv *csv, bool *more, dls_error *err) DLS_MUST_CHECK;
+
 /* Which column is which: alternatives joined by '|', the first that the header has is taken. */
 typedef struct dls_csv_bind {
     const char *names;

@@ -234,7 +234,7 @@ static size_t number_len(const dls_json *j)
 }
 
 dls_status dls_json_parse_number(dls_json *j, const char *what, int scale, int64_t min, int64_t max,
-                           int64_t *out, dls_error *err)
+                                 int64_t *out, dls_error *err)
 {
     skip_blanks(j);
     const size_t len = number_len(j);
@@ -245,6 +245,10 @@ dls_status dls_json_parse_number(dls_json *j, const char *what, int scale, int64
     }
     if (result >= DLS_DECIMAL_OVERFLOW) {
         return expected(j, what, err);
+    }
+    if (result == DLS_DECIMAL_ROUNDED && scale < 6) {
+        return dls_json_fail(j, err, "'%.*s' has too many decimals (%d allowed), expected %s",
+                             (int)(len < 60 ? len : 60), j->p, scale, what);
     }
     if (*out < min) {
         return dls_json_fail(j, err, "'%.*s' is %s, expected %s", (int)(len < 60 ? len : 60), j->p,

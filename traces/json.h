@@ -39,9 +39,10 @@ dls_status dls_json_key(dls_json *j, char key[DLS_JSON_TEXT], bool *more,
                         dls_error *err) DLS_MUST_CHECK;
 /* A string, UTF-8, escapes resolved, at most DLS_JSON_TEXT-1 bytes. */
 dls_status dls_json_string(dls_json *j, char text[DLS_JSON_TEXT], dls_error *err) DLS_MUST_CHECK;
-/* A number times 10^scale within min..max; more decimals are rounded. */
+/* A number times 10^scale within min..max; more decimals are rounded at scale 6 (times) and an
+ * error otherwise. */
 dls_status dls_json_parse_number(dls_json *j, const char *what, int scale, int64_t min, int64_t max,
-                           int64_t *out, dls_error *err) DLS_MUST_CHECK;
+                                 int64_t *out, dls_error *err) DLS_MUST_CHECK;
 /* Pass over any value. */
 dls_status dls_json_skip(dls_json *j, dls_error *err) DLS_MUST_CHECK;
 /* dls_trace_builder_add with j's position as the place. */

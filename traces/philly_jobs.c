@@ -185,7 +185,7 @@ static dls_status read_members(dls_json *j, dls_job_rec *rec, job_text *text, at
             DLS_TRY(dls_json_string(j, text->status, err));
         } else if (strcmp(key, "num_gpus") == 0) {
             DLS_TRY(dls_json_parse_number(j, "a number of GPUs", 3, 0, INT64_C(1000) * DLS_GPUS_MAX,
-                                    &rec->gpus_milli, err));
+                                          &rec->gpus_milli, err));
         } else if (strcmp(key, "attempts") == 0) {
             DLS_TRY(read_attempts(j, a, err));
         } else if (strcmp(key, "submitted_time") == 0) {

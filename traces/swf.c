@@ -169,7 +169,7 @@ static int sniff(const dls_trace_source *src)
     csv.comment = ';';
     bool more = false;
     int score = 0;
-    if (dls_csv_next(&csv, &more, NULL) == DLS_OK && more && csv.n_cells == SWF_FIELDS) {
+    if (dls_csv_cells(&csv, &more, NULL) == DLS_OK && more && csv.n_cells == SWF_FIELDS) {
         score = 80;
         for (size_t i = 0; i < csv.n_cells; i++) {
             int64_t value;
@@ -179,7 +179,6 @@ static int sniff(const dls_trace_source *src)
             }
         }
     }
-    dls_csv_fini(&csv);
     return score;
 }
 

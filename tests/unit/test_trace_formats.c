@@ -1,0 +1,534 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Every format on a few invented rows: recognition, units, flags, what is left out and why.
+ */
+#include "trace_util.h"
+
+static dls_trace *parse_as(const char *text, const char *format)
+{
+    dls_trace *t = must_parse(text, NULL, NULL);
+    assert_string_equal(dls_trace_about(t)->format, format);
+    return t;
+}
+
+static void tiresias(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        "job_id,num_gpu,submit_time,iterations,model_name,duration,interval\r\n"
+        "0,4,0,500,resnet50,900.7,45\r\n1,1,45,120,vgg16,300,10\r\n",
+        "job_id num_gpu submit_time iterations model_name duration interval\n"
+        "0  4 0 500 resnet50 900 45\n1 1 45 120 vgg16 300 10",
+        "job_id,num_gpu,submit_time,start_time,duration,model_size,aggr_interval,model_name,"
+        "model_scale\n0,4,0,0,900,1,1,resnet50,2\n1,1,45,0,300,1,1,vgg16,1\n",
+    };
+    for (size_t k = 0; k < 3; k++) {
+        dls_trace *t = parse_as(files[k], "tiresias");
+        const dls_trace_columns *c = dls_trace_cols(t);
+        assert_int_equal(c->n, 2);
+        assert_int_equal(c->gpus[0], 4);
+        assert_true(c->duration_us[0] == S(900)); /* cut to whole seconds, as there */
+        assert_true(c->submit_us[1] == S(45));
+        assert_string_equal(dls_trace_model(t, c->model[1]), "vgg16");
+        assert_int_equal(dls_trace_about(t)->rows_changed, k == 0);
+        assert_int_equal(dls_trace_i64(c->iterations, 0), k == 2 ? -1 : 500);
+        assert_int_equal(strstr(dls_trace_about(t)->notes, "model_scale not used: 1") != NULL,
+                         k == 2);
+        dls_trace_destroy(t);
+    }
+    /* With columns that Tiresias does not have it is our own table. */
+    dls_trace *t =
+        parse_as("job_id,num_gpu,submit_time,iterations,model_name,duration,interval,vc\n"
+                 "0,4,0,500,resnet50,900.5,45,a\n",
+                 "native");
+    assert_true(dls_trace_cols(t)->duration_us[0] == S(900.5));
+    dls_trace_destroy(t);
+}
+
+static void muri(void **state)
+{
+    (void)state;
+    dls_trace *t =
+        parse_as("job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
+                 "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\r\n"
+                 "0,2,1500,10000,bert,4,1900000,5000,190,0.5,163,18,1\r\n"
+                 "1,1,2000,10,vgg16,8,1,5000,190,0.5,163,18,0\r\n",
+                 "muri");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_true(c->submit_us[0] == S(1.5));
+    assert_true(c->duration_us[0] == S(1900));
+    assert_true(c->duration_us[1] == 1000);
+    assert_int_equal(c->flags[0], DLS_JOB_SYNTHETIC_MODEL);
+    assert_int_equal(c->priority[0], 0); /* opportunistic */
+    assert_int_equal(c->priority[1], 1); /* guaranteed */
+    assert_int_equal(c->batch[0], 4);
+    dls_trace_destroy(t);
+}
+
+static void elasticflow(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        "job_id,submit_time,iteration,model_name,ddl,batch_size,num_gpu,duration,best_effort\n"
+        "0,0,80000,resnet50,5400,256,2,4500,0\n1,300,4000,bert,2100,64,1,1500,1\n",
+        "job_id,submission_time,real_iteration,model_name,deadline,batch_size,num_gpu,"
+        "real_duration,num_iteration\n0,0,80000,resnet50,5400,256,2,4500,80000\n"
+        "1,300,4000,bert,2100,64,1,1500,4000\n",
+    };
+    for (int k = 0; k < 2; k++) {
+        dls_trace *t = must_parse(files[k], k == 0 ? NULL : "elasticflow", NULL);
+        const dls_trace_columns *c = dls_trace_cols(t);
+        assert_string_equal(dls_trace_about(t)->format, "elasticflow");
+        assert_true(c->deadline_us[0] == S(5400));
+        assert_true(c->deadline_us[1] == (k == 0 ? DLS_ABSENT : S(2100)));
+        assert_true(c->duration_us[0] == S(4500));
+        assert_int_equal(c->iterations[1], 4000);
+        assert_int_equal(c->flags[1], DLS_JOB_SYNTHETIC_MODEL);
+        if (k == 0) {
+            assert_string_equal(dls_trace_class(t, c->job_class[0]), "slo");
+            assert_string_equal(dls_trace_class(t, c->job_class[1]), "best_effort");
+        }
+        dls_trace_destroy(t);
+    }
+}
+
+static void philly_csv(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("timestamp,duration,num_gpus,gpu_time,cluster\n"
+                            "2017-10-20 14:03:22,480.0,4,1920.0,0a1b2c\n"
+                            "2017-10-20 14:03:20,66.0,1,66.0,ffffff\n\n",
+                            "philly-csv");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_string_equal(dls_trace_about(t)->epoch, "2017-10-20 14:03:20");
+    assert_int_equal(c->row[0], 1); /* sorted */
+    assert_true(c->submit_us[0] == 0);
+    assert_true(c->submit_us[1] == S(2));
+    assert_string_equal(dls_trace_id(t, 0), "1");
+    assert_string_equal(dls_trace_vc(t, c->vc[1]), "0a1b2c");
+    assert_int_equal(c->flags[0], 0);
+    dls_trace_destroy(t);
+}
+
+static void philly_rfold(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("#job id,arrival time (sec),topology,shape,size,duration (sec)\r\n"
+                            "0,0.0,CLOS,1,1,3600.0\r\n1,42.0,CLOS,4+4,8,75.0\r\n"
+                            "2,43.0,CLOS,4+4,9,0.0\r\n3,44.0,CLOS,1,0.46,1.0",
+                            "philly-rfold");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 4);
+    assert_int_equal(c->nodes[0], 1);
+    assert_int_equal(c->nodes[1], 2);
+    assert_int_equal(c->nodes[2], -1);
+    assert_int_equal(c->gpus[3], 1);
+    assert_int_equal(c->gpus_milli[3], 460);
+    assert_int_equal(c->flags[1], DLS_JOB_SPAN_INCLUDES_GAPS);
+    assert_int_equal(c->flags[2], DLS_JOB_SPAN_INCLUDES_GAPS | DLS_JOB_ZERO_DURATION);
+    assert_int_equal(c->flags[3], DLS_JOB_SPAN_INCLUDES_GAPS | DLS_JOB_FRACTIONAL_GPUS);
+    assert_true(c->duration_us[2] == S(1));
+    dls_trace_destroy(t);
+}
+
+static const char philly_log_text[] =
+    "[{\"status\":\"Pass\",\"vc\":\"0a1b2c\",\"jobid\":\"application_1_0007\","
+    "\"attempts\":[{\"start_time\":\"2017-10-11 09:00:05\",\"end_time\":\"2017-10-11 09:02:00\","
+    "\"detail\":[{\"ip\":\"m900\",\"gpus\":[\"gpu0\",\"gpu1\"]},{\"ip\":\"m901\",\"gpus\":["
+    "\"gpu0\"]}"
+    "]},{\"start_time\":\"2017-10-11 09:04:10\",\"end_time\":\"2017-10-11 "
+    "09:04:20\",\"detail\":[]}],"
+    "\"submitted_time\":\"2017-10-11 08:59:40\",\"user\":\"9f8e7d\"},\n"
+    /* running when the log was taken: the last attempt has no end */
+    "{\"attempts\":[{\"detail\":[{\"ip\":\"m1\",\"gpus\":[\"gpu0\"]}],\"start_time\":"
+    "\"2017-10-11 09:00:00\",\"end_time\":\"2017-10-11 09:01:00\"},{\"start_time\":"
+    "\"2017-10-11 09:02:00\",\"end_time\":\"None\",\"detail\":[]}],\"jobid\":\"b\","
+    "\"submitted_time\":\"2017-10-11 09:00:00\",\"status\":\"Killed\",\"vc\":null},\n"
+    "{\"attempts\":[],\"jobid\":\"c\",\"submitted_time\":\"2017-10-11 09:00:00\"},\n"
+    "{\"attempts\":[{\"start_time\":\"\",\"end_time\":null}],\"jobid\":\"d\","
+    "\"submitted_time\":\"2017-10-11 09:00:00\"},\n"
+    "{\"attempts\":[{\"start_time\":\"2017-10-11 09:02:00\",\"end_time\":null}],\"jobid\":\"e\","
+    "\"submitted_time\":\"2017-10-11 09:00:00\"},\n"
+    "{\"attempts\":[{\"start_time\":\"2017-10-11 09:02:00\",\"end_time\":\"2017-10-11 09:03:00\","
+    "\"detail\":[]}],\"jobid\":\"f\",\"submitted_time\":\"2017-10-11 09:00:00\"},\n"
+    "{\"attempts\":[{\"start_time\":\"2017-10-11 09:02:00\",\"end_time\":\"2017-10-11 09:03:00\","
+    "\"detail\":[{\"gpus\":[\"x\"]}]}],\"jobid\":\"g\",\"submitted_time\":\"None\"}]\n";
+
+static void philly_log(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as(philly_log_text, "philly-log");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    const dls_trace_info *info = dls_trace_about(t);
+    assert_int_equal(c->n, 2);
+    assert_int_equal(info->rows_read, 7);
+    assert_int_equal(info->rows_skipped, 5);
+    assert_string_equal(info->notes, "no attempt: 1\nno start time: 1\nno end time: 1\nno GPU: 1\n"
+                                     "no submission time: 1\n");
+    assert_string_equal(info->epoch, "2017-10-11 08:59:40");
+    assert_string_equal(dls_trace_id(t, 0), "application_1_0007");
+    assert_int_equal(c->gpus[0], 3);
+    assert_int_equal(c->nodes[0], 2);
+    assert_true(c->duration_us[0] == S(125)); /* 115 s and 10 s */
+    assert_true(c->queue_us[0] == S(25));
+    assert_int_equal(c->attempts[0], 2);
+    assert_int_equal(c->outcome[0], DLS_OUTCOME_COMPLETED);
+    assert_string_equal(dls_trace_user(t, c->user[0]), "9f8e7d");
+    assert_int_equal(c->flags[0], 0);
+    assert_true(c->duration_us[1] == S(60));
+    assert_int_equal(c->outcome[1], DLS_OUTCOME_RUNNING);
+    assert_int_equal(c->flags[1], DLS_JOB_CENSORED);
+    assert_int_equal(c->vc[1], -1);
+    dls_trace_destroy(t);
+
+    const dls_trace_options span = {.philly_span = true};
+    t = must_parse(philly_log_text, NULL, &span);
+    c = dls_trace_cols(t);
+    assert_true(c->duration_us[0] == S(255)); /* from 09:00:05 to 09:04:20 */
+    assert_int_equal(c->flags[0], DLS_JOB_SPAN_INCLUDES_GAPS);
+    dls_trace_destroy(t);
+}
+
+static void philly_json(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as(
+        "[ {\"id\": \"a\\u00e9\\n\", \"num_gpus\": 8, \"runtime\": 3.5, \"attempts\": [ {"
+        "\"start_time\": \"2017-10-07 01:12:09\", \"end_time\": \"2017-10-07 01:13:23\"} ],"
+        "\"submitted_time\": \"2017-10-07 01:11:39\"} ]",
+        "philly-json");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_string_equal(dls_trace_id(t, 0), "a\xc3\xa9\n");
+    assert_int_equal(c->gpus[0], 8);
+    assert_true(c->duration_us[0] == S(74));
+    assert_true(c->queue_us[0] == S(30));
+    dls_trace_destroy(t);
+}
+
+static void helios(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as(
+        "job_id,user,vc,gpu_num,cpu_num,node_num,state,submit_time,start_time,end_time,duration,"
+        "queue\n"
+        "1,uA,vcA,16,64,2,COMPLETED,2020-07-01 10:00:00,2020-07-01 10:00:30,2020-07-01 11:00:30,"
+        "3600,30\n"
+        "2,uA,vcA,1,4,1,CANCELLED,2020-07-01 10:05:00,,,9,7\n"
+        "3,uA,vcA,0,4,1,FAILED,2020-07-01 10:05:00,2020-07-01 10:05:00,2020-07-01 10:05:09,9,0\n"
+        "4,uA,vcA,1,4,1,SUSPENDED,2020-07-01 10:05:00,2020-07-01 10:05:00,,,0\n"
+        "5,uA,vcA,1,4,1,TIMEOUT,2020-07-01 10:06:00,2020-07-01 10:06:00,2020-07-01 10:06:01,1,0\n",
+        "helios");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 3);
+    assert_string_equal(dls_trace_about(t)->notes, "no GPU: 1\nno end time: 1\n");
+    assert_string_equal(dls_trace_about(t)->epoch, "2020-07-01 10:00:00");
+    assert_true(c->duration_us[0] == S(3600));
+    assert_true(c->queue_us[0] == S(30));
+    assert_int_equal(c->cpu_milli[0], 64000);
+    assert_int_equal(c->nodes[0], 2);
+    assert_int_equal(c->outcome[0], DLS_OUTCOME_COMPLETED);
+    assert_true(c->duration_us[1] == S(9));
+    assert_true(c->queue_us[1] == S(7));
+    assert_int_equal(c->outcome[1], DLS_OUTCOME_KILLED);
+    assert_int_equal(c->flags[1], DLS_JOB_CENSORED);
+    assert_int_equal(c->outcome[2], DLS_OUTCOME_TIMEOUT);
+    assert_string_equal(dls_trace_vc(t, c->vc[2]), "vcA");
+    dls_trace_destroy(t);
+}
+
+static void helios_conversions(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("job_id,arrival_s,service_sec,gpu_count\r\n"
+                            "9#1,86400.0,172800.0,8\r\n9#2,86401.5,172799.0,8\r\n",
+                            "helios-conv");
+    assert_int_equal(dls_trace_cols(t)->flags[0], DLS_JOB_CLAMPED);
+    assert_int_equal(dls_trace_cols(t)->flags[1], 0);
+    assert_string_equal(dls_trace_id(t, 0), "9#1");
+    dls_trace_destroy(t);
+
+    t = parse_as("# a comment\n# another, with \"quotes\n"
+                 "job_id,user,tenant,class,submit_time,num_chips,chip_type,num_nodes,duration_s,"
+                 "walltime_limit_s,final_status\n"
+                 "7,u1,vcA,finetune,5835000000,128,,16,24.0,24.0,CANCELED\n",
+                 "helios-2vc");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_true(c->submit_us[0] == S(5835));
+    assert_true(c->duration_us[0] == S(24));
+    assert_int_equal(c->outcome[0], DLS_OUTCOME_KILLED);
+    assert_null(c->limit_us);
+    assert_int_equal(c->gpu_types[0], -1);
+    dls_trace_destroy(t);
+}
+
+static void acme(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as(
+        "job_id,user,node_num,gpu_num,cpu_num,type,state,submit_time,start_time,end_time,duration,"
+        "queue,gpu_time\n"
+        "1,u1,2,16,256,Pretrain,COMPLETED,2023-04-02 09:00:00+08:00,2023-04-02 09:00:20+08:00,"
+        "2023-04-02 10:00:20+08:00,3600,20,57600.0\n"
+        "2,u1,1,8,8,Eval,PREEMPTED,2023-04-02 09:00:00+08:00,,2023-04-02 10:00:20+08:00,30,20,1\n"
+        "3,u1,1,0,8,Other,FAILED,2023-04-02 09:00:00+08:00,,,,,\n",
+        "acme");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_string_equal(dls_trace_about(t)->epoch, "2023-04-02 01:00:00Z");
+    assert_true(c->duration_us[0] == S(3600));
+    assert_string_equal(dls_trace_class(t, c->job_class[0]), "Pretrain");
+    assert_int_equal(c->outcome[1], DLS_OUTCOME_PREEMPTED);
+    assert_true(c->duration_us[1] == S(30));
+    assert_int_equal(c->flags[1], 0); /* Seren's duration has no wait in it */
+    dls_trace_destroy(t);
+
+    t = parse_as(
+        "job_id,user,node_num,gpu_num,cpu_num,mem_per_pod_GB,shared_mem_per_pod,type,state,"
+        "submit_time,start_time,end_time,fail_time,stop_time,duration,queue,gpu_time\n"
+        "dlc1,uf1,2,8,120,1000,100.0,Eval,FAILED,2023-05-20 03:00:00+00:00,"
+        "2023-05-20 03:00:15+00:00,2023-05-20 03:05:00+00:00,2023-05-20 "
+        "03:05:00+00:00,,300,15.0,1\n"
+        "dlc2,uf1,1,8,120,1000,100.0,Eval,FAILED,2023-05-20 03:00:00+00:00,,"
+        "2023-05-20 03:05:00+00:00,2023-05-20 03:05:00+00:00,,300,15.0,2400.0\n",
+        "acme");
+    c = dls_trace_cols(t);
+    assert_true(c->duration_us[0] == S(285)); /* not the column's 300, which has the wait in it */
+    assert_int_equal(c->mem_mib[0], 2 * 1000 * 1024);
+    assert_int_equal(c->flags[0], 0);
+    assert_true(c->duration_us[1] == S(300));
+    assert_int_equal(c->flags[1], DLS_JOB_DURATION_INCLUDES_QUEUE);
+    dls_trace_destroy(t);
+}
+
+static void openb(void **state)
+{
+    (void)state;
+    dls_trace *t =
+        parse_as("name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,"
+                 "deletion_time,scheduled_time\n"
+                 "p1,8000,30517,1,500,,BE,Succeeded,100,1200,104\n"
+                 "p2,64000,262144,8,1000,V100M16|V100M32|V100M32,LS,Pending,110,500,\n"
+                 "p3,64000,262144,2,1000,V100M16|V100M32|V100M32,LS,Running,110,500,110\n"
+                 "p4,1000,1,0,0,,LS,Running,110,500,110\n",
+                 "openb");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 2);
+    assert_string_equal(dls_trace_about(t)->notes, "never scheduled: 1\nno GPU: 1\n");
+    assert_true(c->submit_us[0] == S(100));
+    assert_true(c->duration_us[0] == S(1096));
+    assert_true(c->queue_us[0] == S(4));
+    assert_int_equal(c->gpus_milli[0], 500);
+    assert_int_equal(c->flags[0], DLS_JOB_FRACTIONAL_GPUS);
+    assert_string_equal(dls_trace_class(t, c->job_class[0]), "BE");
+    assert_string_equal(dls_trace_gpu_types(t, c->gpu_types[0]), "");
+    assert_string_equal(dls_trace_gpu_types(t, c->gpu_types[1]), "V100M16|V100M32");
+    assert_int_equal(c->flags[1], DLS_JOB_CENSORED);
+    dls_trace_destroy(t);
+
+    t = parse_as("name,cpu_milli,memory_mib,num_gpu,gpu_milli\np1,8000,30517,2,1000\n", "openb");
+    assert_int_equal(dls_trace_cols(t)->gpus[0], 2);
+    assert_int_equal(dls_trace_cols(t)->flags[0], DLS_JOB_NO_DURATION);
+    dls_trace_destroy(t);
+}
+
+static void pollux(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("name,time,application,num_replicas,batch_size,category\n"
+                            "cifar10-0,107,cifar10,6,2048,rigid\nbert-1,811.5,bert,12,384,\n",
+                            "pollux");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->gpus[0], 6);
+    assert_true(c->submit_us[1] == S(811.5));
+    assert_int_equal(c->batch[1], 384);
+    assert_int_equal(c->flags[0], DLS_JOB_NO_DURATION);
+    assert_string_equal(dls_trace_class(t, c->job_class[0]), "rigid");
+    dls_trace_destroy(t);
+}
+
+static void gavel(void **state)
+{
+    (void)state;
+    dls_trace *t =
+        parse_as("A3C\tcd %s/rl && python3 main.py\t--max-steps\t0\t20000\t33.000000\t1\n"
+                 "LM (batch size 80)\t\"x\tn\t1\t7\t34.5\t2\n",
+                 "gavel");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_string_equal(dls_trace_model(t, c->model[0]), "A3C");
+    assert_int_equal(c->batch[0], -1);
+    assert_string_equal(dls_trace_model(t, c->model[1]), "LM");
+    assert_int_equal(c->batch[1], 80);
+    assert_int_equal(c->iterations[0], 20000);
+    assert_true(c->submit_us[1] == S(34.5));
+    assert_int_equal(c->flags[0], DLS_JOB_SYNTHETIC_MODEL | DLS_JOB_NO_DURATION);
+    dls_trace_destroy(t);
+
+    t = parse_as("ResNet-18 (batch size 64)\tpython3\timg\t--num_steps\t1\t50000\t2\t1\t1.5\t120\n",
+                 "gavel");
+    c = dls_trace_cols(t);
+    assert_int_equal(c->gpus[0], 2);
+    assert_true(c->submit_us[0] == S(120));
+    assert_int_equal(c->priority[0], 1);
+    assert_int_equal(c->flags[0], DLS_JOB_NO_DURATION);
+    assert_string_equal(dls_trace_about(t)->notes, "service level not used: 1\n");
+    dls_trace_destroy(t);
+
+    t = parse_as("LM (batch size 10)\tp\tw\t--steps\t1\t90000\t1\tgns\t1\t-1.000000\t950\t64\r\n",
+                 "gavel");
+    c = dls_trace_cols(t);
+    assert_true(c->duration_us[0] == S(950));
+    assert_true(c->submit_us[0] == S(64));
+    assert_string_equal(dls_trace_class(t, c->job_class[0]), "gns");
+    assert_int_equal(c->flags[0], 0);
+    dls_trace_destroy(t);
+}
+
+static void pai_sim(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("job_id,num_inst,submit_time,num_cpu,num_gpu,gpu_type,duration,user,"
+                            "wait_time,user_dur,group_gpu_dur,group_dur\n"
+                            "0,2.0,0,6.0,0.5,T4,320,0a1b,12.5,1,,3\n"
+                            "1,,12,,1.0,V100,-5,1234,,1,2,3\n"
+                            "2,1.0,12,8.0,0,CPU,5400,1234,,,,\n",
+                            "pai-sim");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 2);
+    assert_int_equal(c->gpus[0], 1);
+    assert_int_equal(c->cpu_milli[0], 12000);
+    assert_true(c->queue_us[0] == S(12.5));
+    assert_true(c->estimate_us[0] == S(3));
+    assert_string_equal(dls_trace_gpu_types(t, c->gpu_types[0]), "T4");
+    assert_true(c->duration_us[1] == S(1));
+    assert_int_equal(c->flags[1], DLS_JOB_ZERO_DURATION);
+    assert_true(c->estimate_us[1] == S(2));
+    assert_string_equal(dls_trace_user(t, c->user[1]), "1234");
+    dls_trace_destroy(t);
+}
+
+static void swf(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "; Version: 2.2\n; UnixStartTime: 1600000000\n; TimeZoneString: Europe/Rome\n; Note: \"x\n"
+        "    1       0      5    600    8   590.2    -1   16   3600  1025   1   3   1   2   1   1 "
+        "-1 "
+        "-1\n"
+        "    2      42     -1     -1   -1      -1    -1    4    600    -1   5   4   1  -1   1  1 "
+        "-1 "
+        "-1\n"
+        "    3      43      0      0    4      -1    -1   -1     -1    -1   0   4   1  -1  -1  2 "
+        "-1 "
+        "-1\n"
+        "\t4 44 0 9 4 -1 -1 4 -1 -1 3 4 1 -1 1 1 -1 -1\n"
+        "    5      45      0      9    4      -1    -1    4     -1    -1  -1  -1   1  -1   1  1 "
+        "-1 "
+        "-1\n";
+    const dls_trace_options asked = {.swf_processor_is_gpu = true};
+    dls_trace *t = must_parse(text, NULL, &asked);
+    const dls_trace_columns *c = dls_trace_cols(t);
+    const dls_trace_info *info = dls_trace_about(t);
+    assert_string_equal(info->format, "swf");
+    assert_string_equal(info->epoch, "2020-09-13 12:26:40Z (Europe/Rome)");
+    assert_string_equal(info->notes, "cancelled before it started: 1\n"
+                                     "zero or negative duration raised to 1 s: 1\n"
+                                     "part of a checkpointed job: 1\n");
+    assert_int_equal(c->n, 3);
+    assert_int_equal(c->gpus[0], 16); /* the request, not the allocation */
+    assert_true(c->limit_us[0] == S(3600));
+    assert_true(c->queue_us[0] == S(5));
+    assert_int_equal(c->mem_mib[0], 17); /* 16 x 1025 KB */
+    assert_string_equal(dls_trace_id(t, 0), "1");
+    assert_string_equal(dls_trace_user(t, c->user[0]), "3");
+    assert_string_equal(dls_trace_model(t, c->model[0]), "2");
+    assert_string_equal(dls_trace_vc(t, c->vc[0]), "1");
+    assert_int_equal(c->outcome[0], DLS_OUTCOME_COMPLETED);
+    assert_int_equal(c->gpus[1], 4);
+    assert_string_equal(dls_trace_vc(t, c->vc[1]), "2"); /* no queue: the partition */
+    assert_int_equal(c->outcome[1], DLS_OUTCOME_FAILED);
+    assert_true(c->limit_us[1] == DLS_ABSENT);
+    assert_int_equal(c->outcome[2], DLS_OUTCOME_UNKNOWN);
+    assert_int_equal(c->user[2], -1);
+    dls_trace_destroy(t);
+
+    dls_error err = {0};
+    assert_int_equal(dls_trace_parse("t", text, sizeof text - 1, NULL, NULL, &t, &err), DLS_EUSAGE);
+    assert_non_null(strstr(err.msg, "swf_processor_is_gpu"));
+}
+
+static void batsim(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as(
+        "{\"nb_res\": 16, \"jobs\": [{\"id\": \"w0!1\", \"subtime\": 10, \"walltime\": 50, "
+        "\"res\": 4, \"profile\": \"d60\"},\n"
+        "{\"id\": 2, \"subtime\": 2.5, \"res\": 1, \"profile\": \"bad\", \"extra_data\": {\"a\": "
+        "[1, {}, null]}},{\"id\": 3, \"subtime\": 9, \"res\": 0, \"profile\": \"d60\"}],\n"
+        "\"profiles\": {\"d60\": {\"type\": \"DelayProfile\", \"delay\": 60}, \"bad\": {\"delay\": "
+        "0.5, \"ret\": 1, \"type\": \"delay\"}, \"p\": {\"type\": \"parallel\", \"cpu\": [1]}}}",
+        "batsim");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 2);
+    assert_string_equal(dls_trace_id(t, 0), "2");
+    assert_true(c->duration_us[0] == S(0.5));
+    assert_int_equal(c->outcome[0], DLS_OUTCOME_FAILED);
+    assert_string_equal(dls_trace_id(t, 1), "w0!1");
+    assert_true(c->duration_us[1] == S(50)); /* cut at the walltime */
+    assert_int_equal(c->outcome[1], DLS_OUTCOME_TIMEOUT);
+    assert_int_equal(c->gpus[1], 4);
+    dls_trace_destroy(t);
+}
+
+static void max_jobs_keeps_the_first_of_the_file(void **state)
+{
+    (void)state;
+    const dls_trace_options two = {.max_jobs = 2};
+    dls_trace *t = must_parse("num_gpu,submit_time\n1,9\n2,5\n3,0\n", NULL, &two);
+    assert_int_equal(dls_trace_cols(t)->n, 2);
+    assert_int_equal(dls_trace_cols(t)->gpus[0], 2);
+    dls_trace_destroy(t);
+    t = must_parse(philly_log_text, NULL, &(dls_trace_options){.max_jobs = 1});
+    assert_int_equal(dls_trace_cols(t)->n, 1);
+    dls_trace_destroy(t);
+}
+
+static void formats_have_names(void **state)
+{
+    (void)state;
+    size_t n = 0;
+    for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++, n++) {
+        assert_true((*f)->name[0] && (*f)->summary[0]);
+        for (const dls_trace_format *const *g = dls_trace_formats(); g < f; g++) {
+            assert_string_not_equal((*f)->name, (*g)->name);
+        }
+    }
+    assert_true(n >= 17);
+    dls_trace *t = NULL;
+    dls_error err = {0};
+    assert_int_equal(dls_trace_parse("t", "x", 1, "fancy", NULL, &t, &err), DLS_EUSAGE);
+    assert_non_null(strstr(err.msg, "native"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tiresias),
+        cmocka_unit_test(muri),
+        cmocka_unit_test(elasticflow),
+        cmocka_unit_test(philly_csv),
+        cmocka_unit_test(philly_rfold),
+        cmocka_unit_test(philly_log),
+        cmocka_unit_test(philly_json),
+        cmocka_unit_test(helios),
+        cmocka_unit_test(helios_conversions),
+        cmocka_unit_test(acme),
+        cmocka_unit_test(openb),
+        cmocka_unit_test(pollux),
+        cmocka_unit_test(gavel),
+        cmocka_unit_test(pai_sim),
+        cmocka_unit_test(swf),
+        cmocka_unit_test(batsim),
+        cmocka_unit_test(max_jobs_keeps_the_first_of_the_file),
+        cmocka_unit_test(formats_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
