@@ -222,6 +222,15 @@ dls_status dls_csv_cells(dls_csv *csv, bool *more, dls_error *err)
         return dls_csv_fail(csv, -1, err, "%zu cells, but the header has %zu columns", csv->n_cells,
                             csv->n_header);
     }
+    return DLS_OK;
+}
+
+dls_status dls_csv_next(dls_csv *csv, bool *more, dls_error *err)
+{
+    DLS_TRY(dls_csv_cells(csv, more, err));
+    if (!*more) {
+        return DLS_OK;
+    }
     /* Copies of all strings of this row will fit: dls_csv_str cannot fail. */
     csv->scratch_len = 0;
     return dls_grow(&csv->scratch, &csv->scratch_cap,
