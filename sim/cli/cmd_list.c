@@ -6,11 +6,12 @@
 #include "model/cluster.h"
 #include "run/options.h"
 #include "run/registry.h"
+#include "traces/assign.h"
 
 #include <string.h>
 
 static const char *const help_text =
-    "Usage: dlsim list schedulers|placements|formats|gpus [OPTION]...\n"
+    "Usage: dlsim list schedulers|placements|formats|gpus|assignments [OPTION]...\n"
     "\n"
     "What a configuration can name, with the options that it takes.\n"
     "\n"
@@ -151,11 +152,29 @@ static void gpus(list *l)
     }
 }
 
+static void assignments(list *l)
+{
+    for (int i = 0; dls_assign_builtin_name(i); i++) {
+        const char *name = dls_assign_builtin_name(i), *text = dls_assign_builtin_text(name);
+        if (l->json) {
+            printf("%s{\"name\": \"%s\", \"table\": ", l->first ? "" : ",\n ", name);
+            dls_ui_json_string(stdout, text);
+            fputs("}", stdout);
+        } else {
+            printf("%s%s%s\n%s", dls_ui_bold(stdout), name, dls_ui_reset(stdout), text);
+        }
+        l->first = false;
+    }
+}
+
 static const struct {
     const char *name;
     void (*print)(list *l);
-} kinds[] = {
-    {"schedulers", schedulers}, {"placements", placements}, {"formats", formats}, {"gpus", gpus}};
+} kinds[] = {{"schedulers", schedulers},
+             {"placements", placements},
+             {"formats", formats},
+             {"gpus", gpus},
+             {"assignments", assignments}};
 #define N_KINDS (sizeof kinds / sizeof kinds[0])
 
 static int print(list *l, const char *what)
@@ -208,7 +227,7 @@ static int run(list *l, int argc, char **argv)
         }
     }
     if (optind + 1 != argc) {
-        return dls_ui_usage("list", "%s: schedulers, placements, formats or gpus",
+        return dls_ui_usage("list", "%s: schedulers, placements, formats, gpus or assignments",
                             optind == argc ? "name what to list" : "name one list");
     }
     return print(l, argv[optind]);

@@ -73,15 +73,6 @@ static int parse(dls_replay_options *o, int argc, char **argv)
     return -1;
 }
 
-static void report_infeasible(const dls_summary *s)
-{
-    const dls_summary_part *all = &s->part[0];
-    if (all->infeasible > 0) {
-        fprintf(stderr, "%llu of %llu jobs can never run on this cluster\n",
-                (unsigned long long)all->infeasible, (unsigned long long)all->jobs);
-    }
-}
-
 static dls_status finish(const dls_replay_options *o, const dls_config *config,
                          const dls_trace *trace, const dls_record *rec, double wall_s,
                          dls_error *err)
@@ -89,9 +80,6 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
     dls_summary summary;
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
-    if (!o->quiet) {
-        report_infeasible(&summary);
-    }
     if (*config->results_path) {
         DLS_TRY(dls_replay_write(config->results_path, o, config, trace, rec, &summary, err));
         if (!o->quiet) {
@@ -110,7 +98,7 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
                : DLS_OK;
 }
 
-static int run(const dls_replay_options *o)
+static int run(dls_replay_options *o)
 {
     dls_config *config = NULL;
     dls_trace *trace = NULL;

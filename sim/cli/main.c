@@ -24,7 +24,7 @@ static const command commands[] = {
     {"inspect", dls_cmd_inspect, "show what a results file holds"},
     {"trace", dls_cmd_trace, "statistics of a trace, conversion, generation"},
     {"config", dls_cmd_config, "defaults, checks and explanations of configurations"},
-    {"list", dls_cmd_list, "schedulers, placements, formats, gpus"},
+    {"list", dls_cmd_list, "schedulers, placements, trace formats, GPUs, tables of models"},
     {"tiresias", dls_cmd_tiresias, "in place of the Tiresias simulator: its flags and files"},
     {"predict", dls_cmd_predict, "ask the inspector how a job would behave"},
     {"model", dls_cmd_model, "weights of the inspector"},

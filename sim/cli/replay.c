@@ -3,8 +3,10 @@
 
 #include "base/alloc.h"
 #include "build_info.h"
+#include "config/load.h"
 #include "results/write.h"
 #include "run/sim.h"
+#include "traces/assign.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -73,6 +75,7 @@ void dls_replay_fini(dls_replay_options *o)
 {
     dls_free(o->overrides);
     dls_free(o->cmdline);
+    dls_free(o->assign_text);
     dls_registry_destroy(o->registry);
 }
 
@@ -178,7 +181,44 @@ static void report_trace(const dls_trace *trace)
     }
 }
 
-int dls_replay_trace(const dls_replay_options *o, const dls_config *config, dls_trace **out)
+/* *trace is replaced by one in which every job has a model. */
+static dls_status assign_models(dls_replay_options *o, const dls_config *config, dls_trace **trace,
+                                dls_error *err)
+{
+    const char *name = config->trace_assign;
+    const char *text = dls_assign_builtin_text(name);
+    char *file = NULL;
+    dls_assign_table table = {0};
+    dls_trace *assigned = NULL;
+    dls_status status = DLS_OK;
+    if (!text) {
+        size_t len;
+        status = dls_config_read_text(name, &file, &len, err);
+        text = file;
+    }
+    if (status == DLS_OK) {
+        status = dls_assign_table_parse(text, name, &table, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_trace_assign(*trace, &table, config->seed, &assigned, err);
+    }
+    if (status == DLS_OK) {
+        dls_trace_destroy(*trace);
+        *trace = assigned;
+        const size_t n = dls_assign_table_print(&table, NULL, 0) + 1;
+        o->assign_text = dls_alloc(n);
+        if (o->assign_text) {
+            dls_assign_table_print(&table, o->assign_text, n);
+        } else {
+            status = dls_nomem(err, "assignment", n);
+        }
+    }
+    dls_assign_table_fini(&table);
+    dls_free(file);
+    return status;
+}
+
+int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out)
 {
     dls_error err;
     if (*config->trace_path == '\0') {
@@ -194,6 +234,9 @@ int dls_replay_trace(const dls_replay_options *o, const dls_config *config, dls_
     if (dls_trace_load(config->trace_path, config->trace_format, &options, out, &err) != DLS_OK) {
         return dls_ui_fail(&err);
     }
+    if (*config->trace_assign && assign_models(o, config, out, &err) != DLS_OK) {
+        return dls_ui_fail(&err);
+    }
     if (!o->quiet) {
         report_trace(*out);
     }
@@ -203,6 +246,26 @@ int dls_replay_trace(const dls_replay_options *o, const dls_config *config, dls_
 /* ---- running -----------------------------------------------------------------------------------
  */
 
+/* What the callbacks of a run know. */
+typedef struct running {
+    dls_progress *bar;
+    const dls_trace *trace;
+    bool quiet;
+} running;
+
+static void report_infeasible(void *user, size_t n_infeasible, int32_t first_job)
+{
+    const running *r = user;
+    if (!r->quiet) {
+        const size_t job = (size_t)first_job;
+        fprintf(stderr,
+                "%zu of %zu jobs can never run on this cluster and are left out; the first is "
+                "%s (%d GPUs)\n",
+                n_infeasible, dls_trace_cols(r->trace)->n, dls_trace_id(r->trace, job),
+                dls_trace_cols(r->trace)->gpus[job]);
+    }
+}
+
 static bool interrupted(void *user)
 {
     (void)user;
@@ -211,7 +274,7 @@ static bool interrupted(void *user)
 
 static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
 {
-    dls_progress *bar = user;
+    dls_progress *bar = ((const running *)user)->bar;
     if (bar->on) {
         char detail[80], time[32];
         snprintf(detail, sizeof detail, "%zu of %zu jobs, %s", done, n_jobs,
@@ -220,13 +283,13 @@ static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
     }
 }
 
-static dls_status run_compat(const dls_config *config, const dls_trace *trace, dls_progress *bar,
+static dls_status run_compat(const dls_config *config, const dls_trace *trace, running *r,
                              dls_record **out, dls_error *err)
 {
     dls_compat_params params = config->compat_params;
     params.interrupted = interrupted;
     params.progress = progress;
-    params.user = bar;
+    params.user = r;
     dls_record *rec;
     DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
     rec->want_allocs = config->want_allocs;
@@ -240,7 +303,7 @@ static dls_status run_compat(const dls_config *config, const dls_trace *trace, d
     return DLS_OK;
 }
 
-static dls_status run_sim(const dls_config *config, const dls_trace *trace, dls_progress *bar,
+static dls_status run_sim(const dls_config *config, const dls_trace *trace, running *r,
                           dls_record **out, dls_error *err)
 {
     dls_sim_params params;
@@ -261,7 +324,8 @@ static dls_status run_sim(const dls_config *config, const dls_trace *trace, dls_
     params.want_series = config->want_series;
     params.interrupted = interrupted;
     params.progress = progress;
-    params.user = bar;
+    params.infeasible = report_infeasible;
+    params.user = r;
     return dls_sim_run(&params, out, err);
 }
 
@@ -275,8 +339,9 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
     dls_progress bar;
     dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
     const double start_s = dls_ui_now_s();
-    const dls_status status = config->compat ? run_compat(config, trace, &bar, out, err)
-                                             : run_sim(config, trace, &bar, out, err);
+    running r = {&bar, trace, o->quiet};
+    const dls_status status = config->compat ? run_compat(config, trace, &r, out, err)
+                                             : run_sim(config, trace, &r, out, err);
     *wall_s = dls_ui_now_s() - start_s;
     dls_progress_stop(&bar);
     sigaction(SIGINT, &old, NULL);
@@ -337,6 +402,7 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
         .config_text = config->text,
         .hostname = hostname,
         .started_utc = started,
+        .workload_assign = o->assign_text,
         .cluster = &config->cluster,
     };
     return dls_results_write(path, &meta, trace, rec, summary, err);

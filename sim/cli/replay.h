@@ -21,6 +21,7 @@ typedef struct dls_replay_options {
     bool json, quiet, force;
     dls_ui_when progress;
     char *cmdline;          /* owned */
+    char *assign_text;      /* owned; the table that gave jobs their models, NULL: none */
     dls_registry *registry; /* owned */
 } dls_replay_options;
 
@@ -51,8 +52,9 @@ int dls_replay_option(dls_replay_options *o, int letter, const char *value);
 
 /* Load the configuration; its problems go to stderr. -1 or the exit code. */
 int dls_replay_config(const dls_replay_options *o, dls_config **out);
-/* Load the trace that the configuration names and say what the reader saw. -1 or the exit code. */
-int dls_replay_trace(const dls_replay_options *o, const dls_config *config, dls_trace **out);
+/* Load the trace that the configuration names, give its jobs models if asked to, and say what the
+ * reader saw. -1 or the exit code. */
+int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out);
 
 /* Run one simulation with a progress bar; Ctrl-C makes an incomplete record (status OK). wall_s:
  * what the simulation took. */

@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "config/load.h"
 #include "run/options.h"
+#include "traces/assign.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,7 +51,7 @@ static dls_status copy_path(const builder *b, int key, char **out, dls_error *er
     const bool from_file = value->where && strchr(value->where, ':');
     if (!from_file || !*value->s || *value->s == '/' || strcmp(value->s, "-") == 0 ||
         strcmp(b->folder, ".") == 0 ||
-        (key == DLS_CFG_TRACE_ASSIGN && strcmp(value->s, "default") == 0)) {
+        (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
         return copy(b, key, out, err);
     }
     const size_t n = strlen(b->folder) + strlen(value->s) + 2;

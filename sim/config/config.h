@@ -29,7 +29,7 @@ typedef struct dls_config {
 
     char *trace_path;   /* "" if not given */
     char *trace_format; /* "auto" */
-    char *trace_assign; /* "" none, "default", or a path */
+    char *trace_assign; /* "" none, a built-in table's name, or a path */
     dls_trace_options trace_options;
 
     char *scheduler, *placement;        /* names */

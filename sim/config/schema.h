@@ -101,7 +101,8 @@ typedef struct dls_key {
     XX(TRACE_SWF, "trace.swf_processor_is_gpu", BOOL, "false", 0, 0, NULL, NULL,                   \
        "SWF logs: take a processor for a GPU.")                                                    \
     XX(TRACE_ASSIGN, "trace.assign", STRING, "", 0, 4095, NULL, NULL,                              \
-       "Table that gives jobs without a model one: a file, or 'default'; empty: none.")            \
+       "Table that gives jobs without a model one: a built-in table's name ('dlsim list "          \
+       "assignments'), or a file, relative to the configuration's folder; empty: none.")           \
     XX(SCHEDULER, "scheduler", GROUP, "", 0, 0, NULL, NULL,                                        \
        "Who runs next. Also takes the options of the chosen scheduler.")                           \
     XX(SCHED_NAME, "scheduler.name", STRING, "fifo", 1, 47, NULL, NULL,                            \

@@ -119,6 +119,10 @@ dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err
     dls_engine *e = NULL;
     *out = NULL;
     DLS_TRY(dls_engine_create(p, &e, err));
+    if (p->infeasible && e->infeasible > 0) {
+        const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
+        p->infeasible(p->user, e->infeasible, (int32_t)(first - e->rec->state));
+    }
     dls_status status = loop(e, err);
     if (status == DLS_OK) {
         status = dls_jobs_close(e, err);

@@ -15,21 +15,25 @@ typedef struct dls_sim_params {
     const dls_cluster_spec *cluster;
     const dls_trace *trace;
     const dls_sched_ops *sched;
-    const dls_option_value *sched_values;         /* parallel to sched->options */
+    const dls_option_value *sched_values; /* parallel to sched->options */
     const dls_placement_ops *placement;
     const dls_option_value *placement_values;
-    int discipline;             /* -1: the policy's own, else a dls_discipline */
+    int discipline; /* -1: the policy's own, else a dls_discipline */
     uint64_t seed;
-    int64_t restore_us;         /* charged at every start but the first, GPUs held, no progress */
-    int64_t until_us;           /* stop before the first event after this time; DLS_NEVER */
-    bool estimates_exact;       /* estimate_us of jobs without one in the trace: true duration, else
-                                   the limit, else the mean duration of the trace */
-    bool audit;                 /* check every invariant after every event (slow) */
+    int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
+    int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
+    bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
+                             the limit, else the mean duration of the trace */
+    bool audit;           /* check every invariant after every event (slow) */
     bool want_allocs, want_series;
-    /* Polled now and then; true: finish the current event and return with record->complete false. */
+    /* Polled now and then; true: finish the current event and return with record->complete false.
+     */
     bool (*interrupted)(void *user);
     /* Told now and then: simulated time, jobs done, jobs in all. */
     void (*progress)(void *user, int64_t now_us, size_t done, size_t n_jobs);
+    /* Told once, before the first event: how many jobs can never run here, and the first of them.
+     */
+    void (*infeasible)(void *user, size_t n_infeasible, int32_t first_job);
     void *user;
 } dls_sim_params;
 
