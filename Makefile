@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The README's two commands; everything else is CMake's (see CMakePresets.json).
+BUILD ?= build/release
+ASAN ?= build/asan
+WERROR ?= OFF
+JOBS ?= $(shell nproc)
+
+.PHONY: run test build
+
+build:
+	@cmake/bootstrap.sh build
+	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
+	    -DDLSIM_TESTS=OFF --log-level=WARNING
+	@cmake --build $(BUILD) -j $(JOBS) --target dlsim -- --quiet
+
+# A sample trace on a sample cluster under four schedulers.
+run: build
+	@$(BUILD)/dlsim study --config=configs/quickstart.cfg \
+	    --trace=traces/samples/philly_like_5000.csv --schedulers=fifo,srtf,dlas-gpu,gittins
+
+# The whole suite, optimised (benchmarks in smoke mode), then again under the sanitizers.
+test:
+	@cmake/bootstrap.sh test
+	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
+	    -DDLSIM_TESTS=ON --log-level=WARNING
+	cmake --build $(BUILD) -j $(JOBS) -- --quiet
+	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
+	    -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING
+	cmake --build $(ASAN) -j $(JOBS) -- --quiet
+	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	ctest --test-dir $(ASAN) -j $(JOBS) --output-on-failure --no-tests=error -LE bench
