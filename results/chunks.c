@@ -237,7 +237,8 @@ static dls_status retire(dls_chunks *c, bool drop, dls_error *err)
         status = DLS_OK;
     } else if (s->failed) {
         status = dls_nomem(err, "compressing results", s->out_cap);
-    } else if (H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, &at, s->out_len, s->out) < 0) {
+    } else if (H5Dwrite_chunk(s->dataset, H5P_DEFAULT, 0, &at, s->out_len, s->out) < 0 ||
+               c->h5->write_errno) {
         status = dls_h5_fail(c->h5, err, "column '%s/%s'", s->table, s->column->name);
     }
     if (s->last && H5Dclose(s->dataset) < 0 && status == DLS_OK && !drop) {
@@ -260,19 +261,19 @@ static dls_status create_dataset(dls_chunks *c, hid_t at, const char *table, con
     H5Pset_shuffle(dcpl);
     H5Pset_deflate(dcpl, LEVEL);
     const hid_t set = H5Dcreate2(at, col->name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
+    dls_status status =
+        set >= 0 ? DLS_OK : dls_h5_fail(c->h5, err, "column '%s/%s'", table, col->name);
     H5Pclose(dcpl);
     H5Sclose(space);
     H5Tclose(type);
-    if (set < 0) {
-        return dls_h5_fail(c->h5, err, "column '%s/%s'", table, col->name);
+    if (status == DLS_OK) {
+        status = dls_h5_describe(c->h5, set, col->units, col->description, err);
     }
-    const dls_status status = dls_h5_describe(c->h5, set, col->units, col->description, err);
-    if (status != DLS_OK || n == 0) {
+    if (set >= 0 && (status != DLS_OK || n == 0)) {
         H5Dclose(set);
-        return status;
     }
     *out = set;
-    return DLS_OK;
+    return status;
 }
 
 static dls_status grow_buffer(unsigned char **buffer, size_t *cap, size_t bytes, dls_error *err)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "results/h5.h"
 
+#include "results/h5_driver.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,12 +39,16 @@ dls_status dls_h5_fail(const dls_h5 *h5, dls_error *err, const char *fmt, ...)
     reason why = {""};
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, visit, &why);
     H5Eclear2(H5E_DEFAULT);
+    if (h5->write_errno) {
+        snprintf(why.text, sizeof why.text, "%s", strerror(h5->write_errno));
+    }
     char what[512];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
-    return dls_fail(err, h5->status, h5->path, "%s%s%s", what, why.text[0] ? ": " : "", why.text);
+    const dls_status status = h5->write_errno == ENOMEM ? DLS_ENOMEM : h5->status;
+    return dls_fail(err, status, h5->path, "%s%s%s", what, why.text[0] ? ": " : "", why.text);
 }
 
 /* ---- files -------------------------------------------------------------------------------------
@@ -61,19 +67,21 @@ static hid_t access_list(void)
 
 dls_status dls_h5_create(dls_h5 *h5, const char *path, const char *shown, dls_error *err)
 {
-    *h5 = (dls_h5){H5I_INVALID_HID, shown, DLS_EOUTPUT};
+    *h5 = (dls_h5){H5I_INVALID_HID, shown, DLS_EOUTPUT, 0};
     const hid_t fapl = access_list();
+    dls_h5_driver_set(fapl, &h5->write_errno);
     const hid_t fcpl = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_obj_track_times(fcpl, false); /* of the root group */
     h5->file = H5Fcreate(path, H5F_ACC_TRUNC, fcpl, fapl);
+    const dls_status status = h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be created");
     H5Pclose(fcpl);
     H5Pclose(fapl);
-    return h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be created");
+    return status;
 }
 
 dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err)
 {
-    *h5 = (dls_h5){H5I_INVALID_HID, path, DLS_EINPUT};
+    *h5 = (dls_h5){H5I_INVALID_HID, path, DLS_EINPUT, 0};
     struct stat st;
     if (stat(path, &st) != 0) {
         return dls_fail(err, DLS_EINPUT, path, "cannot be opened: %s", strerror(errno));
@@ -83,8 +91,10 @@ dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err)
     }
     const hid_t fapl = access_list();
     h5->file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
+    const dls_status status =
+        h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be read as HDF5");
     H5Pclose(fapl);
-    return h5->file >= 0 ? DLS_OK : dls_h5_fail(h5, err, "cannot be read as HDF5");
+    return status;
 }
 
 dls_status dls_h5_close(dls_h5 *h5, dls_error *err)
@@ -94,7 +104,7 @@ dls_status dls_h5_close(dls_h5 *h5, dls_error *err)
     }
     const herr_t failed = H5Fclose(h5->file);
     h5->file = H5I_INVALID_HID;
-    return failed < 0 ? dls_h5_fail(h5, err, "could not be completed") : DLS_OK;
+    return failed < 0 || h5->write_errno ? dls_h5_fail(h5, err, "cannot be written") : DLS_OK;
 }
 
 /* ---- groups ------------------------------------------------------------------------------------
@@ -106,9 +116,13 @@ dls_status dls_h5_group_create(const dls_h5 *h5, hid_t at, const char *name, hid
     const hid_t gcpl = H5Pcreate(H5P_GROUP_CREATE);
     H5Pset_obj_track_times(gcpl, false);
     H5Pset_link_creation_order(gcpl, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
+    /* Attributes stay in the object's header: H5Ocopy of HDF5 1.10.8 crashes on texts of variable
+     * length outside it. Their characters are elsewhere in any case, so headers stay small. */
+    H5Pset_attr_phase_change(gcpl, 256, 0);
     *out = H5Gcreate2(at, name, H5P_DEFAULT, gcpl, H5P_DEFAULT);
+    const dls_status status = *out >= 0 ? DLS_OK : dls_h5_fail(h5, err, "group '%s'", name);
     H5Pclose(gcpl);
-    return *out >= 0 ? DLS_OK : dls_h5_fail(h5, err, "%s", name);
+    return status;
 }
 
 dls_status dls_h5_group_open(const dls_h5 *h5, hid_t at, const char *name, hid_t *out,
@@ -181,12 +195,15 @@ static dls_status put_attr(const dls_h5 *h5, hid_t at, const char *name, hid_t f
 {
     const hid_t space = H5Screate(H5S_SCALAR);
     const hid_t attr = H5Acreate2(at, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool done = attr >= 0 && H5Awrite(attr, mem_type, value) >= 0;
-    done = attr >= 0 && H5Aclose(attr) >= 0 && done;
+    const bool done = attr >= 0 && H5Awrite(attr, mem_type, value) >= 0;
+    const dls_status status = done ? DLS_OK : dls_h5_fail(h5, err, "attribute '%s'", name);
+    if (attr >= 0) {
+        H5Aclose(attr);
+    }
     H5Sclose(space);
     H5Tclose(mem_type);
     H5Tclose(file_type);
-    return done ? DLS_OK : dls_h5_fail(h5, err, "attribute '%s'", name);
+    return status;
 }
 
 dls_status dls_h5_put_text(const dls_h5 *h5, hid_t at, const char *name, const char *text,
@@ -229,12 +246,12 @@ dls_status dls_h5_get_fields(const dls_h5 *h5, hid_t at, const dls_field *fields
         const hid_t space = H5Aget_space(attr);
         const bool done = H5Sget_simple_extent_npoints(space) == 1 &&
                           H5Aread(attr, type, (char *)base + f->offset) >= 0;
+        const dls_status status =
+            done ? DLS_OK : dls_h5_fail(h5, err, "attribute '%s' is not one number", f->name);
         H5Sclose(space);
         H5Tclose(type);
         H5Aclose(attr);
-        if (!done) {
-            return dls_h5_fail(h5, err, "attribute '%s' is not one number", f->name);
-        }
+        DLS_TRY(status);
     }
     return DLS_OK;
 }
@@ -287,11 +304,14 @@ static dls_status put_units(const dls_h5 *h5, hid_t dataset, const dls_field *fi
     const hid_t type = text_type(H5T_VARIABLE);
     const hid_t space = H5Screate_simple(1, &count, NULL);
     const hid_t attr = H5Acreate2(dataset, "units", type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool done = attr >= 0 && H5Awrite(attr, type, units) >= 0;
-    done = attr >= 0 && H5Aclose(attr) >= 0 && done;
+    const bool done = attr >= 0 && H5Awrite(attr, type, units) >= 0;
+    const dls_status status = done ? DLS_OK : dls_h5_fail(h5, err, "attribute 'units'");
+    if (attr >= 0) {
+        H5Aclose(attr);
+    }
     H5Sclose(space);
     H5Tclose(type);
-    return done ? DLS_OK : dls_h5_fail(h5, err, "attribute 'units'");
+    return status;
 }
 
 dls_status dls_h5_put_table(const dls_h5 *h5, hid_t at, const char *name, const char *description,

@@ -17,6 +17,7 @@ typedef struct dls_h5 {
     hid_t file;
     const char *path;  /* for messages, borrowed */
     dls_status status; /* EOUTPUT or EINPUT */
+    int write_errno;   /* first error of the disk while writing; HDF5 itself carries on */
 } dls_h5;
 
 /* Create (truncate) or open read-only; `shown` is the name for messages. Strict about closing:
@@ -24,10 +25,12 @@ typedef struct dls_h5 {
 dls_status dls_h5_create(dls_h5 *h5, const char *path, const char *shown,
                          dls_error *err) DLS_MUST_CHECK;
 dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err) DLS_MUST_CHECK;
-/* Flush and close. Safe on a handle that is not open. */
+/* Flush and close; fails if any write failed. Safe on a handle that is not open. The handle must
+ * stay where it is from create to close. */
 dls_status dls_h5_close(dls_h5 *h5, dls_error *err) DLS_MUST_CHECK;
 
-/* Report "<what>: <the reason on HDF5's error stack>" with h5->status. */
+/* Report "<what>: <the reason on HDF5's error stack>" with h5->status. Any call of HDF5 clears that
+ * stack: report first, clean up then. */
 dls_status dls_h5_fail(const dls_h5 *h5, dls_error *err, const char *fmt, ...) DLS_PRINTF(3, 4);
 
 /* A group, created with dense links in order of creation, or opened. */

@@ -69,15 +69,18 @@ static dls_status attr_text(const dls_h5 *h5, hid_t at, const char *name, char *
     if (done && class != H5T_STRING) {
         *out = dls_strdup(number);
     }
+    dls_status status = DLS_OK;
+    if (!done) {
+        status = dls_h5_fail(h5, err, "attribute '%s' is not one text or number", name);
+        dls_free(*out);
+        *out = NULL;
+    } else if (!*out) {
+        status = dls_nomem(err, "attribute", DLS_TEXT_MAX);
+    }
     H5Sclose(space);
     H5Tclose(type);
     H5Aclose(id);
-    if (!done) {
-        dls_free(*out);
-        *out = NULL;
-        return dls_h5_fail(h5, err, "attribute '%s' is not one text or number", name);
-    }
-    return *out ? DLS_OK : dls_nomem(err, "attribute", DLS_TEXT_MAX);
+    return status;
 }
 
 static dls_status check_format(const dls_h5 *h5, dls_error *err)

@@ -76,7 +76,7 @@ static dls_status read_rows(const dls_run *run, const char *name, dls_field_type
     } else if (H5Sget_simple_extent_ndims(space) != 1 ||
                H5Sget_simple_extent_npoints(space) != (hssize_t)n) {
         status = dls_fail(err, DLS_EINPUT, h5->path, "column '%s' does not have %zu rows", name, n);
-    } else if (!(data = dls_alloc(count * bytes))) {
+    } else if (!(data = dls_alloc_zero(count, bytes))) { /* a lost chunk leaves it as it is */
         status = dls_nomem(err, name, count * bytes);
     } else if (count > 0) {
         const hsize_t at = first, rows = count;

@@ -2,7 +2,7 @@
  *
  * What it costs to summarise and to write a run. Prints JSON. --smoke: small sizes only.
  */
-#include "../results_sample.h"
+#include "../support/results_sample.h"
 
 #include "results/write.h"
 
