@@ -139,6 +139,16 @@ static dls_status read_source(const dls_trace_source *src, const char *format, c
     return status;
 }
 
+/* Messages quote the file: nothing in it may steer a terminal. */
+static void make_printable(char *msg)
+{
+    for (; *msg; msg++) {
+        if ((unsigned char)*msg < 0x20 || *msg == 0x7f) {
+            *msg = '?';
+        }
+    }
+}
+
 /* *bytes end with '\0'; they are freed, and *bytes NULL, as soon as they are decompressed. */
 static dls_status parse(const char *path, char **bytes, size_t len, const char *format,
                         const dls_trace_options *opts, dls_trace **out, dls_error *err)
@@ -160,6 +170,9 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
         src.len -= 3;
     }
     const dls_status status = read_source(&src, format, sha256, out, err);
+    if (status != DLS_OK && err) {
+        make_printable(err->msg);
+    }
     dls_free(text);
     return status;
 }

@@ -6,8 +6,10 @@
 #include "traces/csv.h"
 #include "traces/reader.h"
 
+#include <string.h>
+
 static const struct {
-    const char *columns;
+    const char *columns; /* that the header has, possibly among others */
     const char *what;
 } tables[] = {
     {"time,active,total", "an occupancy series (nodes in use over time)"},
@@ -22,10 +24,17 @@ static const struct {
     {"placement,local_bsz,step_time", "a table of step times (Pollux)"},
     {"num_nodes,num_replicas,local_bsz,step_time", "a table of step times (Pollux)"},
     {"global_batch_size", "a table of throughputs (ElasticFlow)"},
-    {"runtime", "a list of run times without submissions"},
-    {"duration", "a list of durations without submissions (such as Tiresias's Gittins samples)"},
     {"time,machineId", "a utilisation series (Philly)"},
     {"time,machine_id", "a utilisation series (Philly)"},
+};
+
+/* Tables of a single column. */
+static const struct {
+    const char *column;
+    const char *what;
+} lists[] = {
+    {"runtime", "a list of run times without submissions"},
+    {"duration", "a list of durations without submissions (such as Tiresias's Gittins samples)"},
 };
 
 const char *dls_trace_not_jobs(const dls_trace_source *src)
@@ -33,6 +42,13 @@ const char *dls_trace_not_jobs(const dls_trace_source *src)
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         if (dls_csv_sniff(src, ',', tables[i].columns)) {
             return tables[i].what;
+        }
+    }
+    const size_t line_len = strcspn(src->text, "\r\n");
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        const size_t len = strlen(lists[i].column);
+        if (line_len == len && memcmp(src->text, lists[i].column, len) == 0) {
+            return lists[i].what;
         }
     }
     return NULL;

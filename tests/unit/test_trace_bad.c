@@ -99,6 +99,8 @@ static void files(void **state)
     refuse("time,total_job_num,running_job_num\n", NULL, "t", "occupancy series");
     refuse("sn,cpu_milli,memory_mib,gpu,model\n", NULL, "t", "a list of nodes");
     refuse("duration\n5\n", NULL, "t", "a list of durations");
+    refuse("a\x1b[31mred\n", NULL, "t", "the file starts 'a?[31mred'");
+    refuse("id,duration\n1,5\n", NULL, "t", "not recognised");
     must_refuse("\xef\xbb\xbf", 3, NULL, "t", "empty");
     must_refuse(H "a,1\0,0,1\n", sizeof H "a,1\0,0,1\n" - 1, NULL, "t:2:4", "a NUL byte");
 }
