@@ -20,8 +20,7 @@ typedef struct dls_atomicfile {
 
 /* Create an empty PATH.part. Errors: EOUTPUT (folder missing or not writable, PATH is there and not
  * a regular file), ENOMEM. On failure *f is zero and needs nothing. */
-dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path,
-                                dls_error *err) DLS_MUST_CHECK;
+dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Sync and rename; the writer has closed its own handle. *f is released whether it works or not. */
 dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err) DLS_MUST_CHECK;
 /* Remove the part. Nothing happens if *f is zero or committed. */
