@@ -76,9 +76,12 @@ const char *dls_synth_profile_summary(int i);
  * than 100 years; ERUN: the queueing cannot be reached with this profile and cluster.
  *
  * Queueing is reached by raising the load until at least waiting_jobs jobs wait during time_frac of
- * the oldest-first replay, and of the submit span of the least-first replay. Published durations are so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a
- * few jobs hold most of the work; so when load alone does not do, durations are limited, step by
- * step, until it does. The report says to what. */
+ * the oldest-first replay, during time_frac of the submit span of the least-first replay (whose end
+ * is a few giants alone), and on the average of the two replays during time_frac of the whole:
+ * preemptive policies that favour young or short jobs lie between the two. Published durations are
+ * so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a few
+ * jobs hold most of the work; so when load alone does not do, durations are limited, step by step,
+ * until it does. The report says to what. */
 dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
                               dls_synth_report *report, dls_error *err) DLS_MUST_CHECK;
 
