@@ -35,6 +35,7 @@ struct dls_engine {
     dls_record *rec;
     dls_evq events;        /* slots: n finishes, n wakes, the share's tick, the program's wake */
     dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
+    dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
     dls_select select;
     dls_place_index *index;
     dls_grant grant;

@@ -62,12 +62,21 @@ static void settle(dls_engine *e, int32_t job)
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
+static dls_status set_alarm(dls_evq *q, uint32_t slot, int64_t at_us, dls_error *err)
+{
+    if (at_us != DLS_NEVER) {
+        return dls_evq_set(q, slot, at_us, DLS_EV_TICK, err);
+    }
+    dls_evq_cancel(q, slot);
+    return DLS_OK;
+}
+
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err)
 {
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
     const int32_t type = s->type[job];
-    dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER};
+    dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
     if (e->discipline == DLS_EASY && type >= 0) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
         p.key = e->anchor_us[job] + e->estimate_us[job];
@@ -78,7 +87,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     if (s->ageing == DLS_AGE_SERVICE && e->now_us > INT64_MAX / 4 / e->col->gpus[job]) {
         return dls_fail(err, DLS_ERUN, ops->name, "GPU-time beyond 2^61 microseconds");
     }
-    if ((p.wake_us <= e->now_us) || (p.stale_us <= e->now_us)) {
+    if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
                         "wants to be asked again about job %d at a time that is not in the future",
                         job);
@@ -94,16 +103,9 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         }
         dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
     }
-    if (p.wake_us != DLS_NEVER) {
-        DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, DLS_EV_TICK, err));
-    } else {
-        dls_evq_cancel(&e->events, DLS_SLOT_WAKE(e, job));
-    }
-    if (p.stale_us != DLS_NEVER) {
-        return dls_evq_set(&e->stale, (uint32_t)job, p.stale_us, DLS_EV_TICK, err);
-    }
-    dls_evq_cancel(&e->stale, (uint32_t)job);
-    return DLS_OK;
+    DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, err));
+    DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.stale_us, err));
+    return set_alarm(&e->turns, (uint32_t)job, p.turn_us, err);
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
@@ -180,6 +182,7 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     DLS_TRY(leave(e, job, e->held[job], err));
     dls_evq_cancel(&e->events, DLS_SLOT_WAKE(e, job));
     dls_evq_cancel(&e->stale, (uint32_t)job);
+    dls_evq_cancel(&e->turns, (uint32_t)job);
     e->rec->state[job] = DLS_JOB_FINISHED;
     e->rec->end_us[job] = e->now_us;
     e->done++;

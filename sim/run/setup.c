@@ -374,6 +374,7 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     DLS_TRY(dls_order_init(&e->select.order, e->n, err));
     DLS_TRY(dls_evq_init(&e->events, 2 * n + 2, err));
     DLS_TRY(dls_evq_init(&e->stale, n, err));
+    DLS_TRY(dls_evq_init(&e->turns, n, err));
     if (e->program) {
         DLS_TRY(dls_order_init(&e->program_order, e->n, err));
     }
@@ -453,6 +454,7 @@ static dls_status build(dls_engine *e, dls_error *err)
                          .estimate_us = e->estimate_us,
                          .first_start_us = e->rec->start_us,
                          .since_us = e->since_us,
+                         .progress_us = e->anchor_us,
                          .running = e->running,
                          .total_gpus = e->index->total_gpus,
                          .free_gpus = e->index->free_gpus,
@@ -505,6 +507,7 @@ void dls_engine_destroy(dls_engine *e)
     dls_order_fini(&e->program_order);
     dls_evq_fini(&e->events);
     dls_evq_fini(&e->stale);
+    dls_evq_fini(&e->turns);
     dls_place_index_destroy(e->index);
     dls_record_destroy(e->rec);
     dls_free(e);

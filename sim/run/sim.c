@@ -21,7 +21,20 @@ static int64_t next_time(const dls_engine *e)
 {
     const int64_t arrival = e->cursor < e->col->n ? e->col->submit_us[e->cursor] : DLS_NEVER;
     const int64_t event = dls_evq_empty(&e->events) ? DLS_NEVER : dls_evq_top(&e->events).time_us;
-    return arrival < event ? arrival : event;
+    const int64_t next = arrival < event ? arrival : event;
+    if (e->view.waiting_jobs == 0 || dls_evq_empty(&e->turns)) {
+        return next;
+    }
+    /* A turn that was over before anyone waited ends now. */
+    const int64_t due = dls_evq_top(&e->turns).time_us;
+    const int64_t turn = due > e->now_us ? due : e->now_us;
+    return turn < next ? turn : next;
+}
+
+static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
+{
+    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    return dls_job_rank(e, job, DLS_EVENT_DUE, err);
 }
 
 static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
@@ -32,9 +45,7 @@ static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
         return dls_job_finish(e, (int32_t)slot, err);
     }
     if (slot < 2 * n) {
-        const int32_t job = (int32_t)(slot - n);
-        dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
-        return dls_job_rank(e, job, DLS_EVENT_DUE, err);
+        return ask_again(e, (int32_t)(slot - n), err);
     }
     return slot == DLS_SLOT_SHARE(e) ? dls_share_pass(e, err) : DLS_OK;
 }
@@ -53,6 +64,11 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
             e->rec->events++;
             DLS_TRY(dls_job_arrive(e, (int32_t)e->cursor++, err));
         }
+    }
+    while (e->view.waiting_jobs > 0 && !dls_evq_empty(&e->turns) &&
+           dls_evq_top(&e->turns).time_us <= e->now_us) {
+        e->rec->events++;
+        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->turns)), err));
     }
     return DLS_OK;
 }

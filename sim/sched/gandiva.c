@@ -5,8 +5,8 @@
  * the back of the queue; one at the front runs until its slice is over. Packing and migration of the
  * original are not modelled.
  *
- * Slices end on a grid of the slice length, so that all turns of one instant are one pass. Costs one
- * look at every running job per slice.
+ * While jobs wait it costs a look at every running job per slice, and up to a preemption; while none
+ * waits, nothing.
  */
 #include "dlsim/policy.h"
 
@@ -42,16 +42,14 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
 {
     struct gandiva *g = state;
     int64_t *place = dls_view_job_state(view, job);
-    if (why == DLS_EVENT_SUBMITTED || (why == DLS_EVENT_DUE && view->waiting_jobs > 0)) {
+    if (why == DLS_EVENT_SUBMITTED || why == DLS_EVENT_DUE) {
         *place = ++g->turn;
     }
     out->key = *place;
     if (view->running[job]) {
-        /* The first point of the grid that leaves a whole slice. */
-        out->wake_us = (view->now_us / g->slice_us + 1) * g->slice_us;
-        if (out->wake_us < view->now_us + g->slice_us && why == DLS_EVENT_STARTED) {
-            out->wake_us += g->slice_us;
-        }
+        /* A slice is time in which the job progresses: restoring does not use it up. */
+        const int64_t from_us = view->progress_us[job];
+        out->turn_us = (from_us > view->now_us ? from_us : view->now_us) + g->slice_us;
     }
 }
 

@@ -79,6 +79,7 @@ typedef struct dls_view {
     const int64_t *estimate_us;    /* predicted run time, for those that do not; never absent */
     const int64_t *first_start_us; /* -1: never started */
     const int64_t *since_us;       /* when the job got its present state */
+    const int64_t *progress_us;    /* of a running job: from when on it progresses, restored */
     const uint8_t *running;        /* 1: holds GPUs */
     int64_t total_gpus;
     int64_t free_gpus;
@@ -108,6 +109,8 @@ typedef struct dls_priority {
     int64_t tie;      /* preset 0 */
     int64_t wake_us;  /* preset DLS_NEVER: ask again, and schedule, at this time */
     int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
+    int64_t turn_us;  /* preset DLS_NEVER: ask again, and schedule, at the first time from here on at
+                         which jobs wait: for turns that matter only to others */
     bool promoted;    /* count this as a promotion for having starved */
 } dls_priority;
 
@@ -116,7 +119,7 @@ typedef enum dls_job_event {
     DLS_EVENT_SUBMITTED,
     DLS_EVENT_STARTED,   /* got GPUs */
     DLS_EVENT_PREEMPTED, /* lost them */
-    DLS_EVENT_DUE        /* wake_us or stale_us has come */
+    DLS_EVENT_DUE        /* wake_us, stale_us or turn_us has come */
 } dls_job_event;
 
 /* Who is taken when the jobs are looked at in order. */
