@@ -70,12 +70,12 @@ static void parts_table(FILE *out, const dls_summary *s, dls_part_kind kind, con
     }
 }
 
-static void number_line(FILE *out, const char *name, double value, const char *unit)
+static void number_line(FILE *out, const char *name, double value)
 {
     if (isnan(value)) {
         fprintf(out, "%-22s  not recorded\n", name);
     } else {
-        fprintf(out, "%-22s  %.4g %s\n", name, value, unit);
+        fprintf(out, "%-22s  %.4g\n", name, value);
     }
 }
 
@@ -103,8 +103,8 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
             "GPU utilisation", 100 * s->utilisation, s->total_gpus, 100 * s->useful_utilisation);
     fprintf(out, "%-22s  %" PRIu64 " (%" PRIu64 " starts and resumes, %" PRIu64 " promotions)\n",
             "preemptions", all->preemptions, all->resumes, all->promotions);
-    number_line(out, "slowdown, mean", all->slowdown_mean, "");
-    number_line(out, "waiting jobs, mean", s->waiting_mean, "");
+    number_line(out, "slowdown, mean", all->slowdown_mean);
+    number_line(out, "waiting jobs, mean", s->waiting_mean);
     fprintf(out, "%-22s  %" PRId64 "\n", "waiting jobs, peak", s->waiting_peak);
     fprintf(out, "%-22s  %" PRIu64 " (%" PRIu64 " passes, %.3g positions visited per event)\n",
             "events", s->events, s->passes, s->positions_per_event);
