@@ -61,7 +61,7 @@ DLS_API int dls_status_exit_code(dls_status status);
 DLS_API dls_status dls_fail(dls_error *err, dls_status status, const char *where, const char *fmt,
                             ...) DLS_PRINTF(4, 5);
 DLS_API dls_status dls_vfail(dls_error *err, dls_status status, const char *where, const char *fmt,
-                             va_list ap);
+                             va_list ap) DLS_PRINTF(4, 0);
 
 /* Leave the function with the status of a failed call. */
 #define DLS_TRY(expr)                                                                              \
