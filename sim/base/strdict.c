@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-static uint64_t hash_bytes(const char *s, size_t len)
+static uint32_t hash_bytes(const char *s, size_t len)
 {
     uint64_t h = 0xCBF29CE484222325u; /* FNV-1a */
     for (size_t i = 0; i < len; i++) {
         h = (h ^ (unsigned char)s[i]) * 0x100000001B3u;
     }
-    return h ^ (h >> 29);
+    return (uint32_t)(h ^ (h >> 32));
 }
 
 void dls_strdict_init(dls_strdict *dict)
@@ -23,6 +23,7 @@ void dls_strdict_fini(dls_strdict *dict)
 {
     dls_free(dict->text);
     dls_free(dict->offset);
+    dls_free(dict->hash);
     dls_free(dict->slot);
     dls_strdict_init(dict);
 }
@@ -33,16 +34,16 @@ const char *dls_strdict_get(const dls_strdict *dict, int32_t code)
 }
 
 /* The slot that holds s, or the empty one where it belongs. */
-static size_t probe(const dls_strdict *dict, const char *s, size_t len)
+static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t hash)
 {
-    size_t i = (size_t)hash_bytes(s, len) & (dict->n_slots - 1);
+    size_t i = hash & (dict->n_slots - 1);
     for (;; i = (i + 1) & (dict->n_slots - 1)) {
         const int32_t code = dict->slot[i];
         if (code < 0) {
             return i;
         }
         const char *t = dict->text + dict->offset[code];
-        if (strncmp(t, s, len) == 0 && t[len] == '\0') {
+        if (dict->hash[code] == hash && strncmp(t, s, len) == 0 && t[len] == '\0') {
             return i;
         }
     }
@@ -50,7 +51,7 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len)
 
 int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len)
 {
-    return dict->n_slots ? dict->slot[probe(dict, s, len)] : -1;
+    return dict->n_slots ? dict->slot[probe(dict, s, len, hash_bytes(s, len))] : -1;
 }
 
 static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
@@ -62,13 +63,16 @@ static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
     for (size_t i = 0; i < n_slots; i++) {
         slot[i] = -1;
     }
+    for (size_t code = 0; code < dict->n; code++) { /* all distinct: the first free slot is it */
+        size_t i = dict->hash[code] & (n_slots - 1);
+        while (slot[i] >= 0) {
+            i = (i + 1) & (n_slots - 1);
+        }
+        slot[i] = (int32_t)code;
+    }
     dls_free(dict->slot);
     dict->slot = slot;
     dict->n_slots = n_slots;
-    for (size_t i = 0; i < dict->n; i++) {
-        const char *s = dict->text + dict->offset[i];
-        slot[probe(dict, s, strlen(s))] = (int32_t)i;
-    }
     return DLS_OK;
 }
 
@@ -78,16 +82,19 @@ dls_status dls_strdict_put(dls_strdict *dict, const char *s, size_t len, int32_t
     if (dict->n * 2 >= dict->n_slots) {
         DLS_TRY(rehash(dict, dict->n_slots ? dict->n_slots * 2 : 64, err));
     }
-    const size_t at = probe(dict, s, len);
+    const uint32_t hash = hash_bytes(s, len);
+    const size_t at = probe(dict, s, len, hash);
     if (dict->slot[at] < 0) {
         if (dict->n == INT32_MAX) {
             return dls_fail(err, DLS_ENOMEM, NULL, "more than 2^31-1 distinct strings");
         }
         DLS_TRY(dls_grow(&dict->text, &dict->text_cap, dict->text_len + len + 1, 1, err));
         DLS_TRY(dls_grow(&dict->offset, &dict->offset_cap, dict->n + 1, sizeof *dict->offset, err));
+        DLS_TRY(dls_grow(&dict->hash, &dict->hash_cap, dict->n + 1, sizeof *dict->hash, err));
         memcpy(dict->text + dict->text_len, s, len);
         dict->text[dict->text_len + len] = '\0';
         dict->offset[dict->n] = dict->text_len;
+        dict->hash[dict->n] = hash;
         dict->text_len += len + 1;
         dict->slot[at] = (int32_t)dict->n++;
     }

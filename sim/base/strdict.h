@@ -15,7 +15,8 @@ typedef struct dls_strdict {
     char *text;       /* the strings, each terminated, one behind the other */
     size_t text_len, text_cap;
     size_t *offset;   /* [n] start of each string in text */
-    size_t n, offset_cap;
+    uint32_t *hash;   /* [n] of each string: most lookups end without touching text */
+    size_t n, offset_cap, hash_cap;
     int32_t *slot;    /* [n_slots] open addressing: code or -1 */
     size_t n_slots;   /* a power of two */
 } dls_strdict;
