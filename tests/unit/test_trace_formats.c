@@ -405,6 +405,45 @@ static void pai_sim(void **state)
     dls_trace_destroy(t);
 }
 
+static void spot(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("job_name,organization,gpu_model,cpu_request,gpu_request,worker_num,"
+                            "submit_time,duration,job_type\n"
+                            "900001,13,A10,16.0,1.0,94,0,86400,HP\n"
+                            "900002,57,H800,15.0,0.5,1,3600,5400.0,Spot\n"
+                            "900003,57,H800,15.0,0,1,3600,5400,Spot\n",
+                            "spot");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_int_equal(c->n, 2);
+    assert_int_equal(c->gpus[0], 94);
+    assert_int_equal(c->cpu_milli[0], 94 * 16000);
+    assert_int_equal(c->priority[0], 1);
+    assert_string_equal(dls_trace_vc(t, c->vc[0]), "13");
+    assert_string_equal(dls_trace_gpu_types(t, c->gpu_types[1]), "H800");
+    assert_string_equal(dls_trace_class(t, c->job_class[1]), "Spot");
+    assert_int_equal(c->priority[1], 0);
+    assert_int_equal(c->flags[1], DLS_JOB_FRACTIONAL_GPUS);
+    dls_trace_destroy(t);
+}
+
+static void rubick(void **state)
+{
+    (void)state;
+    dls_trace *t = parse_as("name,submission_time,duration,application,num_gpus,num_cpus,bandwidth,"
+                            "exec_plan,steps,is_sla\nvit-0,7,1800.5,vit,2,16,0,zero-dp,21000,1\n",
+                            "rubick");
+    const dls_trace_columns *c = dls_trace_cols(t);
+    assert_string_equal(dls_trace_id(t, 0), "vit-0");
+    assert_true(c->submit_us[0] == S(7));
+    assert_true(c->duration_us[0] == S(1800.5));
+    assert_int_equal(c->gpus[0], 2);
+    assert_int_equal(c->cpu_milli[0], 16000);
+    assert_int_equal(c->iterations[0], 21000);
+    assert_int_equal(c->priority[0], 1);
+    dls_trace_destroy(t);
+}
+
 static void swf(void **state)
 {
     (void)state;
@@ -501,7 +540,7 @@ static void formats_have_names(void **state)
             assert_string_not_equal((*f)->name, (*g)->name);
         }
     }
-    assert_true(n >= 17);
+    assert_true(n >= 19);
     dls_trace *t = NULL;
     dls_error err = {0};
     assert_int_equal(dls_trace_parse("t", "x", 1, "fancy", NULL, &t, &err), DLS_EUSAGE);
@@ -525,6 +564,8 @@ int main(void)
         cmocka_unit_test(pollux),
         cmocka_unit_test(gavel),
         cmocka_unit_test(pai_sim),
+        cmocka_unit_test(spot),
+        cmocka_unit_test(rubick),
         cmocka_unit_test(swf),
         cmocka_unit_test(batsim),
         cmocka_unit_test(max_jobs_keeps_the_first_of_the_file),
