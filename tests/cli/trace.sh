@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim trace: what its three commands print and write, and how they refuse.
+set -u
+dlsim=$1
+source_dir=${DLSIM_SOURCE:?}
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failed=0
+
+fail() {
+    echo "FAILED: $1"
+    sed 's/^/    /' "$dir/out" "$dir/err"
+    failed=1
+}
+
+# expect NAME RC PATTERN-IN-STDOUT PATTERN-IN-STDERR COMMAND...   (pattern -: must be empty)
+expect() {
+    local name=$1 rc=$2 out=$3 err=$4
+    shift 4
+    "$@" >"$dir/out" 2>"$dir/err"
+    local got=$?
+    [ $got -eq "$rc" ] || fail "$name: exit code $got, expected $rc"
+    match "$name: stdout" "$out" "$dir/out"
+    match "$name: stderr" "$err" "$dir/err"
+}
+
+match() {
+    if [ "$2" = - ]; then
+        [ ! -s "$3" ] || fail "$1 is not empty"
+    else
+        grep -q -- "$2" "$3" || fail "$1 lacks \"$2\""
+    fi
+}
+
+# help and mistakes
+expect "no command" 2 - "Usage" "$dlsim" trace
+expect "help" 0 "trace generate" - "$dlsim" trace --help
+for command in stats convert generate; do
+    expect "$command help" 0 "Usage: dlsim trace $command" - "$dlsim" trace $command --help
+    expect "$command bad option" 2 - "unknown option '--hlep' (did you mean '--help'?)" \
+        "$dlsim" trace $command --hlep
+done
+expect "mistyped command" 2 - 'did you mean "stats"?' "$dlsim" trace stat
+expect "stats of nothing" 2 - "file is missing" "$dlsim" trace stats
+expect "stats of two" 2 - "one trace at a time" "$dlsim" trace stats a b
+expect "missing file" 4 - "nowhere.csv" "$dlsim" trace stats "$dir/nowhere.csv"
+expect "bad zero-duration" 2 - "keep, raise or drop" "$dlsim" trace stats --zero-duration=x a
+expect "convert without -o" 2 - "-o OUT.csv is missing" "$dlsim" trace convert a.csv
+expect "generate without -o" 2 - "-o FILE is missing" "$dlsim" trace generate
+expect "bad profile" 2 - 'did you mean "helios"?' "$dlsim" trace generate --profile=helois -o "$dir/x"
+expect "bad jobs" 2 - "--jobs" "$dlsim" trace generate --jobs=1 -o "$dir/x"
+expect "bad load" 2 - "--load" "$dlsim" trace generate --load=fast -o "$dir/x"
+expect "bad queueing" 2 - "--queueing" "$dlsim" trace generate --queueing=2:3 -o "$dir/x"
+expect "bad stamps" 2 - "--stamps" "$dlsim" trace generate --stamps=ms -o "$dir/x"
+expect "bad duration" 2 - "--max-duration" "$dlsim" trace generate --max-duration=0 -o "$dir/x"
+expect "load and queueing" 2 - "not both" \
+    "$dlsim" trace generate --load=1 --queueing=heavy -o "$dir/x"
+expect "unwritable" 5 - "no/such" "$dlsim" trace generate -o "$dir/no/such/file"
+expect "bad table" 2 - 'no workload table "x"' \
+    "$dlsim" trace convert --assign=x -o "$dir/x" "$source_dir/traces/samples/quick_60.csv"
+[ ! -e "$dir/x" ] || fail "a refused command wrote a file"
+
+# the samples come from the commands that their README gives
+cd "$dir" && mkdir -p traces/samples || exit 1
+grep -E '^    dlsim trace generate .*traces/samples/' "$source_dir/traces/samples/README.md" >commands
+[ "$(wc -l <commands)" -eq 2 ] || fail "README of the samples: two commands expected"
+while read -r _ arguments; do
+    # shellcheck disable=SC2086
+    "$dlsim" $arguments -q || fail "dlsim $arguments"
+done <commands
+for sample in philly_like_5000 quick_60; do
+    cmp "traces/samples/$sample.csv" "$source_dir/traces/samples/$sample.csv" ||
+        fail "$sample.csv is not what its command gives"
+done
+
+# statistics
+expect "stats" 0 "^jobs *5000$" - "$dlsim" trace stats traces/samples/philly_like_5000.csv
+grep -q "^submit span *6.58 d" "$dir/out" || fail "stats: span"
+expect "json" 0 '"jobs": 5000' - "$dlsim" trace stats --json traces/samples/philly_like_5000.csv
+if command -v python3 >/dev/null; then
+    python3 - "$dir/out" <<'P' || fail "stats --json"
+import json, sys
+stats = json.load(open(sys.argv[1]))
+assert stats["jobs"] == 5000 and stats["format"] == "native"
+assert sum(s["jobs"] for s in stats["sizes"]) == 5000
+assert abs(sum(s["gpu_h"] for s in stats["sizes"]) - stats["gpu_h"]) < 1e-3
+assert sum(v["jobs"] for v in stats["vcs"]) == 5000
+assert abs(stats["busy_gpus"] - 0.9 * 256) < 0.1
+P
+fi
+
+# conversion: native to native is the identity; models come on request, the same for one seed
+sample=traces/samples/philly_like_5000.csv
+expect "convert" 0 - - "$dlsim" trace convert $sample -o again.csv
+cmp again.csv $sample || fail "convert changed a native trace"
+for file in a b; do
+    expect "assign" 0 - - "$dlsim" trace convert $sample --assign=muri --seed=4 -o $file.csv
+done
+cmp a.csv b.csv || fail "assign is not reproducible"
+head -3 a.csv | grep -q "model_name" || fail "assign added no models"
+expect "assigned" 0 '"ASSIGNED_MODEL": 5000' "5000 jobs: model taken" \
+    "$dlsim" trace stats --json a.csv
+
+# queueing
+expect "heavy" 0 - "300 or more jobs wait during" \
+    "$dlsim" trace generate --jobs=3000 --gpus=300 --queueing=heavy --stamps=us -o heavy.csv
+expect "gzip" 0 "^jobs *3000$" - bash -c "gzip -c heavy.csv >h.gz && '$dlsim' trace stats h.gz"
+
+exit $failed
