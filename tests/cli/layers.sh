@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Who may include whom (docs/ARCHITECTURE.md): every #include "folder/..." is checked.
+set -eu
+cd "$DLSIM_SOURCE"
+allowed() {
+    case $1 in
+    sim/base) echo base ;;
+    sim/engine) echo base engine ;;
+    sim/model) echo base engine model ;;
+    predictor/driple) echo base predictor/driple ;;
+    sim/perf) echo base engine model perf ;;
+    placement) echo base model placement ;;
+    sim/sched) echo base sched ;;
+    traces) echo base traces ;;
+    sim/run) echo base engine model perf placement run ;;
+    sim/compat) echo base engine model compat ;;
+    results) echo base model results ;;
+    sim/config) echo base model traces run compat config ;;
+    sim/cli) echo base model traces run compat config results predictor/driple cli ;;
+    *) return 1 ;;
+    esac
+}
+bad=0
+for dir in sim/* placement traces results predictor/*; do
+    ls "$dir"/*.[ch] >/dev/null 2>&1 || continue
+    [ "$dir" = sim/include ] && continue
+    if ! folders=$(allowed "$dir"); then
+        echo "$dir: not in the table of layers"
+        bad=1
+        continue
+    fi
+    while IFS=: read -r file header; do
+        folder=${header%/*}
+        case " $folders dlsim " in
+        *" $folder "*) ;;
+        *)
+            [ "$folder" = "$header" ] && continue # generated or beside the file
+            echo "$file includes $header: $dir may include only: $folders"
+            bad=1
+            ;;
+        esac
+    done < <(grep -Ho '#include "[^"]*"' "$dir"/*.[ch] | sed 's/#include "//; s/"$//')
+done
+[ $bad = 0 ] && echo "includes follow the layers"
+exit $bad
