@@ -18,7 +18,7 @@ void dls_assign_table_fini(dls_assign_table *table)
     memset(table, 0, sizeof *table);
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------- */
 
 /* Insert before the entries with more GPUs: entries of one count keep their order. */
 static dls_status insert(dls_assign_table *table, const dls_assign_entry *entry, dls_error *err)
@@ -103,16 +103,16 @@ size_t dls_assign_table_print(const dls_assign_table *table, char *buf, size_t s
     for (size_t i = 0; i < table->n; i++) {
         const dls_assign_entry *e = &table->entries[i];
         char weight[40];
-        const int n = snprintf(used < size ? buf + used : NULL, used < size ? size - used : 0,
-                               "%" PRId32 " %s %" PRId64 " %s\n", e->gpus, e->model,
-                               e->batch_per_gpu,
-                               dls_units_number(e->weight, weight, sizeof weight));
+        const int n =
+            snprintf(used < size ? buf + used : NULL, used < size ? size - used : 0,
+                     "%" PRId32 " %s %" PRId64 " %s\n", e->gpus, e->model, e->batch_per_gpu,
+                     dls_units_number(e->weight, weight, sizeof weight));
         used += n > 0 ? (size_t)n : 0;
     }
     return used;
 }
 
-/* ---- drawing ----------------------------------------------------------------------------------- */
+/* ---- drawing ------------------------------------------------------------------------------------- */
 
 /* The entry for one job: of the last count that is not above its GPUs, by weight. */
 static const dls_assign_entry *draw(const dls_assign_table *table, int32_t gpus, double at)

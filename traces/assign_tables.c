@@ -5,6 +5,7 @@
 
 #define UNIFORM(model, batch) "1 " model " " batch " 1\n"
 
+/* clang-format off */
 static const struct {
     const char *name, *text;
 } tables[] = {
@@ -28,6 +29,7 @@ static const struct {
      "1 yolov3 8 4.6\n"
      "1 imagenet 100 2.0\n"},
 };
+/* clang-format on */
 
 const char *dls_assign_builtin_name(int i)
 {

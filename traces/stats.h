@@ -23,7 +23,7 @@ typedef struct dls_stats_dist {
     uint64_t n;
     double q[DLS_STATS_QUANTILES]; /* NAN if n is 0, like mean and cv */
     double mean;
-    double cv;                     /* standard deviation / mean */
+    double cv; /* standard deviation / mean */
 } dls_stats_dist;
 
 /* One size of job, or one virtual cluster (code in the trace's dictionary, -1: none named). */
@@ -42,17 +42,17 @@ typedef struct dls_stats_vc {
 
 typedef struct dls_trace_stats {
     uint64_t jobs, zero_duration, no_duration;
-    double span_s;                  /* last submission - first */
+    double span_s; /* last submission - first */
     double mean_gpus;
     int64_t max_gpus_milli;
-    dls_stats_dist duration_s;      /* of the jobs that have one */
-    dls_stats_dist gap_s;           /* between consecutive submissions */
-    double gpu_h;                   /* GPUs x duration */
-    double busy_gpus;               /* gpu_h / span: busy on average over the submit span */
-    double peak_gpus;               /* most GPUs in use at once if no job waited */
-    dls_stats_size *sizes;          /* ascending in GPUs */
+    dls_stats_dist duration_s; /* of the jobs that have one */
+    dls_stats_dist gap_s;      /* between consecutive submissions */
+    double gpu_h;              /* GPUs x duration */
+    double busy_gpus;          /* gpu_h / span: busy on average over the submit span */
+    double peak_gpus;          /* most GPUs in use at once if no job waited */
+    dls_stats_size *sizes;     /* ascending in GPUs */
     size_t n_sizes;
-    dls_stats_vc *vcs;              /* most jobs first; empty if the trace names none */
+    dls_stats_vc *vcs; /* most jobs first; empty if the trace names none */
     size_t n_vcs;
     uint64_t outcomes[DLS_OUTCOME_COUNT];
     uint64_t flags[DLS_JOB_FLAG_COUNT];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/synth.h"
 
-#include "base/alloc.h"
 #include "base/rng.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -22,7 +21,8 @@
 
 void dls_synth_params_init(dls_synth_params *params)
 {
-    *params = (dls_synth_params){.profile = "philly", .n_jobs = 5000, .stamp_us = DLS_US_PER_S, .seed = 1};
+    *params = (dls_synth_params){
+        .profile = "philly", .n_jobs = 5000, .stamp_us = DLS_US_PER_S, .seed = 1};
 }
 
 dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params, dls_error *err)
@@ -92,10 +92,11 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
         return dls_fail(err, DLS_EUSAGE, "stamps", "times are whole seconds or microseconds");
     }
     const bool none = p->waiting_frac == 0 && p->time_frac == 0;
-    if (!none && !(p->waiting_frac > 0 && p->waiting_frac < 1 && p->time_frac > 0 &&
-                   p->time_frac < 1)) {
-        return dls_fail(err, DLS_EUSAGE, "queueing", "queueing %g:%g: both must lie between 0 and 1",
-                        p->waiting_frac, p->time_frac);
+    if (!none &&
+        !(p->waiting_frac > 0 && p->waiting_frac < 1 && p->time_frac > 0 && p->time_frac < 1)) {
+        return dls_fail(err, DLS_EUSAGE, "queueing",
+                        "queueing %g:%g: both must lie between 0 and 1", p->waiting_frac,
+                        p->time_frac);
     }
     if (!none && p->load > 0) {
         return dls_fail(err, DLS_EUSAGE, "queueing",
@@ -104,11 +105,9 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the rows ---------------------------------------------------------------------------------- */
+/* ---- the rows ------------------------------------------------------------------------------------ */
 
-typedef struct tags {
-    char user[48];
-} tags;
+#define USER_SIZE 48
 
 static int vc_of(const dls_synth_profile *profile, int32_t gpus, int64_t duration_us, double at)
 {
@@ -132,22 +131,22 @@ static int vc_of(const dls_synth_profile *profile, int32_t gpus, int64_t duratio
 
 /* Virtual cluster and user belong to the unit: all its jobs get the same. */
 static void tag_unit(const dls_synth_plan *plan, const dls_synth_params *params, int32_t unit,
-                     int64_t duration_max_s, dls_job_rec *rec, tags *t)
+                     int64_t duration_max_s, dls_job_rec *rec, char user[USER_SIZE])
 {
     const dls_synth_profile *profile = plan->profile;
     dls_rng rng = dls_rng_stream(plan->seed, DLS_RNG_JOB, UNIT_STREAM + (uint64_t)unit);
     if (profile->n_vcs > 0) {
         const size_t job = plan->unit_first[unit];
-        rec->vc = profile->vcs[vc_of(profile, dls_synth_gpus(plan, job, params->cluster_gpus),
-                                     dls_synth_duration_us(plan, job, duration_max_s),
-                                     dls_rng_unit(&rng))];
+        rec->vc =
+            profile
+                ->vcs[vc_of(profile, dls_synth_gpus(plan, job, params->cluster_gpus),
+                            dls_synth_duration_us(plan, job, duration_max_s), dls_rng_unit(&rng))];
     }
     if (profile->users_per_vc > 0) {
         /* floor(N^u) has the weights log((r + 1) / r) / log N, close to Zipf's 1 / r */
         const int rank = (int)exp(dls_rng_unit(&rng) * log(profile->users_per_vc));
-        snprintf(t->user, sizeof t->user, "%s%su%03d", rec->vc ? rec->vc : "", rec->vc ? "-" : "",
-                 rank);
-        rec->user = t->user;
+        snprintf(user, USER_SIZE, "%s%su%03d", rec->vc ? rec->vc : "", rec->vc ? "-" : "", rank);
+        rec->user = user;
     }
 }
 
@@ -155,7 +154,8 @@ static void tag_job(const dls_synth_profile *profile, dls_rng *rng, int32_t gpus
                     int64_t duration_us, dls_job_rec *rec)
 {
     if (profile->outcome) {
-        const double *p = profile->outcome[dls_synth_class(gpus)][duration_us >= 21600 * DLS_US_PER_S];
+        const double *p =
+            profile->outcome[dls_synth_class(gpus)][duration_us >= 21600 * DLS_US_PER_S];
         const double at = dls_rng_unit(rng);
         rec->outcome = at < p[0]          ? DLS_OUTCOME_COMPLETED
                        : at < p[0] + p[1] ? DLS_OUTCOME_KILLED
@@ -179,7 +179,7 @@ static dls_status add_rows(const dls_synth_plan *plan, const dls_synth_params *p
     for (size_t i = 0; i < jobs->n; i++) {
         const uint32_t job = jobs->job[i];
         dls_job_rec rec;
-        tags t;
+        char user[USER_SIZE];
         dls_job_rec_init(&rec);
         rec.submit_us = jobs->submit_us[i];
         rec.duration_us = jobs->duration_us[i];
@@ -188,7 +188,7 @@ static dls_status add_rows(const dls_synth_plan *plan, const dls_synth_params *p
             rec.gpus_milli = params->cluster_gpus * 1000;
         }
         dls_rng rng = dls_rng_stream(plan->seed, DLS_RNG_JOB, TAG_STREAM + job);
-        tag_unit(plan, params, plan->unit[job], report->duration_max_s, &rec, &t);
+        tag_unit(plan, params, plan->unit[job], report->duration_max_s, &rec, user);
         tag_job(plan->profile, &rng, jobs->gpus[i], jobs->duration_us[i], &rec);
         DLS_TRY(dls_trace_builder_add(b, &rec, "synthetic", err));
     }
@@ -200,8 +200,8 @@ static dls_status add_rows(const dls_synth_plan *plan, const dls_synth_params *p
 }
 
 static dls_status build(const dls_synth_plan *plan, const dls_synth_params *params,
-                        const dls_synth_jobs *jobs, const dls_synth_report *report,
-                        dls_trace **out, dls_error *err)
+                        const dls_synth_jobs *jobs, const dls_synth_report *report, dls_trace **out,
+                        dls_error *err)
 {
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(NULL, &b, err));
@@ -215,7 +215,7 @@ static dls_status build(const dls_synth_plan *plan, const dls_synth_params *para
     return status;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------- */
+/* ---- the whole ----------------------------------------------------------------------------------- */
 
 static dls_status draw(const dls_synth_plan *plan, const dls_synth_params *params,
                        dls_synth_jobs *jobs, dls_synth_report *report, dls_error *err)
@@ -241,9 +241,9 @@ static void measure(const dls_synth_jobs *jobs, dls_synth_report *report)
     for (size_t i = 0; i < jobs->n; i++) {
         report->gpu_s += 1e-6 * (double)(jobs->gpus[i] * jobs->duration_us[i]);
     }
-    report->load = span_us > 0 ? report->gpu_s / (1e-6 * (double)report->cluster_gpus *
-                                                  (double)span_us)
-                               : (double)INFINITY;
+    report->load = span_us > 0
+                       ? report->gpu_s / (1e-6 * (double)report->cluster_gpus * (double)span_us)
+                       : (double)INFINITY;
 }
 
 static dls_status generate(dls_synth_plan *plan, const dls_synth_profile *profile,

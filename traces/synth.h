@@ -10,7 +10,8 @@
  * Users submit batches: jobs of one batch follow within seconds, most of them with one GPU count
  * and about one duration. Marginals are stratified: over the whole trace GPU counts, and durations
  * within a class of GPU counts, follow the published tables to within a job or two per batch,
- * whatever the seed; the seed decides who comes when. Submissions and durations are whole seconds unless asked otherwise.
+ * whatever the seed; the seed decides who comes when. Submissions and durations are whole seconds
+ * unless asked otherwise.
  *
  * Deterministic: equal parameters give equal traces with every compiler and optimisation level (the
  * C library's exp and log are the only functions whose last bit is not fixed by IEEE 754; times are
@@ -34,8 +35,8 @@ typedef struct dls_synth_params {
     double waiting_frac;  /* queueing: at least this share of all jobs waits ... */
     double time_frac;     /* ... for this share of the time from first submission to last end */
     int64_t duration_max_s; /* jobs that run longer are left out of the distribution; 0: none */
-    int64_t stamp_us;       /* all times are multiples of it: 1,000,000 as in the published traces, or
-                             * 1, for large benchmarks where whole seconds would merge most events */
+    int64_t stamp_us; /* all times are multiples of it: 1,000,000 as in the published traces, or
+                       * 1, for large benchmarks where whole seconds would merge most events */
     uint64_t seed;
 } dls_synth_params;
 
@@ -79,9 +80,9 @@ const char *dls_synth_profile_summary(int i);
  * the oldest-first replay, during time_frac of the submit span of the least-first replay (whose end
  * is a few giants alone), and on the average of the two replays during time_frac of the whole:
  * preemptive policies that favour young or short jobs lie between the two. Published durations are
- * so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a few
- * jobs hold most of the work; so when load alone does not do, durations are limited, step by step,
- * until it does. The report says to what. */
+ * so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a
+ * few jobs hold most of the work; so when load alone does not do, durations are limited, step by
+ * step, until it does. The report says to what. */
 dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
                               dls_synth_report *report, dls_error *err) DLS_MUST_CHECK;
 

@@ -3,7 +3,6 @@
 #include "traces/synth_queue.h"
 
 #include <math.h>
-#include <string.h>
 
 /* The search asks for a little more than the user did: real policies and the whole trace differ
  * from the sample. */
@@ -42,15 +41,17 @@ static dls_status try_load(trial *t, double load, double goal, double *time_frac
     DLS_TRY(dls_synth_span_s(gpu_s, t->cluster_gpus, load, &span_s, err));
     DLS_TRY(dls_synth_draw(t->plan, t->stride, t->cluster_gpus, t->duration_max_s, span_s, t->jobs,
                            err));
-    const dls_queue_jobs view = {t->jobs->n, t->jobs->submit_us, t->jobs->duration_us, t->jobs->gpus};
+    const dls_queue_jobs view = {t->jobs->n, t->jobs->submit_us, t->jobs->duration_us,
+                                 t->jobs->gpus};
     const int64_t waiting_jobs = threshold(t->waiting_frac, t->jobs->n);
-    DLS_TRY(dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_OLDEST, waiting_jobs, &t->oldest,
-                             err));
+    DLS_TRY(
+        dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_OLDEST, waiting_jobs, &t->oldest, err));
     *time_frac = t->oldest.time_frac;
     if (*time_frac < goal) {
         return DLS_OK;
     }
-    DLS_TRY(dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_LEAST, waiting_jobs, &t->least, err));
+    DLS_TRY(
+        dls_queue_replay(&view, t->cluster_gpus, DLS_QUEUE_LEAST, waiting_jobs, &t->least, err));
     *time_frac = fmin(fmin(t->oldest.time_frac, t->least.span_frac),
                       (t->oldest.time_frac + t->least.time_frac) / 2);
     return DLS_OK;
@@ -83,8 +84,11 @@ static dls_status search(const dls_synth_plan *plan, const dls_synth_params *par
     stride = stride > 1 ? stride : 1;
     dls_synth_jobs sample;
     DLS_TRY(dls_synth_jobs_init(&sample, plan, stride, err));
-    trial t = {.plan = plan, .stride = stride, .waiting_frac = params->waiting_frac,
-               .cluster_gpus = params->cluster_gpus / (int64_t)stride, .jobs = &sample};
+    trial t = {.plan = plan,
+               .stride = stride,
+               .waiting_frac = params->waiting_frac,
+               .cluster_gpus = params->cluster_gpus / (int64_t)stride,
+               .jobs = &sample};
     dls_status status = DLS_OK;
     *load = 0;
     for (*limit = first; status == DLS_OK && *limit < N_LIMITS; ++*limit) {
@@ -105,7 +109,10 @@ static dls_status search(const dls_synth_plan *plan, const dls_synth_params *par
 dls_status dls_synth_calibrate(const dls_synth_plan *plan, const dls_synth_params *params,
                                dls_synth_jobs *jobs, dls_synth_report *report, dls_error *err)
 {
-    trial t = {.plan = plan, .stride = 1, .cluster_gpus = params->cluster_gpus, .jobs = jobs,
+    trial t = {.plan = plan,
+               .stride = 1,
+               .cluster_gpus = params->cluster_gpus,
+               .jobs = jobs,
                .waiting_frac = params->waiting_frac};
     report->waiting_jobs = threshold(params->waiting_frac, plan->n);
     for (int limit = 0; limit < N_LIMITS; limit++) {

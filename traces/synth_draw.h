@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From a plan to jobs in order of submission, and the choice of the span. Private to traces/synth*.c.
+ * From a plan to jobs in order of submission, and the choice of the span. Private to
+ * traces/synth*.c.
  */
 #ifndef DLS_TRACES_SYNTH_DRAW_H
 #define DLS_TRACES_SYNTH_DRAW_H
@@ -13,8 +14,8 @@ typedef struct dls_synth_jobs {
     size_t n;
     int64_t *submit_us, *duration_us;
     int32_t *gpus;
-    uint32_t *job;    /* index in the plan */
-    uint32_t *spare;  /* [n] scratch of the sort */
+    uint32_t *job;     /* index in the plan */
+    uint32_t *spare;   /* [n] scratch of the sort */
     int64_t *clock_us; /* [n] scratch */
 } dls_synth_jobs;
 

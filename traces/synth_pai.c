@@ -12,7 +12,7 @@
 static const double p[] = {0,    .001, .004, .030, .119, .211, .289, .396, .509,
                            .608, .698, .785, .871, .932, .971, .990, .997, 1};
 /* powers of two, where the published curve is given */
-static const double s[] = {1,   4,    8,    16,   32,   64,    128,   256,   512,
+static const double s[] = {1,    4,    8,    16,   32,    64,    128,   256,    512,
                            1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144};
 
 _Static_assert(sizeof s == sizeof p, "a value for each probability");
@@ -23,14 +23,17 @@ static const dls_synth_size sizes[] = {
     {100, 14.62}, {250, 26.43}, {500, 13.21}, {1000, 42.84}, {2000, 1.5}, {4000, .5}, {8000, .9},
 };
 
-#define ROW {sizeof p / sizeof p[0], p, s}
+#define ROW                                                                                        \
+    {                                                                                              \
+        sizeof p / sizeof p[0], p, s                                                               \
+    }
 
 const dls_synth_profile dls_synth_pai = {
     .name = "pai",
     .summary = "Alibaba PAI 2020: 97 % at most one GPU, more than half of them a fraction",
     .cluster_gpus = 6742,
     .jobs_per_day = 16900, /* 1,037,085 GPU jobs in 61 days */
-    .hour = {1.7, 1.0, .8, .6, .5, .5, .5, .55, .7,  1.0, 1.2, 1.2,
+    .hour = {1.7, 1.0, .8,  .6,  .5,  .5,  .5,  .55, .7,  1.0, 1.2, 1.2,
              1.1, 1.1, 1.2, 1.2, 1.2, 1.2, 1.1, 1.1, 1.2, 1.2, 1.2, 1.2},
     .weekday = {1, 1, 1, 1, 1, 1, 1},
     .batch_exponent = 2.6,

@@ -9,18 +9,24 @@
 
 static const double p[] = {0,   .01, .05, .10, .20, .25,  .30, .40,  .50,   .60,
                            .70, .75, .80, .90, .95, .975, .99, .999, .9999, 1};
-static const double s1[] = {1,    16,   44,   60,    82,    173,    321,    768,     1398,    2048,
-                            2870, 4145, 5806, 14933, 44756, 131889, 399142, 1842350, 4159788, 5185940};
-static const double s2[] = {2,    5,     10,    13,     17,     18,     20,     23,      32,      117,
-                            1212, 11625, 36881, 192961, 413808, 584326, 822205, 1744150, 2470229, 2583252};
-static const double s4[] = {1,     17,    42,     100,    428,    702,    941,     1951,    8479,    21461,
-                            60555, 84662, 110339, 217826, 417111, 801459, 1676206, 2655406, 4013519, 4014063};
-static const double s8[] = {1,     16,     42,     84,     481,    854,    1222,    4297,    12652,   27129,
-                            76759, 115988, 174163, 352703, 595772, 934372, 1489851, 3634150, 4260551, 4335130};
-static const double s16[] = {9,     24,    40,     50,     252,    529,    945,     2959,    12731,   23849,
-                             49268, 70401, 103437, 230626, 461233, 722618, 1346568, 3321916, 3403813, 3412913};
-static const double s32[] = {12,    14,    26,    50,    203,    310,    654,     1261,    3788,    14394,
-                             27355, 45382, 53227, 71505, 129847, 241681, 1219861, 2733327, 3061618, 3098095};
+static const double s1[] = {1,     16,     44,     60,      82,      173,    321,
+                            768,   1398,   2048,   2870,    4145,    5806,   14933,
+                            44756, 131889, 399142, 1842350, 4159788, 5185940};
+static const double s2[] = {2,      5,      10,     13,      17,      18,     20,
+                            23,     32,     117,    1212,    11625,   36881,  192961,
+                            413808, 584326, 822205, 1744150, 2470229, 2583252};
+static const double s4[] = {1,      17,     42,      100,     428,     702,    941,
+                            1951,   8479,   21461,   60555,   84662,   110339, 217826,
+                            417111, 801459, 1676206, 2655406, 4013519, 4014063};
+static const double s8[] = {1,      16,     42,      84,      481,     854,    1222,
+                            4297,   12652,  27129,   76759,   115988,  174163, 352703,
+                            595772, 934372, 1489851, 3634150, 4260551, 4335130};
+static const double s16[] = {9,      24,     40,      50,      252,     529,    945,
+                             2959,   12731,  23849,   49268,   70401,   103437, 230626,
+                             461233, 722618, 1346568, 3321916, 3403813, 3412913};
+static const double s32[] = {12,     14,     26,      50,      203,     310,    654,
+                             1261,   3788,   14394,   27355,   45382,   53227,  71505,
+                             129847, 241681, 1219861, 2733327, 3061618, 3098095};
 /* Of 20 jobs only. */
 static const double s64[] = {53,   53,   55,   129,  460,  568,   606,   760,   1200,  1572,
                              1921, 2048, 2372, 5497, 9458, 19152, 24969, 28459, 28808, 28847};
@@ -31,7 +37,7 @@ _Static_assert(sizeof s1 == sizeof p && sizeof s2 == sizeof p && sizeof s4 == si
                "a value for each probability");
 
 static const dls_synth_size sizes[] = {
-    {1000, 86.91},  {2000, 2.24},   {4000, 4.98},   {8000, 4.89},    {12000, .012}, {16000, .718},
+    {1000, 86.91},  {2000, 2.24},   {4000, 4.98},   {8000, 4.89},   {12000, .012}, {16000, .718},
     {20000, .0012}, {24000, .0350}, {32000, .1939}, {48000, .0020}, {64000, .017}, {128000, .001},
 };
 
@@ -40,6 +46,7 @@ static const char *const vcs[] = {"6214e9", "11cb48", "6c71a0", "b436b2", "10395
 
 /* Share per mille of each virtual cluster in the jobs of a GPU group and a duration band; computed
  * from the copy of the trace that names virtual clusters (73,062 jobs of the same ten weeks). */
+/* clang-format off */
 static const int16_t vc_weight[] = {
     /* 1 GPU */
     536, 383, 58, 4, 11, 1, 0, 7, 0, 0, 0,
@@ -70,19 +77,24 @@ static const int16_t vc_weight[] = {
     121, 24, 282, 36, 0, 0, 323, 0, 48, 145, 20,
     14, 11, 100, 63, 0, 0, 476, 0, 102, 214, 21,
 };
-
-/* 60.4 % of the jobs completed and 9.0 % were killed, with 32.1 % and 29.4 % of the GPU time (the
- * cluster summary of InternLM/AcmeTrace). Jobs of 6 h and more are 11.6 % of the jobs and 96.1 % of
- * the GPU time; the two rates below and above 6 h are the solution of these four equations. */
+/* clang-format on */
 _Static_assert(sizeof vc_weight / sizeof vc_weight[0] ==
                    4 * DLS_SYNTH_BANDS * (sizeof vcs / sizeof vcs[0]),
                "a weight for each group, band and virtual cluster");
 
+/* 60.4 % of the jobs completed and 9.0 % were killed, with 32.1 % and 29.4 % of the GPU time (the
+ * cluster summary of InternLM/AcmeTrace). Jobs of 6 h and more are 11.6 % of the jobs and 96.1 % of
+ * the GPU time; the two rates below and above 6 h are the solution of these four equations. */
+/* clang-format off */
 #define OUTCOME {{.6427, .0621}, {.3081, .3033}}
+/* clang-format on */
 static const double outcome[DLS_SYNTH_CLASSES][2][2] = {OUTCOME, OUTCOME, OUTCOME, OUTCOME,
                                                         OUTCOME, OUTCOME, OUTCOME};
 
-#define ROW(seconds) {sizeof p / sizeof p[0], p, seconds}
+#define ROW(seconds)                                                                               \
+    {                                                                                              \
+        sizeof p / sizeof p[0], p, seconds                                                         \
+    }
 
 const dls_synth_profile dls_synth_philly = {
     .name = "philly",

@@ -45,8 +45,8 @@ static dls_status add_batch(dls_synth_plan *plan, size_t first, size_t k, gsl_rn
         plan->unit[j] = common;
     }
     size_t cap = plan->batches_cap;
-    DLS_TRY(dls_grow(&plan->batch_extent_s, &cap, plan->n_batches + 1,
-                     sizeof *plan->batch_extent_s, err));
+    DLS_TRY(dls_grow(&plan->batch_extent_s, &cap, plan->n_batches + 1, sizeof *plan->batch_extent_s,
+                     err));
     DLS_TRY(dls_grow(&plan->batch_at, &plan->batches_cap, plan->n_batches + 1,
                      sizeof *plan->batch_at, err));
     plan->batch_extent_s[plan->n_batches++] = (float)offset_s;

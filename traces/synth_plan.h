@@ -18,13 +18,13 @@
 typedef struct dls_synth_plan {
     const dls_synth_profile *profile;
     uint64_t seed;
-    int64_t stamp_us;      /* times are multiples of it: 1 s or 1 us */
+    int64_t stamp_us; /* times are multiples of it: 1 s or 1 us */
     size_t n;
-    int32_t *batch;        /* [n] ascending */
-    float *offset_s;       /* [n] after the batch's first job */
-    int32_t *unit;         /* [n] */
-    int32_t *gpus_milli;   /* [n] */
-    double *level;         /* [n] in [0,1): the quantile of the duration within its class */
+    int32_t *batch;      /* [n] ascending */
+    float *offset_s;     /* [n] after the batch's first job */
+    int32_t *unit;       /* [n] */
+    int32_t *gpus_milli; /* [n] */
+    double *level;       /* [n] in [0,1): the quantile of the duration within its class */
     size_t n_batches, batches_cap, n_units, units_cap;
     double *batch_at;      /* [n_batches] operational time, 0 .. 1 */
     float *batch_extent_s; /* [n_batches] offset of its last job */

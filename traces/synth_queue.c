@@ -55,8 +55,8 @@ typedef struct replay {
     heap *queue;       /* [n_queues] */
     int32_t *queue_of; /* [largest count + 1] */
     int n_queues;
-    entry *storage;    /* [n] shared by the queues */
-    heap running;      /* by end */
+    entry *storage; /* [n] shared by the queues */
+    heap running;   /* by end */
 } replay;
 
 static dls_status replay_init(replay *r, dls_error *err)

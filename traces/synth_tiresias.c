@@ -19,8 +19,8 @@ _Static_assert(sizeof s == sizeof p_small && sizeof s == sizeof p_large,
 
 static const dls_synth_size sizes[] = {{1000, 3}, {2000, 1}, {4000, 1}, {8000, 1}};
 
-static const char *const models[] = {"vgg11",     "vgg16",      "vgg19",      "alexnet",
-                                     "resnet50",  "resnet101",  "resnet152",  "inception3",
+static const char *const models[] = {"vgg11",      "vgg16",     "vgg19",     "alexnet",
+                                     "resnet50",   "resnet101", "resnet152", "inception3",
                                      "inception4", "googlenet"};
 /* seconds per iteration, implied by durations and iterations of the 60-job trace */
 static const double iteration_s[][4] = {
@@ -30,8 +30,14 @@ static const double iteration_s[][4] = {
     {.14, .14, .14, .14},
 };
 
-#define SMALL {sizeof p_small / sizeof p_small[0], p_small, s}
-#define LARGE {sizeof p_large / sizeof p_large[0], p_large, s}
+#define SMALL                                                                                      \
+    {                                                                                              \
+        sizeof p_small / sizeof p_small[0], p_small, s                                             \
+    }
+#define LARGE                                                                                      \
+    {                                                                                              \
+        sizeof p_large / sizeof p_large[0], p_large, s                                             \
+    }
 
 const dls_synth_profile dls_synth_tiresias = {
     .name = "tiresias",

@@ -59,7 +59,7 @@ static int load(const input *in, dls_trace **trace)
     return 0;
 }
 
-/* ---- stats ------------------------------------------------------------------------------------- */
+/* ---- stats --------------------------------------------------------------------------------------- */
 
 static int print_stats(const input *in, bool json)
 {
@@ -102,21 +102,26 @@ static int cmd_stats(int argc, char **argv)
                   "  -h, --help             this text\n",
                   stdout);
             return 0;
-        case FORMAT: in.format = optarg; break;
-        case JSON: json = true; break;
+        case FORMAT:
+            in.format = optarg;
+            break;
+        case JSON:
+            json = true;
+            break;
         case ZERO:
             if (parse_zero(command, optarg, &in.opts)) {
                 break;
             }
             return dls_status_exit_code(DLS_EUSAGE);
-        default: return dls_status_exit_code(DLS_EUSAGE);
+        default:
+            return dls_status_exit_code(DLS_EUSAGE);
         }
     }
     return take_path(command, argc, argv, &in) ? print_stats(&in, json)
                                                : dls_status_exit_code(DLS_EUSAGE);
 }
 
-/* ---- convert ----------------------------------------------------------------------------------- */
+/* ---- convert ------------------------------------------------------------------------------------- */
 
 /* Replace *trace by one with models of the built-in table `name`. */
 static dls_status assign(const char *name, uint64_t seed, dls_trace **trace, dls_error *err)
@@ -180,12 +185,23 @@ static int cmd_convert(int argc, char **argv)
                   "  -h, --help             this text\n",
                   stdout);
             return 0;
-        case FORMAT: in.format = optarg; break;
-        case ASSIGN: table = optarg; break;
-        case 'o': output = optarg; break;
-        case SEED: good = dls_ui_i64(command, "--seed", optarg, 0, INT64_MAX, &seed); break;
-        case ZERO: good = parse_zero(command, optarg, &in.opts); break;
-        default: good = false;
+        case FORMAT:
+            in.format = optarg;
+            break;
+        case ASSIGN:
+            table = optarg;
+            break;
+        case 'o':
+            output = optarg;
+            break;
+        case SEED:
+            good = dls_ui_i64(command, "--seed", optarg, 0, INT64_MAX, &seed);
+            break;
+        case ZERO:
+            good = parse_zero(command, optarg, &in.opts);
+            break;
+        default:
+            good = false;
         }
         if (!good) {
             return dls_status_exit_code(DLS_EUSAGE);
@@ -198,13 +214,14 @@ static int cmd_convert(int argc, char **argv)
                   : dls_ui_usage(command, "where to? -o OUT.csv is missing");
 }
 
-/* ---- the command ------------------------------------------------------------------------------- */
+/* ---- the command --------------------------------------------------------------------------------- */
 
 static void help(FILE *to)
 {
     fputs("Usage: dlsim trace stats FILE [--format=NAME] [--json]\n"
           "       dlsim trace convert FILE -o OUT.csv [--format=NAME]\n"
-          "       dlsim trace generate --profile=NAME --jobs=N --gpus=N --load=X --seed=N -o OUT.csv\n"
+          "       dlsim trace generate --profile=NAME --jobs=N --gpus=N --load=X --seed=N -o "
+          "OUT.csv\n"
           "\n'dlsim trace COMMAND --help' tells more.\n",
           to);
 }

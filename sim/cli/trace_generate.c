@@ -27,30 +27,32 @@ static const struct option longs[] = {{"profile", required_argument, NULL, PROFI
 
 static void help(void)
 {
-    fputs("Usage: dlsim trace generate [OPTION]... -o FILE\n"
-          "Writes a synthetic trace, drawn from published distributions, in the native CSV format.\n"
-          "\n"
-          "  --profile=NAME      what to imitate (default philly):\n",
-          stdout);
+    fputs(
+        "Usage: dlsim trace generate [OPTION]... -o FILE\n"
+        "Writes a synthetic trace, drawn from published distributions, in the native CSV format.\n"
+        "\n"
+        "  --profile=NAME      what to imitate (default philly):\n",
+        stdout);
     for (int i = 0; dls_synth_profile_name(i); i++) {
         printf("                        %-9s %s\n", dls_synth_profile_name(i),
                dls_synth_profile_summary(i));
     }
-    fputs("  --jobs=N            number of jobs (default 5000)\n"
-          "  --gpus=N            GPUs of the cluster: gangs are cut to it, load refers to it\n"
-          "                      (default: the cluster that the profile was recorded on)\n"
-          "  --load=X            GPU time asked for / GPU time there is over the submit span\n"
-          "                      (default: the published arrival rate)\n"
-          "  --queueing=WHAT     none, heavy, or SHARE:TIME: raise the load, and if that does not\n"
-          "                      do limit durations, until at least SHARE of all jobs waits during\n"
-          "                      TIME of the replay; heavy is a tenth for a third of the time\n"
-          "  --max-duration=T    leave longer jobs out of the distribution (\"2 d\", seconds)\n"
-          "  --stamps=s|us       times are whole seconds (default) or microseconds\n"
-          "  --seed=N            random seed (default 1)\n"
-          "  -o, --output=FILE   where to write\n"
-          "  -q, --quiet         no report on stderr\n"
-          "  -h, --help          this text\n",
-          stdout);
+    fputs(
+        "  --jobs=N            number of jobs (default 5000)\n"
+        "  --gpus=N            GPUs of the cluster: gangs are cut to it, load refers to it\n"
+        "                      (default: the cluster that the profile was recorded on)\n"
+        "  --load=X            GPU time asked for / GPU time there is over the submit span\n"
+        "                      (default: the published arrival rate)\n"
+        "  --queueing=WHAT     none, heavy, or SHARE:TIME: raise the load, and if that does not\n"
+        "                      do limit durations, until at least SHARE of all jobs waits during\n"
+        "                      TIME of the replay; heavy is a tenth for a third of the time\n"
+        "  --max-duration=T    leave longer jobs out of the distribution (\"2 d\", seconds)\n"
+        "  --stamps=s|us       times are whole seconds (default) or microseconds\n"
+        "  --seed=N            random seed (default 1)\n"
+        "  -o, --output=FILE   where to write\n"
+        "  -q, --quiet         no report on stderr\n"
+        "  -h, --help          this text\n",
+        stdout);
 }
 
 /* A positive number, or a usage error. */
@@ -72,7 +74,8 @@ static bool parse_max_duration(const char *text, int64_t *max_s)
         *max_s = (int64_t)seconds;
         return true;
     }
-    dls_ui_usage(COMMAND, "option '--max-duration' is \"%s\": expected a time of at least 1 s", text);
+    dls_ui_usage(COMMAND, "option '--max-duration' is \"%s\": expected a time of at least 1 s",
+                 text);
     return false;
 }
 
@@ -99,7 +102,8 @@ static bool parse_queueing(const char *text, dls_synth_params *params)
 static void say_replay(const char *order, const dls_synth_queueing *q, int64_t waiting_jobs)
 {
     fprintf(stderr,
-            "dlsim: %s first: %" PRId64 " or more jobs wait during %.1f %% of the replay and %.1f %% "
+            "dlsim: %s first: %" PRId64
+            " or more jobs wait during %.1f %% of the replay and %.1f %% "
             "of the submit span; at most %" PRId64 " wait; all done after %.2f d\n",
             order, waiting_jobs, 100 * q->time_frac, 100 * q->span_frac, q->peak_jobs,
             (double)q->makespan_s / 86400);
@@ -107,8 +111,8 @@ static void say_replay(const char *order, const dls_synth_queueing *q, int64_t w
 
 static void say(const dls_synth_params *params, const dls_synth_report *report)
 {
-    fprintf(stderr, "dlsim: %" PRId64 " jobs over %.2f d, %.1f GPU-hours, load %.3f on %" PRId64
-                    " GPUs\n",
+    fprintf(stderr,
+            "dlsim: %" PRId64 " jobs over %.2f d, %.1f GPU-hours, load %.3f on %" PRId64 " GPUs\n",
             params->n_jobs, (double)report->span_s / 86400, report->gpu_s / 3600, report->load,
             report->cluster_gpus);
     if (report->duration_max_s > 0) {
@@ -148,22 +152,41 @@ int dls_cmd_trace_generate(int argc, char **argv)
     int64_t seed = 1;
     for (int c; good && (c = dls_ui_getopt(argc, argv, "o:qh", longs, COMMAND)) != -1;) {
         switch (c) {
-        case 'h': help(); return 0;
-        case 'o': path = optarg; break;
-        case 'q': quiet = true; break;
-        case PROFILE: params.profile = optarg; break;
+        case 'h':
+            help();
+            return 0;
+        case 'o':
+            path = optarg;
+            break;
+        case 'q':
+            quiet = true;
+            break;
+        case PROFILE:
+            params.profile = optarg;
+            break;
         case JOBS:
             good = dls_ui_i64(COMMAND, "--jobs", optarg, 2, DLS_SYNTH_JOBS_MAX, &params.n_jobs);
             break;
         case GPUS:
             good = dls_ui_i64(COMMAND, "--gpus", optarg, 1, DLS_GPUS_MAX, &params.cluster_gpus);
             break;
-        case SEED: good = dls_ui_i64(COMMAND, "--seed", optarg, 0, INT64_MAX, &seed); break;
-        case LOAD: good = parse_load(optarg, &params.load); break;
-        case QUEUEING: good = parse_queueing(optarg, &params); break;
-        case MAX_DURATION: good = parse_max_duration(optarg, &params.duration_max_s); break;
-        case STAMPS: good = parse_stamps(optarg, &params.stamp_us); break;
-        default: good = false;
+        case SEED:
+            good = dls_ui_i64(COMMAND, "--seed", optarg, 0, INT64_MAX, &seed);
+            break;
+        case LOAD:
+            good = parse_load(optarg, &params.load);
+            break;
+        case QUEUEING:
+            good = parse_queueing(optarg, &params);
+            break;
+        case MAX_DURATION:
+            good = parse_max_duration(optarg, &params.duration_max_s);
+            break;
+        case STAMPS:
+            good = parse_stamps(optarg, &params.stamp_us);
+            break;
+        default:
+            good = false;
         }
     }
     if (!good) {

@@ -30,7 +30,7 @@ static double share(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* ---- text -------------------------------------------------------------------------------------- */
+/* ---- text ---------------------------------------------------------------------------------------- */
 
 static void put_dist(FILE *to, const char *name, const dls_stats_dist *dist)
 {
@@ -46,7 +46,8 @@ static void put_dist(FILE *to, const char *name, const dls_stats_dist *dist)
 
 static void put_sizes(FILE *to, const dls_trace_stats *stats)
 {
-    fprintf(to, "\n%-10s %10s %8s %14s %10s\n", "GPUs", "jobs", "jobs %", "GPU-hours", "GPU-time %");
+    fprintf(to, "\n%-10s %10s %8s %14s %10s\n", "GPUs", "jobs", "jobs %", "GPU-hours",
+            "GPU-time %");
     for (size_t i = 0; i < stats->n_sizes; i++) {
         const dls_stats_size *size = &stats->sizes[i];
         fprintf(to, "%-10g %10" PRIu64 " %8.2f %14.1f %10.2f\n", (double)size->gpus_milli * 1e-3,
@@ -120,7 +121,7 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace)
     }
 }
 
-/* ---- JSON -------------------------------------------------------------------------------------- */
+/* ---- JSON ---------------------------------------------------------------------------------------- */
 
 static void json_number(FILE *to, const char *name, double value)
 {

@@ -28,8 +28,8 @@ typedef struct size_share {
 
 typedef struct expected {
     const char *title, *path;
-    const char *vc;                  /* only this virtual cluster */
-    int64_t from_us, to_us;          /* only submissions in [from, to); to 0: all */
+    const char *vc;         /* only this virtual cluster */
+    int64_t from_us, to_us; /* only submissions in [from, to); to 0: all */
     uint64_t jobs, zero_duration;
     double span_d;
     double mean_gpus, max_gpus;
@@ -43,6 +43,7 @@ typedef struct expected {
 #define WINDOW_FROM_US (INT64_C(49) * DAY_US + INT64_C(1980) * DLS_US_PER_S)
 #define WINDOW_TO_US (INT64_C(123) * DAY_US)
 
+/* clang-format off */
 static const expected traces[] = {
     {.title = "Philly, filtered copy", .path = "philly_msr_2017/philly.csv",
      .jobs = 82247, .span_d = 108.90, .mean_gpus = 1.30, .max_gpus = 128,
@@ -136,6 +137,7 @@ static const expected traces[] = {
      .gap_cv = 2.55, .gpu_h = 42816, .busy_gpus = 19.5, .peak_gpus = 88,
      .sizes = {{1, 58.6, 7.5}, {2, 3.8, 6.1}, {4, 37.7, 86.4}}},
 };
+/* clang-format on */
 #define N_TRACES (sizeof traces / sizeof traces[0])
 
 static int wrong;
@@ -258,12 +260,12 @@ static void philly_virtual_clusters(void **state)
         double gpu_h, median_s;
         int64_t max_gpus;
     } rows[] = {
-        {"6214e9", 41226, 97185, 1902, 8},   {"11cb48", 16091, 28104, 69, 16},
-        {"6c71a0", 9953, 82203, 1267, 16},   {"b436b2", 7423, 125740, 1388, 24},
-        {"103959", 1934, 42880, 474, 4},     {"ee9e8c", 1511, 256112, 33376, 128},
-        {"0e4a51", 1435, 77556, 242, 4},     {"ed69ec", 1137, 8937, 3223, 1},
-        {"7f04ca", 723, 164931, 17359, 16},  {"2869ce", 422, 80695, 11112, 32},
-        {"e13805", 374, 13558, 13022, 32},   {"23dbec", 8, 157, 11534, 8},
+        {"6214e9", 41226, 97185, 1902, 8},  {"11cb48", 16091, 28104, 69, 16},
+        {"6c71a0", 9953, 82203, 1267, 16},  {"b436b2", 7423, 125740, 1388, 24},
+        {"103959", 1934, 42880, 474, 4},    {"ee9e8c", 1511, 256112, 33376, 128},
+        {"0e4a51", 1435, 77556, 242, 4},    {"ed69ec", 1137, 8937, 3223, 1},
+        {"7f04ca", 723, 164931, 17359, 16}, {"2869ce", 422, 80695, 11112, 32},
+        {"e13805", 374, 13558, 13022, 32},  {"23dbec", 8, 157, 11534, 8},
         {"51b7ef", 4, 12, 450, 1},
     };
     (void)state;
@@ -309,7 +311,8 @@ int main(void)
     }
     struct CMUnitTest tests[N_TRACES + 2];
     for (size_t i = 0; i < N_TRACES; i++) {
-        tests[i] = (struct CMUnitTest){.name = traces[i].title, .test_func = published_figures,
+        tests[i] = (struct CMUnitTest){.name = traces[i].title,
+                                       .test_func = published_figures,
                                        .initial_state = (void *)(uintptr_t)&traces[i]};
     }
     tests[N_TRACES] = (struct CMUnitTest)cmocka_unit_test(philly_virtual_clusters);

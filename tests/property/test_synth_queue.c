@@ -96,9 +96,8 @@ static dls_synth_queueing brute_force(const world *w, dls_queue_order order)
     }
     q.makespan_s = (now_us - first_us) / DLS_US_PER_S;
     q.time_frac = q.makespan_s > 0 ? (double)over / (double)q.makespan_s : 0;
-    q.span_frac = last_us > first_us
-                      ? (double)over_span / ((double)(last_us - first_us) / DLS_US_PER_S)
-                      : 0;
+    q.span_frac =
+        last_us > first_us ? (double)over_span / ((double)(last_us - first_us) / DLS_US_PER_S) : 0;
     return q;
 }
 

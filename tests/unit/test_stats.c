@@ -76,9 +76,9 @@ static void by_hand(void **state)
     near(s.peak_gpus, 5.5); /* job 0 ends before job 2 starts */
     /* durations 0 100 100 200 */
     assert_int_equal(s.duration_s.n, 4);
-    near(s.duration_s.q[0], 3);     /* 0 + 0.03 x 100 */
+    near(s.duration_s.q[0], 3); /* 0 + 0.03 x 100 */
     near(s.duration_s.q[3], 100);
-    near(s.duration_s.q[5], 170);   /* position 2.7 */
+    near(s.duration_s.q[5], 170); /* position 2.7 */
     near(s.duration_s.q[8], 200);
     near(s.duration_s.mean, 100);
     near(s.duration_s.cv, sqrt(5000) / 100);

@@ -17,9 +17,9 @@ static void distances(void **state)
     assert_int_equal(dls_edit_distance("", "abc"), 3);
     assert_int_equal(dls_edit_distance("abc", ""), 3);
     assert_int_equal(dls_edit_distance("kitten", "sitting"), 3);
-    assert_int_equal(dls_edit_distance("fifo", "fiof"), 1);      /* neighbours swapped */
-    assert_int_equal(dls_edit_distance("FIFO", "fifo"), 0);      /* letter case */
-    assert_int_equal(dls_edit_distance("ca", "abc"), 3);         /* alignment form, not 2 */
+    assert_int_equal(dls_edit_distance("fifo", "fiof"), 1); /* neighbours swapped */
+    assert_int_equal(dls_edit_distance("FIFO", "fifo"), 0); /* letter case */
+    assert_int_equal(dls_edit_distance("ca", "abc"), 3);    /* alignment form, not 2 */
     assert_int_equal(dls_edit_distance("gittins", "gitins"), 1);
     char a[65], b[65]; /* beyond the table */
     memset(a, 'x', 64);

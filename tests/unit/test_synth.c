@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The generator against its own published tables. GPU counts are stratified, so their shares hold to
- * a job; durations are stratified and then moved by at most the batch spread s, so the number of m
- * jobs below a quantile has a standard deviation under sqrt(m s / 2). Tolerances are four of those.
+ * The generator against its own published tables. GPU counts are stratified, so their shares hold
+ * to a job; durations are stratified and then moved by at most the batch spread s, so the number of
+ * m jobs below a quantile has a standard deviation under sqrt(m s / 2). Tolerances are four of
+ * those.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -44,7 +45,7 @@ static int64_t milli_of(const dls_trace_columns *c, size_t i)
     return c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000);
 }
 
-/* ---- marginals --------------------------------------------------------------------------------- */
+/* ---- marginals ----------------------------------------------------------------------------------- */
 
 static void gpu_mix(const dls_synth_profile *profile, const dls_trace_columns *c)
 {
@@ -201,10 +202,10 @@ static void pai_fractions(void **state)
     dls_trace_destroy(trace);
 }
 
-/* ---- arrivals ---------------------------------------------------------------------------------- */
+/* ---- arrivals ------------------------------------------------------------------------------------ */
 
-/* Gaps of Philly: published coefficient of variation 2.1 (Poisson: 1), 9 % zeros, GPU count repeated
- * within 60 s with probability 0.91 (0.76 if independent). */
+/* Gaps of Philly: published coefficient of variation 2.1 (Poisson: 1), 9 % zeros, GPU count
+ * repeated within 60 s with probability 0.91 (0.76 if independent). */
 static void philly_bursts(void **state)
 {
     (void)state;
@@ -273,7 +274,7 @@ static void poisson(void **state)
     dls_trace_destroy(trace);
 }
 
-/* ---- load and limits --------------------------------------------------------------------------- */
+/* ---- load and limits ----------------------------------------------------------------------------- */
 
 static void load_is_met(void **state)
 {
@@ -299,7 +300,8 @@ static void load_is_met(void **state)
     }
 }
 
-/* Limiting durations keeps the shape below the limit: the share under 1 min among those under 1 h. */
+/* Limiting durations keeps the shape below the limit: the share under 1 min among those under 1 h.
+ */
 static void limited_durations(void **state)
 {
     (void)state;
@@ -349,7 +351,8 @@ static void parse_queueing(void **state)
     assert_true(params.waiting_frac == .05 && params.time_frac == .5);
     assert_int_equal(dls_synth_parse_queueing("none", &params, NULL), DLS_OK);
     assert_true(params.waiting_frac == 0 && params.time_frac == 0);
-    static const char *const bad[] = {"", "some", ":", "0.1", "0.1:", ":0.1", "0:0.5", "0.1:1",
+    static const char *const bad[] = {"",         "some",    ":",        "0.1",
+                                      "0.1:",     ":0.1",    "0:0.5",    "0.1:1",
                                       "-0.1:0.5", "nan:0.5", "0.1:0.5x", "0.1:0.5:0.5"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(dls_synth_parse_queueing(bad[i], &params, NULL), DLS_EUSAGE);
@@ -397,7 +400,7 @@ static void bad_parameters(void **state)
             (p.waiting_frac = .9, p.time_frac = .9, p.cluster_gpus = 100000, p.n_jobs = 50));
 }
 
-/* ---- determinism, memory ----------------------------------------------------------------------- */
+/* ---- determinism, memory ------------------------------------------------------------------------- */
 
 static uint64_t digest(const dls_trace *trace)
 {
@@ -422,7 +425,10 @@ static void pinned_digests(void **state)
         const char *profile;
         uint64_t digest;
     } pinned[] = {
-        {"philly", 0x3211bcd98eeee651}, {"helios", 0x562897ce73e9c252}, {"pai", 0x28ae52146f66cbbd}, {"tiresias", 0x324e4551a7e6f296},
+        {"philly", 0x3211bcd98eeee651},
+        {"helios", 0x562897ce73e9c252},
+        {"pai", 0x28ae52146f66cbbd},
+        {"tiresias", 0x324e4551a7e6f296},
     };
     for (size_t i = 0; i < sizeof pinned / sizeof pinned[0]; i++) {
         dls_synth_params params = params_of(pinned[i].profile, 2000);
@@ -476,20 +482,13 @@ static void failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(profiles_are_sound),
-        cmocka_unit_test(marginals),
-        cmocka_unit_test(conditionals),
-        cmocka_unit_test(tiresias_models),
-        cmocka_unit_test(pai_fractions),
-        cmocka_unit_test(philly_bursts),
-        cmocka_unit_test(helios_day),
-        cmocka_unit_test(poisson),
-        cmocka_unit_test(load_is_met),
-        cmocka_unit_test(limited_durations),
-        cmocka_unit_test(queueing_is_reached),
-        cmocka_unit_test(parse_queueing),
-        cmocka_unit_test(bad_parameters),
-        cmocka_unit_test(pinned_digests),
+        cmocka_unit_test(profiles_are_sound),  cmocka_unit_test(marginals),
+        cmocka_unit_test(conditionals),        cmocka_unit_test(tiresias_models),
+        cmocka_unit_test(pai_fractions),       cmocka_unit_test(philly_bursts),
+        cmocka_unit_test(helios_day),          cmocka_unit_test(poisson),
+        cmocka_unit_test(load_is_met),         cmocka_unit_test(limited_durations),
+        cmocka_unit_test(queueing_is_reached), cmocka_unit_test(parse_queueing),
+        cmocka_unit_test(bad_parameters),      cmocka_unit_test(pinned_digests),
         cmocka_unit_test(failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
