@@ -16,7 +16,6 @@
 #include "compat/tiresias.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,16 +93,17 @@ static void put_tenths(out_file *o, int64_t tenths)
     put_char(o, (char)('0' + tenths % 10));
 }
 
+/* Text of less than BUFFER bytes. */
 static dls_status put_text(out_file *o, const char *text, dls_error *err)
 {
-    for (; *text; text++) {
-        DLS_TRY(room(o, 1, err));
-        put_char(o, *text);
-    }
+    const size_t n = strlen(text);
+    DLS_TRY(room(o, n, err));
+    memcpy(&o->buffer[o->n], text, n);
+    o->n += n;
     return DLS_OK;
 }
 
-/* ", n" cells. */
+/* n numbers, each behind a comma. */
 static dls_status put_cells(out_file *o, const int64_t *v, int n, dls_error *err)
 {
     DLS_TRY(room(o, (size_t)n * CELL, err));
@@ -389,7 +389,7 @@ dls_status dls_compat_log_event(void *log, const dls_compat_event *event, dls_er
 /* An id as a CSV cell: quoted when it has to be. */
 static dls_status put_id(out_file *o, const char *id, dls_error *err)
 {
-    if (!id[strcspn(id, ",\"\r\n")]) {
+    if (!id[strcspn(id, ",\"\r\n")] && strlen(id) < BUFFER) {
         return put_text(o, id, err);
     }
     DLS_TRY(put_text(o, "\"", err));

@@ -54,17 +54,23 @@ static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
     q->moved = dls_alloc_zero(n, sizeof *q->moved);
     q->tie = dls_alloc_zero(n, sizeof *q->tie);
     q->standing = dls_alloc_zero(n, sizeof *q->standing);
+    q->passed = dls_alloc_zero(n, sizeof *q->passed);
     q->ending = dls_alloc_zero(n, sizeof *q->ending);
     q->overdue = dls_alloc_zero(n, sizeof *q->overdue);
     q->moves = dls_alloc_zero(n, sizeof *q->moves);
     q->joins = dls_alloc_zero(n, sizeof *q->joins);
     q->class_of = dls_alloc_zero(classes, sizeof *q->class_of);
-    if (!q->queue || !q->moved || !q->tie || !q->standing || !q->ending || !q->overdue ||
-        !q->moves || !q->joins || !q->class_of) {
+    q->first_origin_s = dls_alloc_zero(classes, sizeof *q->first_origin_s);
+    q->stay_s = dls_alloc_zero(classes, sizeof *q->stay_s);
+    if (!q->queue || !q->moved || !q->tie || !q->standing || !q->passed || !q->ending ||
+        !q->overdue || !q->moves || !q->joins || !q->class_of || !q->first_origin_s || !q->stay_s) {
         return dls_nomem(err, "queues", n * 32);
     }
     for (size_t i = 0; i < classes; i++) {
+        const int64_t gpus = q->by_gpu ? s->size[i % (size_t)s->n_sizes] : 1;
         q->class_of[i].root = DLS_NONE;
+        q->first_origin_s[i] = DLS_TIR_NEVER;
+        q->stay_s[i] = (q->limit_s[i / (size_t)s->n_sizes] + gpus - 1) / gpus;
     }
     if (strcmp(schedule, "dlas-gpu-gittins") == 0) {
         DLS_TRY(
@@ -90,16 +96,19 @@ static void fini(dls_tir_queues *q)
     dls_free(q->moved);
     dls_free(q->tie);
     dls_free(q->standing);
+    dls_free(q->passed);
     dls_free(q->ending);
     dls_free(q->overdue);
     dls_free(q->moves);
     dls_free(q->joins);
     dls_free(q->class_of);
+    dls_free(q->first_origin_s);
+    dls_free(q->stay_s);
 }
 
-static dls_order_set *class_set(const dls_tir_queues *q, int32_t j)
+static int32_t class_index(const dls_tir_queues *q, int32_t j)
 {
-    return &q->class_of[q->queue[j] * q->s->n_sizes + q->s->job[j].cls];
+    return q->queue[j] * q->s->n_sizes + q->s->job[j].cls;
 }
 
 /* Running in a queue that has a limit: stands in its class by origin. */
@@ -108,14 +117,24 @@ static void class_add(dls_tir_queues *q, int32_t j)
     if (q->queue[j] < q->n_limits) {
         const dls_tir_job *job = &q->s->job[j];
         const dls_rank rank = {.key = job->anchor_s - job->executed_s, .tie = j};
-        dls_order_insert(&q->origins, class_set(q, j), j, rank, 0, 0);
+        const int32_t i = class_index(q, j);
+        dls_order_insert(&q->origins, &q->class_of[i], j, rank, 0, 0);
+        if (rank.key < q->first_origin_s[i]) {
+            q->first_origin_s[i] = rank.key;
+        }
     }
 }
 
 static void class_drop(dls_tir_queues *q, int32_t j)
 {
     if (dls_order_has(&q->origins, j)) {
-        dls_order_remove(&q->origins, class_set(q, j), j);
+        const int32_t i = class_index(q, j);
+        dls_order_remove(&q->origins, &q->class_of[i], j);
+        if (q->origins.node[j].rank.key == q->first_origin_s[i]) {
+            const int32_t first = dls_order_first(&q->origins, q->class_of[i]);
+            q->first_origin_s[i] =
+                first == DLS_NONE ? DLS_TIR_NEVER : q->origins.node[first].rank.key;
+        }
     }
 }
 
@@ -175,8 +194,7 @@ static void end_and_arrive(dls_tir_queues *q, int64_t arrival_s)
         while (dls_tir_next_arrival(s) == s->now_s) {
             const int32_t j = dls_tir_arrive(s);
             q->tie[j] = DLS_TIR_WAIT_TIE + q->wait_back++;
-            q->standing[j] =
-                q->samples.order ? q->samples.order[dls_tir_samples_above(&q->samples, 0)] : 0;
+            q->standing[j] = q->samples.order ? q->samples.order[0] : 0;
             dls_tir_select_add(&q->sel, s, j, dls_tir_queues_rank(q, j));
         }
     } else {
@@ -186,27 +204,17 @@ static void end_and_arrive(dls_tir_queues *q, int64_t arrival_s)
     }
 }
 
-/* Running time after which a job leaves its queue. */
-static int64_t time_to_leave_s(const dls_tir_queues *q, int32_t level, int32_t c)
-{
-    const int64_t gpus = q->by_gpu ? q->s->size[c] : 1;
-    return (q->limit_s[level] + gpus - 1) / gpus;
-}
-
 /* Who is to be demoted or promoted now, in order of arrival. */
 static void collect_moves(dls_tir_queues *q)
 {
     const dls_tir *s = q->s;
     q->n_moves = 0;
-    for (int32_t level = 0; level < q->n_limits; level++) {
-        for (int32_t c = 0; c < s->n_sizes; c++) {
-            dls_order_set *set = &q->class_of[level * s->n_sizes + c];
-            int32_t j;
-            while ((j = dls_order_first(&q->origins, *set)) != DLS_NONE &&
-                   q->origins.node[j].rank.key + time_to_leave_s(q, level, c) <= s->now_s) {
-                dls_order_remove(&q->origins, set, j);
-                q->moves[q->n_moves++] = j;
-            }
+    for (int32_t i = 0; i < q->n_limits * s->n_sizes; i++) {
+        /* An empty class's first origin is beyond any time. */
+        while (q->first_origin_s[i] <= s->now_s - q->stay_s[i]) {
+            const int32_t j = dls_order_first(&q->origins, q->class_of[i]);
+            class_drop(q, j);
+            q->moves[q->n_moves++] = j;
         }
     }
     while (!dls_evq_empty(&q->promotions) && dls_evq_top(&q->promotions).time_us <= s->now_s) {
@@ -281,7 +289,8 @@ void dls_tir_queues_sort(const dls_tir_queues *q, int32_t *jobs, int32_t n)
     }
 }
 
-/* After the selection: running jobs before waiting ones, inside every queue. */
+/* After the selection: running jobs before waiting ones, inside every queue. The selection keeps
+ * the two in sets of their own, in which nobody changes places. */
 static dls_status repartition(dls_tir_queues *q, dls_error *err)
 {
     const dls_tir *s = q->s;
@@ -306,7 +315,7 @@ static dls_status repartition(dls_tir_queues *q, dls_error *err)
     for (int32_t i = 0; i < n; i++) {
         q->moved[late[i]] = false;
         q->tie[late[i]] = q->run_back++ - DLS_TIR_WAIT_TIE;
-        dls_tir_select_rerank(&q->sel, s, late[i], dls_tir_queues_rank(q, late[i]));
+        dls_tir_select_rename(&q->sel, late[i], dls_tir_queues_rank(q, late[i]));
     }
     q->wait_front -= suspended;
     int64_t tie = DLS_TIR_WAIT_TIE + q->wait_front;
@@ -314,7 +323,7 @@ static dls_status repartition(dls_tir_queues *q, dls_error *err)
         const int32_t j = q->sel.flip[i];
         if (s->job[j].status == DLS_JOB_PENDING && q->tie[j] < 0) {
             q->tie[j] = ++tie;
-            dls_tir_select_rerank(&q->sel, s, j, dls_tir_queues_rank(q, j));
+            dls_tir_select_rename(&q->sel, j, dls_tir_queues_rank(q, j));
         }
         DLS_TRY(follow(q, j, err));
     }
@@ -326,24 +335,21 @@ static void next_jump(dls_tir_queues *q)
 {
     const dls_tir *s = q->s;
     q->jump_s = dls_evq_empty(&q->promotions) ? DLS_TIR_NEVER : dls_evq_top(&q->promotions).time_us;
-    for (int32_t level = 0; level < q->n_limits; level++) {
-        for (int32_t c = 0; c < s->n_sizes; c++) {
-            const int32_t j = dls_order_first(&q->origins, q->class_of[level * s->n_sizes + c]);
-            if (j == DLS_NONE) {
-                continue;
-            }
-            /* The original divides what is left in seconds by the GPUs, rounding down (Python 3:
-             * up). Where that gives 0 before the job is due, it would stand still for ever. */
-            const int64_t executed_s = s->now_s - q->origins.node[j].rank.key;
-            const int64_t gpus = q->by_gpu ? s->size[c] : 1;
-            const int64_t left_s = q->limit_s[level] - executed_s;
-            int64_t step_s = (left_s + (s->p->python3 ? gpus - 1 : 0)) / gpus;
-            if (step_s == 0 && executed_s * gpus < q->limit_s[level]) {
-                step_s = 1;
-            }
-            if (s->now_s + step_s < q->jump_s) {
-                q->jump_s = s->now_s + step_s;
-            }
+    for (int32_t i = 0; i < q->n_limits * s->n_sizes; i++) {
+        if (q->first_origin_s[i] == DLS_TIR_NEVER) {
+            continue;
+        }
+        /* The original divides what is left in seconds by the GPUs, rounding down (Python 3: up).
+         * Where that gives 0 before the job is due, it would stand still for ever. */
+        const int64_t executed_s = s->now_s - q->first_origin_s[i];
+        const int64_t gpus = q->by_gpu ? s->size[i % s->n_sizes] : 1;
+        const int64_t left_s = q->limit_s[i / s->n_sizes] - executed_s;
+        int64_t step_s = (left_s + (s->p->python3 ? gpus - 1 : 0)) / gpus;
+        if (step_s == 0 && executed_s < q->stay_s[i]) {
+            step_s = 1;
+        }
+        if (s->now_s + step_s < q->jump_s) {
+            q->jump_s = s->now_s + step_s;
         }
     }
 }

@@ -36,10 +36,11 @@ typedef struct dls_tir_queues {
     int32_t knob2;           /* twice the starvation knob; 0: none */
     dls_tir_samples samples; /* Gittins order if samples.order */
 
-    uint8_t *queue;                                     /* [n] */
-    bool *moved;                                        /* [n] demoted or promoted by this event */
-    int64_t *tie;                                       /* [n] */
-    int32_t *standing;                                  /* [n] Gittins standing, else 0 */
+    uint8_t *queue;    /* [n] */
+    bool *moved;       /* [n] demoted or promoted by this event */
+    int64_t *tie;      /* [n] */
+    int32_t *standing; /* [n] Gittins standing, else 0 */
+    int32_t *passed;   /* [n] samples that the job's attained service has passed (Gittins) */
     int64_t run_front, run_back, wait_front, wait_back; /* the next ties at each end */
 
     dls_evq ends;            /* running jobs, in seconds */
@@ -47,6 +48,8 @@ typedef struct dls_tir_queues {
     dls_evq crossings;       /* running jobs that will cross a sample (Gittins) */
     dls_order origins;       /* running jobs that can be demoted, by origin */
     dls_order_set *class_of; /* [n_limits * n_sizes] */
+    int64_t *first_origin_s; /* [n_limits * n_sizes] least origin of a class, NEVER if empty */
+    int64_t *stay_s;         /* [n_limits * n_sizes] running time that ends the stay in a queue */
 
     int32_t *ending; /* [n] the list that waits in the next arrival event */
     int32_t n_ending;
@@ -69,7 +72,7 @@ void dls_tir_queues_sort(const dls_tir_queues *q, int32_t *jobs, int32_t n);
 
 /* Gittins: follow the samples that running jobs have crossed; true if the order changed. */
 dls_status dls_tir_queues_cross(dls_tir_queues *q, bool *changed, dls_error *err) DLS_MUST_CHECK;
-/* Set the next crossing of a running job. */
+/* Advance `passed` of a running job to now and set its next crossing. Amortised O(1) per sample. */
 dls_status dls_tir_queues_watch(dls_tir_queues *q, int32_t j, dls_error *err) DLS_MUST_CHECK;
 
 /* multi-dlas-gpu: reserve GPUs for each job size by its demand. */

@@ -44,6 +44,11 @@ static inline dls_tir_group *dls_tir_group_of(const dls_tir_select *sel, const d
 void dls_tir_select_add(dls_tir_select *sel, const dls_tir *s, int32_t j, dls_rank rank);
 void dls_tir_select_drop(dls_tir_select *sel, const dls_tir *s, int32_t j);
 void dls_tir_select_rerank(dls_tir_select *sel, const dls_tir *s, int32_t j, dls_rank rank);
+/* Another rank that leaves the job's place in its own set as it is. O(1). */
+static inline void dls_tir_select_rename(dls_tir_select *sel, int32_t j, dls_rank rank)
+{
+    sel->table.node[j].rank = rank;
+}
 
 /* Apply dls_tir_start and dls_tir_suspend to what must change; sets flip. */
 dls_status dls_tir_select_pass(dls_tir_select *sel, dls_tir *s, dls_error *err) DLS_MUST_CHECK;

@@ -163,15 +163,16 @@ static void check_case(one_case *c, int number)
     }
     for (int j = 0; j < c->n; j++) {
         if (!same_job(&c->job[j], rec, j)) {
-            fail_msg("case %d (seed %d, %s, %s): job %d: start %lld end %lld pending %lld preempt %d "
-                     "resume %d promote %d executed %lld %s; expected %lld %lld %lld %lld %lld %lld "
-                     "%lld %s",
-                     number, seed, c->schedule, c->scheme, j, seconds(rec->start_us[j]),
-                     seconds(rec->end_us[j]), seconds(rec->pending_us[j]), rec->preempts[j],
-                     rec->resumes[j], rec->promotes[j], seconds(rec->executed_us[j]),
-                     state_name(rec->state[j]), c->job[j].start, c->job[j].end, c->job[j].pending,
-                     c->job[j].preempt, c->job[j].resume, c->job[j].promote, c->job[j].service,
-                     c->job[j].status);
+            fail_msg(
+                "case %d (seed %d, %s, %s): job %d: start %lld end %lld pending %lld preempt %d "
+                "resume %d promote %d executed %lld %s; expected %lld %lld %lld %lld %lld %lld "
+                "%lld %s",
+                number, seed, c->schedule, c->scheme, j, seconds(rec->start_us[j]),
+                seconds(rec->end_us[j]), seconds(rec->pending_us[j]), rec->preempts[j],
+                rec->resumes[j], rec->promotes[j], seconds(rec->executed_us[j]),
+                state_name(rec->state[j]), c->job[j].start, c->job[j].end, c->job[j].pending,
+                c->job[j].preempt, c->job[j].resume, c->job[j].promote, c->job[j].service,
+                c->job[j].status);
         }
     }
     for (int i = 0; i < c->n_ended; i++) {
@@ -190,8 +191,9 @@ static void test_random_cases(void **state)
     (void)state;
     char command[2 * PATH_MAX];
     const char *source = getenv("DLSIM_SOURCE");
-    snprintf(command, sizeof command, "python3 '%s/tests/differential/tiresias_cases.py' '%s' %d %d",
-             source ? source : ".", reference_folder, n_cases, seed);
+    snprintf(command, sizeof command,
+             "python3 '%s/tests/differential/tiresias_cases.py' '%s' %d %d", source ? source : ".",
+             reference_folder, n_cases, seed);
     FILE *f = popen(command, "r");
     assert_non_null(f);
     static one_case c;
