@@ -18,7 +18,7 @@ void dls_assign_table_fini(dls_assign_table *table)
     memset(table, 0, sizeof *table);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* Insert before the entries with more GPUs: entries of one count keep their order. */
 static dls_status insert(dls_assign_table *table, const dls_assign_entry *entry, dls_error *err)
@@ -112,7 +112,7 @@ size_t dls_assign_table_print(const dls_assign_table *table, char *buf, size_t s
     return used;
 }
 
-/* ---- drawing ------------------------------------------------------------------------------------- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 /* The entry for one job: of the last count that is not above its GPUs, by weight. */
 static const dls_assign_entry *draw(const dls_assign_table *table, int32_t gpus, double at)

@@ -105,7 +105,7 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the rows ------------------------------------------------------------------------------------ */
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 #define USER_SIZE 48
 
@@ -215,7 +215,7 @@ static dls_status build(const dls_synth_plan *plan, const dls_synth_params *para
     return status;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static dls_status draw(const dls_synth_plan *plan, const dls_synth_params *params,
                        dls_synth_jobs *jobs, dls_synth_report *report, dls_error *err)

@@ -59,7 +59,7 @@ static int load(const input *in, dls_trace **trace)
     return 0;
 }
 
-/* ---- stats --------------------------------------------------------------------------------------- */
+/* ---- stats ----------------------------------------------------------------------------------- */
 
 static int print_stats(const input *in, bool json)
 {
@@ -121,7 +121,7 @@ static int cmd_stats(int argc, char **argv)
                                                : dls_status_exit_code(DLS_EUSAGE);
 }
 
-/* ---- convert ------------------------------------------------------------------------------------- */
+/* ---- convert --------------------------------------------------------------------------------- */
 
 /* Replace *trace by one with models of the built-in table `name`. */
 static dls_status assign(const char *name, uint64_t seed, dls_trace **trace, dls_error *err)
@@ -214,7 +214,7 @@ static int cmd_convert(int argc, char **argv)
                   : dls_ui_usage(command, "where to? -o OUT.csv is missing");
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static void help(FILE *to)
 {

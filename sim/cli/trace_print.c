@@ -30,7 +30,7 @@ static double share(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void put_dist(FILE *to, const char *name, const dls_stats_dist *dist)
 {
@@ -121,7 +121,7 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace)
     }
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_number(FILE *to, const char *name, double value)
 {

@@ -45,7 +45,7 @@ static int64_t milli_of(const dls_trace_columns *c, size_t i)
     return c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000);
 }
 
-/* ---- marginals ----------------------------------------------------------------------------------- */
+/* ---- marginals ------------------------------------------------------------------------------- */
 
 static void gpu_mix(const dls_synth_profile *profile, const dls_trace_columns *c)
 {
@@ -202,7 +202,7 @@ static void pai_fractions(void **state)
     dls_trace_destroy(trace);
 }
 
-/* ---- arrivals ------------------------------------------------------------------------------------ */
+/* ---- arrivals -------------------------------------------------------------------------------- */
 
 /* Gaps of Philly: published coefficient of variation 2.1 (Poisson: 1), 9 % zeros, GPU count
  * repeated within 60 s with probability 0.91 (0.76 if independent). */
@@ -274,7 +274,7 @@ static void poisson(void **state)
     dls_trace_destroy(trace);
 }
 
-/* ---- load and limits ----------------------------------------------------------------------------- */
+/* ---- load and limits ------------------------------------------------------------------------- */
 
 static void load_is_met(void **state)
 {
@@ -400,7 +400,7 @@ static void bad_parameters(void **state)
             (p.waiting_frac = .9, p.time_frac = .9, p.cluster_gpus = 100000, p.n_jobs = 50));
 }
 
-/* ---- determinism, memory ------------------------------------------------------------------------- */
+/* ---- determinism, memory --------------------------------------------------------------------- */
 
 static uint64_t digest(const dls_trace *trace)
 {
