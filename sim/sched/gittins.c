@@ -6,7 +6,7 @@
  * threshold, or `delta` for every queue. Without `delta` the last queue is first come, first served
  * by start, as in the paper.
  *
- * The index moves while a job runs. It is taken at knots: 16 to a bounded queue, 64 quantiles beyond.
+ * The index moves while a job runs. It is taken at knots: 8 to a bounded queue, 64 quantiles beyond.
  */
 #include "sched/mlfq.h"
 #include "sched/service_dist.h"
@@ -42,7 +42,7 @@ static const dls_option options[] = {
     {0},
 };
 
-#define STEPS 16
+#define STEPS 8
 #define TAIL 64
 #define MAX_KNOTS ((DLS_OPT_LIST_MAX + 1) * STEPS + TAIL)
 

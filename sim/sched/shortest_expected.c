@@ -2,7 +2,7 @@
  *
  * shortest-expected: least expected remaining service first, E[S - a | S > a] over the service of
  * past jobs. Knows the distribution and the attained service a, not the job's own run time. Between
- * the knots (64 quantiles of the samples) the expectation falls as the job is served.
+ * the knots (16 quantiles of the samples) the expectation falls as the job is served.
  */
 #include "sched/service_dist.h"
 
@@ -16,7 +16,7 @@ static const dls_option options[] = {
     {0},
 };
 
-#define KNOTS 64
+#define KNOTS 16
 
 struct expected {
     dls_service_dist dist;
