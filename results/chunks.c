@@ -11,7 +11,7 @@ enum {
     WORKERS_MAX = 8,
     RING = 8,                    /* chunks under way when there are workers */
     TEXT_CHUNK_BYTES = 1 << 20,  /* wide texts get fewer rows per chunk */
-    THREADS_FROM_BYTES = 4 << 20 /* below, starting threads costs more than it saves */
+    THREADS_FROM_BYTES = 1 << 18 /* below, starting threads costs more than it saves */
 };
 
 /* zlib's level and strategy. After the shuffle a chunk is planes of equal bytes and planes of
@@ -221,15 +221,18 @@ static slot *slot_of(dls_chunks *c, size_t i)
 static dls_status retire(dls_chunks *c, bool drop, dls_error *err)
 {
     slot *s = slot_of(c, c->written);
-    if (c->started == 0) {
-        s->failed = !drop && !compress_slot(s, &c->own);
+    pthread_mutex_lock(&c->lock);
+    const bool untouched = c->taken == c->written; /* chunks are taken in order */
+    if (untouched) {
         c->taken++;
     } else {
-        pthread_mutex_lock(&c->lock);
         while (!s->ready) {
             pthread_cond_wait(&c->done, &c->lock);
         }
-        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (untouched) { /* better than to wait for somebody else to begin */
+        s->failed = !drop && !compress_slot(s, &c->own);
     }
     c->written++;
     dls_status status = DLS_OK;

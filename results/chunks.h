@@ -6,6 +6,8 @@
  *
  *      columns --> ring of chunks --> workers: fill, shuffle, deflate --> caller: H5Dwrite_chunk
  *
+ * The caller compresses, too, when the chunk that it wants next is one that no worker has begun.
+ *
  * Chunks are written in one fixed order, so the bytes do not depend on the number of threads.
  */
 #ifndef DLS_RESULTS_CHUNKS_H
@@ -17,7 +19,7 @@
 
 typedef struct dls_chunks dls_chunks;
 
-/* Up to `workers` threads, started when the first long table comes; 0: the caller compresses. */
+/* Up to `workers` threads, started when the first long table comes; 0: the caller does it all. */
 dls_status dls_chunks_create(const dls_h5 *h5, int workers, dls_chunks **out,
                              dls_error *err) DLS_MUST_CHECK;
 /* Write each column as a dataset of n rows in group `at`. table names it in messages. */
