@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Weights for the device: one array of floats and one of bf16 fragments, built on the host and
+ * uploaded once.
+ */
+#ifndef DLS_CUDA_PACK_CUH
+#define DLS_CUDA_PACK_CUH
+
+extern "C" {
+#include "base/alloc.h"
+}
+#include "predictor/driple/cuda_kernels.cuh"
+#include "predictor/driple/model.h"
+
+#include <cstdio>
+#include <cstring>
+
+/* Offsets in floats into the array, except the fragments'. */
+struct pack_layout {
+    size_t conv_w, conv_b; /* [n_convs + n_settings][h][h], [..][h] */
+    size_t wi, wh, bi, bh; /* [h][3h], [3h] */
+    size_t lstm_w, lstm_b; /* [2h][4h], [4h]: W_ih and W_hh merged for the part that is h */
+    size_t attention;      /* [h] and a bias */
+    size_t mlp, mlp_stride;
+    size_t total;
+    size_t frag_conv, frag_gru, frag_total; /* in uint2 */
+};
+
+static inline pack_layout pack_plan(const dls_inspector *insp)
+{
+    const dls_arch *a = &insp->arch;
+    const size_t h = (size_t)a->hidden;
+    const size_t convs = (size_t)dls_arch_n_convs(a) + insp->n_settings;
+    pack_layout l;
+    memset(&l, 0, sizeof l);
+    size_t at = 0;
+    l.conv_w = at, at += convs * h * h;
+    l.conv_b = at, at += convs * h;
+    l.wi = at, at += h * 3 * h;
+    l.wh = at, at += h * 3 * h;
+    l.bi = at, at += 3 * h;
+    l.bh = at, at += 3 * h;
+    l.lstm_w = at, at += 2 * h * 4 * h;
+    l.lstm_b = at, at += 4 * h;
+    l.attention = at, at += h + 1;
+    l.mlp = at;
+    for (int i = 0; i < a->mlp_layers; i++) {
+        const size_t k = i == 0 ? (size_t)dls_arch_pooled_width(a) : h;
+        const size_t n = i == a->mlp_layers - 1 ? (size_t)a->n_outputs : h;
+        l.mlp_stride += (k + 1) * n;
+    }
+    at += l.mlp_stride * (1 + insp->n_settings);
+    l.total = at;
+    l.frag_gru = convs * 4 * 8 * 32;
+    l.frag_total = l.frag_gru + 2 * 4 * 8 * 3 * 32;
+    return l;
+}
+
+/* to[k][n] = m[n][first + k] (torch linear layers are [out][in]). */
+static inline void pack_turned(const dls_tensor *m, size_t first, size_t k, size_t n, size_t ld,
+                               float *to)
+{
+    for (size_t i = 0; i < k; i++) {
+        for (size_t j = 0; j < n; j++) {
+            to[i * ld + j] = (float)m->data[j * (size_t)m->spec.cols + first + i];
+        }
+    }
+}
+
+static inline void pack_vector(const dls_tensor *v, float *to)
+{
+    for (int64_t i = 0; i < dls_tensor_len(&v->spec); i++) {
+        to[i] = (float)v->data[i];
+    }
+}
+
+static inline void pack_mlp(const dls_inspector *insp, int setting, float *to)
+{
+    for (int l = 0; l < insp->arch.mlp_layers; l++) {
+        char name[96];
+        snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d.linear.weight", l);
+        const dls_tensor *w = dls_inspector_tensor(insp, setting, true, name);
+        snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d.linear.bias", l);
+        const size_t k = (size_t)w->spec.cols;
+        const size_t n = (size_t)w->spec.rows;
+        pack_turned(w, 0, k, n, n, to);
+        pack_vector(dls_inspector_tensor(insp, setting, true, name), to + k * n);
+        to += (k + 1) * n;
+    }
+}
+
+static inline void pack_conv_gcn(const dls_inspector *insp, int setting, int layer, bool suffix,
+                                 float *w, float *b)
+{
+    char name[96];
+    snprintf(name, sizeof name, "conv_layers.%d.W", layer);
+    pack_vector(dls_inspector_tensor(insp, setting, suffix, name), w); /* zero below its rows */
+    snprintf(name, sizeof name, "conv_layers.%d.b", layer);
+    pack_vector(dls_inspector_tensor(insp, setting, suffix, name), b);
+}
+
+static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, float *to)
+{
+    const size_t h = (size_t)insp->arch.hidden;
+    if (insp->arch.gru) {
+        pack_turned(dls_tensors_find(&insp->base, "gru.gru.weight_ih_l0"), 0, h, 3 * h, 3 * h,
+                    to + l->wi);
+        pack_turned(dls_tensors_find(&insp->base, "gru.gru.weight_hh_l0"), 0, h, 3 * h, 3 * h,
+                    to + l->wh);
+        pack_vector(dls_tensors_find(&insp->base, "gru.gru.bias_ih_l0"), to + l->bi);
+        pack_vector(dls_tensors_find(&insp->base, "gru.gru.bias_hh_l0"), to + l->bh);
+    }
+    if (insp->arch.pool == DLS_POOL_SET2SET) {
+        const dls_tensor *wi =
+            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.weight_ih_l0");
+        const dls_tensor *wh =
+            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.weight_hh_l0");
+        const dls_tensor *bi =
+            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_ih_l0");
+        const dls_tensor *bh =
+            dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_hh_l0");
+        for (size_t j = 0; j < 4 * h; j++) {
+            for (size_t k = 0; k < 2 * h; k++) {
+                const double merged = wi->data[j * 2 * h + k] + (k < h ? wh->data[j * h + k] : 0);
+                to[l->lstm_w + k * 4 * h + j] = (float)merged;
+            }
+            to[l->lstm_b + j] = (float)(bi->data[j] + bh->data[j]);
+        }
+    } else if (insp->arch.pool == DLS_POOL_ATTENTION) {
+        pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.weight"),
+                    to + l->attention);
+        pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.bias"),
+                    to + l->attention + h);
+    }
+}
+
+/* Round to nearest even; weights are finite. */
+static inline unsigned bf16_bits(float v)
+{
+    unsigned u;
+    memcpy(&u, &v, sizeof u);
+    return (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
+}
+
+/* B fragments of w [64][ld], columns 8 block + first .., k tile kt: see dls_mma_bf16. */
+static inline void pack_fragment(const float *w, size_t ld, int kt, int column, uint2 *to)
+{
+    for (int lane = 0; lane < 32; lane++) {
+        const int k = kt * 16 + 2 * (lane % 4);
+        const float *at = w + column + lane / 4;
+        to[lane].x = bf16_bits(at[k * ld]) | bf16_bits(at[(k + 1) * ld]) << 16;
+        to[lane].y = bf16_bits(at[(k + 8) * ld]) | bf16_bits(at[(k + 9) * ld]) << 16;
+    }
+}
+
+static inline void pack_fragments(const float *floats, const pack_layout *l, size_t convs,
+                                  uint2 *to)
+{
+    for (int kt = 0; kt < 4; kt++) {
+        for (int block = 0; block < 8; block++) {
+            for (size_t c = 0; c < convs; c++) {
+                pack_fragment(floats + l->conv_w + c * 64 * 64, 64, kt, block * 8,
+                              to + (c * 32 + (size_t)(kt * 8 + block)) * 32);
+            }
+            for (int gate = 0; gate < 3; gate++) {
+                const size_t at = l->frag_gru + (size_t)((kt * 8 + block) * 3 + gate) * 32;
+                pack_fragment(floats + l->wi, 192, kt, gate * 64 + block * 8, to + at);
+                pack_fragment(floats + l->wh, 192, kt, gate * 64 + block * 8,
+                              to + at + 4 * 8 * 3 * 32);
+            }
+        }
+    }
+}
+
+/* Fill both arrays (zeroed by the caller). */
+static inline void pack_fill(const dls_inspector *insp, const pack_layout *l, float *floats,
+                             uint2 *fragments)
+{
+    const size_t h = (size_t)insp->arch.hidden;
+    const int n_convs = dls_arch_n_convs(&insp->arch);
+    for (int c = 0; c < n_convs; c++) {
+        pack_conv_gcn(insp, DLS_SETTING_BASE, c, false, floats + l->conv_w + (size_t)c * h * h,
+                      floats + l->conv_b + (size_t)c * h);
+    }
+    for (int s = -1; s < (int)insp->n_settings; s++) {
+        if (s >= 0 && insp->settings[s].has_conv) {
+            const size_t c = (size_t)n_convs + (size_t)s;
+            pack_conv_gcn(insp, s, 1, true, floats + l->conv_w + c * h * h,
+                          floats + l->conv_b + c * h);
+        }
+        pack_mlp(insp, s, floats + l->mlp + (size_t)(s + 1) * l->mlp_stride);
+    }
+    pack_cells(insp, l, floats);
+    if (h == 64 && insp->arch.gru) {
+        pack_fragments(floats, l, (size_t)n_convs + insp->n_settings, fragments);
+    }
+}
+
+#endif
