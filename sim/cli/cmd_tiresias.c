@@ -32,7 +32,7 @@ static const char help[] =
     "  --log_path=DIR          made if missing (result-<date and time>)\n"
     "  --samples=FILE          GPU-time samples of dlas-gpu-gittins and shortest-expected\n"
     "                          (yarn-gput1000.csv)\n"
-    "  --python3               the arithmetic of a run under Python 3 instead of 2.7\n"
+    "  --arithmetic=NAME       python2 or python3: how divisions and halves are rounded (python2)\n"
     "  --print                 print a summary\n"
     "  --flush_stdout          hand every row of the logs to the system at once\n"
     "  -h, --help              show this and leave\n"
@@ -121,8 +121,13 @@ static bool take(options *o, int letter, const char *value)
     case 'g':
         o->params.samples_path = value;
         return true;
-    case '3':
-        o->params.python3 = true;
+    case 'a':
+        o->params.python3 = strcmp(value, "python3") == 0;
+        if (!o->params.python3 && strcmp(value, "python2") != 0) {
+            dls_ui_usage("tiresias", "option '--arithmetic' is \"%s\": expected python2 or python3",
+                         value);
+            return false;
+        }
         return true;
     case 'P':
         return parse_switch("print", value, &o->print);
@@ -153,7 +158,7 @@ static int parse(int argc, char **argv, options *o)
         {"scheme", required_argument, NULL, 'p'},
         {"log_path", required_argument, NULL, 'l'},
         {"samples", required_argument, NULL, 'g'},
-        {"python3", no_argument, NULL, '3'},
+        {"arithmetic", required_argument, NULL, 'a'},
         {"print", optional_argument, NULL, 'P'},
         {"flush_stdout", optional_argument, NULL, 'F'},
         {"num_switch", required_argument, NULL, '1'},
