@@ -43,7 +43,7 @@ typedef struct deflater {
 struct dls_chunks {
     const dls_h5 *h5;
     slot ring[RING];
-    size_t issued, taken, written; /* chunks so far; see slot_of */
+    size_t issued, taken, written; /* chunks so far; chunk i is in ring[i % RING] */
     int workers, started;
     pthread_t thread[WORKERS_MAX];
     pthread_mutex_t lock;
@@ -211,16 +211,10 @@ void dls_chunks_destroy(dls_chunks *c)
 /* ---- the pipeline ------------------------------------------------------------------------------
  */
 
-/* Where chunk number i lies: without workers there is one at a time. */
-static slot *slot_of(dls_chunks *c, size_t i)
-{
-    return &c->ring[c->started ? i % RING : 0];
-}
-
 /* Take the oldest chunk out of the ring, compressed, and write it unless `drop`. */
 static dls_status retire(dls_chunks *c, bool drop, dls_error *err)
 {
-    slot *s = slot_of(c, c->written);
+    slot *s = &c->ring[c->written % RING];
     pthread_mutex_lock(&c->lock);
     const bool untouched = c->taken == c->written; /* chunks are taken in order */
     if (untouched) {
@@ -298,10 +292,10 @@ static dls_status grow_buffer(unsigned char **buffer, size_t *cap, size_t bytes,
 /* Put the chunk that starts at row `first` into the ring. */
 static dls_status issue(dls_chunks *c, const slot *what, dls_error *err)
 {
-    if (c->issued - c->written == (c->started ? RING : 1)) {
+    if (c->issued - c->written == RING) {
         DLS_TRY(retire(c, false, err));
     }
-    slot *s = slot_of(c, c->issued);
+    slot *s = &c->ring[c->issued % RING];
     const size_t whole = what->chunk_rows * what->width;
     DLS_TRY(grow_buffer(&s->raw, &s->raw_cap, whole, err));
     DLS_TRY(grow_buffer(&s->out, &s->out_cap, compressBound(whole) + 64, err));
