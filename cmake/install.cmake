@@ -1,5 +1,35 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-if(TARGET dlsim)
-  install(TARGETS dlsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The program, the public headers, one static library with a pkg-config file and a CMake package.
+if(NOT TARGET dlsim)
+  return()
 endif()
+
+set(objects $<TARGET_OBJECTS:dlsim_core>)
+if(TARGET dlsim_driple)
+  list(APPEND objects $<TARGET_OBJECTS:dlsim_driple>)
+endif()
+add_library(dlsim_static STATIC ${objects})
+set_target_properties(dlsim_static PROPERTIES OUTPUT_NAME dlsim LINKER_LANGUAGE C)
+
+# From the folders of the two package files up to the prefix: LIBDIR may be lib or lib/<triplet>.
+string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_LIBDIR})
+set(DLSIM_UP_FROM_PC ${up}/..)
+set(DLSIM_UP_FROM_CMAKE ${up}/../..)
+foreach(file dlsim.pc dlsimConfig.cmake)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/${file}.in ${CMAKE_CURRENT_BINARY_DIR}/${file} @ONLY)
+endforeach()
+include(CMakePackageConfigHelpers)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/dlsimConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+
+install(TARGETS dlsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS dlsim_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY sim/include/dlsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlsimConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/dlsimConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dlsim)
+install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim FILES_MATCHING PATTERN *.cfg)
+install(FILES docs/dlsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES cmake/dlsim.bash RENAME dlsim
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

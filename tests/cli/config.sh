@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Configurations: shipped ones load, the manual is current, all problems are listed at once.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+expect 0 config --check "$source"/configs/*.cfg
+test "$(grep -c ': good$' out.txt)" -eq "$(ls "$source"/configs/*.cfg | wc -l)" || fail "$(cat out.txt)"
+
+expect 0 config --defaults
+cp out.txt defaults.cfg
+expect 0 config --check defaults.cfg
+expect 0 --config=defaults.cfg --trace="$sample" -q
+
+expect 0 config --markdown
+cmp out.txt "$source/docs/config.md" ||
+    fail "docs/config.md is not current: dlsim config --markdown > docs/config.md"
+
+expect 0 config --explain scheduler.restore_cost
+says out.txt "62 s"
+expect 0 config --explain cluster.nodes.count
+expect 0 config --explain 'cluster.nodes[3].count'
+expect 0 config --explain cluster
+says out.txt "nodes"
+expect 0 config --explain scheduler.queue_limits
+says out.txt "option of dlas-gpu"
+expect 2 config --explain 'cluster.nodes['
+
+# One file, many mistakes, one line each with its place.
+cat >wrong.cfg <<'END'
+schema_version = 1;
+sed = 3;
+cluster: {
+    rack_uplink = "100 Gbit";
+    nodes = (
+        { count = 9000000000; gpus = 8; gpu_type = "V100"; },
+        { count = 4; gpus = 65; gpu_type = "V1000"; rack_sise = 3; },
+        { gpus = 4; gpu_type = "P100"; memory = "64"; }
+    );
+};
+scheduler: { name = "srtf"; quantum = 60; restore_cost = true; };
+run: { seed = "one"; until = "7 fortnights"; };
+results: { warmup = -5; allocations = 1; };
+END
+expect 3 config --check wrong.cfg
+says err.txt "wrong.cfg:2: unknown key 'sed'"
+says err.txt "wrong.cfg:4: 'cluster.rack_uplink' \"100 Gbit\" has the unknown unit 'Gbit'"
+says err.txt "wrong.cfg:6: the number 9000000000 does not fit 32 bits"
+says err.txt "wrong.cfg:7: 'cluster.nodes[1].gpus' is \"65\": expected integer 1..64"
+says err.txt "wrong.cfg:7: unknown GPU type 'V1000' (did you mean 'V100'?)"
+says err.txt "wrong.cfg:7: unknown key 'cluster.nodes[1].rack_sise' (did you mean 'rack_size'?)"
+says err.txt "wrong.cfg:8: 'cluster.nodes[2].count' is missing"
+says err.txt "wrong.cfg:8: 'cluster.nodes[2].memory' \"64\" has no unit"
+says err.txt "wrong.cfg:11: unknown key 'scheduler.quantum': srtf has no such option"
+says err.txt "wrong.cfg:11: 'scheduler.restore_cost' is true or false: expected time"
+says err.txt "wrong.cfg:12: 'run.seed' is text: expected integer"
+says err.txt "wrong.cfg:12: 'run.until' \"7 fortnights\" has the unknown unit"
+says err.txt "wrong.cfg:13: 'results.warmup'"
+says err.txt "wrong.cfg:13: 'results.allocations' is an integer: expected true or false"
+says err.txt "14 problems"
+test "$(grep -c '^wrong.cfg:' err.txt)" -eq 14 || fail "not one line per problem: $(cat err.txt)"
+echo "$checks checks"

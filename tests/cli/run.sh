@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs: summary, JSON, results file, quiet, precedence, compatibility mode, infeasible jobs, studies.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+config=$source/configs/quickstart.cfg
+
+expect 0 --config="$config" --trace="$sample"
+says out.txt "job completion time"
+says err.txt "60 jobs"
+! grep -q "results:" err.txt || fail "results written without being asked"
+expect 0 run -c "$config" --trace="$sample" --json
+python3 -c 'import json; json.load(open("out.txt"))' || fail "--json is not JSON"
+expect 0 --config="$config" --trace="$sample" --quiet
+empty out.txt
+empty err.txt
+
+# A results file, not replaced without --force, and readable.
+expect 0 --config="$config" --trace="$sample" -o run.h5
+says err.txt "results: run.h5"
+expect 5 --config="$config" --trace="$sample" -o run.h5
+says err.txt "--force"
+expect 0 --config="$config" --trace="$sample" -o run.h5 --force
+test "$(ls | grep -c part)" -eq 0 || fail "a part was left"
+expect 0 inspect run.h5
+expect 0 --config="$config" --trace="$sample" --set results.path=set.h5 -q
+test -s set.h5 || fail "results.path did not count"
+
+# The resolved configuration in the file loads and gives the same.
+digest() {
+    "$dlsim" --trace="$sample" --json -q "$@" | grep -o '"digest": *"[0-9a-f]*"'
+}
+"$dlsim" config --resolve "$config" --set run.seed=7 >resolved.cfg
+says resolved.cfg "seed = 7;"
+"$dlsim" config --resolve resolved.cfg | cmp - resolved.cfg || fail "resolving is not stable"
+test "$(digest --config="$config" --seed=7)" = "$(digest --config=resolved.cfg)" || fail "digests"
+
+# default < file < --set, named options in the order of the command line
+expect 0 config --resolve "$config" --set scheduler.restore_cost=5
+says out.txt 'restore_cost = "5 s";'
+tight="--set cluster.nodes[0].count=2"
+a=$(digest --config="$config" $tight --scheduler=srtf)
+b=$(digest --config="$config" $tight --set scheduler.name=srtf)
+c=$(digest --config="$config" $tight --scheduler=fifo --set scheduler.name=srtf)
+d=$(digest --config="$config" $tight --scheduler=fifo)
+test -n "$a" && test "$a" = "$b" && test "$b" = "$c" && test "$a" != "$d" || fail "precedence: $a $b $c $d"
+printf 'job_id,num_gpu,submit_time,duration\n1,4,0,10\n2,4,5,1000000\n' >two.csv
+expect 0 --config="$config" --trace=two.csv --until=100 --json -q
+python3 - <<'END' || fail "--until"
+import json
+text = json.dumps(json.load(open("out.txt")))
+assert '"unfinished": 1' in text and '"completed": 1' in text, text
+END
+
+# Standard input, as trace and as configuration.
+"$dlsim" --config="$config" --trace=- -q --json <"$sample" >out.txt || fail "trace from stdin"
+"$dlsim" --config=- --trace="$sample" -q --json <"$config" >out.txt || fail "configuration from stdin"
+
+# A job that can never run is told before, and blocks nobody.
+printf 'job_id,num_gpu,submit_time,duration\nbig,300,0,10\nsmall,1,1,10\n' >big.csv
+expect 0 --config="$config" --trace=big.csv
+says err.txt "1 of 2 jobs can never run"
+says err.txt "big (300 GPUs)"
+
+# Compatibility mode: other names, no options, a uniform cluster.
+cat >compat.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ({ count = 4; gpus = 4; gpu_type = "P100"; }); };
+scheduler: { name = "dlas-gpu"; };
+placement: { name = "count"; };
+run: { compat = "tiresias"; };
+END
+printf 'job_id,num_gpu,submit_time,duration,model_name,iterations,interval\n1,4,0,100,vgg16,1,1\n2,4,0,200,vgg16,1,1\n' >t.csv
+expect 0 --config=compat.cfg --trace=t.csv -o compat.h5
+says out.txt "2 completed"
+expect 3 --config=compat.cfg --trace=t.csv --set scheduler.restore_cost=62
+says err.txt "restore cost"
+expect 3 --config=compat.cfg --trace=t.csv --set scheduler.queue_limits=5
+says err.txt "no options of policies"
+expect 3 --config=compat.cfg --trace=t.csv --scheduler=dlas-gp
+says err.txt "did you mean 'dlas-gpu'?"
+expect 3 --config=compat.cfg --trace=t.csv --set 'cluster.nodes[0].rack_size=3'
+says err.txt "racks"
+
+# A study.
+expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --placements=count,spread -o study
+for file in fifo-count fifo-spread srtf-count srtf-spread; do
+    test -s study/$file.h5 || fail "study/$file.h5 is missing"
+    says out.txt "${file%-*}/${file#*-}"
+done
+expect 5 study --config="$config" --trace="$sample" --schedulers=fifo --placements=count -o study
+expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,dlas-gpu --json -q
+python3 -c 'import json; assert len(json.load(open("out.txt"))["runs"]) == 2' || fail "study --json"
+expect 3 study --config="$config" --trace="$sample" --schedulers=fifo,srft
+says err.txt "did you mean 'srtf'?"
+
+# Output that cannot be written.
+mkdir -p here
+expect 5 --config="$config" --trace="$sample" -o here
+says err.txt "not a file"
+if [ "$(id -u)" -ne 0 ]; then
+    mkdir -m 555 closed
+    expect 5 --config="$config" --trace="$sample" -o closed/run.h5
+fi
+# A file size limit stands for a full disk.
+(
+    ulimit -f 4
+    code=0
+    "$dlsim" --config="$config" --trace="$sample" -o full.h5 >out.txt 2>/dev/null || code=$?
+    echo $code >code.txt
+)
+test "$(cat code.txt)" -eq 5 || fail "a full disk: exit code $(cat code.txt)"
+test ! -e full.h5 && test ! -e full.h5.part || fail "a truncated file was left"
+
+# Progress only when asked or on a terminal.
+expect 0 --config="$config" --trace="$sample"
+! grep -q "ETA\|\[=" err.txt || fail "a progress bar in a pipe"
+echo "$checks checks"

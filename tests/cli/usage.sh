@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Help, usage errors, suggestions, exit codes.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+config=$source/configs/quickstart.cfg
+
+for help in --help -h help; do
+    expect 0 $help
+    says out.txt "Commands:"
+    empty err.txt
+done
+expect 2
+says err.txt "Usage:"
+empty out.txt
+
+# Every command that the help names explains itself on stdout.
+"$dlsim" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands.txt
+test "$(wc -l <commands.txt)" -ge 11 || fail "too few commands: $(cat commands.txt)"
+while read -r command; do
+    expect 0 "$command" --help
+    grep -qi "usage" out.txt || fail "$command --help: $(cat out.txt)"
+    empty err.txt
+done <commands.txt
+expect 0 help study
+says out.txt "--schedulers"
+
+# Mistyped words get a suggestion, on stderr, with a way to help.
+expect 2 rn
+says err.txt "did you mean 'run'?"
+says err.txt "Try 'dlsim --help'."
+expect 2 --confg=x
+says err.txt "did you mean '--config'?"
+says err.txt "Try 'dlsim run --help'."
+expect 2 study --config="$config" --trace="$sample" --schedulrs=fifo
+says err.txt "did you mean '--schedulers'?"
+expect 2 list scheduler
+says err.txt "did you mean 'schedulers'?"
+expect 2 config --explain scheduler.restore_cots
+says err.txt "did you mean 'scheduler.restore_cost'?"
+expect 3 --config="$config" --trace="$sample" --scheduler=dlas_gpu
+says err.txt "did you mean 'dlas-gpu'?"
+expect 3 --config="$config" --trace="$sample" --placement=consolidate
+says err.txt "did you mean 'consolidated'?"
+expect 3 --config="$config" --trace="$sample" --trace-format=nativ
+says err.txt "did you mean 'native'?"
+expect 3 --config="$config" --trace="$sample" --set scheduler.queue_limit=5
+says err.txt "did you mean 'queue_limits'?"
+expect 3 --config="$config" --trace="$sample" --set sheduler.name=fifo
+says err.txt "did you mean 'scheduler.name'?"
+
+# Options: missing values, values too many, ambiguous and unknown ones, stray words.
+expect 2 -x
+says err.txt "unknown option '-x'"
+expect 2 -c
+says err.txt "option '-c' needs a value"
+expect 2 --config
+says err.txt "option '--config' needs a value"
+expect 2 --config="$config" --trace
+says err.txt "option '--trace' needs a value"
+expect 2 --quiet=3
+says err.txt "option '--quiet' takes no value"
+expect 2 run --se=3
+says err.txt "ambiguous"
+expect 2 --config="$config" --trace="$sample" stray
+says err.txt "unexpected word 'stray'"
+expect 2 --trace="$sample"
+says err.txt "no configuration"
+expect 2 --config="$config"
+says err.txt "no trace"
+expect 2 --config="$config" --trace="$sample" --progress=often
+says err.txt "auto, always or never"
+expect 2 config
+expect 2 config --defaults --markdown
+expect 2 config --check
+expect 2 list
+expect 2 list gpus formats
+expect 2 study --config="$config" --trace="$sample"
+says err.txt "no schedulers"
+expect 2 study --config="$config" --trace="$sample" --schedulers=fifo,,srtf
+expect 2 version --jsn
+says err.txt "did you mean '--json'?"
+
+# Exit codes by kind.
+expect 3 --config=nowhere.cfg --trace="$sample"
+says err.txt "nowhere.cfg"
+expect 3 --config="$work" --trace="$sample"
+says err.txt "is a folder"
+expect 4 --config="$config" --trace=nowhere.csv
+says err.txt "nowhere.csv"
+expect 3 --config="$config" --trace="$sample" --seed=abc --until=soon --set x
+says err.txt "--seed"
+says err.txt "--until"
+says err.txt "not key=value"
+says err.txt "3 problems"
+expect 5 --config="$config" --trace="$sample" -o nowhere/run.h5
+says err.txt "nowhere"
+empty out.txt
+"$dlsim" list gpus >/dev/full 2>err.txt && fail "a full disk behind stdout went unnoticed"
+says err.txt "standard output could not be written"
+
+# Data is on stdout and parses.
+for what in schedulers placements formats gpus assignments; do
+    expect 0 list $what --json
+    python3 -c 'import json, sys; assert len(json.load(open("out.txt"))) >= 1' || fail "list $what --json"
+    expect 0 list $what
+done
+expect 0 list schedulers
+says out.txt "dlas-gpu"
+says out.txt "default 3250,7200"
+expect 0 version --json
+python3 -c 'import json; v = json.load(open("out.txt")); assert v["version"] and v["hdf5"]' || fail version
+expect 0 --version
+says out.txt "dlsim "
+
+# Colour: never into a pipe, always when asked, not with NO_COLOR.
+expect 0 list gpus
+! grep -q "$(printf '\033')" out.txt || fail "colour in a pipe"
+expect 0 list gpus --color=always
+grep -q "$(printf '\033')" out.txt || fail "--color=always has no colour"
+echo "$checks checks"
