@@ -77,8 +77,8 @@ const dls_synth_profile dls_synth_helios = {
     .weekday = {1.06, 1.11, 1.27, 1.23, .92, .69, .72},
     /* jobs per day vary by 0.46, of which weekdays explain 0.22 */
     .day_cv = .40,
-    /* fitted by hand to the gaps between submissions; published and generated: zeros 9 and 6 %,
-     * median 45 and 11 s, 90 % 251 and 310 s, 99 % 1,236 and 1,430 s, coefficient of variation 4.3
+    /* fitted by hand to the gaps between submissions; published and generated: zeros 9 and 5 %,
+     * median 45 and 12 s, 90 % 251 and 311 s, 99 % 1,236 and 1,427 s, coefficient of variation 4.3
      * and 3.4, GPU count repeated within 60 s 0.57 and 0.56 */
     .batch_exponent = 2.5,
     .batch_max = 500,

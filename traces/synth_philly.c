@@ -108,9 +108,9 @@ const dls_synth_profile dls_synth_philly = {
     /* jobs per day vary by 0.71, of which weekdays explain 0.33 */
     .day_cv = .50,
     /* fitted by hand to the gaps between submissions; published and generated: zeros 9 and 6 %,
-     * median 8 and 6 s, 90 % 204 and 160 s, 99 % 600 and 930 s, coefficient of variation 2.1 and
-     * 3.1, GPU count repeated within 60 s 0.91 and 0.91, variance / mean of the counts per 5 min,
-     * hour and day 38, 148, 699 and 21, 80, 600 */
+     * median 8 and 6 s, 90 % 204 and 170 s, 99 % 600 and 904 s, coefficient of variation 2.1 and
+     * 3.0, GPU count repeated within 60 s 0.91 and 0.90, variance / mean of the counts per 5 min,
+     * hour and day 38, 148, 699 and 20, 79, 623 */
     .batch_exponent = 2.0,
     .batch_max = 300,
     .batch_gap_s = 7,

@@ -11,6 +11,8 @@
 
 enum { FORMAT = 256, JSON, ZERO, ASSIGN, SEED };
 
+#define MAX_TABLES 15
+
 /* What stats and convert share. */
 typedef struct input {
     const char *path, *format;
@@ -128,7 +130,13 @@ static dls_status assign(const char *name, uint64_t seed, dls_trace **trace, dls
 {
     const char *text = dls_assign_builtin_text(name);
     if (!text) {
-        return dls_fail(err, DLS_EUSAGE, "--assign", "no workload table \"%s\"", name);
+        const char *names[MAX_TABLES + 1] = {NULL};
+        for (int i = 0; i < MAX_TABLES && dls_assign_builtin_name(i); i++) {
+            names[i] = dls_assign_builtin_name(i);
+        }
+        const char *near = dls_suggest(name, names);
+        return dls_fail(err, DLS_EUSAGE, "--assign", "no workload table \"%s\"%s%s%s", name,
+                        near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
     }
     dls_assign_table table;
     dls_trace *assigned;

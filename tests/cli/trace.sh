@@ -57,8 +57,8 @@ expect "bad duration" 2 - "--max-duration" "$dlsim" trace generate --max-duratio
 expect "load and queueing" 2 - "not both" \
     "$dlsim" trace generate --load=1 --queueing=heavy -o "$dir/x"
 expect "unwritable" 5 - "no/such" "$dlsim" trace generate -o "$dir/no/such/file"
-expect "bad table" 2 - 'no workload table "x"' \
-    "$dlsim" trace convert --assign=x -o "$dir/x" "$source_dir/traces/samples/quick_60.csv"
+expect "bad table" 2 - 'no workload table "murri" (did you mean "muri"?)' \
+    "$dlsim" trace convert --assign=murri -o "$dir/x" "$source_dir/traces/samples/quick_60.csv"
 [ ! -e "$dir/x" ] || fail "a refused command wrote a file"
 
 # the samples come from the commands that their README gives
