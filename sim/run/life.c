@@ -75,9 +75,8 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
 {
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
-    const int32_t type = s->type[job];
     dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
-    if (e->discipline == DLS_EASY && type >= 0) {
+    if (e->discipline == DLS_EASY && s->type[job] >= 0) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
         p.key = e->anchor_us[job] + e->estimate_us[job];
     } else if (!e->program) {
@@ -94,14 +93,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     const dls_rank rank = {.level = p.level, .key = p.key, .tie = p.tie, .id = job};
     e->rec->promotes[job] += p.promoted;
-    if (type >= 0) {
-        dls_select_remove_running(s, job);
-        dls_select_add_running(s, job, type, rank, e->now_us);
-    } else {
-        if (why != DLS_EVENT_SUBMITTED) {
-            dls_select_remove_waiting(s, job);
-        }
+    if (why == DLS_EVENT_SUBMITTED) {
         dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    } else {
+        dls_select_refile(s, job, rank, e->now_us);
     }
     DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, err));
     DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.stale_us, err));

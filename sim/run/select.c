@@ -73,6 +73,26 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     }
 }
 
+void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
+{
+    const int32_t type = s->type[job];
+    if (type >= 0 && !s->ranked) {
+        return; /* only counted */
+    }
+    const dls_rank old = dls_select_rank(s, job, now_us);
+    if (dls_rank_cmp(&old, &rank) == 0) {
+        return;
+    }
+    if (type >= 0) {
+        dls_select_remove_running(s, job);
+        dls_select_add_running(s, job, type, rank, now_us);
+    } else {
+        const int64_t estimate_us = s->order.node[job].aux;
+        dls_select_remove_waiting(s, job);
+        dls_select_add_waiting(s, job, rank, estimate_us);
+    }
+}
+
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 {
     dls_rank rank = s->order.node[job].rank;

@@ -75,6 +75,8 @@ void dls_select_remove_waiting(dls_select *s, int32_t job);
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank,
                             int64_t now_us);
 void dls_select_remove_running(dls_select *s, int32_t job);
+/* Give a waiting or selected job another rank, as of now. O(1) if it is the one it has. */
+void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
 /* The rank that a member has now. */
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
 
