@@ -10,7 +10,7 @@
 enum {
     WORKERS_MAX = 8,
     RING = 8,                    /* chunks under way when there are workers */
-    TEXT_CHUNK_BYTES = 1 << 20,  /* wide texts get fewer rows per chunk */
+    TEXT_CHUNK_BYTES = 1 << 19,  /* wide texts get fewer rows per chunk */
     THREADS_FROM_BYTES = 1 << 18 /* below, starting threads costs more than it saves */
 };
 
