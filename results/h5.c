@@ -168,7 +168,6 @@ hid_t dls_h5_type(dls_field_type type, size_t width, bool in_file)
         return H5Tcopy(in_file ? H5T_STD_I32LE : H5T_NATIVE_INT32);
     case DLS_FIELD_U32:
         return H5Tcopy(in_file ? H5T_STD_U32LE : H5T_NATIVE_UINT32);
-    case DLS_FIELD_U8:
     case DLS_FIELD_BOOL:
         return H5Tcopy(in_file ? H5T_STD_U8LE : H5T_NATIVE_UINT8);
     case DLS_FIELD_F32:

@@ -82,7 +82,6 @@ size_t dls_field_width(dls_field_type type)
                                     [DLS_FIELD_U64] = 8,
                                     [DLS_FIELD_I32] = 4,
                                     [DLS_FIELD_U32] = 4,
-                                    [DLS_FIELD_U8] = 1,
                                     [DLS_FIELD_F32] = 4,
                                     [DLS_FIELD_F64] = 8,
                                     [DLS_FIELD_BOOL] = sizeof(bool),

@@ -16,7 +16,6 @@ typedef enum dls_field_type {
     DLS_FIELD_U64,
     DLS_FIELD_I32,
     DLS_FIELD_U32,
-    DLS_FIELD_U8,
     DLS_FIELD_F32,
     DLS_FIELD_F64,
     DLS_FIELD_BOOL,    /* C bool, an unsigned byte in the file */
