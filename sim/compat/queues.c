@@ -51,7 +51,7 @@ static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
     s->preemptive = true;
     const size_t classes = (size_t)q->n_limits * (size_t)s->n_sizes;
     q->queue = dls_alloc_zero(n, sizeof *q->queue);
-    q->moved = dls_alloc_zero(n, sizeof *q->moved);
+    q->listed = dls_alloc_zero(n, sizeof *q->listed);
     q->tie = dls_alloc_zero(n, sizeof *q->tie);
     q->standing = dls_alloc_zero(n, sizeof *q->standing);
     q->passed = dls_alloc_zero(n, sizeof *q->passed);
@@ -62,7 +62,7 @@ static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
     q->class_of = dls_alloc_zero(classes, sizeof *q->class_of);
     q->first_origin_s = dls_alloc_zero(classes, sizeof *q->first_origin_s);
     q->stay_s = dls_alloc_zero(classes, sizeof *q->stay_s);
-    if (!q->queue || !q->moved || !q->tie || !q->standing || !q->passed || !q->ending ||
+    if (!q->queue || !q->listed || !q->tie || !q->standing || !q->passed || !q->ending ||
         !q->overdue || !q->moves || !q->joins || !q->class_of || !q->first_origin_s || !q->stay_s) {
         return dls_nomem(err, "queues", n * 32);
     }
@@ -76,7 +76,9 @@ static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
         DLS_TRY(
             dls_tir_samples_init(&q->samples, s->p->samples, s->p->n_samples, s->p->python3, err));
         DLS_TRY(dls_tir_samples_rank(&q->samples, err));
-        DLS_TRY(dls_evq_init(&q->crossings, n, err));
+        for (int i = 0; i < 4; i++) {
+            DLS_TRY(dls_evq_init(&q->crossings[i], n, err));
+        }
     }
     DLS_TRY(dls_tir_select_init(&q->sel, s, q->per_size, err));
     DLS_TRY(dls_evq_init(&q->ends, n, err));
@@ -89,11 +91,13 @@ static void fini(dls_tir_queues *q)
     dls_order_fini(&q->origins);
     dls_evq_fini(&q->promotions);
     dls_evq_fini(&q->ends);
-    dls_evq_fini(&q->crossings);
+    for (int i = 0; i < 4; i++) {
+        dls_evq_fini(&q->crossings[i]);
+    }
     dls_tir_select_fini(&q->sel);
     dls_tir_samples_fini(&q->samples);
     dls_free(q->queue);
-    dls_free(q->moved);
+    dls_free(q->listed);
     dls_free(q->tie);
     dls_free(q->standing);
     dls_free(q->passed);
@@ -144,7 +148,7 @@ static void forget(dls_tir_queues *q, int32_t j)
     dls_evq_cancel(&q->ends, (uint32_t)j);
     dls_evq_cancel(&q->promotions, (uint32_t)j);
     if (q->samples.order) {
-        dls_evq_cancel(&q->crossings, (uint32_t)j);
+        dls_tir_queues_unwatch(q, j);
     }
 }
 
@@ -177,6 +181,7 @@ static void collect_ending(dls_tir_queues *q)
 static void finish(dls_tir_queues *q, int32_t j)
 {
     forget(q, j);
+    q->queue_gpus[q->queue[j]] -= q->s->job[j].gpus;
     dls_tir_select_drop(&q->sel, q->s, j);
     dls_tir_finish(q->s, j);
 }
@@ -193,6 +198,7 @@ static void end_and_arrive(dls_tir_queues *q, int64_t arrival_s)
         q->n_ending = 0;
         while (dls_tir_next_arrival(s) == s->now_s) {
             const int32_t j = dls_tir_arrive(s);
+            q->queue_gpus[0] += s->job[j].gpus;
             q->tie[j] = DLS_TIR_WAIT_TIE + q->wait_back++;
             q->standing[j] = q->samples.order ? q->samples.order[0] : 0;
             dls_tir_select_add(&q->sel, s, j, dls_tir_queues_rank(q, j));
@@ -226,29 +232,35 @@ static void collect_moves(dls_tir_queues *q)
         }
     }
     q->n_overdue = 0;
-    for (int32_t i = 0; i < q->n_moves; i++) {
-        q->moved[q->moves[i]] = true;
-    }
     qsort(q->moves, (size_t)q->n_moves, sizeof *q->moves, compare_i32);
 }
 
-static void apply_moves(dls_tir_queues *q)
+static dls_status apply_moves(dls_tir_queues *q, dls_error *err)
 {
     for (int32_t i = 0; i < q->n_moves; i++) {
         const int32_t j = q->moves[i];
         dls_tir_job *job = &q->s->job[j];
         q->tie[j] = DLS_TIR_WAIT_TIE + q->wait_back++;
+        q->queue_gpus[q->queue[j]] -= job->gpus;
         if (job->status == DLS_JOB_RUNNING) {
+            if (q->samples.order) {
+                dls_tir_queues_unwatch(q, j);
+            }
             q->queue[j]++;
             class_add(q, j);
+            if (q->samples.order) {
+                DLS_TRY(dls_tir_queues_watch(q, j, err));
+                q->standing[j] = q->samples.order[q->passed[j]];
+            }
         } else {
             q->queue[j] = 0;
             job->executed_s = job->waited_s = 0;
             job->promotes++;
         }
+        q->queue_gpus[q->queue[j]] += job->gpus;
         dls_tir_select_rerank(&q->sel, q->s, j, dls_tir_queues_rank(q, j));
-        q->moved[j] = false;
     }
+    return DLS_OK;
 }
 
 /* Watch a job that has just been started or suspended. */
@@ -299,7 +311,7 @@ static dls_status repartition(dls_tir_queues *q, dls_error *err)
     for (int32_t i = 0; i < q->sel.n_flips; i++) {
         const int32_t j = q->sel.flip[i];
         if (s->job[j].status == DLS_JOB_RUNNING) {
-            q->moved[j] = true; /* promoted and started: must not come twice */
+            q->listed[j] = true; /* promoted and started: must not come twice */
             late[n++] = j;
         } else {
             suspended += q->tie[j] < 0;
@@ -307,13 +319,13 @@ static dls_status repartition(dls_tir_queues *q, dls_error *err)
     }
     for (int32_t i = 0; i < q->n_moves; i++) {
         const int32_t j = q->moves[i];
-        if (s->job[j].status == DLS_JOB_RUNNING && !q->moved[j]) {
+        if (s->job[j].status == DLS_JOB_RUNNING && !q->listed[j]) {
             late[n++] = j;
         }
     }
     dls_tir_queues_sort(q, late, n);
     for (int32_t i = 0; i < n; i++) {
-        q->moved[late[i]] = false;
+        q->listed[late[i]] = false;
         q->tie[late[i]] = q->run_back++ - DLS_TIR_WAIT_TIE;
         dls_tir_select_rename(&q->sel, late[i], dls_tir_queues_rank(q, late[i]));
     }
@@ -376,10 +388,10 @@ static dls_status event(dls_tir_queues *q, dls_error *err)
     const bool quiet = s->rec->events == events;
     s->rec->events += quiet;
     collect_moves(q);
+    DLS_TRY(apply_moves(q, err));
     if (q->samples.order) {
         DLS_TRY(dls_tir_queues_cross(q, &crossed, err));
     }
-    apply_moves(q);
     if (share) {
         dls_tir_queues_share(q);
         q->tick_s += SHARE_PERIOD_S;

@@ -36,16 +36,17 @@ typedef struct dls_tir_queues {
     int32_t knob2;           /* twice the starvation knob; 0: none */
     dls_tir_samples samples; /* Gittins order if samples.order */
 
-    uint8_t *queue;    /* [n] */
-    bool *moved;       /* [n] demoted or promoted by this event */
-    int64_t *tie;      /* [n] */
-    int32_t *standing; /* [n] Gittins standing, else 0 */
-    int32_t *passed;   /* [n] samples that the job's attained service has passed (Gittins) */
+    uint8_t *queue;        /* [n] */
+    bool *listed;          /* [n] scratch of the repartition */
+    int64_t *tie;          /* [n] */
+    int32_t *standing;     /* [n] Gittins standing, else 0 */
+    int32_t *passed;       /* [n] samples that the job's attained service has passed (Gittins) */
+    int64_t queue_gpus[3]; /* asked for by the jobs of each queue, running or not */
     int64_t run_front, run_back, wait_front, wait_back; /* the next ties at each end */
 
     dls_evq ends;            /* running jobs, in seconds */
     dls_evq promotions;      /* waiting jobs that will have starved */
-    dls_evq crossings;       /* running jobs that will cross a sample (Gittins) */
+    dls_evq crossings[4];    /* Gittins: running jobs that will cross a sample, see there */
     dls_order origins;       /* running jobs that can be demoted, by origin */
     dls_order_set *class_of; /* [n_limits * n_sizes] */
     int64_t *first_origin_s; /* [n_limits * n_sizes] least origin of a class, NEVER if empty */
@@ -70,10 +71,13 @@ static inline dls_rank dls_tir_queues_rank(const dls_tir_queues *q, int32_t j)
 /* Sort jobs by their present rank in the selection. */
 void dls_tir_queues_sort(const dls_tir_queues *q, int32_t *jobs, int32_t n);
 
-/* Gittins: follow the samples that running jobs have crossed; true if the order changed. */
+/* Gittins: follow the samples that running jobs have crossed, as far as it can matter now; true if
+ * the order changed. */
 dls_status dls_tir_queues_cross(dls_tir_queues *q, bool *changed, dls_error *err) DLS_MUST_CHECK;
 /* Advance `passed` of a running job to now and set its next crossing. Amortised O(1) per sample. */
 dls_status dls_tir_queues_watch(dls_tir_queues *q, int32_t j, dls_error *err) DLS_MUST_CHECK;
+/* It is not running any more, or about to change its queue. */
+void dls_tir_queues_unwatch(dls_tir_queues *q, int32_t j);
 
 /* multi-dlas-gpu: reserve GPUs for each job size by its demand. */
 void dls_tir_queues_share(dls_tir_queues *q);
