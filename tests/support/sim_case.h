@@ -131,7 +131,7 @@ static inline double case_mean_jct_s(const dls_trace *trace, const dls_record *r
             n++;
         }
     }
-    return n ? sum / (double)n : NAN;
+    return n ? sum / (double)n : (double)NAN;
 }
 
 #endif

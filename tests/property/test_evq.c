@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The event queue against an array that is searched in full: after every random set, move, cancel
+ * and pop the first event, the number of events and the memberships must agree. Times come from a
+ * few values, so class and slot decide most comparisons.
+ */
+#include "base/rng.h"
+#include "engine/evq.h"
+
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct naive_event {
+    bool there;
+    int64_t time_us;
+    dls_event_class cls;
+} naive_event;
+
+/* Slot of the first event by (time, class, slot); -1: none. */
+static int64_t naive_first(const naive_event *ev, uint32_t n)
+{
+    int64_t best = -1;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!ev[i].there) {
+            continue;
+        }
+        if (best < 0 || ev[i].time_us < ev[best].time_us ||
+            (ev[i].time_us == ev[best].time_us && ev[i].cls < ev[best].cls)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void check_first(const dls_evq *q, const naive_event *ev, uint32_t n)
+{
+    const int64_t first = naive_first(ev, n);
+    assert_int_equal(dls_evq_empty(q), first < 0);
+    if (first >= 0) {
+        const dls_event top = dls_evq_top(q);
+        assert_int_equal(dls_event_slot(top), first);
+        assert_int_equal(top.time_us, ev[first].time_us);
+        assert_int_equal(dls_event_class_of(top), ev[first].cls);
+    }
+}
+
+static void random_case(uint64_t seed)
+{
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 1);
+    const uint32_t n = 1 + (uint32_t)dls_rng_below(&rng, 60);
+    const uint64_t times = 1 + dls_rng_below(&rng, 12);
+    naive_event ev[60];
+    size_t there = 0, peak = 0;
+    dls_evq q;
+    memset(ev, 0, sizeof ev);
+    assert_int_equal(dls_evq_init(&q, n, NULL), DLS_OK);
+    for (int step = 0; step < 600; step++) {
+        const uint32_t slot = (uint32_t)dls_rng_below(&rng, n);
+        const uint64_t what = dls_rng_below(&rng, 8);
+        if (what < 5) {
+            const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 7);
+            const int64_t time_us = (int64_t)dls_rng_below(&rng, times) - 3;
+            assert_int_equal(dls_evq_set(&q, slot, time_us, cls, NULL), DLS_OK);
+            there += !ev[slot].there;
+            ev[slot] = (naive_event){true, time_us, cls};
+        } else if (what < 6) {
+            dls_evq_cancel(&q, slot);
+            there -= ev[slot].there;
+            ev[slot].there = false;
+        } else if (there > 0) {
+            const int64_t first = naive_first(ev, n);
+            const dls_event got = dls_evq_pop(&q);
+            assert_int_equal(dls_event_slot(got), first);
+            assert_int_equal(got.time_us, ev[first].time_us);
+            ev[first].there = false;
+            there--;
+        }
+        peak = there > peak ? there : peak;
+        assert_int_equal(q.n, there);
+        assert_int_equal(dls_evq_has(&q, slot), ev[slot].there);
+        check_first(&q, ev, n);
+    }
+    assert_int_equal(q.peak, peak);
+    dls_evq_fini(&q);
+}
+
+static void test_random(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        random_case(seed);
+    }
+}
+
+static int event_cmp(const void *a, const void *b)
+{
+    const dls_event *x = a, *y = b;
+    if (x->time_us != y->time_us) {
+        return x->time_us < y->time_us ? -1 : 1;
+    }
+    return x->who < y->who ? -1 : x->who > y->who;
+}
+
+/* Far more events than the first heap holds come out in the order of a sort. */
+static void test_growth(void **unused)
+{
+    (void)unused;
+    const uint32_t n = 20000;
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 2);
+    dls_evq q;
+    dls_event *sorted = malloc(n * sizeof *sorted);
+    assert_non_null(sorted);
+    assert_int_equal(dls_evq_init(&q, n, NULL), DLS_OK);
+    const size_t cap_before = q.cap;
+    for (uint32_t slot = 0; slot < n; slot++) {
+        const int64_t time_us = (int64_t)dls_rng_below(&rng, 500);
+        const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 7);
+        assert_int_equal(dls_evq_set(&q, slot, time_us, cls, NULL), DLS_OK);
+        sorted[slot] = (dls_event){time_us, (uint64_t)cls << 56 | slot};
+    }
+    assert_true(cap_before < n && q.cap >= n);
+    qsort(sorted, n, sizeof *sorted, event_cmp);
+    for (uint32_t i = 0; i < n; i++) {
+        const dls_event got = dls_evq_pop(&q);
+        assert_int_equal(got.time_us, sorted[i].time_us);
+        assert_true(got.who == sorted[i].who);
+    }
+    assert_true(dls_evq_empty(&q));
+    free(sorted);
+    dls_evq_fini(&q);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),
+                                       cmocka_unit_test(test_growth)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

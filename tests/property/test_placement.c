@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The placement index and every placement policy on random clusters (several groups, node sizes,
+ * racks, GPU types, with and without CPU and memory) under random takes and gives: each query
+ * against a search of all nodes, each grant against what its policy promises.
+ */
+#include "base/rng.h"
+#include "placement/index.h"
+#include "support/sim_case.h"
+
+#include <cmocka.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#define MAX_HELD 64
+
+/* A gang that was placed: its grant and the masks that were taken. */
+typedef struct gang {
+    dls_request r;
+    size_t n;
+    int32_t node[64], gpus[64];
+    uint64_t mask[64];
+} gang;
+
+typedef struct world {
+    dls_cluster_spec spec;
+    dls_place_index *x;
+    gang held[MAX_HELD];
+    int n_held;
+    dls_rng rng;
+} world;
+
+static int32_t below(world *w, uint64_t n)
+{
+    return (int32_t)dls_rng_below(&w->rng, n);
+}
+
+static void make_world(world *w, uint64_t seed)
+{
+    static const int32_t sizes[] = {1, 2, 3, 4, 4, 8, 8, 16};
+    memset(w, 0, sizeof *w);
+    w->rng = dls_rng_stream(seed, DLS_RNG_TEST, 5);
+    dls_cluster_spec *s = &w->spec;
+    const bool side = below(w, 3) == 0;
+    s->n_types = 1 + below(w, 2);
+    s->n_groups = s->n_types + below(w, 2);
+    s->groups = calloc((size_t)s->n_groups, sizeof *s->groups);
+    for (int32_t t = 0; t < s->n_types; t++) {
+        snprintf(s->types[t].name, sizeof s->types[t].name, "type%d", t);
+    }
+    for (int32_t g = 0; g < s->n_groups; g++) {
+        dls_node_group *p = &s->groups[g];
+        snprintf(p->name, sizeof p->name, "group%d", g);
+        p->nodes = 1 + below(w, 7);
+        p->gpus_per_node = sizes[below(w, sizeof sizes / sizeof *sizes)];
+        p->nodes_per_rack = below(w, 4);
+        p->type = g < s->n_types ? g : below(w, (uint64_t)s->n_types);
+        p->cpus_per_node = side ? 4 + below(w, 30) : 0;
+        p->mem_gib_per_node = side ? 8 + below(w, 60) : 0;
+    }
+    dls_error err;
+    if (dls_cluster_spec_check(s, &err) != DLS_OK ||
+        dls_place_index_create(s, &w->x, &err) != DLS_OK) {
+        case_fail(&err);
+    }
+}
+
+static dls_request draw_request(world *w, bool side)
+{
+    const int32_t type = below(w, (uint64_t)w->spec.n_types);
+    const int32_t most = w->x->type[type].max_gpus;
+    dls_request r = {.job = below(w, 1000),
+                     .type = type,
+                     .attempt = below(w, 3),
+                     .seed = (uint64_t)below(w, 50)};
+    switch (below(w, 4)) {
+    case 0:
+        r.gpus = 1 + below(w, (uint64_t)most);
+        break;
+    case 1:
+        r.gpus = most * (1 + below(w, 3));
+        break;
+    default:
+        r.gpus = 1 + below(w, (uint64_t)w->x->type[type].total_gpus);
+    }
+    if (side && w->x->accounts_cpu && below(w, 2)) {
+        r.cpu_milli_per_gpu = 1 + below(w, 6000);
+    }
+    if (side && w->x->accounts_mem && below(w, 2)) {
+        r.mem_mib_per_gpu = 1 + below(w, 9000);
+    }
+    return r;
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+/* GPUs of the node that the request may use, for want of type, CPU or memory fewer than are free.
+ */
+static int32_t usable(const world *w, const dls_request *r, int32_t node)
+{
+    const dls_node *p = &w->x->node[node];
+    int32_t n = 0;
+    if (p->type != r->type) {
+        return 0;
+    }
+    while (n < p->free && (n + 1) * r->cpu_milli_per_gpu <= p->free_cpu_milli &&
+           (n + 1) * r->mem_mib_per_gpu <= p->free_mem_mib) {
+        n++;
+    }
+    return n;
+}
+
+static void check_first(const world *w, const dls_request *r, int32_t min, int32_t max,
+                        int32_t from)
+{
+    int32_t want = -1;
+    for (int32_t i = w->x->n_nodes - 1; i >= from; i--) {
+        const dls_node *p = &w->x->node[i];
+        if (p->type == r->type && p->free >= min && p->free <= max && usable(w, r, i) >= min) {
+            want = i;
+        }
+    }
+    assert_int_equal(dls_place_first(w->x, r, min, max, from), want);
+}
+
+static void check_racks(const world *w, int32_t type, int32_t f)
+{
+    const dls_place_index *x = w->x;
+    int32_t count = 0, fullest = -1, most = 0, have[64];
+    assert_true(x->n_racks <= 64);
+    for (int32_t k = 0; k < x->n_racks; k++) {
+        int32_t first, end;
+        dls_place_rack_range(x, k, &first, &end);
+        assert_true(first < end);
+        have[k] = 0;
+        for (int32_t i = first; i < end; i++) {
+            assert_int_equal(dls_place_rack(x, i), k);
+            have[k] += x->node[i].type == type && x->node[i].free == f;
+        }
+        count += have[k];
+        if (have[k] > most) {
+            most = have[k];
+            fullest = k;
+        }
+    }
+    int32_t got;
+    assert_int_equal(dls_place_count(x, type, f), count);
+    assert_int_equal(dls_place_fullest_rack(x, type, f, &got), fullest);
+    assert_int_equal(got, most);
+    for (int32_t nodes = 1; nodes <= most + 1; nodes++) {
+        int32_t want = -1;
+        for (int32_t from = x->n_racks; from >= 0; from--) {
+            want = from < x->n_racks && have[from] >= nodes ? from : want;
+            assert_int_equal(dls_place_first_rack(x, type, f, nodes, from), want);
+        }
+    }
+}
+
+static void check_queries(world *w)
+{
+    const dls_place_index *x = w->x;
+    dls_error err;
+    if (dls_place_index_check(x, &err) != DLS_OK) {
+        case_fail(&err);
+    }
+    const dls_request r = draw_request(w, true);
+    const int32_t most = dls_place_max_gpus(x, r.type);
+    int32_t sum = 0;
+    for (int32_t i = 0; i < dls_place_nodes(x); i++) {
+        sum += dls_place_free(x, i);
+        assert_true(dls_place_free(x, i) <= dls_place_capacity(x, i));
+        if (x->node[i].type == r.type) {
+            assert_int_equal(dls_place_cpu_limit(x, &r, i), usable(w, &r, i));
+            assert_true(dls_place_capacity(x, i) <= most);
+        }
+    }
+    assert_int_equal(sum, x->free_gpus);
+    for (int32_t min = 1; min <= most + 1; min++) {
+        check_first(w, &r, min, most, below(w, (uint64_t)x->n_nodes + 1));
+        check_first(w, &r, min, min + below(w, 4), below(w, (uint64_t)x->n_nodes));
+        int32_t best = -1;
+        for (int32_t i = 0; i < x->n_nodes; i++) {
+            if (usable(w, &r, i) >= min && (best < 0 || x->node[i].free < x->node[best].free)) {
+                best = i;
+            }
+        }
+        assert_int_equal(dls_place_best(x, &r, min), best);
+    }
+    check_racks(w, r.type, below(w, (uint64_t)most + 1));
+    assert_int_equal(dls_place_count(x, r.type, -1), 0);
+    assert_int_equal(dls_place_count(x, r.type, most + 1), 0);
+}
+
+/* ---- grants ------------------------------------------------------------------------------------
+ */
+
+typedef struct answer {
+    bool placed;
+    size_t n;
+    int32_t node[64], gpus[64];
+} answer;
+
+static answer ask(const world *w, const char *policy, const dls_request *r)
+{
+    dls_grant grant = {0};
+    answer a = {0};
+    a.placed = case_placement(policy)->place(NULL, w->x, r, &grant);
+    assert_false(grant.failed);
+    if (a.placed) {
+        assert_true(grant.n <= 64);
+        a.n = grant.n;
+        for (size_t i = 0; i < grant.n; i++) {
+            a.node[i] = grant.part[i].node;
+            a.gpus[i] = grant.part[i].gpus;
+        }
+    }
+    free(grant.part);
+    return a;
+}
+
+/* Exactly the GPUs asked for, of the type, from nodes that have them with CPU and memory. */
+static void check_legal(const world *w, const dls_request *r, const answer *a)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        assert_in_range(a->node[i], 0, w->x->n_nodes - 1);
+        assert_in_range(a->gpus[i], 1, 64);
+        assert_true(a->gpus[i] <= usable(w, r, a->node[i]));
+        for (size_t k = 0; k < i; k++) {
+            assert_int_not_equal(a->node[i], a->node[k]);
+        }
+        sum += a->gpus[i];
+    }
+    assert_int_equal(sum, r->gpus);
+}
+
+static int descending(const void *a, const void *b)
+{
+    return *(const int32_t *)b - *(const int32_t *)a;
+}
+
+/* Fewest nodes whose usable GPUs reach the gang; 0: it does not fit. */
+static size_t fewest_nodes(const world *w, const dls_request *r)
+{
+    int32_t room[64], left = r->gpus;
+    size_t n = 0;
+    assert_true(w->x->n_nodes <= 64);
+    for (int32_t i = 0; i < w->x->n_nodes; i++) {
+        room[i] = usable(w, r, i);
+    }
+    qsort(room, (size_t)w->x->n_nodes, sizeof *room, descending);
+    while (left > 0 && n < (size_t)w->x->n_nodes && room[n] > 0) {
+        left -= room[n++];
+    }
+    return left > 0 ? 0 : n;
+}
+
+static bool has_side(const dls_request *r)
+{
+    return r->cpu_milli_per_gpu > 0 || r->mem_mib_per_gpu > 0;
+}
+
+static void check_consolidated(const world *w, const dls_request *r)
+{
+    const answer a = ask(w, "consolidated", r);
+    const size_t fewest = fewest_nodes(w, r);
+    assert_int_equal(a.placed, fewest > 0);
+    if (!a.placed) {
+        return;
+    }
+    check_legal(w, r, &a);
+    if (fewest == 1) {
+        assert_int_equal(a.n, 1);
+        assert_int_equal(a.node[0], dls_place_best(w->x, r, r->gpus));
+    }
+    if (has_side(r)) {
+        return; /* with CPU or memory short the number of nodes is a greedy answer */
+    }
+    assert_int_equal(a.n, fewest);
+    /* Whole nodes of the emptiest kind: one rack if one has enough of them. */
+    const int32_t g = a.gpus[0];
+    bool whole = true;
+    for (size_t i = 0; i < a.n; i++) {
+        whole = whole && a.gpus[i] == g && w->x->node[a.node[i]].free == g;
+    }
+    const bool one_rack = dls_place_first_rack(w->x, r->type, g, (int32_t)a.n, 0) >= 0;
+    for (size_t i = 1; whole && one_rack && i < a.n; i++) {
+        assert_int_equal(dls_place_rack(w->x, a.node[i]), dls_place_rack(w->x, a.node[0]));
+    }
+}
+
+/* Is there a rack with g / G nodes that can give G GPUs and another that can give the rest? */
+static bool some_rack_holds(const world *w, const dls_request *r)
+{
+    const int32_t most = w->x->type[r->type].max_gpus;
+    const int32_t idle = r->gpus > most ? r->gpus / most : 0;
+    const int32_t rest = r->gpus > most ? r->gpus % most : r->gpus;
+    for (int32_t k = 0; k < w->x->n_racks; k++) {
+        int32_t wholes = 0, others = 0;
+        for (int32_t i = w->x->rack[k].first; i < w->x->rack[k].end; i++) {
+            wholes += usable(w, r, i) == most;
+            others += usable(w, r, i) < most && rest > 0 && usable(w, r, i) >= rest;
+        }
+        if (wholes >= idle && (rest == 0 || others > 0 || wholes > idle)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void check_yarn(const world *w, const dls_request *r)
+{
+    const answer a = ask(w, "yarn", r);
+    const int32_t most = w->x->type[r->type].max_gpus;
+    assert_int_equal(a.placed, some_rack_holds(w, r));
+    if (!a.placed) {
+        return;
+    }
+    check_legal(w, r, &a);
+    assert_int_equal(a.n, (r->gpus + most - 1) / most);
+    for (size_t i = 0; i < a.n; i++) {
+        assert_int_equal(dls_place_rack(w->x, a.node[i]), dls_place_rack(w->x, a.node[0]));
+        assert_true(a.gpus[i] == most || a.gpus[i] == r->gpus % most);
+    }
+    if (a.n == 1) {
+        check_first(w, r, r->gpus, most, 0);
+        assert_int_equal(a.node[0], dls_place_first(w->x, r, r->gpus, most, 0));
+    }
+}
+
+static void check_spread(const world *w, const dls_request *r)
+{
+    const answer a = ask(w, "spread", r);
+    int64_t room = 0;
+    size_t nodes = 0;
+    for (int32_t i = 0; i < w->x->n_nodes; i++) {
+        room += usable(w, r, i);
+        nodes += usable(w, r, i) > 0;
+    }
+    assert_int_equal(a.placed, room >= r->gpus);
+    if (a.placed) {
+        check_legal(w, r, &a);
+        assert_int_equal(a.n, nodes < (size_t)r->gpus ? nodes : (size_t)r->gpus);
+    }
+}
+
+static void check_first_fit(const world *w, const dls_request *r)
+{
+    const answer a = ask(w, "first-fit", r);
+    const int32_t most = w->x->type[r->type].max_gpus;
+    assert_int_equal(a.placed, fewest_nodes(w, r) > 0);
+    if (!a.placed) {
+        return;
+    }
+    check_legal(w, r, &a);
+    const int32_t whole = dls_place_first(w->x, r, r->gpus, most, 0);
+    if (whole >= 0) {
+        assert_int_equal(a.n, 1);
+        assert_int_equal(a.node[0], whole);
+        return;
+    }
+    /* All usable GPUs of each usable node from the first on, but for the last. */
+    int32_t left = r->gpus;
+    size_t k = 0;
+    for (int32_t i = 0; i < w->x->n_nodes && left > 0; i++) {
+        const int32_t room = usable(w, r, i);
+        if (room > 0) {
+            assert_true(k < a.n);
+            assert_int_equal(a.node[k], i);
+            assert_int_equal(a.gpus[k], room < left ? room : left);
+            left -= a.gpus[k++];
+        }
+    }
+    assert_int_equal(k, a.n);
+}
+
+static void check_count(const world *w, const dls_request *r)
+{
+    dls_request bare = *r;
+    bare.cpu_milli_per_gpu = bare.mem_mib_per_gpu = 0;
+    const answer a = ask(w, "count", &bare);
+    assert_int_equal(a.placed, w->x->type[r->type].free_gpus >= r->gpus);
+    if (a.placed) {
+        check_legal(w, &bare, &a);
+    }
+}
+
+/* Random places: never refused when there is room, and fixed by (seed, job, attempt). */
+static void check_random(const world *w, const char *policy, const dls_request *r)
+{
+    const answer a = ask(w, policy, r), b = ask(w, policy, r);
+    assert_int_equal(a.placed, fewest_nodes(w, r) > 0);
+    assert_memory_equal(&a, &b, sizeof a);
+    if (a.placed) {
+        check_legal(w, r, &a);
+    }
+}
+
+/* ---- random histories --------------------------------------------------------------------------
+ */
+
+static void take(world *w, const dls_request *r, const answer *a)
+{
+    gang *g = &w->held[w->n_held++];
+    *g = (gang){.r = *r, .n = a->n};
+    for (size_t i = 0; i < a->n; i++) {
+        const uint64_t free_mask = w->x->node[a->node[i]].free_mask;
+        g->node[i] = a->node[i];
+        g->gpus[i] = a->gpus[i];
+        g->mask[i] = dls_place_take(w->x, a->node[i], a->gpus[i], r->cpu_milli_per_gpu * a->gpus[i],
+                                    r->mem_mib_per_gpu * a->gpus[i]);
+        assert_int_equal(__builtin_popcountll(g->mask[i]), a->gpus[i]);
+        assert_true((g->mask[i] & ~free_mask) == 0);
+        /* The lowest ones. */
+        assert_true((free_mask & ~g->mask[i]) == 0 ||
+                    (g->mask[i] & -g->mask[i]) <= (free_mask & -free_mask));
+        /* What is taken cannot be taken again. */
+        assert_false(dls_place_retake(w->x, a->node[i], g->mask[i], 0, 0));
+    }
+}
+
+static void give(world *w, int k)
+{
+    gang *g = &w->held[k];
+    for (size_t i = 0; i < g->n; i++) {
+        const int64_t cpu = g->r.cpu_milli_per_gpu * g->gpus[i],
+                      mem = g->r.mem_mib_per_gpu * g->gpus[i];
+        dls_place_give(w->x, g->node[i], g->mask[i], cpu, mem);
+        /* Taken back exactly, and given again. */
+        if (below(w, 4) == 0) {
+            assert_true(dls_place_retake(w->x, g->node[i], g->mask[i], cpu, mem));
+            dls_place_give(w->x, g->node[i], g->mask[i], cpu, mem);
+        }
+    }
+    *g = w->held[--w->n_held];
+}
+
+static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
+{
+    static const char *const policies[] = {"consolidated", "yarn",  "spread",   "random",
+                                           "crandom",      "count", "first-fit"};
+    world w;
+    make_world(&w, seed);
+    const int64_t total = w.x->total_gpus;
+    for (int step = 0; step < 60; step++) {
+        const dls_request r = draw_request(&w, true);
+        check_queries(&w);
+        check_consolidated(&w, &r);
+        check_yarn(&w, &r);
+        check_spread(&w, &r);
+        check_first_fit(&w, &r);
+        check_count(&w, &r);
+        check_random(&w, "random", &r);
+        check_random(&w, "crandom", &r);
+        if (w.n_held > 0 && (w.n_held == MAX_HELD || below(&w, 5) < 2)) {
+            give(&w, below(&w, (uint64_t)w.n_held));
+        } else {
+            dls_request small = r;
+            small.gpus = 1 + below(&w, below(&w, 3) ? 4 : 20);
+            const char *policy = policies[below(&w, sizeof policies / sizeof *policies)];
+            if (case_placement(policy)->gpus_only) {
+                small.cpu_milli_per_gpu = small.mem_mib_per_gpu = 0;
+            }
+            const answer a = ask(&w, policy, &small);
+            (*asked)++;
+            if (a.placed) {
+                take(&w, &small, &a);
+                (*placed)++;
+            }
+        }
+    }
+    while (w.n_held > 0) {
+        give(&w, 0);
+    }
+    check_queries(&w);
+    assert_int_equal(w.x->free_gpus, total);
+    assert_int_equal(w.x->busy_nodes, 0);
+    dls_place_index_destroy(w.x);
+    free(w.spec.groups);
+}
+
+static void test_random_histories(void **unused)
+{
+    (void)unused;
+    int64_t asked = 0, placed = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        one_history(seed, &asked, &placed);
+    }
+    assert_true(placed > asked / 2 && placed < asked);
+}
+
+/* Draws differ from seed to seed, from job to job and from one attempt to the next. */
+static void test_random_differs(void **unused)
+{
+    (void)unused;
+    static const char *const policies[] = {"random", "crandom"};
+    world w;
+    memset(&w, 0, sizeof w);
+    w.spec = case_cluster(60, 8, 10);
+    assert_int_equal(dls_place_index_create(&w.spec, &w.x, NULL), DLS_OK);
+    for (size_t k = 0; k < 2; k++) {
+        const dls_request base = {.job = 3, .gpus = 8, .attempt = 1, .seed = 11};
+        const answer a = ask(&w, policies[k], &base);
+        int differ[3] = {0};
+        for (int i = 1; i <= 20; i++) {
+            dls_request r[3] = {base, base, base};
+            r[0].seed += (uint64_t)i + 100;
+            r[1].job += i;
+            r[2].attempt += i;
+            for (int v = 0; v < 3; v++) {
+                const answer b = ask(&w, policies[k], &r[v]);
+                differ[v] += memcmp(&a, &b, sizeof a) != 0;
+            }
+        }
+        /* Of 60 places crandom hits the same one in a 60th of the cases. */
+        assert_true(differ[0] > 15 && differ[1] > 15 && differ[2] > 15);
+    }
+    dls_place_index_destroy(w.x);
+    free(w.spec.groups);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_histories),
+                                       cmocka_unit_test(test_random_differs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
