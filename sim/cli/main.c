@@ -7,10 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#pragma weak dls_cmd_tiresias
-#pragma weak dls_cmd_predict
-#pragma weak dls_cmd_model
-
 typedef struct command {
     const char *name;
     int (*run)(int argc, char **argv);

@@ -195,7 +195,10 @@ static const char *const intro =
     "Quantities are text with a unit: `\"62 s\"`, `\"7d\"`, `\"80 GiB\"`, `\"100 Gb/s\"` (bits),\n"
     "`\"12.5 GB/s\"` (bytes), `\"15.7 TFLOP/s\"`. A bare number is a time in seconds. Whole "
     "numbers\n"
-    "beyond 32 bits need an L behind them. `@include \"other.cfg\"` at the start of a line reads a "
+    "beyond 32 bits need an L behind them; a list in brackets `[1, 2]` is all integers or all "
+    "floats,\n"
+    "one in parentheses `(1, 2.5)` may mix them. `@include \"other.cfg\"` at the start of a line "
+    "reads a "
     "file\n"
     "of the same folder.\n"
     "\n"
@@ -279,7 +282,8 @@ dls_status dls_config_explain(FILE *out, const dls_registry *registry, const cha
         while (*p && *q) {
             if (strncmp(p, "[]", 2) == 0) {
                 p += 2;
-                q += *q == '[' ? strcspn(q, "]") + 1 : 0;
+                const char *close = *q == '[' ? strchr(q, ']') : NULL;
+                q = close ? close + 1 : q;
             } else if (*p++ != *q++) {
                 p = "no";
                 break;

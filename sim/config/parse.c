@@ -15,16 +15,29 @@
 
 typedef struct walk {
     dls_settings *settings;
-    const char *path;
+    const char *path, *folder;
     dls_problems *problems;
     dls_error *err;
 } walk;
 
+/* libconfig names an included file as the directive does, and the main one not at all. */
+static const char *file_line(const char *included, unsigned line, const char *path,
+                             const char *folder, char *buf, size_t n)
+{
+    if (!included) {
+        snprintf(buf, n, "%s:%u", path, line);
+    } else if (strcmp(folder, ".") == 0) {
+        snprintf(buf, n, "%s:%u", included, line);
+    } else {
+        snprintf(buf, n, "%s/%s:%u", folder, included, line);
+    }
+    return buf;
+}
+
 static const char *place(const walk *w, const config_setting_t *setting, char *buf, size_t n)
 {
-    const char *file = config_setting_source_file(setting);
-    snprintf(buf, n, "%s:%u", file ? file : w->path, config_setting_source_line(setting));
-    return buf;
+    return file_line(config_setting_source_file(setting), config_setting_source_line(setting),
+                     w->path, w->folder, buf, n);
 }
 
 static const char *type_name(const config_setting_t *setting)
@@ -143,6 +156,7 @@ static dls_status walk_list(walk *w, const config_setting_t *list, int key, cons
         if (config_setting_type(element) != CONFIG_TYPE_GROUP) {
             dls_problems_add(w->problems, here, "'%s[%d]' is %s: expected a group { ... }",
                              dls_schema[key].path, i, type_name(element));
+            dls_settings_mark_bad(w->settings, key, 0);
             continue;
         }
         DLS_TRY(dls_settings_append(w->settings, key, here, w->err));
@@ -203,7 +217,7 @@ static dls_status walk_group(walk *w, const config_setting_t *group, const char 
             dls_problems_add(w->problems, where, "'%s' is %s: expected %s",
                              dls_settings_path(found, idx, path, sizeof path), type_name(setting),
                              dls_schema_domain(found, domain, sizeof domain));
-            if (dls_schema[found].type != DLS_KEY_GROUP && dls_schema[found].type != DLS_KEY_LIST) {
+            if (dls_schema[found].type != DLS_KEY_GROUP) {
                 dls_settings_mark_bad(w->settings, found, idx);
             }
         } else if (config_setting_is_number(setting) && complained(w, where)) {
@@ -233,12 +247,12 @@ dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len
     config_set_include_dir(&config, folder);
     dls_status status = DLS_OK;
     if (config_read_string(&config, text) == CONFIG_TRUE) {
-        walk w = {settings, path, problems, err};
+        walk w = {settings, path, folder, problems, err};
         status = walk_group(&w, config_root_setting(&config), "", -1, 0);
     } else {
         char where[300];
-        const char *file = config_error_file(&config);
-        snprintf(where, sizeof where, "%s:%d", file ? file : path, config_error_line(&config));
+        file_line(config_error_file(&config), (unsigned)config_error_line(&config), path, folder,
+                  where, sizeof where);
         dls_problems_add(problems, where, "%s", config_error_text(&config));
         config_destroy(&config);
         return DLS_OK;

@@ -173,7 +173,7 @@ static void scan_include(scan *s, const char *name, int len)
     } else {
         scan inner = {.text = text,
                       .end = text + n,
-                      .path = path,
+                      .path = strcmp(s->folder, ".") == 0 ? path + 2 : path,
                       .folder = s->folder,
                       .line = 1,
                       .depth = s->depth + 1,

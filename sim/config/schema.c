@@ -52,20 +52,10 @@ const char *dls_schema_leaf(int key)
     return dot ? dot + 1 : dls_schema[key].path;
 }
 
-const char *dls_schema_suggest(const char *path)
+/* The nearest key of the same parent: a path of long parts hides a typing error in a short one. */
+static const char *near_sibling(const char *path, size_t parent_len)
 {
     const char *candidates[DLS_CFG_COUNT + 1];
-    for (int i = 0; i < DLS_CFG_COUNT; i++) {
-        candidates[i] = dls_schema[i].path;
-    }
-    candidates[DLS_CFG_COUNT] = NULL;
-    const char *near = dls_suggest(path, candidates);
-    if (near) {
-        return near;
-    }
-    /* A path of long parts hides a typing error in a short one: compare inside the same parent. */
-    const char *dot = strrchr(path, '.');
-    const size_t parent_len = dot ? (size_t)(dot - path) + 1 : 0;
     size_t n = 0;
     for (int i = 0; i < DLS_CFG_COUNT; i++) {
         const char *p = dls_schema[i].path;
@@ -74,17 +64,32 @@ const char *dls_schema_suggest(const char *path)
         }
     }
     candidates[n] = NULL;
-    near = dls_suggest(path + parent_len, candidates);
+    const char *near = dls_suggest(path + parent_len, candidates);
+    return near ? near - parent_len : NULL;
+}
+
+const char *dls_schema_suggest(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    const size_t parent_len = dot ? (size_t)(dot - path) + 1 : 0;
+    const char *near = near_sibling(path, parent_len);
     if (near) {
-        return near - parent_len;
+        return near;
     }
-    /* The right key in the wrong group. */
+    const char *candidates[DLS_CFG_COUNT + 1];
+    bool parent_known = parent_len == 0;
     for (int i = 0; i < DLS_CFG_COUNT; i++) {
+        candidates[i] = dls_schema[i].path;
+        parent_known = parent_known || strncmp(dls_schema[i].path, path, parent_len) == 0;
+    }
+    candidates[DLS_CFG_COUNT] = NULL;
+    /* The right key in the wrong group. */
+    for (int i = 0; parent_known && i < DLS_CFG_COUNT; i++) {
         if (strcmp(dls_schema_leaf(i), path + parent_len) == 0) {
             return dls_schema[i].path;
         }
     }
-    return NULL;
+    return dls_suggest(path, candidates);
 }
 
 static void range(const dls_key *key, const char *what, char *buf, size_t n)

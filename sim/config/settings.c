@@ -235,6 +235,10 @@ dls_status dls_settings_put(dls_settings *s, int key, size_t idx, const char *te
 
 void dls_settings_mark_bad(dls_settings *s, int key, size_t idx)
 {
+    if (dls_schema[key].type == DLS_KEY_LIST) {
+        s->list[key].bad = true;
+        return;
+    }
     slot(s, key, idx)->given = true;
     slot(s, key, idx)->bad = true;
 }
@@ -351,7 +355,7 @@ void dls_settings_check_required(const dls_settings *s, const char *file, dls_pr
             }
         }
     }
-    if (s->list[DLS_CFG_NODES].n == 0) {
+    if (s->list[DLS_CFG_NODES].n == 0 && !s->list[DLS_CFG_NODES].bad) {
         dls_problems_add(problems, file,
                          "'cluster.nodes' is missing or empty: a cluster needs at least one group "
                          "of nodes");

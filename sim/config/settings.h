@@ -34,6 +34,7 @@ typedef struct dls_setting_list {
     size_t n, cap;
     char **where; /* [n] owned: place of each element */
     size_t where_cap;
+    bool bad; /* given, but not a list of groups: reported */
 } dls_setting_list;
 
 typedef struct dls_settings {

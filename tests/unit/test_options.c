@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Option values of policies; the registry; every built-in policy's own table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "run/options.h"
+#include "run/registry.h"
+
+#include <string.h>
+
+static const dls_option table[] = {
+    {"flag", DLS_OPT_BOOL, 0, 0, "false", "", "a switch", NULL},
+    {"count", DLS_OPT_I64, 1, 64, "8", "", "a number of things", NULL},
+    {"slice", DLS_OPT_F64, 0.5, 3600, "60", "s", "a time", NULL},
+    {"limits", DLS_OPT_F64_LIST, 0, 1e6, "10,20", "s", "ascending times", NULL},
+    {"mode", DLS_OPT_STR, 0, 0, "fast", "", "a word", "fast|slow"},
+    {"file", DLS_OPT_STR, 0, 0, "", "", "any text", NULL},
+    {0},
+};
+
+static dls_status parse(const char *name, const char *text, dls_option_value *out, dls_error *err)
+{
+    const dls_option *option = dls_options_find(table, name);
+    assert_non_null(option);
+    return dls_option_parse(option, text, out, err);
+}
+
+static void good_values(void **state)
+{
+    (void)state;
+    dls_option_value v;
+    assert_int_equal(parse("flag", "true", &v, NULL), DLS_OK);
+    assert_true(v.b);
+    assert_int_equal(parse("count", "64", &v, NULL), DLS_OK);
+    assert_int_equal(v.i, 64);
+    assert_int_equal(parse("count", "2.0", &v, NULL), DLS_OK);
+    assert_int_equal(v.i, 2);
+    assert_int_equal(parse("slice", "1.5 min", &v, NULL), DLS_OK);
+    assert_true(v.f > 89.999 && v.f < 90.001);
+    assert_int_equal(parse("limits", "[1, 2.5 ,1 h]", &v, NULL), DLS_OK);
+    assert_int_equal(v.n_list, 3);
+    assert_true(v.list[2] > 3599.9 && v.list[2] < 3600.1);
+    assert_int_equal(parse("limits", "", &v, NULL), DLS_OK);
+    assert_int_equal(v.n_list, 0);
+    assert_int_equal(parse("mode", "slow", &v, NULL), DLS_OK);
+    assert_string_equal(v.s, "slow");
+    assert_int_equal(parse("file", "a b|c", &v, NULL), DLS_OK);
+}
+
+static void bad_values(void **state)
+{
+    (void)state;
+    static const char *const bad[][3] = {
+        {"flag", "yes", "true or false"},
+        {"count", "0", "integer 1..64"},
+        {"count", "65", "integer 1..64"},
+        {"count", "1.5", "integer"},
+        {"count", "", "integer"},
+        {"slice", "0.4", "number 0.5..3600 s"},
+        {"slice", "never", "number"},
+        {"slice", "5 parsecs", "number"},
+        {"limits", "20,10", "ascending"},
+        {"limits", "10,10", "ascending"},
+        {"limits", "1,,2", "ascending"},
+        {"limits", "-1", "ascending"},
+        {"mode", "fas", "fast|slow"},
+        {"mode", "fast|slow", "fast|slow"},
+        {"mode", "", "fast|slow"},
+        {"limits",
+         "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,"
+         "31,32,33",
+         "ascending"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        dls_option_value v;
+        dls_error err = {0};
+        if (parse(bad[i][0], bad[i][1], &v, &err) == DLS_OK) {
+            fail_msg("%s = \"%s\" was accepted", bad[i][0], bad[i][1]);
+        }
+        assert_non_null(strstr(err.msg, bad[i][0]));
+        if (!strstr(err.msg, bad[i][2])) {
+            fail_msg("%s", err.msg);
+        }
+    }
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    dls_option_value *v = NULL;
+    assert_int_equal(dls_options_count(table), 6);
+    assert_int_equal(dls_options_count(NULL), 0);
+    assert_int_equal(dls_options_defaults(table, &v, NULL), DLS_OK);
+    assert_int_equal(v[1].i, 8);
+    assert_int_equal(v[3].n_list, 2);
+    assert_string_equal(v[4].s, "fast");
+    dls_free(v);
+    assert_int_equal(dls_options_defaults(NULL, &v, NULL), DLS_OK);
+    assert_non_null(v);
+    dls_free(v);
+}
+
+static void broken_tables(void **state)
+{
+    (void)state;
+    static const dls_option broken[][3] = {
+        {{"Upper", DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL}, {0}},
+        {{NULL, DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL}, {0}},
+        {{"a", DLS_OPT_F64, 2, 1, "1", "", "doc", NULL}, {0}},
+        {{"a", DLS_OPT_F64, 0, 1, "2", "", "doc", NULL}, {0}},
+        {{"a", DLS_OPT_F64, 0, 1, NULL, "", "doc", NULL}, {0}},
+        {{"a", DLS_OPT_F64, 0, 1, "1", NULL, "doc", NULL}, {0}},
+        {{"a", DLS_OPT_F64, 0, 1, "1", "", NULL, NULL}, {0}},
+        {{"a", (dls_option_type)77, 0, 1, "1", "", "doc", NULL}, {0}},
+        {{"a", DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL},
+         {"a", DLS_OPT_BOOL, 0, 0, "true", "", "doc", NULL},
+         {0}},
+    };
+    assert_int_equal(dls_options_check(table, NULL), DLS_OK);
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        dls_error err = {0};
+        assert_int_equal(dls_options_check(broken[i], &err), DLS_EINPUT);
+        assert_true(strlen(err.msg) > 10);
+    }
+}
+
+/* What is built in passes the checks that plug-ins must pass. */
+static void built_in(void **state)
+{
+    (void)state;
+    dls_registry *reg = NULL;
+    assert_int_equal(dls_registry_create(&reg, NULL), DLS_OK);
+    size_t n = 0;
+    dls_error err = {0};
+    for (const dls_sched_ops *const *s = dls_registry_scheds(reg); *s; s++, n++) {
+        const dls_sched_ops *found = NULL;
+        if (dls_options_check((*s)->options, &err) != DLS_OK) {
+            fail_msg("%s: %s", (*s)->name, err.msg);
+        }
+        assert_int_equal((*s)->abi, DLS_POLICY_ABI);
+        assert_true(!(*s)->priority != !(*s)->pass);
+        assert_non_null((*s)->summary);
+        /* Found by name, and so names are distinct. */
+        assert_int_equal(dls_registry_sched(reg, (*s)->name, &found, NULL), DLS_OK);
+        assert_ptr_equal(found, *s);
+        assert_string_equal(dls_registry_origin(reg, *s), "");
+    }
+    assert_true(n >= 14);
+    n = 0;
+    for (const dls_placement_ops *const *p = dls_registry_placements(reg); *p; p++, n++) {
+        const dls_placement_ops *found = NULL;
+        if (dls_options_check((*p)->options, &err) != DLS_OK) {
+            fail_msg("%s: %s", (*p)->name, err.msg);
+        }
+        assert_int_equal((*p)->abi, DLS_POLICY_ABI);
+        assert_int_equal(dls_registry_placement(reg, (*p)->name, &found, NULL), DLS_OK);
+        assert_ptr_equal(found, *p);
+    }
+    assert_true(n >= 7);
+    const dls_sched_ops *sched;
+    assert_int_equal(dls_registry_sched(reg, "fiof", &sched, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "did you mean 'fifo'?"));
+    assert_int_equal(dls_registry_load(reg, "/dev/null", &err), DLS_EINPUT);
+    assert_int_equal(dls_registry_load(reg, "./no-such-file.so", &err), DLS_EINPUT);
+    dls_registry_destroy(reg);
+    dls_registry_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_values),   cmocka_unit_test(bad_values), cmocka_unit_test(defaults),
+        cmocka_unit_test(broken_tables), cmocka_unit_test(built_in),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
