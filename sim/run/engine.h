@@ -62,6 +62,9 @@ struct dls_engine {
     size_t n_parts, parts_cap;
     int32_t free_part;
 
+    int32_t *settle;       /* jobs to be asked for after the pass */
+    size_t n_settle, settle_cap;
+
     void *sched_state, *placement_state;
     int64_t now_us;
     size_t cursor;         /* next arrival */

@@ -98,6 +98,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     } else {
         dls_select_refile(s, job, rank, e->now_us);
     }
+    if (p.settle) {
+        DLS_TRY(dls_grow(&e->settle, &e->settle_cap, e->n_settle + 1, sizeof *e->settle, err));
+        e->settle[e->n_settle++] = job;
+    }
     DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, err));
     DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.stale_us, err));
     return set_alarm(&e->turns, (uint32_t)job, p.turn_us, err);

@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "run/engine.h"
 
+#include <stdlib.h>
+
 /* ---- GPUs -------------------------------------------------------------------------------------- */
 
 /* CPU and memory that go with some GPUs of a job. */
@@ -287,31 +289,56 @@ static void undo_placed(dls_engine *e)
     }
 }
 
+static int by_rank(const void *a, const void *b, void *select)
+{
+    const dls_order_node *node = ((dls_select *)select)->order.node;
+    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
+}
+
+/* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
+static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    dls_select *s = &e->select;
+    const int32_t type = s->type[job];
+    const dls_rank rank = dls_select_rank(s, job, e->now_us);
+    dls_select_remove_running(s, job);
+    dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    DLS_TRY(dls_job_preempt(e, job, parts, err));
+    const dls_rank now = s->order.node[job].rank;
+    dls_select_remove_waiting(s, job);
+    dls_select_add_running(s, job, type, now, e->now_us);
+    return DLS_OK;
+}
+
 static dls_status make_real(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
+    size_t n_stop = 0;
+    DLS_TRY(dls_grow(&s->stopped, &s->stopped_cap, s->n_touched, sizeof *s->stopped, err));
+    /* Those that stop go first, in the order in which they stood; then those that start. */
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
         if (e->tentative[job] == DROPPED) {
             const int32_t parts = e->held[job];
             e->tentative[job] = KEPT;
+            if (s->type[job] < 0) {
+                s->stopped[n_stop++] = job;
+                continue;
+            }
             e->held[job] = -1;
             e->held_type[job] = -1;
-            if (s->type[job] >= 0) {
-                /* Moves: it stops here and starts elsewhere at once, and pays for both. */
-                const int32_t type = s->type[job];
-                const dls_rank rank = dls_select_rank(s, job, e->now_us);
-                dls_select_remove_running(s, job);
-                dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
-                DLS_TRY(dls_job_preempt(e, job, parts, err));
-                const dls_rank now = s->order.node[job].rank;
-                dls_select_remove_waiting(s, job);
-                dls_select_add_running(s, job, type, now, e->now_us);
-            } else {
-                DLS_TRY(dls_job_preempt(e, job, parts, err));
-            }
+            DLS_TRY(stop_to_move(e, job, parts, err));
             dls_free_parts(e, parts);
         }
+    }
+    qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
+    for (size_t i = 0; i < n_stop; i++) {
+        const int32_t job = s->stopped[i];
+        const int32_t parts = e->held[job];
+        e->held[job] = -1;
+        e->held_type[job] = -1;
+        DLS_TRY(dls_job_preempt(e, job, parts, err));
+        dls_free_parts(e, parts);
     }
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
@@ -341,6 +368,24 @@ static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
 }
 
 /* ---- the pass ---------------------------------------------------------------------------------- */
+
+static dls_status settle(dls_engine *e, dls_error *err)
+{
+    const size_t n = e->n_settle;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t job = e->settle[i];
+        const uint8_t state = e->rec->state[job];
+        if (state == DLS_JOB_RUNNING || state == DLS_JOB_PENDING) {
+            DLS_TRY(dls_job_rank(e, job, DLS_EVENT_SETTLE, err));
+        }
+    }
+    /* What asked to be settled again meanwhile waits for the next pass. */
+    for (size_t i = n; i < e->n_settle; i++) {
+        e->settle[i - n] = e->settle[i];
+    }
+    e->n_settle -= n;
+    return DLS_OK;
+}
 
 dls_status dls_pass(dls_engine *e, dls_error *err)
 {
@@ -374,5 +419,5 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
             break;
         }
     }
-    return DLS_OK;
+    return settle(e, err);
 }

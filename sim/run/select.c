@@ -14,6 +14,7 @@ void dls_select_fini(dls_select *s)
     dls_free(s->class_of);
     dls_free(s->type);
     dls_free(s->touched);
+    dls_free(s->stopped);
     dls_free(s->cursor);
 }
 

@@ -64,6 +64,8 @@ typedef struct dls_select {
     /* jobs whose selection changed in this pass, in order, with repeats */
     int32_t *touched;
     size_t n_touched, touched_cap;
+    int32_t *stopped;  /* those of them that lose their GPUs, scratch */
+    size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
 } dls_select;
 

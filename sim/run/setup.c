@@ -499,6 +499,7 @@ void dls_engine_destroy(dls_engine *e)
         e->running,       e->held_type,       e->held,         e->attempt,       e->tentative,
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
         e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
+        e->settle,
     };
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);

@@ -8,6 +8,7 @@ void dls_view_update(dls_engine *e)
 {
     e->view.now_us = e->now_us;
     e->view.free_gpus = e->index->free_gpus;
+    e->view.pass = e->select.pass;
 }
 
 int64_t dls_view_executed_us(const dls_view *view, int32_t job)

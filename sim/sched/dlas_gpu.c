@@ -34,8 +34,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    (void)why;
-    dls_mlfq_priority(state, view, job, dls_view_job_state(view, job), out);
+    dls_mlfq_priority(state, view, job, why, dls_view_job_state(view, job), out);
 }
 
 const dls_sched_ops dls_sched_ops_dlas_gpu = {

@@ -3,8 +3,8 @@
  * gittins: Tiresias-G, discretised two-dimensional Gittins index (NSDI 2019, section 3). Queues as
  * in dlas-gpu; within a queue the highest index first. The index of a job is taken from the
  * distribution of the service of past jobs, with the quantum of its queue: the queue's upper
- * threshold, or `delta` for every queue. Without `delta` the last queue is first come, first served
- * by start, as in the paper.
+ * threshold, or `delta` for every queue. Without `delta` the last queue is first come, first served,
+ * as in the paper.
  *
  * The index moves while a job runs. It is taken at knots: 8 to a bounded queue, 64 quantiles beyond.
  */
@@ -101,10 +101,9 @@ static void fini(void *state)
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    const struct gittins *g = state;
-    (void)why;
+    struct gittins *g = state;
     const int64_t attained_us =
-        dls_mlfq_priority(&g->queues, view, job, dls_view_job_state(view, job), out);
+        dls_mlfq_priority(&g->queues, view, job, why, dls_view_job_state(view, job), out);
     int32_t lo = 0, hi = g->n_knots;
     while (hi - lo > 1) {
         const int32_t mid = lo + (hi - lo) / 2;
@@ -114,7 +113,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
             hi = mid;
         }
     }
-    out->tie = out->key; /* equal indices: the order of the queue, that of first starts */
+    out->tie = out->key; /* equal indices: the order of the queue */
     out->key = g->key[lo];
     if (view->running[job] && hi < g->n_knots) {
         out->stale_us = view->now_us +

@@ -16,11 +16,34 @@ dls_status dls_mlfq_init(dls_mlfq *q, const dls_option_value *limits_s, double k
     return DLS_OK;
 }
 
-int64_t dls_mlfq_priority(const dls_mlfq *q, const dls_view *view, int32_t job,
+/* Where the job now stands in its queue. `moved`: it has just come to this queue. */
+static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why, bool moved,
+                       dls_mlfq_job *state, dls_priority *out)
+{
+    if (why == DLS_EVENT_SUBMITTED || moved) {
+        state->place = DLS_MLFQ_WAITING + ++q->entered;
+        out->settle = view->running[job];
+    } else if (why == DLS_EVENT_STARTED ||
+               (why == DLS_EVENT_SETTLE && view->running[job] && state->place > DLS_MLFQ_WAITING)) {
+        state->place = ++q->started;
+    } else if (why == DLS_EVENT_PREEMPTED && state->place < DLS_MLFQ_WAITING / 2) {
+        /* Those preempted in one pass keep their order, in front of all earlier ones. */
+        const int64_t block = INT64_C(1) << 31;
+        if (q->front == 0 || q->front_pass != view->pass) {
+            q->front_pass = view->pass;
+            q->front = q->front / block * block + block;
+        }
+        state->place = DLS_MLFQ_WAITING - q->front / block * block + q->front % block;
+        q->front++;
+    }
+}
+
+int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why,
                           dls_mlfq_job *state, dls_priority *out)
 {
     const int64_t weight = q->by_gpu ? view->gpus[job] : 1;
     const int64_t total_us = dls_view_executed_us(view, job);
+    const int32_t old_level = state->level;
     int64_t executed_us = total_us - state->base_us;
     if (!view->running[job] && q->knob > 0 && state->level > 0 && executed_us > 0) {
         const double wait_us = q->knob * (double)executed_us;
@@ -44,7 +67,8 @@ int64_t dls_mlfq_priority(const dls_mlfq *q, const dls_view *view, int32_t job,
         out->wake_us =
             view->now_us + (q->limit_us[state->level] - attained_us + weight - 1) / weight;
     }
+    find_place(q, view, job, why, out->promoted || state->level != old_level, state, out);
     out->level = state->level;
-    out->key = view->first_start_us[job] >= 0 ? view->first_start_us[job] : INT64_MAX;
+    out->key = state->place;
     return attained_us;
 }

@@ -6,28 +6,40 @@
  * A job sits in the queue whose thresholds enclose the service that it has attained since it entered
  * the system or was last promoted. It is demoted the moment it reaches a threshold. With a
  * starvation knob K > 0 a waiting job returns to the first queue when it has waited K times as long
- * as it had run since its last promotion. In a queue: in order of first start, then of submission.
+ * as it had run since its last promotion.
+ *
+ * A queue has a running part in front and a waiting part behind. A job that starts joins the end of
+ * the running part, one that is preempted the front of the waiting part; a new, a promoted or a
+ * demoted job enters at the very end, and a demoted one that keeps its GPUs all the same moves up to
+ * the end of the running part. So within a queue nobody preempts anybody except by fitting better.
  */
 #ifndef DLS_SCHED_MLFQ_H
 #define DLS_SCHED_MLFQ_H
 
 #include "dlsim/policy.h"
 
+#define DLS_MLFQ_WAITING (INT64_C(1) << 61)
+
 typedef struct dls_mlfq {
     int64_t limit_us[DLS_OPT_LIST_MAX]; /* service at which a job leaves queue i */
     int32_t n_limits;
     double knob;       /* 0: never promote */
     bool by_gpu;       /* service counts GPUs */
+    int64_t started;   /* jobs that have joined a running part */
+    int64_t entered;   /* jobs that have entered at the end of a waiting part */
+    int64_t front;     /* of the waiting parts, in blocks, one for each pass that preempts */
+    uint64_t front_pass; /* the pass of the last block */
 } dls_mlfq;
 
 typedef struct dls_mlfq_job {
     int64_t base_us;   /* executed time at the last promotion */
+    int64_t place;     /* in the queue: running parts below DLS_MLFQ_WAITING, waiting parts around it */
     int32_t level;
 } dls_mlfq_job;
 
 /* Level, order in the queue, promotion and the time of the next change; returns the service
  * attained since the last promotion, in (GPU-)microseconds. */
-int64_t dls_mlfq_priority(const dls_mlfq *q, const dls_view *view, int32_t job,
+int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why,
                           dls_mlfq_job *state, dls_priority *out);
 
 /* Thresholds in (GPU-)seconds as given by an option; ascending and above 0. */

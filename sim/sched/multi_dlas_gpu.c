@@ -42,9 +42,8 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
-    const struct multi *m = state;
-    (void)why;
-    dls_mlfq_priority(&m->queues, view, job, dls_view_job_state(view, job), out);
+    struct multi *m = state;
+    dls_mlfq_priority(&m->queues, view, job, why, dls_view_job_state(view, job), out);
 }
 
 /* The group of least demand above `after` (demand, then gang size); -1: none. */

@@ -31,6 +31,7 @@ typedef struct naive {
     enum rule rule;
     int64_t now, restore, limit[2];
     double knob;
+    int queue[3][MAX_JOBS], n_queue[3]; /* dlas-gpu: the queues as lists */
 } naive;
 
 static int64_t executed(const naive *s, const naive_job *j)
@@ -42,6 +43,40 @@ static int64_t executed(const naive *s, const naive_job *j)
 static int64_t aged(const naive *s, const naive_job *j)
 {
     return j->left - (j->state == RUNNING ? s->now - j->since : 0);
+}
+
+/* Take a job out of its queue (level -1: it is in none) and put it at the end of another. */
+static void move_to(naive *s, int i, int level)
+{
+    for (int q = 0; q < 3; q++) {
+        int n = 0;
+        for (int k = 0; k < s->n_queue[q]; k++) {
+            if (s->queue[q][k] != i) {
+                s->queue[q][n++] = s->queue[q][k];
+            }
+        }
+        s->n_queue[q] = n;
+    }
+    if (level >= 0) {
+        s->queue[level][s->n_queue[level]++] = i;
+        s->job[i].level = level;
+    }
+}
+
+/* Running jobs to the front of every queue, keeping the order otherwise. */
+static void partition(naive *s)
+{
+    for (int q = 0; q < 3; q++) {
+        int sorted[MAX_JOBS], n = 0;
+        for (int part = 0; part < 2; part++) {
+            for (int k = 0; k < s->n_queue[q]; k++) {
+                if ((s->job[s->queue[q][k]].state == RUNNING) == (part == 0)) {
+                    sorted[n++] = s->queue[q][k];
+                }
+            }
+        }
+        memcpy(s->queue[q], sorted, sizeof sorted);
+    }
 }
 
 static void key(const naive *s, int i, int64_t out[4])
@@ -62,10 +97,6 @@ static void key(const naive *s, int i, int64_t out[4])
         break;
     case SJF_DURATION:
         out[1] = j->duration;
-        break;
-    case DLAS_GPU:
-        out[0] = j->level;
-        out[1] = j->start >= 0 ? j->start : INT64_MAX;
         break;
     default:
         out[1] = j->submit;
@@ -114,6 +145,11 @@ static void pass(naive *s)
             }
             order[at] = i;
             used += s->job[i].state == RUNNING ? s->job[i].gpus : 0;
+        }
+    }
+    for (int q = 0, k = 0; q < 3 && s->rule == DLAS_GPU; q++) {
+        for (int i = 0; i < s->n_queue[q]; i++) {
+            order[k++] = s->queue[q][i];
         }
     }
     int free_gpus = s->total;
@@ -184,6 +220,7 @@ static void pass(naive *s)
                 start(s, j);
             }
         }
+        partition(s);
     }
 }
 
@@ -196,8 +233,12 @@ static void requeue(naive *s, int64_t *next)
             continue;
         }
         const int64_t ran = executed(s, j) - j->base;
-        while (j->level < 2 && ran * j->gpus >= s->limit[j->level]) {
-            j->level++;
+        int level = j->level;
+        while (level < 2 && ran * j->gpus >= s->limit[level]) {
+            level++;
+        }
+        if (level != j->level) {
+            move_to(s, i, level);
         }
         if (j->state == RUNNING && j->level < 2) {
             int64_t from = s->now > j->anchor ? s->now : j->anchor;
@@ -208,7 +249,7 @@ static void requeue(naive *s, int64_t *next)
             const int64_t due = j->since + (int64_t)(s->knob * (double)ran + 0.999999);
             if (s->now >= due) {
                 j->base = j->executed;
-                j->level = 0;
+                move_to(s, i, 0);
                 j->promotes++;
             } else {
                 *next = due < *next ? due : *next;
@@ -242,6 +283,7 @@ static void run_naive(naive *s)
                 j->executed = j->duration;
                 j->state = DONE;
                 j->end = s->now;
+                move_to(s, i, -1);
             }
         }
         for (int i = 0; i < s->n; i++) {
@@ -249,6 +291,7 @@ static void run_naive(naive *s)
             if (j->state == NEW && j->submit == s->now) {
                 j->state = WAITING;
                 j->since = s->now;
+                move_to(s, i, 0);
             }
         }
         requeue(s, &due);

@@ -85,6 +85,7 @@ typedef struct dls_view {
     int64_t free_gpus;
     int32_t running_jobs, waiting_jobs;
     uint64_t seed;
+    uint64_t pass;                 /* number of the scheduling pass */
     const dls_engine *engine;
 } dls_view;
 
@@ -111,6 +112,7 @@ typedef struct dls_priority {
     int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
     int64_t turn_us;  /* preset DLS_NEVER: ask again, and schedule, at the first time from here on at
                          which jobs wait: for turns that matter only to others */
+    bool settle;      /* ask again (DLS_EVENT_SETTLE) when the coming pass is over */
     bool promoted;    /* count this as a promotion for having starved */
 } dls_priority;
 
@@ -119,7 +121,8 @@ typedef enum dls_job_event {
     DLS_EVENT_SUBMITTED,
     DLS_EVENT_STARTED,   /* got GPUs */
     DLS_EVENT_PREEMPTED, /* lost them */
-    DLS_EVENT_DUE        /* wake_us, stale_us or turn_us has come */
+    DLS_EVENT_DUE,       /* wake_us, stale_us or turn_us has come */
+    DLS_EVENT_SETTLE     /* the pass that was to come is over */
 } dls_job_event;
 
 /* Who is taken when the jobs are looked at in order. */
