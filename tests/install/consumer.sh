@@ -88,7 +88,7 @@ schema_version = 1;
 cluster: { nodes = ({ count = 2; gpus = 4; gpu_type = "V100"; }); };
 END
 digest() {
-    "$dlsim" --config=tight.cfg --trace="$sample" --json --quiet --plugin=./mine.so "$@" |
+    timeout 60 "$dlsim" --config=tight.cfg --trace="$sample" --json --quiet --plugin=./mine.so "$@" |
         grep -o '"digest": *"[0-9a-f]*"'
 }
 for policy in srtf gandiva; do
