@@ -9,6 +9,9 @@ allowed() {
     sim/engine) echo base engine ;;
     sim/model) echo base engine model ;;
     predictor/driple) echo base predictor/driple ;;
+    predictor/graph) echo base predictor/graph ;;
+    predictor/operator) echo base model predictor/graph predictor/operator ;;
+    predictor/measure) echo base predictor/measure ;;
     sim/perf) echo base engine model perf ;;
     placement) echo base model placement ;;
     sim/sched) echo base sched ;;
