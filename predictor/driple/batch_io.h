@@ -39,7 +39,7 @@ dls_status dls_graph_reader_read(dls_graph_reader *r, size_t group, const dls_gr
 
 typedef struct dls_output_writer dls_output_writer;
 
-/* backend and weights go to the file as attributes. Written to path.part until finished. */
+/* backend and weights go to the file as attributes. */
 dls_status dls_output_writer_create(const char *path, const char *weights, const char *backend,
                                     dls_output_writer **out, dls_error *err) DLS_MUST_CHECK;
 /* A dataset <group>/output [n_graphs][12], or [n_graphs][n_settings][12] with n_settings > 0. */
@@ -49,8 +49,8 @@ dls_status dls_output_writer_begin(dls_output_writer *w, const char *group, size
 /* The next n graphs of the group: rows [n * max(1, n_settings)][12]. */
 dls_status dls_output_writer_rows(dls_output_writer *w, const double *rows, size_t n,
                                   dls_error *err) DLS_MUST_CHECK;
-/* Close and give the file its name; on failure nothing is left under it. */
+/* Give the file its name; on failure nothing is left under it. Destroy comes after in any case. */
 dls_status dls_output_writer_finish(dls_output_writer *w, dls_error *err) DLS_MUST_CHECK;
-void dls_output_writer_abort(dls_output_writer *w); /* NULL-safe; after finish too */
+void dls_output_writer_destroy(dls_output_writer *w); /* NULL-safe; unfinished: no file */
 
 #endif

@@ -25,7 +25,7 @@ struct dls_graph_reader {
 static dls_status collect(dls_graph_reader *r, hid_t loc, const char *path, int depth,
                           dls_error *err)
 {
-    if (dls_h5_exists(loc, "adj") && dls_h5_exists(loc, "x")) {
+    if (dls_h5io_exists(loc, "adj") && dls_h5io_exists(loc, "x")) {
         DLS_TRY(dls_grow(&r->group, &r->cap_groups, r->n_groups + 1, sizeof *r->group, err));
         char *copy = dls_strdup(path[0] ? path : "/");
         if (!copy) {
@@ -34,7 +34,7 @@ static dls_status collect(dls_graph_reader *r, hid_t loc, const char *path, int 
         r->group[r->n_groups++] = copy;
     }
     char name[256];
-    for (size_t i = 0; depth < DEPTH_MAX && dls_h5_link_name(loc, i, name, sizeof name); i++) {
+    for (size_t i = 0; depth < DEPTH_MAX && dls_h5io_link_name(loc, i, name, sizeof name); i++) {
         char full[1024];
         H5O_info_t info;
         if (snprintf(full, sizeof full, "%s/%s", path, name) >= (int)sizeof full ||
@@ -59,13 +59,12 @@ dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_e
         return dls_nomem(err, "graph reader", sizeof *r);
     }
     r->file = -1;
-    dls_status status = dls_h5_open(path, &r->file, err);
+    dls_status status = dls_h5io_open(path, &r->file, err);
     if (status == DLS_OK) {
         status = collect(r, r->file, "", 0, err);
     }
     if (status == DLS_OK && r->n_groups == 0) {
-        status =
-            dls_fail(err, DLS_EINPUT, path, "%s: no group with datasets \"adj\" and \"x\"", path);
+        status = dls_fail(err, DLS_EINPUT, path, "no group with datasets \"adj\" and \"x\"");
     }
     if (status != DLS_OK) {
         dls_graph_reader_close(r);
@@ -114,14 +113,14 @@ static hid_t open_in(const dls_graph_reader *r, size_t group, const char *name, 
     return H5Dopen2(r->file, full, H5P_DEFAULT);
 }
 
-static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name, dls_h5_shape *shape,
-                           char *full, size_t size, dls_error *err)
+static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name,
+                           dls_h5io_shape *shape, char *full, size_t size, dls_error *err)
 {
     const hid_t set = open_in(r, group, name, full, size);
     if (set < 0) {
-        return dls_fail(err, DLS_EINPUT, full, "%s is not a dataset", full);
+        return dls_fail(err, DLS_EINPUT, full, "not a dataset");
     }
-    const dls_status status = dls_h5_shape_of(set, full, shape, err);
+    const dls_status status = dls_h5io_shape_of(set, full, shape, err);
     H5Dclose(set);
     return status;
 }
@@ -129,29 +128,28 @@ static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name, 
 dls_status dls_graph_reader_shape(dls_graph_reader *r, size_t group, dls_group_shape *out,
                                   dls_error *err)
 {
-    dls_h5_shape a;
-    dls_h5_shape x;
+    dls_h5io_shape a;
+    dls_h5io_shape x;
     char name_a[1100];
     char name_x[1100];
     DLS_TRY(shape_of(r, group, "adj", &a, name_a, sizeof name_a, err));
     DLS_TRY(shape_of(r, group, "x", &x, name_x, sizeof name_x, err));
     if (!a.is_number || a.rank < 2 || a.dim[a.rank - 1] != a.dim[a.rank - 2]) {
-        return dls_fail(err, DLS_EINPUT, name_a,
-                        "%s: expected numbers of shape [N][N] or [B][N][N]", name_a);
+        return dls_fail(err, DLS_EINPUT, name_a, "expected numbers of shape [N][N] or [B][N][N]");
     }
     const bool single = a.rank == 2;
     if (!x.is_number || x.rank != a.rank || x.dim[x.rank - 2] != a.dim[a.rank - 1] ||
         (!single && x.dim[0] != a.dim[0])) {
         return dls_fail(err, DLS_EINPUT, name_x,
-                        "%s: expected numbers of shape %s with B and N those of adj", name_x,
+                        "expected numbers of shape %s with B and N those of adj",
                         single ? "[N][F]" : "[B][N][F]");
     }
     const hsize_t n = a.dim[a.rank - 1];
     const hsize_t f = x.dim[x.rank - 1];
     if (n < 1 || n > NODES_MAX || f < 1 || f > 4096) {
         return dls_fail(err, DLS_EINPUT, name_a,
-                        "%s: %llu nodes with %llu features; supported are 1 to %d and 1 to 4096",
-                        name_a, (unsigned long long)n, (unsigned long long)f, NODES_MAX);
+                        "%llu nodes with %llu features; supported are 1 to %d and 1 to 4096",
+                        (unsigned long long)n, (unsigned long long)f, NODES_MAX);
     }
     *out = (dls_group_shape){.n_graphs = single ? 1 : (size_t)a.dim[0],
                              .n_nodes = (int32_t)n,
@@ -191,8 +189,7 @@ static dls_status read_slab(dls_graph_reader *r, size_t group, const char *name,
     if (set >= 0) {
         H5Dclose(set);
     }
-    return ok ? DLS_OK
-              : dls_fail(err, DLS_EINPUT, full, "%s cannot be read: truncated or damaged", full);
+    return ok ? DLS_OK : dls_fail(err, DLS_EINPUT, full, "cannot be read: truncated or damaged");
 }
 
 /* Nonzeros of one dense adjacency, behind *edges; NaN counts as nonzero and is refused later. */

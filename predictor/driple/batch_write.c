@@ -2,62 +2,52 @@
 #include "predictor/driple/batch_io.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 #include "predictor/driple/h5io.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct dls_output_writer {
-    char *path;
-    char *part;
+    dls_atomicfile out;
     hid_t file, set;
     size_t next;       /* graphs written of the group */
     size_t n_settings; /* 0: no such dimension */
 };
 
+static dls_status describe(hid_t file, const char *weights, const char *backend, dls_error *err)
+{
+    char names[256] = "";
+    for (int i = 0; i < DLS_METRICS; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? "\n" : "", dls_metric_name(i));
+    }
+    DLS_TRY(dls_h5io_put_text(file, "format", "dlsim-predictions", err));
+    DLS_TRY(dls_h5io_put_text(file, "weights", weights, err));
+    DLS_TRY(dls_h5io_put_text(file, "backend", backend, err));
+    return dls_h5io_put_text(file, "metrics", names, err);
+}
+
 dls_status dls_output_writer_create(const char *path, const char *weights, const char *backend,
                                     dls_output_writer **out, dls_error *err)
 {
     *out = NULL;
-    dls_h5_quiet();
+    dls_h5io_quiet();
     dls_output_writer *w = dls_alloc_zero(1, sizeof *w);
-    const size_t size = strlen(path) + 8;
     if (!w) {
         return dls_nomem(err, "output", sizeof *w);
     }
     w->file = -1;
     w->set = -1;
-    w->path = dls_strdup(path);
-    w->part = dls_alloc(size);
-    dls_status status = w->path && w->part ? DLS_OK : dls_nomem(err, "file name", size);
+    dls_status status = dls_atomicfile_begin(&w->out, path, err);
     if (status == DLS_OK) {
-        snprintf(w->part, size, "%s.part", path);
-        w->file = H5Fcreate(w->part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-        status = w->file >= 0 ? DLS_OK
-                              : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be created: %s",
-                                         w->part, strerror(errno));
-    }
-    if (status == DLS_OK) {
-        status = dls_h5_put_text(w->file, "format", "dlsim-predictions", err);
-    }
-    if (status == DLS_OK) {
-        status = dls_h5_put_text(w->file, "weights", weights, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_h5_put_text(w->file, "backend", backend, err);
-    }
-    if (status == DLS_OK) {
-        char names[256] = "";
-        for (int i = 0; i < DLS_METRICS; i++) {
-            const size_t used = strlen(names);
-            snprintf(names + used, sizeof names - used, "%s%s", i ? "\n" : "", dls_metric_name(i));
-        }
-        status = dls_h5_put_text(w->file, "metrics", names, err);
+        w->file = H5Fcreate(w->out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+        status = w->file >= 0
+                     ? describe(w->file, weights, backend, err)
+                     : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", w->out.part);
     }
     if (status != DLS_OK) {
-        dls_output_writer_abort(w);
+        dls_output_writer_destroy(w);
         return status;
     }
     *out = w;
@@ -88,9 +78,9 @@ dls_status dls_output_writer_begin(dls_output_writer *w, const char *group, size
     w->next = 0;
     w->n_settings = n_settings;
     if (w->set < 0) {
-        return dls_fail(err, DLS_EOUTPUT, w->path, "dataset %s could not be created", full);
+        return dls_fail(err, DLS_EOUTPUT, w->out.path, "dataset %s could not be created", full);
     }
-    return n_settings ? dls_h5_put_text(w->set, "settings", setting_names, err) : DLS_OK;
+    return n_settings ? dls_h5io_put_text(w->set, "settings", setting_names, err) : DLS_OK;
 }
 
 dls_status dls_output_writer_rows(dls_output_writer *w, const double *rows, size_t n,
@@ -109,35 +99,24 @@ dls_status dls_output_writer_rows(dls_output_writer *w, const double *rows, size
     H5Sclose(space);
     w->next += n;
     return ok ? DLS_OK
-              : dls_fail(err, DLS_EOUTPUT, w->path, "%s could not be written (disk full?)",
-                         w->part);
+              : dls_fail(err, DLS_EOUTPUT, w->out.path, "%s could not be written (disk full?)",
+                         w->out.part);
 }
 
-static dls_status close_file(dls_output_writer *w, dls_error *err)
+dls_status dls_output_writer_finish(dls_output_writer *w, dls_error *err)
 {
     bool ok = w->set < 0 || H5Dclose(w->set) >= 0;
     w->set = -1;
     ok = H5Fclose(w->file) >= 0 && ok;
     w->file = -1;
     if (!ok) {
-        return dls_fail(err, DLS_EOUTPUT, w->path, "%s could not be completed (disk full?)",
-                        w->part);
+        return dls_fail(err, DLS_EOUTPUT, w->out.path, "%s could not be completed (disk full?)",
+                        w->out.path);
     }
-    return rename(w->part, w->path) == 0
-               ? DLS_OK
-               : dls_fail(err, DLS_EOUTPUT, w->path, "%s: %s", w->path, strerror(errno));
+    return dls_atomicfile_commit(&w->out, err);
 }
 
-dls_status dls_output_writer_finish(dls_output_writer *w, dls_error *err)
-{
-    const dls_status status = close_file(w, err);
-    if (status != DLS_OK) {
-        unlink(w->part);
-    }
-    return status;
-}
-
-void dls_output_writer_abort(dls_output_writer *w)
+void dls_output_writer_destroy(dls_output_writer *w)
 {
     if (!w) {
         return;
@@ -147,9 +126,7 @@ void dls_output_writer_abort(dls_output_writer *w)
     }
     if (w->file >= 0) {
         H5Fclose(w->file);
-        unlink(w->part);
     }
-    dls_free(w->path);
-    dls_free(w->part);
+    dls_atomicfile_abort(&w->out);
     dls_free(w);
 }

@@ -767,7 +767,7 @@ static dls_status backend_forward(void *state, const dls_driple_job *job, dls_er
 static void backend_describe(const void *state, char *text, size_t size)
 {
     const cuda_state *c = (const cuda_state *)state;
-    snprintf(text, size, "%s, %s%s", c->device, c->fast ? "bf16" : "f32",
+    snprintf(text, size, "%s, %s%s", c->device, !c->fast ? "f32" : c->plain_only ? "tf32" : "bf16",
              c->plain_only ? ", plain path" : "");
 }
 

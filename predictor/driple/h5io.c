@@ -10,40 +10,41 @@
 
 #define ELEMENTS_MAX ((hsize_t)1 << 28)
 
-void dls_h5_quiet(void)
+void dls_h5io_quiet(void)
 {
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
 }
 
-dls_status dls_h5_open(const char *path, hid_t *file, dls_error *err)
+dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err)
 {
-    dls_h5_quiet();
+    dls_h5io_quiet();
     *file = -1;
     if (access(path, R_OK) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "%s: %s", path, strerror(errno));
+        return dls_fail(err, DLS_EINPUT, path, "%s", strerror(errno));
     }
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file < 0) {
-        return dls_fail(err, DLS_EINPUT, path, "%s: not an HDF5 file, or damaged", path);
+        return dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");
     }
     return DLS_OK;
 }
 
-bool dls_h5_exists(hid_t loc, const char *name)
+bool dls_h5io_exists(hid_t loc, const char *name)
 {
     return H5Lexists(loc, name, H5P_DEFAULT) > 0 && H5Oexists_by_name(loc, name, H5P_DEFAULT) > 0;
 }
 
-bool dls_h5_link_name(hid_t group, size_t i, char *name, size_t size)
+bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size)
 {
     const ssize_t n =
         H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, size, H5P_DEFAULT);
     return n >= 0;
 }
 
-dls_status dls_h5_shape_of(hid_t dataset, const char *where, dls_h5_shape *shape, dls_error *err)
+dls_status dls_h5io_shape_of(hid_t dataset, const char *where, dls_h5io_shape *shape,
+                             dls_error *err)
 {
-    *shape = (dls_h5_shape){0};
+    *shape = (dls_h5io_shape){0};
     const hid_t space = H5Dget_space(dataset);
     const int rank = space < 0 ? -1 : H5Sget_simple_extent_ndims(space);
     const bool ok = rank >= 0 && rank <= 3 &&
@@ -52,8 +53,7 @@ dls_status dls_h5_shape_of(hid_t dataset, const char *where, dls_h5_shape *shape
         H5Sclose(space);
     }
     if (!ok) {
-        return dls_fail(err, DLS_EINPUT, where, "%s: expected an array of at most 3 dimensions",
-                        where);
+        return dls_fail(err, DLS_EINPUT, where, "expected an array of at most 3 dimensions");
     }
     shape->rank = rank;
     const hid_t type = H5Dget_type(dataset);
@@ -66,14 +66,13 @@ dls_status dls_h5_shape_of(hid_t dataset, const char *where, dls_h5_shape *shape
     return DLS_OK;
 }
 
-dls_status dls_h5_text(hid_t object, const char *name, bool missing_ok, char *text, size_t size,
-                       const char *where, dls_error *err)
+dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *text, size_t size,
+                         const char *where, dls_error *err)
 {
     text[0] = '\0';
     if (H5Aexists(object, name) <= 0) {
         return missing_ok ? DLS_OK
-                          : dls_fail(err, DLS_EINPUT, where, "%s: attribute \"%s\" is missing",
-                                     where, name);
+                          : dls_fail(err, DLS_EINPUT, where, "attribute \"%s\" is missing", name);
     }
     const hid_t attr = H5Aopen(object, name, H5P_DEFAULT);
     const hid_t type = attr < 0 ? -1 : H5Aget_type(attr);
@@ -109,17 +108,15 @@ dls_status dls_h5_text(hid_t object, const char *name, bool missing_ok, char *te
     if (attr >= 0) {
         H5Aclose(attr);
     }
-    return ok ? DLS_OK
-              : dls_fail(err, DLS_EINPUT, where, "%s: attribute \"%s\" is not a text", where, name);
+    return ok ? DLS_OK : dls_fail(err, DLS_EINPUT, where, "attribute \"%s\" is not a text", name);
 }
 
-dls_status dls_h5_integer(hid_t object, const char *name, bool missing_ok, int64_t *value,
-                          const char *where, dls_error *err)
+dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int64_t *value,
+                            const char *where, dls_error *err)
 {
     if (H5Aexists(object, name) <= 0) {
         return missing_ok ? DLS_OK
-                          : dls_fail(err, DLS_EINPUT, where, "%s: attribute \"%s\" is missing",
-                                     where, name);
+                          : dls_fail(err, DLS_EINPUT, where, "attribute \"%s\" is missing", name);
     }
     const hid_t attr = H5Aopen(object, name, H5P_DEFAULT);
     const hid_t space = attr < 0 ? -1 : H5Aget_space(attr);
@@ -132,8 +129,7 @@ dls_status dls_h5_integer(hid_t object, const char *name, bool missing_ok, int64
         H5Aclose(attr);
     }
     return ok ? DLS_OK
-              : dls_fail(err, DLS_EINPUT, where, "%s: attribute \"%s\" is not an integer", where,
-                         name);
+              : dls_fail(err, DLS_EINPUT, where, "attribute \"%s\" is not an integer", name);
 }
 
 static dls_status put_attr(hid_t object, const char *name, hid_t file_type, hid_t memory_type,
@@ -150,7 +146,7 @@ static dls_status put_attr(hid_t object, const char *name, hid_t file_type, hid_
               : dls_fail(err, DLS_EOUTPUT, name, "attribute \"%s\" could not be written", name);
 }
 
-dls_status dls_h5_put_text(hid_t object, const char *name, const char *text, dls_error *err)
+dls_status dls_h5io_put_text(hid_t object, const char *name, const char *text, dls_error *err)
 {
     const hid_t type = H5Tcopy(H5T_C_S1);
     H5Tset_size(type, strlen(text) + 1);
@@ -160,12 +156,12 @@ dls_status dls_h5_put_text(hid_t object, const char *name, const char *text, dls
     return status;
 }
 
-dls_status dls_h5_put_integer(hid_t object, const char *name, int64_t value, dls_error *err)
+dls_status dls_h5io_put_integer(hid_t object, const char *name, int64_t value, dls_error *err)
 {
     return put_attr(object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value, err);
 }
 
-void dls_h5_checksum(const double *data, size_t n, bool as_f32, char hex[17])
+void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17])
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < n; i++) {
@@ -185,8 +181,8 @@ void dls_h5_checksum(const double *data, size_t n, bool as_f32, char hex[17])
     snprintf(hex, 17, "%016llx", (unsigned long long)h);
 }
 
-dls_status dls_h5_put_array(hid_t group, const char *name, const double *data, int64_t rows,
-                            int64_t cols, bool as_f32, dls_error *err)
+dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data, int64_t rows,
+                              int64_t cols, bool as_f32, dls_error *err)
 {
     const hsize_t dim[2] = {(hsize_t)rows, (hsize_t)cols};
     const hid_t space = H5Screate_simple(cols ? 2 : 1, dim, NULL);
@@ -199,8 +195,8 @@ dls_status dls_h5_put_array(hid_t group, const char *name, const double *data, i
         status = dls_fail(err, DLS_EOUTPUT, name, "\"%s\" could not be written", name);
     } else {
         char hex[17];
-        dls_h5_checksum(data, (size_t)rows * (size_t)(cols ? cols : 1), as_f32, hex);
-        status = dls_h5_put_text(set, "checksum", hex, err);
+        dls_h5io_checksum(data, (size_t)rows * (size_t)(cols ? cols : 1), as_f32, hex);
+        status = dls_h5io_put_text(set, "checksum", hex, err);
     }
     if (set >= 0 && H5Dclose(set) < 0 && status == DLS_OK) {
         status = dls_fail(err, DLS_EOUTPUT, name, "\"%s\" could not be written", name);
@@ -211,7 +207,7 @@ dls_status dls_h5_put_array(hid_t group, const char *name, const double *data, i
 }
 
 static dls_status read_array(hid_t set, const char *name, bool check, const char *where,
-                             const dls_h5_shape *shape, double **data, dls_error *err)
+                             const dls_h5io_shape *shape, double **data, dls_error *err)
 {
     hsize_t n = 1;
     for (int i = 0; i < shape->rank; i++) {
@@ -233,8 +229,8 @@ static dls_status read_array(hid_t set, const char *name, bool check, const char
     if (check) {
         char stored[24];
         char hex[17];
-        DLS_TRY(dls_h5_text(set, "checksum", true, stored, sizeof stored, where, err));
-        dls_h5_checksum(*data, (size_t)n, shape->is_f32, hex);
+        DLS_TRY(dls_h5io_text(set, "checksum", true, stored, sizeof stored, where, err));
+        dls_h5io_checksum(*data, (size_t)n, shape->is_f32, hex);
         if (strcmp(stored, hex) != 0) {
             return dls_fail(err, DLS_EINPUT, where,
                             "tensor %s: checksum %s stored, %s computed: the file is damaged", name,
@@ -244,17 +240,17 @@ static dls_status read_array(hid_t set, const char *name, bool check, const char
     return DLS_OK;
 }
 
-dls_status dls_h5_get_array(hid_t group, const char *name, bool check, const char *where,
-                            double **data, int64_t *rows, int64_t *cols, bool *is_f32,
-                            dls_error *err)
+dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const char *where,
+                              double **data, int64_t *rows, int64_t *cols, bool *is_f32,
+                              dls_error *err)
 {
     *data = NULL;
-    const hid_t set = dls_h5_exists(group, name) ? H5Dopen2(group, name, H5P_DEFAULT) : -1;
+    const hid_t set = dls_h5io_exists(group, name) ? H5Dopen2(group, name, H5P_DEFAULT) : -1;
     if (set < 0) {
         return dls_fail(err, DLS_EINPUT, where, "tensor %s is missing", name);
     }
-    dls_h5_shape shape;
-    dls_status status = dls_h5_shape_of(set, name, &shape, err);
+    dls_h5io_shape shape;
+    dls_status status = dls_h5io_shape_of(set, name, &shape, err);
     if (status == DLS_OK) {
         status = read_array(set, name, check, where, &shape, data, err);
     }

@@ -14,42 +14,42 @@
 #include <stdint.h>
 
 /* Quiet for the life of the process: messages are ours. */
-void dls_h5_quiet(void);
+void dls_h5io_quiet(void);
 /* Open for reading: "no such file", "not an HDF5 file". */
-dls_status dls_h5_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_CHECK;
 
-bool dls_h5_exists(hid_t loc, const char *name);
+bool dls_h5io_exists(hid_t loc, const char *name);
 /* Name of the i-th link in order of name; false beyond the last. */
-bool dls_h5_link_name(hid_t group, size_t i, char *name, size_t size);
+bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size);
 
-typedef struct dls_h5_shape {
+typedef struct dls_h5io_shape {
     int rank; /* 0..3 */
     hsize_t dim[3];
     bool is_f32, is_number;
-} dls_h5_shape;
-dls_status dls_h5_shape_of(hid_t dataset, const char *where, dls_h5_shape *shape,
-                           dls_error *err) DLS_MUST_CHECK;
+} dls_h5io_shape;
+dls_status dls_h5io_shape_of(hid_t dataset, const char *where, dls_h5io_shape *shape,
+                             dls_error *err) DLS_MUST_CHECK;
 
 /* Text attribute; cut to size. missing_ok: "" when absent. */
-dls_status dls_h5_text(hid_t object, const char *name, bool missing_ok, char *text, size_t size,
-                       const char *where, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_integer(hid_t object, const char *name, bool missing_ok, int64_t *value,
-                          const char *where, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_text(hid_t object, const char *name, const char *text,
-                           dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5_put_integer(hid_t object, const char *name, int64_t value,
-                              dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *text, size_t size,
+                         const char *where, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int64_t *value,
+                            const char *where, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_put_text(hid_t object, const char *name, const char *text,
+                             dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_put_integer(hid_t object, const char *name, int64_t value,
+                                dls_error *err) DLS_MUST_CHECK;
 
 /* FNV-1a of the elements as they are stored (little-endian float32 or float64), as 16 hex digits.
  */
-void dls_h5_checksum(const double *data, size_t n, bool as_f32, char hex[17]);
+void dls_h5io_checksum(const double *data, size_t n, bool as_f32, char hex[17]);
 /* Write with its checksum in attribute "checksum"; rank 1 if cols is 0. */
-dls_status dls_h5_put_array(hid_t group, const char *name, const double *data, int64_t rows,
-                            int64_t cols, bool as_f32, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_put_array(hid_t group, const char *name, const double *data, int64_t rows,
+                              int64_t cols, bool as_f32, dls_error *err) DLS_MUST_CHECK;
 /* Read rank 1 or 2 (cols 0: rank 1), at most 2^28 elements. *data is owned by the caller
  * (dls_free). With check the attribute "checksum" must be there and right. */
-dls_status dls_h5_get_array(hid_t group, const char *name, bool check, const char *where,
-                            double **data, int64_t *rows, int64_t *cols, bool *is_f32,
-                            dls_error *err) DLS_MUST_CHECK;
+dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const char *where,
+                              double **data, int64_t *rows, int64_t *cols, bool *is_f32,
+                              dls_error *err) DLS_MUST_CHECK;
 
 #endif

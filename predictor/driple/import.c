@@ -14,13 +14,13 @@
 static dls_status read_group(hid_t group, const char *where, dls_tensors *set, dls_error *err)
 {
     char name[DLS_TENSOR_NAME_MAX];
-    for (size_t i = 0; dls_h5_link_name(group, i, name, sizeof name); i++) {
+    for (size_t i = 0; dls_h5io_link_name(group, i, name, sizeof name); i++) {
         dls_tensor_spec spec = {0};
         double *data = NULL;
         bool is_f32 = false;
         snprintf(spec.name, sizeof spec.name, "%s", name);
-        DLS_TRY(dls_h5_get_array(group, name, false, where, &data, &spec.rows, &spec.cols, &is_f32,
-                                 err));
+        DLS_TRY(dls_h5io_get_array(group, name, false, where, &data, &spec.rows, &spec.cols,
+                                   &is_f32, err));
         dls_tensor *t = NULL;
         const dls_status status = dls_tensors_add(set, &spec, &t, err);
         if (status != DLS_OK) {
@@ -31,18 +31,17 @@ static dls_status read_group(hid_t group, const char *where, dls_tensors *set, d
         t->data = data;
         t->is_f32 = is_f32;
     }
-    return set->n ? DLS_OK : dls_fail(err, DLS_EINPUT, where, "%s: no tensors here", where);
+    return set->n ? DLS_OK : dls_fail(err, DLS_EINPUT, where, "no tensors here");
 }
 
 static dls_status read_plain(const char *path, const char *group_name, dls_tensors *set,
                              dls_error *err)
 {
     hid_t file = -1;
-    DLS_TRY(dls_h5_open(path, &file, err));
+    DLS_TRY(dls_h5io_open(path, &file, err));
     const hid_t group = H5Gopen2(file, group_name ? group_name : "/", H5P_DEFAULT);
-    dls_status status =
-        group >= 0 ? read_group(group, path, set, err)
-                   : dls_fail(err, DLS_EINPUT, path, "%s: no group \"%s\"", path, group_name);
+    dls_status status = group >= 0 ? read_group(group, path, set, err)
+                                   : dls_fail(err, DLS_EINPUT, path, "no group \"%s\"", group_name);
     if (group >= 0) {
         H5Gclose(group);
     }
@@ -72,7 +71,7 @@ static int32_t count_named(const dls_tensors *set, const char *prefix, const cha
 static dls_status unlike(const char *path, const char *name, dls_error *err)
 {
     return dls_fail(err, DLS_EINPUT, path,
-                    "%s: tensor %s is missing, so the architecture cannot be told", path, name);
+                    "tensor %s is missing, so the architecture cannot be told", name);
 }
 
 static dls_status find_conv(const dls_tensors *set, const char *path, dls_arch *a,

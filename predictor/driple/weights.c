@@ -2,14 +2,13 @@
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/h5io.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FORMAT "dlsim-inspector"
 #define FORMAT_VERSION 1
@@ -41,8 +40,8 @@ static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
     dls_status status = DLS_OK;
     for (size_t i = 0; status == DLS_OK && i < set->n; i++) {
         const dls_tensor *t = &set->t[i];
-        status = dls_h5_put_array(group, t->spec.name, t->data, t->spec.rows, t->spec.cols,
-                                  t->is_f32, err);
+        status = dls_h5io_put_array(group, t->spec.name, t->data, t->spec.rows, t->spec.cols,
+                                    t->is_f32, err);
     }
     H5Gclose(group);
     return status;
@@ -54,36 +53,36 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     char hex[17];
     dls_arch_format(&insp->arch, text);
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)text_hash(text));
-    DLS_TRY(dls_h5_put_text(base, "architecture", text, err));
-    DLS_TRY(dls_h5_put_text(base, "architecture_checksum", hex, err));
+    DLS_TRY(dls_h5io_put_text(base, "architecture", text, err));
+    DLS_TRY(dls_h5io_put_text(base, "architecture_checksum", hex, err));
     const int64_t n = insp->arch.n_features;
-    DLS_TRY(dls_h5_put_array(base, "feature_shift", insp->feature_shift, n, 0, false, err));
-    DLS_TRY(dls_h5_put_array(base, "feature_scale", insp->feature_scale, n, 0, false, err));
-    DLS_TRY(dls_h5_put_array(base, "label_scale", insp->label_scale, DLS_METRICS, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(base, "feature_shift", insp->feature_shift, n, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(base, "feature_scale", insp->feature_scale, n, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(base, "label_scale", insp->label_scale, DLS_METRICS, 0, false, err));
     if (insp->n_ops) {
-        DLS_TRY(dls_h5_put_text(base, "op_names", insp->op_names, err));
-        DLS_TRY(dls_h5_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
-                                 false, err));
+        DLS_TRY(dls_h5io_put_text(base, "op_names", insp->op_names, err));
+        DLS_TRY(dls_h5io_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
+                                   false, err));
     }
     return put_tensors(base, &insp->base, err);
 }
 
 static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
 {
-    DLS_TRY(dls_h5_put_text(group, "gpu_type", s->gpu_type, err));
-    DLS_TRY(dls_h5_put_text(group, "topology", s->topology, err));
-    DLS_TRY(dls_h5_put_text(group, "network", s->network, err));
-    DLS_TRY(dls_h5_put_integer(group, "n_ps", s->n_ps, err));
-    DLS_TRY(dls_h5_put_integer(group, "n_workers", s->n_workers, err));
-    DLS_TRY(dls_h5_put_array(group, "label_scale", s->label_scale, DLS_METRICS, 0, false, err));
+    DLS_TRY(dls_h5io_put_text(group, "gpu_type", s->gpu_type, err));
+    DLS_TRY(dls_h5io_put_text(group, "topology", s->topology, err));
+    DLS_TRY(dls_h5io_put_text(group, "network", s->network, err));
+    DLS_TRY(dls_h5io_put_integer(group, "n_ps", s->n_ps, err));
+    DLS_TRY(dls_h5io_put_integer(group, "n_workers", s->n_workers, err));
+    DLS_TRY(dls_h5io_put_array(group, "label_scale", s->label_scale, DLS_METRICS, 0, false, err));
     return put_tensors(group, &s->tensors, err);
 }
 
 static dls_status put_all(hid_t file, const dls_inspector *insp, dls_error *err)
 {
-    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_h5_put_integer(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_h5_put_integer(file, "n_settings", (int64_t)insp->n_settings, err));
+    DLS_TRY(dls_h5io_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5io_put_integer(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5io_put_integer(file, "n_settings", (int64_t)insp->n_settings, err));
     const hid_t base = make_group(file, "base");
     const hid_t settings = make_group(file, "settings");
     dls_status status = base >= 0 && settings >= 0
@@ -91,7 +90,7 @@ static dls_status put_all(hid_t file, const dls_inspector *insp, dls_error *err)
                             : dls_fail(err, DLS_EOUTPUT, NULL, "groups could not be created");
     for (size_t i = 0; status == DLS_OK && i < insp->n_settings; i++) {
         const hid_t group = make_group(settings, insp->settings[i].name);
-        status = group >= 0 ? dls_h5_put_integer(group, "index", (int64_t)i, err)
+        status = group >= 0 ? dls_h5io_put_integer(group, "index", (int64_t)i, err)
                             : dls_fail(err, DLS_EOUTPUT, insp->settings[i].name,
                                        "the group of the setting could not be created");
         if (status == DLS_OK) {
@@ -112,29 +111,22 @@ static dls_status put_all(hid_t file, const dls_inspector *insp, dls_error *err)
 
 dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_error *err)
 {
+    dls_atomicfile out;
     DLS_TRY(dls_inspector_check(insp, err));
-    dls_h5_quiet();
-    const size_t size = strlen(path) + 8;
-    char *part = dls_alloc(size);
-    if (!part) {
-        return dls_nomem(err, "file name", size);
-    }
-    snprintf(part, size, "%s.part", path);
-    const hid_t file = H5Fcreate(part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_all(file, insp, err)
-                                  : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be created: %s",
-                                             part, strerror(errno));
+    dls_h5io_quiet();
+    DLS_TRY(dls_atomicfile_begin(&out, path, err));
+    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    dls_status status = file >= 0
+                            ? put_all(file, insp, err)
+                            : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", out.part);
     if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", part);
+        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", path);
     }
-    if (status == DLS_OK && rename(part, path) != 0) {
-        status = dls_fail(err, DLS_EOUTPUT, path, "%s: %s", path, strerror(errno));
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&out);
+        return status;
     }
-    if (status != DLS_OK && file >= 0) {
-        unlink(part);
-    }
-    dls_free(part);
-    return status;
+    return dls_atomicfile_commit(&out, err);
 }
 
 /* ---- reading ------------------------------------------------------------------------------------
@@ -142,19 +134,20 @@ dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_e
 
 static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dls_error *err)
 {
-    const hid_t group = dls_h5_exists(loc, "tensors") ? H5Gopen2(loc, "tensors", H5P_DEFAULT) : -1;
+    const hid_t group =
+        dls_h5io_exists(loc, "tensors") ? H5Gopen2(loc, "tensors", H5P_DEFAULT) : -1;
     if (group < 0) {
-        return dls_fail(err, DLS_EINPUT, where, "%s: group \"tensors\" is missing", where);
+        return dls_fail(err, DLS_EINPUT, where, "group \"tensors\" is missing");
     }
     dls_status status = DLS_OK;
     char name[DLS_TENSOR_NAME_MAX];
-    for (size_t i = 0; status == DLS_OK && dls_h5_link_name(group, i, name, sizeof name); i++) {
+    for (size_t i = 0; status == DLS_OK && dls_h5io_link_name(group, i, name, sizeof name); i++) {
         dls_tensor_spec spec = {0};
         double *data = NULL;
         bool is_f32 = false;
         snprintf(spec.name, sizeof spec.name, "%s", name);
-        status =
-            dls_h5_get_array(group, name, true, where, &data, &spec.rows, &spec.cols, &is_f32, err);
+        status = dls_h5io_get_array(group, name, true, where, &data, &spec.rows, &spec.cols,
+                                    &is_f32, err);
         dls_tensor *t = NULL;
         if (status == DLS_OK) {
             status = dls_tensors_add(set, &spec, &t, err);
@@ -179,7 +172,7 @@ static dls_status get_vector(hid_t loc, const char *name, const char *where, siz
     int64_t rows = 0;
     int64_t cols = 0;
     bool is_f32 = false;
-    DLS_TRY(dls_h5_get_array(loc, name, true, where, &data, &rows, &cols, &is_f32, err));
+    DLS_TRY(dls_h5io_get_array(loc, name, true, where, &data, &rows, &cols, &is_f32, err));
     dls_status status = DLS_OK;
     if (rows != (int64_t)n || cols != 0) {
         status = dls_fail(err, DLS_EINPUT, where, "%s has shape (%lld, %lld), expected (%zu)", name,
@@ -201,7 +194,7 @@ static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
     if (!insp->op_names) {
         return dls_nomem(err, "operation names", size);
     }
-    DLS_TRY(dls_h5_text(base, "op_names", false, insp->op_names, size, "base", err));
+    DLS_TRY(dls_h5io_text(base, "op_names", false, insp->op_names, size, "base", err));
     insp->n_ops = 1;
     for (const char *c = insp->op_names; *c; c++) {
         insp->n_ops += *c == '\n';
@@ -216,8 +209,9 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     char text[DLS_ARCH_TEXT_MAX];
     char stored[24];
     char hex[17];
-    DLS_TRY(dls_h5_text(base, "architecture", false, text, sizeof text, "base", err));
-    DLS_TRY(dls_h5_text(base, "architecture_checksum", false, stored, sizeof stored, "base", err));
+    DLS_TRY(dls_h5io_text(base, "architecture", false, text, sizeof text, "base", err));
+    DLS_TRY(
+        dls_h5io_text(base, "architecture_checksum", false, stored, sizeof stored, "base", err));
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)text_hash(text));
     if (strcmp(hex, stored) != 0) {
         return dls_fail(err, DLS_EINPUT, "base",
@@ -240,11 +234,11 @@ static dls_status get_setting(hid_t group, dls_setting *s, dls_error *err)
 {
     int64_t n_ps = 0;
     int64_t n_workers = 0;
-    DLS_TRY(dls_h5_text(group, "gpu_type", true, s->gpu_type, sizeof s->gpu_type, s->name, err));
-    DLS_TRY(dls_h5_text(group, "topology", true, s->topology, sizeof s->topology, s->name, err));
-    DLS_TRY(dls_h5_text(group, "network", true, s->network, sizeof s->network, s->name, err));
-    DLS_TRY(dls_h5_integer(group, "n_ps", true, &n_ps, s->name, err));
-    DLS_TRY(dls_h5_integer(group, "n_workers", true, &n_workers, s->name, err));
+    DLS_TRY(dls_h5io_text(group, "gpu_type", true, s->gpu_type, sizeof s->gpu_type, s->name, err));
+    DLS_TRY(dls_h5io_text(group, "topology", true, s->topology, sizeof s->topology, s->name, err));
+    DLS_TRY(dls_h5io_text(group, "network", true, s->network, sizeof s->network, s->name, err));
+    DLS_TRY(dls_h5io_integer(group, "n_ps", true, &n_ps, s->name, err));
+    DLS_TRY(dls_h5io_integer(group, "n_workers", true, &n_workers, s->name, err));
     if (n_ps < 0 || n_ps > INT32_MAX || n_workers < 0 || n_workers > INT32_MAX) {
         return dls_fail(err, DLS_EINPUT, s->name, "n_ps and n_workers must not be negative");
     }
@@ -270,7 +264,7 @@ static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *
                                dls_error *err)
 {
     char name[64];
-    for (size_t i = 0; dls_h5_link_name(settings, i, name, sizeof name); i++) {
+    for (size_t i = 0; dls_h5io_link_name(settings, i, name, sizeof name); i++) {
         dls_setting *s = NULL;
         int64_t index = 0;
         if (i >= SETTINGS_MAX) {
@@ -281,7 +275,7 @@ static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *
         if (group < 0) {
             return dls_fail(err, DLS_EINPUT, name, "setting %s is not a group", name);
         }
-        const dls_status status = dls_h5_integer(group, "index", false, &index, name, err);
+        const dls_status status = dls_h5io_integer(group, "index", false, &index, name, err);
         H5Gclose(group);
         DLS_TRY(status);
         if (index < 0 || index >= SETTINGS_MAX) {
@@ -310,26 +304,26 @@ static dls_status get_all(hid_t file, const char *path, dls_inspector **out, dls
     char format[32];
     int64_t version = 0;
     int64_t n_settings = 0;
-    DLS_TRY(dls_h5_text(file, "format", true, format, sizeof format, path, err));
+    DLS_TRY(dls_h5io_text(file, "format", true, format, sizeof format, path, err));
     if (strcmp(format, FORMAT) != 0) {
         return dls_fail(err, DLS_EINPUT, path,
-                        "%s: not an inspector file (attribute format is \"%s\"); plain files of "
+                        "not an inspector file (attribute format is \"%s\"); plain files of "
                         "named tensors are turned into one by `dlsim model import`",
-                        path, format);
+                        format);
     }
-    DLS_TRY(dls_h5_integer(file, "format_version", false, &version, path, err));
+    DLS_TRY(dls_h5io_integer(file, "format_version", false, &version, path, err));
     if (version != FORMAT_VERSION) {
-        return dls_fail(err, DLS_EINPUT, path, "%s: format version %lld, this program reads %d",
-                        path, (long long)version, FORMAT_VERSION);
+        return dls_fail(err, DLS_EINPUT, path, "format version %lld, this program reads %d",
+                        (long long)version, FORMAT_VERSION);
     }
-    DLS_TRY(dls_h5_integer(file, "n_settings", false, &n_settings, path, err));
-    const hid_t base = dls_h5_exists(file, "base") ? H5Gopen2(file, "base", H5P_DEFAULT) : -1;
+    DLS_TRY(dls_h5io_integer(file, "n_settings", false, &n_settings, path, err));
+    const hid_t base = dls_h5io_exists(file, "base") ? H5Gopen2(file, "base", H5P_DEFAULT) : -1;
     const hid_t settings =
-        dls_h5_exists(file, "settings") ? H5Gopen2(file, "settings", H5P_DEFAULT) : -1;
-    dls_status status = base >= 0 && settings >= 0
-                            ? get_base(base, out, err)
-                            : dls_fail(err, DLS_EINPUT, path,
-                                       "%s: group \"base\" or \"settings\" is missing", path);
+        dls_h5io_exists(file, "settings") ? H5Gopen2(file, "settings", H5P_DEFAULT) : -1;
+    dls_status status =
+        base >= 0 && settings >= 0
+            ? get_base(base, out, err)
+            : dls_fail(err, DLS_EINPUT, path, "group \"base\" or \"settings\" is missing");
     if (status == DLS_OK) {
         status = get_settings(settings, n_settings, *out, err);
     }
@@ -346,7 +340,7 @@ dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *
 {
     *out = NULL;
     hid_t file = -1;
-    DLS_TRY(dls_h5_open(path, &file, err));
+    DLS_TRY(dls_h5io_open(path, &file, err));
     dls_inspector *insp = NULL;
     dls_status status = get_all(file, path, &insp, err);
     H5Fclose(file);

@@ -8,7 +8,7 @@
 
 #include "predictor/driple/model.h"
 
-/* Write to path.part and rename, so that path is whole or untouched. */
+/* path is written whole or left as it is (base/atomicfile.h). */
 dls_status dls_inspector_save(const dls_inspector *insp, const char *path,
                               dls_error *err) DLS_MUST_CHECK;
 

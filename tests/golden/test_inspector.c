@@ -277,7 +277,7 @@ int main(void)
         printf("skipped: no golden vectors (DLSIM_SHARED is %s)\n", shared ? shared : "not set");
         return 77;
     }
-    dls_h5_quiet();
+    dls_h5io_quiet();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
                                        cmocka_unit_test(test_variants)};
     return cmocka_run_group_tests(tests, NULL, NULL);

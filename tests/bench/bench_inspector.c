@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Speed of the inspector: bench_inspector [--smoke] [--cuda MODULE] [--torch SCRIPT]
+ *
+ * Prints JSON. The standard case is the published inspector (GCN, 3 features, hidden 64, N/2
+ * layers, GRU, Set2Set) on a batch of 32 random graphs of 100 nodes, mean degree 5.5. FLOP are
+ * those that the method needs (sparse aggregation, no padding, merged Set2Set products, multiply
+ * and add counted as two); transcendentals are not counted. The peak is measured here, with chains
+ * of fused multiply-adds. Needs no HDF5, so it also serves the GPU machine.
+ */
+#include "base/alloc.h"
+#include "predictor/driple/cpu_engine.h"
+#include "tests/inspector_graphs.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+static bool smoke;
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Processor time of all threads: on a busy machine the fairer figure for one core. */
+static double cpu_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double resident_mb(void)
+{
+    struct rusage r;
+    getrusage(RUSAGE_SELF, &r);
+    return (double)r.ru_maxrss / 1024;
+}
+
+/* ---- peak ---------------------------------------------------------------------------------------
+ */
+
+#if defined(__x86_64__)
+#define PEAK(name, isa, type, set, fma, lanes)                                                     \
+    __attribute__((target(isa))) static double name(void)                                          \
+    {                                                                                              \
+        type a[10];                                                                                \
+        for (int i = 0; i < 10; i++) {                                                             \
+            a[i] = set((float)i);                                                                  \
+        }                                                                                          \
+        double best = 0;                                                                           \
+        for (int t = 0; t < (smoke ? 2 : 20); t++) {                                               \
+            const double t0 = now_s();                                                             \
+            for (int n = 0; n < 400000; n++) {                                                     \
+                for (int i = 0; i < 10; i++) {                                                     \
+                    a[i] = fma(a[i], set(0.999f), set(0.001f));                                    \
+                }                                                                                  \
+                __asm__ volatile("" ::: "memory");                                                 \
+            }                                                                                      \
+            const double rate = 400000.0 * 10 * 2 * (lanes) / (now_s() - t0);                      \
+            best = rate > best ? rate : best;                                                      \
+        }                                                                                          \
+        float keep[16];                                                                            \
+        memcpy(keep, a, sizeof a[0]);                                                              \
+        return keep[0] < 1e30f ? best * 1e-9 : 0;                                                  \
+    }
+PEAK(peak_avx512, "avx512f", __m512, _mm512_set1_ps, _mm512_fmadd_ps, 16)
+PEAK(peak_avx2, "avx2,fma", __m256, _mm256_set1_ps, _mm256_fmadd_ps, 8)
+
+static double peak_gflops(const char *isa)
+{
+    return strcmp(isa, "avx512") == 0 ? peak_avx512() : strcmp(isa, "avx2") == 0 ? peak_avx2() : 0;
+}
+#else
+static double peak_gflops(const char *isa)
+{
+    (void)isa;
+    return 0;
+}
+#endif
+
+/* ---- work ---------------------------------------------------------------------------------------
+ */
+
+static double layer_flop(double n, double in, double h, double edges)
+{
+    return 2 * (edges + n) * in + 2 * n * in * h + 2 * n * (in + h) * 3 * h;
+}
+
+/* Prefix and suffix of one graph, its readout, in FLOP. */
+static double graph_flop(const dls_arch *a, const dls_graph *g, double n_settings)
+{
+    const double n = g->n_nodes;
+    const double h = a->hidden;
+    const double edges = (double)g->row_start[g->n_nodes];
+    const int32_t depth = dls_arch_layers(a, g->n_nodes);
+    const int32_t split = dls_arch_prefix_layers(depth);
+    const double one = layer_flop(n, h, h, edges);
+    const double readout = n * (2 * 2 * h * 4 * h + 4 * n * h) + 2 * (2 * h * h + h * h + 12 * h);
+    return layer_flop(n, a->n_features, h, edges) + (split - 1) * one +
+           n_settings * ((depth - split) * one + readout);
+}
+
+typedef struct measured {
+    double seconds; /* best of several calls */
+    double cpu_s;   /* likewise, processor time */
+    char backend[192];
+    char notes[256];
+} measured;
+
+static dls_inspector *make_inspector(int32_t n_settings)
+{
+    dls_error e = {0};
+    dls_inspector *insp = NULL;
+    const dls_arch a = dls_arch_default();
+    if (dls_inspector_create(&a, &insp, &e) != DLS_OK ||
+        dls_inspector_randomise(insp, 1, n_settings, 64, &e) != DLS_OK) {
+        fprintf(stderr, "%s\n", e.msg);
+        exit(1);
+    }
+    return insp;
+}
+
+static dls_graph *make_graphs(size_t n, int32_t n_nodes, double density)
+{
+    dls_graph *g = malloc(n * sizeof *g);
+    if (!g) {
+        abort();
+    }
+    for (size_t i = 0; i < n; i++) {
+        random_graph(&g[i], n_nodes, 3, 7 + i, (graph_kind){.density = density});
+    }
+    return g;
+}
+
+static void free_graphs(dls_graph *g, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        random_graph_free(&g[i]);
+    }
+    free(g);
+}
+
+/* Every graph under settings 0..n_settings-1, or the base when that is 0. keep may be NULL. */
+static bool measure(const dls_inspector *insp, const dls_predictor_options *o, const dls_graph *g,
+                    size_t n, int32_t n_settings, int repeat, measured *m, dls_profile *keep)
+{
+    dls_error e = {0};
+    dls_predictor *p = NULL;
+    if (dls_predictor_create(insp, o, &p, &e) != DLS_OK) {
+        snprintf(m->notes, sizeof m->notes, "%.250s", e.msg);
+        return false;
+    }
+    const size_t per = n_settings ? (size_t)n_settings : 1;
+    dls_query *q = malloc(n * per * sizeof *q);
+    dls_profile *out = malloc(n * per * sizeof *out);
+    if (!q || !out) {
+        abort();
+    }
+    for (size_t i = 0; i < n * per; i++) {
+        q[i] = (dls_query){(int32_t)(i / per), n_settings ? (int32_t)(i % per) : -1};
+    }
+    m->seconds = 1e30;
+    m->cpu_s = 1e30;
+    for (int r = 0; r < repeat; r++) {
+        const double t0 = now_s();
+        const double c0 = cpu_now_s();
+        if (dls_predict(p, g, n, q, n * per, out, &e) != DLS_OK) {
+            fprintf(stderr, "%s\n", e.msg);
+            exit(1);
+        }
+        const double t = now_s() - t0;
+        const double c = cpu_now_s() - c0;
+        m->seconds = t < m->seconds ? t : m->seconds;
+        m->cpu_s = c < m->cpu_s ? c : m->cpu_s;
+    }
+    snprintf(m->backend, sizeof m->backend, "%s", dls_predictor_backend(p));
+    snprintf(m->notes, sizeof m->notes, "%.250s", dls_predictor_notes(p));
+    if (keep) {
+        memcpy(keep, out, n * per * sizeof *out);
+    }
+    dls_predictor_destroy(p);
+    free(q);
+    free(out);
+    return true;
+}
+
+/* ---- CPU ----------------------------------------------------------------------------------------
+ */
+
+static void bench_cpu(void)
+{
+    const size_t n = smoke ? 4 : 32;
+    const int repeat = smoke ? 1 : 10;
+    const double before_mb = resident_mb();
+    dls_inspector *insp = make_inspector(0);
+    dls_graph *g = make_graphs(n, 100, 0.055);
+    double flop = 0;
+    for (size_t i = 0; i < n; i++) {
+        flop += graph_flop(&insp->arch, &g[i], 1);
+    }
+    measured m = {0};
+    static const char *const isas[] = {"avx512", "avx2", "scalar"};
+    printf("  \"batch\": %zu, \"nodes\": 100, \"mflop_per_graph\": %.1f,\n  \"one_core\": [", n,
+           flop / (double)n * 1e-6);
+    double best_s = 0;
+    for (int i = 0, shown = 0; i < 3; i++) {
+        const dls_predictor_options o = {
+            .backend = DLS_BACKEND_CPU, .threads = 1, .cpu_isa = isas[i]};
+        if (!dls_cpu_engine_find(false, isas[i]) || !measure(insp, &o, g, n, 0, repeat, &m, NULL)) {
+            continue;
+        }
+        best_s = shown ? best_s : m.cpu_s;
+        const double peak = peak_gflops(isas[i]);
+        const double rate = flop / m.cpu_s * 1e-9;
+        printf("%s\n    {\"isa\": \"%s\", \"ms_per_graph\": %.3f, \"cpu_ms_per_graph\": %.3f, "
+               "\"gflops\": %.1f, "
+               "\"peak_gflops\": %.1f, \"fraction_of_peak\": %.2f}",
+               shown++ ? "," : "", isas[i], m.seconds / (double)n * 1e3, m.cpu_s / (double)n * 1e3,
+               rate, peak, peak > 0 ? rate / peak : 0);
+    }
+    printf("],\n  \"resident_mb\": %.1f, \"resident_before_mb\": %.1f,\n  \"threads\": [",
+           resident_mb(), before_mb);
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    for (int t = 1, shown = 0; t <= cores; t *= 2) {
+        const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = t};
+        measure(insp, &o, g, n, 0, repeat, &m, NULL);
+        printf("%s{\"threads\": %d, \"ms_per_graph\": %.3f}", shown++ ? ", " : "", t,
+               m.seconds / (double)n * 1e3);
+    }
+    const dls_predictor_options f64 = {
+        .backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_F64, .threads = 1};
+    measure(insp, &f64, g, smoke ? 1 : 4, 0, 1, &m, NULL);
+    printf("],\n  \"f64_ms_per_graph\": %.1f,\n", m.seconds / (smoke ? 1 : 4) * 1e3);
+    dls_inspector_destroy(insp);
+    insp = make_inspector(14);
+    const dls_predictor_options one = {.backend = DLS_BACKEND_CPU, .threads = 1};
+    measure(insp, &one, g, n, 14, smoke ? 1 : 4, &m, NULL);
+    printf("  \"settings_14\": {\"cpu_ms_per_graph\": %.3f, \"times_one\": %.2f},\n",
+           m.cpu_s / (double)n * 1e3, m.cpu_s / best_s);
+    dls_inspector_destroy(insp);
+    free_graphs(g, n);
+}
+
+/* Sparse against dense aggregation: the engine is asked for one or the other. */
+static void bench_density(void)
+{
+    const dls_cpu_engine *engine = dls_cpu_engine_find(false, NULL);
+    dls_inspector *insp = make_inspector(0);
+    dls_error e = {0};
+    void *packed = NULL;
+    if (engine->pack(insp, &packed, &e) != DLS_OK) {
+        exit(1);
+    }
+    printf("  \"density\": [");
+    static const double densities[] = {0.05, 0.2, 0.4, 0.6, 0.8, 1.0};
+    const int count = smoke ? 1 : 6;
+    for (int i = 0; i < count; i++) {
+        dls_graph *g = make_graphs(1, 100, densities[i]);
+        double out[DLS_METRICS];
+        const dls_pair pair = {0, DLS_SETTING_BASE};
+        const dls_driple_job job = {g, &pair, 1, out};
+        double best[2] = {1e30, 1e30};
+        for (int dense = 0; dense < 2; dense++) {
+            dls_cpu_work w = {.bytes = engine->work_bytes(packed, &job, 0, 1),
+                              .dense_above = dense ? -1 : 2};
+            w.memory = dls_alloc_aligned(w.bytes);
+            for (int r = 0; w.memory && r < (smoke ? 1 : 30); r++) {
+                const double t0 = now_s();
+                engine->run(packed, &w, &job, 0, 1);
+                const double t = now_s() - t0;
+                best[dense] = t < best[dense] ? t : best[dense];
+            }
+            dls_free(w.memory);
+        }
+        printf("%s\n    {\"nonzeros\": %.2f, \"sparse_ms\": %.3f, \"dense_ms\": %.3f}",
+               i ? "," : "", (double)g->row_start[100] / 1e4, best[0] * 1e3, best[1] * 1e3);
+        free_graphs(g, 1);
+    }
+    printf("]");
+    engine->unpack(packed);
+    dls_inspector_destroy(insp);
+}
+
+/* ---- CUDA ---------------------------------------------------------------------------------------
+ */
+
+static void cuda_rate(const char *module, const char *name, dls_precision precision,
+                      const char *path, const dls_graph *g, size_t n)
+{
+    dls_inspector *insp = make_inspector(0);
+    const dls_predictor_options o = {
+        .backend = DLS_BACKEND_CUDA, .precision = precision, .module_path = module};
+    measured m = {0};
+    setenv("DLSIM_CUDA_PATH", path, 1);
+    if (!measure(insp, &o, g, n, 0, smoke ? 1 : 4, &m, NULL)) {
+        printf(",\n  \"cuda_%s\": {\"skipped\": \"%s\"}", name, m.notes);
+    } else {
+        double flop = 0;
+        for (size_t i = 0; i < n; i++) {
+            flop += graph_flop(&insp->arch, &g[i], 1);
+        }
+        printf(",\n  \"cuda_%s\": {\"backend\": \"%s\", \"graphs\": %zu, \"graphs_per_s\": %.0f, "
+               "\"tflops\": %.2f}",
+               name, m.backend, n, (double)n / m.seconds, flop / m.seconds * 1e-12);
+    }
+    dls_inspector_destroy(insp);
+}
+
+/* Normalised mean squared error and largest error against float64, N = 5..512. */
+static void cuda_error(const char *module, const char *name, dls_precision precision)
+{
+    static const int32_t sizes[] = {5, 20, 50, 100, 128, 200, 512};
+    dls_inspector *insp = make_inspector(0);
+    const dls_predictor_options o = {
+        .backend = DLS_BACKEND_CUDA, .precision = precision, .module_path = module};
+    const dls_predictor_options f64 = {.backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_F64};
+    setenv("DLSIM_CUDA_PATH", "fused", 1);
+    printf(",\n  \"cuda_error_%s\": [", name);
+    for (int i = 0; i < (smoke ? 2 : 7); i++) {
+        enum { COPIES = 4 };
+        dls_graph *g = make_graphs(COPIES, sizes[i], sizes[i] < 20 ? 0.4 : 5.5 / sizes[i]);
+        dls_profile want[COPIES];
+        dls_profile got[COPIES];
+        measured m = {0};
+        if (!measure(insp, &o, g, COPIES, 0, 1, &m, got)) {
+            printf("{\"skipped\": \"%s\"}", m.notes);
+            free_graphs(g, COPIES);
+            break;
+        }
+        measure(insp, &f64, g, COPIES, 0, 1, &m, want);
+        double square = 0;
+        double energy = 0;
+        double error = 0;
+        double top = 0;
+        for (int k = 0; k < COPIES * DLS_METRICS; k++) {
+            const double w = want[k / DLS_METRICS].metric[k % DLS_METRICS];
+            const double d = got[k / DLS_METRICS].metric[k % DLS_METRICS] - w;
+            square += d * d;
+            energy += w * w;
+            error = fabs(d) > error ? fabs(d) : error;
+            top = fabs(w) > top ? fabs(w) : top;
+        }
+        printf("%s\n    {\"nodes\": %d, \"nmse\": %.3g, \"max_error\": %.3g}", i ? "," : "",
+               (int)sizes[i], square / energy, error / top);
+        free_graphs(g, COPIES);
+    }
+    printf("]");
+    dls_inspector_destroy(insp);
+}
+
+static void bench_cuda(const char *module)
+{
+    const size_t n = smoke ? 8 : 50000;
+    dls_graph *g = make_graphs(n, smoke ? 20 : 100, 0.055);
+    cuda_rate(module, "f32_fused", DLS_PRECISION_F32, "fused", g, n);
+    cuda_rate(module, "f32_plain", DLS_PRECISION_F32, "plain", g, n);
+    cuda_rate(module, "fast_fused", DLS_PRECISION_FAST, "fused", g, n);
+    cuda_rate(module, "fast_plain_tf32", DLS_PRECISION_FAST, "plain", g, n);
+    cuda_error(module, "f32", DLS_PRECISION_F32);
+    cuda_error(module, "fast", DLS_PRECISION_FAST);
+    dls_inspector *insp = make_inspector(14);
+    measured m = {0};
+    for (int path = 0; path < 2; path++) {
+        setenv("DLSIM_CUDA_PATH", path ? "plain" : "fused", 1);
+        const dls_predictor_options o = {.backend = DLS_BACKEND_CUDA, .module_path = module};
+        if (measure(insp, &o, g, 1, 14, smoke ? 1 : 50, &m, NULL)) {
+            printf(",\n  \"cuda_one_graph_14_settings_%s_ms\": %.3f", path ? "plain" : "fused",
+                   m.seconds * 1e3);
+        }
+    }
+    dls_inspector_destroy(insp);
+    free_graphs(g, n);
+}
+
+/* The same work by PyTorch: the script prints one JSON object, or says why not. */
+static void bench_torch(const char *script)
+{
+    char command[2048];
+    char line[4096];
+    snprintf(command, sizeof command, "python3 '%s'%s 2>/dev/null", script,
+             smoke ? " --smoke" : "");
+    fflush(stdout);
+    FILE *pipe = popen(command, "r");
+    printf(",\n  \"pytorch\": ");
+    bool any = false;
+    while (pipe && fgets(line, sizeof line, pipe)) {
+        line[strcspn(line, "\n")] = '\0';
+        fputs(line, stdout);
+        any = true;
+    }
+    if (pipe) {
+        pclose(pipe);
+    }
+    fputs(any ? "" : "null", stdout);
+}
+
+int main(int argc, char **argv)
+{
+    const char *module = NULL;
+    const char *torch = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--smoke") == 0) {
+            smoke = true;
+        } else if (strcmp(argv[i], "--cuda") == 0 && i + 1 < argc) {
+            module = argv[++i];
+        } else if (strcmp(argv[i], "--torch") == 0 && i + 1 < argc) {
+            torch = argv[++i];
+        } else {
+            fprintf(stderr, "usage: bench_inspector [--smoke] [--cuda MODULE] [--torch SCRIPT]\n");
+            return 2;
+        }
+    }
+    printf("{\n  \"benchmark\": \"inspector\",\n");
+    bench_cpu();
+    bench_density();
+    if (module) {
+        bench_cuda(module);
+    }
+    if (torch) {
+        bench_torch(torch);
+    }
+    printf("\n}\n");
+    return 0;
+}
