@@ -64,9 +64,20 @@ int32_t dls_view_first_running(const dls_view *view)
     return dls_order_first(&view->engine->program_order, view->engine->program_running);
 }
 
+/* By rank, which the node of a job keeps when the job is preempted in the midst of a walk. */
 int32_t dls_view_next_running(const dls_view *view, int32_t job)
 {
-    return dls_order_next(&view->engine->program_order, job);
+    const dls_order_node *node = view->engine->program_order.node;
+    int32_t x = view->engine->program_running.root, found = DLS_NONE;
+    while (x != DLS_NONE) {
+        if (dls_rank_cmp(&node[x].rank, &node[job].rank) > 0) {
+            found = x;
+            x = node[x].left;
+        } else {
+            x = node[x].right;
+        }
+    }
+    return found;
 }
 
 struct dls_actions {

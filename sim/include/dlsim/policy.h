@@ -95,7 +95,8 @@ DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
-/* For `pass`: waiting jobs in order of submission, running ones in order of their last start; -1 ends. */
+/* For `pass`: waiting jobs in order of submission, running ones in order of their last start; -1 ends.
+ * The job that a walk stands at may be started or preempted. */
 DLS_API int32_t dls_view_first_waiting(const dls_view *view);
 DLS_API int32_t dls_view_next_waiting(const dls_view *view, int32_t job);
 DLS_API int32_t dls_view_first_running(const dls_view *view);
