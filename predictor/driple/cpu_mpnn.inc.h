@@ -4,9 +4,10 @@
  * of which Driple's MPNN is the case of 4 towers, sum and identity. Only messages along edges are
  * formed, so the cost is that of the edges and not of all pairs.
  *
- * Meant and published differ in four places. Published: max and min run over the first index; the
- * mean inside the moments counts a self loop twice; a node without neighbours gives 0/0; and
- * scalers divide by log 1. Meant: over the neighbours; the mean of the aggregation; zero; zero.
+ * Meant and published differ in five places. Published: max and min run over the first index; the
+ * mean inside the moments counts a self loop twice; a moment jumps from -e to e (e^n = 1e-5) where
+ * it crosses zero, so that rounding decides; a node without neighbours gives 0/0; scalers divide by
+ * log 1. Meant: over the neighbours; the mean of the aggregation; through zero; zero; zero.
  */
 
 /* The messages of node i: m of them, [m][ldm], with weights. */
@@ -21,7 +22,7 @@ typedef struct inbox {
     const REAL *root; /* normalised_mean: per message (D_i D_j)^-1/2 */
 } inbox;
 
-static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean)
+static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean, bool reference)
 {
     REAL c = 0;
     for (int32_t e = 0; e < b->m; e++) {
@@ -33,7 +34,8 @@ static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean)
         c += b->weight[e] * p;
     }
     c /= b->sum;
-    const REAL root = (REAL)pow(fabs((double)c) + 1e-5, 1.0 / order);
+    REAL root = (REAL)pow(fabs((double)c) + 1e-5, 1.0 / order);
+    root -= reference ? 0 : (REAL)pow(1e-5, 1.0 / order);
     return c > 0 ? root : c < 0 ? -root : 0;
 }
 
@@ -117,7 +119,7 @@ static void aggregate(dls_aggregator kind, const inbox *b, bool reference, REAL 
             const REAL centre = reference && b->mean_sum != b->sum
                                     ? (sum + b->own[k] * (b->mean_sum - b->sum)) / b->mean_sum
                                     : mean;
-            out[k] = weighted_moment(b, k, 3 + (int32_t)kind - DLS_AGG_MOMENT3, centre);
+            out[k] = weighted_moment(b, k, 3 + (int32_t)kind - DLS_AGG_MOMENT3, centre, reference);
             break;
         }
         }

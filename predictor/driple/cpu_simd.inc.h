@@ -107,8 +107,8 @@ INLINE vreal v_min(vreal a, vreal b)
 }
 INLINE vreal v_rcp(vreal a)
 {
-    const vreal r = _mm256_rcp_ps(a);
-    return _mm256_fmadd_ps(r, _mm256_fnmadd_ps(a, r, _mm256_set1_ps(1)), r);
+    return _mm256_div_ps(_mm256_set1_ps(1),
+                         a); /* rcp has 12 bits: a step of Newton is not enough */
 }
 INLINE vreal v_pow2(vreal p, vreal n)
 {

@@ -28,6 +28,8 @@ dls_status dls_graph_check(const dls_graph *g, int32_t n_features, const char *w
         if (g->row_start[i + 1] < g->row_start[i]) {
             return dls_fail(err, DLS_EINPUT, where, "node %zu: the adjacency runs backwards", i);
         }
+    }
+    for (size_t i = 0; i < n; i++) {
         int32_t before = -1;
         for (int64_t e = g->row_start[i]; e < g->row_start[i + 1]; e++) {
             const int32_t j = g->col[e];
