@@ -6,14 +6,14 @@
  */
 #include "base/rng.h"
 #include "engine/evq.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <cmocka.h>
 
 typedef struct naive_event {
     bool there;

@@ -12,11 +12,11 @@
  */
 #include "base/rng.h"
 #include "support/sim_case.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 #define JOBS 240000
 #define WARM_UP 20000 /* jobs before the first batch: the system starts empty */

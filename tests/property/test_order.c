@@ -6,13 +6,13 @@
  */
 #include "base/order.h"
 #include "base/rng.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 #define N 40
 #define SETS 3

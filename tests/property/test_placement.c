@@ -7,11 +7,11 @@
 #include "base/rng.h"
 #include "placement/index.h"
 #include "support/sim_case.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 #define MAX_HELD 64
 

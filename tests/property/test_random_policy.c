@@ -7,11 +7,11 @@
 #include "support/sim_case.h"
 
 #include "base/rng.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 #define MAX_JOBS 30
 

@@ -5,13 +5,13 @@
  */
 #include "base/rng.h"
 #include "placement/bitmap.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include <cmocka.h>
 
 static void toggle(dls_bitmap *b, char *in, int32_t i)
 {

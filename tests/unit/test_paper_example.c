@@ -11,11 +11,11 @@
  * with J2 first a slice of J2 lasts 2 units instead of 1 and J2 ends a unit earlier.
  */
 #include "support/sim_case.h"
-
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
+#include <cmocka.h>
 
 #define UNIT_S 1000
 #define UNIT_US (UNIT_S * DLS_US_PER_S)
