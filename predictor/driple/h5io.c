@@ -77,6 +77,7 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
     const hid_t attr = H5Aopen(object, name, H5P_DEFAULT);
     const hid_t type = attr < 0 ? -1 : H5Aget_type(attr);
     const hid_t space = attr < 0 ? -1 : H5Aget_space(attr);
+    bool no_memory = false;
     bool ok = type >= 0 && space >= 0 && H5Tget_class(type) == H5T_STRING &&
               H5Sget_simple_extent_npoints(space) == 1;
     if (ok && H5Tis_variable_str(type) > 0) {
@@ -91,8 +92,9 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
         }
         H5Tclose(memory);
     } else if (ok) {
-        const size_t len = H5Tget_size(type);
-        char *value = len < ((size_t)1 << 20) ? dls_alloc_zero(len + 1, 1) : NULL;
+        const size_t len = H5Tget_size(type); /* an attribute has at most 64 KB */
+        char *value = dls_alloc_zero(len + 1, 1);
+        no_memory = !value;
         ok = value && H5Aread(attr, type, value) >= 0;
         if (ok) {
             snprintf(text, size, "%s", value);
@@ -107,6 +109,9 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
     }
     if (attr >= 0) {
         H5Aclose(attr);
+    }
+    if (no_memory) {
+        return dls_nomem(err, name, size);
     }
     return ok ? DLS_OK : dls_fail(err, DLS_EINPUT, where, "attribute \"%s\" is not a text", name);
 }
