@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Burst/idle analysis against series worked out by hand and against brute force.
+ */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "predictor/measure/burst.h"
+#include "predictor/measure/cycle.h"
+#include "predictor/measure/two_means.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define NEAR(a, b) assert_true(near((a), (b)))
+#define N(array) (sizeof(array) / sizeof(array)[0])
+
+static int near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
+}
+
+static void two_means_by_hand(void **state)
+{
+    (void)state;
+    const double x[] = {9, 1, 2, 10, 3, 11};
+    dls_two_means t;
+    assert_int_equal(dls_two_means_find(x, N(x), &t, NULL), DLS_OK);
+    NEAR(t.low, 2);
+    NEAR(t.high, 10);
+    NEAR(t.threshold, 6);
+    NEAR(t.within, 4);
+    assert_int_equal(t.n_low, 3);
+    assert_int_equal(t.n_high, 3);
+
+    const double same[] = {4, 4, 4};
+    assert_int_equal(dls_two_means_find(same, N(same), &t, NULL), DLS_OK);
+    assert_int_equal(t.n_high, 0);
+    NEAR(t.low, 4);
+
+    /* No double lies between: the threshold must still divide. */
+    const double close[] = {1, nextafter(1, 2)};
+    assert_int_equal(dls_two_means_find(close, N(close), &t, NULL), DLS_OK);
+    if (t.n_high) {
+        assert_false(close[0] > t.threshold);
+        assert_true(close[1] > t.threshold);
+    }
+}
+
+/* Sum of squares when the subset `mask` is one class and the rest the other. */
+static double cost_of(const double *x, size_t n, unsigned mask)
+{
+    double sum[2] = {0, 0}, count[2] = {0, 0}, cost = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum[mask >> i & 1] += x[i];
+        count[mask >> i & 1]++;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const unsigned k = mask >> i & 1;
+        cost += (x[i] - sum[k] / count[k]) * (x[i] - sum[k] / count[k]);
+    }
+    return cost;
+}
+
+static void two_means_against_all_subsets(void **state)
+{
+    (void)state;
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 1);
+    for (int round = 0; round < 300; round++) {
+        double x[10];
+        const size_t n = 2 + dls_rng_below(&rng, 9);
+        for (size_t i = 0; i < n; i++) {
+            x[i] = round % 2 ? dls_rng_unit(&rng) * 100 : (double)dls_rng_below(&rng, 5);
+        }
+        double best = HUGE_VAL;
+        for (unsigned mask = 1; mask + 1 < 1U << n; mask++) {
+            best = fmin(best, cost_of(x, n, mask));
+        }
+        dls_two_means t;
+        assert_int_equal(dls_two_means_find(x, n, &t, NULL), DLS_OK);
+        assert_true(fabs(t.within - best) < 1e-7);
+        size_t above = 0;
+        for (size_t i = 0; i < n; i++) {
+            above += x[i] > t.threshold;
+        }
+        assert_int_equal(above, t.n_high);
+    }
+}
+
+static void bursts_by_hand(void **state)
+{
+    (void)state;
+    /* idle 1 (cut), burst 2, idle 3, burst 4, idle 1, burst 1 (cut) */
+    const double x[] = {0, 90, 94, 10, 12, 14, 80, 84, 88, 92, 2, 90};
+    const dls_burst_options opts = {.interval_s = 0.5, .capacity = 100};
+    dls_burst b;
+    assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
+    assert_int_equal(b.pattern, DLS_PATTERN_BIB);
+    assert_int_equal(b.n_idle, 2);
+    assert_int_equal(b.n_burst, 2);
+    NEAR(b.idle_s, 1.0);
+    NEAR(b.burst_s, 1.5);
+    NEAR(b.idle_amount, (10 + 12 + 14 + 2) / 4.0);
+    NEAR(b.burst_amount, (90 + 94 + 80 + 84 + 88 + 92) / 6.0);
+    NEAR(b.cycle_s, 2.5);
+    assert_false(b.cut);
+}
+
+static void one_burst_is_a_bound(void **state)
+{
+    (void)state;
+    const double x[] = {0, 0, 5, 5, 5, 0};
+    const dls_burst_options opts = {.interval_s = 1, .capacity = 10};
+    dls_burst b;
+    assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
+    assert_int_equal(b.pattern, DLS_PATTERN_BIB);
+    assert_true(b.cut);
+    NEAR(b.burst_s, 3);
+    NEAR(b.idle_s, 1.5); /* two cut pauses of 2 and 1 */
+    assert_int_equal(b.n_idle, 2);
+}
+
+static void constant_series(void **state)
+{
+    (void)state;
+    const double busy[] = {96, 97, 98, 97}, quiet[] = {3, 3, 3, 3};
+    const dls_burst_options opts = {.interval_s = 0.25, .capacity = 100};
+    dls_burst b;
+    assert_int_equal(dls_burst_analyze(busy, N(busy), &opts, &b, NULL), DLS_OK);
+    assert_int_equal(b.pattern, DLS_PATTERN_B);
+    NEAR(b.burst_s, 1);
+    NEAR(b.burst_amount, 97);
+    NEAR(b.idle_s, 0);
+    assert_int_equal(dls_burst_analyze(quiet, N(quiet), &opts, &b, NULL), DLS_OK);
+    assert_int_equal(b.pattern, DLS_PATTERN_I);
+    NEAR(b.idle_s, 1);
+    NEAR(b.burst_s, 0);
+    NEAR(b.burst_amount, 0);
+    assert_string_equal(dls_pattern_name(b.pattern), "I");
+}
+
+/* Bursts of `burst` samples every `period`. */
+static void square(double *x, size_t n, size_t period, size_t burst, double noise, dls_rng *rng)
+{
+    for (size_t i = 0; i < n; i++) {
+        x[i] = (i % period < burst ? 80 : 10) + noise * (dls_rng_unit(rng) - 0.5);
+    }
+}
+
+static double correlation_at(const double *x, size_t n, size_t lag)
+{
+    double mean = 0, power = 0, sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        mean += x[i] / (double)n;
+    }
+    for (size_t i = 0; i < n; i++) {
+        power += (x[i] - mean) * (x[i] - mean);
+        if (i + lag < n) {
+            sum += (x[i] - mean) * (x[i + lag] - mean);
+        }
+    }
+    return sum / power;
+}
+
+static void cycle_of_square_waves(void **state)
+{
+    (void)state;
+    static double x[1000];
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 2);
+    for (size_t period = 5; period < 60; period += 9) {
+        square(x, N(x), period, period / 3 + 1, 8, &rng);
+        dls_cycle c;
+        dls_burst b;
+        const dls_burst_options opts = {.interval_s = 0.01, .capacity = 100};
+        assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+        assert_true(fabs(c.period_samples - (double)period) < 0.5);
+        assert_true(fabs(c.correlation - correlation_at(x, N(x), period)) < 1e-9);
+        assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
+        NEAR(b.burst_s, (double)(period / 3 + 1) * 0.01);
+        NEAR(b.cycle_s, (double)period * 0.01);
+        assert_true(b.cycle_agrees);
+    }
+}
+
+static void cycle_that_is_not_one(void **state)
+{
+    (void)state;
+    static double x[512];
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 3);
+    dls_cycle c;
+    for (size_t i = 0; i < N(x); i++) {
+        x[i] = dls_rng_unit(&rng);
+    }
+    assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+    assert_true(c.correlation < 0.2);
+    for (size_t i = 0; i < N(x); i++) {
+        x[i] = 3;
+    }
+    assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+    NEAR(c.period_samples, 0);
+    /* Phases of lengths without order: counted means, but no period that agrees. */
+    size_t i = 0;
+    for (int high = 0; i < N(x); high = !high) {
+        const size_t length = 1 + dls_rng_below(&rng, high ? 4 : 60);
+        for (size_t k = 0; k < length && i < N(x); k++) {
+            x[i++] = high ? 1 : 0;
+        }
+    }
+    const dls_burst_options opts = {.interval_s = 1, .capacity = 1};
+    dls_burst b;
+    assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
+    assert_false(b.cycle_agrees);
+}
+
+static void twelve_metrics(void **state)
+{
+    (void)state;
+    dls_burst b[DLS_RESOURCES] = {{0}};
+    for (int r = 0; r < DLS_RESOURCES; r++) {
+        b[r].idle_s = r + 0.1;
+        b[r].burst_s = r + 0.2;
+        b[r].burst_amount = r + 0.3;
+        b[r].idle_amount = 99;
+    }
+    const dls_profile p = dls_burst_profile(b);
+    NEAR(p.metric[DLS_GPU_MEM_IDLE], 0.1);
+    NEAR(p.metric[DLS_GPU_ACTIVE], 1.2);
+    NEAR(p.metric[DLS_NET_RX_PEAK], 2.3);
+    NEAR(p.metric[DLS_NET_TX_IDLE], 3.1);
+    NEAR(p.iteration_s, 1.1 + 1.2);
+    assert_string_equal(dls_resource_name(DLS_RES_NET_TX), "net_tx");
+    assert_null(dls_resource_name(DLS_RESOURCES));
+}
+
+static int never(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return 0;
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    const double x[] = {1, HUGE_VAL, 3}, good[] = {1, 2, 3};
+    dls_burst_options opts = {.interval_s = 1, .capacity = 1};
+    dls_burst b;
+    dls_two_means t;
+    dls_cycle c;
+    dls_error err;
+    assert_int_equal(dls_burst_analyze(x, 3, &opts, &b, &err), DLS_EINPUT);
+    assert_int_equal(dls_burst_analyze(good, 0, &opts, &b, &err), DLS_EINPUT);
+    opts.interval_s = 0;
+    assert_int_equal(dls_burst_analyze(good, 3, &opts, &b, &err), DLS_EINPUT);
+    opts = (dls_burst_options){.interval_s = 1, .capacity = -1};
+    assert_int_equal(dls_burst_analyze(good, 3, &opts, &b, &err), DLS_EINPUT);
+    opts = (dls_burst_options){.interval_s = 1, .capacity = 1, .contrast_frac = 1};
+    assert_int_equal(dls_burst_analyze(good, 3, &opts, &b, &err), DLS_EINPUT);
+    const double four[] = {1, 2, 1, 2};
+    dls_alloc_set_hook(never, NULL);
+    const dls_status means = dls_two_means_find(four, 4, &t, &err);
+    const dls_status cycle = dls_cycle_find(four, 4, &c, &err);
+    dls_alloc_set_hook(NULL, NULL);
+    assert_int_equal(means, DLS_ENOMEM);
+    assert_int_equal(cycle, DLS_ENOMEM);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_means_by_hand),
+        cmocka_unit_test(two_means_against_all_subsets),
+        cmocka_unit_test(bursts_by_hand),
+        cmocka_unit_test(one_burst_is_a_bound),
+        cmocka_unit_test(constant_series),
+        cmocka_unit_test(cycle_of_square_waves),
+        cmocka_unit_test(cycle_that_is_not_one),
+        cmocka_unit_test(twelve_metrics),
+        cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
