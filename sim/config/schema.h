@@ -91,9 +91,11 @@ typedef struct dls_key {
     XX(TRACE_FORMAT, "trace.format", STRING, "auto", 1, 63, NULL, NULL,                            \
        "One of 'dlsim list formats', or auto: recognised from the first bytes.")                   \
     XX(TRACE_ZERO, "trace.zero_duration", CHOICE, "raise", 0, 0, "raise|keep|drop", NULL,          \
-       "Jobs of zero or negative duration: raise to 1 s, keep at 0, or leave out.")                \
+       "Jobs of zero or negative duration: raise to 1 s, keep at 0 (always, unless dropped, "      \
+       "under "                                                                                    \
+       "run.compat), or leave out.")                                                               \
     XX(TRACE_DUPLICATES, "trace.allow_duplicate_ids", BOOL, "false", 0, 0, NULL, NULL,             \
-       "Accept ids that repeat.")                                                                  \
+       "Accept ids that repeat (always under run.compat).")                                        \
     XX(TRACE_MAX_JOBS, "trace.max_jobs", INT, "0", 0, 1e9, NULL, NULL,                             \
        "Read at most so many rows; 0: all.")                                                       \
     XX(TRACE_SPAN, "trace.philly_span", BOOL, "false", 0, 0, NULL, NULL,                           \
