@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The CUDA backend against the CPU's float64: check_cuda MODULE [--quick]
+ * The CUDA backend against the CPU's float64: check_cuda MODULE [--quick | --scarce]
  *
  * MODULE is dlsim-cuda.so, or the emulated one of the same source (tests/gpu/cuda_emu.h), for which
- * --quick keeps graphs shallow. Needs no HDF5, GSL or libconfig. Exit status 77: no device here.
+ * --quick keeps graphs shallow, and --scarce (with $DLS_EMU_BYTES) demands that memory runs out.
+ * Needs no HDF5, GSL or libconfig. Exit status 77: no device here.
  */
 #include "predictor/driple/model.h"
 #include "tests/inspector_graphs.h"
@@ -16,6 +17,7 @@
 
 static bool quick;
 static int failures;
+static bool reduced, moved; /* smaller batches, the CPU instead: for want of memory */
 
 typedef struct task {
     const char *name;
@@ -124,6 +126,8 @@ static void run(const task *t, const char *module)
     printf("{\"check\": \"%s\", \"predictions\": %zu, \"max_error\": %.3g, \"nmse\": %.3g, "
            "\"bound\": %.3g, \"ok\": %s}\n",
            t->name, n, error / top, square / energy, t->bound, ok ? "true" : "false");
+    reduced |= strstr(notes, "batches reduced") != NULL;
+    moved |= strstr(notes, "cpu for") != NULL;
     if (notes[0]) {
         printf("  %s", notes);
     }
@@ -149,10 +153,11 @@ static dls_arch shallow(dls_depth depth, int32_t n_layers)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: check_cuda MODULE [--quick]\n");
+        fprintf(stderr, "usage: check_cuda MODULE [--quick | --scarce]\n");
         return 2;
     }
-    quick = argc > 2 && strcmp(argv[2], "--quick") == 0;
+    const bool scarce = argc > 2 && strcmp(argv[2], "--scarce") == 0;
+    quick = scarce || (argc > 2 && strcmp(argv[2], "--quick") == 0);
     const char *module = argv[1];
     const graph_kind sparse = {.density = 0.055};
     const graph_kind dense = {.density = 0.5};
@@ -223,8 +228,13 @@ int main(int argc, char **argv)
     t[n].bound = 5e-3;
     t[n].copies = quick ? 1 : 4;
     memcpy(t[n++].n_nodes, (int32_t[6]){65, 100, 128, 129}, sizeof usual.n_nodes);
+    n = scarce ? 3 : n;
     for (int i = 0; i < n; i++) {
         run(&t[i], module);
+    }
+    if (scarce && !(reduced && moved)) {
+        printf("memory did not run out as it should: reduced %d, moved %d\n", reduced, moved);
+        failures++;
     }
     printf("%d of %d checks failed\n", failures, n);
     return failures ? 1 : 0;
