@@ -4,8 +4,8 @@
  *
  * A preemptive pass first decides by number who runs. Jobs that lost their selection give their GPUs
  * back tentatively; the newly selected are placed in rank order. One that the placement refuses is
- * put back among the waiting, its class is left alone for the rest of the pass, and the selection is
- * repeated: a job that had lost its place to the refused one then gets the same GPUs again and
+ * put back among the waiting, its class is left alone on that GPU type for the rest of the pass, and
+ * the selection is repeated: a job that had lost its place to the refused one then gets the same GPUs again and
  * never notices. Only at the end do the changes become starts and preemptions.
  */
 #include "base/alloc.h"
@@ -159,11 +159,9 @@ static void mark_refused_pools(dls_engine *e)
     }
 }
 
-static void refuse(dls_engine *e, int32_t job)
+static void refuse(dls_engine *e, int32_t job, int32_t type)
 {
-    dls_class *c = &e->select.cls[e->select.class_of[job]];
-    c->refused_pass = e->select.pass;
-    c->refused_gives = e->select.gives;
+    dls_select_refuse(&e->select, &e->select.cls[e->select.class_of[job]], type);
 }
 
 /* ---- without preemption ------------------------------------------------------------------------ */
@@ -175,7 +173,7 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
     int32_t parts;
     DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
     if (!*started) {
-        refuse(e, job);
+        refuse(e, job, type);
         return DLS_OK;
     }
     const dls_rank rank = e->select.order.node[job].rank;
@@ -198,9 +196,6 @@ static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
             return DLS_OK;
         }
         DLS_TRY(start_waiting(e, job, type, &started, err));
-        if (!started && !fit) {
-            return DLS_OK;
-        }
     }
 }
 
@@ -267,7 +262,7 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
             const dls_rank rank = dls_select_rank(s, job, e->now_us);
             dls_select_remove_running(s, job);
             dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
-            refuse(e, job);
+            refuse(e, job, type);
             *refused = true;
         }
     }

@@ -121,14 +121,35 @@ static int64_t used_before(dls_select *s, dls_pool *p, int32_t type, const dls_r
     return sum;
 }
 
+static uint32_t refused_types(const dls_select *s, const dls_class *c)
+{
+    return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
+}
+
+/* The types worth trying. */
+static inline uint32_t open_types(const dls_select *s, const dls_class *c)
+{
+    return c->types & ~refused_types(s, c);
+}
+
+void dls_select_refuse(dls_select *s, dls_class *c, int32_t type)
+{
+    c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
+    if (c->refused_pass != s->pass) {
+        c->refused_pass = s->pass;
+        c->refused_gives = s->gives; /* of the first refusal: what is given back later may help it */
+    }
+}
+
 /* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
 static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int32_t job,
                              int64_t now_us, int32_t first)
 {
     const dls_rank *rank = &s->order.node[job].rank;
+    const uint32_t types = open_types(s, c);
     for (int32_t k = -1; k < s->n_types; k++) {
         const int32_t t = k < 0 ? first : k;
-        if (t < 0 || (k == first && k >= 0) || !(c->types >> t & 1) || p->cap[t] < c->gpus) {
+        if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
             continue;
         }
         if (p->cap[t] - p->used[t] >= c->gpus ||
@@ -137,11 +158,6 @@ static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int
         }
     }
     return -1;
-}
-
-static inline bool refused(const dls_select *s, const dls_class *c)
-{
-    return c->refused_pass == s->pass || c->refused_gives == s->gives;
 }
 
 /* The last of the jobs that the cursors, one per running set, point at. */
@@ -217,7 +233,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         int32_t best = DLS_NONE, best_type = -1;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || refused(s, c)) {
+            if (c->head == DLS_NONE || !open_types(s, c)) {
                 continue;
             }
             s->positions++;
@@ -247,8 +263,9 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 /* The first type with enough free GPUs for the class, -1. */
 static int32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c)
 {
+    const uint32_t types = open_types(s, c);
     for (int32_t t = 0; t < s->n_types; t++) {
-        if (c->types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
+        if (types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
             return t;
         }
     }
@@ -262,7 +279,7 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type
     *type = -1;
     for (int32_t k = 0; k < p->n_classes; k++) {
         const dls_class *c = &s->cls[p->first_class + k];
-        if (c->head == DLS_NONE || (fitting && refused(s, c))) {
+        if (c->head == DLS_NONE || (fitting && !open_types(s, c))) {
             continue;
         }
         s->positions++;
@@ -318,19 +335,20 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
     int32_t best = DLS_NONE;
     for (int32_t k = 0; k < p->n_classes; k++) {
         const dls_class *c = &s->cls[p->first_class + k];
-        if (c->head == DLS_NONE || refused(s, c)) {
+        if (c->head == DLS_NONE || !open_types(s, c)) {
             continue;
         }
         s->positions++;
         /* Any type but the head's is free to take; there it must end in time or use what is spare. */
+        const uint32_t types = open_types(s, c);
         int32_t found = DLS_NONE, t = -1;
         bool spends = false;
         for (int32_t k2 = 0; k2 < s->n_types && t < 0; k2++) {
-            if (k2 != head_type && c->types >> k2 & 1 && p->cap[k2] - p->used[k2] >= c->gpus) {
+            if (k2 != head_type && types >> k2 & 1 && p->cap[k2] - p->used[k2] >= c->gpus) {
                 t = k2;
             }
         }
-        const bool on_head_type = head_type >= 0 && c->types >> head_type & 1 &&
+        const bool on_head_type = head_type >= 0 && types >> head_type & 1 &&
                                   p->cap[head_type] - p->used[head_type] >= c->gpus;
         if (t >= 0 || (on_head_type && c->gpus <= spare)) {
             found = c->head != head ? c->head : dls_order_next(&s->order, head);

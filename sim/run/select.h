@@ -34,6 +34,7 @@ typedef struct dls_class {
     int32_t head;           /* first of waiting, DLS_NONE */
     uint64_t refused_pass;  /* last pass in which the placement refused it */
     uint64_t refused_gives; /* how often GPUs had been given back then */
+    uint32_t refused_types; /* on which types */
 } dls_class;
 
 typedef struct dls_pool {
@@ -81,6 +82,10 @@ void dls_select_remove_running(dls_select *s, int32_t job);
 void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
 /* The rank that a member has now. */
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
+
+/* The placement has refused a job of the class on a type: the type is left alone for the rest of the
+ * pass, and until GPUs are given back. */
+void dls_select_refuse(dls_select *s, dls_class *c, int32_t type);
 
 /* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
  * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that

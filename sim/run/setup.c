@@ -296,6 +296,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
         s->cls[c].refused_pass = s->cls[c].refused_gives = UINT64_MAX;
     }
     s->gives = 0;
+    e->rec->refusals = 0;
     for (int32_t j = 0; j < e->n; j++) {
         if (!s->cls[s->class_of[j]].types) {
             s->class_of[j] = -1;
