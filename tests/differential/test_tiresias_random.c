@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #define MAX_JOBS 64
-#define MAX_SAMPLES 64
+#define MAX_SAMPLES 130
 
 typedef struct expected {
     long long gpus, submit, duration, start, end, pending, preempt, resume, promote, service;
@@ -34,7 +34,7 @@ typedef struct one_case {
     int n_ended;
 } one_case;
 
-static int n_cases = 1000, seed = 1;
+static int n_cases = 2000, seed = 1;
 static const char *reference_folder;
 
 static int read_numbers(const char *text, int64_t *out, int max)
@@ -133,7 +133,7 @@ static void check_allocations(const one_case *c, const dls_record *rec, int numb
         assert_true(a->end_us[i] >= a->start_us[i]);
         held_us += (a->end_us[i] - a->start_us[i]) * a->gpus[i];
         assert_true(a->node[i] < 0 || __builtin_popcountll(a->gpu_mask[i]) == a->gpus[i]);
-        for (size_t k = 0; k < i; k++) {
+        for (size_t k = 0; a->node[i] >= 0 && k < i; k++) {
             const bool meet = a->node[i] >= 0 && a->node[i] == a->node[k] &&
                               a->start_us[i] < a->end_us[k] && a->start_us[k] < a->end_us[i];
             if (meet && (a->gpu_mask[i] & a->gpu_mask[k])) {

@@ -24,6 +24,7 @@ def draw_times(rng, n, family):
     if family == 'dlas' or rng.random() < 0.15:
         grid = rng.choice([1, 50, 130, 325, 650, 812, 1625])
         span = rng.choice([3000, 12000, 60000]) // grid
+        span = rng.choice([span, span, 2, 4])
         longest = rng.choice([4000, 9000, 30000]) // grid
     else:
         grid = rng.choice([1, 1, 1, 2, 3, 10])
@@ -52,11 +53,13 @@ def draw(rng):
     sizes = rng.choice([[1], [1, 2], [1, 2, 3], [1, 2, 4, 8], [2, 3, 5], [1, 3, 4, 7, 12], [1, 6]])
     if family == 'gandiva':
         sizes = [g for g in sizes if g in (1, 2, 4, 8, 12, 16)] + [16] * rng.randint(0, 1)
+    if family == 'dlas' and rng.random() < 0.1:     # demoted after a second: limits that round to nothing
+        spec['num_gpu_p_node'], sizes = rng.choice([3250, 5000]), [1, 1000, 1625, 3250]
     submit, duration = draw_times(rng, n, family)
     rows = [dict(job_id=i, num_gpu=rng.choice(sizes), submit_time=submit[i], duration=duration[i])
             for i in range(n)]
     most = rng.choice([10, 60, 4000, 40000])
-    samples = sorted(rng.randint(1, most) for _ in range(rng.choice([1, 2, 5, 20, 60])))
+    samples = sorted(rng.randint(1, most) for _ in range(rng.choice([1, 2, 5, 9, 20, 66, 130])))
     return rows, spec, schedule, scheme, samples, rng.random() < 0.3
 
 
