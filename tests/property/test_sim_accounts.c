@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a record says about one run must agree with itself, under every scheduler and placement on
+ * random traces: allocation rows cover exactly the time that a job executed and restored, never
+ * share a GPU, and integrate to the same GPU-time as the series. A run that is stopped at a time
+ * must agree with the full run on everything before it.
+ */
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define JOBS 50
+
+static const char *const placements[] = {"consolidated", "yarn",  "spread",   "random",
+                                         "crandom",      "count", "first-fit"};
+
+static void random_setup(sim_setup *s, uint64_t seed)
+{
+    size_t n = 0;
+    while (dls_scheds()[n]) {
+        n++;
+    }
+    setup_init(s, case_cluster(4, 4, 2), random_trace(seed, JOBS, 8, 10, NULL, NULL),
+               dls_scheds()[seed % n]->name, placements[seed / n % 7]);
+    s->p.restore_us = seed % 2 ? S(4) : 0;
+    s->p.seed = seed;
+    for (int i = 0; s->p.sched->options && s->p.sched->options[i].type != DLS_OPT_END; i++) {
+        /* Queues and slices short enough to matter here. */
+        if (strcmp(s->p.sched->options[i].name, "queue_limits") == 0) {
+            s->values[i].n_list = 2;
+            s->values[i].list[0] = 20;
+            s->values[i].list[1] = 80;
+        } else if (strcmp(s->p.sched->options[i].name, "promote_knob") == 0) {
+            s->values[i].f = (double)(seed % 3);
+        } else if (strcmp(s->p.sched->options[i].name, "slice") == 0) {
+            s->values[i].f = 7;
+        }
+    }
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static void check_no_overlap(const dls_record *rec)
+{
+    const dls_alloc_rows *a = &rec->allocs;
+    for (size_t i = 0; i < a->n; i++) {
+        assert_int_equal(__builtin_popcountll(a->gpu_mask[i]), a->gpus[i]);
+        assert_true(a->start_us[i] <= a->end_us[i]);
+        for (size_t k = 0; k < i; k++) {
+            const bool meet = a->start_us[i] < a->end_us[k] && a->start_us[k] < a->end_us[i];
+            assert_false(meet && a->node[i] == a->node[k] && (a->gpu_mask[i] & a->gpu_mask[k]));
+        }
+    }
+}
+
+static void check_totals(const dls_trace *trace, const dls_record *rec)
+{
+    const dls_alloc_rows *a = &rec->allocs;
+    const dls_series_rows *s = &rec->series;
+    int64_t gpu_us[JOBS] = {0}, restoring_gpu_us[JOBS] = {0}, all = 0, busy = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        const int64_t part = (a->end_us[i] - a->start_us[i]) * a->gpus[i];
+        gpu_us[a->job[i]] += part;
+        restoring_gpu_us[a->job[i]] += a->rate[i] > 0 ? 0 : part;
+        all += part;
+    }
+    for (size_t j = 0; j < rec->n_jobs; j++) {
+        const int32_t gpus = dls_trace_cols(trace)->gpus[j];
+        assert_int_equal(gpu_us[j], (rec->executed_us[j] + rec->overhead_us[j]) * gpus);
+        assert_int_equal(restoring_gpu_us[j], rec->overhead_us[j] * gpus);
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const int64_t until = i + 1 < s->n ? s->t_us[i + 1] : rec->end_us_of_run;
+        assert_true(until >= s->t_us[i]);
+        assert_in_range(s->busy_gpus[i], 0, rec->total_gpus);
+        assert_true(s->full_nodes[i] <= s->busy_nodes[i]);
+        busy += s->busy_gpus[i] * (until - s->t_us[i]);
+    }
+    assert_int_equal(busy, all);
+    assert_int_equal(s->finished_jobs[s->n - 1], JOBS);
+    assert_int_equal(s->busy_gpus[s->n - 1], 0);
+}
+
+static void test_rows(void **unused)
+{
+    (void)unused;
+    int64_t preempts = 0;
+    for (uint64_t seed = 0; seed < 240; seed++) {
+        sim_setup s;
+        random_setup(&s, seed);
+        dls_record *rec = case_run(&s.p);
+        const dls_trace_columns *col = dls_trace_cols(s.trace);
+        assert_true(rec->complete);
+        for (size_t j = 0; j < rec->n_jobs; j++) {
+            assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
+            assert_int_equal(rec->executed_us[j], col->duration_us[j]);
+            assert_int_equal(rec->end_us[j] - col->submit_us[j],
+                             rec->pending_us[j] + rec->executed_us[j] + rec->overhead_us[j]);
+            assert_int_equal(rec->resumes[j], rec->preempts[j] + 1);
+            preempts += rec->preempts[j];
+        }
+        check_no_overlap(rec);
+        check_totals(s.trace, rec);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+    assert_true(preempts > 1000);
+}
+
+/* ---- stopping ----------------------------------------------------------------------------------
+ */
+
+typedef struct row {
+    int64_t start_us, end_us;
+    uint64_t mask;
+    int32_t job, node;
+    float rate;
+} row;
+
+static int row_cmp(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    if (x->start_us != y->start_us) {
+        return x->start_us < y->start_us ? -1 : 1;
+    }
+    if (x->job != y->job) {
+        return x->job < y->job ? -1 : 1;
+    }
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* The rows cut off at a time, in one order; those without length left out. */
+static size_t rows_until(const dls_record *rec, int64_t until_us, row **out)
+{
+    const dls_alloc_rows *a = &rec->allocs;
+    size_t n = 0;
+    *out = calloc(a->n + 1, sizeof **out);
+    for (size_t i = 0; i < a->n; i++) {
+        const int64_t end_us = a->end_us[i] < until_us ? a->end_us[i] : until_us;
+        if (a->start_us[i] < end_us) {
+            (*out)[n++] = (row){.start_us = a->start_us[i],
+                                .end_us = end_us,
+                                .mask = a->gpu_mask[i],
+                                .job = a->job[i],
+                                .node = a->node[i],
+                                .rate = a->rate[i]};
+        }
+    }
+    qsort(*out, n, sizeof **out, row_cmp);
+    return n;
+}
+
+static void check_agree(const dls_record *full, const dls_record *part, int64_t until_us)
+{
+    row *x, *y;
+    const size_t n = rows_until(full, until_us, &x), m = rows_until(part, until_us, &y);
+    assert_int_equal(n, m);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(row_cmp(&x[i], &y[i]) == 0 && x[i].end_us == y[i].end_us &&
+                    x[i].mask == y[i].mask && memcmp(&x[i].rate, &y[i].rate, sizeof(float)) == 0);
+    }
+    free(x);
+    free(y);
+    for (size_t j = 0; j < full->n_jobs; j++) {
+        const bool started = full->start_us[j] >= 0 && full->start_us[j] <= until_us;
+        const bool ended = full->end_us[j] >= 0 && full->end_us[j] <= until_us;
+        assert_int_equal(part->start_us[j], started ? full->start_us[j] : -1);
+        assert_int_equal(part->end_us[j], ended ? full->end_us[j] : -1);
+        if (ended) {
+            assert_int_equal(part->pending_us[j], full->pending_us[j]);
+            assert_int_equal(part->preempts[j], full->preempts[j]);
+        }
+    }
+    size_t k = 0;
+    for (; k < part->series.n; k++) {
+        assert_true(k < full->series.n);
+        assert_int_equal(part->series.t_us[k], full->series.t_us[k]);
+        assert_int_equal(part->series.busy_gpus[k], full->series.busy_gpus[k]);
+        assert_int_equal(part->series.pending_jobs[k], full->series.pending_jobs[k]);
+        assert_int_equal(part->series.finished_jobs[k], full->series.finished_jobs[k]);
+    }
+    assert_true(k == full->series.n || full->series.t_us[k] > until_us);
+}
+
+static void test_split(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        sim_setup s;
+        random_setup(&s, seed);
+        dls_record *full = case_run(&s.p);
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 9);
+        for (int i = 0; i < 4; i++) {
+            const uint64_t end_us = (uint64_t)full->end_us_of_run;
+            int64_t until_us = (int64_t)dls_rng_below(&rng, end_us);
+            until_us -= i % 2 ? until_us % DLS_US_PER_S : 0; /* on whole seconds things happen */
+            s.p.until_us = until_us;
+            dls_record *part = case_run(&s.p);
+            assert_false(part->complete);
+            assert_int_equal(part->end_us_of_run, until_us);
+            const int64_t *submit_us = dls_trace_cols(s.trace)->submit_us;
+            for (size_t j = 0; j < part->n_jobs; j++) {
+                const int64_t there =
+                    part->pending_us[j] + part->executed_us[j] + part->overhead_us[j];
+                if (part->state[j] == DLS_JOB_PENDING || part->state[j] == DLS_JOB_RUNNING) {
+                    assert_int_equal(there, until_us - submit_us[j]);
+                } else if (part->state[j] == DLS_JOB_NEW) {
+                    assert_true(there == 0 && submit_us[j] > until_us);
+                }
+            }
+            check_agree(full, part, until_us);
+            dls_record_destroy(part);
+        }
+        dls_record_destroy(full);
+        setup_fini(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_split)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
