@@ -4,9 +4,9 @@
  *
  * A preemptive pass first decides by number who runs. Jobs that lost their selection give their GPUs
  * back tentatively; the newly selected are placed in rank order. One that the placement refuses is
- * put back among the waiting, its class is left alone on that GPU type for the rest of the pass, and
- * the selection is repeated: a job that had lost its place to the refused one then gets the same GPUs again and
- * never notices. Only at the end do the changes become starts and preemptions.
+ * put back among the waiting, its class is left alone on that GPU type for the rest of the pass, and the
+ * selection is repeated: a job that had lost its place to the refused one then gets the same GPUs
+ * again and never notices. Only at the end do the changes become starts and preemptions.
  */
 #include "base/alloc.h"
 #include "run/engine.h"
