@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What single schedulers promise, on cases small enough to follow by hand (times in seconds).
+ */
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define CHECK_S(us, seconds) assert_int_equal((us), S(seconds))
+
+/* ---- dlas-gpu ----------------------------------------------------------------------------------
+ */
+
+/* A job of 4 GPUs has its 10 GPU-seconds after 2.5 s, and loses its GPUs then. */
+static void test_demotion_on_time(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 4},
+                                    {.submit_s = 1, .duration_s = 1, .gpus = 4}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "dlas-gpu", "consolidated");
+    setup_limits(&s, 1, (double[]){10});
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 2.5);
+    CHECK_S(rec->end_us[1], 3.5);
+    CHECK_S(rec->end_us[0], 101);
+    assert_int_equal(rec->preempts[0], 1);
+    dls_record_destroy(rec);
+    /* Three GPUs, a threshold that no microsecond hits: demoted at the first one beyond it. */
+    setup_limits(&s, 1, (double[]){10.000001});
+    rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[1], 2500001);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Demoted at 10 after 10 s of service, job 0 waits behind newcomers until 10 + 2 x 10; then it
+ * stands in the first queue, behind job 3 and before job 4. */
+static void test_starvation(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 1},
+                                    {.submit_s = 10, .duration_s = 10, .gpus = 1},
+                                    {.submit_s = 15, .duration_s = 10, .gpus = 1},
+                                    {.submit_s = 25, .duration_s = 10, .gpus = 1},
+                                    {.submit_s = 35, .duration_s = 10, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 5), "dlas-gpu", "consolidated");
+    setup_limits(&s, 1, (double[]){10});
+    setup_option(&s, "promote_knob")->f = 2;
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[3], 30);
+    CHECK_S(rec->start_us[4], 50);
+    CHECK_S(rec->end_us[0], 140);
+    assert_int_equal(rec->promotes[0], 1);
+    assert_int_equal(rec->preempts[0], 2);
+    dls_record_destroy(rec);
+    setup_option(&s, "promote_knob")->f = 0;
+    rec = case_run(&s.p);
+    CHECK_S(rec->start_us[4], 40);
+    CHECK_S(rec->end_us[0], 140);
+    assert_int_equal(rec->promotes[0], 0);
+    assert_int_equal(rec->preempts[0], 1);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* ---- disciplines and estimates -----------------------------------------------------------------
+ */
+
+static void test_discipline(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 2},
+                                    {.submit_s = 2, .duration_s = 50, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 3), "sjf-duration", "consolidated");
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[2], 2);
+    CHECK_S(rec->start_us[1], 100);
+    dls_record_destroy(rec);
+    s.p.discipline = DLS_STRICT;
+    rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 100);
+    CHECK_S(rec->start_us[2], 100);
+    dls_record_destroy(rec);
+    s.p.discipline = DLS_PREEMPT;
+    rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 1);
+    CHECK_S(rec->start_us[2], 2);
+    CHECK_S(rec->end_us[0], 110); /* 1 s, then from 11 on */
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Job 1 must wait for job 0. Job 2 may go first if it is thought to end before job 0 does. */
+static dls_trace *easy_trace(int64_t estimate_s, int64_t limit_s)
+{
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 3},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 4},
+                                    {.submit_s = 2, .duration_s = 50, .gpus = 1}};
+    dls_trace_builder *b;
+    dls_trace *trace;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (int j = 0; j < 3; j++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.submit_us = S(jobs[j].submit_s);
+        rec.duration_us = S(jobs[j].duration_s);
+        rec.gpus_milli = jobs[j].gpus * 1000;
+        if (j == 2 && estimate_s > 0) {
+            rec.estimate_us = estimate_s * DLS_US_PER_S;
+        }
+        if (j == 0 && limit_s > 0) {
+            rec.limit_us = 100 * DLS_US_PER_S;
+        } else if (j == 2 && limit_s > 0) {
+            rec.limit_us = limit_s * DLS_US_PER_S;
+        }
+        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    return trace;
+}
+
+static void check_easy(int64_t estimate_s, int64_t limit_s, bool exact, double start_s)
+{
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), easy_trace(estimate_s, limit_s), "easy", "consolidated");
+    s.p.estimates_exact = exact;
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 100);
+    CHECK_S(rec->start_us[2], start_s);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void test_estimates(void **unused)
+{
+    (void)unused;
+    check_easy(0, 0, true, 2);      /* known exactly */
+    check_easy(98, 0, true, 2);     /* the trace says it would just do */
+    check_easy(99, 0, true, 110);   /* or just not */
+    check_easy(99, 10, false, 110); /* and goes before the user's limit */
+    check_easy(0, 99, true, 2);     /* limits count only when run times are unknown */
+    check_easy(0, 99, false, 110);
+    check_easy(0, 98, false, 2);
+    check_easy(0, 0, false, 110); /* all jobs are thought to take 53.3 s; job 0 is 2 s ahead */
+}
+
+/* ---- gandiva -----------------------------------------------------------------------------------
+ */
+
+static void test_turns(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 1}, {.duration_s = 100, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 2), "gandiva", "consolidated");
+    setup_option(&s, "slice")->f = 10;
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 10);
+    CHECK_S(rec->end_us[0], 190);
+    CHECK_S(rec->end_us[1], 200);
+    assert_int_equal(rec->preempts[0], 9);
+    assert_int_equal(rec->preempts[1], 9);
+    dls_record_destroy(rec);
+    /* Restoring takes longer than a slice, and yet each turn is a slice of progress. */
+    s.p.restore_us = S(15);
+    rec = case_run(&s.p);
+    assert_true(rec->complete);
+    assert_int_equal(rec->preempts[0] + rec->preempts[1], 18);
+    CHECK_S(rec->end_us[1], 200 + 18 * 15);
+    CHECK_S(rec->overhead_us[0] + rec->overhead_us[1], 18 * 15);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Alone, a job is never interrupted; when others come late, its turn is long over. */
+static void test_turns_only_when_others_wait(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 2},
+                                    {.submit_s = 55, .duration_s = 20, .gpus = 2}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 2, 0), case_trace(jobs, 2), "gandiva", "consolidated");
+    setup_option(&s, "slice")->f = 10;
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 55);
+    CHECK_S(rec->end_us[1], 85); /* 55-65, 75-85 */
+    CHECK_S(rec->end_us[0], 120);
+    assert_int_equal(rec->preempts[0], 2);
+    assert_true(rec->passes < 10);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Equal jobs that all wait for each other get equal service, within a slice. */
+static void test_turns_are_fair(void **unused)
+{
+    (void)unused;
+    case_job jobs[12];
+    for (int j = 0; j < 12; j++) {
+        jobs[j] = (case_job){.duration_s = 1000, .gpus = 1};
+    }
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 12), "gandiva", "consolidated");
+    setup_option(&s, "slice")->f = 10;
+    for (int t = 1; t < 60; t += 7) {
+        s.p.until_us = S(10.0 * t + 3);
+        dls_record *rec = case_run(&s.p);
+        int64_t least = INT64_MAX, most = 0;
+        for (int j = 0; j < 12; j++) {
+            least = rec->executed_us[j] < least ? rec->executed_us[j] : least;
+            most = rec->executed_us[j] > most ? rec->executed_us[j] : most;
+        }
+        assert_true(most - least <= S(10));
+        dls_record_destroy(rec);
+    }
+    setup_fini(&s);
+}
+
+/* ---- multi-dlas-gpu ----------------------------------------------------------------------------
+ */
+
+/* At the first division 8 GPUs go to 8 wanted by four pairs and 8 wanted by eights of one: half
+ * each; the pairs get more only when the cluster is divided anew. */
+static void test_shares(void **unused)
+{
+    (void)unused;
+    case_job jobs[12];
+    for (int j = 0; j < 12; j++) {
+        jobs[j] = (case_job){.duration_s = j < 8 ? 50 : 1000, .gpus = j < 8 ? 1 : 2};
+    }
+    sim_setup s;
+    setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 12), "multi-dlas-gpu", "consolidated");
+    setup_option(&s, "period")->f = 200;
+    setup_limits(&s, 1, (double[]){1e6});
+    dls_record *rec = case_run(&s.p);
+    for (int j = 0; j < 8; j++) {
+        CHECK_S(rec->start_us[j], j < 4 ? 0 : 50);
+    }
+    CHECK_S(rec->start_us[8], 0);
+    CHECK_S(rec->start_us[9], 0);
+    CHECK_S(rec->start_us[10], 200);
+    CHECK_S(rec->start_us[11], 200);
+    assert_true(rec->complete);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Nothing is stranded, even where refusals of the placement cut across the shares. */
+static void test_shares_random(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        sim_setup s;
+        setup_init(&s, case_cluster(4, 4, 2), random_trace(seed, 50, 8, 8, NULL, NULL),
+                   "multi-dlas-gpu", seed % 2 ? "yarn" : "consolidated");
+        setup_option(&s, "period")->f = 30;
+        setup_limits(&s, 1, (double[]){40});
+        s.p.restore_us = seed % 3 ? S(2) : 0;
+        dls_record *rec = case_run(&s.p);
+        assert_true(rec->complete);
+        for (size_t j = 0; j < rec->n_jobs; j++) {
+            assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+/* ---- policies that know a distribution ---------------------------------------------------------
+ */
+
+static char sample_path[64];
+
+static void write_samples(const char *text)
+{
+    snprintf(sample_path, sizeof sample_path, "/tmp/dlsim-samples-%d.txt", (int)getpid());
+    FILE *f = fopen(sample_path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* When job 1 starts: job 0 of `duration_s` has run 50 s when it comes. */
+static void check_second_start(const char *sched, const char *samples, double duration_s,
+                               double start_s)
+{
+    const case_job jobs[] = {{.duration_s = duration_s, .gpus = 1},
+                             {.submit_s = 50, .duration_s = 5, .gpus = 1},
+                             {.submit_s = 90, .duration_s = 5, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 3), sched, "consolidated");
+    write_samples(samples);
+    setup_option(&s, "samples")->s = sample_path;
+    if (strcmp(sched, "gittins") == 0) {
+        setup_limits(&s, 1, (double[]){80});
+    }
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], start_s);
+    assert_int_equal(rec->preempts[0] > 0, start_s < duration_s);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void test_distribution(void **unused)
+{
+    (void)unused;
+    /* Most jobs are short, a few are long: whoever has run 50 s will go on. With a header line. */
+    static const char heavy[] = "gpu_seconds\n10\n10\n10\n10\n10\n10\n10\n10\n10\n1000\n";
+    /* All last 100: whoever has run 50 is nearly done. */
+    static const char equal[] = "100\n100\r\n\n100,\n";
+    check_second_start("gittins", heavy, 500, 50);
+    check_second_start("shortest-expected", heavy, 500, 50);
+    check_second_start("gittins", equal, 75, 75);
+    check_second_start("shortest-expected", equal, 75, 75);
+    /* Beyond all samples a job is expected to take as long again as it has, which counts from the
+     * next time on that anything happens. */
+    check_second_start("shortest-expected", "60\n60\n", 500, 90);
+}
+
+static void test_bad_samples(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *line;
+    } bad[] = {
+        {"", ""},           {"header\n", ""},     {"1\ntwo\n3\n", ":2"},
+        {"1\n2 3\n", ":2"}, {"1\n\n-4\n", ":3"},  {"5\ninf\n", ":2"},
+        {"nan\n", ":1"},    {"1\n1e999\n", ":2"},
+    };
+    static const case_job jobs[] = {{.duration_s = 10, .gpus = 1}};
+    static const char *const scheds[] = {"gittins", "shortest-expected"};
+    for (size_t k = 0; k < 2; k++) {
+        sim_setup s;
+        dls_record *rec = NULL;
+        dls_error err;
+        char where[96];
+        setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 1), scheds[k], "consolidated");
+        setup_option(&s, "samples")->s = sample_path;
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            write_samples(bad[i].text);
+            assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EINPUT);
+            assert_null(rec);
+            snprintf(where, sizeof where, "%s%s", sample_path, bad[i].line);
+            assert_string_equal(err.where, where);
+        }
+        setup_option(&s, "samples")->s = "/nonexistent/samples";
+        assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EINPUT);
+        assert_string_equal(err.where, "/nonexistent/samples");
+        setup_fini(&s);
+    }
+    unlink(sample_path);
+}
+
+static void test_bad_thresholds(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 10, .gpus = 1}};
+    static const char *const scheds[] = {"dlas", "dlas-gpu", "gittins", "multi-dlas-gpu"};
+    static const double bad[][2] = {{0, 10}, {10, 10}, {20, 10}, {1e-9, 5}};
+    for (size_t k = 0; k < 4; k++) {
+        sim_setup s;
+        dls_record *rec = NULL;
+        dls_error err;
+        setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 1), scheds[k], "consolidated");
+        for (size_t i = 0; i < 4; i++) {
+            setup_limits(&s, 2, bad[i]);
+            assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+            assert_string_equal(err.where, scheds[k]);
+        }
+        setup_limits(&s, 0, NULL); /* one queue for all */
+        rec = case_run(&s.p);
+        assert_true(rec->complete);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_demotion_on_time),
+        cmocka_unit_test(test_starvation),
+        cmocka_unit_test(test_discipline),
+        cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_turns_only_when_others_wait),
+        cmocka_unit_test(test_turns_are_fair),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_shares_random),
+        cmocka_unit_test(test_distribution),
+        cmocka_unit_test(test_bad_samples),
+        cmocka_unit_test(test_bad_thresholds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
