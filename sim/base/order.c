@@ -3,12 +3,20 @@
 
 #include "base/alloc.h"
 
+_Static_assert(sizeof(dls_order_node) == 64, "a node is a cache line");
+
 dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err)
 {
     t->n = n;
     t->steps = 0;
-    t->node = dls_alloc_zero((size_t)n, sizeof *t->node);
-    return t->node ? DLS_OK : dls_nomem(err, "ordered sets", (size_t)n * sizeof *t->node);
+    t->node = dls_alloc_aligned((size_t)n * sizeof *t->node);
+    if (!t->node) {
+        return dls_nomem(err, "ordered sets", (size_t)n * sizeof *t->node);
+    }
+    for (int32_t x = 0; x < n; x++) {
+        t->node[x] = (dls_order_node){.parent = DLS_IN_NO_SET};
+    }
+    return DLS_OK;
 }
 
 void dls_order_fini(dls_order *t)
@@ -36,21 +44,17 @@ static inline void pull(dls_order *t, int32_t x)
 {
     dls_order_node *p = &t->node[x];
     int64_t sum = p->weight, min_aux = p->aux;
-    int32_t count = 1;
     if (p->left != DLS_NONE) {
         const dls_order_node *l = &t->node[p->left];
         sum += l->sum;
-        count += l->count;
         min_aux = l->min_aux < min_aux ? l->min_aux : min_aux;
     }
     if (p->right != DLS_NONE) {
         const dls_order_node *r = &t->node[p->right];
         sum += r->sum;
-        count += r->count;
         min_aux = r->min_aux < min_aux ? r->min_aux : min_aux;
     }
     p->sum = sum;
-    p->count = count;
     p->min_aux = min_aux;
 }
 
@@ -105,8 +109,7 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
                                .left = DLS_NONE,
                                .right = DLS_NONE,
                                .parent = DLS_NONE,
-                               .weight = weight,
-                               .count = 1};
+                               .weight = weight};
     if (s->root == DLS_NONE) {
         s->root = x;
         return;
@@ -118,7 +121,6 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
             dls_rank_cmp(&rank, &node[at].rank) < 0 ? node[at].left : node[at].right;
         /* All of x's ancestors gain it, whatever rotations follow below them. */
         node[at].sum += weight;
-        node[at].count++;
         node[at].min_aux = aux < node[at].min_aux ? aux : node[at].min_aux;
         if (next == DLS_NONE) {
             break;
@@ -150,7 +152,7 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
         t->steps++;
         pull(t, p);
     }
-    node[x].count = 0;
+    node[x].parent = DLS_IN_NO_SET;
 }
 
 int32_t dls_order_first(const dls_order *t, dls_order_set s)

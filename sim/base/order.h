@@ -8,7 +8,7 @@
  * a table at a time, so a table for n members serves any number of sets (a set is only its root).
  *
  *      set A: root --> 7            all in one node table [n]: rank, left, right, parent,
- *                     / \           weight, sum, aux, min_aux, count
+ *                     / \           weight, sum, aux, min_aux
  *                    2   9
  *
  * Treap priorities are a hash of the member, so the shape and the cost are the same in every run.
@@ -46,13 +46,15 @@ static inline int dls_rank_cmp(const dls_rank *a, const dls_rank *b)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
+#define DLS_IN_NO_SET INT32_C(-2) /* as a parent */
+
+/* 64 bytes: one cache line. */
 typedef struct dls_order_node {
     dls_rank rank;
     int64_t sum;     /* of the weights in this subtree */
     int64_t aux, min_aux;
     int32_t left, right, parent;
     int32_t weight;
-    int32_t count;   /* members in this subtree; 0: in no set */
 } dls_order_node;
 
 typedef struct dls_order {
@@ -78,11 +80,7 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x);
 
 static inline bool dls_order_has(const dls_order *t, int32_t x)
 {
-    return t->node[x].count > 0;
-}
-static inline int32_t dls_order_count(const dls_order *t, dls_order_set s)
-{
-    return s.root == DLS_NONE ? 0 : t->node[s.root].count;
+    return t->node[x].parent != DLS_IN_NO_SET;
 }
 static inline int64_t dls_order_sum(const dls_order *t, dls_order_set s)
 {

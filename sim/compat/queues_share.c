@@ -16,9 +16,8 @@ static double floor_divide(double x, double y)
 
 static int64_t demand_of(const dls_tir_queues *q, int32_t c)
 {
-    const int64_t jobs = (int64_t)dls_order_count(&q->sel.table, q->sel.waiting[c]) +
-                         dls_order_count(&q->sel.table, q->sel.group[c].running);
-    return jobs * q->s->size[c];
+    return dls_order_sum(&q->sel.table, q->sel.waiting[c]) +
+           dls_order_sum(&q->sel.table, q->sel.group[c].running);
 }
 
 /* Sizes with less demand come first, equal ones ascending; q->joins is the scratch list. */
