@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Memory of a simulation. Whichever allocation fails, the run reports ENOMEM, hands out no record
+ * and leaks nothing (the sanitizers watch); and the event loop allocates only to grow its tables.
+ */
+#include "support/sim_setup.h"
+
+#include "base/alloc.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+typedef struct meter {
+    int64_t asked;
+    int64_t fails_at;       /* this one is refused; -1: none */
+    int64_t at_first_event; /* asked when the loop begins; -1 before */
+} meter;
+
+static int hook(void *user, size_t bytes)
+{
+    meter *m = user;
+    (void)bytes;
+    return m->asked++ != m->fails_at;
+}
+
+static void on_progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
+{
+    meter *m = user;
+    (void)now_us;
+    (void)done;
+    (void)n_jobs;
+    m->at_first_event = m->at_first_event < 0 ? m->asked : m->at_first_event;
+}
+
+static dls_status metered(sim_setup *s, meter *m, int64_t fails_at, dls_record **rec)
+{
+    dls_error err = {.status = DLS_OK};
+    *m = (meter){.fails_at = fails_at, .at_first_event = -1};
+    s->p.progress = on_progress;
+    s->p.user = m;
+    *rec = NULL;
+    dls_alloc_set_hook(hook, m);
+    const dls_status status = dls_sim_run(&s->p, rec, &err);
+    dls_alloc_set_hook(NULL, NULL);
+    assert_int_equal(err.status, status);
+    return status;
+}
+
+/* Fail one allocation after the other, all of them or every step-th. */
+static void fail_each(sim_setup *s, int64_t step)
+{
+    meter m;
+    dls_record *rec;
+    assert_int_equal(metered(s, &m, -1, &rec), DLS_OK);
+    const int64_t all = m.asked;
+    const uint64_t digest = dls_record_digest(rec);
+    assert_true(all > 50);
+    dls_record_destroy(rec);
+    for (int64_t n = 0; n < all; n += step) {
+        if (metered(s, &m, n, &rec) != DLS_ENOMEM) {
+            fail_msg("%s, %s: allocation %lld of %lld may fail unnoticed", s->p.sched->name,
+                     s->p.placement->name, (long long)n, (long long)all);
+        }
+        assert_null(rec);
+    }
+    assert_int_equal(metered(s, &m, all, &rec), DLS_OK);
+    assert_true(dls_record_digest(rec) == digest);
+    dls_record_destroy(rec);
+}
+
+static void test_every_allocation(void **unused)
+{
+    (void)unused;
+    static const char *const places[] = {"consolidated", "yarn",  "spread",   "random",
+                                         "crandom",      "count", "first-fit"};
+    static const char *const names[4] = {"a", "b", "c", NULL};
+    static dls_vc_spec vcs[2] = {{.name = "a", .quota_gpus = {8, 2}},
+                                 {.name = "b", .quota_gpus = {4, 2}}};
+    for (const dls_sched_ops *const *sched = dls_scheds(); *sched; sched++) {
+        const size_t k = (size_t)(sched - dls_scheds());
+        const bool shares = (*sched)->share != NULL;
+        sim_setup s;
+        setup_init(&s, shares ? case_cluster(4, 4, 2) : two_types(3, 2, 4, 2),
+                   random_trace(k, 24, 8, 6, names, NULL), (*sched)->name, places[k % 7]);
+        s.cluster.vcs = vcs;
+        s.cluster.n_vcs = shares ? 0 : 2;
+        s.p.restore_us = S(2);
+        fail_each(&s, 1);
+        setup_fini(&s);
+    }
+}
+
+static void test_larger(void **unused)
+{
+    (void)unused;
+    static const char *const scheds[] = {"srtf", "dlas-gpu", "gandiva", "easy"};
+    for (size_t k = 0; k < 4; k++) {
+        sim_setup s;
+        setup_init(&s, case_cluster(8, 8, 4), random_trace(k, 1500, 16, 6, NULL, NULL), scheds[k],
+                   "random");
+        s.p.audit = false;
+        fail_each(&s, 7);
+        setup_fini(&s);
+    }
+}
+
+static int64_t log2_ceil(size_t n)
+{
+    int64_t k = 0;
+    while ((size_t)1 << k < n) {
+        k++;
+    }
+    return k;
+}
+
+/* Thousands of events per allocation: each table doubles a few times and that is all. */
+static void test_loop(void **unused)
+{
+    (void)unused;
+    static const char *const scheds[] = {"fifo", "srtf", "srsf", "dlas-gpu", "gandiva", "easy"};
+    for (size_t k = 0; k < 6; k++) {
+        for (int record = 0; record < 2; record++) {
+            meter m;
+            dls_record *rec;
+            sim_setup s;
+            setup_init(&s, case_cluster(7, 8, 4), random_trace(k, 20000, 16, 5, NULL, NULL),
+                       scheds[k], "consolidated");
+            if (strcmp(scheds[k], "dlas-gpu") == 0) {
+                setup_limits(&s, 2, (double[]){30, 100});
+            } else if (strcmp(scheds[k], "gandiva") == 0) {
+                setup_option(&s, "slice")->f = 20;
+            }
+            s.p.audit = false;
+            s.p.want_allocs = s.p.want_series = record;
+            assert_int_equal(metered(&s, &m, -1, &rec), DLS_OK);
+            const int64_t in_loop = m.asked - m.at_first_event;
+            /* GPUs held, jobs touched in a pass, a grant, three event queues. */
+            int64_t limit = 6 * log2_ceil(rec->n_jobs);
+            limit += 7 * log2_ceil(rec->allocs.n) + 7 * log2_ceil(rec->series.n);
+            print_message("%-9s %7llu events, %4lld allocations in the loop, at most %lld\n",
+                          scheds[k], (unsigned long long)rec->events, (long long)in_loop,
+                          (long long)limit);
+            assert_true(m.at_first_event > 0 && in_loop <= limit);
+            const bool preempts = s.p.sched->discipline == DLS_PREEMPT;
+            assert_true(rec->events >= 39000 && rec->peak_pending > 100);
+            assert_true(rec->flips > rec->n_jobs + (preempts ? 4000 : 0) - 1);
+            dls_record_destroy(rec);
+            setup_fini(&s);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
+                                       cmocka_unit_test(test_larger), cmocka_unit_test(test_loop)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
