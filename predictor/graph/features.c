@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/graph/features.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TENSOR_SIZE, N_NODES, NODE_TYPE, FLOPS, TRAFFIC, PARAMS, N_BACKWARD, N_UPDATE };
+
+static const struct {
+    const char *name;
+    bool log; /* of 1 + x: sizes span ten decades */
+} columns[DLS_FEATURES_MAX] = {
+    [TENSOR_SIZE] = {"tensor_size", true}, [N_NODES] = {"n_nodes", false},
+    [NODE_TYPE] = {"node_type", false},    [FLOPS] = {"flops", true},
+    [TRAFFIC] = {"traffic_bytes", true},   [PARAMS] = {"param_bytes", true},
+    [N_BACKWARD] = {"n_backward", false},  [N_UPDATE] = {"n_update", false},
+};
+
+static const int32_t widths[] = {0,
+#define XX(id, text, n) n,
+                                 DLS_FEATURES_MAP(XX)
+#undef XX
+};
+
+const char *dls_feature_name(int32_t column)
+{
+    return column >= 0 && column < DLS_FEATURES_MAX ? columns[column].name : NULL;
+}
+
+dls_status dls_feature_spec_create(dls_features_version version, dls_feature_spec **out,
+                                   dls_error *err)
+{
+    *out = NULL;
+    if (version <= DLS_FEATURES_VERSION_NONE || version >= DLS_FEATURES_VERSION_END) {
+        return dls_fail(err, DLS_EINPUT, NULL, "features have no version %d", (int)version);
+    }
+    dls_feature_spec *spec = dls_alloc_zero(1, sizeof *spec);
+    if (!spec) {
+        return dls_nomem(err, "feature spec", sizeof *spec);
+    }
+    spec->version = version;
+    spec->n_features = widths[version];
+    dls_strdict_init(&spec->ops);
+    for (int i = 0; i < DLS_FEATURES_MAX; i++) {
+        spec->scale[i] = 1;
+    }
+    *out = spec;
+    return DLS_OK;
+}
+
+void dls_feature_spec_destroy(dls_feature_spec *spec)
+{
+    if (spec) {
+        dls_strdict_fini(&spec->ops);
+        dls_free(spec->frequency);
+        dls_free(spec);
+    }
+}
+
+dls_status dls_feature_spec_set(dls_feature_spec *spec, const char *op, double frequency,
+                                dls_error *err)
+{
+    if (!(frequency >= 0 && frequency <= 1)) {
+        return dls_fail(err, DLS_EINPUT, op, "the frequency of \"%s\" is not in 0..1", op);
+    }
+    int32_t code;
+    DLS_TRY(dls_grow(&spec->frequency, &spec->frequency_cap, spec->ops.n + 1,
+                     sizeof *spec->frequency, err));
+    DLS_TRY(dls_strdict_put(&spec->ops, op, strlen(op), &code, err));
+    spec->frequency[code] = frequency;
+    spec->fallback = frequency;
+    for (size_t i = 0; i < spec->ops.n; i++) {
+        spec->fallback = fmin(spec->fallback, spec->frequency[i]);
+    }
+    return DLS_OK;
+}
+
+/* ---- rows --------------------------------------------------------------------------------------
+ */
+
+static double clamp_size(double sum)
+{
+    return sum < 9e18 ? sum : 9e18;
+}
+
+dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
+                            const dls_grouping *grouping, double *x, int64_t *n_unknown,
+                            dls_error *err)
+{
+    const size_t width = (size_t)spec->n_features;
+    double *of_op = dls_alloc_zero(g->ops.n + 1, sizeof *of_op);
+    bool *known = dls_alloc_zero(g->ops.n + 1, sizeof *known);
+    if (!of_op || !known) {
+        dls_free(of_op);
+        dls_free(known);
+        return dls_nomem(err, "features", g->ops.n * sizeof *of_op);
+    }
+    for (size_t i = 0; i < g->ops.n; i++) {
+        const char *op = dls_strdict_get(&g->ops, (int32_t)i);
+        const int32_t code = dls_strdict_find(&spec->ops, op, strlen(op));
+        known[i] = code >= 0;
+        of_op[i] = code >= 0 ? spec->frequency[code] : spec->fallback;
+    }
+    memset(x, 0, (size_t)grouping->n_groups * width * sizeof *x);
+    int64_t unknown = 0;
+    for (int32_t v = 0; v < g->n_nodes; v++) {
+        if (grouping->group[v] < 0) {
+            continue;
+        }
+        const dls_op_node *node = &g->nodes[v];
+        double *row = x + (size_t)grouping->group[v] * width;
+        unknown += !known[node->op];
+        row[TENSOR_SIZE] = clamp_size(row[TENSOR_SIZE] + (double)node->tensor_size);
+        row[N_NODES] += 1;
+        row[NODE_TYPE] += of_op[node->op];
+        if (spec->version >= DLS_FEATURES_WORK) {
+            row[FLOPS] += node->flops * node->repeat;
+            row[TRAFFIC] += (double)(node->read_bytes + node->write_bytes) * node->repeat;
+            row[PARAMS] += (double)node->param_bytes;
+            row[N_BACKWARD] += node->phase == DLS_PHASE_BACKWARD;
+            row[N_UPDATE] += node->phase == DLS_PHASE_UPDATE;
+        }
+    }
+    dls_free(of_op);
+    dls_free(known);
+    if (n_unknown) {
+        *n_unknown = unknown;
+    }
+    return DLS_OK;
+}
+
+static void squash(const dls_feature_spec *spec, double *x, int32_t n_rows)
+{
+    for (int32_t i = 0; i < n_rows; i++) {
+        for (int32_t f = 0; f < spec->n_features; f++) {
+            double *at = &x[(size_t)i * (size_t)spec->n_features + (size_t)f];
+            *at = columns[f].log ? log1p(*at) : *at;
+        }
+    }
+}
+
+dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
+                        const dls_grouping *grouping, double *x, int64_t *n_unknown, dls_error *err)
+{
+    DLS_TRY(dls_features_raw(spec, g, grouping, x, n_unknown, err));
+    squash(spec, x, grouping->n_groups);
+    for (int32_t i = 0; i < grouping->n_groups; i++) {
+        for (int32_t f = 0; f < spec->n_features; f++) {
+            x[(size_t)i * (size_t)spec->n_features + (size_t)f] /= spec->scale[f];
+        }
+    }
+    return DLS_OK;
+}
+
+dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *grouping,
+                           const double *x)
+{
+    return (dls_graph){.n_nodes = grouping->n_groups,
+                       .n_features = spec->n_features,
+                       .x = x,
+                       .row_start = grouping->row_start,
+                       .col = grouping->col};
+}
+
+/* ---- corpus ------------------------------------------------------------------------------------
+ */
+
+static dls_status count_ops(dls_feature_spec *spec, const dls_grouped *corpus, size_t n,
+                            dls_error *err)
+{
+    double total = 0;
+    dls_strdict_fini(&spec->ops);
+    dls_strdict_init(&spec->ops);
+    for (size_t i = 0; i < n; i++) {
+        const dls_opgraph *g = corpus[i].graph;
+        for (int32_t v = 0; v < g->n_nodes; v++) {
+            const char *op = dls_opgraph_op(g, v);
+            const size_t before = spec->ops.n;
+            int32_t code;
+            DLS_TRY(dls_grow(&spec->frequency, &spec->frequency_cap, before + 1,
+                             sizeof *spec->frequency, err));
+            DLS_TRY(dls_strdict_put(&spec->ops, op, strlen(op), &code, err));
+            spec->frequency[code] = (size_t)code == before ? 1 : spec->frequency[code] + 1;
+            total += 1;
+        }
+    }
+    spec->fallback = spec->ops.n ? 1 : 0;
+    for (size_t i = 0; i < spec->ops.n; i++) {
+        spec->frequency[i] /= total;
+        spec->fallback = fmin(spec->fallback, spec->frequency[i]);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_feature_spec_fit(dls_feature_spec *spec, const dls_grouped *corpus, size_t n,
+                                dls_error *err)
+{
+    double top[DLS_FEATURES_MAX] = {0};
+    DLS_TRY(count_ops(spec, corpus, n, err));
+    for (size_t i = 0; i < n; i++) {
+        const dls_grouping *grouping = corpus[i].grouping;
+        const size_t cells = (size_t)grouping->n_groups * (size_t)spec->n_features;
+        double *x = dls_alloc(cells * sizeof *x);
+        if (!x) {
+            return dls_nomem(err, "features", cells * sizeof *x);
+        }
+        const dls_status status = dls_features_raw(spec, corpus[i].graph, grouping, x, NULL, err);
+        if (status == DLS_OK) {
+            squash(spec, x, grouping->n_groups);
+            for (size_t cell = 0; cell < cells; cell++) {
+                double *t = &top[cell % (size_t)spec->n_features];
+                *t = fmax(*t, x[cell]);
+            }
+        }
+        dls_free(x);
+        DLS_TRY(status);
+    }
+    for (int32_t f = 0; f < spec->n_features; f++) {
+        spec->scale[f] = top[f] > 0 ? top[f] : 1;
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Grouping against the published implementation (networkx 2.8 and Driple's input builder): random
+ * numbers draw by draw, partitions, grouped adjacency and features.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "predictor/graph/features.h"
+#include "predictor/graph/grouping.h"
+#include "predictor/graph/pyrandom.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static json_object *fluid, *builder;
+
+static json_object *get(json_object *at, const char *key)
+{
+    json_object *value = NULL;
+    if (!json_object_object_get_ex(at, key, &value)) {
+        fail_msg("the golden file has no \"%s\"", key);
+    }
+    return value;
+}
+
+static int32_t integer(json_object *at, const char *key)
+{
+    return json_object_get_int(get(at, key));
+}
+
+static int32_t at(json_object *list, size_t i)
+{
+    return json_object_get_int(json_object_array_get_idx(list, i));
+}
+
+static size_t length(json_object *list)
+{
+    return json_object_array_length(list);
+}
+
+/* ---- random numbers ----------------------------------------------------------------------------
+ */
+
+static void test_random(void **state)
+{
+    (void)state;
+    json_object *rng = get(fluid, "rng");
+    dls_pyrandom r;
+    dls_pyrandom_seed(&r, (uint64_t)integer(rng, "seed"));
+    json_object *bits = get(rng, "python_random_getrandbits32");
+    for (size_t i = 0; i < length(bits); i++) {
+        assert_int_equal(dls_pyrandom_u32(&r),
+                         json_object_get_int64(json_object_array_get_idx(bits, i)));
+    }
+    int32_t order[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    dls_pyrandom_seed(&r, 42);
+    dls_pyrandom_shuffle(&r, order, 10);
+    for (size_t i = 0; i < 10; i++) {
+        assert_int_equal(order[i], at(get(rng, "shuffle_range10"), i));
+    }
+    dls_pyrandom_seed(&r, 42);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(dls_pyrandom_below(&r, 7), at(get(rng, "choice_range7_x20"), i));
+    }
+    dls_pyrandom_seed(&r, 42);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(dls_pyrandom_below(&r, 8), at(get(rng, "choice_range8_x20"), i));
+    }
+    dls_pyrandom_seed(&r, 42);
+    json_object *ones = get(rng, "choice_range1_x3_then_bits");
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(dls_pyrandom_below(&r, 1), at(ones, i));
+    }
+    assert_int_equal(dls_pyrandom_u32(&r),
+                     json_object_get_int64(json_object_array_get_idx(ones, 3)));
+}
+
+/* ---- fluid communities -------------------------------------------------------------------------
+ */
+
+static void check_neighbours(const dls_adjacency *a, json_object *lists)
+{
+    for (int32_t v = 0; v < a->n; v++) {
+        char key[16];
+        snprintf(key, sizeof key, "%d", (int)v);
+        json_object *list = get(lists, key);
+        assert_int_equal(length(list), a->start[v + 1] - a->start[v]);
+        for (size_t i = 0; i < length(list); i++) {
+            assert_int_equal(a->nbr[a->start[v] + (int64_t)i], at(list, i));
+        }
+    }
+}
+
+static void check_shuffles(json_object *c, int32_t n)
+{
+    int32_t *order = malloc((size_t)n * sizeof *order);
+    assert_non_null(order);
+    dls_pyrandom r;
+    dls_pyrandom_seed(&r, (uint64_t)integer(c, "seed"));
+    static const char *const keys[] = {"init_shuffle", "first_pass_order"};
+    for (int pass = 0; pass < 2; pass++) {
+        for (int32_t v = 0; v < n; v++) {
+            order[v] = v;
+        }
+        dls_pyrandom_shuffle(&r, order, n);
+        for (int32_t i = 0; i < n; i++) {
+            assert_int_equal(order[i], at(get(c, keys[pass]), (size_t)i));
+        }
+    }
+    free(order);
+}
+
+static void check_fluid(json_object *c)
+{
+    const int32_t n = integer(c, "n");
+    json_object *list = get(c, "edges");
+    const size_t n_edges = length(list);
+    int32_t(*edges)[2] = malloc((n_edges + 1) * sizeof *edges);
+    int32_t *label = malloc((size_t)n * sizeof *label);
+    assert_non_null(edges);
+    assert_non_null(label);
+    for (size_t i = 0; i < n_edges; i++) {
+        json_object *e = json_object_array_get_idx(list, i);
+        edges[i][0] = at(e, 0);
+        edges[i][1] = at(e, 1);
+    }
+    dls_adjacency a;
+    assert_int_equal(
+        dls_adjacency_create(n, (const int32_t(*)[2])edges, (int64_t)n_edges, &a, NULL), DLS_OK);
+    check_neighbours(&a, get(c, "neighbour_order"));
+    check_shuffles(c, n);
+    assert_int_equal(dls_fluid(&a, integer(c, "k"), (uint64_t)integer(c, "seed"),
+                               integer(c, "max_iter"), label, NULL),
+                     DLS_OK);
+    json_object *groups = get(c, "communities");
+    assert_int_equal(length(groups), integer(c, "k"));
+    size_t members = 0;
+    for (size_t group = 0; group < length(groups); group++) {
+        json_object *ids = json_object_array_get_idx(groups, group);
+        for (size_t i = 0; i < length(ids); i++) {
+            assert_int_equal(label[at(ids, i)], group);
+            members++;
+        }
+    }
+    assert_int_equal(members, n);
+    dls_adjacency_fini(&a);
+    free(edges);
+    free(label);
+}
+
+static void test_fluid(void **state)
+{
+    (void)state;
+    json_object *cases = get(fluid, "cases");
+    assert_int_equal(length(cases), 19);
+    for (size_t i = 0; i < length(cases); i++) {
+        check_fluid(json_object_array_get_idx(cases, i));
+    }
+}
+
+/* ---- the input builder -------------------------------------------------------------------------
+ */
+
+static int64_t tensor_size(json_object *shape)
+{
+    int64_t dims[16];
+    int n = 0;
+    if (shape && json_object_is_type(shape, json_type_array)) {
+        for (size_t i = 0; i < length(shape); i++) {
+            json_object *dim = json_object_array_get_idx(shape, i);
+            dims[n++] = dim ? json_object_get_int64(dim) : -1;
+        }
+    }
+    return dls_driple_tensor_size(dims, n);
+}
+
+static dls_opgraph *graph_of(json_object *c)
+{
+    const dls_opgraph_info info = {.model = "golden"};
+    dls_opgraph *g = NULL;
+    assert_int_equal(dls_opgraph_create(&info, &g, NULL), DLS_OK);
+    json_object *nodes = get(c, "nodes");
+    for (size_t i = 0; i < length(nodes); i++) {
+        json_object *x = json_object_array_get_idx(nodes, i);
+        const char *op = json_object_get_string(get(x, "op"));
+        const dls_op_node node = {
+            .kind = (int32_t)dls_op_kind_find(op),
+            .on_gpu = strstr(json_object_get_string(get(x, "device")), "GPU") != NULL,
+            .tensor_size = tensor_size(get(x, "shape"))};
+        int32_t idx;
+        assert_int_equal(
+            dls_opgraph_add_node(g, json_object_get_string(get(x, "name")), op, &node, &idx, NULL),
+            DLS_OK);
+    }
+    for (size_t i = 0; i < length(nodes); i++) {
+        json_object *inputs = get(json_object_array_get_idx(nodes, i), "input");
+        for (size_t k = 0; k < length(inputs); k++) {
+            const char *text = json_object_get_string(json_object_array_get_idx(inputs, k));
+            const char *start;
+            const size_t len = dls_driple_input_name(text, &start);
+            const int32_t from = dls_strdict_find(&g->names, start, len);
+            if (from >= 0 && from != (int32_t)i) {
+                assert_int_equal(dls_opgraph_add_edge(g, from, (int32_t)i, *text == '^', NULL),
+                                 DLS_OK);
+            }
+        }
+    }
+    return g;
+}
+
+/* The published builder lists a part smaller than half of its graph in the order of a Python set
+ * of strings: start again from all nodes and give the kept ones the order of the golden file. */
+static void reorder(const dls_opgraph *g, dls_kept *kept, json_object *names)
+{
+    const size_t n = length(names);
+    int32_t(*edges)[2] = malloc(((size_t)g->n_edges + 1) * sizeof *edges);
+    int32_t *node = dls_alloc(n * sizeof *node);
+    assert_non_null(edges);
+    assert_non_null(node);
+    int64_t n_edges = 0;
+    for (int32_t i = 0; i < g->n_edges; i++) { /* added consumer by consumer */
+        const dls_op_edge *e = &g->edges[i];
+        if (g->nodes[e->from].on_gpu && g->nodes[e->to].on_gpu) {
+            edges[n_edges][0] = e->from;
+            edges[n_edges++][1] = e->to;
+        }
+    }
+    dls_adjacency all;
+    assert_int_equal(
+        dls_adjacency_create(g->n_nodes, (const int32_t(*)[2])edges, n_edges, &all, NULL), DLS_OK);
+    for (size_t i = 0; i < n; i++) {
+        node[i] = dls_opgraph_find(g, json_object_get_string(json_object_array_get_idx(names, i)));
+        assert_true(node[i] >= 0);
+    }
+    /* The same nodes, in another order. */
+    assert_int_equal(n, kept->adjacency.n);
+    for (int32_t i = 0; i < kept->adjacency.n; i++) {
+        bool found = false;
+        for (size_t k = 0; k < n; k++) {
+            found |= node[k] == kept->node[i];
+        }
+        assert_true(found);
+    }
+    dls_kept_fini(kept);
+    kept->node = node;
+    assert_int_equal(dls_adjacency_restrict(&all, node, (int32_t)n, &kept->adjacency, NULL),
+                     DLS_OK);
+    dls_adjacency_fini(&all);
+    free(edges);
+}
+
+static bool same_order(const dls_opgraph *g, const dls_kept *kept, json_object *names)
+{
+    for (int32_t i = 0; i < kept->adjacency.n; i++) {
+        if (strcmp(dls_opgraph_name(g, kept->node[i]),
+                   json_object_get_string(json_object_array_get_idx(names, (size_t)i))) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void check_names(const dls_opgraph *g, const dls_kept *kept, json_object *lists)
+{
+    const dls_adjacency *a = &kept->adjacency;
+    for (int32_t v = 0; v < a->n; v++) {
+        json_object *list = get(lists, dls_opgraph_name(g, kept->node[v]));
+        assert_int_equal(length(list), a->start[v + 1] - a->start[v]);
+        for (size_t i = 0; i < length(list); i++) {
+            assert_string_equal(dls_opgraph_name(g, kept->node[a->nbr[a->start[v] + (int64_t)i]]),
+                                json_object_get_string(json_object_array_get_idx(list, i)));
+        }
+    }
+}
+
+static void check_rows(const dls_grouping *grouping, json_object *adj)
+{
+    for (int32_t i = 0; i < grouping->n_groups; i++) {
+        int64_t e = grouping->row_start[i];
+        for (int32_t j = 0; j < grouping->n_groups; j++) {
+            const bool edge = e < grouping->row_start[i + 1] && grouping->col[e] == j;
+            assert_int_equal(edge, at(json_object_array_get_idx(adj, (size_t)i), (size_t)j));
+            e += edge;
+        }
+        assert_int_equal(e, grouping->row_start[i + 1]);
+    }
+}
+
+static dls_feature_spec *published_spec(void)
+{
+    dls_feature_spec *spec = NULL;
+    assert_int_equal(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL), DLS_OK);
+    json_object_object_foreach(get(builder, "node_frequency"), op, frequency)
+    {
+        assert_int_equal(dls_feature_spec_set(spec, op, json_object_get_double(frequency), NULL),
+                         DLS_OK);
+    }
+    return spec;
+}
+
+static void check_features(const dls_opgraph *g, const dls_grouping *grouping, json_object *result)
+{
+    dls_feature_spec *spec = published_spec();
+    double *x = malloc((size_t)grouping->n_groups * 3 * sizeof *x);
+    assert_non_null(x);
+    int64_t n_unknown = -1;
+    assert_int_equal(dls_features_raw(spec, g, grouping, x, &n_unknown, NULL), DLS_OK);
+    assert_int_equal(n_unknown, 0);
+    for (int32_t i = 0; i < grouping->n_groups; i++) {
+        json_object *row = json_object_array_get_idx(get(result, "features"), (size_t)i);
+        json_object *row32 = json_object_array_get_idx(get(result, "features_f32"), (size_t)i);
+        for (size_t f = 0; f < 3; f++) {
+            const double want = json_object_get_double(json_object_array_get_idx(row, f));
+            const double got = x[3 * (size_t)i + f];
+            assert_true(fabs(got - want) <= 1e-14 * fabs(want));
+            assert_true((float)got ==
+                        (float)json_object_get_double(json_object_array_get_idx(row32, f)));
+        }
+    }
+    free(x);
+    dls_feature_spec_destroy(spec);
+}
+
+static void check_build(json_object *c)
+{
+    json_object *result = get(c, "result");
+    dls_opgraph *g = graph_of(c);
+    dls_kept kept;
+    assert_int_equal(dls_kept_create(g, &kept, NULL), DLS_OK);
+    assert_int_equal(kept.n_gpu, integer(result, "n_gpu"));
+    assert_int_equal(kept.adjacency.n, integer(result, "n_kept"));
+    if (strcmp(json_object_get_string(get(c, "name")), "five_comp_lcc_lt_half") == 0) {
+        reorder(g, &kept, get(result, "node_order"));
+    }
+    assert_true(same_order(g, &kept, get(result, "node_order")));
+    check_names(g, &kept, get(result, "nbr_order"));
+    const int32_t k = integer(c, "k");
+    int32_t *label = malloc((size_t)kept.adjacency.n * sizeof *label);
+    assert_non_null(label);
+    assert_int_equal(dls_fluid(&kept.adjacency, k, (uint64_t)integer(c, "seed"), DLS_FLUID_MAX_ITER,
+                               label, NULL),
+                     DLS_OK);
+    dls_grouping grouping;
+    assert_int_equal(dls_grouping_from_labels(g, &kept, label, k, &grouping, NULL), DLS_OK);
+    json_object_object_foreach(get(result, "groups"), name, group)
+    {
+        assert_int_equal(grouping.group[dls_opgraph_find(g, name)], json_object_get_int(group));
+    }
+    check_rows(&grouping, get(result, "adj"));
+    check_features(g, &grouping, result);
+    dls_grouping_fini(&grouping);
+    dls_kept_fini(&kept);
+    dls_opgraph_destroy(g);
+    free(label);
+}
+
+static void test_builder(void **state)
+{
+    (void)state;
+    json_object *cases = get(builder, "cases");
+    assert_int_equal(length(cases), 3);
+    for (size_t i = 0; i < length(cases); i++) {
+        check_build(json_object_array_get_idx(cases, i));
+    }
+}
+
+int main(void)
+{
+    char path[2][1200];
+    const char *shared = getenv("DLSIM_SHARED");
+    snprintf(path[0], sizeof path[0], "%s/golden/driple/fluid.json", shared ? shared : "");
+    snprintf(path[1], sizeof path[1], "%s/golden/driple/builder.json", shared ? shared : "");
+    if (access(path[0], R_OK) != 0 || access(path[1], R_OK) != 0) {
+        fprintf(stderr, "skipped: no golden files (set DLSIM_SHARED)\n");
+        return 77;
+    }
+    fluid = json_object_from_file(path[0]);
+    builder = json_object_from_file(path[1]);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),
+        cmocka_unit_test(test_fluid),
+        cmocka_unit_test(test_builder),
+    };
+    const int rc = cmocka_run_group_tests(tests, NULL, NULL);
+    json_object_put(fluid);
+    json_object_put(builder);
+    return rc;
+}
