@@ -186,7 +186,7 @@ static void gat_head(const dls_arch *a, graph_ctx *x, const REAL *src, const REA
                 x->s.index[m++] = g->col[k];
             }
         }
-        REAL top = -HUGE_VALF;
+        REAL top = -(REAL)HUGE_VAL;
         for (int32_t k = 0; k < m; k++) {
             const REAL e = leaky(src[i] + dst[x->s.index[k]], (REAL)a->gat_alpha);
             x->s.edge[k] = e;

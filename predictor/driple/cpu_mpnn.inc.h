@@ -42,7 +42,7 @@ static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean,
 static REAL soft_extreme(const inbox *b, int32_t k, REAL sign)
 {
     /* sum M e^(sM) A / sum e^(sM) A, shifted by the largest exponent */
-    REAL top = -HUGE_VALF;
+    REAL top = -(REAL)HUGE_VAL;
     for (int32_t e = 0; e < b->m; e++) {
         const REAL v = sign * b->message[e * b->ldm + k];
         top = v > top ? v : top;
@@ -60,7 +60,7 @@ static REAL soft_extreme(const inbox *b, int32_t k, REAL sign)
 
 static REAL extreme(const inbox *b, int32_t k, bool largest)
 {
-    REAL best = largest ? -HUGE_VALF : HUGE_VALF;
+    REAL best = largest ? -(REAL)HUGE_VAL : (REAL)HUGE_VAL;
     for (int32_t e = 0; e < b->m; e++) {
         const REAL v = b->message[e * b->ldm + k];
         best = (largest ? v > best : v < best) ? v : best;
@@ -220,7 +220,7 @@ static void tower_inputs(const dls_arch *a, graph_ctx *x, const REAL *h, ptrdiff
         /* published: node j takes the extreme of the messages M_ij that others formed about it */
         for (int32_t i = 0; i < n; i++) {
             for (int32_t k = 0; k < f; k++) {
-                z[i * ldz + f + q * f + k] = largest ? -HUGE_VALF : HUGE_VALF;
+                z[i * ldz + f + q * f + k] = largest ? -(REAL)HUGE_VAL : (REAL)HUGE_VAL;
             }
         }
         for (int32_t i = 0; i < n; i++) {

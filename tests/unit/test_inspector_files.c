@@ -228,7 +228,7 @@ static void test_damage(void **state)
     poke("/base/tensors/" GRU, 0.125, false);
     refused("tensor " GRU ": checksum");
     fresh();
-    poke("/base/tensors/" GRU, NAN, true);
+    poke("/base/tensors/" GRU, (double)NAN, true);
     refused("tensor " GRU ": element 384 is NaN");
     fresh();
     poke("/settings/setting1/tensors/conv_layers.2.W", (double)INFINITY, true);
