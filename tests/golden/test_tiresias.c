@@ -78,10 +78,10 @@ static bool parse_name(const char *name, one_run *run)
     if (!part[3]) {
         return false;
     }
-    snprintf(run->trace, sizeof run->trace, "%s", part[0]);
-    snprintf(run->cluster, sizeof run->cluster, "%s", part[1]);
-    snprintf(run->schedule, sizeof run->schedule, "%s", part[2]);
-    snprintf(run->scheme, sizeof run->scheme, "%s", part[3]);
+    snprintf(run->trace, sizeof run->trace, "%.63s", part[0]);
+    snprintf(run->cluster, sizeof run->cluster, "%.63s", part[1]);
+    snprintf(run->schedule, sizeof run->schedule, "%.63s", part[2]);
+    snprintf(run->scheme, sizeof run->scheme, "%.63s", part[3]);
     return true;
 }
 
