@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Exchange of gradients. Messages cost a latency and their bytes over a bandwidth.
+ *
+ *      ring          2 (n-1)/n bytes/B + 2 (n-1) latency     (Patarasuk and Yuan 2009)
+ *      tree          2 ceil(log2 n) (latency + bytes/B)
+ *      hierarchical  reduce-scatter in the node, ring between nodes, all-gather in the node
+ *
+ * A fabric is what a cluster makes of this for a whole step, with constants that are fitted:
+ *
+ *      exchange   2 (n-1)/n bytes/B + per_tensor * tensors + per_doubling * log2 n
+ *      step       T/3 + ((2T/3)^gamma + exchange^gamma)^(1/gamma) + straggle * T * (1 - 1/n)
+ *
+ * where T is the step of one GPU, two thirds of it the backward pass that hides the exchange:
+ * fully for a large gamma, not at all for gamma = 1. Parameter servers: a worker sends its
+ * gradients and fetches the weights, and the server with the most bytes serves all workers:
+ *
+ *      exchange   (n-1)/n (2 bytes/B + per_tensor * tensors), at least 2 n hot/B_server
+ */
+#ifndef DLS_OPERATOR_COMM_H
+#define DLS_OPERATOR_COMM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* n >= 1 participants; 0 for one. */
+double dls_ring_s(int n, double bytes, double bps, double latency_s);
+double dls_tree_s(int n, double bytes, double bps, double latency_s);
+/* nodes of `per_node` GPUs each; inner and outer bandwidth, the outer one per node. */
+double dls_hierarchical_s(int nodes, int per_node, double bytes, double inner_bps,
+                          double inner_latency_s, double outer_bps, double outer_latency_s);
+
+/* Bytes of the fullest of n_servers when tensors are dealt out in turn (TensorFlow's default). */
+double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_servers);
+
+typedef struct dls_fabric {
+    double bps;            /* goodput of the slowest link in the ring, or of a worker */
+    double per_tensor_s;   /* for each parameter tensor */
+    double per_doubling_s; /* for each doubling of the participants */
+    double gamma;          /* overlap, >= 1 */
+    double straggle;       /* waiting for each other, part of a step */
+    double server_bps;     /* of one parameter server; 0: never limits */
+} dls_fabric;
+
+double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n_tensors);
+/* hot_bytes: dls_ps_hot_bytes */
+double dls_fabric_ps_s(const dls_fabric *f, int n_workers, double bytes, double hot_bytes,
+                       size_t n_tensors);
+/* A synchronous step: step_s of one GPU, exchange_s beside its backward pass. */
+double dls_fabric_step_s(const dls_fabric *f, int n, double step_s, double exchange_s);
+/* Asynchronous parameter servers: the mean time between two steps of one worker. Nothing waits for
+ * other workers, but the fullest server can be the bottleneck of all. */
+double dls_fabric_async_s(const dls_fabric *f, int n_workers, double step_s, double bytes,
+                          double hot_bytes, size_t n_tensors);
+
+#endif

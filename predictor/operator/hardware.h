@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tables of GPUs and links, read from gpus.cfg and links.cfg of a folder (configs/hardware).
+ */
+#ifndef DLS_OPERATOR_HARDWARE_H
+#define DLS_OPERATOR_HARDWARE_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+
+#define DLS_HW_NAME 48
+
+typedef struct dls_hw_gpu {
+    char name[DLS_HW_NAME];
+    double fp32_flops;             /* per second, vector units */
+    double tf32_flops, fp16_flops; /* per second, matrix units; 0: has none */
+    double mem_bps, mem_bytes;
+    char link[DLS_HW_NAME];      /* to its neighbours in a node */
+    char like[DLS_HW_NAME];      /* whose fitted factors stand in; "": nobody's */
+    char like_fp32[DLS_HW_NAME]; /* the same for fp32, "": as like */
+} dls_hw_gpu;
+
+typedef struct dls_hw_link {
+    char name[DLS_HW_NAME];
+    double bps;         /* bytes per second and direction, as specified */
+    double goodput_bps; /* what programs see of it */
+    double latency_s;
+} dls_hw_link;
+
+typedef struct dls_hardware {
+    dls_hw_gpu *gpu; /* owned */
+    dls_hw_link *link;
+    size_t n_gpus, n_links;
+} dls_hardware;
+
+/* Errors: ECONFIG with file and line (missing or unreadable file, missing or wrong setting, a name
+ * twice, a name that `like` or `link` does not find), ENOMEM. *hw needs dls_hardware_fini only on
+ * success. */
+dls_status dls_hardware_load(const char *folder, dls_hardware *hw, dls_error *err) DLS_MUST_CHECK;
+void dls_hardware_fini(dls_hardware *hw); /* NULL-safe */
+
+/* By name, ignoring case. Errors: EINPUT with the nearest name. */
+dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
+                            dls_error *err) DLS_MUST_CHECK;
+dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
+                             dls_error *err) DLS_MUST_CHECK;
+
+#endif
