@@ -76,15 +76,18 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
     dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
+    /* Keys of remaining service, and what they are raised by as time passes, must fit. */
+    if (s->ageing == DLS_AGE_SERVICE &&
+        e->now_us + e->col->duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
+        return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
+                        job);
+    }
     if (e->discipline == DLS_EASY && s->type[job] >= 0) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
         p.key = e->anchor_us[job] + e->estimate_us[job];
     } else if (!e->program) {
         dls_view_update(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
-    }
-    if (s->ageing == DLS_AGE_SERVICE && e->now_us > INT64_MAX / 4 / e->col->gpus[job]) {
-        return dls_fail(err, DLS_ERUN, ops->name, "GPU-time beyond 2^61 microseconds");
     }
     if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
