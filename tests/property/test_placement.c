@@ -485,7 +485,7 @@ static void test_random_histories(void **unused)
 {
     (void)unused;
     int64_t asked = 0, placed = 0;
-    for (uint64_t seed = 0; seed < 400; seed++) {
+    for (uint64_t seed = 0; seed < 1500; seed++) {
         one_history(seed, &asked, &placed);
     }
     assert_true(placed > asked / 2 && placed < asked);

@@ -275,7 +275,7 @@ static void refuse(const setting *s, const char *who)
 static void test_legal(void **unused)
 {
     (void)unused;
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < 1000; seed++) {
         setting s;
         set_up(&s, seed, 3, 4);
         s.p.sched = &wild;
@@ -308,7 +308,7 @@ static void test_illegal(void **unused)
 {
     (void)unused;
     int done[WRONG_COUNT] = {0};
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < 2000; seed++) {
         setting s;
         set_up(&s, seed, 3, 4);
         s.p.sched = &wild;

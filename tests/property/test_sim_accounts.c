@@ -90,7 +90,7 @@ static void test_rows(void **unused)
 {
     (void)unused;
     int64_t preempts = 0;
-    for (uint64_t seed = 0; seed < 240; seed++) {
+    for (uint64_t seed = 0; seed < 700; seed++) {
         sim_setup s;
         random_setup(&s, seed);
         dls_record *rec = case_run(&s.p);
@@ -110,6 +110,93 @@ static void test_rows(void **unused)
         setup_fini(&s);
     }
     assert_true(preempts > 1000);
+}
+
+/* ---- work conservation -------------------------------------------------------------------------
+ */
+
+enum { OTHERS = 2, POOLS = 3 };
+static dls_vc_spec vcs[2] = {{.name = "a", .quota_gpus = {4, 2}},
+                             {.name = "b", .quota_gpus = {1, 4}}};
+
+static int pool_of(const dls_trace *trace, size_t job)
+{
+    const char *name = dls_trace_vc(trace, dls_trace_cols(trace)->vc[job]);
+    return strcmp(name, "a") == 0 ? 0 : strcmp(name, "b") == 0 ? 1 : OTHERS;
+}
+
+/* After all that happens at a time, no job waits that its pool has GPUs of an allowed type for. */
+static void check_conserving(const sim_setup *s, const dls_record *rec, int64_t t_us,
+                             int64_t *waits)
+{
+    const dls_trace_columns *col = dls_trace_cols(s->trace);
+    const dls_alloc_rows *a = &rec->allocs;
+    int64_t left[POOLS][2];
+    bool holds[JOBS] = {false};
+    for (int t = 0; t < 2; t++) {
+        left[0][t] = vcs[0].quota_gpus[t];
+        left[1][t] = vcs[1].quota_gpus[t];
+        left[OTHERS][t] = 8 - left[0][t] - left[1][t];
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        if (a->start_us[i] <= t_us && t_us < a->end_us[i]) {
+            left[pool_of(s->trace, (size_t)a->job[i])][a->node[i] >= 2] -= a->gpus[i];
+            holds[a->job[i]] = true;
+        }
+    }
+    for (size_t j = 0; j < rec->n_jobs; j++) {
+        if (holds[j] || rec->state[j] == DLS_JOB_INFEASIBLE || col->submit_us[j] > t_us ||
+            rec->end_us[j] <= t_us) {
+            continue;
+        }
+        const char *types = dls_trace_gpu_types(s->trace, col->gpu_types[j]);
+        for (int t = 0; t < 2; t++) {
+            const bool allowed = !*types || strstr(types, s->cluster.types[t].name);
+            if (allowed && left[pool_of(s->trace, j)][t] >= col->gpus[j]) {
+                fail_msg("%s: job %zu waits at %lld us for %d GPUs of type %d while %lld are free",
+                         s->p.sched->name, j, (long long)t_us, col->gpus[j], t,
+                         (long long)left[pool_of(s->trace, j)][t]);
+            }
+        }
+        ++*waits;
+    }
+}
+
+static void test_work_conserving(void **unused)
+{
+    (void)unused;
+    static const char *const names[4] = {"a", "b", "c", NULL};
+    static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
+    static const char *const never_refuse[] = {"consolidated", "first-fit", "spread", "random"};
+    int64_t waits = 0;
+    for (uint64_t seed = 0; seed < 130; seed++) {
+        size_t n = 0;
+        while (dls_scheds()[n]) {
+            n++;
+        }
+        const dls_sched_ops *sched = dls_scheds()[seed % n];
+        if (sched->share || (sched->discipline != DLS_FIT && sched->discipline != DLS_PREEMPT)) {
+            continue;
+        }
+        sim_setup s;
+        setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, JOBS, 5, 4, names, types),
+                   sched->name, never_refuse[seed / n % 4]);
+        s.cluster.vcs = vcs;
+        s.cluster.n_vcs = 2;
+        s.p.restore_us = seed / n % 2 ? S(3) : 0;
+        dls_record *rec = case_run(&s.p);
+        for (size_t i = 0; i < rec->allocs.n; i++) {
+            check_conserving(&s, rec, rec->allocs.start_us[i], &waits);
+            check_conserving(&s, rec, rec->allocs.end_us[i], &waits);
+        }
+        for (size_t j = 0; j < rec->n_jobs; j++) {
+            check_conserving(&s, rec, dls_trace_cols(s.trace)->submit_us[j], &waits);
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+    print_message("%lld waits\n", (long long)waits);
+    assert_true(waits > 100000);
 }
 
 /* ---- stopping ----------------------------------------------------------------------------------
@@ -190,7 +277,7 @@ static void check_agree(const dls_record *full, const dls_record *part, int64_t 
 static void test_split(void **unused)
 {
     (void)unused;
-    for (uint64_t seed = 0; seed < 120; seed++) {
+    for (uint64_t seed = 0; seed < 280; seed++) {
         sim_setup s;
         random_setup(&s, seed);
         dls_record *full = case_run(&s.p);
@@ -223,6 +310,8 @@ static void test_split(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_split)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_work_conserving),
+                                       cmocka_unit_test(test_split)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

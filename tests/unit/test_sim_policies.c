@@ -384,6 +384,28 @@ static void test_bad_thresholds(void **unused)
     }
 }
 
+/* Service that no key can hold is an error at once, and not a wrong order. */
+static void test_service_too_large(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.submit_s = 5, .duration_s = 3e10, .gpus = 600}};
+    static const char *const scheds[] = {"srsf", "shortest-expected"};
+    for (size_t k = 0; k < 2; k++) {
+        sim_setup s;
+        dls_record *rec = NULL;
+        dls_error err;
+        setup_init(&s, case_cluster(100, 8, 0), case_trace(jobs, 1), scheds[k], "consolidated");
+        assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ERUN);
+        assert_string_equal(err.where, scheds[k]);
+        assert_null(rec);
+        setup_policy(&s, "srtf", "consolidated");
+        rec = case_run(&s.p);
+        CHECK_S(rec->end_us[0], 3e10 + 5);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +421,7 @@ int main(void)
         cmocka_unit_test(test_distribution),
         cmocka_unit_test(test_bad_samples),
         cmocka_unit_test(test_bad_thresholds),
+        cmocka_unit_test(test_service_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
