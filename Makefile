@@ -2,6 +2,7 @@
 # The README's two commands; everything else is CMake's (see CMakePresets.json).
 BUILD ?= build/release
 ASAN ?= build/asan
+CLANG ?= build/clang
 WERROR ?= OFF
 JOBS ?= $(shell nproc)
 
@@ -18,12 +19,19 @@ run: build
 	@$(BUILD)/dlsim study --config=configs/quickstart.cfg \
 	    --trace=traces/samples/philly_like_5000.csv --schedulers=fifo,srtf,dlas-gpu,gittins
 
-# The whole suite, optimised (benchmarks in smoke mode), then again under the sanitizers.
+# The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
+# builds them, unoptimised; then the suite again under the sanitizers.
 test:
 	@cmake/bootstrap.sh test
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
 	    -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(BUILD) -j $(JOBS) -- --quiet
+	@if command -v clang >/dev/null; then \
+	    cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
+	        -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING && \
+	    cmake --build $(CLANG) -j $(JOBS) --target unit_test_determinism -- --quiet && \
+	    $(CLANG)/tests/unit_test_determinism; \
+	else echo "no clang: digests are compared with those of one compiler only"; fi
 	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
 	    -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet

@@ -11,6 +11,7 @@ allowed() {
     predictor/driple) echo base predictor/driple ;;
     predictor/graph) echo base predictor/graph ;;
     predictor/operator) echo base model predictor/graph predictor/operator ;;
+    predictor/baselines) echo base model predictor/graph predictor/operator predictor/baselines ;;
     predictor/measure) echo base predictor/measure ;;
     sim/perf) echo base engine model perf ;;
     placement) echo base model placement ;;
