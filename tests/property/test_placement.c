@@ -279,6 +279,17 @@ static void check_consolidated(const world *w, const dls_request *r)
         return; /* with CPU or memory short the number of nodes is a greedy answer */
     }
     assert_int_equal(a.n, fewest);
+    /* Nothing beside the grant is a tighter fit for the piece that leaves GPUs of its node free. */
+    for (size_t i = 0; i < a.n; i++) {
+        for (int32_t k = 0; k < w->x->n_nodes && a.gpus[i] < w->x->node[a.node[i]].free; k++) {
+            bool used = false;
+            for (size_t m = 0; m < a.n; m++) {
+                used = used || a.node[m] == k;
+            }
+            assert_true(used || usable(w, r, k) < a.gpus[i] ||
+                        w->x->node[k].free >= w->x->node[a.node[i]].free);
+        }
+    }
     /* Whole nodes of the emptiest kind: one rack if one has enough of them. */
     const int32_t g = a.gpus[0];
     bool whole = true;

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Placements that grant what they may not, orders that ask to be woken in the past, shares that do
+ * not add up, tables that are no policy: each ends the run with EPOLICY and the name of the policy.
+ */
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+static void set_up(sim_setup *s, uint64_t seed)
+{
+    setup_init(s, case_cluster(3, 4, 2), random_trace(seed, 25, 4, 20, NULL, NULL), "fifo",
+               "consolidated");
+}
+
+static void refuse(const sim_setup *s, const char *who)
+{
+    dls_record *rec = NULL;
+    dls_error err;
+    assert_int_equal(dls_sim_run(&s->p, &rec, &err), DLS_EPOLICY);
+    assert_null(rec);
+    assert_int_equal(err.status, DLS_EPOLICY);
+    assert_string_equal(err.where, who);
+    assert_true(strlen(err.msg) > 10);
+}
+
+/* ---- placement ---------------------------------------------------------------------------------
+ */
+
+enum grant_wrong { TOO_MANY, TOO_FEW, NONE, NODE_MINUS, NODE_BEYOND, NEGATIVE, TAKEN, OTHER_TYPE };
+static enum grant_wrong grant_wrong;
+static int good_grants; /* before the wrong one */
+static bool granted_wrong;
+
+static bool place_wrong(void *state, const dls_place_index *x, const dls_request *r, dls_grant *g)
+{
+    (void)state;
+    if (good_grants-- > 0) {
+        return case_placement("consolidated")->place(NULL, x, r, g);
+    }
+    granted_wrong = true;
+    switch (grant_wrong) {
+    case TOO_MANY:
+        dls_grant_add(g, dls_place_best(x, r, 1), r->gpus + 1);
+        break;
+    case TOO_FEW:
+        if (r->gpus > 1) {
+            dls_grant_add(g, dls_place_best(x, r, 1), r->gpus - 1);
+        }
+        break;
+    case NONE:
+        break;
+    case NODE_MINUS:
+        dls_grant_add(g, -1, r->gpus);
+        break;
+    case NODE_BEYOND:
+        dls_grant_add(g, dls_place_nodes(x), r->gpus);
+        break;
+    case NEGATIVE:
+        dls_grant_add(g, 0, -1);
+        dls_grant_add(g, 1, r->gpus + 1);
+        break;
+    case TAKEN:
+        for (int32_t node = 0; node < dls_place_nodes(x); node++) {
+            if (dls_place_free(x, node) < r->gpus) {
+                dls_grant_add(g, node, r->gpus);
+                return true;
+            }
+        }
+        granted_wrong = false;
+        dls_grant_add(g, dls_place_best(x, r, r->gpus), r->gpus);
+        break;
+    case OTHER_TYPE:
+        granted_wrong = r->type == 0;
+        dls_grant_add(g, dls_place_nodes(x) - 1, r->gpus);
+        break;
+    }
+    return true;
+}
+
+static void test_placement(void **unused)
+{
+    (void)unused;
+    const dls_placement_ops ops = {.abi = DLS_POLICY_ABI, .name = "askew", .place = place_wrong};
+    for (int wrong = TOO_MANY; wrong <= OTHER_TYPE; wrong++) {
+        int done = 0;
+        for (int good = 0; good < 12; good++) {
+            sim_setup s;
+            set_up(&s, 17 + (uint64_t)good);
+            if (wrong == OTHER_TYPE) {
+                free(s.cluster.groups);
+                s.cluster = two_types(3, 3, 4, 2);
+            }
+            s.p.sched = case_sched(good % 2 ? "srtf" : "fifo");
+            s.p.placement = &ops;
+            grant_wrong = (enum grant_wrong)wrong;
+            /* TAKEN needs a cluster in use: the first grants are for the empty one. */
+            good_grants = good + (wrong == TAKEN ? 8 : 0);
+            granted_wrong = false;
+            dls_record *rec = NULL;
+            dls_error err;
+            const dls_status status = dls_sim_run(&s.p, &rec, &err);
+            if (granted_wrong) {
+                assert_int_equal(status, DLS_EPOLICY);
+                assert_string_equal(err.where, "askew");
+                assert_null(rec);
+                done++;
+            } else {
+                assert_int_equal(status, DLS_OK);
+            }
+            dls_record_destroy(rec);
+            setup_fini(&s);
+        }
+        assert_true(done >= 10);
+    }
+}
+
+/* ---- orders ------------------------------------------------------------------------------------
+ */
+
+static int64_t wake_offset, stale_offset, turn_offset;
+
+static void hasty(void *state, const dls_view *v, int32_t job, dls_job_event why, dls_priority *out)
+{
+    (void)state;
+    (void)job;
+    if (why == DLS_EVENT_STARTED) {
+        out->wake_us = wake_offset == DLS_NEVER ? DLS_NEVER : v->now_us + wake_offset;
+        out->stale_us = stale_offset == DLS_NEVER ? DLS_NEVER : v->now_us + stale_offset;
+        out->turn_us = turn_offset == DLS_NEVER ? DLS_NEVER : v->now_us + turn_offset;
+    }
+}
+
+static void test_order_in_the_past(void **unused)
+{
+    (void)unused;
+    static const int64_t bad[] = {0, -1};
+    const dls_sched_ops ops = {
+        .abi = DLS_POLICY_ABI, .name = "hasty", .discipline = DLS_PREEMPT, .priority = hasty};
+    for (int which = 0; which < 7; which++) {
+        sim_setup s;
+        set_up(&s, 23);
+        s.p.sched = &ops;
+        wake_offset = stale_offset = turn_offset = DLS_NEVER;
+        int64_t *const offset[] = {&wake_offset, &stale_offset, &turn_offset};
+        if (which < 6) {
+            *offset[which / 2] = bad[which % 2];
+            refuse(&s, "hasty");
+        } else {
+            wake_offset = 1;
+            dls_record *rec = case_run(&s.p); /* the next microsecond is not the past */
+            assert_true(rec->complete);
+            dls_record_destroy(rec);
+        }
+        setup_fini(&s);
+    }
+}
+
+static enum { SHARE_ALL, SHARE_TOO_MUCH, SHARE_TOO_LITTLE, SHARE_IN_THE_PAST } share_how;
+
+static void share(void *state, const dls_view *v, dls_groups *g)
+{
+    (void)state;
+    int64_t left = g->total_gpus;
+    for (int32_t k = 0; k < g->n; k++) {
+        left -= g->used[k];
+        g->reserved[k] = g->used[k];
+    }
+    for (int32_t k = 0; k < g->n; k++) {
+        const int64_t more = g->demand[k] - g->used[k] < left ? g->demand[k] - g->used[k] : left;
+        g->reserved[k] += more;
+        left -= more;
+    }
+    g->next_us = v->now_us + 10 * DLS_US_PER_S;
+    if (v->now_us > 20 * DLS_US_PER_S) {
+        g->reserved[0] += share_how == SHARE_TOO_MUCH ? left + 1 : 0;
+        g->next_us = share_how == SHARE_IN_THE_PAST ? v->now_us : g->next_us;
+        for (int32_t k = 0; k < g->n && share_how == SHARE_TOO_LITTLE; k++) {
+            g->reserved[k] -= g->used[k] > 0 && g->reserved[k] == g->used[k];
+        }
+    }
+}
+
+static void test_share(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
+                               .name = "sharer",
+                               .discipline = DLS_PREEMPT,
+                               .priority = hasty,
+                               .share = share};
+    wake_offset = stale_offset = turn_offset = DLS_NEVER;
+    for (int how = SHARE_ALL; how <= SHARE_IN_THE_PAST; how++) {
+        sim_setup s;
+        set_up(&s, 29);
+        s.p.sched = &ops;
+        share_how = how;
+        if (how == SHARE_ALL) {
+            dls_record *rec = case_run(&s.p);
+            assert_true(rec->complete);
+            dls_record_destroy(rec);
+        } else {
+            refuse(&s, "sharer");
+        }
+        setup_fini(&s);
+    }
+}
+
+/* ---- tables ------------------------------------------------------------------------------------
+ */
+
+static dls_status idle_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    (void)state;
+    (void)v;
+    (void)out;
+    (void)err;
+    return DLS_OK;
+}
+
+static void test_broken_tables(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops neither = {.abi = DLS_POLICY_ABI, .name = "neither"};
+    const dls_sched_ops both = {
+        .abi = DLS_POLICY_ABI, .name = "both", .priority = hasty, .pass = idle_pass};
+    const dls_sched_ops program = {.abi = DLS_POLICY_ABI, .name = "program", .pass = idle_pass};
+    const dls_sched_ops old = {.abi = DLS_POLICY_ABI + 1, .name = "old", .priority = hasty};
+    const dls_sched_ops *const broken[] = {&neither, &both, &old};
+    sim_setup s;
+    set_up(&s, 1);
+    for (size_t k = 0; k < 3; k++) {
+        s.p.sched = broken[k];
+        refuse(&s, broken[k]->name);
+    }
+    /* A program has no discipline to be overruled. */
+    dls_record *rec = NULL;
+    dls_error err;
+    s.p.sched = &program;
+    s.p.discipline = DLS_FIT;
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_null(rec);
+    setup_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_placement),
+        cmocka_unit_test(test_order_in_the_past),
+        cmocka_unit_test(test_share),
+        cmocka_unit_test(test_broken_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
