@@ -44,7 +44,7 @@ extern const dls_cpu_engine dls_cpu_f32_avx2, dls_cpu_f32_avx512;
 #endif
 
 /* Share of nonzeros from which the dense product is the faster one; measured by bench_inspector. */
-#define DLS_CPU_DENSE_ABOVE 0.45
+#define DLS_CPU_DENSE_ABOVE 0.6
 
 /* The engine for a precision: isa by name, or NULL for the best this machine runs. NULL: unknown
  * name, or the machine cannot. */

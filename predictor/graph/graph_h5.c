@@ -7,18 +7,15 @@
 #include "base/atomicfile.h"
 #include "base/sha256.h"
 #include "predictor/graph/graph.h"
+#include "predictor/graph/h5.h"
 
-#include <errno.h>
 #include <hdf5.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define FORMAT "dlsim-graph"
 #define FORMAT_VERSION 1
-#define ROWS_MAX ((hsize_t)1 << 26)
-#define TEXT_MAX 4096
 
 typedef enum cell { CELL_I32, CELL_I64, CELL_F64, CELL_BOOL } cell;
 
@@ -183,93 +180,12 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
 /* ---- writing -----------------------------------------------------------------------------------
  */
 
-static dls_status unwritten(dls_error *err, const char *what)
-{
-    return dls_fail(err, DLS_EOUTPUT, NULL, "%s could not be written (disk full?)", what);
-}
-
-static hid_t text_type(size_t bytes)
-{
-    const hid_t type = H5Tcopy(H5T_C_S1);
-    H5Tset_size(type, bytes);
-    H5Tset_cset(type, H5T_CSET_UTF8);
-    return type;
-}
-
-static dls_status put_attr(hid_t at, const char *name, hid_t stored, hid_t memory,
-                           const void *value, dls_error *err)
-{
-    const hid_t space = H5Screate(H5S_SCALAR);
-    const hid_t attr = H5Acreate2(at, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool ok = attr >= 0 && H5Awrite(attr, memory, value) >= 0;
-    ok = attr >= 0 && H5Aclose(attr) >= 0 && ok;
-    H5Sclose(space);
-    return ok ? DLS_OK : unwritten(err, name);
-}
-
-static dls_status put_text(hid_t at, const char *name, const char *text, dls_error *err)
-{
-    const hid_t type = text_type(strlen(text) + 1);
-    const dls_status status = put_attr(at, name, type, type, text, err);
-    H5Tclose(type);
-    return status;
-}
-
-static dls_status put_i32(hid_t at, const char *name, int32_t value, dls_error *err)
-{
-    return put_attr(at, name, H5T_STD_I32LE, H5T_NATIVE_INT32, &value, err);
-}
-
-static dls_status put_data(hid_t at, const char *name, hid_t stored, hid_t memory, const void *data,
-                           hsize_t n, dls_error *err)
-{
-    const hsize_t chunk = n < 65536 ? n : 65536;
-    const hid_t space = H5Screate_simple(1, &n, NULL);
-    const hid_t props = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(props, 0);
-    if (n > 0) {
-        H5Pset_chunk(props, 1, &chunk);
-        H5Pset_shuffle(props);
-        H5Pset_deflate(props, 4);
-    }
-    const hid_t set = H5Dcreate2(at, name, stored, space, H5P_DEFAULT, props, H5P_DEFAULT);
-    bool ok =
-        set >= 0 && (n == 0 || H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-    ok = set >= 0 && H5Dclose(set) >= 0 && ok;
-    H5Pclose(props);
-    H5Sclose(space);
-    return ok ? DLS_OK : unwritten(err, name);
-}
-
-static dls_status put_dict(hid_t at, const char *name, const dls_strdict *dict, dls_error *err)
-{
-    size_t width = 1;
-    for (size_t i = 0; i < dict->n; i++) {
-        const size_t len = strlen(dls_strdict_get(dict, (int32_t)i));
-        width = len > width ? len : width;
-    }
-    char *text = dls_alloc_zero(dict->n * width + 1, 1);
-    if (!text) {
-        return dls_nomem(err, name, dict->n * width);
-    }
-    for (size_t i = 0; i < dict->n; i++) {
-        const char *s = dls_strdict_get(dict, (int32_t)i);
-        memcpy(text + i * width, s, strlen(s));
-    }
-    const hid_t type = text_type(width);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    const dls_status status = put_data(at, name, type, type, text, dict->n, err);
-    H5Tclose(type);
-    dls_free(text);
-    return status;
-}
-
 static dls_status put_rows(hid_t file, const char *group, const column *columns, size_t n_columns,
                            const void *rows, size_t n_rows, size_t row_bytes, dls_error *err)
 {
     const hid_t at = H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     char *data = dls_alloc(n_rows * 8 + 1);
-    dls_status status = at < 0  ? unwritten(err, group)
+    dls_status status = at < 0  ? dls_gh5_unwritten(err, group)
                         : !data ? dls_nomem(err, group, n_rows * 8)
                                 : DLS_OK;
     for (size_t c = 0; c < n_columns && status == DLS_OK; c++) {
@@ -277,8 +193,8 @@ static dls_status put_rows(hid_t file, const char *group, const column *columns,
         for (size_t i = 0; i < n_rows; i++) {
             memcpy(data + i * bytes, (const char *)rows + i * row_bytes + columns[c].offset, bytes);
         }
-        status = put_data(at, columns[c].name, file_type(columns[c].type),
-                          memory_type(columns[c].type), data, n_rows, err);
+        status = dls_gh5_put_data(at, columns[c].name, file_type(columns[c].type),
+                                  memory_type(columns[c].type), data, n_rows, 0, err);
     }
     dls_free(data);
     if (at >= 0) {
@@ -291,18 +207,18 @@ static dls_status put_graph(hid_t file, const dls_opgraph *g, dls_error *err)
 {
     char hex[DLS_SHA256_HEX];
     checksum(g, hex);
-    DLS_TRY(put_text(file, "format", FORMAT, err));
-    DLS_TRY(put_i32(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(put_text(file, "model", g->info.model, err));
-    DLS_TRY(put_text(file, "dataset", g->info.dataset, err));
-    DLS_TRY(put_i32(file, "batch", g->info.batch, err));
-    DLS_TRY(put_i32(file, "sequence", g->info.sequence, err));
-    DLS_TRY(put_text(file, "precision", dls_numeric_name(g->info.numeric), err));
-    DLS_TRY(put_text(file, "optimiser", dls_optimiser_name(g->info.optimiser), err));
-    DLS_TRY(put_text(file, "checksum", hex, err));
-    DLS_TRY(put_dict(file, "names", &g->names, err));
-    DLS_TRY(put_dict(file, "ops", &g->ops, err));
-    DLS_TRY(put_dict(file, "layers", &g->layers, err));
+    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_gh5_put_text(file, "model", g->info.model, err));
+    DLS_TRY(dls_gh5_put_text(file, "dataset", g->info.dataset, err));
+    DLS_TRY(dls_gh5_put_i32(file, "batch", g->info.batch, err));
+    DLS_TRY(dls_gh5_put_i32(file, "sequence", g->info.sequence, err));
+    DLS_TRY(dls_gh5_put_text(file, "precision", dls_numeric_name(g->info.numeric), err));
+    DLS_TRY(dls_gh5_put_text(file, "optimiser", dls_optimiser_name(g->info.optimiser), err));
+    DLS_TRY(dls_gh5_put_text(file, "checksum", hex, err));
+    DLS_TRY(dls_gh5_put_dict(file, "names", &g->names, err));
+    DLS_TRY(dls_gh5_put_dict(file, "ops", &g->ops, err));
+    DLS_TRY(dls_gh5_put_dict(file, "layers", &g->layers, err));
     DLS_TRY(put_rows(file, "nodes", node_columns, N_NODE_COLUMNS, g->nodes, (size_t)g->n_nodes,
                      sizeof *g->nodes, err));
     return put_rows(file, "edges", edge_columns, N_EDGE_COLUMNS, g->edges, (size_t)g->n_edges,
@@ -311,13 +227,13 @@ static dls_status put_graph(hid_t file, const dls_opgraph *g, dls_error *err)
 
 dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *err)
 {
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+    dls_gh5_quiet();
     dls_atomicfile out;
     DLS_TRY(dls_atomicfile_begin(&out, path, err));
     const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_graph(file, g, err) : unwritten(err, out.part);
+    dls_status status = file >= 0 ? put_graph(file, g, err) : dls_gh5_unwritten(err, out.part);
     if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = unwritten(err, path);
+        status = dls_gh5_unwritten(err, path);
     }
     if (status == DLS_OK) {
         return dls_atomicfile_commit(&out, err);
@@ -329,96 +245,6 @@ dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *e
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-static dls_status damaged(dls_error *err, const char *what)
-{
-    return dls_fail(err, DLS_EINPUT, NULL, "\"%s\" is missing, of a wrong type or damaged", what);
-}
-
-static dls_status get_text(hid_t at, const char *name, char *text, size_t size, dls_error *err)
-{
-    const hid_t attr = H5Aopen(at, name, H5P_DEFAULT);
-    const hid_t type = attr < 0 ? -1 : H5Aget_type(attr);
-    char value[TEXT_MAX] = "";
-    const bool ok = type >= 0 && H5Tget_class(type) == H5T_STRING &&
-                    H5Tis_variable_str(type) == 0 && H5Tget_size(type) < sizeof value &&
-                    H5Aget_storage_size(attr) == H5Tget_size(type) &&
-                    H5Aread(attr, type, value) >= 0 && strlen(value) < size;
-    if (ok) {
-        memcpy(text, value, strlen(value) + 1);
-    }
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (attr >= 0) {
-        H5Aclose(attr);
-    }
-    return ok ? DLS_OK : damaged(err, name);
-}
-
-static dls_status get_i32(hid_t at, const char *name, int32_t *value, dls_error *err)
-{
-    const hid_t attr = H5Aopen(at, name, H5P_DEFAULT);
-    const hid_t space = attr < 0 ? -1 : H5Aget_space(attr);
-    const bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-                    H5Aread(attr, H5T_NATIVE_INT32, value) >= 0;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (attr >= 0) {
-        H5Aclose(attr);
-    }
-    return ok ? DLS_OK : damaged(err, name);
-}
-
-/* Opens a one-dimensional dataset and tells its length. */
-static dls_status open_data(hid_t file, const char *name, hid_t *set, hsize_t *n, dls_error *err)
-{
-    *set = H5Dopen2(file, name, H5P_DEFAULT);
-    const hid_t space = *set < 0 ? -1 : H5Dget_space(*set);
-    const bool ok = space >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                    H5Sget_simple_extent_dims(space, n, NULL) >= 0 && *n <= ROWS_MAX;
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (!ok && *set >= 0) {
-        H5Dclose(*set);
-    }
-    return ok ? DLS_OK : damaged(err, name);
-}
-
-static dls_status get_dict(hid_t file, const char *name, dls_strdict *dict, dls_error *err)
-{
-    hid_t set;
-    hsize_t n;
-    DLS_TRY(open_data(file, name, &set, &n, err));
-    const hid_t type = H5Dget_type(set);
-    const size_t width = type < 0 ? 0 : H5Tget_size(type);
-    dls_status status = DLS_OK;
-    char *text = NULL;
-    if (type < 0 || H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
-        width == 0 || width > TEXT_MAX) {
-        status = damaged(err, name);
-    } else if (!(text = dls_alloc_zero((size_t)n * width + 1, 1))) {
-        status = dls_nomem(err, name, (size_t)n * width);
-    } else if (n > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) < 0) {
-        status = damaged(err, name);
-    }
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        int32_t code;
-        const char *s = text + i * width;
-        status = dls_strdict_put(dict, s, strnlen(s, width), &code, err);
-        if (status == DLS_OK && (size_t)code != i) {
-            status = dls_fail(err, DLS_EINPUT, NULL, "\"%s\" holds a text twice", name);
-        }
-    }
-    dls_free(text);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    H5Dclose(set);
-    return status;
-}
-
 static dls_status get_column(hid_t file, const char *group, const column *col, char *rows,
                              size_t n_rows, size_t row_bytes, dls_error *err)
 {
@@ -426,7 +252,7 @@ static dls_status get_column(hid_t file, const char *group, const column *col, c
     snprintf(path, sizeof path, "%s/%s", group, col->name);
     hid_t set;
     hsize_t n;
-    DLS_TRY(open_data(file, path, &set, &n, err));
+    DLS_TRY(dls_gh5_open_data(file, path, &set, &n, err));
     const size_t bytes = cell_bytes(col->type);
     const hid_t type = H5Dget_type(set);
     const bool typed =
@@ -438,7 +264,7 @@ static dls_status get_column(hid_t file, const char *group, const column *col, c
     } else if (!typed || n != n_rows ||
                (n > 0 &&
                 H5Dread(set, memory_type(col->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)) {
-        status = damaged(err, path);
+        status = dls_gh5_damaged(err, path);
     } else {
         for (size_t i = 0; i < n_rows; i++) {
             if (col->type == CELL_BOOL) {
@@ -460,35 +286,35 @@ static dls_status get_info(hid_t file, dls_opgraph_info *info, char hex[DLS_SHA2
 {
     char text[DLS_OPGRAPH_TEXT_MAX];
     int32_t version = 0;
-    DLS_TRY(get_text(file, "format", text, sizeof text, err));
+    DLS_TRY(dls_gh5_get_text(file, "format", text, sizeof text, err));
     if (strcmp(text, FORMAT) != 0) {
         return dls_fail(err, DLS_EINPUT, NULL, "format \"%s\" instead of \"%s\"", text, FORMAT);
     }
-    DLS_TRY(get_i32(file, "format_version", &version, err));
+    DLS_TRY(dls_gh5_get_i32(file, "format_version", &version, err));
     if (version != FORMAT_VERSION) {
         return dls_fail(err, DLS_EINPUT, NULL, "format version %d: this program reads %d", version,
                         FORMAT_VERSION);
     }
-    DLS_TRY(get_text(file, "model", info->model, sizeof info->model, err));
-    DLS_TRY(get_text(file, "dataset", info->dataset, sizeof info->dataset, err));
-    DLS_TRY(get_i32(file, "batch", &info->batch, err));
-    DLS_TRY(get_i32(file, "sequence", &info->sequence, err));
-    DLS_TRY(get_text(file, "precision", text, sizeof text, err));
+    DLS_TRY(dls_gh5_get_text(file, "model", info->model, sizeof info->model, err));
+    DLS_TRY(dls_gh5_get_text(file, "dataset", info->dataset, sizeof info->dataset, err));
+    DLS_TRY(dls_gh5_get_i32(file, "batch", &info->batch, err));
+    DLS_TRY(dls_gh5_get_i32(file, "sequence", &info->sequence, err));
+    DLS_TRY(dls_gh5_get_text(file, "precision", text, sizeof text, err));
     if (!dls_numeric_find(text, &info->numeric)) {
         return dls_fail(err, DLS_EINPUT, NULL, "precision \"%s\" is unknown", text);
     }
-    DLS_TRY(get_text(file, "optimiser", text, sizeof text, err));
+    DLS_TRY(dls_gh5_get_text(file, "optimiser", text, sizeof text, err));
     if (!dls_optimiser_find(text, &info->optimiser)) {
         return dls_fail(err, DLS_EINPUT, NULL, "optimiser \"%s\" is unknown", text);
     }
-    return get_text(file, "checksum", hex, DLS_SHA256_HEX, err);
+    return dls_gh5_get_text(file, "checksum", hex, DLS_SHA256_HEX, err);
 }
 
 static dls_status get_rows(hid_t file, dls_opgraph *g, dls_error *err)
 {
     hid_t set;
     hsize_t n_edges;
-    DLS_TRY(open_data(file, "edges/from", &set, &n_edges, err));
+    DLS_TRY(dls_gh5_open_data(file, "edges/from", &set, &n_edges, err));
     H5Dclose(set);
     const size_t n = g->names.n;
     g->nodes = dls_alloc_zero(n + 1, sizeof *g->nodes);
@@ -522,9 +348,9 @@ static dls_status get_graph(hid_t file, dls_opgraph **out, dls_error *err)
     DLS_TRY(get_info(file, &info, stored, err));
     DLS_TRY(dls_opgraph_create(&info, out, err));
     dls_opgraph *g = *out;
-    DLS_TRY(get_dict(file, "names", &g->names, err));
-    DLS_TRY(get_dict(file, "ops", &g->ops, err));
-    DLS_TRY(get_dict(file, "layers", &g->layers, err));
+    DLS_TRY(dls_gh5_get_dict(file, "names", &g->names, err));
+    DLS_TRY(dls_gh5_get_dict(file, "ops", &g->ops, err));
+    DLS_TRY(dls_gh5_get_dict(file, "layers", &g->layers, err));
     DLS_TRY(get_rows(file, g, err));
     checksum(g, hex);
     if (strcmp(stored, hex) != 0) {
@@ -537,14 +363,8 @@ static dls_status get_graph(hid_t file, dls_opgraph **out, dls_error *err)
 dls_status dls_opgraph_load(const char *path, dls_opgraph **out, dls_error *err)
 {
     *out = NULL;
-    H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
-    if (access(path, R_OK) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "%s", strerror(errno));
-    }
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (file < 0) {
-        return dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");
-    }
+    hid_t file;
+    DLS_TRY(dls_gh5_open(path, &file, err));
     const dls_status status = get_graph(file, out, err);
     H5Fclose(file);
     if (status != DLS_OK) {

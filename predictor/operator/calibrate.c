@@ -134,7 +134,7 @@ static dls_status fit_kernels(const dls_pointset *set, dls_numeric numeric, cons
         const dls_point *q = &set->point[i];
         if (q->role != DLS_POINT_CALIBRATE || q->n_gpus > 1 || q->numeric != numeric ||
             (q->source != DLS_POINT_TFB && q->source != DLS_POINT_LAM) ||
-            (left_out && same(left_out, q->gpu))) {
+            (left_out && numeric == DLS_NUMERIC_FP32 && same(left_out, q->gpu))) {
             continue;
         }
         p.row[p.n_rows++] = i;

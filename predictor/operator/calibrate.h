@@ -8,8 +8,8 @@
 #include "predictor/operator/pointset.h"
 
 /* Constants of the kernels and factors of the GPUs per precision; then hosts and fabrics on top of
- * them. left_out: a GPU whose points are ignored for the kernels, so that it is predicted as one
- * never seen; NULL for none. Errors: EINPUT (a fit without points), ENOMEM. */
+ * them. left_out: a GPU whose fp32 points are ignored for the kernels, so that it is predicted as
+ * one never seen; NULL for none. Errors: EINPUT (a fit without points), ENOMEM. */
 dls_status dls_calibrate(const dls_pointset *set, const char *left_out, dls_opmodel *model,
                          dls_error *err) DLS_MUST_CHECK;
 

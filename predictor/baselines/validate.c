@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/baselines/validate.h"
+
+#include "predictor/baselines/habitat.h"
+#include "predictor/baselines/paleo.h"
+#include "predictor/operator/calibrate.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static void add(dls_score *s, const dls_pointset *set, size_t i, double predicted_s)
+{
+    const double off = predicted_s / (set->point[i].step_ms / 1e3) - 1;
+    s->mean = (s->mean * (double)s->n + fabs(off)) / (double)(s->n + 1);
+    if (s->n == 0 || fabs(off) > fabs(s->worst)) {
+        s->worst = off;
+        s->worst_idx = i;
+    }
+    s->n++;
+}
+
+/* ---- what the rows hold -------------------------------------------------------------------------
+ */
+
+/* A GPU with fitted factors for the precision of the point; K80's one point makes it none. */
+static bool fitted(const dls_point *p)
+{
+    switch (p->numeric) {
+    case DLS_NUMERIC_FP32:
+        return is(p->gpu, "P100") || is(p->gpu, "V100") || is(p->gpu, "RTX2080TI");
+    case DLS_NUMERIC_TF32:
+        return is(p->gpu, "A100-PCIE");
+    case DLS_NUMERIC_FP16:
+        return is(p->gpu, "A100-PCIE") || is(p->gpu, "V100") || is(p->gpu, "RTX2080TI");
+    case DLS_NUMERIC_BF16:
+    case DLS_NUMERIC_COUNT:
+        break;
+    }
+    return false;
+}
+
+static bool tuned_one(const dls_point *p)
+{
+    return p->n_gpus == 1 && dls_point_tuned(p);
+}
+
+static bool one_fp32(const dls_point *p)
+{
+    return tuned_one(p) && p->numeric == DLS_NUMERIC_FP32 && fitted(p);
+}
+
+static bool one_matrix_units(const dls_point *p)
+{
+    return tuned_one(p) && p->numeric != DLS_NUMERIC_FP32 && fitted(p);
+}
+
+static bool one_tf32(const dls_point *p)
+{
+    return one_matrix_units(p) && p->numeric == DLS_NUMERIC_TF32;
+}
+
+static bool one_left_out(const dls_point *p)
+{
+    return tuned_one(p) && !fitted(p);
+}
+
+static bool one_left_out_fp32(const dls_point *p)
+{
+    return one_left_out(p) && p->numeric == DLS_NUMERIC_FP32;
+}
+
+static bool one_left_out_matrix(const dls_point *p)
+{
+    return one_left_out(p) && p->numeric != DLS_NUMERIC_FP32;
+}
+
+static bool older(const dls_point *p)
+{
+    return p->source == DLS_POINT_U39;
+}
+
+static bool host_bert(const dls_point *p)
+{
+    return p->source == DLS_POINT_SIA && is(p->model, "bert_base");
+}
+
+static bool host_resnet(const dls_point *p)
+{
+    return p->source == DLS_POINT_SIA && is(p->model, "resnet18_cifar");
+}
+
+static bool one_node(const dls_point *p)
+{
+    return p->n_gpus > 1 && (p->source == DLS_POINT_TFB || p->source == DLS_POINT_GCE ||
+                             p->source == DLS_POINT_LAM || p->source == DLS_POINT_NVR);
+}
+
+static bool servers(const dls_point *p)
+{
+    return p->n_gpus > 1 && dls_point_ps(p);
+}
+
+static bool k80_nodes(const dls_point *p)
+{
+    return p->n_gpus > 1 && p->source == DLS_POINT_EC2;
+}
+
+static bool a100_nodes(const dls_point *p)
+{
+    return p->n_gpus > 1 && p->source == DLS_POINT_EFL;
+}
+
+typedef struct question {
+    const char *name;
+    bool (*holds)(const dls_point *p);
+    bool measured_one; /* the step of one GPU is given where it was measured */
+    double target;
+} question;
+
+static const question questions[] = {
+    {"one GPU, fp32, tuned benchmarks", one_fp32, false, 0.08},
+    {"one GPU, fp16 and tf32", one_matrix_units, false, 0.15},
+    {"- tf32 alone", one_tf32, false, 0},
+    {"one GPU, GPUs without own factors (K80: one point)", one_left_out, false, 0.10},
+    {"- fp32", one_left_out_fp32, false, 0},
+    {"- fp16 and tf32", one_left_out_matrix, false, 0},
+    {"one node, all-reduce, step of one GPU predicted", one_node, false, 0.10},
+    {"one node, all-reduce, step of one GPU measured", one_node, true, 0},
+    {"parameter servers, 60-job mix, step of one GPU measured", servers, true, 0.15},
+    {"parameter servers, 60-job mix, step of one GPU predicted", servers, false, 0},
+    {"several nodes, K80 to 64 GPUs, step of one GPU measured", k80_nodes, true, 0.15},
+    {"several nodes, A100 to 64 GPUs, cluster calibrated", a100_nodes, true, 0.15},
+    {"host-bound, BERT-base, floor from the smallest batch", host_bert, false, 0},
+    {"host-bound, ResNet-18, floor from the smallest batch", host_resnet, false, 0},
+    {"one GPU, PyTorch of 2017-2019, batch 16", older, false, 0},
+};
+
+static double predict(const dls_pointset *set, size_t i, const dls_opmodel *model,
+                      bool measured_one)
+{
+    double one_s = measured_one && set->point[i].n_gpus > 1 ? dls_point_measured_one_s(set, i) : 0;
+    if (!(one_s > 0)) {
+        one_s = dls_point_one_s(set, i, model);
+    }
+    return dls_point_step_s(set, i, model, one_s);
+}
+
+void dls_validate_rows(const dls_pointset *set, const dls_opmodel *model,
+                       dls_score_row rows[DLS_SCORE_ROWS], size_t *n)
+{
+    *n = sizeof questions / sizeof questions[0];
+    for (size_t k = 0; k < *n; k++) {
+        const question *q = &questions[k];
+        rows[k] = (dls_score_row){.name = q->name, .target = q->target};
+        for (size_t i = 0; i < set->n; i++) {
+            if (q->holds(&set->point[i])) {
+                add(set->point[i].role == DLS_POINT_JUDGE ? &rows[k].judged : &rows[k].calibrated,
+                    set, i, predict(set, i, model, q->measured_one));
+            }
+        }
+    }
+}
+
+/* ---- one GPU left out at a time -----------------------------------------------------------------
+ */
+
+dls_status dls_validate_left_out(const dls_pointset *set, dls_score_row rows[DLS_SCORE_ROWS],
+                                 size_t *n, dls_error *err)
+{
+    static const struct {
+        const char *gpu, *name;
+    } gpus[] = {{"P100", "fp32, P100 left out of the fit"},
+                {"V100", "fp32, V100 left out of the fit"},
+                {"RTX2080TI", "fp32, RTX2080TI left out of the fit"}};
+    *n = sizeof gpus / sizeof gpus[0];
+    for (size_t k = 0; k < *n; k++) {
+        dls_opmodel model;
+        rows[k] = (dls_score_row){.name = gpus[k].name};
+        DLS_TRY(dls_calibrate(set, gpus[k].gpu, &model, err));
+        for (size_t i = 0; i < set->n; i++) {
+            const dls_point *p = &set->point[i];
+            if (one_fp32(p) && is(p->gpu, gpus[k].gpu)) {
+                add(&rows[k].judged, set, i, dls_point_one_s(set, i, &model));
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- baselines ----------------------------------------------------------------------------------
+ */
+
+static bool compared(const dls_point *p, bool fp32)
+{
+    return tuned_one(p) && p->role == DLS_POINT_JUDGE && !is(p->gpu, "K80") &&
+           (p->numeric == DLS_NUMERIC_FP32) == fp32;
+}
+
+static void against_paleo(const dls_pointset *set, const dls_opmodel *model, const dls_paleo *paleo,
+                          bool fp32, dls_versus *row)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const dls_point *p = &set->point[i];
+        if (compared(p, fp32)) {
+            add(&row->model, set, i, dls_point_one_s(set, i, model));
+            add(&row->other, set, i,
+                dls_paleo_step_s(paleo, set->of[i], set->gpu[i], p->numeric, p->batch));
+        }
+    }
+}
+
+/* Benchmarks choose the batch by the GPU's memory; per sample, steps of large batches compare. */
+static void against_habitat(const dls_pointset *set, const dls_opmodel *model, bool fp32,
+                            dls_versus *row)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const dls_point *to = &set->point[i];
+        if (!compared(to, fp32)) {
+            continue;
+        }
+        for (size_t k = 0; k < set->n; k++) {
+            const dls_point *from = &set->point[k];
+            if (!tuned_one(from) || from->numeric != to->numeric || set->of[k] != set->of[i] ||
+                is(from->gpu, to->gpu) || is(from->gpu, "K80")) {
+                continue;
+            }
+            const double measured_s = from->step_ms / 1e3 * to->batch / from->batch;
+            add(&row->model, set, i, dls_point_one_s(set, i, model));
+            add(&row->other, set, i,
+                dls_habitat_step_s(set->of[i], set->gpu[k], set->gpu[i], to->numeric, to->batch,
+                                   measured_s));
+        }
+    }
+}
+
+dls_status dls_validate_versus(const dls_pointset *set, const dls_opmodel *model,
+                               dls_versus rows[DLS_SCORE_ROWS], size_t *n, dls_error *err)
+{
+    dls_paleo paleo;
+    DLS_TRY(dls_paleo_calibrate(set, &paleo, err));
+    rows[0] = (dls_versus){.name = "fp32", .baseline = "Paleo", .target_ratio = 0.4};
+    rows[1] = (dls_versus){.name = "fp16 and tf32", .baseline = "Paleo", .target_ratio = 0.4};
+    rows[2] = (dls_versus){.name = "fp32", .baseline = "Habitat's scaling"};
+    rows[3] = (dls_versus){.name = "fp16 and tf32", .baseline = "Habitat's scaling"};
+    for (size_t k = 0; k < 2; k++) {
+        against_paleo(set, model, &paleo, k == 0, &rows[k]);
+        against_habitat(set, model, k == 0, &rows[2 + k]);
+    }
+    *n = 4;
+    return DLS_OK;
+}
