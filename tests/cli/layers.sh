@@ -13,6 +13,7 @@ allowed() {
     predictor/operator) echo base model predictor/graph predictor/operator ;;
     predictor/baselines) echo base model predictor/graph predictor/operator predictor/baselines ;;
     predictor/measure) echo base predictor/measure ;;
+    predictor/baselines) echo base predictor/graph predictor/operator predictor/baselines ;;
     sim/perf) echo base engine model perf ;;
     placement) echo base model placement ;;
     sim/sched) echo base sched ;;
@@ -21,7 +22,7 @@ allowed() {
     sim/compat) echo base engine model compat ;;
     results) echo base model results ;;
     sim/config) echo base model traces run compat config ;;
-    sim/cli) echo base model traces run compat config results predictor/driple cli ;;
+    sim/cli) echo base model traces run compat config results predictor/driple predictor/operator predictor/measure predictor/baselines cli ;;
     *) return 1 ;;
     esac
 }

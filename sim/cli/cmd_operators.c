@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim operators: the operator-level model of training time. Calibration from published
+ * measurements, judgement against others, and answers for one step.
+ */
+#include "cli/cli.h"
+#include "cli/ui.h"
+#include "predictor/baselines/validate.h"
+#include "predictor/operator/calibrate.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char help[] =
+    "Usage: dlsim operators calibrate --output=FILE [OPTION]...\n"
+    "       dlsim operators validate [--points] [OPTION]...\n"
+    "       dlsim operators step --model=NAME --gpu=NAME [OPTION]...\n"
+    "       dlsim operators list [OPTION]...\n"
+    "\n"
+    "calibrate  fit the constants to the calibrating points and write them\n"
+    "validate   mean absolute errors on points that fitted nothing, as a table (Markdown);\n"
+    "           exit code 1 if a target is missed\n"
+    "step       time and memory of one training step\n"
+    "list       models, GPUs, links, hosts and fabrics that the tables know\n"
+    "\n"
+    "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
+    "                         (default: configs/hardware here, then where dlsim is installed)\n"
+    "      --constants=FILE   in place of operator.cfg\n"
+    "  -o, --output=FILE      calibrate: where the constants go\n"
+    "      --points           validate: every point, too\n"
+    "      --model=NAME       step: a network\n"
+    "      --gpu=NAME         step: a GPU\n"
+    "      --batch=N          samples per GPU (default 32)\n"
+    "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
+    "      --gpus=N           GPUs of the job (default 1); more than one need --fabric\n"
+    "      --fabric=NAME      how gradients travel, see list\n"
+    "      --servers=N        parameter servers (default: all-reduce)\n"
+    "      --async            workers do not wait for each other (with --servers)\n"
+    "      --host=NAME        framework and input pipeline, see list\n"
+    "  -h, --help             show this and leave\n";
+
+typedef struct ask {
+    const char *folder, *constants, *output;
+    const char *model, *gpu, *fabric, *host;
+    dls_numeric numeric;
+    int64_t batch, gpus, servers;
+    bool points, async;
+} ask;
+
+static const char *find_folder(const char *given, char *buf, size_t size)
+{
+    static const char here[] = "configs/hardware";
+    char exe[2048];
+    if (given) {
+        return given;
+    }
+    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    if (access(here, R_OK) == 0 || n <= 0) {
+        return here;
+    }
+    exe[n] = '\0';
+    char *slash = strrchr(exe, '/');
+    *slash = '\0';
+    snprintf(buf, size, "%s/../share/dlsim/configs/hardware", exe);
+    return buf;
+}
+
+static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
+{
+    char path[4096];
+    if (a->constants) {
+        return dls_opmodel_load(a->constants, model, err);
+    }
+    snprintf(path, sizeof path, "%s/operator.cfg", a->folder);
+    return dls_opmodel_load(path, model, err);
+}
+
+/* ---- validate -----------------------------------------------------------------------------------
+ */
+
+static void print_score(const dls_score *s)
+{
+    if (s->n) {
+        printf(" %.1f (%zu) |", 100 * s->mean, s->n);
+    } else {
+        fputs(" - |", stdout);
+    }
+}
+
+static void print_worst(const dls_pointset *set, const dls_score *s)
+{
+    if (s->n) {
+        const dls_point *p = &set->point[s->worst_idx];
+        printf(" %+.0f (%s@%d, %d x %s %s) |", 100 * s->worst, p->model, p->batch, p->n_gpus,
+               p->gpu, dls_numeric_name((int)p->numeric));
+    } else {
+        fputs(" - |", stdout);
+    }
+}
+
+static bool print_target(double value, double target, double scale)
+{
+    const bool met = !(target > 0) || value <= target;
+    if (target > 0) {
+        printf(" %g, %s |", scale * target, met ? "met" : "missed");
+    } else {
+        fputs(" - |", stdout);
+    }
+    return met;
+}
+
+static bool print_rows(const dls_pointset *set, const dls_score_row *rows, size_t n)
+{
+    bool met = true;
+    for (size_t i = 0; i < n; i++) {
+        printf("| %s |", rows[i].name);
+        print_score(&rows[i].calibrated);
+        print_score(&rows[i].judged);
+        print_worst(set, &rows[i].judged);
+        met = print_target(rows[i].judged.mean, rows[i].target, 100) && met;
+        putchar('\n');
+    }
+    return met;
+}
+
+static bool print_versus(const dls_versus *rows, size_t n)
+{
+    bool met = true;
+    for (size_t i = 0; i < n; i++) {
+        const double ratio = rows[i].other.n ? rows[i].model.mean / rows[i].other.mean : 0;
+        printf("| %s |", rows[i].name);
+        print_score(&rows[i].model);
+        printf(" %s", rows[i].baseline);
+        print_score(&rows[i].other);
+        printf(" %.2f |", ratio);
+        met = print_target(ratio, rows[i].target_ratio, 1) && met;
+        putchar('\n');
+    }
+    return met;
+}
+
+static void print_points(const dls_pointset *set, const dls_opmodel *model)
+{
+    puts("\n| source | GPU | numbers | GPUs | model | batch | role | measured ms | predicted ms | "
+         "off % |\n|---|---|---|---|---|---|---|---|---|---|");
+    for (size_t i = 0; i < set->n; i++) {
+        const dls_point *p = &set->point[i];
+        const double s = dls_point_step_s(set, i, model, dls_point_one_s(set, i, model));
+        printf("| %s | %s | %s | %d | %s | %d | %s | %g | %.4g | %+.1f |\n",
+               dls_point_source_name(p->source), p->gpu, dls_numeric_name((int)p->numeric),
+               p->n_gpus, p->model, p->batch, p->role == DLS_POINT_JUDGE ? "judge" : "calibrate",
+               p->step_ms, 1e3 * s, 100 * (1e3 * s / p->step_ms - 1));
+    }
+}
+
+static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err)
+{
+    dls_opmodel model;
+    dls_score_row rows[DLS_SCORE_ROWS], left_out[DLS_SCORE_ROWS];
+    dls_versus versus[DLS_SCORE_ROWS];
+    size_t n = 0, n_left_out = 0, n_versus = 0;
+    DLS_TRY(load_model(a, &model, err));
+    dls_validate_rows(set, &model, rows, &n);
+    DLS_TRY(dls_validate_left_out(set, left_out, &n_left_out, err));
+    DLS_TRY(dls_validate_versus(set, &model, versus, &n_versus, err));
+    puts("| what | calibrated % (points) | judged % (points) | worst judged % | target % |\n"
+         "|---|---|---|---|---|");
+    bool met = print_rows(set, rows, n);
+    met = print_rows(set, left_out, n_left_out) && met;
+    puts("\n| judged one-GPU points | operator model % (points) | baseline % (points) | ratio | "
+         "target |\n|---|---|---|---|---|");
+    met = print_versus(versus, n_versus) && met;
+    if (a->points) {
+        print_points(set, &model);
+    }
+    return met ? DLS_OK : dls_fail(err, DLS_ERUN, NULL, "a target is missed");
+}
+
+/* ---- step ---------------------------------------------------------------------------------------
+ */
+
+static dls_status find_cluster(const ask *a, const dls_opmodel *model, const dls_host **host,
+                               const dls_fabric **fabric, dls_error *err)
+{
+    *host = a->host ? dls_opmodel_host(model, a->host) : NULL;
+    *fabric = a->fabric ? dls_opmodel_fabric(model, a->fabric) : NULL;
+    if (a->host && !*host) {
+        return dls_fail(err, DLS_EINPUT, "--host", "unknown host \"%s\"", a->host);
+    }
+    if (a->fabric && !*fabric) {
+        return dls_fail(err, DLS_EINPUT, "--fabric", "unknown fabric \"%s\"", a->fabric);
+    }
+    if (a->gpus > 1 && !*fabric) {
+        return dls_fail(err, DLS_EUSAGE, "--gpus", "more than one GPU needs --fabric");
+    }
+    return DLS_OK;
+}
+
+static void print_step(const ask *a, const dls_workload *w, const dls_hw_gpu *gpu,
+                       const dls_opmodel *model, const dls_host *host, const dls_fabric *fabric)
+{
+    const dls_rates rates = dls_opmodel_rates(model, gpu, a->numeric);
+    const dls_step step = dls_step_time(w, &rates, (double)a->batch);
+    const double one_s = dls_step_host_s(&step, w, host), bytes = 4 * w->params;
+    const double memory = dls_step_memory_bytes(w, a->numeric, (double)a->batch);
+    const int n = (int)a->gpus;
+    double all_s = one_s, exchange_s = 0;
+    if (n > 1) {
+        const double hot = dls_ps_hot_bytes(w->tensor, w->n_tensors, (int)a->servers);
+        exchange_s = a->servers ? dls_fabric_ps_s(fabric, n, bytes, hot, w->n_tensors)
+                                : dls_fabric_allreduce_s(fabric, n, bytes, w->n_tensors);
+        all_s = a->async ? dls_fabric_async_s(fabric, n, one_s, bytes, hot, w->n_tensors)
+                         : dls_fabric_step_s(fabric, n, one_s, exchange_s);
+    }
+    printf("forward_s %.6g\nbackward_s %.6g\nupdate_s %.6g\none_gpu_s %.6g\nexchange_s %.6g\n"
+           "step_s %.6g\nsamples_per_s %.6g\nmemory_bytes %.6g\nfits %s\n",
+           step.forward_s, step.backward_s, step.update_s, one_s, exchange_s, all_s,
+           (double)n * (double)a->batch / all_s, memory, memory <= gpu->mem_bytes ? "yes" : "no");
+}
+
+static dls_status one_step(const ask *a, const dls_hardware *hw, dls_error *err)
+{
+    const dls_hw_gpu *gpu = NULL;
+    const dls_host *host = NULL;
+    const dls_fabric *fabric = NULL;
+    dls_opmodel model;
+    dls_workload w;
+    if (!a->model || !a->gpu) {
+        return dls_fail(err, DLS_EUSAGE, "step", "--model and --gpu are needed");
+    }
+    DLS_TRY(load_model(a, &model, err));
+    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
+    DLS_TRY(find_cluster(a, &model, &host, &fabric, err));
+    DLS_TRY(dls_workload_build(a->model, &w, err));
+    print_step(a, &w, gpu, &model, host, fabric);
+    dls_workload_fini(&w);
+    return DLS_OK;
+}
+
+static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
+{
+    dls_opmodel model;
+    DLS_TRY(load_model(a, &model, err));
+    for (const char *const *name = dls_workload_names(); *name; name++) {
+        printf("model %s\n", *name);
+    }
+    for (size_t i = 0; i < hw->n_gpus; i++) {
+        printf("gpu %s\n", hw->gpu[i].name);
+    }
+    for (size_t i = 0; i < hw->n_links; i++) {
+        printf("link %s\n", hw->link[i].name);
+    }
+    for (size_t i = 0; i < model.n_hosts; i++) {
+        printf("host %s\n", model.host[i].name);
+    }
+    for (size_t i = 0; i < model.n_fabrics; i++) {
+        printf("fabric %s\n", model.fabric[i].name);
+    }
+    return DLS_OK;
+}
+
+static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *err)
+{
+    dls_opmodel model;
+    if (!a->output) {
+        return dls_fail(err, DLS_EUSAGE, "calibrate", "--output is needed");
+    }
+    DLS_TRY(dls_calibrate(set, NULL, &model, err));
+    return dls_opmodel_save(&model, a->output, err);
+}
+
+static dls_status act(const char *action, const ask *a, dls_error *err)
+{
+    dls_hardware hw;
+    dls_pointset set = {0};
+    DLS_TRY(dls_hardware_load(a->folder, &hw, err));
+    dls_status status = dls_pointset_create(&hw, &set, err);
+    if (status == DLS_OK) {
+        status = strcmp(action, "validate") == 0    ? validate(a, &set, err)
+                 : strcmp(action, "calibrate") == 0 ? calibrate(a, &set, err)
+                 : strcmp(action, "step") == 0      ? one_step(a, &hw, err)
+                                                    : list(a, &hw, err);
+    }
+    dls_pointset_fini(&set);
+    dls_hardware_fini(&hw);
+    return status;
+}
+
+static bool parse(int argc, char **argv, ask *a, bool *leave)
+{
+    enum {
+        O_HARDWARE = 256,
+        O_CONSTANTS,
+        O_POINTS,
+        O_MODEL,
+        O_GPU,
+        O_BATCH,
+        O_PRECISION,
+        O_GPUS,
+        O_FABRIC,
+        O_SERVERS,
+        O_ASYNC,
+        O_HOST
+    };
+    static const struct option longs[] = {{"hardware", required_argument, NULL, O_HARDWARE},
+                                          {"constants", required_argument, NULL, O_CONSTANTS},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"points", no_argument, NULL, O_POINTS},
+                                          {"model", required_argument, NULL, O_MODEL},
+                                          {"gpu", required_argument, NULL, O_GPU},
+                                          {"batch", required_argument, NULL, O_BATCH},
+                                          {"precision", required_argument, NULL, O_PRECISION},
+                                          {"gpus", required_argument, NULL, O_GPUS},
+                                          {"fabric", required_argument, NULL, O_FABRIC},
+                                          {"servers", required_argument, NULL, O_SERVERS},
+                                          {"async", no_argument, NULL, O_ASYNC},
+                                          {"host", required_argument, NULL, O_HOST},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:h", longs, "operators")) != -1;) {
+        bool good = true;
+        switch (opt) {
+        case O_HARDWARE:
+            a->folder = optarg;
+            break;
+        case O_CONSTANTS:
+            a->constants = optarg;
+            break;
+        case 'o':
+            a->output = optarg;
+            break;
+        case O_POINTS:
+            a->points = true;
+            break;
+        case O_MODEL:
+            a->model = optarg;
+            break;
+        case O_GPU:
+            a->gpu = optarg;
+            break;
+        case O_FABRIC:
+            a->fabric = optarg;
+            break;
+        case O_HOST:
+            a->host = optarg;
+            break;
+        case O_ASYNC:
+            a->async = true;
+            break;
+        case O_BATCH:
+            good = dls_ui_i64("operators", "--batch", optarg, 1, 1 << 20, &a->batch);
+            break;
+        case O_GPUS:
+            good = dls_ui_i64("operators", "--gpus", optarg, 1, 1 << 20, &a->gpus);
+            break;
+        case O_SERVERS:
+            good = dls_ui_i64("operators", "--servers", optarg, 1, 1 << 20, &a->servers);
+            break;
+        case O_PRECISION:
+            good = dls_numeric_find(optarg, &a->numeric);
+            if (!good) {
+                dls_ui_usage("operators", "--precision=%s: fp32, tf32, fp16 or bf16", optarg);
+            }
+            break;
+        case 'h':
+            fputs(help, stdout);
+            *leave = true;
+            return true;
+        default:
+            return false;
+        }
+        if (!good) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int dls_cmd_operators(int argc, char **argv)
+{
+    static const char *const actions[] = {"calibrate", "validate", "step", "list"};
+    char folder[4096];
+    ask a = {.batch = 32, .gpus = 1};
+    bool leave = false, known = false;
+    if (!parse(argc, argv, &a, &leave)) {
+        return dls_status_exit_code(DLS_EUSAGE);
+    }
+    if (leave) {
+        return 0;
+    }
+    if (optind + 1 != argc) {
+        return dls_ui_usage("operators", "one of calibrate, validate, step, list");
+    }
+    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
+        known = known || strcmp(actions[i], argv[optind]) == 0;
+    }
+    if (!known) {
+        return dls_ui_usage("operators", "\"%s\" is not calibrate, validate, step or list",
+                            argv[optind]);
+    }
+    if (a.async && !a.servers) {
+        return dls_ui_usage("operators", "--async needs --servers");
+    }
+    a.folder = find_folder(a.folder, folder, sizeof folder);
+    dls_error err = {0};
+    const dls_status status = act(argv[optind], &a, &err);
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+}
