@@ -76,6 +76,15 @@ dls_status dls_driple_module_open(const char *path, const dls_driple_ops **ops, 
                     MODULE_FILE, DLS_MODULE_DIR);
 }
 
+bool dls_driple_driver_present(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (driver) {
+        dlclose(driver);
+    }
+    return driver != NULL;
+}
+
 void dls_driple_module_close(void *handle)
 {
     if (handle) {

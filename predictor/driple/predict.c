@@ -70,7 +70,11 @@ static dls_status open_backend(dls_predictor *p, const dls_predictor_options *o,
         note(p, "cpu: float64 is computed by the CPU only");
     } else if (o->backend != DLS_BACKEND_CPU) {
         dls_error why = {0};
-        const dls_status status = open_cuda(p, o->module_path, &why);
+        const bool named = o->module_path || getenv("DLSIM_CUDA_MODULE");
+        const dls_status status =
+            o->backend == DLS_BACKEND_AUTO && !named && !dls_driple_driver_present()
+                ? dls_fail(&why, DLS_EPREDICTOR, NULL, "no CUDA driver on this machine")
+                : open_cuda(p, o->module_path, &why);
         if (status == DLS_OK || o->backend == DLS_BACKEND_CUDA) {
             if (err && status != DLS_OK) {
                 *err = why;
