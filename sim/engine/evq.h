@@ -54,6 +54,11 @@ static inline bool dls_evq_has(const dls_evq *q, uint32_t slot)
 {
     return q->pos[slot] >= 0;
 }
+/* When the slot's event is; it must have one. */
+static inline int64_t dls_evq_time(const dls_evq *q, uint32_t slot)
+{
+    return q->heap[q->pos[slot]].time_us;
+}
 static inline bool dls_evq_empty(const dls_evq *q)
 {
     return q->n == 0;

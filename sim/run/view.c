@@ -167,7 +167,10 @@ void dls_act_wake(dls_actions *out, int64_t at_us)
                                "wants to be woken at a time that is not in the future");
         return;
     }
-    out->status = dls_evq_set(&e->events, DLS_SLOT_PROGRAM(e), at_us, DLS_EV_TICK, out->err);
+    const uint32_t slot = DLS_SLOT_PROGRAM(e);
+    if (!dls_evq_has(&e->events, slot) || dls_evq_time(&e->events, slot) > at_us) {
+        out->status = dls_evq_set(&e->events, slot, at_us, DLS_EV_TICK, out->err);
+    }
 }
 
 dls_status dls_program_pass(dls_engine *e, dls_error *err)

@@ -148,7 +148,8 @@ typedef struct dls_actions dls_actions;
  * placement refuses leaves the job waiting and returns false. */
 DLS_API bool dls_act_start(dls_actions *out, int32_t job);
 DLS_API void dls_act_preempt(dls_actions *out, int32_t job);
-DLS_API void dls_act_wake(dls_actions *out, int64_t at_us); /* another pass at this time */
+/* Another pass at this time; of several calls before it the earliest counts. */
+DLS_API void dls_act_wake(dls_actions *out, int64_t at_us);
 
 /* For policies that divide the cluster among gang sizes: one group per distinct size, ascending. */
 typedef struct dls_groups {
