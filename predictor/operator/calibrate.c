@@ -300,8 +300,8 @@ static dls_status fit_nodes(const dls_pointset *set, dls_opmodel *model, dls_err
     dls_fabric *pcie = fabric_row(model, "pcie"), *dgx1 = fabric_row(model, "dgx1_p100");
     fabric_row(model, "nvswitch")->bps = ASSUMED_NVSWITCH_BPS;
     fabric_row(model, "k80_node")->bps = ASSUMED_K80_BPS;
-    add(&p, &pcie->bps, 8e9, 0.7);
-    add(&p, &dgx1->bps, 20e9, 0.7);
+    add(&p, &pcie->bps, 8e9, 1);
+    add(&p, &dgx1->bps, 5e9, 1);
     add(&p, &pcie->per_tensor_s, 50e-6, 0.5);
     add_above_one(&p, &pcie->gamma, 4, 0.5);
     add(&p, &pcie->straggle, 0.05, 0.5);
@@ -379,8 +379,8 @@ dls_status dls_calibrate(const dls_pointset *set, const char *left_out, dls_opmo
     DLS_TRY(fit_k80(set, model, err));
     DLS_TRY(fit_sia_hosts(set, model, err));
     DLS_TRY(fit_nodes(set, model, err));
-    DLS_TRY(fit_fabric(set, "pcie_2080ti", 8e9, 50e-6, 0.05, model, err));
-    DLS_TRY(fit_fabric(set, "k80_p2_nodes", 8e9, 50e-6, 0.05, model, err));
+    DLS_TRY(fit_fabric(set, "pcie_2080ti", 8e9, 50e-6, 0.1, model, err));
+    DLS_TRY(fit_fabric(set, "k80_p2_nodes", 1.25e9, 50e-6, 0.05, model, err));
     DLS_TRY(fit_fabric(set, "p100_servers", 2e9, 200e-6, 0, model, err));
     return fit_elasticflow(set, model, err);
 }

@@ -49,7 +49,7 @@ static double size_of(dls_shape s)
     return (double)s.h * s.w * s.c;
 }
 
-void dls_elementwise(dls_layers *b, double forward, double backward, double kept)
+void dls_layers_elementwise(dls_layers *b, double forward, double backward, double kept)
 {
     kernel(b, (dls_kernel){.family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = forward});
     kernel(b, (dls_kernel){
@@ -58,7 +58,7 @@ void dls_elementwise(dls_layers *b, double forward, double backward, double kept
     layer_done(b, 1);
 }
 
-void dls_parameters(dls_layers *b, int n, double elements)
+void dls_layers_parameters(dls_layers *b, int n, double elements)
 {
     for (int i = 0; i < n; i++) {
         tensor(b, elements);
@@ -104,8 +104,8 @@ static double tiled(int32_t n)
     return (double)((n + 1) / 2 * 2) / n;
 }
 
-void dls_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int32_t c, int padding,
-              int then)
+void dls_layers_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int32_t c, int padding,
+                     int then)
 {
     const dls_shape in = b->at;
     const dls_shape out = {shrink(in.h, kh, stride, padding), shrink(in.w, kw, stride, padding), c};
@@ -122,55 +122,55 @@ void dls_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int32_t c, 
     b->at = out;
     layer_done(b, 1);
     if (then & DLS_BIAS) {
-        dls_parameters(b, 1, c);
-        dls_elementwise(b, 2 * n, n, 0);
+        dls_layers_parameters(b, 1, c);
+        dls_layers_elementwise(b, 2 * n, n, 0);
     }
     if (then & DLS_NORM) {
-        dls_parameters(b, 2, c);
-        dls_elementwise(b, 3 * n, 5 * n, n);
+        dls_layers_parameters(b, 2, c);
+        dls_layers_elementwise(b, 3 * n, 5 * n, n);
     }
     if (then & DLS_RELU) {
-        dls_relu(b);
+        dls_layers_relu(b);
     }
 }
 
-void dls_relu(dls_layers *b)
+void dls_layers_relu(dls_layers *b)
 {
     const double n = size_of(b->at);
-    dls_elementwise(b, 2 * n, 3 * n, 0); /* in place */
+    dls_layers_elementwise(b, 2 * n, 3 * n, 0); /* in place */
 }
 
-void dls_pool(dls_layers *b, int32_t k, int32_t stride, int padding)
+void dls_layers_pool(dls_layers *b, int32_t k, int32_t stride, int padding)
 {
     const double before = size_of(b->at);
     b->at.h = shrink(b->at.h, k, stride, padding);
     b->at.w = shrink(b->at.w, k, stride, padding);
     const double after = size_of(b->at);
-    dls_elementwise(b, before + after, 2 * (before + after), after);
+    dls_layers_elementwise(b, before + after, 2 * (before + after), after);
 }
 
-void dls_pool_global(dls_layers *b)
+void dls_layers_pool_global(dls_layers *b)
 {
     const double before = size_of(b->at);
     b->at.h = b->at.w = 1;
     const double after = size_of(b->at);
-    dls_elementwise(b, before + after, 2 * (before + after), after);
+    dls_layers_elementwise(b, before + after, 2 * (before + after), after);
 }
 
-void dls_residual_add(dls_layers *b)
+void dls_layers_residual_add(dls_layers *b)
 {
     const double n = size_of(b->at);
-    dls_elementwise(b, 3 * n, 3 * n, n);
+    dls_layers_elementwise(b, 3 * n, 3 * n, n);
 }
 
-void dls_concat(dls_layers *b, int32_t c)
+void dls_layers_concat(dls_layers *b, int32_t c)
 {
     b->at.c = c;
     const double n = size_of(b->at);
-    dls_elementwise(b, 2 * n, 2 * n, n);
+    dls_layers_elementwise(b, 2 * n, 2 * n, n);
 }
 
-void dls_linear(dls_layers *b, double rows, double in, double out, bool bias)
+void dls_layers_linear(dls_layers *b, double rows, double in, double out, bool bias)
 {
     weighted(b,
              (dls_kernel){.family = DLS_KERNEL_MATMUL,
@@ -185,13 +185,13 @@ void dls_linear(dls_layers *b, double rows, double in, double out, bool bias)
     layer_done(b, 1);
 }
 
-void dls_dense(dls_layers *b, int32_t out)
+void dls_layers_dense(dls_layers *b, int32_t out)
 {
-    dls_linear(b, 1, size_of(b->at), out, true);
+    dls_layers_linear(b, 1, size_of(b->at), out, true);
     b->at = (dls_shape){1, 1, out};
 }
 
-void dls_matmul(dls_layers *b, double count, double m, double k, double n)
+void dls_layers_matmul(dls_layers *b, double count, double m, double k, double n)
 {
     dls_kernel one = {.family = DLS_KERNEL_MATMUL,
                       .tensor = -1,
@@ -206,7 +206,7 @@ void dls_matmul(dls_layers *b, double count, double m, double k, double n)
     layer_done(b, 1);
 }
 
-void dls_embedding(dls_layers *b, double rows, double d, double entries)
+void dls_layers_embedding(dls_layers *b, double rows, double d, double entries)
 {
     kernel(b, (dls_kernel){.family = DLS_KERNEL_MEMORY, .tensor = -1, .moved = 2 * rows * d});
     kernel(b, (dls_kernel){.family = DLS_KERNEL_MEMORY,
@@ -218,8 +218,8 @@ void dls_embedding(dls_layers *b, double rows, double d, double entries)
     layer_done(b, 1);
 }
 
-void dls_loss(dls_layers *b, double n)
+void dls_layers_loss(dls_layers *b, double n)
 {
-    dls_elementwise(b, 4 * n, 3 * n, n);
+    dls_layers_elementwise(b, 4 * n, 3 * n, n);
     b->w->n_ops--; /* the floor per operation is fitted without it */
 }

@@ -11,19 +11,19 @@
 
 static void conv(dls_layers *b, int32_t kh, int32_t kw, int32_t c)
 {
-    dls_conv(b, kh, kw, 1, c, DLS_SAME, NORM);
+    dls_layers_conv(b, kh, kw, 1, c, DLS_SAME, NORM);
 }
 
 /* Halves the grid: 3x3, stride 2, no padding. */
 static void reduce(dls_layers *b, int32_t c)
 {
-    dls_conv(b, 3, 3, 2, c, DLS_VALID, NORM);
+    dls_layers_conv(b, 3, 3, 2, c, DLS_VALID, NORM);
 }
 
 static void pool_conv(dls_layers *b, dls_shape in, int32_t c)
 {
     b->at = in;
-    dls_pool(b, 3, 1, DLS_SAME);
+    dls_layers_pool(b, 3, 1, DLS_SAME);
     conv(b, 1, 1, c);
 }
 
@@ -38,9 +38,9 @@ static void side_by_side(dls_layers *b, int32_t c)
 
 static void classify(dls_layers *b)
 {
-    dls_pool_global(b);
-    dls_dense(b, CLASSES);
-    dls_loss(b, CLASSES);
+    dls_layers_pool_global(b);
+    dls_layers_dense(b, CLASSES);
+    dls_layers_loss(b, CLASSES);
 }
 
 /* ---- GoogLeNet ----------------------------------------------------------------------------------
@@ -48,10 +48,10 @@ static void classify(dls_layers *b)
 
 static void biased(dls_layers *b, int32_t k, int32_t stride, int32_t c)
 {
-    dls_conv(b, k, k, stride, c, DLS_SAME, DLS_BIAS | DLS_RELU);
+    dls_layers_conv(b, k, k, stride, c, DLS_SAME, DLS_BIAS | DLS_RELU);
 }
 
-void dls_net_googlenet(dls_layers *b)
+void dls_layers_net_googlenet(dls_layers *b)
 {
     /* 1x1; 1x1 and 3x3; 1x1 and 5x5; 1x1 behind the pool: table 1 of the paper */
     static const int32_t block[][6] = {{64, 96, 128, 16, 32, 32},     {128, 128, 192, 32, 96, 64},
@@ -61,10 +61,10 @@ void dls_net_googlenet(dls_layers *b)
                                        {384, 192, 384, 48, 128, 128}};
     b->at = (dls_shape){224, 224, 3};
     biased(b, 7, 2, 64);
-    dls_pool(b, 3, 2, DLS_SAME);
+    dls_layers_pool(b, 3, 2, DLS_SAME);
     biased(b, 1, 1, 64);
     biased(b, 3, 1, 192);
-    dls_pool(b, 3, 2, DLS_SAME);
+    dls_layers_pool(b, 3, 2, DLS_SAME);
     for (int i = 0; i < 9; i++) {
         const int32_t *c = block[i];
         const dls_shape in = b->at;
@@ -76,11 +76,11 @@ void dls_net_googlenet(dls_layers *b)
         biased(b, 1, 1, c[3]);
         biased(b, 5, 1, c[4]);
         b->at = in;
-        dls_pool(b, 3, 1, DLS_SAME);
+        dls_layers_pool(b, 3, 1, DLS_SAME);
         biased(b, 1, 1, c[5]);
-        dls_concat(b, c[0] + c[2] + c[4] + c[5]);
+        dls_layers_concat(b, c[0] + c[2] + c[4] + c[5]);
         if (i == 1 || i == 6) {
-            dls_pool(b, 3, 2, DLS_SAME);
+            dls_layers_pool(b, 3, 2, DLS_SAME);
         }
     }
     classify(b);
@@ -101,7 +101,7 @@ static void v3_a(dls_layers *b, int32_t pooled)
     conv(b, 3, 3, 96);
     conv(b, 3, 3, 96);
     pool_conv(b, in, pooled);
-    dls_concat(b, 64 + 64 + 96 + pooled);
+    dls_layers_concat(b, 64 + 64 + 96 + pooled);
 }
 
 static void v3_c(dls_layers *b, int32_t c)
@@ -119,7 +119,7 @@ static void v3_c(dls_layers *b, int32_t c)
     conv(b, 7, 1, c);
     conv(b, 1, 7, 192);
     pool_conv(b, in, 192);
-    dls_concat(b, 768);
+    dls_layers_concat(b, 768);
 }
 
 static void v3_e(dls_layers *b)
@@ -129,26 +129,26 @@ static void v3_e(dls_layers *b)
     b->at = in;
     conv(b, 1, 1, 384);
     side_by_side(b, 384);
-    dls_concat(b, 768);
+    dls_layers_concat(b, 768);
     b->at = in;
     conv(b, 1, 1, 448);
     conv(b, 3, 3, 384);
     side_by_side(b, 384);
-    dls_concat(b, 768);
+    dls_layers_concat(b, 768);
     pool_conv(b, in, 192);
-    dls_concat(b, 2048);
+    dls_layers_concat(b, 2048);
 }
 
-void dls_net_inception3(dls_layers *b)
+void dls_layers_net_inception3(dls_layers *b)
 {
     b->at = (dls_shape){299, 299, 3};
     reduce(b, 32);
-    dls_conv(b, 3, 3, 1, 32, DLS_VALID, NORM);
+    dls_layers_conv(b, 3, 3, 1, 32, DLS_VALID, NORM);
     conv(b, 3, 3, 64);
-    dls_pool(b, 3, 2, DLS_VALID);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
     conv(b, 1, 1, 80);
-    dls_conv(b, 3, 3, 1, 192, DLS_VALID, NORM);
-    dls_pool(b, 3, 2, DLS_VALID);
+    dls_layers_conv(b, 3, 3, 1, 192, DLS_VALID, NORM);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
     v3_a(b, 32);
     v3_a(b, 64);
     v3_a(b, 64);
@@ -160,8 +160,8 @@ void dls_net_inception3(dls_layers *b)
     b->at = in;
     reduce(b, 384);
     b->at = in;
-    dls_pool(b, 3, 2, DLS_VALID);
-    dls_concat(b, 768);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
+    dls_layers_concat(b, 768);
     v3_c(b, 128);
     v3_c(b, 160);
     v3_c(b, 160);
@@ -176,8 +176,8 @@ void dls_net_inception3(dls_layers *b)
     conv(b, 7, 1, 192);
     reduce(b, 192);
     b->at = in;
-    dls_pool(b, 3, 2, DLS_VALID);
-    dls_concat(b, 1280);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
+    dls_layers_concat(b, 1280);
     v3_e(b);
     v3_e(b);
     classify(b);
@@ -189,27 +189,27 @@ void dls_net_inception3(dls_layers *b)
 static void v4_stem(dls_layers *b)
 {
     reduce(b, 32);
-    dls_conv(b, 3, 3, 1, 32, DLS_VALID, NORM);
+    dls_layers_conv(b, 3, 3, 1, 32, DLS_VALID, NORM);
     conv(b, 3, 3, 64);
     dls_shape in = b->at;
-    dls_pool(b, 3, 2, DLS_VALID);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
     b->at = in;
     reduce(b, 96);
-    dls_concat(b, 160);
+    dls_layers_concat(b, 160);
     in = b->at;
     conv(b, 1, 1, 64);
-    dls_conv(b, 3, 3, 1, 96, DLS_VALID, NORM);
+    dls_layers_conv(b, 3, 3, 1, 96, DLS_VALID, NORM);
     b->at = in;
     conv(b, 1, 1, 64);
     conv(b, 7, 1, 64);
     conv(b, 1, 7, 64);
-    dls_conv(b, 3, 3, 1, 96, DLS_VALID, NORM);
-    dls_concat(b, 192);
+    dls_layers_conv(b, 3, 3, 1, 96, DLS_VALID, NORM);
+    dls_layers_concat(b, 192);
     in = b->at;
-    dls_pool(b, 3, 2, DLS_VALID);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
     b->at = in;
     reduce(b, 192);
-    dls_concat(b, 384);
+    dls_layers_concat(b, 384);
 }
 
 static void v4_a(dls_layers *b)
@@ -224,7 +224,7 @@ static void v4_a(dls_layers *b)
     conv(b, 3, 3, 96);
     conv(b, 3, 3, 96);
     pool_conv(b, in, 96);
-    dls_concat(b, 384);
+    dls_layers_concat(b, 384);
 }
 
 static void v4_b(dls_layers *b)
@@ -242,7 +242,7 @@ static void v4_b(dls_layers *b)
     conv(b, 1, 7, 224);
     conv(b, 7, 1, 256);
     pool_conv(b, in, 128);
-    dls_concat(b, 1024);
+    dls_layers_concat(b, 1024);
 }
 
 static void v4_c(dls_layers *b)
@@ -258,10 +258,10 @@ static void v4_c(dls_layers *b)
     conv(b, 3, 1, 512);
     side_by_side(b, 256);
     pool_conv(b, in, 256);
-    dls_concat(b, 1536);
+    dls_layers_concat(b, 1536);
 }
 
-void dls_net_inception4(dls_layers *b)
+void dls_layers_net_inception4(dls_layers *b)
 {
     b->at = (dls_shape){299, 299, 3};
     v4_stem(b);
@@ -275,8 +275,8 @@ void dls_net_inception4(dls_layers *b)
     b->at = in;
     reduce(b, 384);
     b->at = in;
-    dls_pool(b, 3, 2, DLS_VALID);
-    dls_concat(b, 1024);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
+    dls_layers_concat(b, 1024);
     for (int i = 0; i < 7; i++) {
         v4_b(b);
     }
@@ -289,8 +289,8 @@ void dls_net_inception4(dls_layers *b)
     conv(b, 7, 1, 320);
     reduce(b, 320);
     b->at = in;
-    dls_pool(b, 3, 2, DLS_VALID);
-    dls_concat(b, 1536);
+    dls_layers_pool(b, 3, 2, DLS_VALID);
+    dls_layers_concat(b, 1536);
     for (int i = 0; i < 3; i++) {
         v4_c(b);
     }

@@ -11,8 +11,8 @@
 /* Bias, dropout, residual and layer norm on n elements of width d. */
 static void norm_block(dls_layers *b, double n, double d)
 {
-    dls_parameters(b, 2, d);
-    dls_elementwise(b, 8 * n, 10 * n, 2 * n);
+    dls_layers_parameters(b, 2, d);
+    dls_layers_elementwise(b, 8 * n, 10 * n, 2 * n);
 }
 
 /* Operations that PyTorch dispatches for one encoder layer: 6 products with their biases, 10
@@ -21,30 +21,30 @@ static void norm_block(dls_layers *b, double n, double d)
 #define OPS_PER_LAYER 35
 #define OPS_OUTSIDE 8 /* three gathers, two additions, norm, dropout, the head */
 
-void dls_net_bert(dls_layers *b, int n_layers, int hidden, int sequence)
+void dls_layers_net_bert(dls_layers *b, int n_layers, int hidden, int sequence)
 {
     const double s = sequence, d = hidden, heads = d / HEAD_WIDTH, wide = 4 * d;
     b->w->input = 3 * s;
-    dls_embedding(b, s, d, VOCABULARY);
-    dls_embedding(b, s, d, POSITIONS);
-    dls_embedding(b, s, d, 2);
+    dls_layers_embedding(b, s, d, VOCABULARY);
+    dls_layers_embedding(b, s, d, POSITIONS);
+    dls_layers_embedding(b, s, d, 2);
     norm_block(b, s * d, d);
     for (int i = 0; i < n_layers; i++) {
         for (int k = 0; k < 3; k++) {
-            dls_linear(b, s, d, d, true);
+            dls_layers_linear(b, s, d, d, true);
         }
-        dls_matmul(b, heads, s, HEAD_WIDTH, s);
-        dls_elementwise(b, 7 * heads * s * s, 8 * heads * s * s, 2 * heads * s * s);
-        dls_matmul(b, heads, s, s, HEAD_WIDTH);
-        dls_linear(b, s, d, d, true);
+        dls_layers_matmul(b, heads, s, HEAD_WIDTH, s);
+        dls_layers_elementwise(b, 7 * heads * s * s, 8 * heads * s * s, 2 * heads * s * s);
+        dls_layers_matmul(b, heads, s, s, HEAD_WIDTH);
+        dls_layers_linear(b, s, d, d, true);
         norm_block(b, s * d, d);
-        dls_linear(b, s, d, wide, true);
-        dls_elementwise(b, 10 * s * wide, 12 * s * wide, s * wide);
-        dls_linear(b, s, wide, d, true);
+        dls_layers_linear(b, s, d, wide, true);
+        dls_layers_elementwise(b, 10 * s * wide, 12 * s * wide, s * wide);
+        dls_layers_linear(b, s, wide, d, true);
         norm_block(b, s * d, d);
     }
-    dls_linear(b, s, d, 2, true);
-    dls_loss(b, 2 * s);
+    dls_layers_linear(b, s, d, 2, true);
+    dls_layers_loss(b, 2 * s);
     b->w->optimiser = DLS_OPTIMISER_ADAM;
     b->w->n_ops = n_layers * OPS_PER_LAYER + OPS_OUTSIDE;
 }

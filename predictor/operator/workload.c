@@ -47,23 +47,23 @@ static void append(dls_layers *b, const char *name)
 {
     int depth = 0;
     if (is(name, "alexnet")) {
-        dls_net_alexnet(b);
+        dls_layers_net_alexnet(b);
     } else if (sscanf(name, "vgg%d", &depth) == 1) {
-        dls_net_vgg(b, depth);
+        dls_layers_net_vgg(b, depth);
     } else if (is(name, "googlenet")) {
-        dls_net_googlenet(b);
+        dls_layers_net_googlenet(b);
     } else if (is(name, "inception3")) {
-        dls_net_inception3(b);
+        dls_layers_net_inception3(b);
     } else if (is(name, "inception4")) {
-        dls_net_inception4(b);
+        dls_layers_net_inception4(b);
     } else if (is(name, "resnet18_cifar")) {
-        dls_net_resnet18_cifar(b);
+        dls_layers_net_resnet18_cifar(b);
     } else if (sscanf(name, "resnet%d", &depth) == 1) {
-        dls_net_resnet(b, depth, strstr(name, "_v15") != NULL);
+        dls_layers_net_resnet(b, depth, strstr(name, "_v15") != NULL);
     } else if (is(name, "bert_large")) {
-        dls_net_bert(b, 24, 1024, 384);
+        dls_layers_net_bert(b, 24, 1024, 384);
     } else {
-        dls_net_bert(b, 12, 768, is(name, "bert_base_128") ? 128 : 384);
+        dls_layers_net_bert(b, 12, 768, is(name, "bert_base_128") ? 128 : 384);
     }
 }
 

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The operator model: networks against published counts, kernel times and exchanges against sums
+ * done by hand, the fit against problems with a known answer, the constants against a new
+ * calibration, its accuracy against the targets.
+ */
+#include "base/alloc.h"
+#include "predictor/baselines/habitat.h"
+#include "predictor/baselines/paleo.h"
+#include "predictor/baselines/validate.h"
+#include "predictor/operator/calibrate.h"
+#include "predictor/operator/fit.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static int near(double a, double b, double part)
+{
+    return fabs(a - b) <= part * fmax(fabs(a), fabs(b));
+}
+
+static const char *folder(void)
+{
+    static char path[4096];
+    const char *source = getenv("DLSIM_SOURCE");
+    snprintf(path, sizeof path, "%s/configs/hardware", source ? source : ".");
+    return path;
+}
+
+static void published_counts(void **state)
+{
+    (void)state;
+    /* Parameters in millions and forward multiply-adds in thousands of millions. ResNets: He et al.
+     * 2016 table 1 and torchvision (v1.5); VGG: Simonyan and Zisserman 2015 table 2 and
+     * torchvision; GoogLeNet, Inception: torchvision and timm model tables; AlexNet: layers of the
+     * TensorFlow benchmarks summed by hand; CIFAR ResNet-18: kuangliu/pytorch-cifar; BERT: Devlin
+     * et al. without the pooler (0.59 and 1.05 M of their 109.5 and 335.1 M). */
+    static const struct {
+        const char *name;
+        double params_m, macs_g;
+    } published[] = {{"resnet50", 25.56, 3.86},        {"resnet101", 44.55, 7.57},
+                     {"resnet152", 60.19, 11.3},       {"resnet50_v15", 25.56, 4.09},
+                     {"resnet101_v15", 44.55, 7.80},   {"resnet152_v15", 60.19, 11.51},
+                     {"vgg11", 132.86, 7.61},          {"vgg16", 138.36, 15.47},
+                     {"vgg19", 143.67, 19.63},         {"googlenet", 6.99, 1.58},
+                     {"inception3", 23.83, 5.71},      {"inception4", 42.68, 12.27},
+                     {"resnet18_cifar", 11.17, 0.556}, {"alexnet", 61.84, 0.839},
+                     {"bert_base", 108.9, 35.33},      {"bert_large", 334.1, 123.2}};
+    for (size_t i = 0; i < sizeof published / sizeof published[0]; i++) {
+        dls_workload w;
+        assert_int_equal(dls_workload_build(published[i].name, &w, NULL), DLS_OK);
+        assert_true(near(w.params / 1e6, published[i].params_m, 0.003));
+        assert_true(near(w.forward_macs / 1e9, published[i].macs_g, 0.003));
+        double sum = 0;
+        size_t gradients = 0;
+        for (size_t k = 0; k < w.n_tensors; k++) {
+            sum += w.tensor[k];
+        }
+        for (size_t k = 0; k < w.n_kernels; k++) {
+            gradients += w.kernel[k].tensor >= 0;
+        }
+        assert_true(near(sum, w.params, 1e-12));
+        assert_true(gradients > 0 && gradients <= w.n_tensors);
+        dls_workload_fini(&w);
+    }
+    dls_workload w;
+    dls_error err;
+    assert_int_equal(dls_workload_build("resnet5", &w, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "resnet50"));
+}
+
+static size_t allowed, asked;
+static int deny_after(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return asked++ < allowed;
+}
+
+static void no_memory_for_a_network(void **state)
+{
+    (void)state;
+    dls_workload w;
+    dls_status status = DLS_ENOMEM;
+    for (allowed = 0; status == DLS_ENOMEM; allowed++) {
+        asked = 0;
+        dls_alloc_set_hook(deny_after, NULL);
+        status = dls_workload_build("alexnet", &w, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+        assert_true(allowed < 100);
+    }
+    assert_int_equal(status, DLS_OK);
+    assert_true(allowed > 2);
+    dls_workload_fini(&w);
+}
+
+static void kernels_by_hand(void **state)
+{
+    (void)state;
+    dls_rates r = {.mem_bps = 1e9, .launch_s = 1e-3, .derate = 1, .element_bytes = 4};
+    r.flops[DLS_KERNEL_MATMUL] = 1e12;
+    /* 4 samples: 4 * 1e12 / 1e12 = 4 s against 4 * (4 * 1e8 + 1e8) / 1e9 = 2 s */
+    dls_kernel k = {.family = DLS_KERNEL_MATMUL,
+                    .repeats = 1,
+                    .tensor = -1,
+                    .flops = 1e12,
+                    .moved = 1e8,
+                    .moved_once = 1e8};
+    assert_true(near(dls_kernel_s(&k, &r, 4), 4.001, 1e-12));
+    k.flops = 1e10;
+    assert_true(near(dls_kernel_s(&k, &r, 4), 2.001, 1e-12));
+    k.repeats = 3;
+    assert_true(near(dls_kernel_s(&k, &r, 4), 6.003, 1e-12));
+    assert_true(near(dls_kernel_bytes(&k, &r, 4), 6e9, 1e-12));
+    r.derate = 2;
+    k.family = DLS_KERNEL_MEMORY;
+    assert_true(near(dls_kernel_s(&k, &r, 4), 12.006, 1e-12));
+    r.derate = 1;
+
+    k.family = DLS_KERNEL_MATMUL;
+    k.repeats = 1;
+    double tensor[] = {1e8, 5e7};
+    const dls_workload w = {.kernel = &k,
+                            .n_kernels = 1,
+                            .tensor = tensor,
+                            .n_tensors = 2,
+                            .params = 1.5e8,
+                            .activations = 1e6,
+                            .input = 1e5,
+                            .n_ops = 10,
+                            .optimiser = DLS_OPTIMISER_MOMENTUM};
+    const dls_step step = dls_step_time(&w, &r, 4);
+    assert_true(near(step.forward_s, 2.001, 1e-12));
+    assert_true(step.backward_s == 0);
+    assert_true(near(step.update_s, 4 * 5 * 1.5e8 / 1e9 + 0.3 * 1e-3 * 2, 1e-12));
+    assert_true(near(step.gpu_s, step.forward_s + step.update_s, 1e-12));
+    assert_true(dls_step_host_s(&step, &w, NULL) == step.gpu_s);
+    const dls_host host = {.slowdown = 2, .floor_s = 1, .floor_per_op_s = 0.5};
+    const double gpu = 2 * step.gpu_s;
+    assert_true(near(dls_step_host_s(&step, &w, &host), pow(pow(gpu, 4) + pow(6, 4), 0.25), 1e-12));
+    const double fixed = (256 + 450) * 1048576.0;
+    assert_true(near(dls_step_memory_bytes(&w, DLS_NUMERIC_FP32, 4),
+                     12 * 1.5e8 + 4 * 4e6 + 4 * 4e5 + fixed, 1e-12));
+    assert_true(near(dls_step_memory_bytes(&w, DLS_NUMERIC_FP16, 4),
+                     14 * 1.5e8 + 2 * 4e6 + 4 * 4e5 + fixed, 1e-12));
+}
+
+static void exchanges_by_hand(void **state)
+{
+    (void)state;
+    assert_true(dls_ring_s(1, 1e9, 1e9, 1) == 0);
+    assert_true(near(dls_ring_s(4, 1e9, 1e9, 0.1), 1.5 + 0.6, 1e-12));
+    assert_true(near(dls_tree_s(5, 1e9, 1e9, 0.1), 6 * 1.1, 1e-12));
+    assert_true(near(dls_hierarchical_s(2, 4, 1e9, 2e9, 0, 1e9, 0.5), 0.75 + 1 + 1, 1e-12));
+    assert_true(near(dls_hierarchical_s(1, 4, 1e9, 2e9, 0, 1e9, 0.5), 0.75, 1e-12));
+
+    const double tensor[] = {100, 1, 10, 2, 5};
+    assert_true(near(dls_ps_hot_bytes(tensor, 5, 1), 4 * 118, 1e-12));
+    assert_true(near(dls_ps_hot_bytes(tensor, 5, 2), 4 * 115, 1e-12));
+    assert_true(near(dls_ps_hot_bytes(tensor, 5, 9), 4 * 100, 1e-12));
+
+    dls_fabric f = {
+        .bps = 1e9, .per_tensor_s = 0.01, .per_doubling_s = 0.1, .gamma = 1, .straggle = 0.2};
+    assert_true(near(dls_fabric_allreduce_s(&f, 4, 1e9, 10), 1.5 + 0.1 + 0.2, 1e-12));
+    assert_true(near(dls_fabric_ps_s(&f, 4, 1e9, 1e9, 10), 0.75 * 2.1, 1e-12));
+    assert_true(near(dls_fabric_async_s(&f, 4, 3, 1e9, 1e9, 10), 3 + 2.1, 1e-12));
+    f.server_bps = 1e9;
+    assert_true(near(dls_fabric_ps_s(&f, 4, 1e9, 5e8, 10), 4, 1e-12));
+    assert_true(near(dls_fabric_async_s(&f, 4, 1, 1e9, 5e8, 10), 4, 1e-12));
+    /* No overlap: everything adds. Full overlap: the longer one counts. */
+    assert_true(near(dls_fabric_step_s(&f, 4, 3, 1), 1 + 2 + 1 + 0.45, 1e-12));
+    f.gamma = 200;
+    assert_true(near(dls_fabric_step_s(&f, 4, 3, 1), 1 + 2 + 0.45, 1e-6));
+    assert_true(near(dls_fabric_step_s(&f, 4, 3, 5), 1 + 5 + 0.45, 1e-6));
+    assert_true(dls_fabric_step_s(&f, 1, 3, 5) == 3);
+}
+
+/* Residuals of y = exp(x0) * t + x1 at 6 places; the last is an outlier if `wild`. */
+typedef struct line {
+    int wild;
+} line;
+
+static void line_residuals(void *user, const double *x, double *r)
+{
+    const line *l = user;
+    for (int t = 0; t < 6; t++) {
+        r[t] = 100 * (exp(x[0]) * t + x[1] - (2.0 * t + 1) - (l->wild && t == 5 ? 50 : 0));
+    }
+}
+
+static void no_residuals(void *user, const double *x, double *r)
+{
+    (void)user;
+    (void)x;
+    (void)r;
+}
+
+static void fits_with_known_answers(void **state)
+{
+    (void)state;
+    line l = {0};
+    double x[DLS_FIT_MAX];
+    dls_fit fit = {.residuals = line_residuals,
+                   .user = &l,
+                   .n = 2,
+                   .n_residuals = 6,
+                   .mean = {0, 0},
+                   .sigma = {1e3, 1e3}};
+    assert_int_equal(dls_fit_run(&fit, x, NULL), DLS_OK);
+    assert_true(near(x[0], log(2), 1e-6));
+    assert_true(near(x[1], 1, 1e-6));
+    /* The absolute loss of the tails: one outlier of six does not move the line. */
+    l.wild = 1;
+    assert_int_equal(dls_fit_run(&fit, x, NULL), DLS_OK);
+    assert_true(near(x[0], log(2), 0.01));
+    assert_true(near(x[1], 1, 0.02));
+    /* A prior without data wins. */
+    fit.residuals = no_residuals;
+    fit.n_residuals = 0;
+    fit.mean[0] = 3;
+    assert_int_equal(dls_fit_run(&fit, x, NULL), DLS_OK);
+    assert_true(x[0] == 3);
+    fit.n = 0;
+    assert_int_equal(dls_fit_run(&fit, x, NULL), DLS_EINPUT);
+}
+
+typedef struct tables {
+    dls_hardware hw;
+    dls_pointset set;
+    dls_opmodel model;
+} tables;
+
+static void load(tables *t)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/operator.cfg", folder());
+    assert_int_equal(dls_hardware_load(folder(), &t->hw, NULL), DLS_OK);
+    assert_int_equal(dls_pointset_create(&t->hw, &t->set, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load(path, &t->model, NULL), DLS_OK);
+}
+
+static void unload(tables *t)
+{
+    dls_pointset_fini(&t->set);
+    dls_hardware_fini(&t->hw);
+}
+
+static void shipped_constants_are_the_calibration(void **state)
+{
+    (void)state;
+    static tables t;
+    static dls_opmodel fresh, again;
+    char path[64];
+    load(&t);
+    assert_int_equal(dls_calibrate(&t.set, NULL, &fresh, NULL), DLS_OK);
+    snprintf(path, sizeof path, "operator-%ld.cfg", (long)getpid());
+    assert_int_equal(dls_opmodel_save(&fresh, path, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load(path, &again, NULL), DLS_OK);
+    unlink(path);
+    for (int n = 0; n < DLS_OPMODEL_NUMERICS; n++) {
+        for (int f = 0; f < DLS_KERNEL_FAMILIES; f++) {
+            assert_true(near(again.eta[n][f], t.model.eta[n][f], 1e-4));
+        }
+        assert_true(near(again.launch_s[n], t.model.launch_s[n], 1e-4));
+    }
+    assert_int_equal(again.n_factors, t.model.n_factors);
+    assert_int_equal(again.n_hosts, t.model.n_hosts);
+    assert_int_equal(again.n_fabrics, t.model.n_fabrics);
+    for (size_t i = 0; i < again.n_factors; i++) {
+        assert_string_equal(again.factor[i].gpu, t.model.factor[i].gpu);
+        assert_true(near(again.factor[i].compute, t.model.factor[i].compute, 1e-4));
+        assert_true(near(again.factor[i].memory, t.model.factor[i].memory, 1e-4));
+    }
+    for (size_t i = 0; i < again.n_hosts; i++) {
+        assert_true(near(again.host[i].slowdown, t.model.host[i].slowdown, 1e-4));
+    }
+    for (size_t i = 0; i < again.n_fabrics; i++) {
+        assert_true(near(again.fabric[i].fabric.bps, t.model.fabric[i].fabric.bps, 1e-3));
+        assert_true(near(again.fabric[i].fabric.gamma, t.model.fabric[i].fabric.gamma, 1e-3));
+    }
+    unload(&t);
+}
+
+/* Judged points must not matter to the constants: hide them, and nothing moves. */
+static void judged_points_fit_nothing(void **state)
+{
+    (void)state;
+    static tables t;
+    static dls_opmodel all, without;
+    load(&t);
+    assert_int_equal(dls_calibrate(&t.set, NULL, &all, NULL), DLS_OK);
+    dls_point *point = malloc(t.set.n * sizeof *point);
+    assert_non_null(point);
+    memcpy(point, t.set.point, t.set.n * sizeof *point);
+    size_t judged = 0;
+    for (size_t i = 0; i < t.set.n; i++) {
+        if (point[i].role == DLS_POINT_JUDGE && point[i].n_gpus > 1) {
+            point[i].step_ms *= 3;
+            judged++;
+        } else if (point[i].role == DLS_POINT_JUDGE && point[i].source != DLS_POINT_EC2 &&
+                   point[i].source != DLS_POINT_TIR) {
+            point[i].step_ms *= 5;
+            judged++;
+        }
+    }
+    assert_true(judged > 150);
+    t.set.point = point;
+    assert_int_equal(dls_calibrate(&t.set, NULL, &without, NULL), DLS_OK);
+    assert_memory_equal(&all, &without, sizeof all);
+    free(point);
+    unload(&t);
+}
+
+static void accuracy_meets_the_targets(void **state)
+{
+    (void)state;
+    static tables t;
+    dls_score_row rows[DLS_SCORE_ROWS];
+    dls_versus versus[DLS_SCORE_ROWS];
+    size_t n = 0, targets = 0;
+    load(&t);
+    assert_int_equal(t.set.n, 368);
+    dls_validate_rows(&t.set, &t.model, rows, &n);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(rows[i].judged.n > 0);
+        if (rows[i].target > 0) {
+            assert_true(rows[i].judged.mean <= rows[i].target);
+            targets++;
+        }
+    }
+    assert_int_equal(targets, 7);
+    assert_int_equal(dls_validate_versus(&t.set, &t.model, versus, &n, NULL), DLS_OK);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(versus[i].model.n == versus[i].other.n && versus[i].model.n > 10);
+        if (versus[i].target_ratio > 0) {
+            assert_true(versus[i].model.mean <= versus[i].target_ratio * versus[i].other.mean);
+        }
+    }
+    unload(&t);
+}
+
+static void baselines_by_hand(void **state)
+{
+    (void)state;
+    const dls_hw_gpu a = {.name = "a", .fp32_flops = 1e12, .mem_bps = 1e11};
+    const dls_hw_gpu b = {.name = "b", .fp32_flops = 4e12, .mem_bps = 2e11};
+    dls_kernel k = {.family = DLS_KERNEL_MATMUL, .repeats = 1, .flops = 1e9, .moved = 1e6};
+    const dls_workload w = {
+        .kernel = &k, .n_kernels = 1, .forward_macs = 1e9, .optimiser = DLS_OPTIMISER_SGD};
+    const dls_paleo paleo = {.fraction = {0.5, 1, 1}};
+    assert_true(near(dls_paleo_step_s(&paleo, &w, &a, DLS_NUMERIC_FP32, 2),
+                     2 * (2 * 6e9 / 1e12 + 2 * 4e6 / 1e11), 1e-12));
+    /* 250 flops a byte, ridge of b 20: g = 0.04 */
+    assert_true(near(dls_habitat_step_s(&w, &a, &b, DLS_NUMERIC_FP32, 2, 3),
+                     3 * pow(0.5, 0.04) * pow(0.25, 0.96), 1e-12));
+    /* 2 flops a byte: g = 1 - 0.05 */
+    k.flops = 8e6;
+    assert_true(near(dls_habitat_step_s(&w, &a, &b, DLS_NUMERIC_FP32, 2, 3),
+                     3 * pow(0.5, 0.95) * pow(0.25, 0.05), 1e-12));
+    assert_true(near(dls_habitat_step_s(&w, &a, &a, DLS_NUMERIC_FP32, 2, 3), 3, 1e-12));
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void mistakes_have_a_place(void **state)
+{
+    (void)state;
+    static dls_opmodel model;
+    static tables t;
+    char dir[64], path[128], links[128];
+    dls_error err;
+    dls_hardware hw;
+    const dls_hw_gpu *gpu = NULL;
+    const dls_hw_link *link = NULL;
+    snprintf(dir, sizeof dir, "/tmp/dlsim-hardware-XXXXXX");
+    assert_non_null(mkdtemp(dir));
+    snprintf(path, sizeof path, "%s/gpus.cfg", dir);
+    snprintf(links, sizeof links, "%s/links.cfg", dir);
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_ECONFIG);
+    write_file(links, "links = ({ name = \"l\"; bandwidth = \"1 GB/s\"; efficiency = 1; "
+                      "latency = \"1 us\"; });\n");
+#define GPU(more)                                                                                  \
+    "gpus = (\n{ name = \"x\"; fp32 = \"1 TFLOP/s\"; tf32 = \"0\"; fp16 = \"0\"; " more            \
+    " memory = \"1 GiB\"; link = \"l\"; });\n"
+    write_file(path, GPU("bandwidth = \"1 GB/s\";"));
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_OK);
+    assert_int_equal(dls_hardware_link(&hw, "L", &link, &err), DLS_OK);
+    dls_hardware_fini(&hw);
+    write_file(path, GPU("bandwidth = \"1 TFLOP/s\";"));
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.where, "gpus.cfg:2"));
+    write_file(path, GPU("bandwidth = \"0 GB/s\";"));
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_ECONFIG);
+    write_file(path, GPU("bandwidth = \"1 GB/s\"; like = \"y\";"));
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "\"y\""));
+    write_file(path, "gpus = (\n");
+    assert_int_equal(dls_hardware_load(dir, &hw, &err), DLS_ECONFIG);
+    write_file(path, "kernels = ( { numeric = \"fp64\"; } );\n");
+    assert_int_equal(dls_opmodel_load(path, &model, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.where, ":1"));
+    unlink(path);
+    unlink(links);
+    rmdir(dir);
+    load(&t);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "A10", &gpu, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "A100"));
+    assert_int_equal(dls_hardware_gpu(&t.hw, "h200", &gpu, &err), DLS_OK);
+    assert_null(dls_opmodel_host(&t.model, "nobody"));
+    assert_null(dls_opmodel_fabric(&t.model, "nothing"));
+    unload(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(published_counts),
+        cmocka_unit_test(no_memory_for_a_network),
+        cmocka_unit_test(kernels_by_hand),
+        cmocka_unit_test(exchanges_by_hand),
+        cmocka_unit_test(fits_with_known_answers),
+        cmocka_unit_test(shipped_constants_are_the_calibration),
+        cmocka_unit_test(judged_points_fit_nothing),
+        cmocka_unit_test(accuracy_meets_the_targets),
+        cmocka_unit_test(baselines_by_hand),
+        cmocka_unit_test(mistakes_have_a_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
