@@ -4,6 +4,7 @@
  * measurements, judgement against others, and answers for one step.
  */
 #include "cli/cli.h"
+#include "cli/operators_profile.h"
 #include "cli/ui.h"
 #include "predictor/baselines/validate.h"
 #include "predictor/operator/calibrate.h"
@@ -15,12 +16,15 @@ static const char help[] =
     "Usage: dlsim operators calibrate --output=FILE [OPTION]...\n"
     "       dlsim operators validate [--points] [OPTION]...\n"
     "       dlsim operators step --model=NAME --gpu=NAME [OPTION]...\n"
+    "       dlsim operators profile --model=NAME --gpu=NAME [OPTION]...\n"
     "       dlsim operators list [OPTION]...\n"
     "\n"
     "calibrate  fit the constants to the calibrating points and write them\n"
     "validate   mean absolute errors on points that fitted nothing, as a table (Markdown);\n"
     "           exit code 1 if a target is missed\n"
     "step       time and memory of one training step\n"
+    "profile    sample the resources of that step as a profiler would: burst and idle phases, and\n"
+    "           the 12 metrics of the inspector\n"
     "list       models, GPUs, links, hosts and fabrics that the tables know\n"
     "\n"
     "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
@@ -28,8 +32,8 @@ static const char help[] =
     "      --constants=FILE   in place of operator.cfg\n"
     "  -o, --output=FILE      calibrate: where the constants go\n"
     "      --points           validate: every point, too\n"
-    "      --model=NAME       step: a network\n"
-    "      --gpu=NAME         step: a GPU\n"
+    "      --model=NAME       step, profile: a network\n"
+    "      --gpu=NAME         step, profile: a GPU\n"
     "      --batch=N          samples per GPU (default 32)\n"
     "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
     "      --gpus=N           GPUs of the job (default 1); more than one need --fabric\n"
@@ -37,6 +41,9 @@ static const char help[] =
     "      --servers=N        parameter servers (default: all-reduce)\n"
     "      --async            workers do not wait for each other (with --servers)\n"
     "      --host=NAME        framework and input pipeline, see list\n"
+    "      --interval-us=N    profile: between samples (default 10000)\n"
+    "      --samples=N        profile: how many (default 3000)\n"
+    "      --seed=N           profile: of the noise (default 1)\n"
     "  -h, --help             show this and leave\n";
 
 typedef struct ask {
@@ -44,6 +51,7 @@ typedef struct ask {
     const char *model, *gpu, *fabric, *host;
     dls_numeric numeric;
     int64_t batch, gpus, servers;
+    int64_t interval_us, samples, seed;
     bool points, async;
 } ask;
 
@@ -190,51 +198,58 @@ static dls_status find_cluster(const ask *a, const dls_opmodel *model, const dls
     if (a->fabric && !*fabric) {
         return dls_fail(err, DLS_EINPUT, "--fabric", "unknown fabric \"%s\"", a->fabric);
     }
-    if (a->gpus > 1 && !*fabric) {
-        return dls_fail(err, DLS_EUSAGE, "--gpus", "more than one GPU needs --fabric");
+    if ((a->gpus > 1 || a->servers) && !*fabric) {
+        return dls_fail(err, DLS_EUSAGE, "--fabric", "needed by several GPUs or servers");
     }
     return DLS_OK;
 }
 
-static void print_step(const ask *a, const dls_workload *w, const dls_hw_gpu *gpu,
-                       const dls_opmodel *model, const dls_host *host, const dls_fabric *fabric)
+static void print_step(const ask *a, const dls_workload *w, const dls_work_setting *setting,
+                       const dls_step_in_setting *step)
 {
-    const dls_rates rates = dls_opmodel_rates(model, gpu, a->numeric);
-    const dls_step step = dls_step_time(w, &rates, (double)a->batch);
-    const double one_s = dls_step_host_s(&step, w, host), bytes = 4 * w->params;
-    const double memory = dls_step_memory_bytes(w, a->numeric, (double)a->batch);
-    const int n = (int)a->gpus;
-    double all_s = one_s, exchange_s = 0;
-    if (n > 1) {
-        const double hot = dls_ps_hot_bytes(w->tensor, w->n_tensors, (int)a->servers);
-        exchange_s = a->servers ? dls_fabric_ps_s(fabric, n, bytes, hot, w->n_tensors)
-                                : dls_fabric_allreduce_s(fabric, n, bytes, w->n_tensors);
-        all_s = a->async ? dls_fabric_async_s(fabric, n, one_s, bytes, hot, w->n_tensors)
-                         : dls_fabric_step_s(fabric, n, one_s, exchange_s);
-    }
+    const double memory = dls_step_memory_bytes(w, a->numeric, setting->batch);
     printf("forward_s %.6g\nbackward_s %.6g\nupdate_s %.6g\none_gpu_s %.6g\nexchange_s %.6g\n"
            "step_s %.6g\nsamples_per_s %.6g\nmemory_bytes %.6g\nfits %s\n",
-           step.forward_s, step.backward_s, step.update_s, one_s, exchange_s, all_s,
-           (double)n * (double)a->batch / all_s, memory, memory <= gpu->mem_bytes ? "yes" : "no");
+           step->gpu.forward_s, step->gpu.backward_s, step->gpu.update_s, step->one_s,
+           step->exchange_s, step->step_s, setting->n_workers * setting->batch / step->step_s,
+           memory, memory <= setting->gpu->mem_bytes ? "yes" : "no");
 }
 
-static dls_status one_step(const ask *a, const dls_hardware *hw, dls_error *err)
+/* step or profile */
+static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dls_error *err)
 {
-    const dls_hw_gpu *gpu = NULL;
-    const dls_host *host = NULL;
-    const dls_fabric *fabric = NULL;
+    dls_work_setting setting = {.numeric = a->numeric,
+                                .batch = (double)a->batch,
+                                .n_workers = (int)a->gpus,
+                                .n_servers = (int)a->servers,
+                                .async = a->async};
+    const dls_series_options opts = {.interval_s = (double)a->interval_us / 1e6,
+                                     .n_samples = (size_t)a->samples,
+                                     .step_spread = 0.02,
+                                     .jitter_frac = 0.1,
+                                     .noise_frac = 0.02,
+                                     .seed = (uint64_t)a->seed};
     dls_opmodel model;
     dls_workload w;
+    dls_step_in_setting step;
     if (!a->model || !a->gpu) {
-        return dls_fail(err, DLS_EUSAGE, "step", "--model and --gpu are needed");
+        return dls_fail(err, DLS_EUSAGE, NULL, "--model and --gpu are needed");
     }
     DLS_TRY(load_model(a, &model, err));
-    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
-    DLS_TRY(find_cluster(a, &model, &host, &fabric, err));
+    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
+    DLS_TRY(find_cluster(a, &model, &setting.host, &setting.fabric, err));
     DLS_TRY(dls_workload_build(a->model, &w, err));
-    print_step(a, &w, gpu, &model, host, fabric);
+    dls_status status = DLS_OK;
+    if (profile) {
+        status = dls_operators_profile(&model, &w, &setting, &opts, err);
+    } else {
+        status = dls_setting_step(&model, &w, &setting, &step, err);
+        if (status == DLS_OK) {
+            print_step(a, &w, &setting, &step);
+        }
+    }
     dls_workload_fini(&w);
-    return DLS_OK;
+    return status;
 }
 
 static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
@@ -278,7 +293,8 @@ static dls_status act(const char *action, const ask *a, dls_error *err)
     if (status == DLS_OK) {
         status = strcmp(action, "validate") == 0    ? validate(a, &set, err)
                  : strcmp(action, "calibrate") == 0 ? calibrate(a, &set, err)
-                 : strcmp(action, "step") == 0      ? one_step(a, &hw, err)
+                 : strcmp(action, "step") == 0      ? one_job(a, false, &hw, err)
+                 : strcmp(action, "profile") == 0   ? one_job(a, true, &hw, err)
                                                     : list(a, &hw, err);
     }
     dls_pointset_fini(&set);
@@ -300,6 +316,9 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         O_FABRIC,
         O_SERVERS,
         O_ASYNC,
+        O_INTERVAL,
+        O_SAMPLES,
+        O_SEED,
         O_HOST
     };
     static const struct option longs[] = {{"hardware", required_argument, NULL, O_HARDWARE},
@@ -314,6 +333,9 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
                                           {"fabric", required_argument, NULL, O_FABRIC},
                                           {"servers", required_argument, NULL, O_SERVERS},
                                           {"async", no_argument, NULL, O_ASYNC},
+                                          {"interval-us", required_argument, NULL, O_INTERVAL},
+                                          {"samples", required_argument, NULL, O_SAMPLES},
+                                          {"seed", required_argument, NULL, O_SEED},
                                           {"host", required_argument, NULL, O_HOST},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
@@ -356,6 +378,15 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         case O_SERVERS:
             good = dls_ui_i64("operators", "--servers", optarg, 1, 1 << 20, &a->servers);
             break;
+        case O_INTERVAL:
+            good = dls_ui_i64("operators", "--interval-us", optarg, 1, INT32_MAX, &a->interval_us);
+            break;
+        case O_SAMPLES:
+            good = dls_ui_i64("operators", "--samples", optarg, 1, 1 << 26, &a->samples);
+            break;
+        case O_SEED:
+            good = dls_ui_i64("operators", "--seed", optarg, 0, INT64_MAX, &a->seed);
+            break;
         case O_PRECISION:
             good = dls_numeric_find(optarg, &a->numeric);
             if (!good) {
@@ -378,9 +409,9 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
 
 int dls_cmd_operators(int argc, char **argv)
 {
-    static const char *const actions[] = {"calibrate", "validate", "step", "list"};
+    static const char *const actions[] = {"calibrate", "validate", "step", "profile", "list"};
     char folder[4096];
-    ask a = {.batch = 32, .gpus = 1};
+    ask a = {.batch = 32, .gpus = 1, .interval_us = 10000, .samples = 3000, .seed = 1};
     bool leave = false, known = false;
     if (!parse(argc, argv, &a, &leave)) {
         return dls_status_exit_code(DLS_EUSAGE);
@@ -389,13 +420,13 @@ int dls_cmd_operators(int argc, char **argv)
         return 0;
     }
     if (optind + 1 != argc) {
-        return dls_ui_usage("operators", "one of calibrate, validate, step, list");
+        return dls_ui_usage("operators", "one of calibrate, validate, step, profile, list");
     }
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         known = known || strcmp(actions[i], argv[optind]) == 0;
     }
     if (!known) {
-        return dls_ui_usage("operators", "\"%s\" is not calibrate, validate, step or list",
+        return dls_ui_usage("operators", "\"%s\" is not calibrate, validate, step, profile or list",
                             argv[optind]);
     }
     if (a.async && !a.servers) {

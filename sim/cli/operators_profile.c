@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/operators_profile.h"
+
+#include "base/alloc.h"
+#include "predictor/measure/burst.h"
+
+#include <stdio.h>
+
+/* The labels, the tracks and the analysis count the resources alike. */
+_Static_assert((int)DLS_TRACKS == (int)DLS_RESOURCES &&
+                   (int)DLS_TRACK_GPU_MEM == (int)DLS_RES_GPU_MEM &&
+                   (int)DLS_TRACK_GPU == (int)DLS_RES_GPU &&
+                   (int)DLS_TRACK_RX == (int)DLS_RES_NET_RX &&
+                   (int)DLS_TRACK_TX == (int)DLS_RES_NET_TX,
+               "order of the resources");
+
+static void print(const dls_burst burst[DLS_RESOURCES], double step_s)
+{
+    printf("step_s %.6g\nresource pattern idle_s burst_s idle_amount burst_amount cycle_s "
+           "period_s agrees\n",
+           step_s);
+    for (int r = 0; r < DLS_RESOURCES; r++) {
+        const dls_burst *b = &burst[r];
+        printf("%s %s %.4g %.4g %.4g %.4g %.4g %.4g %s\n", dls_resource_name(r),
+               dls_pattern_name(b->pattern), b->idle_s, b->burst_s, b->idle_amount, b->burst_amount,
+               b->cycle_s, b->period_s, b->cycle_agrees ? "yes" : "no");
+    }
+    const dls_profile profile = dls_burst_profile(burst);
+    fputs("metrics", stdout);
+    for (int k = 0; k < DLS_METRICS; k++) {
+        printf(" %.6g", profile.metric[k]);
+    }
+    putchar('\n');
+}
+
+dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
+                                 const dls_work_setting *setting, const dls_series_options *opts,
+                                 dls_error *err)
+{
+    dls_timeline timeline;
+    dls_burst burst[DLS_RESOURCES];
+    double *x[DLS_TRACKS];
+    DLS_TRY(dls_timeline_build(model, w, setting, &timeline, err));
+    double *samples = dls_alloc_zero(DLS_TRACKS * opts->n_samples, sizeof *samples);
+    dls_status status =
+        samples ? DLS_OK
+                : dls_nomem(err, "samples", DLS_TRACKS * opts->n_samples * sizeof *samples);
+    for (int r = 0; r < DLS_TRACKS; r++) {
+        x[r] = samples ? samples + (size_t)r * opts->n_samples : NULL;
+    }
+    if (status == DLS_OK) {
+        status = dls_series_sample(&timeline, opts, x, err);
+    }
+    for (int r = 0; r < DLS_TRACKS && status == DLS_OK; r++) {
+        const bool network = r == DLS_TRACK_RX || r == DLS_TRACK_TX;
+        const dls_burst_options how = {.interval_s = opts->interval_s,
+                                       .capacity =
+                                           network && setting->fabric ? setting->fabric->bps : 1};
+        status = dls_burst_analyze(x[r], opts->n_samples, &how, &burst[r], err);
+    }
+    if (status == DLS_OK) {
+        print(burst, timeline.step_s);
+    }
+    dls_free(samples);
+    dls_timeline_fini(&timeline);
+    return status;
+}
