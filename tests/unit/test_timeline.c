@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The timeline of a step: a hand-made network in settings worked out by hand, conservation of bytes
+ * and of GPU time for real ones, samples against the timeline they were taken from.
+ */
+#include "base/alloc.h"
+#include "predictor/measure/burst.h"
+#include "predictor/operator/series.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int near(double a, double b, double part)
+{
+    return fabs(a - b) <= part * fmax(fabs(a), fabs(b));
+}
+
+/* A GPU of 1 Tflop/s and 1 GB/s whose constants are 1; two layers of one second a kernel. */
+static const dls_hw_gpu unit_gpu = {
+    .name = "unit", .fp32_flops = 1e12, .mem_bps = 1e9, .mem_bytes = 1e12};
+static const dls_hw_gpu slow_gpu = {
+    .name = "slow", .fp32_flops = 5e11, .mem_bps = 5e8, .mem_bytes = 1e12};
+static dls_opmodel unit_model(void)
+{
+    dls_opmodel m = {0};
+    for (int n = 0; n < DLS_OPMODEL_NUMERICS; n++) {
+        for (int f = 0; f < DLS_KERNEL_FAMILIES; f++) {
+            m.eta[n][f] = 1;
+        }
+    }
+    return m;
+}
+
+static dls_kernel unit_kernel[] = {
+    {.family = DLS_KERNEL_MATMUL, .repeats = 1, .layer = 0, .tensor = -1, .flops = 1e12},
+    {.family = DLS_KERNEL_MATMUL,
+     .repeats = 1,
+     .layer = 0,
+     .backward = 1,
+     .tensor = 0,
+     .flops = 1e12,
+     .moved = 1.25e8},
+    {.family = DLS_KERNEL_MATMUL, .repeats = 1, .layer = 1, .tensor = -1, .flops = 1e12},
+    {.family = DLS_KERNEL_MATMUL,
+     .repeats = 1,
+     .layer = 1,
+     .backward = 1,
+     .tensor = 1,
+     .flops = 1e12}};
+static double unit_tensor[] = {3e7, 1e7};
+static const dls_workload unit_net = {.kernel = unit_kernel,
+                                      .n_kernels = 4,
+                                      .tensor = unit_tensor,
+                                      .n_tensors = 2,
+                                      .params = 4e7,
+                                      .optimiser = DLS_OPTIMISER_SGD};
+
+/* Rate just before a moment. */
+static double rate_at(const dls_track *t, double at_s)
+{
+    return (dls_track_integral(t, at_s) - dls_track_integral(t, at_s - 1e-6)) / 1e-6;
+}
+
+static void one_worker_by_hand(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 1};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    /* two forward seconds, two backward, 4 * 3 * 4e7 bytes of update at 1 GB/s */
+    assert_true(near(t.step_s, 4.48, 1e-12));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.48, 1e-9));
+    /* The first layer's backward kernel is the last: half a gigabyte in its second. */
+    assert_true(near(rate_at(&t.track[DLS_TRACK_GPU_MEM], 3.5), 0.5, 1e-6));
+    assert_true(rate_at(&t.track[DLS_TRACK_GPU_MEM], 2.5) == 0);
+    assert_true(near(rate_at(&t.track[DLS_TRACK_GPU_MEM], 4.2), 1, 1e-6));
+    assert_true(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s) == 0);
+    dls_timeline_fini(&t);
+}
+
+static void ring_by_hand(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    /* 2 workers: 160 MB at 160 MB/s, one second, a quarter of it for the second tensor */
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 5.48, 1e-12));
+    const dls_track *tx = &t.track[DLS_TRACK_TX];
+    assert_true(dls_track_integral(tx, 2.99) == 0); /* the last layer's gradient is ready at 3 */
+    assert_true(near(dls_track_integral(tx, 3.25), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 4.0), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, 4.75), 1.6e8, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], t.step_s), 1.6e8, 1e-9));
+    /* GPU waits from 4 to 5. */
+    assert_true(rate_at(&t.track[DLS_TRACK_GPU], 4.5) == 0);
+    dls_timeline_fini(&t);
+
+    /* Hidden completely: the network is as fast as the step demands, bytes are the same. */
+    const dls_fabric hidden = {.bps = 1.6e8, .gamma = 1000};
+    dls_work_setting squeezed = s;
+    squeezed.fabric = &hidden;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &squeezed, &t, NULL), DLS_OK);
+    assert_true(near(t.step_s, 4.48, 1e-3));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s), 1.6e8, 1e-9));
+    dls_timeline_fini(&t);
+}
+
+static void servers_and_hosts(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    const dls_host host = {.slowdown = 2, .floor_s = 9};
+    dls_work_setting s = {
+        .gpu = &unit_gpu, .batch = 1, .n_workers = 2, .n_servers = 1, .fabric = &f, .host = &host};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    const double one_s = pow(pow(8.96, 4) + pow(9, 4), 0.25);
+    assert_true(
+        near(t.step_s, one_s + 1, 1e-9)); /* half of 2 * 160 MB at 160 MB/s, nothing hides */
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], 0.25), 4e7, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_RX], t.step_s), 8e7, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s), 8e7, 1e-9));
+    assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.48, 1e-9));
+    assert_true(dls_track_integral(&t.track[DLS_TRACK_GPU], one_s - 8.96) == 0);
+    dls_timeline_fini(&t);
+
+    s.async = true;
+    s.host = NULL;
+    dls_step_in_setting step;
+    assert_int_equal(dls_setting_step(&m, &unit_net, &s, &step, NULL), DLS_OK);
+    assert_true(near(step.step_s, 4.48 + 2, 1e-9));
+
+    const dls_hw_gpu *const kinds[] = {&unit_gpu, &slow_gpu};
+    double mixed_s = 0;
+    assert_int_equal(dls_setting_step_mixed(&m, &unit_net, &s, kinds, &mixed_s, NULL), DLS_OK);
+    assert_true(near(mixed_s, 2 / (1 / 6.48 + 1 / (8.96 + 2)), 1e-9));
+    s.async = false;
+    assert_int_equal(dls_setting_step_mixed(&m, &unit_net, &s, kinds, &mixed_s, NULL), DLS_OK);
+    assert_true(near(mixed_s, 8.96 + 1, 1e-9));
+}
+
+static void load_model(dls_hardware *hw, dls_opmodel *m)
+{
+    char path[4200], folder[4096];
+    const char *source = getenv("DLSIM_SOURCE");
+    snprintf(folder, sizeof folder, "%s/configs/hardware", source ? source : ".");
+    snprintf(path, sizeof path, "%s/operator.cfg", folder);
+    assert_int_equal(dls_hardware_load(folder, hw, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load(path, m, NULL), DLS_OK);
+}
+
+/* Every network on every GPU: bytes of the exchange, GPU time of the kernels, rates in range. */
+static void nothing_is_lost(void **state)
+{
+    (void)state;
+    static dls_opmodel m;
+    dls_hardware hw;
+    load_model(&hw, &m);
+    for (const char *const *name = dls_workload_names(); *name; name++) {
+        dls_workload w;
+        assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);
+        for (size_t g = 0; g < hw.n_gpus; g++) {
+            for (int servers = 0; servers < 3; servers++) {
+                const dls_work_setting s = {.gpu = &hw.gpu[g],
+                                            .batch = 8,
+                                            .n_workers = 4,
+                                            .n_servers = servers,
+                                            .fabric = dls_opmodel_fabric(&m, "p100_servers")};
+                dls_step_in_setting step;
+                dls_timeline t;
+                assert_int_equal(dls_setting_step(&m, &w, &s, &step, NULL), DLS_OK);
+                assert_int_equal(dls_timeline_build(&m, &w, &s, &t, NULL), DLS_OK);
+                const double bytes = (servers ? 0.75 : 1.5) * 4 * w.params;
+                assert_true(t.step_s == step.step_s);
+                for (int r = 0; r < DLS_TRACKS; r++) {
+                    const dls_track *k = &t.track[r];
+                    const double all = dls_track_integral(k, t.step_s);
+                    assert_true(k->n > 0 && k->end_s[k->n - 1] == t.step_s);
+                    for (size_t i = 0; i < k->n; i++) {
+                        assert_true(k->rate[i] >= 0);
+                        assert_true(i == 0 || k->end_s[i] > k->end_s[i - 1]);
+                        assert_true(r > DLS_TRACK_GPU || k->rate[i] <= 1);
+                    }
+                    if (r == DLS_TRACK_RX || r == DLS_TRACK_TX) {
+                        assert_true(near(all, bytes, 1e-6));
+                    } else if (r == DLS_TRACK_GPU) {
+                        assert_true(all <= step.gpu.gpu_s * (1 + 1e-9));
+                        assert_true(all > 0.3 * step.gpu.gpu_s);
+                    }
+                }
+                dls_timeline_fini(&t);
+            }
+        }
+        dls_workload_fini(&w);
+    }
+    dls_hardware_fini(&hw);
+}
+
+#define N 4000
+static double buffer[2][DLS_TRACKS][N];
+
+static dls_status sample(const dls_timeline *t, const dls_series_options *o, int which)
+{
+    double *x[DLS_TRACKS];
+    for (int r = 0; r < DLS_TRACKS; r++) {
+        x[r] = buffer[which][r];
+    }
+    return dls_series_sample(t, o, x, NULL);
+}
+
+static void samples_match_the_timeline(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    const dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2, .fabric = &f};
+    dls_timeline t;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, NULL), DLS_OK);
+    /* One sample a step without noise: the mean of a step, every time. */
+    dls_series_options o = {.interval_s = t.step_s, .n_samples = N, .seed = 3};
+    assert_int_equal(sample(&t, &o, 0), DLS_OK);
+    for (size_t i = 0; i < N; i++) {
+        for (int r = 0; r < DLS_TRACKS; r++) {
+            const double mean = dls_track_integral(&t.track[r], t.step_s) / t.step_s;
+            assert_true(near(buffer[0][r][i], mean, 1e-6));
+        }
+    }
+    /* With noise: phases as long as the timeline's, and the same again from the same seed. */
+    o = (dls_series_options){.interval_s = 0.05,
+                             .n_samples = N,
+                             .step_spread = 0.02,
+                             .jitter_frac = 0.1,
+                             .noise_frac = 0.02,
+                             .seed = 3,
+                             .entity = 5};
+    assert_int_equal(sample(&t, &o, 0), DLS_OK);
+    assert_int_equal(sample(&t, &o, 1), DLS_OK);
+    assert_memory_equal(buffer[0], buffer[1], sizeof buffer[0]);
+    const dls_burst_options how = {.interval_s = 0.05, .capacity = 1};
+    dls_burst b;
+    assert_int_equal(dls_burst_analyze(buffer[0][DLS_TRACK_GPU], N, &how, &b, NULL), DLS_OK);
+    assert_int_equal(b.pattern, DLS_PATTERN_BIB);
+    assert_true(near(b.idle_s, 1, 0.1));
+    assert_true(near(b.burst_s, 4.48, 0.03));
+    assert_true(near(b.burst_amount, 1, 0.05));
+    assert_true(b.cycle_agrees);
+    o.entity = 6;
+    assert_int_equal(sample(&t, &o, 1), DLS_OK);
+    assert_true(memcmp(buffer[0], buffer[1], sizeof buffer[0]) != 0);
+    dls_timeline_fini(&t);
+}
+
+static size_t allowed, asked;
+static int deny_after(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return asked++ < allowed;
+}
+
+static void mistakes(void **state)
+{
+    (void)state;
+    const dls_opmodel m = unit_model();
+    const dls_fabric f = {.bps = 1.6e8, .gamma = 1};
+    dls_work_setting s = {.gpu = &unit_gpu, .batch = 1, .n_workers = 2};
+    dls_timeline t;
+    dls_error err;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, &err), DLS_EINPUT);
+    s.fabric = &f;
+    s.async = true;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, &err), DLS_EINPUT);
+    s.async = false;
+    s.n_workers = 0;
+    assert_int_equal(dls_timeline_build(&m, &unit_net, &s, &t, &err), DLS_EINPUT);
+    s.n_workers = 2;
+    dls_status status = DLS_ENOMEM;
+    for (allowed = 0; status == DLS_ENOMEM; allowed++) {
+        asked = 0;
+        dls_alloc_set_hook(deny_after, NULL);
+        status = dls_timeline_build(&m, &unit_net, &s, &t, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+    }
+    assert_int_equal(status, DLS_OK);
+    assert_true(allowed > 4);
+    const dls_series_options bad[] = {{.interval_s = 0, .n_samples = 1},
+                                      {.interval_s = 1, .n_samples = 0},
+                                      {.interval_s = 1, .n_samples = 1, .jitter_frac = 0.5},
+                                      {.interval_s = 1, .n_samples = 1, .noise_frac = 1},
+                                      {.interval_s = 1, .n_samples = 1, .step_spread = -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(sample(&t, &bad[i], 0), DLS_EINPUT);
+    }
+    dls_timeline_fini(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_worker_by_hand),         cmocka_unit_test(ring_by_hand),
+        cmocka_unit_test(servers_and_hosts),          cmocka_unit_test(nothing_is_lost),
+        cmocka_unit_test(samples_match_the_timeline), cmocka_unit_test(mistakes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
