@@ -189,8 +189,7 @@ void dls_arch_describe(const dls_arch *a, char *text, size_t size)
              a->gru ? ", gru" : "", a->skip ? ", skip" : "", dls_pool_names[a->pool]);
 }
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 
 typedef struct visitor {
     dls_tensor_visit visit;

@@ -126,8 +126,7 @@ extern const char *const dls_scaler_names[DLS_SCALE_COUNT + 1];
 /* Index of name (of length len) in a NULL-ended list, -1 if absent. */
 int32_t dls_name_index(const char *const *names, const char *name, size_t len);
 
-/* ---- tensors ------------------------------------------------------------------------------------
- */
+/* ---- tensors -------------------------------------------------------------------------------- */
 
 #define DLS_TENSOR_NAME_MAX 96
 

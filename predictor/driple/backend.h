@@ -63,8 +63,8 @@ typedef const dls_driple_ops *(*dls_driple_module_fn)(uint32_t abi);
  * installation's library folder. EPREDICTOR says what was tried. *handle is for dlclose. */
 dls_status dls_driple_module_open(const char *path, const dls_driple_ops **ops, void **handle,
                                   dls_error *err) DLS_MUST_CHECK;
-/* Is there a CUDA driver at all? Without one the module, which brings 200 MB of libraries, need not be
- * opened to learn that there is no device. */
+/* Is there a CUDA driver at all? Without one the module, which brings 200 MB of libraries, need not
+ * be opened to learn that there is no device. */
 bool dls_driple_driver_present(void);
 void dls_driple_module_close(void *handle); /* NULL-safe */
 

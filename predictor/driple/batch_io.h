@@ -34,8 +34,7 @@ dls_status dls_graph_reader_read(dls_graph_reader *r, size_t group, const dls_gr
                                  size_t first, size_t n, const dls_graph **graphs,
                                  dls_error *err) DLS_MUST_CHECK;
 
-/* ---- answers ------------------------------------------------------------------------------------
- */
+/* ---- answers -------------------------------------------------------------------------------- */
 
 typedef struct dls_output_writer dls_output_writer;
 

@@ -29,8 +29,7 @@ static REAL edge_weight(const dls_graph *g, int64_t e)
     return g->weight ? (REAL)g->weight[e] : 1;
 }
 
-/* ---- GCN and GIN --------------------------------------------------------------------------------
- */
+/* ---- GCN and GIN ---------------------------------------------------------------------------- */
 
 /* S = D^-1/2 (A + I) D^-1/2 with d = 1 + row sum; depends on A only, so done once per graph. */
 static void normalise(graph_ctx *x, bool as_dense)
@@ -96,8 +95,7 @@ static void conv_gin(const dls_arch *a, const conv *c, graph_ctx *x, const REAL 
     }
 }
 
-/* ---- GAT ----------------------------------------------------------------------------------------
- */
+/* ---- GAT ------------------------------------------------------------------------------------ */
 
 static REAL leaky(REAL v, REAL slope)
 {

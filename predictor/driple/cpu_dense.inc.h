@@ -133,8 +133,7 @@ static void row_times(const REAL *a, int32_t k, const REAL *b, ptrdiff_t ldb, in
     }
 }
 
-/* ---- GRU ----------------------------------------------------------------------------------------
- */
+/* ---- GRU ------------------------------------------------------------------------------------ */
 
 typedef struct cell {
     int32_t width;    /* H */
@@ -210,8 +209,7 @@ static void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *o
     }
 }
 
-/* ---- LSTM ---------------------------------------------------------------------------------------
- */
+/* ---- LSTM ----------------------------------------------------------------------------------- */
 
 INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld, int32_t k,
                        const REAL *w1, const REAL *w2, const REAL *bias, REAL *c, REAL *out)
@@ -275,8 +273,7 @@ static void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out
     }
 }
 
-/* ---- sparse rows --------------------------------------------------------------------------------
- */
+/* ---- sparse rows ---------------------------------------------------------------------------- */
 
 typedef struct csr {
     int32_t n;

@@ -298,8 +298,7 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
     return rows;
 }
 
-/* ---- readouts -----------------------------------------------------------------------------------
- */
+/* ---- readouts ------------------------------------------------------------------------------- */
 
 static void softmax(REAL *w, int32_t n, int32_t np)
 {

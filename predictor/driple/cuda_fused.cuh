@@ -57,8 +57,7 @@ static __device__ __forceinline__ float start_value(const fused_args &p, int sou
     return k < p.n_features ? p.features[((size_t)source * p.n + i) * p.n_features + k] : 0.0f;
 }
 
-/* ---- float32 ------------------------------------------------------------------------------------
- */
+/* ---- float32 -------------------------------------------------------------------------------- */
 
 static inline size_t fused_f32_bytes(int rt)
 {
@@ -242,8 +241,7 @@ static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_f32(fuse
     }
 }
 
-/* ---- bf16 ---------------------------------------------------------------------------------------
- */
+/* ---- bf16 ----------------------------------------------------------------------------------- */
 
 static inline size_t fused_bf16_bytes(void)
 {
@@ -441,8 +439,7 @@ static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_bf16(fus
     }
 }
 
-/* ---- Set2Set ------------------------------------------------------------------------------------
- */
+/* ---- Set2Set -------------------------------------------------------------------------------- */
 
 static inline size_t fused_s2s_bytes(int n)
 {

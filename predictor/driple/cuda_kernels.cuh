@@ -217,8 +217,7 @@ static __global__ void k_pool(const float *x, int n, int h, int n_rows, int take
     out[i] = take_max ? v : v / (float)n;
 }
 
-/* ---- MLP ----------------------------------------------------------------------------------------
- */
+/* ---- MLP ------------------------------------------------------------------------------------ */
 
 #define MLP_LAYERS_MAX 16
 #define MLP_PAIRS 16

@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the plain file -----------------------------------------------------------------------------
- */
+/* ---- the plain file ------------------------------------------------------------------------- */
 
 static dls_status read_group(hid_t group, const char *where, dls_tensors *set, dls_error *err)
 {
@@ -52,8 +51,7 @@ static dls_status read_plain(const char *path, const char *group_name, dls_tenso
     return status;
 }
 
-/* ---- reading the architecture off names and shapes ----------------------------------------------
- */
+/* ---- reading the architecture off names and shapes ------------------------------------------ */
 
 /* How many of prefix0suffix, prefix1suffix, ... are there. */
 static int32_t count_named(const dls_tensors *set, const char *prefix, const char *suffix)
@@ -184,8 +182,7 @@ dls_status dls_inspector_import(const char *path, const char *group, const char 
     return DLS_OK;
 }
 
-/* ---- settings -----------------------------------------------------------------------------------
- */
+/* ---- settings ------------------------------------------------------------------------------- */
 
 static dls_status same_as_base(const dls_inspector *insp, const dls_tensor *t, const char *where,
                                dls_error *err)

@@ -179,8 +179,7 @@ const dls_tensor *dls_inspector_tensor(const dls_inspector *insp, int32_t settin
     return dls_tensors_find(&insp->base, name);
 }
 
-/* ---- checking -----------------------------------------------------------------------------------
- */
+/* ---- checking ------------------------------------------------------------------------------- */
 
 typedef struct checker {
     const dls_tensors *set;
@@ -260,8 +259,7 @@ dls_status dls_inspector_check(const dls_inspector *insp, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- random weights -----------------------------------------------------------------------------
- */
+/* ---- random weights ------------------------------------------------------------------------- */
 
 typedef struct randomiser {
     dls_tensors *set;

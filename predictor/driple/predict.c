@@ -128,8 +128,7 @@ const char *dls_predictor_notes(const dls_predictor *p)
     return p->notes;
 }
 
-/* ---- a batch ------------------------------------------------------------------------------------
- */
+/* ---- a batch -------------------------------------------------------------------------------- */
 
 typedef struct ranked {
     dls_pair pair;

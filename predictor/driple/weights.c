@@ -23,8 +23,7 @@ static uint64_t text_hash(const char *s)
     return h;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
 static hid_t make_group(hid_t loc, const char *name)
 {
@@ -129,8 +128,7 @@ dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_e
     return dls_atomicfile_commit(&out, err);
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading -------------------------------------------------------------------------------- */
 
 static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dls_error *err)
 {

@@ -47,8 +47,7 @@ static double resident_mb(void)
     return (double)r.ru_maxrss / 1024;
 }
 
-/* ---- peak ---------------------------------------------------------------------------------------
- */
+/* ---- peak ----------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 /* Ten independent chains hide the latency; named one by one, they stay in registers whatever the
@@ -90,8 +89,7 @@ static double peak_gflops(const char *isa)
 }
 #endif
 
-/* ---- work ---------------------------------------------------------------------------------------
- */
+/* ---- work ----------------------------------------------------------------------------------- */
 
 static double layer_flop(double n, double in, double h, double edges)
 {
@@ -196,8 +194,7 @@ static bool measure(const dls_inspector *insp, const dls_predictor_options *o, c
     return true;
 }
 
-/* ---- CPU ----------------------------------------------------------------------------------------
- */
+/* ---- CPU ------------------------------------------------------------------------------------ */
 
 static void bench_cpu(void)
 {
@@ -296,8 +293,7 @@ static void bench_density(void)
     dls_inspector_destroy(insp);
 }
 
-/* ---- CUDA ---------------------------------------------------------------------------------------
- */
+/* ---- CUDA ----------------------------------------------------------------------------------- */
 
 static void cuda_rate(const char *module, const char *name, dls_precision precision,
                       const char *path, const dls_graph *g, size_t n)

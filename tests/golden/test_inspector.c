@@ -70,8 +70,7 @@ static double distance(const double *a, const double *b, size_t n)
     return error / top;
 }
 
-/* ---- states in between --------------------------------------------------------------------------
- */
+/* ---- states in between ---------------------------------------------------------------------- */
 
 typedef struct watch {
     hid_t file;
@@ -144,8 +143,7 @@ static void check_states(const dls_inspector *insp, const dls_cpu_engine *engine
     engine->unpack(packed);
 }
 
-/* ---- outputs ------------------------------------------------------------------------------------
- */
+/* ---- outputs -------------------------------------------------------------------------------- */
 
 static double predict_all(const dls_inspector *insp, const dls_graph *graphs, size_t n,
                           const dls_predictor_options *o, const double *expected)

@@ -37,8 +37,7 @@ struct emu_dim {
     unsigned x;
 };
 
-/* ---- the machine --------------------------------------------------------------------------------
- */
+/* ---- the machine ---------------------------------------------------------------------------- */
 
 struct emu_thread {
     ucontext_t context;
@@ -262,8 +261,7 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
 #define DLS_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                 \
     emu_launch((unsigned)(grid), (unsigned)(block), (shared_bytes), [&]() { kernel(__VA_ARGS__); })
 
-/* ---- run time library ---------------------------------------------------------------------------
- */
+/* ---- run time library ----------------------------------------------------------------------- */
 
 typedef int cudaError_t;
 typedef void *cudaStream_t;
@@ -380,8 +378,7 @@ static inline cudaError_t cudaGetLastError(void)
     return cudaSuccess;
 }
 
-/* ---- cuBLAS -------------------------------------------------------------------------------------
- */
+/* ---- cuBLAS --------------------------------------------------------------------------------- */
 
 typedef int *cublasHandle_t;
 enum { CUBLAS_STATUS_SUCCESS = 0 };

@@ -255,8 +255,7 @@ static void test_engines(void **state)
     }
 }
 
-/* ---- refusals -----------------------------------------------------------------------------------
- */
+/* ---- refusals ------------------------------------------------------------------------------- */
 
 static void refused(const dls_inspector *insp, const dls_graph *g, const dls_query *q,
                     const char *says)
@@ -344,8 +343,7 @@ static void test_no_cuda(void **state)
     dls_inspector_destroy(insp);
 }
 
-/* ---- failed allocations -------------------------------------------------------------------------
- */
+/* ---- failed allocations --------------------------------------------------------------------- */
 
 static int allocations_left;
 

@@ -293,8 +293,7 @@ static void test_saving(void **state)
     dls_inspector_destroy(a);
 }
 
-/* ---- graphs -------------------------------------------------------------------------------------
- */
+/* ---- graphs --------------------------------------------------------------------------------- */
 
 static void write_pair(const char *group, int rank_a, const hsize_t *adj, int rank_x,
                        const hsize_t *x, double fill)
@@ -407,8 +406,7 @@ static void test_output(void **state)
     assert_int_not_equal(access(other, F_OK), 0); /* given up: nothing there */
 }
 
-/* ---- failed allocations -------------------------------------------------------------------------
- */
+/* ---- failed allocations --------------------------------------------------------------------- */
 
 static int allocations_left;
 

@@ -72,8 +72,7 @@ typedef struct dls_query {
     int32_t setting_idx; /* DLS_SETTING_BASE: the base inspector itself */
 } dls_query;
 
-/* ---- inspectors ---------------------------------------------------------------------------------
- */
+/* ---- inspectors ----------------------------------------------------------------------------- */
 
 typedef struct dls_inspector dls_inspector;
 
@@ -99,8 +98,7 @@ DLS_API int32_t dls_inspector_find(const dls_inspector *insp, const char *name);
 /* One line: "gcn, 3 features, hidden 64, N/2 layers, gru, set2set, 14 settings". */
 DLS_API void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size);
 
-/* ---- predictors ---------------------------------------------------------------------------------
- */
+/* ---- predictors ----------------------------------------------------------------------------- */
 
 typedef enum dls_backend_kind {
     DLS_BACKEND_AUTO = 0,

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A chunk of a job: how much of it fits, where its arrays lie on host and device, and its upload.
+ */
+#ifndef DLS_CUDA_CHUNK_CUH
+#define DLS_CUDA_CHUNK_CUH
+
+#include "predictor/driple/cuda_state.cuh"
+
+struct bump {
+    unsigned char *at;
+    size_t used;
+};
+template <typename T> static T *take(bump *b, size_t n)
+{
+    T *p = b->at ? (T *)(b->at + b->used) : NULL;
+    b->used += (n * sizeof(T) + 255) / 256 * 256;
+    return p;
+}
+
+/* How large a chunk is; rows and graphs are bounded by the pairs. */
+struct extent {
+    size_t pairs, graphs, rows, nodes, edges;
+    int n;
+    bool weighted, suffix;
+};
+
+/* Host arrays, uploaded as one block, so host and device have the same layout. */
+struct upload {
+    float *features;
+    int *row_start, *col;
+    float *weight;
+    int *identity;                    /* [graphs] 0, 1, ... */
+    int *source, *graph_of, *conv_of; /* [rows] */
+    int *row_of, *setting;            /* [pairs] */
+};
+
+struct device_work {
+    float *val, *root, *diag;
+    float *state, *state2; /* prefix result [G][n][h], suffix result [R][n][h] */
+    float *pooled, *out;
+    /* plain path */
+    float *x, *y, *agg, *gi, *gh;    /* [max(G, R)][n][h or 3h] */
+    float *gates, *q, *cell, *score; /* Set2Set */
+};
+
+static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
+{
+    upload u;
+    u.features = take<float>(b, x->graphs * x->n * c->insp->arch.n_features);
+    u.row_start = take<int>(b, x->graphs * (x->n + 1));
+    u.col = take<int>(b, x->edges);
+    u.weight = take<float>(b, x->weighted ? x->edges : 0);
+    u.identity = take<int>(b, x->graphs);
+    u.source = take<int>(b, x->rows);
+    u.graph_of = take<int>(b, x->rows);
+    u.conv_of = take<int>(b, x->rows);
+    u.row_of = take<int>(b, x->pairs);
+    u.setting = take<int>(b, x->pairs);
+    return u;
+}
+
+static bool fused_layers_fit(const cuda_state *c, int n)
+{
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H && c->insp->arch.gru &&
+           n <= (c->fast ? BF16_NODES : 144);
+}
+
+static bool fused_s2s_fits(const cuda_state *c, int n)
+{
+    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= 1024;
+}
+
+static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
+{
+    const size_t h = (size_t)c->insp->arch.hidden;
+    const size_t most = x->rows > x->graphs ? x->rows : x->graphs;
+    device_work w;
+    memset(&w, 0, sizeof w);
+    w.val = take<float>(b, x->edges);
+    w.root = take<float>(b, x->nodes);
+    w.diag = take<float>(b, x->nodes);
+    w.state = take<float>(b, x->nodes * h);
+    w.state2 = take<float>(b, x->suffix ? x->rows * x->n * h : 0);
+    w.pooled = take<float>(b, most * (size_t)dls_arch_pooled_width(&c->insp->arch));
+    w.out = take<float>(b, x->pairs * DLS_METRICS);
+    w.score = take<float>(b, most * x->n);
+    if (!fused_layers_fit(c, x->n)) {
+        w.x = take<float>(b, most * x->n * h);
+        w.y = take<float>(b, most * x->n * h);
+        w.agg = take<float>(b, most * x->n * h);
+        w.gi = take<float>(b, most * x->n * 3 * h);
+        w.gh = take<float>(b, most * x->n * 3 * h);
+    }
+    if (!fused_s2s_fits(c, x->n)) {
+        w.gates = take<float>(b, most * 4 * h);
+        w.q = take<float>(b, most * 2 * h);
+        w.cell = take<float>(b, most * h);
+    }
+    return w;
+}
+
+/* Does a setting have layers of its own on graphs of n nodes? */
+static bool own_layers(const cuda_state *c, int setting, int n)
+{
+    const int depth = dls_arch_layers(&c->insp->arch, n);
+    return setting >= 0 && c->insp->settings[setting].has_conv &&
+           dls_arch_prefix_layers(depth) < depth;
+}
+
+/* Pairs [first, last): how many graphs, rows, edges. */
+static extent measure(const cuda_state *c, const dls_driple_job *job, size_t first, size_t last)
+{
+    extent x;
+    memset(&x, 0, sizeof x);
+    x.n = job->graphs[job->pairs[first].graph].n_nodes;
+    x.pairs = last - first;
+    bool base_row = false;
+    for (size_t i = first; i < last; i++) {
+        const dls_pair *p = &job->pairs[i];
+        if (i == first || p->graph != job->pairs[i - 1].graph) {
+            const dls_graph *g = &job->graphs[p->graph];
+            x.graphs++;
+            x.edges += (size_t)g->row_start[g->n_nodes];
+            x.weighted = x.weighted || g->weight;
+            base_row = false;
+        }
+        const bool own = own_layers(c, p->setting, x.n);
+        x.suffix = x.suffix || own;
+        x.rows += own || !base_row;
+        base_row = base_row || !own;
+    }
+    x.nodes = x.graphs * (size_t)x.n;
+    return x;
+}
+
+static size_t chunk_bytes(const cuda_state *c, const extent *x)
+{
+    bump b = {NULL, 0};
+    (void)lay_upload(c, x, &b);
+    (void)lay_work(c, x, &b);
+    return b.used;
+}
+
+/* The end of the chunk that starts at `first`: one size, within the memory of a slot, at most
+ * chunk_limit pairs, edges that an int counts. */
+static size_t chunk_end(const cuda_state *c, const dls_driple_job *job, size_t first)
+{
+    const int n = job->graphs[job->pairs[first].graph].n_nodes;
+    size_t last = first + 1;
+    size_t step = 1;
+    while (last < job->n_pairs) {
+        size_t next = last + step < job->n_pairs ? last + step : job->n_pairs;
+        if (job->graphs[job->pairs[next - 1].graph].n_nodes == n) {
+            const extent x = measure(c, job, first, next);
+            if (next - first <= c->chunk_limit && x.edges < (size_t)1 << 30 &&
+                chunk_bytes(c, &x) <= c->memory_bytes / SLOTS) {
+                last = next;
+                step *= 2;
+                continue;
+            }
+        }
+        if (step == 1) {
+            break;
+        }
+        step = 1;
+    }
+    return last;
+}
+
+static void fill_upload(const cuda_state *c, const dls_driple_job *job, size_t first,
+                        const extent *x, const upload *u)
+{
+    const dls_inspector *insp = c->insp;
+    const int f = insp->arch.n_features;
+    const int n_convs = dls_arch_n_convs(&insp->arch);
+    size_t edges = 0;
+    int g = -1;
+    int row = -1;
+    int base_row = -1;
+    for (size_t i = 0; i < x->pairs; i++) {
+        const dls_pair *p = &job->pairs[first + i];
+        if (i == 0 || p->graph != job->pairs[first + i - 1].graph) {
+            const dls_graph *from = &job->graphs[p->graph];
+            g++;
+            u->identity[g] = g;
+            base_row = -1;
+            for (int k = 0; k < x->n * f; k++) {
+                u->features[(size_t)g * x->n * f + k] =
+                    (float)((from->x[k] - insp->feature_shift[k % f]) / insp->feature_scale[k % f]);
+            }
+            for (int k = 0; k <= x->n; k++) {
+                u->row_start[(size_t)g * (x->n + 1) + k] =
+                    (int)(edges + (size_t)from->row_start[k]);
+            }
+            const size_t m = (size_t)from->row_start[x->n];
+            memcpy(u->col + edges, from->col, m * sizeof(int));
+            for (size_t e = 0; x->weighted && e < m; e++) {
+                u->weight[edges + e] = from->weight ? (float)from->weight[e] : 1.0f;
+            }
+            edges += m;
+        }
+        const bool own = own_layers(c, p->setting, x->n);
+        if (own || base_row < 0) {
+            row++;
+            base_row = own ? base_row : row;
+            u->source[row] = g;
+            u->graph_of[row] = g;
+            u->conv_of[row] = own ? n_convs + p->setting : 1;
+        }
+        u->row_of[i] = own ? row : base_row;
+        u->setting[i] = p->setting;
+    }
+}
+
+#endif

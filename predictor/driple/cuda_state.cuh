@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the CUDA backend keeps between calls.
+ */
+#ifndef DLS_CUDA_STATE_CUH
+#define DLS_CUDA_STATE_CUH
+
+#include "predictor/driple/backend.h"
+#include "predictor/driple/cuda_fused.cuh"
+#include "predictor/driple/cuda_pack.cuh"
+
+#define SLOTS 2
+#define DEFAULT_BYTES ((size_t)1 << 30)
+#define BLOCK 256
+#define MLP_BYTES_MAX 49152 /* what a kernel may use without asking */
+
+/* Device and host memory of one chunk; capacities in pairs, nodes, edges. */
+struct slot {
+    unsigned char *dev, *host;
+    size_t dev_bytes, host_bytes;
+    cudaEvent_t done;
+    double *out; /* where the answers go once done; NULL: free */
+    const float *host_out;
+    size_t n_out;
+};
+
+struct cuda_state {
+    const dls_inspector *insp;
+    bool fast, plain_only, has_event[SLOTS];
+    size_t memory_bytes;
+    size_t chunk_limit; /* pairs; halved when memory runs out */
+    int n_sm;
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    pack_layout pack;
+    float *w;
+    uint2 *frag;
+    slot slots[SLOTS];
+    char device[64];
+    char note[256];
+};
+
+static dls_status cuda_fail(dls_error *err, cudaError_t e, const char *what)
+{
+    const dls_status status = e == cudaErrorMemoryAllocation ? DLS_ENOMEM : DLS_EPREDICTOR;
+    return dls_fail(err, status, "cuda", "%s: %s", what, cudaGetErrorString(e));
+}
+#define CUDA_TRY(call)                                                                             \
+    do {                                                                                           \
+        const cudaError_t e_ = (call);                                                             \
+        if (e_ != cudaSuccess) {                                                                   \
+            return cuda_fail(err, e_, #call);                                                      \
+        }                                                                                          \
+    } while (0)
+#define BLAS_TRY(call)                                                                             \
+    do {                                                                                           \
+        if ((call) != CUBLAS_STATUS_SUCCESS) {                                                     \
+            return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s failed", #call);                      \
+        }                                                                                          \
+    } while (0)
+
+/* Shared memory of k_mlp. */
+static size_t mlp_bytes(const dls_arch *a)
+{
+    return 2 * MLP_PAIRS * (size_t)dls_arch_pooled_width(a) * sizeof(float);
+}
+
+#endif
