@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim operators: the commands of docs/operator.md, its table, answers that must hold, refusals.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+doc=$source/docs/operator.md
+hardware=$source/configs/hardware
+
+# The table in the documentation is what the command prints, and every target is met.
+"$dlsim" operators validate --hardware="$hardware" >now.md || fail "a target is missed"
+sed -n '/<!-- operators validate -->/,/<!-- end -->/p' "$doc" | sed '1d;$d' >doc.md
+diff doc.md now.md >&2 || fail "docs/operator.md is not current"
+points=$("$dlsim" operators validate --points --hardware="$hardware" |
+    grep -cE '\| (judge|calibrate) \|')
+test "$points" = 368 || fail "$points points"
+
+# Every command of the page runs.
+cp -r "$source/configs" .
+ln -s "$(realpath "$dlsim")" dlsim
+PATH=$work:$PATH
+sed -n '/^```sh/,/^```/p' "$doc" | grep '^dlsim ' >commands.txt
+test "$(wc -l <commands.txt)" -ge 5 || fail "commands are missing"
+while read -r line; do
+    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
+done <commands.txt
+test -s operator.cfg || fail "calibrate wrote nothing"
+
+# Numbers that must hold.
+value() { awk -v key="$1" '$1 == key { print $2 }' out.txt; }
+dlsim operators step --model=resnet50 --gpu=P100 --batch=64 >out.txt
+awk -v s="$(value step_s)" 'BEGIN { exit !(s > 0.27 && s < 0.32) }' || # 292.2 ms published
+    fail "resnet50 on P100: $(value step_s) s"
+one=$(value step_s)
+dlsim operators step --model=resnet50 --gpu=P100 --batch=64 --gpus=8 --fabric=dgx1_p100 >out.txt
+awk -v a="$one" -v b="$(value step_s)" 'BEGIN { exit !(b > a && b < 1.2 * a) }' || fail "8 GPUs"
+dlsim operators step --model=bert_large --gpu=T4 --batch=64 >out.txt
+test "$(value fits)" = no || fail "64 sequences of BERT-large fit a T4"
+
+# Published facts of burst and idle phases on our own workloads.
+for model in resnet50 resnet152 vgg16 inception3 alexnet bert_base; do
+    for batch in 8 32; do
+        for gpu in V100 RTX2080TI TITAN-RTX; do
+            dlsim operators profile --model=$model --gpu=$gpu --batch=$batch --gpus=4 \
+                --servers=1 --fabric=p100_servers
+        done
+    done
+done >profiles.txt
+awk '/^(gpu|gpu_mem|net_rx|net_tx) / { n++; bib += $2 == "BIB" }
+    /^net_tx / { idle += $3; burst += $4 }
+    END {
+        printf "BIB %.1f %%, sending bursts %.0f %% shorter than pauses\n", 100 * bib / n,
+            100 * (1 - burst / idle)
+        exit !(n == 144 && bib > 0.9 * n && burst < idle)
+    }' profiles.txt || fail "burst and idle phases"
+dlsim operators profile --model=resnet50 --gpu=V100 --seed=4 >a.txt
+dlsim operators profile --model=resnet50 --gpu=V100 --seed=4 >b.txt
+cmp a.txt b.txt || fail "the same seed, other samples"
+grep -q '^net_tx I ' a.txt || fail "one worker uses no network"
+
+# Refusals: exit code, and a word that helps.
+refuse() {
+    code=$1 word=$2
+    shift 2
+    set +e
+    "$dlsim" operators "$@" >out.txt 2>err.txt </dev/null
+    got=$?
+    set -e
+    test $got = "$code" || fail "operators $*: exit code $got"
+    grep -q -- "$word" err.txt || fail "operators $*: $(cat err.txt)"
+}
+refuse 2 calibrate
+refuse 2 validate guess
+refuse 2 output calibrate
+refuse 2 gpu step --model=resnet50
+refuse 2 fabric step --model=resnet50 --gpu=V100 --gpus=4
+refuse 2 servers step --model=resnet50 --gpu=V100 --async
+refuse 2 fp32 step --precision=fp64
+refuse 2 batch step --batch=0
+refuse 4 resnet50 step --model=resnet5 --gpu=V100
+refuse 4 A100 step --model=resnet50 --gpu=A10
+refuse 4 nobody step --model=resnet50 --gpu=V100 --host=nobody
+refuse 3 gpus.cfg list --hardware=nowhere
+refuse 3 broken.cfg list --constants=broken.cfg
+echo "operators: good"
