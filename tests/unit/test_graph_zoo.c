@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The model zoo against published sizes: trained parameters, and multiply-adds of the forward pass
+ * of one sample in convolutions and matrix products (FLOPs / 2). And what every training graph must
+ * satisfy.
+ *
+ * Sources: [tv] torchvision model pages (num_params, GFLOPS, which count multiply-adds; Inception
+ * v3 without the 3 326 696 parameters of its auxiliary classifier); [keras] Keras applications,
+ * trained parameters; [mn1] Howard et al. 2017, 569 M; [timm] timm model table; [caffe] Caffe's
+ * LeNet, 431 k, as in Han et al. 2015; [l0] Louizos et al. 2018, LeNet-5; [akamaster]
+ * resnet_cifar10 with option A shortcuts; [fpgm] He et al. 2019, table of CIFAR ResNets; [dense]
+ * Huang et al. 2017, 1.0 M and 7.0 M, exact count as in the Keras implementation; [slim] Liu et al.
+ * 2017, 5.33e8 FLOPs; [hf] model cards (classifier of two classes); [mobilebert] Sun et al.
+ * 2020, 22.5 G at 128 tokens; [electra] Clark et al. 2020, 7.9e10 at 128 tokens; [nanogpt] its
+ * sizing notebook, 291 648 307 200 FLOPs at 1024 tokens; [llama] Touvron et al. 2023, 6.7 B, exact
+ * count of the released weights; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
+ * token; [t] Vaswani et al. 2017, table 3: 65 M and 213 M, rounded, for a vocabulary of "about
+ * 37000"; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540 M.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "predictor/graph/zoo.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct published {
+    const char *model;
+    double params;
+    double params_frac; /* 0: exact */
+    double gmac;        /* 0: not published */
+} published;
+
+static const published table[] = {
+    {"lenet", 431080, 0, 2.293e-3},            /* [caffe] [l0] */
+    {"alexnet", 61100840, 0, 0.71},            /* [tv] */
+    {"vgg11", 132863336, 0, 7.61},             /* [tv] */
+    {"vgg16", 138357544, 0, 15.47},            /* [tv] */
+    {"vgg19", 143667240, 0, 19.63},            /* [tv] */
+    {"googlenet", 6624904, 0, 1.50},           /* [tv] */
+    {"inception3", 23834568, 0, 5.71},         /* [tv] */
+    {"inception4", 42679816, 0, 12.28},        /* [timm] */
+    {"resnet50", 25557032, 0, 4.09},           /* [tv] */
+    {"resnet101", 44549160, 0, 7.80},          /* [tv] */
+    {"resnet152", 60192808, 0, 11.51},         /* [tv] */
+    {"resnet20", 269722, 0, 4.06e-2},          /* [akamaster] [fpgm] */
+    {"resnet32", 464154, 0, 6.89e-2},          /* [akamaster] [fpgm] */
+    {"resnet44", 658586, 0, 0},                /* [akamaster] */
+    {"resnet56", 853018, 0, 1.25e-1},          /* [akamaster] [fpgm] */
+    {"resnet110", 1727962, 0, 2.53e-1},        /* [akamaster] [fpgm] */
+    {"densenet40_k12", 1019722, 0, 0.2665},    /* [dense] [slim] */
+    {"densenet100_k12", 7.0e6, 0.005, 0},      /* [dense] */
+    {"densenet121", 7978856, 0, 2.83},         /* [tv] */
+    {"mobilenet", 4231976, 0, 0.569},          /* [keras] [mn1] */
+    {"mobilenet_v2", 3504872, 0, 0.30},        /* [tv] */
+    {"efficientnet_b0", 5288548, 0, 0.39},     /* [tv] */
+    {"bert_base", 109483778, 0, 11.25},        /* [hf] [mobilebert] */
+    {"bert_large", 335143938, 0, 39.5},        /* [hf] [electra] */
+    {"gpt2_small", 124439808, 0, 145.8241536}, /* [hf] [nanogpt] */
+    {"gpt2_medium", 354823168, 0, 0},          /* [hf] */
+    {"llama_7b", 6738415616, 0, 0},            /* [llama]; FLOPs: test_formulas */
+    {"transformer_base", 65e6, 0.031, 0},      /* [t] */
+    {"transformer_big", 213e6, 0.006, 0},      /* [t] */
+    {"ncf", 31832577, 0, 0},                   /* [mlperf] */
+    {"dlrm", 540e6, 0.005, 0},                 /* [dlrm] */
+};
+
+static dls_opgraph *build(const char *name, int32_t batch, dls_numeric numeric,
+                          dls_optimiser optimiser)
+{
+    const dls_zoo_model *model = dls_zoo_find(name);
+    assert_non_null(model);
+    dls_zoo_options o = dls_zoo_defaults(model);
+    o.batch = batch;
+    o.numeric = numeric;
+    o.optimiser = optimiser;
+    dls_opgraph *g = NULL;
+    dls_error e;
+    if (dls_zoo_build(model, &o, &g, &e) != DLS_OK) {
+        fail_msg("%s: %s", name, e.msg);
+    }
+    return g;
+}
+
+static double matrix_flops(const dls_opgraph *g, dls_phase phase)
+{
+    double sum = 0;
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[i];
+        const dls_op_family family = dls_op_family_of(x->kind);
+        if (x->phase == (int32_t)phase &&
+            (family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL)) {
+            sum += x->flops * x->repeat;
+        }
+    }
+    return sum;
+}
+
+static void test_published(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        const published *p = &table[i];
+        dls_opgraph *g = build(p->model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_MOMENTUM);
+        dls_opgraph_totals t;
+        dls_opgraph_sum(g, &t);
+        if (fabs((double)t.n_params - p->params) > p->params_frac * p->params) {
+            fail_msg("%s: %lld parameters, published %.0f", p->model, (long long)t.n_params,
+                     p->params);
+        }
+        const double gmac = matrix_flops(g, DLS_PHASE_FORWARD) / 2e9;
+        if (p->gmac > 0 && fabs(gmac / p->gmac - 1) > 0.02) {
+            fail_msg("%s: %.4f G multiply-adds, published %.4f", p->model, gmac, p->gmac);
+        }
+        dls_opgraph_destroy(g);
+    }
+}
+
+/* Models without a published count, by hand. */
+static void test_formulas(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        int64_t layers, width;
+    } seq[] = {{"seq2seq_small", 2, 512}, {"seq2seq_medium", 4, 512}, {"seq2seq_large", 4, 1024}};
+    for (size_t i = 0; i < 3; i++) {
+        const int64_t w = seq[i].width;
+        const int64_t cell = 2 * w * 4 * w + 4 * w;
+        const int64_t want =
+            2 * 32000 * w + 2 * seq[i].layers * cell + w * w + 2 * w * w + w * 32000 + 32000;
+        dls_opgraph *g = build(seq[i].model, 1, DLS_NUMERIC_FP32, DLS_OPTIMISER_ADAM);
+        dls_opgraph_totals t;
+        dls_opgraph_sum(g, &t);
+        assert_int_equal(t.n_params, want);
+        /* 50 steps: cells, query, scores, context, output layer and softmax weights */
+        const int64_t macs =
+            50 * (2 * seq[i].layers * 8 * w * w + w * w + 50 * w + 50 * w + 2 * w * w + w * 32000);
+        assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) - 2.0 * (double)macs) < 1);
+        dls_opgraph_destroy(g);
+    }
+    dls_opgraph *g = build("llama_7b", 1, DLS_NUMERIC_BF16, DLS_OPTIMISER_ADAM);
+    const double n = 6738415616.0 - 32000.0 * 4096; /* the table is looked up, not multiplied */
+    const double want = 2048 * (2 * n + 4.0 * 32 * 4096 * 2048);
+    assert_true(fabs(matrix_flops(g, DLS_PHASE_FORWARD) / want - 1) < 0.001);
+    dls_opgraph_destroy(g);
+}
+
+/* Every model: valid, all variables updated, the backward pass twice the forward one, and doubling
+ * the batch doubles FLOPs and changes no parameter. */
+static void test_every_model(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < dls_zoo_size(); i++) {
+        const dls_zoo_model *m = dls_zoo_at(i);
+        assert_ptr_equal(dls_zoo_find(m->name), m);
+        dls_opgraph *one = build(m->name, 1, DLS_NUMERIC_FP32, m->optimiser);
+        dls_opgraph *two = build(m->name, 2, DLS_NUMERIC_FP16, m->optimiser);
+        assert_int_equal(dls_opgraph_validate(one, NULL), DLS_OK);
+        dls_opgraph_totals a;
+        dls_opgraph_totals b;
+        dls_opgraph_sum(one, &a);
+        dls_opgraph_sum(two, &b);
+        assert_int_equal(a.n_params, b.n_params);
+        const double forward = matrix_flops(one, DLS_PHASE_FORWARD);
+        assert_true(forward > 0);
+        assert_true(matrix_flops(two, DLS_PHASE_FORWARD) == 2 * forward);
+        const double ratio = matrix_flops(one, DLS_PHASE_BACKWARD) / forward;
+        assert_true(ratio > 1.8 && ratio <= 2);
+        int64_t updates = 0;
+        int64_t updated_bytes = 0;
+        for (int32_t v = 0; v < one->n_nodes; v++) {
+            if (one->nodes[v].phase == DLS_PHASE_UPDATE && one->nodes[v].param_bytes > 0) {
+                updates++;
+                updated_bytes += one->nodes[v].param_bytes;
+            }
+        }
+        assert_int_equal(updates, a.n_param_tensors);
+        if (m->optimiser != DLS_OPTIMISER_SGD) {
+            assert_int_equal(updated_bytes, 4 * a.n_params);
+        }
+        dls_opgraph_destroy(one);
+        dls_opgraph_destroy(two);
+    }
+}
+
+static void test_bad_options(void **state)
+{
+    (void)state;
+    const dls_zoo_model *m = dls_zoo_find("resnet50");
+    dls_zoo_options o = dls_zoo_defaults(m);
+    dls_opgraph *g;
+    o.sequence = 10;
+    assert_int_equal(dls_zoo_build(m, &o, &g, NULL), DLS_EINPUT);
+    o.sequence = 0;
+    o.batch = -1;
+    assert_int_equal(dls_zoo_build(m, &o, &g, NULL), DLS_EINPUT);
+    assert_null(g);
+    assert_null(dls_zoo_find("resnet51"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_formulas),
+        cmocka_unit_test(test_every_model),
+        cmocka_unit_test(test_bad_options),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
