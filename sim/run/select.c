@@ -7,6 +7,7 @@ void dls_select_fini(dls_select *s)
 {
     for (int32_t p = 0; s->pool && p < s->n_pools; p++) {
         dls_free(s->pool[p].running);
+        dls_free(s->pool[p].last);
     }
     dls_order_fini(&s->order);
     dls_free(s->cls);
@@ -24,10 +25,10 @@ static inline int64_t slope(const dls_select *s, int32_t gpus)
     return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
 }
 
-static inline dls_order_set *running_set(dls_select *s, const dls_class *c, int32_t type)
+/* Which of its pool's running sets a job of the class belongs to. */
+static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t type)
 {
-    dls_pool *p = &s->pool[c->pool];
-    return &p->running[type * p->n_running_sets + (p->n_running_sets > 1 ? c->size_idx : 0)];
+    return type * p->n_running_sets + (p->n_running_sets > 1 ? c->size_idx : 0);
 }
 
 /* ---- membership -------------------------------------------------------------------------------- */
@@ -55,22 +56,33 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
 {
     dls_class *c = &s->cls[s->class_of[job]];
+    dls_pool *p = &s->pool[c->pool];
     s->type[job] = (int8_t)type;
-    s->pool[c->pool].used[type] += c->gpus;
+    p->used[type] += c->gpus;
     if (s->ranked) {
+        const int32_t set = running_set(p, c, type);
         rank.key += slope(s, c->gpus) * now_us;
-        dls_order_insert(&s->order, running_set(s, c, type), job, rank, c->gpus, 0);
+        dls_order_insert(&s->order, &p->running[set], job, rank, c->gpus, 0);
+        if (p->last[set] == DLS_NONE ||
+            dls_rank_cmp(&rank, &s->order.node[p->last[set]].rank) > 0) {
+            p->last[set] = job;
+        }
     }
 }
 
 void dls_select_remove_running(dls_select *s, int32_t job)
 {
     dls_class *c = &s->cls[s->class_of[job]];
+    dls_pool *p = &s->pool[c->pool];
     const int32_t type = s->type[job];
     s->type[job] = -1;
-    s->pool[c->pool].used[type] -= c->gpus;
+    p->used[type] -= c->gpus;
     if (s->ranked) {
-        dls_order_remove(&s->order, running_set(s, c, type), job);
+        const int32_t set = running_set(p, c, type);
+        if (p->last[set] == job) {
+            p->last[set] = dls_order_prev(&s->order, job);
+        }
+        dls_order_remove(&s->order, &p->running[set], job);
     }
 }
 
@@ -141,25 +153,6 @@ void dls_select_refuse(dls_select *s, dls_class *c, int32_t type)
     }
 }
 
-/* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
-static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int32_t job,
-                             int64_t now_us, int32_t first)
-{
-    const dls_rank *rank = &s->order.node[job].rank;
-    const uint32_t types = open_types(s, c);
-    for (int32_t k = -1; k < s->n_types; k++) {
-        const int32_t t = k < 0 ? first : k;
-        if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
-            continue;
-        }
-        if (p->cap[t] - p->used[t] >= c->gpus ||
-            p->cap[t] - used_before(s, p, t, rank, now_us) >= c->gpus) {
-            return t;
-        }
-    }
-    return -1;
-}
-
 /* The last of the jobs that the cursors, one per running set, point at. */
 static int32_t last_of_cursors(const dls_select *s, const dls_pool *p, int64_t now_us)
 {
@@ -177,6 +170,90 @@ static int32_t last_of_cursors(const dls_select *s, const dls_pool *p, int64_t n
     return best;
 }
 
+/* Put the cursors at the ends of the running sets of a type. */
+static void to_the_ends(dls_select *s, const dls_pool *p, int32_t type)
+{
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        s->cursor[k] = p->last[type * p->n_running_sets + k];
+    }
+}
+
+/* Step the cursors back over `job`, which is the last of them. */
+static void step_back(dls_select *s, const dls_pool *p, int32_t job)
+{
+    const int32_t k = p->n_running_sets > 1 ? s->cls[s->class_of[job]].size_idx : 0;
+    s->cursor[k] = dls_order_prev(&s->order, job);
+    s->positions++;
+}
+
+/* Walk back from the end of the running order until all waiting jobs lie behind (the first of them is
+ * ranked `first`), or until there would be room for the largest of them. */
+static void find_tail(dls_select *s, dls_pool *p, int32_t type, int64_t now_us,
+                      const dls_rank *first, int32_t largest)
+{
+    dls_tail *tail = &s->tail[type];
+    int64_t gpus = p->cap[type] - p->used[type];
+    tail->n = 0;
+    tail->known = true;
+    tail->whole = false;
+    to_the_ends(s, p, type);
+    while (tail->n < DLS_TAIL_MAX) {
+        const int32_t job = last_of_cursors(s, p, now_us);
+        if (job == DLS_NONE || gpus >= largest) {
+            tail->whole = true;
+            break;
+        }
+        const dls_rank rank = dls_select_rank(s, job, now_us);
+        if (dls_rank_cmp(&rank, first) < 0) {
+            tail->whole = true;
+            break;
+        }
+        gpus += s->cls[s->class_of[job]].gpus;
+        tail->rank[tail->n] = rank;
+        tail->gpus[tail->n++] = gpus;
+        step_back(s, p, job);
+    }
+}
+
+/* Whether a waiting job finds room at its place: among the running jobs ranked behind it and the idle
+ * GPUs. */
+static bool room_behind(dls_select *s, dls_pool *p, int32_t type, const dls_rank *rank,
+                        int32_t gpus, int64_t now_us)
+{
+    const dls_tail *tail = &s->tail[type];
+    for (int32_t i = 0; i < tail->n; i++) {
+        if (tail->gpus[i] >= gpus) {
+            return dls_rank_cmp(rank, &tail->rank[i]) < 0;
+        }
+    }
+    return !tail->whole && p->cap[type] - used_before(s, p, type, rank, now_us) >= gpus;
+}
+
+/* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
+static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int32_t job,
+                             int64_t now_us, int32_t first, const dls_rank *first_rank,
+                             int32_t largest)
+{
+    const dls_rank *rank = &s->order.node[job].rank;
+    const uint32_t types = open_types(s, c);
+    for (int32_t k = -1; k < s->n_types; k++) {
+        const int32_t t = k < 0 ? first : k;
+        if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
+            continue;
+        }
+        if (p->cap[t] - p->used[t] >= c->gpus) {
+            return t;
+        }
+        if (!s->tail[t].known) {
+            find_tail(s, p, t, now_us, first_rank, largest);
+        }
+        if (room_behind(s, p, t, rank, c->gpus, now_us)) {
+            return t;
+        }
+    }
+    return -1;
+}
+
 /* The first selected job that, with those before it, exceeds what the pool may hold. */
 static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_us)
 {
@@ -184,17 +261,13 @@ static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_
         return dls_order_first_over(&s->order, p->running[type], p->cap[type]);
     }
     /* Several sets: walk back from the end; what lies beyond the limit is a few gangs at most. */
-    for (int32_t k = 0; k < p->n_running_sets; k++) {
-        s->cursor[k] = dls_order_last(&s->order, p->running[type * p->n_running_sets + k]);
-    }
+    to_the_ends(s, p, type);
     int64_t up_to = p->used[type];
     int32_t over = DLS_NONE;
     while (up_to > p->cap[type]) {
         over = last_of_cursors(s, p, now_us);
-        const dls_class *c = &s->cls[s->class_of[over]];
-        up_to -= c->gpus;
-        s->cursor[c->size_idx] = dls_order_prev(&s->order, over);
-        s->positions++;
+        up_to -= s->cls[s->class_of[over]].gpus;
+        step_back(s, p, over);
     }
     return over;
 }
@@ -222,6 +295,25 @@ static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t t
     return DLS_OK;
 }
 
+/* The first of the waiting jobs that may be tried, and the largest gang among the heads. */
+static int32_t first_of_heads(dls_select *s, const dls_pool *p, int32_t *largest)
+{
+    int32_t first = DLS_NONE;
+    for (int32_t k = 0; k < p->n_classes; k++) {
+        const dls_class *c = &s->cls[p->first_class + k];
+        if (c->head == DLS_NONE || !open_types(s, c)) {
+            continue;
+        }
+        s->positions++;
+        *largest = c->gpus > *largest ? c->gpus : *largest;
+        if (first == DLS_NONE ||
+            dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[first].rank) < 0) {
+            first = c->head;
+        }
+    }
+    return first;
+}
+
 dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
                                  dls_error *err)
 {
@@ -230,18 +322,26 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         DLS_TRY(drop_what_no_longer_fits(s, p, t, now_us, err)); /* a share that shrank */
     }
     for (;;) {
-        int32_t best = DLS_NONE, best_type = -1;
+        int32_t best = DLS_NONE, best_type = -1, largest = 0;
+        const int32_t first = first_of_heads(s, p, &largest);
+        if (first == DLS_NONE) {
+            return DLS_OK;
+        }
+        const dls_rank first_rank = s->order.node[first].rank;
+        for (int32_t t = 0; t < s->n_types; t++) {
+            s->tail[t].known = false;
+        }
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
             if (c->head == DLS_NONE || !open_types(s, c)) {
                 continue;
             }
-            s->positions++;
             if (best != DLS_NONE && dls_rank_cmp(&s->order.node[best].rank,
                                                  &s->order.node[c->head].rank) < 0) {
                 continue;
             }
-            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
+            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head],
+                                            &first_rank, largest);
             if (t >= 0) {
                 best = c->head;
                 best_type = t;

@@ -42,12 +42,23 @@ typedef struct dls_pool {
     int32_t n_sizes;
     int32_t n_running_sets;         /* per type: 1, or n_sizes */
     dls_order_set *running;         /* [type][n_running_sets] */
+    int32_t *last;                  /* the last member of each of them, DLS_NONE */
     int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
     int32_t group_gpus;             /* gang size, when pools are gang sizes */
     bool dirty;                     /* something changed since its last pass */
 } dls_pool;
+
+/* The end of the running order of one pool and type, backwards: what a waiting job could push out. */
+#define DLS_TAIL_MAX 12
+typedef struct dls_tail {
+    dls_rank rank[DLS_TAIL_MAX];
+    int64_t gpus[DLS_TAIL_MAX]; /* idle GPUs, plus those of this job and of all behind it */
+    int32_t n;
+    bool whole; /* nothing beyond it matters to any waiting job */
+    bool known;
+} dls_tail;
 
 typedef struct dls_select {
     dls_order order;   /* one node per job: a job is waiting, selected or in no set */
@@ -68,6 +79,7 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    dls_tail tail[DLS_TYPES_MAX]; /* as of the flip under way */
 } dls_select;
 
 void dls_select_fini(dls_select *s);

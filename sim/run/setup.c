@@ -253,11 +253,12 @@ static dls_status make_pools(dls_engine *e, dls_error *err)
         pool->n_running_sets = s->ageing == DLS_AGE_SERVICE ? pool->n_sizes : 1;
         const size_t n_sets = (size_t)(pool->n_running_sets * s->n_types);
         pool->running = dls_alloc(n_sets * sizeof *pool->running);
-        if (!pool->running) {
+        pool->last = dls_alloc(n_sets * sizeof *pool->last);
+        if (!pool->running || !pool->last) {
             return dls_nomem(err, "pools", n_sets * sizeof *pool->running);
         }
         for (size_t i = 0; i < n_sets; i++) {
-            pool->running[i].root = DLS_NONE;
+            pool->running[i].root = pool->last[i] = DLS_NONE;
         }
         most_sizes = pool->n_sizes > most_sizes ? pool->n_sizes : most_sizes;
     }
