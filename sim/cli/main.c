@@ -24,6 +24,7 @@ static const command commands[] = {
     {"tiresias", dls_cmd_tiresias, "in place of the Tiresias simulator: its flags and files"},
     {"predict", dls_cmd_predict, "ask the inspector how a job would behave"},
     {"model", dls_cmd_model, "weights of the inspector"},
+    {"graph", dls_cmd_graph, "training graphs of known models, grouped for the inspector"},
     {"operators", dls_cmd_operators, "operator-level model of training time, and its accuracy"},
     {"version", dls_cmd_version, "version, build and libraries"},
 };

@@ -22,7 +22,7 @@ allowed() {
     sim/compat) echo base engine model compat ;;
     results) echo base model results ;;
     sim/config) echo base model traces run compat config ;;
-    sim/cli) echo base model traces run compat config results predictor/driple predictor/operator predictor/measure predictor/baselines cli ;;
+    sim/cli) echo base model traces run compat config results predictor/driple predictor/graph predictor/operator predictor/measure predictor/baselines cli ;;
     *) return 1 ;;
     esac
 }
