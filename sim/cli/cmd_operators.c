@@ -8,6 +8,7 @@
 #include "cli/ui.h"
 #include "predictor/baselines/validate.h"
 #include "predictor/operator/calibrate.h"
+#include "predictor/operator/from_graph.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +34,9 @@ static const char help[] =
     "  -o, --output=FILE      calibrate: where the constants go\n"
     "      --points           validate: every point, too\n"
     "      --model=NAME       step, profile: a network\n"
+    "      --graph=FILE       in place of --model: a training graph (dlsim graph), which brings "
+    "its\n"
+    "                         batch and precision\n"
     "      --gpu=NAME         step, profile: a GPU\n"
     "      --batch=N          samples per GPU (default 32)\n"
     "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
@@ -48,7 +52,7 @@ static const char help[] =
 
 typedef struct ask {
     const char *folder, *constants, *output;
-    const char *model, *gpu, *fabric, *host;
+    const char *model, *graph, *gpu, *fabric, *host;
     dls_numeric numeric;
     int64_t batch, gpus, servers;
     int64_t interval_us, samples, seed;
@@ -204,15 +208,31 @@ static dls_status find_cluster(const ask *a, const dls_opmodel *model, const dls
     return DLS_OK;
 }
 
-static void print_step(const ask *a, const dls_workload *w, const dls_work_setting *setting,
+static void print_step(const dls_workload *w, const dls_work_setting *setting,
                        const dls_step_in_setting *step)
 {
-    const double memory = dls_step_memory_bytes(w, a->numeric, setting->batch);
+    const double memory = dls_step_memory_bytes(w, setting->numeric, setting->batch);
     printf("forward_s %.6g\nbackward_s %.6g\nupdate_s %.6g\none_gpu_s %.6g\nexchange_s %.6g\n"
            "step_s %.6g\nsamples_per_s %.6g\nmemory_bytes %.6g\nfits %s\n",
            step->gpu.forward_s, step->gpu.backward_s, step->gpu.update_s, step->one_s,
            step->exchange_s, step->step_s, setting->n_workers * setting->batch / step->step_s,
            memory, memory <= setting->gpu->mem_bytes ? "yes" : "no");
+}
+
+/* The network of --model or --graph; the graph's batch and precision overrule. */
+static dls_status load_work(const ask *a, dls_work_setting *setting, dls_workload *w,
+                            dls_error *err)
+{
+    dls_opgraph *g = NULL;
+    if (!a->graph) {
+        return dls_workload_build(a->model, w, err);
+    }
+    DLS_TRY(dls_opgraph_load(a->graph, &g, err));
+    setting->batch = g->info.batch;
+    setting->numeric = g->info.numeric;
+    const dls_status status = dls_workload_from_graph(g, w, err);
+    dls_opgraph_destroy(g);
+    return status;
 }
 
 /* step or profile */
@@ -232,20 +252,20 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     dls_opmodel model;
     dls_workload w;
     dls_step_in_setting step;
-    if (!a->model || !a->gpu) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--model and --gpu are needed");
+    if (!a->model == !a->graph || !a->gpu) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--gpu and one of --model and --graph are needed");
     }
     DLS_TRY(load_model(a, &model, err));
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
     DLS_TRY(find_cluster(a, &model, &setting.host, &setting.fabric, err));
-    DLS_TRY(dls_workload_build(a->model, &w, err));
+    DLS_TRY(load_work(a, &setting, &w, err));
     dls_status status = DLS_OK;
     if (profile) {
         status = dls_operators_profile(&model, &w, &setting, &opts, err);
     } else {
         status = dls_setting_step(&model, &w, &setting, &step, err);
         if (status == DLS_OK) {
-            print_step(a, &w, &setting, &step);
+            print_step(&w, &setting, &step);
         }
     }
     dls_workload_fini(&w);
@@ -309,6 +329,7 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         O_CONSTANTS,
         O_POINTS,
         O_MODEL,
+        O_GRAPH,
         O_GPU,
         O_BATCH,
         O_PRECISION,
@@ -326,6 +347,7 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
                                           {"output", required_argument, NULL, 'o'},
                                           {"points", no_argument, NULL, O_POINTS},
                                           {"model", required_argument, NULL, O_MODEL},
+                                          {"graph", required_argument, NULL, O_GRAPH},
                                           {"gpu", required_argument, NULL, O_GPU},
                                           {"batch", required_argument, NULL, O_BATCH},
                                           {"precision", required_argument, NULL, O_PRECISION},
@@ -356,6 +378,9 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
             break;
         case O_MODEL:
             a->model = optarg;
+            break;
+        case O_GRAPH:
+            a->graph = optarg;
             break;
         case O_GPU:
             a->gpu = optarg;

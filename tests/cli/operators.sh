@@ -17,7 +17,7 @@ cp -r "$source/configs" .
 ln -s "$(realpath "$dlsim")" dlsim
 PATH=$work:$PATH
 sed -n '/^```sh/,/^```/p' "$doc" | grep '^dlsim ' >commands.txt
-test "$(wc -l <commands.txt)" -ge 5 || fail "commands are missing"
+test "$(wc -l <commands.txt)" -ge 7 || fail "commands are missing"
 while read -r line; do
     bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
 done <commands.txt
@@ -33,6 +33,13 @@ dlsim operators step --model=resnet50 --gpu=P100 --batch=64 --gpus=8 --fabric=dg
 awk -v a="$one" -v b="$(value step_s)" 'BEGIN { exit !(b > a && b < 1.2 * a) }' || fail "8 GPUs"
 dlsim operators step --model=bert_large --gpu=T4 --batch=64 >out.txt
 test "$(value fits)" = no || fail "64 sequences of BERT-large fit a T4"
+
+dlsim graph zoo vgg16 --batch=64 -o vgg16.h5 >/dev/null
+dlsim operators step --model=vgg16 --gpu=P100 --batch=64 >out.txt
+layers=$(value step_s)
+dlsim operators step --graph=vgg16.h5 --gpu=P100 >out.txt
+awk -v a="$layers" -v b="$(value step_s)" 'BEGIN { exit !(b > 0.97 * a && b < 1.03 * a) }' ||
+    fail "vgg16 as a graph: $(value step_s) s, as layers: $layers s"
 
 # Published facts of burst and idle phases on our own workloads.
 for model in resnet50 resnet152 vgg16 inception3 alexnet bert_base; do
@@ -77,6 +84,8 @@ refuse 2 batch step --batch=0
 refuse 4 resnet50 step --model=resnet5 --gpu=V100
 refuse 4 A100 step --model=resnet50 --gpu=A10
 refuse 4 nobody step --model=resnet50 --gpu=V100 --host=nobody
+refuse 2 graph step --model=vgg16 --graph=vgg16.h5 --gpu=P100
+refuse 4 operator.cfg step --graph=operator.cfg --gpu=P100
 refuse 3 gpus.cfg list --hardware=nowhere
 refuse 3 broken.cfg list --constants=broken.cfg
 echo "operators: good"

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Kernels out of a training graph: a graph written by hand, and the zoo's graphs, operation by
+ * operation, against the same networks written as layers.
+ */
+#include "predictor/graph/zoo.h"
+#include "predictor/operator/from_graph.h"
+#include "predictor/operator/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int near(double a, double b, double part)
+{
+    return fabs(a - b) <= part * fmax(fabs(a), fabs(b));
+}
+
+static int32_t node(dls_opgraph *g, const char *name, dls_op_kind kind, dls_phase phase,
+                    dls_op_node x)
+{
+    int32_t idx = -1;
+    x.kind = (int32_t)kind;
+    x.phase = (int32_t)phase;
+    x.on_gpu = true;
+    assert_int_equal(dls_opgraph_add_node(g, name, NULL, &x, &idx, NULL), DLS_OK);
+    return idx;
+}
+
+static void edge(dls_opgraph *g, int32_t from, int32_t to)
+{
+    assert_int_equal(dls_opgraph_add_edge(g, from, to, false, NULL), DLS_OK);
+}
+
+static void by_hand(void **state)
+{
+    (void)state;
+    dls_opgraph_info info = {
+        .batch = 4, .numeric = DLS_NUMERIC_FP32, .optimiser = DLS_OPTIMISER_ADAM};
+    dls_opgraph *g = NULL;
+    dls_workload w;
+    snprintf(info.model, sizeof info.model, "two layers");
+    assert_int_equal(dls_opgraph_create(&info, &g, NULL), DLS_OK);
+    const dls_op_dims dims = {.kernel_h = 3,
+                              .kernel_w = 3,
+                              .stride_h = 1,
+                              .stride_w = 1,
+                              .groups = 1,
+                              .out_h = 7,
+                              .out_w = 8};
+    /* The backward operation comes first in the file, its input later: order follows the edges. */
+    const int32_t grad =
+        node(g, "grad", DLS_OP_CONV2D_GRAD_FILTER, DLS_PHASE_BACKWARD,
+             (dls_op_node){.flops = 4000, .read_bytes = 160, .write_bytes = 32, .dims = dims});
+    const int32_t var =
+        node(g, "var", DLS_OP_VARIABLE, DLS_PHASE_OTHER, (dls_op_node){.param_bytes = 400});
+    const int32_t conv = node(g, "conv", DLS_OP_CONV2D, DLS_PHASE_FORWARD,
+                              (dls_op_node){.flops = 4000,
+                                            .read_bytes = 320,
+                                            .write_bytes = 64,
+                                            .dims = dims,
+                                            .repeat = 2,
+                                            .out_bytes = 64});
+    const int32_t relu = node(g, "relu", DLS_OP_RELU, DLS_PHASE_FORWARD,
+                              (dls_op_node){.flops = 99, .read_bytes = 64, .write_bytes = 64});
+    const int32_t view =
+        node(g, "view", DLS_OP_RESHAPE, DLS_PHASE_FORWARD, (dls_op_node){.read_bytes = 64});
+    const int32_t apply = node(g, "apply", DLS_OP_APPLY_ADAM, DLS_PHASE_UPDATE,
+                               (dls_op_node){.param_bytes = 400, .read_bytes = 1600});
+    edge(g, var, conv);
+    edge(g, conv, relu);
+    edge(g, relu, view);
+    edge(g, view, grad);
+    edge(g, grad, apply);
+    assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+    assert_string_equal(w.name, "two layers");
+    assert_int_equal(w.n_kernels, 3); /* no view, variable, update */
+    assert_int_equal(w.n_ops, 2);
+    assert_int_equal(w.n_tensors, 1);
+    assert_true(w.params == 100);
+    assert_true(w.optimiser == DLS_OPTIMISER_ADAM);
+    assert_int_equal(w.kernel[0].family, DLS_KERNEL_CONV3);
+    assert_int_equal(w.kernel[0].repeats, 2);
+    assert_true(near(w.kernel[0].flops, 1000 * 8.0 / 7, 1e-12)); /* seven rows in tiles of two */
+    assert_true(near(w.kernel[0].moved, 384 / 4.0 / 4, 1e-12));
+    assert_int_equal(w.kernel[1].family, DLS_KERNEL_MEMORY);
+    assert_true(w.kernel[1].flops == 0);
+    assert_true(w.kernel[2].backward == 1 && w.kernel[2].tensor == 0);
+    assert_true(near(w.activations, 128 / 4.0 / 4, 1e-12));
+    dls_workload_fini(&w);
+
+    dls_error err;
+    edge(g, relu, conv);
+    assert_int_equal(dls_workload_from_graph(g, &w, &err), DLS_EINPUT);
+    dls_opgraph_destroy(g);
+    assert_int_equal(dls_opgraph_create(&info, &g, NULL), DLS_OK);
+    assert_int_equal(dls_workload_from_graph(g, &w, &err), DLS_EINPUT);
+    g->info.batch = 0;
+    assert_int_equal(dls_workload_from_graph(g, &w, &err), DLS_EINPUT);
+    dls_opgraph_destroy(g);
+}
+
+static void the_zoo_against_layers(void **state)
+{
+    (void)state;
+    /* Same network, two descriptions: graphs hold every small operation, layers do not. */
+    static const struct {
+        const char *graph, *layers;
+        double part;
+    } same[] = {{"vgg11", "vgg11", 0.02},
+                {"vgg16", "vgg16", 0.02},
+                {"vgg19", "vgg19", 0.02},
+                {"inception3", "inception3", 0.05},
+                {"inception4", "inception4", 0.05},
+                {"resnet50", "resnet50_v15", 0.10},
+                {"resnet152", "resnet152_v15", 0.10}};
+    static dls_opmodel m;
+    char folder[4096], path[4200];
+    const char *source = getenv("DLSIM_SOURCE");
+    dls_hardware hw;
+    const dls_hw_gpu *gpu = NULL;
+    snprintf(folder, sizeof folder, "%s/configs/hardware", source ? source : ".");
+    snprintf(path, sizeof path, "%s/operator.cfg", folder);
+    assert_int_equal(dls_hardware_load(folder, &hw, NULL), DLS_OK);
+    assert_int_equal(dls_opmodel_load(path, &m, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&hw, "V100", &gpu, NULL), DLS_OK);
+    const dls_rates rates = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        const dls_zoo_model *z = dls_zoo_find(same[i].graph);
+        assert_non_null(z);
+        dls_zoo_options options = dls_zoo_defaults(z);
+        dls_opgraph *g = NULL;
+        dls_workload from_graph, layers;
+        options.batch = 32;
+        options.optimiser = DLS_OPTIMISER_MOMENTUM;
+        options.numeric = DLS_NUMERIC_FP32;
+        assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_OK);
+        assert_int_equal(dls_workload_from_graph(g, &from_graph, NULL), DLS_OK);
+        assert_int_equal(dls_workload_build(same[i].layers, &layers, NULL), DLS_OK);
+        const double a = dls_step_time(&from_graph, &rates, 32).gpu_s;
+        const double b = dls_step_time(&layers, &rates, 32).gpu_s;
+        assert_true(near(a, b, same[i].part));
+        assert_true(near(from_graph.params, layers.params, 0.003));
+        dls_workload_fini(&from_graph);
+        dls_workload_fini(&layers);
+        dls_opgraph_destroy(g);
+    }
+    dls_hardware_fini(&hw);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(by_hand),
+        cmocka_unit_test(the_zoo_against_layers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
