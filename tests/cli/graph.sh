@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim graph, every command of docs/graphs.md, and that dlsim predict takes what it writes.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+mkdir bin
+ln -s "$(realpath "$dlsim")" bin/dlsim
+PATH=$work/bin:$PATH
+sed -n '/^```sh/,/^```/p' "$source/docs/graphs.md" | grep '^dlsim ' >commands.txt ||
+    fail "docs/graphs.md shows no command"
+while read -r line; do
+    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
+    checks=$((checks + 1))
+done <commands.txt
+test -s resnet50.h5 && test -s resnet50.dot && test -s grouped.h5 || fail "files are missing"
+head -1 resnet50.dot | grep -q '^graph grouped {' || fail "no picture"
+test "$(grep -c 'fillcolor' resnet50.dot)" -eq 100 || fail "not 100 groups in the picture"
+if command -v dot >/dev/null; then
+    dot -Tcanon resnet50.dot >/dev/null || fail "Graphviz does not read the picture"
+fi
+
+expect 0 graph zoo
+test "$(wc -l <out.txt)" -eq 35 || fail "34 models expected"
+expect 0 graph show resnet50.h5
+says out.txt "parameters  25557032 in 161 tensors"
+mv out.txt from_file.txt
+expect 0 graph show resnet50 --batch=64
+cmp out.txt from_file.txt || fail "a file and its model differ"
+expect 0 graph show bert_base --precision=fp16 --sequence=384 --optimiser=sgd --json
+says out.txt '"sequence": 384, "precision": "fp16", "optimiser": "sgd"'
+
+# The same input gives the same bytes.
+expect 0 graph zoo resnet50 -o again.h5
+cmp resnet50.h5 again.h5 || fail "two graphs of one model differ"
+expect 0 graph group resnet50.h5 vgg16 lenet -o again.h5
+cmp grouped.h5 again.h5 || fail "two groupings differ"
+expect 0 graph group lenet alexnet -o x.h5 --grouping=proportional --features=2
+says out.txt "groups"
+
+expect 0 predict --weights="$source/tests/golden/inspector/weights.h5" --input=grouped.h5 \
+    --backend=cpu --setting=base --json -q
+says out.txt "resnet50"
+
+expect 2 graph
+expect 2 graph zoo resnet50
+expect 2 graph group resnet50
+expect 2 graph show resnet50 --precision=fp12
+expect 2 graph show resnet50 --grouping=random
+expect 2 graph show resnet50 --groups=0
+expect 4 graph show resnet51
+says err.txt "did you mean 'resnet50'?"
+expect 4 graph show missing.h5
+expect 4 graph show resnet50 --sequence=10
+expect 4 graph group lenet -o x.h5 --groups=1000
+says err.txt "1000 groups of"
+echo garbage >bad.h5
+expect 4 graph show bad.h5
+expect 5 graph zoo lenet -o missing/lenet.h5
+test ! -e missing || fail "a folder appeared"
+echo "$checks checks"
