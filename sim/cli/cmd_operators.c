@@ -9,6 +9,7 @@
 #include "predictor/baselines/validate.h"
 #include "predictor/operator/calibrate.h"
 #include "predictor/operator/from_graph.h"
+#include "predictor/operator/topology.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -40,8 +41,12 @@ static const char help[] =
     "      --gpu=NAME         step, profile: a GPU\n"
     "      --batch=N          samples per GPU (default 32)\n"
     "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
-    "      --gpus=N           GPUs of the job (default 1); more than one need --fabric\n"
-    "      --fabric=NAME      how gradients travel, see list\n"
+    "      --gpus=N           GPUs of the job (default 1)\n"
+    "      --fabric=NAME      how gradients travel, as measured, see list\n"
+    "      --link=NAME        without --fabric: between GPUs of a node (default: the GPU's own)\n"
+    "      --nodes=N          without --fabric: nodes of the job (default 1)\n"
+    "      --network=NAME     without --fabric: the link between them\n"
+    "      --algorithm=ring|tree|hierarchical   without --fabric: of all-reduce (default ring)\n"
     "      --servers=N        parameter servers (default: all-reduce)\n"
     "      --async            workers do not wait for each other (with --servers)\n"
     "      --host=NAME        framework and input pipeline, see list\n"
@@ -52,7 +57,9 @@ static const char help[] =
 
 typedef struct ask {
     const char *folder, *constants, *output;
-    const char *model, *graph, *gpu, *fabric, *host;
+    const char *model, *graph, *gpu, *fabric, *host, *link, *network;
+    int64_t nodes;
+    dls_allreduce algorithm;
     dls_numeric numeric;
     int64_t batch, gpus, servers;
     int64_t interval_us, samples, seed;
@@ -191,19 +198,46 @@ static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err
 /* ---- step ---------------------------------------------------------------------------------------
  */
 
-static dls_status find_cluster(const ask *a, const dls_opmodel *model, const dls_host **host,
-                               const dls_fabric **fabric, dls_error *err)
+/* A fabric out of the tables of links, into *made. */
+static dls_status make_fabric(const ask *a, const dls_hardware *hw, const dls_opmodel *model,
+                              const dls_hw_gpu *gpu, const dls_workload *w, dls_fabric *made,
+                              dls_error *err)
 {
-    *host = a->host ? dls_opmodel_host(model, a->host) : NULL;
-    *fabric = a->fabric ? dls_opmodel_fabric(model, a->fabric) : NULL;
-    if (a->host && !*host) {
+    const dls_fabric *like = dls_opmodel_fabric(model, "pcie");
+    dls_topology t = {.nodes = (int)a->nodes, .algorithm = a->algorithm};
+    if (!like) {
+        return dls_fail(err, DLS_ECONFIG, "fabrics", "no \"pcie\", whose overlap is taken");
+    }
+    if (a->gpus % a->nodes != 0) {
+        return dls_fail(err, DLS_EUSAGE, "--nodes", "--gpus is not a multiple of it");
+    }
+    if (a->nodes > 1 && !a->network) {
+        return dls_fail(err, DLS_EUSAGE, "--nodes", "several nodes need --network or --fabric");
+    }
+    t.per_node = (int)(a->gpus / a->nodes);
+    DLS_TRY(dls_hardware_link(hw, a->link ? a->link : gpu->link, &t.inner, err));
+    if (a->network) {
+        DLS_TRY(dls_hardware_link(hw, a->network, &t.outer, err));
+    }
+    *made = dls_topology_fabric(&t, 4 * w->params, a->servers > 0, like);
+    return DLS_OK;
+}
+
+static dls_status find_cluster(const ask *a, const dls_hardware *hw, const dls_opmodel *model,
+                               const dls_workload *w, dls_work_setting *setting, dls_fabric *made,
+                               dls_error *err)
+{
+    setting->host = a->host ? dls_opmodel_host(model, a->host) : NULL;
+    setting->fabric = a->fabric ? dls_opmodel_fabric(model, a->fabric) : NULL;
+    if (a->host && !setting->host) {
         return dls_fail(err, DLS_EINPUT, "--host", "unknown host \"%s\"", a->host);
     }
-    if (a->fabric && !*fabric) {
+    if (a->fabric && !setting->fabric) {
         return dls_fail(err, DLS_EINPUT, "--fabric", "unknown fabric \"%s\"", a->fabric);
     }
-    if ((a->gpus > 1 || a->servers) && !*fabric) {
-        return dls_fail(err, DLS_EUSAGE, "--fabric", "needed by several GPUs or servers");
+    if (!a->fabric) {
+        DLS_TRY(make_fabric(a, hw, model, setting->gpu, w, made, err));
+        setting->fabric = made;
     }
     return DLS_OK;
 }
@@ -257,12 +291,12 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     }
     DLS_TRY(load_model(a, &model, err));
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
-    DLS_TRY(find_cluster(a, &model, &setting.host, &setting.fabric, err));
     DLS_TRY(load_work(a, &setting, &w, err));
-    dls_status status = DLS_OK;
-    if (profile) {
+    dls_fabric made;
+    dls_status status = find_cluster(a, hw, &model, &w, &setting, &made, err);
+    if (status == DLS_OK && profile) {
         status = dls_operators_profile(&model, &w, &setting, &opts, err);
-    } else {
+    } else if (status == DLS_OK) {
         status = dls_setting_step(&model, &w, &setting, &step, err);
         if (status == DLS_OK) {
             print_step(&w, &setting, &step);
@@ -322,6 +356,18 @@ static dls_status act(const char *action, const ask *a, dls_error *err)
     return status;
 }
 
+static bool algorithm_of(const char *text, dls_allreduce *out)
+{
+    for (int i = 0; dls_allreduce_names()[i]; i++) {
+        if (strcmp(text, dls_allreduce_names()[i]) == 0) {
+            *out = (dls_allreduce)i;
+            return true;
+        }
+    }
+    dls_ui_usage("operators", "--algorithm=%s: ring, tree or hierarchical", text);
+    return false;
+}
+
 static bool parse(int argc, char **argv, ask *a, bool *leave)
 {
     enum {
@@ -335,6 +381,10 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         O_PRECISION,
         O_GPUS,
         O_FABRIC,
+        O_LINK,
+        O_NODES,
+        O_NETWORK,
+        O_ALGORITHM,
         O_SERVERS,
         O_ASYNC,
         O_INTERVAL,
@@ -353,6 +403,10 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
                                           {"precision", required_argument, NULL, O_PRECISION},
                                           {"gpus", required_argument, NULL, O_GPUS},
                                           {"fabric", required_argument, NULL, O_FABRIC},
+                                          {"link", required_argument, NULL, O_LINK},
+                                          {"nodes", required_argument, NULL, O_NODES},
+                                          {"network", required_argument, NULL, O_NETWORK},
+                                          {"algorithm", required_argument, NULL, O_ALGORITHM},
                                           {"servers", required_argument, NULL, O_SERVERS},
                                           {"async", no_argument, NULL, O_ASYNC},
                                           {"interval-us", required_argument, NULL, O_INTERVAL},
@@ -384,6 +438,18 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
             break;
         case O_GPU:
             a->gpu = optarg;
+            break;
+        case O_LINK:
+            a->link = optarg;
+            break;
+        case O_NETWORK:
+            a->network = optarg;
+            break;
+        case O_NODES:
+            good = dls_ui_i64("operators", "--nodes", optarg, 1, 1 << 20, &a->nodes);
+            break;
+        case O_ALGORITHM:
+            good = algorithm_of(optarg, &a->algorithm);
             break;
         case O_FABRIC:
             a->fabric = optarg;
@@ -436,7 +502,7 @@ int dls_cmd_operators(int argc, char **argv)
 {
     static const char *const actions[] = {"calibrate", "validate", "step", "profile", "list"};
     char folder[4096];
-    ask a = {.batch = 32, .gpus = 1, .interval_us = 10000, .samples = 3000, .seed = 1};
+    ask a = {.batch = 32, .gpus = 1, .nodes = 1, .interval_us = 10000, .samples = 3000, .seed = 1};
     bool leave = false, known = false;
     if (!parse(argc, argv, &a, &leave)) {
         return dls_status_exit_code(DLS_EUSAGE);

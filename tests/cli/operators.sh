@@ -31,6 +31,13 @@ awk -v s="$(value step_s)" 'BEGIN { exit !(s > 0.27 && s < 0.32) }' || # 292.2 m
 one=$(value step_s)
 dlsim operators step --model=resnet50 --gpu=P100 --batch=64 --gpus=8 --fabric=dgx1_p100 >out.txt
 awk -v a="$one" -v b="$(value step_s)" 'BEGIN { exit !(b > a && b < 1.2 * a) }' || fail "8 GPUs"
+one_link() {
+    dlsim operators step --model=vgg16 --gpu=H100 --gpus=32 --nodes=4 "$@" >out.txt
+    value exchange_s
+}
+awk -v slow="$(one_link --network=eth10)" -v fast="$(one_link --network=ib_ndr)" \
+    -v two="$(one_link --network=ib_ndr --algorithm=hierarchical)" \
+    'BEGIN { exit !(slow > 20 * fast && two != fast) }' || fail "links"
 dlsim operators step --model=bert_large --gpu=T4 --batch=64 >out.txt
 test "$(value fits)" = no || fail "64 sequences of BERT-large fit a T4"
 
@@ -77,7 +84,10 @@ refuse 2 calibrate
 refuse 2 validate guess
 refuse 2 output calibrate
 refuse 2 gpu step --model=resnet50
-refuse 2 fabric step --model=resnet50 --gpu=V100 --gpus=4
+refuse 2 network step --model=resnet50 --gpu=V100 --gpus=4 --nodes=2
+refuse 2 multiple step --model=resnet50 --gpu=V100 --gpus=4 --nodes=3 --network=eth10
+refuse 2 hierarchical step --model=resnet50 --gpu=V100 --algorithm=star
+refuse 4 "mean" step --model=resnet50 --gpu=V100 --gpus=4 --nodes=2 --network=eth11
 refuse 2 servers step --model=resnet50 --gpu=V100 --async
 refuse 2 fp32 step --precision=fp64
 refuse 2 batch step --batch=0

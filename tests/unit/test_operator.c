@@ -10,6 +10,7 @@
 #include "predictor/baselines/validate.h"
 #include "predictor/operator/calibrate.h"
 #include "predictor/operator/fit.h"
+#include "predictor/operator/topology.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -182,6 +183,33 @@ static void exchanges_by_hand(void **state)
     assert_true(near(dls_fabric_step_s(&f, 4, 3, 1), 1 + 2 + 0.45, 1e-6));
     assert_true(near(dls_fabric_step_s(&f, 4, 3, 5), 1 + 5 + 0.45, 1e-6));
     assert_true(dls_fabric_step_s(&f, 1, 3, 5) == 3);
+}
+
+static void links_by_hand(void **state)
+{
+    (void)state;
+    const dls_hw_link inner = {.goodput_bps = 1e10, .latency_s = 1e-5};
+    const dls_hw_link outer = {.goodput_bps = 1e9, .latency_s = 1e-3};
+    const dls_fabric like = {.bps = 1, .gamma = 3, .straggle = 0.5, .per_tensor_s = 9};
+    dls_topology t = {.nodes = 1, .per_node = 4, .inner = &inner};
+    /* 100 MB in four buckets: 2 * 3 / 4 of the bytes, 6 messages a bucket */
+    assert_true(near(dls_topology_allreduce_s(&t, 1e8), 0.015 + 4 * 6e-5, 1e-12));
+    t.algorithm = DLS_ALLREDUCE_TREE;
+    assert_true(near(dls_topology_allreduce_s(&t, 1e8), 4 * 4 * (1e-5 + 2.5e-3), 1e-12));
+    t.algorithm = DLS_ALLREDUCE_HIERARCHICAL;
+    assert_true(near(dls_topology_allreduce_s(&t, 1e8), 0.015 + 4 * 6e-5, 1e-12));
+    t.nodes = 2;
+    t.outer = &outer;
+    assert_true(near(dls_topology_allreduce_s(&t, 1e8), 0.015 + 4 * 6e-5 + 0.1 + 4 * 2e-3, 1e-12));
+    t.algorithm = DLS_ALLREDUCE_RING;
+    const double ring_s = 14.0 / 8 * 0.1 + 4 * 14e-3;
+    assert_true(near(dls_topology_allreduce_s(&t, 1e8), ring_s, 1e-12));
+    dls_fabric f = dls_topology_fabric(&t, 1e8, false, &like);
+    assert_true(near(dls_fabric_allreduce_s(&f, 8, 1e8, 77), ring_s, 1e-12));
+    assert_true(f.gamma == 3 && f.straggle == 0.5);
+    f = dls_topology_fabric(&t, 1e8, true, &like);
+    assert_true(f.bps == 1e9 && f.server_bps == 1e9);
+    assert_string_equal(dls_allreduce_names()[DLS_ALLREDUCE_TREE], "tree");
 }
 
 /* Residuals of y = exp(x0) * t + x1 at 6 places; the last is an outlier if `wild`. */
@@ -433,6 +461,7 @@ int main(void)
         cmocka_unit_test(no_memory_for_a_network),
         cmocka_unit_test(kernels_by_hand),
         cmocka_unit_test(exchanges_by_hand),
+        cmocka_unit_test(links_by_hand),
         cmocka_unit_test(fits_with_known_answers),
         cmocka_unit_test(shipped_constants_are_the_calibration),
         cmocka_unit_test(judged_points_fit_nothing),
