@@ -300,9 +300,10 @@ static dls_feature_spec *published_spec(void)
 {
     dls_feature_spec *spec = NULL;
     assert_int_equal(dls_feature_spec_create(DLS_FEATURES_DRIPLE, &spec, NULL), DLS_OK);
-    json_object_object_foreach(get(builder, "node_frequency"), op, frequency)
+    struct json_object_iter it;
+    json_object_object_foreachC(get(builder, "node_frequency"), it)
     {
-        assert_int_equal(dls_feature_spec_set(spec, op, json_object_get_double(frequency), NULL),
+        assert_int_equal(dls_feature_spec_set(spec, it.key, json_object_get_double(it.val), NULL),
                          DLS_OK);
     }
     return spec;
@@ -352,9 +353,10 @@ static void check_build(json_object *c)
                      DLS_OK);
     dls_grouping grouping;
     assert_int_equal(dls_grouping_from_labels(g, &kept, label, k, &grouping, NULL), DLS_OK);
-    json_object_object_foreach(get(result, "groups"), name, group)
+    struct json_object_iter it;
+    json_object_object_foreachC(get(result, "groups"), it)
     {
-        assert_int_equal(grouping.group[dls_opgraph_find(g, name)], json_object_get_int(group));
+        assert_int_equal(grouping.group[dls_opgraph_find(g, it.key)], json_object_get_int(it.val));
     }
     check_rows(&grouping, get(result, "adj"));
     check_features(g, &grouping, result);

@@ -114,7 +114,7 @@ static void test_cycle(void **state)
     const dls_op_node again = {.kind = DLS_OP_RELU};
     int32_t idx;
     assert_int_equal(dls_opgraph_add_node(g, "node/3", NULL, &again, &idx, NULL), DLS_EINPUT);
-    g->nodes[2].flops = NAN;
+    g->nodes[2].flops = (double)NAN;
     assert_int_equal(dls_opgraph_validate(g, &err), DLS_EINPUT);
     assert_string_equal(err.where, "node/2");
     dls_opgraph_destroy(g);
@@ -465,6 +465,68 @@ static void test_files(void **state)
     assert_int_equal(dls_opgraph_load(path, &back, NULL), DLS_EINPUT);
 }
 
+/* ---- memory ------------------------------------------------------------------------------------
+ */
+
+static int budget;
+
+static int refuse(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return budget-- > 0;
+}
+
+static dls_status whole_way(const char *path, dls_error *err)
+{
+    const dls_zoo_model *m = dls_zoo_find("lenet");
+    const dls_zoo_options o = dls_zoo_defaults(m);
+    dls_opgraph *g = NULL;
+    dls_opgraph *back = NULL;
+    dls_feature_spec *spec = NULL;
+    dls_grouping grouping = {0};
+    dls_status status = dls_zoo_build(m, &o, &g, err);
+    status = status == DLS_OK ? dls_opgraph_save(g, path, err) : status;
+    status = status == DLS_OK ? dls_opgraph_load(path, &back, err) : status;
+    status = status == DLS_OK
+                 ? dls_grouping_create(back, DLS_GROUPING_UNIFORM, 20, 42, &grouping, err)
+                 : status;
+    status = status == DLS_OK ? dls_feature_spec_create(DLS_FEATURES_WORK, &spec, err) : status;
+    const dls_grouped corpus = {back, &grouping};
+    status = status == DLS_OK ? dls_feature_spec_fit(spec, &corpus, 1, err) : status;
+    status = status == DLS_OK ? dls_grouped_save(path, spec, &corpus, 1, err) : status;
+    dls_feature_spec_destroy(spec);
+    dls_grouping_fini(&grouping);
+    dls_opgraph_destroy(back);
+    dls_opgraph_destroy(g);
+    return status;
+}
+
+/* Whichever allocation fails, the caller hears of it and nothing is left behind. */
+static void test_memory(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/dlsim-graph-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    int failed = 0;
+    dls_alloc_set_hook(refuse, NULL);
+    for (;; failed++) {
+        dls_error err;
+        budget = failed;
+        const dls_status status = whole_way(path, &err);
+        if (status == DLS_OK) {
+            break;
+        }
+        assert_int_equal(status, DLS_ENOMEM);
+        assert_true(failed < 2000);
+    }
+    dls_alloc_set_hook(NULL, NULL);
+    assert_true(failed > 50);
+    unlink(path);
+}
+
 int main(void)
 {
     rng = dls_rng_stream(2024, DLS_RNG_TEST, 11);
@@ -472,7 +534,7 @@ int main(void)
         cmocka_unit_test(test_order),    cmocka_unit_test(test_cycle),
         cmocka_unit_test(test_fluid),    cmocka_unit_test(test_fluid_large),
         cmocka_unit_test(test_grouping), cmocka_unit_test(test_proportional),
-        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
