@@ -54,7 +54,7 @@ static const published table[] = {
     {"resnet56", 853018, 0, 1.25e-1},          /* [akamaster] [fpgm] */
     {"resnet110", 1727962, 0, 2.53e-1},        /* [akamaster] [fpgm] */
     {"densenet40_k12", 1019722, 0, 0.2665},    /* [dense] [slim] */
-    {"densenet100_k12", 7.0e6, 0.005, 0},      /* [dense] */
+    {"densenet100_k12", 6979642, 0, 0},        /* [dense] */
     {"densenet121", 7978856, 0, 2.83},         /* [tv] */
     {"mobilenet", 4231976, 0, 0.569},          /* [keras] [mn1] */
     {"mobilenet_v2", 3504872, 0, 0.30},        /* [tv] */
