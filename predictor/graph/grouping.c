@@ -15,11 +15,6 @@ static const char *const names[] = {
 #undef XX
 };
 
-const char *dls_grouping_name(int kind)
-{
-    return kind >= 0 && kind < DLS_GROUPING_COUNT ? names[kind] : "?";
-}
-
 bool dls_grouping_find(const char *name, dls_grouping_kind *out)
 {
     for (int i = 0; i < DLS_GROUPING_COUNT; i++) {

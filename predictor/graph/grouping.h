@@ -25,7 +25,6 @@ typedef enum dls_grouping_kind {
         DLS_GROUPING_COUNT
 } dls_grouping_kind;
 
-const char *dls_grouping_name(int kind);
 bool dls_grouping_find(const char *name, dls_grouping_kind *out);
 
 #define DLS_GROUPS_DEFAULT 100

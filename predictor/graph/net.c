@@ -208,11 +208,8 @@ dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bo
     if (net->status != DLS_OK) {
         return -1;
     }
-    net->tensors[net->n_tensors] = (net_tensor){.shape = *shape,
-                                                .node = node,
-                                                .grads = -1,
-                                                .needs_grad = needs_grad,
-                                                .element_bytes = net->element_bytes};
+    net->tensors[net->n_tensors] =
+        (net_tensor){.shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad};
     return (dls_tensor)net->n_tensors++;
 }
 

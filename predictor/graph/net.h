@@ -92,7 +92,6 @@ dls_tensor dls_net_pairs(dls_net *net, dls_tensor x);
 dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
                         int32_t stride, int32_t pad);
 dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x); /* [b][h][w][c] to [b][c] */
-dls_tensor dls_net_lrn(dls_net *net, dls_tensor x);
 dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);

@@ -20,7 +20,6 @@ typedef struct net_tensor {
     int32_t node;
     int32_t grads; /* list of gradient nodes in net.grads, -1: none */
     bool needs_grad;
-    int32_t element_bytes;
 } net_tensor;
 
 typedef struct net_var {

@@ -59,11 +59,7 @@ static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
                            .write_bytes = 4 * dls_shape_size(shape)};
     const int32_t node =
         dls_net_emit(net, integers ? DLS_OP_IDENTITY : DLS_OP_CAST, &copy, &next, 1);
-    const dls_tensor t = dls_net_tensor(net, shape, node, false);
-    if (t >= 0 && integers) {
-        net->tensors[t].element_bytes = 4;
-    }
-    return t;
+    return dls_net_tensor(net, shape, node, false);
 }
 
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c)
@@ -325,12 +321,6 @@ dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind)
 dls_tensor dls_net_relu(dls_net *net, dls_tensor x)
 {
     return dls_net_unary(net, x, DLS_OP_RELU);
-}
-
-dls_tensor dls_net_lrn(dls_net *net, dls_tensor x)
-{
-    dls_net_layer(net, "lrn");
-    return dls_net_unary(net, x, DLS_OP_LRN);
 }
 
 dls_tensor dls_net_rotary(dls_net *net, dls_tensor x)

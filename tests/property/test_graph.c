@@ -336,6 +336,12 @@ static void test_grouping(void **state)
             top = fmax(top, x[i]);
         }
         assert_true(top == 1);
+        const dls_graph view = dls_grouped_view(spec, &grouping, x);
+        assert_int_equal(view.n_nodes, k);
+        assert_int_equal(view.n_features, 8);
+        assert_ptr_equal(view.x, x);
+        assert_ptr_equal(view.col, grouping.col);
+        assert_null(view.weight);
         dls_feature_spec_destroy(spec);
         dls_grouping_fini(&grouping);
         assert_int_equal(
