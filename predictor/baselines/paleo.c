@@ -2,6 +2,7 @@
 #include "predictor/baselines/paleo.h"
 
 #include <math.h>
+#include <string.h>
 
 #define TRAINING_PASSES                                                                            \
     3 /* forward, data gradient, weight gradient: 2 flops each per multiply-add */
@@ -42,7 +43,7 @@ dls_status dls_paleo_calibrate(const dls_pointset *set, dls_paleo *paleo, dls_er
         for (size_t i = 0; i < set->n; i++) {
             const dls_point *p = &set->point[i];
             if (p->role == DLS_POINT_CALIBRATE && p->n_gpus == 1 && dls_point_tuned(p) &&
-                p->source != DLS_POINT_GCE && (int)p->numeric == numeric) {
+                strcmp(p->gpu, "K80") != 0 && (int)p->numeric == numeric) {
                 sum +=
                     log(peak_s(set->of[i], set->gpu[i], p->numeric, p->batch) / (p->step_ms / 1e3));
                 n++;

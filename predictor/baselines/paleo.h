@@ -14,7 +14,7 @@ typedef struct dls_paleo {
 } dls_paleo;
 
 /* The fraction per precision that centres the calibrating one-GPU points of tuned benchmarks
- * (geometric mean). EINPUT: a precision without points. */
+ * (geometric mean; not K80, as for the operator model). EINPUT: a precision without points. */
 dls_status dls_paleo_calibrate(const dls_pointset *set, dls_paleo *paleo,
                                dls_error *err) DLS_MUST_CHECK;
 /* One GPU, seconds. */
