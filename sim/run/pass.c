@@ -326,7 +326,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
             dls_free_parts(e, parts);
         }
     }
-    qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
+    if (n_stop > 1) {
+        qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
+    }
     for (size_t i = 0; i < n_stop; i++) {
         const int32_t job = s->stopped[i];
         const int32_t parts = e->held[job];

@@ -117,22 +117,6 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 
 /* ---- places in the order ----------------------------------------------------------------------- */
 
-/* GPUs of a type held by the selected jobs ranked before `rank`. */
-static int64_t used_before(dls_select *s, dls_pool *p, int32_t type, const dls_rank *rank,
-                           int64_t now_us)
-{
-    int64_t sum = 0;
-    for (int32_t k = 0; k < p->n_running_sets; k++) {
-        const dls_order_set set = p->running[type * p->n_running_sets + k];
-        if (set.root != DLS_NONE) {
-            dls_rank shifted = *rank;
-            shifted.key += slope(s, s->order.node[set.root].weight) * now_us;
-            sum += dls_order_sum_before(&s->order, set, &shifted);
-        }
-    }
-    return sum;
-}
-
 static uint32_t refused_types(const dls_select *s, const dls_class *c)
 {
     return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
@@ -186,53 +170,49 @@ static void step_back(dls_select *s, const dls_pool *p, int32_t job)
     s->positions++;
 }
 
-/* Walk back from the end of the running order until all waiting jobs lie behind (the first of them is
- * ranked `first`), or until there would be room for the largest of them. */
-static void find_tail(dls_select *s, dls_pool *p, int32_t type, int64_t now_us,
-                      const dls_rank *first, int32_t largest)
-{
-    dls_tail *tail = &s->tail[type];
-    int64_t gpus = p->cap[type] - p->used[type];
-    tail->n = 0;
-    tail->known = true;
-    tail->whole = false;
-    to_the_ends(s, p, type);
-    while (tail->n < DLS_TAIL_MAX) {
-        const int32_t job = last_of_cursors(s, p, now_us);
-        if (job == DLS_NONE || gpus >= largest) {
-            tail->whole = true;
-            break;
-        }
-        const dls_rank rank = dls_select_rank(s, job, now_us);
-        if (dls_rank_cmp(&rank, first) < 0) {
-            tail->whole = true;
-            break;
-        }
-        gpus += s->cls[s->class_of[job]].gpus;
-        tail->rank[tail->n] = rank;
-        tail->gpus[tail->n++] = gpus;
-        step_back(s, p, job);
-    }
-}
-
-/* Whether a waiting job finds room at its place: among the running jobs ranked behind it and the idle
- * GPUs. */
-static bool room_behind(dls_select *s, dls_pool *p, int32_t type, const dls_rank *rank,
+/* Whether a waiting job of rank `rank` finds room for its GPUs at its place: idle GPUs and those of the
+ * running jobs ranked behind it. The last member of each set mostly decides; only if it does not are
+ * the GPUs behind `rank` summed. */
+static bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
                         int32_t gpus, int64_t now_us)
 {
-    const dls_tail *tail = &s->tail[type];
-    for (int32_t i = 0; i < tail->n; i++) {
-        if (tail->gpus[i] >= gpus) {
-            return dls_rank_cmp(rank, &tail->rank[i]) < 0;
+    const int32_t base = type * p->n_running_sets;
+    const int64_t idle = p->cap[type] - p->used[type];
+    int64_t at_least = idle;
+    if (idle >= gpus) {
+        return true;
+    }
+    for (int32_t k = p->n_running_sets - 1; k >= 0; k--) {
+        const int32_t last = p->last[base + k];
+        if (last != DLS_NONE) {
+            const dls_rank end = dls_select_rank(s, last, now_us);
+            at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.node[last].weight : 0;
+            if (at_least >= gpus) {
+                return true;
+            }
         }
     }
-    return !tail->whole && p->cap[type] - used_before(s, p, type, rank, now_us) >= gpus;
+    int64_t behind = idle;
+    for (int32_t k = p->n_running_sets - 1; k >= 0 && at_least > idle; k--) {
+        const int32_t last = p->last[base + k];
+        if (last != DLS_NONE) {
+            dls_rank shifted = *rank;
+            shifted.key += slope(s, s->order.node[last].weight) * now_us;
+            if (dls_rank_cmp(&shifted, &s->order.node[last].rank) < 0) {
+                behind += dls_order_sum(&s->order, p->running[base + k]) -
+                          dls_order_sum_before(&s->order, p->running[base + k], &shifted);
+                if (behind >= gpus) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
 }
 
 /* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
-static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int32_t job,
-                             int64_t now_us, int32_t first, const dls_rank *first_rank,
-                             int32_t largest)
+static int32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c, int32_t job,
+                             int64_t now_us, int32_t first)
 {
     const dls_rank *rank = &s->order.node[job].rank;
     const uint32_t types = open_types(s, c);
@@ -240,12 +220,6 @@ static int32_t fits_in_order(dls_select *s, dls_pool *p, const dls_class *c, int
         const int32_t t = k < 0 ? first : k;
         if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
             continue;
-        }
-        if (p->cap[t] - p->used[t] >= c->gpus) {
-            return t;
-        }
-        if (!s->tail[t].known) {
-            find_tail(s, p, t, now_us, first_rank, largest);
         }
         if (room_behind(s, p, t, rank, c->gpus, now_us)) {
             return t;
@@ -295,25 +269,6 @@ static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t t
     return DLS_OK;
 }
 
-/* The first of the waiting jobs that may be tried, and the largest gang among the heads. */
-static int32_t first_of_heads(dls_select *s, const dls_pool *p, int32_t *largest)
-{
-    int32_t first = DLS_NONE;
-    for (int32_t k = 0; k < p->n_classes; k++) {
-        const dls_class *c = &s->cls[p->first_class + k];
-        if (c->head == DLS_NONE || !open_types(s, c)) {
-            continue;
-        }
-        s->positions++;
-        *largest = c->gpus > *largest ? c->gpus : *largest;
-        if (first == DLS_NONE ||
-            dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[first].rank) < 0) {
-            first = c->head;
-        }
-    }
-    return first;
-}
-
 dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
                                  dls_error *err)
 {
@@ -322,26 +277,18 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         DLS_TRY(drop_what_no_longer_fits(s, p, t, now_us, err)); /* a share that shrank */
     }
     for (;;) {
-        int32_t best = DLS_NONE, best_type = -1, largest = 0;
-        const int32_t first = first_of_heads(s, p, &largest);
-        if (first == DLS_NONE) {
-            return DLS_OK;
-        }
-        const dls_rank first_rank = s->order.node[first].rank;
-        for (int32_t t = 0; t < s->n_types; t++) {
-            s->tail[t].known = false;
-        }
+        int32_t best = DLS_NONE, best_type = -1;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
             if (c->head == DLS_NONE || !open_types(s, c)) {
                 continue;
             }
+            s->positions++;
             if (best != DLS_NONE && dls_rank_cmp(&s->order.node[best].rank,
                                                  &s->order.node[c->head].rank) < 0) {
                 continue;
             }
-            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head],
-                                            &first_rank, largest);
+            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
             if (t >= 0) {
                 best = c->head;
                 best_type = t;

@@ -50,16 +50,6 @@ typedef struct dls_pool {
     bool dirty;                     /* something changed since its last pass */
 } dls_pool;
 
-/* The end of the running order of one pool and type, backwards: what a waiting job could push out. */
-#define DLS_TAIL_MAX 12
-typedef struct dls_tail {
-    dls_rank rank[DLS_TAIL_MAX];
-    int64_t gpus[DLS_TAIL_MAX]; /* idle GPUs, plus those of this job and of all behind it */
-    int32_t n;
-    bool whole; /* nothing beyond it matters to any waiting job */
-    bool known;
-} dls_tail;
-
 typedef struct dls_select {
     dls_order order;   /* one node per job: a job is waiting, selected or in no set */
     dls_class *cls;
@@ -79,7 +69,6 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
-    dls_tail tail[DLS_TYPES_MAX]; /* as of the flip under way */
 } dls_select;
 
 void dls_select_fini(dls_select *s);
