@@ -6,20 +6,8 @@
 
 enum { OPT_LIMITS, OPT_KNOB };
 static const dls_option options[] = {
-    {.name = "queue_limits",
-     .type = DLS_OPT_F64_LIST,
-     .min = 0,
-     .max = 1e12,
-     .def = "3250,7200",
-     .unit = "s",
-     .doc = "attained service at which a job leaves each queue for the next"},
-    {.name = "promote_knob",
-     .type = DLS_OPT_F64,
-     .min = 0,
-     .max = 1e9,
-     .def = "0",
-     .unit = "",
-     .doc = "PROMOTEKNOB: back to the first queue after waiting so many times the executed time; 0 never"},
+    DLS_MLFQ_LIMITS("3250,7200", "s"),
+    DLS_MLFQ_KNOB,
     {0},
 };
 

@@ -18,6 +18,20 @@
 
 #include "dlsim/policy.h"
 
+/* The options of the queues: thresholds, and the starvation knob. */
+#define DLS_MLFQ_LIMITS(default_text, unit_text)                                                   \
+    {                                                                                              \
+        .name = "queue_limits", .type = DLS_OPT_F64_LIST, .min = 0, .max = 1e12,                   \
+        .def = default_text, .unit = unit_text,                                                    \
+        .doc = "attained service at which a job leaves each queue for the next"                    \
+    }
+#define DLS_MLFQ_KNOB                                                                              \
+    {                                                                                              \
+        .name = "promote_knob", .type = DLS_OPT_F64, .min = 0, .max = 1e9, .def = "0", .unit = "", \
+        .doc = "PROMOTEKNOB: back to the first queue after waiting so many times the executed "    \
+               "time; 0 never"                                                                     \
+    }
+
 #define DLS_MLFQ_WAITING (INT64_C(1) << 61)
 
 typedef struct dls_mlfq {

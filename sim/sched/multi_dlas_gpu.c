@@ -8,13 +8,7 @@
 
 enum { OPT_LIMITS, OPT_PERIOD };
 static const dls_option options[] = {
-    {.name = "queue_limits",
-     .type = DLS_OPT_F64_LIST,
-     .min = 0,
-     .max = 1e12,
-     .def = "3600",
-     .unit = "GPU-s",
-     .doc = "attained service at which a job leaves each queue for the next"},
+    DLS_MLFQ_LIMITS("3600", "GPU-s"),
     {.name = "period",
      .type = DLS_OPT_F64,
      .min = 1,
