@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# dlsim_registry(KIND TYPE DIR): every file of DIR that defines `const TYPE TYPE_<name> = ...` at
-# the start of a line is registered; the generated file defines `const TYPE *const *KINDs(void)`.
-function(dlsim_registry kind type dir)
+# dlsim_registry(KIND TYPE DIR HEADER): every file of DIR that defines `const TYPE TYPE_<name> = ...`
+# at the start of a line is registered; the generated file defines `const TYPE *const *dls_KINDs(void)`,
+# which HEADER declares.
+function(dlsim_registry kind type dir header)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.c)
   set(symbols "")
   foreach(file IN LISTS files)
@@ -23,11 +24,7 @@ function(dlsim_registry kind type dir)
   set(DLSIM_TYPE ${type})
   set(DLSIM_EXTERNS "${externs}")
   set(DLSIM_ENTRIES "${entries}")
-  if(kind STREQUAL trace_format)
-    set(DLSIM_HEADER "dlsim/trace.h")
-  else()
-    set(DLSIM_HEADER "dlsim/policy.h")
-  endif()
+  set(DLSIM_HEADER ${header})
   set(out ${CMAKE_CURRENT_BINARY_DIR}/generated/registry_${kind}.c)
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/registry.c.in ${out} @ONLY)
   set(DLSIM_REGISTRIES ${DLSIM_REGISTRIES} ${out} PARENT_SCOPE)

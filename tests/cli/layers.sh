@@ -13,16 +13,19 @@ allowed() {
     predictor/operator) echo base model predictor/graph predictor/operator ;;
     predictor/baselines) echo base model predictor/graph predictor/operator predictor/baselines ;;
     predictor/measure) echo base predictor/measure ;;
-    predictor/baselines) echo base predictor/graph predictor/operator predictor/baselines ;;
-    sim/perf) echo base engine model perf ;;
+    predictor/dataset) echo base model predictor/graph predictor/operator predictor/measure predictor/dataset ;;
+    predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
+    sim/perf) echo base engine model predictor/graph predictor/operator perf ;;
+    sim/foresight) echo base model perf predictor/driple predictor/graph predictor/operator predictor/baselines predictor/dataset foresight ;;
     placement) echo base model placement ;;
     sim/sched) echo base sched ;;
     traces) echo base traces ;;
-    sim/run) echo base engine model perf placement run ;;
+    sim/run) echo base engine model perf foresight placement run ;;
+    sim/sweep) echo base model config results sweep ;;
     sim/compat) echo base engine model compat ;;
     results) echo base model results ;;
     sim/config) echo base model traces run compat config ;;
-    sim/cli) echo base model traces run compat config results predictor/driple predictor/graph predictor/operator predictor/measure predictor/baselines cli ;;
+    sim/cli) echo base model perf foresight traces run compat config results sweep predictor/driple predictor/graph predictor/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli ;;
     *) return 1 ;;
     esac
 }

@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define DLS_POLICY_ABI 1u
+#define DLS_POLICY_ABI 2u
 #define DLS_NEVER INT64_MAX /* a time that does not come */
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -185,6 +185,25 @@ typedef struct dls_sched_ops {
 
 typedef struct dls_place_index dls_place_index;
 
+/* What a predictor tells apart of all the ways to place a gang. */
+typedef struct dls_shape {
+    int32_t type;    /* GPU type */
+    int32_t gpus;
+    int32_t n_nodes; /* over which the gang is spread */
+    int32_t n_racks;
+} dls_shape;
+
+/* What the configured predictor says of a job on a shape. */
+typedef struct dls_forecast {
+    double iteration_s;   /* burst and idle of the GPU together; > 0 */
+    double remaining_s;   /* for the work that is left, without waiting and restoring */
+    double metric[12];    /* dls_metric of dlsim/predictor.h; NAN where the predictor has none */
+    double link_bps;      /* sent by a node while its network burst lasts, bytes per second; NAN */
+    double distance;      /* between the shape and the setting that answered; 0: exact */
+} dls_forecast;
+
+typedef struct dls_know dls_know; /* what a policy may ask in one request */
+
 typedef struct dls_request {
     int32_t job;
     int32_t gpus;
@@ -193,7 +212,23 @@ typedef struct dls_request {
     int64_t cpu_milli_per_gpu;  /* 0: not accounted */
     int64_t mem_mib_per_gpu;    /* 0: not accounted */
     uint64_t seed;
+    int64_t now_us;
+    int64_t waiting_since_us;   /* when the job last became pending */
+    double tensor_skew;         /* of the model: greatest parameter tensor over all parameters; NAN */
+    const dls_know *know;       /* NULL: no predictor is configured */
+    int64_t *retry_us;          /* a refusal may set it: ask again at that time even if no GPU is given
+                                   back meanwhile */
 } dls_request;
+
+/* Forecast for the request's job, or for another running or waiting one. false: no predictor, or
+ * nothing known of the job; *out is then all NAN. O(1). */
+DLS_API bool dls_place_forecast(const dls_request *r, int32_t job, const dls_shape *shape,
+                                dls_forecast *out);
+/* The candidate shapes of the request's job, best known first by predicted remaining time; borrowed. */
+DLS_API const dls_shape *dls_place_candidates(const dls_request *r, size_t *n);
+/* Bandwidth of a node's network link and of its rack's uplink, bytes per second; 0: not limiting. */
+DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
+DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
 
 /* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. Queries cost
  * O(GPUs of a node + log racks), whatever the number of nodes. -1: none. */
@@ -241,6 +276,18 @@ typedef struct dls_placement_ops {
     /* Grant exactly r->gpus GPUs and return true, or return false: the job waits. The engine asks
      * only when enough GPUs of the type are free somewhere. */
     bool (*place)(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant);
+    /* Optional: what it costs to start the job on r->type now, least first; asked for each type that
+     * the job allows and that has enough free GPUs. INFINITY: rather wait. */
+    double (*cost)(void *state, const dls_place_index *index, const dls_request *r);
+    /* Optional: may the job run beside the running job `host` on the very same GPUs (equal gang, equal
+     * type), and how good is that? Asked for waiting jobs that got no GPUs of their own. <= 0: no; of
+     * several hosts the greatest value wins. */
+    double (*share)(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
+                    const dls_shape *host_shape);
+    /* Optional: a job got GPUs (its nodes in nodes[n]); a job lost them. */
+    void (*started)(void *state, const dls_place_index *index, const dls_request *r,
+                    const int32_t *nodes, const int32_t *gpus, size_t n);
+    void (*stopped)(void *state, const dls_place_index *index, int32_t job);
 } dls_placement_ops;
 
 /* ---- registry and plug-ins --------------------------------------------------------------------- */

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The truth of the simulated world, for all running jobs at once: how fast each progresses on the
+ * GPUs it holds, with who shares its links and its GPUs.
+ *
+ *      job + where it sits --> truth model: time of an iteration alone (trace, table, operator)
+ *                          --> GPUs shared with another job: interference
+ *                          --> links shared with other jobs: max-min fair bandwidth, solved with
+ *                              the rates to their fixed point
+ *                          --> rate: work seconds per second
+ *
+ * Work is counted in seconds at the reference: what the trace says a job takes, or its iterations
+ * times its iteration time at the configured reference setting. A rate is the reference iteration
+ * time over the present one, in fixed point (perf.h).
+ *
+ * The engine tells the world who starts and stops and asks once per instant which rates changed.
+ * Only jobs connected to a change through a shared link or GPU are looked at. Deterministic: the same
+ * calls in the same order give the same rates. One world belongs to one run and one thread.
+ */
+#ifndef DLS_PERF_WORLD_H
+#define DLS_PERF_WORLD_H
+
+#include "dlsim/policy.h"
+#include "dlsim/trace.h"
+#include "model/cluster.h"
+#include "perf/perf.h"
+
+/* One node's part of the GPUs that a job holds. */
+typedef struct dls_seat {
+    uint64_t mask; /* GPUs of the node */
+    int32_t node;
+} dls_seat;
+
+typedef struct dls_rate_change {
+    int32_t job;
+    int64_t rate; /* > 0 */
+} dls_rate_change;
+
+/* What a truth model says of a job alone on a shape: all that contention needs. */
+typedef struct dls_solo {
+    double iteration_s;  /* with every link to itself; residual included */
+    double compute_s;    /* of it, what does not depend on the network */
+    double link_bytes;   /* per iteration, in and out of each node, over the network */
+    double overlap_s;    /* time of the exchange hidden behind computation */
+    double gpu_util;     /* 0..1, mean over an iteration */
+    double mem_util;     /* 0..1, GPU memory bandwidth */
+    double mem_bytes;    /* GPU memory held on each GPU; 0 unknown */
+    double checkpoint_bytes; /* weights and optimiser state; 0 unknown */
+} dls_solo;
+
+typedef struct dls_truth_ops dls_truth_ops;
+
+typedef struct dls_world_params {
+    const dls_cluster_spec *cluster;
+    const dls_trace *trace;
+    uint64_t seed;
+    const char *model;          /* "trace", "table", "operator", ...: one of dls_truths() */
+    const char *table_path;     /* table: measured throughputs */
+    const char *hardware_dir;   /* operator: gpus.cfg, links.cfg, operator.cfg; NULL: built in or the
+                                   usual places */
+    const char *host, *fabric;  /* operator: constants of the cluster, names in operator.cfg; may be
+                                   NULL */
+    const char *exchange;       /* "allreduce", "ps-sync", "ps-async" */
+    const char *numeric;        /* "fp32", "tf32", "fp16" */
+    const char *reference_gpu;  /* of work in seconds; NULL: the first GPU type of the cluster */
+    double residual_sigma;      /* log-normal, per (model, GPU, link); 0: none */
+    bool contention;            /* links are shared; false: each job has its own */
+    double interference_knee, interference_slope; /* speed = 1 - slope * max(0, U - knee), U the sum of
+                                   GPU utilisations; papers: 0.80, 0.310 */
+} dls_world_params;
+
+void dls_world_params_init(dls_world_params *p);
+
+typedef struct dls_world dls_world;
+
+/* Errors: EINPUT (unknown model or GPU type, a table without an entry for a job: counted fallbacks are
+ * documented in world.c), ECONFIG, ENOMEM. */
+dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err) DLS_MUST_CHECK;
+void dls_world_destroy(dls_world *w); /* NULL-safe */
+
+/* Work of a job in seconds at the reference, as whole microseconds; what the trace's duration is for
+ * model `trace`. */
+int64_t dls_world_work_us(const dls_world *w, int32_t job);
+
+/* The job alone on a shape: what an oracle knows. O(1) after the first question of its kind. */
+dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out,
+                          dls_error *err) DLS_MUST_CHECK;
+/* Rate of the job alone on a shape, as dls_world_solo has it. */
+int64_t dls_world_solo_rate(dls_world *w, int32_t job, const dls_solo *solo);
+/* The shape of some seats: node count, rack count. */
+dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seats, size_t n);
+
+/* A job starts on seats (borrowed for the call); GPUs that another running job holds are shared with
+ * it. A job stops. Rates follow with dls_world_settle. */
+dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                           dls_error *err) DLS_MUST_CHECK;
+void dls_world_stop(dls_world *w, int32_t job);
+/* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
+void dls_world_link_scale(dls_world *w, int32_t node, double part);
+/* Solve what was touched since the last call. *changed (borrowed until the next call): every running
+ * job whose rate is not what it was, jobs just started included, ascending. Cost: near linear in the
+ * jobs connected to the changes, independent of all others. */
+dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
+                            dls_error *err) DLS_MUST_CHECK;
+
+/* Load of the network now, for the series: mean and greatest part of the capacity in use, over nodes'
+ * links and rack uplinks that any job crosses. O(1). */
+typedef struct dls_link_load {
+    float nic_mean, nic_max, uplink_mean, uplink_max;
+} dls_link_load;
+dls_link_load dls_world_link_load(const dls_world *w);
+
+/* What had to be guessed, for the results: jobs whose model is unknown, shapes without a measurement. */
+typedef struct dls_world_notes {
+    uint64_t unknown_model_jobs, unmeasured_shapes, extrapolated_shapes;
+} dls_world_notes;
+dls_world_notes dls_world_about(const dls_world *w);
+
+#endif
