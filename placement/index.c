@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- racks: a tree of maxima for every number of free GPUs ------------------------------------- */
@@ -80,6 +81,7 @@ static void add_group(dls_place_index *x, const dls_node_group *g, int32_t *node
         };
         if (i % per_rack == 0) {
             x->rack[r].first = first + i;
+            x->rack[r].nic_bps = g->nic_bps;
         }
         x->rack[r].end = first + i + 1;
     }
@@ -115,7 +117,9 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
     if (!x->node || !x->rack) {
         return dls_nomem(err, "placement index", (size_t)x->n_nodes * sizeof *x->node);
     }
+    x->uplink_bps = spec->rack_uplink_bps;
     for (int32_t t = 0; t < x->n_types; t++) {
+        x->type[t].gpu_mem_bytes = spec->types[t].mem_gib * 0x1p30;
         DLS_TRY(init_type(x, t, err));
     }
     for (int32_t i = 0; i < spec->n_groups; i++) {
@@ -251,6 +255,22 @@ int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type)
     return index->type[type].max_gpus;
 }
 
+double dls_place_nic_bps(const dls_place_index *index, int32_t node)
+{
+    return index->rack[index->node[node].rack].nic_bps;
+}
+
+double dls_place_uplink_bps(const dls_place_index *index, int32_t rack)
+{
+    (void)rack; /* one value for all so far */
+    return index->uplink_bps;
+}
+
+double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type)
+{
+    return index->type[type].gpu_mem_bytes;
+}
+
 int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus)
 {
     const dls_type_index *ti = &index->type[type];
@@ -353,6 +373,19 @@ int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type, int32
 }
 
 /* ---- grants ------------------------------------------------------------------------------------ */
+
+void dls_grant_reset(dls_grant *grant)
+{
+    grant->n = 0;
+    grant->gpus = 0;
+    grant->failed = false;
+    grant->shift_s = NAN;
+}
+
+void dls_grant_shift(dls_grant *grant, double shift_s)
+{
+    grant->shift_s = shift_s;
+}
 
 void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
 {

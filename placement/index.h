@@ -31,11 +31,13 @@ typedef struct dls_node {
 
 typedef struct dls_rack {
     int32_t first, end; /* its nodes, all of one group */
+    double nic_bps;     /* of each of them */
 } dls_rack;
 
 typedef struct dls_type_index {
     int32_t max_gpus;             /* of any node of the type */
     int64_t total_gpus, free_gpus;
+    double gpu_mem_bytes;         /* 0: unknown */
     dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */
     int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */
 } dls_type_index;
@@ -49,6 +51,7 @@ struct dls_place_index {
     int64_t total_gpus, free_gpus;
     int32_t busy_nodes, full_nodes;
     bool accounts_cpu, accounts_mem;
+    double uplink_bps; /* of every rack; 0: not limiting */
 };
 
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
@@ -75,7 +78,11 @@ struct dls_grant {
     size_t n, cap;
     int64_t gpus;   /* in all */
     bool failed;    /* out of memory */
+    double shift_s; /* of its network bursts; NAN: none asked for */
 };
+
+/* An empty grant, its memory kept. */
+void dls_grant_reset(dls_grant *grant);
 
 /* Compare the index with a recount of its nodes: for tests and audits. O(nodes x GPUs). */
 dls_status dls_place_index_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;

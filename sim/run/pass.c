@@ -120,9 +120,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
         .seed = e->params->seed,
     };
     *parts = -1;
-    e->grant.n = 0;
-    e->grant.gpus = 0;
-    e->grant.failed = false;
+    dls_grant_reset(&e->grant);
     *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
     if (!*placed) {
         e->rec->refusals++;

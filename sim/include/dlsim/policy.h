@@ -199,6 +199,7 @@ typedef struct dls_forecast {
     double remaining_s;   /* for the work that is left, without waiting and restoring */
     double metric[12];    /* dls_metric of dlsim/predictor.h; NAN where the predictor has none */
     double link_bps;      /* sent by a node while its network burst lasts, bytes per second; NAN */
+    double mem_bytes;     /* GPU memory held on each GPU; NAN: unknown */
     double distance;      /* between the shape and the setting that answered; 0: exact */
 } dls_forecast;
 
@@ -229,6 +230,8 @@ DLS_API const dls_shape *dls_place_candidates(const dls_request *r, size_t *n);
 /* Bandwidth of a node's network link and of its rack's uplink, bytes per second; 0: not limiting. */
 DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
 DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
+/* Memory of one GPU of a type, bytes; 0: unknown. */
+DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type);
 
 /* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. Queries cost
  * O(GPUs of a node + log racks), whatever the number of nodes. -1: none. */
@@ -260,6 +263,9 @@ DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t typ
 typedef struct dls_grant dls_grant;
 /* Take `gpus` GPUs of a node; a node may be named more than once. */
 DLS_API void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus);
+/* Ask for the job to be held back once, so that its network bursts fall into the pauses of those it
+ * shares links with: by this many seconds against the burst of a job that starts at time 0. */
+DLS_API void dls_grant_shift(dls_grant *grant, double shift_s);
 /* GPUs of the node that this grant has not yet taken. */
 DLS_API int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node);
 
@@ -269,6 +275,7 @@ typedef struct dls_placement_ops {
     const char *summary;
     const dls_option *options; /* NULL: none */
     bool gpus_only;            /* CPU and memory are not accounted under this policy */
+    bool needs_forecast;       /* a run without a predictor is refused */
     size_t state_bytes;
     dls_status (*init)(void *state, const dls_place_index *index, const dls_option_value *values,
                        dls_error *err); /* optional */
