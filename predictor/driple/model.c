@@ -93,6 +93,7 @@ void dls_inspector_destroy(dls_inspector *insp)
     dls_free(insp->feature_scale);
     dls_free(insp->op_names);
     dls_free(insp->op_freq);
+    dls_free(insp->features_text);
     dls_free(insp);
 }
 
@@ -134,7 +135,13 @@ dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t settin
                               .topology = s->topology,
                               .network = s->network,
                               .n_ps = s->n_ps,
-                              .n_workers = s->n_workers};
+                              .n_workers = s->n_workers,
+                              .n_nodes = s->n_nodes};
+}
+
+const char *dls_inspector_features(const dls_inspector *insp)
+{
+    return insp->features_text ? insp->features_text : "";
 }
 
 int32_t dls_inspector_find(const dls_inspector *insp, const char *name)

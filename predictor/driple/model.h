@@ -34,10 +34,10 @@ typedef struct dls_tensors {
 
 typedef struct dls_setting {
     char name[64];
-    char gpu_type[32];
-    char topology[32];
-    char network[32];
-    int32_t n_ps, n_workers;
+    char gpu_type[64];
+    char topology[64];
+    char network[64];
+    int32_t n_ps, n_workers, n_nodes;
     bool has_conv;                   /* tensors hold conv_layers.2.* beside the MLP */
     double label_scale[DLS_METRICS]; /* an output times this is the metric */
     dls_tensors tensors;
@@ -55,6 +55,7 @@ struct dls_inspector {
     char *op_names; /* '\n' between names */
     double *op_freq;
     size_t n_ops;
+    char *features_text; /* the feature spec as JSON; NULL: unknown */
 };
 
 /* An inspector without tensors; scales are 1, shifts 0. */

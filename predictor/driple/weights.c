@@ -13,6 +13,7 @@
 #define FORMAT "dlsim-inspector"
 #define FORMAT_VERSION 1
 #define SETTINGS_MAX 4096
+#define ATTRIBUTE_BYTES ((size_t)1 << 16) /* HDF5 keeps no larger attribute */
 
 static uint64_t text_hash(const char *s)
 {
@@ -63,6 +64,9 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
         DLS_TRY(dls_h5io_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
                                    false, err));
     }
+    if (insp->features_text) {
+        DLS_TRY(dls_h5io_put_text(base, "features", insp->features_text, err));
+    }
     return put_tensors(base, &insp->base, err);
 }
 
@@ -73,6 +77,7 @@ static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
     DLS_TRY(dls_h5io_put_text(group, "network", s->network, err));
     DLS_TRY(dls_h5io_put_integer(group, "n_ps", s->n_ps, err));
     DLS_TRY(dls_h5io_put_integer(group, "n_workers", s->n_workers, err));
+    DLS_TRY(dls_h5io_put_integer(group, "n_nodes", s->n_nodes, err));
     DLS_TRY(dls_h5io_put_array(group, "label_scale", s->label_scale, DLS_METRICS, 0, false, err));
     return put_tensors(group, &s->tensors, err);
 }
@@ -187,7 +192,7 @@ static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
     if (H5Aexists(base, "op_names") <= 0) {
         return DLS_OK;
     }
-    const size_t size = (size_t)1 << 16; /* HDF5 keeps no larger attribute */
+    const size_t size = ATTRIBUTE_BYTES;
     insp->op_names = dls_alloc(size);
     if (!insp->op_names) {
         return dls_nomem(err, "operation names", size);
@@ -200,6 +205,17 @@ static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
     insp->op_freq = dls_alloc(insp->n_ops * sizeof(double));
     return insp->op_freq ? get_vector(base, "op_frequency", "base", insp->n_ops, insp->op_freq, err)
                          : dls_nomem(err, "operation frequencies", insp->n_ops * sizeof(double));
+}
+
+static dls_status get_features(hid_t base, dls_inspector *insp, dls_error *err)
+{
+    if (H5Aexists(base, "features") <= 0) {
+        return DLS_OK;
+    }
+    insp->features_text = dls_alloc(ATTRIBUTE_BYTES);
+    return insp->features_text ? dls_h5io_text(base, "features", false, insp->features_text,
+                                               ATTRIBUTE_BYTES, "base", err)
+                               : dls_nomem(err, "feature spec", ATTRIBUTE_BYTES);
 }
 
 static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
@@ -225,6 +241,7 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     DLS_TRY(get_vector(base, "feature_scale", "base", n, insp->feature_scale, err));
     DLS_TRY(get_vector(base, "label_scale", "base", DLS_METRICS, insp->label_scale, err));
     DLS_TRY(get_ops(base, insp, err));
+    DLS_TRY(get_features(base, insp, err));
     return get_tensors(base, "base", &insp->base, err);
 }
 
@@ -232,16 +249,21 @@ static dls_status get_setting(hid_t group, dls_setting *s, dls_error *err)
 {
     int64_t n_ps = 0;
     int64_t n_workers = 0;
+    int64_t n_nodes = 0;
     DLS_TRY(dls_h5io_text(group, "gpu_type", true, s->gpu_type, sizeof s->gpu_type, s->name, err));
     DLS_TRY(dls_h5io_text(group, "topology", true, s->topology, sizeof s->topology, s->name, err));
     DLS_TRY(dls_h5io_text(group, "network", true, s->network, sizeof s->network, s->name, err));
     DLS_TRY(dls_h5io_integer(group, "n_ps", true, &n_ps, s->name, err));
     DLS_TRY(dls_h5io_integer(group, "n_workers", true, &n_workers, s->name, err));
-    if (n_ps < 0 || n_ps > INT32_MAX || n_workers < 0 || n_workers > INT32_MAX) {
-        return dls_fail(err, DLS_EINPUT, s->name, "n_ps and n_workers must not be negative");
+    DLS_TRY(dls_h5io_integer(group, "n_nodes", true, &n_nodes, s->name, err));
+    if (n_ps < 0 || n_ps > INT32_MAX || n_workers < 0 || n_workers > INT32_MAX || n_nodes < 0 ||
+        n_nodes > INT32_MAX) {
+        return dls_fail(err, DLS_EINPUT, s->name,
+                        "n_ps, n_workers and n_nodes must not be negative");
     }
     s->n_ps = (int32_t)n_ps;
     s->n_workers = (int32_t)n_workers;
+    s->n_nodes = (int32_t)n_nodes;
     DLS_TRY(get_vector(group, "label_scale", s->name, DLS_METRICS, s->label_scale, err));
     DLS_TRY(get_tensors(group, s->name, &s->tensors, err));
     for (size_t i = 0; i < s->tensors.n; i++) {

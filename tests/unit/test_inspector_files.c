@@ -75,6 +75,9 @@ static void test_round_trip(void **state)
         a->feature_scale[2] = 1e7;
         snprintf(a->settings[4].gpu_type, sizeof a->settings[4].gpu_type, "V100");
         a->settings[4].n_workers = 10;
+        a->settings[4].n_nodes = 3;
+        a->features_text = dls_strdup("{\"version\": \"work\"}");
+        assert_non_null(a->features_text);
         a->base.t[0].is_f32 = false; /* a tensor in double precision stays so */
         a->base.t[0].data[0] = 1.0 / 3;
         a->op_names = dls_strdup("Conv2D\nMatMul\nRelu");
@@ -104,6 +107,8 @@ static void test_round_trip(void **state)
         assert_true(b->feature_shift[1] == 0.25 && b->feature_scale[2] == 1e7);
         assert_string_equal(b->settings[4].gpu_type, "V100");
         assert_int_equal(b->settings[4].n_workers, 10);
+        assert_int_equal(dls_inspector_setting(b, 4).n_nodes, 3);
+        assert_string_equal(dls_inspector_features(b), "{\"version\": \"work\"}");
         assert_int_equal(b->n_ops, 3);
         assert_string_equal(b->op_names, a->op_names);
         assert_true(b->op_freq[2] == 0.2);

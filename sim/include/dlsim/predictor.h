@@ -82,6 +82,7 @@ typedef struct dls_setting_info {
     const char *topology;
     const char *network;
     int32_t n_ps, n_workers; /* 0 if not said */
+    int32_t n_nodes;         /* machines that the workers are on; 0 if not said */
 } dls_setting_info;
 
 /* Read a weights file (docs/inspector-files.md). EINPUT names the tensor that is missing, has a
@@ -95,6 +96,9 @@ DLS_API int32_t dls_inspector_n_settings(const dls_inspector *insp);
 DLS_API dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t setting_idx);
 /* Index by name; DLS_SETTING_BASE for "base"; -2 if there is none. */
 DLS_API int32_t dls_inspector_find(const dls_inspector *insp, const char *name);
+/* The feature spec that the training graphs' inputs were made with, as JSON (dls_dataset), so that a
+ * new graph can be given the same input; "" if unknown. Borrowed. */
+DLS_API const char *dls_inspector_features(const dls_inspector *insp);
 /* One line: "gcn, 3 features, hidden 64, N/2 layers, gru, set2set, 14 settings". */
 DLS_API void dls_inspector_describe(const dls_inspector *insp, char *text, size_t size);
 
