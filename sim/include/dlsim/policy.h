@@ -291,10 +291,12 @@ typedef struct dls_placement_ops {
      * several hosts the greatest value wins. */
     double (*share)(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
                     const dls_shape *host_shape);
-    /* Optional: a job got GPUs (its nodes in nodes[n]); a job lost them. */
+    /* Optional: a job got GPUs (its nodes in nodes[n]); a job lost them or finished, and did
+     * worked_us of work at the reference since it got them (restoring not counted). */
     void (*started)(void *state, const dls_place_index *index, const dls_request *r,
                     const int32_t *nodes, const int32_t *gpus, size_t n);
-    void (*stopped)(void *state, const dls_place_index *index, int32_t job);
+    void (*stopped)(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                    int64_t worked_us);
 } dls_placement_ops;
 
 /* ---- registry and plug-ins --------------------------------------------------------------------- */
