@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "perf/kinds.h"
+
+#include "predictor/graph/zoo.h"
+#include "predictor/operator/from_graph.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define SQUASHED 64
+
+/* Other spellings, squashed. Stand-ins are chosen by parameters and operations of a sample. */
+static const struct {
+    const char *name, *zoo, *layers;
+    bool same;
+} others[] = {
+    {"vgg", "vgg16", "vgg16", true},
+    {"resnet", "resnet50", "resnet50", true},
+    {"imagenet", "resnet50", "resnet50", true}, /* Pollux, Sia: ResNet-50 */
+    {"resnet50imagenet", "resnet50", "resnet50", true},
+    {"inceptionv1", "googlenet", "googlenet", true},
+    {"inceptionv3", "inception3", "inception3", true},
+    {"inceptionv4", "inception4", "inception4", true},
+    /* The operator model's own BERT reads 384 tokens, the zoo's 128. */
+    {"bert", "bert_base", "bert_base_128", true},
+    {"bertbase", "bert_base", "bert_base_128", true},
+    {"bertbase128", "bert_base", "bert_base_128", true},
+    {"bertlarge", "bert_large", NULL, true},
+    {"resnet50v15", "resnet50", "resnet50_v15", true},
+    {"resnet101v15", "resnet101", "resnet101_v15", true},
+    {"resnet152v15", "resnet152", "resnet152_v15", true},
+    {"gpt2", "gpt2_small", NULL, true},
+    {"llama", "llama_7b", NULL, true},
+    {"llama27b", "llama_7b", NULL, true},
+    {"transformer", "transformer_base", NULL, true},
+    {"mobilenetv1", "mobilenet", NULL, true},
+    {"efficientnet", "efficientnet_b0", NULL, true},
+    {"densenet", "densenet121", NULL, true},
+    {"seq2seq", "seq2seq_medium", NULL, true},
+    {"neumf", "ncf", NULL, true},
+    /* ResNet-18 on 32 x 32 images: the graph of the zoo's largest network for them. */
+    {"resnet18", "resnet110", "resnet18_cifar", false},
+    {"resnet18cifar", "resnet110", "resnet18_cifar", false},
+    {"cifar10", "resnet110", "resnet18_cifar", false},
+    {"resnet18cifar10", "resnet110", "resnet18_cifar", false},
+    {"resnet50cifar10", "resnet110", "resnet18_cifar", false},
+    {"resnet34", "resnet50", "resnet50", false},
+    {"shufflenetv2x10", "mobilenet_v2", NULL, false},
+    {"shufflenetv2", "mobilenet_v2", NULL, false},
+    {"mobilenetv3", "mobilenet_v2", NULL, false},
+    {"yolov3", "resnet152", "resnet152", false},
+    {"cyclegan", "inception4", "inception4", false},
+    {"deepspeech2", "seq2seq_medium", NULL, false},
+    {"lm", "seq2seq_small", NULL, false}, /* Gavel: LSTM on WikiText-2 */
+    {"lstm", "seq2seq_small", NULL, false},
+    {"recommendation", "ncf", NULL, false}, /* Gavel: autoencoder on MovieLens 20M */
+    {"roberta", "bert_base", "bert_base_128", false},
+    {"vit", "bert_base", "bert_base_128", false},
+    {"t5", "transformer_big", NULL, false},
+    {"a2c", "lenet", NULL, false},
+    {"a3c", "lenet", NULL, false},
+    {"dqn", "lenet", NULL, false},
+};
+
+/* Lower case letters and digits up to the first parenthesis; text that does not fit is cut. */
+static void squash(const char *name, char out[SQUASHED])
+{
+    size_t n = 0;
+    for (; *name && *name != '(' && n + 1 < SQUASHED; name++) {
+        if (isalnum((unsigned char)*name)) {
+            out[n++] = (char)tolower((unsigned char)*name);
+        }
+    }
+    out[n] = '\0';
+}
+
+static bool squashes_to(const char *name, const char *squashed)
+{
+    char own[SQUASHED];
+    squash(name, own);
+    return strcmp(own, squashed) == 0;
+}
+
+static const char *layers_named(const char *squashed)
+{
+    for (const char *const *name = dls_workload_names(); *name; name++) {
+        if (squashes_to(*name, squashed)) {
+            return *name;
+        }
+    }
+    return NULL;
+}
+
+dls_model_names dls_model_lookup(const char *name)
+{
+    char key[SQUASHED];
+    squash(name ? name : "", key);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        if (strcmp(others[i].name, key) == 0) {
+            return (dls_model_names){others[i].zoo, others[i].layers,
+                                     others[i].same ? DLS_MODEL_KNOWN : DLS_MODEL_STAND_IN};
+        }
+    }
+    for (size_t i = 0; i < dls_zoo_size(); i++) {
+        const char *zoo = dls_zoo_at(i)->name;
+        if (squashes_to(zoo, key)) {
+            return (dls_model_names){zoo, layers_named(key), DLS_MODEL_KNOWN};
+        }
+    }
+    return (dls_model_names){DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN};
+}
+
+dls_status dls_model_workload(const dls_model_names *names, int64_t batch, dls_numeric numeric,
+                              dls_workload *w, dls_error *err)
+{
+    if (names->layers) {
+        return dls_workload_build(names->layers, w, err);
+    }
+    const dls_zoo_model *model = dls_zoo_find(names->zoo);
+    dls_zoo_options options = dls_zoo_defaults(model);
+    dls_opgraph *graph;
+    options.batch = (int32_t)batch;
+    options.numeric = numeric;
+    DLS_TRY(dls_zoo_build(model, &options, &graph, err));
+    const dls_status status = dls_workload_from_graph(graph, w, err);
+    dls_opgraph_destroy(graph);
+    return status;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Kinds of a trace: what the names of public traces mean, grouping by model and batch per GPU.
+ */
+#include "base/alloc.h"
+#include "perf/kinds.h"
+#include "predictor/graph/zoo.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *zoo, *layers;
+        dls_model_match match;
+    } want[] = {
+        {"vgg16", "vgg16", "vgg16", DLS_MODEL_KNOWN},
+        {"VGG-16", "vgg16", "vgg16", DLS_MODEL_KNOWN},
+        {"ResNet-50 (batch size 64)", "resnet50", "resnet50", DLS_MODEL_KNOWN},
+        {"ResNet-18 (batch size 16)", "resnet110", "resnet18_cifar", DLS_MODEL_STAND_IN},
+        {"inception_v3", "inception3", "inception3", DLS_MODEL_KNOWN},
+        {"imagenet", "resnet50", "resnet50", DLS_MODEL_KNOWN},
+        {"Transformer", "transformer_base", NULL, DLS_MODEL_KNOWN},
+        {"bert_base", "bert_base", "bert_base_128", DLS_MODEL_KNOWN},
+        {"shufflenet_v2_x1_0", "mobilenet_v2", NULL, DLS_MODEL_STAND_IN},
+        {"A3C", "lenet", NULL, DLS_MODEL_STAND_IN},
+        {"", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+        {"my-own-net", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+    };
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        const dls_model_names n = dls_model_lookup(want[i].name);
+        assert_string_equal(n.zoo, want[i].zoo);
+        assert_int_equal(n.match, want[i].match);
+        assert_true((n.layers == NULL) == (want[i].layers == NULL));
+        if (n.layers) {
+            assert_string_equal(n.layers, want[i].layers);
+        }
+    }
+    assert_int_equal(dls_model_lookup(NULL).match, DLS_MODEL_UNKNOWN);
+    /* Every model of the zoo is found by its own name. */
+    for (size_t i = 0; i < dls_zoo_size(); i++) {
+        const dls_model_names n = dls_model_lookup(dls_zoo_at(i)->name);
+        assert_string_equal(n.zoo, dls_zoo_at(i)->name);
+        assert_int_equal(n.match, DLS_MODEL_KNOWN);
+    }
+}
+
+static dls_trace *sample(void)
+{
+    static const struct {
+        const char *model;
+        int32_t gpus;
+        int64_t batch;
+    } jobs[] = {{"vgg16", 1, 32},    {"resnet50", 2, 64}, {"vgg16", 4, 128}, {"vgg16", 1, 64},
+                {"resnet50", 1, 32}, {NULL, 1, -1},       {"oddity", 2, 3},  {"lm", 8, -1}};
+    dls_trace_builder *b;
+    dls_trace *trace;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
+        dls_job_rec rec;
+        char id[8];
+        dls_job_rec_init(&rec);
+        snprintf(id, sizeof id, "%zu", i);
+        rec.id = id;
+        rec.submit_us = (int64_t)i;
+        rec.duration_us = 1;
+        rec.gpus_milli = 1000 * (int64_t)jobs[i].gpus;
+        rec.model = jobs[i].model;
+        rec.batch = jobs[i].batch;
+        assert_int_equal(dls_trace_builder_add(b, &rec, "here", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    return trace;
+}
+
+static void test_grouping(void **state)
+{
+    (void)state;
+    static const int32_t want[] = {0, 1, 0, 2, 1, 3, 4, 5};
+    dls_trace *trace = sample();
+    dls_kinds kinds;
+    assert_int_equal(dls_kinds_of_trace(trace, &kinds, NULL), DLS_OK);
+    assert_int_equal(kinds.n, 6);
+    assert_memory_equal(kinds.of, want, sizeof want);
+    assert_int_equal(kinds.unknown_jobs, 2);
+    assert_int_equal(kinds.stand_in_jobs, 1);
+    assert_int_equal(kinds.kind[0].batch, 32);
+    assert_int_equal(kinds.kind[4].batch_per_gpu, 2); /* 3 over two GPUs, rounded */
+    assert_int_equal(kinds.kind[5].batch_per_gpu, DLS_ABSENT);
+    assert_int_equal(kinds.kind[5].batch, dls_zoo_find("seq2seq_small")->batch);
+    assert_int_equal(kinds.kind[3].first_job, 5);
+    /* The largest tensor of VGG-16 is its first dense layer's: 25088 x 4096 of 138.36 million. */
+    assert_true(fabs(kinds.kind[0].tensor_skew - 25088.0 * 4096 / 138357544) < 1e-3);
+    assert_true(kinds.kind[0].tensor_skew == kinds.kind[2].tensor_skew);
+    assert_true(kinds.kind[1].tensor_skew < 0.14);
+    assert_true(isnan(kinds.kind[3].tensor_skew));
+    dls_kinds_fini(&kinds);
+    dls_trace_destroy(trace);
+}
+
+static int fail_at(void *user, size_t bytes)
+{
+    int *left = user;
+    (void)bytes;
+    return (*left)-- != 0;
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    dls_trace *trace = sample();
+    dls_status status = DLS_ENOMEM;
+    for (int n = 0; status != DLS_OK; n += n < 8 ? 1 : 97) {
+        dls_kinds kinds;
+        int left = n;
+        dls_alloc_set_hook(fail_at, &left);
+        status = dls_kinds_of_trace(trace, &kinds, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+        assert_true(status == DLS_OK || status == DLS_ENOMEM);
+        if (status == DLS_OK) {
+            assert_true(n > 3);
+            dls_kinds_fini(&kinds);
+        }
+    }
+    dls_trace_destroy(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_grouping),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
