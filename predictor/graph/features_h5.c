@@ -4,7 +4,6 @@
  */
 #include "base/alloc.h"
 #include "base/atomicfile.h"
-#include "base/sha256.h"
 #include "predictor/graph/features.h"
 #include "predictor/graph/h5.h"
 
@@ -16,19 +15,6 @@
 #define FORMAT_VERSION 1
 #define SPEC "/features"
 
-static void hash_doubles(dls_sha256 *sha, const double *x, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        unsigned char bytes[8];
-        memcpy(&bits, &x[i], sizeof bits);
-        for (int b = 0; b < 8; b++) {
-            bytes[b] = (unsigned char)(bits >> (8 * b));
-        }
-        dls_sha256_update(sha, bytes, sizeof bytes);
-    }
-}
-
 static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
 {
     dls_sha256 sha;
@@ -37,8 +23,8 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
         const char *op = dls_strdict_get(&spec->ops, (int32_t)i);
         dls_sha256_update(&sha, op, strlen(op) + 1);
     }
-    hash_doubles(&sha, spec->frequency, spec->ops.n);
-    hash_doubles(&sha, spec->scale, (size_t)spec->n_features);
+    dls_gh5_hash(&sha, spec->frequency, spec->ops.n, sizeof *spec->frequency);
+    dls_gh5_hash(&sha, spec->scale, (size_t)spec->n_features, sizeof *spec->scale);
     dls_sha256_final(&sha, hex);
 }
 

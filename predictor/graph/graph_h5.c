@@ -5,7 +5,6 @@
  */
 #include "base/alloc.h"
 #include "base/atomicfile.h"
-#include "base/sha256.h"
 #include "predictor/graph/graph.h"
 #include "predictor/graph/h5.h"
 
@@ -117,25 +116,6 @@ static hid_t memory_type(cell type)
 /* ---- checksum ----------------------------------------------------------------------------------
  */
 
-static void hash_cell(dls_sha256 *sha, cell type, const void *at)
-{
-    uint64_t bits;
-    unsigned char out[8];
-    if (type == CELL_I32) {
-        uint32_t word;
-        memcpy(&word, at, sizeof word);
-        bits = word;
-    } else if (type == CELL_BOOL) {
-        bits = *(const unsigned char *)at;
-    } else {
-        memcpy(&bits, at, sizeof bits);
-    }
-    for (size_t b = 0; b < cell_bytes(type); b++) {
-        out[b] = (unsigned char)(bits >> (8 * b));
-    }
-    dls_sha256_update(sha, out, cell_bytes(type));
-}
-
 static void hash_text(dls_sha256 *sha, const char *text)
 {
     dls_sha256_update(sha, text, strlen(text) + 1);
@@ -154,7 +134,8 @@ static void hash_rows(dls_sha256 *sha, const column *columns, size_t n_columns, 
     for (size_t c = 0; c < n_columns; c++) {
         hash_text(sha, columns[c].name);
         for (size_t i = 0; i < n_rows; i++) {
-            hash_cell(sha, columns[c].type, (const char *)rows + i * row_bytes + columns[c].offset);
+            dls_gh5_hash(sha, (const char *)rows + i * row_bytes + columns[c].offset, 1,
+                         cell_bytes(columns[c].type));
         }
     }
 }
@@ -165,8 +146,8 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
     dls_sha256_init(&sha);
     hash_text(&sha, g->info.model);
     hash_text(&sha, g->info.dataset);
-    hash_cell(&sha, CELL_I32, &g->info.batch);
-    hash_cell(&sha, CELL_I32, &g->info.sequence);
+    dls_gh5_hash(&sha, &g->info.batch, 1, sizeof g->info.batch);
+    dls_gh5_hash(&sha, &g->info.sequence, 1, sizeof g->info.sequence);
     hash_text(&sha, dls_numeric_name(g->info.numeric));
     hash_text(&sha, dls_optimiser_name(g->info.optimiser));
     hash_dict(&sha, &g->names);

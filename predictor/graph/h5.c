@@ -53,6 +53,11 @@ dls_status dls_gh5_put_i32(hid_t at, const char *name, int32_t value, dls_error 
     return put_attr(at, name, H5T_STD_I32LE, H5T_NATIVE_INT32, &value, err);
 }
 
+dls_status dls_gh5_put_u64(hid_t at, const char *name, uint64_t value, dls_error *err)
+{
+    return put_attr(at, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value, err);
+}
+
 dls_status dls_gh5_put_data(hid_t at, const char *name, hid_t stored, hid_t memory,
                             const void *data, size_t rows, size_t cols, dls_error *err)
 {
@@ -78,6 +83,16 @@ dls_status dls_gh5_put_data(hid_t at, const char *name, hid_t stored, hid_t memo
     return ok ? DLS_OK : dls_gh5_unwritten(err, name);
 }
 
+dls_status dls_gh5_put_strings(hid_t at, const char *name, const char *text, size_t n, size_t width,
+                               dls_error *err)
+{
+    const hid_t type = text_type(width);
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    const dls_status status = dls_gh5_put_data(at, name, type, type, text, n, 0, err);
+    H5Tclose(type);
+    return status;
+}
+
 dls_status dls_gh5_put_dict(hid_t at, const char *name, const dls_strdict *dict, dls_error *err)
 {
     size_t width = 1;
@@ -93,10 +108,7 @@ dls_status dls_gh5_put_dict(hid_t at, const char *name, const dls_strdict *dict,
         const char *s = dls_strdict_get(dict, (int32_t)i);
         memcpy(text + i * width, s, strlen(s));
     }
-    const hid_t type = text_type(width);
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    const dls_status status = dls_gh5_put_data(at, name, type, type, text, dict->n, 0, err);
-    H5Tclose(type);
+    const dls_status status = dls_gh5_put_strings(at, name, text, dict->n, width, err);
     dls_free(text);
     return status;
 }
@@ -127,12 +139,12 @@ dls_status dls_gh5_get_text(hid_t at, const char *name, char *text, size_t size,
     return ok ? DLS_OK : dls_gh5_damaged(err, name);
 }
 
-dls_status dls_gh5_get_i32(hid_t at, const char *name, int32_t *value, dls_error *err)
+static dls_status get_attr(hid_t at, const char *name, hid_t memory, void *value, dls_error *err)
 {
     const hid_t attr = H5Aopen(at, name, H5P_DEFAULT);
     const hid_t space = attr < 0 ? -1 : H5Aget_space(attr);
-    const bool ok = space >= 0 && H5Sget_simple_extent_npoints(space) == 1 &&
-                    H5Aread(attr, H5T_NATIVE_INT32, value) >= 0;
+    const bool ok =
+        space >= 0 && H5Sget_simple_extent_npoints(space) == 1 && H5Aread(attr, memory, value) >= 0;
     if (space >= 0) {
         H5Sclose(space);
     }
@@ -140,6 +152,16 @@ dls_status dls_gh5_get_i32(hid_t at, const char *name, int32_t *value, dls_error
         H5Aclose(attr);
     }
     return ok ? DLS_OK : dls_gh5_damaged(err, name);
+}
+
+dls_status dls_gh5_get_i32(hid_t at, const char *name, int32_t *value, dls_error *err)
+{
+    return get_attr(at, name, H5T_NATIVE_INT32, value, err);
+}
+
+dls_status dls_gh5_get_u64(hid_t at, const char *name, uint64_t *value, dls_error *err)
+{
+    return get_attr(at, name, H5T_NATIVE_UINT64, value, err);
 }
 
 /* Opens a one-dimensional dataset and tells its length. */
@@ -155,6 +177,63 @@ dls_status dls_gh5_open_data(hid_t file, const char *name, hid_t *set, hsize_t *
     if (!ok && *set >= 0) {
         H5Dclose(*set);
     }
+    return ok ? DLS_OK : dls_gh5_damaged(err, name);
+}
+
+dls_status dls_gh5_length(hid_t at, const char *name, size_t *n, dls_error *err)
+{
+    hid_t set;
+    hsize_t length;
+    DLS_TRY(dls_gh5_open_data(at, name, &set, &length, err));
+    *n = (size_t)length;
+    H5Dclose(set);
+    return DLS_OK;
+}
+
+dls_status dls_gh5_get_data(hid_t at, const char *name, hid_t memory, void *data, size_t rows,
+                            size_t cols, dls_error *err)
+{
+    hsize_t dim[2] = {0, 0};
+    const int rank = cols > 0 ? 2 : 1;
+    const hid_t set = H5Dopen2(at, name, H5P_DEFAULT);
+    const hid_t space = set < 0 ? -1 : H5Dget_space(set);
+    const hid_t type = set < 0 ? -1 : H5Dget_type(set);
+    const bool ok = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == rank &&
+                    H5Sget_simple_extent_dims(space, dim, NULL) >= 0 && dim[0] == rows &&
+                    dim[1] == cols && H5Tget_class(type) == H5Tget_class(memory) &&
+                    (rows == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    if (type >= 0) {
+        H5Tclose(type);
+    }
+    if (space >= 0) {
+        H5Sclose(space);
+    }
+    if (set >= 0) {
+        H5Dclose(set);
+    }
+    return ok ? DLS_OK : dls_gh5_damaged(err, name);
+}
+
+dls_status dls_gh5_get_strings(hid_t at, const char *name, char *text, size_t n, size_t width,
+                               dls_error *err)
+{
+    hid_t set;
+    hsize_t length;
+    DLS_TRY(dls_gh5_open_data(at, name, &set, &length, err));
+    const hid_t stored = H5Dget_type(set);
+    const hid_t memory = text_type(width);
+    H5Tset_strpad(memory, H5T_STR_NULLPAD);
+    bool ok = stored >= 0 && H5Tget_class(stored) == H5T_STRING &&
+              H5Tis_variable_str(stored) == 0 && H5Tget_size(stored) <= width && length == n &&
+              (n == 0 || H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, text) >= 0);
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = strnlen(text + i * width, width) < width;
+    }
+    if (stored >= 0) {
+        H5Tclose(stored);
+    }
+    H5Tclose(memory);
+    H5Dclose(set);
     return ok ? DLS_OK : dls_gh5_damaged(err, name);
 }
 
@@ -200,4 +279,24 @@ dls_status dls_gh5_open(const char *path, hid_t *file, dls_error *err)
     }
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     return *file >= 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");
+}
+
+void dls_gh5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes)
+{
+    for (size_t i = 0; i < n; i++) {
+        const unsigned char *at = (const unsigned char *)data + i * cell_bytes;
+        uint64_t bits = *at;
+        unsigned char out[8];
+        if (cell_bytes == 4) {
+            uint32_t word;
+            memcpy(&word, at, sizeof word);
+            bits = word;
+        } else if (cell_bytes == 8) {
+            memcpy(&bits, at, sizeof bits);
+        }
+        for (size_t b = 0; b < cell_bytes; b++) {
+            out[b] = (unsigned char)(bits >> (8 * b));
+        }
+        dls_sha256_update(sha, out, cell_bytes);
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef DLS_GRAPH_H5_H
 #define DLS_GRAPH_H5_H
 
+#include "base/sha256.h"
 #include "base/strdict.h"
 #include "dlsim/error.h"
 
@@ -25,10 +26,15 @@ dls_status dls_gh5_put_text(hid_t at, const char *name, const char *text,
                             dls_error *err) DLS_MUST_CHECK;
 dls_status dls_gh5_put_i32(hid_t at, const char *name, int32_t value,
                            dls_error *err) DLS_MUST_CHECK;
+dls_status dls_gh5_put_u64(hid_t at, const char *name, uint64_t value,
+                           dls_error *err) DLS_MUST_CHECK;
 /* [rows], or [rows][cols] with cols > 0; compressed. */
 dls_status dls_gh5_put_data(hid_t at, const char *name, hid_t stored, hid_t memory,
                             const void *data, size_t rows, size_t cols,
                             dls_error *err) DLS_MUST_CHECK;
+/* text[n][width], each filled up with zeros, as fixed-length UTF-8. */
+dls_status dls_gh5_put_strings(hid_t at, const char *name, const char *text, size_t n, size_t width,
+                               dls_error *err) DLS_MUST_CHECK;
 /* Fixed-length UTF-8 strings in order of their codes. */
 dls_status dls_gh5_put_dict(hid_t at, const char *name, const dls_strdict *dict,
                             dls_error *err) DLS_MUST_CHECK;
@@ -38,11 +44,25 @@ dls_status dls_gh5_get_text(hid_t at, const char *name, char *text, size_t size,
                             dls_error *err) DLS_MUST_CHECK;
 dls_status dls_gh5_get_i32(hid_t at, const char *name, int32_t *value,
                            dls_error *err) DLS_MUST_CHECK;
+dls_status dls_gh5_get_u64(hid_t at, const char *name, uint64_t *value,
+                           dls_error *err) DLS_MUST_CHECK;
 /* A one-dimensional dataset and its length; the caller closes it. */
 dls_status dls_gh5_open_data(hid_t at, const char *name, hid_t *set, hsize_t *n,
                              dls_error *err) DLS_MUST_CHECK;
+/* Length of a one-dimensional dataset. */
+dls_status dls_gh5_length(hid_t at, const char *name, size_t *n, dls_error *err) DLS_MUST_CHECK;
+/* All of a dataset of this shape, [rows] or [rows][cols] with cols > 0, whose cells are of the same
+ * class (integers, floating-point numbers) as `memory`. */
+dls_status dls_gh5_get_data(hid_t at, const char *name, hid_t memory, void *data, size_t rows,
+                            size_t cols, dls_error *err) DLS_MUST_CHECK;
+/* Into text[n][width], each terminated. */
+dls_status dls_gh5_get_strings(hid_t at, const char *name, char *text, size_t n, size_t width,
+                               dls_error *err) DLS_MUST_CHECK;
 /* Into an empty dictionary; a string that stands there twice is EINPUT. */
 dls_status dls_gh5_get_dict(hid_t at, const char *name, dls_strdict *dict,
                             dls_error *err) DLS_MUST_CHECK;
+
+/* n cells of 1, 4 or 8 bytes as they are in a file, little-endian. */
+void dls_gh5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes);
 
 #endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/dataset/dataset.h"
+
+#include "base/alloc.h"
+#include "predictor/graph/input.h"
+
+#include <string.h>
+
+const char *dls_split_name(int split)
+{
+    static const char *const names[] = {"train", "val", "test"};
+    return split >= 0 && split < DLS_SPLITS ? names[split] : NULL;
+}
+
+static void setting_fini(dls_dataset_setting *s)
+{
+    dls_free(s->graph);
+    dls_free(s->split);
+    dls_free(s->label);
+    dls_free(s->iteration_s);
+    dls_free(s->truth);
+    dls_free(s->model_s);
+}
+
+void dls_dataset_destroy(dls_dataset *set)
+{
+    if (!set) {
+        return;
+    }
+    for (size_t i = 0; set->graph && i < set->n_graphs; i++) {
+        dls_input_graph_fini(&set->graph[i]);
+    }
+    for (size_t i = 0; set->setting && i < set->n_settings; i++) {
+        setting_fini(&set->setting[i]);
+    }
+    dls_free(set->graph);
+    dls_free(set->origin);
+    dls_free(set->setting);
+    dls_free(set->features_text);
+    dls_free(set);
+}
+
+int32_t dls_dataset_find(const dls_dataset *set, const char *setting)
+{
+    for (size_t i = 0; i < set->n_settings; i++) {
+        if (strcmp(set->setting[i].name, setting) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
