@@ -2,8 +2,67 @@
  *
  * Every invariant of a run, recounted from scratch: for tests and --set run.audit=true. O(jobs +
  * nodes) per call.
+ *
+ * The work of every job is counted a second time, step by step from one call to the next, where the
+ * engine only settles it when something happens to the job.
  */
+#include "base/alloc.h"
 #include "run/engine.h"
+
+dls_status dls_audit_create(dls_engine *e, dls_error *err)
+{
+    e->audit.job = dls_alloc_zero((size_t)e->n, sizeof *e->audit.job);
+    if (!e->audit.job) {
+        return dls_nomem(err, "audit", (size_t)e->n * sizeof *e->audit.job);
+    }
+    for (int32_t j = 0; j < e->n; j++) {
+        e->audit.job[j].left = e->work[j];
+    }
+    return DLS_OK;
+}
+
+/* Work: what was left at the last call, less what was done at the rate of then. */
+static dls_status audit_work(dls_engine *e, dls_error *err)
+{
+    for (int32_t j = 0; j < e->n; j++) {
+        dls_audited *a = &e->audit.job[j];
+        const int64_t from = a->anchor_us > e->audit.now_us ? a->anchor_us : e->audit.now_us;
+        if (a->running && e->now_us > from) {
+            a->left -= (dls_work)(e->now_us - from) * a->rate;
+        }
+        const bool finished = e->rec->state[j] == DLS_JOB_FINISHED;
+        /* A finish is at the first whole microsecond at which no work is left. */
+        const bool good = finished ? a->left <= 0 && a->left > -(dls_work)a->rate - (a->rate == 0)
+                                   : a->left >= 0 && a->left == dls_job_work_left(e, j);
+        if (!good) {
+            return dls_fail(err, DLS_ERUN, NULL, "job %d lost or gained work", j);
+        }
+        a->left = finished ? 0 : a->left;
+        a->running = e->running[j] != 0;
+        a->rate = e->rate[j];
+        a->anchor_us = e->anchor_us[j];
+    }
+    e->audit.now_us = e->now_us;
+    return DLS_OK;
+}
+
+/* No job is faster than it would be alone. */
+static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    dls_solo solo;
+    int64_t rate;
+    if (!pace || !pace->solo) {
+        return DLS_OK;
+    }
+    const dls_shape shape = dls_shape_of(e, job);
+    DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+    if (e->rate[job] > rate + (rate >> 30) + 1) {
+        return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld", job,
+                        (long long)e->rate[job], (long long)rate);
+    }
+    return DLS_OK;
+}
 
 static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
 {
@@ -22,16 +81,14 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
         if (running != dls_evq_has(&e->events, DLS_SLOT_FINISH(e, j))) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
         }
-        /* Conservation of work and of time, rates being 1 (sim/perf/trace.c). */
-        const int64_t done = dls_job_executed_us(e, j);
         if (r->state[j] == DLS_JOB_FINISHED &&
-            (r->executed_us[j] != e->col->duration_us[j] ||
+            ((!e->params->pace && r->executed_us[j] != e->duration_us[j]) ||
              r->end_us[j] - e->col->submit_us[j] !=
                  r->pending_us[j] + r->executed_us[j] + r->overhead_us[j])) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d finished with wrong accounts", j);
         }
-        if (running && done + dls_work_to_us(dls_job_work_left(e, j)) != e->col->duration_us[j]) {
-            return dls_fail(err, DLS_ERUN, NULL, "job %d lost or gained work", j);
+        if (running) {
+            DLS_TRY(audit_rate(e, j, err));
         }
         *held_gpus += gpus;
     }
@@ -43,6 +100,7 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
     int64_t held = 0, used = 0;
     DLS_TRY(dls_place_index_check(e->index, err));
     DLS_TRY(audit_jobs(e, &held, err));
+    DLS_TRY(audit_work(e, err));
     for (int32_t k = 0; k < e->select.n_pools; k++) {
         const dls_pool *pool = &e->select.pool[k];
         for (int32_t t = 0; t < e->select.n_types; t++) {

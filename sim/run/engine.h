@@ -4,8 +4,11 @@
  *
  *   sim.c      set up, the event loop, tear down
  *   setup.c    jobs into classes and pools, what is infeasible
- *   life.c     what happens to a job: arrive, start, lose its GPUs, finish; its accounts
+ *   life.c     what happens to a job: arrive, start, lose its GPUs, finish
+ *   progress.c its work and its accounts: rates, checkpoints, stretches
  *   pass.c     one scheduling pass: selection, placement, refusals
+ *   hold.c     the GPUs that jobs hold
+ *   ask.c      requests to the placement and what it may know
  *   select.c   the queues
  *   view.c     what policies see and may do
  *   audit.c    every invariant, recounted
@@ -16,8 +19,8 @@
 #define DLS_RUN_ENGINE_H
 
 #include "engine/evq.h"
-#include "perf/perf.h"
 #include "placement/index.h"
+#include "placement/know.h"
 #include "run/select.h"
 #include "run/sim.h"
 
@@ -26,6 +29,13 @@ typedef struct dls_held {
     uint64_t mask;
     int32_t node, next;
 } dls_held;
+
+/* What the audit counts on its own. */
+typedef struct dls_audited {
+    dls_work left;
+    int64_t rate, anchor_us;
+    bool running;
+} dls_audited;
 
 struct dls_engine {
     const dls_sim_params *params;
@@ -36,6 +46,7 @@ struct dls_engine {
     dls_evq events;        /* slots: n finishes, n wakes, the share's tick, the program's wake */
     dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
     dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
+    dls_evq retries;       /* slots: classes that the placement wants to be asked for again */
     dls_select select;
     dls_place_index *index;
     dls_grant grant;
@@ -45,14 +56,17 @@ struct dls_engine {
     /* [n] */
     int64_t *since_us;     /* last change of state */
     int64_t *anchor_us;    /* while running: progress counts from here */
+    int64_t *rated_us;     /* while running: the present rate counts from here, >= anchor_us */
     int64_t *estimate_us;
-    dls_work *work;        /* left at the anchor */
-    int64_t *rate;         /* while running */
+    const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
+    int64_t *work_us;      /* .. what the world says; NULL without one */
+    dls_work *work;        /* left at rated_us; while waiting: left */
+    dls_work *began;       /* left at the last start; NULL when nobody asks */
+    int64_t *rate;         /* now, or when it last ran; DLS_RATE_ONE before the first start */
     uint8_t *running;
     int8_t *held_type;     /* type of the GPUs held, -1 */
     int32_t *held;         /* list of dls_held, -1 */
     char *job_state;       /* the policy's bytes */
-    int32_t *attempt;      /* starts so far */
 
     /* in a pass: jobs that lost their selection but whose GPUs are not yet given up for good */
     int8_t *tentative;     /* [n] 1: dropped, GPUs back in the index; 2: placed anew meanwhile */
@@ -65,6 +79,15 @@ struct dls_engine {
     int32_t *settle;       /* jobs to be asked for after the pass */
     size_t n_settle, settle_cap;
 
+    dls_know know;         /* the predictor, as the placement sees it */
+    dls_seat *seat;        /* scratch: GPUs of one job by node, as nodes and as counts */
+    int32_t *seat_node, *seat_gpus;
+    size_t n_seats, seat_cap, seat_node_cap, seat_gpus_cap;
+    uint64_t *rack_seen;   /* [racks] scratch: when a rack was last counted */
+    uint64_t rack_count;
+    int32_t *arrivals;     /* scratch: jobs submitted now */
+    size_t arrivals_cap;
+
     void *sched_state, *placement_state;
     int64_t now_us;
     size_t cursor;         /* next arrival */
@@ -75,10 +98,14 @@ struct dls_engine {
     dls_order program_order;
     dls_order_set program_running;
 
+    struct {
+        dls_audited *job; /* [n], NULL without audit */
+        int64_t now_us;   /* of the last one */
+    } audit;
+
     /* group sharing */
     int32_t *group_gpus;
     int64_t *group_demand, *group_used, *group_reserved;
-
 };
 
 #define DLS_SLOT_FINISH(e, job) ((uint32_t)(job))
@@ -101,26 +128,62 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_C
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err) DLS_MUST_CHECK;
 /* Close the accounts of jobs still waiting or running when the run stops. */
 dls_status dls_jobs_close(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* progress.c */
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job);
 dls_work dls_job_work_left(const dls_engine *e, int32_t job);
+/* Run time left at the job's present rate; waiting: at its last one. */
+int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
+/* Time that the job has held its GPUs since its last start without progressing. */
+int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
+/* The job progresses at this rate from now on: its finish moves, and its place in the order. */
+dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err) DLS_MUST_CHECK;
+/* Ask the world which rates what happened at this instant has changed. */
+dls_status dls_rates_settle(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Bring the columns of a running job up to now and record where it has run. */
+dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
 
 /* pass.c */
 dls_status dls_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Something has changed for the jobs of a pool: its next pass must not be left out. */
+void dls_mark_dirty(dls_engine *e, int32_t pool);
+
+/* hold.c */
+/* CPU and memory that go with some GPUs of a job. */
+void dls_side_resources(const dls_engine *e, int32_t job, int32_t gpus, int64_t *cpu_milli,
+                        int64_t *mem_mib);
+/* *out: a part in front of the list `next`. */
+dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
+                        dls_error *err) DLS_MUST_CHECK;
+void dls_free_parts(dls_engine *e, int32_t parts);
+/* Give a list of parts back to the index; the list itself stays. */
+void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
+/* Take the GPUs that a job holds from the index again, all or none. */
+bool dls_retake(dls_engine *e, int32_t job);
+
+/* The shape of what a job holds. O(nodes it holds). */
+dls_shape dls_shape_of(dls_engine *e, int32_t job);
+
+/* ask.c */
 /* Place a job on GPUs of a type; *parts gets the list. false: refused. */
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err) DLS_MUST_CHECK;
-/* Give a list of parts back to the index; the list itself stays. */
-void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
-void dls_free_parts(dls_engine *e, int32_t parts);
-/* Mark every pool whose waiting jobs GPUs given back may help. */
-void dls_mark_dirty(dls_engine *e, int32_t pool);
-
+/* Tell the world and the placement that a job has got or lost its GPUs. */
+dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_tell_stopped(dls_engine *e, int32_t job);
+/* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1: it
+ * would rather wait. */
+int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types);
+void dls_know_init(dls_engine *e);
+/* Jobs submitted now: what is to be known of them is asked for in one batch. */
+dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;
 /* view.c */
 void dls_view_update(dls_engine *e);
 dls_status dls_program_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_share_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* audit.c */
+dls_status dls_audit_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_engine_audit(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 #endif

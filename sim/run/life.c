@@ -1,64 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What happens to a job, and its accounts.
+ * What happens to a job, and where it then stands.
  */
 #include "base/alloc.h"
 #include "run/engine.h"
-
-/* ---- progress ---------------------------------------------------------------------------------- */
-
-/* Time that a running job has progressed since its anchor: none while it restores. */
-static int64_t progressed_us(const dls_engine *e, int32_t job)
-{
-    return e->running[job] && e->now_us > e->anchor_us[job] ? e->now_us - e->anchor_us[job] : 0;
-}
-
-int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
-{
-    return e->rec->executed_us[job] + progressed_us(e, job);
-}
-
-dls_work dls_job_work_left(const dls_engine *e, int32_t job)
-{
-    const dls_work left = e->work[job] - (dls_work)progressed_us(e, job) * e->rate[job];
-    return left > 0 ? left : 0;
-}
-
-/* Rows for the stretch that ends now: restoring, then running. */
-static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
-{
-    if (!e->rec->want_allocs) {
-        return DLS_OK;
-    }
-    const int64_t from = e->since_us[job], to = e->now_us;
-    const int64_t middle = e->anchor_us[job] < to ? e->anchor_us[job] : to;
-    const float rate = (float)((double)e->rate[job] / (double)DLS_RATE_ONE);
-    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
-        const int32_t gpus = __builtin_popcountll(e->part[p].mask);
-        size_t row;
-        if (middle > from) {
-            DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, from, e->part[p].mask, gpus,
-                                         0, &row, err));
-            e->rec->allocs.end_us[row] = middle;
-        }
-        if (to > middle || middle == from) {
-            DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, middle, e->part[p].mask,
-                                         gpus, rate, &row, err));
-            e->rec->allocs.end_us[row] = to;
-        }
-    }
-    return DLS_OK;
-}
-
-/* Bring the columns of a running job up to now. */
-static void settle(dls_engine *e, int32_t job)
-{
-    const int64_t restoring =
-        (e->anchor_us[job] < e->now_us ? e->anchor_us[job] : e->now_us) - e->since_us[job];
-    e->rec->executed_us[job] = dls_job_executed_us(e, job);
-    e->rec->overhead_us[job] += restoring;
-    e->work[job] = dls_job_work_left(e, job);
-}
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
@@ -78,7 +23,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
     /* Keys of remaining service, and what they are raised by as time passes, must fit. */
     if (s->ageing == DLS_AGE_SERVICE &&
-        e->now_us + e->col->duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
+        e->now_us + e->duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
         return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
                         job);
     }
@@ -88,6 +33,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     } else if (!e->program) {
         dls_view_update(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
+    }
+    if (why == DLS_EVENT_RATE) {
+        /* The key falls while the job holds GPUs, also when it does not progress. */
+        p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
     }
     if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
@@ -128,37 +77,34 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 {
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
-    int32_t n_nodes = 0;
-    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
-        n_nodes++;
-    }
     rec->pending_us[job] += e->now_us - e->since_us[job];
     rec->resumes[job]++;
     rec->flips++;
     if (!again) {
         rec->start_us[job] = e->now_us;
     }
+    DLS_TRY(dls_tell_started(e, job, err));
     rec->state[job] = DLS_JOB_RUNNING;
     e->running[job] = 1;
     e->since_us[job] = e->now_us;
-    e->anchor_us[job] = e->now_us + (again ? e->restore_us : 0);
-    e->rate[job] = dls_perf_trace.rate(job, e->col->gpus[job], e->held_type[job], n_nodes);
+    e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? e->restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
     if (e->program) {
         dls_order_insert(&e->program_order, &e->program_running, job,
                          (dls_rank){.key = e->next_seq++}, 1, 0);
     }
-    const int64_t end_us = e->anchor_us[job] + dls_work_time_us(e->work[job], e->rate[job]);
-    DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), end_us, DLS_EV_FINISH, err));
+    if (!e->params->pace) {
+        DLS_TRY(dls_job_set_rate(e, job, DLS_RATE_ONE, err));
+    } /* else the world gives the rate when the pass is over */
     return dls_job_rank(e, job, DLS_EVENT_STARTED, err);
 }
 
 /* What losing the GPUs and finishing have in common. */
 static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    settle(e, job);
-    DLS_TRY(record_stretch(e, job, parts, err));
+    DLS_TRY(dls_job_account(e, job, parts, err));
+    dls_tell_stopped(e, job);
     e->running[job] = 0;
     e->view.running_jobs--;
     if (e->program) {
@@ -203,8 +149,7 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err)
         if (e->rec->state[j] == DLS_JOB_PENDING) {
             e->rec->pending_us[j] += e->now_us - e->since_us[j];
         } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
-            settle(e, j);
-            DLS_TRY(record_stretch(e, j, e->held[j], err));
+            DLS_TRY(dls_job_account(e, j, e->held[j], err));
         }
     }
     return DLS_OK;

@@ -13,130 +13,6 @@
 
 #include <stdlib.h>
 
-/* ---- GPUs -------------------------------------------------------------------------------------- */
-
-/* CPU and memory that go with some GPUs of a job. */
-static void side_resources(const dls_engine *e, int32_t job, int32_t gpus, int64_t *cpu_milli,
-                           int64_t *mem_mib)
-{
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
-    *cpu_milli = c->cpu_milli * gpus;
-    *mem_mib = c->mem_mib * gpus;
-}
-
-static dls_status new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
-                           dls_error *err)
-{
-    int32_t at = e->free_part;
-    if (at >= 0) {
-        e->free_part = e->part[at].next;
-    } else {
-        DLS_TRY(dls_grow(&e->part, &e->parts_cap, e->n_parts + 1, sizeof *e->part, err));
-        at = (int32_t)e->n_parts++;
-    }
-    e->part[at] = (dls_held){.mask = mask, .node = node, .next = next};
-    *out = at;
-    return DLS_OK;
-}
-
-void dls_free_parts(dls_engine *e, int32_t parts)
-{
-    while (parts >= 0) {
-        const int32_t next = e->part[parts].next;
-        e->part[parts].next = e->free_part;
-        e->free_part = parts;
-        parts = next;
-    }
-}
-
-void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
-{
-    int64_t cpu, mem;
-    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
-        side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
-        dls_place_give(e->index, e->part[p].node, e->part[p].mask, cpu, mem);
-    }
-    e->select.gives++;
-}
-
-/* Take the same GPUs again, all or none. */
-static bool retake(dls_engine *e, int32_t job)
-{
-    int64_t cpu, mem;
-    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
-        side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
-        if (!dls_place_retake(e->index, e->part[p].node, e->part[p].mask, cpu, mem)) {
-            for (int32_t q = e->held[job]; q != p; q = e->part[q].next) {
-                side_resources(e, job, __builtin_popcountll(e->part[q].mask), &cpu, &mem);
-                dls_place_give(e->index, e->part[q].node, e->part[q].mask, cpu, mem);
-            }
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A grant must name nodes of the type with so many GPUs, CPU and memory free, and be complete. */
-static dls_status check_grant(const dls_engine *e, const dls_request *r, dls_error *err)
-{
-    const char *who = e->params->placement->name;
-    const dls_grant *g = &e->grant;
-    if (g->failed) {
-        return dls_nomem(err, "a grant", g->n * sizeof *g->part);
-    }
-    if (g->gpus != r->gpus) {
-        return dls_fail(err, DLS_EPOLICY, who, "granted %lld GPUs to a gang of %d",
-                        (long long)g->gpus, r->gpus);
-    }
-    for (size_t i = 0; i < g->n; i++) {
-        const dls_part *p = &g->part[i];
-        if (p->node < 0 || p->node >= e->index->n_nodes || p->gpus < 1) {
-            return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
-        }
-        const dls_node *node = &e->index->node[p->node];
-        if (node->type != r->type || node->free < p->gpus ||
-            node->free_cpu_milli < r->cpu_milli_per_gpu * p->gpus ||
-            node->free_mem_mib < r->mem_mib_per_gpu * p->gpus) {
-            return dls_fail(err, DLS_EPOLICY, who,
-                            "granted %d GPUs of node %d, which has %d free of the wanted type, or "
-                            "not the CPU or memory",
-                            p->gpus, p->node, node->type == r->type ? node->free : 0);
-        }
-    }
-    return DLS_OK;
-}
-
-dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
-                         dls_error *err)
-{
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
-    const dls_request r = {
-        .job = job,
-        .gpus = c->gpus,
-        .type = type,
-        .attempt = e->attempt[job],
-        .cpu_milli_per_gpu = c->cpu_milli,
-        .mem_mib_per_gpu = c->mem_mib,
-        .seed = e->params->seed,
-    };
-    *parts = -1;
-    dls_grant_reset(&e->grant);
-    *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
-    if (!*placed) {
-        e->rec->refusals++;
-        return DLS_OK;
-    }
-    DLS_TRY(check_grant(e, &r, err));
-    for (size_t i = e->grant.n; i-- > 0;) {
-        const dls_part *p = &e->grant.part[i];
-        int64_t cpu, mem;
-        side_resources(e, job, p->gpus, &cpu, &mem);
-        DLS_TRY(new_part(e, p->node, 0, *parts, parts, err));
-        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
-    }
-    return DLS_OK;
-}
-
 /* ---- pools ------------------------------------------------------------------------------------- */
 
 void dls_mark_dirty(dls_engine *e, int32_t pool)
@@ -179,7 +55,6 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
     dls_select_add_running(&e->select, job, type, rank, e->now_us);
     e->held[job] = parts;
     e->held_type[job] = (int8_t)type;
-    e->attempt[job]++;
     return dls_job_start(e, job, err);
 }
 
@@ -250,7 +125,7 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
         if (type < 0 || has || e->new_held[job] >= 0) {
             continue;
         }
-        if (e->running[job] && type == e->held_type[job] && retake(e, job)) {
+        if (e->running[job] && type == e->held_type[job] && dls_retake(e, job)) {
             e->tentative[job] = KEPT;
             continue;
         }
@@ -341,7 +216,6 @@ static dls_status make_real(dls_engine *e, dls_error *err)
             e->held[job] = e->new_held[job];
             e->held_type[job] = s->type[job];
             e->new_held[job] = -1;
-            e->attempt[job]++;
             DLS_TRY(dls_job_start(e, job, err));
         }
     }

@@ -19,12 +19,6 @@ void dls_select_fini(dls_select *s)
     dls_free(s->cursor);
 }
 
-/* By how much the key of a running job falls per microsecond. */
-static inline int64_t slope(const dls_select *s, int32_t gpus)
-{
-    return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
-}
-
 /* Which of its pool's running sets a job of the class belongs to. */
 static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t type)
 {
@@ -61,7 +55,7 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
     p->used[type] += c->gpus;
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
-        rank.key += slope(s, c->gpus) * now_us;
+        rank.key += dls_select_slope(s, c->gpus) * now_us;
         dls_order_insert(&s->order, &p->running[set], job, rank, c->gpus, 0);
         if (p->last[set] == DLS_NONE ||
             dls_rank_cmp(&rank, &s->order.node[p->last[set]].rank) > 0) {
@@ -110,7 +104,7 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 {
     dls_rank rank = s->order.node[job].rank;
     if (s->type[job] >= 0) {
-        rank.key -= slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+        rank.key -= dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
     }
     return rank;
 }
@@ -135,6 +129,13 @@ void dls_select_refuse(dls_select *s, dls_class *c, int32_t type)
         c->refused_pass = s->pass;
         c->refused_gives = s->gives; /* of the first refusal: what is given back later may help it */
     }
+}
+
+void dls_select_forgive(dls_select *s, int32_t cls)
+{
+    dls_class *c = &s->cls[cls];
+    c->refused_pass = c->refused_gives = UINT64_MAX;
+    s->pool[c->pool].dirty = true;
 }
 
 /* The last of the jobs that the cursors, one per running set, point at. */
@@ -197,7 +198,7 @@ static bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dl
         const int32_t last = p->last[base + k];
         if (last != DLS_NONE) {
             dls_rank shifted = *rank;
-            shifted.key += slope(s, s->order.node[last].weight) * now_us;
+            shifted.key += dls_select_slope(s, s->order.node[last].weight) * now_us;
             if (dls_rank_cmp(&shifted, &s->order.node[last].rank) < 0) {
                 behind += dls_order_sum(&s->order, p->running[base + k]) -
                           dls_order_sum_before(&s->order, p->running[base + k], &shifted);
@@ -210,22 +211,43 @@ static bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dl
     return false;
 }
 
-/* The type on which the waiting job fits at its place in the order, `first` being asked first; -1. */
-static int32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c, int32_t job,
-                             int64_t now_us, int32_t first)
+/* The types (bits) on which the waiting job fits at its place in the order, `first` being asked first;
+ * only one of them unless there is a choice to make. */
+static uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c, int32_t job,
+                              int64_t now_us, int32_t first)
 {
     const dls_rank *rank = &s->order.node[job].rank;
     const uint32_t types = open_types(s, c);
+    uint32_t fits = 0;
     for (int32_t k = -1; k < s->n_types; k++) {
         const int32_t t = k < 0 ? first : k;
         if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
             continue;
         }
         if (room_behind(s, p, t, rank, c->gpus, now_us)) {
-            return t;
+            fits |= UINT32_C(1) << t;
+            if (!s->choose || t == first) {
+                break;
+            }
         }
     }
-    return -1;
+    return fits;
+}
+
+/* One of the types, which are not none. -1: the job would rather wait; then its class is left alone on
+ * these types. */
+static int32_t choose_type(dls_select *s, dls_class *c, int32_t job, uint32_t types, int32_t first)
+{
+    if (!s->choose || (first >= 0 && types >> first & 1)) {
+        return first >= 0 && types >> first & 1 ? first : __builtin_ctz(types);
+    }
+    const int32_t t = s->choose(s->user, job, types);
+    for (int32_t k = 0; k < s->n_types && t < 0; k++) {
+        if (types >> k & 1) {
+            dls_select_refuse(s, c, k);
+        }
+    }
+    return t;
 }
 
 /* The first selected job that, with those before it, exceeds what the pool may hold. */
@@ -277,7 +299,8 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         DLS_TRY(drop_what_no_longer_fits(s, p, t, now_us, err)); /* a share that shrank */
     }
     for (;;) {
-        int32_t best = DLS_NONE, best_type = -1;
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
             if (c->head == DLS_NONE || !open_types(s, c)) {
@@ -288,14 +311,19 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
                                                  &s->order.node[c->head].rank) < 0) {
                 continue;
             }
-            const int32_t t = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
-            if (t >= 0) {
+            const uint32_t types = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
+            if (types) {
                 best = c->head;
-                best_type = t;
+                best_types = types;
             }
         }
         if (best == DLS_NONE) {
             return DLS_OK;
+        }
+        const int32_t best_type =
+            choose_type(s, &s->cls[s->class_of[best]], best, best_types, sticky[best]);
+        if (best_type < 0) {
+            continue;
         }
         const dls_rank rank = s->order.node[best].rank;
         DLS_TRY(touch(s, best, err));
@@ -307,38 +335,44 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 
 /* ---- selection without preemption -------------------------------------------------------------- */
 
-/* The first type with enough free GPUs for the class, -1. */
-static int32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c)
+/* The types with enough free GPUs for the class: bits. */
+static uint32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c)
 {
     const uint32_t types = open_types(s, c);
+    uint32_t fits = 0;
     for (int32_t t = 0; t < s->n_types; t++) {
         if (types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
-            return t;
+            fits |= UINT32_C(1) << t;
         }
     }
-    return -1;
+    return fits;
 }
 
 int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type)
 {
     const dls_pool *p = &s->pool[pool];
-    int32_t best = DLS_NONE;
-    *type = -1;
-    for (int32_t k = 0; k < p->n_classes; k++) {
-        const dls_class *c = &s->cls[p->first_class + k];
-        if (c->head == DLS_NONE || (fitting && !open_types(s, c))) {
-            continue;
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            if (c->head == DLS_NONE || (fitting && !open_types(s, c))) {
+                continue;
+            }
+            s->positions++;
+            const uint32_t types = fits_free(s, p, c);
+            if ((!fitting || types) &&
+                (best == DLS_NONE ||
+                 dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[best].rank) < 0)) {
+                best = c->head;
+                best_types = types;
+            }
         }
-        s->positions++;
-        const int32_t t = fits_free(s, p, c);
-        if ((!fitting || t >= 0) &&
-            (best == DLS_NONE ||
-             dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[best].rank) < 0)) {
-            best = c->head;
-            *type = t;
+        *type = best_types ? choose_type(s, &s->cls[s->class_of[best]], best, best_types, -1) : -1;
+        if (best == DLS_NONE || !fitting || *type >= 0) {
+            return best;
         }
     }
-    return best;
 }
 
 int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
@@ -379,41 +413,44 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
     const int32_t pool = s->cls[s->class_of[head]].pool;
     const dls_pool *p = &s->pool[pool];
     const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
-    int32_t best = DLS_NONE;
-    for (int32_t k = 0; k < p->n_classes; k++) {
-        const dls_class *c = &s->cls[p->first_class + k];
-        if (c->head == DLS_NONE || !open_types(s, c)) {
-            continue;
-        }
-        s->positions++;
-        /* Any type but the head's is free to take; there it must end in time or use what is spare. */
-        const uint32_t types = open_types(s, c);
-        int32_t found = DLS_NONE, t = -1;
-        bool spends = false;
-        for (int32_t k2 = 0; k2 < s->n_types && t < 0; k2++) {
-            if (k2 != head_type && types >> k2 & 1 && p->cap[k2] - p->used[k2] >= c->gpus) {
-                t = k2;
+    const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            if (c->head == DLS_NONE || !open_types(s, c)) {
+                continue;
+            }
+            s->positions++;
+            /* Any type but the head's is free to take; there it must end in time or use what is
+             * spare. */
+            const uint32_t fits = fits_free(s, p, c);
+            uint32_t types = fits & ~head_bit;
+            int32_t found = DLS_NONE;
+            bool spends = false;
+            if (types || (fits & head_bit && c->gpus <= spare)) {
+                found = c->head != head ? c->head : dls_order_next(&s->order, head);
+                spends = !types && found != DLS_NONE && s->order.node[found].aux > left;
+                types = types ? types : head_bit;
+            } else if (fits & head_bit) {
+                found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
+                if (found == head) {
+                    found = dls_order_first_aux(&s->order, c->waiting, head, left);
+                }
+                types = head_bit;
+            }
+            if (found != DLS_NONE &&
+                (best == DLS_NONE ||
+                 dls_rank_cmp(&s->order.node[found].rank, &s->order.node[best].rank) < 0)) {
+                best = found;
+                best_types = types;
+                *uses_spare = spends;
             }
         }
-        const bool on_head_type = head_type >= 0 && types >> head_type & 1 &&
-                                  p->cap[head_type] - p->used[head_type] >= c->gpus;
-        if (t >= 0 || (on_head_type && c->gpus <= spare)) {
-            found = c->head != head ? c->head : dls_order_next(&s->order, head);
-            spends = t < 0 && found != DLS_NONE && s->order.node[found].aux > left;
-            t = t < 0 ? head_type : t;
-        } else if (on_head_type) {
-            found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
-            if (found == head) {
-                found = dls_order_first_aux(&s->order, c->waiting, head, left);
-            }
-            t = head_type;
-        }
-        if (found != DLS_NONE && (best == DLS_NONE || dls_rank_cmp(&s->order.node[found].rank,
-                                                                   &s->order.node[best].rank) < 0)) {
-            best = found;
-            *type = t;
-            *uses_spare = spends;
+        *type = best_types ? choose_type(s, &s->cls[s->class_of[best]], best, best_types, -1) : -1;
+        if (best == DLS_NONE || *type >= 0) {
+            return best;
         }
     }
-    return best;
 }

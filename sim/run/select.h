@@ -69,9 +69,18 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
+    int32_t (*choose)(void *user, int32_t job, uint32_t types);
+    void *user;
 } dls_select;
 
 void dls_select_fini(dls_select *s);
+
+/* By how much the key of a running job of so many GPUs falls per microsecond. */
+static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
+{
+    return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
+}
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);
 void dls_select_remove_waiting(dls_select *s, int32_t job);
@@ -87,6 +96,8 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
 /* The placement has refused a job of the class on a type: the type is left alone for the rest of the
  * pass, and until GPUs are given back. */
 void dls_select_refuse(dls_select *s, dls_class *c, int32_t type);
+/* It may be asked about the class again. */
+void dls_select_forgive(dls_select *s, int32_t cls);
 
 /* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
  * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that

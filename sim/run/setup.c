@@ -285,6 +285,10 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
             if (fits) {
                 int32_t parts = -1;
                 DLS_TRY(dls_place_job(e, j, t, &parts, &fits, err));
+                /* What is only refused for a while fits. */
+                const uint32_t slot = (uint32_t)s->class_of[j];
+                fits = fits || dls_evq_has(&e->retries, slot);
+                dls_evq_cancel(&e->retries, slot);
                 dls_give_back(e, j, parts);
                 dls_free_parts(e, parts);
             }
@@ -311,37 +315,57 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
 
 /* ---- jobs -------------------------------------------------------------------------------------- */
 
-static int64_t mean_duration_us(const dls_trace_columns *col)
+static double mean(const int64_t *values, int32_t n)
 {
     double sum = 0;
-    for (size_t j = 0; j < col->n; j++) {
-        sum += (double)col->duration_us[j];
+    for (int32_t j = 0; j < n; j++) {
+        sum += (double)values[j];
     }
-    return col->n ? (int64_t)(sum / (double)col->n) : 0;
+    return n ? sum / n : 0;
 }
 
-static dls_status init_jobs(dls_engine *e, dls_error *err)
+/* Run times at the reference: what the trace says, or what the world makes of it. */
+static dls_status find_durations(dls_engine *e, dls_error *err)
 {
-    const dls_trace_columns *col = e->col;
+    const dls_pace *pace = e->params->pace;
+    e->duration_us = e->col->duration_us;
+    if (pace) {
+        e->work_us = dls_alloc_zero((size_t)e->n, sizeof *e->work_us);
+        if (!e->work_us) {
+            return dls_nomem(err, "work", (size_t)e->n * sizeof *e->work_us);
+        }
+        e->duration_us = e->work_us;
+    }
     for (int32_t j = 0; j < e->n; j++) {
-        if (col->duration_us[j] < 0) {
+        if (pace) {
+            e->work_us[j] = pace->work_us(pace->user, j);
+        }
+        if (e->duration_us[j] < 0) {
             char where[64];
-            snprintf(where, sizeof where, "data row %u", col->row[j] + 1);
+            snprintf(where, sizeof where, "data row %u", e->col->row[j] + 1);
             return dls_fail(err, DLS_EINPUT, where,
                             "job '%s' has no duration: this trace gives work in another unit, which "
                             "needs a performance model that knows it",
                             dls_trace_id(e->params->trace, (size_t)j));
         }
     }
-    const int64_t mean = mean_duration_us(col);
+    return DLS_OK;
+}
+
+static dls_status init_jobs(dls_engine *e, dls_error *err)
+{
+    const dls_trace_columns *col = e->col;
+    DLS_TRY(find_durations(e, err));
+    const int64_t mean_us = (int64_t)mean(e->duration_us, e->n);
     for (int32_t j = 0; j < e->n; j++) {
         const int64_t own = dls_trace_i64(col->estimate_us, (size_t)j);
         const int64_t limit = dls_trace_i64(col->limit_us, (size_t)j);
-        e->work[j] = dls_work_of_us(col->duration_us[j]);
+        e->work[j] = dls_work_of_us(e->duration_us[j]);
+        e->rate[j] = DLS_RATE_ONE;
         e->estimate_us[j] = own >= 0                        ? own
-                            : e->params->estimates_exact    ? col->duration_us[j]
+                            : e->params->estimates_exact    ? e->duration_us[j]
                             : limit >= 0                    ? limit
-                                                            : mean;
+                                                            : mean_us;
         e->held_type[j] = e->select.type[j] = -1;
         e->held[j] = e->new_held[j] = -1;
     }
@@ -355,11 +379,17 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->anchor_us = dls_alloc_zero(n, sizeof *e->anchor_us);
     e->estimate_us = dls_alloc_zero(n, sizeof *e->estimate_us);
     e->work = dls_alloc_zero(n, sizeof *e->work);
+    e->rated_us = dls_alloc_zero(n, sizeof *e->rated_us);
     e->rate = dls_alloc_zero(n, sizeof *e->rate);
+    if (e->params->placement->stopped || e->params->pace || e->params->advice) {
+        e->began = dls_alloc_zero(n, sizeof *e->began);
+        if (!e->began) {
+            return dls_nomem(err, "jobs", n * sizeof *e->began);
+        }
+    }
     e->running = dls_alloc_zero(n, sizeof *e->running);
     e->held_type = dls_alloc_zero(n, sizeof *e->held_type);
     e->held = dls_alloc_zero(n, sizeof *e->held);
-    e->attempt = dls_alloc_zero(n, sizeof *e->attempt);
     e->tentative = dls_alloc_zero(n, sizeof *e->tentative);
     e->new_held = dls_alloc_zero(n, sizeof *e->new_held);
     e->job_state = dls_alloc_zero(n, e->params->sched->job_state_bytes);
@@ -367,8 +397,8 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->select.type = dls_alloc_zero(n, sizeof *e->select.type);
     e->sched_state = dls_alloc_zero(1, e->params->sched->state_bytes);
     e->placement_state = dls_alloc_zero(1, e->params->placement->state_bytes);
-    if (!e->since_us || !e->anchor_us || !e->estimate_us || !e->work || !e->rate || !e->running ||
-        !e->held_type || !e->held || !e->attempt || !e->tentative || !e->new_held ||
+    if (!e->since_us || !e->anchor_us || !e->rated_us || !e->estimate_us || !e->work || !e->rate || !e->running ||
+        !e->held_type || !e->held || !e->tentative || !e->new_held ||
         !e->job_state || !e->select.class_of || !e->select.type || !e->sched_state ||
         !e->placement_state) {
         return dls_nomem(err, "jobs", n * 80);
@@ -405,6 +435,14 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
     const dls_sched_ops *s = p->sched;
     if (s->abi != DLS_POLICY_ABI || p->placement->abi != DLS_POLICY_ABI) {
         return dls_fail(err, DLS_EPOLICY, s->name, "built for another version of the interface");
+    }
+    if (p->placement->needs_forecast && !p->advice) {
+        return dls_fail(err, DLS_ECONFIG, p->placement->name,
+                        "places jobs by what a predictor says: set 'predictor.source'");
+    }
+    if (p->estimates_advised && !p->advice) {
+        return dls_fail(err, DLS_ECONFIG, NULL,
+                        "run times are to come from a predictor: set 'predictor.source'");
     }
     if (!s->priority == !s->pass) {
         return dls_fail(err, DLS_EPOLICY, s->name,
@@ -443,16 +481,26 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(init_jobs(e, err));
     DLS_TRY(dls_place_index_create(p->cluster, &e->index, err));
     e->rec->total_gpus = e->index->total_gpus;
+    e->rack_seen = dls_alloc_zero((size_t)e->index->n_racks, sizeof *e->rack_seen);
+    if (!e->rack_seen) {
+        return dls_nomem(err, "racks", (size_t)e->index->n_racks * sizeof *e->rack_seen);
+    }
     DLS_TRY(make_classes(e, err));
     DLS_TRY(make_pools(e, err));
     DLS_TRY(make_groups(e, err));
+    DLS_TRY(dls_evq_init(&e->retries, (size_t)e->select.n_classes, err));
+    dls_know_init(e);
+    if (p->placement->cost) {
+        e->select.choose = dls_cheapest_type;
+        e->select.user = e;
+    }
     if (p->placement->init) {
         DLS_TRY(p->placement->init(e->placement_state, e->index, p->placement_values, err));
     }
     e->view = (dls_view){.n_jobs = e->n,
                          .gpus = e->col->gpus,
                          .submit_us = e->col->submit_us,
-                         .duration_us = e->col->duration_us,
+                         .duration_us = e->duration_us,
                          .estimate_us = e->estimate_us,
                          .first_start_us = e->rec->start_us,
                          .since_us = e->since_us,
@@ -465,7 +513,8 @@ static dls_status build(dls_engine *e, dls_error *err)
     if (p->sched->init) {
         DLS_TRY(p->sched->init(e->sched_state, &e->view, p->sched_values, err));
     }
-    return find_infeasible(e, err);
+    DLS_TRY(find_infeasible(e, err));
+    return p->audit ? dls_audit_create(e, err) : DLS_OK;
 }
 
 dls_status dls_engine_create(const dls_sim_params *p, dls_engine **out, dls_error *err)
@@ -497,11 +546,13 @@ void dls_engine_destroy(dls_engine *e)
         e->params->placement->fini(e->placement_state);
     }
     void *const memory[] = {
-        e->since_us,      e->anchor_us,       e->estimate_us,  e->work,          e->rate,
-        e->running,       e->held_type,       e->held,         e->attempt,       e->tentative,
+        e->since_us,      e->anchor_us,       e->rated_us,     e->work_us,         e->began,
+        e->estimate_us,  e->work,          e->rate,
+        e->running,       e->held_type,       e->held,         e->tentative,
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
         e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
-        e->settle,
+        e->settle,        e->seat,            e->seat_node,    e->seat_gpus,      e->arrivals,
+        e->rack_seen,     e->audit.job,
     };
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
@@ -511,6 +562,7 @@ void dls_engine_destroy(dls_engine *e)
     dls_evq_fini(&e->events);
     dls_evq_fini(&e->stale);
     dls_evq_fini(&e->turns);
+    dls_evq_fini(&e->retries);
     dls_place_index_destroy(e->index);
     dls_record_destroy(e->rec);
     dls_free(e);

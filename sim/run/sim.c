@@ -21,14 +21,17 @@ static int64_t next_time(const dls_engine *e)
 {
     const int64_t arrival = e->cursor < e->col->n ? e->col->submit_us[e->cursor] : DLS_NEVER;
     const int64_t event = dls_evq_empty(&e->events) ? DLS_NEVER : dls_evq_top(&e->events).time_us;
-    const int64_t next = arrival < event ? arrival : event;
-    if (e->view.waiting_jobs == 0 || dls_evq_empty(&e->turns)) {
-        return next;
+    int64_t next = arrival < event ? arrival : event;
+    if (e->view.waiting_jobs > 0) {
+        /* A turn that was over before anyone waited ends now. */
+        const dls_evq *const waits[] = {&e->turns, &e->retries};
+        for (size_t i = 0; i < 2; i++) {
+            const int64_t due = dls_evq_empty(waits[i]) ? DLS_NEVER : dls_evq_top(waits[i]).time_us;
+            const int64_t when = due > e->now_us ? due : e->now_us;
+            next = when < next ? when : next;
+        }
     }
-    /* A turn that was over before anyone waited ends now. */
-    const int64_t due = dls_evq_top(&e->turns).time_us;
-    const int64_t turn = due > e->now_us ? due : e->now_us;
-    return turn < next ? turn : next;
+    return next;
 }
 
 static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
@@ -50,6 +53,27 @@ static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
     return slot == DLS_SLOT_SHARE(e) ? dls_share_pass(e, err) : DLS_OK;
 }
 
+static dls_status arrive_all(dls_engine *e, dls_error *err)
+{
+    size_t end = e->cursor;
+    while (end < e->col->n && e->col->submit_us[end] == e->now_us) {
+        end++;
+    }
+    if (e->params->advice && end > e->cursor) {
+        DLS_TRY(dls_advise_arrivals(e, e->cursor, end, err));
+    }
+    while (e->cursor < end) {
+        e->rec->events++;
+        DLS_TRY(dls_job_arrive(e, (int32_t)e->cursor++, err));
+    }
+    return DLS_OK;
+}
+
+static bool is_due(const dls_engine *e, const dls_evq *q)
+{
+    return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us;
+}
+
 /* Everything that happens now, in the documented order: finishes, arrivals, ticks. */
 static dls_status handle_all(dls_engine *e, dls_error *err)
 {
@@ -60,15 +84,20 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
             e->rec->events++;
             DLS_TRY(handle(e, dls_evq_pop(&e->events), err));
         }
-        while (part == 0 && e->cursor < e->col->n && e->col->submit_us[e->cursor] == e->now_us) {
-            e->rec->events++;
-            DLS_TRY(dls_job_arrive(e, (int32_t)e->cursor++, err));
+        if (part == 0) {
+            DLS_TRY(arrive_all(e, err));
         }
     }
-    while (e->view.waiting_jobs > 0 && !dls_evq_empty(&e->turns) &&
-           dls_evq_top(&e->turns).time_us <= e->now_us) {
+    if (e->view.waiting_jobs == 0) {
+        return DLS_OK;
+    }
+    while (is_due(e, &e->turns)) {
         e->rec->events++;
         DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->turns)), err));
+    }
+    while (is_due(e, &e->retries)) {
+        e->rec->events++;
+        dls_select_forgive(&e->select, (int32_t)dls_event_slot(dls_evq_pop(&e->retries)));
     }
     return DLS_OK;
 }
@@ -114,6 +143,9 @@ static dls_status loop(dls_engine *e, dls_error *err)
         e->now_us = t;
         DLS_TRY(handle_all(e, err));
         DLS_TRY(dls_pass(e, err));
+        if (p->pace) {
+            DLS_TRY(dls_rates_settle(e, err));
+        }
         DLS_TRY(sample(e, err));
         if (p->audit) {
             DLS_TRY(dls_engine_audit(e, err));

@@ -10,6 +10,8 @@
 #include "dlsim/trace.h"
 #include "model/cluster.h"
 #include "model/record.h"
+#include "perf/kinds.h"
+#include "run/pace.h"
 
 typedef struct dls_sim_params {
     const dls_cluster_spec *cluster;
@@ -18,12 +20,17 @@ typedef struct dls_sim_params {
     const dls_option_value *sched_values; /* parallel to sched->options */
     const dls_placement_ops *placement;
     const dls_option_value *placement_values;
+    const dls_pace *pace;         /* how fast jobs run; NULL: as long as the trace says, everywhere */
+    const dls_advice *advice;     /* what policies may know in advance; NULL: nothing */
+    const dls_kinds *kinds;       /* of the trace's jobs, for what placements may know of a model; NULL:
+                                     unknown */
     int discipline; /* -1: the policy's own, else a dls_discipline */
     uint64_t seed;
     int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */
+    bool estimates_advised; /* estimate_us of every job is what `advice` says */
     bool audit;           /* check every invariant after every event (slow) */
     bool want_allocs, want_series;
     /* Polled now and then; true: finish the current event and return with record->complete false.

@@ -18,7 +18,7 @@ int64_t dls_view_executed_us(const dls_view *view, int32_t job)
 
 int64_t dls_view_remaining_us(const dls_view *view, int32_t job)
 {
-    return dls_work_to_us(dls_job_work_left(view->engine, job));
+    return dls_job_remaining_us(view->engine, job);
 }
 
 void *dls_view_job_state(const dls_view *view, int32_t job)
@@ -109,14 +109,23 @@ bool dls_act_start(dls_actions *out, int32_t job)
     }
     const dls_class *c = &e->select.cls[e->select.class_of[job]];
     dls_pool *pool = &e->select.pool[c->pool];
-    bool room = false;
+    uint32_t types = 0;
     for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (!(c->types >> t & 1) || pool->cap[t] - pool->used[t] < c->gpus) {
-            continue;
+        if (c->types >> t & 1 && pool->cap[t] - pool->used[t] >= c->gpus) {
+            types |= UINT32_C(1) << t;
+        }
+    }
+    if (!types) {
+        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
+                               "wants to start job %d, whose %d GPUs are not free", job, c->gpus);
+    }
+    while (types) {
+        const int32_t t = e->select.choose ? e->select.choose(e, job, types) : __builtin_ctz(types);
+        if (t < 0) {
+            return false;
         }
         bool placed;
         int32_t parts;
-        room = true;
         out->status = dls_place_job(e, job, t, &parts, &placed, out->err);
         if (out->status != DLS_OK) {
             return false;
@@ -126,15 +135,11 @@ bool dls_act_start(dls_actions *out, int32_t job)
             dls_select_add_running(&e->select, job, t, (dls_rank){.id = job}, e->now_us);
             e->held[job] = parts;
             e->held_type[job] = (int8_t)t;
-            e->attempt[job]++;
             out->status = dls_job_start(e, job, out->err);
             dls_view_update(e);
             return out->status == DLS_OK;
         }
-    }
-    if (!room) {
-        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "wants to start job %d, whose %d GPUs are not free", job, c->gpus);
+        types &= ~(UINT32_C(1) << t);
     }
     return false;
 }

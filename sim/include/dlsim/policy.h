@@ -91,7 +91,8 @@ typedef struct dls_view {
 
 /* Seconds of service are time spent running, without restoring; x GPUs = attained service. */
 DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
-/* Work left, as run time at the reference rate (true, for policies that know it). */
+/* Run time left (true, for policies that know it): at the rate at which the job progresses now, or did
+ * when it last held GPUs; at the reference rate before its first start. */
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
@@ -123,7 +124,8 @@ typedef enum dls_job_event {
     DLS_EVENT_STARTED,   /* got GPUs */
     DLS_EVENT_PREEMPTED, /* lost them */
     DLS_EVENT_DUE,       /* wake_us, stale_us or turn_us has come */
-    DLS_EVENT_SETTLE     /* the pass that was to come is over */
+    DLS_EVENT_SETTLE,    /* the pass that was to come is over */
+    DLS_EVENT_RATE       /* it progresses at another rate; asked only where keys age */
 } dls_job_event;
 
 /* Who is taken when the jobs are looked at in order. */
