@@ -5,14 +5,6 @@
 
 #include <math.h>
 
-#define TAU 6.28318530717958647692
-
-static double normal(dls_rng *rng)
-{
-    const double u = 1 - dls_rng_unit(rng); /* in (0, 1] */
-    return sqrt(-2 * log(u)) * cos(TAU * dls_rng_unit(rng));
-}
-
 /* The step that is running: where it began, how much longer than the model's it is, and the
  * integrals of all steps before it. */
 typedef struct clock_hand {
@@ -42,7 +34,7 @@ static void advance(clock_hand *c, double t_s, double integral[DLS_TRACKS])
             c->before[r] += part(c, r, step_s);
         }
         c->began_s += c->stretch * step_s;
-        c->stretch = exp(c->opts->step_spread * normal(&c->rng));
+        c->stretch = exp(c->opts->step_spread * dls_rng_normal(&c->rng));
     }
     for (int r = 0; r < DLS_TRACKS; r++) {
         integral[r] = c->before[r] + part(c, r, (t_s - c->began_s) / c->stretch);
@@ -80,7 +72,7 @@ dls_status dls_series_sample(const dls_timeline *timeline, const dls_series_opti
         advance(&c, to_s, now);
         for (int r = 0; r < DLS_TRACKS; r++) {
             const double mean = (now[r] - before[r]) / (to_s - from_s);
-            const double value = fmax(0, mean * (1 + opts->noise_frac * normal(&c.rng)));
+            const double value = fmax(0, mean * (1 + opts->noise_frac * dls_rng_normal(&c.rng)));
             x[r][i] = is_network(r) ? value : fmin(1, value);
             before[r] = now[r];
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/rng.h"
 
+#include <math.h>
 #include <string.h>
 
 void dls_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
@@ -21,6 +22,13 @@ void dls_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t o
     out[1] = c1;
     out[2] = c2;
     out[3] = c3;
+}
+
+double dls_rng_normal(dls_rng *rng)
+{
+    const double tau = 6.28318530717958647692;
+    const double u = 1 - dls_rng_unit(rng); /* in (0, 1] */
+    return sqrt(-2 * log(u)) * cos(tau * dls_rng_unit(rng));
 }
 
 uint64_t dls_mix64(uint64_t x)

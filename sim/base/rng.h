@@ -41,6 +41,8 @@ uint64_t dls_rng_u64(dls_rng *rng);
 double dls_rng_unit(dls_rng *rng);
 /* Uniform in 0..n-1 without bias (n > 0). */
 uint64_t dls_rng_below(dls_rng *rng, uint64_t n);
+/* Standard normal (Box and Muller's cosine); takes two of the stream's uniforms. */
+double dls_rng_normal(dls_rng *rng);
 /* A good 64-bit mixing function (Stafford's variant 13, as in SplitMix64). */
 uint64_t dls_mix64(uint64_t x);
 

@@ -4,6 +4,7 @@
  * measurements, judgement against others, and answers for one step.
  */
 #include "cli/cli.h"
+#include "cli/hardware.h"
 #include "cli/operators_profile.h"
 #include "cli/ui.h"
 #include "predictor/baselines/validate.h"
@@ -12,7 +13,6 @@
 #include "predictor/operator/topology.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static const char help[] =
     "Usage: dlsim operators calibrate --output=FILE [OPTION]...\n"
@@ -65,24 +65,6 @@ typedef struct ask {
     int64_t interval_us, samples, seed;
     bool points, async;
 } ask;
-
-static const char *find_folder(const char *given, char *buf, size_t size)
-{
-    static const char here[] = "configs/hardware";
-    char exe[2048];
-    if (given) {
-        return given;
-    }
-    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (access(here, R_OK) == 0 || n <= 0) {
-        return here;
-    }
-    exe[n] = '\0';
-    char *slash = strrchr(exe, '/');
-    *slash = '\0';
-    snprintf(buf, size, "%s/../share/dlsim/configs/hardware", exe);
-    return buf;
-}
 
 static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
 {
@@ -523,7 +505,7 @@ int dls_cmd_operators(int argc, char **argv)
     if (a.async && !a.servers) {
         return dls_ui_usage("operators", "--async needs --servers");
     }
-    a.folder = find_folder(a.folder, folder, sizeof folder);
+    a.folder = dls_hardware_folder(a.folder, folder, sizeof folder);
     dls_error err = {0};
     const dls_status status = act(argv[optind], &a, &err);
     return status == DLS_OK ? 0 : dls_ui_fail(&err);

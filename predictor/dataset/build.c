@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/dataset/build.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The graphs move from the corpus to the set. */
+static dls_status take_graphs(dls_corpus *c, dls_dataset *set, dls_error *err)
+{
+    set->graph = c->graph;
+    set->origin = c->origin;
+    set->n_graphs = c->n;
+    c->origin = NULL;
+    c->graph = NULL;
+    set->n_features = c->input.features->n_features;
+    return dls_input_spec_text(&c->input, &set->features_text, err);
+}
+
+static dls_status setting_alloc(dls_dataset_setting *s, size_t n, dls_error *err)
+{
+    s->graph = dls_alloc_zero(n + 1, sizeof *s->graph);
+    s->split = dls_alloc_zero(n + 1, sizeof *s->split);
+    s->label = dls_alloc_zero(n * DLS_METRICS + 1, sizeof *s->label);
+    s->truth = dls_alloc_zero(n * DLS_METRICS + 1, sizeof *s->truth);
+    s->iteration_s = dls_alloc_zero(n + 1, sizeof *s->iteration_s);
+    s->model_s = dls_alloc_zero(n + 1, sizeof *s->model_s);
+    return s->graph && s->split && s->label && s->truth && s->iteration_s && s->model_s
+               ? DLS_OK
+               : dls_nomem(err, s->name, n * DLS_METRICS * sizeof *s->label);
+}
+
+/* Noise belongs to a graph in a setting: it does not change when other settings are built beside.
+ */
+static uint64_t entity_of(const dls_setting_spec *spec, size_t graph)
+{
+    uint64_t h = 0;
+    for (const char *p = spec->name; *p; p++) {
+        h = dls_mix64(h ^ (uint64_t)(unsigned char)*p);
+    }
+    return dls_mix64(h ^ (uint64_t)graph);
+}
+
+static dls_status build_setting(const dls_build_options *o, const dls_setting_spec *spec,
+                                const dls_corpus *c, dls_dataset_setting *s, dls_error *err)
+{
+    snprintf(s->name, sizeof s->name, "%s", spec->name);
+    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", spec->gpu);
+    snprintf(s->topology, sizeof s->topology, "%s", spec->exchange);
+    snprintf(s->network, sizeof s->network, "%s", dls_setting_link(spec));
+    s->n_ps = spec->servers;
+    s->n_workers = spec->workers;
+    s->n_nodes = spec->nodes;
+    DLS_TRY(setting_alloc(s, c->n, err));
+    for (size_t i = 0; i < c->n; i++) {
+        dls_fabric fabric;
+        dls_work_setting work;
+        dls_label label;
+        bool fits;
+        const dls_workload *w = &c->work[i];
+        const double batch = c->origin[i].batch;
+        DLS_TRY(
+            dls_setting_work(spec, o->model, o->hw, w, batch, c->numeric[i], &fabric, &work, err));
+        DLS_TRY(dls_label_make(&o->label, o->model, spec, &work, w, entity_of(spec, i), &label,
+                               &fits, err));
+        if (fits) {
+            s->graph[s->n] = (int32_t)i;
+            s->split[s->n] = c->split[i];
+            s->iteration_s[s->n] = label.iteration_s;
+            s->model_s[s->n] = label.model_s;
+            memcpy(s->label + s->n * DLS_METRICS, label.metric, sizeof label.metric);
+            memcpy(s->truth + s->n * DLS_METRICS, label.truth, sizeof label.truth);
+            s->n++;
+        }
+    }
+    return s->n > 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, s->name, "no graph fits the memory of a %s", spec->gpu);
+}
+
+static const char *const feature_names[] = {[DLS_FEATURES_VERSION_NONE] = "",
+#define XX(id, text, n) [DLS_FEATURES_##id] = text,
+                                            DLS_FEATURES_MAP(XX)
+#undef XX
+};
+
+static dls_status build(const dls_build_options *o, dls_corpus *c, dls_dataset *set, dls_error *err)
+{
+    DLS_TRY(dls_corpus_create(&o->corpus, c, err));
+    snprintf(set->feature_version, sizeof set->feature_version, "%s",
+             feature_names[o->corpus.features]);
+    snprintf(set->command, sizeof set->command, "%s", o->command ? o->command : "");
+    set->seed = o->corpus.seed;
+    set->setting = dls_alloc_zero(o->n_settings + 1, sizeof *set->setting);
+    if (!set->setting) {
+        return dls_nomem(err, "settings", o->n_settings * sizeof *set->setting);
+    }
+    for (size_t k = 0; k < o->n_settings; k++) {
+        set->n_settings++;
+        DLS_TRY(build_setting(o, &o->setting[k], c, &set->setting[k], err));
+        if (o->progress) {
+            o->progress(o->user, k + 1, o->n_settings);
+        }
+    }
+    return take_graphs(c, set, err);
+}
+
+dls_status dls_dataset_build(const dls_build_options *o, dls_dataset **out, dls_error *err)
+{
+    dls_corpus c = {0};
+    *out = NULL;
+    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
+    const dls_status status = set ? build(o, &c, set, err) : dls_nomem(err, "dataset", sizeof *set);
+    dls_corpus_fini(&c);
+    if (status != DLS_OK) {
+        dls_dataset_destroy(set);
+        return status;
+    }
+    *out = set;
+    return DLS_OK;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The graphs of a dataset: variants of the model zoo's models, divided into train, val and test by
+ * family, grouped and described for the inspector.
+ *
+ * Variants of a model are batches from an eighth to four times its usual one, fp32 and fp16, and
+ * four optimisers; they are drawn in a seeded order in which usual optimisers come first. Families
+ * are divided so that train and test have image, sequence and recommendation models, val has image
+ * and sequence models, and the shares are as near to 60/20/20 as seeded tries find.
+ */
+#ifndef DLS_DATASET_CORPUS_H
+#define DLS_DATASET_CORPUS_H
+
+#include "predictor/dataset/dataset.h"
+#include "predictor/graph/input.h"
+#include "predictor/operator/workload.h"
+
+typedef enum dls_split_rule {
+    DLS_SPLIT_BY_FAMILY,
+    DLS_SPLIT_AT_RANDOM /* as Driple does: variants of one model may be in train and in test */
+} dls_split_rule;
+
+typedef struct dls_corpus_options {
+    size_t n_graphs;
+    uint64_t seed;
+    dls_split_rule split;
+    dls_grouping_kind grouping;
+    int32_t n_groups;
+    size_t group_batch; /* proportional: graphs that share a number of groups */
+    dls_features_version features;
+} dls_corpus_options;
+
+/* 320 graphs, seed 1, by family, uniform, 100 groups, 32, eight features. */
+void dls_corpus_options_init(dls_corpus_options *o);
+
+typedef struct dls_corpus {
+    size_t n;
+    dls_dataset_origin *origin; /* all [n], owned */
+    uint8_t *split;
+    dls_numeric *numeric;
+    dls_workload *work;
+    dls_graph *graph;     /* the inspector's input; NULL and origin NULL if somebody took them */
+    dls_input_spec input; /* frequencies and scales of the train graphs */
+} dls_corpus;
+
+/* Errors: EINPUT (more graphs than there are variants), ENOMEM. *out needs dls_corpus_fini only on
+ * success. */
+dls_status dls_corpus_create(const dls_corpus_options *o, dls_corpus *out,
+                             dls_error *err) DLS_MUST_CHECK;
+void dls_corpus_fini(dls_corpus *corpus); /* NULL-safe */
+
+#endif

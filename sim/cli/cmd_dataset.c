@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim dataset: what inspectors are trained on.
+ */
+#include "cli/cli.h"
+#include "cli/dataset_show.h"
+#include "cli/hardware.h"
+#include "cli/ui.h"
+#include "predictor/dataset/build.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: dlsim dataset build -o D.h5 [OPTION]...   graphs of the model zoo with simulated "
+    "labels\n"
+    "       dlsim dataset show D.h5 [--setting=NAME]  what a dataset holds\n"
+    "\n"
+    "build:\n"
+    "      --settings=paper|clusters|all|FILE   settings to build for (paper)\n"
+    "      --setting=NAME       only this one of them; may be repeated\n"
+    "      --graphs=N           graphs, drawn from the zoo (320)\n"
+    "      --seed=N             of graphs, division, residual and noise (1)\n"
+    "      --split=family|random   how graphs are divided into train, val and test (family)\n"
+    "      --grouping=none|uniform|proportional   (uniform)\n"
+    "      --groups=N           groups per graph (100)\n"
+    "      --group-batch=N      graphs that share a number of groups (proportional; 32)\n"
+    "      --features=driple|work   three columns per group, or eight (work)\n"
+    "      --interval=SECONDS   between samples (default: a 200th of the step)\n"
+    "      --samples=N          per label (2000)\n"
+    "      --noise=X            standard deviation of a sample's factor (0.02)\n"
+    "      --residual=X         of the residual's logarithm (default: the operator model's own\n"
+    "                           error, 0.10 in a node and 0.16 between nodes)\n"
+    "      --hardware=DIR       folder of gpus.cfg, links.cfg and operator.cfg\n"
+    "  -o, --output=FILE        where to write\n"
+    "  -q, --quiet              no progress\n"
+    "\n"
+    "  -h, --help               show this and leave\n";
+
+#define MAX_SETTINGS 256
+
+typedef struct request {
+    dls_corpus_options corpus;
+    dls_label_options label;
+    const char *settings, *hardware, *output;
+    const char *only[MAX_SETTINGS];
+    size_t n_only;
+    bool quiet;
+    char command[1024];
+} request;
+
+/* ---- build -------------------------------------------------------------------------------------
+ */
+
+static dls_status load_settings(const request *req, const char *hardware, const dls_hardware *hw,
+                                dls_setting_list *list, dls_error *err)
+{
+    static const char *const shipped[] = {"paper", "clusters"};
+    char path[4096];
+    bool known = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (strcmp(req->settings, shipped[i]) == 0 || strcmp(req->settings, "all") == 0) {
+            snprintf(path, sizeof path, "%s/../settings/%s.cfg", hardware, shipped[i]);
+            DLS_TRY(dls_setting_list_load(path, hw, list, err));
+            known = true;
+        }
+    }
+    return known ? DLS_OK : dls_setting_list_load(req->settings, hw, list, err);
+}
+
+/* Those that --setting names, in the order of the list. */
+static dls_status select_settings(const request *req, dls_setting_list *list, dls_error *err)
+{
+    size_t kept = 0;
+    bool found[MAX_SETTINGS] = {false};
+    for (size_t i = 0; i < list->n && req->n_only > 0; i++) {
+        for (size_t k = 0; k < req->n_only; k++) {
+            if (strcmp(list->spec[i].name, req->only[k]) == 0 && !found[k]) {
+                list->spec[kept++] = list->spec[i];
+                found[k] = true;
+                break;
+            }
+        }
+    }
+    for (size_t k = 0; k < req->n_only; k++) {
+        if (!found[k]) {
+            return dls_fail(err, DLS_EINPUT, req->settings, "no setting \"%s\", or named twice",
+                            req->only[k]);
+        }
+    }
+    list->n = req->n_only > 0 ? kept : list->n;
+    return DLS_OK;
+}
+
+static void draw_progress(void *user, size_t done, size_t n)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%zu of %zu settings", done, n);
+    dls_progress_draw(user, (double)done / (double)n, text);
+}
+
+static dls_status build_with(const request *req, const char *hardware, const dls_hardware *hw,
+                             dls_setting_list *list, dls_error *err)
+{
+    dls_opmodel model;
+    dls_dataset *set;
+    dls_progress bar;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
+    DLS_TRY(dls_opmodel_load(path, &model, err));
+    DLS_TRY(load_settings(req, hardware, hw, list, err));
+    DLS_TRY(select_settings(req, list, err));
+    const dls_build_options options = {.corpus = req->corpus,
+                                       .label = req->label,
+                                       .model = &model,
+                                       .hw = hw,
+                                       .setting = list->spec,
+                                       .n_settings = list->n,
+                                       .command = req->command,
+                                       .progress = draw_progress,
+                                       .user = &bar};
+    dls_progress_start(&bar, DLS_UI_AUTO, req->quiet, "dataset");
+    dls_status status = dls_dataset_build(&options, &set, err);
+    dls_progress_stop(&bar);
+    if (status == DLS_OK) {
+        status = dls_dataset_save(set, req->output, err);
+        dls_dataset_destroy(set);
+    }
+    return status;
+}
+
+static dls_status build(const request *req, dls_error *err)
+{
+    char folder[4096];
+    dls_hardware hw;
+    dls_setting_list list = {0};
+    const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
+    const dls_status status = build_with(req, hardware, &hw, &list, err);
+    dls_setting_list_fini(&list);
+    dls_hardware_fini(&hw);
+    return status;
+}
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+static bool take_real(const char *option, double least, double most, double *out)
+{
+    char *end;
+    const double value = strtod(optarg, &end);
+    if (!*optarg || *end || !(value >= least && value <= most)) {
+        dls_ui_usage("dataset", "%s=%s: not a number in %g..%g", option, optarg, least, most);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+enum {
+    OPT_SETTINGS = 256,
+    OPT_SETTING,
+    OPT_GRAPHS,
+    OPT_SEED,
+    OPT_SPLIT,
+    OPT_GROUPING,
+    OPT_GROUPS,
+    OPT_GROUP_BATCH,
+    OPT_FEATURES,
+    OPT_INTERVAL,
+    OPT_SAMPLES,
+    OPT_NOISE,
+    OPT_RESIDUAL,
+    OPT_HARDWARE
+};
+
+/* false: reported. */
+static bool take_word(int opt, request *req)
+{
+    if (opt == OPT_GROUPING) {
+        return dls_grouping_find(optarg, &req->corpus.grouping) ||
+               (dls_ui_usage("dataset", "unknown grouping '%s' (none, uniform, proportional)",
+                             optarg),
+                false);
+    }
+    const bool split = opt == OPT_SPLIT;
+    const char *const first = split ? "family" : "driple", *const second =
+                                                               split ? "random" : "work";
+    const bool is_first = strcmp(optarg, first) == 0;
+    if (!is_first && strcmp(optarg, second) != 0) {
+        dls_ui_usage("dataset", "%s=%s: %s or %s", split ? "--split" : "--features", optarg, first,
+                     second);
+        return false;
+    }
+    if (split) {
+        req->corpus.split = is_first ? DLS_SPLIT_BY_FAMILY : DLS_SPLIT_AT_RANDOM;
+    } else {
+        req->corpus.features = is_first ? DLS_FEATURES_DRIPLE : DLS_FEATURES_WORK;
+    }
+    return true;
+}
+
+static bool take_number(int opt, request *req)
+{
+    int64_t n = 0;
+    bool good;
+    switch (opt) {
+    case OPT_GRAPHS:
+        good = dls_ui_i64("dataset", "--graphs", optarg, 1, 1 << 20, &n);
+        req->corpus.n_graphs = (size_t)n;
+        return good;
+    case OPT_SEED:
+        good = dls_ui_i64("dataset", "--seed", optarg, 0, INT64_MAX, &n);
+        req->corpus.seed = req->label.seed = (uint64_t)n;
+        return good;
+    case OPT_GROUPS:
+        good = dls_ui_i64("dataset", "--groups", optarg, 1, 1 << 20, &n);
+        req->corpus.n_groups = (int32_t)n;
+        return good;
+    case OPT_GROUP_BATCH:
+        good = dls_ui_i64("dataset", "--group-batch", optarg, 1, 1 << 20, &n);
+        req->corpus.group_batch = (size_t)n;
+        return good;
+    default:
+        good = dls_ui_i64("dataset", "--samples", optarg, 10, 1 << 24, &n);
+        req->label.n_samples = (size_t)n;
+        return good;
+    }
+}
+
+static bool take(int opt, request *req)
+{
+    switch (opt) {
+    case OPT_SETTINGS:
+        req->settings = optarg;
+        return true;
+    case OPT_SETTING:
+        if (req->n_only == MAX_SETTINGS) {
+            dls_ui_usage("dataset", "--setting: more than %d", MAX_SETTINGS);
+            return false;
+        }
+        req->only[req->n_only++] = optarg;
+        return true;
+    case OPT_HARDWARE:
+        req->hardware = optarg;
+        return true;
+    case 'o':
+        req->output = optarg;
+        return true;
+    case 'q':
+        req->quiet = true;
+        return true;
+    case OPT_INTERVAL:
+        return take_real("--interval", 1e-6, 1e6, &req->label.interval_s);
+    case OPT_NOISE:
+        return take_real("--noise", 0, 0.99, &req->label.noise_frac);
+    case OPT_RESIDUAL: {
+        const bool good = take_real("--residual", 0, 2, &req->label.node_sigma);
+        req->label.network_sigma = req->label.node_sigma;
+        return good;
+    }
+    case OPT_SPLIT:
+    case OPT_FEATURES:
+    case OPT_GROUPING:
+        return take_word(opt, req);
+    case OPT_GRAPHS:
+    case OPT_SEED:
+    case OPT_GROUPS:
+    case OPT_GROUP_BATCH:
+    case OPT_SAMPLES:
+        return take_number(opt, req);
+    default:
+        return false;
+    }
+}
+
+/* The command line as the file keeps it. */
+static void keep_command(int argc, char **argv, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "dlsim dataset");
+    for (int i = 1; i < argc && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+    }
+}
+
+int dls_cmd_dataset(int argc, char **argv)
+{
+    static const struct option longs[] = {{"settings", required_argument, NULL, OPT_SETTINGS},
+                                          {"setting", required_argument, NULL, OPT_SETTING},
+                                          {"graphs", required_argument, NULL, OPT_GRAPHS},
+                                          {"seed", required_argument, NULL, OPT_SEED},
+                                          {"split", required_argument, NULL, OPT_SPLIT},
+                                          {"grouping", required_argument, NULL, OPT_GROUPING},
+                                          {"groups", required_argument, NULL, OPT_GROUPS},
+                                          {"group-batch", required_argument, NULL, OPT_GROUP_BATCH},
+                                          {"features", required_argument, NULL, OPT_FEATURES},
+                                          {"interval", required_argument, NULL, OPT_INTERVAL},
+                                          {"samples", required_argument, NULL, OPT_SAMPLES},
+                                          {"noise", required_argument, NULL, OPT_NOISE},
+                                          {"residual", required_argument, NULL, OPT_RESIDUAL},
+                                          {"hardware", required_argument, NULL, OPT_HARDWARE},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    request req = {.settings = "paper"};
+    dls_corpus_options_init(&req.corpus);
+    dls_label_options_init(&req.label);
+    keep_command(argc, argv, req.command, sizeof req.command);
+    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "dataset")) != -1;) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (!take(opt, &req)) {
+            return dls_status_exit_code(DLS_EUSAGE);
+        }
+    }
+    const char *action = optind < argc ? argv[optind] : "";
+    dls_error err = {0};
+    if (strcmp(action, "build") == 0) {
+        if (!req.output || optind + 1 != argc) {
+            return dls_ui_usage("dataset", "build needs --output and no other word");
+        }
+        return build(&req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
+    }
+    if (strcmp(action, "show") == 0) {
+        if (optind + 2 != argc) {
+            return dls_ui_usage("dataset", "show needs one file");
+        }
+        return dls_dataset_show(argv[optind + 1], req.only, req.n_only, &err) == DLS_OK
+                   ? 0
+                   : dls_ui_fail(&err);
+    }
+    return dls_ui_usage("dataset", "one of build, show");
+}

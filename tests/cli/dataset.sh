@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim dataset: building, reading back, the same bytes for the same seed, mistakes.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+hw=--hardware="$source/configs/hardware"
+small="--graphs=60 --samples=400 --groups=16 $hw"
+
+# shellcheck disable=SC2086
+expect 0 dataset build -o a.h5 $small --setting=V100-P1w2-ho-PCIe --setting=2080Ti-P5w10-he-1G
+cp a.h5 first.h5
+# shellcheck disable=SC2086
+expect 0 dataset build -o a.h5 $small --setting=V100-P1w2-ho-PCIe --setting=2080Ti-P5w10-he-1G
+cmp a.h5 first.h5 || fail "two builds of one seed differ"
+expect 0 dataset show a.h5
+says out.txt "60 graphs, 8 features a group (work), seed 1"
+says out.txt "V100-P1w2-ho-PCIe"
+says out.txt "2080Ti-P5w10-he-1G"
+expect 0 dataset show a.h5 --setting=V100-P1w2-ho-PCIe
+! grep -q "^2080Ti" out.txt || fail "a setting that was not asked for"
+
+# All settings that are shipped can be built.
+expect 0 dataset build -o all.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=all \
+    --split=random --features=driple -q
+expect 0 dataset show all.h5
+test "$(grep -c 'ps-sync\|allreduce\| one ' out.txt)" -ge 100 || fail "settings are missing"
+says out.txt "34 graphs, 3 features a group (driple), seed 1"
+
+cat >mine.cfg <<'EOF'
+settings = ( { name = "T4-w4"; gpu = "T4"; workers = 4; servers = 0; nodes = 2;
+               exchange = "allreduce"; link = "pcie3"; network = "eth25"; } );
+EOF
+expect 0 dataset build -o mine.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=mine.cfg \
+    --split=random --grouping=proportional --interval=0.01 --noise=0 --residual=0
+expect 0 dataset show mine.h5
+says out.txt "T4-w4"
+
+# Mistakes, each with its place.
+bad() { # words of the setting, what is said
+    sed "s/$1/" mine.cfg >bad.cfg
+    expect 3 dataset build -o x.h5 "$hw" --settings=bad.cfg
+    says err.txt "bad.cfg:1"
+    says err.txt "$2"
+}
+bad 'T4"; w/T5"; w' "T5"
+bad 'eth25/eth26' "eth26"
+bad 'nodes = 2/nodes = 3' "share 3 nodes"
+bad 'servers = 0/servers = 1' "servers go with"
+bad 'allreduce/broadcast' "broadcast"
+bad 'allreduce/one' "one worker"
+bad 'workers = 4/workers = 0' "workers"
+bad 'T4-w4/T4\/w4' "without"
+bad 'name = "T4-w4";/' "name"
+expect 4 dataset build -o x.h5 "$hw" --setting=nobody
+says err.txt "nobody"
+expect 4 dataset build -o x.h5 "$hw" --graphs=100000
+says err.txt "the zoo has"
+expect 4 dataset build -o x.h5 "$hw" --graphs=3
+expect 3 dataset build -o x.h5 --hardware=nowhere
+expect 5 dataset build -o nowhere/x.h5 "$hw" --graphs=34 --samples=20 --groups=4 \
+    --setting=V100-P1w2-ho-PCIe
+expect 2 dataset build
+expect 2 dataset build -o x.h5 --split=half
+expect 2 dataset build -o x.h5 --features=3
+expect 2 dataset build -o x.h5 --noise=2
+expect 2 dataset build -o x.h5 --interval=soon
+expect 2 dataset
+expect 2 dataset show
+expect 4 dataset show nothing.h5
+test ! -e x.h5 || fail "a failed build left a file"
+echo "$checks checks"
