@@ -47,7 +47,7 @@ _dlsim()
         mapfile -t COMPREPLY < <(compgen -W "$(dlsim "$command" --help 2>/dev/null |
             grep -o -- '--[a-z][a-z_-]*' | sort -u)" -- "$cur")
     elif [[ $command == list ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "schedulers placements formats gpus assignments" -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W "schedulers placements predictors formats gpus assignments" -- "$cur")
     elif [[ $command == trace && $prev == trace ]]; then
         mapfile -t COMPREPLY < <(compgen -W "stats convert generate" -- "$cur")
     else

@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/ui.h"
 #include "dlsim/trace.h"
+#include "foresight/foresight.h"
 #include "model/cluster.h"
 #include "run/options.h"
 #include "run/registry.h"
@@ -11,7 +12,8 @@
 #include <string.h>
 
 static const char *const help_text =
-    "Usage: dlsim list schedulers|placements|formats|gpus|assignments [OPTION]...\n"
+    "Usage: dlsim list schedulers|placements|predictors|formats|gpus|assignments\n"
+    "           [OPTION]...\n"
     "\n"
     "What a configuration can name, with the options that it takes.\n"
     "\n"
@@ -129,6 +131,21 @@ static void formats(list *l)
     }
 }
 
+static void predictors(list *l)
+{
+    for (const dls_foresight_ops *const *f = dls_foresights(); *f; f++) {
+        if (l->json) {
+            printf("%s{\"name\": \"%s\", \"summary\": ", l->first ? "" : ",\n ", (*f)->name);
+            dls_ui_json_string(stdout, (*f)->summary);
+            fputs("}", stdout);
+        } else {
+            printf("%s%-16s%s %s\n", dls_ui_bold(stdout), (*f)->name, dls_ui_reset(stdout),
+                   (*f)->summary);
+        }
+        l->first = false;
+    }
+}
+
 static void gpus(list *l)
 {
     size_t n;
@@ -172,6 +189,7 @@ static const struct {
     void (*print)(list *l);
 } kinds[] = {{"schedulers", schedulers},
              {"placements", placements},
+             {"predictors", predictors},
              {"formats", formats},
              {"gpus", gpus},
              {"assignments", assignments}};
@@ -227,7 +245,8 @@ static int run(list *l, int argc, char **argv)
         }
     }
     if (optind + 1 != argc) {
-        return dls_ui_usage("list", "%s: schedulers, placements, formats, gpus or assignments",
+        return dls_ui_usage("list",
+                            "%s: schedulers, placements, predictors, formats, gpus or assignments",
                             optind == argc ? "name what to list" : "name one list");
     }
     return print(l, argv[optind]);

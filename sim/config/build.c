@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "config/load.h"
+#include "config/build.h"
 #include "run/options.h"
 #include "traces/assign.h"
 
@@ -10,66 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct builder {
-    dls_config *config;
-    const dls_settings *s;
-    const dls_registry *registry;
-    const char *folder;
-    const char *file;
-    dls_problems *problems;
-} builder;
-
-/* Where a key's value came from; the file as a whole for a default. */
-static const char *where(const builder *b, int key)
-{
-    return b->s->value[key].where ? b->s->value[key].where : b->file;
-}
-
-/* A text that lives as long as the configuration, NULL without memory. */
-static const char *keep(dls_config *config, char *text, dls_error *err)
-{
-    if (!text || dls_grow(&config->kept, &config->kept_cap, config->n_kept + 1,
-                          sizeof *config->kept, err) != DLS_OK) {
-        dls_free(text);
-        (void)dls_nomem(err, "configuration", 0);
-        return NULL;
-    }
-    config->kept[config->n_kept++] = text;
-    return text;
-}
-
-static dls_status copy(const builder *b, int key, char **out, dls_error *err)
-{
-    *out = dls_strdup(b->s->value[key].s);
-    return *out ? DLS_OK : dls_nomem(err, "configuration", strlen(b->s->value[key].s));
-}
-
-/* A path of the file is relative to the file's folder; one from an override to the current one. */
-static dls_status copy_path(const builder *b, int key, char **out, dls_error *err)
-{
-    const dls_setting *value = &b->s->value[key];
-    const bool from_file = value->where && strchr(value->where, ':');
-    if (!from_file || !*value->s || *value->s == '/' || strcmp(value->s, "-") == 0 ||
-        strcmp(b->folder, ".") == 0 ||
-        (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
-        return copy(b, key, out, err);
-    }
-    const size_t n = strlen(b->folder) + strlen(value->s) + 2;
-    *out = dls_alloc(n);
-    if (!*out) {
-        return dls_nomem(err, "configuration", n);
-    }
-    snprintf(*out, n, "%s/%s", b->folder, value->s);
-    return DLS_OK;
-}
-
-static dls_status build_trace(const builder *b, dls_error *err)
+static dls_status build_trace(const dls_builder *b, dls_error *err)
 {
     dls_config *c = b->config;
     const dls_setting *v = b->s->value;
-    DLS_TRY(copy_path(b, DLS_CFG_TRACE_PATH, &c->trace_path, err));
-    DLS_TRY(copy_path(b, DLS_CFG_TRACE_ASSIGN, &c->trace_assign, err));
-    DLS_TRY(copy(b, DLS_CFG_TRACE_FORMAT, &c->trace_format, err));
+    DLS_TRY(dls_build_path(b, DLS_CFG_TRACE_PATH, &c->trace_path, err));
+    DLS_TRY(dls_build_path(b, DLS_CFG_TRACE_ASSIGN, &c->trace_assign, err));
+    DLS_TRY(dls_build_copy(b, DLS_CFG_TRACE_FORMAT, &c->trace_format, err));
     c->trace_options = (dls_trace_options){
         .keep_zero_duration = strcmp(v[DLS_CFG_TRACE_ZERO].s, "keep") == 0,
         .drop_zero_duration = strcmp(v[DLS_CFG_TRACE_ZERO].s, "drop") == 0,
@@ -89,7 +36,7 @@ static dls_status build_trace(const builder *b, dls_error *err)
         }
     }
     const char *near = dls_suggest(c->trace_format, names);
-    dls_problems_add(b->problems, where(b, DLS_CFG_TRACE_FORMAT),
+    dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_TRACE_FORMAT),
                      "unknown trace format '%s'%s%s%s ('dlsim list formats' shows all)",
                      c->trace_format, near ? " (did you mean '" : "", near ? near : "",
                      near ? "'?)" : "");
@@ -99,7 +46,7 @@ static dls_status build_trace(const builder *b, dls_error *err)
 /* ---- options of a policy -----------------------------------------------------------------------
  */
 
-static void unknown_option(const builder *b, const dls_extra *e, const char *policy,
+static void unknown_option(const dls_builder *b, const dls_extra *e, const char *policy,
                            const dls_option *options)
 {
     const char *names[DLS_CFG_COUNT + 130];
@@ -127,7 +74,7 @@ static void unknown_option(const builder *b, const dls_extra *e, const char *pol
 }
 
 /* Set the values that the file or an override gives; file_too: the file's are for this policy. */
-static dls_status set_options(const builder *b, int group, const char *policy,
+static dls_status set_options(const dls_builder *b, int group, const char *policy,
                               const dls_option *options, bool file_too, dls_option_value *values,
                               dls_error *err)
 {
@@ -141,7 +88,7 @@ static dls_status set_options(const builder *b, int group, const char *policy,
             unknown_option(b, e, policy, options);
             continue;
         }
-        const char *text = keep(b->config, dls_strdup(e->text), err);
+        const char *text = dls_build_keep(b->config, dls_strdup(e->text), err);
         if (!text) {
             return DLS_ENOMEM;
         }
@@ -154,7 +101,7 @@ static dls_status set_options(const builder *b, int group, const char *policy,
 }
 
 /* Options that the file gives to a policy which is not used: wrong is wrong all the same. */
-static dls_status check_unused(const builder *b, int group, const char *policy,
+static dls_status check_unused(const dls_builder *b, int group, const char *policy,
                                const dls_option *options)
 {
     for (size_t i = 0; i < b->s->n_extra; i++) {
@@ -174,7 +121,7 @@ static dls_status check_unused(const builder *b, int group, const char *policy,
     return DLS_OK;
 }
 
-static dls_status build_scheduler(const builder *b, const char *file_name, dls_error *err)
+static dls_status build_scheduler(const dls_builder *b, const char *file_name, dls_error *err)
 {
     dls_config *c = b->config;
     dls_error bad;
@@ -187,14 +134,14 @@ static dls_status build_scheduler(const builder *b, const char *file_name, dls_e
         }
     }
     if (dls_registry_sched(b->registry, c->scheduler, &c->sched, &bad) != DLS_OK) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_SCHED_NAME), "%s", bad.msg);
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_SCHED_NAME), "%s", bad.msg);
         return DLS_OK;
     }
     DLS_TRY(dls_options_defaults(c->sched->options, &c->sched_values, err));
     DLS_TRY(set_options(b, DLS_CFG_SCHEDULER, c->scheduler, c->sched->options,
                         strcmp(file_name, c->scheduler) == 0, c->sched_values, err));
     if (c->sched->pass && c->discipline >= 0) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_DISCIPLINE),
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_DISCIPLINE),
                          "scheduler '%s' takes jobs in its own way: 'scheduler.discipline' must be "
                          "\"default\"",
                          c->scheduler);
@@ -202,7 +149,7 @@ static dls_status build_scheduler(const builder *b, const char *file_name, dls_e
     return DLS_OK;
 }
 
-static dls_status build_placement(const builder *b, const char *file_name, dls_error *err)
+static dls_status build_placement(const dls_builder *b, const char *file_name, dls_error *err)
 {
     dls_config *c = b->config;
     dls_error bad;
@@ -215,7 +162,7 @@ static dls_status build_placement(const builder *b, const char *file_name, dls_e
         }
     }
     if (dls_registry_placement(b->registry, c->placement, &c->place, &bad) != DLS_OK) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_PLACEMENT_NAME), "%s", bad.msg);
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_PLACEMENT_NAME), "%s", bad.msg);
         return DLS_OK;
     }
     DLS_TRY(dls_options_defaults(c->place->options, &c->placement_values, err));
@@ -227,7 +174,7 @@ static dls_status build_placement(const builder *b, const char *file_name, dls_e
  */
 
 /* It knows switches x nodes x GPUs, all alike. */
-static bool uniform_cluster(const builder *b, dls_compat_cluster *out)
+static bool uniform_cluster(const dls_builder *b, dls_compat_cluster *out)
 {
     const dls_cluster_spec *spec = &b->config->cluster;
     const dls_node_group *g = spec->groups;
@@ -257,20 +204,27 @@ static bool uniform_cluster(const builder *b, dls_compat_cluster *out)
 }
 
 /* Keys that mean nothing there and would be ignored. */
-static void refuse_in_compat(const builder *b)
+static void refuse_in_compat(const dls_builder *b)
 {
     const dls_setting *v = b->s->value;
     if (v[DLS_CFG_RESTORE].given && v[DLS_CFG_RESTORE].f > 0) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_RESTORE),
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_RESTORE),
                          "run.compat = \"tiresias\" knows no restore cost: leave "
                          "'scheduler.restore_cost' out or set it to 0");
     }
     if (b->config->discipline >= 0) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_DISCIPLINE),
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_DISCIPLINE),
                          "run.compat = \"tiresias\" knows no 'scheduler.discipline'");
     }
+    if (strcmp(v[DLS_CFG_PERF_MODEL].s, "trace") != 0 || b->config->foresight.source ||
+        isfinite(b->config->failures.node_mtbf_s) || isfinite(b->config->failures.gpu_mtbf_s) ||
+        b->config->failure_trace) {
+        dls_problems_add(b->problems, b->file,
+                         "run.compat = \"tiresias\" knows no performance model but the trace's, no "
+                         "predictor and no failures");
+    }
     if (b->config->until_us != DLS_NEVER) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_UNTIL),
+        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_UNTIL),
                          "run.compat = \"tiresias\" always runs to the end: no 'run.until'");
     }
     for (size_t i = 0; i < b->s->n_extra; i++) {
@@ -280,7 +234,7 @@ static void refuse_in_compat(const builder *b)
     }
 }
 
-static dls_status build_compat(const builder *b, dls_error *err)
+static dls_status build_compat(const dls_builder *b, dls_error *err)
 {
     dls_config *c = b->config;
     dls_compat_params *p = &c->compat_params;
@@ -290,8 +244,8 @@ static dls_status build_compat(const builder *b, dls_error *err)
     p->schedule = c->scheduler;
     p->scheme = c->placement;
     p->python3 = strcmp(b->s->value[DLS_CFG_ARITHMETIC].s, "python3") == 0;
-    DLS_TRY(copy_path(b, DLS_CFG_SAMPLES, &samples, err));
-    const char *path = keep(c, samples, err);
+    DLS_TRY(dls_build_path(b, DLS_CFG_SAMPLES, &samples, err));
+    const char *path = dls_build_keep(c, samples, err);
     if (!path) {
         return DLS_ENOMEM;
     }
@@ -326,16 +280,17 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
 {
     const dls_setting *v = settings->value;
     const char *file = request->path ? request->path : "";
-    const builder b = {config, settings, request->registry, folder, file, problems};
-    DLS_TRY(copy(&b, DLS_CFG_NAME, &config->name, err));
-    DLS_TRY(copy(&b, DLS_CFG_SCHED_NAME, &config->scheduler, err));
-    DLS_TRY(copy(&b, DLS_CFG_PLACEMENT_NAME, &config->placement, err));
-    DLS_TRY(copy(&b, DLS_CFG_RESULTS_PATH, &config->results_path, err));
+    const dls_builder b = {config, settings, request->registry, folder, file, problems};
+    DLS_TRY(dls_build_copy(&b, DLS_CFG_NAME, &config->name, err));
+    DLS_TRY(dls_build_copy(&b, DLS_CFG_SCHED_NAME, &config->scheduler, err));
+    DLS_TRY(dls_build_copy(&b, DLS_CFG_PLACEMENT_NAME, &config->placement, err));
+    DLS_TRY(dls_build_copy(&b, DLS_CFG_RESULTS_PATH, &config->results_path, err));
     DLS_TRY(build_trace(&b, err));
     DLS_TRY(dls_config_build_cluster(&config->cluster, settings, file, problems, err));
     config->discipline = discipline(v[DLS_CFG_DISCIPLINE].s);
     config->restore_us = dls_units_us(v[DLS_CFG_RESTORE].f);
     config->estimates_exact = strcmp(v[DLS_CFG_ESTIMATES].s, "exact") == 0;
+    config->estimates_advised = strcmp(v[DLS_CFG_ESTIMATES].s, "predictor") == 0;
     config->seed = (uint64_t)v[DLS_CFG_SEED].i;
     config->until_us = dls_units_us(v[DLS_CFG_UNTIL].f);
     config->audit = v[DLS_CFG_AUDIT].b;
@@ -344,6 +299,9 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
     config->want_series = v[DLS_CFG_SERIES].b;
     config->warmup_us = dls_units_us(v[DLS_CFG_WARMUP].f);
     config->cooldown_us = dls_units_us(v[DLS_CFG_COOLDOWN].f);
+    DLS_TRY(dls_build_world(&b, err));
+    DLS_TRY(dls_build_foresight(&b, err));
+    DLS_TRY(dls_build_failures(&b, err));
     if (config->compat) {
         return build_compat(&b, err);
     }

@@ -15,7 +15,10 @@
 #include "config/problems.h"
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
+#include "foresight/foresight.h"
 #include "model/cluster.h"
+#include "model/failures.h"
+#include "perf/world.h"
 #include "run/registry.h"
 
 #include <stdbool.h>
@@ -39,7 +42,14 @@ typedef struct dls_config {
     dls_option_value *placement_values; /* [options of place] */
     int discipline;                     /* -1: the policy's own, else a dls_discipline */
     int64_t restore_us;
-    bool estimates_exact;
+    bool estimates_exact, estimates_advised;
+
+    dls_world_params world;         /* without the trace */
+    dls_foresight_params foresight; /* without the trace and the world; source NULL: none */
+    int64_t checkpoint_period_us, checkpoint_us;
+    double storage_bps;             /* 0: not counted */
+    dls_failure_params failures;
+    const char *failure_trace;      /* path; NULL: none */
 
     uint64_t seed;
     int64_t until_us; /* DLS_NEVER */
@@ -52,7 +62,7 @@ typedef struct dls_config {
     int64_t warmup_us, cooldown_us;
 
     char *text;  /* the resolved configuration: loads to an equal one */
-    char **kept; /* texts that option values and compat_params borrow */
+    char **kept; /* texts that option values and the params above borrow */
     size_t n_kept, kept_cap;
 } dls_config;
 

@@ -133,17 +133,38 @@ static void put_list(FILE *out, const dls_settings *s, int key)
     fputs(s->list[key].n > 0 ? "\n    );\n" : ");\n", out);
 }
 
+/* A path as it was resolved; NULL: the key is none, or is empty. */
+static const char *resolved(const dls_config *config, int key)
+{
+    switch (key) {
+    case DLS_CFG_TRACE_PATH:
+        return config->trace_path;
+    case DLS_CFG_TRACE_ASSIGN:
+        return config->trace_assign;
+    case DLS_CFG_PERF_TABLE:
+        return config->world.table_path;
+    case DLS_CFG_PERF_HARDWARE:
+        return config->world.hardware_dir;
+    case DLS_CFG_PRED_WEIGHTS:
+        return config->foresight.weights;
+    case DLS_CFG_PRED_CACHE:
+        return config->foresight.cache_path;
+    case DLS_CFG_FAIL_TRACE:
+        return config->failure_trace;
+    case DLS_CFG_SAMPLES:
+        return config->compat ? config->compat_params.samples_path : NULL;
+    default:
+        return NULL;
+    }
+}
+
 static void put_scalar(FILE *out, const dls_config *config, const dls_settings *s, int key)
 {
     const char *indent = strchr(dls_schema[key].path, '.') ? "    " : "";
     fprintf(out, "%s%s = ", indent, dls_schema_leaf(key));
-    /* Paths as they were resolved, and what the compatibility mode decides. */
-    if (key == DLS_CFG_TRACE_PATH) {
-        dls_config_put_string(out, config->trace_path);
-    } else if (key == DLS_CFG_TRACE_ASSIGN) {
-        dls_config_put_string(out, config->trace_assign);
-    } else if (key == DLS_CFG_SAMPLES && config->compat && *s->value[key].s) {
-        dls_config_put_string(out, config->compat_params.samples_path);
+    const char *path = resolved(config, key);
+    if (path) {
+        dls_config_put_string(out, path);
     } else if (key == DLS_CFG_RESTORE && config->compat) {
         fputs("\"0 s\"", out);
     } else {

@@ -118,9 +118,10 @@ typedef struct dls_key {
     XX(RESTORE, "scheduler.restore_cost", TIME, "62 s", 0, 31557600, NULL, NULL,                   \
        "Time to restore a job at every start but the first, GPUs held; 0 with "                    \
        "run.compat = \"tiresias\".")                                                               \
-    XX(ESTIMATES, "scheduler.estimates", CHOICE, "exact", 0, 0, "exact|limit", NULL,               \
+    XX(ESTIMATES, "scheduler.estimates", CHOICE, "exact", 0, 0, "exact|limit|predictor", NULL,     \
        "Run time that a scheduler believes of a job without an estimate in the trace: exact, its " \
-       "true duration; limit, its time limit, else the mean duration.")                            \
+       "true duration; limit, its time limit, else the mean duration; predictor: what the "        \
+       "predictor says, of every job.")                                                            \
     XX(PLACEMENT, "placement", GROUP, "", 0, 0, NULL, NULL,                                        \
        "On which GPUs. Also takes the options of the chosen placement.")                           \
     XX(PLACEMENT_NAME, "placement.name", STRING, "consolidated", 1, 47, NULL, NULL,                \
@@ -139,9 +140,86 @@ typedef struct dls_key {
     XX(SAMPLES, "run.gittins_samples", STRING, "", 0, 4095, NULL, NULL,                            \
        "Sample file of dlas-gpu-gittins under run.compat, relative to the configuration's "        \
        "folder.")                                                                                  \
-    XX(PERF, "perf", GROUP, "", 0, 0, NULL, NULL, "How fast a job runs where it is placed.")       \
-    XX(PERF_MODEL, "perf.model", CHOICE, "trace", 0, 0, "trace", NULL,                             \
-       "trace: as long as the trace says, wherever it is placed.")                                 \
+    XX(PERF, "perf", GROUP, "", 0, 0, NULL, NULL,                                                  \
+       "How fast a job runs where it is placed: the truth.")                                       \
+    XX(PERF_MODEL, "perf.model", CHOICE, "trace", 0, 0, "trace|table|operator", NULL,              \
+       "trace: as long as the trace says, wherever it is placed; table: measured "                 \
+       "throughputs; operator: the operator-level model with a residual that no predictor "        \
+       "sees (docs/world.md).")                                                                    \
+    XX(PERF_TABLE, "perf.table", STRING, "", 0, 4095, NULL, NULL,                                  \
+       "Measured throughputs for perf.model = \"table\", relative to the configuration's "         \
+       "folder.")                                                                                  \
+    XX(PERF_HARDWARE, "perf.hardware", STRING, "", 0, 4095, NULL, NULL,                            \
+       "Folder with gpus.cfg, links.cfg and operator.cfg, relative to the configuration's; "       \
+       "empty: the usual places.")                                                                 \
+    XX(PERF_HOST, "perf.host", STRING, "", 0, 63, NULL, NULL,                                      \
+       "Host constants of the operator model, a name in operator.cfg; empty: none.")               \
+    XX(PERF_FABRIC, "perf.fabric", STRING, "", 0, 63, NULL, NULL,                                  \
+       "Fabric constants of the operator model, a name in operator.cfg; empty: from the "          \
+       "cluster's links.")                                                                         \
+    XX(PERF_EXCHANGE, "perf.exchange", CHOICE, "allreduce", 0, 0, "allreduce|ps-sync|ps-async",    \
+       NULL, "How the workers of a job exchange gradients.")                                       \
+    XX(PERF_NUMERIC, "perf.numeric", CHOICE, "fp32", 0, 0, "fp32|tf32|fp16", NULL,                 \
+       "Numbers that jobs compute with.")                                                          \
+    XX(PERF_REFERENCE, "perf.reference_gpu", STRING, "", 0, 47, NULL, NULL,                        \
+       "GPU type on which the trace's durations are taken as measured; empty: the cluster's "      \
+       "first.")                                                                                   \
+    XX(PERF_RESIDUAL, "perf.residual_sigma", FLOAT, "0.15", 0, 2, NULL, NULL,                      \
+       "Standard deviation of the logarithm of the residual per model, GPU type and link "         \
+       "that the operator truth carries.")                                                         \
+    XX(PERF_CONTENTION, "perf.contention", BOOL, "true", 0, 0, NULL, NULL,                         \
+       "Jobs share links; false: each has every link to itself.")                                  \
+    XX(PERF_KNEE, "perf.interference_knee", FLOAT, "0.8", 0, 2, NULL, NULL,                        \
+       "Summed utilisation of the jobs on a shared GPU from which on they slow each other "        \
+       "down.")                                                                                    \
+    XX(PERF_SLOPE, "perf.interference_slope", FLOAT, "0.31", 0, 2, NULL, NULL,                     \
+       "Speed lost for each unit of utilisation beyond the knee.")                                 \
+    XX(PREDICTOR, "predictor", GROUP, "", 0, 0, NULL, NULL,                                        \
+       "What policies may know in advance.")                                                       \
+    XX(PRED_SOURCE, "predictor.source", STRING, "none", 1, 47, NULL, NULL,                         \
+       "none, or one of 'dlsim list predictors'; --predictor sets it.")                            \
+    XX(PRED_SIGMA, "predictor.sigma", FLOAT, "0.2", 0, 5, NULL, NULL,                              \
+       "Source noisy: standard deviation of the logarithm of the error.")                          \
+    XX(PRED_WEIGHTS, "predictor.weights", STRING, "", 0, 4095, NULL, NULL,                         \
+       "Source driple: weights file, relative to the configuration's folder; empty: the "          \
+       "shipped one.")                                                                             \
+    XX(PRED_BACKEND, "predictor.backend", CHOICE, "auto", 0, 0, "auto|cpu|cuda", NULL,             \
+       "Source driple: what evaluates the inspector.")                                             \
+    XX(PRED_THREADS, "predictor.threads", INT, "0", 0, 1024, NULL, NULL,                           \
+       "Source driple: threads of the CPU backend; 0: all cores.")                                 \
+    XX(PRED_CANDIDATES, "predictor.max_candidates", INT, "16", 1, 1024, NULL, NULL,                \
+       "Most placements that are considered for a job: GPU types x spreads.")                      \
+    XX(PRED_CACHE, "predictor.cache", STRING, "", 0, 4095, NULL, NULL,                             \
+       "File in which answers are kept from run to run, relative to the configuration's "          \
+       "folder; empty: none.")                                                                     \
+    XX(PRED_REPLAY, "predictor.predictions", STRING, "", 0, 4095, NULL, NULL,                      \
+       "record:FILE writes every answer down, replay:FILE takes them from there; empty: "          \
+       "neither. --predictions sets it.")                                                          \
+    XX(PRED_MAP, "predictor.settings_map", STRING, "", 0, 65535, NULL, NULL,                       \
+       "Table of placements and the settings that answer for them (docs/predictors.md); "          \
+       "empty: the nearest.")                                                                      \
+    XX(CHECKPOINT, "checkpoint", GROUP, "", 0, 0, NULL, NULL, "How jobs save their state.")        \
+    XX(CKPT_PERIOD, "checkpoint.period", TIME, "0 s", 0, 31557600, NULL, NULL,                     \
+       "Run time between checkpoints; 0: state is saved only when a job is preempted.")            \
+    XX(CKPT_COST, "checkpoint.cost", TIME, "0 s", 0, 31557600, NULL, NULL,                         \
+       "Time to save a periodic checkpoint, GPUs held, beside writing it to the storage.")         \
+    XX(CKPT_STORAGE, "checkpoint.storage", RATE, "0", 0, 1e15, NULL, NULL,                         \
+       "Rate at which a job's weights and optimiser state are written and read back, added "       \
+       "to checkpoint.cost and scheduler.restore_cost; 0: not counted.")                           \
+    XX(FAILURES, "failures", GROUP, "", 0, 0, NULL, NULL,                                          \
+       "Nodes and GPUs that fail and are repaired.")                                               \
+    XX(FAIL_NODE, "failures.node_mtbf", TIME, "never", 1, 31557600000.0, NULL, NULL,               \
+       "Mean time between failures of a node.")                                                    \
+    XX(FAIL_GPU, "failures.gpu_mtbf", TIME, "never", 1, 31557600000.0, NULL, NULL,                 \
+       "Mean time between failures of a GPU.")                                                     \
+    XX(FAIL_SHAPE, "failures.shape", FLOAT, "1", 0.1, 10, NULL, NULL,                              \
+       "Shape of the Weibull distribution of the time to a failure; 1: exponential, below 1: "     \
+       "early failures.")                                                                          \
+    XX(FAIL_REPAIR, "failures.repair", TIME, "1 h", 0, 31557600, NULL, NULL,                       \
+       "Mean time to repair, exponential.")                                                        \
+    XX(FAIL_TRACE, "failures.trace", STRING, "", 0, 4095, NULL, NULL,                              \
+       "File of failures, repairs and degraded links (docs/failures.md), relative to the "         \
+       "configuration's folder; empty: none.")                                                     \
     XX(RESULTS, "results", GROUP, "", 0, 0, NULL, NULL, "What is written.")                        \
     XX(RESULTS_PATH, "results.path", STRING, "", 0, 4095, NULL, NULL,                              \
        "HDF5 file, relative to the current folder; empty: none. -o sets it.")                      \

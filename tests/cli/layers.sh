@@ -24,7 +24,7 @@ allowed() {
     sim/sweep) echo base model config results sweep ;;
     sim/compat) echo base engine model compat ;;
     results) echo base model results ;;
-    sim/config) echo base model traces run compat config ;;
+    sim/config) echo base model perf foresight traces run compat config ;;
     sim/cli) echo base model perf foresight traces run compat config results sweep predictor/driple predictor/graph predictor/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli ;;
     *) return 1 ;;
     esac
