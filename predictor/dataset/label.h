@@ -2,6 +2,9 @@
  *
  * Simulated labels of a workload in a setting: the operator model's timeline, longer by the frozen
  * residual, sampled as a profiler would and analysed as bursts and pauses.
+ *
+ * Utilisation counters are means over a period of their own (NVML: a sixth of a second to a
+ * second), so GPU and GPU memory are smoothed over a part of the step; byte counters are exact.
  */
 #ifndef DLS_DATASET_LABEL_H
 #define DLS_DATASET_LABEL_H
@@ -10,18 +13,22 @@
 #include "predictor/measure/burst.h"
 
 typedef struct dls_label_options {
-    double interval_s; /* between samples; 0: the step over samples_per_step */
-    double samples_per_step;
+    double interval_s;       /* between samples; 0: the step over samples_per_step */
+    double samples_per_step; /* > 0 */
     size_t n_samples;
+    double window_frac;                          /* of a step, over which utilisation is averaged */
     double step_spread, jitter_frac, noise_frac; /* of the series (series.h) */
     double node_sigma, network_sigma;            /* of the residual, in a node and between nodes */
     uint64_t seed;
 } dls_label_options;
 
-/* 200 samples a step, 2000 in all, spread 2 %, jitter 10 %, noise 2 %; sigmas of residual.h. */
+/* 64 samples a step, 1280 in all, a quarter of a step, spread 2 %, jitter 10 %, noise 2 %; sigmas
+ * of residual.h. */
 void dls_label_options_init(dls_label_options *o);
 
 typedef struct dls_label {
+    /* The second as a profiler without noise has it. A resource that never pauses has a burst of a
+     * step, one that is never used a pause of a step. */
     double metric[DLS_METRICS], truth[DLS_METRICS];
     double iteration_s; /* as a stop watch over the series has it */
     double model_s;
