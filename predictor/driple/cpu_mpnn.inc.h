@@ -36,7 +36,7 @@ static REAL weighted_moment(const inbox *b, int32_t k, int32_t order, REAL mean,
     c /= b->sum;
     REAL root = (REAL)pow(fabs((double)c) + 1e-5, 1.0 / order);
     root -= reference ? 0 : (REAL)pow(1e-5, 1.0 / order);
-    return c > 0 ? root : c < 0 ? -root : 0;
+    return c > 0 ? root : c < 0 ? -root : c; /* NaN stays */
 }
 
 static REAL soft_extreme(const inbox *b, int32_t k, REAL sign)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The CUDA backend (GCN inspectors). Built as a module of its own, with the few files of sim/base
+ * The CUDA backend. Built as a module of its own, with the few files of sim/base
  * that it needs inside, so that dlsim itself does not depend on CUDA libraries.
  *
  * A job is cut into chunks of one graph size that fit the memory allowed. Two slots alternate: the
@@ -8,9 +8,9 @@
  *
  *     upload | normalise | prefix layers [G] | suffix layers [R] | readout, MLP
  *
- * Layers and Set2Set have two forms: the fused kernels where the shape allows (H = 64, GRU, up to
- * 144 nodes in float32, 128 in bf16), and cuBLAS with one kernel a step. DLSIM_CUDA_PATH=plain
- * chooses the latter everywhere.
+ * Layers and Set2Set have two forms: the fused kernels where the shape allows (GCN, H = 64, GRU, up
+ * to 144 nodes in float32, 128 in bf16), and cuBLAS with one kernel a step for every architecture.
+ * DLSIM_CUDA_PATH=plain chooses the latter everywhere.
  */
 #include "predictor/driple/cuda_paths.cuh"
 
@@ -40,6 +40,7 @@ static void backend_close(void *state)
     }
     cudaFree(c->w);
     cudaFree(c->frag);
+    dls_free(c->row_of_conv);
     if (c->blas) {
         cublasDestroy(c->blas);
     }
@@ -123,16 +124,9 @@ static dls_status open_device(cuda_state *c, dls_error *err)
 static dls_status backend_open(const dls_inspector *insp, const dls_driple_config *config,
                                void **state, dls_error *err)
 {
-    const dls_arch *a = &insp->arch;
     *state = NULL;
     if (config->precision == DLS_PRECISION_F64) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "float64 is computed by the CPU only");
-    }
-    if (a->conv != DLS_CONV_GCN || a->skip || a->n_features > a->hidden ||
-        mlp_bytes(a) > MLP_BYTES_MAX) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda",
-                        "the CUDA backend computes GCN inspectors without skip connections, up to "
-                        "192 wide; this one is computed by the CPU");
     }
     cuda_state *c = (cuda_state *)dls_alloc_zero(1, sizeof *c);
     if (!c) {
@@ -144,7 +138,9 @@ static dls_status backend_open(const dls_inspector *insp, const dls_driple_confi
     c->plain_only = path && strcmp(path, "plain") == 0;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_BYTES;
     c->chunk_limit = (size_t)1 << 20;
-    const dls_status status = open_device(c, err);
+    c->row_of_conv = (int *)dls_alloc_zero(insp->n_settings + 2, sizeof *c->row_of_conv);
+    const dls_status status =
+        c->row_of_conv ? open_device(c, err) : dls_nomem(err, "CUDA backend", sizeof *c);
     if (status != DLS_OK) {
         backend_close(c);
         return status;
@@ -214,12 +210,15 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
     suffix.host_conv_of = host->conv_of;
     suffix.x_in = w->state;
     suffix.out = w->state2;
+    prefix.skip = w->skip;
+    suffix.skip_in = w->skip;
+    suffix.skip = w->skip2;
     if (fused) {
         DLS_TRY(fused_layers(c, x, s, dev, &prefix, err));
     } else {
         DLS_TRY(plain_layers(c, x, w, s, dev, &prefix, err));
     }
-    *nodes = w->state;
+    *nodes = w->skip ? w->skip : w->state;
     *rows = x->graphs;
     if (x->suffix) {
         if (fused) {
@@ -227,7 +226,7 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
         } else {
             DLS_TRY(plain_layers(c, x, w, s, dev, &suffix, err));
         }
-        *nodes = w->state2;
+        *nodes = w->skip2 ? w->skip2 : w->state2;
         *rows = x->rows;
     }
     return DLS_OK;
@@ -253,11 +252,16 @@ static dls_status run_chunk(cuda_state *c, slot *s, const dls_driple_job *job, s
     CUDA_TRY(cudaMemcpyAsync(s->dev, s->host, up_bytes, cudaMemcpyHostToDevice, c->stream));
     const float *weight = x.weighted ? dev.weight : NULL;
     const int node_blocks = blocks_for(x.nodes);
-    DLS_LAUNCH(k_degree, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
-               (int)x.graphs, w.root, w.diag);
-    DLS_LAUNCH(k_normalise, node_blocks, BLOCK, 0, c->stream, dev.row_start, dev.col, weight, x.n,
-               (int)x.graphs, w.root, w.val);
-    const dev_graphs graphs = {dev.row_start, dev.col, w.val, w.diag};
+    if (c->insp->arch.conv == DLS_CONV_GCN) {
+        DLS_LAUNCH(k_degree, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
+                   (int)x.graphs, w.root, w.diag);
+        DLS_LAUNCH(k_normalise, node_blocks, BLOCK, 0, c->stream, dev.row_start, dev.col, weight,
+                   x.n, (int)x.graphs, w.root, w.val);
+    } else {
+        DLS_LAUNCH(k_weights, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
+                   (int)x.graphs, w.val, w.degree);
+    }
+    const dev_graphs graphs = {dev.row_start, dev.col, w.val, w.diag, w.degree};
     const float *nodes = NULL;
     size_t rows = 0;
     DLS_TRY(run_layers(c, &x, &w, &graphs, &dev, &host, &nodes, &rows, err));
@@ -305,9 +309,9 @@ static void backend_describe(const void *state, char *text, size_t size)
 {
     const cuda_state *c = (const cuda_state *)state;
     snprintf(text, size, "%s, %s%s", c->device,
-             !c->fast        ? "f32"
-             : c->plain_only ? "tf32"
-                             : "bf16",
+             !c->fast                                       ? "f32"
+             : c->plain_only || !fused_arch(&c->insp->arch) ? "tf32"
+                                                            : "bf16",
              c->plain_only ? ", plain path" : "");
 }
 

@@ -36,13 +36,39 @@ struct upload {
 };
 
 struct device_work {
-    float *val, *root, *diag;
+    float *val, *root, *diag, *degree;
     float *state, *state2; /* prefix result [G][n][h], suffix result [R][n][h] */
+    float *skip, *skip2;   /* likewise all layers side by side, [n][d]; NULL: not wanted */
     float *pooled, *out;
-    /* plain path */
-    float *x, *y, *agg, *gi, *gh;    /* [max(G, R)][n][h or 3h] */
+    /* plain path, [max(G, R)][n][...] */
+    float *x, *y, *gi, *gh;          /* h, h, 3h, 3h */
+    float *conv[3];                  /* as conv_scratch says */
     float *gates, *q, *cell, *score; /* Set2Set */
+    float *mlp[2];                   /* [pairs][d], readouts too wide for k_mlp */
 };
+
+/* Floats per node that the plain path needs for a convolution's intermediates. */
+static void conv_scratch(const cuda_state *c, size_t n, size_t floats[3])
+{
+    const dls_arch *a = &c->insp->arch;
+    const conv_layout *first = &c->pack.first;
+    const conv_layout *later = &c->pack.later;
+    const size_t h = (size_t)a->hidden;
+    const size_t in = first->in > later->in ? (size_t)first->in : (size_t)later->in;
+    floats[0] = in; /* aggregated state */
+    floats[1] = floats[2] = 0;
+    if (a->conv == DLS_CONV_GIN) {
+        floats[0] = floats[1] = in > h ? in : h;
+    } else if (a->conv == DLS_CONV_GAT) {
+        floats[0] = h;
+        floats[1] = 2 * (size_t)a->gat_heads;
+        floats[2] = a->reference ? n : 0; /* attention of one head */
+    } else if (a->conv == DLS_CONV_MPNN) {
+        floats[0] = 2 * (size_t)(first->f > later->f ? first->f : later->f); /* u, v */
+        floats[1] = (size_t)(first->q > later->q ? first->q : later->q);
+        floats[2] = h; /* the towers' outputs */
+    }
+}
 
 static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
 {
@@ -62,40 +88,54 @@ static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
 
 static bool fused_layers_fit(const cuda_state *c, int n)
 {
-    return !c->plain_only && c->insp->arch.hidden == FUSED_H && c->insp->arch.gru &&
-           n <= (c->fast ? BF16_NODES : 144);
+    return !c->plain_only && fused_arch(&c->insp->arch) && n <= (c->fast ? BF16_NODES : 144);
 }
 
 static bool fused_s2s_fits(const cuda_state *c, int n)
 {
-    return !c->plain_only && c->insp->arch.hidden == FUSED_H && n <= 1024;
+    return !c->plain_only && dls_arch_readout_width(&c->insp->arch) == FUSED_H && n <= 1024;
 }
 
 static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
 {
-    const size_t h = (size_t)c->insp->arch.hidden;
+    const dls_arch *a = &c->insp->arch;
+    const size_t h = (size_t)a->hidden;
+    const size_t d = (size_t)dls_arch_readout_width(a);
     const size_t most = x->rows > x->graphs ? x->rows : x->graphs;
+    const bool gcn = a->conv == DLS_CONV_GCN;
     device_work w;
     memset(&w, 0, sizeof w);
     w.val = take<float>(b, x->edges);
-    w.root = take<float>(b, x->nodes);
-    w.diag = take<float>(b, x->nodes);
+    w.root = take<float>(b, gcn ? x->nodes : 0);
+    w.diag = take<float>(b, gcn ? x->nodes : 0);
+    w.degree = take<float>(b, gcn ? 0 : x->nodes);
     w.state = take<float>(b, x->nodes * h);
     w.state2 = take<float>(b, x->suffix ? x->rows * x->n * h : 0);
-    w.pooled = take<float>(b, most * (size_t)dls_arch_pooled_width(&c->insp->arch));
+    if (a->skip) {
+        w.skip = take<float>(b, x->nodes * d);
+        w.skip2 = x->suffix ? take<float>(b, x->rows * x->n * d) : NULL;
+    }
+    w.pooled = take<float>(b, most * (size_t)dls_arch_pooled_width(a));
     w.out = take<float>(b, x->pairs * DLS_METRICS);
     w.score = take<float>(b, most * x->n);
     if (!fused_layers_fit(c, x->n)) {
         w.x = take<float>(b, most * x->n * h);
-        w.y = take<float>(b, most * x->n * h);
-        w.agg = take<float>(b, most * x->n * h);
-        w.gi = take<float>(b, most * x->n * 3 * h);
-        w.gh = take<float>(b, most * x->n * 3 * h);
+        w.y = take<float>(b, a->gru ? most * x->n * h : 0);
+        w.gi = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
+        w.gh = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
+        size_t floats[3];
+        conv_scratch(c, (size_t)x->n, floats);
+        for (int i = 0; i < 3; i++) {
+            w.conv[i] = take<float>(b, most * x->n * floats[i]);
+        }
     }
     if (!fused_s2s_fits(c, x->n)) {
-        w.gates = take<float>(b, most * 4 * h);
-        w.q = take<float>(b, most * 2 * h);
-        w.cell = take<float>(b, most * h);
+        w.gates = take<float>(b, most * 4 * d);
+        w.q = take<float>(b, most * 2 * d);
+        w.cell = take<float>(b, most * d);
+    }
+    for (int i = 0; i < 2; i++) {
+        w.mlp[i] = take<float>(b, mlp_bytes(a) > MLP_BYTES_MAX ? x->pairs * d : 0);
     }
     return w;
 }
@@ -168,15 +208,28 @@ static size_t chunk_end(const cuda_state *c, const dls_driple_job *job, size_t f
     return last;
 }
 
-static void fill_upload(const cuda_state *c, const dls_driple_job *job, size_t first,
-                        const extent *x, const upload *u)
+/* Rows are sorted by convolution, the base's first, then by graph: products and weights that a
+ * block keeps serve as many rows in turn as can be. Without a suffix row r is so graph r. */
+static void fill_upload(cuda_state *c, const dls_driple_job *job, size_t first, const extent *x,
+                        const upload *u)
 {
     const dls_inspector *insp = c->insp;
     const int f = insp->arch.n_features;
     const int n_convs = dls_arch_n_convs(&insp->arch);
+    int *next_row = c->row_of_conv; /* base, settings */
+    memset(next_row, 0, (insp->n_settings + 2) * sizeof *next_row);
+    int last_base = -1; /* graph that has its base row */
+    for (size_t i = 0; i < x->pairs; i++) {
+        const dls_pair *p = &job->pairs[first + i];
+        const bool own = own_layers(c, p->setting, x->n);
+        next_row[own ? p->setting + 2 : 1] += own || p->graph != last_base;
+        last_base = own ? last_base : p->graph;
+    }
+    for (size_t k = 1; k < insp->n_settings + 2; k++) {
+        next_row[k] += next_row[k - 1];
+    }
     size_t edges = 0;
     int g = -1;
-    int row = -1;
     int base_row = -1;
     for (size_t i = 0; i < x->pairs; i++) {
         const dls_pair *p = &job->pairs[first + i];
@@ -201,14 +254,15 @@ static void fill_upload(const cuda_state *c, const dls_driple_job *job, size_t f
             edges += m;
         }
         const bool own = own_layers(c, p->setting, x->n);
+        int row = base_row;
         if (own || base_row < 0) {
-            row++;
+            row = next_row[own ? p->setting + 1 : 0]++;
             base_row = own ? base_row : row;
             u->source[row] = g;
             u->graph_of[row] = g;
             u->conv_of[row] = own ? n_convs + p->setting : 1;
         }
-        u->row_of[i] = own ? row : base_row;
+        u->row_of[i] = row;
         u->setting[i] = p->setting;
     }
 }

@@ -24,19 +24,19 @@
 #define BF16_NODES 128
 #define BF16_WORDS 36 /* words per node: 32 of pairs, 4 against bank conflicts */
 #define S2S_ROWS 8
+#define FUSED_CONV ((FUSED_H + 1) * FUSED_H) /* floats of one convolution */
 
 struct fused_args {
     dev_graphs s;
-    const float *features;  /* [source][n][n_features] when from is 0, else */
-    const float *x_in;      /* [source][n][64] */
-    float *out;             /* [row][n][64] */
-    const int *source;      /* [row] NULL: the row itself */
-    const int *graph_of;    /* [row] NULL: the row itself */
-    const int *conv_of;     /* [row] convolution of layers 1.. ; NULL: 1 */
-    const float *conv_w;    /* [conv][64][64]; layer 0's is zero beyond its features */
-    const float *conv_b;    /* [conv][64] */
-    const float *wi, *wh;   /* [64][192] */
-    const float *bi, *bh;   /* [192] */
+    const float *features; /* [source][n][n_features] when from is 0, else */
+    const float *x_in;     /* [source][n][64] */
+    float *out;            /* [row][n][64] */
+    const int *source;     /* [row] NULL: the row itself */
+    const int *graph_of;   /* [row] NULL: the row itself */
+    const int *conv_of;    /* [row] convolution of layers 1.. ; NULL: 1 */
+    const float *conv;     /* [conv]: w [64][64], layer 0's zero beyond its features, then b [64] */
+    const float *wi, *wh;  /* [64][192] */
+    const float *bi, *bh;  /* [192] */
     const uint2 *conv_frag; /* bf16: [conv][4][8][32] */
     const uint2 *gru_frag;  /* bf16: Wi then Wh, each [4][8][3][32] */
     int n, n_features, from, to, n_rows;
@@ -132,9 +132,9 @@ static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_f32(fuse
             __syncthreads();
             if (conv != loaded) {
                 loaded = conv;
-                bc = p.conv_b[conv * FUSED_H + unit];
+                bc = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit];
                 for (int i = tid; i < FUSED_H * FUSED_H; i += FUSED_THREADS) {
-                    wc[i] = p.conv_w[(size_t)conv * FUSED_H * FUSED_H + i];
+                    wc[i] = p.conv[conv * FUSED_CONV + i];
                 }
             }
             aggregate_f32(p, g, x, u, warp, lane);
@@ -342,8 +342,8 @@ static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_bf16(fus
             __syncthreads();
             if (conv != loaded) {
                 loaded = conv;
-                bc[0] = p.conv_b[conv * FUSED_H + unit];
-                bc[1] = p.conv_b[conv * FUSED_H + unit + 1];
+                bc[0] = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit];
+                bc[1] = p.conv[conv * FUSED_CONV + FUSED_H * FUSED_H + unit + 1];
                 for (int i = tid; i < 4 * 8 * 32; i += FUSED_THREADS) {
                     fc[i] = p.conv_frag[(size_t)conv * 4 * 8 * 32 + i];
                 }

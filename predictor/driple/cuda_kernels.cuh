@@ -14,13 +14,23 @@
 struct dev_graphs {
     const int *row_start; /* [G][N + 1] */
     const int *col;
-    const float *val;  /* normalised */
-    const float *diag; /* [G][N] */
+    const float *val;    /* GCN: normalised; else the weights as given, 1 where there are none */
+    const float *diag;   /* [G][N] GCN: what a node keeps of itself */
+    const float *degree; /* [G][N] others: row sums */
 };
 
+/* NaN passes through all three: a prediction that is not finite must be seen at the end. */
+static __device__ __forceinline__ float leaky(float v, float slope)
+{
+    return v >= 0.0f ? v : slope * v;
+}
 static __device__ __forceinline__ float lrelu(float v)
 {
-    return v >= 0.0f ? v : 0.01f * v;
+    return leaky(v, 0.01f);
+}
+static __device__ __forceinline__ float relu(float v)
+{
+    return v < 0.0f ? 0.0f : v;
 }
 
 /* Absolute error below 2e-7 for either. Far arguments give exp = infinity and so 0 or 1. */
@@ -64,13 +74,21 @@ static __global__ void k_normalise(const int *row_start, const int *col, const f
     }
 }
 
-/* x[rows][h] from features [rows][f], zero beyond. */
-static __global__ void k_expand(const float *features, int f, int h, size_t total, float *x)
+/* For the convolutions that take the adjacency as it is. */
+static __global__ void k_weights(const int *row_start, const float *weight, int n, int n_graphs,
+                                 float *val, float *degree)
 {
-    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < total) {
-        x[i] = (int)(i % h) < f ? features[i / h * f + i % h] : 0.0f;
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n * n_graphs) {
+        return;
     }
+    const int at = i / n * (n + 1) + i % n;
+    float d = 0.0f;
+    for (int e = row_start[at]; e < row_start[at + 1]; e++) {
+        val[e] = weight ? weight[e] : 1.0f;
+        d += val[e];
+    }
+    degree[i] = d;
 }
 
 /* State of row r from state source[r]. */
@@ -83,9 +101,20 @@ static __global__ void k_copy_rows(const float *from, const int *source, size_t 
     }
 }
 
-/* out = (S + diag) x: one thread per element. */
+/* to[row][first .. first + width) = from[row], rows of to being `stride` long. */
+static __global__ void k_columns(const float *from, int width, size_t total, float *to, int stride,
+                                 int first)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < total) {
+        to[i / width * stride + first + i % width] = from[i];
+    }
+}
+
+/* out = (A + keep) x for states h wide, one thread per element; keep is the graphs' diagonal, or
+ * 1 + epsilon where that is given. */
 static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h, int n_rows,
-                                const float *x, float *out)
+                                const float *x, const float *epsilon, float *out)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)n_rows * n * h) {
@@ -96,7 +125,7 @@ static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h,
     const size_t row = i / h / n;
     const int g = graph_of[row];
     const float *mine = x + row * n * h;
-    float acc = s.diag[g * n + node] * mine[node * h + unit];
+    float acc = (epsilon ? 1.0f + epsilon[0] : s.diag[g * n + node]) * mine[node * h + unit];
     const int at = g * (n + 1) + node;
     for (int e = s.row_start[at]; e < s.row_start[at + 1]; e++) {
         acc += s.val[e] * mine[s.col[e] * h + unit];
@@ -104,14 +133,16 @@ static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h,
     out[i] = acc;
 }
 
-/* y = lrelu(y + bias of the row's convolution) */
-static __global__ void k_bias_lrelu(float *y, const float *bias, int conv_stride,
-                                    const int *conv_of, int fixed_conv, int n, int h, int n_rows)
+enum device_act { DEVICE_NONE, DEVICE_RELU, DEVICE_LRELU };
+
+/* y [..][width] = act(y + bias) */
+static __global__ void k_bias_act(float *y, const float *bias, int width, size_t total,
+                                  device_act act)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < (size_t)n_rows * n * h) {
-        const int conv = fixed_conv >= 0 ? fixed_conv : conv_of[i / h / n];
-        y[i] = lrelu(y[i] + bias[(size_t)conv * conv_stride + i % h]);
+    if (i < total) {
+        const float v = y[i] + bias[i % width];
+        y[i] = act == DEVICE_LRELU ? lrelu(v) : act == DEVICE_RELU ? relu(v) : v;
     }
 }
 
@@ -212,7 +243,8 @@ static __global__ void k_pool(const float *x, int n, int h, int n_rows, int take
     const float *mine = x + (size_t)(i / h) * n * h + i % h;
     float v = take_max ? mine[0] : 0.0f;
     for (int k = 0; k < n; k++) {
-        v = take_max ? fmaxf(v, mine[(size_t)k * h]) : v + mine[(size_t)k * h];
+        const float e = mine[(size_t)k * h];
+        v = !take_max ? v + e : e > v || e != e ? e : v;
     }
     out[i] = take_max ? v : v / (float)n;
 }
@@ -271,7 +303,7 @@ static __global__ void k_mlp(dev_mlp m, const float *pooled, const int *row_of, 
                 const bool end = l == m.n_layers - 1;
 #pragma unroll
                 for (int p = 0; p < MLP_PAIRS; p++) {
-                    b[p * widest + j] = end ? lrelu(acc[p]) : fmaxf(acc[p], 0.0f);
+                    b[p * widest + j] = end ? lrelu(acc[p]) : relu(acc[p]);
                 }
             }
             __syncthreads();
@@ -287,6 +319,28 @@ static __global__ void k_mlp(dev_mlp m, const float *pooled, const int *row_of, 
         __syncthreads();
         from = to;
     }
+}
+
+/* One layer for readouts too wide for k_mlp, a thread per output: in [rows or pairs][k], of which
+ * pair i takes row_of[i] (NULL: i), out [pairs][n]. w_at: where the layer starts in a setting's
+ * weights. */
+static __global__ void k_mlp_layer(const float *weights, size_t stride, size_t w_at, int k, int n,
+                                   const float *in, const int *row_of, const int *setting,
+                                   size_t n_pairs, int last, float *out)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n_pairs * n) {
+        return;
+    }
+    const size_t pair = i / n;
+    const int j = (int)(i % n);
+    const float *w = weights + (size_t)(setting[pair] + 1) * stride + w_at;
+    const float *x = in + (row_of ? (size_t)row_of[pair] : pair) * k;
+    float acc = w[(size_t)k * n + j];
+    for (int q = 0; q < k; q++) {
+        acc += w[(size_t)q * n + j] * x[q];
+    }
+    out[i] = last ? lrelu(acc) : relu(acc);
 }
 
 #endif

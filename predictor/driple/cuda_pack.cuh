@@ -9,50 +9,131 @@
 extern "C" {
 #include "base/alloc.h"
 }
-#include "predictor/driple/cuda_kernels.cuh"
+#include "predictor/driple/cuda_fused.cuh"
 #include "predictor/driple/model.h"
 
 #include <cstdio>
 #include <cstring>
 
+/* The architecture of the fused layers. */
+static inline bool fused_arch(const dls_arch *a)
+{
+    return a->conv == DLS_CONV_GCN && a->hidden == FUSED_H && a->gru && !a->skip;
+}
+
+#define FC_MAX 16 /* fully connected layers of a GIN convolution */
+
+/* A convolution's block of floats. Layer 0 has other widths than the rest. Matrices are [in][out].
+ */
+struct conv_layout {
+    int in;                          /* width of the state it reads */
+    size_t w, b;                     /* GCN; GAT: heads side by side, no b; MPNN: mixing network */
+    size_t epsilon;                  /* GIN ... */
+    size_t fc[FC_MAX];               /* each w, then b */
+    int mid;                         /* width between them */
+    size_t a_src, a_dst;             /* GAT: [H] */
+    int f, q;                        /* MPNN: columns a tower reads, width of its aggregates */
+    size_t pre, pre_b, post, post_b; /* [towers][f][2 f], [towers][f], [towers][q][H/towers], [H] */
+    size_t size;
+};
+
 /* Offsets in floats into the array, except the fragments'. */
 struct pack_layout {
-    size_t conv_w, conv_b; /* [n_convs + n_settings][h][h], [..][h] */
-    size_t wi, wh, bi, bh; /* [h][3h], [3h] */
-    size_t lstm_w, lstm_b; /* [2h][4h], [4h]: W_ih and W_hh merged for the part that is h */
-    size_t attention;      /* [h] and a bias */
+    conv_layout first, later;
+    size_t conv, conv_stride; /* [n_convs + n_settings] blocks */
+    size_t wi, wh, bi, bh;    /* [h][3h], [3h] */
+    size_t lstm_w, lstm_b;    /* [2d][4d], [4d]: W_ih and W_hh merged for the part that is h */
+    size_t attention;         /* [d] and a bias */
     size_t mlp, mlp_stride;
     size_t total;
-    size_t frag_conv, frag_gru, frag_total; /* in uint2 */
+    size_t frag_gru, frag_total; /* in uint2; the convolutions' come first */
 };
+
+static inline size_t pack_take(size_t *at, size_t n)
+{
+    const size_t offset = *at;
+    *at += n;
+    return offset;
+}
+
+static inline conv_layout conv_plan(const dls_arch *a, bool first)
+{
+    const size_t h = (size_t)a->hidden;
+    const size_t widest = a->n_features > a->hidden ? (size_t)a->n_features : h;
+    conv_layout l;
+    memset(&l, 0, sizeof l);
+    l.in = first ? a->n_features : a->hidden;
+    const size_t in = (size_t)l.in;
+    size_t at = 0;
+    switch (a->conv) {
+    case DLS_CONV_GIN:
+        l.mid = l.in > a->hidden ? l.in : a->hidden;
+        l.epsilon = pack_take(&at, 1);
+        for (int i = 0; i < a->gin_layers; i++) {
+            const size_t k = i == 0 ? in : (size_t)l.mid;
+            l.fc[i] = pack_take(&at, (k + 1) * (i == a->gin_layers - 1 ? h : (size_t)l.mid));
+        }
+        break;
+    case DLS_CONV_GAT:
+        l.w = pack_take(&at, in * h);
+        l.a_src = pack_take(&at, h);
+        l.a_dst = pack_take(&at, h);
+        break;
+    case DLS_CONV_MPNN:
+        l.f = first ? l.in : l.in / a->towers;
+        l.q = l.f * (1 + a->n_aggregators * a->n_scalers);
+        l.pre = pack_take(&at, (size_t)a->towers * l.f * 2 * l.f);
+        l.pre_b = pack_take(&at, (size_t)a->towers * l.f);
+        l.post = pack_take(&at, (size_t)l.q * h);
+        l.post_b = pack_take(&at, h);
+        l.w = pack_take(&at, h * h);
+        l.b = pack_take(&at, h);
+        break;
+    default: /* the same place for w and b in every layer: the fused kernels count on it */
+        l.w = pack_take(&at, widest * h);
+        l.b = pack_take(&at, h);
+        break;
+    }
+    l.size = at;
+    return l;
+}
 
 static inline pack_layout pack_plan(const dls_inspector *insp)
 {
     const dls_arch *a = &insp->arch;
     const size_t h = (size_t)a->hidden;
+    const size_t d = (size_t)dls_arch_readout_width(a);
     const size_t convs = (size_t)dls_arch_n_convs(a) + insp->n_settings;
     pack_layout l;
     memset(&l, 0, sizeof l);
     size_t at = 0;
-    l.conv_w = at, at += convs * h * h;
-    l.conv_b = at, at += convs * h;
-    l.wi = at, at += h * 3 * h;
-    l.wh = at, at += h * 3 * h;
-    l.bi = at, at += 3 * h;
-    l.bh = at, at += 3 * h;
-    l.lstm_w = at, at += 2 * h * 4 * h;
-    l.lstm_b = at, at += 4 * h;
-    l.attention = at, at += h + 1;
-    l.mlp = at;
+    l.first = conv_plan(a, true);
+    l.later = conv_plan(a, false);
+    l.conv_stride = l.first.size > l.later.size ? l.first.size : l.later.size;
+    l.conv = pack_take(&at, convs * l.conv_stride);
+    if (a->gru) {
+        l.wi = pack_take(&at, h * 3 * h);
+        l.wh = pack_take(&at, h * 3 * h);
+        l.bi = pack_take(&at, 3 * h);
+        l.bh = pack_take(&at, 3 * h);
+    }
+    if (a->pool == DLS_POOL_SET2SET) {
+        l.lstm_w = pack_take(&at, 2 * d * 4 * d);
+        l.lstm_b = pack_take(&at, 4 * d);
+    }
+    l.attention = pack_take(&at, d + 1);
     for (int i = 0; i < a->mlp_layers; i++) {
-        const size_t k = i == 0 ? (size_t)dls_arch_pooled_width(a) : h;
-        const size_t n = i == a->mlp_layers - 1 ? (size_t)a->n_outputs : h;
+        const size_t k = i == 0 ? (size_t)dls_arch_pooled_width(a) : d;
+        const size_t n = i == a->mlp_layers - 1 ? (size_t)a->n_outputs : d;
         l.mlp_stride += (k + 1) * n;
     }
-    at += l.mlp_stride * (1 + insp->n_settings);
+    l.mlp = pack_take(&at, l.mlp_stride * (1 + insp->n_settings));
     l.total = at;
-    l.frag_gru = convs * 4 * 8 * 32;
-    l.frag_total = l.frag_gru + 2 * 4 * 8 * 3 * 32;
+    l.frag_total = 1; /* an empty allocation is none */
+    if (fused_arch(a)) {
+        l.frag_gru = convs * 4 * 8 * 32;
+        l.frag_total = l.frag_gru + 2 * 4 * 8 * 3 * 32;
+    }
     return l;
 }
 
@@ -89,14 +170,90 @@ static inline void pack_mlp(const dls_inspector *insp, int setting, float *to)
     }
 }
 
-static inline void pack_conv_gcn(const dls_inspector *insp, int setting, int layer, bool suffix,
-                                 float *w, float *b)
+/* Which tensors a convolution is packed from. */
+struct conv_source {
+    const dls_inspector *insp;
+    int setting, layer;
+    bool suffix;
+};
+
+static inline const dls_tensor *conv_tensor(const conv_source *s, const char *name)
 {
-    char name[96];
-    snprintf(name, sizeof name, "conv_layers.%d.W", layer);
-    pack_vector(dls_inspector_tensor(insp, setting, suffix, name), w); /* zero below its rows */
-    snprintf(name, sizeof name, "conv_layers.%d.b", layer);
-    pack_vector(dls_inspector_tensor(insp, setting, suffix, name), b);
+    char full[DLS_TENSOR_NAME_MAX + 24];
+    snprintf(full, sizeof full, "conv_layers.%d.%s", s->layer, name);
+    return dls_inspector_tensor(s->insp, s->setting, s->suffix, full);
+}
+
+/* A torch linear layer as w [k][n], then b [n]. */
+static inline void pack_linear(const conv_source *s, const char *name, float *w, float *b)
+{
+    char full[DLS_TENSOR_NAME_MAX];
+    snprintf(full, sizeof full, "%s.linear.weight", name);
+    const dls_tensor *m = conv_tensor(s, full);
+    pack_turned(m, 0, (size_t)m->spec.cols, (size_t)m->spec.rows, (size_t)m->spec.rows, w);
+    snprintf(full, sizeof full, "%s.linear.bias", name);
+    pack_vector(conv_tensor(s, full), b);
+}
+
+static inline void pack_gat(const conv_source *s, const conv_layout *l, float *to)
+{
+    const dls_arch *a = &s->insp->arch;
+    const int f = a->hidden / a->gat_heads;
+    for (int head = 0; head < a->gat_heads; head++) {
+        char name[32];
+        snprintf(name, sizeof name, "heads.%d.W", head);
+        const dls_tensor *w = conv_tensor(s, name);
+        snprintf(name, sizeof name, "heads.%d.a", head);
+        const dls_tensor *v = conv_tensor(s, name);
+        for (int k = 0; k < f; k++) {
+            for (int i = 0; i < l->in; i++) {
+                to[l->w + (size_t)i * a->hidden + head * f + k] = (float)w->data[i * f + k];
+            }
+            to[l->a_src + head * f + k] = (float)v->data[k];
+            to[l->a_dst + head * f + k] = (float)v->data[f + k];
+        }
+    }
+}
+
+static inline void pack_mpnn(const conv_source *s, const conv_layout *l, float *to)
+{
+    const dls_arch *a = &s->insp->arch;
+    const size_t f = (size_t)l->f;
+    const size_t out = (size_t)(a->hidden / a->towers);
+    for (int t = 0; t < a->towers; t++) {
+        char name[64];
+        snprintf(name, sizeof name, "towers.%d.pretrans.fully_connected.0.linear.weight", t);
+        const dls_tensor *pre = conv_tensor(s, name);
+        pack_turned(pre, 0, f, f, 2 * f, to + l->pre + t * f * 2 * f);
+        pack_turned(pre, f, f, f, 2 * f, to + l->pre + t * f * 2 * f + f);
+        snprintf(name, sizeof name, "towers.%d.pretrans.fully_connected.0.linear.bias", t);
+        pack_vector(conv_tensor(s, name), to + l->pre_b + t * f);
+        snprintf(name, sizeof name, "towers.%d.posttrans.fully_connected.0", t);
+        pack_linear(s, name, to + l->post + (size_t)t * l->q * out, to + l->post_b + t * out);
+    }
+    pack_linear(s, "mixing_network", to + l->w, to + l->b);
+}
+
+static inline void pack_conv(const conv_source *s, const conv_layout *l, float *to)
+{
+    const dls_arch *a = &s->insp->arch;
+    if (a->conv == DLS_CONV_GAT) {
+        pack_gat(s, l, to);
+    } else if (a->conv == DLS_CONV_MPNN) {
+        pack_mpnn(s, l, to);
+    } else if (a->conv == DLS_CONV_GIN) {
+        pack_vector(conv_tensor(s, "epsilon"), to + l->epsilon);
+        for (int i = 0; i < a->gin_layers; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "post_transformation.fully_connected.%d", i);
+            const size_t k = (size_t)(i == 0 ? l->in : l->mid);
+            const size_t n = (size_t)(i == a->gin_layers - 1 ? a->hidden : l->mid);
+            pack_linear(s, name, to + l->fc[i], to + l->fc[i] + k * n);
+        }
+    } else {
+        pack_vector(conv_tensor(s, "W"), to + l->w); /* zero below its rows */
+        pack_vector(conv_tensor(s, "b"), to + l->b);
+    }
 }
 
 static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, float *to)
@@ -119,10 +276,11 @@ static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, f
             dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_ih_l0");
         const dls_tensor *bh =
             dls_tensors_find(&insp->base, "graph_read_out.set2set.lstm.bias_hh_l0");
-        for (size_t j = 0; j < 4 * h; j++) {
-            for (size_t k = 0; k < 2 * h; k++) {
-                const double merged = wi->data[j * 2 * h + k] + (k < h ? wh->data[j * h + k] : 0);
-                to[l->lstm_w + k * 4 * h + j] = (float)merged;
+        const size_t d = (size_t)dls_arch_readout_width(&insp->arch);
+        for (size_t j = 0; j < 4 * d; j++) {
+            for (size_t k = 0; k < 2 * d; k++) {
+                const double merged = wi->data[j * 2 * d + k] + (k < d ? wh->data[j * d + k] : 0);
+                to[l->lstm_w + k * 4 * d + j] = (float)merged;
             }
             to[l->lstm_b + j] = (float)(bi->data[j] + bh->data[j]);
         }
@@ -130,7 +288,7 @@ static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, f
         pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.weight"),
                     to + l->attention);
         pack_vector(dls_tensors_find(&insp->base, "graph_read_out.attention.linear.bias"),
-                    to + l->attention + h);
+                    to + l->attention + dls_arch_readout_width(&insp->arch));
     }
 }
 
@@ -159,7 +317,7 @@ static inline void pack_fragments(const float *floats, const pack_layout *l, siz
     for (int kt = 0; kt < 4; kt++) {
         for (int block = 0; block < 8; block++) {
             for (size_t c = 0; c < convs; c++) {
-                pack_fragment(floats + l->conv_w + c * 64 * 64, 64, kt, block * 8,
+                pack_fragment(floats + l->conv + c * l->conv_stride, 64, kt, block * 8,
                               to + (c * 32 + (size_t)(kt * 8 + block)) * 32);
             }
             for (int gate = 0; gate < 3; gate++) {
@@ -176,22 +334,20 @@ static inline void pack_fragments(const float *floats, const pack_layout *l, siz
 static inline void pack_fill(const dls_inspector *insp, const pack_layout *l, float *floats,
                              uint2 *fragments)
 {
-    const size_t h = (size_t)insp->arch.hidden;
     const int n_convs = dls_arch_n_convs(&insp->arch);
     for (int c = 0; c < n_convs; c++) {
-        pack_conv_gcn(insp, DLS_SETTING_BASE, c, false, floats + l->conv_w + (size_t)c * h * h,
-                      floats + l->conv_b + (size_t)c * h);
+        const conv_source s = {insp, DLS_SETTING_BASE, c, false};
+        pack_conv(&s, c == 0 ? &l->first : &l->later, floats + l->conv + c * l->conv_stride);
     }
-    for (int s = -1; s < (int)insp->n_settings; s++) {
-        if (s >= 0 && insp->settings[s].has_conv) {
-            const size_t c = (size_t)n_convs + (size_t)s;
-            pack_conv_gcn(insp, s, 1, true, floats + l->conv_w + c * h * h,
-                          floats + l->conv_b + c * h);
+    for (int i = -1; i < (int)insp->n_settings; i++) {
+        if (i >= 0 && insp->settings[i].has_conv) {
+            const conv_source s = {insp, i, 1, true};
+            pack_conv(&s, &l->later, floats + l->conv + (size_t)(n_convs + i) * l->conv_stride);
         }
-        pack_mlp(insp, s, floats + l->mlp + (size_t)(s + 1) * l->mlp_stride);
+        pack_mlp(insp, i, floats + l->mlp + (size_t)(i + 1) * l->mlp_stride);
     }
     pack_cells(insp, l, floats);
-    if (h == 64 && insp->arch.gru) {
+    if (fused_arch(&insp->arch)) {
         pack_fragments(floats, l, (size_t)n_convs + insp->n_settings, fragments);
     }
 }

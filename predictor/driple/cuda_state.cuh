@@ -30,6 +30,7 @@ struct cuda_state {
     size_t memory_bytes;
     size_t chunk_limit; /* pairs; halved when memory runs out */
     int n_sm;
+    int *row_of_conv; /* [n_settings + 2] scratch of fill_upload */
     cudaStream_t stream;
     cublasHandle_t blas;
     pack_layout pack;
@@ -59,7 +60,7 @@ static dls_status cuda_fail(dls_error *err, cudaError_t e, const char *what)
         }                                                                                          \
     } while (0)
 
-/* Shared memory of k_mlp. */
+/* Shared memory of k_mlp, which takes readouts up to 192 wide. */
 static size_t mlp_bytes(const dls_arch *a)
 {
     return 2 * MLP_PAIRS * (size_t)dls_arch_pooled_width(a) * sizeof(float);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The inspector against the published implementation: every golden case and variant, float64 to
- * 1e-9 relative and float32 within 1e-5 of the largest output, with the states in between.
+ * 1e-9 relative and float32 within 1e-5 of the largest output, with the states in between; CUDA
+ * where the build has an emulated device ($DLSIM_CUDA_EMULATED).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include "predictor/driple/cpu_engine.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
+#include "tests/inspector_golden.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -23,6 +25,10 @@
 #include <unistd.h>
 
 static char folder[1024];
+/* CUDA's kernels on an emulated device, slow: only graphs of up to so many nodes, two of each case
+ */
+static const char *emulated;
+static int32_t emulated_nodes = 7;
 
 static const char *golden(const char *file)
 {
@@ -41,33 +47,6 @@ static dls_inspector *import(const char *file, const char *group, const char *ar
         fail_msg("%s %s: %s", file, group ? group : "/", e.msg);
     }
     return insp;
-}
-
-static double *read_doubles(hid_t file, const char *name, size_t *n)
-{
-    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT);
-    assert_true(set >= 0);
-    const hid_t space = H5Dget_space(set);
-    *n = (size_t)H5Sget_simple_extent_npoints(space);
-    double *data = malloc(*n * sizeof *data);
-    assert_non_null(data);
-    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
-    H5Sclose(space);
-    H5Dclose(set);
-    return data;
-}
-
-/* max |a - b| / max |b| */
-static double distance(const double *a, const double *b, size_t n)
-{
-    double error = 0;
-    double top = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double d = fabs(a[i] - b[i]);
-        error = d > error || isnan(d) ? d : error;
-        top = fabs(b[i]) > top ? fabs(b[i]) : top;
-    }
-    return error / top;
 }
 
 /* ---- states in between ---------------------------------------------------------------------- */
@@ -97,7 +76,7 @@ static void observe(void *user, const char *stage, int32_t layer, const void *da
         return;
     }
     size_t n = 0;
-    double *expected = read_doubles(w->file, name, &n);
+    double *expected = golden_doubles(w->file, name, &n);
     /* the first graph of the case */
     assert_true(n >= (size_t)rows * (size_t)cols);
     double *mine = malloc((size_t)rows * (size_t)cols * sizeof *mine);
@@ -108,7 +87,7 @@ static void observe(void *user, const char *stage, int32_t layer, const void *da
                                         : (double)((const float *)data)[i * ld + k];
         }
     }
-    const double d = distance(mine, expected, (size_t)rows * (size_t)cols);
+    const double d = golden_distance(mine, expected, (size_t)rows * (size_t)cols);
     w->worst = d > w->worst || isnan(d) ? d : w->worst;
     w->seen++;
     free(mine);
@@ -166,7 +145,7 @@ static double predict_all(const dls_inspector *insp, const dls_graph *graphs, si
     for (size_t i = 0; i < n; i++) {
         memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
     }
-    const double d = distance(out, expected, n * DLS_METRICS);
+    const double d = golden_distance(out, expected, n * DLS_METRICS);
     free(out);
     free(profile);
     free(q);
@@ -198,7 +177,7 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
         assert_int_equal(dls_graph_reader_read(r, g, &shape, 0, shape.n_graphs, &graphs, &e),
                          DLS_OK);
         size_t len = 0;
-        double *expected = read_doubles(file, expected_name, &len);
+        double *expected = golden_doubles(file, expected_name, &len);
         assert_int_equal(len, shape.n_graphs * DLS_METRICS);
         dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .precision = DLS_PRECISION_F64};
         const double d64 = predict_all(insp, graphs, shape.n_graphs, &o, expected);
@@ -218,6 +197,16 @@ static int check_cases(const char *file_name, const char *root, const dls_inspec
             snprintf(line + used, sizeof line - used, " %s %.1e", isas[i], d32);
             if (!(d32 <= 1e-5)) {
                 fail_msg("%s: float32 %s off by %.3g", name, isas[i], d32);
+            }
+        }
+        if (emulated && shape.n_nodes <= emulated_nodes) {
+            o = (dls_predictor_options){.backend = DLS_BACKEND_CUDA, .module_path = emulated};
+            const size_t n_some = shape.n_graphs < 2 ? shape.n_graphs : 2;
+            const double d32 = predict_all(insp, graphs, n_some, &o, expected);
+            const size_t used = strlen(line);
+            snprintf(line + used, sizeof line - used, " cuda %.1e", d32);
+            if (!(d32 <= 1e-5)) {
+                fail_msg("%s: float32 CUDA off by %.3g", name, d32);
             }
         }
         printf("%s: f64 %.1e, f32%s\n", name, d64, line);
@@ -274,6 +263,10 @@ int main(void)
     if (!shared || access(golden("driple_gcn.h5"), R_OK) != 0) {
         printf("skipped: no golden vectors (DLSIM_SHARED is %s)\n", shared ? shared : "not set");
         return 77;
+    }
+    emulated = getenv("DLSIM_CUDA_EMULATED");
+    if (getenv("DLSIM_CUDA_EMULATED_NODES")) {
+        emulated_nodes = (int32_t)strtol(getenv("DLSIM_CUDA_EMULATED_NODES"), NULL, 10);
     }
     dls_h5io_quiet();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),

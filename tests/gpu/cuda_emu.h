@@ -43,17 +43,24 @@ struct emu_thread {
     ucontext_t context;
     unsigned id;
     bool finished;
-    unsigned barriers; /* block barriers passed or waited at */
-    unsigned warp_ops; /* warp operations likewise */
+    unsigned long met; /* barriers and warp operations passed or waited at */
+};
+
+/* Threads that have come to a meeting; the last to come lets all go on. */
+struct emu_meeting {
+    unsigned arrived, finished, generation;
 };
 
 struct emu_block {
     std::vector<emu_thread> threads;
     std::vector<char> stacks;
     std::vector<unsigned char> shared;
+    std::vector<emu_meeting> warps;
+    emu_meeting all;
     ucontext_t scheduler;
     emu_thread *current;
     unsigned block_id, grid_dim, block_dim;
+    unsigned started;
     /* per warp: what its lanes put down for the operation under way */
     std::vector<unsigned> lane_word; /* [warps][32][16] */
     const void *body;
@@ -76,52 +83,65 @@ static inline void emu_yield(void)
     swapcontext(&t->context, &the_emu.scheduler);
 }
 
-static inline void emu_entry(void)
+static inline void emu_meet(emu_meeting *m, unsigned size)
 {
-    the_emu.call(the_emu.body);
-    the_emu.current->finished = true;
-    emu_yield();
+    the_emu.current->met++;
+    if (++m->arrived + m->finished == size) {
+        m->arrived = 0;
+        m->generation++;
+        return;
+    }
+    for (const unsigned mine = m->generation; m->generation == mine;) {
+        emu_yield();
+    }
 }
 
-/* All threads of the block reach it the same number of times, else the block never ends: detected.
- */
+/* All threads that have not finished reach it the same number of times, else the block never ends:
+ * detected. */
 static inline void __syncthreads(void)
 {
-    emu_thread *me = the_emu.current;
-    me->barriers++;
-    for (;;) {
-        bool all = true;
-        for (const emu_thread &t : the_emu.threads) {
-            all = all && (t.finished || t.barriers >= me->barriers);
-        }
-        if (all) {
-            return;
-        }
-        emu_yield();
+    emu_meet(&the_emu.all, the_emu.block_dim);
+}
+
+/* All lanes of the warp have put down words for the operation. */
+static inline void emu_warp_meet(void)
+{
+    emu_meeting *w = &the_emu.warps[the_emu.current->id / 32];
+    if (w->finished) {
+        fprintf(stderr, "warp operation with a finished lane\n");
+        abort();
+    }
+    emu_meet(w, 32);
+}
+
+static inline void emu_finish(emu_thread *t)
+{
+    emu_block &e = the_emu;
+    emu_meeting *w = &e.warps[t->id / 32];
+    t->finished = true;
+    w->finished++;
+    e.all.finished++;
+    if (w->arrived) {
+        fprintf(stderr, "a lane finished while others wait for it\n");
+        abort();
+    }
+    if (e.all.arrived && e.all.arrived + e.all.finished == e.block_dim) {
+        e.all.arrived = 0;
+        e.all.generation++;
     }
 }
 
-/* All lanes of the warp have put down words for their warp operation number `op`. */
-static inline void emu_warp_meet(void)
+/* A coroutine runs one thread after the other until one has to wait and keeps the stack, so that a
+ * kernel without barriers costs no switches. */
+static inline void emu_entry(void)
 {
-    emu_thread *me = the_emu.current;
-    me->warp_ops++;
-    const unsigned first = me->id / 32 * 32;
-    for (;;) {
-        bool all = true;
-        for (unsigned l = first; l < first + 32; l++) {
-            const emu_thread &t = the_emu.threads[l];
-            if (t.finished && t.warp_ops < me->warp_ops) {
-                fprintf(stderr, "warp operation with a finished lane\n");
-                abort();
-            }
-            all = all && t.warp_ops >= me->warp_ops;
-        }
-        if (all) {
-            return;
-        }
-        emu_yield();
+    emu_block &e = the_emu;
+    while (e.started < e.block_dim) {
+        e.current = &e.threads[e.started++];
+        e.call(e.body);
+        emu_finish(e.current);
     }
+    setcontext(&e.scheduler);
 }
 
 static inline unsigned *emu_words(unsigned lane)
@@ -228,29 +248,34 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
     for (unsigned b = 0; b < grid; b++) {
         e.block_id = b;
         e.shared.assign(shared_bytes + 16, 0xff); /* NaN: nothing may count on zeros */
-        e.threads.assign(block, emu_thread{});
+        e.threads.resize(block);
+        e.warps.assign(block / 32, emu_meeting{});
+        e.all = emu_meeting{};
         for (unsigned t = 0; t < block; t++) {
-            emu_thread &x = e.threads[t];
-            x.id = t;
-            getcontext(&x.context);
-            x.context.uc_stack.ss_sp = &e.stacks[stack * t];
-            x.context.uc_stack.ss_size = stack;
-            x.context.uc_link = &e.scheduler;
-            makecontext(&x.context, emu_entry, 0);
+            e.threads[t].id = t;
+            e.threads[t].finished = false;
+            e.threads[t].met = 0;
         }
-        for (unsigned left = block, idle = 0; left;) {
-            const unsigned before = left;
+        for (e.started = 0; e.started < block;) {
+            ucontext_t fresh;
+            getcontext(&fresh);
+            fresh.uc_stack.ss_sp = &e.stacks[stack * e.started];
+            fresh.uc_stack.ss_size = stack;
+            fresh.uc_link = &e.scheduler;
+            makecontext(&fresh, emu_entry, 0);
+            swapcontext(&e.scheduler, &fresh);
+        }
+        for (unsigned idle = 0; e.all.finished < block;) {
             unsigned long progress = 0;
             for (emu_thread &x : e.threads) {
                 if (!x.finished) {
-                    const unsigned long was = x.barriers + x.warp_ops;
+                    const unsigned long was = x.met;
                     e.current = &x;
                     swapcontext(&e.scheduler, &x.context);
-                    progress += x.barriers + x.warp_ops - was;
-                    left -= x.finished;
+                    progress += x.met - was + x.finished;
                 }
             }
-            idle = progress || left != before ? 0 : idle + 1;
+            idle = progress ? 0 : idle + 1;
             if (idle > 2) {
                 fprintf(stderr, "deadlock: threads wait at different barriers\n");
                 abort();
@@ -380,12 +405,13 @@ static inline cudaError_t cudaGetLastError(void)
 
 /* ---- cuBLAS --------------------------------------------------------------------------------- */
 
-typedef int *cublasHandle_t;
+/* Whether products round their operands to TF32 (10 bits of mantissa, to nearest even). */
+typedef bool *cublasHandle_t;
 enum { CUBLAS_STATUS_SUCCESS = 0 };
 enum { CUBLAS_OP_N, CUBLAS_PEDANTIC_MATH, CUBLAS_TF32_TENSOR_OP_MATH };
 static inline int cublasCreate(cublasHandle_t *h)
 {
-    *h = new int(0);
+    *h = new bool(false);
     return CUBLAS_STATUS_SUCCESS;
 }
 static inline int cublasDestroy(cublasHandle_t h)
@@ -397,23 +423,33 @@ static inline int cublasSetStream(cublasHandle_t, cudaStream_t)
 {
     return CUBLAS_STATUS_SUCCESS;
 }
-static inline int cublasSetMathMode(cublasHandle_t, int)
+static inline int cublasSetMathMode(cublasHandle_t h, int mode)
 {
+    *h = mode == CUBLAS_TF32_TENSOR_OP_MATH;
     return CUBLAS_STATUS_SUCCESS;
 }
-/* Column-major C[m][n] = A[m][k] B[k][n], no transposition. */
-static inline int cublasSgemm(cublasHandle_t, int, int, int m, int n, int k, const float *alpha,
-                              const float *a, int lda, const float *b, int ldb, const float *beta,
+static inline float emu_operand(float v, bool tf32)
+{
+    unsigned u;
+    memcpy(&u, &v, sizeof u);
+    return tf32 ? __uint_as_float((u + 0xfffu + ((u >> 13) & 1u)) & ~0x1fffu) : v;
+}
+/* Column-major C[m][n] = A[m][k] B[k][n], no transposition, alpha 1 and beta 0. */
+static inline int cublasSgemm(cublasHandle_t h, int, int, int m, int n, int k, const float *,
+                              const float *a, int lda, const float *b, int ldb, const float *,
                               float *c, int ldc)
 {
     for (int j = 0; j < n; j++) {
+        float *to = c + (size_t)j * ldc;
         for (int i = 0; i < m; i++) {
-            float sum = 0;
-            for (int p = 0; p < k; p++) {
-                sum += a[i + (size_t)p * lda] * b[p + (size_t)j * ldb];
+            to[i] = 0;
+        }
+        for (int p = 0; p < k; p++) {
+            const float *from = a + (size_t)p * lda;
+            const float v = emu_operand(b[p + (size_t)j * ldb], *h);
+            for (int i = 0; i < m; i++) {
+                to[i] += emu_operand(from[i], *h) * v;
             }
-            float *at = &c[i + (size_t)j * ldc];
-            *at = *alpha * sum + (*beta != 0 ? *beta * *at : 0);
         }
     }
     return CUBLAS_STATUS_SUCCESS;
