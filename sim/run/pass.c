@@ -26,16 +26,12 @@ static void mark_refused_pools(dls_engine *e)
     dls_select *s = &e->select;
     for (int32_t c = 0; c < s->n_classes; c++) {
         const dls_class *cls = &s->cls[c];
-        if (cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
-            cls->refused_gives != s->gives) {
+        const bool refused = cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
+                             cls->refused_gives != s->gives;
+        if (refused || (cls->n_parked > 0 && cls->parked_gives != s->gives)) {
             s->pool[cls->pool].dirty = true;
         }
     }
-}
-
-static void refuse(dls_engine *e, int32_t job, int32_t type)
-{
-    dls_select_refuse(&e->select, &e->select.cls[e->select.class_of[job]], type);
 }
 
 /* ---- without preemption ------------------------------------------------------------------------ */
@@ -47,7 +43,7 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
     int32_t parts;
     DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
     if (!*started) {
-        refuse(e, job, type);
+        dls_select_refuse(&e->select, job, type, e->now_us);
         return DLS_OK;
     }
     const dls_rank rank = e->select.order.node[job].rank;
@@ -64,7 +60,7 @@ static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
     for (;;) {
         int32_t type;
         bool started;
-        const int32_t job = dls_select_next(&e->select, pool, fit, &type);
+        const int32_t job = dls_select_next(&e->select, pool, fit, e->now_us, &type);
         if (job == DLS_NONE || type < 0) {
             return DLS_OK;
         }
@@ -76,7 +72,7 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 {
     DLS_TRY(pass_in_order(e, pool, err)); /* strict: up to the first that must wait */
     int32_t type, head_type;
-    const int32_t head = dls_select_next(&e->select, pool, false, &type);
+    const int32_t head = dls_select_next(&e->select, pool, false, e->now_us, &type);
     if (head == DLS_NONE) {
         return DLS_OK;
     }
@@ -135,7 +131,7 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
             const dls_rank rank = dls_select_rank(s, job, e->now_us);
             dls_select_remove_running(s, job);
             dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
-            refuse(e, job, type);
+            dls_select_refuse(&e->select, job, type, e->now_us);
             *refused = true;
         }
     }
@@ -275,6 +271,9 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         s->pool[k].dirty = false;
         s->pass++;
         e->rec->passes++;
+        if (s->refusal) {
+            dls_select_unpark(s, k);
+        }
         switch (e->discipline) {
         case DLS_STRICT:
         case DLS_FIT:

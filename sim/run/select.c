@@ -17,6 +17,7 @@ void dls_select_fini(dls_select *s)
     dls_free(s->touched);
     dls_free(s->stopped);
     dls_free(s->cursor);
+    dls_free(s->refusal);
 }
 
 /* Which of its pool's running sets a job of the class belongs to. */
@@ -93,6 +94,8 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
     if (type >= 0) {
         dls_select_remove_running(s, job);
         dls_select_add_running(s, job, type, rank, now_us);
+    } else if (s->refusal && s->refusal[job].parked) {
+        dls_select_refile_parked(s, job, rank);
     } else {
         const int64_t estimate_us = s->order.node[job].aux;
         dls_select_remove_waiting(s, job);
@@ -116,13 +119,14 @@ static uint32_t refused_types(const dls_select *s, const dls_class *c)
     return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
 }
 
-/* The types worth trying. */
-static inline uint32_t open_types(const dls_select *s, const dls_class *c)
+uint32_t dls_select_open_types(const dls_select *s, const dls_class *c, int32_t job)
 {
-    return c->types & ~refused_types(s, c);
+    const uint32_t types = c->types & ~refused_types(s, c);
+    const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
+    return r && (r->pass == s->pass || r->gives == s->gives) ? types & ~r->types : types;
 }
 
-void dls_select_refuse(dls_select *s, dls_class *c, int32_t type)
+void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
 {
     c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
     if (c->refused_pass != s->pass) {
@@ -136,6 +140,9 @@ void dls_select_forgive(dls_select *s, int32_t cls)
     dls_class *c = &s->cls[cls];
     c->refused_pass = c->refused_gives = UINT64_MAX;
     s->pool[c->pool].dirty = true;
+    if (s->refusal) {
+        dls_select_forgive_jobs(s, c);
+    }
 }
 
 /* The last of the jobs that the cursors, one per running set, point at. */
@@ -217,7 +224,7 @@ static uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class 
                               int64_t now_us, int32_t first)
 {
     const dls_rank *rank = &s->order.node[job].rank;
-    const uint32_t types = open_types(s, c);
+    const uint32_t types = dls_select_open_types(s, c, job);
     uint32_t fits = 0;
     for (int32_t k = -1; k < s->n_types; k++) {
         const int32_t t = k < 0 ? first : k;
@@ -236,7 +243,7 @@ static uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class 
 
 /* One of the types, which are not none. -1: the job would rather wait; then its class is left alone on
  * these types. */
-static int32_t choose_type(dls_select *s, dls_class *c, int32_t job, uint32_t types, int32_t first)
+static int32_t choose_type(dls_select *s, int32_t job, uint32_t types, int32_t first, int64_t now_us)
 {
     if (!s->choose || (first >= 0 && types >> first & 1)) {
         return first >= 0 && types >> first & 1 ? first : __builtin_ctz(types);
@@ -244,7 +251,7 @@ static int32_t choose_type(dls_select *s, dls_class *c, int32_t job, uint32_t ty
     const int32_t t = s->choose(s->user, job, types);
     for (int32_t k = 0; k < s->n_types && t < 0; k++) {
         if (types >> k & 1) {
-            dls_select_refuse(s, c, k);
+            dls_select_refuse(s, job, k, now_us);
         }
     }
     return t;
@@ -303,7 +310,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || !open_types(s, c)) {
+            if (c->head == DLS_NONE || !dls_select_open_types(s, c, c->head)) {
                 continue;
             }
             s->positions++;
@@ -321,7 +328,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
             return DLS_OK;
         }
         const int32_t best_type =
-            choose_type(s, &s->cls[s->class_of[best]], best, best_types, sticky[best]);
+            choose_type(s, best, best_types, sticky[best], now_us);
         if (best_type < 0) {
             continue;
         }
@@ -336,9 +343,9 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 /* ---- selection without preemption -------------------------------------------------------------- */
 
 /* The types with enough free GPUs for the class: bits. */
-static uint32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c)
+static uint32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c, int32_t job)
 {
-    const uint32_t types = open_types(s, c);
+    const uint32_t types = dls_select_open_types(s, c, job);
     uint32_t fits = 0;
     for (int32_t t = 0; t < s->n_types; t++) {
         if (types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
@@ -348,7 +355,14 @@ static uint32_t fits_free(const dls_select *s, const dls_pool *p, const dls_clas
     return fits;
 }
 
-int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type)
+uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
+{
+    const dls_class *c = &s->cls[s->class_of[job]];
+    const dls_pool *p = &s->pool[c->pool];
+    return s->preempts ? fits_in_order(s, p, c, job, now_us, -1) : fits_free(s, p, c, job);
+}
+
+int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type)
 {
     const dls_pool *p = &s->pool[pool];
     for (;;) {
@@ -356,11 +370,11 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || (fitting && !open_types(s, c))) {
+            if (c->head == DLS_NONE || (fitting && !dls_select_open_types(s, c, c->head))) {
                 continue;
             }
             s->positions++;
-            const uint32_t types = fits_free(s, p, c);
+            const uint32_t types = fits_free(s, p, c, c->head);
             if ((!fitting || types) &&
                 (best == DLS_NONE ||
                  dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[best].rank) < 0)) {
@@ -368,7 +382,7 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type
                 best_types = types;
             }
         }
-        *type = best_types ? choose_type(s, &s->cls[s->class_of[best]], best, best_types, -1) : -1;
+        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
         if (best == DLS_NONE || !fitting || *type >= 0) {
             return best;
         }
@@ -419,13 +433,13 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || !open_types(s, c)) {
+            if (c->head == DLS_NONE || !dls_select_open_types(s, c, c->head)) {
                 continue;
             }
             s->positions++;
             /* Any type but the head's is free to take; there it must end in time or use what is
              * spare. */
-            const uint32_t fits = fits_free(s, p, c);
+            const uint32_t fits = fits_free(s, p, c, c->head);
             uint32_t types = fits & ~head_bit;
             int32_t found = DLS_NONE;
             bool spends = false;
@@ -448,7 +462,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
                 *uses_spare = spends;
             }
         }
-        *type = best_types ? choose_type(s, &s->cls[s->class_of[best]], best, best_types, -1) : -1;
+        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
         if (best == DLS_NONE || *type >= 0) {
             return best;
         }

@@ -35,7 +35,19 @@ typedef struct dls_class {
     uint64_t refused_pass;  /* last pass in which the placement refused it */
     uint64_t refused_gives; /* how often GPUs had been given back then */
     uint32_t refused_types; /* on which types */
+    dls_order_set parked;   /* refused jobs that are out of the way of the next of the class */
+    int32_t n_parked;
+    uint64_t parked_gives;  /* how often GPUs had been given back when the first was parked */
 } dls_class;
+
+/* Refusals of one job, where they depend on the job and not only on its class. */
+typedef struct dls_refusal {
+    uint64_t pass, gives; /* as in dls_class */
+    uint32_t types;
+    bool parked;
+} dls_refusal;
+
+#define DLS_PARKED_MAX 8 /* of a class; one more, and the class is left alone */
 
 typedef struct dls_pool {
     int32_t first_class, n_classes; /* classes of a pool are consecutive */
@@ -60,6 +72,7 @@ typedef struct dls_select {
     int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */
+    bool preempts;
     uint64_t positions;
     uint64_t pass;     /* number of the pass */
     uint64_t gives;    /* how often GPUs have been given back */
@@ -69,6 +82,7 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
     /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
     int32_t (*choose)(void *user, int32_t job, uint32_t types);
     void *user;
@@ -93,11 +107,22 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
 /* The rank that a member has now. */
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
 
-/* The placement has refused a job of the class on a type: the type is left alone for the rest of the
- * pass, and until GPUs are given back. */
-void dls_select_refuse(dls_select *s, dls_class *c, int32_t type);
+/* The placement has refused a waiting job on a type. Its class is left alone on that type for the rest
+ * of the pass, and until GPUs are given back; or the job alone is, where refusals depend on the job. */
+void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us);
+void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
 /* It may be asked about the class again. */
 void dls_select_forgive(dls_select *s, int32_t cls);
+/* The types on which the class may be tried for a job of it. */
+uint32_t dls_select_open_types(const dls_select *s, const dls_class *c, int32_t job);
+/* Those on which a waiting job fits by number at its place, preempting if that is the way. */
+uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us);
+
+/* park.c: where refusals depend on the job, one that is refused everywhere is parked, and the next of
+ * its class is asked. Parked jobs are back in their places once GPUs have been given back. */
+void dls_select_unpark(dls_select *s, int32_t pool);
+void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank);
+void dls_select_forgive_jobs(dls_select *s, dls_class *c);
 
 /* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
  * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that
@@ -107,7 +132,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 
 /* The first waiting job of a pool in rank order (fitting: that fits in the free count); DLS_NONE.
  * *type: where it fits first, -1: nowhere. */
-int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int32_t *type);
+int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type);
 
 /* EASY: the earliest time at which the head could start, on *type, if the running jobs end as ranked
  * (running sets ranked by expected end), and how many GPUs of that type will then be spare. */

@@ -188,6 +188,7 @@ static dls_status make_classes(dls_engine *e, dls_error *err)
             .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,
             .pool = p->sched->share ? gpus : vc >= 0 ? pool_of_vc[vc] : p->cluster->n_vcs,
             .waiting = DLS_ORDER_SET_EMPTY,
+            .parked = DLS_ORDER_SET_EMPTY,
             .head = DLS_NONE,
             .refused_pass = UINT64_MAX,
             .refused_gives = UINT64_MAX,
@@ -473,6 +474,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
     e->select.ageing = e->discipline == DLS_PREEMPT && !e->program ? p->sched->ageing : DLS_AGE_NONE;
     e->select.ranked = !e->program && (e->discipline == DLS_PREEMPT || e->discipline == DLS_EASY);
+    e->select.preempts = !e->program && e->discipline == DLS_PREEMPT;
     e->restore_us = p->restore_us;
     e->free_part = -1;
     DLS_TRY(allocate(e, err));
@@ -490,6 +492,16 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(make_groups(e, err));
     DLS_TRY(dls_evq_init(&e->retries, (size_t)e->select.n_classes, err));
     dls_know_init(e);
+    if (p->placement->by_job && !e->program &&
+        (e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT)) {
+        e->select.refusal = dls_alloc_zero((size_t)e->n, sizeof *e->select.refusal);
+        if (!e->select.refusal) {
+            return dls_nomem(err, "refusals", (size_t)e->n * sizeof *e->select.refusal);
+        }
+        for (int32_t j = 0; j < e->n; j++) {
+            e->select.refusal[j].pass = e->select.refusal[j].gives = UINT64_MAX;
+        }
+    }
     if (p->placement->cost) {
         e->select.choose = dls_cheapest_type;
         e->select.user = e;

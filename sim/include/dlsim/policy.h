@@ -278,6 +278,8 @@ typedef struct dls_placement_ops {
     const dls_option *options; /* NULL: none */
     bool gpus_only;            /* CPU and memory are not accounted under this policy */
     bool needs_forecast;       /* a run without a predictor is refused */
+    bool by_job;               /* a refusal is about the job and not about all that ask for the same: the
+                                  next of them is asked too, where the scheduler skips what does not fit */
     size_t state_bytes;
     dls_status (*init)(void *state, const dls_place_index *index, const dls_option_value *values,
                        dls_error *err); /* optional */

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the engine asks of a placement and tells it: cost, retry, refusals by job, started and stopped,
+ * forecasts.
+ */
+#include "support/fake_world.h"
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* A placement that takes what is free from the first node on, and does as the test says. */
+typedef struct probe {
+    int64_t not_before_us[8];   /* by job: refused until then */
+    int64_t retry_us;           /* what a refusal says; 0: not_before_us */
+    double cost[8][2];          /* by job and type */
+    int32_t asked, costs;
+    int32_t started[8], stopped[8];
+    int64_t worked_us[8];
+    dls_request last;
+    dls_forecast forecast;
+    bool knows;
+    size_t candidates;
+} probe;
+
+static probe now;
+
+static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    (void)state;
+    now.asked++;
+    now.last = *r;
+    if (r->know) {
+        const dls_shape shape = {r->type, r->gpus, 1, 1};
+        now.knows = dls_place_forecast(r, r->job, &shape, &now.forecast);
+        dls_place_candidates(r, &now.candidates);
+    }
+    if (r->now_us < now.not_before_us[r->job]) {
+        *r->retry_us = now.retry_us ? now.retry_us : now.not_before_us[r->job];
+        return false;
+    }
+    int32_t left = r->gpus;
+    for (int32_t node = dls_place_first(index, r, 1, 64, 0); node >= 0 && left > 0;
+         node = dls_place_first(index, r, 1, 64, node + 1)) {
+        const int32_t take = dls_place_free(index, node) < left ? dls_place_free(index, node) : left;
+        dls_grant_add(grant, node, take);
+        left -= take;
+    }
+    return left == 0;
+}
+
+static double cost(void *state, const dls_place_index *index, const dls_request *r)
+{
+    (void)state;
+    (void)index;
+    now.costs++;
+    return now.cost[r->job][r->type];
+}
+
+static void started(void *state, const dls_place_index *index, const dls_request *r,
+                    const int32_t *nodes, const int32_t *gpus, size_t n)
+{
+    (void)state;
+    int32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(nodes[i] >= 0 && nodes[i] < dls_place_nodes(index));
+        sum += gpus[i];
+    }
+    assert_int_equal(sum, r->gpus);
+    assert_int_equal(now.started[r->job]++, now.stopped[r->job]);
+}
+
+static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                    int64_t worked_us)
+{
+    (void)state;
+    (void)index;
+    assert_true(now_us >= 0 && worked_us >= 0);
+    now.worked_us[job] += worked_us;
+    assert_int_equal(++now.stopped[job], now.started[job]);
+}
+
+static const dls_placement_ops probe_ops = {.abi = DLS_POLICY_ABI,
+                                            .name = "probe",
+                                            .summary = "",
+                                            .place = place,
+                                            .started = started,
+                                            .stopped = stopped};
+
+static void setup_probe(sim_setup *s, dls_cluster_spec cluster, const case_job *jobs, size_t n,
+                        const char *sched, dls_placement_ops *ops)
+{
+    memset(&now, 0, sizeof now);
+    *ops = probe_ops;
+    setup_init(s, cluster, case_trace(jobs, n), sched, "consolidated");
+    s->p.placement = ops;
+}
+
+static void test_retry(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{1, 5, 4, NULL, NULL}, {2, 5, 4, NULL, NULL}};
+    static const char *const scheds[] = {"fifo", "fjf", "dlas-gpu", "srtf"};
+    for (int i = 0; i < 4; i++) {
+        sim_setup s;
+        dls_placement_ops ops;
+        setup_probe(&s, case_cluster(2, 4, 0), jobs, 2, scheds[i], &ops);
+        now.not_before_us[0] = S(7);
+        dls_record *rec = case_run(&s.p);
+        assert_int_equal(rec->start_us[0], S(7));
+        assert_int_equal(rec->end_us[0], S(12));
+        assert_int_equal(rec->start_us[1], S(7)); /* of the same class: left alone as long */
+        assert_int_equal(now.started[0], 1);
+        assert_int_equal(now.stopped[1], 1);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+static void test_by_job(void **unused)
+{
+    (void)unused;
+    case_job jobs[8];
+    for (int j = 0; j < 8; j++) {
+        jobs[j] = (case_job){1 + j / 4, 5, 2, NULL, NULL};
+    }
+    static const char *const scheds[] = {"fifo", "fjf", "dlas-gpu", "srtf"};
+    for (int i = 0; i < 4; i++) {
+        sim_setup s;
+        dls_placement_ops ops;
+        setup_probe(&s, case_cluster(1, 4, 0), jobs, 8, scheds[i], &ops);
+        ops.by_job = true;
+        now.not_before_us[0] = S(30);
+        now.not_before_us[2] = S(8);
+        dls_record *rec = case_run(&s.p);
+        if (i == 0) { /* strict: nobody passes the first */
+            assert_int_equal(rec->start_us[0], S(30));
+            assert_int_equal(rec->start_us[1], S(30));
+        } else {
+            assert_int_equal(rec->start_us[1], S(1));
+            assert_int_equal(rec->start_us[3], S(1));
+            assert_int_equal(rec->start_us[4], S(6));
+            assert_int_equal(rec->start_us[5], S(6));
+            assert_int_equal(rec->start_us[2], S(11)); /* back in its place, before the others */
+            assert_int_equal(rec->start_us[6], S(11));
+            assert_int_equal(rec->start_us[7], S(16));
+            assert_int_equal(rec->start_us[0], S(30));
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+static void test_cost(void **unused)
+{
+    (void)unused;
+    const double never = (double)INFINITY;
+    const case_job jobs[] = {{0, 10, 2, NULL, NULL},
+                             {1, 10, 2, NULL, "V100|P100"},
+                             {2, 10, 2, NULL, "P100"},
+                             {3, 10, 2, NULL, NULL}};
+    static const char *const scheds[] = {"fjf", "dlas-gpu", "fifo", "easy"};
+    for (int i = 0; i < 4; i++) {
+        sim_setup s;
+        dls_placement_ops ops;
+        setup_probe(&s, two_types(1, 1, 4, 0), jobs, 4, scheds[i], &ops);
+        ops.cost = cost;
+        const double table[4][2] = {{2, 1}, {3, 1}, {9, 9}, {1, never}};
+        memcpy(now.cost, table, sizeof table);
+        dls_record *rec = case_run(&s.p);
+        assert_true(now.costs > 0);
+        const int type[4] = {1, 1, 1, 0};
+        for (size_t r = 0; r < rec->allocs.n; r++) {
+            assert_int_equal(rec->allocs.node[r], type[rec->allocs.job[r]]);
+        }
+        assert_int_equal(rec->start_us[1], S(1));
+        assert_int_equal(rec->start_us[2], S(10)); /* its only type is taken */
+        assert_int_equal(rec->start_us[3], i == 2 ? S(10) : S(3));
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+static void test_cost_wait(void **unused)
+{
+    (void)unused;
+    /* The dear type is free, but the job would rather wait for the other. */
+    const case_job jobs[] = {{0, 10, 4, NULL, "V100"}, {1, 10, 4, NULL, NULL}};
+    sim_setup s;
+    dls_placement_ops ops;
+    setup_probe(&s, two_types(1, 1, 4, 0), jobs, 2, "fjf", &ops);
+    ops.cost = cost;
+    now.cost[1][1] = (double)INFINITY;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->start_us[1], S(10));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void test_told(void **unused)
+{
+    (void)unused;
+    /* Preemption and restoring; every start is told of once, and so is all the work. */
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        sim_setup s;
+        dls_placement_ops ops = probe_ops;
+        memset(&now, 0, sizeof now);
+        setup_init(&s, case_cluster(2, 4, 0), random_trace(seed, 8, 5, 4, NULL, NULL), "srtf",
+                   "consolidated");
+        s.p.placement = &ops;
+        s.p.restore_us = S(1);
+        fake_world world;
+        const dls_pace pace = fake_pace(&world, s.trace);
+        s.p.pace = seed % 2 ? &pace : NULL;
+        dls_record *rec = case_run(&s.p);
+        for (int j = 0; j < 8; j++) {
+            assert_int_equal(now.started[j], rec->resumes[j]);
+            assert_int_equal(now.stopped[j], rec->resumes[j]);
+            const int64_t lost = now.worked_us[j] - dls_trace_cols(s.trace)->duration_us[j];
+            assert_true(lost >= 0 && lost <= rec->resumes[j]); /* rounded up each time */
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+/* ---- forecasts --------------------------------------------------------------------------------- */
+
+typedef struct fake_advice {
+    int32_t batches, prepared;
+    int64_t work_us[8];
+} fake_advice;
+
+static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
+{
+    fake_advice *a = user;
+    a->batches++;
+    for (size_t i = 0; i < n; i++) {
+        a->prepared |= 1 << jobs[i];
+    }
+    return n < 8 ? DLS_OK : dls_fail(err, DLS_EPREDICTOR, NULL, "too many");
+}
+
+static const dls_shape *shapes(void *user, int32_t job, size_t *n)
+{
+    static const dls_shape two[2] = {{0, 1, 1, 1}, {0, 1, 1, 1}};
+    const fake_advice *a = user;
+    assert_true(a->prepared >> job & 1);
+    *n = 2;
+    return two;
+}
+
+static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_forecast *out)
+{
+    fake_advice *a = user;
+    (void)shape;
+    assert_true(a->prepared >> job & 1);
+    a->work_us[job] = work_us;
+    memset(out, 0, sizeof *out);
+    out->iteration_s = 0.5;
+    out->remaining_s = (double)work_us / 1e6;
+}
+
+static int64_t estimate(void *user, int32_t job)
+{
+    const fake_advice *a = user;
+    assert_true(a->prepared >> job & 1);
+    return S(100 - 10 * job);
+}
+
+static void test_advice(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {0, 20, 3, NULL, NULL}, {1, 5, 8, NULL, NULL},
+                             {2, 5, 4, NULL, NULL}};
+    sim_setup s;
+    dls_placement_ops ops;
+    fake_advice advice = {0};
+    const dls_advice table = {&advice, prepare, shapes, get, estimate};
+    setup_probe(&s, case_cluster(1, 4, 0), jobs, 4, "srtf", &ops);
+    s.p.advice = &table;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(advice.batches, 2); /* two jobs at 0, none for the one that never fits, one at 2 */
+    assert_int_equal(advice.prepared, 1 + 2 + 8);
+    assert_true(now.knows && now.candidates == 2);
+    assert_int_equal(advice.work_us[0], S(8)); /* after two seconds it made way, and came back */
+    assert_int_equal(advice.work_us[1], S(20));
+    assert_int_equal(now.last.job, 1);
+    assert_int_equal(now.last.attempt, 0);
+    assert_int_equal(now.last.waiting_since_us, 0);
+    assert_int_equal(now.last.now_us, S(15));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+
+    /* EASY believes the predictor. */
+    setup_probe(&s, case_cluster(1, 4, 0), jobs, 2, "easy", &ops);
+    memset(&advice, 0, sizeof advice);
+    s.p.advice = &table;
+    s.p.estimates_advised = true;
+    rec = case_run(&s.p);
+    assert_int_equal(advice.batches, 1);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void test_errors(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{1, 5, 4, NULL, NULL}};
+    sim_setup s;
+    dls_placement_ops ops;
+    dls_record *rec = NULL;
+    dls_error err;
+    setup_probe(&s, case_cluster(1, 4, 0), jobs, 1, "fifo", &ops);
+    now.not_before_us[0] = S(9);
+    now.retry_us = S(1);
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
+    assert_non_null(strstr(err.msg, "not in the future"));
+    ops.needs_forecast = true;
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "predictor.source"));
+    ops.needs_forecast = false;
+    s.p.estimates_advised = true;
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_null(rec);
+    setup_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_retry),     cmocka_unit_test(test_by_job),
+        cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_wait),
+        cmocka_unit_test(test_told),      cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_errors)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
