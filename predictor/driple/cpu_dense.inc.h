@@ -145,10 +145,11 @@ typedef struct cell {
 
 /* mr rows, V units: r, z and the two halves of n gather in 4 x mr registers; nothing but the new
  * state is written. x (k1 columns) is the old state, y (k2) the convolution's output: the published
- * argument order. */
+ * argument order. Training keeps r, z, n and the hidden half of n, `width` apart in each row. */
 INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, const REAL *w1,
                       const REAL *y, ptrdiff_t ldy, int32_t k2, const REAL *w2, const REAL *bias,
-                      const REAL *y_unit, REAL *out, ptrdiff_t ldo)
+                      const REAL *y_unit, REAL *out, ptrdiff_t ldo, REAL *keep, ptrdiff_t ldk,
+                      int32_t width)
 {
     vreal r[GATE_ROWS], z[GATE_ROWS], nx[GATE_ROWS], ny[GATE_ROWS];
     UNROLL for (int i = 0; i < mr; i++)
@@ -180,14 +181,23 @@ INLINE void gru_block(const int mr, const REAL *x, ptrdiff_t ldx, int32_t k1, co
     }
     UNROLL for (int i = 0; i < mr; i++)
     {
-        const vreal n = v_tanh(v_fma(v_sigmoid(r[i]), ny[i], nx[i]));
+        const vreal reset = v_sigmoid(r[i]);
+        const vreal n = v_tanh(v_fma(reset, ny[i], nx[i]));
         const vreal u = v_sigmoid(z[i]);
         v_store(out + i * ldo, v_fma(u, v_load(y_unit + i * ldy) - n, n));
+        if (keep) {
+            REAL *to = keep + i * ldk;
+            v_store(to, reset);
+            v_store(to + width, u);
+            v_store(to + 2 * width, n);
+            v_store(to + 3 * width, ny[i]);
+        }
     }
 }
 
+/* keep: NULL, or [rows][ldk] for the gates. */
 static void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *out, int32_t rows,
-                ptrdiff_t ld)
+                ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
 {
     for (int32_t j = 0; j < g->width; j += V) {
         const REAL *w1 = g->w1 + (ptrdiff_t)j * g->k1 * 3;
@@ -196,23 +206,26 @@ static void gru(const cell *g, const REAL *x, int32_t k1, const REAL *y, REAL *o
         int32_t i = 0;
         for (; i + GATE_ROWS <= rows; i += GATE_ROWS) {
             gru_block(GATE_ROWS, x + i * ld, ld, k1, w1, y + i * ld, ld, g->k2, w2, bias,
-                      y + i * ld + j, out + i * ld + j, ld);
+                      y + i * ld + j, out + i * ld + j, ld, keep ? keep + i * ldk + j : NULL, ldk,
+                      g->width);
         }
         for (; i + 2 <= rows; i += 2) {
             gru_block(2, x + i * ld, ld, k1, w1, y + i * ld, ld, g->k2, w2, bias, y + i * ld + j,
-                      out + i * ld + j, ld);
+                      out + i * ld + j, ld, keep ? keep + i * ldk + j : NULL, ldk, g->width);
         }
         for (; i < rows; i++) {
             gru_block(1, x + i * ld, ld, k1, w1, y + i * ld, ld, g->k2, w2, bias, y + i * ld + j,
-                      out + i * ld + j, ld);
+                      out + i * ld + j, ld, keep ? keep + i * ldk + j : NULL, ldk, g->width);
         }
     }
 }
 
 /* ---- LSTM ----------------------------------------------------------------------------------- */
 
+/* Training keeps i, f, g, o and tanh(c), `width` apart in each row. */
 INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld, int32_t k,
-                       const REAL *w1, const REAL *w2, const REAL *bias, REAL *c, REAL *out)
+                       const REAL *w1, const REAL *w2, const REAL *bias, REAL *c, REAL *out,
+                       REAL *keep, ptrdiff_t ldk, int32_t width)
 {
     vreal gi[GATE_ROWS], gf[GATE_ROWS], gg[GATE_ROWS], go[GATE_ROWS];
     UNROLL for (int i = 0; i < mr; i++)
@@ -242,16 +255,27 @@ INLINE void lstm_block(const int mr, const REAL *h, const REAL *r, ptrdiff_t ld,
     }
     UNROLL for (int i = 0; i < mr; i++)
     {
-        const vreal s =
-            v_fma(v_sigmoid(gf[i]), v_load(c + i * ld), v_sigmoid(gi[i]) * v_tanh(gg[i]));
+        const vreal in = v_sigmoid(gi[i]), forget = v_sigmoid(gf[i]);
+        const vreal cand = v_tanh(gg[i]), open = v_sigmoid(go[i]);
+        const vreal s = v_fma(forget, v_load(c + i * ld), in * cand);
+        const vreal seen = v_tanh(s);
         v_store(c + i * ld, s);
-        v_store(out + i * ld, v_sigmoid(go[i]) * v_tanh(s));
+        v_store(out + i * ld, open * seen);
+        if (keep) {
+            REAL *to = keep + i * ldk;
+            v_store(to, in);
+            v_store(to + width, forget);
+            v_store(to + 2 * width, cand);
+            v_store(to + 3 * width, open);
+            v_store(to + 4 * width, seen);
+        }
     }
 }
 
-/* One step for `rows` graphs: inputs h and r, state c in place, the new h to out (not h). */
+/* One step for `rows` graphs: inputs h and r, state c in place, the new h to out (not h). keep:
+ * NULL, or [rows][ldk] for the gates. */
 static void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out, int32_t rows,
-                 ptrdiff_t ld)
+                 ptrdiff_t ld, REAL *keep, ptrdiff_t ldk)
 {
     for (int32_t j = 0; j < g->width; j += V) {
         const REAL *w1 = g->w1 + (ptrdiff_t)j * g->k1 * 4;
@@ -260,15 +284,15 @@ static void lstm(const cell *g, const REAL *h, const REAL *r, REAL *c, REAL *out
         int32_t i = 0;
         for (; i + GATE_ROWS <= rows; i += GATE_ROWS) {
             lstm_block(GATE_ROWS, h + i * ld, r + i * ld, ld, g->k1, w1, w2, bias, c + i * ld + j,
-                       out + i * ld + j);
+                       out + i * ld + j, keep ? keep + i * ldk + j : NULL, ldk, g->width);
         }
         for (; i + 2 <= rows; i += 2) {
             lstm_block(2, h + i * ld, r + i * ld, ld, g->k1, w1, w2, bias, c + i * ld + j,
-                       out + i * ld + j);
+                       out + i * ld + j, keep ? keep + i * ldk + j : NULL, ldk, g->width);
         }
         for (; i < rows; i++) {
             lstm_block(1, h + i * ld, r + i * ld, ld, g->k1, w1, w2, bias, c + i * ld + j,
-                       out + i * ld + j);
+                       out + i * ld + j, keep ? keep + i * ldk + j : NULL, ldk, g->width);
         }
     }
 }

@@ -22,7 +22,11 @@
 
 #include "predictor/driple/cpu_pack.inc.h"
 
+#include "predictor/driple/cpu_graph.inc.h"
+
 #include "predictor/driple/cpu_conv.inc.h"
+
+#include "predictor/driple/cpu_inbox.inc.h"
 
 #include "predictor/driple/cpu_mpnn.inc.h"
 
@@ -198,7 +202,7 @@ static void layer_step(run *r, const conv *c, int32_t layer, const REAL *in, int
     }
     look(r, "conv", layer, y, r->n, a->hidden, p->ld);
     if (a->gru) {
-        gru(&p->gru, in, in_width, y, out, r->n, p->ld);
+        gru(&p->gru, in, in_width, y, out, r->n, p->ld, NULL, 0);
     }
     look(r, "layer", layer, out, r->n, a->hidden, p->ld);
 }
@@ -333,7 +337,8 @@ static void set2set(run *r, int32_t rows)
     memset(l->lstm_c, 0, bytes);
     const int32_t steps = p->arch.set2set_steps ? p->arch.set2set_steps : r->n;
     for (int32_t t = 0; t < steps; t++) {
-        lstm(&p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows, p->dp);
+        lstm(&p->lstm, l->lstm_h[0], l->lstm_r, l->lstm_c, l->lstm_h[1], rows, p->dp, NULL,
+             0);
         REAL *h = l->lstm_h[1];
         l->lstm_h[1] = l->lstm_h[0];
         l->lstm_h[0] = h;

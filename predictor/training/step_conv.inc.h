@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * GCN, GIN and GAT forward and backward on one graph. Backward gets what forward was given, the
+ * output y and its gradient dy (destroyed), adds to the parameters' gradient and writes din unless
+ * it is NULL. GCN, which is what is trained in earnest, keeps its aggregated state; the others
+ * compute their intermediates again.
+ */
+
+enum { WIDE_ARRAYS = 10 };
+
+typedef struct view {
+    graph_ctx x; /* norm: the matrix that aggregates */
+    csr turned;  /* its transpose */
+    int64_t *turned_start;
+    int32_t *turned_col;
+    REAL *wide[WIDE_ARRAYS]; /* [N][x.s.wide_ld], not GCN */
+    REAL *act;               /* GIN: [gin_layers][N][wide_ld] */
+    REAL *dmessage;          /* MPNN: as x.s.message */
+    REAL *dagg;              /* [N][ld] */
+} view;
+
+typedef struct conv_args {
+    const packed *p;
+    const lin *c; /* of the first map */
+    const REAL *in;
+    int32_t in_width;
+    bool first;  /* layer 0 */
+    REAL *agg;   /* [N][ld], GCN: between forward and backward */
+    REAL *y;     /* [N][ld] */
+    REAL *dy;    /* [N][ld] */
+    REAL *din;   /* [N][ld] or NULL */
+    REAL *grad;  /* the gradient buffer */
+} conv_args;
+
+static void turn(view *v)
+{
+    const csr *s = &v->x.norm;
+    const int32_t n = s->n;
+    const int64_t edges = s->start[n];
+    memset(v->turned_start, 0, ((size_t)n + 1) * sizeof *v->turned_start);
+    for (int64_t e = 0; e < edges; e++) {
+        v->turned_start[s->col[e] + 1]++;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        v->turned_start[i + 1] += v->turned_start[i];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        for (int64_t e = s->start[i]; e < s->start[i + 1]; e++) {
+            const int64_t at = v->turned_start[s->col[e]]++;
+            v->turned_col[at] = i;
+            v->turned.value[at] = s->value[e];
+        }
+    }
+    memmove(v->turned_start + 1, v->turned_start, (size_t)n * sizeof *v->turned_start);
+    v->turned_start[0] = 0;
+    v->turned.n = n;
+    v->turned.start = v->turned_start;
+    v->turned.col = v->turned_col;
+    v->turned.diag = s->diag;
+}
+
+/* Take up a graph: the aggregating matrix and its transpose. */
+static void view_graph(view *v, const dls_arch *a, const dls_graph *g, REAL *value, REAL *diag)
+{
+    v->x.g = g;
+    v->x.norm = (csr){g->n_nodes, g->row_start, g->col, value, diag};
+    if (a->conv == DLS_CONV_GCN) {
+        normalise(&v->x, false);
+        turn(v);
+    } else if (a->conv == DLS_CONV_GIN) {
+        for (int64_t e = 0; e < g->row_start[g->n_nodes]; e++) {
+            value[e] = edge_weight(g, e);
+        }
+        turn(v);
+    } else if (a->conv == DLS_CONV_MPNN) {
+        for (int32_t i = 0; i < g->n_nodes; i++) {
+            REAL d = 0;
+            for (int64_t e = g->row_start[i]; e < g->row_start[i + 1]; e++) {
+                d += edge_weight(g, e);
+            }
+            v->x.s.degree[i] = d;
+        }
+    }
+}
+
+/* Gradient of a map y = x W + b: parameters from x [n][k] and dy [n][np]. */
+static void lin_gradient(const lin *l, const REAL *x, ptrdiff_t ldx, const REAL *dy, ptrdiff_t ldy,
+                         int32_t rows, REAL *grad)
+{
+    if (l->map->trained) {
+        outer_add(x, ldx, l->k, rows, dy, ldy, l->np, grad + l->gw, l->np);
+        rows_add(dy, ldy, rows, l->np, grad + l->gb);
+    }
+}
+
+/* d *= slope where y <= 0 */
+static void through_leaky(REAL *d, const REAL *y, REAL slope, int32_t rows, int32_t cols,
+                          ptrdiff_t ldd, ptrdiff_t ldy)
+{
+    for (int32_t i = 0; i < rows; i++) {
+        for (int32_t k = 0; k < cols; k++) {
+            const REAL s = y[i * ldy + k] > 0 ? 1 : slope;
+            d[i * ldd + k] *= s;
+        }
+    }
+}
+
+/* ---- GCN ------------------------------------------------------------------------------------ */
+
+static void gcn_forward(view *v, const conv_args *q)
+{
+    const lin *l = q->c;
+    const ptrdiff_t ld = q->p->ld;
+    const int32_t n = v->x.g->n_nodes;
+    sparse_times(&v->x.norm, q->in, ld, pad16(q->in_width), q->agg);
+    dense(q->agg, ld, n, l->k, l->w, l->np, l->np, l->b, ACT_LRELU, q->y, ld);
+}
+
+static void gcn_backward(view *v, const conv_args *q)
+{
+    const lin *l = q->c;
+    const ptrdiff_t ld = q->p->ld;
+    const int32_t n = v->x.g->n_nodes;
+    through_leaky(q->dy, q->y, LRELU_SLOPE, n, l->np, ld, ld);
+    lin_gradient(l, q->agg, ld, q->dy, ld, n, q->grad);
+    if (q->din) {
+        mul_to(q->dy, ld, n, l->np, l->back, l->kp, v->dagg, ld);
+        sparse_times(&v->turned, v->dagg, ld, l->kp, q->din);
+    }
+}
+
+/* ---- GIN ------------------------------------------------------------------------------------ */
+
+static void gin_aggregate(view *v, const conv_args *q)
+{
+    for (int32_t i = 0; i < v->x.g->n_nodes; i++) {
+        v->x.norm.diag[i] = 1 + q->c->b[0];
+    }
+    sparse_times(&v->x.norm, q->in, q->p->ld, pad16(q->in_width), q->agg);
+}
+
+/* All activations but the last, which is y; act + l * N * wide_ld is the output of layer l. */
+static void gin_forward(view *v, const conv_args *q)
+{
+    const int32_t n = v->x.g->n_nodes;
+    const int32_t layers = q->p->net->arch.gin_layers;
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    gin_aggregate(v, q);
+    const REAL *from = q->agg;
+    ptrdiff_t from_ld = q->p->ld;
+    for (int32_t l = 0; l < layers; l++) {
+        const lin *f = q->c + 1 + l;
+        REAL *to = l == layers - 1 ? q->y : v->act + (ptrdiff_t)l * n * ldw;
+        const ptrdiff_t to_ld = l == layers - 1 ? q->p->ld : ldw;
+        dense(from, from_ld, n, f->k, f->w, f->np, f->np, f->b, ACT_RELU, to, to_ld);
+        from = to;
+        from_ld = to_ld;
+    }
+}
+
+static void gin_backward(view *v, const conv_args *q)
+{
+    const int32_t n = v->x.g->n_nodes;
+    const int32_t layers = q->p->net->arch.gin_layers;
+    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    gin_forward(v, q); /* y comes out as it is */
+    REAL *d = q->dy;
+    ptrdiff_t ldd = ld;
+    const REAL *y = q->y;
+    ptrdiff_t ldy = ld;
+    for (int32_t l = layers - 1; l >= 0; l--) {
+        const lin *f = q->c + 1 + l;
+        const REAL *from = l ? v->act + (ptrdiff_t)(l - 1) * n * ldw : q->agg;
+        const ptrdiff_t from_ld = l ? ldw : ld;
+        through_leaky(d, y, 0, n, f->np, ldd, ldy);
+        lin_gradient(f, from, from_ld, d, ldd, n, q->grad);
+        REAL *back = l ? v->wide[l % 2] : v->dagg;
+        const ptrdiff_t back_ld = l ? ldw : ld;
+        mul_to(d, ldd, n, f->np, f->back, f->kp, back, back_ld);
+        d = back;
+        ldd = back_ld;
+        y = from;
+        ldy = from_ld;
+    }
+    if (q->c->map->trained) {
+        REAL sum = 0;
+        for (int32_t i = 0; i < n; i++) {
+            for (int32_t k = 0; k < q->in_width; k++) {
+                sum += v->dagg[i * ld + k] * q->in[i * ld + k];
+            }
+        }
+        q->grad[q->c->gb] += sum;
+    }
+    if (q->din) {
+        sparse_times(&v->turned, v->dagg, ld, pad16(q->in_width), q->din);
+    }
+}
+
+/* ---- GAT ------------------------------------------------------------------------------------ */
+
+static REAL dot(const REAL *a, const REAL *b, int32_t n)
+{
+    REAL sum = 0;
+    for (int32_t k = 0; k < n; k++) {
+        sum += a[k] * b[k];
+    }
+    return sum;
+}
+
+/* Node i and its neighbours into x.s.index, their attention into x.s.edge, and behind it, room
+ * apart, the slope of each score; returns how many. */
+static int32_t attend(view *v, int32_t i, const REAL *src, const REAL *dst, REAL alpha,
+                      REAL **slope)
+{
+    const dls_graph *g = v->x.g;
+    int32_t *index = v->x.s.index;
+    REAL *w = v->x.s.edge;
+    int32_t m = 0;
+    index[m++] = i;
+    for (int64_t k = g->row_start[i]; k < g->row_start[i + 1]; k++) {
+        if (edge_weight(g, k) > 0 && g->col[k] != i) {
+            index[m++] = g->col[k];
+        }
+    }
+    *slope = w + m;
+    REAL top = -(REAL)HUGE_VAL;
+    for (int32_t k = 0; k < m; k++) {
+        const REAL score = src[i] + dst[index[k]];
+        (*slope)[k] = score >= 0 ? 1 : alpha;
+        w[k] = leaky(score, alpha);
+        top = w[k] > top ? w[k] : top;
+    }
+    REAL sum = 0;
+    for (int32_t k = 0; k < m; k++) {
+        w[k] = (REAL)exp((double)(w[k] - top));
+        sum += w[k];
+    }
+    for (int32_t k = 0; k < m; k++) {
+        w[k] /= sum;
+    }
+    return m;
+}
+
+/* W h of one head into wide[0], the two scores of each node into src and dst. */
+static void gat_project(view *v, const conv_args *q, const lin *w, int32_t f, REAL *src, REAL *dst)
+{
+    const int32_t n = v->x.g->n_nodes;
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    const REAL *a = w[1].b;
+    dense(q->in, q->p->ld, n, w->k, w->w, w->np, w->np, NULL, ACT_NONE, v->wide[0], ldw);
+    for (int32_t i = 0; i < n; i++) {
+        src[i] = dot(v->wide[0] + i * ldw, a, f);
+        dst[i] = dot(v->wide[0] + i * ldw, a + f, f);
+    }
+}
+
+static void gat_forward(view *v, const conv_args *q)
+{
+    const dls_arch *a = &q->p->net->arch;
+    const int32_t n = v->x.g->n_nodes;
+    const int32_t f = a->hidden / a->gat_heads;
+    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    REAL *src = v->wide[1];
+    REAL *dst = v->wide[2];
+    memset(q->y, 0, (size_t)n * (size_t)ld * sizeof(REAL));
+    for (int32_t head = 0; head < a->gat_heads; head++) {
+        gat_project(v, q, q->c + 2 * head, f, src, dst);
+        for (int32_t i = 0; i < n; i++) {
+            REAL *slope = NULL;
+            REAL *y = q->y + i * ld + head * f;
+            const int32_t m = attend(v, i, src, dst, (REAL)a->gat_alpha, &slope);
+            for (int32_t e = 0; e < m; e++) {
+                const REAL *row = v->wide[0] + v->x.s.index[e] * ldw;
+                for (int32_t k = 0; k < f; k++) {
+                    y[k] += v->x.s.edge[e] * row[k];
+                }
+            }
+            for (int32_t k = 0; k < f; k++) {
+                y[k] = elu(y[k]);
+            }
+        }
+    }
+}
+
+/* dscore of node i's attention, from dv_i (the gradient of the weighted sum) of one head. */
+static void gat_node_backward(view *v, int32_t i, int32_t m, int32_t f, const REAL *slope,
+                              const REAL *dv, REAL *dsrc, REAL *ddst)
+{
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    REAL *dw = v->wide[3];
+    const REAL *w = v->x.s.edge;
+    REAL mean = 0;
+    for (int32_t e = 0; e < m; e++) {
+        const int32_t j = v->x.s.index[e];
+        dw[e] = dot(dv, v->wide[0] + j * ldw, f);
+        mean += w[e] * dw[e];
+        for (int32_t k = 0; k < f; k++) {
+            v->wide[4][j * ldw + k] += w[e] * dv[k];
+        }
+    }
+    for (int32_t e = 0; e < m; e++) {
+        const REAL d = w[e] * (dw[e] - mean) * slope[e];
+        dsrc[i] += d;
+        ddst[v->x.s.index[e]] += d;
+    }
+}
+
+static void gat_backward(view *v, const conv_args *q)
+{
+    const dls_arch *a = &q->p->net->arch;
+    const int32_t n = v->x.g->n_nodes;
+    const int32_t f = a->hidden / a->gat_heads;
+    const ptrdiff_t ld = q->p->ld;
+    const ptrdiff_t ldw = v->x.s.wide_ld;
+    REAL *src = v->wide[1];
+    REAL *dst = v->wide[2];
+    REAL *dsrc = v->wide[5];
+    REAL *ddst = v->wide[6];
+    REAL *dwh = v->wide[4];
+    for (int32_t head = 0; head < a->gat_heads; head++) {
+        const lin *w = q->c + 2 * head;
+        gat_project(v, q, w, f, src, dst);
+        memset(dsrc, 0, (size_t)n * sizeof(REAL));
+        memset(ddst, 0, (size_t)n * sizeof(REAL));
+        memset(dwh, 0, (size_t)n * (size_t)ldw * sizeof(REAL));
+        for (int32_t i = 0; i < n; i++) {
+            REAL *slope = NULL;
+            REAL *dv = q->dy + i * ld + head * f;
+            const REAL *y = q->y + i * ld + head * f;
+            for (int32_t k = 0; k < f; k++) {
+                dv[k] *= y[k] > 0 ? 1 : y[k] + 1;
+            }
+            const int32_t m = attend(v, i, src, dst, (REAL)a->gat_alpha, &slope);
+            gat_node_backward(v, i, m, f, slope, dv, dsrc, ddst);
+        }
+        REAL *da = q->grad + w[1].gb;
+        for (int32_t i = 0; i < n; i++) {
+            for (int32_t k = 0; k < f; k++) {
+                if (w[1].map->trained) {
+                    da[k] += dsrc[i] * v->wide[0][i * ldw + k];
+                    da[f + k] += ddst[i] * v->wide[0][i * ldw + k];
+                }
+                dwh[i * ldw + k] += dsrc[i] * w[1].b[k] + ddst[i] * w[1].b[f + k];
+            }
+        }
+        lin_gradient(w, q->in, ld, dwh, ldw, n, q->grad);
+        if (q->din && head == 0) {
+            mul_to(dwh, ldw, n, w->np, w->back, w->kp, q->din, ld);
+        } else if (q->din) {
+            mul_add(dwh, ldw, n, w->np, w->back, w->kp, q->din, ld);
+        }
+    }
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* float32 with AVX-512 F, DQ, VL and BW. */
+#if defined(__x86_64__)
+#define ENGINE_AVX512
+#define REAL float
+#define ENGINE_NAME dls_step_f32_avx512
+#define ENGINE_ISA "avx512"
+#include "predictor/training/step.inc.h"
+#endif

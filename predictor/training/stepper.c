@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/training/stepper.h"
+
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS_MAX 256
+
+/* Samples first .. first + n - 1 of the order. */
+typedef struct piece {
+    size_t first, n;
+    size_t bytes;
+    bool keep;
+} piece;
+
+struct dls_stepper {
+    const dls_trainee *net;
+    const dls_step_engine *engine;
+    void *state;
+    int32_t threads;
+    void **memory; /* [threads] */
+    size_t *bytes; /* [threads] */
+    void **gradient; /* [n_gradients] one per piece */
+    size_t n_gradients, cap_gradients;
+    piece *pieces;
+    size_t n_pieces, cap_pieces;
+    size_t *order; /* samples by number of nodes, otherwise as given */
+    dls_step_sample *sample; /* in that order */
+    double *out;
+    size_t cap_order, cap_sample, cap_out;
+    char text[64];
+};
+
+static int32_t usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        return CPU_COUNT(&set);
+    }
+    const long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 0 ? (int32_t)n : 1;
+}
+
+dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options *opts,
+                              dls_stepper **out, dls_error *err)
+{
+    *out = NULL;
+    const dls_step_engine *engine = dls_step_engine_find(opts->f64, opts->isa);
+    if (!engine) {
+        return dls_fail(err, DLS_EINPUT, NULL,
+                        "no training engine \"%s\" here (scalar, avx2, avx512; float64 has scalar "
+                        "only)",
+                        opts->isa);
+    }
+    dls_stepper *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "training step", sizeof *s);
+    }
+    s->net = net;
+    s->engine = engine;
+    s->threads = opts->threads > 0 ? opts->threads : usable_cores();
+    s->threads = s->threads > THREADS_MAX ? THREADS_MAX : s->threads;
+    s->memory = dls_alloc_zero((size_t)s->threads, sizeof *s->memory);
+    s->bytes = dls_alloc_zero((size_t)s->threads, sizeof *s->bytes);
+    const dls_status status =
+        s->memory && s->bytes ? engine->open(net, &s->state, err)
+                              : dls_nomem(err, "threads", (size_t)s->threads * sizeof(void *));
+    if (status != DLS_OK) {
+        dls_stepper_destroy(s);
+        return status;
+    }
+    snprintf(s->text, sizeof s->text, "%s, %s, %d thread%s", engine->isa,
+             engine->f64 ? "f64" : "f32", (int)s->threads, s->threads == 1 ? "" : "s");
+    *out = s;
+    return DLS_OK;
+}
+
+void dls_stepper_destroy(dls_stepper *s)
+{
+    if (!s) {
+        return;
+    }
+    for (int32_t i = 0; s->memory && i < s->threads; i++) {
+        dls_free(s->memory[i]);
+    }
+    for (size_t i = 0; i < s->n_gradients; i++) {
+        dls_free(s->gradient[i]);
+    }
+    s->engine->close(s->state);
+    dls_free(s->memory);
+    dls_free(s->bytes);
+    dls_free(s->gradient);
+    dls_free(s->pieces);
+    dls_free(s->order);
+    dls_free(s->sample);
+    dls_free(s->out);
+    dls_free(s);
+}
+
+const char *dls_stepper_describe(const dls_stepper *s)
+{
+    return s->text;
+}
+
+const dls_step_engine *dls_stepper_engine(const dls_stepper *s)
+{
+    return s->engine;
+}
+
+void dls_stepper_load(dls_stepper *s)
+{
+    s->engine->load(s->state);
+}
+
+size_t dls_stepper_bytes(const dls_stepper *s)
+{
+    size_t sum = s->n_gradients * s->engine->gradient_bytes(s->state);
+    for (int32_t i = 0; i < s->threads; i++) {
+        sum += s->bytes[i];
+    }
+    return sum;
+}
+
+static dls_status reserve(dls_stepper *s, int32_t thread, size_t bytes, dls_error *err)
+{
+    if (s->bytes[thread] < bytes) {
+        dls_free(s->memory[thread]);
+        s->bytes[thread] = 0;
+        s->memory[thread] = dls_alloc_aligned(bytes);
+        if (!s->memory[thread]) {
+            return dls_nomem(err, "working memory of the training", bytes);
+        }
+        s->bytes[thread] = bytes;
+    }
+    return DLS_OK;
+}
+
+static void extent(const dls_graph *g, int64_t *edges, int32_t *degree)
+{
+    *edges = g->row_start[g->n_nodes] > *edges ? g->row_start[g->n_nodes] : *edges;
+    for (int32_t k = 0; k < g->n_nodes; k++) {
+        const int32_t d = (int32_t)(g->row_start[k + 1] - g->row_start[k]);
+        *degree = d > *degree ? d : *degree;
+    }
+}
+
+dls_status dls_stepper_start(dls_stepper *s, const dls_graph *g, void **out, dls_error *err)
+{
+    *out = NULL;
+    const int32_t layers = dls_trainee_frozen_layers(s->net, dls_arch_layers(&s->net->arch, g->n_nodes));
+    if (layers == 0 || s->net->arch.skip) {
+        return DLS_OK;
+    }
+    int64_t edges = 0;
+    int32_t degree = 0;
+    extent(g, &edges, &degree);
+    DLS_TRY(reserve(
+        s, 0, s->engine->work_bytes(s->state, g->n_nodes, edges, degree, 1, false, false, false),
+        err));
+    void *start = dls_alloc(s->engine->start_bytes(s->state, g->n_nodes));
+    if (!start) {
+        return dls_nomem(err, "state of a graph", s->engine->start_bytes(s->state, g->n_nodes));
+    }
+    s->engine->start(s->state, s->memory[0], g, layers, start);
+    *out = start;
+    return DLS_OK;
+}
+
+/* ---- cutting -------------------------------------------------------------------------------- */
+
+/* Stable, and batches are small. */
+static void sort_by_size(const dls_batch *b, size_t *order)
+{
+    for (size_t i = 0; i < b->n; i++) {
+        size_t at = i;
+        const int32_t size = b->sample[i].graph->n_nodes;
+        while (at > 0 && b->sample[order[at - 1]].graph->n_nodes > size) {
+            order[at] = order[at - 1];
+            at--;
+        }
+        order[at] = i;
+    }
+}
+
+static size_t block_bytes(const dls_stepper *s, const dls_batch *b, size_t first, size_t n,
+                          bool keep)
+{
+    int64_t edges = 0;
+    int32_t degree = 0;
+    for (size_t i = first; i < first + n; i++) {
+        extent(s->sample[i].graph, &edges, &degree);
+    }
+    return s->engine->work_bytes(s->state, s->sample[first].graph->n_nodes, edges, degree, n,
+                                 b->gradient != NULL, keep, b->dropout > 0);
+}
+
+/* The cut depends on the samples alone, so sums have one order. */
+static dls_status cut(dls_stepper *s, const dls_batch *b, dls_error *err)
+{
+    s->n_pieces = 0;
+    for (size_t i = 0; i < b->n;) {
+        size_t n = 1;
+        while (i + n < b->n && n < DLS_BLOCK_GRAPHS &&
+               s->sample[i + n].graph->n_nodes == s->sample[i].graph->n_nodes &&
+               !s->sample[i + n].start == !s->sample[i].start) {
+            n++;
+        }
+        while (n > 1 && block_bytes(s, b, i, n, true) > DLS_BLOCK_BYTES) {
+            n--;
+        }
+        const bool keep = block_bytes(s, b, i, n, true) <= DLS_BLOCK_BYTES;
+        DLS_TRY(dls_grow(&s->pieces, &s->cap_pieces, s->n_pieces + 1, sizeof *s->pieces, err));
+        s->pieces[s->n_pieces++] = (piece){i, n, block_bytes(s, b, i, n, keep), keep};
+        i += n;
+    }
+    return DLS_OK;
+}
+
+static dls_status prepare(dls_stepper *s, const dls_batch *b, dls_error *err)
+{
+    const size_t outputs = (size_t)s->net->arch.n_outputs;
+    DLS_TRY(dls_grow(&s->order, &s->cap_order, b->n, sizeof *s->order, err));
+    DLS_TRY(dls_grow(&s->sample, &s->cap_sample, b->n, sizeof *s->sample, err));
+    DLS_TRY(dls_grow(&s->out, &s->cap_out, b->n * outputs, sizeof *s->out, err));
+    sort_by_size(b, s->order);
+    for (size_t i = 0; i < b->n; i++) {
+        s->sample[i] = b->sample[s->order[i]];
+    }
+    DLS_TRY(cut(s, b, err));
+    size_t most = 0;
+    for (size_t i = 0; i < s->n_pieces; i++) {
+        most = s->pieces[i].bytes > most ? s->pieces[i].bytes : most;
+    }
+    for (int32_t i = 0; i < s->threads && (size_t)i < s->n_pieces; i++) {
+        DLS_TRY(reserve(s, i, most, err));
+    }
+    DLS_TRY(dls_grow(&s->gradient, &s->cap_gradients, s->n_pieces, sizeof *s->gradient, err));
+    while (b->gradient && s->n_gradients < s->n_pieces) {
+        void *g = dls_alloc_aligned(s->engine->gradient_bytes(s->state));
+        if (!g) {
+            return dls_nomem(err, "gradient", s->engine->gradient_bytes(s->state));
+        }
+        s->gradient[s->n_gradients++] = g;
+    }
+    return DLS_OK;
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+typedef struct team {
+    dls_stepper *s;
+    const dls_batch *batch;
+    double *dx; /* all samples' in order, or NULL */
+    size_t dx_each;
+    atomic_size_t next;
+    atomic_int seat;
+} team;
+
+static void *work(void *arg)
+{
+    team *t = arg;
+    dls_stepper *s = t->s;
+    const size_t outputs = (size_t)s->net->arch.n_outputs;
+    const int seat = atomic_fetch_add(&t->seat, 1);
+    for (;;) {
+        const size_t i = atomic_fetch_add(&t->next, 1);
+        if (i >= s->n_pieces) {
+            return NULL;
+        }
+        const piece *p = &s->pieces[i];
+        const dls_step_block block = {
+            .sample = s->sample + p->first,
+            .n = p->n,
+            .weight = 2.0 / ((double)t->batch->n * (double)outputs),
+            .dropout = t->batch->dropout,
+            .keep = p->keep,
+            .out = s->out + p->first * outputs,
+            .gradient = t->batch->gradient ? s->gradient[i] : NULL,
+            .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
+        s->engine->run(s->state, s->memory[seat], &block);
+    }
+}
+
+static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
+{
+    const size_t outputs = (size_t)s->net->arch.n_outputs;
+    double sum = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        for (size_t k = 0; b->sample[i].target && k < outputs; k++) {
+            const double d = b->out[i * outputs + k] - b->sample[i].target[k];
+            sum += d * d;
+            n++;
+        }
+    }
+    return n ? sum / (double)n : 0;
+}
+
+static void run_threads(dls_stepper *s, team *t)
+{
+    pthread_t helper[THREADS_MAX];
+    const int32_t threads = s->n_pieces < (size_t)s->threads ? (int32_t)s->n_pieces : s->threads;
+    int32_t started = 0;
+    while (started < threads - 1 && pthread_create(&helper[started], NULL, work, t) == 0) {
+        started++;
+    }
+    work(t); /* this thread too, so a failed pthread_create costs time and nothing else */
+    for (int32_t i = 0; i < started; i++) {
+        pthread_join(helper[i], NULL);
+    }
+}
+
+dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls_error *err)
+{
+    const size_t outputs = (size_t)s->net->arch.n_outputs;
+    *loss = 0;
+    if (b->n == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(prepare(s, b, err));
+    team t = {.s = s, .batch = b};
+    if (b->dx) {
+        int32_t most = 0;
+        for (size_t i = 0; i < b->n; i++) {
+            most = b->sample[i].graph->n_nodes > most ? b->sample[i].graph->n_nodes : most;
+        }
+        t.dx_each = (size_t)most * (size_t)s->net->arch.n_features;
+        t.dx = dls_alloc_zero(b->n * t.dx_each, sizeof *t.dx);
+        if (!t.dx) {
+            return dls_nomem(err, "gradient of the features", b->n * t.dx_each * sizeof *t.dx);
+        }
+    }
+    atomic_init(&t.next, 0);
+    atomic_init(&t.seat, 0);
+    run_threads(s, &t);
+    for (size_t i = 0; i < b->n; i++) {
+        memcpy(b->out + s->order[i] * outputs, s->out + i * outputs, outputs * sizeof *b->out);
+    }
+    /* dx of a piece lies packed by the piece's own size */
+    for (size_t i = 0; b->dx && i < s->n_pieces; i++) {
+        const piece *p = &s->pieces[i];
+        const size_t each =
+            (size_t)s->sample[p->first].graph->n_nodes * (size_t)s->net->arch.n_features;
+        for (size_t k = 0; k < p->n; k++) {
+            memcpy(b->dx[s->order[p->first + k]], t.dx + p->first * t.dx_each + k * each,
+                   each * sizeof(double));
+        }
+    }
+    dls_free(t.dx);
+    if (b->gradient) {
+        for (size_t i = 1; i < s->n_pieces; i++) {
+            s->engine->add(s->state, s->gradient[0], s->gradient[i]);
+        }
+        s->engine->scatter(s->state, s->gradient[0], b->gradient);
+    }
+    *loss = mean_squared_error(s, b);
+    return DLS_OK;
+}

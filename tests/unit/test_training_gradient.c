@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The backward pass of every convolution, pooling and option against central differences of the
+ * loss, in float64; and what must not change a gradient: threads, what is kept, where a pass starts.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "inspector_graphs.h"
+#include "predictor/driple/arch_text.h"
+#include "predictor/training/stepper.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAPHS = 4, PROBES = 40 };
+
+typedef struct fixture {
+    dls_inspector *insp;
+    dls_trainee *net;
+    dls_stepper *stepper;
+    dls_graph graph[GRAPHS];
+    double target[GRAPHS][DLS_METRICS];
+    dls_step_sample sample[GRAPHS];
+    double out[GRAPHS * DLS_METRICS];
+    double *dx[GRAPHS];
+    double *gradient;
+    dls_batch batch;
+} fixture;
+
+#define MUST(call)                                                                                 \
+    do {                                                                                           \
+        dls_error e = {0};                                                                         \
+        if ((call) != DLS_OK) {                                                                    \
+            fail_msg("%s: %s", #call, e.msg);                                                      \
+        }                                                                                          \
+    } while (0)
+
+static void set_up(fixture *f, const char *arch_text, dls_tune tune, bool f64, int32_t threads,
+                   bool weighted)
+{
+    static const int32_t nodes[GRAPHS] = {6, 9, 6, 6};
+    *f = (fixture){0};
+    dls_arch arch = dls_arch_default();
+    MUST(dls_arch_parse(&arch, arch_text, &e));
+    MUST(dls_inspector_create(&arch, &f->insp, &e));
+    MUST(dls_inspector_randomise(f->insp, 3, 0, 40, &e));
+    f->insp->feature_shift[0] = 0.1;
+    f->insp->feature_scale[0] = 0.8;
+    MUST(dls_trainee_create(f->insp, DLS_SETTING_BASE, tune, &f->net, &e));
+    const dls_stepper_options o = {.f64 = f64, .threads = threads};
+    MUST(dls_stepper_create(f->net, &o, &f->stepper, &e));
+    dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 1);
+    for (size_t i = 0; i < f->net->n_values; i++) {
+        f->net->value[i] += 0.05 * (dls_rng_unit(&rng) - 0.5); /* biases are 0 otherwise */
+    }
+    dls_stepper_load(f->stepper);
+    for (int i = 0; i < GRAPHS; i++) {
+        const graph_kind kind = {.density = 0.4, .asymmetric = weighted, .weighted = weighted};
+        random_graph(&f->graph[i], nodes[i], arch.n_features, (uint64_t)i + 7, kind);
+        for (int k = 0; k < DLS_METRICS; k++) {
+            f->target[i][k] = dls_rng_unit(&rng);
+        }
+        f->sample[i] = (dls_step_sample){
+            .graph = &f->graph[i], .target = f->target[i], .noise = (uint64_t)i};
+        f->dx[i] = calloc((size_t)nodes[i] * (size_t)arch.n_features, sizeof(double));
+        assert_non_null(f->dx[i]);
+    }
+    f->gradient = calloc(f->net->n_values, sizeof(double));
+    assert_non_null(f->gradient);
+    f->batch = (dls_batch){.sample = f->sample, .n = GRAPHS, .out = f->out};
+}
+
+static void tear_down(fixture *f)
+{
+    for (int i = 0; i < GRAPHS; i++) {
+        random_graph_free(&f->graph[i]);
+        free(f->dx[i]);
+    }
+    free(f->gradient);
+    dls_stepper_destroy(f->stepper);
+    dls_trainee_destroy(f->net);
+    dls_inspector_destroy(f->insp);
+}
+
+static double loss_of(fixture *f, double *gradient, double **dx)
+{
+    double loss = 0;
+    f->batch.gradient = gradient;
+    f->batch.dx = dx;
+    MUST(dls_stepper_run(f->stepper, &f->batch, &loss, &e));
+    return loss;
+}
+
+static double nudged(fixture *f, double *value, double by)
+{
+    const double was = *value;
+    *value = was + by;
+    dls_stepper_load(f->stepper);
+    const double loss = loss_of(f, NULL, NULL);
+    *value = was;
+    dls_stepper_load(f->stepper);
+    return loss;
+}
+
+/* Central differences of two step sizes; a probe where they disagree stands at a kink (ReLU, max)
+ * and is left out, but few may be. */
+static bool slope_of(fixture *f, double *value, double *slope)
+{
+    const double h = 1e-5;
+    const double wide = (nudged(f, value, 2 * h) - nudged(f, value, -2 * h)) / (4 * h);
+    *slope = (nudged(f, value, h) - nudged(f, value, -h)) / (2 * h);
+    return fabs(wide - *slope) < 1e-6 * (fabs(*slope) + 1e-2);
+}
+
+static void check(const char *arch, dls_tune tune, double dropout, bool weighted)
+{
+    fixture f;
+    set_up(&f, arch, tune, true, 1, weighted);
+    f.batch.dropout = dropout;
+    (void)loss_of(&f, f.gradient, f.dx);
+    double top = 0;
+    for (size_t i = 0; i < f.net->n_values; i++) {
+        top = fabs(f.gradient[i]) > top ? fabs(f.gradient[i]) : top;
+    }
+    assert_true(top > 1e-4);
+    dls_rng rng = dls_rng_stream(6, DLS_RNG_TEST, 2);
+    int smooth = 0;
+    int probes = 0;
+    for (size_t p = 0; p < f.net->n_params; p++) {
+        const dls_param *q = &f.net->param[p];
+        const size_t len = (size_t)dls_tensor_len(&q->spec);
+        for (int k = 0; k < PROBES / 10; k++) {
+            const size_t i = q->at + (size_t)dls_rng_below(&rng, len);
+            if (!q->trained) {
+                assert_true(f.gradient[i] == 0);
+                continue;
+            }
+            double slope = 0;
+            probes++;
+            if (slope_of(&f, &f.net->value[i], &slope)) {
+                smooth++;
+                if (fabs(slope - f.gradient[i]) > 1e-5 * (fabs(slope) + top)) {
+                    fail_msg("%s: %s[%zu]: %.10g, difference says %.10g", arch, q->spec.name,
+                             i - q->at, f.gradient[i], slope);
+                }
+            }
+        }
+    }
+    if (smooth * 10 < probes * 8) {
+        fail_msg("%s: only %d of %d probes could be compared", arch, smooth, probes);
+    }
+    int compared = 0;
+    for (int g = 0; g < GRAPHS; g++) {
+        double *x = (double *)(uintptr_t)f.graph[g].x;
+        for (int k = 0; k < 6; k++) {
+            const size_t i = (size_t)dls_rng_below(
+                &rng, (uint64_t)f.graph[g].n_nodes * (uint64_t)f.graph[g].n_features);
+            double slope = 0;
+            if (slope_of(&f, &x[i], &slope)) {
+                compared++;
+                if (fabs(slope - f.dx[g][i]) > 1e-5 * (fabs(slope) + 1e-3)) {
+                    fail_msg("%s: feature %zu of graph %d: %.10g, difference says %.10g", arch, i,
+                             g, f.dx[g][i], slope);
+                }
+            }
+        }
+    }
+    assert_true(compared >= 12);
+    tear_down(&f);
+}
+
+static void test_architectures(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {
+        "hidden=12",
+        "hidden=16 depth=fixed n_layers=4 shared=0",
+        "hidden=16 depth=fixed n_layers=3 skip=1",
+        "hidden=16 depth=fixed n_layers=3 skip=1 gru=0 pool=mean",
+        "hidden=16 gru=0 n_features=20",
+        "hidden=16 pool=mean",
+        "hidden=16 pool=max",
+        "hidden=16 pool=attention mlp_layers=1",
+        "hidden=16 set2set_steps=3 mlp_layers=4",
+        "conv=gin hidden=16",
+        "conv=gin hidden=16 gin_layers=3 gru=0 n_features=20",
+        "conv=gat hidden=16",
+        "conv=gat hidden=12 gat_heads=1 gru=0",
+        "conv=mpnn hidden=16",
+        "conv=mpnn hidden=12 towers=2 aggregators=max,min,identity scalers=identity,amplification",
+        "conv=mpnn hidden=16 aggregators=mean,var,std,normalised_mean "
+        "scalers=attenuation,linear,inverse_linear avg_d_lin=3 avg_d_log=1.3",
+        "conv=mpnn hidden=16 aggregators=softmax,softmin,moment3,moment4,moment5 self_loop=1",
+    };
+    for (size_t i = 0; i < sizeof archs / sizeof *archs; i++) {
+        check(archs[i], DLS_TUNE_BASE, 0, false);
+    }
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    check("hidden=16", DLS_TUNE_BASE, 0.3, false);
+    check("hidden=16", DLS_TUNE_BASE, 0, true);
+    check("conv=gin hidden=16", DLS_TUNE_BASE, 0, true);
+    check("conv=mpnn hidden=16 aggregators=sum,mean", DLS_TUNE_BASE, 0, true);
+    check("hidden=16 depth=N", DLS_TUNE_CONV_MLP, 0, false);
+    check("hidden=16 depth=N", DLS_TUNE_CONV_GRU, 0, false);
+    check("hidden=16 depth=N", DLS_TUNE_ALL, 0.1, false);
+    check("hidden=16", DLS_TUNE_MLP, 0, false);
+    check("conv=gat hidden=16 depth=N pool=mean", DLS_TUNE_CONV_MLP, 0, false);
+}
+
+/* A pass that starts behind the frozen layers gives the same bits as one that computes them. */
+static void test_start(void **state)
+{
+    (void)state;
+    static const dls_tune tunes[] = {DLS_TUNE_CONV_MLP, DLS_TUNE_MLP};
+    for (int q = 0; q < 2; q++) {
+        fixture f;
+        set_up(&f, "hidden=16 depth=N", tunes[q], false, 1, false);
+        const double loss = loss_of(&f, f.gradient, NULL);
+        double *whole = malloc(f.net->n_values * sizeof *whole);
+        assert_non_null(whole);
+        memcpy(whole, f.gradient, f.net->n_values * sizeof *whole);
+        void *start[GRAPHS];
+        for (int i = 0; i < GRAPHS; i++) {
+            MUST(dls_stepper_start(f.stepper, &f.graph[i], &start[i], &e));
+            assert_non_null(start[i]);
+            f.sample[i].start = start[i];
+        }
+        assert_true(loss_of(&f, f.gradient, NULL) == loss);
+        assert_memory_equal(whole, f.gradient, f.net->n_values * sizeof *whole);
+        for (int i = 0; i < GRAPHS; i++) {
+            dls_free(start[i]);
+        }
+        free(whole);
+        tear_down(&f);
+    }
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    fixture one;
+    set_up(&one, "hidden=16", DLS_TUNE_BASE, false, 1, false);
+    const double loss = loss_of(&one, one.gradient, NULL);
+    for (int32_t threads = 2; threads <= 5; threads++) {
+        fixture f;
+        set_up(&f, "hidden=16", DLS_TUNE_BASE, false, threads, false);
+        assert_true(loss_of(&f, f.gradient, NULL) == loss);
+        assert_memory_equal(one.gradient, f.gradient, f.net->n_values * sizeof(double));
+        tear_down(&f);
+    }
+    tear_down(&one);
+}
+
+/* Computing a layer again instead of keeping it, at the level of the engine. */
+static void test_recomputed(void **state)
+{
+    (void)state;
+    static const char *const archs[] = {"hidden=16 depth=N", "conv=gin hidden=16", "conv=gat hidden=16",
+                                        "conv=mpnn hidden=16"};
+    for (int q = 0; q < 4; q++) {
+        fixture f;
+        set_up(&f, archs[q], DLS_TUNE_BASE, false, 1, false);
+        const dls_step_engine *engine = dls_stepper_engine(f.stepper);
+        void *packed = NULL;
+        MUST(engine->open(f.net, &packed, &e));
+        const size_t bytes = engine->gradient_bytes(packed);
+        void *gradient[2] = {dls_alloc_aligned(bytes), dls_alloc_aligned(bytes)};
+        double out[2][DLS_METRICS];
+        for (int keep = 0; keep < 2; keep++) {
+            const size_t need =
+                engine->work_bytes(packed, 9, f.graph[1].row_start[9], 9, 1, true, keep, true);
+            void *memory = dls_alloc_aligned(need);
+            assert_true(memory && gradient[keep]);
+            const dls_step_block block = {.sample = &f.sample[1],
+                                          .n = 1,
+                                          .weight = 0.1,
+                                          .dropout = 0.2,
+                                          .keep = keep,
+                                          .out = out[keep],
+                                          .gradient = gradient[keep]};
+            engine->run(packed, memory, &block);
+            dls_free(memory);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        assert_memory_equal(gradient[0], gradient[1], bytes - 64);
+        dls_free(gradient[0]);
+        dls_free(gradient[1]);
+        engine->close(packed);
+        tear_down(&f);
+    }
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    dls_arch arch = dls_arch_default();
+    dls_error e = {0};
+    dls_inspector *insp = NULL;
+    dls_trainee *net = NULL;
+    assert_int_equal(dls_arch_parse(&arch, "conv=gat hidden=16 reference=1", &e), DLS_OK);
+    assert_int_equal(dls_inspector_create(&arch, &insp, &e), DLS_OK);
+    assert_int_equal(dls_inspector_randomise(insp, 1, 0, 1, &e), DLS_OK);
+    assert_int_equal(dls_trainee_create(insp, DLS_SETTING_BASE, DLS_TUNE_BASE, &net, &e),
+                     DLS_EINPUT);
+    assert_null(net);
+    assert_non_null(strstr(e.msg, "reference"));
+    dls_inspector_destroy(insp);
+    arch = dls_arch_default();
+    assert_int_equal(dls_arch_parse(&arch, "hidden=16 depth=fixed n_layers=2 shared=0", &e), DLS_OK);
+    assert_int_equal(dls_inspector_create(&arch, &insp, &e), DLS_OK);
+    assert_int_equal(dls_inspector_randomise(insp, 1, 0, 1, &e), DLS_OK);
+    assert_int_equal(dls_trainee_create(insp, DLS_SETTING_BASE, DLS_TUNE_CONV_MLP, &net, &e),
+                     DLS_EINPUT);
+    assert_null(net);
+    dls_inspector_destroy(insp);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_architectures), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_recomputed),    cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
