@@ -4,9 +4,9 @@
  */
 #include "cli/cli.h"
 #include "cli/dataset_show.h"
-#include "cli/hardware.h"
 #include "cli/ui.h"
 #include "predictor/dataset/build.h"
+#include "predictor/operator/hardware.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,12 +4,12 @@
  * measurements, judgement against others, and answers for one step.
  */
 #include "cli/cli.h"
-#include "cli/hardware.h"
 #include "cli/operators_profile.h"
 #include "cli/ui.h"
 #include "predictor/baselines/validate.h"
 #include "predictor/operator/calibrate.h"
 #include "predictor/operator/from_graph.h"
+#include "predictor/operator/hardware.h"
 #include "predictor/operator/topology.h"
 
 #include <string.h>

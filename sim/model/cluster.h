@@ -55,6 +55,7 @@ typedef struct dls_cluster_spec {
     dls_vc_spec *vcs;       /* owned; jobs of other VCs share what the quotas leave */
     int32_t n_vcs;
     double rack_uplink_bps; /* switch to core; 0: not limiting */
+    double core_bps;        /* between racks, all together; 0: not limiting */
 } dls_cluster_spec;
 
 void dls_cluster_spec_fini(dls_cluster_spec *spec);

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "perf/shares.h"
+
+#include <math.h>
+
+#define PRECISE 1e-13 /* of a level, relative */
+#define ROUNDS_MAX 200
+
+/* The fullest of a link's constraints when each of its jobs has min(level, what it can get). */
+static double load(const dls_net *net, int32_t link, double level)
+{
+    double sum = 0, most = 0;
+    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
+        const dls_flow *f = &net->flow[net->flows_of[i]];
+        const double used = dls_curve_used(f->curve, fmin(level, f->x), f->speed);
+        net->used[net->flows_of[i]] = used;
+        sum += used;
+    }
+    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
+        const dls_flow *f = &net->flow[net->flows_of[i]];
+        most = fmax(most, fmin(level, f->x) + f->overlap * (sum - net->used[net->flows_of[i]]));
+    }
+    return fmax(most, sum);
+}
+
+/* The level at which the link is full; INFINITY if it never is. False position, halving the weight
+ * of the end that stays (Illinois), on the side where everything still fits. */
+static double full_level(const dls_net *net, int32_t link)
+{
+    const double capacity = net->capacity[link];
+    double low = 0, high = 0, room = capacity;
+    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
+        high = fmax(high, net->flow[net->flows_of[i]].x);
+    }
+    double excess = load(net, link, high) - capacity;
+    if (excess <= PRECISE * capacity) {
+        return INFINITY;
+    }
+    int side = 0;
+    for (int round = 0; round < ROUNDS_MAX && high - low > PRECISE * high; round++) {
+        double middle = low + (high - low) * (room / (room + excess));
+        if (!(middle > low && middle < high)) {
+            middle = 0.5 * (low + high);
+        }
+        const double over = load(net, link, middle) - capacity;
+        if (over > 0) {
+            high = middle;
+            excess = over;
+            room *= side > 0 ? 0.5 : 1;
+            side = 1;
+        } else {
+            low = middle;
+            room = -over;
+            excess *= side < 0 ? 0.5 : 1;
+            side = -1;
+            if (room <= PRECISE * capacity) {
+                break;
+            }
+        }
+    }
+    return low;
+}
+
+/* ---- a heap of links, the lowest level on top, of equals the first link -------------------------- */
+
+static bool before(const dls_net *net, int32_t a, int32_t b)
+{
+    return net->level[a] < net->level[b] || (net->level[a] == net->level[b] && a < b);
+}
+
+static void sink(dls_net *net, int32_t n, int32_t at)
+{
+    const int32_t link = net->heap[at];
+    for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
+        if (child + 1 < n && before(net, net->heap[child + 1], net->heap[child])) {
+            child++;
+        }
+        if (!before(net, net->heap[child], link)) {
+            break;
+        }
+        net->heap[at] = net->heap[child];
+        at = child;
+    }
+    net->heap[at] = link;
+}
+
+/* Jobs of a full link stay where the level is, or where they stopped before. */
+static void stop_at(dls_net *net, int32_t link, double level)
+{
+    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
+        const int32_t j = net->flows_of[i];
+        if (net->done[j]) {
+            continue;
+        }
+        net->done[j] = 1;
+        if (net->flow[j].x > level) {
+            net->flow[j].x = level;
+            for (int32_t k = net->flow_first[j]; k < net->flow_first[j + 1]; k++) {
+                net->stale[net->links_of[k]] = 1;
+            }
+        }
+    }
+}
+
+void dls_shares_solve(dls_net *net)
+{
+    int32_t n = net->n_links;
+    memset(net->done, 0, (size_t)net->n_flows);
+    for (int32_t l = 0; l < n; l++) {
+        net->level[l] = full_level(net, l);
+        net->stale[l] = 0;
+        net->heap[l] = l;
+    }
+    net->solved = (uint64_t)n;
+    for (int32_t at = n / 2; at-- > 0;) {
+        sink(net, n, at);
+    }
+    while (n > 0 && isfinite(net->level[net->heap[0]])) {
+        const int32_t link = net->heap[0];
+        if (net->stale[link]) { /* its level can only have risen */
+            net->stale[link] = 0;
+            net->level[link] = fmax(net->level[link], full_level(net, link));
+            net->solved++;
+        } else {
+            stop_at(net, link, net->level[link]);
+            net->heap[0] = net->heap[--n];
+        }
+        sink(net, n, 0);
+    }
+}

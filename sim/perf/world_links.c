@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who holds which GPUs and crosses which links. A change touches the jobs whose rate it can change
+ * directly: the job itself, those on its GPUs, those on links that bind. Settling finds the rest.
+ */
+#include "perf/world_impl.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+
+void dls_world_touch(dls_world *w, int32_t slot)
+{
+    if (!w->slot[slot].touched) {
+        w->slot[slot].touched = true;
+        w->touched[w->n_touched++] = slot; /* has room for every slot */
+    }
+}
+
+static void touch_users(dls_world *w, const dls_link *link)
+{
+    for (int32_t c = link->first; c >= 0; c = w->crossing[c].next) {
+        if (w->crossing[c].network) {
+            dls_world_touch(w, w->crossing[c].slot);
+        }
+    }
+}
+
+/* Jobs of a node that hold any of the GPUs: their speed is to be worked out anew. */
+static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
+{
+    for (int32_t c = w->link[node].first; c >= 0; c = w->crossing[c].next) {
+        if (w->crossing[c].mask & mask) {
+            w->slot[w->crossing[c].slot].stale_speed = true;
+            dls_world_touch(w, w->crossing[c].slot);
+        }
+    }
+}
+
+/* ---- load of links ------------------------------------------------------------------------------- */
+
+static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
+{
+    return link < w->n_nodes               ? &w->nic_load
+           : link < w->n_nodes + w->n_racks ? &w->uplink_load
+                                            : NULL;
+}
+
+void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
+{
+    dls_link *link = &w->link[c->link];
+    dls_load_gauge *gauge = gauge_of(w, c->link);
+    const int64_t load = llround(used_bps / link->capacity * (double)DLS_LOAD_ONE);
+    if (gauge) {
+        dls_load_gauge_move(gauge, link->load, link->load + load - c->load);
+    }
+    link->load += load - c->load;
+    c->load = load;
+}
+
+/* ---- crossings ----------------------------------------------------------------------------------- */
+
+static void push_crossing(dls_world *w, int32_t slot, int32_t l, uint64_t mask, bool network)
+{
+    dls_link *link = &w->link[l];
+    dls_slot *s = &w->slot[slot];
+    const int32_t c = w->free_crossing;
+    dls_crossing *x = &w->crossing[c];
+    w->free_crossing = x->next;
+    *x = (dls_crossing){.mask = mask,
+                        .slot = slot,
+                        .link = l,
+                        .prev = -1,
+                        .next = link->first,
+                        .next_of_job = s->crossing,
+                        .network = network && link->capacity > 0};
+    if (link->first >= 0) {
+        w->crossing[link->first].prev = c;
+    }
+    link->first = s->crossing = c;
+    if (x->network) {
+        link->lines += (int64_t)w->shapes.entry[s->shape].solo.line_bps;
+        if (link->users++ == 0 && gauge_of(w, l)) {
+            dls_load_gauge_enter(gauge_of(w, l));
+        }
+    }
+}
+
+/* Back to the free ones; returns the job's next. */
+static int32_t drop_crossing(dls_world *w, int32_t c)
+{
+    dls_crossing *x = &w->crossing[c];
+    dls_link *link = &w->link[x->link];
+    const int32_t next = x->next_of_job;
+    if (x->network) {
+        dls_world_set_load(w, x, 0);
+        link->lines -= (int64_t)w->shapes.entry[w->slot[x->slot].shape].solo.line_bps;
+        if (--link->users == 0 && gauge_of(w, x->link)) {
+            dls_load_gauge_leave(gauge_of(w, x->link));
+        }
+    }
+    *(x->prev >= 0 ? &w->crossing[x->prev].next : &link->first) = x->next;
+    if (x->next >= 0) {
+        w->crossing[x->next].prev = x->prev;
+    }
+    x->next = w->free_crossing;
+    w->free_crossing = c;
+    return next;
+}
+
+/* Room for one more job with n crossings, so that what follows cannot fail. */
+static dls_status reserve(dls_world *w, size_t n, dls_error *err)
+{
+    const size_t slots = w->n_slots + (w->free_slot < 0);
+    DLS_TRY(dls_grow(&w->slot, &w->slots_cap, slots, sizeof *w->slot, err));
+    DLS_TRY(dls_grow(&w->touched, &w->touched_cap, slots, sizeof *w->touched, err));
+    if (w->free_slot < 0) {
+        w->slot[w->n_slots] = (dls_slot){.job = -1, .next_free = -1};
+        w->free_slot = (int32_t)w->n_slots++;
+    }
+    size_t have = 0;
+    for (int32_t c = w->free_crossing; c >= 0 && have < n; c = w->crossing[c].next) {
+        have++;
+    }
+    const size_t more = n - have;
+    DLS_TRY(dls_grow(&w->crossing, &w->crossings_cap, w->n_crossings + more, sizeof *w->crossing,
+                     err));
+    for (size_t i = 0; i < more; i++) {
+        w->crossing[w->n_crossings].next = w->free_crossing;
+        w->free_crossing = (int32_t)w->n_crossings++;
+    }
+    return DLS_OK;
+}
+
+/* ---- shapes of seats ----------------------------------------------------------------------------- */
+
+static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, const dls_seat *seats,
+                              size_t n, dls_error *err)
+{
+    bool good = n > 0 && job >= 0 && (size_t)job < w->n_jobs && w->slot_of[job] < 0 && type >= 0 &&
+                type < w->p.cluster->n_types;
+    for (size_t i = 0; i < n && good; i++) {
+        good = seats[i].node >= 0 && seats[i].node < w->n_nodes && seats[i].mask != 0 &&
+               w->node[seats[i].node].type == type;
+    }
+    return good ? DLS_OK
+                : dls_fail(err, DLS_EINPUT, "world", "job %d cannot start on these seats", (int)job);
+}
+
+/* As dls_world_line, of the slowest node's link. */
+static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_seat *seats, size_t n)
+{
+    double bps = INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (w->link[seats[i].node].base > 0) {
+            bps = fmin(bps, w->link[seats[i].node].base);
+        }
+    }
+    if (shape->n_racks > 1 && w->uplink > 0) {
+        bps = fmin(bps, w->uplink);
+    }
+    return shape->n_nodes > 1 && isfinite(bps) ? dls_world_line_index(w, bps) : -1;
+}
+
+static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, const dls_seat *seats,
+                           size_t n, int32_t *index, dls_error *err)
+{
+    const dls_shape_key key = {.kind = w->kinds.of[job],
+                               .type = shape->type,
+                               .gpus = shape->gpus,
+                               .n_nodes = shape->n_nodes,
+                               .line = line_of(w, shape, seats, n)};
+    DLS_TRY(dls_world_shape_of(w, &key, index, err));
+    dls_shape_entry *e = &w->shapes.entry[*index];
+    if (e->solo.link_bytes > 0 && !e->curve) {
+        e->curve = dls_alloc(sizeof *e->curve);
+        if (!e->curve) {
+            return dls_nomem(err, "world", sizeof *e->curve);
+        }
+        dls_curve_make(e->curve, &e->solo);
+    }
+    return DLS_OK;
+}
+
+/* ---- memory of shared GPUs ----------------------------------------------------------------------- */
+
+/* Most memory that the jobs on any GPU of the seat hold. */
+static double held_bytes(const dls_world *w, const dls_seat *seat)
+{
+    double most = 0;
+    for (uint64_t left = seat->mask & w->node[seat->node].used; left; left &= left - 1) {
+        double bytes = 0;
+        for (int32_t c = w->link[seat->node].first; c >= 0; c = w->crossing[c].next) {
+            if (w->crossing[c].mask & left & -left) {
+                bytes += w->shapes.entry[w->slot[w->crossing[c].slot].shape].solo.mem_bytes;
+            }
+        }
+        most = fmax(most, bytes);
+    }
+    return most;
+}
+
+static bool memory_holds(const dls_world *w, int32_t type, double mem_bytes, const dls_seat *seats,
+                         size_t n)
+{
+    const double capacity = 1024.0 * 1024 * 1024 * w->types[type].mem_gib;
+    for (size_t i = 0; i < n && capacity > 0; i++) {
+        const double held = held_bytes(w, &seats[i]);
+        if (held > 0 && held + mem_bytes > capacity) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n)
+{
+    const dls_shape shape = dls_world_shape(w, type, seats, n);
+    dls_solo solo;
+    return dls_world_solo(w, job, &shape, &solo, NULL) == DLS_OK &&
+           memory_holds(w, type, solo.mem_bytes, seats, n);
+}
+
+/* ---- start and stop ------------------------------------------------------------------------------ */
+
+static void seat(dls_world *w, int32_t slot, const dls_seat *at, bool network)
+{
+    dls_node_gpus *node = &w->node[at->node];
+    const uint64_t shared = node->used & at->mask;
+    if (shared) {
+        touch_holders(w, at->node, shared);
+        w->slot[slot].stale_speed = true;
+    }
+    node->shared |= shared;
+    node->used |= at->mask;
+    push_crossing(w, slot, at->node, at->mask, network);
+}
+
+static void unseat(dls_world *w, int32_t node, uint64_t mask)
+{
+    dls_node_gpus *gpus = &w->node[node];
+    if (!(mask & gpus->shared)) {
+        gpus->used &= ~mask;
+        return;
+    }
+    touch_holders(w, node, mask);
+    gpus->used = gpus->shared = 0;
+    for (int32_t c = w->link[node].first; c >= 0; c = w->crossing[c].next) {
+        gpus->shared |= gpus->used & w->crossing[c].mask;
+        gpus->used |= w->crossing[c].mask;
+    }
+}
+
+/* Uplinks lie in front of the nodes' links, which have masks. */
+static bool crosses(const dls_world *w, int32_t slot, int32_t uplink)
+{
+    int32_t c = w->slot[slot].crossing;
+    while (c >= 0 && w->crossing[c].link != uplink && !w->crossing[c].mask) {
+        c = w->crossing[c].next_of_job;
+    }
+    return c >= 0 && w->crossing[c].link == uplink;
+}
+
+/* Uplinks of the racks of a job that spans several, and the core between them. */
+static void cross_racks(dls_world *w, int32_t slot, const dls_seat *seats, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t uplink = w->n_nodes + w->node[seats[i].node].rack;
+        if (w->link[uplink].capacity > 0 && !crosses(w, slot, uplink)) {
+            push_crossing(w, slot, uplink, 0, true);
+        }
+    }
+    if (w->link[w->n_links - 1].capacity > 0) {
+        push_crossing(w, slot, w->n_links - 1, 0, true);
+    }
+}
+
+dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                           dls_error *err)
+{
+    DLS_TRY(check_seats(w, job, type, seats, n, err));
+    const dls_shape shape = dls_world_shape(w, type, seats, n);
+    int32_t index = -1;
+    bool network = false;
+    if (!w->ops->unit_rate) {
+        DLS_TRY(shape_of(w, job, &shape, seats, n, &index, err));
+        const dls_solo *solo = &w->shapes.entry[index].solo;
+        network = solo->link_bytes > 0 && w->p.contention;
+        if (!memory_holds(w, type, solo->mem_bytes, seats, n)) {
+            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
+                            "the job shares GPUs whose memory does not hold all of their jobs");
+        }
+    }
+    DLS_TRY(reserve(w, n + (network && shape.n_racks > 1 ? (size_t)shape.n_racks + 1 : 0), err));
+    const int32_t slot = w->free_slot;
+    dls_slot *s = &w->slot[slot];
+    const bool listed = s->touched;
+    w->free_slot = s->next_free;
+    *s = (dls_slot){.job = job,
+                    .shape = index,
+                    .crossing = -1,
+                    .type = type,
+                    .speed = 1,
+                    .overlap = 1,
+                    .touched = listed};
+    w->slot_of[job] = slot;
+    for (size_t i = 0; i < n; i++) {
+        seat(w, slot, &seats[i], network);
+    }
+    if (network && shape.n_racks > 1) {
+        cross_racks(w, slot, seats, n);
+    }
+    dls_world_touch(w, slot);
+    return DLS_OK;
+}
+
+void dls_world_stop(dls_world *w, int32_t job)
+{
+    const int32_t slot = w->slot_of[job];
+    if (slot < 0) {
+        return;
+    }
+    for (int32_t c = w->slot[slot].crossing; c >= 0;) {
+        const dls_crossing gone = w->crossing[c];
+        const bool bound = gone.network && dls_link_binds(&w->link[gone.link]);
+        c = drop_crossing(w, c);
+        if (bound) {
+            touch_users(w, &w->link[gone.link]);
+        }
+        if (gone.mask) {
+            unseat(w, gone.link, gone.mask);
+        }
+    }
+    w->slot_of[job] = -1;
+    w->slot[slot].job = -1;
+    w->slot[slot].next_free = w->free_slot;
+    w->free_slot = slot;
+}
+
+void dls_world_set_overlap(dls_world *w, int32_t job, double part)
+{
+    const int32_t slot = w->slot_of[job];
+    if (slot >= 0 && w->slot[slot].overlap != part) {
+        w->slot[slot].overlap = part < 0 ? 0 : part > 1 ? 1 : part;
+        dls_world_touch(w, slot);
+    }
+}
+
+void dls_world_link_scale(dls_world *w, int32_t node, double part)
+{
+    dls_link *link = &w->link[node];
+    const double capacity = link->base * part;
+    if (capacity > 0 && capacity != link->capacity) {
+        const bool bound = dls_link_binds(link);
+        link->capacity = capacity;
+        if (bound || dls_link_binds(link)) {
+            touch_users(w, link);
+        }
+        for (int32_t c = link->first; c >= 0; c = w->crossing[c].next) {
+            if (w->crossing[c].network && w->slot[w->crossing[c].slot].rate > 0) {
+                const dls_slot *s = &w->slot[w->crossing[c].slot];
+                dls_world_set_load(w, &w->crossing[c],
+                                   dls_curve_used(w->shapes.entry[s->shape].curve, s->x, s->speed));
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A world for a test: cluster and trace from C, tables of the source tree. Include cmocka first.
+ */
+#ifndef DLS_TESTS_WORLD_SETUP_H
+#define DLS_TESTS_WORLD_SETUP_H
+
+#include "perf/truth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct world_job {
+    const char *model;
+    int32_t gpus;
+    int64_t batch_per_gpu; /* 0: none */
+    double duration_s;     /* 0: none */
+    int64_t iterations;    /* 0: none */
+} world_job;
+
+typedef struct world_group {
+    const char *gpu;
+    int32_t nodes, gpus_per_node, nodes_per_rack;
+    double nic_gbps; /* gigabits per second */
+} world_group;
+
+typedef struct world_setup {
+    dls_cluster_spec cluster;
+    dls_trace *trace;
+    dls_world_params p;
+    dls_world *w;
+    char hardware[1024];
+} world_setup;
+
+static inline dls_trace *world_trace(const world_job *jobs, size_t n)
+{
+    dls_trace_builder *b;
+    dls_trace *trace;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t i = 0; i < n; i++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.submit_us = (int64_t)i;
+        rec.gpus_milli = 1000 * (int64_t)jobs[i].gpus;
+        rec.model = jobs[i].model;
+        rec.duration_us = jobs[i].duration_s > 0 ? (int64_t)(1e6 * jobs[i].duration_s) : DLS_ABSENT;
+        rec.iterations = jobs[i].iterations ? jobs[i].iterations : DLS_ABSENT;
+        rec.batch = jobs[i].batch_per_gpu ? jobs[i].batch_per_gpu * jobs[i].gpus : DLS_ABSENT;
+        assert_int_equal(dls_trace_builder_add(b, &rec, "test", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    return trace;
+}
+
+static inline void world_cluster(dls_cluster_spec *c, const world_group *groups, int32_t n)
+{
+    *c = (dls_cluster_spec){.groups = calloc((size_t)n, sizeof *c->groups), .n_groups = n};
+    for (int32_t g = 0; g < n; g++) {
+        int32_t type = 0;
+        while (type < c->n_types && strcmp(c->types[type].name, groups[g].gpu) != 0) {
+            type++;
+        }
+        if (type == c->n_types) {
+            const dls_gpu_type *gpu = dls_gpu_find(groups[g].gpu);
+            assert_non_null(gpu);
+            c->types[c->n_types++] = *gpu;
+        }
+        c->groups[g] = (dls_node_group){.nodes = groups[g].nodes,
+                                        .gpus_per_node = groups[g].gpus_per_node,
+                                        .nodes_per_rack = groups[g].nodes_per_rack,
+                                        .type = type,
+                                        .nic_bps = groups[g].nic_gbps * 1e9 / 8};
+    }
+}
+
+/* s must not move. Parameters may be changed before world_open. */
+static inline void world_init(world_setup *s, const char *model, const world_group *groups,
+                              int32_t n_groups, const world_job *jobs, size_t n_jobs)
+{
+    memset(s, 0, sizeof *s);
+    world_cluster(&s->cluster, groups, n_groups);
+    s->trace = world_trace(jobs, n_jobs);
+    snprintf(s->hardware, sizeof s->hardware, "%s/configs/hardware",
+             getenv("DLSIM_SOURCE") ? getenv("DLSIM_SOURCE") : ".");
+    dls_world_params_init(&s->p);
+    s->p.cluster = &s->cluster;
+    s->p.trace = s->trace;
+    s->p.model = model;
+    s->p.hardware_dir = s->hardware;
+    s->p.residual_sigma = 0;
+}
+
+static inline void world_open(world_setup *s)
+{
+    dls_error err;
+    if (dls_world_create(&s->p, &s->w, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+}
+
+static inline void world_fini(world_setup *s)
+{
+    dls_world_destroy(s->w);
+    dls_trace_destroy(s->trace);
+    free(s->cluster.groups);
+}
+
+static inline dls_solo world_solo(world_setup *s, int32_t job, int32_t type, int32_t gpus,
+                                  int32_t nodes, int32_t racks)
+{
+    const dls_shape shape = {.type = type, .gpus = gpus, .n_nodes = nodes, .n_racks = racks};
+    dls_solo solo;
+    dls_error err;
+    if (dls_world_solo(s->w, job, &shape, &solo, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    return solo;
+}
+
+/* Start on the lowest `each` GPUs of nodes first, first + 1, ... above bit `from`. */
+static inline void world_start(world_setup *s, int32_t job, int32_t type, int32_t first,
+                               int32_t nodes, int32_t each, int32_t from)
+{
+    dls_seat seat[64];
+    dls_error err;
+    for (int32_t i = 0; i < nodes; i++) {
+        seat[i] = (dls_seat){((UINT64_C(1) << each) - 1) << from, first + i};
+    }
+    if (dls_world_start(s->w, job, type, seat, (size_t)nodes, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+}
+
+static inline size_t world_settle(world_setup *s, const dls_rate_change **changed)
+{
+    size_t n;
+    assert_int_equal(dls_world_settle(s->w, changed, &n, NULL), DLS_OK);
+    return n;
+}
+
+#endif

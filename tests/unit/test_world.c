@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The world: work, rates alone, contention on links, shared GPUs, what is refused and what is counted.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/world_setup.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+
+#define NEAR(a, b, tolerance) assert_true(fabs((a) / (b)-1) < (tolerance))
+
+static const world_group two_racks[] = {{"V100", 8, 4, 4, 10}};
+
+static void test_trace(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 8, 32, 100, 5000}, {NULL, 1, 0, 7, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    world_init(&s, "trace", two_racks, 1, jobs, 2);
+    world_open(&s);
+    assert_int_equal(dls_world_work_us(s.w, 0), 100000000);
+    assert_int_equal(dls_world_work_us(s.w, 1), 7000000);
+    world_start(&s, 0, 0, 0, 8, 1, 0); /* as far apart as can be */
+    world_start(&s, 1, 0, 0, 1, 1, 0); /* on a GPU of the other */
+    assert_int_equal(world_settle(&s, &changed), 2);
+    assert_int_equal(changed[0].job, 0);
+    assert_true(changed[0].rate == DLS_RATE_ONE && changed[1].rate == DLS_RATE_ONE);
+    dls_world_stop(s.w, 0);
+    assert_int_equal(world_settle(&s, &changed), 0);
+    world_fini(&s);
+}
+
+static void test_work(void **state)
+{
+    (void)state;
+    const world_group groups[] = {{"P100", 2, 4, 0, 100}, {"V100", 2, 4, 0, 100}};
+    const world_job jobs[] = {{"resnet50", 1, 64, 100, 0}, /* a duration alone */
+                              {"resnet50", 1, 64, 5, 100}, /* iterations count more */
+                              {"mystery", 1, 64, 50, 100}, /* unless the model is unknown */
+                              {"mystery", 1, 64, 0, 100},
+                              {"resnet50", 4, 64, 100, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    world_init(&s, "operator", groups, 2, jobs, 5);
+    s.p.residual_sigma = 0.3;
+    world_open(&s);
+    const double p100_s = world_solo(&s, 0, 0, 1, 1, 1).iteration_s;
+    const double v100_s = world_solo(&s, 0, 1, 1, 1, 1).iteration_s;
+    assert_true(dls_world_reference_s(s.w, 0) == p100_s);
+    assert_int_equal(dls_world_work_us(s.w, 0), 100000000);
+    assert_int_equal(dls_world_work_us(s.w, 1), llround(100e6 * p100_s));
+    assert_int_equal(dls_world_work_us(s.w, 2), 50000000);
+    assert_true(dls_world_work_us(s.w, 3) > 0);
+    world_start(&s, 0, 0, 0, 1, 1, 0);
+    world_start(&s, 1, 1, 2, 1, 1, 0);
+    world_start(&s, 4, 0, 1, 1, 4, 0);
+    assert_int_equal(world_settle(&s, &changed), 3);
+    assert_true(changed[0].rate == DLS_RATE_ONE); /* at the reference, residual or not */
+    NEAR((double)changed[1].rate / DLS_RATE_ONE, p100_s / v100_s, 1e-5);
+    assert_true(changed[2].rate == DLS_RATE_ONE);
+    assert_int_equal(dls_world_about(s.w).unknown_model_jobs, 2);
+    world_fini(&s);
+    /* A reference that the cluster does not have. */
+    world_init(&s, "operator", groups, 2, jobs, 5);
+    s.p.reference_gpu = "A100";
+    world_open(&s);
+    assert_true(dls_world_reference_s(s.w, 0) < 0.9 * world_solo(&s, 0, 1, 1, 1, 1).iteration_s);
+    world_fini(&s);
+}
+
+/* Seeded noise per model, GPU and link: the same for every batch and gang, of the size asked for. */
+static void test_residual(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"resnet50", 1, 64, 1, 0}, {"resnet50", 8, 32, 1, 0}};
+    world_setup plain, noisy;
+    double sum = 0, squares = 0;
+    enum { N = 400 };
+    world_init(&plain, "operator", two_racks, 1, jobs, 2);
+    world_open(&plain);
+    const double alone = world_solo(&plain, 0, 0, 1, 1, 1).iteration_s;
+    const double spread = world_solo(&plain, 1, 0, 8, 2, 1).iteration_s;
+    for (uint64_t seed = 0; seed < N; seed++) {
+        world_init(&noisy, "operator", two_racks, 1, jobs, 2);
+        noisy.p.residual_sigma = 0.2;
+        noisy.p.seed = seed;
+        world_open(&noisy);
+        const double one = log(world_solo(&noisy, 0, 0, 1, 1, 1).iteration_s / alone);
+        const double eight = log(world_solo(&noisy, 1, 0, 8, 2, 1).iteration_s / spread);
+        const double four = world_solo(&noisy, 0, 0, 4, 1, 1).iteration_s;
+        NEAR(four, world_solo(&plain, 0, 0, 4, 1, 1).iteration_s * exp(one), 1e-9);
+        assert_true(one != eight);
+        sum += one;
+        squares += one * one;
+        world_fini(&noisy);
+    }
+    assert_true(fabs(sum / N) < 0.2 * 3 / sqrt(N));
+    NEAR(sqrt(squares / N), 0.2, 0.12);
+    world_fini(&plain);
+}
+
+/* The Tiresias paper's finding (NSDI 2019, section 3): with P100s and 100 Gb/s, models with one large
+ * tensor suffer when their workers are spread over nodes, the others hardly do. */
+static void test_who_suffers(void **state)
+{
+    (void)state;
+    const world_group p100[] = {{"P100", 8, 4, 0, 100}};
+    static const struct {
+        const char *model;
+        double servers, allreduce; /* spread over consolidated speed */
+    } want[] = {{"alexnet", 0.355, 0.429}, {"vgg11", 0.468, 0.931},     {"vgg16", 0.714, 0.993},
+                {"vgg19", 0.798, 0.997},   {"resnet50", 1.0, 1.0},      {"resnet101", 1.0, 1.0},
+                {"resnet152", 1.0, 1.0},   {"inception3", 1.0, 1.0},    {"inception4", 1.0, 1.0},
+                {"googlenet", 0.995, 1.0}};
+    enum { N = sizeof want / sizeof want[0] };
+    world_job jobs[N];
+    for (int i = 0; i < N; i++) {
+        jobs[i] = (world_job){want[i].model, 4, 32, 1, 0};
+    }
+    for (int servers = 0; servers < 2; servers++) {
+        world_setup s;
+        world_init(&s, "operator", p100, 1, jobs, N);
+        s.p.exchange = servers ? "ps-sync" : "allreduce";
+        world_open(&s);
+        for (int i = 0; i < N; i++) {
+            const double ratio = world_solo(&s, i, 0, 4, 1, 1).iteration_s /
+                                 world_solo(&s, i, 0, 4, 4, 1).iteration_s;
+            if (fabs(ratio - (servers ? want[i].servers : want[i].allreduce)) > 0.006) {
+                fail_msg("%s %s: %.4f", want[i].model, s.p.exchange, ratio);
+            }
+        }
+        world_fini(&s);
+    }
+}
+
+static double seconds(const world_setup *s, const dls_rate_change *c)
+{
+    return dls_world_reference_s(s->w, c->job) * DLS_RATE_ONE / (double)c->rate;
+}
+
+/* Two spread jobs on the same four nodes, a third beside them, a fourth in nodes of its own. */
+static void test_contention(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0},
+                              {"vgg16", 4, 32, 1, 0},
+                              {"resnet50", 1, 32, 1, 0},
+                              {"vgg16", 4, 32, 1, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    world_init(&s, "operator", two_racks, 1, jobs, 4);
+    world_open(&s);
+    const double alone = world_solo(&s, 0, 0, 4, 4, 1).iteration_s;
+    world_start(&s, 0, 0, 0, 4, 1, 0);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
+    const dls_link_load one = dls_world_link_load(s.w);
+    assert_true(one.nic_mean > 0.5F && one.nic_mean < 1.0F && one.uplink_max == 0.0F);
+    world_start(&s, 2, 0, 0, 1, 1, 1);
+    assert_int_equal(world_settle(&s, &changed), 1); /* nobody else notices */
+    world_start(&s, 1, 0, 0, 4, 1, 2);
+    world_start(&s, 3, 0, 4, 4, 1, 2);
+    assert_int_equal(world_settle(&s, &changed), 3);
+    assert_true(changed[0].job == 0 && changed[1].job == 1 && changed[2].job == 3);
+    assert_true(changed[0].rate == changed[1].rate);
+    NEAR(seconds(&s, &changed[2]), alone, 1e-5);
+    /* Network-bound: half the link each at most, and what computing leaves to the other. */
+    const double shared = seconds(&s, &changed[0]);
+    assert_true(shared > 1.4 * alone && shared < 2 * alone);
+    assert_true(dls_world_link_load(s.w).nic_max <= 1.0F);
+    assert_true(dls_world_link_load(s.w).nic_max > one.nic_max);
+    /* Bursts that never meet. */
+    dls_world_set_overlap(s.w, 0, 0);
+    dls_world_set_overlap(s.w, 1, 0);
+    assert_int_equal(world_settle(&s, &changed), 2);
+    assert_true(seconds(&s, &changed[0]) < shared && seconds(&s, &changed[0]) >= alone);
+    dls_world_stop(s.w, 1);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
+    dls_world_stop(s.w, 0);
+    dls_world_stop(s.w, 3);
+    assert_int_equal(world_settle(&s, &changed), 0);
+    assert_true(dls_world_link_load(s.w).nic_mean == 0.0F &&
+                dls_world_link_load(s.w).nic_max == 0.0F);
+    world_fini(&s);
+}
+
+/* Without contention each has the links to itself. */
+static void test_no_contention(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    world_init(&s, "operator", two_racks, 1, jobs, 2);
+    s.p.contention = false;
+    world_open(&s);
+    world_start(&s, 0, 0, 0, 4, 1, 0);
+    world_start(&s, 1, 0, 0, 4, 1, 1);
+    assert_int_equal(world_settle(&s, &changed), 2);
+    NEAR(seconds(&s, &changed[0]), world_solo(&s, 0, 0, 4, 4, 1).iteration_s, 1e-5);
+    assert_true(changed[0].rate == changed[1].rate);
+    world_fini(&s);
+}
+
+/* Jobs of different nodes meet on the uplink of their rack, or in the core. */
+static void test_uplinks(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
+    for (int core = 0; core < 2; core++) {
+        world_setup s;
+        const dls_rate_change *changed;
+        dls_seat across[2] = {{1, 0}, {1, 4}};
+        world_init(&s, "operator", two_racks, 1, jobs, 3);
+        *(core ? &s.cluster.core_bps : &s.cluster.rack_uplink_bps) = 1.25e9;
+        world_open(&s);
+        world_start(&s, 2, 0, 2, 2, 1, 0); /* inside a rack: crosses neither */
+        for (int32_t j = 0; j < 2; j++) {
+            assert_int_equal(dls_world_start(s.w, j, 0, across, 2, NULL), DLS_OK);
+            across[0].node++;
+            across[1].node++;
+        }
+        assert_int_equal(world_settle(&s, &changed), 3);
+        const double alone = world_solo(&s, 0, 0, 2, 2, 2).iteration_s;
+        assert_true(seconds(&s, &changed[0]) > 1.3 * alone);
+        assert_true(changed[0].rate == changed[1].rate);
+        NEAR(seconds(&s, &changed[2]), world_solo(&s, 2, 0, 2, 2, 1).iteration_s, 1e-5);
+        assert_true((dls_world_link_load(s.w).uplink_max > 0.8F) == (core == 0));
+        dls_world_stop(s.w, 1);
+        assert_int_equal(world_settle(&s, &changed), 1);
+        NEAR(seconds(&s, &changed[0]), alone, 1e-5);
+        world_fini(&s);
+    }
+}
+
+/* Half of one link on an uncrowded cluster: the jobs that cross it and no others. */
+static void test_half_a_link(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 8, 32, 1, 0},
+                              {"vgg16", 8, 32, 1, 0},
+                              {"resnet50", 4, 32, 1, 0},
+                              {"bert", 4, 8, 1, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    world_init(&s, "operator", two_racks, 1, jobs, 4);
+    world_open(&s);
+    world_start(&s, 0, 0, 0, 2, 4, 0);
+    world_start(&s, 1, 0, 2, 2, 4, 0);
+    world_start(&s, 2, 0, 4, 1, 4, 0);
+    world_start(&s, 3, 0, 5, 2, 2, 0);
+    assert_int_equal(world_settle(&s, &changed), 4);
+    const int64_t before = changed[1].rate;
+    for (int32_t node = 0; node < 8; node++) {
+        dls_world_link_scale(s.w, node, 0.5);
+        const int32_t want = node < 2 ? 0 : node < 4 ? 1 : node == 5 || node == 6 ? 3 : -1;
+        const size_t n = world_settle(&s, &changed);
+        assert_int_equal(n, want < 0 ? 0 : 1);
+        assert_true(n == 0 || changed[0].job == want);
+        dls_world_link_scale(s.w, node, 1);
+        assert_int_equal(world_settle(&s, &changed), n);
+        assert_true(want != 1 || changed[0].rate == before);
+    }
+    world_fini(&s);
+}
+
+static void test_shared_gpus(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"resnet50", 2, 32, 1, 0}, {"resnet50", 2, 32, 1, 0},
+                              {"alexnet", 4, 128, 1, 0}, {"vgg19", 2, 64, 1, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    dls_error err;
+    world_init(&s, "operator", two_racks, 1, jobs, 4);
+    world_open(&s);
+    const dls_solo solo = world_solo(&s, 0, 0, 2, 1, 1);
+    world_start(&s, 0, 0, 0, 1, 2, 0);
+    world_start(&s, 1, 0, 0, 1, 2, 0);
+    assert_int_equal(world_settle(&s, &changed), 2);
+    const double speed = 1 - 0.310 * (2 * solo.gpu_util - 0.80);
+    assert_true(solo.gpu_util > 0.9);
+    NEAR(seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
+    /* A third on one of the two GPUs: three in turn. */
+    world_start(&s, 2, 0, 0, 1, 4, 1);
+    assert_int_equal(world_settle(&s, &changed), 3);
+    const double three = 0.310 * (2 * solo.gpu_util + world_solo(&s, 2, 0, 4, 1, 1).gpu_util - 0.80);
+    NEAR(seconds(&s, &changed[0]), solo.iteration_s / fmax(1 - three, 1.0 / 3), 1e-4);
+    /* Memory: 16 GiB hold no two VGG-19 with 64 samples and what is there. */
+    const dls_seat there = {3, 0};
+    assert_false(dls_world_shares(s.w, 3, 0, &there, 1));
+    assert_int_equal(dls_world_start(s.w, 3, 0, &there, 1, &err), DLS_EPOLICY);
+    assert_non_null(strstr(err.msg, "memory"));
+    assert_int_equal(world_settle(&s, &changed), 0);
+    const dls_seat free_ = {3, 1};
+    assert_true(dls_world_shares(s.w, 3, 0, &free_, 1));
+    dls_world_stop(s.w, 2);
+    assert_int_equal(world_settle(&s, &changed), 2);
+    NEAR(seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
+    dls_world_stop(s.w, 1);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    assert_true(changed[0].rate == DLS_RATE_ONE);
+    world_fini(&s);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    const world_group mixed[] = {{"A100-80GB", 1, 8, 0, 100}, {"RTX2080TI", 1, 4, 0, 1}};
+    const world_job jobs[] = {{"resnet50", 1, 256, 1, 0}, {"bert_large", 1, 1, 1, 0}};
+    const world_job llama[] = {{"llama_7b", 1, 1, 1, 0}};
+    world_setup s;
+    dls_error err;
+    world_init(&s, "operator", mixed, 2, jobs, 2);
+    world_open(&s);
+    assert_int_equal(dls_world_about(s.w).split_batch_shapes, 0);
+    const dls_solo whole = world_solo(&s, 0, 0, 1, 1, 1), parts = world_solo(&s, 0, 1, 1, 1, 1);
+    assert_int_equal(dls_world_about(s.w).split_batch_shapes, 1);
+    assert_true(whole.mem_bytes > 20e9 && parts.mem_bytes < 11.0 * 1024 * 1024 * 1024);
+    assert_true(dls_world_fits(s.w, 0, 1) && dls_world_fits(s.w, 1, 0));
+    world_fini(&s);
+    world_init(&s, "operator", mixed, 2, llama, 1);
+    assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "does not fit"));
+    assert_null(s.w);
+    world_fini(&s);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}}, empty[] = {{"vgg16", 2, 32, 0, 0}};
+    world_setup s;
+    dls_error err;
+    for (int i = 0; i < 8; i++) {
+        world_init(&s, i < 7 ? "operator" : "trace", two_racks, 1, i < 6 ? jobs : empty, 1);
+        s.p.model = i == 0 ? "oprator" : s.p.model;
+        s.p.exchange = i == 1 ? "gossip" : s.p.exchange;
+        s.p.numeric = i == 2 ? "fp8" : s.p.numeric;
+        s.p.host = i == 3 ? "nowhere" : NULL;
+        s.p.fabric = i == 4 ? "nothing" : NULL;
+        s.p.reference_gpu = i == 5 ? "B9000" : NULL;
+        const dls_status want = i < 6 ? DLS_ECONFIG : DLS_EINPUT;
+        assert_int_equal(dls_world_create(&s.p, &s.w, &err), want);
+        assert_true(i != 0 || strstr(err.msg, "did you mean \"operator\""));
+        assert_true(strlen(err.msg) > 10);
+        world_fini(&s);
+    }
+    world_init(&s, "operator", two_racks, 1, jobs, 1);
+    s.p.hardware_dir = "/nonexistent";
+    assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_ECONFIG);
+    world_fini(&s);
+    /* Seats that cannot be. */
+    world_init(&s, "operator", two_racks, 1, jobs, 1);
+    world_open(&s);
+    dls_seat seat = {1, 99};
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, NULL), DLS_EINPUT);
+    seat = (dls_seat){0, 1};
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, NULL), DLS_EINPUT);
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 0, NULL), DLS_EINPUT);
+    seat = (dls_seat){3, 1};
+    assert_int_equal(dls_world_start(s.w, 0, 1, &seat, 1, NULL), DLS_EINPUT);
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, NULL), DLS_OK);
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, NULL), DLS_EINPUT); /* runs */
+    dls_world_stop(s.w, 0);
+    dls_world_stop(s.w, 0); /* does nothing */
+    world_fini(&s);
+}
+
+static int fail_at(void *user, size_t bytes)
+{
+    int *left = user;
+    (void)bytes;
+    return (*left)-- != 0;
+}
+
+static dls_status life(world_setup *s)
+{
+    const dls_rate_change *changed;
+    const dls_seat seats[2][2] = {{{1, 0}, {1, 1}}, {{2, 0}, {2, 1}}};
+    size_t n;
+    DLS_TRY(dls_world_create(&s->p, &s->w, NULL));
+    for (int32_t j = 0; j < 2; j++) {
+        DLS_TRY(dls_world_start(s->w, j, 0, seats[j], 2, NULL));
+    }
+    DLS_TRY(dls_world_settle(s->w, &changed, &n, NULL));
+    dls_world_stop(s->w, 0);
+    return dls_world_settle(s->w, &changed, &n, NULL);
+}
+
+/* Each allocation fails once; all is given back. (The first few hundred, and then some.) */
+static void test_no_memory(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
+    dls_status status = DLS_ENOMEM;
+    for (int n = 0; status != DLS_OK; n++) {
+        world_setup s;
+        int left = n;
+        world_init(&s, "operator", two_racks, 1, jobs, 2);
+        dls_alloc_set_hook(fail_at, &left);
+        status = life(&s);
+        dls_alloc_set_hook(NULL, NULL);
+        assert_true(status == DLS_OK || status == DLS_ENOMEM);
+        assert_true(status != DLS_OK || n > 20);
+        world_fini(&s);
+    }
+}
+
+/* Once its arrays have grown, running needs no memory. */
+static void test_hot_path(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"alexnet", 2, 32, 1, 0}};
+    const dls_rate_change *changed;
+    world_setup s;
+    int left = 0;
+    world_init(&s, "operator", two_racks, 1, jobs, 2);
+    world_open(&s);
+    for (int round = 0; round < 3; round++) {
+        world_start(&s, 0, 0, 0, 2, 1, 0);
+        world_start(&s, 1, 0, 1, 2, 1, 1);
+        assert_int_equal(world_settle(&s, &changed), 2);
+        dls_world_stop(s.w, 0);
+        assert_int_equal(world_settle(&s, &changed), 1);
+        dls_world_stop(s.w, 1);
+        world_settle(&s, &changed);
+        dls_alloc_set_hook(fail_at, &left); /* from the second round on none may be asked for */
+    }
+    dls_alloc_set_hook(NULL, NULL);
+    world_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_trace),        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_residual),     cmocka_unit_test(test_who_suffers),
+        cmocka_unit_test(test_contention),   cmocka_unit_test(test_no_contention),
+        cmocka_unit_test(test_uplinks),      cmocka_unit_test(test_half_a_link),
+        cmocka_unit_test(test_shared_gpus),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_hot_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
