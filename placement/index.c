@@ -44,7 +44,8 @@ static dls_status init_type(dls_place_index *x, int32_t t, dls_error *err)
     const size_t n = (size_t)ti->max_gpus + 1;
     ti->nodes = dls_alloc_zero(n, sizeof *ti->nodes);
     ti->rack_tree = dls_alloc_zero(n, sizeof *ti->rack_tree);
-    if (!ti->nodes || !ti->rack_tree) {
+    ti->sizes = dls_alloc_zero(n, sizeof *ti->sizes);
+    if (!ti->nodes || !ti->rack_tree || !ti->sizes) {
         return dls_nomem(err, "placement index", n * sizeof *ti->nodes);
     }
     for (size_t f = 0; f < n; f++) {
@@ -91,6 +92,7 @@ static void add_group(dls_place_index *x, const dls_node_group *g, int32_t *node
     const int64_t gpus = (int64_t)g->nodes * g->gpus_per_node;
     ti->total_gpus += gpus;
     ti->free_gpus += gpus;
+    ti->sizes[g->gpus_per_node] += g->nodes;
     x->total_gpus += gpus;
     x->free_gpus += gpus;
 }
@@ -164,6 +166,7 @@ void dls_place_index_destroy(dls_place_index *index)
         }
         dls_free(ti->nodes);
         dls_free(ti->rack_tree);
+        dls_free(ti->sizes);
     }
     dls_free(index->node);
     dls_free(index->rack);
@@ -275,6 +278,12 @@ int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free
 {
     const dls_type_index *ti = &index->type[type];
     return free_gpus >= 0 && free_gpus <= ti->max_gpus ? ti->nodes[free_gpus].count : 0;
+}
+
+int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus)
+{
+    const dls_type_index *ti = &index->type[type];
+    return gpus >= 0 && gpus <= ti->max_gpus ? ti->sizes[gpus] : 0;
 }
 
 int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node)
@@ -411,6 +420,20 @@ int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int
         left -= grant->part[i].node == node ? grant->part[i].gpus : 0;
     }
     return left;
+}
+
+dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type)
+{
+    dls_shape shape = {.type = type, .gpus = (int32_t)grant->gpus, .n_nodes = (int32_t)grant->n};
+    for (size_t i = 0; i < grant->n; i++) {
+        const int32_t rack = dls_place_rack(index, grant->part[i].node);
+        bool seen = false;
+        for (size_t k = 0; k < i && !seen; k++) {
+            seen = dls_place_rack(index, grant->part[k].node) == rack;
+        }
+        shape.n_racks += !seen;
+    }
+    return shape;
 }
 
 /* ---- audit ------------------------------------------------------------------------------------- */

@@ -38,6 +38,7 @@ typedef struct dls_type_index {
     int32_t max_gpus;             /* of any node of the type */
     int64_t total_gpus, free_gpus;
     double gpu_mem_bytes;         /* 0: unknown */
+    int32_t *sizes;               /* [max_gpus + 1] nodes by number of GPUs */
     dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */
     int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */
 } dls_type_index;
@@ -83,6 +84,8 @@ struct dls_grant {
 
 /* An empty grant, its memory kept. */
 void dls_grant_reset(dls_grant *grant);
+/* How a grant on nodes of the type is spread. O(parts^2). */
+dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type);
 
 /* Compare the index with a recount of its nodes: for tests and audits. O(nodes x GPUs). */
 dls_status dls_place_index_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;

@@ -3,7 +3,8 @@
 
 #include <math.h>
 
-bool dls_place_forecast(const dls_request *r, int32_t job, const dls_shape *shape, dls_forecast *out)
+bool dls_place_forecast(const dls_request *r, int32_t job, const dls_shape *shape,
+                        dls_forecast *out)
 {
     if (r->know && r->know->forecast(r->know->user, job, shape, out)) {
         return true;

@@ -8,10 +8,11 @@ command -v "$cc" >/dev/null || {
     exit 77
 }
 
-mkdir -p src/sched
+mkdir -p src/sched src/placement
 cp "$source/tests/support/plugin_dlas.c" "$source/sim/sched/dlas_gpu.c" "$source/sim/sched/mlfq.c" \
-    "$source/placement/consolidated.c" src
+    "$source/placement/consolidated.c" "$source/placement/fit.c" src
 cp "$source/sim/sched/mlfq.h" src/sched
+cp "$source/placement/fit.h" src/placement
 "$cc" -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
     -Isrc -o mine.so src/*.c || fail "building the plug-in"
 

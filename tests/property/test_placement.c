@@ -1,116 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The placement index and every placement policy on random clusters (several groups, node sizes,
- * racks, GPU types, with and without CPU and memory) under random takes and gives: each query
- * against a search of all nodes, each grant against what its policy promises.
+ * The placement index and the placement policies that ask no predictor on random clusters (several
+ * groups, node sizes, racks, GPU types, with and without CPU and memory) under random takes and
+ * gives: each query against a search of all nodes, each grant against what its policy promises.
  */
-#include "base/rng.h"
-#include "placement/index.h"
-#include "support/sim_case.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#define MAX_HELD 64
-
-/* A gang that was placed: its grant and the masks that were taken. */
-typedef struct gang {
-    dls_request r;
-    size_t n;
-    int32_t node[64], gpus[64];
-    uint64_t mask[64];
-} gang;
-
-typedef struct world {
-    dls_cluster_spec spec;
-    dls_place_index *x;
-    gang held[MAX_HELD];
-    int n_held;
-    dls_rng rng;
-} world;
-
-static int32_t below(world *w, uint64_t n)
-{
-    return (int32_t)dls_rng_below(&w->rng, n);
-}
-
-static void make_world(world *w, uint64_t seed)
-{
-    static const int32_t sizes[] = {1, 2, 3, 4, 4, 8, 8, 16};
-    memset(w, 0, sizeof *w);
-    w->rng = dls_rng_stream(seed, DLS_RNG_TEST, 5);
-    dls_cluster_spec *s = &w->spec;
-    const bool side = below(w, 3) == 0;
-    s->n_types = 1 + below(w, 2);
-    s->n_groups = s->n_types + below(w, 2);
-    s->groups = calloc((size_t)s->n_groups, sizeof *s->groups);
-    for (int32_t t = 0; t < s->n_types; t++) {
-        snprintf(s->types[t].name, sizeof s->types[t].name, "type%d", t);
-    }
-    for (int32_t g = 0; g < s->n_groups; g++) {
-        dls_node_group *p = &s->groups[g];
-        snprintf(p->name, sizeof p->name, "group%d", g);
-        p->nodes = 1 + below(w, 7);
-        p->gpus_per_node = sizes[below(w, sizeof sizes / sizeof *sizes)];
-        p->nodes_per_rack = below(w, 4);
-        p->type = g < s->n_types ? g : below(w, (uint64_t)s->n_types);
-        p->cpus_per_node = side ? 4 + below(w, 30) : 0;
-        p->mem_gib_per_node = side ? 8 + below(w, 60) : 0;
-    }
-    dls_error err;
-    if (dls_cluster_spec_check(s, &err) != DLS_OK ||
-        dls_place_index_create(s, &w->x, &err) != DLS_OK) {
-        case_fail(&err);
-    }
-}
-
-static dls_request draw_request(world *w, bool side)
-{
-    const int32_t type = below(w, (uint64_t)w->spec.n_types);
-    const int32_t most = w->x->type[type].max_gpus;
-    dls_request r = {.job = below(w, 1000),
-                     .type = type,
-                     .attempt = below(w, 3),
-                     .seed = (uint64_t)below(w, 50)};
-    switch (below(w, 4)) {
-    case 0:
-        r.gpus = 1 + below(w, (uint64_t)most);
-        break;
-    case 1:
-        r.gpus = most * (1 + below(w, 3));
-        break;
-    default:
-        r.gpus = 1 + below(w, (uint64_t)w->x->type[type].total_gpus);
-    }
-    if (side && w->x->accounts_cpu && below(w, 2)) {
-        r.cpu_milli_per_gpu = 1 + below(w, 6000);
-    }
-    if (side && w->x->accounts_mem && below(w, 2)) {
-        r.mem_mib_per_gpu = 1 + below(w, 9000);
-    }
-    return r;
-}
+#include "support/place_world.h"
 
 /* ---- queries -----------------------------------------------------------------------------------
  */
-
-/* GPUs of the node that the request may use, for want of type, CPU or memory fewer than are free.
- */
-static int32_t usable(const world *w, const dls_request *r, int32_t node)
-{
-    const dls_node *p = &w->x->node[node];
-    int32_t n = 0;
-    if (p->type != r->type) {
-        return 0;
-    }
-    while (n < p->free && (n + 1) * r->cpu_milli_per_gpu <= p->free_cpu_milli &&
-           (n + 1) * r->mem_mib_per_gpu <= p->free_mem_mib) {
-        n++;
-    }
-    return n;
-}
 
 static void check_first(const world *w, const dls_request *r, int32_t min, int32_t max,
                         int32_t from)
@@ -196,46 +93,6 @@ static void check_queries(world *w)
 /* ---- grants ------------------------------------------------------------------------------------
  */
 
-typedef struct answer {
-    bool placed;
-    size_t n;
-    int32_t node[64], gpus[64];
-} answer;
-
-static answer ask(const world *w, const char *policy, const dls_request *r)
-{
-    dls_grant grant = {0};
-    answer a = {0};
-    a.placed = case_placement(policy)->place(NULL, w->x, r, &grant);
-    assert_false(grant.failed);
-    if (a.placed) {
-        assert_true(grant.n <= 64);
-        a.n = grant.n;
-        for (size_t i = 0; i < grant.n; i++) {
-            a.node[i] = grant.part[i].node;
-            a.gpus[i] = grant.part[i].gpus;
-        }
-    }
-    free(grant.part);
-    return a;
-}
-
-/* Exactly the GPUs asked for, of the type, from nodes that have them with CPU and memory. */
-static void check_legal(const world *w, const dls_request *r, const answer *a)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        assert_in_range(a->node[i], 0, w->x->n_nodes - 1);
-        assert_in_range(a->gpus[i], 1, 64);
-        assert_true(a->gpus[i] <= usable(w, r, a->node[i]));
-        for (size_t k = 0; k < i; k++) {
-            assert_int_not_equal(a->node[i], a->node[k]);
-        }
-        sum += a->gpus[i];
-    }
-    assert_int_equal(sum, r->gpus);
-}
-
 static int descending(const void *a, const void *b)
 {
     return *(const int32_t *)b - *(const int32_t *)a;
@@ -264,7 +121,7 @@ static bool has_side(const dls_request *r)
 
 static void check_consolidated(const world *w, const dls_request *r)
 {
-    const answer a = ask(w, "consolidated", r);
+    const answer a = ask(w, "consolidated", NULL, r);
     const size_t fewest = fewest_nodes(w, r);
     assert_int_equal(a.placed, fewest > 0);
     if (!a.placed) {
@@ -323,7 +180,7 @@ static bool some_rack_holds(const world *w, const dls_request *r)
 
 static void check_yarn(const world *w, const dls_request *r)
 {
-    const answer a = ask(w, "yarn", r);
+    const answer a = ask(w, "yarn", NULL, r);
     const int32_t most = w->x->type[r->type].max_gpus;
     assert_int_equal(a.placed, some_rack_holds(w, r));
     if (!a.placed) {
@@ -343,7 +200,7 @@ static void check_yarn(const world *w, const dls_request *r)
 
 static void check_spread(const world *w, const dls_request *r)
 {
-    const answer a = ask(w, "spread", r);
+    const answer a = ask(w, "spread", NULL, r);
     int64_t room = 0;
     size_t nodes = 0;
     for (int32_t i = 0; i < w->x->n_nodes; i++) {
@@ -359,7 +216,7 @@ static void check_spread(const world *w, const dls_request *r)
 
 static void check_first_fit(const world *w, const dls_request *r)
 {
-    const answer a = ask(w, "first-fit", r);
+    const answer a = ask(w, "first-fit", NULL, r);
     const int32_t most = w->x->type[r->type].max_gpus;
     assert_int_equal(a.placed, fewest_nodes(w, r) > 0);
     if (!a.placed) {
@@ -391,7 +248,7 @@ static void check_count(const world *w, const dls_request *r)
 {
     dls_request bare = *r;
     bare.cpu_milli_per_gpu = bare.mem_mib_per_gpu = 0;
-    const answer a = ask(w, "count", &bare);
+    const answer a = ask(w, "count", NULL, &bare);
     assert_int_equal(a.placed, w->x->type[r->type].free_gpus >= r->gpus);
     if (a.placed) {
         check_legal(w, &bare, &a);
@@ -401,7 +258,7 @@ static void check_count(const world *w, const dls_request *r)
 /* Random places: never refused when there is room, and fixed by (seed, job, attempt). */
 static void check_random(const world *w, const char *policy, const dls_request *r)
 {
-    const answer a = ask(w, policy, r), b = ask(w, policy, r);
+    const answer a = ask(w, policy, NULL, r), b = ask(w, policy, NULL, r);
     assert_int_equal(a.placed, fewest_nodes(w, r) > 0);
     assert_memory_equal(&a, &b, sizeof a);
     if (a.placed) {
@@ -411,42 +268,6 @@ static void check_random(const world *w, const char *policy, const dls_request *
 
 /* ---- random histories --------------------------------------------------------------------------
  */
-
-static void take(world *w, const dls_request *r, const answer *a)
-{
-    gang *g = &w->held[w->n_held++];
-    *g = (gang){.r = *r, .n = a->n};
-    for (size_t i = 0; i < a->n; i++) {
-        const uint64_t free_mask = w->x->node[a->node[i]].free_mask;
-        g->node[i] = a->node[i];
-        g->gpus[i] = a->gpus[i];
-        g->mask[i] = dls_place_take(w->x, a->node[i], a->gpus[i], r->cpu_milli_per_gpu * a->gpus[i],
-                                    r->mem_mib_per_gpu * a->gpus[i]);
-        assert_int_equal(__builtin_popcountll(g->mask[i]), a->gpus[i]);
-        assert_true((g->mask[i] & ~free_mask) == 0);
-        /* The lowest ones. */
-        assert_true((free_mask & ~g->mask[i]) == 0 ||
-                    (g->mask[i] & -g->mask[i]) <= (free_mask & -free_mask));
-        /* What is taken cannot be taken again. */
-        assert_false(dls_place_retake(w->x, a->node[i], g->mask[i], 0, 0));
-    }
-}
-
-static void give(world *w, int k)
-{
-    gang *g = &w->held[k];
-    for (size_t i = 0; i < g->n; i++) {
-        const int64_t cpu = g->r.cpu_milli_per_gpu * g->gpus[i],
-                      mem = g->r.mem_mib_per_gpu * g->gpus[i];
-        dls_place_give(w->x, g->node[i], g->mask[i], cpu, mem);
-        /* Taken back exactly, and given again. */
-        if (below(w, 4) == 0) {
-            assert_true(dls_place_retake(w->x, g->node[i], g->mask[i], cpu, mem));
-            dls_place_give(w->x, g->node[i], g->mask[i], cpu, mem);
-        }
-    }
-    *g = w->held[--w->n_held];
-}
 
 static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
 {
@@ -474,7 +295,7 @@ static void one_history(uint64_t seed, int64_t *asked, int64_t *placed)
             if (case_placement(policy)->gpus_only) {
                 small.cpu_milli_per_gpu = small.mem_mib_per_gpu = 0;
             }
-            const answer a = ask(&w, policy, &small);
+            const answer a = ask(&w, policy, NULL, &small);
             (*asked)++;
             if (a.placed) {
                 take(&w, &small, &a);
@@ -513,7 +334,7 @@ static void test_random_differs(void **unused)
     assert_int_equal(dls_place_index_create(&w.spec, &w.x, NULL), DLS_OK);
     for (size_t k = 0; k < 2; k++) {
         const dls_request base = {.job = 3, .gpus = 8, .attempt = 1, .seed = 11};
-        const answer a = ask(&w, policies[k], &base);
+        const answer a = ask(&w, policies[k], NULL, &base);
         int differ[3] = {0};
         for (int i = 1; i <= 20; i++) {
             dls_request r[3] = {base, base, base};
@@ -521,7 +342,7 @@ static void test_random_differs(void **unused)
             r[1].job += i;
             r[2].attempt += i;
             for (int v = 0; v < 3; v++) {
-                const answer b = ask(&w, policies[k], &r[v]);
+                const answer b = ask(&w, policies[k], NULL, &r[v]);
                 differ[v] += memcmp(&a, &b, sizeof a) != 0;
             }
         }

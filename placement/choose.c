@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "placement/choose.h"
+
+#include "base/alloc.h"
+#include "placement/fit.h"
+
+#include <math.h>
+
+dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
+                           const dls_option_value *values, dls_error *err)
+{
+    c->relax = values[DLS_CHOOSE_RELAX].f;
+    c->link_part = values[DLS_CHOOSE_LINK].f;
+    c->gain = values[DLS_CHOOSE_GAIN].f;
+    c->max_wait_us = (int64_t)(values[DLS_CHOOSE_MAX_WAIT].f * 1e6);
+    return dls_traffic_init(&c->traffic, index, err);
+}
+
+void dls_choose_fini(dls_choose *c)
+{
+    dls_traffic_fini(&c->traffic);
+    dls_free(c->trial.part);
+}
+
+/* ---- ways to place -----------------------------------------------------------------------------
+ */
+
+enum { CONSOLIDATED, ONE_RACK, LEFTOVERS };
+
+static bool fill(const dls_place_index *index, const dls_request *r, int way, dls_grant *grant)
+{
+    dls_grant_reset(grant);
+    if (way == CONSOLIDATED) {
+        return dls_fit_consolidated(index, r, grant);
+    }
+    if (way == LEFTOVERS) {
+        return dls_fit_fragments(index, r, grant);
+    }
+    const int32_t rack = dls_fit_find_rack(index, r);
+    return rack >= 0 && dls_fit_rack(index, r, rack, grant);
+}
+
+/* Predicted remaining time of one way; INFINITY: not possible; NAN: nothing is known of the job. */
+static double remaining_s(const dls_place_index *index, const dls_request *r, int way,
+                          dls_grant *grant, dls_shape *shape, dls_forecast *f)
+{
+    if (!fill(index, r, way, grant) || grant->failed) {
+        return (double)INFINITY;
+    }
+    *shape = dls_grant_shape(grant, index, r->type);
+    return dls_place_forecast(r, r->job, shape, f) ? f->remaining_s : (double)NAN;
+}
+
+typedef struct choice {
+    int way;
+    double best_s; /* of all ways, NAN: unknown */
+} choice;
+
+static choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
+{
+    dls_shape shape, fewest;
+    dls_forecast f;
+    choice best = {CONSOLIDATED, remaining_s(index, r, CONSOLIDATED, &c->trial, &fewest, &f)};
+    if (!(best.best_s < (double)INFINITY) || r->gpus < 2) {
+        return best; /* one GPU: the tightest node is a leftover */
+    }
+    if (fewest.n_racks > 1) {
+        const double s = remaining_s(index, r, ONE_RACK, &c->trial, &shape, &f);
+        best = s < best.best_s ? (choice){ONE_RACK, s} : best;
+    }
+    const double s = remaining_s(index, r, LEFTOVERS, &c->trial, &shape, &f);
+    if (s <= best.best_s * (1 + c->relax) &&
+        dls_traffic_fits(&c->traffic, index, &c->trial, &f, c->link_part)) {
+        best = (choice){LEFTOVERS, fmin(s, best.best_s)};
+    }
+    return best;
+}
+
+/* ---- waiting -----------------------------------------------------------------------------------
+ */
+
+bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,
+                     double best_s)
+{
+    const double enough_s = best_s * (1 - c->gain);
+    const int64_t waited_us = r->now_us - r->waiting_since_us;
+    int64_t retry_us = DLS_NEVER;
+    double least_s = enough_s;
+    size_t n;
+    const dls_shape *shape = dls_place_candidates(r, &n);
+    for (size_t i = 0; i < n; i++) {
+        dls_forecast f;
+        if (!dls_place_forecast(r, r->job, &shape[i], &f) || !(f.remaining_s < least_s)) {
+            break; /* best first */
+        }
+        const int64_t wait_us = dls_traffic_wait_us(&c->traffic, index, &shape[i], r->now_us);
+        const double ends_s = (double)wait_us / 1e6 + f.remaining_s;
+        /* What is free now was among the ways, or cannot be had for another reason. */
+        if (wait_us > 0 && wait_us <= c->max_wait_us - waited_us && ends_s < least_s) {
+            least_s = ends_s;
+            retry_us = r->now_us + wait_us;
+        }
+    }
+    if (retry_us < DLS_NEVER && r->retry_us && retry_us < *r->retry_us) {
+        *r->retry_us = retry_us;
+    }
+    return retry_us < DLS_NEVER;
+}
+
+bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
+                      dls_grant *grant)
+{
+    const choice best = choose(c, index, r);
+    if (isinf(best.best_s)) {
+        return false;
+    }
+    if (!isnan(best.best_s) && dls_choose_wait(c, index, r, best.best_s)) {
+        return false;
+    }
+    return fill(index, r, best.way, grant);
+}
+
+double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r)
+{
+    const choice best = choose(c, index, r);
+    return isnan(best.best_s) ? 0 : best.best_s;
+}

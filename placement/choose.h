@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The choice that `driple` and its relatives make: of the ways to place a gang now, and of the
+ * better ones that are expected to open soon, the one with the least predicted completion.
+ *
+ *      now        consolidated; one rack; leftovers  -> shape -> forecast -> remaining time
+ *      leftovers  are taken when they cost at most `relax` of the best and the network bursts fit
+ * the links beside those that others send (traffic.h) waiting    each candidate shape of the
+ * predictor, any GPU type: expected wait + remaining time must beat the best of now by the part
+ * `gain`, within max_wait of waiting in all
+ */
+#ifndef DLS_PLACEMENT_CHOOSE_H
+#define DLS_PLACEMENT_CHOOSE_H
+
+#include "placement/traffic.h"
+
+/* Options, and their places in the table of the policy: the first of the table. */
+enum {
+    DLS_CHOOSE_RELAX,
+    DLS_CHOOSE_LINK,
+    DLS_CHOOSE_GAIN,
+    DLS_CHOOSE_MAX_WAIT,
+    DLS_CHOOSE_OPTIONS
+};
+/* clang-format off */
+#define DLS_CHOOSE_OPTION_ROWS \
+    {"relax", DLS_OPT_F64, 0, 10, "0.02", "", \
+     "take leftover GPUs when that costs at most this part of the best run time", NULL}, \
+    {"link_part", DLS_OPT_F64, 0, 1, "0.7", "", \
+     "and when mean network use stays below this part of each link", NULL}, \
+    {"gain", DLS_OPT_F64, 0, 1, "0.1", "", \
+     "wait for a better place only if the job then ends earlier by this part of its run time", NULL}, \
+    {"max_wait", DLS_OPT_F64, 0, 1e9, "3600", "s", "but never longer than this", NULL}
+/* clang-format on */
+
+typedef struct dls_choose {
+    dls_traffic traffic;
+    double relax, link_part, gain;
+    int64_t max_wait_us;
+    dls_grant trial;
+} dls_choose;
+
+dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
+                           const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
+void dls_choose_fini(dls_choose *c);
+
+/* Fill the grant, or refuse and set r->retry_us. Without a forecast for the job: as
+ * `consolidated`. */
+bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
+                      dls_grant *grant);
+/* Predicted remaining time of the best way to place the gang now; INFINITY: none; 0 without a
+ * forecast. */
+double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r);
+/* Is waiting worth more than ending in best_s from now? *retry_us of the request is then set. */
+bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,
+                     double best_s);
+
+#endif

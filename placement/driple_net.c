@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * driple-net: as `driple`, but a gang on several nodes is placed by how its network bursts fit into
+ * the pauses of the jobs that it will share links with (CASSINI's compatibility score, cassini.h):
+ * of the ways to place it now, that with the least predicted remaining time divided by the score.
+ * The time shift that the score assumes is asked for with the grant.
+ */
+#include "placement/choose.h"
+#include "placement/fit.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <string.h>
+
+static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
+
+typedef struct net {
+    dls_choose choose;
+    double *shift_s; /* [n_jobs] asked for when the job was last placed; NAN: none */
+    size_t n_jobs, cap;
+} net;
+
+static dls_status init(void *state, const dls_place_index *index, const dls_option_value *values,
+                       dls_error *err)
+{
+    return dls_choose_init(&((net *)state)->choose, index, values, err);
+}
+
+static void fini(void *state)
+{
+    net *s = state;
+    dls_choose_fini(&s->choose);
+    dls_free(s->shift_s);
+}
+
+/* One way to place the gang. */
+typedef struct way {
+    int32_t rack;       /* -1: consolidated, -2: leftovers */
+    double predicted_s; /* remaining time over score */
+    double shift_s;
+} way;
+
+static bool fill(const dls_place_index *index, const dls_request *r, int32_t rack, dls_grant *grant)
+{
+    dls_grant_reset(grant);
+    switch (rack) {
+    case -1:
+        return dls_fit_consolidated(index, r, grant);
+    case -2:
+        return dls_fit_fragments(index, r, grant);
+    default:
+        return dls_fit_rack(index, r, rack, grant);
+    }
+}
+
+static void consider(net *s, const dls_place_index *index, const dls_request *r, int32_t rack,
+                     way *best)
+{
+    dls_cassini_link links[DLS_CASSINI_LINKS];
+    dls_grant *trial = &s->choose.trial;
+    dls_forecast f;
+    if (!fill(index, r, rack, trial) || trial->failed) {
+        return;
+    }
+    const dls_shape shape = dls_grant_shape(trial, index, r->type);
+    if (!dls_place_forecast(r, r->job, &shape, &f)) {
+        return;
+    }
+    const dls_pulse mine = dls_pulse_of(&f);
+    double score = 1, shift_s = (double)NAN;
+    if (mine.period_s > 0 && trial->n > 1) {
+        const size_t n = dls_traffic_links(&s->choose.traffic, index, trial, links);
+        score = fmax(0.01, dls_cassini_score(links, n, &mine, &shift_s));
+    }
+    if (f.remaining_s / score < best->predicted_s) {
+        *best = (way){rack, f.remaining_s / score, shift_s};
+    }
+}
+
+/* No way is possible: predicted_s stays INFINITY. The racks tried are those with most nodes of some
+ * number of free GPUs. */
+static way choose(net *s, const dls_place_index *index, const dls_request *r)
+{
+    way best = {.rack = -1, .predicted_s = (double)INFINITY, .shift_s = (double)NAN};
+    consider(s, index, r, -1, &best);
+    if (!(best.predicted_s < (double)INFINITY) || s->choose.trial.n < 2) {
+        return best;
+    }
+    int32_t tried = -1;
+    for (int32_t f = dls_place_max_gpus(index, r->type); f >= 1; f--) {
+        int32_t nodes;
+        const int32_t rack = dls_place_fullest_rack(index, r->type, f, &nodes);
+        if (rack >= 0 && rack != tried) {
+            consider(s, index, r, rack, &best);
+            tried = rack;
+        }
+    }
+    consider(s, index, r, -2, &best);
+    return best;
+}
+
+static void remember(net *s, int32_t job, double shift_s)
+{
+    const size_t need = (size_t)job + 1;
+    if (need > s->n_jobs) {
+        if (dls_grow(&s->shift_s, &s->cap, need, sizeof *s->shift_s, NULL) != DLS_OK) {
+            return;
+        }
+        for (size_t i = s->n_jobs; i < s->cap; i++) {
+            s->shift_s[i] = (double)NAN;
+        }
+        s->n_jobs = s->cap;
+    }
+    s->shift_s[job] = shift_s;
+}
+
+static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    net *s = state;
+    if (r->gpus < 2) {
+        return dls_choose_place(&s->choose, index, r, grant);
+    }
+    const way best = choose(s, index, r);
+    if (!(best.predicted_s < (double)INFINITY)) { /* does not fit, or nothing is known of the job */
+        return dls_fit_consolidated(index, r, grant);
+    }
+    if (dls_choose_wait(&s->choose, index, r, best.predicted_s) ||
+        !fill(index, r, best.rack, grant)) {
+        return false;
+    }
+    remember(s, r->job, best.shift_s);
+    if (!isnan(best.shift_s)) {
+        dls_grant_shift(grant, best.shift_s);
+    }
+    return true;
+}
+
+static double cost(void *state, const dls_place_index *index, const dls_request *r)
+{
+    return dls_choose_cost(&((net *)state)->choose, index, r);
+}
+
+static void started(void *state, const dls_place_index *index, const dls_request *r,
+                    const int32_t *nodes, const int32_t *gpus, size_t n)
+{
+    net *s = state;
+    const double shift_s = (size_t)r->job < s->n_jobs ? s->shift_s[r->job] : (double)NAN;
+    dls_traffic_started(&s->choose.traffic, index, r, nodes, gpus, n, shift_s);
+}
+
+static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                    int64_t worked_us)
+{
+    (void)now_us;
+    (void)worked_us;
+    dls_traffic_stopped(&((net *)state)->choose.traffic, index, job);
+}
+
+const dls_placement_ops dls_placement_ops_driple_net = {
+    .abi = DLS_POLICY_ABI,
+    .name = "driple-net",
+    .summary = "driple, with network bursts placed and shifted into each other's pauses",
+    .options = options,
+    .needs_forecast = true,
+    .state_bytes = sizeof(net),
+    .init = init,
+    .fini = fini,
+    .place = place,
+    .cost = cost,
+    .started = started,
+    .stopped = stopped,
+};

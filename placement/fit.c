@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Consolidating: a gang that fits on a node gets the node with the fewest free GPUs that suffices.
+ * A larger one takes the emptiest nodes, which is the fewest, and its remainder the tightest fit.
+ * Nodes of equal emptiness come from the first rack that has enough of them, else from the rack
+ * with the most, so gangs of whole nodes use the fewest racks; with nodes of unequal emptiness the
+ * number of racks is a greedy answer. With CPU or memory accounted the same search runs over what
+ * they leave usable.
+ */
+#include "placement/fit.h"
+
+/* GPUs of the node that the request may still take. */
+static int32_t room_on(const dls_place_index *index, const dls_request *r, const dls_grant *grant,
+                       int32_t node)
+{
+    const int32_t taken = dls_place_free(index, node) - dls_grant_left(grant, index, node);
+    return dls_place_cpu_limit(index, r, node) - taken;
+}
+
+/* The remainder: the tightest node that holds all of it, in `rack` if one there is as tight. */
+static int32_t tightest(const dls_place_index *index, const dls_request *r, const dls_grant *grant,
+                        int32_t need, int32_t rack)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    for (int32_t f = need; f <= most; f++) {
+        int32_t first = 0, end = 0;
+        if (rack >= 0) {
+            dls_place_rack_range(index, rack, &first, &end);
+        }
+        int32_t node = rack >= 0 ? dls_place_first(index, r, f, f, first) : -1;
+        while (node >= 0 && node < end && dls_grant_left(grant, index, node) < need) {
+            node = dls_place_first(index, r, f, f, node + 1);
+        }
+        if (node >= 0 && node < end) {
+            return node;
+        }
+        node = dls_place_first(index, r, f, f, 0);
+        while (node >= 0 && dls_grant_left(grant, index, node) < need) {
+            node = dls_place_first(index, r, f, f, node + 1);
+        }
+        if (node >= 0) {
+            return node;
+        }
+    }
+    return -1;
+}
+
+/* Take up to `want` nodes with exactly f free GPUs, whole; returns how many were taken. */
+static int32_t take_nodes(const dls_place_index *index, const dls_request *r, dls_grant *grant,
+                          int32_t f, int32_t want, int32_t *rack)
+{
+    int32_t taken = 0;
+    /* A rack that has enough of them; failing that rack after rack, the fullest first. */
+    const int32_t enough = dls_place_first_rack(index, r->type, f, want, 0);
+    int32_t most = 0;
+    const int32_t start = enough >= 0 ? enough : dls_place_fullest_rack(index, r->type, f, &most);
+    for (int32_t pass = 0; pass < 2 && taken < want && start >= 0; pass++) {
+        int32_t first = 0, end = dls_place_nodes(index);
+        if (pass == 0) {
+            dls_place_rack_range(index, start, &first, &end);
+        }
+        for (int32_t node = dls_place_first(index, r, f, f, first);
+             taken < want && node >= 0 && node < end;
+             node = dls_place_first(index, r, f, f, node + 1)) {
+            if (dls_grant_left(grant, index, node) == f) {
+                dls_grant_add(grant, node, f);
+                *rack = dls_place_rack(index, node);
+                taken++;
+            }
+        }
+    }
+    return taken;
+}
+
+/* What is left when CPU or memory, and not GPUs, are short: any usable GPUs of nodes first..end-1.
+ */
+static bool gather(const dls_place_index *index, const dls_request *r, dls_grant *grant,
+                   int32_t left, int32_t first, int32_t end)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    for (int32_t node = dls_place_first(index, r, 1, most, first);
+         left > 0 && node >= 0 && node < end; node = dls_place_first(index, r, 1, most, node + 1)) {
+        const int32_t room = room_on(index, r, grant, node);
+        const int32_t take = room < left ? room : left;
+        if (take > 0) {
+            dls_grant_add(grant, node, take);
+            left -= take;
+        }
+    }
+    return left == 0;
+}
+
+bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    int32_t left = r->gpus, rack = -1;
+    const int32_t whole = left <= most ? dls_place_best(index, r, left) : -1;
+    if (whole >= 0) {
+        dls_grant_add(grant, whole, left);
+        return true;
+    }
+    for (int32_t f = most; f >= 1 && left > 0; f--) {
+        if (left >= f) {
+            left -= f * take_nodes(index, r, grant, f, left / f, &rack);
+        }
+        const int32_t rest = left > 0 && left <= f ? tightest(index, r, grant, left, rack) : -1;
+        if (rest >= 0) {
+            dls_grant_add(grant, rest, left);
+            left = 0;
+        }
+    }
+    return left == 0 || gather(index, r, grant, left, 0, dls_place_nodes(index));
+}
+
+bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t rack,
+                  dls_grant *grant)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    int32_t first, end, left = r->gpus;
+    dls_place_rack_range(index, rack, &first, &end);
+    for (int32_t f = most; f >= 1 && left > 0; f--) {
+        for (int32_t node = dls_place_first(index, r, f, f, first);
+             left >= f && node >= 0 && node < end;
+             node = dls_place_first(index, r, f, f, node + 1)) {
+            dls_grant_add(grant, node, f);
+            left -= f;
+        }
+        /* Now less than f is missing, or no node with f is left: the tightest node for the rest. */
+        for (int32_t g = left; g >= 1 && g <= f && left > 0; g++) {
+            for (int32_t node = dls_place_first(index, r, g, g, first);
+                 left > 0 && node >= 0 && node < end;
+                 node = dls_place_first(index, r, g, g, node + 1)) {
+                if (room_on(index, r, grant, node) >= left) {
+                    dls_grant_add(grant, node, left);
+                    left = 0;
+                }
+            }
+        }
+    }
+    return left == 0 || gather(index, r, grant, left, first, end);
+}
+
+int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    for (int32_t f = most; f >= 1; f--) {
+        int32_t nodes, first, end, room = 0;
+        const int32_t rack = dls_place_fullest_rack(index, r->type, f, &nodes);
+        if (rack < 0) {
+            continue;
+        }
+        dls_place_rack_range(index, rack, &first, &end);
+        for (int32_t node = first; node < end && room < r->gpus; node++) {
+            room += dls_place_cpu_limit(index, r, node);
+        }
+        if (room >= r->gpus) {
+            return rack;
+        }
+    }
+    return -1;
+}
+
+bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    const int32_t most = dls_place_max_gpus(index, r->type);
+    int32_t left = r->gpus;
+    for (int32_t f = 1; f <= most && left > 0; f++) {
+        for (int32_t node = dls_place_first(index, r, f, f, 0); left > 0 && node >= 0;
+             node = dls_place_first(index, r, f, f, node + 1)) {
+            const int32_t take = f < left ? f : left;
+            dls_grant_add(grant, node, take);
+            left -= take;
+        }
+    }
+    return left == 0 || gather(index, r, grant, left, 0, dls_place_nodes(index));
+}
+
+int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)
+{
+    int32_t nodes = 0, left = r->gpus;
+    for (int32_t size = dls_place_max_gpus(index, r->type); size >= 1 && left > 0; size--) {
+        const int32_t have = dls_place_sizes(index, r->type, size), want = (left + size - 1) / size;
+        const int32_t take = have < want ? have : want;
+        nodes += take;
+        left -= take * size;
+    }
+    return left > 0 ? 0 : nodes;
+}

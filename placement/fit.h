@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ways to fill a grant that several placement policies share. Each grants exactly the gang or says
+ * that it cannot; what a grant holds after a failure is for dls_grant_reset. CPU and memory of the
+ * request are respected.
+ */
+#ifndef DLS_PLACEMENT_FIT_H
+#define DLS_PLACEMENT_FIT_H
+
+#include "dlsim/policy.h"
+
+/* The fewest nodes; among those the tightest; then the fewest racks: see fit.c. Fails only if the
+ * gang does not fit at all. O(nodes given x (GPUs of a node + log racks)). */
+bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant);
+/* The same inside one rack, greedily: the emptiest nodes, then the tightest for the remainder.
+ * O(nodes of the rack x GPUs of a node). */
+bool dls_fit_rack(const dls_place_index *index, const dls_request *r, int32_t rack,
+                  dls_grant *grant);
+/* A rack that may hold the gang: of those with most nodes of f free GPUs, f = GPUs of a node ... 1,
+ * the first whose usable GPUs suffice; -1: none of them. O(GPUs of a node x nodes of a rack). */
+int32_t dls_fit_find_rack(const dls_place_index *index, const dls_request *r);
+/* Leftovers first: the nodes with the fewest free GPUs, whatever their number, so that whole nodes
+ * stay whole for gangs that need them. O(nodes given x GPUs of a node). */
+bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_grant *grant);
+
+/* Fewest nodes of the type on which the gang fits when the cluster is empty, CPU and memory aside;
+ * 0: on none. O(GPUs of a node). */
+int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r);
+
+#endif

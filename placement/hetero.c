@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * hetero: of the GPU types that a job may use and that have room now, the one on which the
+ * predictor expects it to end first; there as `consolidated`. It never waits for a faster type. A
+ * job of which the predictor knows nothing finds all types equal.
+ */
+#include "base/alloc.h"
+#include "placement/fit.h"
+#include "placement/index.h"
+
+#include <math.h>
+
+typedef struct hetero {
+    dls_grant trial;
+} hetero;
+
+static void fini(void *state)
+{
+    dls_free(((hetero *)state)->trial.part);
+}
+
+static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    (void)state;
+    return dls_fit_consolidated(index, r, grant);
+}
+
+static double cost(void *state, const dls_place_index *index, const dls_request *r)
+{
+    hetero *h = state;
+    dls_forecast f;
+    dls_grant_reset(&h->trial);
+    if (!dls_fit_consolidated(index, r, &h->trial) || h->trial.failed) {
+        return (double)INFINITY;
+    }
+    const dls_shape shape = dls_grant_shape(&h->trial, index, r->type);
+    return dls_place_forecast(r, r->job, &shape, &f) ? f.iteration_s : 0;
+}
+
+const dls_placement_ops dls_placement_ops_hetero = {
+    .abi = DLS_POLICY_ABI,
+    .name = "hetero",
+    .summary = "the GPU type that is predicted to be fastest, there on the fewest nodes",
+    .needs_forecast = true,
+    .state_bytes = sizeof(hetero),
+    .fini = fini,
+    .place = place,
+    .cost = cost,
+};

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "placement/traffic.h"
+
+#include "base/alloc.h"
+#include "dlsim/predictor.h"
+
+#include <math.h>
+#include <string.h>
+
+dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_error *err)
+{
+    t->n_nodes = index->n_nodes;
+    t->n_racks = index->n_racks;
+    t->spare_entry = -1;
+    const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
+    t->link = dls_alloc_zero(n_links, sizeof *t->link);
+    t->freed = dls_alloc_zero((size_t)t->n_nodes, sizeof *t->freed);
+    t->touched = dls_alloc_zero((size_t)t->n_nodes, sizeof *t->touched);
+    if (!t->link || !t->freed || !t->touched) {
+        return dls_nomem(err, "links", n_links * sizeof *t->link);
+    }
+    memset(t->link, 0xff, n_links * sizeof *t->link);
+    return DLS_OK;
+}
+
+void dls_traffic_fini(dls_traffic *t)
+{
+    for (size_t i = 0; i < t->n_runners; i++) {
+        dls_free(t->runner[i].part);
+    }
+    for (int32_t k = 0; k < DLS_TYPES_MAX; k++) {
+        dls_free(t->end[k]);
+    }
+    dls_free(t->runner);
+    dls_free(t->spare);
+    dls_free(t->of);
+    dls_free(t->link);
+    dls_free(t->entry);
+    dls_free(t->freed);
+    dls_free(t->touched);
+}
+
+dls_pulse dls_pulse_of(const dls_forecast *f)
+{
+    const double tx = f->metric[DLS_NET_TX_ACTIVE], rx = f->metric[DLS_NET_RX_ACTIVE];
+    const double burst_s = fmin(fmax(tx, rx), f->iteration_s); /* fmax ignores a NAN */
+    const bool known = f->iteration_s > 0 && burst_s > 0 && f->link_bps > 0;
+    return known ? (dls_pulse){.period_s = f->iteration_s, .burst_s = burst_s, .bps = f->link_bps}
+                 : (dls_pulse){0};
+}
+
+/* ---- who runs ----------------------------------------------------------------------------------
+ */
+
+/* Where `runner` stands, or would stand, among those of its type. */
+static size_t rank_of(const dls_traffic *t, const dls_runner *p, int32_t slot)
+{
+    const dls_by_end *end = t->end[p->type];
+    size_t low = 0, high = t->n_end[p->type];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (end[middle].end_us < p->end_us ||
+            (end[middle].end_us == p->end_us && end[middle].runner < slot)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void leave_link(dls_traffic *t, int32_t link, int32_t slot)
+{
+    int32_t *at = &t->link[link];
+    while (*at >= 0 && t->entry[*at].runner != slot) {
+        at = &t->entry[*at].next;
+    }
+    if (*at >= 0) {
+        const int32_t gone = *at;
+        *at = t->entry[gone].next;
+        t->entry[gone].next = t->spare_entry;
+        t->spare_entry = gone;
+    }
+}
+
+static void join_link(dls_traffic *t, int32_t link, int32_t slot)
+{
+    int32_t at = t->link[link];
+    while (at >= 0 && t->entry[at].runner != slot) {
+        at = t->entry[at].next;
+    }
+    if (at >= 0) {
+        return; /* a rack's uplink is met once a node */
+    }
+    at = t->spare_entry;
+    if (at >= 0) {
+        t->spare_entry = t->entry[at].next;
+    } else {
+        if (dls_grow(&t->entry, &t->entry_cap, t->n_entries + 1, sizeof *t->entry, NULL) !=
+            DLS_OK) {
+            return;
+        }
+        at = (int32_t)t->n_entries++;
+    }
+    t->entry[at] = (dls_on_link){.runner = slot, .next = t->link[link]};
+    t->link[link] = at;
+}
+
+static void each_link(dls_traffic *t, const dls_place_index *index, int32_t slot,
+                      void (*visit)(dls_traffic *t, int32_t link, int32_t slot))
+{
+    const dls_runner *p = &t->runner[slot];
+    if (!(p->pulse.period_s > 0) || p->n < 2) {
+        return;
+    }
+    for (size_t i = 0; i < p->n; i++) {
+        visit(t, p->part[i].node, slot);
+        if (p->uplinks) {
+            visit(t, t->n_nodes + dls_place_rack(index, p->part[i].node), slot);
+        }
+    }
+}
+
+/* A free slot with room for n parts and in all the tables; -1: out of memory. */
+static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
+{
+    const size_t job = (size_t)r->job, type = (size_t)r->type;
+    if (job >= t->n_jobs) {
+        if (dls_grow(&t->of, &t->job_cap, job + 1, sizeof *t->of, NULL) != DLS_OK) {
+            return -1;
+        }
+        memset(t->of + t->n_jobs, 0, (t->job_cap - t->n_jobs) * sizeof *t->of);
+        t->n_jobs = t->job_cap;
+    }
+    if (dls_grow(&t->end[type], &t->end_cap[type], t->n_end[type] + 1, sizeof *t->end[type],
+                 NULL) != DLS_OK) {
+        return -1;
+    }
+    if (t->n_spare == 0) {
+        /* One place among the spare ones for every slot, so that stopping never fails. */
+        if (dls_grow(&t->spare, &t->spare_cap, t->n_runners + 1, sizeof *t->spare, NULL) !=
+                DLS_OK ||
+            dls_grow(&t->runner, &t->runner_cap, t->n_runners + 1, sizeof *t->runner, NULL) !=
+                DLS_OK) {
+            return -1;
+        }
+        t->runner[t->n_runners] = (dls_runner){0};
+        t->spare[t->n_spare++] = (int32_t)t->n_runners++;
+    }
+    const int32_t slot = t->spare[t->n_spare - 1];
+    dls_runner *p = &t->runner[slot];
+    if (dls_grow(&p->part, &p->cap, n, sizeof *p->part, NULL) != DLS_OK) {
+        return -1;
+    }
+    t->n_spare--;
+    return slot;
+}
+
+void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
+                         const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s)
+{
+    const int32_t slot = new_slot(t, r, n);
+    if (slot < 0) {
+        return;
+    }
+    dls_runner *p = &t->runner[slot];
+    dls_grant grant = {.part = p->part, .n = n, .gpus = r->gpus};
+    for (size_t i = 0; i < n; i++) {
+        p->part[i] = (dls_part){nodes[i], gpus[i]};
+    }
+    const dls_shape shape = dls_grant_shape(&grant, index, r->type);
+    dls_forecast f;
+    p->n = n;
+    p->job = r->job;
+    p->type = r->type;
+    p->uplinks = shape.n_racks > 1;
+    p->end_us = DLS_NEVER;
+    p->pulse = (dls_pulse){0};
+    if (dls_place_forecast(r, r->job, &shape, &f)) {
+        const double left_us = f.remaining_s * 1e6;
+        p->end_us = left_us < 9e17 ? r->now_us + (int64_t)left_us : DLS_NEVER;
+        p->pulse = dls_pulse_of(&f);
+        p->pulse.shift_s = isnan(shift_s) ? (double)r->now_us / 1e6 : shift_s;
+    }
+    t->of[r->job] = slot + 1;
+    const size_t at = rank_of(t, p, slot);
+    dls_by_end *end = t->end[r->type];
+    memmove(end + at + 1, end + at, (t->n_end[r->type] - at) * sizeof *end);
+    end[at] = (dls_by_end){p->end_us, slot};
+    t->n_end[r->type]++;
+    each_link(t, index, slot, join_link);
+}
+
+void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job)
+{
+    if ((size_t)job >= t->n_jobs || t->of[job] == 0) {
+        return;
+    }
+    const int32_t slot = t->of[job] - 1;
+    const dls_runner *p = &t->runner[slot];
+    const size_t at = rank_of(t, p, slot);
+    dls_by_end *end = t->end[p->type];
+    each_link(t, index, slot, leave_link);
+    t->n_end[p->type]--;
+    memmove(end + at, end + at + 1, (t->n_end[p->type] - at) * sizeof *end);
+    t->of[job] = 0;
+    t->spare[t->n_spare++] = slot;
+}
+
+/* ---- what is expected --------------------------------------------------------------------------
+ */
+
+int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
+                            int64_t now_us)
+{
+    const int32_t most = dls_place_max_gpus(index, want->type);
+    const bool whole = want->n_nodes > 1;
+    int32_t n_touched = 0, have = 0;
+    int64_t wait_us = DLS_NEVER;
+    if (whole) {
+        have = dls_place_count(index, want->type, most);
+    } else {
+        for (int32_t f = want->gpus; f <= most; f++) {
+            have += dls_place_count(index, want->type, f);
+        }
+    }
+    if (have >= want->n_nodes) {
+        return 0;
+    }
+    const dls_by_end *end = t->end[want->type];
+    const size_t n =
+        t->n_end[want->type] < DLS_TRAFFIC_LOOK ? t->n_end[want->type] : DLS_TRAFFIC_LOOK;
+    for (size_t i = 0; i < n && wait_us == DLS_NEVER && end[i].end_us < DLS_NEVER; i++) {
+        const dls_runner *p = &t->runner[end[i].runner];
+        for (size_t k = 0; k < p->n; k++) {
+            const int32_t node = p->part[k].node, enough = whole ? most : want->gpus;
+            const int32_t before = dls_place_free(index, node) + t->freed[node];
+            const int32_t after = before + p->part[k].gpus;
+            if (t->freed[node] == 0) {
+                t->touched[n_touched++] = node;
+            }
+            t->freed[node] += p->part[k].gpus;
+            have += before < enough && after >= enough;
+        }
+        if (have >= want->n_nodes) {
+            wait_us = end[i].end_us > now_us ? end[i].end_us - now_us : 0;
+        }
+    }
+    while (n_touched > 0) {
+        t->freed[t->touched[--n_touched]] = 0;
+    }
+    return wait_us;
+}
+
+static double link_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link)
+{
+    return link < t->n_nodes ? dls_place_nic_bps(index, link)
+                             : dls_place_uplink_bps(index, link - t->n_nodes);
+}
+
+/* The k-th link of a grant's: its nodes', then, if it spans racks, its racks'; -1: no more. A rack
+ * is met once a node of it. */
+static int32_t link_of(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                       bool uplinks, size_t k)
+{
+    if (k < grant->n) {
+        return grant->part[k].node;
+    }
+    return uplinks && k < 2 * grant->n
+               ? t->n_nodes + dls_place_rack(index, grant->part[k - grant->n].node)
+               : -1;
+}
+
+static bool spans_racks(const dls_grant *grant, const dls_place_index *index)
+{
+    for (size_t i = 1; i < grant->n; i++) {
+        if (dls_place_rack(index, grant->part[i].node) !=
+            dls_place_rack(index, grant->part[0].node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                         dls_cassini_link links[DLS_CASSINI_LINKS])
+{
+    const bool uplinks = spans_racks(grant, index);
+    size_t n = 0;
+    int32_t link, last = -1;
+    for (size_t k = 0; grant->n > 1 && n < DLS_CASSINI_LINKS &&
+                       (link = link_of(t, index, grant, uplinks, k)) >= 0;
+         k++) {
+        const double capacity = link_capacity(t, index, link);
+        if (link == last || !(capacity > 0) || t->link[link] < 0) {
+            continue;
+        }
+        last = link;
+        dls_cassini_link *l = &links[n++];
+        *l = (dls_cassini_link){.capacity_bps = capacity};
+        for (int32_t at = t->link[link]; at >= 0 && l->n < DLS_CASSINI_JOBS;
+             at = t->entry[at].next) {
+            l->pulse[l->n++] = t->runner[t->entry[at].runner].pulse;
+        }
+    }
+    return n;
+}
+
+static double mean_bps(const dls_pulse *p)
+{
+    return p->bps * p->burst_s / p->period_s;
+}
+
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                      const dls_forecast *f, double part)
+{
+    const dls_pulse mine = dls_pulse_of(f);
+    const bool uplinks = spans_racks(grant, index);
+    int32_t link;
+    if (!(mine.period_s > 0) || grant->n < 2) {
+        return true;
+    }
+    for (size_t k = 0; (link = link_of(t, index, grant, uplinks, k)) >= 0; k++) {
+        const double capacity = link_capacity(t, index, link);
+        double sum = mean_bps(&mine);
+        for (int32_t at = t->link[link]; at >= 0; at = t->entry[at].next) {
+            sum += mean_bps(&t->runner[t->entry[at].runner].pulse);
+        }
+        if (capacity > 0 && sum > part * capacity) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a policy that asks the predictor remembers of the running jobs: when each is expected to
+ * end, and what it sends over which links. Fed by the hooks `started` and `stopped`.
+ *
+ * A job on several nodes sends over their network links; a job in several racks also over the
+ * racks' uplinks, as much as one of its nodes does: in a ring each rack is entered and left once.
+ */
+#ifndef DLS_PLACEMENT_TRAFFIC_H
+#define DLS_PLACEMENT_TRAFFIC_H
+
+#include "placement/cassini.h"
+#include "placement/index.h"
+
+typedef struct dls_runner {
+    int64_t end_us;  /* predicted */
+    dls_pulse pulse; /* period_s 0: sends nothing, or nothing is known */
+    dls_part *part;  /* [n] owned, kept for the next job of this slot */
+    size_t n, cap;
+    int32_t job, type;
+    bool uplinks;
+} dls_runner;
+
+typedef struct dls_on_link {
+    int32_t runner, next;
+} dls_on_link;
+
+typedef struct dls_by_end {
+    int64_t end_us;
+    int32_t runner;
+} dls_by_end;
+
+typedef struct dls_traffic {
+    int32_t n_nodes, n_racks;
+    dls_runner *runner;
+    size_t n_runners, runner_cap;
+    int32_t *spare; /* slots that are free */
+    size_t n_spare, spare_cap;
+    int32_t *of; /* [n_jobs] slot of a job + 1; 0: none */
+    size_t n_jobs, job_cap;
+    dls_by_end *end[DLS_TYPES_MAX]; /* ascending */
+    size_t n_end[DLS_TYPES_MAX], end_cap[DLS_TYPES_MAX];
+    int32_t *link; /* [n_nodes + n_racks] head of a list of dls_on_link, -1 */
+    dls_on_link *entry;
+    size_t n_entries, entry_cap;
+    int32_t spare_entry;
+    int32_t *freed, *touched; /* [n_nodes] scratch of dls_traffic_wait_us */
+} dls_traffic;
+
+dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index,
+                            dls_error *err) DLS_MUST_CHECK;
+void dls_traffic_fini(dls_traffic *t);
+
+/* The pulse that a forecast describes; period_s 0 if it does not. */
+dls_pulse dls_pulse_of(const dls_forecast *f);
+
+/* A job that memory does not suffice for is not remembered. O(jobs running + nodes). */
+void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
+                         const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s);
+void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
+
+/* When, from now on, the shape will have become free if running jobs end as predicted and nothing
+ * else starts: 0 now, DLS_NEVER if not within the next DLS_TRAFFIC_LOOK ends. One node: a node with
+ * so many free GPUs; several: so many idle nodes. O(DLS_TRAFFIC_LOOK x nodes of a job). */
+#define DLS_TRAFFIC_LOOK 64
+int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
+                            int64_t now_us);
+
+/* The links that a grant crosses and that other jobs send over, with their pulses; links of unknown
+ * or unlimited capacity are left out. Returns how many. */
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                         dls_cassini_link links[DLS_CASSINI_LINKS]);
+/* Does what `f` sends on average fit beside the averages of the others, on every link of the grant,
+ * up to `part` of its capacity? true if nothing is known of f or of the links. */
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                      const dls_forecast *f, double part);
+
+#endif
