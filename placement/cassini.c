@@ -2,6 +2,7 @@
 #include "placement/cassini.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 /* A pulse in slices. */
 typedef struct sliced {
@@ -12,7 +13,7 @@ typedef struct sliced {
 
 static sliced slice_pulse(const dls_pulse *p, double slice_s)
 {
-    const double period = fmax(1, nearbyint(p->period_s / slice_s));
+    const double period = fmin(DLS_CASSINI_TICKS, fmax(1, nearbyint(p->period_s / slice_s)));
     const double scaled_s = p->period_s / period; /* the slice that divides this period */
     double shift = fmod(p->shift_s, p->period_s);
     shift += shift < 0 ? p->period_s : 0;
@@ -46,11 +47,21 @@ static int64_t common(int64_t a, int64_t b)
     return lcm < DLS_CASSINI_TICKS ? lcm : DLS_CASSINI_TICKS;
 }
 
+/* A link that could carry everybody at once never has to be looked at. */
+static bool always_enough(const dls_cassini_link *link, const dls_pulse *mine)
+{
+    double sum = mine->bps;
+    for (int32_t j = 0; j < link->n; j++) {
+        sum += link->pulse[j].bps;
+    }
+    return sum <= link->capacity_bps;
+}
+
 /* score[s] of one link for every shift of mine by s slices, if lower than what is there. */
 static void score_link(const dls_cassini_link *link, sliced mine, double slice_s, double *score,
                        int64_t n_shifts)
 {
-    double sum[DLS_CASSINI_TICKS] = {0};
+    double sum[DLS_CASSINI_TICKS] = {0}, own[DLS_CASSINI_TICKS];
     int64_t ticks = common(mine.period, 1);
     for (int32_t j = 0; j < link->n; j++) {
         ticks = common(ticks, slice_pulse(&link->pulse[j], slice_s).period);
@@ -61,11 +72,15 @@ static void score_link(const dls_cassini_link *link, sliced mine, double slice_s
             sum[t] += rate_at(&p, t);
         }
     }
+    for (int64_t t = 0; t < DLS_CASSINI_TICKS; t++) {
+        own[t] = rate_at(&mine, t) - link->capacity_bps;
+    }
     for (int64_t s = 0; s < n_shifts; s++) {
+        const int64_t shift = s * mine.period / n_shifts;
         double excess = 0;
-        mine.shift = s * mine.period / n_shifts;
-        for (int64_t t = 0; t < ticks; t++) {
-            excess += fmax(0, sum[t] + rate_at(&mine, t) - link->capacity_bps);
+        for (int64_t t = 0, at = shift > 0 ? mine.period - shift : 0; t < ticks; t++) {
+            excess += fmax(0, sum[t] + own[at]);
+            at = at + 1 < mine.period ? at + 1 : 0;
         }
         score[s] = fmin(score[s], 1 - excess / (double)ticks / link->capacity_bps);
     }
@@ -90,7 +105,9 @@ double dls_cassini_score(const dls_cassini_link *links, size_t n_links, const dl
         score[s] = 1;
     }
     for (size_t i = 0; i < n_links; i++) {
-        score_link(&links[i], me, slice_s, score, n_shifts);
+        if (!always_enough(&links[i], mine)) {
+            score_link(&links[i], me, slice_s, score, n_shifts);
+        }
     }
     for (int64_t s = 1; s < n_shifts; s++) {
         best = score[s] > score[best] ? s : best;

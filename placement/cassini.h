@@ -10,7 +10,8 @@
  * A job that comes can be held back once by a time shift; those that run keep theirs. The score of
  * a placement is that of its worst link, under the best shift. Time is cut into slices of a
  * DLS_CASSINI_SLICES-th of the shortest period, periods are rounded to slices, and the mean goes
- * over their common period or, if that is longer, its first DLS_CASSINI_TICKS slices.
+ * over their common period or, if that is longer, its first DLS_CASSINI_TICKS slices. A period of
+ * more slices than that counts as one of so many.
  */
 #ifndef DLS_PLACEMENT_CASSINI_H
 #define DLS_PLACEMENT_CASSINI_H
@@ -19,7 +20,7 @@
 #include <stdint.h>
 
 #define DLS_CASSINI_SLICES 24
-#define DLS_CASSINI_TICKS 768
+#define DLS_CASSINI_TICKS 480
 #define DLS_CASSINI_JOBS 16  /* on a link; of more the first count */
 #define DLS_CASSINI_LINKS 32 /* of a placement; likewise */
 

@@ -6,7 +6,9 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "dlsim/predictor.h"
 #include "placement/index.h"
+#include "placement/know.h"
 #include "support/sim_case.h"
 
 #include <time.h>
@@ -24,6 +26,7 @@ struct gang {
     dls_part part[64];
     uint64_t mask[64];
     size_t n;
+    int32_t job;
 };
 
 static int32_t draw_size(dls_rng *rng)
@@ -32,28 +35,72 @@ static int32_t draw_size(dls_rng *rng)
     return size[dls_rng_below(rng, sizeof size / sizeof *size)];
 }
 
-static bool place(const dls_placement_ops *ops, dls_place_index *index, dls_grant *grant,
-                  int32_t gpus, int32_t id, struct gang *g)
+/* A predictor that costs next to nothing: the more nodes, the slower. */
+static bool forecast(void *user, int32_t job, const dls_shape *shape, dls_forecast *out)
 {
-    const dls_request r = {.job = id, .gpus = gpus, .seed = 1};
-    grant->n = 0;
-    grant->gpus = 0;
-    g->n = 0;
-    if (index->free_gpus < gpus || !ops->place(NULL, index, &r, grant) || grant->n > 64) {
-        return false;
-    }
-    for (size_t i = 0; i < grant->n; i++) {
-        g->part[i] = grant->part[i];
-        g->mask[i] = dls_place_take(index, g->part[i].node, g->part[i].gpus, 0, 0);
-    }
-    g->n = grant->n;
+    (void)user;
+    *out = (dls_forecast){
+        .iteration_s = 0.2 + 0.01 * (job % 5) * shape->n_nodes, .link_bps = 1e8, .mem_bytes = 1e9};
+    out->remaining_s = 1e4 * out->iteration_s;
+    out->metric[DLS_NET_TX_ACTIVE] = 0.1;
     return true;
 }
 
-static void leave(dls_place_index *index, struct gang *g)
+static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+{
+    static const dls_shape shape[2] = {{0, 8, 1, 1}, {0, 8, 2, 1}};
+    (void)user;
+    (void)job;
+    *n = 2;
+    return shape;
+}
+
+typedef struct policy {
+    const dls_placement_ops *ops;
+    void *state;
+    dls_place_index *index;
+    dls_grant grant;
+    dls_know know;
+} policy;
+
+static bool place(policy *p, int32_t gpus, int32_t id, struct gang *g)
+{
+    int64_t retry_us = DLS_NEVER;
+    int32_t node[64], count[64];
+    const dls_request r = {.job = id,
+                           .gpus = gpus,
+                           .seed = 1,
+                           .now_us = id * INT64_C(1000000),
+                           .tensor_skew = 0.1 * (id % 10),
+                           .know = &p->know,
+                           .retry_us = &retry_us};
+    dls_grant_reset(&p->grant);
+    g->n = 0;
+    g->job = r.job;
+    if (p->index->free_gpus < gpus || !p->ops->place(p->state, p->index, &r, &p->grant) ||
+        p->grant.n > 64) {
+        return false;
+    }
+    for (size_t i = 0; i < p->grant.n; i++) {
+        g->part[i] = p->grant.part[i];
+        g->mask[i] = dls_place_take(p->index, g->part[i].node, g->part[i].gpus, 0, 0);
+        node[i] = g->part[i].node;
+        count[i] = g->part[i].gpus;
+    }
+    g->n = p->grant.n;
+    if (p->ops->started) {
+        p->ops->started(p->state, p->index, &r, node, count, g->n);
+    }
+    return true;
+}
+
+static void leave(policy *p, struct gang *g, int64_t now_us)
 {
     for (size_t i = 0; i < g->n; i++) {
-        dls_place_give(index, g->part[i].node, g->mask[i], 0, 0);
+        dls_place_give(p->index, g->part[i].node, g->mask[i], 0, 0);
+    }
+    if (g->n > 0 && p->ops->stopped) {
+        p->ops->stopped(p->state, p->index, g->job, now_us, 1000000);
     }
     g->n = 0;
 }
@@ -62,17 +109,22 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
 {
     static struct gang gang[GANGS];
     dls_cluster_spec spec = case_cluster(nodes, 8, 32);
-    dls_place_index *index;
-    dls_grant grant = {0};
+    dls_option_value values[16];
+    policy p = {.ops = ops, .know = {forecast, candidates, NULL}};
     dls_error err;
-    if (dls_place_index_create(&spec, &index, &err) != DLS_OK) {
+    spec.groups[0].nic_bps = 1e9;
+    spec.rack_uplink_bps = 4e9;
+    p.state = calloc(1, ops->state_bytes + 1);
+    case_defaults(ops->options, values);
+    if (dls_place_index_create(&spec, &p.index, &err) != DLS_OK ||
+        (ops->init && ops->init(p.state, p.index, values, &err) != DLS_OK)) {
         case_fail(&err);
     }
     dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, (uint64_t)nodes);
     /* Fill most of a large cluster for good, node by node with holes of every size. */
     for (int node = 0; node < nodes; node++) {
         if (dls_rng_below(&rng, 10) > 0) {
-            dls_place_take(index, node, (int32_t)dls_rng_below(&rng, 9), 0, 0);
+            dls_place_take(p.index, node, (int32_t)dls_rng_below(&rng, 9), 0, 0);
         }
     }
     const int n_gangs = nodes / 2 < GANGS ? nodes / 2 : GANGS;
@@ -81,16 +133,20 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
     const double start = now_ns();
     for (int k = 0; k < rounds; k++) {
         struct gang *g = &gang[dls_rng_below(&rng, (uint64_t)n_gangs)];
-        leave(index, g);
+        leave(&p, g, k * INT64_C(1000000));
         gave++;
-        placed += place(ops, index, &grant, draw_size(&rng), k, g);
+        placed += place(&p, draw_size(&rng), k, g);
     }
     const double ns = (now_ns() - start) / rounds;
     printf("{\"placement\": \"%s\", \"nodes\": %d, \"ns_per_place_and_give\": %.0f, "
            "\"placed_frac\": %.3f}\n",
            ops->name, nodes, ns, (double)placed / (double)gave);
-    dls_free(grant.part);
-    dls_place_index_destroy(index);
+    if (ops->fini) {
+        ops->fini(p.state);
+    }
+    free(p.state);
+    dls_free(p.grant.part);
+    dls_place_index_destroy(p.index);
     free(spec.groups);
 }
 
