@@ -95,7 +95,7 @@ static void grad_conv(const ctx *c)
     const net_var *var = &net->vars[r->var[0]];
     const dls_shape *out = &net->tensors[r->out].shape;
     dls_op_dims d = r->dims;
-    const double flops = 2.0 * (double)d.m * (double)d.n * (double)d.k * d.groups;
+    const double flops = dls_work_product(&d);
     const bool depthwise = r->kind == DLS_OP_DEPTHWISE_CONV;
     d.m = r->dims.n;
     d.n = r->dims.k;
@@ -135,7 +135,7 @@ static int32_t product(dls_net *net, dls_op_kind kind, const dls_shape *shape, d
                            .element_bytes = net->element_bytes,
                            .read_bytes = d.batch * (d.m * d.k + d.k * d.n) * net->element_bytes,
                            .write_bytes = bytes_of(net, shape),
-                           .flops = 2.0 * (double)d.batch * (double)d.m * (double)d.n * (double)d.k,
+                           .flops = dls_work_product(&d),
                            .dims = &d};
     return dls_net_emit(net, kind, &work, (int32_t[]){a, b}, 2);
 }
@@ -194,7 +194,7 @@ static void grad_norm(const ctx *c)
     const dls_shape in = input(c, 0)->shape;
     const int32_t node =
         emit(net, (dls_op_kind)(c->rec->kind + 1), &in, 4 * bytes_of(net, &in),
-             8.0 * (double)dls_shape_size(&in),
+             DLS_WORK_NORM_GRAD * (double)dls_shape_size(&in),
              (int32_t[]){c->dy, input(c, 0)->node, net->vars[c->rec->var[0]].read}, 3);
     give(c, 0, node);
     give_var(c, 0, node);

@@ -6,6 +6,7 @@
 #define DLS_GRAPH_NET_IMPL_H
 
 #include "predictor/graph/net.h"
+#include "predictor/graph/work.h"
 
 #define DLS_NET_DIMS 4
 #define DLS_NET_INPUTS 40 /* the widest concatenation of the zoo: a dense block, DLRM */

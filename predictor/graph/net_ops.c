@@ -145,7 +145,7 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
                            .element_bytes = net->element_bytes,
                            .read_bytes = bytes_of(net, &in) + bytes_of(net, &filter),
                            .write_bytes = bytes_of(net, &shape),
-                           .flops = 2.0 * (double)d.m * (double)d.n * (double)d.k * d.groups,
+                           .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node =
         dls_net_emit(net, kind, &work, (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
@@ -174,7 +174,7 @@ static dls_tensor matmul(dls_net *net, dls_tensor x, int32_t var, int64_t n, boo
                            .element_bytes = net->element_bytes,
                            .read_bytes = read,
                            .write_bytes = bytes_of(net, &shape),
-                           .flops = 2.0 * (double)d.m * (double)n * (double)k,
+                           .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node = dls_net_emit(net, DLS_OP_MATMUL, &work,
                                       (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
@@ -223,7 +223,7 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
                            .element_bytes = net->element_bytes,
                            .read_bytes = d.batch * (m * k + k * n) * net->element_bytes,
                            .write_bytes = bytes_of(net, &shape),
-                           .flops = 2.0 * (double)d.batch * (double)m * (double)n * (double)k,
+                           .flops = dls_work_product(&d),
                            .dims = &d};
     const int32_t node = dls_net_emit(net, DLS_OP_BATCH_MATMUL, &work,
                                       (int32_t[]){at(net, x)->node, at(net, y)->node}, 2);
@@ -276,7 +276,7 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
     const int32_t in[3] = {at(net, x)->node, net->vars[gamma].read,
                            bias ? net->vars[beta].read : -1};
     const int32_t node = emit(net, kind, &shape, 2 * bytes_of(net, &shape),
-                              5.0 * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
+                              DLS_WORK_NORM * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_NORM, kind, x, &shape, node, &rec);
     if (rec) {
@@ -387,7 +387,7 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
 {
     const dls_shape shape = at(net, x)->shape;
     const int32_t node = emit(net, DLS_OP_SOFTMAX, &shape, bytes_of(net, &shape),
-                              5.0 * (double)dls_shape_size(&shape), &at(net, x)->node, 1);
+                              DLS_WORK_SOFTMAX * (double)dls_shape_size(&shape), &at(net, x)->node, 1);
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
 

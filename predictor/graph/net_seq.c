@@ -224,7 +224,7 @@ void dls_net_loss(dls_net *net, dls_tensor logits)
                            .extra_out_bytes = bytes_of(net, &shape),
                            .read_bytes = 2 * bytes_of(net, &shape),
                            .write_bytes = bytes_of(net, &shape) + bytes_of(net, &per),
-                           .flops = 5.0 * (double)dls_shape_size(&shape)};
+                           .flops = DLS_WORK_LOSS * (double)dls_shape_size(&shape)};
     const int32_t entropy = dls_net_emit(net, DLS_OP_CROSS_ENTROPY, &work,
                                          (int32_t[]){node_of(net, logits), target}, 2);
     const int32_t axis = dls_net_const(net, 1);

@@ -6,14 +6,6 @@
 
 static const dls_shape scalar = {.n = 0};
 
-/* FLOPs per parameter of one update. */
-static const double update_flops[] = {
-    [DLS_OPTIMISER_SGD] = 2,
-    [DLS_OPTIMISER_MOMENTUM] = 4,
-    [DLS_OPTIMISER_RMSPROP] = 8,
-    [DLS_OPTIMISER_ADAM] = 12,
-};
-
 static const dls_op_kind update_kinds[] = {
     [DLS_OPTIMISER_SGD] = DLS_OP_APPLY_SGD,
     [DLS_OPTIMISER_MOMENTUM] = DLS_OP_APPLY_MOMENTUM,
@@ -125,7 +117,7 @@ static int32_t apply(dls_net *net, const net_var *var, int32_t rate)
                            .read_bytes = (2 + words) * bytes,
                            .write_bytes = (1 + words) * bytes,
                            .param_bytes = bytes,
-                           .flops = update_flops[kind] * (double)dls_shape_size(&shape)};
+                           .flops = dls_work_update(kind) * (double)dls_shape_size(&shape)};
     int32_t in[5] = {var->node, gradient(net, var, &shape), rate};
     for (int32_t i = 0; i < words; i++) {
         in[3 + i] = slot(net, &var->shape);

@@ -8,6 +8,7 @@
 #include "cli/ui.h"
 #include "predictor/graph/dot.h"
 #include "predictor/graph/features.h"
+#include "predictor/graph/import.h"
 #include "predictor/graph/zoo.h"
 
 #include <inttypes.h>
@@ -16,17 +17,24 @@
 static const char help[] =
     "Usage: dlsim graph zoo                            the models and their sizes\n"
     "       dlsim graph zoo MODEL -o G.h5 [OPTION]...  write the training graph of a model\n"
+    "       dlsim graph import FILE -o G.h5 [OPTION]...\n"
+    "                                                  a TensorFlow GraphDef or ONNX file\n"
     "       dlsim graph show GRAPH [OPTION]...         what a graph holds\n"
     "       dlsim graph group GRAPH... -o OUT.h5 [OPTION]...\n"
     "                                                  group graphs for dlsim predict\n"
     "\n"
-    "A GRAPH is a file of `dlsim graph zoo` or the name of a model.\n"
+    "A GRAPH is a file of `dlsim graph zoo` or `import`, a .pb, .pbtxt or .onnx file, or the name of\n"
+    "a model.\n"
     "\n"
     "      --batch=N           samples per worker (default: usual for the model)\n"
-    "      --sequence=N        tokens per sample\n"
+    "                          import: what an unknown first dimension of an input is\n"
+    "      --sequence=N        tokens per sample; import: other unknown dimensions of inputs\n"
     "      --dataset=NAME      label of the data set\n"
     "      --precision=fp32|tf32|fp16|bf16\n"
     "      --optimiser=sgd|momentum|rmsprop|adam\n"
+    "      --device=auto|file|gpu\n"
+    "                          import: what runs on a GPU (as the file says, else everything)\n"
+    "      --training          import: add loss, gradients and optimiser\n"
     "      --grouping=none|uniform|proportional   (uniform)\n"
     "      --groups=N          groups per graph (100)\n"
     "      --group-batch=N     graphs that share a number of groups (proportional; 32)\n"
@@ -39,7 +47,8 @@ static const char help[] =
 
 typedef struct request {
     dls_zoo_options zoo;
-    bool has_numeric, has_optimiser, json;
+    bool has_numeric, has_optimiser, json, training;
+    dls_import_device device;
     dls_grouping_kind grouping;
     int64_t batch, sequence, groups, group_batch, seed, features;
     const char *output, *dot;
@@ -73,6 +82,41 @@ static dls_status unknown_model(const char *word, dls_error *err)
                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
 }
 
+static bool ends_with(const char *word, const char *end)
+{
+    const size_t n = strlen(word);
+    const size_t k = strlen(end);
+    return n >= k && strcmp(word + n - k, end) == 0;
+}
+
+/* What the readers noticed, once, where it disturbs no output. */
+static void tell(const char *path, const dls_import_report *report)
+{
+    if (report->n_unknown > 0) {
+        fprintf(stderr, "dlsim: %s: %d operations of %d unknown kinds count as no work: %s\n", path,
+                (int)report->n_unknown, (int)report->n_unknown_ops, report->unknown);
+    }
+    if (report->n_shapeless > 0) {
+        fprintf(stderr, "dlsim: %s: %d operations have no known shape and count as no work\n", path,
+                (int)report->n_shapeless);
+    }
+}
+
+static dls_status import_file(const char *path, const request *req, dls_opgraph **out,
+                              dls_error *err)
+{
+    const dls_import_options options = {.dataset = req->zoo.dataset,
+                                        .batch = (int32_t)req->batch,
+                                        .sequence = (int32_t)req->sequence,
+                                        .device = req->device,
+                                        .training = req->training,
+                                        .optimiser = req->zoo.optimiser};
+    dls_import_report report;
+    DLS_TRY(dls_graph_import(path, &options, out, &report, err));
+    tell(path, &report);
+    return DLS_OK;
+}
+
 /* A word with a '.' or a '/' is a file. */
 static dls_status open_graph(const char *word, const request *req, dls_opgraph **out,
                              dls_error *err)
@@ -80,6 +124,9 @@ static dls_status open_graph(const char *word, const request *req, dls_opgraph *
     const dls_zoo_model *model = dls_zoo_find(word);
     if (model) {
         return build(model, req, out, err);
+    }
+    if (ends_with(word, ".pb") || ends_with(word, ".pbtxt") || ends_with(word, ".onnx")) {
+        return import_file(word, req, out, err);
     }
     return strpbrk(word, "./") ? dls_opgraph_load(word, out, err) : unknown_model(word, err);
 }
@@ -149,6 +196,15 @@ static dls_status write_model(const char *name, const request *req, dls_error *e
     }
     dls_opgraph *g;
     DLS_TRY(build(model, req, &g, err));
+    const dls_status status = dls_opgraph_save(g, req->output, err);
+    dls_opgraph_destroy(g);
+    return status;
+}
+
+static dls_status write_import(const char *path, const request *req, dls_error *err)
+{
+    dls_opgraph *g;
+    DLS_TRY(import_file(path, req, &g, err));
     const dls_status status = dls_opgraph_save(g, req->output, err);
     dls_opgraph_destroy(g);
     return status;
@@ -319,6 +375,8 @@ enum {
     OPT_GROUP_BATCH,
     OPT_SEED,
     OPT_FEATURES,
+    OPT_DEVICE,
+    OPT_TRAINING,
     OPT_DOT,
     OPT_JSON
 };
@@ -342,6 +400,12 @@ static bool take(int opt, request *req)
                           &req->features);
     case OPT_DATASET:
         req->zoo.dataset = optarg;
+        return true;
+    case OPT_DEVICE:
+        return dls_import_device_find(optarg, &req->device) ||
+               (dls_ui_usage("graph", "unknown device '%s' (auto, file, gpu)", optarg), 0);
+    case OPT_TRAINING:
+        req->training = true;
         return true;
     case OPT_DOT:
         req->dot = optarg;
@@ -385,6 +449,8 @@ int dls_cmd_graph(int argc, char **argv)
                                           {"group-batch", required_argument, NULL, OPT_GROUP_BATCH},
                                           {"seed", required_argument, NULL, OPT_SEED},
                                           {"features", required_argument, NULL, OPT_FEATURES},
+                                          {"device", required_argument, NULL, OPT_DEVICE},
+                                          {"training", no_argument, NULL, OPT_TRAINING},
                                           {"dot", required_argument, NULL, OPT_DOT},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"output", required_argument, NULL, 'o'},
@@ -413,13 +479,15 @@ int dls_cmd_graph(int argc, char **argv)
         status = list_models(&req, &err);
     } else if (strcmp(verb, "zoo") == 0 && n == 1 && req.output) {
         status = write_model(words[0], &req, &err);
+    } else if (strcmp(verb, "import") == 0 && n == 1 && req.output) {
+        status = write_import(words[0], &req, &err);
     } else if (strcmp(verb, "show") == 0 && n == 1) {
         status = show(words[0], &req, &err);
     } else if (strcmp(verb, "group") == 0 && n >= 1 && req.output) {
         status = group(words, (size_t)n, &req, &err);
     } else {
-        return dls_ui_usage("graph", "expected 'zoo', 'zoo MODEL -o FILE', 'show GRAPH' or "
-                                     "'group GRAPH... -o FILE'");
+        return dls_ui_usage("graph", "expected 'zoo', 'zoo MODEL -o FILE', 'import FILE -o FILE', "
+                                     "'show GRAPH' or 'group GRAPH... -o FILE'");
     }
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rules that need nothing but the inputs: the same for TensorFlow and ONNX. Small tensors of
+ * integers are followed by value, because shapes are computed with them.
+ */
+#include "predictor/graph/import_impl.h"
+
+#include <string.h>
+
+void imp_rule_same(imp_graph *g, imp_node *x)
+{
+    imp_out *out = imp_outs(g, x, 1);
+    if (out) {
+        *out = *imp_in(g, x, 0);
+    }
+}
+
+void imp_rule_unary(imp_graph *g, imp_node *x)
+{
+    imp_out1(g, x, &imp_in(g, x, 0)->shape);
+}
+
+void imp_rule_same1(imp_graph *g, imp_node *x)
+{
+    imp_out *out = imp_outs(g, x, 1);
+    if (out) {
+        *out = *imp_in(g, x, 1);
+    }
+}
+
+void imp_rule_either(imp_graph *g, imp_node *x)
+{
+    const imp_shape s = imp_merge(&imp_in(g, x, 0)->shape, &imp_in(g, x, 1)->shape);
+    imp_out1(g, x, &s);
+}
+
+void imp_rule_none(imp_graph *g, imp_node *x)
+{
+    (void)imp_outs(g, x, 0);
+}
+
+void imp_rule_scalar(imp_graph *g, imp_node *x)
+{
+    imp_out1(g, x, &imp_scalar);
+}
+
+/* ---- arithmetic --------------------------------------------------------------------------------
+ */
+
+static int64_t floor_div(int64_t a, int64_t b)
+{
+    const int64_t q = a / b;
+    return q - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+static int64_t fold2(int32_t kind, int64_t a, int64_t b)
+{
+    int64_t c = IMP_UNKNOWN;
+    if (a == IMP_UNKNOWN || b == IMP_UNKNOWN) {
+        return IMP_UNKNOWN;
+    }
+    switch (kind) {
+    case DLS_OP_ADD:
+        return __builtin_add_overflow(a, b, &c) ? IMP_UNKNOWN : c;
+    case DLS_OP_SUB:
+        return __builtin_sub_overflow(a, b, &c) ? IMP_UNKNOWN : c;
+    case DLS_OP_MUL:
+        return __builtin_mul_overflow(a, b, &c) ? IMP_UNKNOWN : c;
+    case DLS_OP_FLOOR_DIV:
+    case DLS_OP_REAL_DIV: /* of integers in ONNX: dimensions, which are not negative */
+        return b == 0 || b == -1 ? (b ? -a : IMP_UNKNOWN) : floor_div(a, b);
+    case DLS_OP_FLOOR_MOD:
+        return b == 0 || b == -1 ? (b ? 0 : IMP_UNKNOWN) : a - b * floor_div(a, b);
+    case DLS_OP_MAXIMUM:
+        return a > b ? a : b;
+    case DLS_OP_MINIMUM:
+        return a < b ? a : b;
+    default:
+        return IMP_UNKNOWN;
+    }
+}
+
+void imp_fold(imp_graph *g, imp_node *x)
+{
+    const imp_out *a = imp_in(g, x, 0);
+    const imp_out *b = imp_in(g, x, 1);
+    const int32_t n = a->n_value > b->n_value ? a->n_value : b->n_value;
+    if (!a->value || !b->value || x->n_out < 1 || x->out->real || n < 1 ||
+        (a->n_value != n && a->n_value != 1) || (b->n_value != n && b->n_value != 1)) {
+        return;
+    }
+    int64_t value[IMP_VALUES_MAX];
+    for (int32_t i = 0; i < n; i++) {
+        value[i] =
+            fold2(x->kind, a->value[a->n_value == 1 ? 0 : i], b->value[b->n_value == 1 ? 0 : i]);
+    }
+    imp_set_values(g, x, value, n, a->shape.rank == 0 && b->shape.rank == 0);
+}
+
+void imp_rule_broadcast(imp_graph *g, imp_node *x)
+{
+    imp_shape s = imp_in(g, x, 0)->shape;
+    for (int32_t i = 1; i < x->n_in; i++) {
+        s = imp_broadcast(&s, &imp_in(g, x, i)->shape);
+    }
+    imp_out1(g, x, &s);
+    if (x->n_in == 2) {
+        imp_fold(g, x);
+    }
+}
+
+void imp_rule_compare(imp_graph *g, imp_node *x)
+{
+    const imp_shape s = imp_broadcast(&imp_in(g, x, 0)->shape, &imp_in(g, x, 1)->shape);
+    imp_out1(g, x, &s);
+    if (x->n_out == 1) {
+        x->out->bytes = 1;
+        x->out->real = false;
+    }
+}
+
+/* ---- about tensors -----------------------------------------------------------------------------
+ */
+
+static void shape_values(imp_graph *g, imp_node *x, imp_out *out, const imp_shape *s)
+{
+    out->bytes = imp_attr_i(x, "out_type", 4 << 1) >> 1 == 8 ? 8 : 4;
+    out->real = false;
+    out->shape = (imp_shape){.rank = 1, .dim = {s->rank}};
+    if (s->rank < 0) {
+        return;
+    }
+    int64_t *value = imp_alloc(g, (size_t)s->rank * sizeof *value);
+    for (int32_t i = 0; value && i < s->rank; i++) {
+        value[i] = s->dim[i] >= 0 ? s->dim[i] : IMP_UNKNOWN;
+    }
+    out->value = value;
+    out->n_value = value ? s->rank : 0;
+}
+
+/* Shape and ShapeN */
+void imp_rule_shape(imp_graph *g, imp_node *x)
+{
+    const int32_t n = x->n_in > 0 ? x->n_in : 1;
+    imp_out *out = imp_outs(g, x, n);
+    for (int32_t i = 0; out && i < n; i++) {
+        const imp_out *in = imp_in(g, x, i);
+        shape_values(g, x, &out[i], in->inner ? in->inner : &in->shape);
+    }
+}
+
+/* Size and Rank */
+void imp_rule_size(imp_graph *g, imp_node *x)
+{
+    const imp_shape s = imp_in(g, x, 0)->shape;
+    const bool rank = x->kind == DLS_OP_RANK;
+    imp_out1(g, x, &imp_scalar);
+    if (x->n_out == 1) {
+        x->out->bytes = 4;
+        x->out->real = false;
+    }
+    if (rank ? s.rank >= 0 : imp_known(&s)) {
+        const int64_t value = rank ? s.rank : imp_elements(&s);
+        imp_set_values(g, x, &value, 1, true);
+    }
+}
+
+/* ---- where tensors come from -------------------------------------------------------------------
+ */
+
+void imp_rule_const(imp_graph *g, imp_node *x)
+{
+    const imp_attr *value = imp_attr_find(x, "value");
+    imp_out *out = imp_outs(g, x, 1);
+    if (out && value && value->tensor) {
+        *out = *value->tensor;
+    }
+}
+
+static void set_type(imp_out *out, int64_t type)
+{
+    out->bytes = (int32_t)(type >> 1);
+    out->real = type & 1;
+}
+
+/* The first dimension is the batch, others that are unknown are the sequence. */
+static void fill_input(const imp_graph *g, imp_shape *s)
+{
+    for (int32_t i = 0; i < s->rank; i++) {
+        const int32_t known = i == 0 ? g->options->batch : g->options->sequence;
+        if (s->dim[i] < 0 && known > 0) {
+            s->dim[i] = known;
+        }
+    }
+}
+
+/* Placeholder: "shape" and "dtype". Iterators: "output_shapes" and "output_types". */
+void imp_rule_input(imp_graph *g, imp_node *x)
+{
+    const imp_attr *shape = imp_attr_find(x, "shape");
+    const imp_attr *shapes = imp_attr_find(x, "output_shapes");
+    const imp_attr *types = imp_attr_find(x, "output_types");
+    if (!types) {
+        types = imp_attr_find(x, "component_types");
+    }
+    shapes = shapes ? shapes : shape;
+    const int32_t n = types && types->n_types > 0 ? types->n_types : 1;
+    imp_out *out = imp_outs(g, x, n);
+    for (int32_t i = 0; out && i < n; i++) {
+        const int64_t type = types && types->n_types > 0 ? types->types[i]
+                                                         : imp_attr_i(x, "dtype", 4 << 1 | 1);
+        set_type(&out[i], type);
+        if (shapes && i < shapes->n_shapes) {
+            out[i].shape = shapes->shapes[i];
+            fill_input(g, &out[i].shape);
+        }
+    }
+}
+
+/* A variable, or the handle of one. */
+void imp_rule_variable(imp_graph *g, imp_node *x)
+{
+    const imp_attr *shape = imp_attr_find(x, "shape");
+    const imp_shape *s = shape && shape->n_shapes == 1 ? &shape->shapes[0] : &imp_no_shape;
+    const int64_t type = imp_attr_i(x, "dtype", 4 << 1 | 1);
+    if (strcmp(x->op, "VarHandleOp") != 0) {
+        imp_out1(g, x, s);
+        if (x->n_out == 1) {
+            set_type(x->out, type);
+        }
+        return;
+    }
+    imp_shape *inner = imp_alloc(g, sizeof *inner);
+    imp_out1(g, x, &imp_scalar);
+    if (x->n_out == 1 && inner) {
+        *inner = *s;
+        x->out->bytes = 0;
+        x->out->real = type & 1;
+        x->out->inner = inner;
+    }
+}
