@@ -4,9 +4,14 @@
  * family, grouped and described for the inspector.
  *
  * Variants of a model are batches from an eighth to four times its usual one, fp32 and fp16, and
- * four optimisers; they are drawn in a seeded order in which usual optimisers come first. Families
- * are divided so that train and test have image, sequence and recommendation models, val has image
- * and sequence models, and the shares are as near to 60/20/20 as seeded tries find.
+ * four optimisers; they are drawn in a seeded order in which usual optimisers come first and what
+ * does not fit 11 GiB comes last.
+ *
+ * Families are divided by seeded tries: train and test have image, sequence and recommendation
+ * models, val has image and sequence models; train has the smallest and the largest model of images
+ * and of sequences by parameters, so that the others lie between; and of the divisions that keep
+ * this the one is taken whose shares are nearest to 60/20/20, in all and for images and sequences
+ * alone. Only variants that fit 11 GiB count.
  */
 #ifndef DLS_DATASET_CORPUS_H
 #define DLS_DATASET_CORPUS_H

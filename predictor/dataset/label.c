@@ -20,7 +20,7 @@ _Static_assert((int)DLS_TRACKS == (int)DLS_RESOURCES &&
 void dls_label_options_init(dls_label_options *o)
 {
     *o = (dls_label_options){.samples_per_step = 64,
-                             .n_samples = 1280,
+                             .n_samples = 1024,
                              .window_frac = 0.25,
                              .step_spread = 0.02,
                              .jitter_frac = 0.1,
@@ -82,7 +82,8 @@ static dls_status observe(const dls_timeline *timeline, const dls_series_options
     smooth(rows[DLS_TRACK_GPU_MEM], series->n_samples, window);
     for (int r = 0; r < DLS_TRACKS; r++) {
         const dls_burst_options how = {.interval_s = series->interval_s,
-                                       .capacity = is_network(r) ? capacity : 1};
+                                       .capacity = is_network(r) ? capacity : 1,
+                                       .no_cycle = true};
         DLS_TRY(dls_burst_analyze(rows[r], series->n_samples, &how, &burst[r], err));
     }
     return DLS_OK;

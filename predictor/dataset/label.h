@@ -22,7 +22,7 @@ typedef struct dls_label_options {
     uint64_t seed;
 } dls_label_options;
 
-/* 64 samples a step, 1280 in all, a quarter of a step, spread 2 %, jitter 10 %, noise 2 %; sigmas
+/* 64 samples a step, 1024 in all, a quarter of a step, spread 2 %, jitter 10 %, noise 2 %; sigmas
  * of residual.h. */
 void dls_label_options_init(dls_label_options *o);
 

@@ -3,6 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "predictor/operator/from_graph.h"
+#include "predictor/operator/model.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,8 +17,9 @@
  */
 
 #define BATCHES 6 /* an eighth to four times the usual batch */
-#define PER_MODEL (BATCHES * 2 * DLS_OPTIMISER_COUNT)
+#define PER_MODEL (BATCHES * N_NUMERICS * DLS_OPTIMISER_COUNT)
 #define UNUSUAL_LAST 0.5 /* how much later another optimiser comes */
+#define LARGE_LAST 2.0   /* and one that needs much memory */
 
 typedef struct ticket {
     dls_variant variant;
@@ -30,26 +33,57 @@ static int by_key(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->order - y->order;
 }
 
-/* All variants of a model in the order in which they are drawn; how many. */
-static size_t all_of(const dls_zoo_model *model, size_t idx, uint64_t seed, ticket *out)
+static const dls_numeric numerics[] = {DLS_NUMERIC_FP32, DLS_NUMERIC_FP16};
+#define N_NUMERICS 2
+
+static dls_status workload_of(const dls_zoo_model *model, dls_numeric numeric, dls_workload *w,
+                              dls_error *err)
 {
-    static const dls_numeric numerics[] = {DLS_NUMERIC_FP32, DLS_NUMERIC_FP16};
-    dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, idx);
-    size_t n = 0;
+    dls_opgraph *g;
+    dls_zoo_options options = dls_zoo_defaults(model);
+    options.numeric = numeric;
+    DLS_TRY(dls_zoo_build(model, &options, &g, err));
+    const dls_status status = dls_workload_from_graph(g, w, err);
+    dls_opgraph_destroy(g);
+    return status;
+}
+
+/* All variants of a model in one precision. */
+static void variants_of(const dls_zoo_model *model, dls_numeric numeric, dls_workload *w,
+                        dls_rng *rng, ticket *out, size_t *n)
+{
     for (int b = 0; b < BATCHES; b++) {
         const int32_t batch = model->batch * (1 << b) / 8;
-        for (int k = 0; k < 2 && batch >= 1; k++) {
-            for (int o = 0; o < DLS_OPTIMISER_COUNT; o++) {
-                const bool usual = o == (int)model->optimiser;
-                out[n] = (ticket){.variant = {model, batch, numerics[k], (dls_optimiser)o},
-                                  .key = dls_rng_unit(&rng) + (usual ? 0 : UNUSUAL_LAST),
-                                  .order = (int)n};
-                n++;
-            }
+        for (int o = 0; batch >= 1 && o < DLS_OPTIMISER_COUNT; o++) {
+            w->optimiser = (dls_optimiser)o;
+            dls_variant v = {.model = model,
+                             .batch = batch,
+                             .numeric = numeric,
+                             .optimiser = w->optimiser,
+                             .memory_bytes = dls_step_memory_bytes(w, numeric, batch),
+                             .params = w->params};
+            const double late = (w->optimiser == model->optimiser ? 0 : UNUSUAL_LAST) +
+                                (v.memory_bytes <= DLS_VARIANT_MEMORY_BYTES ? 0 : LARGE_LAST);
+            out[*n] = (ticket){v, dls_rng_unit(rng) + late, (int)*n};
+            ++*n;
         }
     }
-    qsort(out, n, sizeof *out, by_key);
-    return n;
+}
+
+/* In the order in which they are drawn; how many. */
+static dls_status all_of(size_t model_idx, uint64_t seed, ticket *out, size_t *n, dls_error *err)
+{
+    const dls_zoo_model *model = dls_zoo_at(model_idx);
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, model_idx);
+    *n = 0;
+    for (int k = 0; k < N_NUMERICS; k++) {
+        dls_workload w;
+        DLS_TRY(workload_of(model, numerics[k], &w, err));
+        variants_of(model, numerics[k], &w, &rng, out, n);
+        dls_workload_fini(&w);
+    }
+    qsort(out, *n, sizeof *out, by_key);
+    return DLS_OK;
 }
 
 /* How many of each model: one more in turn until there are n. */
@@ -77,7 +111,7 @@ static dls_status draw(size_t n, ticket *ticket_of, size_t *available, size_t *t
     const size_t n_models = dls_zoo_size();
     size_t all = 0, at = 0;
     for (size_t m = 0; m < n_models; m++) {
-        available[m] = all_of(dls_zoo_at(m), m, seed, ticket_of + m * PER_MODEL);
+        DLS_TRY(all_of(m, seed, ticket_of + m * PER_MODEL, &available[m], err));
         all += available[m];
     }
     if (!share_out(available, n_models, n, take)) {
@@ -112,7 +146,7 @@ dls_status dls_variants_draw(size_t n, uint64_t seed, dls_variant **out, dls_err
 /* ---- dividing ----------------------------------------------------------------------------------
  */
 
-#define TRIES 2000
+#define TRIES 50000
 static const double shares[DLS_SPLITS] = {0.6, 0.2, 0.2};
 
 dls_domain dls_variant_domain(const dls_zoo_model *model)
@@ -126,7 +160,9 @@ dls_domain dls_variant_domain(const dls_zoo_model *model)
 typedef struct family {
     const char *name;
     dls_domain domain;
-    size_t n; /* variants */
+    size_t n;           /* variants that fit */
+    double least, most; /* parameters of these */
+    bool anchored;      /* must be in train */
     uint8_t split, best;
 } family;
 
@@ -134,41 +170,79 @@ static size_t families_of(const dls_variant *variant, size_t n, family *out)
 {
     size_t n_families = 0;
     for (size_t i = 0; i < n; i++) {
+        const dls_variant *v = &variant[i];
         size_t k = 0;
-        while (k < n_families && strcmp(out[k].name, variant[i].model->family) != 0) {
+        while (k < n_families && strcmp(out[k].name, v->model->family) != 0) {
             k++;
         }
         if (k == n_families) {
-            out[n_families++] = (family){.name = variant[i].model->family,
-                                         .domain = dls_variant_domain(variant[i].model)};
+            out[n_families++] = (family){.name = v->model->family,
+                                         .domain = dls_variant_domain(v->model),
+                                         .least = INFINITY};
         }
-        out[k].n++;
+        if (v->memory_bytes <= DLS_VARIANT_MEMORY_BYTES) {
+            out[k].n++;
+            out[k].least = fmin(out[k].least, v->params);
+            out[k].most = fmax(out[k].most, v->params);
+        }
     }
     return n_families;
 }
 
-/* How far a division is from the shares, as a sum of parts of all variants; infinite if a split
- * lacks a domain that it must have. */
-static double distance(const family *f, size_t n_families, size_t n)
+/* The families of the smallest and the largest model of a domain. */
+static void anchor(family *f, size_t n_families, dls_domain domain)
 {
-    size_t in[DLS_SPLITS] = {0};
-    unsigned domains[DLS_SPLITS] = {0};
+    size_t least = n_families, most = n_families;
+    for (size_t k = 0; k < n_families; k++) {
+        if (f[k].domain == domain && f[k].n > 0) {
+            least = least == n_families || f[k].least < f[least].least ? k : least;
+            most = most == n_families || f[k].most > f[most].most ? k : most;
+        }
+    }
+    if (least < n_families) {
+        f[least].anchored = f[most].anchored = true;
+    }
+}
+
+/* How far the shares of some domains (a set of bits) are from those wanted. */
+static double share_distance(const family *f, size_t n_families, unsigned domains)
+{
+    size_t in[DLS_SPLITS] = {0}, n = 0;
     double sum = 0;
     for (size_t k = 0; k < n_families; k++) {
-        in[f[k].split] += f[k].n;
-        domains[f[k].split] |= 1u << f[k].domain;
+        const size_t counted = domains & 1u << f[k].domain ? f[k].n : 0;
+        in[f[k].split] += counted;
+        n += counted;
     }
-    const unsigned all =
-        1u << DLS_DOMAIN_IMAGE | 1u << DLS_DOMAIN_SEQUENCE | 1u << DLS_DOMAIN_RECOMMENDATION;
-    const unsigned most = 1u << DLS_DOMAIN_IMAGE | 1u << DLS_DOMAIN_SEQUENCE;
-    if (domains[DLS_SPLIT_TRAIN] != all || domains[DLS_SPLIT_TEST] != all ||
-        (domains[DLS_SPLIT_VAL] & most) != most) {
-        return INFINITY;
-    }
-    for (int s = 0; s < DLS_SPLITS; s++) {
+    for (int s = 0; s < DLS_SPLITS && n > 0; s++) {
         sum += fabs((double)in[s] / (double)n - shares[s]);
     }
     return sum;
+}
+
+/* Infinite if a split lacks a domain that it must have. */
+static double distance(const family *f, size_t n_families)
+{
+    const unsigned image = 1u << DLS_DOMAIN_IMAGE, sequence = 1u << DLS_DOMAIN_SEQUENCE;
+    const unsigned all = image | sequence | 1u << DLS_DOMAIN_RECOMMENDATION;
+    unsigned domains[DLS_SPLITS] = {0};
+    for (size_t k = 0; k < n_families; k++) {
+        domains[f[k].split] |= f[k].n > 0 ? 1u << f[k].domain : 0;
+    }
+    if (domains[DLS_SPLIT_TRAIN] != all || domains[DLS_SPLIT_TEST] != all ||
+        (domains[DLS_SPLIT_VAL] & (image | sequence)) != (image | sequence)) {
+        return INFINITY;
+    }
+    return share_distance(f, n_families, all) + share_distance(f, n_families, image) +
+           share_distance(f, n_families, sequence);
+}
+
+static uint8_t throw_split(dls_rng *rng)
+{
+    const double u = dls_rng_unit(rng);
+    return u < shares[0]               ? DLS_SPLIT_TRAIN
+           : u < shares[0] + shares[1] ? DLS_SPLIT_VAL
+                                       : DLS_SPLIT_TEST;
 }
 
 dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint64_t seed,
@@ -181,14 +255,16 @@ dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint6
     const size_t n_families = families_of(variant, n, f);
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);
     double best = INFINITY;
+    anchor(f, n_families, DLS_DOMAIN_IMAGE);
+    anchor(f, n_families, DLS_DOMAIN_SEQUENCE);
     for (int t = 0; t < TRIES; t++) {
         for (size_t k = 0; k < n_families; k++) {
-            const double u = dls_rng_unit(&rng);
-            f[k].split = u < shares[0]               ? DLS_SPLIT_TRAIN
-                         : u < shares[0] + shares[1] ? DLS_SPLIT_VAL
-                                                     : DLS_SPLIT_TEST;
+            f[k].split = throw_split(&rng);
+            if (f[k].anchored) {
+                f[k].split = DLS_SPLIT_TRAIN;
+            }
         }
-        const double d = distance(f, n_families, n);
+        const double d = distance(f, n_families);
         if (d < best) {
             best = d;
             for (size_t k = 0; k < n_families; k++) {

@@ -14,7 +14,12 @@ typedef struct dls_variant {
     int32_t batch;
     dls_numeric numeric;
     dls_optimiser optimiser;
+    double memory_bytes; /* of a training step on one GPU */
+    double params;
 } dls_variant;
+
+/* Variants that need more come last, so that most graphs of a corpus have a label for every GPU. */
+#define DLS_VARIANT_MEMORY_BYTES (11.0 * 1024 * 1024 * 1024)
 
 /* n variants, as many of each model as possible, in order of the zoo; the caller frees them.
  * Errors: EINPUT (there are not so many), ENOMEM. */

@@ -115,6 +115,9 @@ dls_status dls_burst_analyze(const double *x, size_t n, const dls_burst_options 
     phase_of(&kind[1], opts->interval_s, &out->burst_s, &out->burst_amount, &out->n_burst,
              &out->cut);
     out->cycle_s = out->idle_s + out->burst_s;
+    if (opts->no_cycle) {
+        return DLS_OK;
+    }
     DLS_TRY(dls_cycle_find(x, n, &cycle, err));
     out->period_s = cycle.period_samples * opts->interval_s;
     out->correlation = cycle.correlation;

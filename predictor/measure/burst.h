@@ -25,6 +25,7 @@ const char *dls_pattern_name(dls_pattern pattern);
 typedef struct dls_burst_options {
     double interval_s; /* between samples, > 0 */
     double capacity;   /* the value of a resource in full use, > 0, in the unit of the samples */
+    bool no_cycle;     /* leave period_s, correlation and cycle_agrees at 0: two transforms less */
     double
         contrast_frac; /* classes closer than this part of the greatest sample are one; 0: 0.05 */
 } dls_burst_options;

@@ -15,7 +15,8 @@
 static const char help[] =
     "Usage: dlsim dataset build -o D.h5 [OPTION]...   graphs of the model zoo with simulated "
     "labels\n"
-    "       dlsim dataset show D.h5 [--setting=NAME]  what a dataset holds\n"
+    "       dlsim dataset show D.h5 [--setting=NAME]  what a dataset holds, and\n"
+    "                                                 how well it could be predicted\n"
     "\n"
     "build:\n"
     "      --settings=paper|clusters|all|FILE   settings to build for (paper)\n"
@@ -28,13 +29,16 @@ static const char help[] =
     "      --group-batch=N      graphs that share a number of groups (proportional; 32)\n"
     "      --features=driple|work   three columns per group, or eight (work)\n"
     "      --interval=SECONDS   between samples (default: a 64th of the step)\n"
-    "      --samples=N          per label (1280)\n"
+    "      --samples=N          per label (1024)\n"
     "      --noise=X            standard deviation of a sample's factor (0.02)\n"
     "      --residual=X         of the residual's logarithm (default: the operator model's own\n"
     "                           error, 0.10 in a node and 0.16 between nodes)\n"
     "      --hardware=DIR       folder of gpus.cfg, links.cfg and operator.cfg\n"
     "  -o, --output=FILE        where to write\n"
     "  -q, --quiet              no progress\n"
+    "\n"
+    "show:\n"
+    "      --json               print JSON\n"
     "\n"
     "  -h, --help               show this and leave\n";
 
@@ -46,7 +50,7 @@ typedef struct request {
     const char *settings, *hardware, *output;
     const char *only[MAX_SETTINGS];
     size_t n_only;
-    bool quiet;
+    bool quiet, json;
     char command[1024];
 } request;
 
@@ -172,7 +176,8 @@ enum {
     OPT_SAMPLES,
     OPT_NOISE,
     OPT_RESIDUAL,
-    OPT_HARDWARE
+    OPT_HARDWARE,
+    OPT_JSON
 };
 
 /* false: reported. */
@@ -251,6 +256,9 @@ static bool take(int opt, request *req)
     case 'q':
         req->quiet = true;
         return true;
+    case OPT_JSON:
+        req->json = true;
+        return true;
     case OPT_INTERVAL:
         return take_real("--interval", 1e-6, 1e6, &req->label.interval_s);
     case OPT_NOISE:
@@ -302,6 +310,7 @@ int dls_cmd_dataset(int argc, char **argv)
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
                                           {"output", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
+                                          {"json", no_argument, NULL, OPT_JSON},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     request req = {.settings = "paper"};
@@ -329,7 +338,7 @@ int dls_cmd_dataset(int argc, char **argv)
         if (optind + 2 != argc) {
             return dls_ui_usage("dataset", "show needs one file");
         }
-        return dls_dataset_show(argv[optind + 1], req.only, req.n_only, &err) == DLS_OK
+        return dls_dataset_show(argv[optind + 1], req.only, req.n_only, req.json, &err) == DLS_OK
                    ? 0
                    : dls_ui_fail(&err);
     }

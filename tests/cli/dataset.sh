@@ -14,6 +14,20 @@ expect 0 dataset show a.h5
 says out.txt "60 graphs, 8 features a group (work), seed 1"
 says out.txt "V100-P1w2-ho-PCIe"
 says out.txt "2080Ti-P5w10-he-1G"
+expect 0 dataset show a.h5 --json
+says out.txt '"nrmse_floor":'
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'EOF' || fail "show --json"
+import json, sys
+with open(sys.argv[1]) as f:
+    root = json.load(f)
+assert root["graphs"] == 60 and len(root["settings"]) == 2
+for s in root["settings"]:
+    assert s["train"] + s["val"] + s["test"] + s["left_out"] == 60
+    for p in s["patterns"].values():
+        assert abs(p["I"] + p["B"] + p["BIB"] - 1) < 1e-9
+EOF
+fi
 expect 0 dataset show a.h5 --setting=V100-P1w2-ho-PCIe
 ! grep -q "^2080Ti" out.txt || fail "a setting that was not asked for"
 
