@@ -35,6 +35,13 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
     return DLS_OK;
 }
 
+dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
+{
+    rec->guest_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->guest_us);
+    return rec->guest_us ? DLS_OK
+                         : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->guest_us);
+}
+
 void dls_record_destroy(dls_record *rec)
 {
     if (!rec) {
@@ -45,6 +52,7 @@ void dls_record_destroy(dls_record *rec)
         rec->executed_us,     rec->overhead_us,      rec->preempts,         rec->resumes,
         rec->promotes,        rec->allocs.job,       rec->allocs.node,      rec->allocs.start_us,
         rec->allocs.end_us,   rec->allocs.gpu_mask,  rec->allocs.gpus,      rec->allocs.rate,
+        rec->allocs.guest,    rec->guest_us,
         rec->series.t_us,     rec->series.busy_gpus, rec->series.running_jobs,
         rec->series.pending_jobs, rec->series.finished_jobs, rec->series.busy_nodes,
         rec->series.full_nodes,
@@ -74,9 +82,9 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
 {
     dls_alloc_rows *a = &rec->allocs;
     void *const columns[] = {&a->job,      &a->node, &a->start_us, &a->end_us,
-                             &a->gpu_mask, &a->gpus, &a->rate};
-    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4};
-    DLS_TRY(grow_all(columns, sizes, 7, a->n, &a->cap, err));
+                             &a->gpu_mask, &a->gpus, &a->rate,     &a->guest};
+    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 1};
+    DLS_TRY(grow_all(columns, sizes, 8, a->n, &a->cap, err));
     a->job[a->n] = job;
     a->node[a->n] = node;
     a->start_us[a->n] = start_us;
@@ -84,6 +92,7 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
     a->gpu_mask[a->n] = gpu_mask;
     a->gpus[a->n] = gpus;
     a->rate[a->n] = rate;
+    a->guest[a->n] = 0;
     *row = a->n++;
     return DLS_OK;
 }

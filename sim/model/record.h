@@ -32,6 +32,7 @@ typedef struct dls_alloc_rows {
     uint64_t *gpu_mask; /* bit i: GPU i of the node; 0 with node -1 */
     int32_t *gpus;      /* GPUs held on the node (all of them with node -1) */
     float *rate;        /* progress: work seconds per second; 0 while restoring */
+    uint8_t *guest;     /* 1: the GPUs are another job's, which has rows of its own */
 } dls_alloc_rows;
 
 /* Piecewise-constant: row i holds from t_us[i] until t_us[i+1]. */
@@ -57,6 +58,8 @@ typedef struct dls_record {
     int32_t *preempts;     /* times it lost its GPUs */
     int32_t *resumes;      /* times it got GPUs, the first start included */
     int32_t *promotes;     /* times it was moved to the first queue for having starved */
+    int64_t *guest_us;     /* time on the GPUs of another job, part of executed and overhead; NULL:
+                              GPUs are not shared */
 
     dls_alloc_rows allocs;
     dls_series_rows series;
@@ -69,12 +72,15 @@ typedef struct dls_record {
     uint64_t passes;       /* scheduling passes */
     uint64_t positions;    /* jobs whose position in the order a pass had to look at */
     uint64_t flips;        /* starts and preemptions decided by passes */
+    uint64_t guest_starts; /* jobs that became the guest of another */
     uint64_t refusals;     /* selected jobs that the placement refused */
     int64_t peak_pending;
     uint64_t peak_queue;   /* most entries in the event queue */
 } dls_record;
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
+/* Columns that only some runs have. */
+dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 
 /* Append a row; *row gets its index, for setting end_us later. O(1) amortised. */

@@ -145,6 +145,40 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     return DLS_OK;
 }
 
+/* The GPUs of a job by node into the scratch arrays. */
+static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
+{
+    size_t n = 0;
+    for (int32_t p = parts; p >= 0; p = e->part[p].next, n++) {
+        DLS_TRY(dls_grow(&e->seat, &e->seat_cap, n + 1, sizeof *e->seat, err));
+        DLS_TRY(dls_grow(&e->seat_node, &e->seat_node_cap, n + 1, sizeof *e->seat_node, err));
+        DLS_TRY(dls_grow(&e->seat_gpus, &e->seat_gpus_cap, n + 1, sizeof *e->seat_gpus, err));
+        e->seat[n] = (dls_seat){.mask = e->part[p].mask, .node = e->part[p].node};
+        e->seat_node[n] = e->part[p].node;
+        e->seat_gpus[n] = __builtin_popcountll(e->part[p].mask);
+    }
+    e->n_seats = n;
+    return DLS_OK;
+}
+
+dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value, dls_error *err)
+{
+    const dls_placement_ops *ops = e->params->placement;
+    const dls_pace *pace = e->params->pace;
+    const int32_t type = e->held_type[host];
+    *value = 0;
+    if (pace && pace->shares) {
+        DLS_TRY(list_seats(e, e->held[host], err));
+        if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {
+            return DLS_OK;
+        }
+    }
+    const dls_request r = request(e, job, type);
+    const dls_shape shape = dls_shape_of(e, host);
+    *value = ops->share(e->placement_state, e->index, &r, host, &shape);
+    return DLS_OK;
+}
+
 int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
 {
     dls_engine *e = engine;
@@ -166,22 +200,6 @@ int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
 }
 
 /* ---- what happened ----------------------------------------------------------------------------- */
-
-/* The GPUs of a job by node into the scratch arrays. */
-static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
-{
-    size_t n = 0;
-    for (int32_t p = parts; p >= 0; p = e->part[p].next, n++) {
-        DLS_TRY(dls_grow(&e->seat, &e->seat_cap, n + 1, sizeof *e->seat, err));
-        DLS_TRY(dls_grow(&e->seat_node, &e->seat_node_cap, n + 1, sizeof *e->seat_node, err));
-        DLS_TRY(dls_grow(&e->seat_gpus, &e->seat_gpus_cap, n + 1, sizeof *e->seat_gpus, err));
-        e->seat[n] = (dls_seat){.mask = e->part[p].mask, .node = e->part[p].node};
-        e->seat_node[n] = e->part[p].node;
-        e->seat_gpus[n] = __builtin_popcountll(e->part[p].mask);
-    }
-    e->n_seats = n;
-    return DLS_OK;
-}
 
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
 {

@@ -64,6 +64,24 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
+/* A guest holds exactly what its host holds, and is the only one. */
+static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
+{
+    const int32_t host = e->guests.job[guest].host;
+    bool same = host != DLS_NONE && e->running[host] && !dls_is_guest(e, host) &&
+                e->guests.job[host].guest == guest && e->held_type[host] == e->held_type[guest];
+    for (int32_t p = e->held[guest]; p >= 0 && same; p = e->part[p].next) {
+        bool found = false;
+        for (int32_t q = e->held[host]; q >= 0; q = e->part[q].next) {
+            found = found ||
+                    (e->part[q].node == e->part[p].node && e->part[q].mask == e->part[p].mask);
+        }
+        same = found;
+    }
+    return same ? DLS_OK
+                : dls_fail(err, DLS_ERUN, NULL, "job %d is the guest of none", guest);
+}
+
 static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
 {
     for (int32_t j = 0; j < e->n; j++) {
@@ -73,10 +91,15 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
         for (int32_t p = e->held[j]; p >= 0; p = e->part[p].next) {
             gpus += __builtin_popcountll(e->part[p].mask);
         }
+        const bool guest = dls_is_guest(e, j);
         if (running != (e->running[j] != 0) || gpus != (running ? e->col->gpus[j] : 0) ||
-            (running && e->select.type[j] != e->held_type[j])) {
+            (running && e->select.type[j] != (guest ? -1 : e->held_type[j])) || (guest && !running)) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d holds %d GPUs in state %d", j, gpus,
                             r->state[j]);
+        }
+        if (guest) {
+            DLS_TRY(audit_guest(e, j, err));
+            gpus = 0; /* they are the host's */
         }
         if (running != dls_evq_has(&e->events, DLS_SLOT_FINISH(e, j))) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);

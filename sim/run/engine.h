@@ -10,6 +10,7 @@
  *   hold.c     the GPUs that jobs hold
  *   ask.c      requests to the placement and what it may know
  *   select.c   the queues
+ *   guests.c   jobs that share the GPUs of another
  *   view.c     what policies see and may do
  *   audit.c    every invariant, recounted
  *
@@ -29,6 +30,24 @@ typedef struct dls_held {
     uint64_t mask;
     int32_t node, next;
 } dls_held;
+
+/* Sharing of GPUs (guests.c). */
+typedef struct dls_guest {
+    int32_t host, guest;   /* of this job, DLS_NONE */
+    int32_t older, newer;  /* in a list of hosts */
+    uint64_t offer;        /* number of its last offer to be a host */
+    uint64_t seen;         /* while waiting: it has been asked about with the hosts up to this offer */
+    bool offered;
+} dls_guest;
+
+typedef struct dls_guests {
+    dls_guest *job;        /* [n]; NULL: the placement does not share */
+    int32_t *newest;       /* [class][type] lists of hosts without a guest */
+    uint64_t offers;
+    int32_t n;             /* guests now */
+    bool news;             /* a new host, or a job newly waiting, since the last pass */
+    bool evicted;          /* a guest has lost its host in this pass */
+} dls_guests;
 
 /* What the audit counts on its own. */
 typedef struct dls_audited {
@@ -57,6 +76,7 @@ struct dls_engine {
     int64_t *since_us;     /* last change of state */
     int64_t *anchor_us;    /* while running: progress counts from here */
     int64_t *rated_us;     /* while running: the present rate counts from here, >= anchor_us */
+    int64_t *row_us;       /* while running: recorded up to here */
     int64_t *estimate_us;
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;      /* .. what the world says; NULL without one */
@@ -98,6 +118,8 @@ struct dls_engine {
     dls_order program_order;
     dls_order_set program_running;
 
+    dls_guests guests;
+
     struct {
         dls_audited *job; /* [n], NULL without audit */
         int64_t now_us;   /* of the last one */
@@ -138,6 +160,8 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
 /* The job progresses at this rate from now on: its finish moves, and its place in the order. */
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err) DLS_MUST_CHECK;
+/* A new stretch begins now, at the same rate. */
+dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 /* Ask the world which rates what happened at this instant has changed. */
 dls_status dls_rates_settle(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Bring the columns of a running job up to now and record where it has run. */
@@ -171,12 +195,34 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
 /* Tell the world and the placement that a job has got or lost its GPUs. */
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 void dls_tell_stopped(dls_engine *e, int32_t job);
+/* How good it would be for a waiting job to be the guest of a host; <= 0: it may not. */
+dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value,
+                         dls_error *err) DLS_MUST_CHECK;
 /* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1: it
  * would rather wait. */
 int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types);
 void dls_know_init(dls_engine *e);
 /* Jobs submitted now: what is to be known of them is asked for in one batch. */
 dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;
+/* guests.c; without sharing these do nothing */
+dls_status dls_guest_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_guest_destroy(dls_engine *e);
+bool dls_is_guest(const dls_engine *e, int32_t job);
+/* A job has started: unless it is a guest it can be a host. */
+void dls_guest_offer(dls_engine *e, int32_t job);
+/* A job has come to wait. */
+void dls_guest_wanted(dls_engine *e, int32_t job);
+/* A guest has finished. */
+void dls_guest_finished(dls_engine *e, int32_t guest);
+/* A guest loses its share and waits. */
+dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
+/* A host has finished and its GPUs are free: they are its guest's. */
+dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* A host is about to lose its GPUs: so does its guest. */
+dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* Find hosts for waiting jobs that the pass has left without GPUs. */
+dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
 /* view.c */
 void dls_view_update(dls_engine *e);
 dls_status dls_program_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;

@@ -27,7 +27,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
                         job);
     }
-    if (e->discipline == DLS_EASY && s->type[job] >= 0) {
+    if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
         p.key = e->anchor_us[job] + e->estimate_us[job];
     } else if (!e->program) {
@@ -69,6 +69,7 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     e->rec->state[job] = DLS_JOB_PENDING;
     e->since_us[job] = e->now_us;
     e->view.waiting_jobs++;
+    dls_guest_wanted(e, job);
     dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
     return dls_job_rank(e, job, DLS_EVENT_SUBMITTED, err);
 }
@@ -86,7 +87,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     DLS_TRY(dls_tell_started(e, job, err));
     rec->state[job] = DLS_JOB_RUNNING;
     e->running[job] = 1;
-    e->since_us[job] = e->now_us;
+    e->since_us[job] = e->row_us[job] = e->now_us;
     e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? e->restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
@@ -97,6 +98,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     if (!e->params->pace) {
         DLS_TRY(dls_job_set_rate(e, job, DLS_RATE_ONE, err));
     } /* else the world gives the rate when the pass is over */
+    dls_guest_offer(e, job);
     return dls_job_rank(e, job, DLS_EVENT_STARTED, err);
 }
 
@@ -122,6 +124,7 @@ dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error 
     e->rec->flips++;
     e->since_us[job] = e->now_us;
     e->view.waiting_jobs++;
+    dls_guest_wanted(e, job);
     return dls_job_rank(e, job, DLS_EVENT_PREEMPTED, err);
 }
 
@@ -134,8 +137,13 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     e->rec->state[job] = DLS_JOB_FINISHED;
     e->rec->end_us[job] = e->now_us;
     e->done++;
-    dls_select_remove_running(&e->select, job);
-    dls_give_back(e, job, e->held[job]);
+    if (dls_is_guest(e, job)) {
+        dls_guest_finished(e, job);
+    } else {
+        dls_select_remove_running(&e->select, job);
+        dls_give_back(e, job, e->held[job]);
+        DLS_TRY(dls_guest_inherit(e, job, err));
+    }
     dls_free_parts(e, e->held[job]);
     e->held[job] = -1;
     e->held_type[job] = -1;

@@ -11,7 +11,7 @@
 #include "foresight/foresight.h"
 #include "perf/world.h"
 
-/* How fast jobs run. All functions but link_load and solo must be there. */
+/* How fast jobs run. What is not called optional must be there. */
 typedef struct dls_pace {
     void *user;
     /* Seconds of work of a job at the reference, as whole microseconds, >= 0. */
@@ -27,6 +27,8 @@ typedef struct dls_pace {
     /* Optional: the job alone on a shape, and its rate then. */
     dls_status (*solo)(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
                        dls_error *err);
+    /* Optional: have the GPUs of those seats memory for this job beside those that run there? */
+    bool (*shares)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n);
     /* Optional: load of the network now. */
     dls_link_load (*link_load)(void *user);
 } dls_pace;

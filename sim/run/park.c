@@ -24,18 +24,33 @@ static void park(dls_select *s, dls_class *c, int32_t job)
     }
 }
 
+/* Out of the parked set, into none. */
+static void take_parked(dls_select *s, dls_class *c, int32_t job)
+{
+    dls_order_remove(&s->order, &c->parked, job);
+    s->pool[c->pool].waiting_gpus -= c->gpus;
+    s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .gives = UINT64_MAX};
+    c->n_parked--;
+}
+
 static void unpark_all(dls_select *s, dls_class *c)
 {
     while (c->parked.root != DLS_NONE) {
         const int32_t job = c->parked.root;
         const dls_rank rank = s->order.node[job].rank;
         const int64_t estimate_us = s->order.node[job].aux;
-        dls_order_remove(&s->order, &c->parked, job);
-        s->pool[c->pool].waiting_gpus -= c->gpus;
-        s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .gives = UINT64_MAX};
+        take_parked(s, c, job);
         dls_select_add_waiting(s, job, rank, estimate_us);
     }
-    c->n_parked = 0;
+}
+
+void dls_select_take_waiting(dls_select *s, int32_t job)
+{
+    if (s->refusal && s->refusal[job].parked) {
+        take_parked(s, &s->cls[s->class_of[job]], job);
+    } else {
+        dls_select_remove_waiting(s, job);
+    }
 }
 
 void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)

@@ -164,6 +164,9 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_er
 {
     dls_select *s = &e->select;
     const int32_t type = s->type[job];
+    DLS_TRY(dls_guest_evict(e, job, err));
+    e->held[job] = -1;
+    e->held_type[job] = -1;
     const dls_rank rank = dls_select_rank(s, job, e->now_us);
     dls_select_remove_running(s, job);
     dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
@@ -189,8 +192,6 @@ static dls_status make_real(dls_engine *e, dls_error *err)
                 s->stopped[n_stop++] = job;
                 continue;
             }
-            e->held[job] = -1;
-            e->held_type[job] = -1;
             DLS_TRY(stop_to_move(e, job, parts, err));
             dls_free_parts(e, parts);
         }
@@ -201,6 +202,7 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     for (size_t i = 0; i < n_stop; i++) {
         const int32_t job = s->stopped[i];
         const int32_t parts = e->held[job];
+        DLS_TRY(dls_guest_evict(e, job, err));
         e->held[job] = -1;
         e->held_type[job] = -1;
         DLS_TRY(dls_job_preempt(e, job, parts, err));
@@ -261,7 +263,8 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
     }
     if (e->program) {
-        return dls_program_pass(e, err);
+        DLS_TRY(dls_program_pass(e, err));
+        return dls_guest_pass(e, err);
     }
     mark_refused_pools(e);
     for (int32_t k = 0; k < s->n_pools; k++) {
@@ -283,9 +286,13 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
             DLS_TRY(pass_backfill(e, k, err));
             break;
         case DLS_PREEMPT:
-            DLS_TRY(pass_preemptive(e, k, err));
+            do { /* a guest that has lost its host may find room of its own */
+                e->guests.evicted = false;
+                DLS_TRY(pass_preemptive(e, k, err));
+            } while (e->guests.evicted);
             break;
         }
     }
+    DLS_TRY(dls_guest_pass(e, err));
     return settle(e, err);
 }

@@ -52,26 +52,27 @@ static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t
         DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, from, e->part[p].mask, gpus, rate,
                                      &row, err));
         e->rec->allocs.end_us[row] = to;
+        e->rec->allocs.guest[row] = dls_is_guest(e, job);
     }
     return DLS_OK;
 }
 
-/* Rows for the stretch of one rate that ends now, and for the restoring before the first of them. */
+/* Rows for what is not yet recorded of the stretch of one rate that ends now: restoring, then running. */
 static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
     if (!e->rec->want_allocs) {
         return DLS_OK;
     }
-    const int64_t to = e->now_us;
-    const int64_t rated = e->rated_us[job] < to ? e->rated_us[job] : to;
-    const bool first = e->rated_us[job] == e->anchor_us[job];
-    const int64_t from = first ? e->since_us[job] : rated;
-    if (rated > from) {
-        DLS_TRY(record_rows(e, job, parts, from, rated, 0, err));
+    const int64_t from = e->row_us[job], to = e->now_us;
+    int64_t middle = e->rated_us[job] > from ? e->rated_us[job] : from;
+    middle = middle < to ? middle : to;
+    e->row_us[job] = to;
+    if (middle > from) {
+        DLS_TRY(record_rows(e, job, parts, from, middle, 0, err));
     }
-    if (to > rated || (first && rated == from)) {
+    if (to > middle || to == e->since_us[job]) {
         const float rate = (float)((double)e->rate[job] / (double)DLS_RATE_ONE);
-        DLS_TRY(record_rows(e, job, parts, rated, to, rate, err));
+        DLS_TRY(record_rows(e, job, parts, middle, to, rate, err));
     }
     return DLS_OK;
 }
@@ -82,7 +83,20 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
     e->rec->overhead_us[job] += dls_job_stalled_us(e, job);
     e->rec->executed_us[job] = dls_job_executed_us(e, job);
     e->work[job] = left;
+    if (dls_is_guest(e, job)) {
+        e->rec->guest_us[job] += e->now_us - e->since_us[job];
+    }
     return record_stretch(e, job, parts, err);
+}
+
+dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
+{
+    DLS_TRY(record_stretch(e, job, e->held[job], err));
+    if (e->now_us > e->rated_us[job]) {
+        e->work[job] = dls_job_work_left(e, job);
+        e->rated_us[job] = e->now_us;
+    }
+    return DLS_OK;
 }
 
 /* ---- rates ------------------------------------------------------------------------------------- */
@@ -99,9 +113,7 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
                         job, (long long)rate);
     }
     if (e->now_us > e->rated_us[job]) {
-        DLS_TRY(record_stretch(e, job, e->held[job], err));
-        e->work[job] = dls_job_work_left(e, job);
-        e->rated_us[job] = e->now_us;
+        DLS_TRY(dls_job_split(e, job, err));
     }
     e->rate[job] = rate;
     const int64_t end_us = e->rated_us[job] + dls_work_time_us(e->work[job], rate);

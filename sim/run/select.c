@@ -18,6 +18,7 @@ void dls_select_fini(dls_select *s)
     dls_free(s->stopped);
     dls_free(s->cursor);
     dls_free(s->refusal);
+    dls_free(s->guest);
 }
 
 /* Which of its pool's running sets a job of the class belongs to. */
@@ -91,7 +92,9 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
     if (dls_rank_cmp(&old, &rank) == 0) {
         return;
     }
-    if (type >= 0) {
+    if (s->guest && s->guest[job]) {
+        dls_select_set_guest_rank(s, job, rank, now_us);
+    } else if (type >= 0) {
         dls_select_remove_running(s, job);
         dls_select_add_running(s, job, type, rank, now_us);
     } else if (s->refusal && s->refusal[job].parked) {
@@ -106,10 +109,16 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 {
     dls_rank rank = s->order.node[job].rank;
-    if (s->type[job] >= 0) {
+    if (s->type[job] >= 0 || (s->guest && s->guest[job])) {
         rank.key -= dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
     }
     return rank;
+}
+
+void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
+{
+    rank.key += dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    s->order.node[job].rank = rank;
 }
 
 /* ---- places in the order ----------------------------------------------------------------------- */

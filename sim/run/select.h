@@ -82,6 +82,7 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: nobody shares */
     dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
     /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
     int32_t (*choose)(void *user, int32_t job, uint32_t types);
@@ -98,6 +99,10 @@ static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);
 void dls_select_remove_waiting(dls_select *s, int32_t job);
+/* The same for a job that may be parked. */
+void dls_select_take_waiting(dls_select *s, int32_t job);
+/* Rank, as of now, of a job that has become a guest. */
+void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
 /* rank as of now; used[type] grows. */
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank,
                             int64_t now_us);

@@ -381,6 +381,7 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->estimate_us = dls_alloc_zero(n, sizeof *e->estimate_us);
     e->work = dls_alloc_zero(n, sizeof *e->work);
     e->rated_us = dls_alloc_zero(n, sizeof *e->rated_us);
+    e->row_us = dls_alloc_zero(n, sizeof *e->row_us);
     e->rate = dls_alloc_zero(n, sizeof *e->rate);
     if (e->params->placement->stopped || e->params->pace || e->params->advice) {
         e->began = dls_alloc_zero(n, sizeof *e->began);
@@ -398,7 +399,8 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->select.type = dls_alloc_zero(n, sizeof *e->select.type);
     e->sched_state = dls_alloc_zero(1, e->params->sched->state_bytes);
     e->placement_state = dls_alloc_zero(1, e->params->placement->state_bytes);
-    if (!e->since_us || !e->anchor_us || !e->rated_us || !e->estimate_us || !e->work || !e->rate || !e->running ||
+    if (!e->since_us || !e->anchor_us || !e->rated_us || !e->row_us ||
+        !e->estimate_us || !e->work || !e->rate || !e->running ||
         !e->held_type || !e->held || !e->tentative || !e->new_held ||
         !e->job_state || !e->select.class_of || !e->select.type || !e->sched_state ||
         !e->placement_state) {
@@ -506,6 +508,10 @@ static dls_status build(dls_engine *e, dls_error *err)
         e->select.choose = dls_cheapest_type;
         e->select.user = e;
     }
+    if (p->placement->share) {
+        DLS_TRY(dls_guest_create(e, err));
+        DLS_TRY(dls_record_want_guests(e->rec, err));
+    }
     if (p->placement->init) {
         DLS_TRY(p->placement->init(e->placement_state, e->index, p->placement_values, err));
     }
@@ -558,7 +564,7 @@ void dls_engine_destroy(dls_engine *e)
         e->params->placement->fini(e->placement_state);
     }
     void *const memory[] = {
-        e->since_us,      e->anchor_us,       e->rated_us,     e->work_us,         e->began,
+        e->since_us,      e->anchor_us,       e->rated_us,     e->row_us,          e->work_us,         e->began,
         e->estimate_us,  e->work,          e->rate,
         e->running,       e->held_type,       e->held,         e->tentative,
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
@@ -569,6 +575,7 @@ void dls_engine_destroy(dls_engine *e)
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
     }
+    dls_guest_destroy(e);
     dls_select_fini(&e->select);
     dls_order_fini(&e->program_order);
     dls_evq_fini(&e->events);

@@ -150,7 +150,16 @@ void dls_act_preempt(dls_actions *out, int32_t job)
     if (!legal(out, job, true)) {
         return;
     }
+    if (dls_is_guest(e, job)) {
+        out->status = dls_guest_preempt(e, job, out->err);
+        dls_view_update(e);
+        return;
+    }
     const int32_t parts = e->held[job];
+    out->status = dls_guest_evict(e, job, out->err);
+    if (out->status != DLS_OK) {
+        return;
+    }
     dls_select_remove_running(&e->select, job);
     dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->estimate_us[job]);
     dls_give_back(e, job, parts);
