@@ -16,6 +16,9 @@
 typedef struct fake_world {
     const dls_trace *trace;
     bool running[FAKE_JOBS];
+    bool by_gpu;                /* jobs share something when they share a GPU, else every third does */
+    dls_seat seat[FAKE_JOBS][8];
+    size_t n_seats[FAKE_JOBS];
     int64_t rate[FAKE_JOBS];    /* 0: not yet asked for */
     bool split;                 /* every settling gives every job another rate first, and takes it back */
     int32_t settles, starts, stops;
@@ -43,6 +46,19 @@ static inline bool fake_shares(int32_t a, int32_t b)
     return a != b && a % 3 == b % 3;
 }
 
+static inline bool fake_shares_gpu(const fake_world *w, int32_t a, int32_t b)
+{
+    for (size_t i = 0; i < w->n_seats[a]; i++) {
+        for (size_t k = 0; k < w->n_seats[b]; k++) {
+            if (w->seat[a][i].node == w->seat[b][k].node &&
+                (w->seat[a][i].mask & w->seat[b][k].mask)) {
+                return a != b;
+            }
+        }
+    }
+    return false;
+}
+
 static inline int64_t fake_work_us(void *user, int32_t job)
 {
     return dls_trace_cols(((const fake_world *)user)->trace)->duration_us[job];
@@ -53,9 +69,10 @@ static inline dls_status fake_start(void *user, int32_t job, int32_t type, const
 {
     fake_world *w = user;
     (void)type;
-    (void)seats;
     (void)err;
-    fake_insist(n > 0 && !w->running[job]);
+    fake_insist(n > 0 && n <= 8 && !w->running[job]);
+    memcpy(w->seat[job], seats, n * sizeof *seats);
+    w->n_seats[job] = n;
     w->running[job] = true;
     w->rate[job] = 0;
     w->starts++;
@@ -81,7 +98,9 @@ static inline int64_t fake_rate_now(const fake_world *w, int32_t job)
 {
     int32_t others = 0;
     for (int32_t j = 0; j < FAKE_JOBS; j++) {
-        others += w->running[j] && fake_shares(job, j);
+        if (w->running[j]) {
+            others += w->by_gpu ? 2 * fake_shares_gpu(w, job, j) : fake_shares(job, j);
+        }
     }
     return fake_rate(job, others);
 }
