@@ -5,6 +5,7 @@
  * The models of the 7-field files, which follow Philly's arrivals, were drawn at random.
  */
 #include "traces/csv.h"
+#include "traces/reader.h"
 #include "traces/trace_impl.h"
 
 #include <stdio.h>
@@ -77,6 +78,7 @@ static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_
     DLS_TRY(
         dls_csv_i64(csv, at->steps, "a number of steps", 0, 0, INT64_MAX, &rec.iterations, err));
     DLS_TRY(dls_csv_gpus(csv, at->gpus, &rec.gpus_milli, err));
+    rec.batch = dls_batch_of_all(rec.batch, rec.gpus_milli);
     DLS_TRY(dls_csv_us(csv, at->arrival, "a time in seconds", 6, &rec.submit_us, err));
     if (at->weight >= 0) {
         DLS_TRY(dls_csv_i64(csv, at->weight, "a whole priority weight", 0, 0, INT32_MAX,

@@ -5,6 +5,7 @@
  * contradicts the submissions and is not read. There a priority of 0 is the more important one.
  */
 #include "traces/csv.h"
+#include "traces/reader.h"
 
 typedef struct muri_cols {
     int id, gpus, submit, iterations, model, batch, duration, priority;
@@ -23,6 +24,7 @@ static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_
     DLS_TRY(dls_csv_duration(csv, c->duration, 3, &rec.duration_us, err));
     DLS_TRY(dls_csv_opt_i64(csv, c->iterations, "a whole number", 0, &rec.iterations, err));
     DLS_TRY(dls_csv_opt_i64(csv, c->batch, "a whole number", 0, &rec.batch, err));
+    rec.batch = dls_batch_of_all(rec.batch, rec.gpus_milli);
     if (!dls_csv_missing(csv, c->priority)) {
         int64_t level;
         DLS_TRY(dls_csv_i64(csv, c->priority, "0 (guaranteed) or 1 (opportunistic)", 0, 0, 1,

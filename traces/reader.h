@@ -16,6 +16,14 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
 /* "path:line:column" of the byte at `offset` in the source, 1-based; O(offset). */
 void dls_source_where(const dls_trace_source *src, size_t offset, char *where, size_t size);
 
+/* Global batch size of a job whose file has it per GPU; DLS_ABSENT stays. */
+static inline int64_t dls_batch_of_all(int64_t batch_per_gpu, int64_t gpus_milli)
+{
+    const int64_t gpus = (gpus_milli + 999) / 1000;
+    return batch_per_gpu > 0 && gpus > 0 && batch_per_gpu <= INT32_MAX ? batch_per_gpu * gpus
+                                                                     : batch_per_gpu;
+}
+
 /* What the file holds if it is a known table that is not a job trace, else NULL. */
 const char *dls_trace_not_jobs(const dls_trace_source *src);
 

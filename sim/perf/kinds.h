@@ -30,6 +30,10 @@ typedef struct dls_model_names {
     dls_model_match match;
 } dls_model_names;
 
+/* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit. */
+#define DLS_MODEL_KEY 64
+void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
+
 /* What a trace's name means; name may be NULL. Static strings. O(models). */
 dls_model_names dls_model_lookup(const char *name);
 

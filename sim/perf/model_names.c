@@ -7,9 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define SQUASHED 64
-
-/* Other spellings, squashed. Stand-ins are chosen by parameters and operations of a sample. */
+/* Other spellings, as keys. Stand-ins are chosen by parameters and operations of a sample. */
 static const struct {
     const char *name, *zoo, *layers;
     bool same;
@@ -62,11 +60,10 @@ static const struct {
     {"dqn", "lenet", NULL, false},
 };
 
-/* Lower case letters and digits up to the first parenthesis; text that does not fit is cut. */
-static void squash(const char *name, char out[SQUASHED])
+void dls_model_key(const char *name, char out[DLS_MODEL_KEY])
 {
     size_t n = 0;
-    for (; *name && *name != '(' && n + 1 < SQUASHED; name++) {
+    for (; *name && *name != '(' && n + 1 < DLS_MODEL_KEY; name++) {
         if (isalnum((unsigned char)*name)) {
             out[n++] = (char)tolower((unsigned char)*name);
         }
@@ -74,17 +71,17 @@ static void squash(const char *name, char out[SQUASHED])
     out[n] = '\0';
 }
 
-static bool squashes_to(const char *name, const char *squashed)
+static bool has_key(const char *name, const char *key)
 {
-    char own[SQUASHED];
-    squash(name, own);
-    return strcmp(own, squashed) == 0;
+    char own[DLS_MODEL_KEY];
+    dls_model_key(name, own);
+    return strcmp(own, key) == 0;
 }
 
-static const char *layers_named(const char *squashed)
+static const char *layers_named(const char *key)
 {
     for (const char *const *name = dls_workload_names(); *name; name++) {
-        if (squashes_to(*name, squashed)) {
+        if (has_key(*name, key)) {
             return *name;
         }
     }
@@ -93,8 +90,8 @@ static const char *layers_named(const char *squashed)
 
 dls_model_names dls_model_lookup(const char *name)
 {
-    char key[SQUASHED];
-    squash(name ? name : "", key);
+    char key[DLS_MODEL_KEY];
+    dls_model_key(name ? name : "", key);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(others[i].name, key) == 0) {
             return (dls_model_names){others[i].zoo, others[i].layers,
@@ -103,7 +100,7 @@ dls_model_names dls_model_lookup(const char *name)
     }
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const char *zoo = dls_zoo_at(i)->name;
-        if (squashes_to(zoo, key)) {
+        if (has_key(zoo, key)) {
             return (dls_model_names){zoo, layers_named(key), DLS_MODEL_KNOWN};
         }
     }

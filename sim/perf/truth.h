@@ -23,7 +23,8 @@ typedef struct dls_truth_ask {
 
 /* What is guessed in one answer. */
 typedef struct dls_truth_note {
-    bool unknown;      /* the model: the answer stands for a rate of 1 anywhere */
+    bool unknown;  /* the model */
+    bool stand_in; /* another model in its place */
     bool unmeasured, extrapolated, split_batch;
 } dls_truth_note;
 

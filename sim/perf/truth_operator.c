@@ -282,6 +282,8 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     const double update_s = step.update_s * (s->host ? s->host->slowdown : 1);
     const double one_s = n * pass_s - (n - 1) * fmin(update_s, pass_s);
     const bool several = ask->gpus > 1, async = s->exchange == PS_ASYNC;
+    note->unknown = ask->kind->names.match == DLS_MODEL_UNKNOWN;
+    note->stand_in = ask->kind->names.match == DLS_MODEL_STAND_IN;
     note->split_batch = n > 1;
     *out = (dls_solo){.compute_s = one_s, .gamma = 1};
     if (several && s->exchange == ALLREDUCE) {

@@ -163,7 +163,7 @@ int64_t dls_world_rate(const dls_world *w, int32_t job, double iteration_s)
     return rate < 1 ? 1 : rate > 0x1p40 ? INT64_C(1) << 40 : llround(rate);
 }
 
-static dls_status reference_of(dls_world *w, int32_t job, dls_error *err)
+static dls_status reference_of(dls_world *w, int32_t job, dls_truth_note *note, dls_error *err)
 {
     const int32_t gpus = dls_trace_cols(w->p.trace)->gpus[job], type = w->reference_type;
     const int32_t nodes = dls_world_fewest_nodes(w, type, gpus);
@@ -176,6 +176,7 @@ static dls_status reference_of(dls_world *w, int32_t job, dls_error *err)
     int32_t shape;
     DLS_TRY(dls_world_shape_of(w, &key, &shape, err));
     w->reference_s[job] = w->shapes.entry[shape].solo.iteration_s;
+    *note = w->shapes.entry[shape].note;
     return DLS_OK;
 }
 
@@ -184,12 +185,14 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
     const dls_trace_columns *col = dls_trace_cols(w->p.trace);
     const int64_t iterations = dls_trace_i64(col->iterations, (size_t)job);
     const int64_t duration = col->duration_us[job];
-    const dls_kind *kind = &w->kinds.kind[w->kinds.of[job]];
     bool counted = false;
     w->reference_s[job] = 1;
     if (!w->ops->unit_rate) {
-        DLS_TRY(reference_of(w, job, err));
-        counted = iterations > 0 && kind->names.match != DLS_MODEL_UNKNOWN;
+        dls_truth_note note;
+        DLS_TRY(reference_of(w, job, &note, err));
+        counted = iterations > 0 && !note.unknown;
+        w->notes.unknown_model_jobs += note.unknown;
+        w->notes.stand_in_jobs += note.stand_in;
     }
     if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || iterations < 1)) {
         return dls_fail(err, DLS_EINPUT, dls_trace_id(w->p.trace, (size_t)job),
@@ -242,8 +245,6 @@ static dls_status add_jobs(dls_world *w, dls_error *err)
         w->slot_of[j] = -1;
         DLS_TRY(work_of(w, (int32_t)j, err));
     }
-    w->notes.unknown_model_jobs = w->kinds.unknown_jobs;
-    w->notes.stand_in_jobs = w->kinds.stand_in_jobs;
     return DLS_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct dls_shape_key {
 typedef struct dls_shape_entry {
     dls_shape_key key;
     dls_solo solo;
+    dls_truth_note note;
     dls_curve *curve; /* owned; NULL until a job starts on a shape with a network */
 } dls_shape_entry;
 

@@ -130,8 +130,10 @@ static dls_status make_room(dls_shapes *s, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status work_out(dls_world *w, const dls_shape_key *key, dls_solo *solo, dls_error *err)
+static dls_status work_out(dls_world *w, dls_shape_entry *e, dls_error *err)
 {
+    const dls_shape_key *key = &e->key;
+    dls_solo *solo = &e->solo;
     const dls_truth_ask ask = {
         .kind = &w->kinds.kind[key->kind],
         .type = key->type,
@@ -139,18 +141,16 @@ static dls_status work_out(dls_world *w, const dls_shape_key *key, dls_solo *sol
         .n_nodes = key->n_nodes,
         .spread = key->n_nodes > dls_world_fewest_nodes(w, key->type, key->gpus),
         .line_bps = key->line < 0 ? 0 : w->lines[key->line]};
-    dls_truth_note note = {0};
-    *solo = (dls_solo){.gamma = 1};
-    DLS_TRY(w->ops->solo(w->truth, &ask, solo, &note, err));
+    DLS_TRY(w->ops->solo(w->truth, &ask, solo, &e->note, err));
     multiply(solo, residual(w, key));
     solo->line_bps = solo->link_bytes > 0 ? ask.line_bps : 0;
     if (!(solo->line_bps > 0)) {
         solo->link_bytes = 0;
     }
     solo->iteration_s = dls_solo_time(solo, solo->line_bps);
-    w->notes.unmeasured_shapes += note.unmeasured;
-    w->notes.extrapolated_shapes += note.extrapolated;
-    w->notes.split_batch_shapes += note.split_batch;
+    w->notes.unmeasured_shapes += e->note.unmeasured;
+    w->notes.extrapolated_shapes += e->note.extrapolated;
+    w->notes.split_batch_shapes += e->note.split_batch;
     if (!(solo->iteration_s > 0) || !isfinite(solo->iteration_s)) {
         return dls_fail(err, DLS_ERUN, ask.kind->model, "no iteration time on %d x %s in %d nodes",
                         (int)key->gpus, w->types[key->type].name, (int)key->n_nodes);
@@ -171,7 +171,7 @@ dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *i
     DLS_TRY(make_room(s, err));
     dls_shape_entry *e = &s->entry[s->n];
     *e = (dls_shape_entry){.key = *key};
-    DLS_TRY(work_out(w, key, &e->solo, err));
+    DLS_TRY(work_out(w, e, err));
     *index = (int32_t)s->n;
     s->slot[find(s, key)] = *index;
     s->n++;

@@ -61,7 +61,7 @@ static void muri(void **state)
     assert_int_equal(c->flags[0], DLS_JOB_SYNTHETIC_MODEL);
     assert_int_equal(c->priority[0], 0); /* opportunistic */
     assert_int_equal(c->priority[1], 1); /* guaranteed */
-    assert_int_equal(c->batch[0], 4);
+    assert_int_equal(c->batch[0], 8); /* 4 on each of 2 GPUs */
     dls_trace_destroy(t);
 }
 
@@ -356,7 +356,7 @@ static void gavel(void **state)
     assert_string_equal(dls_trace_model(t, c->model[0]), "A3C");
     assert_int_equal(c->batch[0], -1);
     assert_string_equal(dls_trace_model(t, c->model[1]), "LM");
-    assert_int_equal(c->batch[1], 80);
+    assert_int_equal(c->batch[1], 160); /* 80 on each of 2 GPUs */
     assert_int_equal(c->iterations[0], 20000);
     assert_true(c->submit_us[1] == S(34.5));
     assert_int_equal(c->flags[0], DLS_JOB_SYNTHETIC_MODEL | DLS_JOB_NO_DURATION);
