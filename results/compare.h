@@ -19,6 +19,41 @@ void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n);
 /* A JSON object: {"runs": [{"label", "trace_sha256", "summary", "ratio"}, ...]} and a line end. */
 dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n,
                             dls_error *err) DLS_MUST_CHECK;
+/* ---- several runs per design -------------------------------------------------------------------
+ *
+ * A figure of a design is the mean over its runs, with the half width of its 95 % confidence
+ * interval (Student's t with n - 1 degrees of freedom). A ratio is the mean over the replicas that
+ * both designs have, each run against the run with the same random numbers, which takes most of
+ * their noise out (common random numbers: Law, Simulation Modeling and Analysis, 11.2); its
+ * interval is that of the paired ratios.
+ *
+ * A baseline is a design's label or a part of one ("random" of "srtf/random, nic=40 Gb/s": parts
+ * lie between '/' and ", "). A part stands, for each design, for the one that has it in place of
+ * one part of its own.
+ */
+
+typedef struct dls_compare_member {
+    dls_compare_run run; /* label: that of the design */
+    size_t design;       /* runs of one design differ in their seed alone; numbered from 0 */
+    int64_t replica;     /* runs of one replica share their random numbers */
+} dls_compare_member;
+
+typedef struct dls_compare_options {
+    const char *const *baselines; /* none: the first design */
+    size_t n_baselines;
+} dls_compare_options;
+
+/* A table for people. Runs of a design need not stand together. O(n log n), with baselines
+ * O(designs) for each. Errors: EUSAGE if a baseline is in no label, ENOMEM. */
+dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, size_t n,
+                                     const dls_compare_options *options,
+                                     dls_error *err) DLS_MUST_CHECK;
+/* {"designs": [{"label", "runs", "figures": {name: {"mean", "half_width"}}, "ratios": [{"baseline",
+ * "label", "figures": {...}}]}]} and a line end. */
+dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
+                                    const dls_compare_options *options,
+                                    dls_error *err) DLS_MUST_CHECK;
+
 /* The first run whose trace differs from that of run 0 (both known), or 0. */
 size_t dls_compare_other_trace(const dls_compare_run *runs, size_t n);
 

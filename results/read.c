@@ -28,9 +28,7 @@ static herr_t visit_run(hid_t group, const char *name, const H5L_info_t *info, v
     return w->status == DLS_OK ? 0 : -1;
 }
 
-/* The text of an attribute, owned. Numbers become decimals. */
-static dls_status attr_text(const dls_h5 *h5, hid_t at, const char *name, char **out,
-                            dls_error *err)
+dls_status dls_read_attr(const dls_h5 *h5, hid_t at, const char *name, char **out, dls_error *err)
 {
     *out = NULL;
     const hid_t id = H5Aopen(at, name, H5P_DEFAULT);
@@ -89,13 +87,13 @@ static dls_status check_format(const dls_h5 *h5, dls_error *err)
     if (H5Aexists(h5->file, "format") <= 0) {
         return dls_h5_fail(h5, err, "is HDF5, but not a results file of dlsim");
     }
-    dls_status status = attr_text(h5, h5->file, "format", &format, err);
+    dls_status status = dls_read_attr(h5, h5->file, "format", &format, err);
     if (status == DLS_OK && strcmp(format, DLS_RESULTS_FORMAT) != 0) {
         status = dls_fail(err, DLS_EINPUT, h5->path, "holds '%s', expected '%s'", format,
                           DLS_RESULTS_FORMAT);
     }
     if (status == DLS_OK) {
-        status = attr_text(h5, h5->file, "format_version", &version, err);
+        status = dls_read_attr(h5, h5->file, "format_version", &version, err);
     }
     if (status == DLS_OK && atol(version) != DLS_RESULTS_VERSION) {
         status = dls_fail(err, DLS_EINPUT, h5->path, "has format version %s, expected %d", version,
@@ -171,7 +169,7 @@ static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, voi
     dls_run_text a = {NULL, NULL};
     w->status = dls_grow(&run->attrs, &run->attrs_cap, run->n_attrs + 1, sizeof a, w->err);
     if (w->status == DLS_OK) {
-        w->status = attr_text(&run->file->h5, at, name, &a.text, w->err);
+        w->status = dls_read_attr(&run->file->h5, at, name, &a.text, w->err);
     }
     if (w->status == DLS_OK) {
         a.name = dls_strdup(name);

@@ -55,10 +55,8 @@ static bool suits(H5T_class_t have, dls_field_type want)
     }
 }
 
-/* Read `count` of a column's n rows from `first` on. *out is owned; *width gets the bytes of one
- * value, for texts with room for the terminator. */
-static dls_status read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
-                            size_t first, size_t count, void *out, size_t *width, dls_error *err)
+dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                             size_t first, size_t count, void *out, size_t *width, dls_error *err)
 {
     const dls_h5 *h5 = &run->file->h5;
     const hid_t set = H5Dopen2(run->group, name, H5P_DEFAULT);
@@ -119,7 +117,7 @@ static dls_status read_columns(const dls_run *run, const want *wants, size_t n_w
         void *old;
         size_t width;
         memcpy(&old, wants[i].out, sizeof old);
-        DLS_TRY(read_rows(run, wants[i].name, wants[i].type, n, 0, n, wants[i].out, &width, err));
+        DLS_TRY(dls_run_read_rows(run, wants[i].name, wants[i].type, n, 0, n, wants[i].out, &width, err));
         dls_free(old);
     }
     return DLS_OK;
@@ -131,7 +129,7 @@ dls_status dls_run_read_jobs(const dls_run *run, dls_run_jobs *out, dls_error *e
 {
     memset(out, 0, sizeof *out);
     out->n = run->n_jobs;
-    dls_status status = read_rows(run, "jobs/id", DLS_FIELD_TEXT, out->n, 0, out->n, &out->ids,
+    dls_status status = dls_run_read_rows(run, "jobs/id", DLS_FIELD_TEXT, out->n, 0, out->n, &out->ids,
                                   &out->id_width, err);
     const want wants[] = {
         {"jobs/submit_us", DLS_FIELD_I64, &out->submit_us},
@@ -250,13 +248,13 @@ dls_status dls_run_read_name(const dls_run *run, const char *dict, size_t job, c
     int32_t code = -1;
     if (H5Lexists(run->group, column, H5P_DEFAULT) > 0) {
         int32_t *one = NULL;
-        DLS_TRY(read_rows(run, column, DLS_FIELD_I32, run->n_jobs, job, 1, &one, &width, err));
+        DLS_TRY(dls_run_read_rows(run, column, DLS_FIELD_I32, run->n_jobs, job, 1, &one, &width, err));
         code = *one;
         dls_free(one);
     }
     DLS_TRY(dls_run_count_rows(run, "dicts", dict, &n_names, err));
     if (code >= 0 && (size_t)code < n_names) {
-        return read_rows(run, names, DLS_FIELD_TEXT, n_names, (size_t)code, 1, out, &width, err);
+        return dls_run_read_rows(run, names, DLS_FIELD_TEXT, n_names, (size_t)code, 1, out, &width, err);
     }
     *out = dls_strdup("");
     return *out ? DLS_OK : dls_nomem(err, "name", 1);

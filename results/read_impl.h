@@ -39,4 +39,14 @@ struct dls_run {
 dls_status dls_run_count_rows(const dls_run *run, const char *table, const char *column, size_t *n,
                               dls_error *err) DLS_MUST_CHECK;
 
+/* Read `count` of a column's n rows from `first` on. *out is owned; *width gets the bytes of one
+ * value, for texts with room for the terminator. */
+dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
+                             size_t first, size_t count, void *out, size_t *width,
+                             dls_error *err) DLS_MUST_CHECK;
+
+/* The text of an attribute, owned. Numbers become decimals. */
+dls_status dls_read_attr(const dls_h5 *h5, hid_t at, const char *name, char **out,
+                         dls_error *err) DLS_MUST_CHECK;
+
 #endif

@@ -21,7 +21,8 @@ typedef enum dls_rng_purpose {
     DLS_RNG_PREDICTOR = 6,  /* noise of predictors */
     DLS_RNG_FAILURE = 7,    /* entity: node index */
     DLS_RNG_TRAIN = 8,      /* shuffling and dropout */
-    DLS_RNG_INIT = 9        /* initial weights */
+    DLS_RNG_INIT = 9,       /* initial weights */
+    DLS_RNG_SWEEP = 10      /* Latin hypercubes, entity: dimension */
 } dls_rng_purpose;
 
 typedef struct dls_rng {

@@ -1,52 +1,70 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim study: a sweep planned, run, merged and compared in one command.
+ */
 #include "base/alloc.h"
 #include "cli/cli.h"
-#include "cli/replay.h"
-#include "results/compare.h"
+#include "cli/comparing.h"
+#include "cli/sweeping.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #define POLICIES_MAX 32
 
 static const char *const help_text =
-    "Usage: dlsim study --config=FILE --trace=FILE --schedulers=A,B,... [OPTION]...\n"
+    "Usage: dlsim study STUDY.cfg [OPTION]...\n"
+    "       dlsim study --config=FILE --trace=FILE --schedulers=A,B,... [OPTION]...\n"
     "\n"
-    "Replay one trace under several policies and print how they compare; ratios are to the first.\n"
+    "Run every point of a sweep (docs/sweeps.md), or one trace under several policies; put the "
+    "runs\n"
+    "into one file and print how they compare.\n"
     "\n"
     "      --schedulers=A,B,... schedulers ('dlsim list schedulers')\n"
     "      --placements=A,B,... each with each of these; the configuration's if left out\n"
+    "      --replicas=N         each with N seeds, the same for all\n"
+    "      --baseline=NAME      ratios to this one, not to the first; may be repeated\n"
+    "  -j, --jobs=N             processes at a time; as many as there are processors\n"
     "  -c, --config=FILE        configuration\n"
     "      --trace=FILE         jobs; sets trace.path\n"
     "      --trace-format=NAME  one of 'dlsim list formats'; recognised if left out\n"
-    "      --seed=N             sets run.seed, the same for all\n"
+    "      --seed=N             sets run.seed, from which replicas count\n"
     "      --until=TIME         stop at this simulated time; sets run.until\n"
     "      --set KEY=VALUE      set any key of the configuration; may be repeated\n"
     "      --plugin=FILE.so     load policies of a plug-in; may be repeated\n"
-    "  -o, --output=FOLDER      write FOLDER/SCHEDULER-PLACEMENT.h5 for each run\n"
-    "      --force              replace results files that are there\n"
+    "  -o, --output=FOLDER      keep the runs there, and all of them in FOLDER/NAME.h5. A study "
+    "file\n"
+    "                           has a folder in any case (sweep.output, or NAME.sweep)\n"
     "      --json               the comparison as JSON\n"
     "  -q, --quiet              no reports on stderr\n"
     "      --progress=WHEN      auto (on a terminal), always, never\n"
     "      --color=WHEN         auto, always, never\n"
-    "  -h, --help               this text\n";
+    "  -h, --help               this text\n"
+    "\n"
+    "Runs that are finished in FOLDER are not run again: a study that was stopped goes on.\n";
+
+enum { OPT_BASELINE = 256, OPT_REPLICAS };
 
 static const struct option longs[] = {DLS_REPLAY_LONGS,
+                                      DLS_SWEEPING_LONGS,
                                       {"schedulers", required_argument, NULL, 'A'},
                                       {"placements", required_argument, NULL, 'L'},
+                                      {"replicas", required_argument, NULL, OPT_REPLICAS},
+                                      {"baseline", required_argument, NULL, OPT_BASELINE},
                                       {NULL, 0, NULL, 0}};
 
 typedef struct study {
-    dls_replay_options o;
+    dls_sweeping s;
+    dls_comparing c;
+    const char *path;              /* of a study file; NULL: the axes are on the command line */
     char *schedulers, *placements; /* owned, cut at the commas */
     const char *sched[POLICIES_MAX], *place[POLICIES_MAX];
     size_t n_sched, n_place;
-    const char *folder;
-    dls_summary *summary; /* [n_sched * n_place] */
-    dls_compare_run *runs;
-    char (*label)[2 * DLS_NAME_MAX];
-    size_t n;
+    int64_t replicas;
+    char scratch[64]; /* a folder that goes away again, "" if there is none */
 } study;
 
 /* "a,b" in place into words; -1 or the exit code. */
@@ -77,131 +95,153 @@ static int split(const char *option, const char *value, char **copy, const char 
     return -1;
 }
 
+static int option(study *s, int c, const char *value)
+{
+    switch (c) {
+    case 'A':
+        return split("--schedulers", value, &s->schedulers, s->sched, &s->n_sched);
+    case 'L':
+        return split("--placements", value, &s->placements, s->place, &s->n_place);
+    case OPT_REPLICAS:
+        return dls_ui_i64("study", "--replicas", value, 1, 10000, &s->replicas)
+                   ? -1
+                   : dls_status_exit_code(DLS_EUSAGE);
+    case OPT_BASELINE:
+        if (s->c.n_baselines == DLS_COMPARING_BASELINES) {
+            return dls_ui_usage("study", "option '--baseline' is given too often");
+        }
+        s->c.baseline[s->c.n_baselines++] = value;
+        return -1;
+    default:
+        return dls_sweeping_option(&s->s, c, value);
+    }
+}
+
 static int parse(study *s, int argc, char **argv)
 {
     for (;;) {
-        const int c = dls_ui_getopt(argc, argv, DLS_REPLAY_SHORTS, longs, "study");
+        const int c =
+            dls_ui_getopt(argc, argv, DLS_REPLAY_SHORTS DLS_SWEEPING_SHORTS, longs, "study");
         if (c == -1) {
             break;
         }
-        int code = -1;
         if (c == '?') {
             return dls_status_exit_code(DLS_EUSAGE);
-        } else if (c == 'h') {
+        }
+        if (c == 'h') {
             fputs(help_text, stdout);
             return 0;
-        } else if (c == 'A') {
-            code = split("--schedulers", optarg, &s->schedulers, s->sched, &s->n_sched);
-        } else if (c == 'L') {
-            code = split("--placements", optarg, &s->placements, s->place, &s->n_place);
-        } else if (c == 'o') {
-            s->folder = optarg;
-        } else {
-            code = dls_replay_option(&s->o, c, optarg);
         }
+        const int code = option(s, c, optarg);
         if (code >= 0) {
             return code;
         }
     }
+    s->path = optind < argc ? argv[optind++] : NULL;
     if (optind < argc) {
         return dls_ui_usage("study", "unexpected word '%s'", argv[optind]);
     }
-    if (!s->o.config_path) {
-        return dls_ui_usage("study", "no configuration: give --config=FILE");
+    if (s->path && (s->s.o.config_path || s->n_sched || s->n_place || s->replicas)) {
+        return dls_ui_usage("study", "a study file says itself what is compared: no --config, "
+                                     "--schedulers, --placements or --replicas");
     }
-    if (s->n_sched == 0) {
+    if (!s->path && !s->s.o.config_path) {
+        return dls_ui_usage("study", "no configuration: give --config=FILE, or a study file");
+    }
+    if (!s->path && s->n_sched == 0) {
         return dls_ui_usage("study", "no schedulers: give --schedulers=A,B,...");
-    }
-    if (s->n_place == 0) {
-        s->place[s->n_place++] = NULL;
     }
     return -1;
 }
 
-/* One more run; the trace is loaded with the first. */
-static int run_one(study *s, const char *sched, const char *place, dls_trace **trace)
+/* The sweep of the command line. */
+static dls_status make_sweep(study *s, dls_error *err)
 {
-    dls_config *config = NULL;
-    dls_record *rec = NULL;
-    dls_error err;
-    char path[4200] = "";
-    const size_t n_overrides = s->o.n_overrides;
-    dls_status status = dls_replay_set(&s->o, "scheduler.name", sched, "--schedulers", &err);
-    if (status == DLS_OK && place) {
-        status = dls_replay_set(&s->o, "placement.name", place, "--placements", &err);
+    DLS_TRY(dls_sweep_create(s->s.o.config_path, &s->s.sweep, err));
+    dls_sweep *sweep = s->s.sweep;
+    DLS_TRY(dls_sweep_add_list(sweep, "scheduler.name", s->sched, s->n_sched, "--schedulers", err));
+    if (s->n_place) {
+        DLS_TRY(
+            dls_sweep_add_list(sweep, "placement.name", s->place, s->n_place, "--placements", err));
     }
-    int code = status == DLS_OK ? dls_replay_config(&s->o, &config) : dls_ui_fail(&err);
-    if (code < 0 && s->folder) {
-        const int len = snprintf(path, sizeof path, "%s/%s-%s.h5", s->folder, config->scheduler,
-                                 config->placement);
-        status = len >= (int)sizeof path
-                     ? dls_fail(&err, DLS_EOUTPUT, NULL, "the folder's name is too long")
-                     : dls_replay_check_output(path, s->o.force, &err);
-        code = status == DLS_OK ? code : dls_ui_fail(&err);
-    }
-    if (code < 0 && !*trace) {
-        code = dls_replay_trace(&s->o, config, trace);
-    }
-    if (code < 0) {
-        double wall_s;
-        dls_summary *summary = &s->summary[s->n];
-        status = dls_replay_run(&s->o, config, *trace, &rec, &wall_s, &err);
-        if (status == DLS_OK) {
-            status = dls_summary_make(*trace, rec, config->warmup_us, config->cooldown_us, wall_s,
-                                      summary, &err);
-        }
-        if (status == DLS_OK && s->folder) {
-            status = dls_replay_write(path, &s->o, config, *trace, rec, summary, &err);
-        }
-        if (status == DLS_OK && dls_replay_interrupted()) {
-            status = dls_fail(&err, DLS_EINTERRUPTED, NULL, "interrupted in run '%s'", sched);
-        }
-        code = status == DLS_OK ? code : dls_ui_fail(&err);
-        snprintf(s->label[s->n], sizeof s->label[0], "%s/%s", config->scheduler, config->placement);
-        s->runs[s->n] = (dls_compare_run){s->label[s->n], dls_trace_about(*trace)->sha256, summary};
-        s->n++;
-    }
-    dls_record_destroy(rec);
-    dls_config_destroy(config);
-    s->o.n_overrides = n_overrides;
-    return code;
+    sweep->n_seeds = (size_t)s->replicas;
+    return DLS_OK;
 }
 
-static int run_all(study *s)
+/* Without -o, results on the command line's axes are for the table alone. */
+static dls_status make_scratch(study *s, dls_error *err)
 {
-    dls_trace *trace = NULL;
-    dls_error err;
-    const size_t n = s->n_sched * s->n_place;
-    int code = -1;
-    s->summary = dls_alloc_zero(n, sizeof *s->summary);
-    s->runs = dls_alloc_zero(n, sizeof *s->runs);
-    s->label = dls_alloc_zero(n, sizeof *s->label);
-    if (!s->summary || !s->runs || !s->label) {
-        (void)dls_nomem(&err, "summaries", n * sizeof *s->summary);
-        return dls_ui_fail(&err);
+    const char *where = getenv("TMPDIR");
+    if (!where || strlen(where) > 32) {
+        where = "/tmp";
     }
-    if (s->folder && mkdir(s->folder, 0777) != 0 && errno != EEXIST) {
-        (void)dls_fail(&err, DLS_EOUTPUT, s->folder, "cannot be made: %s", strerror(errno));
-        return dls_ui_fail(&err);
+    snprintf(s->scratch, sizeof s->scratch, "%s/dlsim-XXXXXX", where);
+    if (!mkdtemp(s->scratch)) {
+        const int why = errno;
+        s->scratch[0] = '\0';
+        return dls_fail(err, DLS_EOUTPUT, where, "no folder can be made: %s", strerror(why));
     }
-    for (size_t i = 0; i < s->n_sched && code < 0; i++) {
-        for (size_t k = 0; k < s->n_place && code < 0; k++) {
-            code = run_one(s, s->sched[i], s->place[k], &trace);
+    s->s.output = s->scratch;
+    return DLS_OK;
+}
+
+/* Two levels of folders below it are the deepest there are. */
+static void remove_folder(const char *path, int depth)
+{
+    DIR *dir = depth > 0 ? opendir(path) : NULL;
+    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
+        char below[4096];
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+            if (unlink(below) != 0) {
+                remove_folder(below, depth - 1);
+            }
         }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    rmdir(path);
+}
+
+static int run(study *s)
+{
+    dls_error err;
+    dls_status status = DLS_OK;
+    int code = -1;
+    if (s->path) {
+        code = dls_sweeping_load(&s->s, s->path);
+    } else {
+        status = make_sweep(s, &err);
+        if (status == DLS_OK && !s->s.output) {
+            status = make_scratch(s, &err);
+        }
+    }
+    if (status != DLS_OK) {
+        return dls_ui_fail(&err);
     }
     if (code < 0) {
-        code = 0;
-        if (!s->o.json) {
-            dls_compare_print(stdout, s->runs, s->n);
-        } else if (dls_compare_json(stdout, s->runs, s->n, &err) != DLS_OK) {
-            code = dls_ui_fail(&err);
-        }
-        if (s->folder && !s->o.quiet) {
-            fprintf(stderr, "results: %s\n", s->folder);
-        }
+        code = dls_sweeping_plan(&s->s);
     }
-    dls_trace_destroy(trace);
-    return code;
+    if (code < 0) {
+        code = dls_sweeping_run(&s->s);
+    }
+    if (code >= 0) {
+        return code;
+    }
+    char merged[4200];
+    const bool quiet = s->s.o.quiet;
+    s->s.o.quiet = quiet || *s->scratch;
+    snprintf(merged, sizeof merged, "%s/%s.h5", s->s.folder, s->s.sweep->name);
+    code = dls_sweeping_merge(&s->s, NULL, false);
+    if (code != 0) {
+        return code;
+    }
+    status = dls_comparing_add(&s->c, merged, NULL, &err);
+    if (status == DLS_OK) {
+        status = dls_comparing_show(&s->c, s->s.o.json, &err);
+    }
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
 
 int dls_cmd_study(int argc, char **argv)
@@ -209,20 +249,21 @@ int dls_cmd_study(int argc, char **argv)
     study s = {0};
     dls_error err;
     int code = -1;
-    if (dls_replay_init(&s.o, "study", argc, argv, &err) != DLS_OK) {
+    if (dls_sweeping_init(&s.s, "study", argc, argv, &err) != DLS_OK) {
         code = dls_ui_fail(&err);
     }
     if (code < 0) {
         code = parse(&s, argc, argv);
     }
     if (code < 0) {
-        code = run_all(&s);
+        code = run(&s);
     }
+    if (*s.scratch) {
+        remove_folder(s.scratch, 3);
+    }
+    dls_comparing_fini(&s.c);
     dls_free(s.schedulers);
     dls_free(s.placements);
-    dls_free(s.summary);
-    dls_free(s.runs);
-    dls_free(s.label);
-    dls_replay_fini(&s.o);
+    dls_sweeping_fini(&s.s);
     return code;
 }

@@ -16,6 +16,7 @@ typedef struct command {
 static const command commands[] = {
     {"run", dls_cmd_run, "replay a trace on a cluster (also without the word 'run')"},
     {"study", dls_cmd_study, "replay a trace under several policies and compare them"},
+    {"sweep", dls_cmd_sweep, "many simulations that differ in a few keys, resumable"},
     {"compare", dls_cmd_compare, "compare results files"},
     {"inspect", dls_cmd_inspect, "show what a results file holds"},
     {"trace", dls_cmd_trace, "statistics of a trace, conversion, generation"},

@@ -23,6 +23,14 @@ static void on_interrupt(int number)
     interrupts = 1;
 }
 
+void dls_replay_watch(void)
+{
+    /* The first Ctrl-C is noted, a second one ends the program. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
 bool dls_replay_interrupted(void)
 {
     return interrupts != 0;
@@ -115,7 +123,7 @@ int dls_replay_option(dls_replay_options *o, int letter, const char *value)
         return set(o, "run.until", value, "--until");
     case 'P':
         return dls_registry_load(o->registry, value, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
-    case 'j':
+    case 'J':
         o->json = true;
         return -1;
     case 'q':
@@ -140,6 +148,17 @@ int dls_replay_option(dls_replay_options *o, int letter, const char *value)
 /* ---- the parts ---------------------------------------------------------------------------------
  */
 
+void dls_replay_problems(dls_problems *problems)
+{
+    for (size_t i = 0; i < problems->kept; i++) {
+        fprintf(stderr, "%s\n", problems->text[i]);
+    }
+    if (problems->n > problems->kept) {
+        fprintf(stderr, "... and %zu more\n", problems->n - problems->kept);
+    }
+    dls_problems_fini(problems);
+}
+
 int dls_replay_config(const dls_replay_options *o, dls_config **out)
 {
     dls_problems problems = {0};
@@ -149,18 +168,11 @@ int dls_replay_config(const dls_replay_options *o, dls_config **out)
                                         .n_overrides = o->n_overrides,
                                         .registry = o->registry};
     const dls_status status = dls_config_load(&request, &problems, out, &err);
-    for (size_t i = 0; i < problems.kept; i++) {
-        fprintf(stderr, "%s\n", problems.text[i]);
-    }
-    if (problems.n > problems.kept) {
-        fprintf(stderr, "... and %zu more\n", problems.n - problems.kept);
-    }
-    dls_problems_fini(&problems);
+    dls_replay_problems(&problems);
     return status == DLS_OK ? -1 : dls_ui_fail(&err);
 }
 
-/* What is odd about the jobs, because every public trace breaks some assumption. */
-static void report_trace(const dls_trace *trace)
+void dls_replay_report_trace(const dls_trace *trace)
 {
     static const char *const flag_text[DLS_JOB_FLAG_COUNT] = {
 #define XX(name, bit, text) [bit] = text,
@@ -181,9 +193,8 @@ static void report_trace(const dls_trace *trace)
     }
 }
 
-/* *trace is replaced by one in which every job has a model. */
-static dls_status assign_models(dls_replay_options *o, const dls_config *config, dls_trace **trace,
-                                dls_error *err)
+dls_status dls_replay_assign(dls_replay_options *o, const dls_config *config,
+                             const dls_trace *trace, dls_trace **out, dls_error *err)
 {
     const char *name = config->trace_assign;
     const char *text = dls_assign_builtin_text(name);
@@ -200,22 +211,34 @@ static dls_status assign_models(dls_replay_options *o, const dls_config *config,
         status = dls_assign_table_parse(text, name, &table, err);
     }
     if (status == DLS_OK) {
-        status = dls_trace_assign(*trace, &table, config->seed, &assigned, err);
+        status = dls_trace_assign(trace, &table, config->seed, &assigned, err);
     }
     if (status == DLS_OK) {
-        dls_trace_destroy(*trace);
-        *trace = assigned;
         const size_t n = dls_assign_table_print(&table, NULL, 0) + 1;
+        dls_free(o->assign_text);
         o->assign_text = dls_alloc(n);
         if (o->assign_text) {
             dls_assign_table_print(&table, o->assign_text, n);
+            *out = assigned;
         } else {
+            dls_trace_destroy(assigned);
             status = dls_nomem(err, "assignment", n);
         }
     }
     dls_assign_table_fini(&table);
     dls_free(file);
     return status;
+}
+
+dls_status dls_replay_load(const dls_config *config, dls_trace **out, dls_error *err)
+{
+    dls_trace_options options = config->trace_options;
+    if (config->compat) {
+        /* The imitated simulator takes jobs as they are. */
+        options.keep_zero_duration = !options.drop_zero_duration;
+        options.allow_duplicate_ids = true;
+    }
+    return dls_trace_load(config->trace_path, config->trace_format, &options, out, err);
 }
 
 int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out)
@@ -225,20 +248,19 @@ int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace 
         return dls_ui_usage(o->command, "no trace: give --trace=FILE or trace.path in the "
                                         "configuration");
     }
-    dls_trace_options options = config->trace_options;
-    if (config->compat) {
-        /* The imitated simulator takes jobs as they are. */
-        options.keep_zero_duration = !options.drop_zero_duration;
-        options.allow_duplicate_ids = true;
-    }
-    if (dls_trace_load(config->trace_path, config->trace_format, &options, out, &err) != DLS_OK) {
+    if (dls_replay_load(config, out, &err) != DLS_OK) {
         return dls_ui_fail(&err);
     }
-    if (*config->trace_assign && assign_models(o, config, out, &err) != DLS_OK) {
-        return dls_ui_fail(&err);
+    if (*config->trace_assign) {
+        dls_trace *assigned;
+        if (dls_replay_assign(o, config, *out, &assigned, &err) != DLS_OK) {
+            return dls_ui_fail(&err);
+        }
+        dls_trace_destroy(*out);
+        *out = assigned;
     }
     if (!o->quiet) {
-        report_trace(*out);
+        dls_replay_report_trace(*out);
     }
     return -1;
 }

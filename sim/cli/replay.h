@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What 'run' and 'study' share: the options of a run, loading its parts, running it, writing it.
+ * What 'run', 'sweep' and 'study' share: the options of a run, loading its parts, running it,
+ * writing it.
  */
 #ifndef DLS_CLI_REPLAY_H
 #define DLS_CLI_REPLAY_H
@@ -14,7 +15,7 @@
 
 /* The command line of a run. */
 typedef struct dls_replay_options {
-    const char *command; /* "run" or "study", for messages */
+    const char *command; /* "run", "sweep" or "study", for messages */
     const char *config_path;
     dls_override *overrides; /* owned, in the order of the command line */
     size_t n_overrides, overrides_cap;
@@ -31,7 +32,7 @@ typedef struct dls_replay_options {
     {"config", required_argument, NULL, 'c'}, {"trace", required_argument, NULL, 'T'},             \
         {"trace-format", required_argument, NULL, 'F'}, {"seed", required_argument, NULL, 'S'},    \
         {"set", required_argument, NULL, 's'}, {"until", required_argument, NULL, 'U'},            \
-        {"plugin", required_argument, NULL, 'P'}, {"json", no_argument, NULL, 'j'},                \
+        {"plugin", required_argument, NULL, 'P'}, {"json", no_argument, NULL, 'J'},                \
         {"quiet", no_argument, NULL, 'q'}, {"force", no_argument, NULL, 'f'},                      \
         {"progress", required_argument, NULL, 'B'}, {"color", required_argument, NULL, 'C'},       \
         {"output", required_argument, NULL, 'o'},                                                  \
@@ -50,17 +51,31 @@ dls_status dls_replay_set(dls_replay_options *o, const char *key, const char *te
 /* One of the shared options, but -o and -h; -1: good, else the exit code (it has been reported). */
 int dls_replay_option(dls_replay_options *o, int letter, const char *value);
 
+/* Print what is wrong with a configuration, and forget it. */
+void dls_replay_problems(dls_problems *problems);
 /* Load the configuration; its problems go to stderr. -1 or the exit code. */
 int dls_replay_config(const dls_replay_options *o, dls_config **out);
 /* Load the trace that the configuration names, give its jobs models if asked to, and say what the
  * reader saw. -1 or the exit code. */
 int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out);
 
+/* The same in steps: the trace as its file has it; a new one in which every job has a model, as
+ * trace.assign says (it must say something); on stderr what is odd about the jobs, because every
+ * public trace breaks some assumption. */
+dls_status dls_replay_load(const dls_config *config, dls_trace **out,
+                           dls_error *err) DLS_MUST_CHECK;
+dls_status dls_replay_assign(dls_replay_options *o, const dls_config *config,
+                             const dls_trace *trace, dls_trace **out,
+                             dls_error *err) DLS_MUST_CHECK;
+void dls_replay_report_trace(const dls_trace *trace);
+
 /* Run one simulation with a progress bar; Ctrl-C makes an incomplete record (status OK). wall_s:
  * what the simulation took. */
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s,
                           dls_error *err) DLS_MUST_CHECK;
+/* From here on the first Ctrl-C is noted. A run does so by itself. */
+void dls_replay_watch(void);
 /* Ctrl-C was pressed in a run. */
 bool dls_replay_interrupted(void);
 

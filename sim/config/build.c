@@ -274,13 +274,12 @@ static int discipline(const char *name)
 }
 
 dls_status dls_config_build(dls_config *config, const dls_settings *settings,
-                            const dls_config_request *request, const char *folder,
-                            const char *file_scheduler, const char *file_placement,
-                            dls_problems *problems, dls_error *err)
+                            const dls_config_request *request, const char *file_scheduler,
+                            const char *file_placement, dls_problems *problems, dls_error *err)
 {
     const dls_setting *v = settings->value;
     const char *file = request->path ? request->path : "";
-    const dls_builder b = {config, settings, request->registry, folder, file, problems};
+    const dls_builder b = {config, settings, request->registry, file, problems};
     DLS_TRY(dls_build_copy(&b, DLS_CFG_NAME, &config->name, err));
     DLS_TRY(dls_build_copy(&b, DLS_CFG_SCHED_NAME, &config->scheduler, err));
     DLS_TRY(dls_build_copy(&b, DLS_CFG_PLACEMENT_NAME, &config->placement, err));

@@ -11,7 +11,6 @@ typedef struct dls_builder {
     dls_config *config;
     const dls_settings *s;
     const dls_registry *registry;
-    const char *folder; /* of the file */
     const char *file;
     dls_problems *problems;
 } dls_builder;
@@ -22,8 +21,8 @@ const char *dls_build_where(const dls_builder *b, int key);
 const char *dls_build_keep(dls_config *config, char *text, dls_error *err);
 /* A value's text, the caller's. */
 dls_status dls_build_copy(const dls_builder *b, int key, char **out, dls_error *err) DLS_MUST_CHECK;
-/* The same for a path: one of the file is relative to the file's folder, one from an override to the
- * current one. */
+/* The same for a path: it is relative to the folder of the file that it is written in, which may be a
+ * sweep's; one from the command line to the current folder. It joins the configuration's files. */
 dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Groups perf, predictor, and failures with checkpoint. */

@@ -32,20 +32,50 @@ dls_status dls_build_copy(const dls_builder *b, int key, char **out, dls_error *
     return *out ? DLS_OK : dls_nomem(err, "configuration", strlen(b->s->value[key].s));
 }
 
+/* The configuration names this file; the path is released if that cannot be noted. */
+static dls_status note_file(dls_config *config, char **path, dls_error *err)
+{
+    for (size_t i = 0; i < config->n_files; i++) {
+        if (strcmp(config->files[i], *path) == 0) {
+            return DLS_OK;
+        }
+    }
+    dls_status status = dls_grow(&config->files, &config->files_cap, config->n_files + 1,
+                                 sizeof *config->files, err);
+    if (status == DLS_OK) {
+        char *name = dls_strdup(*path);
+        status = name ? DLS_OK : dls_nomem(err, "configuration", strlen(*path));
+        config->files[config->n_files] = name;
+        config->n_files += name != NULL;
+    }
+    if (status != DLS_OK) {
+        dls_free(*path);
+        *path = NULL;
+    }
+    return status;
+}
+
 dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err)
 {
     const dls_setting *value = &b->s->value[key];
-    const bool from_file = value->where && strchr(value->where, ':');
-    if (!from_file || !*value->s || *value->s == '/' || strcmp(value->s, "-") == 0 ||
-        strcmp(b->folder, ".") == 0 ||
-        (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
+    /* "a/b.cfg:12"; what stands in no file has no colon */
+    const char *colon = value->where ? strrchr(value->where, ':') : NULL;
+    size_t len = colon ? (size_t)(colon - value->where) : 0;
+    while (len > 0 && value->where[len - 1] != '/') {
+        len--;
+    }
+    if (!*value->s || (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
         return dls_build_copy(b, key, out, err);
     }
-    const size_t n = strlen(b->folder) + strlen(value->s) + 2;
+    if (len == 0 || *value->s == '/' || strcmp(value->s, "-") == 0) {
+        DLS_TRY(dls_build_copy(b, key, out, err));
+        return note_file(b->config, out, err);
+    }
+    const size_t n = len + strlen(value->s) + 1;
     *out = dls_alloc(n);
     if (!*out) {
         return dls_nomem(err, "configuration", n);
     }
-    snprintf(*out, n, "%s/%s", b->folder, value->s);
-    return DLS_OK;
+    snprintf(*out, n, "%.*s%s", (int)len, value->where, value->s);
+    return note_file(b->config, out, err);
 }

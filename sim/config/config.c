@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "config/load.h"
+#include "config/tree.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,25 +24,15 @@ void dls_config_destroy(dls_config *config)
     dls_free(config->placement_values);
     dls_free(config->results_path);
     dls_free(config->text);
+    for (size_t i = 0; i < config->n_files; i++) {
+        dls_free(config->files[i]);
+    }
+    dls_free(config->files);
     for (size_t i = 0; i < config->n_kept; i++) {
         dls_free(config->kept[i]);
     }
     dls_free(config->kept);
     dls_free(config);
-}
-
-/* "a/b.cfg" -> "a", "b.cfg" -> "." */
-static dls_status folder_of(const char *path, char **out, dls_error *err)
-{
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    *out = dls_strdup(slash ? path : ".");
-    if (!*out) {
-        return dls_nomem(err, "configuration", strlen(path));
-    }
-    if (slash) {
-        (*out)[slash == path ? 1 : slash - path] = '\0';
-    }
-    return DLS_OK;
 }
 
 static dls_status apply_override(dls_settings *s, const dls_override *o, dls_problems *problems,
@@ -77,7 +68,7 @@ static dls_status load(loading *l, const dls_config_request *request, dls_proble
 {
     const size_t before = problems->n;
     DLS_TRY(dls_settings_init(&l->settings, err));
-    DLS_TRY(folder_of(request->path, &l->folder, err));
+    DLS_TRY(dls_config_folder(request->path, &l->folder, err));
     if (request->path || request->content) {
         const char *name = request->path ? request->path : "configuration";
         size_t len = request->content ? strlen(request->content) : 0;
@@ -97,8 +88,8 @@ static dls_status load(loading *l, const dls_config_request *request, dls_proble
     for (size_t i = 0; i < request->n_overrides; i++) {
         DLS_TRY(apply_override(&l->settings, &request->overrides[i], problems, err));
     }
-    DLS_TRY(dls_config_build(config, &l->settings, request, l->folder, l->file_scheduler,
-                             l->file_placement, problems, err));
+    DLS_TRY(dls_config_build(config, &l->settings, request, l->file_scheduler, l->file_placement,
+                             problems, err));
     if (problems->n == before) {
         DLS_TRY(dls_config_emit(config, &l->settings, &config->text, err));
     }

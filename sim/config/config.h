@@ -61,7 +61,9 @@ typedef struct dls_config {
     bool want_allocs, want_series;
     int64_t warmup_us, cooldown_us;
 
-    char *text;  /* the resolved configuration: loads to an equal one */
+    char *text;   /* the resolved configuration: loads to an equal one */
+    char **files; /* [n_files] files that it names, as text has them, each once */
+    size_t n_files, files_cap;
     char **kept; /* texts that option values and the params above borrow */
     size_t n_kept, kept_cap;
 } dls_config;

@@ -24,13 +24,13 @@ dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len
                             const char *folder, dls_problems *problems,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* Settings to a configuration: names are looked up, the parts must fit each other. folder: what
- * paths of the file are relative to. file_scheduler, file_placement: names as the file has them,
- * whose options are checked against their tables and dropped if another policy was chosen since. */
+/* Settings to a configuration: names are looked up, the parts must fit each other. file_scheduler,
+ * file_placement: names as the file has them, whose options are checked against their tables and
+ * dropped if another policy was chosen since. */
 dls_status dls_config_build(dls_config *config, const dls_settings *settings,
-                            const dls_config_request *request, const char *folder,
-                            const char *file_scheduler, const char *file_placement,
-                            dls_problems *problems, dls_error *err) DLS_MUST_CHECK;
+                            const dls_config_request *request, const char *file_scheduler,
+                            const char *file_placement, dls_problems *problems,
+                            dls_error *err) DLS_MUST_CHECK;
 
 /* The cluster part of it. */
 dls_status dls_config_build_cluster(dls_cluster_spec *spec, const dls_settings *settings,

@@ -82,11 +82,18 @@ says err.txt "racks"
 
 # A study.
 expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --placements=count,spread -o study
-for file in fifo-count fifo-spread srtf-count srtf-spread; do
-    test -s study/$file.h5 || fail "study/$file.h5 is missing"
-    says out.txt "${file%-*}/${file#*-}"
+for run in fifo/count fifo/spread srtf/count srtf/spread; do
+    says out.txt "$run"
 done
-expect 5 study --config="$config" --trace="$sample" --schedulers=fifo --placements=count -o study
+cp out.txt first.txt
+expect 0 compare "study/$(basename "$config" .cfg).h5"
+cmp out.txt first.txt || fail "a study's file compares otherwise than the study"
+test "$(find study/points -name '*.h5' | wc -l)" = 4 || fail "four runs are not kept"
+expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --replicas=3 --baseline=fifo
+says out.txt "Means over seeds"
+expect 2 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --baseline=fifa
+says err.txt "no run is called 'fifa'"
+test -z "$(find . -name 'dlsim-*')" || fail "a folder is left"
 expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,dlas-gpu --json -q
 python3 -c 'import json; assert len(json.load(open("out.txt"))["runs"]) == 2' || fail "study --json"
 expect 3 study --config="$config" --trace="$sample" --schedulers=fifo,srft

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "results/compare_impl.h"
+#include "results/json_out.h"
+
+#include <gsl/gsl_cdf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- estimates ---------------------------------------------------------------------------------
+ */
+
+/* Mean and half width of the 95 % interval of a sample, taken in one value at a time (Welford). */
+typedef struct estimate {
+    size_t n;
+    double mean, squares;
+} estimate;
+
+static void take(estimate *e, double value)
+{
+    if (!isnan(value)) {
+        const double from = value - e->mean;
+        e->n++;
+        e->mean += from / (double)e->n;
+        e->squares += from * (value - e->mean);
+    }
+}
+
+static double mean_of(const estimate *e)
+{
+    return e->n > 0 ? e->mean : (double)NAN;
+}
+
+/* NaN for fewer than two values. */
+static double half_width(const estimate *e)
+{
+    if (e->n < 2) {
+        return (double)NAN;
+    }
+    const double df = (double)(e->n - 1);
+    return gsl_cdf_tdist_Pinv(0.975, df) * sqrt(e->squares / df / (double)e->n);
+}
+
+/* The runs by design. */
+typedef struct set {
+    const dls_compare_member *runs;
+    const dls_compare_options *options;
+    size_t *order; /* runs of design d: order[start[d]] to order[start[d + 1] - 1], by replica */
+    size_t *start; /* [n_designs + 1] */
+    size_t n_designs;
+} set;
+
+static const dls_compare_member *member(const set *s, size_t at)
+{
+    return &s->runs[s->order[at]];
+}
+
+static size_t n_runs(const set *s, size_t design)
+{
+    return s->start[design + 1] - s->start[design];
+}
+
+static double value(const set *s, size_t at, int figure)
+{
+    return dls_figure_value(&dls_figures[figure], member(s, at)->run.summary, 0);
+}
+
+static estimate estimate_of(const set *s, size_t design, int figure)
+{
+    estimate e = {0, 0, 0};
+    for (size_t i = s->start[design]; i < s->start[design + 1]; i++) {
+        take(&e, value(s, i, figure));
+    }
+    return e;
+}
+
+static estimate ratio_of(const set *s, size_t design, size_t base, int figure)
+{
+    estimate e = {0, 0, 0};
+    size_t i = s->start[design], k = s->start[base];
+    while (i < s->start[design + 1] && k < s->start[base + 1]) {
+        const int64_t a = member(s, i)->replica, b = member(s, k)->replica;
+        if (a == b) {
+            take(&e, dls_figure_ratio(value(s, i, figure), value(s, k, figure)));
+        }
+        i += a <= b;
+        k += b <= a;
+    }
+    return e;
+}
+
+static void set_fini(set *s)
+{
+    dls_free(s->order);
+    dls_free(s->start);
+}
+
+static int by_design(const void *a, const void *b, void *user)
+{
+    const dls_compare_member *runs = user;
+    const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const dls_compare_member *one = &runs[i], *other = &runs[k];
+    if (one->design != other->design) {
+        return one->design < other->design ? -1 : 1;
+    }
+    if (one->replica != other->replica) {
+        return one->replica < other->replica ? -1 : 1;
+    }
+    return (i > k) - (i < k);
+}
+
+static dls_status set_init(set *s, const dls_compare_member *runs, size_t n,
+                           const dls_compare_options *options, dls_error *err)
+{
+    *s = (set){.runs = runs, .options = options};
+    for (size_t i = 0; i < n; i++) {
+        s->n_designs = runs[i].design >= s->n_designs ? runs[i].design + 1 : s->n_designs;
+    }
+    s->order = dls_alloc((n ? n : 1) * sizeof *s->order);
+    s->start = dls_alloc_zero(s->n_designs + 1, sizeof *s->start);
+    if (!s->order || !s->start) {
+        set_fini(s);
+        return dls_nomem(err, "comparison", n * sizeof *s->order);
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->order[i] = i;
+        s->start[runs[i].design + 1]++;
+    }
+    for (size_t d = 0; d < s->n_designs; d++) {
+        s->start[d + 1] += s->start[d];
+    }
+    qsort_r(s->order, n, sizeof *s->order, by_design, (void *)(uintptr_t)runs);
+    return DLS_OK;
+}
+
+/* ---- designs and baselines ---------------------------------------------------------------------
+ */
+
+/* Its label, NULL if it has no run. */
+static const char *label_of(const set *s, size_t design)
+{
+    return n_runs(s, design) ? member(s, s->start[design])->run.label : NULL;
+}
+
+/* The next part of a label: its length; *at moves past it and what divides it from the next. */
+static size_t next_part(const char **at)
+{
+    const char *p = *at;
+    size_t len = 0;
+    while (p[len] && p[len] != '/' && strncmp(p + len, ", ", 2) != 0) {
+        len++;
+    }
+    *at = p + len + (p[len] == '/' ? 1 : p[len] ? 2 : 0);
+    return len;
+}
+
+/* Whether `label` is `other` with one part of it, or none, replaced by `part`. */
+static bool replaces(const char *label, const char *other, const char *part)
+{
+    bool has = false;
+    size_t differ = 0;
+    while (*label && *other) {
+        const char *a = label, *b = other;
+        const size_t len_a = next_part(&label), len_b = next_part(&other);
+        const bool is = len_a == strlen(part) && memcmp(a, part, len_a) == 0;
+        const bool same = len_a == len_b && memcmp(a, b, len_a) == 0;
+        has = has || is;
+        if (!same) {
+            differ += is ? 1 : 2;
+        }
+    }
+    return has && differ <= 1 && !*label && !*other;
+}
+
+/* The design that stands for the k-th baseline beside `design`, n_designs if none does; what the
+ * baseline is called in *name. */
+static size_t baseline_of(const set *s, size_t design, size_t k, const char **name)
+{
+    const char *own = label_of(s, design), *wanted = *name = s->options->n_baselines
+                                                                 ? s->options->baselines[k]
+                                                                 : s->runs[0].run.label;
+    if (s->options->n_baselines == 0) {
+        return s->runs[0].design;
+    }
+    size_t stands = s->n_designs;
+    for (size_t d = 0; d < s->n_designs; d++) {
+        const char *label = label_of(s, d);
+        if (label && strcmp(label, wanted) == 0) {
+            return d;
+        }
+        if (label && stands == s->n_designs && replaces(label, own, wanted)) {
+            stands = d;
+        }
+    }
+    return stands;
+}
+
+static dls_status check_baselines(const set *s, dls_error *err)
+{
+    for (size_t k = 0; k < s->options->n_baselines; k++) {
+        const char *name = s->options->baselines[k], *near = NULL;
+        bool found = false;
+        for (size_t d = 0; d < s->n_designs && !found; d++) {
+            const char *const candidate[] = {label_of(s, d), NULL};
+            near = near || !candidate[0] ? near : dls_suggest(name, candidate);
+            found = candidate[0] && baseline_of(s, d, k, &name) < s->n_designs;
+        }
+        if (!found) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "no run is called '%s', wholly or in part%s%s%s",
+                            name, near ? " (did you mean '" : "", near ? near : "",
+                            near ? "'?)" : "");
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+static int width_of_labels(const set *s)
+{
+    size_t width = 20;
+    for (size_t d = 0; d < s->n_designs; d++) {
+        const size_t len = n_runs(s, d) ? strlen(label_of(s, d)) : 0;
+        width = len > width ? len : width;
+    }
+    return width < 60 ? (int)width : 60;
+}
+
+/* Half widths, as parts of the means. */
+static void print_widths(FILE *out, const set *s, size_t design, int width)
+{
+    fprintf(out, "%-*s  %5s", width, "", "");
+    for (int f = 0; f < DLS_FIGURES; f++) {
+        const estimate e = estimate_of(s, design, f);
+        const double part = dls_figure_ratio(half_width(&e), fabs(mean_of(&e)));
+        if (isnan(part)) {
+            fprintf(out, "  %10s", "-");
+        } else {
+            fprintf(out, "  +-%6.2f %%", 100 * part);
+        }
+    }
+    fputc('\n', out);
+}
+
+static void print_ratios(FILE *out, const set *s, size_t design, size_t base, const char *name,
+                         int width)
+{
+    char text[80];
+    bool widths = false;
+    snprintf(text, sizeof text, "  / %.60s", name);
+    fprintf(out, "%-*s  %5s", width, text, "");
+    for (int f = 0; f < DLS_FIGURES; f++) {
+        const estimate e = ratio_of(s, design, base, f);
+        widths = widths || e.n > 1;
+        if (e.n == 0) {
+            fprintf(out, "  %10s", "-");
+        } else {
+            fprintf(out, "  %9.3fx", mean_of(&e));
+        }
+    }
+    fputc('\n', out);
+    if (!widths) {
+        return;
+    }
+    fprintf(out, "%-*s  %5s", width, "", "");
+    for (int f = 0; f < DLS_FIGURES; f++) {
+        const estimate e = ratio_of(s, design, base, f);
+        if (e.n < 2) {
+            fprintf(out, "  %10s", "-");
+        } else {
+            fprintf(out, "  +-%7.3f ", half_width(&e));
+        }
+    }
+    fputc('\n', out);
+}
+
+static size_t n_baselines(const set *s)
+{
+    return s->options->n_baselines ? s->options->n_baselines : 1;
+}
+
+static void print_design(FILE *out, const set *s, size_t design, int width)
+{
+    fprintf(out, "%-*s  %5zu", width, label_of(s, design), n_runs(s, design));
+    for (int f = 0; f < DLS_FIGURES; f++) {
+        const estimate e = estimate_of(s, design, f);
+        dls_figure_cell(out, &dls_figures[f], mean_of(&e));
+    }
+    fputc('\n', out);
+    if (n_runs(s, design) > 1) {
+        print_widths(out, s, design, width);
+    }
+    for (size_t k = 0; k < n_baselines(s); k++) {
+        const char *name;
+        const size_t base = baseline_of(s, design, k, &name);
+        if (base < s->n_designs && base != design) {
+            print_ratios(out, s, design, base, name, width);
+        }
+    }
+}
+
+dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, size_t n,
+                                     const dls_compare_options *options, dls_error *err)
+{
+    set s;
+    DLS_TRY(set_init(&s, runs, n, options, err));
+    const dls_status status = check_baselines(&s, err);
+    if (status == DLS_OK) {
+        const int width = width_of_labels(&s);
+        bool several = false;
+        fprintf(out, "%-*s  %5s", width, "design", "runs");
+        for (int f = 0; f < DLS_FIGURES; f++) {
+            fprintf(out, "  %10s", dls_figures[f].title);
+        }
+        fputc('\n', out);
+        for (size_t d = 0; d < s.n_designs; d++) {
+            if (n_runs(&s, d) > 0) {
+                print_design(out, &s, d, width);
+                several = several || n_runs(&s, d) > 1;
+            }
+        }
+        fputs(several
+                  ? "\nMeans over seeds; +- is half of the 95 % confidence interval, of a ratio "
+                    "that of its pairs of\nruns with the same seed.\n"
+                  : "",
+              out);
+    }
+    set_fini(&s);
+    return status;
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static void add_estimate(json_object *to, int figure, const estimate *e)
+{
+    json_object *obj = json_object_new_object();
+    json_object_object_add(obj, "mean", dls_json_number(mean_of(e)));
+    json_object_object_add(obj, "half_width", dls_json_number(half_width(e)));
+    json_object_object_add(to, dls_figures[figure].name, obj);
+}
+
+static json_object *design_json(const set *s, size_t design)
+{
+    json_object *obj = json_object_new_object(), *figures = json_object_new_object(),
+                *ratios = json_object_new_array();
+    json_object_object_add(obj, "label", json_object_new_string(label_of(s, design)));
+    json_object_object_add(obj, "runs", json_object_new_int64((int64_t)n_runs(s, design)));
+    for (int f = 0; f < DLS_FIGURES; f++) {
+        const estimate e = estimate_of(s, design, f);
+        add_estimate(figures, f, &e);
+    }
+    for (size_t k = 0; k < n_baselines(s); k++) {
+        const char *name;
+        const size_t base = baseline_of(s, design, k, &name);
+        if (base == s->n_designs) {
+            continue;
+        }
+        json_object *one = json_object_new_object(), *values = json_object_new_object();
+        for (int f = 0; f < DLS_FIGURES; f++) {
+            const estimate e = ratio_of(s, design, base, f);
+            add_estimate(values, f, &e);
+        }
+        json_object_object_add(one, "baseline", json_object_new_string(name));
+        json_object_object_add(one, "label", json_object_new_string(label_of(s, base)));
+        json_object_object_add(one, "figures", values);
+        json_object_array_add(ratios, one);
+    }
+    json_object_object_add(obj, "figures", figures);
+    json_object_object_add(obj, "ratios", ratios);
+    return obj;
+}
+
+static dls_status print_json(FILE *out, const set *s, dls_error *err)
+{
+    json_object *top = json_object_new_object(), *list = json_object_new_array();
+    if (!top || !list) {
+        json_object_put(top);
+        json_object_put(list);
+        return dls_nomem(err, "JSON", 0);
+    }
+    json_object_object_add(top, "designs", list);
+    for (size_t d = 0; d < s->n_designs; d++) {
+        if (n_runs(s, d) > 0) {
+            json_object_array_add(list, design_json(s, d));
+        }
+    }
+    DLS_TRY(dls_json_print(out, top, err));
+    return fputc('\n', out) == EOF ? dls_fail(err, DLS_EOUTPUT, NULL, "JSON cannot be written")
+                                   : DLS_OK;
+}
+
+dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,
+                                    const dls_compare_options *options, dls_error *err)
+{
+    set s;
+    DLS_TRY(set_init(&s, runs, n, options, err));
+    dls_status status = check_baselines(&s, err);
+    status = status == DLS_OK ? print_json(out, &s, err) : status;
+    set_fini(&s);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside the comparison: the figures that runs are compared by.
+ */
+#ifndef DLS_RESULTS_COMPARE_IMPL_H
+#define DLS_RESULTS_COMPARE_IMPL_H
+
+#include "results/compare.h"
+
+#include <stddef.h>
+
+typedef struct dls_figure {
+    const char *name;  /* in JSON */
+    const char *title; /* above the column */
+    size_t offset;     /* of a double in dls_summary_part; ignored if whole is set */
+    double (*whole)(const dls_summary *s);
+    enum { DLS_SHOWN_SECONDS, DLS_SHOWN_PERCENT, DLS_SHOWN_COUNT } shown;
+} dls_figure;
+
+enum { DLS_FIGURES = 8, DLS_PART_FIGURES = 5 }; /* the first ones are figures of parts, too */
+extern const dls_figure dls_figures[DLS_FIGURES];
+
+double dls_figure_value(const dls_figure *f, const dls_summary *s, int part);
+/* value / first; NaN where that says nothing. */
+double dls_figure_ratio(double value, double first);
+/* Twelve columns. */
+void dls_figure_cell(FILE *out, const dls_figure *f, double value);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/merge.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "results/chunks.h"
+#include "results/read_impl.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GROUP "points"
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+/* The one run of the file becomes a group of `runs`. */
+static dls_status copy_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *run, dls_error *err)
+{
+    dls_results *file;
+    DLS_TRY(dls_results_open(run->path, &file, err));
+    dls_status status = DLS_OK;
+    if (dls_results_n_runs(file) != 1) {
+        status = dls_fail(err, DLS_EINPUT, run->path, "holds %zu runs: expected one",
+                          dls_results_n_runs(file));
+    } else if (H5Ocopy(file->runs, dls_results_run_id(file, 0), runs, run->id, H5P_DEFAULT,
+                       H5P_DEFAULT) < 0) {
+        status = dls_h5_fail(h5, err, "copy of %s", run->path);
+    }
+    dls_results_close(file);
+    return status;
+}
+
+/* The file as the merged file names it: relative if it lies below `folder`. */
+static void link_target(const char *path, const char *folder, char out[PATH_MAX])
+{
+    char whole[PATH_MAX], below[PATH_MAX];
+    snprintf(out, PATH_MAX, "%s", path);
+    if (realpath(path, whole) && realpath(folder, below)) {
+        const size_t len = strlen(below);
+        const bool inside = strncmp(whole, below, len) == 0 && whole[len] == '/';
+        snprintf(out, PATH_MAX, "%s", inside ? whole + len + 1 : whole);
+    }
+}
+
+static dls_status link_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *run,
+                           const char *folder, dls_error *err)
+{
+    dls_results *file;
+    char target[PATH_MAX], object[300];
+    DLS_TRY(dls_results_open(run->path, &file, err));
+    snprintf(object, sizeof object, "/runs/%s", dls_results_run_id(file, 0));
+    dls_results_close(file);
+    link_target(run->path, folder, target);
+    return H5Lcreate_external(target, object, runs, run->id, H5P_DEFAULT, H5P_DEFAULT) >= 0
+               ? DLS_OK
+               : dls_h5_fail(h5, err, "link to %s", run->path);
+}
+
+static dls_status write_points(const dls_h5 *h5, const dls_merge *m, dls_error *err)
+{
+    hid_t at;
+    dls_chunks *chunks = NULL;
+    DLS_TRY(dls_h5_group_create(h5, h5->file, GROUP, &at, err));
+    for (size_t i = 0; i < m->n_texts; i++) {
+        DLS_TRY(dls_h5_put_text(h5, at, m->texts[i].name, m->texts[i].text, err));
+    }
+    DLS_TRY(dls_chunks_create(h5, 0, &chunks, err));
+    const dls_status status =
+        dls_chunks_write(chunks, at, GROUP, m->columns, m->n_columns, m->n_points, err);
+    dls_chunks_destroy(chunks);
+    H5Gclose(at);
+    return status;
+}
+
+static dls_status write_all(const dls_h5 *h5, const char *path, const dls_merge *m, dls_error *err)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    hid_t runs;
+    DLS_TRY(dls_h5_put_text(h5, h5->file, "format", DLS_RESULTS_FORMAT, err));
+    DLS_TRY(dls_h5_put_u64(h5, h5->file, "format_version", DLS_RESULTS_VERSION, err));
+    DLS_TRY(dls_h5_group_create(h5, h5->file, "runs", &runs, err));
+    for (size_t i = 0; i < m->n_runs; i++) {
+        DLS_TRY(m->link ? link_run(h5, runs, &m->runs[i], *folder ? folder : "/", err)
+                        : copy_run(h5, runs, &m->runs[i], err));
+    }
+    H5Gclose(runs);
+    return write_points(h5, m, err);
+}
+
+dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error *err)
+{
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    dls_h5 h5;
+    dls_status status = dls_h5_create(&h5, file.part, path, err);
+    if (status == DLS_OK) {
+        status = write_all(&h5, path, merge, err);
+    }
+    const dls_status closed = dls_h5_close(&h5, status == DLS_OK ? err : NULL);
+    status = status == DLS_OK ? closed : status;
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&file);
+        return status;
+    }
+    return dls_atomicfile_commit(&file, err);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+void dls_points_fini(dls_points *p)
+{
+    dls_free(p->run);
+    dls_free(p->label);
+    dls_free(p->design);
+    dls_free(p->replica);
+    dls_free(p->baseline);
+    *p = (dls_points){0};
+}
+
+static dls_status read_points(const dls_results *file, dls_points *p, dls_error *err)
+{
+    /* The columns' readers start at a run; the table hangs on the file itself. */
+    const dls_run root = {.file = file, .group = file->h5.file};
+    size_t n, width;
+    DLS_TRY(dls_run_count_rows(&root, GROUP, "design", &n, err));
+    if (n == 0) {
+        return DLS_OK;
+    }
+    const struct {
+        const char *name;
+        dls_field_type type;
+        void *out;
+        size_t *width;
+    } columns[] = {
+        {GROUP "/run", DLS_FIELD_TEXT, &p->run, &p->run_width},
+        {GROUP "/label", DLS_FIELD_TEXT, &p->label, &p->label_width},
+        {GROUP "/design", DLS_FIELD_I64, &p->design, &width},
+        {GROUP "/replica", DLS_FIELD_I64, &p->replica, &width},
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        DLS_TRY(dls_run_read_rows(&root, columns[i].name, columns[i].type, n, 0, n, columns[i].out,
+                                  columns[i].width, err));
+    }
+    p->n = n;
+    hid_t at;
+    DLS_TRY(dls_h5_group_open(&file->h5, root.group, GROUP, &at, err));
+    const dls_status status = dls_read_attr(&file->h5, at, "baseline", &p->baseline, err);
+    H5Gclose(at);
+    return status;
+}
+
+dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *err)
+{
+    *out = (dls_points){0};
+    const dls_status status = read_points(file, out, err);
+    if (status != DLS_OK) {
+        dls_points_fini(out);
+    }
+    return status;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/sweeping.h"
+
+#include "base/alloc.h"
+#include "build_info.h"
+#include "sweep/merge.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Workers are processes: more only cost memory. */
+enum { WORKERS_MAX = 1024 };
+
+/* ---- what the points ask for -------------------------------------------------------------------
+ */
+
+static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
+{
+    dls_sweeping *s = user;
+    DLS_TRY(dls_replay_load(config, out, err));
+    if (!s->o.quiet && !s->told) {
+        dls_replay_report_trace(*out);
+        s->told = true;
+    }
+    return DLS_OK;
+}
+
+static dls_status run_point(void *user, const dls_config *config, const dls_trace *trace,
+                            const char *path, dls_error *err)
+{
+    dls_sweeping *s = user;
+    dls_trace *assigned = NULL;
+    dls_record *rec;
+    dls_summary summary;
+    double wall_s;
+    s->o.quiet = true;
+    s->o.progress = DLS_UI_NEVER;
+    if (*config->trace_assign) {
+        DLS_TRY(dls_replay_assign(&s->o, config, trace, &assigned, err));
+        trace = assigned;
+    }
+    DLS_TRY(dls_replay_run(&s->o, config, trace, &rec, &wall_s, err));
+    if (dls_replay_interrupted()) {
+        return dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted");
+    }
+    DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
+                             err));
+    return dls_replay_write(path, &s->o, config, trace, rec, &summary, err);
+}
+
+static bool interrupted(void *user)
+{
+    (void)user;
+    return dls_replay_interrupted();
+}
+
+static void progress(void *user, const dls_sweep_progress *now)
+{
+    dls_sweeping *s = user;
+    const size_t done = now->finished + now->failed - now->skipped, all = now->n - now->skipped;
+    char detail[100], failed[40] = "";
+    if (now->failed) {
+        snprintf(failed, sizeof failed, ", %zu failed", now->failed);
+    }
+    snprintf(detail, sizeof detail, "%zu of %zu points%s", now->finished, now->n, failed);
+    dls_progress_draw(&s->bar, all ? (double)done / (double)all : 1, detail);
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------
+ */
+
+dls_status dls_sweeping_init(dls_sweeping *s, const char *command, int argc, char **argv,
+                             dls_error *err)
+{
+    *s = (dls_sweeping){0};
+    s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
+    return dls_replay_init(&s->o, command, argc, argv, err);
+}
+
+void dls_sweeping_fini(dls_sweeping *s)
+{
+    dls_sweep_plan_destroy(s->plan);
+    dls_sweep_destroy(s->sweep);
+    dls_replay_fini(&s->o);
+}
+
+int dls_sweeping_option(dls_sweeping *s, int letter, const char *value)
+{
+    if (letter == 'o') {
+        s->output = value;
+        return -1;
+    }
+    if (letter == 'j') {
+        return dls_ui_i64(s->o.command, "--jobs", value, 1, WORKERS_MAX, &s->workers)
+                   ? -1
+                   : dls_status_exit_code(DLS_EUSAGE);
+    }
+    return dls_replay_option(&s->o, letter, value);
+}
+
+int dls_sweeping_load(dls_sweeping *s, const char *path)
+{
+    dls_problems problems = {0};
+    dls_error err;
+    const dls_status status = dls_sweep_load(path, &problems, &s->sweep, &err);
+    dls_replay_problems(&problems);
+    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+}
+
+int dls_sweeping_plan(dls_sweeping *s)
+{
+    dls_problems problems = {0};
+    dls_error err;
+    if (s->output || *s->sweep->output) {
+        snprintf(s->folder, sizeof s->folder, "%s", s->output ? s->output : s->sweep->output);
+    } else {
+        snprintf(s->folder, sizeof s->folder, "%s.sweep", s->sweep->name);
+    }
+    const dls_sweep_request request = {.sweep = s->sweep,
+                                       .overrides = s->o.overrides,
+                                       .n_overrides = s->o.n_overrides,
+                                       .registry = s->o.registry,
+                                       .program = DLS_VERSION " " DLS_GIT_SHA,
+                                       .host = &s->host,
+                                       .first = s->first,
+                                       .n = s->n};
+    const dls_status status = dls_sweep_plan_make(&request, &problems, &s->plan, &err);
+    dls_replay_problems(&problems);
+    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+}
+
+/* The first of the points that failed, and why. */
+static void report_failures(const dls_sweeping *s, size_t n_failed)
+{
+    enum { SHOWN = 5 };
+    size_t shown = 0;
+    for (size_t i = 0; i < s->plan->n && shown < SHOWN; i++) {
+        if (dls_sweep_state_of(s->folder, s->plan->id[i]) == DLS_SWEEP_FAILED) {
+            char label[300], message[DLS_SWEEP_MESSAGE];
+            const size_t point = s->plan->first + i;
+            dls_sweep_failure_get(s->folder, s->plan->id[i], message);
+            fprintf(stderr, "point %zu (%s): %s\n", point,
+                    dls_sweep_label(s->plan, dls_sweep_design(s->plan, point), label, sizeof label),
+                    message);
+            shown++;
+        }
+    }
+    if (n_failed > shown) {
+        fprintf(stderr, "... and %zu more\n", n_failed - shown);
+    }
+}
+
+int dls_sweeping_run(dls_sweeping *s)
+{
+    dls_sweep_progress done = {0};
+    dls_error err;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const int workers = s->workers ? (int)s->workers : processors > 0 ? (int)processors : 1;
+    dls_status status = dls_sweep_store_open(s->folder, &err);
+    if (status == DLS_OK) {
+        dls_replay_watch();
+        dls_progress_start(&s->bar, s->o.progress, s->o.quiet, s->sweep->name);
+        status = dls_sweep_run(s->plan, s->folder, workers, &done, &err);
+        dls_progress_stop(&s->bar);
+    }
+    if (status == DLS_OK && done.failed > 0) {
+        report_failures(s, done.failed);
+        status = dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", done.failed, done.n);
+    }
+    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+}
+
+int dls_sweeping_merge(dls_sweeping *s, const char *file, bool link)
+{
+    char path[4200];
+    size_t n;
+    dls_error err;
+    if (file) {
+        snprintf(path, sizeof path, "%s", file);
+    } else {
+        snprintf(path, sizeof path, "%s/%s.h5", s->folder, s->sweep->name);
+    }
+    /* One in the sweep's own folder is the sweep's to replace. */
+    dls_status status = dls_replay_check_output(path, s->o.force || !file, &err);
+    if (status == DLS_OK) {
+        status = dls_sweep_merge(s->plan, s->folder, path, link, &n, &err);
+    }
+    if (status != DLS_OK) {
+        return dls_ui_fail(&err);
+    }
+    if (!s->o.quiet) {
+        fprintf(stderr, "results: %s (%zu of %zu points)\n", path, n, s->plan->n);
+    }
+    return 0;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/merge.h"
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "results/merge.h"
+#include "sweep/store.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the table of points -----------------------------------------------------------------------
+ */
+
+enum { COLUMNS_MAX = 256 };
+
+typedef struct table {
+    const dls_sweep_plan *plan;
+    const char *folder;
+    size_t n;
+    dls_column column[COLUMNS_MAX];
+    size_t n_columns;
+    void *data[COLUMNS_MAX]; /* owned, of the columns */
+    char *axis[COLUMNS_MAX]; /* owned names */
+    size_t n_axes;
+    dls_sweep_state *state; /* [n] */
+    size_t *row;            /* [n] index in runs, of a finished point */
+    dls_merge_run *runs;    /* [n_finished] */
+    size_t n_finished;
+    char *texts; /* of runs */
+} table;
+
+static void table_fini(table *t)
+{
+    for (size_t i = 0; i < t->n_columns; i++) {
+        dls_free(t->data[i]);
+    }
+    for (size_t i = 0; i < t->n_axes; i++) {
+        dls_free(t->axis[i]);
+    }
+    dls_free(t->state);
+    dls_free(t->row);
+    dls_free(t->runs);
+    dls_free(t->texts);
+}
+
+/* A new column of zeros; width: of a text. */
+static dls_status add_column(table *t, const char *name, dls_field_type type, size_t width,
+                             const char *units, const char *description, void *out, dls_error *err)
+{
+    const size_t bytes = width ? width : dls_field_width(type);
+    if (t->n_columns == COLUMNS_MAX) {
+        return dls_fail(err, DLS_ERUN, NULL, "the table of points has too many columns");
+    }
+    void *data = dls_alloc_zero(t->n ? t->n : 1, bytes);
+    if (!data) {
+        return dls_nomem(err, "table of points", t->n * bytes);
+    }
+    t->data[t->n_columns] = data;
+    t->column[t->n_columns++] = (dls_column){.name = name,
+                                             .type = type,
+                                             .units = units,
+                                             .description = description,
+                                             .data = data,
+                                             .width = width};
+    memcpy(out, &data, sizeof data);
+    return DLS_OK;
+}
+
+static dls_status add_i64(table *t, const char *name, const char *description, int64_t **out,
+                          dls_error *err)
+{
+    *out = NULL;
+    return add_column(t, name, DLS_FIELD_I64, 0, "", description, out, err);
+}
+
+/* A column of texts, as wide as the longest; get writes one into buf. */
+static dls_status add_texts(table *t, const char *name, const char *description,
+                            const char *(*get)(const table *t, size_t i, char *buf, size_t n),
+                            dls_error *err)
+{
+    char buf[DLS_SWEEP_MESSAGE];
+    size_t width = 1;
+    char *data;
+    for (size_t i = 0; i < t->n; i++) {
+        const size_t len = strlen(get(t, i, buf, sizeof buf));
+        width = len > width ? len : width;
+    }
+    DLS_TRY(add_column(t, name, DLS_FIELD_TEXT, width, "", description, &data, err));
+    for (size_t i = 0; i < t->n; i++) {
+        const char *text = get(t, i, buf, sizeof buf);
+        memcpy(data + i * width, text, strlen(text));
+    }
+    return DLS_OK;
+}
+
+static size_t design_of(const table *t, size_t i)
+{
+    return dls_sweep_design(t->plan, t->plan->first + i);
+}
+
+static const char *get_run(const table *t, size_t i, char *buf, size_t n)
+{
+    (void)buf;
+    (void)n;
+    return t->state[i] == DLS_SWEEP_FINISHED ? t->runs[t->row[i]].id : "";
+}
+
+static const char *get_state(const table *t, size_t i, char *buf, size_t n)
+{
+    (void)buf;
+    (void)n;
+    return dls_sweep_state_name(t->state[i]);
+}
+
+static const char *get_failure(const table *t, size_t i, char *buf, size_t n)
+{
+    (void)n;
+    buf[0] = '\0';
+    if (t->state[i] == DLS_SWEEP_FAILED) {
+        dls_sweep_failure_get(t->folder, t->plan->id[i], buf);
+    }
+    return buf;
+}
+
+static const char *get_label(const table *t, size_t i, char *buf, size_t n)
+{
+    return dls_sweep_label(t->plan, design_of(t, i), buf, n);
+}
+
+static const char *get_id(const table *t, size_t i, char *buf, size_t n)
+{
+    (void)buf;
+    (void)n;
+    return t->plan->id[i];
+}
+
+/* The value of an axis as a number in the base unit of its key; false if it is none. */
+static bool axis_number(const char *text, double *out)
+{
+    static const dls_quantity kinds[] = {DLS_QUANTITY_TIME, DLS_QUANTITY_BYTES, DLS_QUANTITY_RATE,
+                                         DLS_QUANTITY_FLOPS};
+    if (dls_units_f64(text, out)) {
+        return true;
+    }
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
+        if (dls_units_parse(text, kinds[k], out, NULL) == DLS_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Numbers if all its values are, texts otherwise. */
+static dls_status add_axis(table *t, size_t k, dls_error *err)
+{
+    const dls_sweep *s = t->plan->request.sweep;
+    char *name = dls_strdup(dls_sweep_key(s, k));
+    if (!name) {
+        return dls_nomem(err, "table of points", 0);
+    }
+    t->axis[t->n_axes++] = name;
+    bool numbers = true;
+    size_t width = 1;
+    double value;
+    for (size_t i = 0; i < t->n; i++) {
+        const char *text = dls_sweep_value(s, design_of(t, i), k);
+        width = strlen(text) > width ? strlen(text) : width;
+        numbers = numbers && axis_number(text, &value);
+    }
+    static const char description[] = "axis of the sweep; quantities in s, B, B/s or 1/s";
+    void *data;
+    DLS_TRY(add_column(t, name, numbers ? DLS_FIELD_F64 : DLS_FIELD_TEXT, numbers ? 0 : width, "",
+                       description, &data, err));
+    for (size_t i = 0; i < t->n; i++) {
+        const char *text = dls_sweep_value(s, design_of(t, i), k);
+        if (numbers) {
+            axis_number(text, &((double *)data)[i]);
+        } else {
+            memcpy((char *)data + i * width, text, strlen(text));
+        }
+    }
+    return DLS_OK;
+}
+
+/* Those of a summary that are columns. */
+static bool is_column(const dls_field *field)
+{
+    return field->type != DLS_FIELD_TEXT && field->type != DLS_FIELD_KIND;
+}
+
+/* Columns for the fields: NaN or 0 until a point's are put there. */
+static dls_status add_fields(table *t, const dls_field *fields, size_t n, dls_error *err)
+{
+    for (size_t f = 0; f < n; f++) {
+        void *data;
+        if (!is_column(&fields[f])) {
+            continue;
+        }
+        DLS_TRY(add_column(t, fields[f].name, fields[f].type, 0, fields[f].units,
+                           fields[f].description, &data, err));
+        for (size_t i = 0; i < t->n && fields[f].type == DLS_FIELD_F64; i++) {
+            ((double *)data)[i] = (double)NAN;
+        }
+    }
+    return DLS_OK;
+}
+
+/* The fields of `base` into row i of the columns from *column on, which moves past them. */
+static void put_fields(table *t, size_t *column, const dls_field *fields, size_t n,
+                       const void *base, size_t i)
+{
+    for (size_t f = 0; f < n; f++) {
+        if (is_column(&fields[f])) {
+            const size_t width = dls_field_width(fields[f].type);
+            memcpy((char *)t->data[(*column)++] + i * width, (const char *)base + fields[f].offset,
+                   width);
+        }
+    }
+}
+
+static dls_status read_summary(const char *path, dls_summary *out, dls_error *err)
+{
+    dls_results *file;
+    dls_run *run;
+    DLS_TRY(dls_results_open(path, &file, err));
+    const dls_status status = dls_run_open(file, NULL, &run, err);
+    if (status == DLS_OK) {
+        *out = *dls_run_summary(run);
+        dls_run_close(run);
+    }
+    dls_results_close(file);
+    return status;
+}
+
+static dls_status add_summaries(table *t, dls_error *err)
+{
+    const size_t first = t->n_columns;
+    DLS_TRY(add_fields(t, dls_summary_fields, dls_summary_n_fields, err));
+    DLS_TRY(add_fields(t, dls_part_fields, dls_part_n_fields, err));
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->state[i] == DLS_SWEEP_FINISHED) {
+            dls_summary summary;
+            size_t column = first;
+            DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
+            put_fields(t, &column, dls_summary_fields, dls_summary_n_fields, &summary, i);
+            put_fields(t, &column, dls_part_fields, dls_part_n_fields, &summary.part[0], i);
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status fill_table(table *t, dls_error *err)
+{
+    const dls_sweep_plan *plan = t->plan;
+    int64_t *point, *design, *replica, *seed;
+    DLS_TRY(add_i64(t, "point", "number of the point", &point, err));
+    DLS_TRY(add_texts(t, "run", "its group in /runs; empty: it has no result", get_run, err));
+    DLS_TRY(add_texts(t, "state", "finished, failed, running or missing", get_state, err));
+    DLS_TRY(add_texts(t, "failure", "why it failed", get_failure, err));
+    DLS_TRY(add_i64(t, "design", "number of the combination of axis values", &design, err));
+    DLS_TRY(add_texts(t, "label", "what the design is called", get_label, err));
+    DLS_TRY(add_i64(t, "replica", "number of the seed", &replica, err));
+    if (plan->seed) {
+        DLS_TRY(add_i64(t, "seed", "run.seed", &seed, err));
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        point[i] = (int64_t)(plan->first + i);
+        design[i] = (int64_t)design_of(t, i);
+        replica[i] = (int64_t)dls_sweep_replica(plan, plan->first + i);
+        if (plan->seed) {
+            seed[i] = plan->seed[replica[i]];
+        }
+    }
+    for (size_t k = 0; k < dls_sweep_n_keys(plan->request.sweep); k++) {
+        DLS_TRY(add_axis(t, k, err));
+    }
+    DLS_TRY(add_summaries(t, err));
+    return add_texts(t, "id", "name of its file", get_id, err);
+}
+
+/* ---- the runs ----------------------------------------------------------------------------------
+ */
+
+/* Names of the runs: their points' numbers, of one width, so that they sort. */
+static dls_status find_runs(table *t, dls_error *err)
+{
+    enum { PATH_BYTES = 4200, ID_BYTES = 12 };
+    t->state = dls_alloc_zero(t->n ? t->n : 1, sizeof *t->state);
+    t->row = dls_alloc_zero(t->n ? t->n : 1, sizeof *t->row);
+    if (!t->state || !t->row) {
+        return dls_nomem(err, "table of points", t->n * sizeof *t->row);
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        t->state[i] = dls_sweep_state_of(t->folder, t->plan->id[i]);
+        t->row[i] = t->n_finished;
+        t->n_finished += t->state[i] == DLS_SWEEP_FINISHED;
+    }
+    if (t->n_finished == 0) {
+        return dls_fail(err, DLS_ERUN, t->folder, "none of the %zu points is finished", t->n);
+    }
+    const size_t path_len = strlen(t->folder) + 64, each = path_len + ID_BYTES;
+    t->runs = dls_alloc_zero(t->n_finished, sizeof *t->runs);
+    t->texts = dls_alloc_zero(t->n_finished, each);
+    if (!t->runs || !t->texts) {
+        return dls_nomem(err, "table of points", t->n_finished * each);
+    }
+    const int digits = snprintf(NULL, 0, "%zu", t->plan->n_points - 1);
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->state[i] == DLS_SWEEP_FINISHED) {
+            char *path = t->texts + t->row[i] * each, *id = path + path_len;
+            dls_sweep_store_path(t->folder, t->plan->id[i], ".h5", path, path_len);
+            snprintf(id, ID_BYTES, "%0*zu", digits, t->plan->first + i);
+            t->runs[t->row[i]] = (dls_merge_run){path, id};
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_sweep_merge(const dls_sweep_plan *plan, const char *folder, const char *path,
+                           bool link, size_t *n_finished, dls_error *err)
+{
+    const dls_sweep *s = plan->request.sweep;
+    table *t = dls_alloc_zero(1, sizeof *t);
+    if (!t) {
+        return dls_nomem(err, "table of points", sizeof *t);
+    }
+    t->plan = plan;
+    t->folder = folder;
+    t->n = plan->n;
+    dls_status status = find_runs(t, err);
+    status = status == DLS_OK ? fill_table(t, err) : status;
+    if (status == DLS_OK) {
+        const dls_merge_text texts[] = {{"name", s->name}, {"baseline", s->baseline}};
+        const dls_merge merge = {.runs = t->runs,
+                                 .n_runs = t->n_finished,
+                                 .link = link,
+                                 .columns = t->column,
+                                 .n_columns = t->n_columns,
+                                 .n_points = t->n,
+                                 .texts = texts,
+                                 .n_texts = sizeof texts / sizeof texts[0]};
+        status = dls_results_merge(path, &merge, err);
+        *n_finished = t->n_finished;
+    }
+    table_fini(t);
+    dls_free(t);
+    return status;
+}

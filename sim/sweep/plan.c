@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/plan.h"
+
+#include "base/alloc.h"
+#include "config/load.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    TRACES_KEPT = 16,    /* of more than so many, the rest is loaded where it is needed */
+    BAD_POINTS_MAX = 12, /* then the list of problems says enough */
+    OVERRIDES_EXTRA = 1  /* the seed */
+};
+
+static void trace_fini(dls_sweep_trace *t)
+{
+    dls_free(t->path);
+    dls_free(t->format);
+    dls_trace_destroy(t->trace);
+}
+
+void dls_sweep_plan_destroy(dls_sweep_plan *plan)
+{
+    if (!plan) {
+        return;
+    }
+    for (size_t i = 0; i < plan->n_traces; i++) {
+        trace_fini(&plan->trace[i]);
+    }
+    dls_free(plan->trace);
+    dls_free(plan->base_text);
+    dls_free(plan->id);
+    dls_free(plan->trace_of);
+    dls_free(plan->seed);
+    dls_free(plan->scheduler);
+    dls_free(plan->placement);
+    dls_free(plan);
+}
+
+/* ---- one point ---------------------------------------------------------------------------------
+ */
+
+static dls_status load(const dls_sweep_plan *plan, const dls_override *overrides, size_t n,
+                       dls_problems *problems, dls_config **out, dls_error *err)
+{
+    const dls_config_request request = {.path = plan->request.sweep->base,
+                                        .content = plan->base_text,
+                                        .overrides = overrides,
+                                        .n_overrides = n,
+                                        .registry = plan->request.registry};
+    return dls_config_load(&request, problems, out, err);
+}
+
+/* What every point is given, in out; the axes come behind. */
+static size_t common_overrides(const dls_sweep_plan *plan, dls_override *out)
+{
+    const dls_sweep *s = plan->request.sweep;
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_set; i++) {
+        out[n++] = (dls_override){NULL, s->set[i], s->set_where[i]};
+    }
+    for (size_t i = 0; i < plan->request.n_overrides; i++) {
+        out[n++] = plan->request.overrides[i];
+    }
+    return n;
+}
+
+static size_t n_overrides_max(const dls_sweep_plan *plan)
+{
+    return plan->request.sweep->n_set + plan->request.n_overrides +
+           dls_sweep_n_keys(plan->request.sweep) + OVERRIDES_EXTRA;
+}
+
+dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_problems *problems,
+                            dls_config **out, dls_error *err)
+{
+    const dls_sweep *s = plan->request.sweep;
+    const size_t design = dls_sweep_design(plan, point);
+    char seed[32];
+    dls_override *overrides = dls_alloc(n_overrides_max(plan) * sizeof *overrides);
+    if (!overrides) {
+        return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *overrides);
+    }
+    size_t n = common_overrides(plan, overrides);
+    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
+        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
+            const char *value = dls_sweep_value(s, design, k);
+            if (strcmp(value, DLS_SWEEP_UNSET) != 0) {
+                overrides[n++] = (dls_override){s->axis[a].key[c], value, s->axis[a].where};
+            }
+        }
+    }
+    if (plan->seed) {
+        snprintf(seed, sizeof seed, "%lld", (long long)plan->seed[dls_sweep_replica(plan, point)]);
+        overrides[n++] = (dls_override){"run.seed", seed, "'replicas'"};
+    }
+    const dls_status status = load(plan, overrides, n, problems, out, err);
+    dls_free(overrides);
+    return status;
+}
+
+const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n)
+{
+    const dls_sweep *s = plan->request.sweep;
+    const char *scheduler = NULL, *placement = NULL;
+    const size_t n_keys = dls_sweep_n_keys(s);
+    for (size_t k = 0; k < n_keys; k++) {
+        const char *key = dls_sweep_key(s, k), *value = dls_sweep_value(s, design, k);
+        const bool set = strcmp(value, DLS_SWEEP_UNSET) != 0;
+        if (strcmp(key, "scheduler.name") == 0) {
+            scheduler = set ? value : plan->scheduler;
+        } else if (strcmp(key, "placement.name") == 0) {
+            placement = set ? value : plan->placement;
+        }
+    }
+    size_t len = 0;
+    buf[0] = '\0';
+    if (scheduler || placement) {
+        len = (size_t)snprintf(buf, n, "%s/%s", scheduler ? scheduler : plan->scheduler,
+                               placement ? placement : plan->placement);
+    }
+    for (size_t k = 0; k < n_keys && len < n; k++) {
+        const char *key = dls_sweep_key(s, k), *value = dls_sweep_value(s, design, k);
+        if (strcmp(key, "scheduler.name") != 0 && strcmp(key, "placement.name") != 0 &&
+            strcmp(value, DLS_SWEEP_UNSET) != 0) {
+            const char *leaf = strrchr(key, '.');
+            len += (size_t)snprintf(buf + len, n - len, "%s%s=%s", len ? ", " : "",
+                                    leaf ? leaf + 1 : key, value);
+        }
+    }
+    if (len == 0) {
+        snprintf(buf, n, "%s", s->name);
+    }
+    return buf;
+}
+
+/* ---- traces and other files --------------------------------------------------------------------
+ */
+
+static bool same_options(const dls_trace_options *a, const dls_trace_options *b)
+{
+    return a->keep_zero_duration == b->keep_zero_duration &&
+           a->drop_zero_duration == b->drop_zero_duration &&
+           a->allow_duplicate_ids == b->allow_duplicate_ids && a->philly_span == b->philly_span &&
+           a->swf_processor_is_gpu == b->swf_processor_is_gpu && a->max_jobs == b->max_jobs;
+}
+
+static dls_status add_trace(dls_sweep_plan *plan, const dls_config *config, dls_error *err)
+{
+    DLS_TRY(
+        dls_grow(&plan->trace, &plan->traces_cap, plan->n_traces + 1, sizeof *plan->trace, err));
+    dls_sweep_trace *t = &plan->trace[plan->n_traces];
+    *t = (dls_sweep_trace){.options = config->trace_options, .compat = config->compat};
+    t->path = dls_strdup(config->trace_path);
+    t->format = dls_strdup(config->trace_format);
+    plan->n_traces++;
+    if (!t->path || !t->format) {
+        return dls_nomem(err, "sweep", strlen(config->trace_path));
+    }
+    const dls_sweep_host *host = plan->request.host;
+    DLS_TRY(host->load_trace(host->user, config, &t->trace, err));
+    snprintf(t->sha256, sizeof t->sha256, "%s", dls_trace_about(t->trace)->sha256);
+    if (plan->n_traces > TRACES_KEPT) {
+        dls_trace_destroy(t->trace);
+        t->trace = NULL;
+    }
+    return DLS_OK;
+}
+
+/* The trace of a configuration, loaded when it is the first to ask. */
+static dls_status find_trace(dls_sweep_plan *plan, const dls_config *config, int32_t *out,
+                             dls_error *err)
+{
+    for (size_t i = 0; i < plan->n_traces; i++) {
+        const dls_sweep_trace *t = &plan->trace[i];
+        if (strcmp(t->path, config->trace_path) == 0 &&
+            strcmp(t->format, config->trace_format) == 0 && t->compat == config->compat &&
+            same_options(&t->options, &config->trace_options)) {
+            *out = (int32_t)i;
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(add_trace(plan, config, err));
+    *out = (int32_t)plan->n_traces - 1;
+    return DLS_OK;
+}
+
+/* Hashes of files, each read once. */
+typedef struct files {
+    dls_strdict paths;
+    char (*sha256)[DLS_SHA256_HEX];
+    size_t cap;
+    dls_status status;
+    dls_error *err;
+} files;
+
+static dls_status add_file(dls_sha256 *sha, const char *path, dls_error *err)
+{
+    unsigned char buf[16384];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno));
+    }
+    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
+        dls_sha256_update(sha, buf, n);
+    }
+    const bool good = !ferror(file);
+    const int why = errno;
+    fclose(file);
+    return good ? DLS_OK : dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(why));
+}
+
+/* The files of a folder by name; folders in it are passed over. */
+static dls_status add_folder(dls_sha256 *sha, const char *path, dls_error *err)
+{
+    struct dirent **entry = NULL;
+    const int n = scandir(path, &entry, NULL, alphasort);
+    dls_status status =
+        n < 0 ? dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno)) : DLS_OK;
+    for (int i = 0; i < n; i++) {
+        char below[4400];
+        struct stat st;
+        snprintf(below, sizeof below, "%.4000s/%s", path, entry[i]->d_name);
+        if (status == DLS_OK && stat(below, &st) == 0 && S_ISREG(st.st_mode)) {
+            dls_sha256_update(sha, entry[i]->d_name, strlen(entry[i]->d_name) + 1);
+            status = add_file(sha, below, err);
+        }
+        free(entry[i]); /* the C library's own */
+    }
+    free(entry);
+    return status;
+}
+
+static dls_status hash_file(files *f, const char *path, dls_error *err)
+{
+    struct stat st;
+    dls_sha256 sha;
+    dls_sha256_init(&sha);
+    DLS_TRY(stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_folder(&sha, path, err)
+                                                        : add_file(&sha, path, err));
+    DLS_TRY(dls_grow(&f->sha256, &f->cap, f->paths.n + 1, sizeof *f->sha256, err));
+    dls_sha256_final(&sha, f->sha256[f->paths.n]);
+    int32_t code;
+    return dls_strdict_put(&f->paths, path, strlen(path), &code, err);
+}
+
+static const char *file_sha256(void *user, const char *path)
+{
+    files *f = user;
+    int32_t code = dls_strdict_find(&f->paths, path, strlen(path));
+    if (code < 0 && f->status == DLS_OK) {
+        f->status = hash_file(f, path, f->err);
+        code = (int32_t)f->paths.n - 1;
+    }
+    return f->status == DLS_OK ? f->sha256[code] : "";
+}
+
+/* ---- all points --------------------------------------------------------------------------------
+ */
+
+static bool overrides_key(const dls_override *o, const char *key)
+{
+    const size_t len = strlen(key);
+    return o->key ? strcmp(o->key, key) == 0
+                  : strncmp(o->text, key, len) == 0 && o->text[len] == '=';
+}
+
+/* What is set for every point and varied as well. */
+static void check_overrides(const dls_sweep_plan *plan, const dls_override *common, size_t n,
+                            dls_problems *problems)
+{
+    const dls_sweep *s = plan->request.sweep;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < dls_sweep_n_keys(s); k++) {
+            if (overrides_key(&common[i], dls_sweep_key(s, k))) {
+                dls_problems_add(problems, common[i].where, "'%s' is an axis of the sweep",
+                                 dls_sweep_key(s, k));
+            }
+        }
+        if (s->seed && overrides_key(&common[i], "run.seed")) {
+            dls_problems_add(problems, common[i].where, "'run.seed' is varied by 'seeds'");
+        }
+    }
+}
+
+/* The seeds: those listed, or the configuration's and those that follow it. */
+static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_error *err)
+{
+    const dls_sweep *s = plan->request.sweep;
+    if (s->n_seeds == 0) {
+        return DLS_OK;
+    }
+    plan->seed = dls_alloc(s->n_seeds * sizeof *plan->seed);
+    if (!plan->seed) {
+        return dls_nomem(err, "sweep", s->n_seeds * sizeof *plan->seed);
+    }
+    for (size_t i = 0; i < s->n_seeds; i++) {
+        plan->seed[i] = s->seed ? s->seed[i] : (int64_t)(first->seed + i);
+    }
+    return DLS_OK;
+}
+
+/* What the first point says about all of them. */
+static dls_status look_at_first(dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
+{
+    dls_config *config;
+    DLS_TRY(dls_sweep_config(plan, 0, problems, &config, err));
+    plan->scheduler = dls_strdup(config->scheduler);
+    plan->placement = dls_strdup(config->placement);
+    dls_status status = plan->scheduler && plan->placement ? make_seeds(plan, config, err)
+                                                           : dls_nomem(err, "sweep", 0);
+    if (status == DLS_OK && *config->results_path) {
+        dls_problems_add(problems, plan->request.sweep->base,
+                         "'results.path' is set: results of a sweep go to its own folder");
+        status = dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
+    }
+    if (status == DLS_OK && *config->trace_path == '\0') {
+        dls_problems_add(problems, plan->request.sweep->base,
+                         "no trace: give 'trace.path' or --trace=FILE");
+        status = dls_fail(err, DLS_ECONFIG, plan->request.sweep->path, "1 problem");
+    }
+    dls_config_destroy(config);
+    return status;
+}
+
+/* Add the problems that are not there yet. */
+static void merge_problems(dls_problems *to, const dls_problems *from)
+{
+    for (size_t i = 0; i < from->kept; i++) {
+        bool known = false;
+        for (size_t k = 0; k < to->kept && !known; k++) {
+            known = strcmp(to->text[k], from->text[i]) == 0;
+        }
+        if (!known) {
+            dls_problems_add(to, NULL, "%s", from->text[i]);
+        }
+    }
+    to->nomem = to->nomem || from->nomem;
+}
+
+/* f NULL: only look for problems. */
+static dls_status resolve_point(dls_sweep_plan *plan, size_t i, files *f, dls_problems *problems,
+                                dls_error *err)
+{
+    dls_config *config;
+    DLS_TRY(dls_sweep_config(plan, plan->first + i, problems, &config, err));
+    if (!f) {
+        dls_config_destroy(config);
+        return DLS_OK;
+    }
+    dls_status status = find_trace(plan, config, &plan->trace_of[i], err);
+    if (status == DLS_OK) {
+        status =
+            dls_sweep_identify(config, plan->request.program, plan->trace[plan->trace_of[i]].sha256,
+                               file_sha256, f, plan->id[i], err);
+    }
+    dls_config_destroy(config);
+    return status == DLS_OK ? f->status : status;
+}
+
+static dls_status resolve(dls_sweep_plan *plan, files *f, dls_problems *problems, dls_error *err)
+{
+    size_t bad = 0;
+    for (size_t i = 0; i < plan->n && bad < BAD_POINTS_MAX; i++) {
+        dls_problems found = {0};
+        const dls_status status = resolve_point(plan, i, f, &found, err);
+        const bool listed = found.n > 0;
+        merge_problems(problems, &found);
+        dls_problems_fini(&found);
+        bad += listed;
+        if (status != DLS_OK && !listed) {
+            return status;
+        }
+    }
+    return bad ? DLS_ECONFIG : DLS_OK;
+}
+
+static int by_id(const void *a, const void *b, void *user)
+{
+    char(*ids)[DLS_SWEEP_ID] = user;
+    const size_t i = *(const size_t *)a, k = *(const size_t *)b;
+    const int order = strcmp(ids[i], ids[k]);
+    return order ? order : (i > k) - (i < k);
+}
+
+/* Two points with one result: an axis that changes nothing, or a value that is there twice. */
+static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
+{
+    size_t *order = dls_alloc(plan->n * sizeof *order);
+    if (!order) {
+        return dls_nomem(err, "sweep", plan->n * sizeof *order);
+    }
+    for (size_t i = 0; i < plan->n; i++) {
+        order[i] = i;
+    }
+    qsort_r(order, plan->n, sizeof *order, by_id, plan->id);
+    for (size_t i = 1; i < plan->n; i++) {
+        const size_t a = order[i - 1], b = order[i];
+        if (strcmp(plan->id[a], plan->id[b]) == 0) {
+            char one[160], other[160];
+            dls_problems_add(
+                problems, plan->request.sweep->path,
+                "points %zu (%s) and %zu (%s) have the same configuration: their "
+                "results would clash",
+                plan->first + a,
+                dls_sweep_label(plan, dls_sweep_design(plan, plan->first + a), one, sizeof one),
+                plan->first + b,
+                dls_sweep_label(plan, dls_sweep_design(plan, plan->first + b), other,
+                                sizeof other));
+        }
+    }
+    dls_free(order);
+    return DLS_OK;
+}
+
+static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
+{
+    const dls_sweep_request *r = &plan->request;
+    const dls_sweep *s = r->sweep;
+    const size_t before = problems->n;
+    size_t len;
+    DLS_TRY(dls_config_read_text(s->base, &plan->base_text, &len, err));
+    dls_override *common = dls_alloc(n_overrides_max(plan) * sizeof *common);
+    if (!common) {
+        return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *common);
+    }
+    check_overrides(plan, common, common_overrides(plan, common), problems);
+    dls_free(common);
+    plan->n_designs = dls_sweep_n_designs(s);
+    plan->n_seeds = s->n_seeds ? s->n_seeds : 1;
+    plan->n_points = dls_sweep_n_points(s);
+    if (plan->n_points > DLS_SWEEP_POINTS_MAX) {
+        dls_problems_add(problems, s->path, "has more than a million points");
+    }
+    plan->first = r->first < plan->n_points ? r->first : plan->n_points;
+    plan->n = plan->n_points - plan->first;
+    plan->n = r->n && r->n < plan->n ? r->n : plan->n;
+    if (problems->n == before) {
+        const dls_status status = look_at_first(plan, problems, err);
+        if (status != DLS_OK && problems->n == before) {
+            return status;
+        }
+        if (status != DLS_OK && resolve(plan, NULL, problems, err) == DLS_ENOMEM) {
+            return DLS_ENOMEM;
+        }
+    }
+    if (problems->n == before) {
+        files f = {.err = err};
+        dls_strdict_init(&f.paths);
+        plan->id = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->id);
+        plan->trace_of = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->trace_of);
+        dls_status status = plan->id && plan->trace_of ? resolve(plan, &f, problems, err)
+                                                       : dls_nomem(err, "sweep", plan->n * 40);
+        dls_strdict_fini(&f.paths);
+        dls_free(f.sha256);
+        if (status == DLS_OK && problems->n == before) {
+            status = check_distinct(plan, problems, err);
+        }
+        if (status != DLS_OK && problems->n == before) {
+            return status;
+        }
+    }
+    const size_t n = problems->n - before;
+    return n == 0 ? DLS_OK
+                  : dls_fail(err, DLS_ECONFIG, s->path, "%zu problem%s", n, n == 1 ? "" : "s");
+}
+
+dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *problems,
+                               dls_sweep_plan **out, dls_error *err)
+{
+    dls_sweep_plan *plan = dls_alloc_zero(1, sizeof *plan);
+    if (!plan) {
+        return dls_nomem(err, "sweep", sizeof *plan);
+    }
+    plan->request = *request;
+    const dls_status status = make(plan, problems, err);
+    if (status != DLS_OK) {
+        dls_sweep_plan_destroy(plan);
+        return status;
+    }
+    *out = plan;
+    return DLS_OK;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/runner.h"
+
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A worker's answer when it had nothing to do: another process has the point. */
+enum { EXIT_TAKEN = 99 };
+
+typedef struct worker {
+    pid_t pid; /* 0: free */
+    size_t i;  /* point - plan->first */
+} worker;
+
+typedef struct runner {
+    const dls_sweep_plan *plan;
+    const char *folder;
+    worker *workers;
+    int n_workers;
+    dls_sweep_progress now;
+} runner;
+
+/* ---- in the worker -----------------------------------------------------------------------------
+ */
+
+static dls_status run_point(const runner *r, size_t i, dls_error *err)
+{
+    const dls_sweep_plan *plan = r->plan;
+    const dls_sweep_host *host = plan->request.host;
+    const dls_sweep_trace *known = &plan->trace[plan->trace_of[i]];
+    dls_problems problems = {0};
+    dls_config *config;
+    dls_trace *trace = NULL;
+    char path[4200];
+    DLS_TRY(dls_sweep_config(plan, plan->first + i, &problems, &config, err));
+    if (!known->trace) {
+        DLS_TRY(host->load_trace(host->user, config, &trace, err));
+        if (strcmp(dls_trace_about(trace)->sha256, known->sha256) != 0) {
+            return dls_fail(err, DLS_EINPUT, config->trace_path,
+                            "has changed since the sweep began");
+        }
+    }
+    dls_sweep_store_path(r->folder, plan->id[i], ".h5", path, sizeof path);
+    /* The process ends here: what is on its heap goes with it. */
+    return host->run(host->user, config, trace ? trace : known->trace, path, err);
+}
+
+/* Never returns. */
+static void work(const runner *r, size_t i, pid_t parent)
+{
+    const char *id = r->plan->id[i];
+    dls_sweep_lock lock;
+    dls_error err = {0};
+    bool taken;
+    /* Die with the parent, whatever it dies of; it may be dead already. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(EXIT_TAKEN);
+    }
+    signal(SIGINT, SIG_IGN); /* the parent decides */
+    dls_status status = dls_sweep_lock_take(r->folder, id, &lock, &taken, &err);
+    if (status == DLS_OK && (!taken || dls_sweep_finished(r->folder, id))) {
+        if (taken) {
+            dls_sweep_lock_release(&lock);
+        }
+        _exit(EXIT_TAKEN);
+    }
+    if (status == DLS_OK) {
+        (void)!dls_sweep_failure_put(r->folder, id, NULL, NULL);
+        status = run_point(r, i, &err);
+        if (status != DLS_OK && status != DLS_EINTERRUPTED) {
+            char message[DLS_SWEEP_MESSAGE];
+            snprintf(message, sizeof message, "%.150s%s%.1000s", err.where, *err.where ? ": " : "",
+                     *err.msg ? err.msg : dls_status_str(status));
+            (void)!dls_sweep_failure_put(r->folder, id, message, NULL);
+        }
+        dls_sweep_lock_release(&lock);
+    }
+    _exit(dls_status_exit_code(status));
+}
+
+/* ---- in the parent -----------------------------------------------------------------------------
+ */
+
+static dls_status start(runner *r, worker *w, size_t i, dls_error *err)
+{
+    const pid_t parent = getpid();
+    const pid_t pid = fork();
+    if (pid < 0) {
+        return dls_fail(err, DLS_ERUN, NULL, "no process can be started: %s", strerror(errno));
+    }
+    if (pid == 0) {
+        work(r, i, parent);
+    }
+    *w = (worker){pid, i};
+    r->now.running++;
+    return DLS_OK;
+}
+
+/* A worker has ended. */
+static void note(runner *r, worker *w, int how)
+{
+    const char *id = r->plan->id[w->i];
+    char message[DLS_SWEEP_MESSAGE];
+    w->pid = 0;
+    r->now.running--;
+    if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+        r->now.finished++;
+        return;
+    }
+    if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_TAKEN) {
+        r->now.skipped++;
+        r->now.finished += dls_sweep_finished(r->folder, id);
+        return;
+    }
+    r->now.failed++;
+    if (WIFSIGNALED(how)) {
+        snprintf(message, sizeof message, "killed by signal %d (%s)", WTERMSIG(how),
+                 strsignal(WTERMSIG(how)));
+    } else {
+        dls_sweep_failure_get(r->folder, id, message);
+        if (*message) {
+            return; /* it has said why */
+        }
+        snprintf(message, sizeof message, "exit code %d", WEXITSTATUS(how));
+    }
+    (void)!dls_sweep_failure_put(r->folder, id, message, NULL);
+}
+
+/* Wait until a worker ends, or for a tenth of a second. */
+static void wait_for_one(runner *r)
+{
+    const dls_sweep_host *host = r->plan->request.host;
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    const struct timespec tenth = {0, 100000000};
+    bool any = false;
+    for (int k = 0; k < r->n_workers; k++) {
+        int how;
+        if (r->workers[k].pid > 0 && waitpid(r->workers[k].pid, &how, WNOHANG) > 0) {
+            note(r, &r->workers[k], how);
+            any = true;
+        }
+    }
+    host->progress(host->user, &r->now);
+    if (!any) {
+        sigtimedwait(&child, NULL, &tenth);
+    }
+}
+
+static void stop_all(runner *r)
+{
+    for (int k = 0; k < r->n_workers; k++) {
+        if (r->workers[k].pid > 0) {
+            kill(r->workers[k].pid, SIGKILL);
+            waitpid(r->workers[k].pid, NULL, 0);
+            r->workers[k].pid = 0;
+        }
+    }
+    r->now.running = 0;
+}
+
+static worker *free_worker(runner *r)
+{
+    for (int k = 0; k < r->n_workers; k++) {
+        if (r->workers[k].pid == 0) {
+            return &r->workers[k];
+        }
+    }
+    return NULL;
+}
+
+static dls_status run_all(runner *r, dls_error *err)
+{
+    const dls_sweep_plan *plan = r->plan;
+    const dls_sweep_host *host = plan->request.host;
+    for (size_t i = 0; i < plan->n || r->now.running > 0;) {
+        worker *w = i < plan->n ? free_worker(r) : NULL;
+        if (host->interrupted(host->user)) {
+            return dls_fail(err, DLS_EINTERRUPTED, NULL,
+                            "interrupted: %zu of %zu points are finished, the same command goes on",
+                            r->now.finished, r->now.n);
+        }
+        if (!w) {
+            wait_for_one(r);
+        } else if (dls_sweep_finished(r->folder, plan->id[i])) {
+            r->now.finished++;
+            r->now.skipped++;
+            i++;
+        } else {
+            DLS_TRY(start(r, w, i, err));
+            i++;
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int workers,
+                         dls_sweep_progress *done, dls_error *err)
+{
+    runner r = {.plan = plan, .folder = folder, .n_workers = workers, .now = {.n = plan->n}};
+    r.workers = dls_alloc_zero((size_t)workers, sizeof *r.workers);
+    if (!r.workers) {
+        return dls_nomem(err, "workers", (size_t)workers * sizeof *r.workers);
+    }
+    dls_sweep_store_clean(folder);
+    /* Blocked, so that none is missed between a look and the wait for the next; the workers inherit
+     * the mask and have no children of their own. */
+    sigset_t child, old;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL); /* one that is ignored tells nothing about how a worker ended */
+    sigprocmask(SIG_BLOCK, &child, &old);
+    const dls_status status = run_all(&r, err);
+    stop_all(&r);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    dls_free(r.workers);
+    *done = r.now;
+    return status;
+}

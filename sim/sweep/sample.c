@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "base/units.h"
+#include "config/schema.h"
+#include "sweep/read.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_qrng.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- between two ends --------------------------------------------------------------------------
+ */
+
+static bool quantity_of(int type, dls_quantity *out)
+{
+    switch (type) {
+    case DLS_KEY_TIME:
+        *out = DLS_QUANTITY_TIME;
+        return true;
+    case DLS_KEY_BYTES:
+        *out = DLS_QUANTITY_BYTES;
+        return true;
+    case DLS_KEY_RATE:
+        *out = DLS_QUANTITY_RATE;
+        return true;
+    case DLS_KEY_FLOPS:
+        *out = DLS_QUANTITY_FLOPS;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is a
+ * number. */
+static int type_of(const char *key)
+{
+    char plain[256];
+    const char *open = strchr(key, '['), *close = open ? strchr(open, ']') : NULL;
+    if (close) {
+        snprintf(plain, sizeof plain, "%.*s[]%s", (int)(open - key), key, close + 1);
+    } else {
+        snprintf(plain, sizeof plain, "%s", key);
+    }
+    const int found = dls_schema_find(plain);
+    return found < 0 ? DLS_KEY_FLOAT : (int)dls_schema[found].type;
+}
+
+static dls_status end(int type, const char *text, double *out, dls_error *err)
+{
+    dls_quantity kind;
+    if (quantity_of(type, &kind)) {
+        DLS_TRY(dls_units_parse(text, kind, out, err));
+    } else if (!dls_units_f64(text, out)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected a number", text);
+    }
+    return isfinite(*out)
+               ? DLS_OK
+               : dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected an end", text);
+}
+
+dls_status dls_sweep_span_init(dls_sweep_span *span, const char *key, const char *from,
+                               const char *to, bool log, bool whole, dls_error *err)
+{
+    *span = (dls_sweep_span){.type = type_of(key), .log = log, .whole = whole};
+    dls_quantity kind;
+    if (span->type != DLS_KEY_INT && span->type != DLS_KEY_FLOAT &&
+        !quantity_of(span->type, &kind)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "'%s' takes no numbers: list its values", key);
+    }
+    span->whole = whole || span->type == DLS_KEY_INT;
+    dls_error bad;
+    if (end(span->type, from, &span->from, &bad) != DLS_OK) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "'from' %s", bad.msg);
+    }
+    if (end(span->type, to, &span->to, &bad) != DLS_OK) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "'to' %s", bad.msg);
+    }
+    if (!(span->from < span->to) && !(span->from > span->to)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "'from' and 'to' are the same");
+    }
+    if (log && !(span->from > 0 && span->to > 0)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "the ends of a logarithmic scale lie above 0");
+    }
+    return DLS_OK;
+}
+
+const char *dls_sweep_span_text(const dls_sweep_span *span, double u, char *buf, size_t n)
+{
+    double value;
+    if (span->sampled && span->whole && !span->log) {
+        const double low = fmin(span->from, span->to), high = fmax(span->from, span->to);
+        value = floor(low + u * (high - low + 1));
+    } else if (u <= 0 || u >= 1) {
+        value = u <= 0 ? span->from : span->to;
+    } else if (span->log) {
+        value = span->from * pow(span->to / span->from, u);
+    } else {
+        value = span->from + u * (span->to - span->from);
+    }
+    dls_quantity kind;
+    if (span->whole) {
+        value = round(value);
+    }
+    snprintf(buf, n, "%.12g", value);
+    value = strtod(buf, NULL);
+    if (quantity_of(span->type, &kind)) {
+        return dls_units_format(value, kind, buf, n);
+    }
+    if (span->whole) {
+        snprintf(buf, n, "%.0f", value);
+        return buf;
+    }
+    return dls_units_number(value, buf, n);
+}
+
+/* ---- in the unit cube --------------------------------------------------------------------------
+ */
+
+void dls_sweep_lhs(size_t n, size_t dims, uint64_t seed, double *u)
+{
+    for (size_t d = 0; d < dims; d++) {
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_SWEEP, d);
+        for (size_t i = 0; i < n; i++) {
+            u[i * dims + d] = (double)i;
+        }
+        for (size_t i = n; i > 1; i--) {
+            const size_t k = dls_rng_below(&rng, i);
+            const double slice = u[k * dims + d];
+            u[k * dims + d] = u[(i - 1) * dims + d];
+            u[(i - 1) * dims + d] = slice;
+        }
+        for (size_t i = 0; i < n; i++) {
+            u[i * dims + d] = (u[i * dims + d] + dls_rng_unit(&rng)) / (double)n;
+        }
+    }
+}
+
+dls_status dls_sweep_sobol(size_t n, size_t dims, double *u, dls_error *err)
+{
+    gsl_error_handler_t *old = gsl_set_error_handler_off(); /* it would abort */
+    gsl_qrng *sequence = gsl_qrng_alloc(gsl_qrng_sobol, (unsigned)dims);
+    gsl_set_error_handler(old);
+    if (!sequence) {
+        return dls_nomem(err, "Sobol sequence", dims);
+    }
+    for (size_t i = 0; i < n; i++) {
+        gsl_qrng_get(sequence, u + i * dims);
+    }
+    gsl_qrng_free(sequence);
+    return DLS_OK;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4200
+
+static dls_status make_folder(const char *path, dls_error *err)
+{
+    struct stat st;
+    if (mkdir(path, 0777) == 0 ||
+        (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))) {
+        return DLS_OK;
+    }
+    return dls_fail(err, DLS_EOUTPUT, path, "cannot be made: %s", strerror(errno));
+}
+
+/* With the folders above it. */
+static dls_status make_folders(const char *path, dls_error *err)
+{
+    char part[PATH_BYTES];
+    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+        DLS_TRY(make_folder(part, err));
+    }
+    return make_folder(path, err);
+}
+
+dls_status dls_sweep_store_open(const char *folder, dls_error *err)
+{
+    char path[PATH_BYTES];
+    if (*folder == '\0' || strlen(folder) > 4000) {
+        return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the folder is empty or too long");
+    }
+    DLS_TRY(make_folders(folder, err));
+    snprintf(path, sizeof path, "%s/points", folder);
+    DLS_TRY(make_folder(path, err));
+    if (access(path, W_OK | X_OK) != 0) {
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
+    }
+    return DLS_OK;
+}
+
+const char *dls_sweep_store_path(const char *folder, const char *id, const char *ext, char *buf,
+                                 size_t n)
+{
+    snprintf(buf, n, "%s/points/%.2s/%s%s", folder, id, id, ext);
+    return buf;
+}
+
+bool dls_sweep_finished(const char *folder, const char *id)
+{
+    char path[PATH_BYTES];
+    struct stat st;
+    return stat(dls_sweep_store_path(folder, id, ".h5", path, sizeof path), &st) == 0 &&
+           S_ISREG(st.st_mode);
+}
+
+/* ---- locks -------------------------------------------------------------------------------------
+ */
+
+/* Whether the lock file at `path` is held; one that is not there is not. */
+static bool held(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    const bool busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    close(fd);
+    return busy;
+}
+
+dls_status dls_sweep_lock_take(const char *folder, const char *id, dls_sweep_lock *lock,
+                               bool *taken, dls_error *err)
+{
+    char sub[PATH_BYTES];
+    snprintf(sub, sizeof sub, "%s/points/%.2s", folder, id);
+    DLS_TRY(make_folder(sub, err));
+    dls_sweep_store_path(folder, id, ".lock", lock->path, sizeof lock->path);
+    *taken = false;
+    for (;;) {
+        struct stat mine, there;
+        lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock->fd < 0) {
+            return dls_fail(err, DLS_EOUTPUT, lock->path, "cannot be created: %s", strerror(errno));
+        }
+        if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            close(lock->fd);
+            lock->fd = -1;
+            return DLS_OK;
+        }
+        /* A file system without locks (ENOLCK) lets everybody in: two that run one point write the
+         * same bytes. Whoever held the lock before may have removed the file in between. */
+        if (fstat(lock->fd, &mine) == 0 && stat(lock->path, &there) == 0 &&
+            mine.st_ino == there.st_ino) {
+            *taken = true;
+            return DLS_OK;
+        }
+        close(lock->fd);
+    }
+}
+
+void dls_sweep_lock_release(dls_sweep_lock *lock)
+{
+    if (lock->fd >= 0) {
+        unlink(lock->path);
+        close(lock->fd);
+        lock->fd = -1;
+    }
+}
+
+/* In one folder of points: what no process holds. */
+static void clean(const char *folder, const char *sub)
+{
+    DIR *dir = opendir(sub);
+    if (!dir) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        const size_t len = strlen(entry->d_name);
+        const bool part = len == DLS_SWEEP_ID - 1 + 8 &&
+                          strcmp(entry->d_name + DLS_SWEEP_ID - 1, ".h5.part") == 0;
+        const bool left =
+            len == DLS_SWEEP_ID - 1 + 5 && strcmp(entry->d_name + DLS_SWEEP_ID - 1, ".lock") == 0;
+        char id[DLS_SWEEP_ID], path[PATH_BYTES];
+        dls_sweep_lock lock;
+        bool taken;
+        if (!part && !left) {
+            continue;
+        }
+        snprintf(id, sizeof id, "%.*s", DLS_SWEEP_ID - 1, entry->d_name);
+        if (dls_sweep_lock_take(folder, id, &lock, &taken, NULL) == DLS_OK && taken) {
+            unlink(dls_sweep_store_path(folder, id, ".h5.part", path, sizeof path));
+            dls_sweep_lock_release(&lock); /* removes the lock */
+        }
+    }
+    closedir(dir);
+}
+
+void dls_sweep_store_clean(const char *folder)
+{
+    for (int i = 0; i < 256; i++) {
+        char path[PATH_BYTES];
+        snprintf(path, sizeof path, "%s/points/%02x", folder, (unsigned)i);
+        clean(folder, path);
+    }
+}
+
+/* ---- failures ----------------------------------------------------------------------------------
+ */
+
+dls_status dls_sweep_failure_put(const char *folder, const char *id, const char *message,
+                                 dls_error *err)
+{
+    char path[PATH_BYTES];
+    dls_sweep_store_path(folder, id, ".failed", path, sizeof path);
+    if (!message) {
+        unlink(path);
+        return DLS_OK;
+    }
+    FILE *file = fopen(path, "w");
+    if (!file) {
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be created: %s", strerror(errno));
+    }
+    fprintf(file, "%s\n", message);
+    return fclose(file) == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
+}
+
+void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_SWEEP_MESSAGE])
+{
+    char path[PATH_BYTES];
+    message[0] = '\0';
+    FILE *file = fopen(dls_sweep_store_path(folder, id, ".failed", path, sizeof path), "r");
+    if (file) {
+        const size_t n = fread(message, 1, DLS_SWEEP_MESSAGE - 1, file);
+        message[n] = '\0';
+        message[strcspn(message, "\n")] = '\0';
+        fclose(file);
+    }
+}
+
+dls_sweep_state dls_sweep_state_of(const char *folder, const char *id)
+{
+    char path[PATH_BYTES];
+    if (dls_sweep_finished(folder, id)) {
+        return DLS_SWEEP_FINISHED;
+    }
+    if (held(dls_sweep_store_path(folder, id, ".lock", path, sizeof path))) {
+        return DLS_SWEEP_RUNNING;
+    }
+    return access(dls_sweep_store_path(folder, id, ".failed", path, sizeof path), F_OK) == 0
+               ? DLS_SWEEP_FAILED
+               : DLS_SWEEP_MISSING;
+}
+
+const char *dls_sweep_state_name(dls_sweep_state state)
+{
+    static const char *const names[] = {[DLS_SWEEP_MISSING] = "missing",
+                                        [DLS_SWEEP_FINISHED] = "finished",
+                                        [DLS_SWEEP_FAILED] = "failed",
+                                        [DLS_SWEEP_RUNNING] = "running"};
+    return names[state];
+}

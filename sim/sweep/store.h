@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The folder of a sweep: one file per point, by its id.
+ *
+ *      FOLDER/points/3f/3f09...c1.h5       the result, there only when it is whole
+ *      FOLDER/points/3f/3f09...c1.h5.part  being written
+ *      FOLDER/points/3f/3f09...c1.lock     held by the process that runs the point
+ *      FOLDER/points/3f/3f09...c1.failed   why it failed, the last time
+ *
+ * Any number of processes on any number of machines may work in one folder: whoever holds the lock
+ * runs the point. A lock goes with its process, so a file that is left behind by one that was
+ * killed is in nobody's way.
+ */
+#ifndef DLS_SWEEP_STORE_H
+#define DLS_SWEEP_STORE_H
+
+#include "dlsim/error.h"
+#include "sweep/plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum dls_sweep_state {
+    DLS_SWEEP_MISSING,
+    DLS_SWEEP_FINISHED,
+    DLS_SWEEP_FAILED,
+    DLS_SWEEP_RUNNING
+} dls_sweep_state;
+
+/* "missing", "finished", "failed", "running" */
+const char *dls_sweep_state_name(dls_sweep_state state);
+
+#define DLS_SWEEP_MESSAGE 1200
+
+/* Make the folder and what it holds. Errors: EOUTPUT. */
+dls_status dls_sweep_store_open(const char *folder, dls_error *err) DLS_MUST_CHECK;
+/* Remove the parts of files that nobody writes any more. */
+void dls_sweep_store_clean(const char *folder);
+
+/* FOLDER/points/../ID<ext> into buf. Returns buf. */
+const char *dls_sweep_store_path(const char *folder, const char *id, const char *ext, char *buf,
+                                 size_t n);
+bool dls_sweep_finished(const char *folder, const char *id);
+dls_sweep_state dls_sweep_state_of(const char *folder, const char *id);
+
+/* The right to run a point, for this process. *taken false: somebody else has it. Errors: EOUTPUT.
+ */
+typedef struct dls_sweep_lock {
+    int fd;
+    char path[4200];
+} dls_sweep_lock;
+dls_status dls_sweep_lock_take(const char *folder, const char *id, dls_sweep_lock *lock,
+                               bool *taken, dls_error *err) DLS_MUST_CHECK;
+void dls_sweep_lock_release(dls_sweep_lock *lock);
+
+/* Remember a failure, forget it (NULL message), and what it was ("" if none). */
+dls_status dls_sweep_failure_put(const char *folder, const char *id, const char *message,
+                                 dls_error *err) DLS_MUST_CHECK;
+void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_SWEEP_MESSAGE]);
+
+#endif
