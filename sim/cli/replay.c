@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "build_info.h"
 #include "config/load.h"
+#include "config/prepare.h"
 #include "results/write.h"
-#include "run/sim.h"
 #include "traces/assign.h"
 
 #include <errno.h>
@@ -328,27 +328,18 @@ static dls_status run_compat(const dls_config *config, const dls_trace *trace, r
 static dls_status run_sim(const dls_config *config, const dls_trace *trace, running *r,
                           dls_record **out, dls_error *err)
 {
-    dls_sim_params params;
-    dls_sim_params_init(&params);
-    params.cluster = &config->cluster;
-    params.trace = trace;
-    params.sched = config->sched;
-    params.sched_values = config->sched_values;
-    params.placement = config->place;
-    params.placement_values = config->placement_values;
-    params.discipline = config->discipline;
-    params.seed = config->seed;
-    params.restore_us = config->restore_us;
-    params.until_us = config->until_us;
-    params.estimates_exact = config->estimates_exact;
-    params.audit = config->audit;
-    params.want_allocs = config->want_allocs;
-    params.want_series = config->want_series;
-    params.interrupted = interrupted;
-    params.progress = progress;
-    params.infeasible = report_infeasible;
-    params.user = r;
-    return dls_sim_run(&params, out, err);
+    dls_prepared p;
+    DLS_TRY(dls_prepare(config, trace, &p, err));
+    p.params.interrupted = interrupted;
+    p.params.progress = progress;
+    p.params.infeasible = report_infeasible;
+    p.params.user = r;
+    const dls_status status = dls_sim_run(&p.params, out, err);
+    if (status == DLS_OK) {
+        dls_prepared_facts(&p, &(*out)->facts);
+    }
+    dls_prepared_fini(&p);
+    return status;
 }
 
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
@@ -416,7 +407,7 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
         .seed = config->seed,
         .scheduler = config->scheduler,
         .placement = config->placement,
-        .perf = "trace",
+        .perf = config->compat ? "trace" : config->world.model,
         .compat = config->compat ? "tiresias" : "none",
         .git_sha = DLS_GIT_SHA,
         .build = DLS_BUILD,

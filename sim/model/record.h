@@ -47,6 +47,20 @@ typedef struct dls_series_rows {
     int32_t *full_nodes;   /* every GPU taken */
 } dls_series_rows;
 
+/* What had to be guessed, and what it took to know things in advance; zero where it does not apply. */
+typedef struct dls_run_facts {
+    uint64_t unknown_model_jobs, stand_in_jobs; /* jobs whose model is taken for another */
+    uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes; /* of placements asked for */
+    char predictor[48];                         /* source of forecasts; "" none */
+    char backend[128];                          /* what evaluated it */
+    uint64_t batches, questions, answers;       /* of the source */
+    uint64_t cache_hits, disk_hits;
+    uint64_t fallbacks, nearest;                /* answers for want of a better one */
+    uint64_t kinds, unknown_kinds;              /* of jobs */
+    double predictor_s;                         /* wall time in the source */
+    char notes[512];
+} dls_run_facts;
+
 typedef struct dls_record {
     size_t n_jobs;
     uint8_t *state;        /* dls_job_state when the run stopped */
@@ -65,6 +79,7 @@ typedef struct dls_record {
     dls_series_rows series;
     bool want_allocs, want_series; /* default true; a sweep may not need them */
 
+    dls_run_facts facts;
     int64_t end_us_of_run; /* time of the last event */
     int64_t total_gpus;
     bool complete;         /* every event processed; false after an interruption or --until */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * From a configuration and a trace to the parameters of a simulation; the world that jobs run in is
+ * made here.
+ */
+#ifndef DLS_CONFIG_PREPARE_H
+#define DLS_CONFIG_PREPARE_H
+
+#include "config/config.h"
+#include "run/sim.h"
+
+/* Borrows the configuration and the trace; must not move. */
+typedef struct dls_prepared {
+    dls_sim_params params; /* callbacks are the caller's to set */
+    dls_world *world;      /* NULL: as the trace says */
+    dls_kinds kinds;       /* when there is no world that has them */
+    dls_pace pace;
+} dls_prepared;
+
+/* Not for run.compat. Errors: those of dls_world_create. *out needs dls_prepared_fini only on
+ * success. */
+dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
+                       dls_error *err) DLS_MUST_CHECK;
+void dls_prepared_fini(dls_prepared *p);
+/* What was guessed and asked so far, for the results. */
+void dls_prepared_facts(const dls_prepared *p, dls_run_facts *facts);
+
+#endif
