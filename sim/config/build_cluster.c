@@ -212,6 +212,7 @@ dls_status dls_config_build_cluster(dls_cluster_spec *spec, const dls_settings *
     builder b = {spec, settings, problems};
     const size_t before = problems->n;
     spec->rack_uplink_bps = settings->value[DLS_CFG_RACK_UPLINK].f;
+    spec->core_bps = settings->value[DLS_CFG_CORE].f;
     DLS_TRY(build_groups(&b, err));
     DLS_TRY(build_vcs(&b, err));
     for (size_t i = 0; i < settings->list[DLS_CFG_TYPES].n; i++) {

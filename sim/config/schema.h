@@ -48,6 +48,8 @@ typedef struct dls_key {
     XX(CLUSTER, "cluster", GROUP, "", 0, 0, NULL, NULL, "What the cluster is made of.")            \
     XX(RACK_UPLINK, "cluster.rack_uplink", RATE, "0", 0, 1e15, NULL, NULL,                         \
        "Link from a rack's switch to the core, per direction; 0: not limiting.")                   \
+    XX(CORE, "cluster.core", RATE, "0", 0, 1e15, NULL, NULL,                                       \
+       "What the core carries between all racks, per direction; 0: not limiting.")                 \
     XX(NODES, "cluster.nodes", LIST, "", 0, 4096, NULL, NULL, "Groups of equal nodes.")            \
     XX(NODE_NAME, "cluster.nodes[].name", STRING, "", 0, 47, NULL, NULL,                           \
        "Name of the group; empty: group0, group1, ...")                                            \

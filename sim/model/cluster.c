@@ -143,5 +143,8 @@ dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err)
     if (!amount(spec->rack_uplink_bps)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "the rack uplink is negative or infinite");
     }
+    if (!amount(spec->core_bps)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "the core's bandwidth is negative or infinite");
+    }
     return check_vcs(spec, gpus, err);
 }

@@ -79,6 +79,7 @@ static void specs(void **state)
     WRONG(f.groups[0].nic_bps = (double)NAN, "infinite");
     WRONG(f.groups[0].cpus_per_node = -1, "negative");
     WRONG(f.spec.rack_uplink_bps = (double)INFINITY, "uplink");
+    WRONG(f.spec.core_bps = -1, "core");
     WRONG(f.vcs[1].name[0] = 'x', "twice");
     WRONG(f.vcs[0].quota_gpus[0] = 17, "promised 33 GPUs of type V100, but there are 32");
     WRONG(f.vcs[0].quota_gpus[2] = 1, "quota of 1 for GPU type 2");
