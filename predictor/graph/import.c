@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "predictor/graph/graphdef.h"
 #include "predictor/graph/import_impl.h"
+#include "predictor/graph/onnx.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +76,10 @@ dls_status dls_graph_import(const char *path, const dls_import_options *options,
     size_t size;
     *out = NULL;
     DLS_TRY(imp_read_file(path, &data, &size, err));
-    const dls_status status = dls_graphdef_parse(path, data, size, options, out, report, err);
+    /* An ONNX model begins with its version, field 1 as a number; field 1 of a GraphDef is a node. */
+    const bool onnx = size > 0 && data[0] == 1 << 3;
+    const dls_status status = (onnx ? dls_onnx_parse : dls_graphdef_parse)(path, data, size,
+                                                                           options, out, report, err);
     dls_free(data);
     return status;
 }
@@ -165,21 +169,28 @@ static void shapes_of(imp_graph *g, imp_node *x)
     }
 }
 
-static int32_t batch_of(const imp_graph *g)
+static dls_status batch_of(const imp_graph *g, int32_t *batch, dls_error *err)
 {
-    if (g->options->batch > 0) {
-        return g->options->batch;
-    }
+    const int32_t asked = g->options->batch;
+    *batch = asked;
     for (int32_t i = 0; i < g->n_nodes; i++) {
         const imp_node *x = &g->nodes[i];
         for (int32_t k = 0; k < x->n_out && dls_op_family_of(x->kind) == DLS_FAMILY_INPUT; k++) {
             const imp_shape *s = &x->out[k].shape;
-            if (s->rank >= 1 && s->dim[0] > 0 && s->dim[0] <= INT32_MAX) {
-                return (int32_t)s->dim[0];
+            if (s->rank < 1 || s->dim[0] < 1 || s->dim[0] > INT32_MAX) {
+                continue;
             }
+            if (asked > 0 && !g->batch_open && s->dim[0] != asked) {
+                return dls_fail(err, DLS_EINPUT, g->file,
+                                "a batch of %d was asked for, but input \"%s\" has %d: export the "
+                                "graph with an open first dimension",
+                                (int)asked, x->name, (int)s->dim[0]);
+            }
+            *batch = asked > 0 ? asked : (int32_t)s->dim[0];
+            return DLS_OK;
         }
     }
-    return 0;
+    return DLS_OK;
 }
 
 /* Of the products: 16 bits mean mixed precision. */
@@ -251,7 +262,7 @@ static dls_status infer(imp_graph *g, dls_opgraph *to, dls_import_report *report
     }
     DLS_TRY(imp_loops(g, order, err));
     DLS_TRY(imp_classify(g, order, report, err));
-    to->info.batch = batch_of(g);
+    DLS_TRY(batch_of(g, &to->info.batch, err));
     to->info.numeric = numeric_of(g);
     for (int32_t i = 0; i < g->n_nodes; i++) {
         const imp_node *x = &g->nodes[i];

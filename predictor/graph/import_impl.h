@@ -65,6 +65,7 @@ struct imp_node {
     imp_out *out;
     const imp_shape *given; /* what the file says of the outputs' shapes */
     int32_t n_attrs, n_in, n_out, n_given;
+    int32_t n_wanted; /* outputs that the file names; 0: it does not say */
     int32_t kind; /* dls_op_kind */
     imp_rule rule; /* NULL: not known */
     dls_op_dims dims;
@@ -88,6 +89,7 @@ struct imp_graph {
     int32_t n_nodes;
     imp_edge *edges; /* in order of consumers and their inputs */
     size_t n_edges, edge_cap;
+    bool batch_open; /* some input left its first dimension open */
     bool nomem;
 };
 

@@ -184,8 +184,9 @@ static void set_type(imp_out *out, int64_t type)
 }
 
 /* The first dimension is the batch, others that are unknown are the sequence. */
-static void fill_input(const imp_graph *g, imp_shape *s)
+static void fill_input(imp_graph *g, imp_shape *s)
 {
+    g->batch_open |= s->rank > 0 && s->dim[0] < 0;
     for (int32_t i = 0; i < s->rank; i++) {
         const int32_t known = i == 0 ? g->options->batch : g->options->sequence;
         if (s->dim[i] < 0 && known > 0) {

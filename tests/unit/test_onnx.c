@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * ONNX files: shapes and work computed by hand of models that the tests pack, what is wrong with a
+ * file, failing allocations.
+ */
+#include "base/alloc.h"
+#include "onnx.pb-c.h"
+#include "predictor/graph/import_impl.h"
+#include "predictor/graph/onnx.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- writing a model ---------------------------------------------------------------------------
+ */
+
+enum { FLOAT = 1, INT64 = 7 };
+
+static Dls__Onnx__ModelProto *new_model(void)
+{
+    Dls__Onnx__ModelProto *m = calloc(1, sizeof *m);
+    dls__onnx__model_proto__init(m);
+    m->has_ir_version = 1;
+    m->ir_version = 8;
+    m->graph = calloc(1, sizeof *m->graph);
+    dls__onnx__graph_proto__init(m->graph);
+    return m;
+}
+
+static void *append(void *array, size_t *n, void *what)
+{
+    void **list = realloc(array, (*n + 1) * sizeof *list);
+    assert_non_null(list);
+    list[(*n)++] = what;
+    return list;
+}
+
+static char *copy(const char *text, size_t n)
+{
+    char *p = calloc(n + 1, 1);
+    assert_non_null(p);
+    memcpy(p, text, n);
+    return p;
+}
+
+static char *word(const char *text)
+{
+    return copy(text, strlen(text));
+}
+
+/* Names between blanks. "-" is left out. */
+static char **words(const char *text, size_t *n)
+{
+    char **list = NULL;
+    *n = 0;
+    while (*text) {
+        const size_t len = strcspn(text, " ");
+        const int none = len == 1 && *text == '-';
+        list = append(list, n, copy(text, none ? 0 : len));
+        text += len + (text[len] == ' ');
+    }
+    return list;
+}
+
+static Dls__Onnx__NodeProto *op(Dls__Onnx__ModelProto *m, const char *type, const char *in,
+                                const char *out)
+{
+    Dls__Onnx__NodeProto *n = calloc(1, sizeof *n);
+    dls__onnx__node_proto__init(n);
+    n->op_type = word(type);
+    n->name = copy(out, strcspn(out, " "));
+    n->input = words(in, &n->n_input);
+    n->output = words(out, &n->n_output);
+    m->graph->node = append(m->graph->node, &m->graph->n_node, n);
+    return n;
+}
+
+static void ints(Dls__Onnx__NodeProto *node, const char *name, size_t n, const int64_t *value)
+{
+    Dls__Onnx__AttributeProto *a = calloc(1, sizeof *a);
+    dls__onnx__attribute_proto__init(a);
+    a->name = word(name);
+    a->n_ints = n;
+    a->ints = malloc(n * sizeof *value);
+    memcpy(a->ints, value, n * sizeof *value);
+    a->has_i = 1;
+    a->i = n == 1 ? value[0] : 0;
+    node->attribute = append(node->attribute, &node->n_attribute, a);
+}
+
+#define INTS(node, name, ...)                                                                      \
+    ints(node, name, sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
+
+static void input(Dls__Onnx__ModelProto *m, const char *name, size_t rank, const int64_t *dims)
+{
+    Dls__Onnx__ValueInfoProto *v = calloc(1, sizeof *v);
+    dls__onnx__value_info_proto__init(v);
+    v->name = word(name);
+    v->type = calloc(1, sizeof *v->type);
+    dls__onnx__type_proto__init(v->type);
+    Dls__Onnx__TensorTypeProto *t = v->type->tensor_type = calloc(1, sizeof *t);
+    dls__onnx__tensor_type_proto__init(t);
+    t->has_elem_type = 1;
+    t->elem_type = FLOAT;
+    t->shape = calloc(1, sizeof *t->shape);
+    dls__onnx__tensor_shape_proto__init(t->shape);
+    for (size_t i = 0; i < rank; i++) {
+        Dls__Onnx__Dimension *d = calloc(1, sizeof *d);
+        dls__onnx__dimension__init(d);
+        d->has_dim_value = dims[i] > 0;
+        d->dim_value = dims[i];
+        t->shape->dim = append(t->shape->dim, &t->shape->n_dim, d);
+    }
+    m->graph->input = append(m->graph->input, &m->graph->n_input, v);
+}
+
+#define INPUT(m, name, ...)                                                                        \
+    input(m, name, sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__})
+
+static void tensor(Dls__Onnx__ModelProto *m, const char *name, int type, size_t rank,
+                   const int64_t *dims, const int64_t *value, size_t n)
+{
+    Dls__Onnx__TensorProto *t = calloc(1, sizeof *t);
+    dls__onnx__tensor_proto__init(t);
+    t->name = word(name);
+    t->has_data_type = 1;
+    t->data_type = type;
+    t->n_dims = rank;
+    t->dims = malloc((rank + 1) * sizeof *dims);
+    memcpy(t->dims, dims, rank * sizeof *dims);
+    t->n_int64_data = n;
+    t->int64_data = malloc((n + 1) * sizeof *value);
+    memcpy(t->int64_data, value ? value : dims, n * sizeof *value);
+    m->graph->initializer = append(m->graph->initializer, &m->graph->n_initializer, t);
+}
+
+#define WEIGHT(m, name, ...)                                                                       \
+    tensor(m, name, FLOAT, sizeof((int64_t[]){__VA_ARGS__}) / 8, (int64_t[]){__VA_ARGS__}, NULL, 0)
+#define VALUES(m, name, ...)                                                                       \
+    tensor(m, name, INT64, 1, (int64_t[]){sizeof((int64_t[]){__VA_ARGS__}) / 8},                   \
+           (int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / 8)
+
+/* Frees the model. */
+static dls_status parse(Dls__Onnx__ModelProto *m, const dls_import_options *options,
+                        dls_opgraph **g, dls_import_report *report, dls_error *err)
+{
+    const size_t size = dls__onnx__model_proto__get_packed_size(m);
+    uint8_t *data = malloc(size);
+    assert_int_equal(dls__onnx__model_proto__pack(m, data), size);
+    dls__onnx__model_proto__free_unpacked(m, NULL);
+    const dls_status status = dls_onnx_parse("model.onnx", data, size, options, g, report, err);
+    free(data);
+    return status;
+}
+
+static dls_opgraph *graph(Dls__Onnx__ModelProto *m, const dls_import_options *options,
+                          dls_import_report *report)
+{
+    dls_opgraph *g = NULL;
+    dls_error err;
+    if (parse(m, options, &g, report, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    return g;
+}
+
+static const dls_op_node *at(const dls_opgraph *g, const char *name, const char *is)
+{
+    const int32_t i = dls_opgraph_find(g, name);
+    if (i < 0) {
+        fail_msg("no node %s", name);
+    }
+    assert_string_equal(dls_opgraph_op(g, i), is);
+    return &g->nodes[i];
+}
+
+/* ---- shapes and work ---------------------------------------------------------------------------
+ */
+
+static Dls__Onnx__ModelProto *image_net(void)
+{
+    Dls__Onnx__ModelProto *m = new_model();
+    INPUT(m, "x", 0, 3, 32, 32);
+    WEIGHT(m, "w1", 16, 3, 3, 3);
+    WEIGHT(m, "b1", 16);
+    Dls__Onnx__NodeProto *n = op(m, "Conv", "x w1 b1", "c1");
+    INTS(n, "strides", 2, 2);
+    INTS(n, "pads", 1, 1, 1, 1);
+    WEIGHT(m, "g", 16);
+    WEIGHT(m, "h", 16);
+    WEIGHT(m, "mean", 16);
+    WEIGHT(m, "var", 16);
+    op(m, "BatchNormalization", "c1 g h mean var", "bn");
+    WEIGHT(m, "w2", 16, 1, 3, 3);
+    n = op(m, "Conv", "bn w2", "c2");
+    INTS(n, "group", 16);
+    INTS(n, "pads", 0, 0, 1, 1);
+    op(m, "Relu", "c2", "r");
+    n = op(m, "MaxPool", "r", "p");
+    INTS(n, "kernel_shape", 3, 3);
+    INTS(n, "strides", 2, 2);
+    INTS(n, "ceil_mode", 1);
+    op(m, "GlobalAveragePool", "p", "gap");
+    op(m, "Flatten", "gap", "flat");
+    WEIGHT(m, "w3", 10, 16);
+    WEIGHT(m, "b3", 10);
+    n = op(m, "Gemm", "flat w3 b3", "y");
+    INTS(n, "transB", 1);
+    return m;
+}
+
+static void images(void **state)
+{
+    (void)state;
+    dls_import_report report;
+    dls_opgraph *g = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
+    assert_string_equal(g->info.model, "model");
+    assert_int_equal(g->info.batch, 8);
+    assert_int_equal(report.n_unknown, 0);
+    assert_int_equal(report.n_shapeless, 0);
+    assert_false(report.trains);
+
+    const dls_op_node *c1 = at(g, "c1", "Conv2D");
+    assert_int_equal(c1->tensor_size, 8 * 16 * 16 * 16);
+    assert_true(c1->flops == 2.0 * 8 * 16 * 16 * 16 * 27);
+    assert_int_equal(c1->read_bytes, 4 * (8 * 3 * 32 * 32 + 16 * 27 + 16));
+    assert_int_equal(c1->dims.in_c, 3);
+    const dls_op_node *c2 = at(g, "c2", "DepthwiseConv2dNative");
+    assert_int_equal(c2->tensor_size, 8 * 16 * 15 * 15);
+    assert_int_equal(c2->dims.groups, 16);
+    assert_true(c2->flops == 2.0 * 8 * 15 * 15 * 16 * 9);
+    const dls_op_node *p = at(g, "p", "MaxPool"); /* (15 - 3) / 2 + 1 = 7, no window sticks out */
+    assert_int_equal(p->tensor_size, 8 * 16 * 7 * 7);
+    assert_true(p->flops == 8 * 16 * 49 * 9);
+    assert_int_equal(at(g, "gap", "Mean")->tensor_size, 8 * 16);
+    const dls_op_node *y = at(g, "y", "MatMul");
+    assert_int_equal(y->tensor_size, 80);
+    assert_true(y->flops == 2.0 * 8 * 16 * 10);
+    assert_int_equal(at(g, "bn", "FusedBatchNorm")->phase, DLS_PHASE_FORWARD);
+
+    dls_opgraph_totals t;
+    dls_opgraph_sum(g, &t);
+    /* Moments are kept, not trained. */
+    assert_int_equal(t.n_params, 432 + 16 + 32 + 144 + 160 + 10);
+    dls_opgraph_destroy(g);
+}
+
+/* Shapes that a model computes, and everything that moves. */
+static void moves(void **state)
+{
+    (void)state;
+    Dls__Onnx__ModelProto *m = new_model();
+    INPUT(m, "x", 0, 6, 20);
+    INPUT(m, "ids", 0, 6);
+    op(m, "Shape", "x", "s");
+    VALUES(m, "zero", 0);
+    op(m, "Gather", "s zero", "b");
+    VALUES(m, "tail", 2, 3, -1);
+    Dls__Onnx__NodeProto *n = op(m, "Concat", "b tail", "to");
+    INTS(n, "axis", 0);
+    op(m, "Reshape", "x to", "r"); /* [5][2][3][20] */
+    n = op(m, "Transpose", "r", "t");
+    INTS(n, "perm", 0, 2, 1, 3);
+    n = op(m, "Split", "t", "sp sp1 sp2");
+    INTS(n, "axis", 3);
+    INTS(n, "split", 4, 6, 10);
+    VALUES(m, "from", -3);
+    VALUES(m, "end", 9223372036854775807);
+    VALUES(m, "axes", 3);
+    VALUES(m, "steps", 2);
+    op(m, "Slice", "sp2 from end axes steps", "sl"); /* 2 of the last 3 */
+    VALUES(m, "pads", 0, 0, 0, 1, 0, 0, 0, 2);
+    op(m, "Pad", "sl pads", "pd");
+    VALUES(m, "ax1", 1);
+    op(m, "Unsqueeze", "pd ax1", "un");
+    op(m, "Squeeze", "un ax1", "sq");
+    VALUES(m, "keep", 0, 0, -1);
+    op(m, "Reshape", "sq keep", "rr"); /* 0 keeps a dimension */
+    WEIGHT(m, "table", 100, 64);
+    op(m, "Gather", "table ids", "emb");
+    n = op(m, "ReduceMean", "emb", "rm");
+    INTS(n, "axes", -1);
+    op(m, "Sub", "emb rm", "cent");
+    n = op(m, "Transpose", "cent", "kt");
+    INTS(n, "perm", 0, 2, 1);
+    op(m, "MatMul", "cent kt", "att");
+    WEIGHT(m, "proj", 64, 32);
+    op(m, "MatMul", "cent proj", "pr");
+    WEIGHT(m, "lw", 1, 4 * 16, 64);
+    WEIGHT(m, "lr", 1, 4 * 16, 16);
+    op(m, "LSTM", "emb lw lr", "ly lh lc");
+    op(m, "Mystery", "pr", "q");
+    dls_import_report report;
+    dls_opgraph *g = graph(m, &(dls_import_options){.batch = 5}, &report);
+    assert_int_equal(at(g, "r", "Reshape")->tensor_size, 5 * 2 * 3 * 20);
+    assert_int_equal(at(g, "sp", "Split")->tensor_size, 5 * 3 * 2 * 4);
+    assert_int_equal(at(g, "sp", "Split")->out_bytes, 4 * 600);
+    assert_int_equal(at(g, "sl", "StridedSlice")->tensor_size, 30 * 2);
+    assert_int_equal(at(g, "pd", "Pad")->tensor_size, 30 * 5);
+    assert_int_equal(at(g, "un", "ExpandDims")->tensor_size, 150);
+    assert_int_equal(at(g, "sq", "Squeeze")->tensor_size, 150);
+    assert_int_equal(at(g, "rr", "Reshape")->tensor_size, 150);
+    assert_int_equal(at(g, "emb", "GatherV2")->tensor_size, 5 * 6 * 64);
+    assert_int_equal(at(g, "rm", "Mean")->tensor_size, 30);
+    const dls_op_node *att = at(g, "att", "BatchMatMulV2");
+    assert_int_equal(att->dims.batch, 5);
+    assert_true(att->flops == 2.0 * 5 * 6 * 64 * 6);
+    const dls_op_node *pr = at(g, "pr", "MatMul"); /* one weight for all: a taller product */
+    assert_int_equal(pr->dims.m, 30);
+    assert_true(pr->flops == 2.0 * 30 * 64 * 32);
+    const dls_op_node *lstm = at(g, "ly", "LSTMBlockCell");
+    assert_int_equal(lstm->tensor_size, 5 * 6 * 16);
+    assert_true(lstm->flops == 2.0 * 30 * 64 * (64 + 16));
+    assert_int_equal(at(g, "q", "Mystery")->kind, DLS_OP_OTHER);
+    assert_string_equal(report.unknown, "Mystery (1)");
+    dls_opgraph_destroy(g);
+}
+
+/* ---- what is wrong with a file -----------------------------------------------------------------
+ */
+
+static void refuse(Dls__Onnx__ModelProto *m, const dls_import_options *options, const char *why)
+{
+    dls_opgraph *g = NULL;
+    dls_error err = {0};
+    assert_int_equal(parse(m, options, &g, NULL, &err), DLS_EINPUT);
+    assert_null(g);
+    if (!strstr(err.msg, why)) {
+        fail_msg("\"%s\" instead of \"%s\"", err.msg, why);
+    }
+}
+
+static void malformed(void **state)
+{
+    (void)state;
+    Dls__Onnx__ModelProto *m = new_model();
+    refuse(m, NULL, "a graph without nodes");
+    m = new_model();
+    op(m, "Relu", "x", "y");
+    refuse(m, NULL, "node \"y\": nobody gives its input \"x\"");
+    m = new_model();
+    INPUT(m, "x", 1);
+    op(m, "Relu", "x", "y");
+    op(m, "Relu", "x", "y");
+    refuse(m, NULL, "two nodes give the value \"y\"");
+    m = new_model();
+    op(m, "Relu", "b", "a");
+    op(m, "Relu", "a", "b");
+    refuse(m, NULL, "on a cycle");
+    m = new_model();
+    op(m, "Relu", "a", "a");
+    refuse(m, NULL, "is its own input");
+    m = new_model();
+    op(m, "", "", "a");
+    refuse(m, NULL, "node \"a\" has no op_type");
+    m = new_model();
+    WEIGHT(m, "w", 2);
+    WEIGHT(m, "w", 2);
+    op(m, "Relu", "w", "a");
+    refuse(m, NULL, "initializer 1 has no name of its own");
+    m = new_model();
+    INPUT(m, "x", 4, 4);
+    op(m, "Relu", "x", "a");
+    refuse(m, &(dls_import_options){.batch = 8}, "input \"x\" has 4");
+    m = new_model();
+    dls__onnx__graph_proto__free_unpacked(m->graph, NULL);
+    m->graph = NULL;
+    refuse(m, NULL, "without a graph");
+    dls_opgraph *g = NULL;
+    dls_error err;
+    assert_int_equal(dls_onnx_parse("t", "\x08\xff", 2, NULL, &g, NULL, &err), DLS_EINPUT);
+    assert_int_equal(dls_onnx_load("no such file", NULL, &g, NULL, &err), DLS_EINPUT);
+}
+
+typedef struct countdown {
+    int left;
+} countdown;
+
+static int allow(void *user, size_t bytes)
+{
+    (void)bytes;
+    countdown *c = user;
+    return c->left-- > 0;
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    for (int n = 0;; n++) {
+        countdown c = {n};
+        dls_opgraph *g = NULL;
+        Dls__Onnx__ModelProto *m = image_net();
+        dls_alloc_set_hook(allow, &c);
+        const dls_status status = parse(m, NULL, &g, NULL, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+        if (status == DLS_OK) {
+            dls_opgraph_destroy(g);
+            assert_true(n > 20);
+            return;
+        }
+        assert_int_equal(status, DLS_ENOMEM);
+        assert_null(g);
+    }
+}
+
+static void tables(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Abs", "Add", "Conv", "Gemm", "Where", "Unsqueeze", "LSTM"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_non_null(imp_onnx_op(names[i]));
+    }
+    assert_null(imp_onnx_op("conv"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images),    cmocka_unit_test(moves),  cmocka_unit_test(malformed),
+        cmocka_unit_test(no_memory), cmocka_unit_test(tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
