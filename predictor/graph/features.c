@@ -141,16 +141,21 @@ static void squash(const dls_feature_spec *spec, double *x, int32_t n_rows)
     }
 }
 
-dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
-                        const dls_grouping *grouping, double *x, int64_t *n_unknown, dls_error *err)
+void dls_features_normalise(const dls_feature_spec *spec, double *x, int32_t n_rows)
 {
-    DLS_TRY(dls_features_raw(spec, g, grouping, x, n_unknown, err));
-    squash(spec, x, grouping->n_groups);
-    for (int32_t i = 0; i < grouping->n_groups; i++) {
+    squash(spec, x, n_rows);
+    for (int32_t i = 0; i < n_rows; i++) {
         for (int32_t f = 0; f < spec->n_features; f++) {
             x[(size_t)i * (size_t)spec->n_features + (size_t)f] /= spec->scale[f];
         }
     }
+}
+
+dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
+                        const dls_grouping *grouping, double *x, int64_t *n_unknown, dls_error *err)
+{
+    DLS_TRY(dls_features_raw(spec, g, grouping, x, n_unknown, err));
+    dls_features_normalise(spec, x, grouping->n_groups);
     return DLS_OK;
 }
 

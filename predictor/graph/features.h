@@ -73,6 +73,9 @@ dls_status dls_features(const dls_feature_spec *spec, const dls_opgraph *g,
                         const dls_grouping *grouping, double *x, int64_t *n_unknown,
                         dls_error *err) DLS_MUST_CHECK;
 
+/* Raw rows, in place, to what dls_features gives. */
+void dls_features_normalise(const dls_feature_spec *spec, double *x, int32_t n_rows);
+
 /* The inspector's view of a grouped graph; borrows both. */
 dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *grouping,
                            const double *x);

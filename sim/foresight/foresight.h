@@ -5,8 +5,12 @@
  * driple (the graph neural network).
  *
  * Jobs of one kind, the same model with the same batch per GPU, get the same answers, so answers are
- * kept by (kind, shape); all that a scheduling pass lacks is asked for in one batch. What does not
- * depend on the job, remaining work, is put in when a policy asks.
+ * kept by (kind, candidates); all that a scheduling pass lacks is asked for in one batch. What does
+ * not depend on the job, remaining work, is put in when a policy asks.
+ *
+ *      job -> row (kind, gang, GPU types) -> cells, one a candidate shape, best first
+ *
+ * A model that nobody knows is not asked for: it is expected to run anywhere as at the reference.
  */
 #ifndef DLS_FORESIGHT_FORESIGHT_H
 #define DLS_FORESIGHT_FORESIGHT_H
@@ -17,7 +21,8 @@
 typedef struct dls_foresight_params {
     const dls_cluster_spec *cluster;
     const dls_trace *trace;
-    dls_world *world;          /* for the oracle and for units of work; borrowed */
+    dls_world *world;          /* for the oracle and for units of work; borrowed. NULL: jobs run as the
+                                  trace says, the best candidate at the rate 1 */
     uint64_t seed;
     const char *source;        /* "oracle", "noisy", "operator", "paleo", "habitat", "driple" */
     double sigma;              /* noisy: standard deviation of the logarithm of the error */
@@ -31,32 +36,45 @@ typedef struct dls_foresight_params {
     const char *exchange, *numeric, *host, *fabric, *hardware_dir; /* as in dls_world_params */
 } dls_foresight_params;
 
+/* Source "oracle", 16 candidates, the defaults of dls_world_params. */
 void dls_foresight_params_init(dls_foresight_params *p);
 
 typedef struct dls_foresight dls_foresight;
 
-/* EINPUT, ECONFIG, EPREDICTOR (weights for other features, a setting without an inspector, ...). */
+/* All that p points to must outlive *out. EINPUT (unknown source, a recording that cannot be read),
+ * ECONFIG, EPREDICTOR (weights that say nothing of their features, a setting that is not there, ...).
+ * O(jobs log jobs). */
 dls_status dls_foresight_create(const dls_foresight_params *p, dls_foresight **out,
                                 dls_error *err) DLS_MUST_CHECK;
 void dls_foresight_destroy(dls_foresight *f); /* NULL-safe */
 
 /* Make every candidate of the jobs known: one batch for what is not yet cached. The engine calls it
- * with the jobs submitted since the last pass. */
+ * with the jobs submitted since the last pass. EPREDICTOR; EINPUT: a recording without the answer. */
 dls_status dls_foresight_prepare(dls_foresight *f, const int32_t *jobs, size_t n,
                                  dls_error *err) DLS_MUST_CHECK;
+/* Write the cache and the recording, if there are to be any: once, after the last question. EOUTPUT. */
+dls_status dls_foresight_finish(dls_foresight *f, dls_error *err) DLS_MUST_CHECK;
 
-/* The candidate shapes of a prepared job; borrowed. */
+/* The candidate shapes of a prepared job, by predicted iteration time, least first; borrowed until
+ * the next dls_foresight_prepare. */
 const dls_shape *dls_foresight_shapes(const dls_foresight *f, int32_t job, size_t *n);
 /* Forecast for a prepared job on a shape; a shape that is no candidate gets the forecast of the
- * nearest one. work_us: work left at the reference. Never fails. O(1). */
+ * nearest one (candidates.h). work_us: work left at the reference. Never fails: nothing known is NAN.
+ * O(max_candidates). */
 void dls_foresight_get(const dls_foresight *f, int32_t job, const dls_shape *shape,
                        int64_t work_us, dls_forecast *out);
 /* Predicted run time of the whole job on its best candidate: for schedulers. */
 int64_t dls_foresight_estimate_us(const dls_foresight *f, int32_t job);
 
 typedef struct dls_foresight_stats {
-    uint64_t batches, questions, answers, cache_hits, disk_hits, fallbacks, nearest;
-    uint64_t distinct_kinds, unknown_kinds;
+    uint64_t batches;    /* calls of the source */
+    uint64_t questions;  /* candidates looked up */
+    uint64_t answers;    /* given by the source */
+    uint64_t cache_hits; /* known from an earlier job of the run */
+    uint64_t disk_hits;  /* known from the cache on disk, or replayed */
+    uint64_t fallbacks;  /* answers that were no times, replaced by the reference */
+    uint64_t nearest;    /* answered, disk hits included, by a setting that is not quite the shape */
+    uint64_t distinct_kinds, unknown_kinds; /* that were asked for */
     double seconds; /* wall time in the source: not part of the digest */
     char backend[128];
     char notes[512];
@@ -65,33 +83,33 @@ dls_foresight_stats dls_foresight_about(const dls_foresight *f);
 
 /* ---- a source ----------------------------------------------------------------------------------- */
 
-/* A question: kind (dls_foresight_kind) and shape. */
-typedef struct dls_foresight_kind {
-    const char *model;     /* as in the trace; "" unknown */
-    int64_t batch_per_gpu; /* DLS_ABSENT unknown */
-    int32_t first_job;     /* of the kind, in the trace */
-} dls_foresight_kind;
-
 typedef struct dls_foresight_ask {
-    int32_t kind;
+    int32_t kind; /* in the table given to open */
     dls_shape shape;
 } dls_foresight_ask;
 
 /* One file under sim/foresight that defines `const dls_foresight_ops dls_foresight_ops_X = {` is found
- * by the build. answer fills iteration_s, metric and distance of out[n]; the rest follows from them. */
+ * by the build. */
 typedef struct dls_foresight_ops {
     const char *name;
     const char *summary;
-    dls_status (*open)(const dls_foresight_params *p, const dls_foresight_kind *kinds, int32_t n_kinds,
-                       void **state, dls_error *err);
+    bool keeps; /* answers may be kept on disk: they depend on nothing but what identity says */
+    /* kinds is borrowed. */
+    dls_status (*open)(const dls_foresight_params *p, const dls_kinds *kinds, void **state,
+                       dls_error *err);
     void (*close)(void *state);
+    /* Fill iteration_s, metric, link_bps and distance of out[n]; the rest follows from them. Questions
+     * come ordered by kind; a time that is not positive is replaced and counted. */
     dls_status (*answer)(void *state, const dls_foresight_ask *ask, size_t n, dls_forecast *out,
                          dls_error *err);
-    /* Identity of the answers for the cache on disk: weights checksum, options. */
+    /* Optional, for keeps: what the answers depend on beside kind and shape, and a checksum of what the
+     * source knows of a kind (its graph). */
     void (*identity)(const void *state, char *text, size_t size);
-    void (*about)(const void *state, dls_foresight_stats *stats); /* optional */
+    dls_status (*kind_checksum)(void *state, int32_t kind, uint64_t *sum, dls_error *err);
+    void (*about)(const void *state, dls_foresight_stats *stats); /* optional: backend, notes */
 } dls_foresight_ops;
 
+/* By name, ended by NULL. */
 const dls_foresight_ops *const *dls_foresights(void);
 
 #endif

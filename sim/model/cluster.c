@@ -148,3 +148,22 @@ dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err)
     }
     return check_vcs(spec, gpus, err);
 }
+
+uint32_t dls_cluster_types(const dls_cluster_spec *spec, const char *names)
+{
+    const uint32_t all = (UINT32_C(1) << spec->n_types) - 1;
+    uint32_t mask = 0;
+    if (!*names) {
+        return all;
+    }
+    for (const char *p = names; *p;) {
+        const size_t len = strcspn(p, "|");
+        for (int32_t t = 0; t < spec->n_types; t++) {
+            if (strncasecmp(spec->types[t].name, p, len) == 0 && !spec->types[t].name[len]) {
+                mask |= UINT32_C(1) << t;
+            }
+        }
+        p += len + (p[len] == '|');
+    }
+    return mask;
+}

@@ -58,6 +58,10 @@ typedef struct dls_cluster_spec {
     double core_bps;        /* between racks, all together; 0: not limiting */
 } dls_cluster_spec;
 
+/* The types that a request "A|B" allows, case ignored: bits; all for "", 0 if the cluster has none of
+ * them. */
+uint32_t dls_cluster_types(const dls_cluster_spec *spec, const char *names);
+
 void dls_cluster_spec_fini(dls_cluster_spec *spec);
 /* Counts, ranges, names, quotas: the first thing wrong is reported. */
 dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err) DLS_MUST_CHECK;

@@ -9,29 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- classes ----------------------------------------------------------------------------------- */
-
-/* The types that a request "A|B" allows: bits; 0 if the cluster has none of them. */
-static uint32_t types_of(const dls_cluster_spec *spec, const char *names)
-{
-    const uint32_t all = (UINT32_C(1) << spec->n_types) - 1;
-    uint32_t mask = 0;
-    if (!*names) {
-        return all;
-    }
-    for (const char *p = names; *p;) {
-        const size_t len = strcspn(p, "|");
-        for (int32_t t = 0; t < spec->n_types; t++) {
-            if (strncasecmp(spec->types[t].name, p, len) == 0 && !spec->types[t].name[len]) {
-                mask |= UINT32_C(1) << t;
-            }
-        }
-        p += len + (p[len] == '|');
-    }
-    return mask;
-}
 
 static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
 {
@@ -183,7 +162,7 @@ static dls_status make_classes(dls_engine *e, dls_error *err)
         const int32_t vc = e->col->vc[j], gpus = e->col->gpus[j];
         const dls_class c = {
             .gpus = gpus,
-            .types = types_of(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[j])),
+            .types = dls_cluster_types(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[j])),
             .cpu_milli = cpu ? per_gpu(e->col->cpu_milli, (size_t)j, gpus) : 0,
             .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,
             .pool = p->sched->share ? gpus : vc >= 0 ? pool_of_vc[vc] : p->cluster->n_vcs,
