@@ -11,9 +11,8 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster)
     for (int32_t i = 0; i < cluster->n_groups; i++) {
         const dls_node_group *g = &cluster->groups[i];
         dls_candidate_type *t = &c->type[g->type];
-        const int32_t per_rack = g->nodes_per_rack > 0 && g->nodes_per_rack < g->nodes
-                                     ? g->nodes_per_rack
-                                     : g->nodes;
+        const int32_t per_rack =
+            g->nodes_per_rack > 0 && g->nodes_per_rack < g->nodes ? g->nodes_per_rack : g->nodes;
         t->gpus += (int64_t)g->nodes * g->gpus_per_node;
         t->size[g->gpus_per_node] += g->nodes;
         t->nodes += g->nodes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The shapes that are worth a question: for each GPU type that a gang of g may use, with G GPUs in its
- * largest nodes and R of them in its largest rack,
+ * The shapes that are worth a question: for each GPU type that a gang of g may use, with G GPUs in
+ * its largest nodes and R of them in its largest rack,
  *
  *      fewest   as few nodes as hold it; one if g <= G
  *      double   twice as many nodes, in one rack if that holds them
@@ -37,8 +37,8 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster);
 int32_t dls_candidates_list(const dls_candidates *c, int32_t gpus, uint32_t types, int32_t most,
                             dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS]);
 
-/* How far apart two shapes of one gang are: |log2| of the ratio of their node counts, 1/2 more if one
- * is in one rack and the other is not; INFINITY between GPU types. */
+/* How far apart two shapes of one gang are: |log2| of the ratio of their node counts, 1/2 more if
+ * one is in one rack and the other is not; INFINITY between GPU types. */
 double dls_shape_distance(const dls_shape *a, const dls_shape *b);
 
 #endif

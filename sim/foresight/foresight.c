@@ -63,7 +63,8 @@ void dls_foresight_params_init(dls_foresight_params *p)
                                 .numeric = world.numeric};
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------ */
+/* ---- set-up ------------------------------------------------------------------------------------
+ */
 
 static const dls_foresight_ops *find_source(const char *name, dls_error *err)
 {
@@ -118,8 +119,8 @@ static void number_rows(dls_foresight *f, by_row *job, size_t n)
         const bool same = i > 0 && job[i].kind == job[i - 1].kind &&
                           job[i].gpus == job[i - 1].gpus && job[i].types == job[i - 1].types;
         if (!same) {
-            f->row[f->n_rows++] = (row){
-                .kind = job[i].kind, .gpus = job[i].gpus, .types = job[i].types, .n = -1};
+            f->row[f->n_rows++] =
+                (row){.kind = job[i].kind, .gpus = job[i].gpus, .types = job[i].types, .n = -1};
         }
         f->row_of[job[i].job] = f->n_rows - 1;
     }
@@ -160,8 +161,8 @@ static dls_status open_answers(dls_foresight *f, dls_error *err)
         if (why.status == DLS_ENOMEM) {
             return dls_fail(err, DLS_ENOMEM, why.where, "%s", why.msg);
         }
-        snprintf(f->stats.notes, sizeof f->stats.notes, "cache %.200s: %.200s; starting an empty one\n",
-                 cache, why.msg);
+        snprintf(f->stats.notes, sizeof f->stats.notes,
+                 "cache %.200s: %.200s; starting an empty one\n", cache, why.msg);
     }
     return DLS_OK;
 }
@@ -184,8 +185,7 @@ static dls_status create(dls_foresight *f, dls_error *err)
         return DLS_EINPUT;
     }
     if (!dls_numeric_find(f->p.numeric, &f->memory.numeric)) {
-        return dls_fail(err, DLS_ECONFIG, "perf.numeric", "unknown precision \"%s\"",
-                        f->p.numeric);
+        return dls_fail(err, DLS_ECONFIG, "perf.numeric", "unknown precision \"%s\"", f->p.numeric);
     }
     if (f->p.world) {
         f->kinds = dls_world_kinds(f->p.world);
@@ -232,15 +232,16 @@ void dls_foresight_destroy(dls_foresight *f)
     dls_kinds_fini(&f->own_kinds);
     dls_answers_destroy(f->answers);
     dls_gpu_memory_fini(&f->memory);
-    void *const owned[] = {f->row_of, f->row,   f->kind_seen, f->kind_sum, f->shape,
-                           f->cell,   f->ask,   f->reply,     f->ask_cell};
+    void *const owned[] = {f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape,
+                           f->cell,   f->ask, f->reply,     f->ask_cell};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
         dls_free(owned[i]);
     }
     dls_free(f);
 }
 
-/* ---- keys of kept answers ---------------------------------------------------------------------- */
+/* ---- keys of kept answers ----------------------------------------------------------------------
+ */
 
 static dls_status key_of(dls_foresight *f, int32_t kind, const dls_shape *s, dls_answer_key *key,
                          dls_error *err)
@@ -253,19 +254,19 @@ static dls_status key_of(dls_foresight *f, int32_t kind, const dls_shape *s, dls
     }
     /* A recording is replayed without the source: it goes by names alone. */
     const bool names_only = f->p.record_path || f->p.replay_path;
-    snprintf(text, sizeof text,
-             "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g", f->ops->name,
-             names_only ? "" : f->identity,
-             names_only ? 0ULL : (unsigned long long)f->kind_sum[kind], k->model,
-             (long long)k->batch, f->p.numeric, f->p.exchange, f->p.host ? f->p.host : "",
-             f->p.fabric ? f->p.fabric : "", gpu->name, gpu->mem_gib, gpu->peer_bps, (int)s->gpus,
-             (int)s->n_nodes, (int)s->n_racks, f->candidates.type[s->type].nic_bps,
-             f->p.cluster->rack_uplink_bps);
+    snprintf(
+        text, sizeof text, "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
+        f->ops->name, names_only ? "" : f->identity,
+        names_only ? 0ULL : (unsigned long long)f->kind_sum[kind], k->model, (long long)k->batch,
+        f->p.numeric, f->p.exchange, f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "",
+        gpu->name, gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
+        f->candidates.type[s->type].nic_bps, f->p.cluster->rack_uplink_bps);
     *key = dls_answer_key_of(text);
     return DLS_OK;
 }
 
-/* ---- questions and answers --------------------------------------------------------------------- */
+/* ---- questions and answers ---------------------------------------------------------------------
+ */
 
 /* Iteration time at the reference, in whose units work is counted. */
 static double reference_s(const dls_foresight *f, int32_t job)
@@ -279,8 +280,8 @@ static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
     dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS];
     const dls_kind *kind = &f->kinds->kind[r->kind];
     double mem_bytes;
-    const int32_t n = dls_candidates_list(&f->candidates, r->gpus, r->types, f->p.max_candidates,
-                                          shape);
+    const int32_t n =
+        dls_candidates_list(&f->candidates, r->gpus, r->types, f->p.max_candidates, shape);
     const bool unknown = kind->names.match == DLS_MODEL_UNKNOWN;
     const size_t need = f->n_cells + (size_t)n;
     DLS_TRY(dls_grow(&f->shape, &f->shape_cap, need, sizeof *f->shape, err));
@@ -401,7 +402,8 @@ static void sort_row(dls_foresight *f, const row *r)
 
 static int by_number(const void *a, const void *b)
 {
-    return *(const int32_t *)a < *(const int32_t *)b ? -1 : *(const int32_t *)a > *(const int32_t *)b;
+    return *(const int32_t *)a < *(const int32_t *)b ? -1
+                                                     : *(const int32_t *)a > *(const int32_t *)b;
 }
 
 /* Rows are numbered by kind, so in ascending order the questions of a kind are side by side. */
@@ -453,7 +455,8 @@ dls_status dls_foresight_finish(dls_foresight *f, dls_error *err)
                : DLS_OK;
 }
 
-/* ---- what is known ----------------------------------------------------------------------------- */
+/* ---- what is known -----------------------------------------------------------------------------
+ */
 
 const dls_shape *dls_foresight_shapes(const dls_foresight *f, int32_t job, size_t *n)
 {
@@ -462,13 +465,14 @@ const dls_shape *dls_foresight_shapes(const dls_foresight *f, int32_t job, size_
     return *n > 0 ? f->shape + r->first : NULL;
 }
 
-/* Index of the row's cell for a shape, else of the nearest one; -1: the row has none of the type. */
+/* Index of the row's cell for a shape, else of the nearest one; -1: the row has none of the type.
+ */
 static int64_t cell_for(const dls_foresight *f, const row *r, const dls_shape *shape,
                         double *distance)
 {
     int64_t best = -1;
     *distance = (double)INFINITY;
-    for (int64_t i = r->first; i < r->first + r->n && *distance > 0; i++) {
+    for (int64_t i = r->first; i<r->first + r->n && * distance> 0; i++) {
         const double d = dls_shape_distance(&f->shape[i], shape);
         if (d < *distance) {
             *distance = d;
@@ -485,8 +489,11 @@ void dls_foresight_get(const dls_foresight *f, int32_t job, const dls_shape *sha
     double distance;
     const int64_t at = r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
     if (at < 0) {
-        *out = (dls_forecast){.iteration_s = NAN, .remaining_s = NAN, .link_bps = NAN,
-                              .mem_bytes = NAN, .distance = NAN};
+        *out = (dls_forecast){.iteration_s = NAN,
+                              .remaining_s = NAN,
+                              .link_bps = NAN,
+                              .mem_bytes = NAN,
+                              .distance = NAN};
         for (int k = 0; k < DLS_METRICS; k++) {
             out->metric[k] = (double)NAN;
         }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A forecast out of what a truth model says of a job alone (dls_solo): for the sources that predict by
- * such a model. Bursts and pauses of an iteration:
+ * A forecast out of what a truth model says of a job alone (dls_solo): for the sources that predict
+ * by such a model. Bursts and pauses of an iteration:
  *
  *      GPU         busy for utilisation x iteration, else idle; at its peak while busy
  *      GPU memory  while the GPU is busy, at the rate that makes the mean right
- *      network     the exchange that crosses the link: link_bytes at the link's pace, but not faster
- *                  than the backward pass that it hides behind lets them come
+ *      network     the exchange that crosses the link: link_bytes at the link's pace, but not
+ * faster than the backward pass that it hides behind lets them come
  */
 #ifndef DLS_FORESIGHT_FROM_SOLO_H
 #define DLS_FORESIGHT_FROM_SOLO_H

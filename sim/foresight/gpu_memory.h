@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * GPU memory that a kind of job holds on each GPU: the operator model's estimate, which grows linearly
- * with the batch, so two batches of a model tell it for all. No predictor says it: it is what a
- * profiler sees in the first iteration.
+ * GPU memory that a kind of job holds on each GPU: the operator model's estimate, which grows
+ * linearly with the batch, so two batches of a model tell it for all. No predictor says it: it is
+ * what a profiler sees in the first iteration.
  */
 #ifndef DLS_FORESIGHT_GPU_MEMORY_H
 #define DLS_FORESIGHT_GPU_MEMORY_H

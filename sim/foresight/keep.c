@@ -54,8 +54,8 @@ void dls_answers_destroy(dls_answers *a)
     }
 }
 
-/* Slot of the key: holds its entry, or -1 where it would go. The key is a digest: any part of it is a
- * hash. */
+/* Slot of the key: holds its entry, or -1 where it would go. The key is a digest: any part of it is
+ * a hash. */
 static size_t find(const dls_answers *a, const dls_answer_key *key)
 {
     uint64_t hash;
@@ -112,7 +112,8 @@ size_t dls_answers_count(const dls_answers *a)
     return a->n;
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------------
+ */
 
 static dls_status read_all(const char *path, char **bytes, size_t *n, dls_error *err)
 {

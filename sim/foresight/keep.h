@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Forecasts in a file: the cache of a predictor's answers, and recordings of runs. A question is known
- * by a digest of a text that says everything the answer depends on, so a file may serve any cluster and
- * any trace, and an answer is either right or not found.
+ * Forecasts in a file: the cache of a predictor's answers, and recordings of runs. A question is
+ * known by a digest of a text that says everything the answer depends on, so a file may serve any
+ * cluster and any trace, and an answer is either right or not found.
  *
  *      "DLSANSW1", number of entries, entries by digest, SHA-256 of all before
  *

@@ -36,8 +36,7 @@ static dls_status noisy_open(const dls_foresight_params *p, const dls_kinds *kin
     if (!s) {
         return dls_nomem(err, "noisy predictor", sizeof *s);
     }
-    *s = (noisy){
-        .kinds = kinds, .cluster = p->cluster, .seed = p->seed, .sigma = p->sigma};
+    *s = (noisy){.kinds = kinds, .cluster = p->cluster, .seed = p->seed, .sigma = p->sigma};
     const dls_status status = dls_foresight_ops_oracle.open(p, kinds, &s->oracle, err);
     if (status != DLS_OK) {
         dls_free(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * operator: the operator model (docs/operator.md) without the residual. Where it is the truth as well,
- * the residual is all that this predictor gets wrong.
+ * operator: the operator model (docs/operator.md) without the residual. Where it is the truth as
+ * well, the residual is all that this predictor gets wrong.
  */
 #include "foresight/from_solo.h"
 #include "foresight/shadow.h"

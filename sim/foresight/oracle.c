@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * oracle: the truth itself, of the job alone on the shape, residual included. What nobody can know in
- * advance, the neighbours that a job will have, it does not know either.
+ * oracle: the truth itself, of the job alone on the shape, residual included. What nobody can know
+ * in advance, the neighbours that a job will have, it does not know either.
  */
 #include "foresight/from_solo.h"
 

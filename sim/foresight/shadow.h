@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The operator model's view of the cluster without the residual that no predictor sees: a world of its
- * own that is only asked, for the sources that predict by that model or take the exchange from it.
+ * The operator model's view of the cluster without the residual that no predictor sees: a world of
+ * its own that is only asked, for the sources that predict by that model or take the exchange from
+ * it.
  */
 #ifndef DLS_FORESIGHT_SHADOW_H
 #define DLS_FORESIGHT_SHADOW_H
