@@ -43,6 +43,19 @@ static uint64_t entity_of(const dls_setting_spec *spec, size_t graph)
     return dls_mix64(h ^ (uint64_t)graph);
 }
 
+dls_status dls_corpus_label(const dls_build_options *o, const dls_corpus *corpus, size_t graph,
+                            const dls_setting_spec *spec, dls_label *out, bool *fits,
+                            dls_error *err)
+{
+    dls_fabric fabric;
+    dls_work_setting work;
+    const dls_workload *w = &corpus->work[graph];
+    DLS_TRY(dls_setting_work(spec, o->model, o->hw, w, corpus->origin[graph].batch,
+                             corpus->numeric[graph], &fabric, &work, err));
+    return dls_label_make(&o->label, o->model, spec, &work, w, entity_of(spec, graph), out, fits,
+                          err);
+}
+
 static dls_status build_setting(const dls_build_options *o, const dls_setting_spec *spec,
                                 const dls_corpus *c, dls_dataset_setting *s, dls_error *err)
 {
@@ -55,16 +68,9 @@ static dls_status build_setting(const dls_build_options *o, const dls_setting_sp
     s->n_nodes = spec->nodes;
     DLS_TRY(setting_alloc(s, c->n, err));
     for (size_t i = 0; i < c->n; i++) {
-        dls_fabric fabric;
-        dls_work_setting work;
         dls_label label;
         bool fits;
-        const dls_workload *w = &c->work[i];
-        const double batch = c->origin[i].batch;
-        DLS_TRY(
-            dls_setting_work(spec, o->model, o->hw, w, batch, c->numeric[i], &fabric, &work, err));
-        DLS_TRY(dls_label_make(&o->label, o->model, spec, &work, w, entity_of(spec, i), &label,
-                               &fits, err));
+        DLS_TRY(dls_corpus_label(o, c, i, spec, &label, &fits, err));
         if (fits) {
             s->graph[s->n] = (int32_t)i;
             s->split[s->n] = c->split[i];

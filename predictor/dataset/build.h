@@ -21,6 +21,12 @@ typedef struct dls_build_options {
     void *user;
 } dls_build_options;
 
+/* The label of one graph of the corpus in a setting; its noise depends on nothing else. Errors:
+ * those of dls_setting_work and dls_label_make. */
+dls_status dls_corpus_label(const dls_build_options *o, const dls_corpus *corpus, size_t graph,
+                            const dls_setting_spec *spec, dls_label *out, bool *fits,
+                            dls_error *err) DLS_MUST_CHECK;
+
 /* Graphs that do not fit the memory of a setting's GPU are left out there. Errors: EINPUT, ECONFIG,
  * ENOMEM; EINPUT names a setting in which nothing fits. */
 dls_status dls_dataset_build(const dls_build_options *o, dls_dataset **out,

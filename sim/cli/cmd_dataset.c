@@ -3,6 +3,7 @@
  * dlsim dataset: what inspectors are trained on.
  */
 #include "cli/cli.h"
+#include "cli/dataset_facts.h"
 #include "cli/dataset_show.h"
 #include "cli/ui.h"
 #include "predictor/dataset/build.h"
@@ -17,8 +18,11 @@ static const char help[] =
     "labels\n"
     "       dlsim dataset show D.h5 [--setting=NAME]  what a dataset holds, and\n"
     "                                                 how well it could be predicted\n"
+    "       dlsim dataset facts [OPTION]...           published facts of real jobs beside those "
+    "of\n"
+    "                                                 simulated ones, as a table (Markdown)\n"
     "\n"
-    "build:\n"
+    "build, facts:\n"
     "      --settings=paper|clusters|all|FILE   settings to build for (paper)\n"
     "      --setting=NAME       only this one of them; may be repeated\n"
     "      --graphs=N           graphs, drawn from the zoo (320)\n"
@@ -104,28 +108,14 @@ static void draw_progress(void *user, size_t done, size_t n)
     dls_progress_draw(user, (double)done / (double)n, text);
 }
 
-static dls_status build_with(const request *req, const char *hardware, const dls_hardware *hw,
-                             dls_setting_list *list, dls_error *err)
+static dls_status write_set(const request *req, dls_build_options *options, dls_error *err)
 {
-    dls_opmodel model;
     dls_dataset *set;
     dls_progress bar;
-    char path[4096];
-    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
-    DLS_TRY(dls_opmodel_load(path, &model, err));
-    DLS_TRY(load_settings(req, hardware, hw, list, err));
-    DLS_TRY(select_settings(req, list, err));
-    const dls_build_options options = {.corpus = req->corpus,
-                                       .label = req->label,
-                                       .model = &model,
-                                       .hw = hw,
-                                       .setting = list->spec,
-                                       .n_settings = list->n,
-                                       .command = req->command,
-                                       .progress = draw_progress,
-                                       .user = &bar};
+    options->progress = draw_progress;
+    options->user = &bar;
     dls_progress_start(&bar, DLS_UI_AUTO, req->quiet, "dataset");
-    dls_status status = dls_dataset_build(&options, &set, err);
+    dls_status status = dls_dataset_build(options, &set, err);
     dls_progress_stop(&bar);
     if (status == DLS_OK) {
         status = dls_dataset_save(set, req->output, err);
@@ -134,6 +124,34 @@ static dls_status build_with(const request *req, const char *hardware, const dls
     return status;
 }
 
+static dls_status print_facts(const dls_build_options *options, dls_error *err)
+{
+    dls_facts facts;
+    DLS_TRY(dls_facts_find(options, &facts, err));
+    dls_dataset_facts_print(&facts);
+    return DLS_OK;
+}
+
+static dls_status simulate(const request *req, const char *hardware, const dls_hardware *hw,
+                           dls_setting_list *list, dls_error *err)
+{
+    dls_opmodel model;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/operator.cfg", hardware);
+    DLS_TRY(dls_opmodel_load(path, &model, err));
+    DLS_TRY(load_settings(req, hardware, hw, list, err));
+    DLS_TRY(select_settings(req, list, err));
+    dls_build_options options = {.corpus = req->corpus,
+                                 .label = req->label,
+                                 .model = &model,
+                                 .hw = hw,
+                                 .setting = list->spec,
+                                 .n_settings = list->n,
+                                 .command = req->command};
+    return req->output ? write_set(req, &options, err) : print_facts(&options, err);
+}
+
+/* Without an output: the facts. */
 static dls_status build(const request *req, dls_error *err)
 {
     char folder[4096];
@@ -141,7 +159,7 @@ static dls_status build(const request *req, dls_error *err)
     dls_setting_list list = {0};
     const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    const dls_status status = build_with(req, hardware, &hw, &list, err);
+    const dls_status status = simulate(req, hardware, &hw, &list, err);
     dls_setting_list_fini(&list);
     dls_hardware_fini(&hw);
     return status;
@@ -334,6 +352,12 @@ int dls_cmd_dataset(int argc, char **argv)
         }
         return build(&req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
     }
+    if (strcmp(action, "facts") == 0) {
+        if (req.output || optind + 1 != argc) {
+            return dls_ui_usage("dataset", "facts takes no --output and no other word");
+        }
+        return build(&req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
+    }
     if (strcmp(action, "show") == 0) {
         if (optind + 2 != argc) {
             return dls_ui_usage("dataset", "show needs one file");
@@ -342,5 +366,5 @@ int dls_cmd_dataset(int argc, char **argv)
                    ? 0
                    : dls_ui_fail(&err);
     }
-    return dls_ui_usage("dataset", "one of build, show");
+    return dls_ui_usage("dataset", "one of build, show, facts");
 }

@@ -2,6 +2,21 @@
 # dlsim dataset: building, reading back, the same bytes for the same seed, mistakes.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 hw=--hardware="$source/configs/hardware"
+# Every command of docs/dataset.md, and its table.
+mkdir bin
+ln -s "$(realpath "$dlsim")" bin/dlsim
+ln -s "$source/configs" configs
+PATH=$work/bin:$PATH
+sed -n '/^```sh/,/^```/p' "$source/docs/dataset.md" | grep '^dlsim ' >commands.txt ||
+    fail "docs/dataset.md shows no command"
+while read -r line; do
+    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
+    checks=$((checks + 1))
+    case $line in *facts*) cp out.txt facts.txt ;; esac
+done <commands.txt
+sed -n '/<!-- dataset facts -->/,/<!-- end -->/p' "$source/docs/dataset.md" | sed '1d;$d' >published.txt
+cmp facts.txt published.txt || fail "the table of docs/dataset.md is not what dataset facts prints"
+
 small="--graphs=60 --samples=400 --groups=16 $hw"
 
 # shellcheck disable=SC2086
@@ -78,6 +93,10 @@ expect 2 dataset build -o x.h5 --noise=2
 expect 2 dataset build -o x.h5 --interval=soon
 expect 2 dataset
 expect 2 dataset show
+expect 2 dataset facts -o x.h5
+expect 4 dataset facts "$hw" --graphs=34 --samples=20 --groups=4 --split=random \
+    --setting=V100-P1w2-ho-PCIe
+says err.txt "does not fit any GPU"
 expect 4 dataset show nothing.h5
 test ! -e x.h5 || fail "a failed build left a file"
 echo "$checks checks"
