@@ -30,7 +30,7 @@ static double knot(int i)
 void dls_curve_make(dls_curve *c, const dls_solo *solo)
 {
     const int last = DLS_CURVE_SEGMENTS - 1;
-    double z = 0, time = dls_solo_time(solo, INFINITY);
+    double z = 0, time = dls_solo_time(solo, (double)INFINITY);
     c->bytes = solo->link_bytes;
     c->line = solo->line_bps;
     for (int i = 0; i < last; i++) {

@@ -88,7 +88,7 @@ static dls_kind kind_of(const dls_trace *trace, int32_t job)
                      .names = dls_model_lookup(model),
                      .batch_per_gpu = batch_per_gpu(col, (size_t)job),
                      .first_job = job,
-                     .tensor_skew = NAN};
+                     .tensor_skew = (double)NAN};
     kind.batch = kind.batch_per_gpu == DLS_ABSENT ? dls_zoo_find(kind.names.zoo)->batch
                                                   : kind.batch_per_gpu;
     return kind;

@@ -34,7 +34,7 @@ static double full_level(const dls_net *net, int32_t link)
     }
     double excess = load(net, link, high) - capacity;
     if (excess <= PRECISE * capacity) {
-        return INFINITY;
+        return (double)INFINITY;
     }
     int side = 0;
     for (int round = 0; round < ROUNDS_MAX && high - low > PRECISE * high; round++) {

@@ -213,7 +213,7 @@ static double at_batch(const dls_table_row *low, const dls_table_row *high, doub
                        double b)
 {
     if (isinf(a) || isinf(b)) {
-        return INFINITY;
+        return (double)INFINITY;
     }
     if (low->batch == high->batch) {
         return low->batch > 0 ? a * batch / low->batch : a;

@@ -26,7 +26,7 @@ static double number(struct json_object *value)
 
 static double seconds(double per_s)
 {
-    return per_s > 0 ? 1 / per_s : HUGE_VAL;
+    return per_s > 0 ? 1 / per_s : (double)INFINITY;
 }
 
 /* Time beside an equal job; 0 if that was not measured. */
@@ -74,8 +74,11 @@ static dls_status add_gpu(dls_table *out, const char *path, const char *name,
     if (!json_object_is_type(jobs, json_type_object)) {
         return dls_fail(err, DLS_EINPUT, path, "\"%.40s\": expected an object of jobs", name);
     }
-    json_object_object_foreach(jobs, self, job)
-    {
+    const struct json_object_iterator end = json_object_iter_end(jobs);
+    struct json_object_iterator at = json_object_iter_begin(jobs);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *self = json_object_iter_peek_name(&at);
+        struct json_object *job = json_object_iter_peek_value(&at);
         if (!json_object_is_type(job, json_type_object)) {
             return dls_fail(err, DLS_EINPUT, path, "%s: \"%.60s\": expected an object", gpu, self);
         }
@@ -84,23 +87,27 @@ static dls_status add_gpu(dls_table *out, const char *path, const char *name,
     return DLS_OK;
 }
 
+static dls_status add_all(dls_table *out, const char *path, struct json_object *root, dls_error *err)
+{
+    if (!json_object_is_type(root, json_type_object)) {
+        return dls_fail(err, DLS_EINPUT, path, "expected an object of GPU types");
+    }
+    const struct json_object_iterator end = json_object_iter_end(root);
+    struct json_object_iterator at = json_object_iter_begin(root);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        DLS_TRY(add_gpu(out, path, json_object_iter_peek_name(&at),
+                        json_object_iter_peek_value(&at), err));
+    }
+    return DLS_OK;
+}
+
 dls_status dls_table_read_gavel(const char *path, dls_table *out, dls_error *err)
 {
     struct json_object *root = json_object_from_file(path);
-    dls_status status = DLS_OK;
     if (!root) {
         return dls_fail(err, DLS_EINPUT, path, "not a JSON table of throughputs");
     }
-    if (!json_object_is_type(root, json_type_object)) {
-        status = dls_fail(err, DLS_EINPUT, path, "expected an object of GPU types");
-    } else {
-        json_object_object_foreach(root, name, jobs)
-        {
-            if (status == DLS_OK) {
-                status = add_gpu(out, path, name, jobs, err);
-            }
-        }
-    }
+    const dls_status status = add_all(out, path, root, err);
     json_object_put(root);
     return status;
 }

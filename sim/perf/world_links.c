@@ -150,7 +150,7 @@ static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, con
 /* As dls_world_line, of the slowest node's link. */
 static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_seat *seats, size_t n)
 {
-    double bps = INFINITY;
+    double bps = (double)INFINITY;
     for (size_t i = 0; i < n; i++) {
         if (w->link[seats[i].node].base > 0) {
             bps = fmin(bps, w->link[seats[i].node].base);

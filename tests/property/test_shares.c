@@ -60,7 +60,7 @@ static network random_network(dls_rng *rng)
             n.on[j][l] = dls_rng_below(rng, 2);
         }
         n.on[j][dls_rng_below(rng, (uint64_t)n.n_links)] = true;
-        n.line[j] = INFINITY;
+        n.line[j] = (double)INFINITY;
         for (int32_t l = 0; l < n.n_links; l++) {
             n.line[j] = n.on[j][l] ? fmin(n.line[j], n.capacity[l]) : n.line[j];
         }
@@ -242,7 +242,7 @@ static void test_least_share_grows(void **state)
     for (uint64_t c = 0; c < CASES; c++) {
         dls_rng rng = dls_rng_stream(3, DLS_RNG_TEST, c);
         network n = random_network(&rng);
-        double x[FLOWS], wider[FLOWS], least = INFINITY, least_wider = INFINITY;
+        double x[FLOWS], wider[FLOWS], least = (double)INFINITY, least_wider = (double)INFINITY;
         solve(&n, x);
         n.capacity[dls_rng_below(&rng, (uint64_t)n.n_links)] *= 1.5;
         solve(&n, wider);
