@@ -117,9 +117,9 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
 void dls_world_stop(dls_world *w, int32_t job);
 /* Would the jobs on those GPUs still fit into their memory with one more? */
 bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n);
-/* Of a running job whose bursts are shifted against those of its neighbours (CASSINI): the part of a
- * neighbour's traffic that meets its own bursts, 0 <= part <= 1; 1, uncoordinated, after a start. */
-void dls_world_set_overlap(dls_world *w, int32_t job, double part);
+/* When in its iterations a running job bursts, seconds after a time that all share (CASSINI): it and its
+ * neighbours contend for what their bursts really meet (interleave.h). NAN, after a start: at any time. */
+void dls_world_set_shift(dls_world *w, int32_t job, double shift_s);
 /* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
 void dls_world_link_scale(dls_world *w, int32_t node, double part);
 /* Solve what was touched since the last call. *changed (borrowed until the next call): every running

@@ -49,7 +49,7 @@ typedef struct dls_slot {
     int32_t type;
     int32_t next_free;
     uint64_t seen;    /* the last search that met it */
-    double speed, overlap, x;
+    double speed, shift_s, x;
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */

@@ -301,7 +301,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
                     .crossing = -1,
                     .type = type,
                     .speed = 1,
-                    .overlap = 1,
+                    .shift_s = (double)NAN,
                     .touched = listed};
     w->slot_of[job] = slot;
     for (size_t i = 0; i < n; i++) {
@@ -337,11 +337,11 @@ void dls_world_stop(dls_world *w, int32_t job)
     w->free_slot = slot;
 }
 
-void dls_world_set_overlap(dls_world *w, int32_t job, double part)
+void dls_world_set_shift(dls_world *w, int32_t job, double shift_s)
 {
     const int32_t slot = w->slot_of[job];
-    if (slot >= 0 && w->slot[slot].overlap != part) {
-        w->slot[slot].overlap = part < 0 ? 0 : part > 1 ? 1 : part;
+    if (slot >= 0) {
+        w->slot[slot].shift_s = shift_s;
         dls_world_touch(w, slot);
     }
 }

@@ -4,6 +4,7 @@
  * A component is solved from its jobs and links alone, in their order: rates do not depend on what
  * ran before.
  */
+#include "perf/interleave.h"
 #include "perf/world_impl.h"
 
 #include "base/alloc.h"
@@ -220,7 +221,7 @@ static dls_status make_net(dls_world *w, dls_net *net, dls_error *err)
         const dls_slot *s = &w->slot[k->slot[j]];
         const dls_curve *curve = w->shapes.entry[s->shape].curve;
         int32_t at = flow_first[j];
-        k->flow[j] = (dls_flow){curve, s->speed, s->overlap, curve->line};
+        k->flow[j] = (dls_flow){curve, s->speed, 1, curve->line};
         for (int32_t c = s->crossing; c >= 0; c = w->crossing[c].next_of_job) {
             const dls_link *link = &w->link[w->crossing[c].link];
             if (w->crossing[c].network && link->seen == w->search) {
@@ -245,6 +246,47 @@ static dls_status make_net(dls_world *w, dls_net *net, dls_error *err)
     return DLS_OK;
 }
 
+/* ---- shifted bursts ------------------------------------------------------------------------------ */
+
+static dls_burst burst_of(const dls_world *w, int32_t slot)
+{
+    const dls_slot *s = &w->slot[slot];
+    const dls_solo *solo = &w->shapes.entry[s->shape].solo;
+    return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s};
+}
+
+/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts. */
+static double met_on_link(const dls_world *w, const dls_net *net, int32_t link, int32_t me)
+{
+    const int32_t *slots = w->component.slot;
+    const dls_burst mine = burst_of(w, slots[me]);
+    double met = 0, all = 0;
+    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
+        const int32_t k = net->flows_of[i];
+        if (k != me) {
+            const dls_burst other = burst_of(w, slots[k]);
+            const double used = net->flow[k].curve->bytes / other.period_s;
+            met += used * dls_interleave(&mine, &other);
+            all += used;
+        }
+    }
+    return all > 0 ? met / all : 0;
+}
+
+/* For each shifted job, on the link where it meets most. */
+static void interleave(const dls_world *w, dls_net *net)
+{
+    for (int32_t j = 0; j < net->n_flows; j++) {
+        if (!isnan(w->slot[w->component.slot[j]].shift_s)) {
+            double most = 0;
+            for (int32_t i = net->flow_first[j]; i < net->flow_first[j + 1]; i++) {
+                most = fmax(most, met_on_link(w, net, net->links_of[i], j));
+            }
+            net->flow[j].overlap = most;
+        }
+    }
+}
+
 static dls_status solve(dls_world *w, dls_error *err)
 {
     struct dls_component *k = &w->component;
@@ -252,6 +294,7 @@ static dls_status solve(dls_world *w, dls_error *err)
     sort(k->slot, k->n_slots, w->slot);
     sort(k->link, k->n_links, NULL);
     DLS_TRY(make_net(w, &net, err));
+    interleave(w, &net);
     dls_shares_solve(&net);
     w->cost.links += net.solved;
     for (size_t j = 0; j < k->n_slots; j++) {

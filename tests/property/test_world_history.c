@@ -14,6 +14,8 @@
 
 #include "base/rng.h"
 
+#include <math.h>
+
 #define JOBS 40
 #define NODES 24
 #define STEPS 400
@@ -25,7 +27,7 @@ typedef struct place {
     dls_seat seat[8];
     size_t n;
     int32_t type;
-    double overlap;
+    double shift_s;
     int64_t rate; /* 0: not running */
 } place;
 
@@ -69,7 +71,7 @@ static void start(life *l, int32_t j)
     const int32_t most = gpus < 8 ? gpus : 8;
     const int32_t n = least + (int32_t)dls_rng_below(&l->rng, (uint64_t)(most - least + 1));
     int32_t left = gpus;
-    *p = (place){.n = (size_t)n, .type = type, .overlap = 1};
+    *p = (place){.n = (size_t)n, .type = type, .shift_s = (double)NAN};
     const int32_t first = 12 * type + (int32_t)dls_rng_below(&l->rng, (uint64_t)(12 - n + 1));
     for (int32_t i = 0; i < n; i++) {
         int32_t take = left / (n - i);
@@ -101,8 +103,8 @@ static void step(life *l)
         l->scale[node] = 0.25 + 0.75 * dls_rng_unit(&l->rng);
         dls_world_link_scale(l->s.w, node, l->scale[node]);
     } else if (what == 1 && p->rate) {
-        p->overlap = dls_rng_unit(&l->rng);
-        dls_world_set_overlap(l->s.w, j, p->overlap);
+        p->shift_s = dls_rng_unit(&l->rng);
+        dls_world_set_shift(l->s.w, j, p->shift_s);
     } else if (p->rate) {
         dls_world_stop(l->s.w, j);
         p->rate = 0;
@@ -157,7 +159,7 @@ static void compare_with_fresh(life *l)
         const place *p = &l->at[j];
         if (p->rate) {
             assert_int_equal(dls_world_start(w, j, p->type, p->seat, p->n, NULL), DLS_OK);
-            dls_world_set_overlap(w, j, p->overlap);
+            dls_world_set_shift(w, j, p->shift_s);
             running++;
         }
     }

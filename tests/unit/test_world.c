@@ -12,6 +12,7 @@
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
+#include "perf/interleave.h"
 
 #include <math.h>
 
@@ -178,9 +179,12 @@ static void test_contention(void **state)
     assert_true(shared > 1.4 * alone && shared < 2 * alone);
     assert_true(dls_world_link_load(s.w).nic_max <= 1.0F);
     assert_true(dls_world_link_load(s.w).nic_max > one.nic_max);
-    /* Bursts that never meet. */
-    dls_world_set_overlap(s.w, 0, 0);
-    dls_world_set_overlap(s.w, 1, 0);
+    /* Shifted by half a period their bursts meet less; not shifted against each other, as by chance. */
+    dls_world_set_shift(s.w, 0, 7);
+    assert_int_equal(world_settle(&s, &changed), 0);
+    dls_world_set_shift(s.w, 1, 7);
+    assert_int_equal(world_settle(&s, &changed), 0);
+    dls_world_set_shift(s.w, 1, 7 + alone / 2);
     assert_int_equal(world_settle(&s, &changed), 2);
     assert_true(seconds(&s, &changed[0]) < shared && seconds(&s, &changed[0]) >= alone);
     dls_world_stop(s.w, 1);
@@ -192,6 +196,27 @@ static void test_contention(void **state)
     assert_true(dls_world_link_load(s.w).nic_mean == 0.0F &&
                 dls_world_link_load(s.w).nic_max == 0.0F);
     world_fini(&s);
+}
+
+static void test_interleave(void **state)
+{
+    (void)state;
+    const dls_burst a = {1, 0.3, 0.1}, after = {1, 0.3, 0.5}, half = {1, 0.3, 0.25};
+    const dls_burst twice = {0.5, 0.1, 0.1}, odd = {0.7, 0.1, 0.1}, any = {1, 0.3, (double)NAN};
+    assert_true(dls_interleave(&a, &after) == 0 && dls_interleave(&after, &a) == 0);
+    assert_true(dls_interleave(&a, &a) == 1); /* not worse than by chance */
+    /* 0.15 of 0.3 meet, where chance has 0.3 of it meet: worse. Of a later one 0.05. */
+    assert_true(dls_interleave(&a, &half) == 1);
+    const dls_burst late = {1, 0.3, 0.35};
+    NEAR(dls_interleave(&a, &late), 0.05 / 0.3 / 0.3, 1e-9);
+    NEAR(dls_interleave(&late, &a), 0.05 / 0.3 / 0.3, 1e-9);
+    /* Half the period: [0.1, 0.2) of [0.1, 0.4), by chance 0.2 of it. */
+    assert_true(dls_interleave(&a, &twice) == 1);
+    const dls_burst between = {0.5, 0.1, 0.4};
+    assert_true(dls_interleave(&a, &between) == 0 && dls_interleave(&between, &a) == 0);
+    assert_true(dls_interleave(&a, &odd) == 1 && dls_interleave(&a, &any) == 1);
+    const dls_burst wrapped = {1, 0.3, 1e6 + 0.5};
+    assert_true(dls_interleave(&a, &wrapped) < 1e-6);
 }
 
 /* Without contention each has the links to itself. */
@@ -446,7 +471,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trace),        cmocka_unit_test(test_work),
         cmocka_unit_test(test_residual),     cmocka_unit_test(test_who_suffers),
-        cmocka_unit_test(test_contention),   cmocka_unit_test(test_no_contention),
+        cmocka_unit_test(test_interleave), cmocka_unit_test(test_contention),   cmocka_unit_test(test_no_contention),
         cmocka_unit_test(test_uplinks),      cmocka_unit_test(test_half_a_link),
         cmocka_unit_test(test_shared_gpus),  cmocka_unit_test(test_memory),
         cmocka_unit_test(test_refusals),     cmocka_unit_test(test_no_memory),
