@@ -135,6 +135,9 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
                                      : set_retry(e, e->select.class_of[job], retry_us, err);
     }
     DLS_TRY(check_grant(e, &r, err));
+    if (e->shift_s) {
+        e->shift_s[job] = e->grant.shift_s;
+    }
     for (size_t i = e->grant.n; i-- > 0;) {
         const dls_part *p = &e->grant.part[i];
         int64_t cpu, mem;
@@ -216,7 +219,15 @@ dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
         const dls_request r = request(e, job, e->held_type[job]);
         ops->started(e->placement_state, e->index, &r, e->seat_node, e->seat_gpus, e->n_seats);
     }
-    return pace ? pace->start(pace->user, job, e->held_type[job], e->seat, e->n_seats, err) : DLS_OK;
+    if (!pace) {
+        return DLS_OK;
+    }
+    DLS_TRY(pace->start(pace->user, job, e->held_type[job], e->seat, e->n_seats, err));
+    if (e->shift_s && !isnan(e->shift_s[job])) {
+        pace->set_shift(pace->user, job, e->shift_s[job]);
+        e->shift_s[job] = (double)NAN; /* of this grant alone */
+    }
+    return DLS_OK;
 }
 
 void dls_tell_stopped(dls_engine *e, int32_t job)

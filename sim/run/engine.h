@@ -82,6 +82,7 @@ struct dls_engine {
     int64_t *work_us;      /* .. what the world says; NULL without one */
     dls_work *work;        /* left at rated_us; while waiting: left */
     dls_work *began;       /* left at the last start; NULL when nobody asks */
+    double *shift_s;       /* of the bursts, from the last grant, else NAN; NULL when nobody asks */
     int64_t *rate;         /* now, or when it last ran; DLS_RATE_ONE before the first start */
     uint8_t *running;
     int8_t *held_type;     /* type of the GPUs held, -1 */

@@ -45,6 +45,11 @@ static bool shares(void *user, int32_t job, int32_t type, const dls_seat *seats,
     return dls_world_shares(user, job, type, seats, n);
 }
 
+static void set_shift(void *user, int32_t job, double shift_s)
+{
+    dls_world_set_shift(user, job, shift_s);
+}
+
 dls_pace dls_pace_of(dls_world *world)
 {
     return (dls_pace){.user = world,
@@ -55,5 +60,6 @@ dls_pace dls_pace_of(dls_world *world)
                       .settle = settle,
                       .solo = solo,
                       .shares = shares,
+                      .set_shift = set_shift,
                       .link_load = link_load};
 }

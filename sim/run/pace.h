@@ -29,6 +29,9 @@ typedef struct dls_pace {
                        dls_error *err);
     /* Optional: have the GPUs of those seats memory for this job beside those that run there? */
     bool (*shares)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n);
+    /* Optional: when in its iterations a job that has just started bursts, as its placement wants
+     * (dls_grant_shift). */
+    void (*set_shift)(void *user, int32_t job, double shift_s);
     /* Optional: load of the network now. */
     dls_link_load (*link_load)(void *user);
 } dls_pace;

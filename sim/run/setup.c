@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "run/engine.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -368,6 +369,15 @@ static dls_status allocate(dls_engine *e, dls_error *err)
             return dls_nomem(err, "jobs", n * sizeof *e->began);
         }
     }
+    if (e->params->pace && e->params->pace->set_shift) {
+        e->shift_s = dls_alloc(n * sizeof *e->shift_s + 1);
+        if (!e->shift_s) {
+            return dls_nomem(err, "jobs", n * sizeof *e->shift_s);
+        }
+        for (size_t i = 0; i < n; i++) {
+            e->shift_s[i] = (double)NAN;
+        }
+    }
     e->running = dls_alloc_zero(n, sizeof *e->running);
     e->held_type = dls_alloc_zero(n, sizeof *e->held_type);
     e->held = dls_alloc_zero(n, sizeof *e->held);
@@ -544,6 +554,7 @@ void dls_engine_destroy(dls_engine *e)
     }
     void *const memory[] = {
         e->since_us,      e->anchor_us,       e->rated_us,     e->row_us,          e->work_us,         e->began,
+        e->shift_s,
         e->estimate_us,  e->work,          e->rate,
         e->running,       e->held_type,       e->held,         e->tentative,
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,

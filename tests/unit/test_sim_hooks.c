@@ -23,6 +23,8 @@ typedef struct probe {
     dls_forecast forecast;
     bool knows;
     size_t candidates;
+    double shift_s[8];          /* by job: asked for with the grant, unless 0 */
+    int32_t shifts;             /* that the world was told of */
 } probe;
 
 static probe now;
@@ -40,6 +42,9 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     if (r->now_us < now.not_before_us[r->job]) {
         *r->retry_us = now.retry_us ? now.retry_us : now.not_before_us[r->job];
         return false;
+    }
+    if (now.shift_s[r->job] > 0) {
+        dls_grant_shift(grant, now.shift_s[r->job]);
     }
     int32_t left = r->gpus;
     for (int32_t node = dls_place_first(index, r, 1, 64, 0); node >= 0 && left > 0;
@@ -226,6 +231,32 @@ static void test_told(void **unused)
     }
 }
 
+static void set_shift(void *user, int32_t job, double shift_s)
+{
+    assert_true(((const fake_world *)user)->running[job]);
+    assert_true(shift_s == now.shift_s[job]);
+    now.shifts++;
+}
+
+static void test_shift(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 5, 2, NULL, NULL}, {1, 5, 2, NULL, NULL}, {2, 5, 4, NULL, NULL}};
+    sim_setup s;
+    dls_placement_ops ops;
+    fake_world world;
+    setup_probe(&s, case_cluster(1, 4, 0), jobs, 3, "fifo", &ops);
+    now.shift_s[0] = 0.25;
+    now.shift_s[2] = 0.5;
+    dls_pace pace = fake_pace(&world, s.trace);
+    pace.set_shift = set_shift;
+    s.p.pace = &pace;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(now.shifts, 2); /* not of the one whose grant asked for none */
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* ---- forecasts --------------------------------------------------------------------------------- */
 
 typedef struct fake_advice {
@@ -333,7 +364,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retry),     cmocka_unit_test(test_by_job),
         cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_wait),
-        cmocka_unit_test(test_told),      cmocka_unit_test(test_advice),
+        cmocka_unit_test(test_told), cmocka_unit_test(test_shift),      cmocka_unit_test(test_advice),
         cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
