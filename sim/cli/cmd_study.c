@@ -226,6 +226,11 @@ static int run(study *s)
     if (code < 0) {
         code = dls_sweeping_run(&s->s);
     }
+    if (code < 0 && s->s.done.finished < s->s.done.n) {
+        (void)dls_fail(&err, DLS_ERUN, NULL, "another process runs %zu of the points: wait for it",
+                       s->s.done.n - s->s.done.finished);
+        code = dls_ui_fail(&err);
+    }
     if (code >= 0) {
         return code;
     }

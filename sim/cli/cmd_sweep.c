@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
-#include "cli/sweeping.h"
+#include "cli/submitting.h"
 #include "sweep/merge.h"
 
 #include <string.h>
@@ -18,6 +18,7 @@ static const char *const help_text =
     "  plan                     check every point and list them as CSV; nothing runs\n"
     "  run                      run the points that are not finished\n"
     "  status                   say how far it is; exit code 1 unless every point is finished\n"
+    "  submit                   print a batch script for Slurm that runs them, or submit it\n"
     "  merge                    put the finished points into one file, with a table of them\n"
     "\n"
     "  -j, --jobs=N             processes at a time; as many as there are processors\n"
@@ -26,6 +27,11 @@ static const char *const help_text =
     "      --count              plan: print how many points there are, and no more\n"
     "      --file=FILE.h5       merge: write this; FOLDER/NAME.h5\n"
     "      --link               merge: link the points' files and do not copy them\n"
+    "      --slurm              submit: the batch system; there is one\n"
+    "      --yes                submit: hand the script to sbatch and do not print it\n"
+    "      --chunk=N            submit: points a task\n"
+    "      --time=T, --partition=P, --extra=OPTION\n"
+    "                           submit: options of sbatch; the last may be repeated\n"
     "      --trace=FILE         jobs; sets trace.path\n"
     "      --trace-format=NAME  one of 'dlsim list formats'; recognised if left out\n"
     "      --seed=N             sets run.seed, from which replicas count\n"
@@ -43,7 +49,18 @@ static const char *const help_text =
     "A finished point is never run twice: 'run' goes on where it was stopped, by Ctrl-C or worse.\n"
     "Points that failed are listed by 'status' and tried again by the next 'run'.\n";
 
-enum { OPT_POINTS = 256, OPT_COUNT, OPT_FILE, OPT_LINK };
+enum {
+    OPT_POINTS = 256,
+    OPT_COUNT,
+    OPT_FILE,
+    OPT_LINK,
+    OPT_SLURM,
+    OPT_YES,
+    OPT_CHUNK,
+    OPT_TIME,
+    OPT_PARTITION,
+    OPT_EXTRA
+};
 
 static const struct option longs[] = {DLS_REPLAY_LONGS,
                                       DLS_SWEEPING_LONGS,
@@ -51,12 +68,19 @@ static const struct option longs[] = {DLS_REPLAY_LONGS,
                                       {"count", no_argument, NULL, OPT_COUNT},
                                       {"file", required_argument, NULL, OPT_FILE},
                                       {"link", no_argument, NULL, OPT_LINK},
+                                      {"slurm", no_argument, NULL, OPT_SLURM},
+                                      {"yes", no_argument, NULL, OPT_YES},
+                                      {"chunk", required_argument, NULL, OPT_CHUNK},
+                                      {"time", required_argument, NULL, OPT_TIME},
+                                      {"partition", required_argument, NULL, OPT_PARTITION},
+                                      {"extra", required_argument, NULL, OPT_EXTRA},
                                       {NULL, 0, NULL, 0}};
 
 typedef struct request {
     dls_sweeping s;
     const char *command, *path, *points, *file;
     bool count, link;
+    dls_submit_options submit;
 } request;
 
 /* ---- plan --------------------------------------------------------------------------------------
@@ -125,7 +149,10 @@ static int cmd_run(request *r)
         code = dls_sweeping_run(&r->s);
     }
     if (code < 0 && !r->s.o.quiet) {
-        fprintf(stderr, "%zu points are finished in %s\n", r->s.plan->n, r->s.folder);
+        const size_t elsewhere = r->s.done.n - r->s.done.finished;
+        fprintf(stderr, "%zu of %zu points are finished in %s", r->s.done.finished, r->s.done.n,
+                r->s.folder);
+        fprintf(stderr, elsewhere ? ", other processes run %zu\n" : "\n", elsewhere);
     }
     return code < 0 ? 0 : code;
 }
@@ -163,6 +190,9 @@ static int cmd_status(request *r)
         }
     }
     puts(r->s.o.json ? "}" : "");
+    if (!r->s.o.json) {
+        dls_submit_status(&r->s);
+    }
     return count[DLS_SWEEP_FINISHED] == plan->n ? 0 : dls_status_exit_code(DLS_ERUN);
 }
 
@@ -173,10 +203,28 @@ static int cmd_merge(request *r)
     return code < 0 ? dls_sweeping_merge(&r->s, r->file, r->link) : code;
 }
 
+static int cmd_submit(request *r)
+{
+    if (!r->submit.slurm) {
+        return dls_ui_usage("sweep", "say to whom: --slurm");
+    }
+    if (r->points) {
+        return dls_ui_usage("sweep",
+                            "'submit' takes every point that is not finished: no --points");
+    }
+    r->s.told = true;
+    const int code = dls_sweeping_plan(&r->s);
+    return code < 0 ? dls_submit(&r->s, r->path, &r->submit) : code;
+}
+
 static const struct {
     const char *name;
     int (*run)(request *r);
-} commands[] = {{"plan", cmd_plan}, {"run", cmd_run}, {"status", cmd_status}, {"merge", cmd_merge}};
+} commands[] = {{"plan", cmd_plan},
+                {"run", cmd_run},
+                {"status", cmd_status},
+                {"submit", cmd_submit},
+                {"merge", cmd_merge}};
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* ---- the command line --------------------------------------------------------------------------
@@ -207,6 +255,53 @@ static bool parse_points(const char *text, size_t *first, size_t *n)
     return true;
 }
 
+/* An option of one command alone. */
+static int own_option(request *r, int c, const char *value)
+{
+    dls_submit_options *o = &r->submit;
+    switch (c) {
+    case OPT_POINTS:
+        r->points = value;
+        return parse_points(value, &r->s.first, &r->s.n)
+                   ? -1
+                   : dls_ui_usage("sweep",
+                                  "option '--points' is \"%s\": expected a number or a range, such "
+                                  "as 0-99",
+                                  value);
+    case OPT_COUNT:
+        r->count = true;
+        return -1;
+    case OPT_FILE:
+        r->file = value;
+        return -1;
+    case OPT_LINK:
+        r->link = true;
+        return -1;
+    case OPT_SLURM:
+        o->slurm = true;
+        return -1;
+    case OPT_YES:
+        o->yes = true;
+        return -1;
+    case OPT_CHUNK:
+        return dls_ui_i64("sweep", "--chunk", value, 1, DLS_SWEEP_POINTS_MAX, &o->chunk)
+                   ? -1
+                   : dls_status_exit_code(DLS_EUSAGE);
+    case OPT_TIME:
+        o->time = value;
+        return -1;
+    case OPT_PARTITION:
+        o->partition = value;
+        return -1;
+    default:
+        if (o->n_extra == DLS_SUBMIT_EXTRA_MAX) {
+            return dls_ui_usage("sweep", "option '--extra' is given too often");
+        }
+        o->extra[o->n_extra++] = value;
+        return -1;
+    }
+}
+
 static int parse(request *r, int argc, char **argv)
 {
     for (;;) {
@@ -223,26 +318,9 @@ static int parse(request *r, int argc, char **argv)
             return 0;
         case 'c':
             return dls_ui_usage("sweep", "a sweep names its configuration itself ('base')");
-        case OPT_POINTS:
-            r->points = optarg;
-            if (!parse_points(optarg, &r->s.first, &r->s.n)) {
-                code = dls_ui_usage("sweep",
-                                    "option '--points' is \"%s\": expected a number or a range, "
-                                    "such as 0-99",
-                                    optarg);
-            }
-            break;
-        case OPT_COUNT:
-            r->count = true;
-            break;
-        case OPT_FILE:
-            r->file = optarg;
-            break;
-        case OPT_LINK:
-            r->link = true;
-            break;
         default:
-            code = dls_sweeping_option(&r->s, c, optarg);
+            code =
+                c >= OPT_POINTS ? own_option(r, c, optarg) : dls_sweeping_option(&r->s, c, optarg);
         }
         if (code >= 0) {
             return code;

@@ -4,7 +4,9 @@
 #include "base/alloc.h"
 #include "build_info.h"
 #include "sweep/merge.h"
+#include "sweep/slurm.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,11 +83,41 @@ void dls_sweeping_fini(dls_sweeping *s)
 {
     dls_sweep_plan_destroy(s->plan);
     dls_sweep_destroy(s->sweep);
+    dls_free(s->carried);
     dls_replay_fini(&s->o);
+}
+
+/* The option once more, for a command line of its own. */
+static dls_status carry(dls_sweeping *s, const char *name, const char *value, dls_error *err)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    if (!out) {
+        return dls_nomem(err, "options", 0);
+    }
+    fprintf(out, "%s --%s ", s->carried ? s->carried : "", name);
+    dls_shell_word(out, value);
+    fclose(out);
+    dls_free(s->carried);
+    s->carried = dls_strdup(text);
+    free(text); /* the C library's own */
+    return s->carried ? DLS_OK : dls_nomem(err, "options", len);
 }
 
 int dls_sweeping_option(dls_sweeping *s, int letter, const char *value)
 {
+    static const struct {
+        int letter;
+        const char *name;
+    } carried[] = {{'T', "trace"}, {'F', "trace-format"}, {'S', "seed"},
+                   {'U', "until"}, {'s', "set"},          {'P', "plugin"}};
+    for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++) {
+        dls_error err;
+        if (carried[i].letter == letter && carry(s, carried[i].name, value, &err) != DLS_OK) {
+            return dls_ui_fail(&err);
+        }
+    }
     if (letter == 'o') {
         s->output = value;
         return -1;
@@ -152,7 +184,6 @@ static void report_failures(const dls_sweeping *s, size_t n_failed)
 
 int dls_sweeping_run(dls_sweeping *s)
 {
-    dls_sweep_progress done = {0};
     dls_error err;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const int workers = s->workers ? (int)s->workers : processors > 0 ? (int)processors : 1;
@@ -160,12 +191,13 @@ int dls_sweeping_run(dls_sweeping *s)
     if (status == DLS_OK) {
         dls_replay_watch();
         dls_progress_start(&s->bar, s->o.progress, s->o.quiet, s->sweep->name);
-        status = dls_sweep_run(s->plan, s->folder, workers, &done, &err);
+        status = dls_sweep_run(s->plan, s->folder, workers, &s->done, &err);
         dls_progress_stop(&s->bar);
     }
-    if (status == DLS_OK && done.failed > 0) {
-        report_failures(s, done.failed);
-        status = dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", done.failed, done.n);
+    if (status == DLS_OK && s->done.failed > 0) {
+        report_failures(s, s->done.failed);
+        status = dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed,
+                          s->done.n);
     }
     return status == DLS_OK ? -1 : dls_ui_fail(&err);
 }

@@ -17,8 +17,10 @@ typedef struct dls_sweeping {
     char folder[4096];
     int64_t workers; /* 0: one a processor */
     size_t first, n; /* --points; n 0: all */
+    dls_sweep_progress done; /* of dls_sweeping_run */
     dls_progress bar;
-    bool told; /* what the trace is like */
+    char *carried; /* owned; options of every point as a shell wants them: " --set 'a=b'" */
+    bool told;     /* what the trace is like */
 } dls_sweeping;
 
 /* Options that both take beside those of a run. */

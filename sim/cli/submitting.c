@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/submitting.h"
+
+#include "base/alloc.h"
+#include "sweep/slurm.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TASKS_USUAL = 500 }; /* Slurm's own limit is 1,001 unless MaxArraySize says otherwise */
+
+/* FOLDER/slurm/<name> */
+static void slurm_path(const dls_sweeping *s, const char *name, char *buf, size_t n)
+{
+    snprintf(buf, n, "%s/slurm%s%s", s->folder, *name ? "/" : "", name);
+}
+
+/* Tasks that have a point which is not finished, ascending; owned. */
+static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks, size_t *n,
+                             dls_error *err)
+{
+    const dls_sweep_plan *plan = s->plan;
+    *tasks = dls_alloc((plan->n / chunk + 1) * sizeof **tasks);
+    *n = 0;
+    if (!*tasks) {
+        return dls_nomem(err, "tasks", (plan->n / chunk + 1) * sizeof **tasks);
+    }
+    for (size_t i = 0; i < plan->n; i++) {
+        if (!dls_sweep_finished(s->folder, plan->id[i]) &&
+            (*n == 0 || (*tasks)[*n - 1] != i / chunk)) {
+            (*tasks)[(*n)++] = i / chunk;
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- submission --------------------------------------------------------------------------------
+ */
+
+static dls_status write_script(const char *path, const dls_slurm_array *array, dls_error *err)
+{
+    FILE *out = fopen(path, "w");
+    if (!out) {
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be created: %s", strerror(errno));
+    }
+    const dls_status status = dls_slurm_script(out, array, err);
+    if (fclose(out) != 0 && status == DLS_OK) {
+        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
+    }
+    return status;
+}
+
+/* Hand the script over and note the number of the job. */
+static dls_status submit(const dls_sweeping *s, const dls_slurm_array *array, dls_error *err)
+{
+    char folder[4200], path[4300], jobs[4300], line[256] = "";
+    char *command = NULL;
+    size_t len = 0;
+    slurm_path(s, "", folder, sizeof folder);
+    slurm_path(s, "submit.sh", path, sizeof path);
+    slurm_path(s, "jobs", jobs, sizeof jobs);
+    DLS_TRY(dls_sweep_store_open(s->folder, err));
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        return dls_fail(err, DLS_EOUTPUT, folder, "cannot be made: %s", strerror(errno));
+    }
+    DLS_TRY(write_script(path, array, err));
+    FILE *text = open_memstream(&command, &len);
+    if (!text) {
+        return dls_nomem(err, "command", 0);
+    }
+    fputs("sbatch --parsable ", text);
+    dls_shell_word(text, path);
+    fclose(text);
+    FILE *answer = popen(command, "r");
+    free(command); /* the C library's own */
+    const bool got = answer && fgets(line, sizeof line, answer);
+    if ((answer ? pclose(answer) : -1) != 0 || !got) {
+        return dls_fail(err, DLS_ERUN, NULL, "sbatch did not take %s", path);
+    }
+    line[strcspn(line, ";\n")] = '\0'; /* "12;cluster" */
+    FILE *list = fopen(jobs, "a");
+    if (!list || fprintf(list, "%s\n", line) < 0 || fclose(list) != 0) {
+        return dls_fail(err, DLS_EOUTPUT, jobs, "cannot be written: %s", strerror(errno));
+    }
+    if (!s->o.quiet) {
+        fprintf(stderr, "submitted job %s: %zu tasks of %zu points\n", line, array->n_tasks,
+                array->chunk);
+    }
+    return DLS_OK;
+}
+
+int dls_submit(const dls_sweeping *s, const char *sweep_path, const dls_submit_options *o)
+{
+    dls_error err;
+    char program[PATH_MAX], here[PATH_MAX];
+    const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (len < 0 || !getcwd(here, sizeof here)) {
+        (void)dls_fail(&err, DLS_ERUN, NULL, "the current folder is not known: %s",
+                       strerror(errno));
+        return dls_ui_fail(&err);
+    }
+    program[len] = '\0';
+    const size_t n = s->plan->n_points;
+    const size_t chunk = o->chunk ? (size_t)o->chunk : (n + TASKS_USUAL - 1) / TASKS_USUAL;
+    dls_slurm_array array = {.name = s->sweep->name,
+                             .program = program,
+                             .folder = here,
+                             .sweep = sweep_path,
+                             .results = s->folder,
+                             .options = s->carried ? s->carried : "",
+                             .time = o->time,
+                             .partition = o->partition,
+                             .extra = o->extra,
+                             .n_extra = o->n_extra,
+                             .chunk = chunk,
+                             .n_points = n,
+                             .workers = s->workers ? (int)s->workers : 1};
+    size_t *tasks = NULL;
+    dls_status status = unfinished(s, chunk, &tasks, &array.n_tasks, &err);
+    array.task = tasks;
+    if (status == DLS_OK && array.n_tasks == 0) {
+        fprintf(stderr, "all %zu points are finished in %s\n", n, s->folder);
+    } else if (status == DLS_OK) {
+        status = o->yes ? submit(s, &array, &err) : dls_slurm_script(stdout, &array, &err);
+    }
+    dls_free(tasks);
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+}
+
+/* ---- what became of it -------------------------------------------------------------------------
+ */
+
+/* Lines "12_3 RUNNING" of a command, counted by state. False: the command fails or says nothing. */
+static bool count_states(const char *command, char states[][24], size_t counts[], size_t max,
+                         size_t *n)
+{
+    FILE *in = popen(command, "r");
+    char line[256];
+    while (in && fgets(line, sizeof line, in)) {
+        const char *state = line + strcspn(line, " |");
+        state += *state != '\0';
+        const size_t len = strcspn(state, " +\n"); /* "CANCELLED by 0", "CANCELLED+" */
+        size_t i = 0;
+        while (i < *n && (strncmp(states[i], state, len) != 0 || states[i][len] != '\0')) {
+            i++;
+        }
+        if (len > 0 && len < 24 && i < max) {
+            memcpy(states[i], state, len);
+            states[i][len] = '\0';
+            counts[i]++;
+            *n = i == *n ? i + 1 : *n;
+        }
+    }
+    return in && pclose(in) == 0 && *n > 0;
+}
+
+void dls_submit_status(const dls_sweeping *s)
+{
+    enum { STATES_MAX = 24 };
+    char path[4300], ids[4000] = "", line[64], command[4200];
+    char states[STATES_MAX][24] = {""};
+    size_t counts[STATES_MAX] = {0}, n = 0, len = 0;
+    slurm_path(s, "jobs", path, sizeof path);
+    FILE *list = fopen(path, "r");
+    while (list && fgets(line, sizeof line, list) && len + sizeof line < sizeof ids) {
+        line[strspn(line, "0123456789")] = '\0'; /* nothing else reaches the shell */
+        len += (size_t)snprintf(ids + len, sizeof ids - len, "%s%s", len ? "," : "", line);
+    }
+    if (list) {
+        fclose(list);
+    }
+    if (len == 0) {
+        return;
+    }
+    /* The accounting remembers all; without it the queue still knows those of the last minutes. */
+    snprintf(command, sizeof command, "sacct -n -P -X -j %s -o JobID,State 2>/dev/null", ids);
+    bool known = count_states(command, states, counts, STATES_MAX, &n);
+    if (!known) {
+        memset(counts, 0, sizeof counts);
+        n = 0;
+        snprintf(command, sizeof command, "squeue -h -r -t all -j %s -o '%%i %%T' 2>/dev/null",
+                 ids);
+        known = count_states(command, states, counts, STATES_MAX, &n);
+    }
+    printf("slurm jobs %s:", ids);
+    for (size_t i = 0; i < n; i++) {
+        printf("%s %zu %s", i > 0 ? "," : "", counts[i], states[i]);
+    }
+    puts(known ? "" : " nothing known any more");
+}

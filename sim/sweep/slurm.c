@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "sweep/slurm.h"
+
+#include <string.h>
+
+void dls_shell_word(FILE *out, const char *s)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./,:@%";
+    if (*s && strspn(s, plain) == strlen(s)) {
+        fputs(s, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *s; s++) {
+        fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, out);
+    }
+    fputc('\'', out);
+}
+
+/* "0-3,7,9-12" */
+static void put_tasks(FILE *out, const size_t *task, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        size_t last = i;
+        while (last + 1 < n && task[last + 1] == task[last] + 1) {
+            last++;
+        }
+        fprintf(out, "%s%zu", i > 0 ? "," : "", task[i]);
+        if (last > i) {
+            fprintf(out, "-%zu", task[last]);
+        }
+        i = last + 1;
+    }
+}
+
+/* Directives are lines: a text with a line end would be a directive of its own. */
+static dls_status check_lines(const dls_slurm_array *a, dls_error *err)
+{
+    const char *texts[] = {a->name, a->time ? a->time : "", a->partition ? a->partition : "",
+                           a->results};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0] + a->n_extra; i++) {
+        const size_t fixed = sizeof texts / sizeof texts[0];
+        const char *text = i < fixed ? texts[i] : a->extra[i - fixed];
+        if (strchr(text, '\n')) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "'%s' does not fit a line of a batch script",
+                            text);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_slurm_script(FILE *out, const dls_slurm_array *a, dls_error *err)
+{
+    DLS_TRY(check_lines(a, err));
+    fprintf(out, "#!/bin/sh\n#SBATCH --job-name=%s\n#SBATCH --array=", a->name);
+    put_tasks(out, a->task, a->n_tasks);
+    fprintf(out, "\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%d\n", a->workers);
+    fputs("#SBATCH --output=", out);
+    dls_shell_word(out, a->results);
+    fputs("/slurm/%A_%a.out\n", out);
+    if (a->time) {
+        fprintf(out, "#SBATCH --time=%s\n", a->time);
+    }
+    if (a->partition) {
+        fprintf(out, "#SBATCH --partition=%s\n", a->partition);
+    }
+    for (size_t i = 0; i < a->n_extra; i++) {
+        fprintf(out, "#SBATCH %s\n", a->extra[i]);
+    }
+    fputs("set -eu\ncd ", out);
+    dls_shell_word(out, a->folder);
+    fprintf(out,
+            "\nfirst=$((SLURM_ARRAY_TASK_ID * %zu))\nlast=$((first + %zu))\n"
+            "if [ \"$last\" -ge %zu ]; then last=%zu; fi\nexec ",
+            a->chunk, a->chunk - 1, a->n_points, a->n_points - 1);
+    dls_shell_word(out, a->program);
+    fputs(" sweep run ", out);
+    dls_shell_word(out, a->sweep);
+    fputs(" --output=", out);
+    dls_shell_word(out, a->results);
+    fprintf(out, "%s --jobs=%d --quiet --points=\"$first-$last\"\n", a->options, a->workers);
+    return ferror(out) ? dls_fail(err, DLS_EOUTPUT, NULL, "the batch script cannot be written")
+                       : DLS_OK;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A sweep as a job array of Slurm: task t runs points t * chunk to (t + 1) * chunk - 1.
+ */
+#ifndef DLS_SWEEP_SLURM_H
+#define DLS_SWEEP_SLURM_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct dls_slurm_array {
+    const char *name;             /* of the job */
+    const char *program;          /* dlsim, the whole path */
+    const char *folder;           /* where the tasks start */
+    const char *sweep, *results;  /* file and folder of the sweep, from there */
+    const char *options;          /* of 'sweep run', as a shell wants them; "" none */
+    const char *time, *partition; /* NULL: the cluster's default */
+    const char *const *extra;     /* further options of sbatch, a line each */
+    size_t n_extra;
+    size_t chunk, n_points;
+    int workers;        /* processes, and processors, of a task */
+    const size_t *task; /* [n_tasks] those to run, ascending */
+    size_t n_tasks;
+} dls_slurm_array;
+
+/* The batch script. Errors: EUSAGE (a text with a line end in it), EOUTPUT. */
+dls_status dls_slurm_script(FILE *out, const dls_slurm_array *array, dls_error *err) DLS_MUST_CHECK;
+
+/* s as one word of a shell. */
+void dls_shell_word(FILE *out, const char *s);
+
+#endif

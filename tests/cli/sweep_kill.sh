@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A sweep that is killed or interrupted: points in flight are lost, nothing else, and it goes on.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+cat >sweep.cfg <<END
+sweep: {
+    base = "$source/configs/quickstart.cfg";
+    set = ("trace.path=$source/traces/samples/philly_like_5000.csv");
+    axes = ({ key = "scheduler.restore_cost"; from = "0 s"; to = "400 s"; steps = 401; });
+};
+END
+finished() {
+    find sweep.sweep -name '*.h5' 2>/dev/null | wc -l
+}
+# wait_for N: until N points are finished
+wait_for() {
+    for _ in $(seq 600); do
+        test "$(finished)" -ge "$1" && return
+        sleep 0.05
+    done
+    fail "$1 points are not finished in time"
+}
+
+# kill -9 of the whole: its workers go, too.
+"$dlsim" sweep run sweep.cfg -q -j 3 >out.txt 2>err.txt &
+pid=$!
+wait_for 5
+workers=$(ps -o pid= --ppid $pid)
+kill -9 $pid
+wait $pid 2>/dev/null || true
+for worker in $workers; do
+    for _ in $(seq 100); do
+        kill -0 "$worker" 2>/dev/null || break
+        sleep 0.05
+    done
+    ! kill -0 "$worker" 2>/dev/null || fail "worker $worker outlives the sweep"
+done
+n=$(finished)
+test "$n" -ge 5 && test "$n" -lt 401 || fail "$n points were finished when it was killed"
+for file in $(find sweep.sweep -name '*.h5' | head -5); do
+    expect 0 inspect "$file" # what is there is whole
+done
+find sweep.sweep -name '*.h5' -printf '%p %i %T@\n' | sort >before.txt
+# A part and a lock that a killed worker may leave.
+mkdir -p sweep.sweep/points/00
+stale=sweep.sweep/points/00/00000000000000000000000000000000
+: >"$stale.h5.part"
+: >"$stale.lock"
+expect 1 sweep status sweep.cfg
+says out.txt "401 points, $n finished, 0 running, 0 failed"
+
+# A worker that is killed costs its point; the rest goes on.
+"$dlsim" sweep run sweep.cfg -q -j 2 --points=100-180 >out.txt 2>err.txt &
+pid=$!
+killed=
+for _ in $(seq 2000); do
+    worker=$(ps -o pid= --ppid $pid | head -1 | tr -d ' ')
+    if test -n "$worker" && kill -9 "$worker" 2>/dev/null; then
+        killed=yes
+        break
+    fi
+done
+code=0
+wait $pid || code=$?
+test -n "$killed" || fail "no worker was there to be killed"
+# The worker may have finished between the look and the blow.
+if test $code -ne 0; then
+    test $code -eq 1 || fail "exit code $code"
+    says err.txt "1 of 81 points failed"
+    says err.txt "killed by signal 9"
+    expect 1 sweep status sweep.cfg
+    says out.txt "killed by signal 9"
+fi
+test ! -e "$stale.h5.part" && test ! -e "$stale.lock" || fail "what a killed worker left is still there"
+
+# Ctrl-C: exit code 130, and the same command goes on. Background jobs of a script ignore SIGINT
+# unless it is given back to them.
+python3 - "$dlsim" <<'END' || fail "interrupt"
+import glob, signal, subprocess, sys, time
+run = subprocess.Popen([sys.argv[1], "sweep", "run", "sweep.cfg", "-j2"], stderr=open("err.txt", "w"),
+                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+count = lambda: len(glob.glob("sweep.sweep/points/*/*.h5"))
+before = count()
+while count() < before + 3:
+    time.sleep(0.02)
+run.send_signal(signal.SIGINT)
+code = run.wait(timeout=60)
+assert code == 130, code
+END
+says err.txt "interrupted"
+test "$(finished)" -lt 401 || fail "the sweep was over before it could be interrupted"
+
+expect 0 sweep run sweep.cfg -q --points=0-199
+expect 0 sweep status sweep.cfg --points=0-199
+says out.txt "200 points, 200 finished"
+find sweep.sweep -name '*.h5' -printf '%p %i %T@\n' | sort >after.txt
+test -z "$(comm -23 before.txt after.txt)" || fail "finished points were run again: $(comm -23 before.txt after.txt | head -3)"
+test -z "$(find sweep.sweep -name '*.part' -o -name '*.lock')" || fail "something was left"
+
+# Two at once share the points and disturb nobody.
+"$dlsim" sweep run sweep.cfg -q -j 1 --points=200-215 -o two &
+other=$!
+expect 0 sweep run sweep.cfg -q -j 1 --points=200-215 -o two
+wait $other || fail "the other of two runs failed"
+expect 0 sweep status sweep.cfg --points=200-215 -o two
+echo "$checks checks"
