@@ -17,6 +17,7 @@
 /* Jobs of one kind and gang that may use the same GPU types: their answers are the same. */
 typedef struct row {
     int32_t kind, gpus;
+    int32_t first_job;
     uint32_t types;
     int32_t n;       /* candidates; -1: not asked for yet */
     int64_t first;   /* of its cells */
@@ -119,8 +120,11 @@ static void number_rows(dls_foresight *f, by_row *job, size_t n)
         const bool same = i > 0 && job[i].kind == job[i - 1].kind &&
                           job[i].gpus == job[i - 1].gpus && job[i].types == job[i - 1].types;
         if (!same) {
-            f->row[f->n_rows++] =
-                (row){.kind = job[i].kind, .gpus = job[i].gpus, .types = job[i].types, .n = -1};
+            f->row[f->n_rows++] = (row){.kind = job[i].kind,
+                                        .gpus = job[i].gpus,
+                                        .first_job = job[i].job,
+                                        .types = job[i].types,
+                                        .n = -1};
         }
         f->row_of[job[i].job] = f->n_rows - 1;
     }
@@ -274,6 +278,17 @@ static double reference_s(const dls_foresight *f, int32_t job)
     return f->p.world ? dls_world_reference_s(f->p.world, job) : 1;
 }
 
+/* An answer that is no time leaves the cell as it is: as at the reference. */
+static void take(dls_foresight *f, dls_kept_answer *cell, const dls_kept_answer *answer)
+{
+    if (answer->iteration_s > 0) {
+        *cell = *answer;
+        f->stats.nearest += answer->distance > 0;
+    } else {
+        f->stats.fallbacks++;
+    }
+}
+
 /* A row's cells, with what is kept of them; the rest becomes questions. */
 static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
 {
@@ -298,7 +313,7 @@ static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
         dls_kept_answer *cell = &f->cell[f->n_cells];
         const dls_kept_answer *kept = NULL;
         f->stats.questions++;
-        *cell = (dls_kept_answer){.iteration_s = reference_s(f, kind->first_job), .link_bps = NAN};
+        *cell = (dls_kept_answer){.iteration_s = reference_s(f, r->first_job), .link_bps = NAN};
         for (int k = 0; k < DLS_METRICS; k++) {
             cell->metric[k] = NAN;
         }
@@ -308,9 +323,8 @@ static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
             kept = dls_answers_find(f->answers, &key);
         }
         if (kept) {
-            *cell = *kept;
             f->stats.disk_hits++;
-            f->stats.nearest += kept->distance > 0;
+            take(f, cell, kept);
         } else if (!unknown && f->p.replay_path) {
             return dls_fail(err, DLS_EINPUT, f->p.replay_path,
                             "has no prediction of \"%s\" (batch %lld) for %d x %s in %d nodes",
@@ -332,7 +346,8 @@ static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
 
 static dls_kept_answer kept_of(const dls_forecast *reply)
 {
-    dls_kept_answer kept = {.iteration_s = reply->iteration_s,
+    const bool good = reply->iteration_s > 0 && isfinite(reply->iteration_s);
+    dls_kept_answer kept = {.iteration_s = good ? reply->iteration_s : 0,
                             .link_bps = (float)reply->link_bps,
                             .distance = (float)reply->distance};
     for (int k = 0; k < DLS_METRICS; k++) {
@@ -344,18 +359,12 @@ static dls_kept_answer kept_of(const dls_forecast *reply)
 static dls_status take_answers(dls_foresight *f, dls_error *err)
 {
     for (size_t i = 0; i < f->n_asks; i++) {
-        const dls_forecast *reply = &f->reply[i];
-        dls_kept_answer *cell = &f->cell[f->ask_cell[i]];
-        if (!(reply->iteration_s > 0) || !isfinite(reply->iteration_s)) {
-            f->stats.fallbacks++;
-            continue; /* as at the reference, which is there already */
-        }
-        *cell = kept_of(reply);
-        f->stats.nearest += reply->distance > 0;
+        const dls_kept_answer answer = kept_of(&f->reply[i]);
+        take(f, &f->cell[f->ask_cell[i]], &answer);
         if (f->answers) {
             dls_answer_key key;
             DLS_TRY(key_of(f, f->ask[i].kind, &f->ask[i].shape, &key, err));
-            DLS_TRY(dls_answers_put(f->answers, &key, cell, err));
+            DLS_TRY(dls_answers_put(f->answers, &key, &answer, err));
         }
     }
     return DLS_OK;

@@ -141,7 +141,7 @@ static dls_status read_all(const char *path, char **bytes, size_t *n, dls_error 
 
 static bool is_answer(const dls_kept_answer *answer)
 {
-    return answer->iteration_s > 0 && isfinite(answer->iteration_s) && answer->distance >= 0;
+    return answer->iteration_s >= 0 && isfinite(answer->iteration_s) && answer->distance >= 0;
 }
 
 static dls_status take_in(dls_answers *a, const char *bytes, size_t n, const char *path,

@@ -15,7 +15,7 @@
 
 /* What is kept of a forecast. */
 typedef struct dls_kept_answer {
-    double iteration_s;
+    double iteration_s; /* 0: the predictor gave none */
     float metric[12];
     float link_bps, distance;
 } dls_kept_answer;
