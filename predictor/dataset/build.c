@@ -86,17 +86,11 @@ static dls_status build_setting(const dls_build_options *o, const dls_setting_sp
                : dls_fail(err, DLS_EINPUT, s->name, "no graph fits the memory of a %s", spec->gpu);
 }
 
-static const char *const feature_names[] = {[DLS_FEATURES_VERSION_NONE] = "",
-#define XX(id, text, n) [DLS_FEATURES_##id] = text,
-                                            DLS_FEATURES_MAP(XX)
-#undef XX
-};
-
 static dls_status build(const dls_build_options *o, dls_corpus *c, dls_dataset *set, dls_error *err)
 {
     DLS_TRY(dls_corpus_create(&o->corpus, c, err));
     snprintf(set->feature_version, sizeof set->feature_version, "%s",
-             feature_names[o->corpus.features]);
+             dls_features_version_name(o->corpus.features));
     snprintf(set->command, sizeof set->command, "%s", o->command ? o->command : "");
     set->seed = o->corpus.seed;
     set->setting = dls_alloc_zero(o->n_settings + 1, sizeof *set->setting);

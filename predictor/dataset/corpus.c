@@ -53,41 +53,93 @@ static dls_status corpus_alloc(dls_corpus *c, size_t n, dls_error *err)
     return DLS_OK;
 }
 
-/* What lives only while the corpus is made. */
-typedef struct maker {
-    dls_opgraph **graph; /* [n] */
-    dls_grouping *grouping;
-    dls_grouped *train; /* views of the train graphs */
+/* ---- inputs ------------------------------------------------------------------------------------
+ */
+
+/* What lives only while graphs are described. */
+typedef struct describer {
+    dls_grouping *grouping; /* [n] */
+    dls_grouped *train;     /* views of the train graphs */
     size_t n, n_train;
     int32_t *n_kept, *n_groups;
-} maker;
+} describer;
 
-static void maker_fini(maker *m)
+static void describer_fini(describer *d)
 {
-    for (size_t i = 0; i < m->n && m->graph && m->grouping; i++) {
-        dls_opgraph_destroy(m->graph[i]);
-        dls_grouping_fini(&m->grouping[i]);
+    for (size_t i = 0; i < d->n && d->grouping; i++) {
+        dls_grouping_fini(&d->grouping[i]);
     }
-    dls_free(m->graph);
-    dls_free(m->grouping);
-    dls_free(m->train);
-    dls_free(m->n_kept);
-    dls_free(m->n_groups);
+    dls_free(d->grouping);
+    dls_free(d->train);
+    dls_free(d->n_kept);
+    dls_free(d->n_groups);
 }
 
-static dls_status maker_alloc(maker *m, size_t n, dls_error *err)
+static dls_status describer_alloc(describer *d, size_t n, dls_error *err)
 {
-    m->n = n;
-    m->graph = dls_alloc_zero(n + 1, sizeof(dls_opgraph *));
-    m->grouping = dls_alloc_zero(n + 1, sizeof *m->grouping);
-    m->train = dls_alloc_zero(n + 1, sizeof *m->train);
-    m->n_kept = dls_alloc_zero(n + 1, sizeof *m->n_kept);
-    m->n_groups = dls_alloc_zero(n + 1, sizeof *m->n_groups);
-    if (!m->graph || !m->grouping || !m->train || !m->n_kept || !m->n_groups) {
-        return dls_nomem(err, "corpus", n * sizeof *m->grouping);
+    d->n = n;
+    d->grouping = dls_alloc_zero(n + 1, sizeof *d->grouping);
+    d->train = dls_alloc_zero(n + 1, sizeof *d->train);
+    d->n_kept = dls_alloc_zero(n + 1, sizeof *d->n_kept);
+    d->n_groups = dls_alloc_zero(n + 1, sizeof *d->n_groups);
+    return d->grouping && d->train && d->n_kept && d->n_groups
+               ? DLS_OK
+               : dls_nomem(err, "corpus", n * sizeof *d->grouping);
+}
+
+static dls_status group_graphs(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
+                               dls_error *err)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        dls_kept kept;
+        DLS_TRY(dls_kept_create(graph[i], &kept, err));
+        d->n_kept[i] = kept.adjacency.n;
+        d->n_groups[i] = o->n_groups < kept.adjacency.n ? o->n_groups : kept.adjacency.n;
+        dls_kept_fini(&kept);
+    }
+    if (o->grouping == DLS_GROUPING_PROPORTIONAL) {
+        DLS_TRY(dls_grouping_proportional(d->n_kept, d->n, o->group_batch, d->n_groups, err));
+    }
+    for (size_t i = 0; i < d->n; i++) {
+        DLS_TRY(dls_grouping_create(graph[i], o->grouping, d->n_groups[i], DLS_GROUPING_SEED,
+                                    &d->grouping[i], err));
     }
     return DLS_OK;
 }
+
+static dls_status describe(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
+                           const uint8_t *split, dls_graph *out, dls_input_spec *input,
+                           dls_error *err)
+{
+    DLS_TRY(describer_alloc(d, d->n, err));
+    DLS_TRY(group_graphs(o, graph, d, err));
+    DLS_TRY(dls_feature_spec_create(o->features, &input->features, err));
+    for (size_t i = 0; i < d->n; i++) {
+        if (split[i] == DLS_SPLIT_TRAIN) {
+            d->train[d->n_train++] = (dls_grouped){graph[i], &d->grouping[i]};
+        }
+    }
+    DLS_TRY(dls_feature_spec_fit(input->features, d->train, d->n_train, err));
+    for (size_t i = 0; i < d->n; i++) {
+        DLS_TRY(dls_input_grouped(input, graph[i], &d->grouping[i], &out[i], NULL, err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *graph, size_t n,
+                               const uint8_t *split, dls_graph *out, dls_input_spec *input,
+                               dls_error *err)
+{
+    describer d = {.n = n};
+    *input = (dls_input_spec){
+        .grouping = o->grouping, .n_groups = o->n_groups, .seed = DLS_GROUPING_SEED};
+    const dls_status status = describe(o, graph, &d, split, out, input, err);
+    describer_fini(&d);
+    return status;
+}
+
+/* ---- the zoo -----------------------------------------------------------------------------------
+ */
 
 static dls_status build_graph(const dls_variant *v, dls_corpus *c, size_t i, dls_opgraph **g,
                               dls_error *err)
@@ -108,68 +160,33 @@ static dls_status build_graph(const dls_variant *v, dls_corpus *c, size_t i, dls
     return dls_workload_from_graph(*g, &c->work[i], err);
 }
 
-static dls_status group_graphs(const dls_corpus_options *o, maker *m, dls_error *err)
-{
-    for (size_t i = 0; i < m->n; i++) {
-        dls_kept kept;
-        DLS_TRY(dls_kept_create(m->graph[i], &kept, err));
-        m->n_kept[i] = kept.adjacency.n;
-        m->n_groups[i] = o->n_groups < kept.adjacency.n ? o->n_groups : kept.adjacency.n;
-        dls_kept_fini(&kept);
-    }
-    if (o->grouping == DLS_GROUPING_PROPORTIONAL) {
-        DLS_TRY(dls_grouping_proportional(m->n_kept, m->n, o->group_batch, m->n_groups, err));
-    }
-    for (size_t i = 0; i < m->n; i++) {
-        DLS_TRY(dls_grouping_create(m->graph[i], o->grouping, m->n_groups[i], DLS_GROUPING_SEED,
-                                    &m->grouping[i], err));
-    }
-    return DLS_OK;
-}
-
-static dls_status describe(const dls_corpus_options *o, maker *m, dls_corpus *c, dls_error *err)
-{
-    c->input = (dls_input_spec){
-        .grouping = o->grouping, .n_groups = o->n_groups, .seed = DLS_GROUPING_SEED};
-    DLS_TRY(dls_feature_spec_create(o->features, &c->input.features, err));
-    for (size_t i = 0; i < m->n; i++) {
-        if (c->split[i] == DLS_SPLIT_TRAIN) {
-            m->train[m->n_train++] = (dls_grouped){m->graph[i], &m->grouping[i]};
-        }
-    }
-    DLS_TRY(dls_feature_spec_fit(c->input.features, m->train, m->n_train, err));
-    for (size_t i = 0; i < m->n; i++) {
-        DLS_TRY(
-            dls_input_grouped(&c->input, m->graph[i], &m->grouping[i], &c->graph[i], NULL, err));
-    }
-    return DLS_OK;
-}
-
-static dls_status make(const dls_corpus_options *o, const dls_variant *variant, maker *m,
+static dls_status make(const dls_corpus_options *o, const dls_variant *variant, dls_opgraph **graph,
                        dls_corpus *c, dls_error *err)
 {
     DLS_TRY(corpus_alloc(c, o->n_graphs, err));
-    DLS_TRY(maker_alloc(m, o->n_graphs, err));
     for (size_t i = 0; i < o->n_graphs; i++) {
-        DLS_TRY(build_graph(&variant[i], c, i, &m->graph[i], err));
+        DLS_TRY(build_graph(&variant[i], c, i, &graph[i], err));
     }
-    DLS_TRY(group_graphs(o, m, err));
     if (o->split == DLS_SPLIT_AT_RANDOM) {
         DLS_TRY(dls_variants_split_random(o->n_graphs, o->seed, c->split, err));
     } else {
         DLS_TRY(dls_variants_split_family(variant, o->n_graphs, o->seed, c->split, err));
     }
-    return describe(o, m, c, err);
+    return dls_corpus_describe(o, graph, o->n_graphs, c->split, c->graph, &c->input, err);
 }
 
 dls_status dls_corpus_create(const dls_corpus_options *o, dls_corpus *out, dls_error *err)
 {
     dls_variant *variant;
-    maker m = {0};
     *out = (dls_corpus){0};
     DLS_TRY(dls_variants_draw(o->n_graphs, o->seed, &variant, err));
-    const dls_status status = make(o, variant, &m, out, err);
-    maker_fini(&m);
+    dls_opgraph **graph = dls_alloc_zero(o->n_graphs + 1, sizeof(dls_opgraph *));
+    const dls_status status = graph ? make(o, variant, graph, out, err)
+                                    : dls_nomem(err, "corpus", o->n_graphs * sizeof(dls_opgraph *));
+    for (size_t i = 0; graph && i < o->n_graphs; i++) {
+        dls_opgraph_destroy(graph[i]);
+    }
+    dls_free(graph);
     dls_free(variant);
     if (status != DLS_OK) {
         dls_corpus_fini(out);

@@ -52,6 +52,12 @@ typedef struct dls_corpus {
  * success. */
 dls_status dls_corpus_create(const dls_corpus_options *o, dls_corpus *out,
                              dls_error *err) DLS_MUST_CHECK;
+/* Graphs that come from elsewhere, as inputs: grouped as o says, described by the frequencies and
+ * scales of those in train. out[n] and *input are the caller's (dls_input_graph_fini,
+ * dls_input_spec_fini), whatever is returned. Errors: EINPUT, ENOMEM. */
+dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *graph, size_t n,
+                               const uint8_t *split, dls_graph *out, dls_input_spec *input,
+                               dls_error *err) DLS_MUST_CHECK;
 void dls_corpus_fini(dls_corpus *corpus); /* NULL-safe */
 
 #endif

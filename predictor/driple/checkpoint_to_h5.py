@@ -66,13 +66,18 @@ class Unpickler(pickle.Unpickler):
         return Storage(np.frombuffer(data, STORAGE[storage]))
 
 
-def load(path):
+def read(path):
+    """What the pickle holds: containers and arrays, nothing else."""
     with zipfile.ZipFile(path) as archive:
         names = [n for n in archive.namelist() if n.endswith("/data.pkl") and n.count("/") == 1]
         if len(names) != 1:
             raise pickle.UnpicklingError("no single NAME/data.pkl in the archive")
         with archive.open(names[0]) as file:
-            state = Unpickler(file, archive, names[0].split("/")[0]).load()
+            return Unpickler(file, archive, names[0].split("/")[0]).load()
+
+
+def load(path):
+    state = read(path)
     if not isinstance(state, dict) or not state or not all(
             isinstance(k, str) and isinstance(v, np.ndarray) for k, v in state.items()):
         raise pickle.UnpicklingError("not a dictionary of tensors")

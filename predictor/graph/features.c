@@ -24,6 +24,16 @@ static const int32_t widths[] = {0,
 #undef XX
 };
 
+const char *dls_features_version_name(int version)
+{
+    static const char *const names[] = {[DLS_FEATURES_VERSION_NONE] = NULL,
+#define XX(id, text, n) [DLS_FEATURES_##id] = text,
+                                        DLS_FEATURES_MAP(XX)
+#undef XX
+    };
+    return version >= 0 && version < DLS_FEATURES_VERSION_END ? names[version] : NULL;
+}
+
 const char *dls_feature_name(int32_t column)
 {
     return column >= 0 && column < DLS_FEATURES_MAX ? columns[column].name : NULL;

@@ -33,6 +33,8 @@ typedef enum dls_features_version {
         DLS_FEATURES_VERSION_END
 } dls_features_version;
 
+/* "driple", "work"; NULL out of range */
+const char *dls_features_version_name(int version);
 /* "tensor_size", ...; NULL out of range */
 const char *dls_feature_name(int32_t column);
 

@@ -7,6 +7,7 @@
 #include "cli/dataset_show.h"
 #include "cli/ui.h"
 #include "predictor/dataset/build.h"
+#include "predictor/dataset/measured.h"
 #include "predictor/operator/hardware.h"
 
 #include <math.h>
@@ -16,6 +17,8 @@
 static const char help[] =
     "Usage: dlsim dataset build -o D.h5 [OPTION]...   graphs of the model zoo with simulated "
     "labels\n"
+    "       dlsim dataset build -o D.h5 --perf-result=CSV --graphs=DIR [OPTION]...   from "
+    "measurements\n"
     "       dlsim dataset show D.h5 [--setting=NAME]  what a dataset holds, and\n"
     "                                                 how well it could be predicted\n"
     "       dlsim dataset facts [OPTION]...           published facts of real jobs beside those "
@@ -37,6 +40,11 @@ static const char help[] =
     "      --noise=X            standard deviation of a sample's factor (0.02)\n"
     "      --residual=X         of the residual's logarithm (default: the operator model's own\n"
     "                           error, 0.10 in a node and 0.16 between nodes)\n"
+    "      --perf-result=CSV    measured metrics, one row for each job and resource; then "
+    "--graphs\n"
+    "                           is a folder of graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and "
+    "of\n"
+    "                           the options only those of groups and features count\n"
     "      --hardware=DIR       folder of gpus.cfg, links.cfg and operator.cfg\n"
     "  -o, --output=FILE        where to write\n"
     "  -q, --quiet              no progress\n"
@@ -51,7 +59,7 @@ static const char help[] =
 typedef struct request {
     dls_corpus_options corpus;
     dls_label_options label;
-    const char *settings, *hardware, *output;
+    const char *settings, *hardware, *output, *graphs, *perf_result;
     const char *only[MAX_SETTINGS];
     size_t n_only;
     bool quiet, json;
@@ -165,6 +173,24 @@ static dls_status build(const request *req, dls_error *err)
     return status;
 }
 
+static dls_status build_measured(const request *req, dls_error *err)
+{
+    dls_dataset *set;
+    dls_measured_report report;
+    DLS_TRY(dls_dataset_measured(req->perf_result, req->graphs, &req->corpus, &set, &report, err));
+    snprintf(set->command, sizeof set->command, "%s", req->command);
+    const dls_status status = dls_dataset_save(set, req->output, err);
+    dls_dataset_destroy(set);
+    if (status == DLS_OK && !req->quiet) {
+        fprintf(stderr,
+                "%zu jobs out of %zu graphs; %zu graphs misnamed, %zu without their four rows; %zu "
+                "rows without a graph; %lld unknown operations\n",
+                report.n_jobs, report.n_files, report.n_misnamed, report.n_unmeasured,
+                report.n_rows_left, (long long)report.n_unknown);
+    }
+    return status;
+}
+
 /* ---- options -----------------------------------------------------------------------------------
  */
 
@@ -195,7 +221,8 @@ enum {
     OPT_NOISE,
     OPT_RESIDUAL,
     OPT_HARDWARE,
-    OPT_JSON
+    OPT_JSON,
+    OPT_PERF_RESULT
 };
 
 /* false: reported. */
@@ -229,10 +256,6 @@ static bool take_number(int opt, request *req)
     int64_t n = 0;
     bool good;
     switch (opt) {
-    case OPT_GRAPHS:
-        good = dls_ui_i64("dataset", "--graphs", optarg, 1, 1 << 20, &n);
-        req->corpus.n_graphs = (size_t)n;
-        return good;
     case OPT_SEED:
         good = dls_ui_i64("dataset", "--seed", optarg, 0, INT64_MAX, &n);
         req->corpus.seed = req->label.seed = (uint64_t)n;
@@ -268,6 +291,12 @@ static bool take(int opt, request *req)
     case OPT_HARDWARE:
         req->hardware = optarg;
         return true;
+    case OPT_GRAPHS: /* a number or a folder: --perf-result says which */
+        req->graphs = optarg;
+        return true;
+    case OPT_PERF_RESULT:
+        req->perf_result = optarg;
+        return true;
     case 'o':
         req->output = optarg;
         return true;
@@ -290,7 +319,6 @@ static bool take(int opt, request *req)
     case OPT_FEATURES:
     case OPT_GROUPING:
         return take_word(opt, req);
-    case OPT_GRAPHS:
     case OPT_SEED:
     case OPT_GROUPS:
     case OPT_GROUP_BATCH:
@@ -299,6 +327,14 @@ static bool take(int opt, request *req)
     default:
         return false;
     }
+}
+
+static bool take_graphs(request *req)
+{
+    int64_t n = 0;
+    const bool good = dls_ui_i64("dataset", "--graphs", req->graphs, 1, 1 << 20, &n);
+    req->corpus.n_graphs = (size_t)n;
+    return good;
 }
 
 /* The command line as the file keeps it. */
@@ -326,6 +362,7 @@ int dls_cmd_dataset(int argc, char **argv)
                                           {"noise", required_argument, NULL, OPT_NOISE},
                                           {"residual", required_argument, NULL, OPT_RESIDUAL},
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
+                                          {"perf-result", required_argument, NULL, OPT_PERF_RESULT},
                                           {"output", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"json", no_argument, NULL, OPT_JSON},
@@ -345,10 +382,19 @@ int dls_cmd_dataset(int argc, char **argv)
         }
     }
     const char *action = optind < argc ? argv[optind] : "";
+    if (req.graphs && !req.perf_result && !take_graphs(&req)) {
+        return dls_status_exit_code(DLS_EUSAGE);
+    }
     dls_error err = {0};
     if (strcmp(action, "build") == 0) {
         if (!req.output || optind + 1 != argc) {
             return dls_ui_usage("dataset", "build needs --output and no other word");
+        }
+        if (req.perf_result && !req.graphs) {
+            return dls_ui_usage("dataset", "--perf-result needs --graphs, a folder");
+        }
+        if (req.perf_result) {
+            return build_measured(&req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
         }
         return build(&req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
     }

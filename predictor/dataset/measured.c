@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/dataset/measured.h"
+
+#include "base/alloc.h"
+#include "predictor/dataset/perf_csv.h"
+#include "predictor/graph/import.h"
+#include "predictor/graph/pyrandom.h"
+#include "predictor/graph/zoo.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHUFFLE_SEED 42 /* of Driple's builder */
+
+/* A graph file whose job was measured. */
+typedef struct job {
+    char part[DLS_JOB_PARTS][DLS_DATASET_NAME];
+    char *file; /* name in the folder, owned */
+    double label[DLS_METRICS];
+    dls_opgraph *graph; /* owned */
+} job;
+
+typedef struct jobs {
+    job *job;
+    size_t n, cap;
+} jobs;
+
+static void jobs_fini(jobs *all)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        dls_free(all->job[i].file);
+        dls_opgraph_destroy(all->job[i].graph);
+    }
+    dls_free(all->job);
+}
+
+/* ---- files and rows ----------------------------------------------------------------------------
+ */
+
+/* GPU_DataSet_Model_Sync_Hyper_Job.pbtxt; false: not six parts. */
+static bool parts_of(const char *file, job *out)
+{
+    const char *stop = strrchr(file, '.');
+    const char *from = file;
+    for (int p = 0; p < DLS_JOB_PARTS; p++) {
+        const char *to = memchr(from, '_', (size_t)(stop - from));
+        if (!to == (p < DLS_JOB_PARTS - 1)) {
+            return false;
+        }
+        to = to ? to : stop;
+        const size_t len = (size_t)(to - from);
+        if (len == 0 || len >= sizeof out->part[p]) {
+            return false;
+        }
+        memcpy(out->part[p], from, len);
+        out->part[p][len] = '\0';
+        from = to + 1;
+    }
+    return true;
+}
+
+static bool is_graph(const char *file)
+{
+    const char *dot = strrchr(file, '.');
+    return dot && (strcmp(dot, ".pbtxt") == 0 || strcmp(dot, ".pb") == 0);
+}
+
+/* false: not exactly its four rows. */
+static bool find_rows(dls_perf_csv *csv, job *j)
+{
+    dls_perf_row *found[4] = {NULL};
+    size_t n = 0;
+    for (size_t i = 0; i < csv->n; i++) {
+        dls_perf_row *row = &csv->row[i];
+        if (memcmp(row->part, j->part, sizeof row->part) == 0) {
+            found[row->resource] = row;
+            n++;
+        }
+    }
+    if (n != 4 || !found[0] || !found[1] || !found[2] || !found[3]) {
+        return false;
+    }
+    for (int r = 0; r < 4; r++) {
+        j->label[3 * r] = found[r]->idle_s;
+        j->label[3 * r + 1] = found[r]->active_s;
+        j->label[3 * r + 2] = found[r]->peak;
+        found[r]->used = true;
+    }
+    return true;
+}
+
+static dls_status take_file(const char *file, dls_perf_csv *csv, jobs *all,
+                            dls_measured_report *report, dls_error *err)
+{
+    job j = {.file = NULL};
+    if (!is_graph(file)) {
+        return DLS_OK;
+    }
+    report->n_files++;
+    if (!parts_of(file, &j)) {
+        report->n_misnamed++;
+        return DLS_OK;
+    }
+    if (!find_rows(csv, &j)) {
+        report->n_unmeasured++;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&all->job, &all->cap, all->n + 1, sizeof *all->job, err));
+    j.file = dls_strdup(file);
+    if (!j.file) {
+        return dls_nomem(err, file, strlen(file) + 1);
+    }
+    all->job[all->n++] = j;
+    return DLS_OK;
+}
+
+static int by_file(const void *a, const void *b)
+{
+    return strcmp(((const job *)a)->file, ((const job *)b)->file);
+}
+
+static dls_status list_files(const char *folder, dls_perf_csv *csv, jobs *all,
+                             dls_measured_report *report, dls_error *err)
+{
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        return dls_fail(err, DLS_EINPUT, folder, "%s", strerror(errno));
+    }
+    dls_status status = DLS_OK;
+    for (struct dirent *entry; status == DLS_OK && (entry = readdir(dir));) {
+        status = take_file(entry->d_name, csv, all, report, err);
+    }
+    closedir(dir);
+    if (status == DLS_OK && all->n == 0) {
+        status = dls_fail(err, DLS_EINPUT, folder,
+                          "no graph with its four rows: %zu graphs, %zu of them misnamed",
+                          report->n_files, report->n_misnamed);
+    }
+    if (status == DLS_OK) {
+        qsort(all->job, all->n, sizeof *all->job, by_file);
+    }
+    return status;
+}
+
+static dls_status read_graphs(const char *folder, jobs *all, dls_measured_report *report,
+                              dls_error *err)
+{
+    for (size_t i = 0; i < all->n; i++) {
+        char path[4096];
+        dls_import_report read;
+        const dls_import_options how = {.model = all->job[i].part[DLS_JOB_MODEL],
+                                        .dataset = all->job[i].part[DLS_JOB_DATA]};
+        snprintf(path, sizeof path, "%s/%s", folder, all->job[i].file);
+        DLS_TRY(dls_graph_import(path, &how, &all->job[i].graph, &read, err));
+        report->n_unknown += read.n_unknown;
+    }
+    return DLS_OK;
+}
+
+/* ---- the set -----------------------------------------------------------------------------------
+ */
+
+/* The first number in a text, as in "bs32"; 0 without. */
+static int32_t first_number(const char *text)
+{
+    while (*text && !isdigit((unsigned char)*text)) {
+        text++;
+    }
+    const long value = strtol(text, NULL, 10);
+    return value > 0 && value < INT32_MAX ? (int32_t)value : 0;
+}
+
+static void origin_of(const job *j, dls_dataset_origin *o)
+{
+    const dls_zoo_model *known = dls_zoo_find(j->part[DLS_JOB_MODEL]);
+    snprintf(o->model, sizeof o->model, "%s", j->part[DLS_JOB_MODEL]);
+    snprintf(o->family, sizeof o->family, "%s", known ? known->family : o->model);
+    snprintf(o->data, sizeof o->data, "%s", j->part[DLS_JOB_DATA]);
+    o->batch = first_number(j->part[DLS_JOB_HYPER]);
+}
+
+/* Python: shuffle, then the first 60 %, the next 20 %, the rest. */
+static dls_status divide(size_t n, uint8_t *split, dls_error *err)
+{
+    dls_pyrandom random;
+    int32_t *order = dls_alloc_zero(n + 1, sizeof *order);
+    if (!order) {
+        return dls_nomem(err, "split", n * sizeof *order);
+    }
+    for (size_t i = 0; i < n; i++) {
+        order[i] = (int32_t)i;
+    }
+    dls_pyrandom_seed(&random, SHUFFLE_SEED);
+    dls_pyrandom_shuffle(&random, order, (int32_t)n);
+    for (size_t i = 0; i < n; i++) {
+        const double at = (double)i;
+        split[order[i]] = at < (double)(size_t)(0.6 * (double)n)   ? DLS_SPLIT_TRAIN
+                          : at < (double)(size_t)(0.8 * (double)n) ? DLS_SPLIT_VAL
+                                                                   : DLS_SPLIT_TEST;
+    }
+    dls_free(order);
+    return DLS_OK;
+}
+
+static dls_status fill_setting(const jobs *all, const char *gpu, const uint8_t *split,
+                               dls_dataset_setting *s, dls_error *err)
+{
+    bool sync = true, async = true;
+    snprintf(s->name, sizeof s->name, "%s", gpu);
+    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", gpu);
+    s->measured = true;
+    s->graph = dls_alloc_zero(all->n + 1, sizeof *s->graph);
+    s->split = dls_alloc_zero(all->n + 1, sizeof *s->split);
+    s->label = dls_alloc_zero(all->n * DLS_METRICS + 1, sizeof *s->label);
+    s->iteration_s = dls_alloc_zero(all->n + 1, sizeof *s->iteration_s);
+    if (!s->graph || !s->split || !s->label || !s->iteration_s) {
+        return dls_nomem(err, "labels", all->n * DLS_METRICS * sizeof *s->label);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        const job *j = &all->job[i];
+        if (strcmp(j->part[DLS_JOB_GPU], gpu) == 0) {
+            s->graph[s->n] = (int32_t)i;
+            s->split[s->n] = split[i];
+            s->iteration_s[s->n] = j->label[DLS_GPU_IDLE] + j->label[DLS_GPU_ACTIVE];
+            memcpy(s->label + s->n * DLS_METRICS, j->label, sizeof j->label);
+            sync = sync && tolower((unsigned char)j->part[DLS_JOB_SYNC][0]) == 's';
+            async = async && tolower((unsigned char)j->part[DLS_JOB_SYNC][0]) == 'a';
+            s->n++;
+        }
+    }
+    snprintf(s->topology, sizeof s->topology, "%s", sync ? "ps-sync" : async ? "ps-async" : "ps");
+    return DLS_OK;
+}
+
+static dls_status fill_settings(const jobs *all, const uint8_t *split, dls_dataset *set,
+                                dls_error *err)
+{
+    set->setting = dls_alloc_zero(all->n + 1, sizeof *set->setting);
+    if (!set->setting) {
+        return dls_nomem(err, "settings", all->n * sizeof *set->setting);
+    }
+    for (size_t i = 0; i < all->n; i++) {
+        const char *gpu = all->job[i].part[DLS_JOB_GPU];
+        if (dls_dataset_find(set, gpu) < 0) {
+            DLS_TRY(fill_setting(all, gpu, split, &set->setting[set->n_settings++], err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status fill_graphs(const jobs *all, const dls_corpus_options *o, dls_opgraph **graph,
+                              uint8_t *split, dls_dataset *set, dls_error *err)
+{
+    dls_input_spec input;
+    for (size_t i = 0; i < all->n; i++) {
+        graph[i] = all->job[i].graph;
+        origin_of(&all->job[i], &set->origin[i]);
+    }
+    DLS_TRY(divide(all->n, split, err));
+    dls_status status = dls_corpus_describe(o, graph, all->n, split, set->graph, &input, err);
+    if (status == DLS_OK) {
+        set->n_features = input.features->n_features;
+        status = dls_input_spec_text(&input, &set->features_text, err);
+    }
+    dls_input_spec_fini(&input);
+    return status == DLS_OK ? fill_settings(all, split, set, err) : status;
+}
+
+static dls_status fill(const jobs *all, const dls_corpus_options *o, dls_dataset *set,
+                       dls_error *err)
+{
+    dls_opgraph **graph = dls_alloc_zero(all->n + 1, sizeof(dls_opgraph *));
+    uint8_t *split = dls_alloc_zero(all->n + 1, sizeof *split);
+    set->graph = dls_alloc_zero(all->n + 1, sizeof *set->graph);
+    set->origin = dls_alloc_zero(all->n + 1, sizeof *set->origin);
+    set->n_graphs = set->graph ? all->n : 0;
+    set->seed = SHUFFLE_SEED;
+    snprintf(set->feature_version, sizeof set->feature_version, "%s",
+             dls_features_version_name(o->features));
+    const dls_status status = graph && split && set->graph && set->origin
+                                  ? fill_graphs(all, o, graph, split, set, err)
+                                  : dls_nomem(err, "dataset", all->n * sizeof *set->graph);
+    dls_free(graph);
+    dls_free(split);
+    return status;
+}
+
+static dls_status collect(const char *csv_path, const char *graphs_dir, jobs *all,
+                          dls_measured_report *report, dls_error *err)
+{
+    dls_perf_csv csv;
+    dls_status status = dls_perf_csv_load(csv_path, &csv, err);
+    status = status == DLS_OK ? list_files(graphs_dir, &csv, all, report, err) : status;
+    for (size_t i = 0; i < csv.n; i++) {
+        report->n_rows_left += !csv.row[i].used;
+    }
+    report->n_jobs = all->n;
+    dls_perf_csv_fini(&csv);
+    return status == DLS_OK ? read_graphs(graphs_dir, all, report, err) : status;
+}
+
+dls_status dls_dataset_measured(const char *csv_path, const char *graphs_dir,
+                                const dls_corpus_options *o, dls_dataset **out,
+                                dls_measured_report *report, dls_error *err)
+{
+    jobs all = {0};
+    *out = NULL;
+    *report = (dls_measured_report){.n_jobs = 0};
+    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
+    dls_status status = set ? collect(csv_path, graphs_dir, &all, report, err)
+                            : dls_nomem(err, "dataset", sizeof *set);
+    status = status == DLS_OK ? fill(&all, o, set, err) : status;
+    jobs_fini(&all);
+    if (status != DLS_OK) {
+        dls_dataset_destroy(set);
+        return status;
+    }
+    *out = set;
+    return DLS_OK;
+}
