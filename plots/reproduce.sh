@@ -34,9 +34,9 @@ JOBS=${JOBS:-$(nproc)}
 # sweep CFG [KEY=VALUE for --small]...: run and merge plots/CFG; $files is the merged file.
 sweep() {
     cfg=$here/$1
-    name=$(basename "$1" .cfg)
+    sweep=$(basename "$1" .cfg)
     shift
-    folder=$WORK/$name
+    folder=$WORK/$sweep
     set_small=
     if [ $small = 1 ]; then
         folder=$folder-small
@@ -46,7 +46,7 @@ sweep() {
     "$DLSIM" sweep run "$cfg" -j "$JOBS" -o "$folder" $set_small -q
     # shellcheck disable=SC2086
     "$DLSIM" sweep merge "$cfg" -o "$folder" $set_small -q
-    files=$folder/$name.h5
+    files=$folder/$sweep.h5
 }
 
 for name in $names; do
