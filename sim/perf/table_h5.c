@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "predictor/graph/h5.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { MODEL, GPU_TYPE, BATCH, GPUS, NODES, COLUMNS };
@@ -90,6 +91,9 @@ dls_status dls_table_read_h5(const char *path, dls_table *out, dls_error *err)
         status = add_rows(&c, out, err);
     }
     H5Fclose(file);
+    if (status != DLS_OK && err && !*err->where) {
+        snprintf(err->where, sizeof err->where, "%s", path);
+    }
     dls_strdict_fini(&c.models);
     dls_strdict_fini(&c.gpus);
     for (int i = 0; i < COLUMNS; i++) {

@@ -66,6 +66,15 @@ if $python -c 'import h5py' 2>/dev/null; then
     test "${fast#* }" != "${slow#* }" || fail "the network does not change a job in two nodes: $fast"
 fi
 
+# The example of docs/world.md is a table.
+if $python -c 'import h5py' 2>/dev/null; then
+    awk '/^```python$/ {on = 1; next} /^```$/ {on = 0} on' "$source/docs/world.md" >example.py
+    $python example.py || fail "the example of docs/world.md"
+    expect 0 run -c "$source/configs/muri_64gpu.cfg" --trace=two.csv --set perf.model=table \
+        --set perf.table=throughputs.h5
+    says out.txt "2 completed"
+fi
+
 # ---- bad input -----------------------------------------------------------------------------------
 expect 4 run -c "$measured" --trace=small.csv
 says err.txt "throughputs.json: the table of throughputs cannot be read"
