@@ -84,6 +84,22 @@ dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_
     return DLS_OK;
 }
 
+const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name)
+{
+    char cut[DLS_HW_NAME];
+    const dls_hw_gpu *row;
+    if (dls_hardware_gpu(hw, name, &row, NULL) == DLS_OK) {
+        return row;
+    }
+    snprintf(cut, sizeof cut, "%s", name);
+    char *dash = strrchr(cut, '-');
+    if (!dash) {
+        return NULL;
+    }
+    *dash = '\0';
+    return dls_hardware_gpu(hw, cut, &row, NULL) == DLS_OK ? row : NULL;
+}
+
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
                              dls_error *err)
 {

@@ -47,6 +47,9 @@ void dls_hardware_fini(dls_hardware *hw); /* NULL-safe */
 /* By name, ignoring case. Errors: EINPUT with the nearest name. */
 dls_status dls_hardware_gpu(const dls_hardware *hw, const char *name, const dls_hw_gpu **out,
                             dls_error *err) DLS_MUST_CHECK;
+/* The row with the name, or with as much of it as stands before its last dash ("V100-32GB"); NULL if
+ * there is none. */
+const dls_hw_gpu *dls_hardware_gpu_variant(const dls_hardware *hw, const char *name);
 dls_status dls_hardware_link(const dls_hardware *hw, const char *name, const dls_hw_link **out,
                              dls_error *err) DLS_MUST_CHECK;
 

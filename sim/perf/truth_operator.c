@@ -58,28 +58,10 @@ typedef struct state {
 
 /* ---- tables -------------------------------------------------------------------------------------- */
 
-/* The row of gpus.cfg with the GPU's name, or with as much of it as stands before its last dash
- * ("V100-32GB"); NULL if there is none. */
-static const dls_hw_gpu *row_named(const dls_hardware *hw, const char *name)
-{
-    char cut[DLS_HW_NAME];
-    const dls_hw_gpu *row;
-    if (dls_hardware_gpu(hw, name, &row, NULL) == DLS_OK) {
-        return row;
-    }
-    snprintf(cut, sizeof cut, "%s", name);
-    char *dash = strrchr(cut, '-');
-    if (!dash) {
-        return NULL;
-    }
-    *dash = '\0';
-    return dls_hardware_gpu(hw, cut, &row, NULL) == DLS_OK ? row : NULL;
-}
-
 /* A GPU that gpus.cfg does not have is what the cluster's table says of it, without fitted factors. */
 static gpu_row row_of(const dls_hardware *hw, const dls_gpu_type *type)
 {
-    const dls_hw_gpu *known = row_named(hw, type->name);
+    const dls_hw_gpu *known = dls_hardware_gpu_variant(hw, type->name);
     const dls_hw_link *link;
     gpu_row row = {.hw = {.fp32_flops = type->fp32_flops,
                           .fp16_flops = type->tensor_flops,
