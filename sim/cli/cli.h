@@ -21,6 +21,7 @@ int dls_cmd_model(int argc, char **argv);
 int dls_cmd_graph(int argc, char **argv);
 int dls_cmd_operators(int argc, char **argv);
 int dls_cmd_dataset(int argc, char **argv);
+int dls_cmd_perf(int argc, char **argv);
 int dls_cmd_tiresias(int argc, char **argv);
 
 #endif

@@ -28,6 +28,7 @@ static const command commands[] = {
     {"graph", dls_cmd_graph, "training graphs of known models, grouped for the inspector"},
     {"operators", dls_cmd_operators, "operator-level model of training time, and its accuracy"},
     {"dataset", dls_cmd_dataset, "what inspectors are trained on"},
+    {"perf", dls_cmd_perf, "sample a real job; its bursts and pauses"},
     {"version", dls_cmd_version, "version, build and libraries"},
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

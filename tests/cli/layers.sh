@@ -12,7 +12,7 @@ allowed() {
     predictor/graph) echo base predictor/graph ;;
     predictor/operator) echo base model predictor/graph predictor/operator ;;
     predictor/baselines) echo base model predictor/graph predictor/operator predictor/baselines ;;
-    predictor/measure) echo base predictor/measure ;;
+    predictor/measure) echo base predictor/graph predictor/measure ;;
     predictor/dataset) echo base model predictor/graph predictor/operator predictor/measure predictor/dataset ;;
     predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
     sim/perf) echo base engine model predictor/graph predictor/operator perf ;;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Bytes received and sent, by interface, as the kernel counts them in /proc/net/dev (proc_pid_net(5)).
+ */
+#include "base/alloc.h"
+#include "predictor/measure/source.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_MAX_LEN 32
+#define TEXT_MAX ((size_t)64 << 10)
+
+typedef struct interface {
+    char name[NAME_MAX_LEN];
+} interface;
+
+typedef struct net {
+    interface *interfaces;
+    size_t n, cap;
+    int file;
+    char *text; /* [TEXT_MAX] */
+} net;
+
+/* The whole of /proc/net/dev, ended by a zero. */
+static bool refresh(net *s)
+{
+    size_t n = 0;
+    for (ssize_t got = 1; got > 0 && n < TEXT_MAX - 1; n += (size_t)got) {
+        got = pread(s->file, s->text + n, TEXT_MAX - 1 - n, (off_t)n);
+        if (got < 0) {
+            return false;
+        }
+    }
+    s->text[n] = '\0';
+    return true;
+}
+
+/* "  eth0: 1234 ..." with the received bytes first and the sent ones ninth. NULL at the end. */
+static const char *next_line(const char *at, char *name, uint64_t *rx, uint64_t *tx)
+{
+    for (; at && *at; at = strchr(at, '\n'), at += at != NULL) {
+        const char *begin = at + strspn(at, " ");
+        const char *colon = begin + strcspn(begin, ":\n");
+        if (*colon == ':' && colon - begin < NAME_MAX_LEN &&
+            sscanf(colon + 1, "%" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64, rx, tx) == 2) {
+            memcpy(name, begin, (size_t)(colon - begin));
+            name[colon - begin] = '\0';
+            at = strchr(at, '\n');
+            return at ? at + 1 : "";
+        }
+    }
+    return NULL;
+}
+
+static void read_net(void *state, double *value)
+{
+    net *s = state;
+    char name[NAME_MAX_LEN];
+    uint64_t rx;
+    uint64_t tx;
+    if (!refresh(s)) {
+        return;
+    }
+    for (const char *at = s->text; (at = next_line(at, name, &rx, &tx));) {
+        for (size_t i = 0; i < s->n; i++) {
+            if (strcmp(s->interfaces[i].name, name) == 0) {
+                value[2 * i] = (double)rx;
+                value[2 * i + 1] = (double)tx;
+            }
+        }
+    }
+}
+
+static void close_net(void *state)
+{
+    net *s = state;
+    if (s->file >= 0) {
+        close(s->file);
+    }
+    dls_free(s->interfaces);
+    dls_free(s->text);
+    dls_free(s);
+}
+
+/* Bytes per second; 0 where the kernel does not say: loopback, wireless, virtual. */
+static double speed_of(const char *name)
+{
+    char path[64 + NAME_MAX_LEN];
+    double megabits = 0;
+    snprintf(path, sizeof path, "/sys/class/net/%s/speed", name);
+    FILE *f = fopen(path, "r");
+    if (f) {
+        if (fscanf(f, "%lf", &megabits) != 1 || !(megabits > 0)) {
+            megabits = 0;
+        }
+        fclose(f);
+    }
+    return megabits * 1e6 / 8;
+}
+
+static bool wanted(const char *name, const char *list)
+{
+    const size_t len = strlen(name);
+    for (const char *at = list; at; at = strchr(at, ','), at += at != NULL) {
+        if (strcspn(at, ",") == len && strncmp(at, name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static dls_status find_interfaces(net *s, dls_recording *r, const char *list, dls_error *err)
+{
+    char name[NAME_MAX_LEN];
+    uint64_t rx;
+    uint64_t tx;
+    for (const char *at = s->text; (at = next_line(at, name, &rx, &tx));) {
+        if (list ? !wanted(name, list) : strcmp(name, "lo") == 0) {
+            continue;
+        }
+        const double speed = speed_of(name);
+        DLS_TRY(dls_grow(&s->interfaces, &s->cap, s->n + 1, sizeof *s->interfaces, err));
+        memcpy(s->interfaces[s->n++].name, name, sizeof name);
+        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s.rx_bytes", name));
+        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s.tx_bytes", name));
+    }
+    size_t asked = list ? 1 : 0;
+    for (const char *at = list; at && *at; at++) {
+        asked += *at == ',';
+    }
+    if (s->n < asked) {
+        return dls_fail(err, DLS_EINPUT, "/proc/net/dev", "not all of \"%s\" are interfaces", list);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_source_net(dls_recording *r, const char *interfaces, dls_source *out, dls_error *err)
+{
+    *out = (dls_source){0};
+    net *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "network counters", sizeof *s);
+    }
+    *out = (dls_source){.state = s, .read = read_net, .close = close_net};
+    s->file = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
+    s->text = dls_alloc(TEXT_MAX);
+    if (!s->text) {
+        return dls_nomem(err, "network counters", TEXT_MAX);
+    }
+    if (s->file < 0 || !refresh(s)) {
+        dls_recording_note(r, "no network: /proc/net/dev cannot be read");
+        return DLS_OK;
+    }
+    DLS_TRY(find_interfaces(s, r, interfaces, err));
+    out->n_columns = 2 * s->n;
+    return DLS_OK;
+}

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim perf: bursts of known length over loopback, and a GPU driver of our own making; every command
+# of docs/perf.md; exit codes and signals.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+# A driver with one GPU of 16 GiB that works 0.2 s of every 0.5 s.
+cat >nvml.c <<'END'
+#include <time.h>
+typedef struct { unsigned int gpu, memory; } utilization;
+typedef struct { unsigned long long total, free, used; } memory;
+static struct timespec began;
+int nvmlInit_v2(void) { return clock_gettime(CLOCK_MONOTONIC, &began); }
+int nvmlShutdown(void) { return 0; }
+int nvmlDeviceGetCount_v2(unsigned int *n) { *n = 1; return 0; }
+int nvmlDeviceGetHandleByIndex_v2(unsigned int i, void **to) { *to = &began; return (int)i; }
+int nvmlDeviceGetUtilizationRates(void *device, utilization *to)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    long ms = (t.tv_sec - began.tv_sec) * 1000 + (t.tv_nsec - began.tv_nsec) / 1000000;
+    to->gpu = ms % 500 < 200 ? 90 : 3;
+    to->memory = ms % 500 < 200 ? 40 : 0;
+    return device != &began;
+}
+int nvmlDeviceGetMemoryInfo(void *device, memory *to)
+{
+    to->total = 16ull << 30;
+    to->used = 4ull << 30;
+    to->free = to->total - to->used;
+    return device != &began;
+}
+END
+mkdir driver
+${CC:-cc} -shared -fPIC -o driver/libnvidia-ml.so.1 nvml.c || fail "the driver does not build"
+
+# 80 ms of traffic every 400 ms, ten times.
+cat >traffic.py <<'END'
+import socket, threading, time
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+peer, _ = server.accept()
+def sink():
+    while peer.recv(1 << 20):
+        pass
+thread = threading.Thread(target=sink)
+thread.start()
+sent, data, start = 0, b"x" * (1 << 16), time.monotonic()
+for i in range(10):
+    time.sleep(max(0, start + 0.4 * i - time.monotonic()))
+    end = time.monotonic() + 0.08
+    while time.monotonic() < end:
+        client.sendall(data)
+        sent += len(data)
+time.sleep(0.32)
+client.close()
+thread.join()
+print(sent)
+END
+
+code=0
+LD_LIBRARY_PATH=$work/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$dlsim" perf record \
+    --interval=10ms --interface=lo -o job.h5 -- python3 traffic.py >sent.txt 2>err.txt || code=$?
+test $code -eq 0 || fail "record: $(cat err.txt)"
+says err.txt "columns in"
+expect 0 perf analyze job.h5 --json
+mv out.txt job.json
+python3 - <<'END' || fail "analysis: $(cat job.json)"
+import json
+job = json.load(open("job.json"))
+sent = int(open("sent.txt").read())
+of = {r["resource"]: r for r in job["resources"]}
+length = 4.0
+for name in ("net_rx", "net_tx"):
+    r = of[name]
+    assert r["pattern"] == "BIB", r
+    assert abs(r["cycle_s"] - 0.4) < 0.06, r
+    assert abs(r["burst_s"] - 0.08) < 0.05, r
+    assert abs(r["period_s"] - 0.4) < 0.02 and r["correlation"] > 0.3, r
+    assert r["burst_amount"] * 0.08 * 10 > 0.5 * sent, (r, sent)
+    assert 0.9 * sent < r["mean"] * job["readings"] * 0.01 * 1.5, (r, sent)
+assert of["gpu"]["pattern"] == "BIB", of["gpu"]
+assert abs(of["gpu"]["burst_s"] - 0.2) < 0.05 and abs(of["gpu"]["cycle_s"] - 0.5) < 0.05, of["gpu"]
+assert abs(of["gpu"]["burst_amount"] - 90) < 1 and abs(of["gpu"]["idle_amount"] - 3) < 1, of["gpu"]
+assert abs(of["gpu_mem"]["burst_amount"] - 40) < 1, of["gpu_mem"]
+assert of["cpu"]["mean"] > 0.02, of["cpu"]
+profile = job["profile"]
+assert abs(profile["gpu_active"] - 0.2) < 0.05 and abs(profile["iteration_s"] - 0.5) < 0.05, profile
+assert profile["net_tx_peak"] > 0, profile
+END
+checks=$((checks + 1))
+expect 0 perf analyze job.h5
+says out.txt "net_tx"
+says out.txt "█"
+expect 0 perf analyze job.h5 --gpu=1
+grep -q '^gpu ' out.txt && fail "there is no GPU 1"
+
+# Every command of the page.
+mkdir bin
+ln -s "$(realpath "$dlsim")" bin/dlsim
+PATH=$work/bin:$PATH
+sed -n '/^```sh/,/^```/p' "$source/docs/perf.md" | grep '^dlsim ' >commands.txt ||
+    fail "docs/perf.md shows no command"
+while read -r line; do
+    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
+    checks=$((checks + 1))
+done <commands.txt
+python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' perf.svg || fail "no picture"
+
+# The command's exit code, signals, and what cannot be started.
+expect 7 perf record -q --no-gpu -o x.h5 -- sh -c 'exit 7'
+expect 127 perf record -q -o none.h5 -- no-such-command
+test ! -e none.h5 || fail "a file for a command that did not run"
+expect 4 perf record -q --interface=nosuch0 -o x.h5 -- true
+expect 5 perf record -q --no-gpu -o missing/x.h5 -- true
+expect 2 perf record -q --interval=0.1ms -- true
+expect 2 perf record
+expect 2 perf analyze
+expect 2 perf
+expect 4 perf analyze missing.h5
+expect 4 perf analyze job.h5 --interval=1h
+python3 - "$dlsim" <<'END' || fail "signals"
+import signal, subprocess, sys, time
+def run(script, number):
+    run = subprocess.Popen([sys.argv[1], "perf", "record", "--no-gpu", "-q", "-o", "cut.h5", "--",
+                            "sh", "-c", script], stdout=subprocess.PIPE, text=True,
+                           preexec_fn=lambda: signal.signal(number, signal.SIG_DFL))
+    assert run.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    run.send_signal(number)
+    return run.wait(timeout=30)
+# It is passed on, the command decides, and the file is written.
+assert run('trap "exit 5" INT; echo ready; while :; do sleep 0.05; done', signal.SIGINT) == 5
+assert run('echo ready; exec sleep 30', signal.SIGTERM) == 128 + signal.SIGTERM
+END
+expect 0 perf analyze cut.h5
+says out.txt "exit code 143"
+echo "$checks checks"

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Recordings: series worked out by hand, files, real commands, what is refused.
+ */
+#include "base/alloc.h"
+#include "predictor/measure/recording.h"
+
+#include <hdf5.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define MS ((int64_t)1000000)
+
+/* A counter and a level, read late and unevenly. */
+static dls_column columns[2] = {{"net.x.rx_bytes", DLS_COLUMN_COUNTER, 1e6},
+                                {"gpu0.util_percent", DLS_COLUMN_LEVEL, 100}};
+static int64_t time_ns[5] = {0, 10 * MS, 35 * MS, 40 * MS, 60 * MS};
+static double value[10] = {0, 5, 100, 50, 600, 70, 600, 0, 1000, 90};
+
+static dls_recording by_hand(void)
+{
+    return (dls_recording){.command = "a command",
+                           .notes = "a note",
+                           .interval_s = 0.01,
+                           .exit_code = 3,
+                           .columns = columns,
+                           .time_ns = time_ns,
+                           .value = value,
+                           .n_columns = 2,
+                           .n = 5};
+}
+
+static void series(void **state)
+{
+    (void)state;
+    const dls_recording r = by_hand();
+    double *x = NULL;
+    size_t n = 0;
+    assert_int_equal(dls_recording_series(&r, 0, 0.01, &x, &n, NULL), DLS_OK);
+    assert_int_equal(n, 6);
+    /* 100 in 10 ms; then 500 in 25 ms, so 200 each and 100 up to 35 ms; none; 400 in 20 ms */
+    const double rate[6] = {10000, 20000, 20000, 10000, 20000, 20000};
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        assert_true(fabs(x[i] - rate[i]) < 1e-6);
+        sum += x[i] * 0.01;
+    }
+    assert_true(fabs(sum - 1000) < 1e-9); /* nothing is lost */
+    dls_free(x);
+    assert_int_equal(dls_recording_series(&r, 1, 0.01, &x, &n, NULL), DLS_OK);
+    const double level[6] = {50, 50, 50, 0, 0, 90};
+    assert_int_equal(n, 6);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(x[i] == level[i]);
+    }
+    dls_free(x);
+    assert_int_equal(dls_recording_series(&r, 0, 0.025, &x, &n, NULL), DLS_OK);
+    assert_int_equal(n, 2);
+    dls_free(x);
+    assert_int_equal(dls_recording_series(&r, 0, 0.04, &x, &n, NULL), DLS_EINPUT);
+    assert_int_equal(dls_recording_series(&r, 0, 0, &x, &n, NULL), DLS_EINPUT);
+    assert_null(x);
+}
+
+static const char file[] = "test_recording.h5";
+
+static void files(void **state)
+{
+    (void)state;
+    const dls_recording r = by_hand();
+    dls_recording back;
+    dls_error err;
+    assert_int_equal(dls_recording_save(&r, file, NULL), DLS_OK);
+    assert_int_equal(dls_recording_load(file, &back, NULL), DLS_OK);
+    assert_string_equal(back.command, r.command);
+    assert_string_equal(back.notes, r.notes);
+    assert_int_equal(back.exit_code, 3);
+    assert_true(back.interval_s == 0.01);
+    assert_int_equal(back.n, 5);
+    assert_int_equal(back.n_columns, 2);
+    assert_memory_equal(back.time_ns, time_ns, sizeof time_ns);
+    assert_memory_equal(back.value, value, sizeof value);
+    assert_int_equal(dls_recording_find(&back, "gpu0.util_percent"), 1);
+    assert_int_equal(dls_recording_find(&back, "gpu1.util_percent"), -1);
+    assert_true(back.columns[0].capacity == 1e6);
+    assert_int_equal(back.columns[1].kind, DLS_COLUMN_LEVEL);
+    dls_recording_fini(&back);
+    /* What a reader must not trust. */
+    static const char *const parts[] = {"columns", "kind", "capacity", "time_ns", "value"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        assert_int_equal(dls_recording_save(&r, file, NULL), DLS_OK);
+        const hid_t h5 = H5Fopen(file, H5F_ACC_RDWR, H5P_DEFAULT);
+        assert_true(H5Ldelete(h5, parts[i], H5P_DEFAULT) >= 0);
+        H5Fclose(h5);
+        assert_int_equal(dls_recording_load(file, &back, &err), DLS_EINPUT);
+        assert_non_null(strstr(err.msg, parts[i]));
+    }
+    dls_recording wrong = by_hand();
+    int64_t backwards[5] = {0, 10, 5, 20, 30};
+    wrong.time_ns = backwards;
+    assert_int_equal(dls_recording_save(&wrong, file, NULL), DLS_OK);
+    assert_int_equal(dls_recording_load(file, &back, &err), DLS_EINPUT);
+    double endless[10] = {0, 1, 2, 3, NAN, 5, 6, 7, 8, 9};
+    wrong = by_hand();
+    wrong.value = endless;
+    assert_int_equal(dls_recording_save(&wrong, file, NULL), DLS_OK);
+    assert_int_equal(dls_recording_load(file, &back, &err), DLS_EINPUT);
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs("no HDF5", f);
+    fclose(f);
+    assert_int_equal(dls_recording_load(file, &back, &err), DLS_EINPUT);
+    assert_int_equal(dls_recording_save(&r, "no/such/folder.h5", &err), DLS_EOUTPUT);
+    unlink(file);
+}
+
+static int32_t run(const char *script, dls_recording *r)
+{
+    char *const argv[] = {(char[]){"sh"}, (char[]){"-c"}, strdup(script), NULL};
+    const dls_record_options options = {.interval_s = 0.005, .no_gpu = true};
+    dls_error err;
+    if (dls_record(argv, &options, r, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    free(argv[2]);
+    return r->exit_code;
+}
+
+static void commands(void **state)
+{
+    (void)state;
+    dls_recording r;
+    assert_int_equal(run("exit 7", &r), 7);
+    assert_true(r.n >= 1);
+    assert_true(r.n_columns >= 1);
+    assert_string_equal(r.command, "sh -c exit 7");
+    dls_recording_fini(&r);
+    assert_int_equal(run("kill -9 $$", &r), 128 + 9);
+    dls_recording_fini(&r);
+
+    /* The processor time of a child of a child: at least what the shell's clock says it used. */
+    assert_int_equal(run("(i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done); sleep 0.3", &r), 0);
+    const int32_t cpu = dls_recording_find(&r, "cpu.seconds");
+    assert_true(cpu >= 0);
+    const double used = r.value[(r.n - 1) * r.n_columns + (size_t)cpu];
+    const double length = (double)r.time_ns[r.n - 1] * 1e-9;
+    assert_true(used > 0.02 && used < length + 0.02);
+    for (size_t i = 1; i < r.n; i++) {
+        assert_true(r.value[i * r.n_columns + (size_t)cpu] >=
+                    r.value[(i - 1) * r.n_columns + (size_t)cpu]);
+        assert_true(r.time_ns[i] > r.time_ns[i - 1]);
+    }
+    dls_recording_fini(&r);
+}
+
+static void refused(void **state)
+{
+    (void)state;
+    dls_recording r;
+    dls_error err;
+    char *const none[] = {(char[]){"/no/such/program"}, NULL};
+    char *const text[] = {(char[]){"/etc/passwd"}, NULL};
+    char *const true_[] = {(char[]){"true"}, NULL};
+    dls_record_options o = {.interval_s = 0.01, .no_gpu = true};
+    assert_int_equal(dls_record(none, &o, &r, &err), DLS_ERUN);
+    assert_int_equal(r.exit_code, 127);
+    dls_recording_fini(&r);
+    assert_int_equal(dls_record(text, &o, &r, &err), DLS_ERUN);
+    assert_int_equal(r.exit_code, 126);
+    dls_recording_fini(&r);
+    o.interfaces = "lo,nosuch0";
+    assert_int_equal(dls_record(true_, &o, &r, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "nosuch0"));
+    dls_recording_fini(&r);
+    o = (dls_record_options){.interval_s = 0, .no_gpu = true};
+    assert_int_equal(dls_record(true_, &o, &r, &err), DLS_EINPUT);
+    dls_recording_fini(&r);
+}
+
+static int left;
+
+static int allow(void *user, size_t bytes)
+{
+    (void)user, (void)bytes;
+    return left-- > 0;
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    char *const true_[] = {(char[]){"true"}, NULL};
+    const dls_record_options o = {.interval_s = 0.01, .no_gpu = true};
+    int n = 0;
+    for (dls_status status = DLS_ENOMEM; status != DLS_OK; n++) {
+        dls_recording r;
+        left = n;
+        dls_alloc_set_hook(allow, NULL);
+        status = dls_record(true_, &o, &r, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+        assert_true(status == DLS_OK || status == DLS_ENOMEM);
+        dls_recording_fini(&r);
+    }
+    assert_true(n > 5);
+    assert_int_equal(dls_recording_save(&(dls_recording){.columns = columns, .n_columns = 2,
+                                                         .time_ns = time_ns, .value = value,
+                                                         .n = 5, .interval_s = 0.01},
+                                        file, NULL),
+                     DLS_OK);
+    for (int i = 0;; i++) {
+        dls_recording r;
+        left = i;
+        dls_alloc_set_hook(allow, NULL);
+        const dls_status status = dls_recording_load(file, &r, NULL);
+        dls_alloc_set_hook(NULL, NULL);
+        if (status == DLS_OK) {
+            dls_recording_fini(&r);
+            assert_true(i > 3);
+            break;
+        }
+    }
+    unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(series),  cmocka_unit_test(files),     cmocka_unit_test(commands),
+        cmocka_unit_test(refused), cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
