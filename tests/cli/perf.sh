@@ -33,7 +33,8 @@ END
 mkdir driver
 ${CC:-cc} -shared -fPIC -o driver/libnvidia-ml.so.1 nvml.c || fail "the driver does not build"
 
-# 80 ms of traffic every 400 ms, ten times.
+# 300 ms of traffic every second, five times: 16 KiB are due every 5 ms, and what is late on a busy
+# machine is made up for.
 cat >traffic.py <<'END'
 import socket, threading, time
 server = socket.create_server(("127.0.0.1", 0))
@@ -44,49 +45,60 @@ def sink():
         pass
 thread = threading.Thread(target=sink)
 thread.start()
-sent, data, start = 0, b"x" * (1 << 16), time.monotonic()
-for i in range(10):
-    time.sleep(max(0, start + 0.4 * i - time.monotonic()))
-    end = time.monotonic() + 0.08
-    while time.monotonic() < end:
+sent, data, start = 0, b"x" * (1 << 14), time.monotonic()
+for i in range(5):
+    time.sleep(max(0, start + i - time.monotonic()))
+    for k in range(60):
+        time.sleep(max(0, start + i + 0.005 * k - time.monotonic()))
         client.sendall(data)
         sent += len(data)
-time.sleep(0.32)
+time.sleep(max(0, start + 4.7 - time.monotonic()))
 client.close()
 thread.join()
 print(sent)
 END
 
-code=0
-LD_LIBRARY_PATH=$work/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$dlsim" perf record \
-    --interval=10ms --interface=lo -o job.h5 -- python3 traffic.py >sent.txt 2>err.txt || code=$?
-test $code -eq 0 || fail "record: $(cat err.txt)"
-says err.txt "columns in"
-expect 0 perf analyze job.h5 --json
-mv out.txt job.json
-python3 - <<'END' || fail "analysis: $(cat job.json)"
+cat >check.py <<'END'
 import json
-job = json.load(open("job.json"))
 sent = int(open("sent.txt").read())
+coarse = json.load(open("coarse.json"))
+for r in coarse["resources"]:
+    if r["resource"] in ("net_rx", "net_tx"):
+        assert r["pattern"] == "BIB", r
+        assert abs(r["cycle_s"] - 1) < 0.25, r
+        assert abs(r["burst_s"] - 0.3) < 0.15, r
+        assert abs(r["period_s"] - 1) < 0.1 and r["correlation"] > 0.3, r
+        # Headers and other traffic are counted, too.
+        assert 0.9 * sent < r["mean"] * 5.5 and r["mean"] * 4.6 < 1.5 * sent, (r, sent)
+job = json.load(open("job.json"))
 of = {r["resource"]: r for r in job["resources"]}
-length = 4.0
-for name in ("net_rx", "net_tx"):
-    r = of[name]
-    assert r["pattern"] == "BIB", r
-    assert abs(r["cycle_s"] - 0.4) < 0.06, r
-    assert abs(r["burst_s"] - 0.08) < 0.05, r
-    assert abs(r["period_s"] - 0.4) < 0.02 and r["correlation"] > 0.3, r
-    assert r["burst_amount"] * 0.08 * 10 > 0.5 * sent, (r, sent)
-    assert 0.9 * sent < r["mean"] * job["readings"] * 0.01 * 1.5, (r, sent)
 assert of["gpu"]["pattern"] == "BIB", of["gpu"]
 assert abs(of["gpu"]["burst_s"] - 0.2) < 0.05 and abs(of["gpu"]["cycle_s"] - 0.5) < 0.05, of["gpu"]
 assert abs(of["gpu"]["burst_amount"] - 90) < 1 and abs(of["gpu"]["idle_amount"] - 3) < 1, of["gpu"]
 assert abs(of["gpu_mem"]["burst_amount"] - 40) < 1, of["gpu_mem"]
-assert of["cpu"]["mean"] > 0.02, of["cpu"]
+assert of["cpu"]["mean"] > 0.005, of["cpu"]
 profile = job["profile"]
 assert abs(profile["gpu_active"] - 0.2) < 0.05 and abs(profile["iteration_s"] - 0.5) < 0.05, profile
 assert profile["net_tx_peak"] > 0, profile
 END
+
+# Time is real here: on a machine that is too busy for all three tries something else is wrong, too.
+for try in 1 2 3; do
+    code=0
+    LD_LIBRARY_PATH=$work/driver${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$dlsim" perf record \
+        --interval=10ms --interface=lo -o job.h5 -- python3 traffic.py >sent.txt 2>err.txt || code=$?
+    test $code -eq 0 || fail "record: $(cat err.txt)"
+    says err.txt "columns in"
+    expect 0 perf analyze job.h5 --json --interval=100ms
+    mv out.txt coarse.json
+    expect 0 perf analyze job.h5 --json
+    mv out.txt job.json
+    good=1
+    python3 check.py 2>check.txt && break
+    good=0
+    cat check.txt >&2
+done
+test $good -eq 1 || fail "analysis after $try tries: $(cat check.txt)"
 checks=$((checks + 1))
 expect 0 perf analyze job.h5
 says out.txt "net_tx"
