@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictor/baselines/validate.h"
 
+#include "predictor/baselines/daydream.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/operator/calibrate.h"
@@ -238,6 +239,60 @@ static void against_habitat(const dls_pointset *set, const dls_opmodel *model, b
     }
 }
 
+/* Given the measured step of one GPU, that of several in its node. */
+static dls_status against_daydream(const dls_pointset *set, const dls_opmodel *model,
+                                   dls_versus *row, dls_error *err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const dls_point *p = &set->point[i];
+        const double one_s = dls_point_measured_one_s(set, i);
+        const dls_hw_link *link;
+        dls_daydream d;
+        double step_s = 0;
+        if (!one_node(p) || p->role != DLS_POINT_JUDGE || !(one_s > 0)) {
+            continue;
+        }
+        DLS_TRY(dls_hardware_link(set->hw, set->gpu[i]->link, &link, err));
+        DLS_TRY(
+            dls_daydream_profile(set->of[i], set->gpu[i], p->numeric, p->batch, one_s, &d, err));
+        dls_daydream_distribute(&d, p->n_gpus, link);
+        const dls_status status = dls_daydream_replay(&d, &step_s, err);
+        dls_daydream_fini(&d);
+        DLS_TRY(status);
+        add(&row->model, set, i, dls_point_step_s(set, i, model, one_s));
+        add(&row->other, set, i, step_s);
+    }
+    return DLS_OK;
+}
+
+/* Given the measured fp32 step of a GPU with matrix units, per sample, the fp16 one. */
+static dls_status against_daydream_amp(const dls_pointset *set, const dls_opmodel *model,
+                                       dls_versus *row, dls_error *err)
+{
+    for (size_t i = 0; i < set->n; i++) {
+        const dls_point *to = &set->point[i];
+        for (size_t k = 0; k < set->n; k++) {
+            const dls_point *from = &set->point[k];
+            dls_daydream d;
+            double step_s = 0;
+            if (!compared(to, false) || to->numeric != DLS_NUMERIC_FP16 || !tuned_one(from) ||
+                from->numeric != DLS_NUMERIC_FP32 || set->of[k] != set->of[i] ||
+                !is(from->gpu, to->gpu)) {
+                continue;
+            }
+            DLS_TRY(dls_daydream_profile(set->of[i], set->gpu[i], DLS_NUMERIC_FP32, to->batch,
+                                         from->step_ms / 1e3 * to->batch / from->batch, &d, err));
+            dls_daydream_mixed_precision(&d);
+            const dls_status status = dls_daydream_replay(&d, &step_s, err);
+            dls_daydream_fini(&d);
+            DLS_TRY(status);
+            add(&row->model, set, i, dls_point_one_s(set, i, model));
+            add(&row->other, set, i, step_s);
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_validate_versus(const dls_pointset *set, const dls_opmodel *model,
                                dls_versus rows[DLS_SCORE_ROWS], size_t *n, dls_error *err)
 {
@@ -251,6 +306,10 @@ dls_status dls_validate_versus(const dls_pointset *set, const dls_opmodel *model
         against_paleo(set, model, &paleo, k == 0, &rows[k]);
         against_habitat(set, model, k == 0, &rows[2 + k]);
     }
-    *n = 4;
+    rows[4] = (dls_versus){.name = "one node, step of one GPU measured", .baseline = "Daydream"};
+    rows[5] = (dls_versus){.name = "fp16; Daydream from fp32, measured", .baseline = "Daydream"};
+    DLS_TRY(against_daydream(set, model, &rows[4], err));
+    DLS_TRY(against_daydream_amp(set, model, &rows[5], err));
+    *n = 6;
     return DLS_OK;
 }

@@ -36,14 +36,16 @@ dls_status dls_validate_left_out(const dls_pointset *set, dls_score_row rows[DLS
 /* Predictors side by side. Paleo: the judged one-GPU points of tuned benchmarks (without K80, for
  * which the operator model has a factor of its own). Habitat: each of these
  * points once for every other GPU on which the same network and precision were measured, that time
- * taken per sample (benchmarks choose the batch by the GPU's memory). */
+ * taken per sample (benchmarks choose the batch by the GPU's memory). Daydream: the judged points
+ * of one node for which the step of one GPU was measured, both being given it; and fp16 points with
+ * an fp32 point of the same GPU, taken per sample, which Daydream is given. */
 typedef struct dls_versus {
     const char *name, *baseline;
     dls_score model, other;
     double target_ratio; /* of the two means; 0: none */
 } dls_versus;
 
-/* Errors: of dls_paleo_calibrate. */
+/* Errors: of dls_paleo_calibrate, ENOMEM. */
 dls_status dls_validate_versus(const dls_pointset *set, const dls_opmodel *model,
                                dls_versus rows[DLS_SCORE_ROWS], size_t *n,
                                dls_error *err) DLS_MUST_CHECK;

@@ -39,7 +39,7 @@ static dls_status network_of(dls_pointset *set, size_t i, dls_error *err)
 dls_status dls_pointset_create(const dls_hardware *hw, dls_pointset *set, dls_error *err)
 {
     size_t most = 0;
-    *set = (dls_pointset){0};
+    *set = (dls_pointset){.hw = hw};
     set->point = dls_points(&set->n);
     while (dls_workload_names()[most]) {
         most++;

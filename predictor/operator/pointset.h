@@ -15,7 +15,8 @@ typedef struct dls_pointset {
     dls_workload *net; /* owned: those that occur */
     size_t n_nets;
     const dls_workload **of; /* owned array: the network of each point */
-    const dls_hw_gpu **gpu;  /* owned array, rows of the borrowed hardware */
+    const dls_hw_gpu **gpu;  /* owned array, rows of hw */
+    const dls_hardware *hw;  /* borrowed */
 } dls_pointset;
 
 /* hw is borrowed and must outlive the set. Errors: EINPUT (a GPU the tables lack), ENOMEM. */

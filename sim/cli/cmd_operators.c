@@ -168,7 +168,7 @@ static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err
          "|---|---|---|---|---|");
     bool met = print_rows(set, rows, n);
     met = print_rows(set, left_out, n_left_out) && met;
-    puts("\n| judged one-GPU points | operator model % (points) | baseline % (points) | ratio | "
+    puts("\n| judged points | operator model % (points) | baseline % (points) | ratio | "
          "target |\n|---|---|---|---|---|");
     met = print_versus(versus, n_versus) && met;
     if (a->points) {
