@@ -7,17 +7,13 @@
 #include "predictor/driple/cpu_engine.h"
 
 #include "base/alloc.h"
+#include "predictor/driple/team.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Pairs in an item: two blocks of the LSTM's rows share the reading of its weights. */
 #define ITEM_PAIRS 12
-#define THREADS_MAX 256
 #define DEFAULT_MEMORY_BYTES ((size_t)256 << 20)
 
 const dls_cpu_engine *dls_cpu_engine_find(bool f64, const char *isa)
@@ -74,16 +70,6 @@ static void cpu_close(void *state)
     dls_free(c);
 }
 
-static int32_t usable_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        return CPU_COUNT(&set);
-    }
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int32_t)n : 1;
-}
-
 static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *config, void **state,
                            dls_error *err)
 {
@@ -101,8 +87,8 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
     }
     c->engine = engine;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
-    c->threads = config->threads > 0 ? config->threads : usable_cores();
-    c->threads = c->threads > THREADS_MAX ? THREADS_MAX : c->threads;
+    c->threads = config->threads > 0 ? config->threads : dls_team_cores();
+    c->threads = c->threads > DLS_TEAM_MAX ? DLS_TEAM_MAX : c->threads;
     c->memory = dls_alloc_zero((size_t)c->threads, sizeof *c->memory);
     c->bytes = dls_alloc_zero((size_t)c->threads, sizeof *c->bytes);
     dls_status status = c->memory && c->bytes
@@ -130,8 +116,10 @@ static dls_status cut_items(cpu *c, const dls_driple_job *job, dls_error *err)
         n_graphs += job->pairs[i].graph != job->pairs[i - 1].graph;
     }
     const size_t threads = (size_t)c->threads;
-    size_t most = (job->n_pairs + threads - 1) / threads;
-    most = most < 1 ? 1 : most > ITEM_PAIRS ? ITEM_PAIRS : most;
+    /* as many items for every thread, all of about the same size */
+    const size_t share = (job->n_pairs + threads - 1) / threads;
+    const size_t rounds = (share + ITEM_PAIRS - 1) / ITEM_PAIRS;
+    const size_t most = (share + rounds - 1) / rounds;
     const bool may_split = n_graphs < threads;
     c->n_items = 0;
     for (size_t i = 0; i < job->n_pairs;) {
@@ -153,27 +141,18 @@ static dls_status cut_items(cpu *c, const dls_driple_job *job, dls_error *err)
     return DLS_OK;
 }
 
-typedef struct team {
-    cpu *c;
+typedef struct shift {
+    const cpu *c;
     const dls_driple_job *job;
-    atomic_size_t next;
-    atomic_int seat;
-} team;
+} shift;
 
-static void *work(void *arg)
+static void run_item(void *user, int32_t seat, size_t item)
 {
-    team *t = arg;
-    const int seat = atomic_fetch_add(&t->seat, 1);
-    const dls_cpu_work w = {.memory = t->c->memory[seat],
-                            .bytes = t->c->bytes[seat],
-                            .dense_above = DLS_CPU_DENSE_ABOVE};
-    for (;;) {
-        const size_t i = atomic_fetch_add(&t->next, 1);
-        if (i >= t->c->n_items) {
-            return NULL;
-        }
-        t->c->engine->run(t->c->packed, &w, t->job, t->c->cut[i], t->c->cut[i + 1]);
-    }
+    const shift *s = user;
+    const cpu *c = s->c;
+    const dls_cpu_work w = {
+        .memory = c->memory[seat], .bytes = c->bytes[seat], .dense_above = DLS_CPU_DENSE_ABOVE};
+    c->engine->run(c->packed, &w, s->job, c->cut[item], c->cut[item + 1]);
 }
 
 static dls_status cpu_forward(void *state, const dls_driple_job *job, dls_error *err)
@@ -200,18 +179,8 @@ static dls_status cpu_forward(void *state, const dls_driple_job *job, dls_error 
             c->bytes[i] = need;
         }
     }
-    team t = {.c = c, .job = job};
-    atomic_init(&t.next, 0);
-    atomic_init(&t.seat, 0);
-    pthread_t helper[THREADS_MAX];
-    int32_t started = 0;
-    while (started < threads - 1 && pthread_create(&helper[started], NULL, work, &t) == 0) {
-        started++;
-    }
-    work(&t); /* this thread too, so a failed pthread_create costs time and nothing else */
-    for (int32_t i = 0; i < started; i++) {
-        pthread_join(helper[i], NULL);
-    }
+    shift s = {c, job};
+    dls_team_run(threads, c->n_items, run_item, &s);
     return DLS_OK;
 }
 

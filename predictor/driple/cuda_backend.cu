@@ -81,6 +81,7 @@ static dls_status open_device(cuda_state *c, dls_error *err)
     CUDA_TRY(cudaGetDeviceProperties(&prop, 0));
     snprintf(c->device, sizeof c->device, "%.63s", prop.name);
     c->n_sm = prop.multiProcessorCount;
+    c->chunk_limit = ROWS_PER_SM * (size_t)c->n_sm;
     if (prop.major < 8) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s: compute capability %d.%d, 8.0 needed",
                         c->device, prop.major, prop.minor);
@@ -137,7 +138,6 @@ static dls_status backend_open(const dls_inspector *insp, const dls_driple_confi
     c->fast = config->precision == DLS_PRECISION_FAST;
     c->plain_only = path && strcmp(path, "plain") == 0;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_BYTES;
-    c->chunk_limit = (size_t)1 << 20;
     c->row_of_conv = (int *)dls_alloc_zero(insp->n_settings + 2, sizeof *c->row_of_conv);
     const dls_status status =
         c->row_of_conv ? open_device(c, err) : dls_nomem(err, "CUDA backend", sizeof *c);
@@ -233,10 +233,10 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
 }
 
 static dls_status run_chunk(cuda_state *c, slot *s, const dls_driple_job *job, size_t first,
-                            size_t last, dls_error *err)
+                            const extent *chunk, dls_error *err)
 {
     DLS_TRY(slot_drain(s, err));
-    extent x = measure(c, job, first, last);
+    const extent x = *chunk;
     bump size = {NULL, 0};
     (void)lay_upload(c, &x, &size);
     const size_t up_bytes = size.used;
@@ -281,19 +281,19 @@ static dls_status backend_forward(void *state, const dls_driple_job *job, dls_er
     dls_status status = DLS_OK;
     int turn = 0;
     for (size_t first = 0; status == DLS_OK && first < job->n_pairs;) {
-        const size_t last = chunk_end(c, job, first);
-        status = run_chunk(c, &c->slots[turn], job, first, last, err);
-        if (status == DLS_ENOMEM && last - first > 1) {
+        const extent x = next_chunk(c, job, first);
+        status = run_chunk(c, &c->slots[turn], job, first, &x, err);
+        if (status == DLS_ENOMEM && x.pairs > 1) {
             /* let the other slot finish and give its memory back, then try half */
             status = slot_drain(&c->slots[!turn], err);
             slot_free(&c->slots[!turn]);
-            c->chunk_limit = (last - first) / 2;
+            c->chunk_limit = x.pairs / 2;
             snprintf(c->note, sizeof c->note,
                      "cuda: out of device memory, batches reduced to %zu predictions",
                      c->chunk_limit);
             continue;
         }
-        first = last;
+        first += x.pairs;
         turn = !turn;
     }
     for (int i = 0; i < SLOTS; i++) {

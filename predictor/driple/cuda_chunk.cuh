@@ -148,32 +148,6 @@ static bool own_layers(const cuda_state *c, int setting, int n)
            dls_arch_prefix_layers(depth) < depth;
 }
 
-/* Pairs [first, last): how many graphs, rows, edges. */
-static extent measure(const cuda_state *c, const dls_driple_job *job, size_t first, size_t last)
-{
-    extent x;
-    memset(&x, 0, sizeof x);
-    x.n = job->graphs[job->pairs[first].graph].n_nodes;
-    x.pairs = last - first;
-    bool base_row = false;
-    for (size_t i = first; i < last; i++) {
-        const dls_pair *p = &job->pairs[i];
-        if (i == first || p->graph != job->pairs[i - 1].graph) {
-            const dls_graph *g = &job->graphs[p->graph];
-            x.graphs++;
-            x.edges += (size_t)g->row_start[g->n_nodes];
-            x.weighted = x.weighted || g->weight;
-            base_row = false;
-        }
-        const bool own = own_layers(c, p->setting, x.n);
-        x.suffix = x.suffix || own;
-        x.rows += own || !base_row;
-        base_row = base_row || !own;
-    }
-    x.nodes = x.graphs * (size_t)x.n;
-    return x;
-}
-
 static size_t chunk_bytes(const cuda_state *c, const extent *x)
 {
     bump b = {NULL, 0};
@@ -182,30 +156,37 @@ static size_t chunk_bytes(const cuda_state *c, const extent *x)
     return b.used;
 }
 
-/* The end of the chunk that starts at `first`: one size, within the memory of a slot, at most
- * chunk_limit pairs, edges that an int counts. */
-static size_t chunk_end(const cuda_state *c, const dls_driple_job *job, size_t first)
+/* The chunk that starts at `first`: pairs of one size, within the memory of a slot, at most
+ * chunk_limit of them, edges that an int counts. One pair in any case. */
+static extent next_chunk(const cuda_state *c, const dls_driple_job *job, size_t first)
 {
-    const int n = job->graphs[job->pairs[first].graph].n_nodes;
-    size_t last = first + 1;
-    size_t step = 1;
-    while (last < job->n_pairs) {
-        size_t next = last + step < job->n_pairs ? last + step : job->n_pairs;
-        if (job->graphs[job->pairs[next - 1].graph].n_nodes == n) {
-            const extent x = measure(c, job, first, next);
-            if (next - first <= c->chunk_limit && x.edges < (size_t)1 << 30 &&
-                chunk_bytes(c, &x) <= c->memory_bytes / SLOTS) {
-                last = next;
-                step *= 2;
-                continue;
-            }
+    extent x;
+    memset(&x, 0, sizeof x);
+    x.n = job->graphs[job->pairs[first].graph].n_nodes;
+    bool base_row = false;
+    for (size_t i = first; i < job->n_pairs && x.pairs < c->chunk_limit; i++) {
+        const dls_pair *p = &job->pairs[i];
+        const dls_graph *g = &job->graphs[p->graph];
+        extent longer = x;
+        if (i == first || p->graph != job->pairs[i - 1].graph) {
+            longer.graphs++;
+            longer.nodes += (size_t)x.n;
+            longer.edges += (size_t)g->row_start[g->n_nodes];
+            longer.weighted = x.weighted || g->weight;
+            base_row = false;
         }
-        if (step == 1) {
+        const bool own = own_layers(c, p->setting, x.n);
+        longer.pairs++;
+        longer.suffix = x.suffix || own;
+        longer.rows += own || !base_row;
+        base_row = base_row || !own;
+        if (i > first && (g->n_nodes != x.n || longer.edges >= (size_t)1 << 30 ||
+                          chunk_bytes(c, &longer) > c->memory_bytes / SLOTS)) {
             break;
         }
-        step = 1;
+        x = longer;
     }
-    return last;
+    return x;
 }
 
 /* Rows are sorted by convolution, the base's first, then by graph: products and weights that a
@@ -238,9 +219,13 @@ static void fill_upload(cuda_state *c, const dls_driple_job *job, size_t first, 
             g++;
             u->identity[g] = g;
             base_row = -1;
-            for (int k = 0; k < x->n * f; k++) {
-                u->features[(size_t)g * x->n * f + k] =
-                    (float)((from->x[k] - insp->feature_shift[k % f]) / insp->feature_scale[k % f]);
+            float *features = u->features + (size_t)g * x->n * f;
+            for (int k = 0; k < f; k++) {
+                const double shift = insp->feature_shift[k];
+                const double scale = insp->feature_scale[k];
+                for (int node = 0; node < x->n; node++) {
+                    features[node * f + k] = (float)((from->x[node * f + k] - shift) / scale);
+                }
             }
             for (int k = 0; k <= x->n; k++) {
                 u->row_start[(size_t)g * (x->n + 1) + k] =

@@ -12,6 +12,9 @@
 #define SLOTS 2
 #define DEFAULT_BYTES ((size_t)1 << 30)
 #define BLOCK 256
+/* A chunk is so many predictions: whole rounds of the fused kernels, which take a graph or S2S_ROWS
+ * at a time, and small enough that the host prepares the second while the device has the first. */
+#define ROWS_PER_SM 32
 #define MLP_BYTES_MAX 49152 /* what a kernel may use without asking */
 
 /* Device and host memory of one chunk; capacities in pairs, nodes, edges. */

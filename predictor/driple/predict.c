@@ -6,8 +6,10 @@
  */
 #include "base/alloc.h"
 #include "predictor/driple/backend.h"
+#include "predictor/driple/team.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,14 +199,48 @@ static dls_status fill(const dls_inspector *insp, const dls_query *q, const doub
     return DLS_OK;
 }
 
+#define CHECK_GRAPHS 256 /* a thread takes so many at a time; about 0.3 ms */
+
+typedef struct inspection {
+    const dls_graph *graphs;
+    size_t n;
+    int32_t n_features;
+    atomic_bool bad;
+} inspection;
+
+static void check_some(void *user, int32_t seat, size_t item)
+{
+    inspection *c = user;
+    (void)seat;
+    const size_t end = (item + 1) * CHECK_GRAPHS;
+    for (size_t i = item * CHECK_GRAPHS; i < end && i < c->n; i++) {
+        if (dls_graph_check(&c->graphs[i], c->n_features, NULL, NULL) != DLS_OK) {
+            atomic_store(&c->bad, true);
+        }
+    }
+}
+
+/* All threads look; which graph is named does not depend on them. */
+static dls_status check_graphs(const dls_predictor *p, const dls_graph *graphs, size_t n,
+                               dls_error *err)
+{
+    inspection c = {.graphs = graphs, .n = n, .n_features = p->insp->arch.n_features};
+    atomic_init(&c.bad, false);
+    const int32_t threads = p->config.threads > 0 ? p->config.threads : dls_team_cores();
+    dls_team_run(threads, (n + CHECK_GRAPHS - 1) / CHECK_GRAPHS, check_some, &c);
+    for (size_t i = 0; atomic_load(&c.bad) && i < n; i++) {
+        char where[64];
+        snprintf(where, sizeof where, "graph %zu", i);
+        DLS_TRY(dls_graph_check(&graphs[i], c.n_features, where, err));
+    }
+    return DLS_OK;
+}
+
 static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
                                 const dls_query *queries, size_t n, dls_error *err)
 {
     char where[64];
-    for (size_t i = 0; i < n_graphs; i++) {
-        snprintf(where, sizeof where, "graph %zu", i);
-        DLS_TRY(dls_graph_check(&graphs[i], p->insp->arch.n_features, where, err));
-    }
+    DLS_TRY(check_graphs(p, graphs, n_graphs, err));
     for (size_t i = 0; i < n; i++) {
         if (queries[i].graph_idx < 0 || (size_t)queries[i].graph_idx >= n_graphs ||
             queries[i].setting_idx < DLS_SETTING_BASE ||

@@ -1,59 +1,110 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Build, check and time the inspector's CUDA backend on a GPU machine, in one run:
+# Build, check and time the inspector's CUDA backend on a GPU machine, in one run of a few minutes:
 #
-#     bash tests/gpu/run.sh [BUILD_FOLDER] [--quick]
+#     bash tests/gpu/run.sh [--quick] [--emulate] [BUILD_FOLDER]
 #
-# Needs gcc, nvcc with cuBLAS, and nothing else: no HDF5, GSL, libconfig or network. PyTorch is timed
-# beside it when python3 has it. Leaves check.json and bench.json in the build folder and prints both.
+# Needs gcc, nvcc with cuBLAS, and nothing else: no CMake, HDF5, GSL, libconfig or network. PyTorch
+# is timed beside it where python3 has it. Results, in $OUT or else the build folder:
+#
+#     check.json   every architecture on the device against the CPU's float64
+#     table.json   error of each precision against the number of nodes
+#     bench.json   speed: CPU, device, one graph in 14 settings
+#     torch.json   PyTorch's speed on the same work, and what the device reaches in products and copies
+#     report.json, report.md   the above, ratios and targets
+#
+# --quick keeps graphs shallow and batches small. --emulate needs no nvcc or device: the kernels run
+# on the CPU (tests/gpu/cuda_emu.h), to try the script; its times mean nothing.
 # Exit status: 0 all checks passed, 77 no device, else what failed.
-set -euo pipefail
+set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${1:-$root/build-gpu}
-quick=${2:-}
+build='' quick='' emulate=''
+for argument in "$@"; do
+  case $argument in
+    --quick) quick=--quick ;;
+    --emulate) emulate=1 quick=--quick ;;
+    *) build=$argument ;;
+  esac
+done
+build=${build:-$root/build-gpu}
+out=${OUT:-$build}
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
 arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -1 | tr -d '.' || true)
 arch=${arch:-90}
-mkdir -p "$build"
+mkdir -p "$build" "$out" || exit 1
 
+# ---- build ---------------------------------------------------------------------------------------
 include=(-I"$root" -I"$root/sim" -I"$root/sim/include")
 flags=(-std=gnu17 -O3 -fPIC -D_GNU_SOURCE -ffp-contract=off "${include[@]}")
 avx512=(-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512
   -ffp-contract=fast)
-objects=()
-compile() { # SOURCE [FLAG...]
+objects=() jobs=()
+compile() { # SOURCE [FLAG...], in the background
   local object
   object=$build/$(basename "$1" .c).o
-  gcc "${flags[@]}" "${@:2}" -c "$root/$1" -o "$object"
+  gcc "${flags[@]}" "${@:2}" -c "$root/$1" -o "$object" &
+  jobs+=($!)
   objects+=("$object")
 }
+built() { # wait for all of it
+  local job
+  for job in "${jobs[@]}"; do
+    wait "$job" || { echo "the build failed"; exit 1; }
+  done
+  jobs=()
+}
 d=predictor/driple
+if [ -n "$emulate" ]; then
+  g++ -std=c++17 -O2 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
+    -c "$root/$d/cuda_backend.cu" -o "$build/cuda_backend.o" &
+else
+  "$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" "${include[@]}" \
+    -Xcompiler -fPIC,-fvisibility=hidden -Xptxas -v -c "$root/$d/cuda_backend.cu" \
+    -o "$build/cuda_backend.o" 2>"$build/ptxas.log" || { cat "$build/ptxas.log"; exit 1; } &
+fi
+jobs+=($!)
 for source in sim/base/error.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c; do
   compile $source
 done
 module=("${objects[@]}")
-for source in $d/graph_check.c $d/module.c $d/predict.c $d/cpu_backend.c $d/cpu_f64_scalar.c \
-  $d/cpu_f32_scalar.c; do
+for source in $d/arch_text.c $d/graph_check.c $d/module.c $d/predict.c $d/team.c $d/cpu_backend.c \
+  $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c; do
   compile $source
 done
 compile $d/cpu_f32_avx2.c -mavx2 -mfma -ffp-contract=fast
 compile $d/cpu_f32_avx512.c "${avx512[@]}"
-"$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" "${include[@]}" \
-  -Xcompiler -fPIC,-fvisibility=hidden -Xptxas -v -c "$root/$d/cuda_backend.cu" \
-  -o "$build/cuda_backend.o" 2>"$build/ptxas.log" || { cat "$build/ptxas.log"; exit 1; }
-grep -A2 fused "$build/ptxas.log" | grep -E "Compiling|spill|registers" || true
-"$nvcc" -shared -cudart static "$build/cuda_backend.o" "${module[@]}" -lcublas \
-  -Xlinker -Bsymbolic -o "$build/dlsim-cuda.so"
+built
+if [ -n "$emulate" ]; then
+  g++ -shared "$build/cuda_backend.o" "${module[@]}" -Wl,-Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
+else
+  grep -A2 fused "$build/ptxas.log" | grep -E "Compiling|spill|registers" || true
+  "$nvcc" -shared -cudart static "$build/cuda_backend.o" "${module[@]}" -lcublas \
+    -Xlinker -Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
+fi
 for program in tests/gpu/check_cuda tests/bench/bench_inspector; do
   gcc "${flags[@]}" "$root/$program.c" "${objects[@]}" -o "$build/$(basename $program)" \
-    -lpthread -ldl -lm
+    -lpthread -ldl -lm || exit 1
 done
 
-echo "== checks: CUDA against the CPU's float64"
-"$build/check_cuda" "$build/dlsim-cuda.so" $quick | tee "$build/check.json"
-echo "== benchmark"
+# ---- run: a step that fails does not keep the next from its numbers --------------------------------
 smoke=${quick:+--smoke}
-"$build/bench_inspector" $smoke --cuda "$build/dlsim-cuda.so" | tee "$build/bench.json"
-echo "== PyTorch on the same device"
-python3 "$root/tests/bench/inspector_torch.py" --cuda $smoke | tee "$build/torch.json"
+failed=0
+step() { # NAME SECONDS COMMAND...
+  echo "== $1"
+  timeout "$2" "${@:3}" | tee "$out/$1.json"
+  local status=${PIPESTATUS[0]}
+  [ "$status" = 0 ] || echo "== $1: exit status $status"
+  return "$status"
+}
+step check 180 "$build/check_cuda" "$build/dlsim-cuda.so" $quick
+status=$?
+[ $status = 77 ] && exit 77
+[ $status = 0 ] || failed=$status
+step bench 150 "$build/bench_inspector" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
+step torch 120 python3 "$root/tests/bench/inspector_torch.py" ${smoke:---cuda}  || failed=1
+if [ -z "$emulate" ]; then
+  step table 90 "$build/check_cuda" "$build/dlsim-cuda.so" --table || failed=1
+fi
+python3 "$root/tests/gpu/report.py" "$out" || failed=1
+exit $failed

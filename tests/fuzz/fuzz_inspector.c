@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Damaged weights files, plain tensor files and graph files. The first byte says which, and then
+ * five bytes each an edit of a good file that is made here: 24 bits of where (modulo its length),
+ * how, what. A reader that accepts the result has an inspector that passes its checks, saves, loads
+ * and predicts, or graphs that can be read to the end.
+ */
+#include "predictor/driple/arch_text.h"
+#include "predictor/driple/batch_io.h"
+#include "predictor/driple/h5io.h"
+#include "predictor/driple/weights.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WEIGHTS, PLAIN, GRAPHS, KINDS };
+
+typedef struct bytes {
+    unsigned char *at;
+    size_t n;
+} bytes;
+
+static bytes good[KINDS];
+static char path[64], again[64];
+
+/* Damage makes the HDF5 library forget memory of its own, and ask for more than there is. */
+const char *__lsan_default_suppressions(void);
+const char *__asan_default_options(void);
+
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libhdf5";
+}
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+static void must(bool ok)
+{
+    if (!ok) {
+        abort();
+    }
+}
+
+static bytes slurp(const char *name)
+{
+    FILE *f = fopen(name, "rb");
+    must(f && fseek(f, 0, SEEK_END) == 0);
+    const long n = ftell(f);
+    rewind(f);
+    bytes out = {malloc((size_t)n), (size_t)n};
+    must(out.at && fread(out.at, 1, out.n, f) == out.n);
+    fclose(f);
+    return out;
+}
+
+static dls_inspector *small_inspector(void)
+{
+    dls_arch a = dls_arch_default();
+    a.n_features = 2;
+    a.hidden = 3;
+    a.mlp_layers = 2;
+    dls_inspector *insp = NULL;
+    must(dls_inspector_create(&a, &insp, NULL) == DLS_OK);
+    must(dls_inspector_randomise(insp, 1, 1, 1, NULL) == DLS_OK);
+    return insp;
+}
+
+static void put(hid_t file, const char *name, int rank, const hsize_t *dim, const double *data)
+{
+    const hid_t space = H5Screate_simple(rank, dim, NULL);
+    const hid_t set =
+        H5Dcreate2(file, name, H5T_IEEE_F64LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    must(H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
+static void make_good_files(void)
+{
+    snprintf(path, sizeof path, "fuzz_inspector.%d.h5", (int)getpid());
+    snprintf(again, sizeof again, "fuzz_inspector.%d.again.h5", (int)getpid());
+    dls_h5io_quiet();
+    dls_inspector *insp = small_inspector();
+    must(dls_inspector_save(insp, path, NULL) == DLS_OK);
+    good[WEIGHTS] = slurp(path);
+    hid_t f = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    for (size_t i = 0; i < insp->base.n; i++) {
+        const dls_tensor *t = &insp->base.t[i];
+        const hsize_t dim[2] = {(hsize_t)t->spec.rows, (hsize_t)t->spec.cols};
+        put(f, t->spec.name, t->spec.cols ? 2 : 1, dim, t->data);
+    }
+    H5Fclose(f);
+    good[PLAIN] = slurp(path);
+    dls_inspector_destroy(insp);
+    double adj[2 * 4 * 4] = {0};
+    double x[2 * 4 * 2];
+    for (int i = 0; i < 2 * 4 * 2; i++) {
+        x[i] = i / 7.0;
+        adj[i % 3 * 4 + i % 3 + 1] = 1;
+    }
+    f = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    H5Gclose(H5Gcreate2(f, "jobs", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+    put(f, "jobs/adj", 3, (const hsize_t[]){2, 4, 4}, adj);
+    put(f, "jobs/x", 3, (const hsize_t[]){2, 4, 2}, x);
+    H5Fclose(f);
+    good[GRAPHS] = slurp(path);
+    unlink(path);
+}
+
+/* What was accepted is whole. */
+static void use_inspector(dls_inspector *insp)
+{
+    dls_inspector *copy = NULL;
+    must(dls_inspector_check(insp, NULL) == DLS_OK);
+    must(dls_inspector_save(insp, again, NULL) == DLS_OK);
+    must(dls_inspector_load(again, &copy, NULL) == DLS_OK);
+    char text[2][DLS_ARCH_TEXT_MAX];
+    dls_arch_format(&insp->arch, text[0]);
+    dls_arch_format(&copy->arch, text[1]);
+    must(strcmp(text[0], text[1]) == 0);
+    dls_inspector_destroy(copy);
+    const double x[4] = {0.5, 1, 0, 2};
+    const int64_t row_start[3] = {0, 1, 2};
+    const int32_t col[2] = {1, 0};
+    const dls_graph g = {2, 2, x, row_start, col, NULL};
+    const dls_query q = {0, (int32_t)insp->n_settings - 1};
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = 1};
+    dls_predictor *p = NULL;
+    dls_profile profile;
+    if (insp->arch.n_features == 2 && insp->arch.hidden == 3) {
+        must(dls_predictor_create(insp, &o, &p, NULL) == DLS_OK);
+        const dls_status status = dls_predict(p, &g, 1, &q, 1, &profile, NULL);
+        must(status == DLS_OK || status == DLS_EPREDICTOR);
+        dls_predictor_destroy(p);
+    }
+}
+
+static void use_graphs(dls_graph_reader *r)
+{
+    for (size_t i = 0; i < dls_graph_reader_n_groups(r); i++) {
+        dls_group_shape shape;
+        dls_error e = {0};
+        if (dls_graph_reader_shape(r, i, &shape, &e) != DLS_OK) {
+            must(e.msg[0]);
+            continue;
+        }
+        const size_t most = dls_graph_reader_fit(&shape, 1 << 20);
+        if (most > 1 || (size_t)shape.n_nodes * (size_t)shape.n_nodes < (1 << 20)) {
+            const dls_graph *g = NULL;
+            const size_t n = most < shape.n_graphs ? most : shape.n_graphs;
+            const dls_status status = dls_graph_reader_read(r, i, &shape, 0, n, &g, &e);
+            must(status == DLS_OK || e.msg[0]);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (!good[0].at) {
+        make_good_files();
+    }
+    if (size < 1) {
+        return 0;
+    }
+    const int kind = data[0] % KINDS;
+    size_t n = good[kind].n;
+    unsigned char *damaged = malloc(n);
+    must(damaged);
+    memcpy(damaged, good[kind].at, n);
+    for (size_t i = 1; i + 5 <= size; i += 5) {
+        const size_t where = (data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16) % n;
+        const uint8_t what = data[i + 4];
+        switch (data[i + 3] % 4) {
+        case 0:
+            damaged[where] ^= what;
+            break;
+        case 1:
+            damaged[where] = what;
+            break;
+        case 2: /* a run of one value, as a NaN or an empty name */
+            memset(damaged + where, what, n - where < 8 ? n - where : 8);
+            break;
+        default: /* the end is missing */
+            n = where + 1;
+            break;
+        }
+    }
+    FILE *f = fopen(path, "wb");
+    must(f && fwrite(damaged, 1, n, f) == n && fclose(f) == 0);
+    free(damaged);
+    dls_error e = {0};
+    dls_inspector *insp = NULL;
+    dls_graph_reader *reader = NULL;
+    if (kind == GRAPHS) {
+        if (dls_graph_reader_open(path, &reader, &e) == DLS_OK) {
+            use_graphs(reader);
+        } else {
+            must(e.msg[0]);
+        }
+        dls_graph_reader_close(reader);
+    } else {
+        const dls_status status = kind == WEIGHTS
+                                      ? dls_inspector_load(path, &insp, &e)
+                                      : dls_inspector_import(path, NULL, NULL, &insp, &e);
+        if (status == DLS_OK) {
+            use_inspector(insp);
+        } else {
+            must(e.msg[0] && !insp);
+        }
+        dls_inspector_destroy(insp);
+    }
+    unlink(path);
+    unlink(again);
+    return 0;
+}
