@@ -50,7 +50,7 @@ dls_status dls_baseline_work(dls_baseline *b, int32_t kind, const dls_workload *
     if (b->kind != kind) {
         dls_workload_fini(&b->work);
         b->kind = -1;
-        DLS_TRY(dls_model_workload(&k->names, k->batch, b->numeric, &b->work, err));
+        DLS_TRY(dls_model_workload(&k->names, b->numeric, &b->work, err));
         b->kind = kind;
     }
     *out = &b->work;

@@ -12,16 +12,6 @@ void dls_gpu_memory_fini(dls_gpu_memory *m)
     *m = (dls_gpu_memory){0};
 }
 
-static dls_status at_batch(const dls_gpu_memory *m, const dls_kind *kind, int64_t batch,
-                           double *bytes, dls_error *err)
-{
-    dls_workload w;
-    DLS_TRY(dls_model_workload(&kind->names, batch, m->numeric, &w, err));
-    *bytes = dls_step_memory_bytes(&w, m->numeric, (double)batch);
-    dls_workload_fini(&w);
-    return DLS_OK;
-}
-
 dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *bytes, dls_error *err)
 {
     const dls_model_names *names = &kind->names;
@@ -34,10 +24,12 @@ dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *by
         i++;
     }
     if (i == m->n) {
-        double one, two;
+        dls_workload w;
         DLS_TRY(dls_grow(&m->line, &m->cap, m->n + 1, sizeof *m->line, err));
-        DLS_TRY(at_batch(m, kind, 1, &one, err));
-        DLS_TRY(at_batch(m, kind, 2, &two, err));
+        DLS_TRY(dls_model_workload(names, m->numeric, &w, err));
+        const double one = dls_step_memory_bytes(&w, m->numeric, 1);
+        const double two = dls_step_memory_bytes(&w, m->numeric, 2);
+        dls_workload_fini(&w);
         m->line[m->n++] = (dls_memory_line){names->zoo, names->layers, 2 * one - two, two - one};
     }
     *bytes = m->line[i].fixed_bytes + m->line[i].sample_bytes * (double)kind->batch;

@@ -67,19 +67,6 @@ static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *er
     return DLS_OK;
 }
 
-static dls_status skew(dls_kind *kind, dls_error *err)
-{
-    dls_workload w;
-    double greatest = 0;
-    DLS_TRY(dls_model_workload(&kind->names, kind->batch, DLS_NUMERIC_FP32, &w, err));
-    for (size_t i = 0; i < w.n_tensors; i++) {
-        greatest = fmax(greatest, w.tensor[i]);
-    }
-    kind->tensor_skew = greatest / w.params;
-    dls_workload_fini(&w);
-    return DLS_OK;
-}
-
 static dls_kind kind_of(const dls_trace *trace, int32_t job)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
@@ -94,24 +81,42 @@ static dls_kind kind_of(const dls_trace *trace, int32_t job)
     return kind;
 }
 
-/* The skew of a model does not depend on the batch: taken from an earlier kind where there is one. */
-static dls_status add_skew(dls_kinds *kinds, int32_t k, dls_error *err)
+/* Skews of the models so far: few, however many kinds there are. */
+typedef struct skews {
+    struct {
+        const char *zoo, *layers;
+        double skew;
+    } *of;
+    size_t n, cap;
+} skews;
+
+static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
 {
-    dls_kind *kind = &kinds->kind[k];
+    dls_workload w;
+    double greatest = 0;
     if (kind->names.match == DLS_MODEL_UNKNOWN) {
         return DLS_OK;
     }
-    for (int32_t i = 0; i < k; i++) {
-        if (kinds->kind[i].names.zoo == kind->names.zoo &&
-            kinds->kind[i].names.layers == kind->names.layers) {
-            kind->tensor_skew = kinds->kind[i].tensor_skew;
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->of[i].zoo == kind->names.zoo && s->of[i].layers == kind->names.layers) {
+            kind->tensor_skew = s->of[i].skew;
             return DLS_OK;
         }
     }
-    return skew(kind, err);
+    DLS_TRY(dls_grow(&s->of, &s->cap, s->n + 1, sizeof *s->of, err));
+    DLS_TRY(dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err));
+    for (size_t i = 0; i < w.n_tensors; i++) {
+        greatest = fmax(greatest, w.tensor[i]);
+    }
+    kind->tensor_skew = greatest / w.params;
+    dls_workload_fini(&w);
+    s->of[s->n].zoo = kind->names.zoo;
+    s->of[s->n].layers = kind->names.layers;
+    s->of[s->n++].skew = kind->tensor_skew;
+    return DLS_OK;
 }
 
-static dls_status number(const dls_trace *trace, dls_kinds *kinds, dls_error *err)
+static dls_status number(const dls_trace *trace, dls_kinds *kinds, skews *models, dls_error *err)
 {
     const size_t n = dls_trace_cols(trace)->n;
     size_t cap = 0;
@@ -122,7 +127,7 @@ static dls_status number(const dls_trace *trace, dls_kinds *kinds, dls_error *er
             const int32_t k = kinds->n;
             DLS_TRY(dls_grow(&kinds->kind, &cap, (size_t)k + 1, sizeof *kinds->kind, err));
             kinds->kind[k] = kind_of(trace, (int32_t)j);
-            DLS_TRY(add_skew(kinds, k, err));
+            DLS_TRY(add_skew(models, &kinds->kind[k], err));
             kinds->n++;
             kinds->of[j] = k;
         }
@@ -140,10 +145,12 @@ dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error 
     if (!out->of) {
         return dls_nomem(err, "kinds", col->n * sizeof *out->of);
     }
+    skews models = {0};
     dls_status status = group(col, out->of, err);
     if (status == DLS_OK) {
-        status = number(trace, out, err);
+        status = number(trace, out, &models, err);
     }
+    dls_free(models.of);
     if (status != DLS_OK) {
         dls_kinds_fini(out);
     }

@@ -37,10 +37,10 @@ void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
 /* What a trace's name means; name may be NULL. Static strings. O(models). */
 dls_model_names dls_model_lookup(const char *name);
 
-/* The kernels of a model. The layers' own description where there is one, which holds for every
- * batch, else the zoo's training graph at `batch`. The caller ends *w. Errors: ENOMEM. */
-dls_status dls_model_workload(const dls_model_names *names, int64_t batch, dls_numeric numeric,
-                              dls_workload *w, dls_error *err) DLS_MUST_CHECK;
+/* The kernels of a model, for every batch: the layers' own description where there is one, else out of
+ * the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors: ENOMEM. */
+dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                              dls_error *err) DLS_MUST_CHECK;
 
 typedef struct dls_kind {
     const char *model;     /* as in the trace, borrowed from it; "" none */

@@ -5,6 +5,7 @@
 #include "predictor/operator/from_graph.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 /* Other spellings, as keys. Stand-ins are chosen by parameters and operations of a sample. */
@@ -107,19 +108,44 @@ dls_model_names dls_model_lookup(const char *name)
     return (dls_model_names){DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN};
 }
 
-dls_status dls_model_workload(const dls_model_names *names, int64_t batch, dls_numeric numeric,
-                              dls_workload *w, dls_error *err)
+static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
+                           dls_workload *w, dls_error *err)
 {
-    if (names->layers) {
-        return dls_workload_build(names->layers, w, err);
-    }
     const dls_zoo_model *model = dls_zoo_find(names->zoo);
     dls_zoo_options options = dls_zoo_defaults(model);
     dls_opgraph *graph;
-    options.batch = (int32_t)batch;
+    options.batch = batch;
     options.numeric = numeric;
     DLS_TRY(dls_zoo_build(model, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);
     dls_opgraph_destroy(graph);
+    return status;
+}
+
+/* A graph's kernels move a fixed number of elements, weights above all, and a number for each sample;
+ * `half` is the same for half of w's batch and tells them apart. */
+static void split_traffic(dls_workload *w, const dls_workload *half, double batch)
+{
+    for (size_t i = 0; i < w->n_kernels && w->n_kernels == half->n_kernels; i++) {
+        const double each = 2 * w->kernel[i].moved - half->kernel[i].moved;
+        w->kernel[i].moved_once = fmax(0, batch * (w->kernel[i].moved - each));
+        w->kernel[i].moved = fmax(0, each);
+    }
+}
+
+dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                              dls_error *err)
+{
+    if (names->layers) {
+        return dls_workload_build(names->layers, w, err);
+    }
+    const int32_t batch = dls_zoo_find(names->zoo)->batch;
+    dls_workload half;
+    DLS_TRY(at_batch(names, batch, numeric, &half, err));
+    const dls_status status = at_batch(names, 2 * batch, numeric, w, err);
+    if (status == DLS_OK) {
+        split_traffic(w, &half, 2 * batch);
+    }
+    dls_workload_fini(&half);
     return status;
 }

@@ -38,10 +38,9 @@ typedef struct gpu_row {
     dls_hw_link peer;
 } gpu_row;
 
-/* The kernels of a kind; a graph's hold for one batch, so they are kept by kind. */
+/* The kernels of a model. */
 typedef struct kept_workload {
     const char *zoo, *layers;
-    int64_t batch; /* 0: any */
     dls_workload w;
 } kept_workload;
 
@@ -168,18 +167,17 @@ static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, 
 static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload **out,
                               dls_error *err)
 {
-    const int64_t batch = kind->names.layers ? 0 : kind->batch;
     for (size_t i = 0; i < s->n_kept; i++) {
         const kept_workload *k = &s->kept[i];
-        if (k->zoo == kind->names.zoo && k->layers == kind->names.layers && k->batch == batch) {
+        if (k->zoo == kind->names.zoo && k->layers == kind->names.layers) {
             *out = &k->w;
             return DLS_OK;
         }
     }
     DLS_TRY(dls_grow(&s->kept, &s->kept_cap, s->n_kept + 1, sizeof *s->kept, err));
     kept_workload *k = &s->kept[s->n_kept];
-    *k = (kept_workload){.zoo = kind->names.zoo, .layers = kind->names.layers, .batch = batch};
-    DLS_TRY(dls_model_workload(&kind->names, kind->batch, s->numeric, &k->w, err));
+    *k = (kept_workload){.zoo = kind->names.zoo, .layers = kind->names.layers};
+    DLS_TRY(dls_model_workload(&kind->names, s->numeric, &k->w, err));
     s->n_kept++;
     *out = &k->w;
     return DLS_OK;

@@ -121,7 +121,7 @@ static dls_status add_checkpoint(const dls_kind *kind, dls_solo *out, dls_error 
     if (kind->names.match == DLS_MODEL_UNKNOWN) {
         return DLS_OK;
     }
-    DLS_TRY(dls_model_workload(&kind->names, kind->batch, DLS_NUMERIC_FP32, &w, err));
+    DLS_TRY(dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err));
     out->checkpoint_bytes = WORD_BYTES * (1 + dls_optimiser_words(w.optimiser)) * w.params;
     dls_workload_fini(&w);
     return DLS_OK;

@@ -21,7 +21,7 @@ for gpu, speed in ("v100", 8.0), ("p100", 5.0), ("k80", 1.0):
                     jobs[f"('{name}', {gpus})"] = {"null": speed * gpus / (2 if spread and gpus > 1 else 1)}
 json.dump(table, open("throughputs.json", "w"))
 END
-"$dlsim" trace generate --profile=philly --jobs=300 --gpus=64 --load=0.9 --max-duration=4h --seed=3 -q -o small.csv
+"$dlsim" trace generate --profile=philly --jobs=120 --gpus=64 --load=0.9 --max-duration=4h --seed=3 -q -o small.csv
 
 digest() {
     "$dlsim" run --json -q "$@" | grep -o '"digest": *"[0-9a-f]*"'
@@ -30,7 +30,7 @@ digest() {
 for config in "$study" "$measured --set perf.table=throughputs.json"; do
     set -- -c ${config%% *} --trace=small.csv ${config#"${config%% *}"}
     expect 0 run "$@"
-    says out.txt "300 completed"
+    says out.txt "120 completed"
     a=$(digest "$@")
     test -n "$a" && test "$a" = "$(digest "$@")" || fail "two runs differ"
     test "$a" != "$(digest "$@" --placement=random)" || fail "random placement changes nothing"

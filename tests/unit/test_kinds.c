@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "perf/kinds.h"
 #include "predictor/graph/zoo.h"
+#include "predictor/operator/from_graph.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -105,6 +106,46 @@ static void test_grouping(void **state)
     dls_trace_destroy(trace);
 }
 
+/* A workload out of graphs holds for every batch: as a graph of that very batch. */
+static void test_any_batch(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"gpt2", "transformer", "densenet121", "ncf", "mobilenet_v2"};
+    static const int32_t batches[] = {1, 3, 8, 300};
+    for (size_t m = 0; m < 5; m++) {
+        const dls_model_names names = dls_model_lookup(models[m]);
+        dls_workload any, one;
+        assert_null(names.layers);
+        assert_int_equal(dls_model_workload(&names, DLS_NUMERIC_FP32, &any, NULL), DLS_OK);
+        for (size_t b = 0; b < 4; b++) {
+            const dls_zoo_model *model = dls_zoo_find(names.zoo);
+            dls_zoo_options options = dls_zoo_defaults(model);
+            dls_opgraph *graph;
+            options.batch = batches[b];
+            assert_int_equal(dls_zoo_build(model, &options, &graph, NULL), DLS_OK);
+            assert_int_equal(dls_workload_from_graph(graph, &one, NULL), DLS_OK);
+            assert_int_equal(any.n_kernels, one.n_kernels);
+            double moved[2] = {0, 0}, flops[2] = {0, 0};
+            for (size_t i = 0; i < one.n_kernels; i++) {
+                const double batch = batches[b];
+                moved[0] += any.kernel[i].moved * batch + any.kernel[i].moved_once;
+                moved[1] += one.kernel[i].moved * batch + one.kernel[i].moved_once;
+                flops[0] += any.kernel[i].flops * batch;
+                flops[1] += one.kernel[i].flops * batch;
+            }
+            if (fabs(moved[0] / moved[1] - 1) > 1e-3 || fabs(flops[0] / flops[1] - 1) > 1e-3 ||
+                fabs(any.activations / one.activations - 1) > 0.02) {
+                fail_msg("%s at %d: traffic %g, operations %g, activations %g of the graph's",
+                         models[m], (int)batches[b], moved[0] / moved[1], flops[0] / flops[1],
+                         any.activations / one.activations);
+            }
+            dls_workload_fini(&one);
+            dls_opgraph_destroy(graph);
+        }
+        dls_workload_fini(&any);
+    }
+}
+
 static int fail_at(void *user, size_t bytes)
 {
     int *left = user;
@@ -137,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_grouping),
+        cmocka_unit_test(test_any_batch),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
