@@ -321,6 +321,34 @@ static void test_bad_graphs(void **state)
     dls_inspector_destroy(insp);
 }
 
+/* Graphs of a large batch are checked by all threads; the first bad one is named. */
+static void test_bad_graph_of_many(void **state)
+{
+    (void)state;
+    enum { MANY = 1500 };
+    static dls_graph g[MANY];
+    dls_inspector *insp = inspector("hidden=4", 0);
+    const double x[3] = {1, 2, 3};
+    const double bad[3] = {1, (double)NAN, 3};
+    const int64_t start[2] = {0, 0};
+    const int32_t none = 0;
+    for (int i = 0; i < MANY; i++) {
+        g[i] = (dls_graph){1, 3, i == 700 || i == 1100 || i == 1499 ? bad : x, start, &none, NULL};
+    }
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = 4};
+    const dls_query q = {0, -1};
+    dls_predictor *p = NULL;
+    dls_profile out;
+    dls_error e = {0};
+    assert_int_equal(dls_predictor_create(insp, &o, &p, &e), DLS_OK);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(dls_predict(p, g, MANY, &q, 1, &out, &e), DLS_EINPUT);
+        assert_string_equal(e.where, "graph 700");
+    }
+    dls_predictor_destroy(p);
+    dls_inspector_destroy(insp);
+}
+
 static void test_no_cuda(void **state)
 {
     (void)state;
@@ -396,9 +424,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permutation),  cmocka_unit_test(test_company),
-        cmocka_unit_test(test_settings),     cmocka_unit_test(test_engines),
-        cmocka_unit_test(test_bad_graphs),   cmocka_unit_test(test_no_cuda),
-        cmocka_unit_test(test_out_of_memory)};
+        cmocka_unit_test(test_permutation), cmocka_unit_test(test_company),
+        cmocka_unit_test(test_settings),    cmocka_unit_test(test_engines),
+        cmocka_unit_test(test_bad_graphs),  cmocka_unit_test(test_bad_graph_of_many),
+        cmocka_unit_test(test_no_cuda),     cmocka_unit_test(test_out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
