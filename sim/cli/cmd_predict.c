@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/predict_whatif.h"
 #include "cli/ui.h"
 #include "dlsim/predictor.h"
 #include "predictor/driple/batch_io.h"
@@ -16,6 +17,7 @@
 
 static const char help[] =
     "Usage: dlsim predict --weights=W.h5 --input=G.h5 [OPTION]...\n"
+    "       dlsim predict --whatif --model=NAME [OPTION]...\n"
     "\n"
     "Predict the 12 metrics of every graph of a file: groups with adj [B,N,N] or [N,N] and\n"
     "x [B,N,F]. The output has `output` [B,12] under the same group names, or [B,settings,12].\n"
@@ -30,6 +32,7 @@ static const char help[] =
     "  -o, --output=OUT.h5    write predictions\n"
     "      --json             print predictions as JSON\n"
     "  -q, --quiet            no word about the backend on stderr\n"
+    "      --whatif           questions about one workload: dlsim predict --whatif --help\n"
     "  -h, --help             show this and leave\n";
 
 typedef struct ask {
@@ -245,6 +248,11 @@ int dls_cmd_predict(int argc, char **argv)
                                           {NULL, 0, NULL, 0}};
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
     static const char *const precisions[] = {"f32", "f64", "fast", NULL};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--whatif") == 0) {
+            return dls_predict_whatif(argc, argv);
+        }
+    }
     ask a = {0};
     int choice = 0;
     int64_t threads = 0;

@@ -6,32 +6,22 @@
  * iteration is the burst and the pause of the GPU together.
  */
 #include "base/alloc.h"
-#include "base/sha256.h"
 #include "dlsim/predictor.h"
 #include "foresight/candidates.h"
 #include "foresight/foresight.h"
-#include "foresight/setting_map.h"
-#include "foresight/zoo_inputs.h"
+#include "foresight/inspector.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SLICE_KINDS 512
 
 typedef struct driple {
     const dls_foresight_params *p;
     const dls_kinds *kinds;
-    dls_inspector *insp;
-    dls_predictor *predictor;
-    dls_hardware hw;
-    dls_input_spec input;
-    bool has_hw, has_input;
-    dls_setting_map map;
-    dls_zoo_inputs inputs;
+    dls_asker a;
     dls_candidates cluster;
-    char weights_sha[DLS_SHA256_HEX];
     /* a slice */
     dls_graph *graph;
     double *x; /* features of its graphs, one after the other */
@@ -41,100 +31,10 @@ typedef struct driple {
     size_t graph_cap, x_cap, query_cap, profile_cap, query_of_cap;
 } driple;
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
-
-static dls_status file_sha(const char *path, char hex[DLS_SHA256_HEX], dls_error *err)
-{
-    unsigned char buf[65536];
-    dls_sha256 sha;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read");
-    }
-    dls_sha256_init(&sha);
-    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
-        dls_sha256_update(&sha, buf, n);
-    }
-    fclose(file);
-    dls_sha256_final(&sha, hex);
-    return DLS_OK;
-}
-
-/* The inspectors that come with dlsim: in the source tree, or where it is installed. */
-static const char *shipped(char *buf, size_t size)
-{
-    static const char here[] = "predictor/inspectors/dlsim.h5";
-    char exe[2048];
-    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (access(here, R_OK) == 0 || n <= 0) {
-        return here;
-    }
-    exe[n] = '\0';
-    *strrchr(exe, '/') = '\0';
-    snprintf(buf, size, "%s/../share/dlsim/inspectors/dlsim.h5", exe);
-    return buf;
-}
-
-static dls_status load_weights(driple *d, dls_error *err)
-{
-    char buf[4096];
-    const dls_foresight_params *p = d->p;
-    const char *path = p->weights && *p->weights ? p->weights : shipped(buf, sizeof buf);
-    DLS_TRY(dls_inspector_load(path, &d->insp, err));
-    DLS_TRY(file_sha(path, d->weights_sha, err));
-    const char *features = dls_inspector_features(d->insp);
-    if (!*features) {
-        return dls_fail(
-            err, DLS_EPREDICTOR, path,
-            "do not say which features they were trained on, so no graph can be made for "
-            "them");
-    }
-    DLS_TRY(dls_input_spec_parse(features, &d->input, err));
-    d->has_input = true;
-    if (d->input.features->n_features != dls_inspector_n_features(d->insp)) {
-        return dls_fail(err, DLS_EPREDICTOR, path,
-                        "were trained on %d features, but their description has %d",
-                        (int)dls_inspector_n_features(d->insp), (int)d->input.features->n_features);
-    }
-    return DLS_OK;
-}
-
-static dls_status open_parts(driple *d, dls_error *err)
-{
-    const dls_foresight_params *p = d->p;
-    static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
-    char folder[4096];
-    dls_predictor_options options = {.threads = p->threads};
-    for (int i = 0; p->backend && backends[i]; i++) {
-        if (strcmp(p->backend, backends[i]) == 0) {
-            options.backend = (dls_backend_kind)i;
-        }
-    }
-    DLS_TRY(load_weights(d, err));
-    DLS_TRY(dls_hardware_load(dls_hardware_folder(p->hardware_dir, folder, sizeof folder), &d->hw,
-                              err));
-    d->has_hw = true;
-    DLS_TRY(dls_setting_map_init(&d->map, d->insp, &d->hw, p->settings_map, err));
-    d->inputs = (dls_zoo_inputs){.spec = &d->input};
-    (void)dls_numeric_find(p->numeric, &d->inputs.numeric); /* checked before sources are opened */
-    dls_candidates_init(&d->cluster, p->cluster);
-    return dls_predictor_create(d->insp, &options, &d->predictor, err);
-}
-
 static void driple_close(void *state)
 {
     driple *d = state;
-    dls_predictor_destroy(d->predictor);
-    dls_setting_map_fini(&d->map);
-    dls_zoo_inputs_fini(&d->inputs);
-    if (d->has_input) {
-        dls_input_spec_fini(&d->input);
-    }
-    if (d->has_hw) {
-        dls_hardware_fini(&d->hw);
-    }
-    dls_inspector_destroy(d->insp);
+    dls_asker_fini(&d->a);
     dls_free(d->graph);
     dls_free(d->x);
     dls_free(d->query);
@@ -150,9 +50,16 @@ static dls_status driple_open(const dls_foresight_params *p, const dls_kinds *ki
     if (!d) {
         return dls_nomem(err, "inspector", sizeof *d);
     }
+    dls_asker_params asker = {.weights = p->weights,
+                              .backend = p->backend,
+                              .hardware_dir = p->hardware_dir,
+                              .settings_map = p->settings_map,
+                              .threads = p->threads};
     d->p = p;
     d->kinds = kinds;
-    const dls_status status = open_parts(d, err);
+    (void)dls_numeric_find(p->numeric, &asker.numeric); /* checked before sources are opened */
+    dls_candidates_init(&d->cluster, p->cluster);
+    const dls_status status = dls_asker_init(&d->a, &asker, err);
     if (status != DLS_OK) {
         driple_close(d);
         return status;
@@ -183,7 +90,7 @@ static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 
 static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input, dls_error *err)
 {
-    return dls_zoo_input_of(&d->inputs, dls_zoo_find(d->kinds->kind[kind].names.zoo), input, err);
+    return dls_zoo_input_of(&d->a.inputs, dls_zoo_find(d->kinds->kind[kind].names.zoo), input, err);
 }
 
 /* The graphs of the kinds of a slice; their features lie in d->x. */
@@ -200,7 +107,7 @@ static dls_status make_graphs(driple *d, const int32_t *kind, size_t n, dls_erro
     double *x = d->x;
     for (size_t i = 0; i < n; i++) {
         DLS_TRY(input_of(d, kind[i], &input, err));
-        d->graph[i] = dls_zoo_input_at(&d->inputs, input, d->kinds->kind[kind[i]].batch, x);
+        d->graph[i] = dls_zoo_input_at(&d->a.inputs, input, d->kinds->kind[kind[i]].batch, x);
         x += (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
     }
     return DLS_OK;
@@ -248,14 +155,14 @@ static dls_status slice(driple *d, const dls_foresight_ask *ask, size_t n_asks, 
             first = n;
         }
         const dls_whereabouts where = where_is(d, &ask[i].shape);
-        const int32_t setting = dls_setting_map_find(&d->map, &where, &out[i].distance);
+        const int32_t setting = dls_setting_map_find(&d->a.map, &where, &out[i].distance);
         d->query_of[i] = query_for(d, first, n, graph, setting);
         if (d->query_of[i] < 0) {
             d->query_of[i] = (int32_t)n;
             d->query[n++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
         }
     }
-    DLS_TRY(dls_predict(d->predictor, d->graph, n_kinds, d->query, n, d->profile, err));
+    DLS_TRY(dls_predict(d->a.predictor, d->graph, n_kinds, d->query, n, d->profile, err));
     for (size_t i = 0; i < n_asks; i++) {
         take_profile(d, &d->profile[d->query_of[i]], &ask[i].shape, &out[i]);
     }
@@ -290,10 +197,10 @@ static void driple_identity(const void *state, char *text, size_t size)
 {
     const driple *d = state;
     const char *map = d->p->settings_map ? d->p->settings_map : "";
-    const char *backend = dls_predictor_backend(d->predictor), *comma = strrchr(backend, ',');
+    const char *backend = dls_predictor_backend(d->a.predictor), *comma = strrchr(backend, ',');
     char map_sha[DLS_SHA256_HEX];
     dls_sha256_hex(map, strlen(map), map_sha);
-    snprintf(text, size, "%s %.16s %.*s", d->weights_sha, map_sha,
+    snprintf(text, size, "%s %.16s %.*s", d->a.weights_sha, map_sha,
              comma ? (int)(comma - backend) : 80, backend);
 }
 
@@ -309,9 +216,9 @@ static void driple_about(const void *state, dls_foresight_stats *stats)
 {
     const driple *d = state;
     const size_t used = strlen(stats->notes);
-    snprintf(stats->backend, sizeof stats->backend, "%s", dls_predictor_backend(d->predictor));
+    snprintf(stats->backend, sizeof stats->backend, "%s", dls_predictor_backend(d->a.predictor));
     snprintf(stats->notes + used, sizeof stats->notes - used, "%s",
-             dls_predictor_notes(d->predictor));
+             dls_predictor_notes(d->a.predictor));
 }
 
 const dls_foresight_ops dls_foresight_ops_driple = {

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim predict --whatif: the questions, by every predictor that needs no trained weights, and what is
+# refused.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+ln -s "$source/configs" configs
+
+for who in operator paleo habitat; do
+    expect 0 predict --whatif --model=resnet50 --batch=32 --gpu=V100 --workers=2 --ps=1 --source=$who
+    for row in "as asked" "on P100" "on A100" "one more worker" "one more parameter server" \
+        "twice the batch" "half the batch"; do
+        says out.txt "$row"
+    done
+    expect 0 predict --whatif --model=resnet50 --source=$who --json
+    says out.txt '"what": "as asked", "gpu": "V100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32'
+    if command -v python3 >/dev/null; then
+        python3 - out.txt <<'END' || fail "$who: the JSON"
+import json, sys
+answers = {a["what"]: a for a in json.load(open(sys.argv[1]))["answers"]}
+assert answers["as asked"]["speed"] == 1
+assert answers["on A100"]["speed"] > 1.1 > 0.95 > answers["on P100"]["speed"]
+assert 0.8 < answers["twice the batch"]["speed"] < 1.3
+END
+    fi
+done
+# Over a slow network a second machine hardly helps VGG; a measured step is scaled.
+expect 0 predict --whatif --model=vgg16 --workers=2 --nodes=2 --network=eth1 --source=operator
+expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 --gpu=P100 --json
+says out.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'
+
+expect 2 predict --whatif
+says err.txt "model is needed"
+expect 2 predict --whatif --model=vgg16 --async
+expect 2 predict --whatif --model=vgg16 --measured=P100:0.2
+expect 2 predict --whatif --model=vgg16 --workers=0
+expect 4 predict --whatif --model=nonesuch --source=operator
+says err.txt "nonesuch"
+expect 4 predict --whatif --model=vgg16 --source=oracle
+expect 4 predict --whatif --model=vgg16 --gpu=V101 --source=operator
+says err.txt "V100"
+expect 4 predict --whatif --model=vgg16 --workers=3 --nodes=2 --source=operator
+expect 4 predict --whatif --model=vgg16 --weights=/nowhere.h5
+echo "$checks checks"
