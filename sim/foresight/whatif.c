@@ -246,7 +246,7 @@ static dls_status ask_models(dls_whatif *w, const dls_whatif_question *q, size_t
     dls_status status = DLS_OK;
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         dls_workload work;
-        DLS_TRY(dls_model_workload(&w->names, q[i].batch, w->p.numeric, &work, err));
+        DLS_TRY(dls_model_workload(&w->names, w->p.numeric, &work, err));
         status = ask_model(w, &q[i], &work, &out[i].forecast, err);
         dls_workload_fini(&work);
     }
