@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The truth of the simulated world: how fast a job progresses on the GPUs it holds.
+ * Work and rates in integers.
  *
  * A rate is work seconds per second in fixed point (DLS_RATE_ONE = 1.0), so that work is kept
  * exactly: splitting a run at any instant changes nothing.
@@ -32,15 +32,5 @@ static inline int64_t dls_work_time_us(dls_work work, int64_t rate)
 {
     return work <= 0 ? 0 : (int64_t)((work + rate - 1) / rate);
 }
-
-/* A performance model: the rate of a job on the GPUs that it holds. */
-typedef struct dls_perf_ops {
-    const char *name;
-    const char *summary;
-    int64_t (*rate)(int32_t job, int32_t gpus, int32_t type, int32_t n_nodes);
-} dls_perf_ops;
-
-/* The trace's own durations, wherever the job is placed: rate 1, as the Tiresias simulator. */
-extern const dls_perf_ops dls_perf_trace;
 
 #endif

@@ -198,13 +198,15 @@ static double micro_batches(const state *s, const dls_workload *w, int32_t type,
     return n;
 }
 
-/* Whatever the type and the batch, of a model that cannot be built nothing is known. */
-static bool op_fits(void *opaque, const dls_kind *kind, int32_t type)
+/* One sample at a time, at worst. */
+static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, bool *fits,
+                          dls_error *err)
 {
     state *s = opaque;
     const dls_workload *w;
-    return workload_of(s, kind, &w, NULL) != DLS_OK || !(s->gpu[type].hw.mem_bytes > 0) ||
-           holds(s, w, type, 1);
+    DLS_TRY(workload_of(s, kind, &w, err));
+    *fits = !(s->gpu[type].hw.mem_bytes > 0) || holds(s, w, type, 1);
+    return DLS_OK;
 }
 
 static double moved_bytes(const dls_workload *w, const dls_rates *rates, double batch)

@@ -209,23 +209,22 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
 
 bool dls_world_fits(const dls_world *w, int32_t job, int32_t type)
 {
-    return !w->ops->fits || w->ops->fits(w->truth, &w->kinds.kind[w->kinds.of[job]], type);
+    return w->fits_on[w->kinds.of[job]] >> type & 1;
 }
 
-static dls_status check_fits(const dls_world *w, dls_error *err)
+static dls_status find_fits(dls_world *w, dls_error *err)
 {
-    const int32_t n_types = w->p.cluster->n_types;
+    w->fits_on = dls_alloc_zero((size_t)w->kinds.n + 1, sizeof *w->fits_on);
+    if (!w->fits_on) {
+        return dls_nomem(err, "world", (size_t)w->kinds.n * sizeof *w->fits_on);
+    }
     for (int32_t k = 0; k < w->kinds.n; k++) {
-        const int32_t job = w->kinds.kind[k].first_job;
-        bool somewhere = false;
-        for (int32_t t = 0; t < n_types && !somewhere; t++) {
-            somewhere = dls_world_fits(w, job, t);
-        }
-        if (!somewhere) {
-            return dls_fail(err, DLS_EINPUT, dls_trace_id(w->p.trace, (size_t)job),
-                            "\"%s\" does not fit into the memory of any GPU of the cluster, even "
-                            "with one sample at a time",
-                            w->kinds.kind[k].model);
+        for (int32_t t = 0; t < w->n_types; t++) {
+            bool fits = true;
+            if (w->ops->fits) {
+                DLS_TRY(w->ops->fits(w->truth, &w->kinds.kind[k], t, &fits, err));
+            }
+            w->fits_on[k] |= (uint32_t)fits << t;
         }
     }
     return DLS_OK;
@@ -240,7 +239,7 @@ static dls_status add_jobs(dls_world *w, dls_error *err)
     if (!w->reference_s || !w->work_us || !w->slot_of) {
         return dls_nomem(err, "world", w->n_jobs * sizeof *w->work_us);
     }
-    DLS_TRY(check_fits(w, err));
+    DLS_TRY(find_fits(w, err));
     for (size_t j = 0; j < w->n_jobs; j++) {
         w->slot_of[j] = -1;
         DLS_TRY(work_of(w, (int32_t)j, err));
@@ -289,7 +288,7 @@ void dls_world_destroy(dls_world *w)
     dls_kinds_fini(&w->kinds);
     dls_shapes_fini(&w->shapes);
     const struct dls_component *k = &w->component;
-    void *const owned[] = {w->lines, w->reference_s, w->work_us, w->slot_of, w->node,    w->link,
+    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of, w->node,    w->link,
                            w->slot,  w->crossing,    w->touched, w->moved,   w->changed, k->slot,
                            k->link,  k->index,       k->number,  k->flag,    k->flow};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

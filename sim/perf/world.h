@@ -84,8 +84,7 @@ typedef struct dls_world dls_world;
 
 /* Cluster, trace and strings are borrowed for the world's life. Errors: ECONFIG (unknown truth model,
  * reference GPU, exchange, precision, host or fabric; files of the operator model), EINPUT (a table
- * that cannot be read, a job that fits on no GPU type, one with neither duration nor iterations),
- * ENOMEM. What is guessed instead of refused is counted (dls_world_about). O(jobs log jobs). */
+ * that cannot be read, a job with neither duration nor iterations), ENOMEM. What is guessed instead of refused is counted (dls_world_about). O(jobs log jobs). */
 dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err) DLS_MUST_CHECK;
 void dls_world_destroy(dls_world *w); /* NULL-safe */
 
@@ -98,7 +97,7 @@ const dls_kinds *dls_world_kinds(const dls_world *w);
 int64_t dls_world_work_us(const dls_world *w, int32_t job);
 /* Iteration time at the reference, residual included; 1 for model `trace`. */
 double dls_world_reference_s(const dls_world *w, int32_t job);
-/* Does the job's memory fit on a GPU of the type, if need be with smaller micro-batches? */
+/* Has a GPU of the type memory for the job, if need be with one sample at a time? O(1). */
 bool dls_world_fits(const dls_world *w, int32_t job, int32_t type);
 
 /* The job alone on a shape: what an oracle knows. O(1) after the first question of its kind. */
@@ -111,7 +110,8 @@ dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seat
 
 /* A job starts on seats (borrowed for the call; a node once), all of one type; GPUs that another
  * running job holds are shared with it. A job stops. Rates follow with dls_world_settle. Errors:
- * EPOLICY (memory of a shared GPU overrun), EINPUT, ENOMEM; the job is then not running. */
+ * EPOLICY (a GPU without memory for the job, or for all that share it), EINPUT, ENOMEM; the job is then
+ * not running. */
 dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                            dls_error *err) DLS_MUST_CHECK;
 void dls_world_stop(dls_world *w, int32_t job);

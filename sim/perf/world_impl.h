@@ -83,6 +83,7 @@ struct dls_world {
     double uplink;                        /* goodput; 0: not limiting */
     double *lines;                        /* distinct bandwidths, ascending; owned */
     size_t n_lines, lines_cap;
+    uint32_t *fits_on;   /* [kinds] bits of types */
     double *reference_s; /* [jobs] */
     int64_t *work_us;    /* [jobs] */
     int32_t *slot_of;    /* [jobs] -1: not running */

@@ -286,6 +286,10 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
         DLS_TRY(shape_of(w, job, &shape, seats, n, &index, err));
         const dls_solo *solo = &w->shapes.entry[index].solo;
         network = solo->link_bytes > 0 && w->p.contention;
+        if (!dls_world_fits(w, job, type)) {
+            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
+                            "the job does not fit into the memory of a %s", w->types[type].name);
+        }
         if (!memory_holds(w, type, solo->mem_bytes, seats, n)) {
             return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
                             "the job shares GPUs whose memory does not hold all of their jobs");

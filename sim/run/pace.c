@@ -6,6 +6,11 @@ static int64_t work_us(void *user, int32_t job)
     return dls_world_work_us(user, job);
 }
 
+static bool fits(void *user, int32_t job, int32_t type)
+{
+    return dls_world_fits(user, job, type);
+}
+
 static dls_status start(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                         dls_error *err)
 {
@@ -54,6 +59,7 @@ dls_pace dls_pace_of(dls_world *world)
 {
     return (dls_pace){.user = world,
                       .work_us = work_us,
+                      .fits = fits,
                       .start = start,
                       .stop = stop,
                       .link_scale = link_scale,

@@ -16,6 +16,8 @@ typedef struct dls_pace {
     void *user;
     /* Seconds of work of a job at the reference, as whole microseconds, >= 0. */
     int64_t (*work_us)(void *user, int32_t job);
+    /* Optional: can the job run on GPUs of the type at all? NULL: yes. */
+    bool (*fits)(void *user, int32_t job, int32_t type);
     /* A job starts on its seats, or stops; seats are borrowed for the call. */
     dls_status (*start)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                         dls_error *err);

@@ -150,6 +150,20 @@ static int32_t *pools_of_vcs(const dls_engine *e)
     return pool;
 }
 
+/* GPU types that the job allows and on which it can run. */
+static uint32_t types_of(const dls_engine *e, int32_t job)
+{
+    const dls_sim_params *p = e->params;
+    uint32_t types =
+        dls_cluster_types(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[job]));
+    for (int32_t t = 0; p->pace && p->pace->fits && t < p->cluster->n_types; t++) {
+        if (!p->pace->fits(p->pace->user, job, t)) {
+            types &= ~(UINT32_C(1) << t);
+        }
+    }
+    return types;
+}
+
 static dls_status make_classes(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -163,7 +177,7 @@ static dls_status make_classes(dls_engine *e, dls_error *err)
         const int32_t vc = e->col->vc[j], gpus = e->col->gpus[j];
         const dls_class c = {
             .gpus = gpus,
-            .types = dls_cluster_types(p->cluster, dls_trace_gpu_types(p->trace, e->col->gpu_types[j])),
+            .types = types_of(e, j),
             .cpu_milli = cpu ? per_gpu(e->col->cpu_milli, (size_t)j, gpus) : 0,
             .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,
             .pool = p->sched->share ? gpus : vc >= 0 ? pool_of_vc[vc] : p->cluster->n_vcs,

@@ -89,6 +89,8 @@ expect 3 run -c "$study" --trace=small.csv --set perf.fabric=string
 says err.txt "string"
 expect 3 run -c "$study" --trace=small.csv --set perf.table=throughputs.json --set perf.model=table
 says err.txt "nothing in the table was measured on the GPU type"
-printf 'job_id,num_gpu,submit_time,duration,model_name\n1,4,0,100,llama_7b\n' >llama.csv
-expect 4 run -c "$study" --trace=llama.csv
-says err.txt "does not fit into the memory of any GPU"
+# A model that fits into the memory of no GPU, and one that fits on some types only.
+printf 'job_id,num_gpu,submit_time,duration,model_name,batch_size\n1,4,0,100,llama_7b,4\n2,1,0,100,bert_large,1\n3,1,0,100,gpt2_medium,1\n' >large.csv
+expect 0 run -c "$study" --trace=large.csv
+says err.txt "1 of 3 jobs can never run"
+says out.txt "2 completed, 1 infeasible"

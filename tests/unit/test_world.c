@@ -354,10 +354,12 @@ static void test_memory(void **state)
     assert_true(whole.mem_bytes > 20e9 && parts.mem_bytes < 11.0 * 1024 * 1024 * 1024);
     assert_true(dls_world_fits(s.w, 0, 1) && dls_world_fits(s.w, 1, 0));
     world_fini(&s);
+    const dls_seat seat = {1, 0};
     world_init(&s, "operator", mixed, 2, llama, 1);
-    assert_int_equal(dls_world_create(&s.p, &s.w, &err), DLS_EINPUT);
+    world_open(&s);
+    assert_false(dls_world_fits(s.w, 0, 0) || dls_world_fits(s.w, 0, 1));
+    assert_int_equal(dls_world_start(s.w, 0, 0, &seat, 1, &err), DLS_EPOLICY);
     assert_non_null(strstr(err.msg, "does not fit"));
-    assert_null(s.w);
     world_fini(&s);
 }
 
