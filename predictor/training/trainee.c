@@ -371,7 +371,7 @@ static dls_status put(const dls_trainee *net, dls_tensors *set, const dls_param 
 }
 
 dls_status dls_trainee_store(const dls_trainee *net, dls_inspector *insp, const char *setting,
-                         dls_error *err)
+                             dls_error *err)
 {
     for (size_t i = 0; i < net->n_params; i++) {
         const dls_param *p = &net->param[i];
@@ -401,7 +401,7 @@ dls_status dls_trainee_store(const dls_trainee *net, dls_inspector *insp, const 
             DLS_TRY(put(net, &s->tensors, p, err));
             s->has_conv |= own;
         }
-        if (!own && p->trained && (!s || !mlp)) {
+        if (!s && !own && p->trained) {
             DLS_TRY(put(net, &insp->base, p, err));
         }
     }

@@ -74,11 +74,11 @@ dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dl
                           dls_trainee **out, dls_error *err) DLS_MUST_CHECK;
 void dls_trainee_destroy(dls_trainee *net); /* NULL-safe */
 
-/* Values into the inspector's base (tunings that change it), rounded to float32; into the setting of
- * that name, made if missing, unless name is NULL. EINPUT if a value is not finite: nothing is
- * changed then. */
+/* Values, rounded to float32: what was trained of the base into the inspector's base (setting NULL),
+ * or the MLP and the own convolution into the setting of that name, made if missing. EINPUT if a
+ * value is not finite: nothing is changed then. */
 dls_status dls_trainee_store(const dls_trainee *net, dls_inspector *insp, const char *setting,
-                         dls_error *err) DLS_MUST_CHECK;
+                             dls_error *err) DLS_MUST_CHECK;
 
 /* The first layer whose convolution or GRU is trained, of n_layers; n_layers if none is. Layers
  * before it are the same in every epoch. */

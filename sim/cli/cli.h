@@ -22,6 +22,8 @@ int dls_cmd_graph(int argc, char **argv);
 int dls_cmd_operators(int argc, char **argv);
 int dls_cmd_dataset(int argc, char **argv);
 int dls_cmd_perf(int argc, char **argv);
+int dls_cmd_train(int argc, char **argv);
+int dls_cmd_evaluate(int argc, char **argv);
 int dls_cmd_tiresias(int argc, char **argv);
 
 #endif

@@ -29,6 +29,8 @@ static const command commands[] = {
     {"operators", dls_cmd_operators, "operator-level model of training time, and its accuracy"},
     {"dataset", dls_cmd_dataset, "what inspectors are trained on"},
     {"perf", dls_cmd_perf, "sample a real job; its bursts and pauses"},
+    {"train", dls_cmd_train, "inspectors from datasets, and from other inspectors"},
+    {"evaluate", dls_cmd_evaluate, "how good an inspector is on a dataset"},
     {"version", dls_cmd_version, "version, build and libraries"},
 };
 #define N_COMMANDS (sizeof commands / sizeof commands[0])

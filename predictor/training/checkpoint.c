@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/training/checkpoint.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "predictor/driple/h5io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT "dlsim-training"
+
+/* ---- curves --------------------------------------------------------------------------------- */
+
+static double column_of(const dls_train_epoch *e, int column)
+{
+    switch (column) {
+    case 0:
+        return e->train_loss;
+    case 1:
+        return e->val_loss;
+    case 2:
+        return e->best_loss;
+    case 3:
+        return e->best_epoch;
+    default:
+        return e->seconds;
+    }
+}
+
+static void set_column(dls_train_epoch *e, int column, double value)
+{
+    switch (column) {
+    case 0:
+        e->train_loss = value;
+        break;
+    case 1:
+        e->val_loss = value;
+        break;
+    case 2:
+        e->best_loss = value;
+        break;
+    case 3:
+        e->best_epoch = (int32_t)value;
+        break;
+    default:
+        e->seconds = value;
+        break;
+    }
+}
+
+static const char *const columns[] = {"train_loss", "val_loss", "best_loss", "best_epoch",
+                                      "seconds"};
+enum { COLUMNS = sizeof columns / sizeof *columns };
+
+static dls_status put_course(hid_t group, const dls_train_course *course, dls_error *err)
+{
+    if (course->n == 0) {
+        return DLS_OK;
+    }
+    double *data = dls_alloc(course->n * sizeof *data);
+    if (!data) {
+        return dls_nomem(err, "learning curve", course->n * sizeof *data);
+    }
+    dls_status status = DLS_OK;
+    for (int c = 0; status == DLS_OK && c < COLUMNS; c++) {
+        for (size_t i = 0; i < course->n; i++) {
+            data[i] = column_of(&course->epoch[i], c);
+        }
+        status =
+            dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err);
+    }
+    dls_free(data);
+    return status;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+typedef dls_status (*writer)(hid_t file, const void *what, dls_error *err);
+
+static dls_status write_file(const char *path, writer write, const void *what, dls_error *err)
+{
+    dls_atomicfile out;
+    dls_h5io_quiet();
+    DLS_TRY(dls_atomicfile_begin(&out, path, err));
+    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    dls_status status = file >= 0
+                            ? write(file, what, err)
+                            : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", out.part);
+    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
+        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", path);
+    }
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&out);
+        return status;
+    }
+    return dls_atomicfile_commit(&out, err);
+}
+
+typedef struct course_list {
+    const dls_named_course *course;
+    size_t n;
+} course_list;
+
+static dls_status write_courses(hid_t file, const void *what, dls_error *err)
+{
+    const course_list *list = what;
+    DLS_TRY(dls_h5io_put_text(file, "format", "dlsim-learning-curves", err));
+    for (size_t i = 0; i < list->n; i++) {
+        const hid_t group =
+            H5Gcreate2(file, list->course[i].name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        if (group < 0) {
+            return dls_fail(err, DLS_EOUTPUT, list->course[i].name,
+                            "the group of the curve could not be created");
+        }
+        const dls_status status = put_course(group, list->course[i].course, err);
+        H5Gclose(group);
+        DLS_TRY(status);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_courses_save(const char *path, const dls_named_course *course, size_t n,
+                            dls_error *err)
+{
+    const course_list list = {course, n};
+    return write_file(path, write_courses, &list, err);
+}
+
+/* ---- checkpoints ---------------------------------------------------------------------------- */
+
+static dls_status write_checkpoint(hid_t file, const void *what, dls_error *err)
+{
+    const dls_checkpoint *c = what;
+    const int64_t n = (int64_t)c->net->n_values;
+    DLS_TRY(dls_h5io_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5io_put_text(file, "identity", c->identity, err));
+    DLS_TRY(dls_h5io_put_integer(file, "steps", c->adam->t, err));
+    DLS_TRY(dls_h5io_put_array(file, "value", c->net->value, n, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(file, "best", c->best, n, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(file, "m", c->adam->m, n, 0, false, err));
+    DLS_TRY(dls_h5io_put_array(file, "v", c->adam->v, n, 0, false, err));
+    return put_course(file, c->course, err);
+}
+
+dls_status dls_checkpoint_save(const dls_checkpoint *c, const char *path, dls_error *err)
+{
+    return write_file(path, write_checkpoint, c, err);
+}
+
+static dls_status get_vector(hid_t file, const char *name, const char *path, size_t n, double *out,
+                             dls_error *err)
+{
+    double *data = NULL;
+    int64_t rows = 0;
+    int64_t cols = 0;
+    bool is_f32 = false;
+    DLS_TRY(dls_h5io_get_array(file, name, true, path, &data, &rows, &cols, &is_f32, err));
+    dls_status status = DLS_OK;
+    if (rows != (int64_t)n || cols != 0) {
+        status = dls_fail(err, DLS_EINPUT, path, "%s has %lld elements, expected %zu", name,
+                          (long long)rows, n);
+    } else {
+        memcpy(out, data, n * sizeof *out);
+    }
+    dls_free(data);
+    return status;
+}
+
+static dls_status get_course(hid_t file, const char *path, dls_train_course *course, dls_error *err)
+{
+    for (int k = 0; dls_h5io_exists(file, columns[0]) && k < COLUMNS; k++) {
+        double *data = NULL;
+        int64_t rows = 0;
+        int64_t cols = 0;
+        bool is_f32 = false;
+        DLS_TRY(
+            dls_h5io_get_array(file, columns[k], true, path, &data, &rows, &cols, &is_f32, err));
+        dls_status status = k == 0 || (size_t)rows == course->n
+                                ? dls_grow(&course->epoch, &course->cap, (size_t)rows,
+                                           sizeof *course->epoch, err)
+                                : dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
+        course->n = status == DLS_OK ? (size_t)rows : course->n;
+        for (size_t i = 0; status == DLS_OK && i < course->n; i++) {
+            if (k == 0) {
+                course->epoch[i] = (dls_train_epoch){.epoch = (int32_t)i + 1};
+            }
+            set_column(&course->epoch[i], k, data[i]);
+        }
+        dls_free(data);
+        DLS_TRY(status);
+    }
+    return DLS_OK;
+}
+
+static dls_status read_checkpoint(hid_t file, const char *path, const dls_checkpoint *c,
+                                  dls_error *err)
+{
+    char text[DLS_CHECKPOINT_IDENTITY];
+    const size_t n = c->net->n_values;
+    DLS_TRY(dls_h5io_text(file, "format", true, text, sizeof text, path, err));
+    if (strcmp(text, FORMAT) != 0) {
+        return dls_fail(err, DLS_EINPUT, path, "not a checkpoint of a training");
+    }
+    DLS_TRY(dls_h5io_text(file, "identity", false, text, sizeof text, path, err));
+    if (strcmp(text, c->identity) != 0) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "the checkpoint belongs to another training (%.300s); this one is %.300s",
+                        text, c->identity);
+    }
+    DLS_TRY(dls_h5io_integer(file, "steps", false, &c->adam->t, path, err));
+    DLS_TRY(get_vector(file, "value", path, n, c->net->value, err));
+    DLS_TRY(get_vector(file, "best", path, n, c->best, err));
+    DLS_TRY(get_vector(file, "m", path, n, c->adam->m, err));
+    DLS_TRY(get_vector(file, "v", path, n, c->adam->v, err));
+    return get_course(file, path, c->course, err);
+}
+
+dls_status dls_checkpoint_load(const char *path, const dls_checkpoint *c, dls_error *err)
+{
+    hid_t file = -1;
+    DLS_TRY(dls_h5io_open(path, &file, err));
+    const dls_status status = read_checkpoint(file, path, c, err);
+    H5Fclose(file);
+    return status;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/training/fit.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const dls_fit_init_names[DLS_FIT_INITS + 1] = {"published", "residual", NULL};
+
+#define XAVIER 1e9       /* dls_inspector_randomise stops at gain 1 */
+#define GATE_BIAS (-1.1) /* sigmoid: 0.25 */
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static void make_residual(dls_inspector *insp)
+{
+    const int64_t h = insp->arch.hidden;
+    for (size_t i = 0; i < insp->base.n; i++) {
+        dls_tensor *t = &insp->base.t[i];
+        const char *name = t->spec.name;
+        const char *end = strrchr(name, '.');
+        if (begins(name, "conv_layers.") && end && strcmp(end, ".W") == 0) {
+            /* GCN's are drawn within 1 / sqrt(hidden); [in][out] */
+            const double factor = sqrt(6.0 / (double)t->spec.rows) * sqrt((double)h);
+            for (int64_t k = 0; k < dls_tensor_len(&t->spec); k++) {
+                t->data[k] = (double)(float)(t->data[k] * factor);
+            }
+        } else if (strcmp(name, "gru.gru.weight_ih_l0") == 0) {
+            for (int64_t u = 0; u < h; u++) {
+                t->data[(2 * h + u) * t->spec.cols + u] += 1;
+            }
+        } else if (strcmp(name, "gru.gru.bias_ih_l0") == 0) {
+            for (int64_t u = 0; u < h; u++) {
+                t->data[h + u] += GATE_BIAS;
+            }
+        }
+    }
+}
+
+dls_status dls_fit_new(const dls_dataset *set, const dls_arch *arch, uint64_t seed,
+                       dls_fit_init init, dls_inspector **out, dls_error *err)
+{
+    dls_arch mine = *arch;
+    dls_inspector *insp = NULL;
+    *out = NULL;
+    mine.n_features = set->n_features;
+    DLS_TRY(dls_inspector_create(&mine, &insp, err));
+    dls_status status =
+        dls_inspector_randomise(insp, seed, 0, init == DLS_FIT_RESIDUAL ? XAVIER : 1, err);
+    if (status == DLS_OK && init == DLS_FIT_RESIDUAL) {
+        make_residual(insp);
+    }
+    if (status == DLS_OK && set->features_text) {
+        insp->features_text = dls_strdup(set->features_text);
+        status = insp->features_text
+                     ? DLS_OK
+                     : dls_nomem(err, "feature spec", strlen(set->features_text) + 1);
+    }
+    if (status != DLS_OK) {
+        dls_inspector_destroy(insp);
+        return status;
+    }
+    *out = insp;
+    return DLS_OK;
+}
+
+dls_status dls_fit_check(const dls_inspector *insp, const dls_dataset *set, dls_error *err)
+{
+    if (insp->arch.n_features != set->n_features) {
+        return dls_fail(err, DLS_EINPUT, "features",
+                        "the inspector takes %d features per node, the dataset has %d",
+                        (int)insp->arch.n_features, (int)set->n_features);
+    }
+    if (insp->features_text && set->features_text &&
+        strcmp(insp->features_text, set->features_text) != 0) {
+        return dls_fail(err, DLS_EINPUT, "features",
+                        "the dataset's features were made with another feature spec than those the "
+                        "inspector was trained on: their scales do not agree");
+    }
+    return DLS_OK;
+}
+
+static void drop_settings(dls_inspector *insp)
+{
+    for (size_t i = 0; i < insp->n_settings; i++) {
+        dls_tensors_fini(&insp->settings[i].tensors);
+    }
+    insp->n_settings = 0;
+}
+
+static void describe(dls_setting *to, const dls_dataset_setting *from, const double *scale)
+{
+    snprintf(to->gpu_type, sizeof to->gpu_type, "%s", from->gpu_type);
+    snprintf(to->topology, sizeof to->topology, "%s", from->topology);
+    snprintf(to->network, sizeof to->network, "%s", from->network);
+    to->n_ps = from->n_ps;
+    to->n_workers = from->n_workers;
+    to->n_nodes = from->n_nodes;
+    memcpy(to->label_scale, scale, sizeof to->label_scale);
+}
+
+static dls_status keep(dls_inspector *insp, const dls_trainee *net, const dls_dataset_setting *from,
+                       const double *scale, dls_error *err)
+{
+    if (!dls_tune_is_setting(net->tune)) {
+        drop_settings(insp);
+        memcpy(insp->label_scale, scale, sizeof insp->label_scale);
+        DLS_TRY(dls_trainee_store(net, insp, NULL, err));
+    }
+    DLS_TRY(dls_trainee_store(net, insp, from->name, err));
+    describe(&insp->settings[dls_inspector_find(insp, from->name)], from, scale);
+    return DLS_OK;
+}
+
+dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t setting,
+                           dls_tune tune, double share, const dls_train_options *o,
+                           dls_train_course *course, dls_error *err)
+{
+    *course = (dls_train_course){0};
+    dls_train_data *data = NULL;
+    dls_trainee *net = NULL;
+    DLS_TRY(dls_fit_check(insp, set, err));
+    DLS_TRY(dls_train_data_create(set, setting, share, o->seed, &data, err));
+    dls_status status = dls_trainee_create(insp, DLS_SETTING_BASE, tune, &net, err);
+    if (status == DLS_OK) {
+        status = dls_train(net, data, o, course, err);
+    }
+    if (status == DLS_OK) {
+        status = keep(insp, net, &set->setting[setting], data->scale, err);
+    }
+    dls_trainee_destroy(net);
+    dls_train_data_destroy(data);
+    return status;
+}

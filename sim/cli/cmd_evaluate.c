@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim evaluate: how good an inspector is on a dataset, and what it is measured by.
+ */
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "cli/ui.h"
+#include "predictor/training/evaluate.h"
+#include "predictor/training/fit.h"
+
+#include <string.h>
+
+#define SETTINGS_MAX 1024
+
+static const char help[] =
+    "Usage: dlsim evaluate --weights=W.h5 --dataset=D.h5 [OPTION]...\n"
+    "\n"
+    "Errors of an inspector on the test split of every setting that file and dataset share, beside\n"
+    "the labels' own noise, the mean of the training split and the nearest training graph.\n"
+    "\n"
+    "      --weights=W.h5      inspector file (see dlsim train)\n"
+    "      --dataset=D.h5      see dlsim dataset\n"
+    "      --setting=NAME      only this one; may be repeated\n"
+    "      --as=NAME           predict all of them as this setting of the file, or \"base\"\n"
+    "      --split=test|val|train   (test)\n"
+    "      --metrics           the errors of every metric\n"
+    "      --json              all numbers as JSON\n"
+    "      --threads=N         (one per core)\n"
+    "  -h, --help              show this and leave\n"
+    "\n"
+    "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum in JSON),\n"
+    "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n";
+
+typedef struct request {
+    const char *weights, *dataset, *as;
+    const char *setting[SETTINGS_MAX];
+    size_t n_settings;
+    dls_split split;
+    bool json, metrics;
+    int32_t threads;
+} request;
+
+/* Who is compared; the inspector first. */
+enum { WHO_INSPECTOR, WHO_FLOOR, WHO_NEAREST, WHO_MEAN, WHO_COUNT };
+static const char *const who_names[WHO_COUNT] = {"inspector", "noise_floor", "nearest", "mean"};
+
+typedef struct judged {
+    const char *name;
+    dls_error_table table[WHO_COUNT];
+    bool has_floor, has_model;
+    dls_column_error model; /* the operator model's step time */
+} judged;
+
+typedef struct session {
+    const request *req;
+    dls_inspector *insp;
+    dls_dataset *set;
+    dls_predictor *predictor;
+    judged *result; /* [SETTINGS_MAX] */
+    size_t n;
+} session;
+
+/* ---- judging --------------------------------------------------------------------------------- */
+
+static dls_status predict(session *s, const dls_yardsticks *y, int32_t as, double *out,
+                          dls_error *err)
+{
+    dls_query *query = dls_alloc(y->n * sizeof *query);
+    dls_profile *profile = dls_alloc(y->n * sizeof *profile);
+    dls_status status = query && profile ? DLS_OK
+                                         : dls_nomem(err, "predictions", y->n * sizeof *profile);
+    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
+        query[i] = (dls_query){(int32_t)i, as};
+    }
+    if (status == DLS_OK) {
+        status = dls_predict(s->predictor, y->graph, y->n, query, y->n, profile, err);
+    }
+    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
+        memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
+    }
+    dls_free(query);
+    dls_free(profile);
+    return status;
+}
+
+static dls_status judge_with(session *s, const dls_yardsticks *y, int32_t as, judged *j,
+                             dls_error *err)
+{
+    double *out = dls_alloc(y->n * DLS_METRICS * sizeof *out);
+    if (!out) {
+        return dls_nomem(err, "predictions", y->n * DLS_METRICS * sizeof *out);
+    }
+    dls_status status = predict(s, y, as, out, err);
+    const double *who[WHO_COUNT] = {out, y->truth, y->nearest, y->mean};
+    for (int k = 0; status == DLS_OK && k < WHO_COUNT; k++) {
+        if (who[k]) {
+            status =
+                dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
+        }
+    }
+    dls_free(out);
+    j->has_floor = y->truth != NULL;
+    j->has_model = y->model_s != NULL;
+    if (j->has_model) {
+        j->model = dls_column_errors(y->model_s, y->iteration_s, y->n);
+    }
+    return status;
+}
+
+static dls_status judge(session *s, size_t setting, dls_error *err)
+{
+    const char *name = s->set->setting[setting].name;
+    const int32_t as = dls_inspector_find(s->insp, s->req->as ? s->req->as : name);
+    if (as == -2) {
+        return s->req->n_settings || s->req->as
+                   ? dls_fail(err, DLS_EINPUT, s->req->weights, "no setting \"%s\"",
+                              s->req->as ? s->req->as : name)
+                   : DLS_OK;
+    }
+    dls_yardsticks *y = NULL;
+    DLS_TRY(dls_yardsticks_create(s->set, setting, s->req->split, &y, err));
+    judged *j = &s->result[s->n++];
+    j->name = name;
+    const dls_status status = judge_with(s, y, as, j, err);
+    dls_yardsticks_destroy(y);
+    return status;
+}
+
+static dls_status judge_all(session *s, dls_error *err)
+{
+    const request *req = s->req;
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = req->threads};
+    DLS_TRY(dls_inspector_load(req->weights, &s->insp, err));
+    DLS_TRY(dls_dataset_load(req->dataset, req->n_settings ? req->setting : NULL, req->n_settings,
+                             &s->set, err));
+    DLS_TRY(dls_fit_check(s->insp, s->set, err));
+    DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
+    for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
+        DLS_TRY(judge(s, i, err));
+    }
+    return s->n ? DLS_OK
+                : dls_fail(err, DLS_EINPUT, req->weights,
+                           "the inspector has no setting that is in %s", req->dataset);
+}
+
+/* ---- printing -------------------------------------------------------------------------------- */
+
+static void json_column(const dls_column_error *e)
+{
+    printf("{\"rmse\": %.9g, \"by_range\": %.9g, \"by_mean\": %.9g, \"by_max\": %.9g, "
+           "\"percent\": %.9g, \"counted\": %s}",
+           e->rmse, e->by_range, e->by_mean, e->by_max, e->percent, e->counted ? "true" : "false");
+}
+
+static void json_table(const char *who, const dls_error_table *t)
+{
+    printf(",\n   \"%s\": {\"nrmse\": %.9g, \"by_mean\": %.9g, \"by_max\": %.9g, \"percent\": %.9g",
+           who, t->by_range, t->by_mean, t->by_max, t->percent);
+    for (int k = 0; k < DLS_METRICS; k++) {
+        printf(",\n     \"%s\": ", dls_metric_name(k));
+        json_column(&t->metric[k]);
+    }
+    printf(",\n     \"iteration\": ");
+    json_column(&t->iteration);
+    putchar('}');
+}
+
+static void print_json(const session *s)
+{
+    printf("{\"split\": \"%s\", \"settings\": [", dls_split_name((int)s->req->split));
+    for (size_t i = 0; i < s->n; i++) {
+        const judged *j = &s->result[i];
+        printf("%s\n  {\"setting\": ", i ? "," : "");
+        dls_ui_json_string(stdout, j->name);
+        printf(", \"graphs\": %zu", j->table[0].n);
+        for (int k = 0; k < WHO_COUNT; k++) {
+            if (k != WHO_FLOOR || j->has_floor) {
+                json_table(who_names[k], &j->table[k]);
+            }
+        }
+        if (j->has_model) {
+            printf(",\n   \"operator_model_iteration\": ");
+            json_column(&j->model);
+        }
+        putchar('}');
+    }
+    printf("\n]}\n");
+}
+
+static void print_metrics(const judged *j)
+{
+    for (int k = 0; k <= DLS_METRICS; k++) {
+        const bool last = k == DLS_METRICS;
+        printf("  %-20s", last ? "iteration" : dls_metric_name(k));
+        for (int w = 0; w < WHO_COUNT; w++) {
+            const dls_column_error *e = last ? &j->table[w].iteration : &j->table[w].metric[k];
+            if (e->counted) {
+                printf(" %8.4f %7.1f%%", e->by_range, e->percent);
+            } else {
+                printf(" %17s", "-");
+            }
+        }
+        putchar('\n');
+    }
+}
+
+static void print_average(const session *s)
+{
+    double sum[WHO_COUNT] = {0};
+    double iteration[WHO_COUNT] = {0};
+    double model = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        for (int k = 0; k < WHO_COUNT; k++) {
+            sum[k] += s->result[i].table[k].by_range / (double)s->n;
+            iteration[k] += s->result[i].table[k].iteration.by_range / (double)s->n;
+        }
+        model += s->result[i].model.by_range / (double)s->n;
+    }
+    printf("%-22s %4s %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", "average", "", sum[0],
+           sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
+}
+
+static void print_text(const session *s)
+{
+    printf("%-22s %4s %9s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
+           "nearest", "mean", "iter", "floor", "nearest", "operat.");
+    for (size_t i = 0; i < s->n; i++) {
+        const judged *j = &s->result[i];
+        const dls_error_table *t = j->table;
+        printf("%-22s %4zu %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", j->name, t[0].n,
+               t[0].by_range, t[1].by_range, t[2].by_range, t[3].by_range, t[0].iteration.by_range,
+               t[1].iteration.by_range, t[2].iteration.by_range, j->model.by_range);
+        if (s->req->metrics) {
+            print_metrics(j);
+        }
+    }
+    if (s->n > 1) {
+        print_average(s);
+    }
+}
+
+static int evaluate(const request *req)
+{
+    dls_error err = {0};
+    session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
+    dls_status status = s.result ? judge_all(&s, &err)
+                                 : dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged));
+    if (status == DLS_OK && req->json) {
+        print_json(&s);
+    } else if (status == DLS_OK) {
+        print_text(&s);
+    }
+    dls_predictor_destroy(s.predictor);
+    dls_inspector_destroy(s.insp);
+    dls_dataset_destroy(s.set);
+    dls_free(s.result);
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum { OPT_WEIGHTS = 256, OPT_DATASET, OPT_SETTING, OPT_AS, OPT_SPLIT, OPT_THREADS };
+
+static bool take(int opt, request *req)
+{
+    int64_t n = 0;
+    switch (opt) {
+    case OPT_WEIGHTS:
+        req->weights = optarg;
+        return true;
+    case OPT_DATASET:
+        req->dataset = optarg;
+        return true;
+    case OPT_AS:
+        req->as = optarg;
+        return true;
+    case OPT_SETTING:
+        if (req->n_settings == SETTINGS_MAX) {
+            dls_ui_usage("evaluate", "--setting: more than %d", SETTINGS_MAX);
+            return false;
+        }
+        req->setting[req->n_settings++] = optarg;
+        return true;
+    case OPT_SPLIT:
+        for (int i = 0; i < DLS_SPLITS; i++) {
+            if (strcmp(optarg, dls_split_name(i)) == 0) {
+                req->split = (dls_split)i;
+                return true;
+            }
+        }
+        dls_ui_usage("evaluate", "--split=%s: train, val or test", optarg);
+        return false;
+    case OPT_THREADS:
+        if (!dls_ui_i64("evaluate", "--threads", optarg, 1, 256, &n)) {
+            return false;
+        }
+        req->threads = (int32_t)n;
+        return true;
+    case 'm':
+        req->metrics = true;
+        return true;
+    case 'j':
+        req->json = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+int dls_cmd_evaluate(int argc, char **argv)
+{
+    static const struct option longs[] = {{"weights", required_argument, NULL, OPT_WEIGHTS},
+                                          {"dataset", required_argument, NULL, OPT_DATASET},
+                                          {"setting", required_argument, NULL, OPT_SETTING},
+                                          {"as", required_argument, NULL, OPT_AS},
+                                          {"split", required_argument, NULL, OPT_SPLIT},
+                                          {"threads", required_argument, NULL, OPT_THREADS},
+                                          {"metrics", no_argument, NULL, 'm'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    static request req;
+    req = (request){.split = DLS_SPLIT_TEST};
+    for (int opt; (opt = dls_ui_getopt(argc, argv, "h", longs, "evaluate")) != -1;) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            return 0;
+        }
+        if (!take(opt, &req)) {
+            return dls_status_exit_code(DLS_EUSAGE);
+        }
+    }
+    if (!req.weights || !req.dataset || optind != argc) {
+        return dls_ui_usage("evaluate", "--weights and --dataset are needed, and no other word");
+    }
+    return evaluate(&req);
+}

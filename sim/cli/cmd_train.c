@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim train: inspectors from datasets.
+ */
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "cli/cli.h"
+#include "cli/ui.h"
+#include "predictor/driple/arch_text.h"
+#include "predictor/driple/weights.h"
+#include "predictor/training/checkpoint.h"
+#include "predictor/training/fit.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETTINGS_MAX 1024
+
+static const char help[] =
+    "Usage: dlsim train --dataset=D.h5 --setting=NAME -o W.h5 [OPTION]...\n"
+    "       dlsim train --dataset=D.h5 --setting=NAME --base=W.h5 --transfer -o OUT.h5\n"
+    "\n"
+    "Train an inspector on one setting of a dataset, or tune a trained one to further settings.\n"
+    "\n"
+    "      --dataset=D.h5      see dlsim dataset\n"
+    "      --setting=NAME      may be repeated with --transfer\n"
+    "      --settings=all      every setting of the dataset that the base does not have\n"
+    "      --base=W.h5         start from this inspector\n"
+    "      --transfer          the same as --tune=conv+mlp\n"
+    "      --tune=base|conv+mlp|mlp|conv+gru|all   what is trained of the base: everything; a copy\n"
+    "                          of the later layers and the MLP; the MLP; ...\n"
+    "      --arch=\"KEY=VALUE..\"   of a new inspector (docs/inspector-files.md)\n"
+    "      --init=residual|published   how new weights are drawn (residual)\n"
+    "      --share=X           use this share of the training graphs (1)\n"
+    "      --epochs=N          at most (10000)\n"
+    "      --patience=N        epochs without a better validation loss until it ends (1000)\n"
+    "      --batch=N           graphs a step (32)\n"
+    "      --lr=X              learning rate of Adam (0.003)\n"
+    "      --lr-floor=X        the rate falls along a half cosine to this share (1: it does not)\n"
+    "      --weight-decay=X    (1e-6), added to the gradient\n"
+    "      --adamw             decouple the decay from the gradient\n"
+    "      --clip=X            greatest norm of a gradient (none)\n"
+    "      --dropout=X         after every layer but the last (0)\n"
+    "      --in-order          batches as stored, as published, instead of shuffled\n"
+    "      --seed=N            initial weights, order of the graphs, dropout (42)\n"
+    "      --precision=f32|f64   (f32)\n"
+    "      --threads=N         (one per core); the result does not depend on it\n"
+    "      --checkpoint=C.h5   keep the state there, now and then and on Ctrl-C\n"
+    "      --checkpoint-every=N   epochs (50)\n"
+    "      --resume            go on from the checkpoint if it is there; with several settings,\n"
+    "                          from the output: settings that it has are not trained again\n"
+    "      --curves=L.h5       write the learning curves\n"
+    "  -o, --output=W.h5       where to write\n"
+    "      --progress=auto|always|never\n"
+    "  -q, --quiet             no progress, no summary\n"
+    "  -h, --help              show this and leave\n";
+
+typedef struct request {
+    const char *dataset, *base, *output, *arch, *curves, *tune_text;
+    const char *setting[SETTINGS_MAX];
+    size_t n_settings;
+    bool all, quiet;
+    dls_ui_when when;
+    dls_tune tune;
+    double share;
+    dls_fit_init init;
+    dls_train_options train;
+} request;
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    interrupts = 1;
+}
+
+/* ---- training -------------------------------------------------------------------------------- */
+
+typedef struct session {
+    const request *req;
+    dls_dataset *set;
+    dls_inspector *insp;
+    size_t setting[SETTINGS_MAX];
+    size_t n_settings;
+    dls_progress bar;
+    size_t done; /* settings */
+    dls_train_course course[SETTINGS_MAX];
+    dls_named_course named[SETTINGS_MAX];
+    size_t n_courses;
+} session;
+
+static bool progress(void *user, const dls_train_epoch *e)
+{
+    session *s = user;
+    const request *req = s->req;
+    char detail[120];
+    double frac = (double)e->epoch / (double)req->train.epochs;
+    if (req->train.patience > 0) {
+        const double waited = (double)(e->epoch - e->best_epoch) / (double)req->train.patience;
+        frac = waited > frac ? waited : frac;
+    }
+    snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g, best %.3g", (int)e->epoch,
+             e->train_loss, e->val_loss, e->best_loss);
+    dls_progress_draw(&s->bar, ((double)s->done + frac) / (double)s->n_settings, detail);
+    return interrupts == 0;
+}
+
+static dls_status train_one(session *s, size_t setting, dls_error *err)
+{
+    const request *req = s->req;
+    const char *name = s->set->setting[setting].name;
+    dls_train_course *course = &s->course[s->n_courses];
+    dls_train_options o = req->train;
+    o.progress = progress;
+    o.user = s;
+    dls_progress_start(&s->bar, req->when, req->quiet, name);
+    const dls_status status =
+        dls_fit_setting(s->insp, s->set, setting, req->tune, req->share, &o, course, err);
+    dls_progress_stop(&s->bar);
+    s->named[s->n_courses++] = (dls_named_course){name, course};
+    DLS_TRY(status);
+    if (!req->quiet && course->n) {
+        const dls_train_epoch *last = &course->epoch[course->n - 1];
+        char time[32];
+        fprintf(stderr, "%s: %zu epochs, best validation loss %.6g in epoch %d, %s\n", name,
+                course->n, last->best_loss, (int)last->best_epoch,
+                dls_ui_duration(course->start_s + last->seconds, time, sizeof time));
+    }
+    return DLS_OK;
+}
+
+static dls_status find_settings(session *s, dls_error *err)
+{
+    const request *req = s->req;
+    for (size_t i = 0; req->all && i < s->set->n_settings && i < SETTINGS_MAX; i++) {
+        if (dls_inspector_find(s->insp, s->set->setting[i].name) == -2) {
+            s->setting[s->n_settings++] = i;
+        }
+    }
+    for (size_t i = 0; i < req->n_settings; i++) {
+        const int32_t idx = dls_dataset_find(s->set, req->setting[i]);
+        if (idx < 0) {
+            return dls_fail(err, DLS_EINPUT, req->dataset, "no setting \"%s\"", req->setting[i]);
+        }
+        s->setting[s->n_settings++] = (size_t)idx;
+    }
+    return DLS_OK;
+}
+
+static dls_status open_inspector(session *s, dls_error *err)
+{
+    const request *req = s->req;
+    /* Settings that an interrupted training of several has finished are in its output. */
+    const bool go_on =
+        req->train.resume && dls_tune_is_setting(req->tune) && access(req->output, R_OK) == 0;
+    if (go_on || req->base) {
+        DLS_TRY(dls_inspector_load(go_on ? req->output : req->base, &s->insp, err));
+        return dls_fit_check(s->insp, s->set, err);
+    }
+    dls_arch arch = dls_arch_default();
+    DLS_TRY(dls_arch_parse(&arch, req->arch ? req->arch : "", err));
+    return dls_fit_new(s->set, &arch, req->train.seed, req->init, &s->insp, err);
+}
+
+static dls_status train_all(session *s, dls_error *err)
+{
+    const request *req = s->req;
+    DLS_TRY(dls_dataset_load(req->dataset, req->all ? NULL : req->setting,
+                             req->all ? 0 : req->n_settings, &s->set, err));
+    DLS_TRY(open_inspector(s, err));
+    DLS_TRY(find_settings(s, err));
+    dls_status status = DLS_OK;
+    for (; status == DLS_OK && s->done < s->n_settings; s->done++) {
+        status = train_one(s, s->setting[s->done], err);
+        if (status == DLS_OK) {
+            status = dls_inspector_save(s->insp, req->output, err);
+        }
+    }
+    if (req->curves && (status == DLS_OK || status == DLS_EINTERRUPTED)) {
+        const dls_status curves =
+            dls_courses_save(req->curves, s->named, s->n_courses, status == DLS_OK ? err : NULL);
+        status = status == DLS_OK ? curves : status;
+    }
+    return status;
+}
+
+static int train(const request *req)
+{
+    dls_error err = {0};
+    session *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        (void)dls_nomem(&err, "training", sizeof *s);
+        return dls_ui_fail(&err);
+    }
+    s->req = req;
+    /* The first Ctrl-C ends the training after its epoch, a second one the program. */
+    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old);
+    const dls_status status = train_all(s, &err);
+    sigaction(SIGINT, &old, NULL);
+    for (size_t i = 0; i < s->n_courses; i++) {
+        dls_train_course_fini(&s->course[i]);
+    }
+    dls_inspector_destroy(s->insp);
+    dls_dataset_destroy(s->set);
+    dls_free(s);
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+}
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+enum {
+    OPT_DATASET = 256,
+    OPT_SETTING,
+    OPT_SETTINGS,
+    OPT_BASE,
+    OPT_TRANSFER,
+    OPT_TUNE,
+    OPT_ARCH,
+    OPT_INIT,
+    OPT_SHARE,
+    OPT_EPOCHS,
+    OPT_PATIENCE,
+    OPT_BATCH,
+    OPT_LR,
+    OPT_LR_FLOOR,
+    OPT_DECAY,
+    OPT_ADAMW,
+    OPT_CLIP,
+    OPT_DROPOUT,
+    OPT_IN_ORDER,
+    OPT_SEED,
+    OPT_PRECISION,
+    OPT_THREADS,
+    OPT_CHECKPOINT,
+    OPT_CHECKPOINT_EVERY,
+    OPT_RESUME,
+    OPT_CURVES,
+    OPT_PROGRESS
+};
+
+static bool real(const char *option, double least, double most, double *out)
+{
+    char *end;
+    const double value = strtod(optarg, &end);
+    if (!*optarg || *end || !(value >= least && value <= most)) {
+        dls_ui_usage("train", "%s=%s: not a number in %g..%g", option, optarg, least, most);
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool whole(const char *option, int64_t least, int32_t *out)
+{
+    int64_t n = 0;
+    if (!dls_ui_i64("train", option, optarg, least, INT32_MAX, &n)) {
+        return false;
+    }
+    *out = (int32_t)n;
+    return true;
+}
+
+static bool take_number(int opt, request *req)
+{
+    dls_train_options *t = &req->train;
+    int64_t n = 0;
+    switch (opt) {
+    case OPT_SHARE:
+        return real("--share", 1e-6, 1, &req->share);
+    case OPT_LR:
+        return real("--lr", 1e-12, 1e3, &t->adam.lr);
+    case OPT_LR_FLOOR:
+        return real("--lr-floor", 0, 1, &t->lr_floor);
+    case OPT_DECAY:
+        return real("--weight-decay", 0, 1e3, &t->adam.weight_decay);
+    case OPT_CLIP:
+        return real("--clip", 1e-12, 1e12, &t->adam.clip_norm);
+    case OPT_DROPOUT:
+        return real("--dropout", 0, 0.99, &t->dropout);
+    case OPT_EPOCHS:
+        return whole("--epochs", 1, &t->epochs);
+    case OPT_PATIENCE:
+        return whole("--patience", 0, &t->patience);
+    case OPT_BATCH:
+        return whole("--batch", 1, &t->batch);
+    case OPT_THREADS:
+        return whole("--threads", 1, &t->step.threads);
+    case OPT_CHECKPOINT_EVERY:
+        return whole("--checkpoint-every", 1, &t->checkpoint_every);
+    default:
+        if (!dls_ui_i64("train", "--seed", optarg, 0, INT64_MAX, &n)) {
+            return false;
+        }
+        t->seed = (uint64_t)n;
+        return true;
+    }
+}
+
+static bool take_word(int opt, request *req)
+{
+    if (opt == OPT_SETTINGS) {
+        req->all = strcmp(optarg, "all") == 0;
+        return req->all || (dls_ui_usage("train", "--settings=%s: only \"all\"", optarg), false);
+    }
+    if (opt == OPT_SETTING) {
+        if (req->n_settings == SETTINGS_MAX) {
+            dls_ui_usage("train", "--setting: more than %d", SETTINGS_MAX);
+            return false;
+        }
+        req->setting[req->n_settings++] = optarg;
+        return true;
+    }
+    if (opt == OPT_PRECISION) {
+        req->train.step.f64 = strcmp(optarg, "f64") == 0;
+        return req->train.step.f64 || strcmp(optarg, "f32") == 0 ||
+               (dls_ui_usage("train", "--precision=%s: f32 or f64", optarg), false);
+    }
+    if (opt == OPT_INIT) {
+        const int32_t init = dls_name_index(dls_fit_init_names, optarg, strlen(optarg));
+        req->init = init < 0 ? DLS_FIT_RESIDUAL : (dls_fit_init)init;
+        return init >= 0 ||
+               (dls_ui_usage("train", "--init=%s: residual or published", optarg), false);
+    }
+    const char *word = opt == OPT_TRANSFER ? "conv+mlp" : optarg;
+    const int32_t tune = dls_name_index(dls_tune_names, word, strlen(word));
+    if (tune < 0) {
+        const char *near = dls_suggest(word, dls_tune_names);
+        dls_ui_usage("train", "--tune=%s: %s%s", word,
+                     near ? "did you mean " : "base, conv+mlp, mlp, conv+gru or all",
+                     near ? near : "");
+        return false;
+    }
+    req->tune = (dls_tune)tune;
+    req->tune_text = word;
+    return true;
+}
+
+static bool take(int opt, request *req)
+{
+    switch (opt) {
+    case OPT_DATASET:
+        req->dataset = optarg;
+        return true;
+    case OPT_BASE:
+        req->base = optarg;
+        return true;
+    case OPT_ARCH:
+        req->arch = optarg;
+        return true;
+    case OPT_CHECKPOINT:
+        req->train.checkpoint = optarg;
+        return true;
+    case OPT_CURVES:
+        req->curves = optarg;
+        return true;
+    case 'o':
+        req->output = optarg;
+        return true;
+    case 'q':
+        req->quiet = true;
+        return true;
+    case OPT_ADAMW:
+        req->train.adam.decoupled = true;
+        return true;
+    case OPT_IN_ORDER:
+        req->train.in_order = true;
+        return true;
+    case OPT_RESUME:
+        req->train.resume = true;
+        return true;
+    case OPT_PROGRESS:
+        return dls_ui_when_parse("train", "--progress", optarg, &req->when);
+    case OPT_SETTING:
+    case OPT_SETTINGS:
+    case OPT_PRECISION:
+    case OPT_INIT:
+    case OPT_TRANSFER:
+    case OPT_TUNE:
+        return take_word(opt, req);
+    case '?':
+        return false;
+    default:
+        return take_number(opt, req);
+    }
+}
+
+/* 0 or the exit code of a usage error. */
+static int check(const request *req)
+{
+    if (!req->dataset || !req->output || (!req->all && req->n_settings == 0)) {
+        return dls_ui_usage("train", "--dataset, --setting and --output are needed");
+    }
+    if (req->base && !req->tune_text) {
+        return dls_ui_usage("train", "--base needs --transfer, or --tune to say what is trained");
+    }
+    if (req->base && req->arch) {
+        return dls_ui_usage("train", "--arch: the base has its architecture");
+    }
+    if (!req->base && req->tune != DLS_TUNE_BASE) {
+        return dls_ui_usage("train", "--tune=%s needs --base", req->tune_text);
+    }
+    if ((req->all || req->n_settings > 1) && !dls_tune_is_setting(req->tune)) {
+        return dls_ui_usage("train", "several settings in one file need --transfer or --tune=mlp");
+    }
+    if (req->train.checkpoint && (req->all || req->n_settings > 1)) {
+        return dls_ui_usage("train", "--checkpoint is for one setting; with several, --resume goes "
+                                     "on after the last finished one");
+    }
+    return 0;
+}
+
+int dls_cmd_train(int argc, char **argv)
+{
+    static const struct option longs[] = {
+        {"dataset", required_argument, NULL, OPT_DATASET},
+        {"setting", required_argument, NULL, OPT_SETTING},
+        {"settings", required_argument, NULL, OPT_SETTINGS},
+        {"base", required_argument, NULL, OPT_BASE},
+        {"transfer", no_argument, NULL, OPT_TRANSFER},
+        {"tune", required_argument, NULL, OPT_TUNE},
+        {"arch", required_argument, NULL, OPT_ARCH},
+        {"init", required_argument, NULL, OPT_INIT},
+        {"share", required_argument, NULL, OPT_SHARE},
+        {"epochs", required_argument, NULL, OPT_EPOCHS},
+        {"patience", required_argument, NULL, OPT_PATIENCE},
+        {"batch", required_argument, NULL, OPT_BATCH},
+        {"lr", required_argument, NULL, OPT_LR},
+        {"lr-floor", required_argument, NULL, OPT_LR_FLOOR},
+        {"weight-decay", required_argument, NULL, OPT_DECAY},
+        {"adamw", no_argument, NULL, OPT_ADAMW},
+        {"clip", required_argument, NULL, OPT_CLIP},
+        {"dropout", required_argument, NULL, OPT_DROPOUT},
+        {"in-order", no_argument, NULL, OPT_IN_ORDER},
+        {"seed", required_argument, NULL, OPT_SEED},
+        {"precision", required_argument, NULL, OPT_PRECISION},
+        {"threads", required_argument, NULL, OPT_THREADS},
+        {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},
+        {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT_EVERY},
+        {"resume", no_argument, NULL, OPT_RESUME},
+        {"curves", required_argument, NULL, OPT_CURVES},
+        {"progress", required_argument, NULL, OPT_PROGRESS},
+        {"output", required_argument, NULL, 'o'},
+        {"quiet", no_argument, NULL, 'q'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0}};
+    request *req = dls_alloc_zero(1, sizeof *req);
+    if (!req) {
+        dls_error err = {0};
+        (void)dls_nomem(&err, "options", sizeof *req);
+        return dls_ui_fail(&err);
+    }
+    req->init = DLS_FIT_RESIDUAL;
+    req->share = 1;
+    req->train = dls_train_default();
+    req->train.seed = 42;
+    int code = -1;
+    for (int opt; code < 0 && (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "train")) != -1;) {
+        if (opt == 'h') {
+            fputs(help, stdout);
+            code = 0;
+        } else if (!take(opt, req)) {
+            code = dls_status_exit_code(DLS_EUSAGE);
+        }
+    }
+    if (code < 0 && optind != argc) {
+        code = dls_ui_usage("train", "unexpected word '%s'", argv[optind]);
+    }
+    if (code < 0) {
+        code = check(req);
+        code = code ? code : train(req);
+    }
+    dls_free(req);
+    return code;
+}
