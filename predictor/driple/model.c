@@ -18,6 +18,20 @@ const char *dls_metric_name(int metric)
     return metric >= 0 && metric < DLS_METRICS ? metric_names[metric] : NULL;
 }
 
+double dls_label_from_output(const dls_labels *labels, int metric, double output)
+{
+    const double scale = labels->scale[metric];
+    const double floor = labels->floor[metric];
+    return floor > 0 ? floor * expm1(output * log1p(scale / floor)) : output * scale;
+}
+
+double dls_label_to_output(const dls_labels *labels, int metric, double value)
+{
+    const double scale = labels->scale[metric];
+    const double floor = labels->floor[metric];
+    return floor > 0 ? log1p(value / floor) / log1p(scale / floor) : value / scale;
+}
+
 void dls_tensors_fini(dls_tensors *set)
 {
     for (size_t i = 0; i < set->n; i++) {
@@ -73,7 +87,7 @@ dls_status dls_inspector_create(const dls_arch *arch, dls_inspector **out, dls_e
         insp->feature_scale[i] = 1;
     }
     for (int i = 0; i < DLS_METRICS; i++) {
-        insp->label_scale[i] = 1;
+        insp->labels.scale[i] = 1;
     }
     *out = insp;
     return DLS_OK;
@@ -112,7 +126,7 @@ dls_status dls_inspector_add_setting(dls_inspector *insp, const char *name, dls_
     dls_setting *s = &insp->settings[insp->n_settings++];
     *s = (dls_setting){0};
     snprintf(s->name, sizeof s->name, "%s", name);
-    memcpy(s->label_scale, insp->label_scale, sizeof s->label_scale);
+    s->labels = insp->labels;
     *out = s;
     return DLS_OK;
 }
@@ -239,12 +253,23 @@ static dls_status check_scale(const double *scale, const double *shift, size_t n
     return DLS_OK;
 }
 
+static dls_status check_labels(const dls_labels *labels, const char *where, dls_error *err)
+{
+    for (int i = 0; i < DLS_METRICS; i++) {
+        if (!(isfinite(labels->floor[i]) && labels->floor[i] >= 0)) {
+            return dls_fail(err, DLS_EINPUT, where, "label_floor[%d] must be finite and not negative",
+                            i);
+        }
+    }
+    return check_scale(labels->scale, NULL, DLS_METRICS, "label_scale", where, err);
+}
+
 dls_status dls_inspector_check(const dls_inspector *insp, dls_error *err)
 {
     DLS_TRY(dls_arch_check(&insp->arch, err));
     DLS_TRY(check_scale(insp->feature_scale, insp->feature_shift, (size_t)insp->arch.n_features,
                         "feature_scale", "base", err));
-    DLS_TRY(check_scale(insp->label_scale, NULL, DLS_METRICS, "label_scale", "base", err));
+    DLS_TRY(check_labels(&insp->labels, "base", err));
     checker base = {&insp->base, "base", 0};
     DLS_TRY(dls_arch_tensors(&insp->arch, DLS_PART_BASE, check_tensor, &base, err));
     DLS_TRY(check_extra(&base, err));
@@ -255,7 +280,7 @@ dls_status dls_inspector_check(const dls_inspector *insp, dls_error *err)
                             "a setting cannot have repeated layers of its own when every layer of "
                             "the base is its own");
         }
-        DLS_TRY(check_scale(s->label_scale, NULL, DLS_METRICS, "label_scale", s->name, err));
+        DLS_TRY(check_labels(&s->labels, s->name, err));
         checker c = {&s->tensors, s->name, 0};
         if (s->has_conv) {
             DLS_TRY(dls_arch_tensors(&insp->arch, DLS_PART_SETTING_CONV, check_tensor, &c, err));

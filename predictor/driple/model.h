@@ -32,6 +32,17 @@ typedef struct dls_tensors {
     size_t n, cap;
 } dls_tensors;
 
+/* What an output means, column by column. Published: a metric is the output times scale. With a floor
+ * above 0 an output is the logarithm of the metric instead, which spreads what scale would squeeze
+ * into one end: metric = floor (exp(output log(1 + scale / floor)) - 1), so that 0 and 1 are 0 and scale
+ * again. */
+typedef struct dls_labels {
+    double scale[DLS_METRICS];
+    double floor[DLS_METRICS];
+} dls_labels;
+double dls_label_from_output(const dls_labels *labels, int metric, double output);
+double dls_label_to_output(const dls_labels *labels, int metric, double value);
+
 typedef struct dls_setting {
     char name[64];
     char gpu_type[64];
@@ -39,7 +50,7 @@ typedef struct dls_setting {
     char network[64];
     int32_t n_ps, n_workers, n_nodes;
     bool has_conv;                   /* tensors hold conv_layers.2.* beside the MLP */
-    double label_scale[DLS_METRICS]; /* an output times this is the metric */
+    dls_labels labels;
     dls_tensors tensors;
 } dls_setting;
 
@@ -47,7 +58,7 @@ struct dls_inspector {
     dls_arch arch;
     double *feature_shift; /* [n_features]; the network sees (x - shift) / scale */
     double *feature_scale;
-    double label_scale[DLS_METRICS];
+    dls_labels labels;
     dls_tensors base;
     dls_setting *settings;
     size_t n_settings, cap_settings;

@@ -182,10 +182,10 @@ static dls_status forward(dls_predictor *p, const dls_driple_job *job, dls_error
 static dls_status fill(const dls_inspector *insp, const dls_query *q, const double *out,
                        dls_profile *profile, dls_error *err)
 {
-    const double *scale =
-        q->setting_idx < 0 ? insp->label_scale : insp->settings[q->setting_idx].label_scale;
+    const dls_labels *labels =
+        q->setting_idx < 0 ? &insp->labels : &insp->settings[q->setting_idx].labels;
     for (int i = 0; i < DLS_METRICS; i++) {
-        profile->metric[i] = out[i] * scale[i];
+        profile->metric[i] = dls_label_from_output(labels, i, out[i]);
         if (!isfinite(profile->metric[i])) {
             char where[64];
             snprintf(where, sizeof where, "graph %d", (int)q->graph_idx);

@@ -47,6 +47,12 @@ static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
     return status;
 }
 
+static dls_status put_labels(hid_t loc, const dls_labels *labels, dls_error *err)
+{
+    DLS_TRY(dls_h5io_put_array(loc, "label_scale", labels->scale, DLS_METRICS, 0, false, err));
+    return dls_h5io_put_array(loc, "label_floor", labels->floor, DLS_METRICS, 0, false, err);
+}
+
 static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err)
 {
     char text[DLS_ARCH_TEXT_MAX];
@@ -58,7 +64,7 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     const int64_t n = insp->arch.n_features;
     DLS_TRY(dls_h5io_put_array(base, "feature_shift", insp->feature_shift, n, 0, false, err));
     DLS_TRY(dls_h5io_put_array(base, "feature_scale", insp->feature_scale, n, 0, false, err));
-    DLS_TRY(dls_h5io_put_array(base, "label_scale", insp->label_scale, DLS_METRICS, 0, false, err));
+    DLS_TRY(put_labels(base, &insp->labels, err));
     if (insp->n_ops) {
         DLS_TRY(dls_h5io_put_text(base, "op_names", insp->op_names, err));
         DLS_TRY(dls_h5io_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
@@ -78,7 +84,7 @@ static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
     DLS_TRY(dls_h5io_put_integer(group, "n_ps", s->n_ps, err));
     DLS_TRY(dls_h5io_put_integer(group, "n_workers", s->n_workers, err));
     DLS_TRY(dls_h5io_put_integer(group, "n_nodes", s->n_nodes, err));
-    DLS_TRY(dls_h5io_put_array(group, "label_scale", s->label_scale, DLS_METRICS, 0, false, err));
+    DLS_TRY(put_labels(group, &s->labels, err));
     return put_tensors(group, &s->tensors, err);
 }
 
@@ -187,6 +193,16 @@ static dls_status get_vector(hid_t loc, const char *name, const char *where, siz
     return status;
 }
 
+/* Files from before there were floors have none: outputs are shares of the scale. */
+static dls_status get_labels(hid_t loc, const char *where, dls_labels *labels, dls_error *err)
+{
+    memset(labels->floor, 0, sizeof labels->floor);
+    DLS_TRY(get_vector(loc, "label_scale", where, DLS_METRICS, labels->scale, err));
+    return dls_h5io_exists(loc, "label_floor")
+               ? get_vector(loc, "label_floor", where, DLS_METRICS, labels->floor, err)
+               : DLS_OK;
+}
+
 static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
 {
     if (H5Aexists(base, "op_names") <= 0) {
@@ -239,7 +255,7 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     const size_t n = (size_t)arch.n_features;
     DLS_TRY(get_vector(base, "feature_shift", "base", n, insp->feature_shift, err));
     DLS_TRY(get_vector(base, "feature_scale", "base", n, insp->feature_scale, err));
-    DLS_TRY(get_vector(base, "label_scale", "base", DLS_METRICS, insp->label_scale, err));
+    DLS_TRY(get_labels(base, "base", &insp->labels, err));
     DLS_TRY(get_ops(base, insp, err));
     DLS_TRY(get_features(base, insp, err));
     return get_tensors(base, "base", &insp->base, err);
@@ -264,7 +280,7 @@ static dls_status get_setting(hid_t group, dls_setting *s, dls_error *err)
     s->n_ps = (int32_t)n_ps;
     s->n_workers = (int32_t)n_workers;
     s->n_nodes = (int32_t)n_nodes;
-    DLS_TRY(get_vector(group, "label_scale", s->name, DLS_METRICS, s->label_scale, err));
+    DLS_TRY(get_labels(group, s->name, &s->labels, err));
     DLS_TRY(get_tensors(group, s->name, &s->tensors, err));
     for (size_t i = 0; i < s->tensors.n; i++) {
         s->has_conv |= strncmp(s->tensors.t[i].spec.name, "conv_layers.2.", 14) == 0;

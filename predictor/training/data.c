@@ -73,7 +73,14 @@ static dls_status thin_out(dls_train_split *train, double share, uint64_t seed, 
     return status;
 }
 
-static void fill(const dls_dataset *set, const dls_dataset_setting *setting, dls_train_data *d)
+/* Idle and active are times; peaks are shares and rates. */
+static bool is_time(size_t metric)
+{
+    return metric % 3 != 2;
+}
+
+static void fill(const dls_dataset *set, const dls_dataset_setting *setting, double log_floor,
+                 dls_train_data *d)
 {
     const dls_train_split *train = &d->split[DLS_SPLIT_TRAIN];
     for (size_t k = 0; k < DLS_METRICS; k++) {
@@ -82,22 +89,23 @@ static void fill(const dls_dataset *set, const dls_dataset_setting *setting, dls
             const double v = setting->label[train->row[i] * DLS_METRICS + k];
             top = v > top ? v : top;
         }
-        d->scale[k] = top > 0 ? top : 1;
+        d->labels.scale[k] = top > 0 ? top : 1;
+        d->labels.floor[k] = top > 0 && is_time(k) ? log_floor * top : 0;
     }
     for (int s = 0; s < DLS_SPLITS; s++) {
         dls_train_split *split = &d->split[s];
         for (size_t i = 0; i < split->n; i++) {
             split->graph[i] = &set->graph[setting->graph[split->row[i]]];
             for (size_t k = 0; k < DLS_METRICS; k++) {
-                split->target[i * DLS_METRICS + k] =
-                    setting->label[split->row[i] * DLS_METRICS + k] / d->scale[k];
+                split->target[i * DLS_METRICS + k] = dls_label_to_output(
+                    &d->labels, (int)k, setting->label[split->row[i] * DLS_METRICS + k]);
             }
         }
     }
 }
 
-static dls_status divide(const dls_dataset *set, const dls_dataset_setting *setting, double share,
-                         uint64_t seed, dls_train_data *d, dls_error *err)
+static dls_status divide(const dls_dataset *set, const dls_dataset_setting *setting,
+                         const dls_data_options *o, dls_train_data *d, dls_error *err)
 {
     DLS_TRY(check_labels(setting, err));
     for (int s = 0; s < DLS_SPLITS; s++) {
@@ -107,26 +115,26 @@ static dls_status divide(const dls_dataset *set, const dls_dataset_setting *sett
         dls_train_split *s = &d->split[setting->split[i]];
         s->row[s->n++] = i;
     }
-    DLS_TRY(thin_out(&d->split[DLS_SPLIT_TRAIN], share, seed, err));
+    DLS_TRY(thin_out(&d->split[DLS_SPLIT_TRAIN], o->share, o->seed, err));
     for (int s = DLS_SPLIT_TRAIN; s <= DLS_SPLIT_VAL; s++) {
         if (d->split[s].n == 0) {
             return dls_fail(err, DLS_EINPUT, setting->name, "setting %s has no graphs in its %s split",
                             setting->name, dls_split_name(s));
         }
     }
-    fill(set, setting, d);
+    fill(set, setting, o->log_floor, d);
     return DLS_OK;
 }
 
-dls_status dls_train_data_create(const dls_dataset *set, size_t setting, double share,
-                                 uint64_t seed, dls_train_data **out, dls_error *err)
+dls_status dls_train_data_create(const dls_dataset *set, size_t setting, const dls_data_options *o,
+                                 dls_train_data **out, dls_error *err)
 {
     *out = NULL;
     dls_train_data *d = dls_alloc_zero(1, sizeof *d);
     if (!d) {
         return dls_nomem(err, "training data", sizeof *d);
     }
-    const dls_status status = divide(set, &set->setting[setting], share, seed, d, err);
+    const dls_status status = divide(set, &set->setting[setting], o, d, err);
     if (status != DLS_OK) {
         dls_train_data_destroy(d);
         return status;

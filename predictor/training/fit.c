@@ -93,7 +93,7 @@ static void drop_settings(dls_inspector *insp)
     insp->n_settings = 0;
 }
 
-static void describe(dls_setting *to, const dls_dataset_setting *from, const double *scale)
+static void describe(dls_setting *to, const dls_dataset_setting *from, const dls_labels *labels)
 {
     snprintf(to->gpu_type, sizeof to->gpu_type, "%s", from->gpu_type);
     snprintf(to->topology, sizeof to->topology, "%s", from->topology);
@@ -101,37 +101,37 @@ static void describe(dls_setting *to, const dls_dataset_setting *from, const dou
     to->n_ps = from->n_ps;
     to->n_workers = from->n_workers;
     to->n_nodes = from->n_nodes;
-    memcpy(to->label_scale, scale, sizeof to->label_scale);
+    to->labels = *labels;
 }
 
 static dls_status keep(dls_inspector *insp, const dls_trainee *net, const dls_dataset_setting *from,
-                       const double *scale, dls_error *err)
+                       const dls_labels *labels, dls_error *err)
 {
     if (!dls_tune_is_setting(net->tune)) {
         drop_settings(insp);
-        memcpy(insp->label_scale, scale, sizeof insp->label_scale);
+        insp->labels = *labels;
         DLS_TRY(dls_trainee_store(net, insp, NULL, err));
     }
     DLS_TRY(dls_trainee_store(net, insp, from->name, err));
-    describe(&insp->settings[dls_inspector_find(insp, from->name)], from, scale);
+    describe(&insp->settings[dls_inspector_find(insp, from->name)], from, labels);
     return DLS_OK;
 }
 
 dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t setting,
-                           dls_tune tune, double share, const dls_train_options *o,
+                           dls_tune tune, const dls_data_options *d, const dls_train_options *o,
                            dls_train_course *course, dls_error *err)
 {
     *course = (dls_train_course){0};
     dls_train_data *data = NULL;
     dls_trainee *net = NULL;
     DLS_TRY(dls_fit_check(insp, set, err));
-    DLS_TRY(dls_train_data_create(set, setting, share, o->seed, &data, err));
+    DLS_TRY(dls_train_data_create(set, setting, d, &data, err));
     dls_status status = dls_trainee_create(insp, DLS_SETTING_BASE, tune, &net, err);
     if (status == DLS_OK) {
         status = dls_train(net, data, o, course, err);
     }
     if (status == DLS_OK) {
-        status = keep(insp, net, &set->setting[setting], data->scale, err);
+        status = keep(insp, net, &set->setting[setting], &data->labels, err);
     }
     dls_trainee_destroy(net);
     dls_train_data_destroy(data);

@@ -30,12 +30,12 @@ dls_status dls_fit_new(const dls_dataset *set, const dls_arch *arch, uint64_t se
 dls_status dls_fit_check(const dls_inspector *insp, const dls_dataset *set,
                          dls_error *err) DLS_MUST_CHECK;
 
-/* Train on a share of one setting and keep the result in the inspector: the base and its label
+/* Train on one setting and keep the result in the inspector: the base and its label
  * scales (tunings that change it; settings that were there are dropped, since what they share has
  * changed), and a setting of the dataset's name with all that is known of it. Nothing is kept when
  * training fails. *course is to be released in any case. */
 dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t setting,
-                           dls_tune tune, double share, const dls_train_options *o,
+                           dls_tune tune, const dls_data_options *d, const dls_train_options *o,
                            dls_train_course *course, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -142,9 +142,9 @@ static dls_status finish(dls_inspector *insp, const options *o, dls_error *err)
         DLS_TRY(numbers(o->scale, "--feature-scale", insp->feature_scale, f, err));
     }
     if (o->label) {
-        DLS_TRY(numbers(o->label, "--label-scale", insp->label_scale, DLS_METRICS, err));
+        DLS_TRY(numbers(o->label, "--label-scale", insp->labels.scale, DLS_METRICS, err));
         for (size_t i = 0; i < insp->n_settings; i++) {
-            memcpy(insp->settings[i].label_scale, insp->label_scale, sizeof insp->label_scale);
+            insp->settings[i].labels = insp->labels;
         }
     }
     for (size_t i = 0; i < o->n_settings; i++) {

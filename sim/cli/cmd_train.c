@@ -34,6 +34,8 @@ static const char help[] =
     "      --arch=\"KEY=VALUE..\"   of a new inspector (docs/inspector-files.md)\n"
     "      --init=residual|published   how new weights are drawn (residual)\n"
     "      --share=X           use this share of the training graphs (1)\n"
+    "      --log-floor=X       times are trained as logarithms, with a floor of this share of their\n"
+    "                          greatest (0.001); 0: as shares of the greatest, as published\n"
     "      --epochs=N          at most (10000)\n"
     "      --patience=N        epochs without a better validation loss until it ends (1000)\n"
     "      --batch=N           graphs a step (32)\n"
@@ -64,7 +66,7 @@ typedef struct request {
     bool all, quiet;
     dls_ui_when when;
     dls_tune tune;
-    double share;
+    dls_data_options data;
     dls_fit_init init;
     dls_train_options train;
 } request;
@@ -118,7 +120,7 @@ static dls_status train_one(session *s, size_t setting, dls_error *err)
     o.user = s;
     dls_progress_start(&s->bar, req->when, req->quiet, name);
     const dls_status status =
-        dls_fit_setting(s->insp, s->set, setting, req->tune, req->share, &o, course, err);
+        dls_fit_setting(s->insp, s->set, setting, req->tune, &req->data, &o, course, err);
     dls_progress_stop(&s->bar);
     s->named[s->n_courses++] = (dls_named_course){name, course};
     DLS_TRY(status);
@@ -223,6 +225,7 @@ enum {
     OPT_ARCH,
     OPT_INIT,
     OPT_SHARE,
+    OPT_LOG_FLOOR,
     OPT_EPOCHS,
     OPT_PATIENCE,
     OPT_BATCH,
@@ -271,7 +274,9 @@ static bool take_number(int opt, request *req)
     int64_t n = 0;
     switch (opt) {
     case OPT_SHARE:
-        return real("--share", 1e-6, 1, &req->share);
+        return real("--share", 1e-6, 1, &req->data.share);
+    case OPT_LOG_FLOOR:
+        return real("--log-floor", 0, 1, &req->data.log_floor);
     case OPT_LR:
         return real("--lr", 1e-12, 1e3, &t->adam.lr);
     case OPT_LR_FLOOR:
@@ -296,7 +301,7 @@ static bool take_number(int opt, request *req)
         if (!dls_ui_i64("train", "--seed", optarg, 0, INT64_MAX, &n)) {
             return false;
         }
-        t->seed = (uint64_t)n;
+        t->seed = req->data.seed = (uint64_t)n;
         return true;
     }
 }
@@ -426,6 +431,7 @@ int dls_cmd_train(int argc, char **argv)
         {"arch", required_argument, NULL, OPT_ARCH},
         {"init", required_argument, NULL, OPT_INIT},
         {"share", required_argument, NULL, OPT_SHARE},
+        {"log-floor", required_argument, NULL, OPT_LOG_FLOOR},
         {"epochs", required_argument, NULL, OPT_EPOCHS},
         {"patience", required_argument, NULL, OPT_PATIENCE},
         {"batch", required_argument, NULL, OPT_BATCH},
@@ -455,9 +461,9 @@ int dls_cmd_train(int argc, char **argv)
         return dls_ui_fail(&err);
     }
     req->init = DLS_FIT_RESIDUAL;
-    req->share = 1;
+    req->data = (dls_data_options){.share = 1, .log_floor = 1e-3};
     req->train = dls_train_default();
-    req->train.seed = 42;
+    req->train.seed = req->data.seed = 42;
     int code = -1;
     for (int opt; code < 0 && (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "train")) != -1;) {
         if (opt == 'h') {

@@ -197,7 +197,7 @@ static void test_settings(void **state)
             memcpy(s->tensors.t[i].data, b->data,
                    (size_t)dls_tensor_len(&b->spec) * sizeof *b->data);
         }
-        insp->settings[3].label_scale[DLS_GPU_PEAK] = 4;
+        insp->settings[3].labels.scale[DLS_GPU_PEAK] = 4;
         dls_graph g;
         random_graph(&g, 19, 3, 77, (graph_kind){.density = 0.25});
         const dls_query q[5] = {{0, 3}, {0, -1}, {0, 1}, {0, 2}, {0, 0}};
@@ -214,7 +214,7 @@ static void test_settings(void **state)
             }
         }
         const double scaled = out[0].metric[DLS_GPU_PEAK];
-        insp->settings[3].label_scale[DLS_GPU_PEAK] = 1;
+        insp->settings[3].labels.scale[DLS_GPU_PEAK] = 1;
         ask(insp, &f32, &g, 1, q, 1, out);
         assert_true(scaled == 4 * out[0].metric[DLS_GPU_PEAK]);
         assert_true(out[0].iteration_s ==

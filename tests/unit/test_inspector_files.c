@@ -68,8 +68,9 @@ static void test_round_trip(void **state)
         dls_inspector *a = make(archs[i], 12);
         dls_inspector *b = NULL;
         for (int k = 0; k < DLS_METRICS; k++) {
-            a->label_scale[k] = 1.0 / (k + 3);
-            a->settings[4].label_scale[k] = k + 0.1;
+            a->labels.scale[k] = 1.0 / (k + 3);
+            a->settings[4].labels.scale[k] = k + 0.1;
+            a->settings[4].labels.floor[k] = k % 2 ? 0 : 1e-3;
         }
         a->feature_shift[1] = 0.25;
         a->feature_scale[2] = 1e7;
@@ -99,11 +100,10 @@ static void test_round_trip(void **state)
         for (size_t k = 0; k < 12; k++) {
             assert_string_equal(a->settings[k].name, b->settings[k].name);
             assert_int_equal(a->settings[k].has_conv, b->settings[k].has_conv);
-            assert_memory_equal(a->settings[k].label_scale, b->settings[k].label_scale,
-                                sizeof a->label_scale);
+            assert_memory_equal(&a->settings[k].labels, &b->settings[k].labels, sizeof a->labels);
             same_tensors(&a->settings[k].tensors, &b->settings[k].tensors);
         }
-        assert_memory_equal(a->label_scale, b->label_scale, sizeof a->label_scale);
+        assert_memory_equal(&a->labels, &b->labels, sizeof a->labels);
         assert_true(b->feature_shift[1] == 0.25 && b->feature_scale[2] == 1e7);
         assert_string_equal(b->settings[4].gpu_type, "V100");
         assert_int_equal(b->settings[4].n_workers, 10);
