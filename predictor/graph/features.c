@@ -6,16 +6,36 @@
 #include <math.h>
 #include <string.h>
 
-enum { TENSOR_SIZE, N_NODES, NODE_TYPE, FLOPS, TRAFFIC, PARAMS, N_BACKWARD, N_UPDATE };
+enum {
+    TENSOR_SIZE,
+    N_NODES,
+    NODE_TYPE,
+    FLOPS,
+    TRAFFIC,
+    PARAMS,
+    N_BACKWARD,
+    N_UPDATE,
+    ALL_FLOPS,
+    ALL_TRAFFIC,
+    ALL_UPDATED,
+    ALL_UPDATES,
+    ALL_OUTPUT,
+    ALL_RUNS,
+    VALUE_BYTES
+};
 
 static const struct {
     const char *name;
     bool log; /* of 1 + x: sizes span ten decades */
 } columns[DLS_FEATURES_MAX] = {
-    [TENSOR_SIZE] = {"tensor_size", true}, [N_NODES] = {"n_nodes", false},
-    [NODE_TYPE] = {"node_type", false},    [FLOPS] = {"flops", true},
-    [TRAFFIC] = {"traffic_bytes", true},   [PARAMS] = {"param_bytes", true},
-    [N_BACKWARD] = {"n_backward", false},  [N_UPDATE] = {"n_update", false},
+    [TENSOR_SIZE] = {"tensor_size", true},      [N_NODES] = {"n_nodes", false},
+    [NODE_TYPE] = {"node_type", false},         [FLOPS] = {"flops", true},
+    [TRAFFIC] = {"traffic_bytes", true},        [PARAMS] = {"param_bytes", true},
+    [N_BACKWARD] = {"n_backward", false},       [N_UPDATE] = {"n_update", false},
+    [ALL_FLOPS] = {"all_flops", true},          [ALL_TRAFFIC] = {"all_traffic_bytes", true},
+    [ALL_UPDATED] = {"all_update_bytes", true}, [ALL_UPDATES] = {"all_updates", true},
+    [ALL_OUTPUT] = {"all_output_bytes", true},  [ALL_RUNS] = {"all_runs", true},
+    [VALUE_BYTES] = {"value_bytes", false},
 };
 
 static const int32_t widths[] = {0,
@@ -114,6 +134,7 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
         of_op[i] = code >= 0 ? spec->frequency[code] : spec->fallback;
     }
     memset(x, 0, (size_t)grouping->n_groups * width * sizeof *x);
+    double all[DLS_FEATURES_MAX] = {[VALUE_BYTES] = dls_numeric_bytes(g->info.numeric)};
     int64_t unknown = 0;
     for (int32_t v = 0; v < g->n_nodes; v++) {
         if (grouping->group[v] < 0) {
@@ -132,6 +153,18 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
             row[N_BACKWARD] += node->phase == DLS_PHASE_BACKWARD;
             row[N_UPDATE] += node->phase == DLS_PHASE_UPDATE;
         }
+        all[ALL_FLOPS] += node->flops * node->repeat;
+        all[ALL_TRAFFIC] += (double)(node->read_bytes + node->write_bytes) * node->repeat;
+        if (node->phase == DLS_PHASE_UPDATE && node->param_bytes > 0) {
+            all[ALL_UPDATED] += (double)node->param_bytes;
+            all[ALL_UPDATES] += 1;
+        }
+        all[ALL_OUTPUT] += (double)node->out_bytes;
+        all[ALL_RUNS] += node->repeat;
+    }
+    for (int32_t i = 0; spec->version >= DLS_FEATURES_TOTAL && i < grouping->n_groups; i++) {
+        memcpy(x + (size_t)i * width + ALL_FLOPS, all + ALL_FLOPS,
+               (VALUE_BYTES + 1 - ALL_FLOPS) * sizeof *x);
     }
     dls_free(of_op);
     dls_free(known);

@@ -7,6 +7,11 @@
  *
  *      version 1 (driple)  tensor_size, n_nodes, node_type: Driple's three, in its order
  *      version 2 (work)    and flops, traffic_bytes, param_bytes, n_backward, n_update
+ *      version 3 (total)   and, the same in every row, the whole graph's flops, traffic_bytes,
+ *                          bytes and number of updates (what workers exchange), output_bytes,
+ *                          executions, and the bytes of a value.
+ *                          A network sees logarithms of the groups and would have to learn to add
+ *                          what they stand for
  *
  * Normalised value = f(raw) / scale, f being log(1 + x) for sizes and counts of work and x for the
  * number of nodes and node_type; scale is the greatest f(raw) of the corpus, 1 if that is 0. The
@@ -18,12 +23,13 @@
 #include "dlsim/predictor.h"
 #include "predictor/graph/grouping.h"
 
-#define DLS_FEATURES_MAX 8
+#define DLS_FEATURES_MAX 15
 
 /* XX(id, text, number of columns) */
 #define DLS_FEATURES_MAP(XX)                                                                       \
     XX(DRIPLE, "driple", 3)                                                                        \
-    XX(WORK, "work", 8)
+    XX(WORK, "work", 8)                                                                            \
+    XX(TOTAL, "total", 15)
 
 typedef enum dls_features_version {
     DLS_FEATURES_VERSION_NONE,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Adam (Kingma, Ba, ICLR 2015) with weight decay added to the gradient, as the published training
- * does it, or decoupled from it: AdamW (Loshchilov, Hutter, ICLR 2019). Only the trained parameters of
- * a network move.
+ * does it, or decoupled from it: AdamW (Loshchilov, Hutter, ICLR 2019). Only the trained parameters
+ * of a network move.
  */
 #ifndef DLS_TRAINING_ADAM_H
 #define DLS_TRAINING_ADAM_H

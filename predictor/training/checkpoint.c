@@ -67,8 +67,7 @@ static dls_status put_course(hid_t group, const dls_train_course *course, dls_er
         for (size_t i = 0; i < course->n; i++) {
             data[i] = column_of(&course->epoch[i], c);
         }
-        status =
-            dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err);
+        status = dls_h5io_put_array(group, columns[c], data, (int64_t)course->n, 0, false, err);
     }
     dls_free(data);
     return status;
@@ -176,10 +175,10 @@ static dls_status get_course(hid_t file, const char *path, dls_train_course *cou
         bool is_f32 = false;
         DLS_TRY(
             dls_h5io_get_array(file, columns[k], true, path, &data, &rows, &cols, &is_f32, err));
-        dls_status status = k == 0 || (size_t)rows == course->n
-                                ? dls_grow(&course->epoch, &course->cap, (size_t)rows,
-                                           sizeof *course->epoch, err)
-                                : dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
+        dls_status status =
+            k == 0 || (size_t)rows == course->n
+                ? dls_grow(&course->epoch, &course->cap, (size_t)rows, sizeof *course->epoch, err)
+                : dls_fail(err, DLS_EINPUT, path, "%s has another length", columns[k]);
         course->n = status == DLS_OK ? (size_t)rows : course->n;
         for (size_t i = 0; status == DLS_OK && i < course->n; i++) {
             if (k == 0) {

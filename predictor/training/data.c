@@ -39,8 +39,7 @@ static dls_status room(dls_train_split *s, size_t n, dls_error *err)
     s->graph = dls_alloc_zero(n ? n : 1, sizeof *s->graph);
     s->target = dls_alloc_zero(n ? n : 1, DLS_METRICS * sizeof *s->target);
     s->row = dls_alloc_zero(n ? n : 1, sizeof *s->row);
-    return s->graph && s->target && s->row ? DLS_OK
-                                           : dls_nomem(err, "split", n * DLS_METRICS * 8);
+    return s->graph && s->target && s->row ? DLS_OK : dls_nomem(err, "split", n * DLS_METRICS * 8);
 }
 
 /* Keep a share of the training rows, in their order. */
@@ -118,8 +117,9 @@ static dls_status divide(const dls_dataset *set, const dls_dataset_setting *sett
     DLS_TRY(thin_out(&d->split[DLS_SPLIT_TRAIN], o->share, o->seed, err));
     for (int s = DLS_SPLIT_TRAIN; s <= DLS_SPLIT_VAL; s++) {
         if (d->split[s].n == 0) {
-            return dls_fail(err, DLS_EINPUT, setting->name, "setting %s has no graphs in its %s split",
-                            setting->name, dls_split_name(s));
+            return dls_fail(err, DLS_EINPUT, setting->name,
+                            "setting %s has no graphs in its %s split", setting->name,
+                            dls_split_name(s));
         }
     }
     fill(set, setting, o->log_floor, d);

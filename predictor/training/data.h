@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * One setting of a dataset as a trainer takes it: each split's graphs with their labels as outputs of
- * a network. Published: divided by the greatest of the training split, column by column. Times spread
- * over three decades, most of them in the lowest hundredth of that range, so by default they become
- * logarithms (dls_labels) and only peaks stay shares.
+ * One setting of a dataset as a trainer takes it: each split's graphs with their labels as outputs
+ * of a network. Published: divided by the greatest of the training split, column by column. Times
+ * spread over three decades, most of them in the lowest hundredth of that range, so by default they
+ * become logarithms (dls_labels) and only peaks stay shares.
  */
 #ifndef DLS_TRAINING_DATA_H
 #define DLS_TRAINING_DATA_H
@@ -32,9 +32,9 @@ typedef struct dls_data_options {
 } dls_data_options;
 
 /* A share of the training split is the first of a seeded order (the rest is left out, and does
- * not count for the scale). A column that is 0 throughout the training split gets scale 1 and stays:
- * jobs of one GPU send nothing. EINPUT: a label that is not finite or below 0, an empty training or
- * validation split. */
+ * not count for the scale). A column that is 0 throughout the training split gets scale 1 and
+ * stays: jobs of one GPU send nothing. EINPUT: a label that is not finite or below 0, an empty
+ * training or validation split. */
 dls_status dls_train_data_create(const dls_dataset *set, size_t setting, const dls_data_options *o,
                                  dls_train_data **out, dls_error *err) DLS_MUST_CHECK;
 void dls_train_data_destroy(dls_train_data *data); /* NULL-safe */

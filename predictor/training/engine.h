@@ -26,14 +26,14 @@ typedef struct dls_step_sample {
 
 typedef struct dls_step_block {
     const dls_step_sample *sample;
-    size_t n;             /* all graphs have one number of nodes */
-    double weight;        /* d loss / d output = weight (output - target) */
-    double dropout;       /* chance that an element of a layer's output is zeroed; 0: none */
-    bool keep;            /* what backward needs, rather than computing it again */
-    double *out;          /* [n][n_outputs] */
-    void *gradient;       /* [gradient_bytes], NULL: forward only */
-    double *dx;           /* [n][n_nodes][n_features] d loss / d features; NULL: not wanted. Samples
-                             begin at the features then. */
+    size_t n;       /* all graphs have one number of nodes */
+    double weight;  /* d loss / d output = weight (output - target) */
+    double dropout; /* chance that an element of a layer's output is zeroed; 0: none */
+    bool keep;      /* what backward needs, rather than computing it again */
+    double *out;    /* [n][n_outputs] */
+    void *gradient; /* [gradient_bytes], NULL: forward only */
+    double *dx;     /* [n][n_nodes][n_features] d loss / d features; NULL: not wanted. Samples
+                       begin at the features then. */
 } dls_step_block;
 
 typedef struct dls_step_engine {

@@ -187,8 +187,8 @@ static dls_status fill(const dls_dataset *set, const dls_dataset_setting *s, dls
         }
     }
     if (y->n == 0 || n_train == 0) {
-        return dls_fail(err, DLS_EINPUT, s->name, "setting %s has no graphs in its %s split", s->name,
-                        dls_split_name(y->n == 0 ? (int)split : DLS_SPLIT_TRAIN));
+        return dls_fail(err, DLS_EINPUT, s->name, "setting %s has no graphs in its %s split",
+                        s->name, dls_split_name(y->n == 0 ? (int)split : DLS_SPLIT_TRAIN));
     }
     DLS_TRY(room(y, s, err));
     DLS_TRY(describe_all(set, s, b, err));

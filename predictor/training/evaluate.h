@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * How far predictions are from labels, and what they are to be measured by: the noise of the labels,
- * the mean of the training split, the nearest training graph.
+ * How far predictions are from labels, and what they are to be measured by: the noise of the
+ * labels, the mean of the training split, the nearest training graph.
  */
 #ifndef DLS_TRAINING_EVALUATE_H
 #define DLS_TRAINING_EVALUATE_H
@@ -34,18 +34,19 @@ dls_status dls_error_table_fill(const double *predicted, const double *label,
 /* The rows of a setting's split, and what simple predictors say of them. All [n][DLS_METRICS]. */
 typedef struct dls_yardsticks {
     size_t n;
-    size_t *row;       /* of the setting */
-    dls_graph *graph;  /* [n], their arrays borrowed from the dataset */
+    size_t *row;      /* of the setting */
+    dls_graph *graph; /* [n], their arrays borrowed from the dataset */
     double *label;
-    double *truth;     /* labels without noise; NULL if the dataset does not know */
-    double *mean;      /* of the training split */
-    double *nearest;   /* labels of the training graph with the least distance */
+    double *truth;       /* labels without noise; NULL if the dataset does not know */
+    double *mean;        /* of the training split */
+    double *nearest;     /* labels of the training graph with the least distance */
     double *iteration_s; /* [n] */
     double *model_s;     /* [n] operator model; NULL if the dataset does not know */
 } dls_yardsticks;
 
-/* Distance of two graphs: Euclidean over sum, mean and maximum of every feature, nodes and edges, each
- * divided by its deviation over the training split. EINPUT: the split is empty. O(n * train). */
+/* Distance of two graphs: Euclidean over sum, mean and maximum of every feature, nodes and edges,
+ * each divided by its deviation over the training split. EINPUT: the split is empty. O(n * train).
+ */
 dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_split split,
                                  dls_yardsticks **out, dls_error *err) DLS_MUST_CHECK;
 void dls_yardsticks_destroy(dls_yardsticks *y); /* NULL-safe */

@@ -10,14 +10,10 @@
 
 /* How new weights are drawn. As published every layer halves what it is given, so that nothing of a
  * graph reaches the readout of a deep network and training stands still for thousands of epochs.
- * Residual: the candidate state of the GRU begins as the state before, its gate lets a quarter of the
- * convolution in, convolutions keep the variance (He et al., ICCV 2015), linear layers are Xavier's at
- * gain 1. docs/training.md has the curves. */
-typedef enum dls_fit_init {
-    DLS_FIT_PUBLISHED,
-    DLS_FIT_RESIDUAL,
-    DLS_FIT_INITS
-} dls_fit_init;
+ * Residual: the candidate state of the GRU begins as the state before, its gate lets a quarter of
+ * the convolution in, convolutions keep the variance (He et al., ICCV 2015), linear layers are
+ * Xavier's at gain 1. docs/training.md has the curves. */
+typedef enum dls_fit_init { DLS_FIT_PUBLISHED, DLS_FIT_RESIDUAL, DLS_FIT_INITS } dls_fit_init;
 extern const char *const dls_fit_init_names[DLS_FIT_INITS + 1];
 
 /* A new inspector for the dataset's features: arch with n_features set, weights drawn by seed, the

@@ -3,9 +3,9 @@
  * One training engine. The including file defines REAL, ENGINE_NAME, ENGINE_ISA and, for a vector
  * instruction set, ENGINE_AVX2 or ENGINE_AVX512, and is compiled with the flags that go with it.
  *
- *     each graph:  features or start --layers--> nodes        (states kept; gates too, or again later)
- *     the block:   nodes --readout, MLP--> out, loss --> gradient of the nodes
- *     each graph:  gradient of the nodes --layers backwards--> gradient of the parameters
+ *     each graph:  features or start --layers--> nodes        (states kept; gates too, or again
+ * later) the block:   nodes --readout, MLP--> out, loss --> gradient of the nodes each graph:
+ * gradient of the nodes --layers backwards--> gradient of the parameters
  */
 #include "base/alloc.h"
 #include "base/rng.h"
@@ -53,8 +53,8 @@ typedef struct slot {
 typedef struct work {
     view v;
     REAL *norm_value, *norm_diag;
-    REAL *state;    /* [graphs][layers + 1][N][ld] */
-    REAL *slots;    /* [graphs][layers] or one, slot_reals each */
+    REAL *state; /* [graphs][layers + 1][N][ld] */
+    REAL *slots; /* [graphs][layers] or one, slot_reals each */
     size_t slot_reals;
     REAL *dstate[2]; /* [N][ld] */
     REAL *dy;        /* [N][ld] */
@@ -181,7 +181,8 @@ static size_t step_work_bytes(const void *state, int32_t n_nodes, int64_t edges,
     return lay_out(p, &x, NULL, &w);
 }
 
-/* ---- a graph's layers ------------------------------------------------------------------------- */
+/* ---- a graph's layers -------------------------------------------------------------------------
+ */
 
 typedef struct run {
     const packed *p;
@@ -496,7 +497,8 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     const bool pool_trained = p->net->lstm >= 0        ? p->lin[p->net->lstm].map->trained
                               : p->net->attention >= 0 ? p->lin[p->net->attention].map->trained
                                                        : false;
-    const bool layers_trained = block->dx || dls_trainee_frozen_layers(p->net, r.x.depth) < r.x.depth;
+    const bool layers_trained =
+        block->dx || dls_trainee_frozen_layers(p->net, r.x.depth) < r.x.depth;
     if (!pool_trained && !layers_trained) {
         return;
     }
@@ -510,7 +512,8 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     }
 }
 
-/* ---- the state before the trained layers -------------------------------------------------------- */
+/* ---- the state before the trained layers --------------------------------------------------------
+ */
 
 static size_t step_start_bytes(const void *state, int32_t n_nodes)
 {

@@ -24,12 +24,12 @@ typedef struct conv_args {
     const lin *c; /* of the first map */
     const REAL *in;
     int32_t in_width;
-    bool first;  /* layer 0 */
-    REAL *agg;   /* [N][ld], GCN: between forward and backward */
-    REAL *y;     /* [N][ld] */
-    REAL *dy;    /* [N][ld] */
-    REAL *din;   /* [N][ld] or NULL */
-    REAL *grad;  /* the gradient buffer */
+    bool first; /* layer 0 */
+    REAL *agg;  /* [N][ld], GCN: between forward and backward */
+    REAL *y;    /* [N][ld] */
+    REAL *dy;   /* [N][ld] */
+    REAL *din;  /* [N][ld] or NULL */
+    REAL *grad; /* the gradient buffer */
 } conv_args;
 
 static void turn(view *v)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The PNA layer forward and backward on one graph (what is computed: predictor/driple/cpu_mpnn.inc.h,
- * "meant"). Backward forms the messages of a node again rather than keep them.
+ * The PNA layer forward and backward on one graph (what is computed:
+ * predictor/driple/cpu_mpnn.inc.h, "meant"). Backward forms the messages of a node again rather
+ * than keep them.
  */
 
 /* dm [m + 1][ldm] += what the gradient of one aggregate says of each message; row m is M_ii. */
@@ -75,7 +76,8 @@ static void aggregate_back(dls_aggregator kind, const inbox *b, const REAL *dout
             case DLS_AGG_VAR:
             case DLS_AGG_STD:
                 d = var > 0 ? 2 * w * (v - mean) / b->sum : 0;
-                d *= kind == DLS_AGG_STD ? (REAL)(0.5 / sqrt((double)(var < 0 ? 0 : var) + 1e-5)) : 1;
+                d *= kind == DLS_AGG_STD ? (REAL)(0.5 / sqrt((double)(var < 0 ? 0 : var) + 1e-5))
+                                         : 1;
                 break;
             case DLS_AGG_SOFTMAX:
             case DLS_AGG_SOFTMIN:

@@ -2,8 +2,8 @@
  *
  * A network's parameters as an engine computes with them: each map as w [k][np] for the way forward
  * and transposed in panels for the way back, np being its chunks padded to 16 each; the recurrent
- * cells once more in the blocked form of their fused kernels. A gradient is one buffer in which each
- * map has its w and b in the same layout. Padding is 0 everywhere.
+ * cells once more in the blocked form of their fused kernels. A gradient is one buffer in which
+ * each map has its w and b in the same layout. Padding is 0 everywhere.
  */
 
 typedef struct lin {
@@ -17,7 +17,7 @@ typedef struct lin {
 
 typedef struct packed {
     const dls_trainee *net;
-    lin *lin; /* [n_maps] */
+    lin *lin;                     /* [n_maps] */
     int32_t hp, ld, ldg, dp, ldm; /* H, a state, gates, readout, MLP activations: padded */
     cell gru, lstm;
     REAL *gru_bias, *lstm_bias, *cell_w[4];
@@ -131,7 +131,8 @@ static void load_lin(const dls_trainee *net, lin *l)
             const size_t row = (size_t)(m->chunk[c] * m->width + u);
             for (int32_t i = 0; i < m->k; i++) {
                 double w = v[m->w + (size_t)i * m->in_step + row * m->out_step];
-                w += m->w2 == DLS_NOWHERE ? 0 : v[m->w2 + (size_t)i * m->in_step + row * m->out_step2];
+                w += m->w2 == DLS_NOWHERE ? 0
+                                          : v[m->w2 + (size_t)i * m->in_step + row * m->out_step2];
                 l->w[lin_at(l, i, c, u)] = (REAL)w;
             }
             if (m->b != DLS_NOWHERE) {

@@ -7,17 +7,17 @@
  */
 
 typedef struct readout {
-    REAL *nodes;  /* [B][N][dp] */
-    REAL *dnodes; /* [B][N][dp] their gradient */
-    REAL *turned; /* [B][dp][np] X^T */
+    REAL *nodes;     /* [B][N][dp] */
+    REAL *dnodes;    /* [B][N][dp] their gradient */
+    REAL *turned;    /* [B][dp][np] X^T */
     REAL *h, *c, *r; /* [T + 1][B][dp] */
-    REAL *gates;  /* [T][B][ldk] i, f, g, o, tanh(c); then the gradient of the first four */
-    REAL *a, *de; /* [T][B][np] attention, gradient of its scores */
-    REAL *dr;     /* [T][B][dp] gradient of the read vector */
-    REAL *dh, *dc; /* [B][dp] */
-    REAL *row;    /* [larger of np and dp] */
-    REAL *pooled; /* [B][ldm] then every activation of the MLP: [mlp_layers + 1][B][ldm] */
-    REAL *dact[2]; /* [B][ldm] */
+    REAL *gates;     /* [T][B][ldk] i, f, g, o, tanh(c); then the gradient of the first four */
+    REAL *a, *de;    /* [T][B][np] attention, gradient of its scores */
+    REAL *dr;        /* [T][B][dp] gradient of the read vector */
+    REAL *dh, *dc;   /* [B][dp] */
+    REAL *row;       /* [larger of np and dp] */
+    REAL *pooled;    /* [B][ldm] then every activation of the MLP: [mlp_layers + 1][B][ldm] */
+    REAL *dact[2];   /* [B][ldm] */
     ptrdiff_t ldk, np;
     int32_t steps;
 } readout;
@@ -176,7 +176,8 @@ static void set2set_backward(const pool_args *q, const REAL *dpooled)
     }
 }
 
-/* ---- one pass over the nodes ------------------------------------------------------------------ */
+/* ---- one pass over the nodes ------------------------------------------------------------------
+ */
 
 static void attention_weights(const pool_args *q, ptrdiff_t b, REAL *w)
 {

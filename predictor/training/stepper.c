@@ -24,13 +24,13 @@ struct dls_stepper {
     const dls_step_engine *engine;
     void *state;
     int32_t threads;
-    void **memory; /* [threads] */
-    size_t *bytes; /* [threads] */
+    void **memory;   /* [threads] */
+    size_t *bytes;   /* [threads] */
     void **gradient; /* [n_gradients] one per piece */
     size_t n_gradients, cap_gradients;
     piece *pieces;
     size_t n_pieces, cap_pieces;
-    size_t *order; /* samples by number of nodes, otherwise as given */
+    size_t *order;           /* samples by number of nodes, otherwise as given */
     dls_step_sample *sample; /* in that order */
     double *out;
     size_t cap_order, cap_sample, cap_out;
@@ -68,9 +68,9 @@ dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options 
     s->threads = s->threads > THREADS_MAX ? THREADS_MAX : s->threads;
     s->memory = dls_alloc_zero((size_t)s->threads, sizeof *s->memory);
     s->bytes = dls_alloc_zero((size_t)s->threads, sizeof *s->bytes);
-    const dls_status status =
-        s->memory && s->bytes ? engine->open(net, &s->state, err)
-                              : dls_nomem(err, "threads", (size_t)s->threads * sizeof(void *));
+    const dls_status status = s->memory && s->bytes
+                                  ? engine->open(net, &s->state, err)
+                                  : dls_nomem(err, "threads", (size_t)s->threads * sizeof(void *));
     if (status != DLS_OK) {
         dls_stepper_destroy(s);
         return status;
@@ -153,7 +153,8 @@ static void extent(const dls_graph *g, int64_t *edges, int32_t *degree)
 dls_status dls_stepper_start(dls_stepper *s, const dls_graph *g, void **out, dls_error *err)
 {
     *out = NULL;
-    const int32_t layers = dls_trainee_frozen_layers(s->net, dls_arch_layers(&s->net->arch, g->n_nodes));
+    const int32_t layers =
+        dls_trainee_frozen_layers(s->net, dls_arch_layers(&s->net->arch, g->n_nodes));
     if (layers == 0 || s->net->arch.skip) {
         return DLS_OK;
     }
@@ -274,15 +275,14 @@ static void *work(void *arg)
             return NULL;
         }
         const piece *p = &s->pieces[i];
-        const dls_step_block block = {
-            .sample = s->sample + p->first,
-            .n = p->n,
-            .weight = 2.0 / ((double)t->batch->n * (double)outputs),
-            .dropout = t->batch->dropout,
-            .keep = p->keep,
-            .out = s->out + p->first * outputs,
-            .gradient = t->batch->gradient ? s->gradient[i] : NULL,
-            .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
+        const dls_step_block block = {.sample = s->sample + p->first,
+                                      .n = p->n,
+                                      .weight = 2.0 / ((double)t->batch->n * (double)outputs),
+                                      .dropout = t->batch->dropout,
+                                      .keep = p->keep,
+                                      .out = s->out + p->first * outputs,
+                                      .gradient = t->batch->gradient ? s->gradient[i] : NULL,
+                                      .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
         s->engine->run(s->state, s->memory[seat], &block);
     }
 }

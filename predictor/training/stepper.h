@@ -38,9 +38,10 @@ typedef struct dls_batch {
     const dls_step_sample *sample;
     size_t n;
     double dropout;
-    double *out;      /* [n][n_outputs] */
-    double *gradient; /* [n_values] of the mean squared error over n * n_outputs; NULL: not wanted */
-    double **dx;      /* [n] d loss / d features of each; NULL: not wanted */
+    double *out; /* [n][n_outputs] */
+    double
+        *gradient; /* [n_values] of the mean squared error over n * n_outputs; NULL: not wanted */
+    double **dx;   /* [n] d loss / d features of each; NULL: not wanted */
 } dls_batch;
 
 /* *loss: mean squared error over the samples that have a target (all must, for a gradient). Memory:

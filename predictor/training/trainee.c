@@ -279,7 +279,7 @@ static dls_status fill(builder *b, dls_error *err)
 }
 
 dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dls_tune tune,
-                          dls_trainee **out, dls_error *err)
+                              dls_trainee **out, dls_error *err)
 {
     *out = NULL;
     const dls_arch *a = &insp->arch;

@@ -5,7 +5,8 @@
  * back by the same maps, so optimisers and files know nothing of an engine's layout.
  *
  *     base:      conv_0 conv_1 gru pool mlp                      all trained
- *     transfer:  conv_0 conv_1 gru pool (the base's, frozen)     conv_2 and mlp of the setting trained
+ *     transfer:  conv_0 conv_1 gru pool (the base's, frozen)     conv_2 and mlp of the setting
+ * trained
  */
 #ifndef DLS_TRAINING_TRAINEE_H
 #define DLS_TRAINING_TRAINEE_H
@@ -68,15 +69,15 @@ typedef struct dls_trainee {
 } dls_trainee;
 
 /* The network of an inspector, ready to be tuned: parameters are copied from setting_idx (or from
- * the base where the setting has none). EINPUT: reference behaviour is not trained (docs/training.md);
- * a tuning that needs repeated layers where there are none. */
+ * the base where the setting has none). EINPUT: reference behaviour is not trained
+ * (docs/training.md); a tuning that needs repeated layers where there are none. */
 dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dls_tune tune,
-                          dls_trainee **out, dls_error *err) DLS_MUST_CHECK;
+                              dls_trainee **out, dls_error *err) DLS_MUST_CHECK;
 void dls_trainee_destroy(dls_trainee *net); /* NULL-safe */
 
-/* Values, rounded to float32: what was trained of the base into the inspector's base (setting NULL),
- * or the MLP and the own convolution into the setting of that name, made if missing. EINPUT if a
- * value is not finite: nothing is changed then. */
+/* Values, rounded to float32: what was trained of the base into the inspector's base (setting
+ * NULL), or the MLP and the own convolution into the setting of that name, made if missing. EINPUT
+ * if a value is not finite: nothing is changed then. */
 dls_status dls_trainee_store(const dls_trainee *net, dls_inspector *insp, const char *setting,
                              dls_error *err) DLS_MUST_CHECK;
 

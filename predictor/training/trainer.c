@@ -284,10 +284,12 @@ dls_status dls_train(dls_trainee *net, const dls_train_data *data, const dls_tra
                      dls_train_course *course, dls_error *err)
 {
     *course = (dls_train_course){0};
-    if (o->batch < 1 || o->epochs < 1 || !(o->adam.lr > 0) || !(o->dropout >= 0 && o->dropout < 1)) {
-        return dls_fail(err, DLS_EINPUT, NULL,
-                        "batch and epochs must be at least 1, the learning rate above 0, dropout in "
-                        "0..1");
+    if (o->batch < 1 || o->epochs < 1 || !(o->adam.lr > 0) ||
+        !(o->dropout >= 0 && o->dropout < 1)) {
+        return dls_fail(
+            err, DLS_EINPUT, NULL,
+            "batch and epochs must be at least 1, the learning rate above 0, dropout in "
+            "0..1");
     }
     training t = {.net = net, .data = data, .o = o, .course = course};
     dls_status status = set_up(&t, err);

@@ -12,7 +12,7 @@
 #include "predictor/training/stepper.h"
 
 typedef struct dls_train_epoch {
-    int32_t epoch; /* from 1 */
+    int32_t epoch;     /* from 1 */
     double train_loss; /* mean over the epoch's graphs, each as its batch saw it */
     double val_loss;
     double best_loss;
@@ -27,8 +27,9 @@ typedef struct dls_train_options {
     int32_t patience; /* epochs in a row without a new best; 0: never stop early */
     int32_t batch;
     double dropout;
-    bool in_order; /* batches as stored, as published; else shuffled every epoch */
-    double lr_floor; /* the rate falls along a half cosine to this share of lr at `epochs`; 1: constant */
+    bool in_order;   /* batches as stored, as published; else shuffled every epoch */
+    double lr_floor; /* the rate falls along a half cosine to this share of lr at `epochs`; 1:
+                        constant */
     uint64_t seed;
     const char *checkpoint; /* written there every checkpoint_every epochs and when stopped; NULL */
     int32_t checkpoint_every;
@@ -44,14 +45,14 @@ dls_train_options dls_train_default(void);
 typedef struct dls_train_course {
     dls_train_epoch *epoch; /* [n] */
     size_t n, cap;
-    double start_s;         /* what computing the frozen layers once took */
-    size_t bytes;           /* working memory at its greatest */
+    double start_s; /* what computing the frozen layers once took */
+    size_t bytes;   /* working memory at its greatest */
 } dls_train_course;
 void dls_train_course_fini(dls_train_course *course);
 
-/* On return the network has its best values, those of the least validation loss. EINPUT: a loss that
- * is not finite (the values are those of the best epoch before, if any), a checkpoint of another
- * training; EINTERRUPTED, ENOMEM, EOUTPUT. *course is to be released in any case. */
+/* On return the network has its best values, those of the least validation loss. EINPUT: a loss
+ * that is not finite (the values are those of the best epoch before, if any), a checkpoint of
+ * another training; EINTERRUPTED, ENOMEM, EOUTPUT. *course is to be released in any case. */
 dls_status dls_train(dls_trainee *net, const dls_train_data *data, const dls_train_options *o,
                      dls_train_course *course, dls_error *err) DLS_MUST_CHECK;
 

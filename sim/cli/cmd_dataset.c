@@ -34,7 +34,7 @@ static const char help[] =
     "      --grouping=none|uniform|proportional   (uniform)\n"
     "      --groups=N           groups per graph (100)\n"
     "      --group-batch=N      graphs that share a number of groups (proportional; 32)\n"
-    "      --features=driple|work   three columns per group, or eight (work)\n"
+    "      --features=driple|work|total   3, 8 or 15 columns per group (work)\n"
     "      --interval=SECONDS   between samples (default: a 64th of the step)\n"
     "      --samples=N          per label (1024)\n"
     "      --noise=X            standard deviation of a sample's factor (0.02)\n"
@@ -234,20 +234,23 @@ static bool take_word(int opt, request *req)
                              optarg),
                 false);
     }
-    const bool split = opt == OPT_SPLIT;
-    const char *const first = split ? "family" : "driple", *const second =
-                                                               split ? "random" : "work";
-    const bool is_first = strcmp(optarg, first) == 0;
-    if (!is_first && strcmp(optarg, second) != 0) {
-        dls_ui_usage("dataset", "%s=%s: %s or %s", split ? "--split" : "--features", optarg, first,
-                     second);
+    if (opt == OPT_FEATURES) {
+        static const char *const versions[] = {"", "driple", "work", "total"};
+        for (int v = DLS_FEATURES_DRIPLE; v < DLS_FEATURES_VERSION_END; v++) {
+            if (strcmp(optarg, versions[v]) == 0) {
+                req->corpus.features = (dls_features_version)v;
+                return true;
+            }
+        }
+        dls_ui_usage("dataset", "--features=%s: driple, work or total", optarg);
         return false;
     }
-    if (split) {
-        req->corpus.split = is_first ? DLS_SPLIT_BY_FAMILY : DLS_SPLIT_AT_RANDOM;
-    } else {
-        req->corpus.features = is_first ? DLS_FEATURES_DRIPLE : DLS_FEATURES_WORK;
+    const bool by_family = strcmp(optarg, "family") == 0;
+    if (!by_family && strcmp(optarg, "random") != 0) {
+        dls_ui_usage("dataset", "--split=%s: family or random", optarg);
+        return false;
     }
+    req->corpus.split = by_family ? DLS_SPLIT_BY_FAMILY : DLS_SPLIT_AT_RANDOM;
     return true;
 }
 

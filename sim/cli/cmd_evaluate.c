@@ -15,7 +15,8 @@
 static const char help[] =
     "Usage: dlsim evaluate --weights=W.h5 --dataset=D.h5 [OPTION]...\n"
     "\n"
-    "Errors of an inspector on the test split of every setting that file and dataset share, beside\n"
+    "Errors of an inspector on the test split of every setting that file and dataset share, "
+    "beside\n"
     "the labels' own noise, the mean of the training split and the nearest training graph.\n"
     "\n"
     "      --weights=W.h5      inspector file (see dlsim train)\n"
@@ -28,7 +29,8 @@ static const char help[] =
     "      --threads=N         (one per core)\n"
     "  -h, --help              show this and leave\n"
     "\n"
-    "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum in JSON),\n"
+    "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum in "
+    "JSON),\n"
     "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n";
 
 typedef struct request {
@@ -67,8 +69,8 @@ static dls_status predict(session *s, const dls_yardsticks *y, int32_t as, doubl
 {
     dls_query *query = dls_alloc(y->n * sizeof *query);
     dls_profile *profile = dls_alloc(y->n * sizeof *profile);
-    dls_status status = query && profile ? DLS_OK
-                                         : dls_nomem(err, "predictions", y->n * sizeof *profile);
+    dls_status status =
+        query && profile ? DLS_OK : dls_nomem(err, "predictions", y->n * sizeof *profile);
     for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
         query[i] = (dls_query){(int32_t)i, as};
     }
@@ -243,8 +245,8 @@ static int evaluate(const request *req)
 {
     dls_error err = {0};
     session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
-    dls_status status = s.result ? judge_all(&s, &err)
-                                 : dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged));
+    dls_status status =
+        s.result ? judge_all(&s, &err) : dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged));
     if (status == DLS_OK && req->json) {
         print_json(&s);
     } else if (status == DLS_OK) {

@@ -29,12 +29,14 @@ static const char help[] =
     "      --settings=all      every setting of the dataset that the base does not have\n"
     "      --base=W.h5         start from this inspector\n"
     "      --transfer          the same as --tune=conv+mlp\n"
-    "      --tune=base|conv+mlp|mlp|conv+gru|all   what is trained of the base: everything; a copy\n"
+    "      --tune=base|conv+mlp|mlp|conv+gru|all   what is trained of the base: everything; a "
+    "copy\n"
     "                          of the later layers and the MLP; the MLP; ...\n"
     "      --arch=\"KEY=VALUE..\"   of a new inspector (docs/inspector-files.md)\n"
     "      --init=residual|published   how new weights are drawn (residual)\n"
     "      --share=X           use this share of the training graphs (1)\n"
-    "      --log-floor=X       times are trained as logarithms, with a floor of this share of their\n"
+    "      --log-floor=X       times are trained as logarithms, with a floor of this share of "
+    "their\n"
     "                          greatest (0.001); 0: as shares of the greatest, as published\n"
     "      --epochs=N          at most (10000)\n"
     "      --patience=N        epochs without a better validation loss until it ends (1000)\n"
@@ -104,8 +106,8 @@ static bool progress(void *user, const dls_train_epoch *e)
         const double waited = (double)(e->epoch - e->best_epoch) / (double)req->train.patience;
         frac = waited > frac ? waited : frac;
     }
-    snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g, best %.3g", (int)e->epoch,
-             e->train_loss, e->val_loss, e->best_loss);
+    snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g, best %.3g",
+             (int)e->epoch, e->train_loss, e->val_loss, e->best_loss);
     dls_progress_draw(&s->bar, ((double)s->done + frac) / (double)s->n_settings, detail);
     return interrupts == 0;
 }

@@ -94,11 +94,8 @@ static void start(trained *t, const char *group, bool f64, const char *isa, dls_
         t->sample[i] = (dls_step_sample){.graph = &graphs[i], .target = target[i]};
         t->dx_of[i] = t->dx[i];
     }
-    t->batch = (dls_batch){.sample = t->sample,
-                           .n = GRAPHS,
-                           .out = t->out,
-                           .gradient = t->gradient,
-                           .dx = t->dx_of};
+    t->batch = (dls_batch){
+        .sample = t->sample, .n = GRAPHS, .out = t->out, .gradient = t->gradient, .dx = t->dx_of};
 }
 
 static void stop(trained *t)
@@ -182,8 +179,7 @@ static void test_gradients_f32(void **state)
     }
 }
 
-static void trajectory(const char *weights, const char *run, double lr, double decay,
-                       dls_tune tune)
+static void trajectory(const char *weights, const char *run, double lr, double decay, dls_tune tune)
 {
     trained t;
     char group[64];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The backward pass of every convolution, pooling and option against central differences of the
- * loss, in float64; and what must not change a gradient: threads, what is kept, where a pass starts.
+ * loss, in float64; and what must not change a gradient: threads, what is kept, where a pass
+ * starts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -69,8 +70,8 @@ static void set_up(fixture *f, const char *arch_text, dls_tune tune, bool f64, i
         for (int k = 0; k < DLS_METRICS; k++) {
             f->target[i][k] = dls_rng_unit(&rng);
         }
-        f->sample[i] = (dls_step_sample){
-            .graph = &f->graph[i], .target = f->target[i], .noise = (uint64_t)i};
+        f->sample[i] =
+            (dls_step_sample){.graph = &f->graph[i], .target = f->target[i], .noise = (uint64_t)i};
         f->dx[i] = calloc((size_t)nodes[i] * (size_t)arch.n_features, sizeof(double));
         assert_non_null(f->dx[i]);
     }
@@ -162,8 +163,8 @@ static void check(const char *arch, dls_tune tune, double dropout, bool weighted
     for (int g = 0; g < GRAPHS; g++) {
         double *x = (double *)(uintptr_t)f.graph[g].x;
         for (int k = 0; k < 6; k++) {
-            const size_t i = (size_t)dls_rng_below(
-                &rng, (uint64_t)f.graph[g].n_nodes * (uint64_t)f.graph[g].n_features);
+            const size_t i = (size_t)dls_rng_below(&rng, (uint64_t)f.graph[g].n_nodes *
+                                                             (uint64_t)f.graph[g].n_features);
             double slope = 0;
             if (slope_of(&f, &x[i], &slope)) {
                 compared++;
@@ -268,8 +269,8 @@ static void test_threads(void **state)
 static void test_recomputed(void **state)
 {
     (void)state;
-    static const char *const archs[] = {"hidden=16 depth=N", "conv=gin hidden=16", "conv=gat hidden=16",
-                                        "conv=mpnn hidden=16"};
+    static const char *const archs[] = {"hidden=16 depth=N", "conv=gin hidden=16",
+                                        "conv=gat hidden=16", "conv=mpnn hidden=16"};
     for (int q = 0; q < 4; q++) {
         fixture f;
         set_up(&f, archs[q], DLS_TUNE_BASE, false, 1, false);
@@ -319,7 +320,8 @@ static void test_refused(void **state)
     assert_non_null(strstr(e.msg, "reference"));
     dls_inspector_destroy(insp);
     arch = dls_arch_default();
-    assert_int_equal(dls_arch_parse(&arch, "hidden=16 depth=fixed n_layers=2 shared=0", &e), DLS_OK);
+    assert_int_equal(dls_arch_parse(&arch, "hidden=16 depth=fixed n_layers=2 shared=0", &e),
+                     DLS_OK);
     assert_int_equal(dls_inspector_create(&arch, &insp, &e), DLS_OK);
     assert_int_equal(dls_inspector_randomise(insp, 1, 0, 1, &e), DLS_OK);
     assert_int_equal(dls_trainee_create(insp, DLS_SETTING_BASE, DLS_TUNE_CONV_MLP, &net, &e),
