@@ -76,7 +76,7 @@ static inline void tiny_inspector(const char *path, const tiny_setting *settings
         s->n_workers = settings[i].n_workers;
         s->n_nodes = settings[i].n_nodes;
         for (int k = 0; k < DLS_METRICS; k++) {
-            s->label_scale[k] = 1 + i; /* settings differ by more than their noise */
+            s->labels.scale[k] = 1 + i; /* settings differ by more than their noise */
         }
     }
     if (features) {
