@@ -243,13 +243,13 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
 static dls_status ask_models(dls_whatif *w, const dls_whatif_question *q, size_t n,
                              dls_whatif_answer *out, dls_error *err)
 {
+    dls_workload work;
     dls_status status = DLS_OK;
+    DLS_TRY(dls_model_workload(&w->names, w->p.numeric, &work, err));
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        dls_workload work;
-        DLS_TRY(dls_model_workload(&w->names, w->p.numeric, &work, err));
         status = ask_model(w, &q[i], &work, &out[i].forecast, err);
-        dls_workload_fini(&work);
     }
+    dls_workload_fini(&work);
     return status;
 }
 
