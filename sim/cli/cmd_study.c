@@ -231,12 +231,13 @@ static int run(study *s)
                        s->s.done.n - s->s.done.finished);
         code = dls_ui_fail(&err);
     }
-    if (code >= 0) {
+    const int failed = code;
+    if (code >= 0 && (s->s.done.failed == 0 || s->s.done.finished == 0)) {
         return code;
     }
+    /* Those that failed have been reported; the rest is worth a look all the same. */
     char merged[4200];
-    const bool quiet = s->s.o.quiet;
-    s->s.o.quiet = quiet || *s->scratch;
+    s->s.o.quiet = s->s.o.quiet || *s->scratch;
     snprintf(merged, sizeof merged, "%s/%s.h5", s->s.folder, s->s.sweep->name);
     code = dls_sweeping_merge(&s->s, NULL, false);
     if (code != 0) {
@@ -246,7 +247,10 @@ static int run(study *s)
     if (status == DLS_OK) {
         status = dls_comparing_show(&s->c, s->s.o.json, &err);
     }
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    if (status != DLS_OK) {
+        return dls_ui_fail(&err);
+    }
+    return failed < 0 ? 0 : failed;
 }
 
 int dls_cmd_study(int argc, char **argv)

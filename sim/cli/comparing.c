@@ -180,6 +180,13 @@ static dls_status show_runs(const dls_comparing *c, const dls_compare_member *me
     return status;
 }
 
+static dls_status show_designs(const dls_comparing *c, const dls_compare_member *members,
+                               const dls_compare_options *options, bool json, dls_error *err)
+{
+    return json ? dls_compare_designs_json(stdout, members, c->n, options, err)
+                : dls_compare_designs_print(stdout, members, c->n, options, err);
+}
+
 dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
 {
     dls_compare_member *members = dls_alloc(c->n * sizeof *members);
@@ -197,14 +204,15 @@ dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
         several = several || e->replica > 0;
     }
     warn(c, members);
-    const dls_compare_options options = {c->baseline, c->n_baselines};
-    dls_status status;
-    if (!several && c->n_baselines == 0) {
-        status = show_runs(c, members, json, err);
-    } else if (json) {
-        status = dls_compare_designs_json(stdout, members, c->n, &options, err);
-    } else {
-        status = dls_compare_designs_print(stdout, members, c->n, &options, err);
+    dls_compare_options options = {c->baseline, c->n_baselines};
+    dls_status status = !several && c->n_baselines == 0
+                            ? show_runs(c, members, json, err)
+                            : show_designs(c, members, &options, json, err);
+    if (status == DLS_EUSAGE && c->file_baselines) {
+        /* The sweep's own baseline may not be among its finished points. */
+        fprintf(stderr, "dlsim: warning: %s\n", err->msg);
+        options.n_baselines = 0;
+        status = show_designs(c, members, &options, json, err);
     }
     dls_free(members);
     if (status == DLS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
