@@ -9,7 +9,8 @@ set -eu
 packages="gcc g++ cmake ninja-build pkg-config libgsl-dev libconfig-dev libhdf5-dev zlib1g-dev
 libjson-c-dev libprotobuf-c-dev protobuf-c-compiler"
 if [ "${1:-build}" = test ]; then
-    packages="$packages libcmocka-dev bash python3 python3-numpy python3-h5py mandoc"
+    packages="$packages libcmocka-dev bash python3 python3-numpy python3-h5py python3-pandas
+mandoc"
 fi
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -10,6 +10,7 @@
 int dls_cmd_run(int argc, char **argv);
 int dls_cmd_study(int argc, char **argv);
 int dls_cmd_sweep(int argc, char **argv);
+int dls_cmd_export(int argc, char **argv);
 int dls_cmd_list(int argc, char **argv);
 int dls_cmd_config(int argc, char **argv);
 int dls_cmd_version(int argc, char **argv);

@@ -19,6 +19,7 @@ static const command commands[] = {
     {"sweep", dls_cmd_sweep, "many simulations that differ in a few keys, resumable"},
     {"compare", dls_cmd_compare, "compare results files"},
     {"inspect", dls_cmd_inspect, "show what a results file holds"},
+    {"export", dls_cmd_export, "a run for a trace viewer"},
     {"trace", dls_cmd_trace, "statistics of a trace, conversion, generation"},
     {"config", dls_cmd_config, "defaults, checks and explanations of configurations"},
     {"list", dls_cmd_list, "schedulers, placements, trace formats, GPUs, tables of models"},

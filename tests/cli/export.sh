@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim export: a run as a trace that viewers open.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+config=$source/configs/quickstart.cfg
+few="--set cluster.nodes[0].count=2"
+expect 0 --config="$config" --trace="$sample" $few --scheduler=srtf -q -o run.h5
+expect 0 export --perfetto run.h5 -o trace.json
+says err.txt "slices"
+expect 0 export --perfetto run.h5
+cmp out.txt trace.json || fail "standard output differs from the file"
+expect 0 export --perfetto run.h5 --from=1h --until=2h -o hour.json -q
+cat >compat.cfg <<END
+schema_version = 1;
+cluster: { nodes = ({ count = 2; gpus = 8; gpu_type = "V100"; }); };
+scheduler: { name = "fifo"; restore_cost = 0; };
+placement: { name = "count"; };
+run: { compat = "tiresias"; };
+END
+expect 0 --config=compat.cfg --trace="$sample" -q -o count.h5
+expect 0 export --perfetto count.h5 -o count.json -q
+cat >check.py <<'END'
+import json, sys
+import h5py
+def load(name):
+    top = json.load(open(name))
+    assert top["displayTimeUnit"] == "ms"
+    events = top["traceEvents"]
+    return ([e for e in events if e["ph"] == "X"], [e for e in events if e["ph"] == "C"],
+            [e for e in events if e["ph"] == "M"], events)
+slices, counters, names, events = load("trace.json")
+assert len(slices) + len(counters) + len(names) == len(events)
+run = h5py.File("run.h5")["runs/0"]
+alloc = {k: d[:] for k, d in run["allocations"].items()}
+ids = [i.decode() for i in run["jobs/id"][:]]
+# Every GPU of every allocation is one slice, under its node, with its job's name.
+want = sorted((int(n) + 1, ids[j], int(s), int(e - s)) for j, n, s, e, m in zip(
+    alloc["job"], alloc["node"], alloc["start_us"], alloc["end_us"], alloc["gpu_mask"])
+    for g in range(64) if int(m) >> g & 1)
+assert want == sorted((s["pid"], s["name"], s["ts"], s["dur"]) for s in slices)
+assert len(want) > 60
+# Nothing overlaps on a thread, every thread has a name, and so has every node.
+threads = {}
+for s in slices:
+    threads.setdefault((s["pid"], s["tid"]), []).append((s["ts"], s["ts"] + s["dur"]))
+for spans in threads.values():
+    spans.sort()
+    assert all(a[1] <= b[0] for a, b in zip(spans, spans[1:]))
+named = {(n["pid"], n["tid"]) for n in names if n["name"] == "thread_name"}
+assert set(threads) == named, set(threads) ^ named
+assert {n["args"]["name"] for n in names if n["name"] == "process_name"} == {"cluster", "node 0", "node 1"}
+# The counters are the series.
+series = run["series/cluster"]
+busy = [(int(t), int(b)) for t, b in zip(series["t_us"][:], series["busy_gpus"][:])]
+got = [(c["ts"], c["args"]["busy"]) for c in counters if c["name"] == "GPUs"]
+assert got == busy and all(c["args"]["busy"] + c["args"]["free"] == 16 for c in counters if c["name"] == "GPUs")
+assert sum(c["name"] == "jobs" for c in counters) == len(busy)
+# A part of the time, and a simulator that only counts GPUs.
+part, some, _, _ = load("hour.json")
+h = 3600 * 10**6
+assert 0 < len(part) < len(slices) and all(s["ts"] < 2 * h and s["ts"] + s["dur"] > h for s in part)
+assert len(part) == sum(s["ts"] < 2 * h and s["ts"] + s["dur"] > h for s in slices)
+assert all(h <= c["ts"] < 2 * h for c in some)
+counted, _, _, _ = load("count.json")
+assert counted and all(s["pid"] == 0 for s in counted)
+END
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    /usr/bin/python3 check.py || fail "the trace"
+    checks=$((checks + 1))
+else
+    python3 -m json.tool trace.json >/dev/null || fail "no JSON"
+fi
+expect 5 export --perfetto run.h5 -o trace.json
+says err.txt "is there already"
+expect 0 export --perfetto run.h5 -o trace.json --force -q
+empty err.txt
+expect 2 export run.h5
+says err.txt "--perfetto"
+expect 2 export --perfetto
+expect 2 export --perfetto run.h5 --from=soon
+expect 4 export --perfetto missing.h5
+expect 4 export --perfetto "$sample"
+expect 4 export --perfetto run.h5 --run=7
+expect 5 export --perfetto run.h5 -o nowhere/trace.json
+expect 0 --config="$config" --trace="$sample" $few -q -o bare.h5 --set results.series=false \
+    --set results.allocations=false
+expect 4 export --perfetto bare.h5 -o bare.json
+says err.txt "neither allocations nor a series"
+test ! -e bare.json && test ! -e bare.json.part || fail "a file was left"
+expect 0 export --help
+echo "$checks checks"
