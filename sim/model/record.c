@@ -42,6 +42,15 @@ dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
                          : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->guest_us);
 }
 
+dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
+{
+    rec->failures = dls_alloc_zero(rec->n_jobs, sizeof *rec->failures);
+    rec->lost_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->lost_us);
+    return rec->failures && rec->lost_us
+               ? DLS_OK
+               : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->lost_us);
+}
+
 void dls_record_destroy(dls_record *rec)
 {
     if (!rec) {
@@ -52,7 +61,7 @@ void dls_record_destroy(dls_record *rec)
         rec->executed_us,     rec->overhead_us,      rec->preempts,         rec->resumes,
         rec->promotes,        rec->allocs.job,       rec->allocs.node,      rec->allocs.start_us,
         rec->allocs.end_us,   rec->allocs.gpu_mask,  rec->allocs.gpus,      rec->allocs.rate,
-        rec->allocs.guest,    rec->guest_us,
+        rec->allocs.guest,    rec->guest_us,         rec->failures,         rec->lost_us,
         rec->series.t_us,     rec->series.busy_gpus, rec->series.running_jobs,
         rec->series.pending_jobs, rec->series.finished_jobs, rec->series.busy_nodes,
         rec->series.full_nodes,

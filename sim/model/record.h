@@ -75,6 +75,9 @@ typedef struct dls_record {
     int64_t *guest_us;     /* time on the GPUs of another job, part of executed and overhead; NULL:
                               GPUs are not shared */
 
+    int32_t *failures;     /* times its GPUs failed, part of preempts; NULL: nothing fails */
+    int64_t *lost_us;      /* work lost to that, seconds at the reference; NULL as above */
+
     dls_alloc_rows allocs;
     dls_series_rows series;
     bool want_allocs, want_series; /* default true; a sweep may not need them */
@@ -87,6 +90,7 @@ typedef struct dls_record {
     uint64_t passes;       /* scheduling passes */
     uint64_t positions;    /* jobs whose position in the order a pass had to look at */
     uint64_t flips;        /* starts and preemptions decided by passes */
+    uint64_t node_failures, gpu_failures;
     uint64_t guest_starts; /* jobs that became the guest of another */
     uint64_t refusals;     /* selected jobs that the placement refused */
     int64_t peak_pending;
@@ -96,6 +100,7 @@ typedef struct dls_record {
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 /* Columns that only some runs have. */
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 
 /* Append a row; *row gets its index, for setting end_us later. O(1) amortised. */

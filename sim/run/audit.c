@@ -28,7 +28,17 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
         dls_audited *a = &e->audit.job[j];
         const int64_t from = a->anchor_us > e->audit.now_us ? a->anchor_us : e->audit.now_us;
         if (a->running && e->now_us > from) {
-            a->left -= (dls_work)(e->now_us - from) * a->rate;
+            const int64_t done_us = dls_job_progress_in(e, j, e->now_us - a->anchor_us) -
+                                    dls_job_progress_in(e, j, from - a->anchor_us);
+            a->left -= (dls_work)done_us * a->rate;
+        }
+        /* What a failure has undone since: never more than was done. */
+        if (e->rec->failures && a->failures != e->rec->failures[j]) {
+            if (dls_job_work_left(e, j) < a->left || dls_job_work_left(e, j) > a->saved) {
+                return dls_fail(err, DLS_ERUN, NULL, "job %d lost work that it had not done", j);
+            }
+            a->left = dls_job_work_left(e, j);
+            a->failures = e->rec->failures[j];
         }
         const bool finished = e->rec->state[j] == DLS_JOB_FINISHED;
         /* A finish is at the first whole microsecond at which no work is left. */
@@ -41,6 +51,7 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
         a->running = e->running[j] != 0;
         a->rate = e->rate[j];
         a->anchor_us = e->anchor_us[j];
+        a->saved = finished ? 0 : e->saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
     }
     e->audit.now_us = e->now_us;
     return DLS_OK;
@@ -118,9 +129,25 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
     return DLS_OK;
 }
 
+/* Nobody holds a GPU that has failed. */
+static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
+{
+    for (int32_t k = 0; e->churn.on && k < e->index->n_nodes; k++) {
+        const uint64_t mask = e->churn.withheld[k];
+        *failed += __builtin_popcountll(mask);
+        for (int32_t p = e->churn.on_node[k]; p != DLS_NONE; p = e->churn.link[p].next) {
+            if (e->part[p].mask & mask || e->part[p].node != k) {
+                return dls_fail(err, DLS_ERUN, NULL, "job %d holds GPUs of node %d that have failed",
+                                e->churn.link[p].job, k);
+            }
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_engine_audit(dls_engine *e, dls_error *err)
 {
-    int64_t held = 0, used = 0;
+    int64_t held = 0, used = 0, failed = 0;
     DLS_TRY(dls_place_index_check(e->index, err));
     DLS_TRY(audit_jobs(e, &held, err));
     DLS_TRY(audit_work(e, err));
@@ -128,15 +155,16 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
         const dls_pool *pool = &e->select.pool[k];
         for (int32_t t = 0; t < e->select.n_types; t++) {
             used += pool->used[t];
-            if (pool->used[t] > pool->cap[t]) {
+            if (pool->used[t] > pool->cap[t] && (e->select.preempts || !dls_churn_is_down(e))) {
                 return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
             }
         }
     }
-    if (held != used || held != e->index->total_gpus - e->index->free_gpus) {
+    DLS_TRY(audit_failed(e, &failed, err));
+    if (held != used || held != e->index->total_gpus - e->index->free_gpus - failed) {
         return dls_fail(err, DLS_ERUN, NULL, "GPUs held, selected and taken differ: %lld %lld %lld",
                         (long long)held, (long long)used,
-                        (long long)(e->index->total_gpus - e->index->free_gpus));
+                        (long long)(e->index->total_gpus - e->index->free_gpus - failed));
     }
     return DLS_OK;
 }

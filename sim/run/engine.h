@@ -11,6 +11,7 @@
  *   ask.c      requests to the placement and what it may know
  *   select.c   the queues
  *   guests.c   jobs that share the GPUs of another
+ *   failures.c nodes, GPUs and links that fail and are repaired
  *   view.c     what policies see and may do
  *   audit.c    every invariant, recounted
  *
@@ -49,10 +50,36 @@ typedef struct dls_guests {
     bool evicted;          /* a guest has lost its host in this pass */
 } dls_guests;
 
+/* Failures (failures.c). */
+typedef struct dls_link_on {
+    int32_t job, next, prev; /* of the parts on the same node */
+} dls_link_on;
+
+typedef struct dls_churn {
+    bool on;
+    dls_evq events;        /* slots: nodes, GPUs, the file */
+    size_t cursor;         /* next event of the file */
+    int64_t origin_us;     /* time 0 of the file: the first submission */
+    int32_t *first_gpu;    /* [nodes + 1] number of a node's first GPU, over all nodes */
+    uint32_t *draws;       /* [nodes + GPUs] failures and repairs so far */
+    uint8_t *node_down;    /* [nodes] bits: at random, by the file */
+    uint64_t *gpu_down;    /* [nodes] */
+    uint64_t *withheld;    /* [nodes] GPUs that are taken from the index for that */
+    int32_t *on_node;      /* [nodes] list of the parts there, DLS_NONE */
+    dls_link_on *link;     /* [parts] */
+    size_t link_cap;
+    int32_t *victims;      /* scratch */
+    size_t victims_cap;
+    int64_t *cap;          /* [pools x types] shares when nothing is down */
+    int64_t down_gpus[DLS_TYPES_MAX];
+    int32_t down_nodes;    /* whole nodes */
+} dls_churn;
+
 /* What the audit counts on its own. */
 typedef struct dls_audited {
-    dls_work left;
+    dls_work left, saved;
     int64_t rate, anchor_us;
+    int32_t failures;
     bool running;
 } dls_audited;
 
@@ -120,6 +147,9 @@ struct dls_engine {
     dls_order_set program_running;
 
     dls_guests guests;
+    dls_churn churn;
+    int64_t *save_us;      /* [n] time that a periodic checkpoint takes; NULL: none are taken */
+    dls_work *saved;       /* [n] left at the last checkpoint; NULL: nothing fails */
 
     struct {
         dls_audited *job; /* [n], NULL without audit */
@@ -146,6 +176,8 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_C
 dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 /* The GPUs are already given back to the index; `parts` says which they were. */
 dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
+/* The same when the GPUs have failed: the work since the last checkpoint is lost. */
+dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 /* Ask the policy where the job stands and file it there. */
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err) DLS_MUST_CHECK;
@@ -157,6 +189,12 @@ int64_t dls_job_executed_us(const dls_engine *e, int32_t job);
 dls_work dls_job_work_left(const dls_engine *e, int32_t job);
 /* Run time left at the job's present rate; waiting: at its last one. */
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
+/* Time that a job progresses in the first held_us after it is restored: checkpoints stop it. */
+int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us);
+/* When the checkpoint that a running job is taking will be written; now if it is taking none. */
+int64_t dls_job_saved_us(const dls_engine *e, int32_t job);
+/* Work left at the last checkpoint of a running job. */
+dls_work dls_job_saved(const dls_engine *e, int32_t job);
 /* Time that the job has held its GPUs since its last start without progressing. */
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
 /* The job progresses at this rate from now on: its finish moves, and its place in the order. */
@@ -219,10 +257,23 @@ void dls_guest_finished(dls_engine *e, int32_t guest);
 dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
 /* A host has finished and its GPUs are free: they are its guest's. */
 dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* A guest's GPUs have failed. */
+dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
 /* A host is about to lose its GPUs: so does its guest. */
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
 /* Find hosts for waiting jobs that the pass has left without GPUs. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* failures.c */
+dls_status dls_churn_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_churn_destroy(dls_engine *e);
+/* Everything that fails or is repaired now. */
+dls_status dls_churn_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* A job has got its parts, or is about to lose them. */
+dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_churn_leave(dls_engine *e, int32_t parts);
+/* A part of what fails could still be repaired. */
+bool dls_churn_is_down(const dls_engine *e);
 
 /* view.c */
 void dls_view_update(dls_engine *e);

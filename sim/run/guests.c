@@ -144,11 +144,11 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
 }
 
 /* Lose the shared GPUs and wait. */
-static dls_status stop_guest(dls_engine *e, int32_t guest, dls_error *err)
+static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_error *err)
 {
     const int32_t parts = e->held[guest];
     e->held[guest] = DLS_NONE;
-    DLS_TRY(dls_job_preempt(e, guest, parts, err));
+    DLS_TRY(failed ? dls_job_fail(e, guest, parts, err) : dls_job_preempt(e, guest, parts, err));
     dls_free_parts(e, parts);
     const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
     e->held_type[guest] = -1;
@@ -160,9 +160,14 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, dls_error *err)
 dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err)
 {
     const int32_t host = e->guests.job[guest].host;
-    DLS_TRY(stop_guest(e, guest, err));
+    DLS_TRY(stop_guest(e, guest, false, err));
     offer(e, host);
     return DLS_OK;
+}
+
+dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
+{
+    return stop_guest(e, guest, true, err); /* its host fails too */
 }
 
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
@@ -176,7 +181,7 @@ dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
         return DLS_OK;
     }
     e->guests.evicted = true;
-    return stop_guest(e, guest, err);
+    return stop_guest(e, guest, false, err);
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */

@@ -16,6 +16,14 @@ static dls_status set_alarm(dls_evq *q, uint32_t slot, int64_t at_us, dls_error 
     return DLS_OK;
 }
 
+/* What is left of a job's estimated run time, in proportion to its work. */
+static int64_t estimate_left_us(const dls_engine *e, int32_t job)
+{
+    const int64_t whole_us = e->duration_us[job], left_us = dls_work_to_us(e->work[job]);
+    return left_us == whole_us ? e->estimate_us[job]
+                               : (int64_t)((dls_work)e->estimate_us[job] * left_us / whole_us);
+}
+
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err)
 {
     const dls_sched_ops *ops = e->params->sched;
@@ -29,7 +37,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->anchor_us[job] + e->estimate_us[job];
+        p.key = e->anchor_us[job] + estimate_left_us(e, job);
     } else if (!e->program) {
         dls_view_update(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
@@ -74,6 +82,25 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     return dls_job_rank(e, job, DLS_EVENT_SUBMITTED, err);
 }
 
+/* Time to write a job's state to the storage, and the same to read it back. */
+static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore_us, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    dls_solo solo = {0};
+    int64_t rate;
+    if (pace && pace->solo) {
+        const dls_shape shape = dls_shape_of(e, job);
+        DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+    }
+    const double us = solo.checkpoint_bytes / e->params->storage_bps * 1e6;
+    const int64_t storage_us = us > 0 && us < 1e15 ? (int64_t)us : 0;
+    *restore_us += storage_us;
+    if (e->save_us) {
+        e->save_us[job] = e->params->checkpoint_us + storage_us;
+    }
+    return DLS_OK;
+}
+
 dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 {
     dls_record *rec = e->rec;
@@ -85,10 +112,22 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
         rec->start_us[job] = e->now_us;
     }
     DLS_TRY(dls_tell_started(e, job, err));
+    if (e->churn.on) {
+        DLS_TRY(dls_churn_hold(e, job, err));
+    }
+    if (e->saved) {
+        e->saved[job] = e->work[job];
+    }
+    int64_t restore_us = e->restore_us;
+    if (e->params->storage_bps > 0) {
+        DLS_TRY(find_storage_time(e, job, &restore_us, err));
+    } else if (e->save_us) {
+        e->save_us[job] = e->params->checkpoint_us;
+    }
     rec->state[job] = DLS_JOB_RUNNING;
     e->running[job] = 1;
     e->since_us[job] = e->row_us[job] = e->now_us;
-    e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? e->restore_us : 0);
+    e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
     if (e->program) {
@@ -107,6 +146,9 @@ static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *er
 {
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
+    if (e->churn.on) {
+        dls_churn_leave(e, parts);
+    }
     e->running[job] = 0;
     e->view.running_jobs--;
     if (e->program) {
@@ -115,9 +157,9 @@ static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *er
     return DLS_OK;
 }
 
-dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+/* Back among the waiting. */
+static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_TRY(leave(e, job, parts, err));
     dls_evq_cancel(&e->events, DLS_SLOT_FINISH(e, job));
     e->rec->state[job] = DLS_JOB_PENDING;
     e->rec->preempts[job]++;
@@ -126,6 +168,22 @@ dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error 
     e->view.waiting_jobs++;
     dls_guest_wanted(e, job);
     return dls_job_rank(e, job, DLS_EVENT_PREEMPTED, err);
+}
+
+dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    DLS_TRY(leave(e, job, parts, err));
+    return wait_again(e, job, err);
+}
+
+dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    const dls_work saved = dls_job_saved(e, job);
+    DLS_TRY(leave(e, job, parts, err));
+    e->rec->failures[job]++;
+    e->rec->lost_us[job] += dls_work_to_us(saved - e->work[job]);
+    e->work[job] = saved;
+    return wait_again(e, job, err);
 }
 
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)

@@ -11,10 +11,36 @@
  */
 #include "run/engine.h"
 
+int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
+{
+    if (!e->save_us || held_us <= 0) {
+        return held_us > 0 ? held_us : 0;
+    }
+    const int64_t run_us = e->params->checkpoint_period_us, cycle_us = run_us + e->save_us[job];
+    const int64_t rest_us = held_us % cycle_us;
+    return held_us / cycle_us * run_us + (rest_us < run_us ? rest_us : run_us);
+}
+
+/* Time after the anchor at which a job has progressed for progress_us: before a checkpoint that would
+ * be taken just then. */
+static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
+{
+    if (!e->save_us || progress_us <= 0) {
+        return progress_us;
+    }
+    return progress_us + (progress_us - 1) / e->params->checkpoint_period_us * e->save_us[job];
+}
+
 /* Time that a running job has progressed since its anchor: none while it restores. */
 static int64_t progressed_us(const dls_engine *e, int32_t job)
 {
-    return e->running[job] && e->now_us > e->anchor_us[job] ? e->now_us - e->anchor_us[job] : 0;
+    return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) : 0;
+}
+
+/* Of it, the part before the present rate. */
+static int64_t progressed_before_us(const dls_engine *e, int32_t job)
+{
+    return dls_job_progress_in(e, job, e->rated_us[job] - e->anchor_us[job]);
 }
 
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
@@ -27,8 +53,24 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job)
     if (!e->running[job] || e->now_us <= e->rated_us[job]) {
         return e->work[job];
     }
-    const dls_work left = e->work[job] - (dls_work)(e->now_us - e->rated_us[job]) * e->rate[job];
+    const int64_t progress_us = progressed_us(e, job) - progressed_before_us(e, job);
+    const dls_work left = e->work[job] - (dls_work)progress_us * e->rate[job];
     return left > 0 ? left : 0;
+}
+
+dls_work dls_job_saved(const dls_engine *e, int32_t job)
+{
+    const int64_t held_us = e->now_us - e->anchor_us[job];
+    if (!e->save_us || held_us <= 0) {
+        return e->saved[job];
+    }
+    const int64_t period_us = e->params->checkpoint_period_us;
+    const int64_t at_us = held_us / (period_us + e->save_us[job]) * period_us;
+    const int64_t before_us = progressed_before_us(e, job);
+    if (at_us == 0 || at_us < before_us) {
+        return e->saved[job]; /* as settled with the last rate */
+    }
+    return e->work[job] - (dls_work)(at_us - before_us) * e->rate[job];
 }
 
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
@@ -39,6 +81,17 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
 {
     return e->running[job] ? e->now_us - e->since_us[job] - progressed_us(e, job) : 0;
+}
+
+int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
+{
+    const int64_t held_us = e->now_us - e->anchor_us[job];
+    if (!e->save_us || held_us < 0) {
+        return e->now_us;
+    }
+    const int64_t period_us = e->params->checkpoint_period_us;
+    const int64_t cycle_us = period_us + e->save_us[job], rest_us = held_us % cycle_us;
+    return rest_us < period_us ? e->now_us : e->now_us + cycle_us - rest_us;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -93,7 +146,11 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_TRY(record_stretch(e, job, e->held[job], err));
     if (e->now_us > e->rated_us[job]) {
-        e->work[job] = dls_job_work_left(e, job);
+        const dls_work left = dls_job_work_left(e, job);
+        if (e->saved) {
+            e->saved[job] = dls_job_saved(e, job);
+        }
+        e->work[job] = left;
         e->rated_us[job] = e->now_us;
     }
     return DLS_OK;
@@ -108,16 +165,20 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     if (begun && !changed) {
         return DLS_OK;
     }
-    if (rate <= 0 || dls_job_work_left(e, job) / rate > INT64_MAX / 4) {
+    if (rate > 0 && e->now_us > e->rated_us[job]) {
+        DLS_TRY(dls_job_split(e, job, err));
+    }
+    const dls_work progress_us =
+        rate > 0 ? progressed_before_us(e, job) + (e->work[job] + rate - 1) / rate : 0;
+    const dls_work end_us = e->anchor_us[job] + held_for(e, job, progress_us);
+    if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);
     }
-    if (e->now_us > e->rated_us[job]) {
-        DLS_TRY(dls_job_split(e, job, err));
-    }
     e->rate[job] = rate;
-    const int64_t end_us = e->rated_us[job] + dls_work_time_us(e->work[job], rate);
-    DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), end_us, DLS_EV_FINISH, err));
+    /* Work may just be done. */
+    const int64_t finish_us = end_us > e->now_us ? (int64_t)end_us : e->now_us;
+    DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
     if (changed && e->select.ageing != DLS_AGE_NONE) {
         dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
         return dls_job_rank(e, job, DLS_EVENT_RATE, err);

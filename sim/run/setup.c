@@ -535,6 +535,13 @@ static dls_status build(dls_engine *e, dls_error *err)
         DLS_TRY(p->sched->init(e->sched_state, &e->view, p->sched_values, err));
     }
     DLS_TRY(find_infeasible(e, err));
+    DLS_TRY(dls_churn_create(e, err));
+    if (p->checkpoint_period_us > 0) {
+        e->save_us = dls_alloc_zero((size_t)e->n, sizeof *e->save_us);
+        if (!e->save_us) {
+            return dls_nomem(err, "checkpoints", (size_t)e->n * sizeof *e->save_us);
+        }
+    }
     return p->audit ? dls_audit_create(e, err) : DLS_OK;
 }
 
@@ -574,12 +581,13 @@ void dls_engine_destroy(dls_engine *e)
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
         e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
         e->settle,        e->seat,            e->seat_node,    e->seat_gpus,      e->arrivals,
-        e->rack_seen,     e->audit.job,
+        e->rack_seen,     e->audit.job,       e->save_us,      e->saved,
     };
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
     }
     dls_guest_destroy(e);
+    dls_churn_destroy(e);
     dls_select_fini(&e->select);
     dls_order_fini(&e->program_order);
     dls_evq_fini(&e->events);

@@ -31,6 +31,12 @@ static int64_t next_time(const dls_engine *e)
             next = when < next ? when : next;
         }
     }
+    /* What fails keeps nothing alive that waits for more than a repair can give. */
+    if (e->churn.on && !dls_evq_empty(&e->churn.events) &&
+        (next != DLS_NEVER || dls_churn_is_down(e))) {
+        const int64_t when = dls_evq_top(&e->churn.events).time_us;
+        next = when < next ? when : next;
+    }
     return next;
 }
 
@@ -74,7 +80,8 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
     return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us;
 }
 
-/* Everything that happens now, in the documented order: finishes, arrivals, ticks. */
+/* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals, ticks.
+ */
 static dls_status handle_all(dls_engine *e, dls_error *err)
 {
     for (int32_t part = 0; part < 2; part++) {
@@ -85,6 +92,9 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
             DLS_TRY(handle(e, dls_evq_pop(&e->events), err));
         }
         if (part == 0) {
+            if (e->churn.on) {
+                DLS_TRY(dls_churn_now(e, err));
+            }
             DLS_TRY(arrive_all(e, err));
         }
     }

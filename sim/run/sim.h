@@ -9,6 +9,7 @@
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
 #include "model/cluster.h"
+#include "model/failures.h"
 #include "model/record.h"
 #include "perf/kinds.h"
 #include "run/pace.h"
@@ -27,6 +28,11 @@ typedef struct dls_sim_params {
     int discipline; /* -1: the policy's own, else a dls_discipline */
     uint64_t seed;
     int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
+    double storage_bps;   /* at which a job's state is written and read back; 0: takes no time */
+    int64_t checkpoint_period_us; /* run time between checkpoints; 0: only when preempted */
+    int64_t checkpoint_us;        /* to take a periodic one, GPUs held, beside writing it */
+    const dls_failure_params *failures;     /* at random; NULL: none */
+    const dls_failure_trace *failure_trace; /* as a file says; NULL: none */
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */

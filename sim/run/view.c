@@ -21,6 +21,11 @@ int64_t dls_view_remaining_us(const dls_view *view, int32_t job)
     return dls_job_remaining_us(view->engine, job);
 }
 
+int64_t dls_view_saved_us(const dls_view *view, int32_t job)
+{
+    return dls_job_saved_us(view->engine, job);
+}
+
 void *dls_view_job_state(const dls_view *view, int32_t job)
 {
     const dls_engine *e = view->engine;

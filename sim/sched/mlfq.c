@@ -64,8 +64,8 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
         state->level++;
     }
     if (view->running[job] && state->level < q->n_limits) {
-        out->wake_us =
-            view->now_us + (q->limit_us[state->level] - attained_us + weight - 1) / weight;
+        out->wake_us = dls_view_saved_us(view, job) +
+                       (q->limit_us[state->level] - attained_us + weight - 1) / weight;
     }
     find_place(q, view, job, why, out->promoted || state->level != old_level, state, out);
     out->level = state->level;

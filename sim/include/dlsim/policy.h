@@ -94,6 +94,8 @@ DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 /* Run time left (true, for policies that know it): at the rate at which the job progresses now, or did
  * when it last held GPUs; at the reference rate before its first start. */
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
+/* When the checkpoint that a running job is taking will be written; now if it is taking none. */
+DLS_API int64_t dls_view_saved_us(const dls_view *view, int32_t job);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
 /* For `pass`: waiting jobs in order of submission, running ones in order of their last start; -1 ends.
