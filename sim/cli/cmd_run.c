@@ -14,6 +14,8 @@ static const char *const help_text =
     "      --trace-format=NAME  one of 'dlsim list formats'; recognised if left out\n"
     "      --scheduler=NAME     one of 'dlsim list schedulers'; sets scheduler.name\n"
     "      --placement=NAME     one of 'dlsim list placements'; sets placement.name\n"
+    "      --predictor=NAME     one of 'dlsim list predictors'; sets predictor.source\n"
+    "      --predictions=HOW    record:FILE or replay:FILE; sets predictor.predictions\n"
     "      --seed=N             sets run.seed\n"
     "      --until=TIME         stop at this simulated time, e.g. 7d; sets run.until\n"
     "      --set KEY=VALUE      set any key of the configuration; may be repeated\n"
@@ -32,7 +34,30 @@ static const char *const help_text =
 static const struct option longs[] = {DLS_REPLAY_LONGS,
                                       {"scheduler", required_argument, NULL, 'A'},
                                       {"placement", required_argument, NULL, 'L'},
+                                      {"predictor", required_argument, NULL, 'O'},
+                                      {"predictions", required_argument, NULL, 'N'},
                                       {NULL, 0, NULL, 0}};
+
+/* Options that set a key. */
+typedef struct named {
+    int letter;
+    const char *key, *option;
+} named;
+
+static const named *find_named(int letter)
+{
+    static const named all[] = {{'o', "results.path", "--output"},
+                                    {'A', "scheduler.name", "--scheduler"},
+                                    {'L', "placement.name", "--placement"},
+                                    {'O', "predictor.source", "--predictor"},
+                                    {'N', "predictor.predictions", "--predictions"}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i].letter == letter) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
 
 /* -1: go on; else the exit code. */
 static int parse(dls_replay_options *o, int argc, char **argv)
@@ -51,12 +76,11 @@ static int parse(dls_replay_options *o, int argc, char **argv)
             return 0;
         }
         int code = -1;
-        if (c == 'o' || c == 'A' || c == 'L') {
-            const char *key = c == 'o'   ? "results.path"
-                              : c == 'A' ? "scheduler.name"
-                                         : "placement.name";
-            const char *where = c == 'o' ? "--output" : c == 'A' ? "--scheduler" : "--placement";
-            code = dls_replay_set(o, key, optarg, where, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
+        const named *sets = find_named(c);
+        if (sets) {
+            code = dls_replay_set(o, sets->key, optarg, sets->option, &err) == DLS_OK
+                       ? -1
+                       : dls_ui_fail(&err);
         } else {
             code = dls_replay_option(o, c, optarg);
         }

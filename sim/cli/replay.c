@@ -334,9 +334,13 @@ static dls_status run_sim(const dls_config *config, const dls_trace *trace, runn
     p.params.progress = progress;
     p.params.infeasible = report_infeasible;
     p.params.user = r;
-    const dls_status status = dls_sim_run(&p.params, out, err);
+    dls_status status = dls_sim_run(&p.params, out, err);
     if (status == DLS_OK) {
-        dls_prepared_facts(&p, &(*out)->facts);
+        status = dls_prepared_finish(&p, &(*out)->facts, err);
+    }
+    if (status != DLS_OK) {
+        dls_record_destroy(*out);
+        *out = NULL;
     }
     dls_prepared_fini(&p);
     return status;

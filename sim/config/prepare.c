@@ -6,23 +6,47 @@
 static dls_status make_world(const dls_config *config, const dls_trace *trace, dls_prepared *p,
                              dls_error *err)
 {
-    const bool plain = strcmp(config->world.model, "trace") == 0;
-    if (!plain || config->foresight.source) {
-        dls_world_params params = config->world;
-        params.trace = trace;
-        DLS_TRY(dls_world_create(&params, &p->world, err));
-    }
-    if (p->world) {
-        p->params.kinds = dls_world_kinds(p->world);
-    } else {
+    if (strcmp(config->world.model, "trace") == 0) {
         DLS_TRY(dls_kinds_of_trace(trace, &p->kinds, err));
         p->params.kinds = &p->kinds;
+        return DLS_OK;
     }
-    if (!plain) {
-        p->pace = dls_pace_of(p->world);
-        p->params.pace = &p->pace;
-    }
+    dls_world_params params = config->world;
+    params.trace = trace;
+    DLS_TRY(dls_world_create(&params, &p->world, err));
+    p->params.kinds = dls_world_kinds(p->world);
+    p->pace = dls_pace_of(p->world);
+    p->params.pace = &p->pace;
     return DLS_OK;
+}
+
+static dls_status make_foresight(const dls_config *config, const dls_trace *trace, dls_prepared *p,
+                                 dls_error *err)
+{
+    if (!config->foresight.source) {
+        return DLS_OK;
+    }
+    dls_foresight_params params = config->foresight;
+    params.trace = trace;
+    params.world = p->world;
+    DLS_TRY(dls_foresight_create(&params, &p->foresight, err));
+    p->advice = dls_advice_of(p->foresight);
+    p->params.advice = &p->advice;
+    return DLS_OK;
+}
+
+static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
+{
+    p->params.failures = &config->failures;
+    if (!config->failure_trace) {
+        return DLS_OK;
+    }
+    int64_t n_nodes = 0;
+    for (int32_t g = 0; g < config->cluster.n_groups; g++) {
+        n_nodes += config->cluster.groups[g].nodes;
+    }
+    p->params.failure_trace = &p->failures;
+    return dls_failure_trace_load(config->failure_trace, (int32_t)n_nodes, &p->failures, err);
 }
 
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
@@ -46,7 +70,16 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     p->audit = config->audit;
     p->want_allocs = config->want_allocs;
     p->want_series = config->want_series;
+    p->checkpoint_period_us = config->checkpoint_period_us;
+    p->checkpoint_us = config->checkpoint_us;
+    p->storage_bps = config->storage_bps;
     dls_status status = make_world(config, trace, out, err);
+    if (status == DLS_OK) {
+        status = make_foresight(config, trace, out, err);
+    }
+    if (status == DLS_OK) {
+        status = make_failures(config, out, err);
+    }
     if (status != DLS_OK) {
         dls_prepared_fini(out);
     }
@@ -55,13 +88,16 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
 
 void dls_prepared_fini(dls_prepared *p)
 {
+    dls_failure_trace_fini(&p->failures);
+    dls_foresight_destroy(p->foresight);
     dls_world_destroy(p->world);
     dls_kinds_fini(&p->kinds);
 }
 
-void dls_prepared_facts(const dls_prepared *p, dls_run_facts *facts)
+dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *err)
 {
-    if (p->params.pace) {
+    *facts = (dls_run_facts){0};
+    if (p->world) {
         const dls_world_notes n = dls_world_about(p->world);
         facts->unknown_model_jobs = n.unknown_model_jobs;
         facts->stand_in_jobs = n.stand_in_jobs;
@@ -69,4 +105,21 @@ void dls_prepared_facts(const dls_prepared *p, dls_run_facts *facts)
         facts->extrapolated_shapes = n.extrapolated_shapes;
         facts->split_batch_shapes = n.split_batch_shapes;
     }
+    if (!p->foresight) {
+        return DLS_OK;
+    }
+    const dls_foresight_stats s = dls_foresight_about(p->foresight);
+    facts->batches = s.batches;
+    facts->questions = s.questions;
+    facts->answers = s.answers;
+    facts->cache_hits = s.cache_hits;
+    facts->disk_hits = s.disk_hits;
+    facts->fallbacks = s.fallbacks;
+    facts->nearest = s.nearest;
+    facts->kinds = s.distinct_kinds;
+    facts->unknown_kinds = s.unknown_kinds;
+    facts->predictor_s = s.seconds;
+    memcpy(facts->backend, s.backend, sizeof facts->backend);
+    memcpy(facts->notes, s.notes, sizeof facts->notes);
+    return dls_foresight_finish(p->foresight, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * From a configuration and a trace to the parameters of a simulation; the world that jobs run in is
- * made here.
+ * From a configuration and a trace to the parameters of a simulation; the world that jobs run in, what
+ * may be known of it and what fails in it are made here.
  */
 #ifndef DLS_CONFIG_PREPARE_H
 #define DLS_CONFIG_PREPARE_H
@@ -13,16 +13,20 @@
 typedef struct dls_prepared {
     dls_sim_params params; /* callbacks are the caller's to set */
     dls_world *world;      /* NULL: as the trace says */
+    dls_foresight *foresight; /* NULL: nothing is known in advance */
     dls_kinds kinds;       /* when there is no world that has them */
     dls_pace pace;
+    dls_advice advice;
+    dls_failure_trace failures;
 } dls_prepared;
 
-/* Not for run.compat. Errors: those of dls_world_create. *out needs dls_prepared_fini only on
- * success. */
+/* Not for run.compat. Errors: those of dls_world_create, dls_foresight_create and
+ * dls_failure_trace_load. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;
 void dls_prepared_fini(dls_prepared *p);
-/* What was guessed and asked so far, for the results. */
-void dls_prepared_facts(const dls_prepared *p, dls_run_facts *facts);
+/* After the run: keep what was predicted, where that is wanted, and say for the results what was
+ * guessed and asked. Errors: EOUTPUT. */
+dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *err) DLS_MUST_CHECK;
 
 #endif

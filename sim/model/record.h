@@ -51,8 +51,7 @@ typedef struct dls_series_rows {
 typedef struct dls_run_facts {
     uint64_t unknown_model_jobs, stand_in_jobs; /* jobs whose model is taken for another */
     uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes; /* of placements asked for */
-    char predictor[48];                         /* source of forecasts; "" none */
-    char backend[128];                          /* what evaluated it */
+    char backend[128];                          /* what evaluated the predictor */
     uint64_t batches, questions, answers;       /* of the source */
     uint64_t cache_hits, disk_hits;
     uint64_t fallbacks, nearest;                /* answers for want of a better one */
