@@ -136,16 +136,17 @@ static dls_status layer_of(dls_opgraph *to, const char *name, int32_t *layer, dl
     return dls_opgraph_layer(to, text, layer, err);
 }
 
+/* Nodes and edges that the graph does not have yet. */
 static dls_status add_all(const imp_graph *g, dls_opgraph *to, dls_error *err)
 {
-    for (int32_t i = 0; i < g->n_nodes; i++) {
+    for (int32_t i = to->n_nodes; i < g->n_nodes; i++) {
         const imp_node *x = &g->nodes[i];
         dls_op_node node = {.kind = x->kind};
         int32_t idx;
         DLS_TRY(layer_of(to, x->name, &node.layer, err));
         DLS_TRY(dls_opgraph_add_node(to, x->name, x->op, &node, &idx, err));
     }
-    for (size_t e = 0; e < g->n_edges; e++) {
+    for (size_t e = (size_t)to->n_edges; e < g->n_edges; e++) {
         DLS_TRY(dls_opgraph_add_edge(to, g->edges[e].from, g->edges[e].to, g->edges[e].control,
                                      err));
     }
@@ -264,6 +265,10 @@ static dls_status infer(imp_graph *g, dls_opgraph *to, dls_import_report *report
     DLS_TRY(imp_classify(g, order, report, err));
     DLS_TRY(batch_of(g, &to->info.batch, err));
     to->info.numeric = numeric_of(g);
+    if (g->options->training && !report->trains) {
+        DLS_TRY(imp_train(g, order, &report->added_training, err));
+        DLS_TRY(add_all(g, to, err));
+    }
     for (int32_t i = 0; i < g->n_nodes; i++) {
         const imp_node *x = &g->nodes[i];
         dls_op_node *node = &to->nodes[i];

@@ -35,7 +35,8 @@ typedef struct dls_import_options {
     int32_t batch;
     int32_t sequence; /* the same for the other unknown dimensions of inputs */
     dls_import_device device;
-    /* Add loss, gradients and optimiser to a graph that has none (every ONNX file). */
+    /* Add loss, gradients and optimiser to a graph that has none (every ONNX file); outputs that
+     * nobody reads are taken for logits. */
     bool training;
     dls_optimiser optimiser; /* of a graph that names none */
 } dls_import_options;

@@ -212,4 +212,7 @@ dls_status imp_loops(imp_graph *g, const int32_t *order, dls_error *err) DLS_MUS
 dls_status imp_classify(imp_graph *g, const int32_t *order, dls_import_report *report,
                         dls_error *err) DLS_MUST_CHECK;
 
+/* Loss, gradients and updates behind the nodes of a forward pass. order: producers first. */
+dls_status imp_train(imp_graph *g, const int32_t *order, bool *added, dls_error *err) DLS_MUST_CHECK;
+
 #endif

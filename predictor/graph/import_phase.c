@@ -12,10 +12,9 @@
  * "gradient_tape". */
 static bool in_gradients(const char *name)
 {
-    for (const char *at = name; at; at = strchr(at, '/'), at += at != NULL) {
-        const char *slash = strchr(at, '/');
-        if (slash && (strncmp(at, "gradients/", 10) == 0 || strncmp(at, "gradients_", 10) == 0 ||
-                      strncmp(at, "gradient_tape/", 14) == 0)) {
+    for (const char *slash; (slash = strchr(name, '/')); name = slash + 1) {
+        if (strncmp(name, "gradients/", 10) == 0 || strncmp(name, "gradients_", 10) == 0 ||
+            strncmp(name, "gradient_tape/", 14) == 0) {
             return true;
         }
     }

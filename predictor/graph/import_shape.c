@@ -88,8 +88,11 @@ imp_shape imp_merge(const imp_shape *a, const imp_shape *b)
 
 int32_t imp_axis(int64_t axis, int32_t rank)
 {
+    if (axis == IMP_UNKNOWN || rank < 0) {
+        return -1;
+    }
     const int64_t at = axis < 0 ? axis + rank : axis;
-    return axis != IMP_UNKNOWN && at >= 0 && at < rank ? (int32_t)at : -1;
+    return at >= 0 && at < rank ? (int32_t)at : -1;
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------

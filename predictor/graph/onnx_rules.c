@@ -251,7 +251,7 @@ void onnx_rule_flatten(imp_graph *g, imp_node *x)
 {
     const imp_shape in = imp_in(g, x, 0)->shape;
     const int64_t axis = imp_attr_i(x, "axis", 1);
-    const int64_t at = axis < 0 ? axis + in.rank : axis;
+    const int64_t at = axis < 0 && in.rank >= 0 ? axis + in.rank : axis;
     imp_shape s = imp_no_shape;
     if (in.rank >= 0 && at >= 0 && at <= in.rank) {
         s = (imp_shape){.rank = 2, .dim = {1, 1}};

@@ -43,15 +43,16 @@ static bool refresh(net *s)
 /* "  eth0: 1234 ..." with the received bytes first and the sent ones ninth. NULL at the end. */
 static const char *next_line(const char *at, char *name, uint64_t *rx, uint64_t *tx)
 {
-    for (; at && *at; at = strchr(at, '\n'), at += at != NULL) {
+    while (*at) {
         const char *begin = at + strspn(at, " ");
         const char *colon = begin + strcspn(begin, ":\n");
+        at += strcspn(at, "\n");
+        at += *at == '\n';
         if (*colon == ':' && colon - begin < NAME_MAX_LEN &&
             sscanf(colon + 1, "%" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64, rx, tx) == 2) {
             memcpy(name, begin, (size_t)(colon - begin));
             name[colon - begin] = '\0';
-            at = strchr(at, '\n');
-            return at ? at + 1 : "";
+            return at;
         }
     }
     return NULL;
@@ -106,12 +107,16 @@ static double speed_of(const char *name)
 static bool wanted(const char *name, const char *list)
 {
     const size_t len = strlen(name);
-    for (const char *at = list; at; at = strchr(at, ','), at += at != NULL) {
-        if (strcspn(at, ",") == len && strncmp(at, name, len) == 0) {
+    for (const char *at = list;; at++) {
+        const size_t word = strcspn(at, ",");
+        if (word == len && strncmp(at, name, len) == 0) {
             return true;
         }
+        at += word;
+        if (!*at) {
+            return false;
+        }
     }
-    return false;
 }
 
 static dls_status find_interfaces(net *s, dls_recording *r, const char *list, dls_error *err)

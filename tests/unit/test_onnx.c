@@ -7,6 +7,7 @@
 #include "onnx.pb-c.h"
 #include "predictor/graph/import_impl.h"
 #include "predictor/graph/onnx.h"
+#include "predictor/operator/from_graph.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -323,6 +324,65 @@ static void moves(void **state)
     dls_opgraph_destroy(g);
 }
 
+/* ---- a training step from a forward pass -------------------------------------------------------
+ */
+
+static void training(void **state)
+{
+    (void)state;
+    const dls_import_options options = {
+        .batch = 8, .training = true, .optimiser = DLS_OPTIMISER_MOMENTUM};
+    dls_import_report report;
+    dls_opgraph *forward = graph(image_net(), &(dls_import_options){.batch = 8}, &report);
+    assert_false(report.added_training);
+    dls_opgraph *g = graph(image_net(), &options, &report);
+    assert_true(report.added_training && !report.trains);
+    assert_int_equal(g->info.optimiser, DLS_OPTIMISER_MOMENTUM);
+    for (int32_t i = 0; i < forward->n_nodes; i++) { /* what was there stays as it was */
+        assert_string_equal(dls_opgraph_name(g, i), dls_opgraph_name(forward, i));
+        assert_true(g->nodes[i].flops == forward->nodes[i].flops);
+    }
+    const double c1 = at(g, "c1", "Conv2D")->flops;
+    const double c2 = at(g, "c2", "DepthwiseConv2dNative")->flops;
+    const double y = at(g, "y", "MatMul")->flops;
+    int n_kind[DLS_OP_COUNT] = {0};
+    double products = 0;
+    int64_t updated = 0;
+    for (int32_t i = forward->n_nodes; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[i];
+        const dls_op_family family = dls_op_family_of(x->kind);
+        n_kind[x->kind]++;
+        products += family == DLS_FAMILY_CONV || family == DLS_FAMILY_MATMUL ? x->flops : 0;
+        updated += x->phase == DLS_PHASE_UPDATE ? x->param_bytes / 4 : 0;
+        assert_true(x->on_gpu);
+    }
+    assert_true(products == c1 + 2 * c2 + 2 * y); /* nobody asks for the image's gradient */
+    assert_int_equal(updated, 432 + 16 + 32 + 144 + 160 + 10);
+    const struct {
+        dls_op_kind kind;
+        int n;
+    } want[] = {{DLS_OP_CROSS_ENTROPY, 1},   {DLS_OP_CONV2D_GRAD_FILTER, 1},
+                {DLS_OP_CONV2D_GRAD_INPUT, 0}, {DLS_OP_DEPTHWISE_CONV_GRAD_FILTER, 1},
+                {DLS_OP_DEPTHWISE_CONV_GRAD_INPUT, 1}, {DLS_OP_BATCH_NORM_GRAD, 1},
+                {DLS_OP_RELU_GRAD, 1},       {DLS_OP_MAX_POOL_GRAD, 1},
+                {DLS_OP_TILE, 1},            {DLS_OP_REAL_DIV, 1},
+                {DLS_OP_RESHAPE, 1},         {DLS_OP_MATMUL, 2},
+                {DLS_OP_BIAS_ADD_GRAD, 2},   {DLS_OP_APPLY_MOMENTUM, 7},
+                {DLS_OP_VARIABLE, 7}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        if (n_kind[want[i].kind] != want[i].n) {
+            fail_msg("%d of %s, not %d", n_kind[want[i].kind], dls_op_name(want[i].kind),
+                     want[i].n);
+        }
+    }
+    dls_workload w;
+    assert_int_equal(dls_workload_from_graph(g, &w, NULL), DLS_OK);
+    assert_true(w.params == (double)updated);
+    dls_workload_fini(&w);
+    dls_opgraph_destroy(g);
+    dls_opgraph_destroy(forward);
+}
+
 /* ---- what is wrong with a file -----------------------------------------------------------------
  */
 
@@ -398,7 +458,8 @@ static void no_memory(void **state)
         dls_opgraph *g = NULL;
         Dls__Onnx__ModelProto *m = image_net();
         dls_alloc_set_hook(allow, &c);
-        const dls_status status = parse(m, NULL, &g, NULL, NULL);
+        const dls_status status =
+            parse(m, &(dls_import_options){.training = true}, &g, NULL, NULL);
         dls_alloc_set_hook(NULL, NULL);
         if (status == DLS_OK) {
             dls_opgraph_destroy(g);
@@ -424,7 +485,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images),    cmocka_unit_test(moves),  cmocka_unit_test(malformed),
-        cmocka_unit_test(no_memory), cmocka_unit_test(tables),
+        cmocka_unit_test(no_memory), cmocka_unit_test(tables), cmocka_unit_test(training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
