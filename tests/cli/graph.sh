@@ -5,6 +5,8 @@
 mkdir bin
 ln -s "$(realpath "$dlsim")" bin/dlsim
 PATH=$work/bin:$PATH
+cp "$source/tests/golden/graphdef/cnn.pb" train.pb
+cp "$source/tests/fuzz/corpus/onnx/image.onnx" model.onnx
 sed -n '/^```sh/,/^```/p' "$source/docs/graphs.md" | grep '^dlsim ' >commands.txt ||
     fail "docs/graphs.md shows no command"
 while read -r line; do
@@ -39,6 +41,32 @@ says out.txt "groups"
 expect 0 predict --weights="$source/tests/golden/inspector/weights.h5" --input=grouped.h5 \
     --backend=cpu --setting=base --json -q
 says out.txt "resnet50"
+
+# Files of TensorFlow and ONNX.
+expect 0 graph import train.pb -o a.h5
+expect 0 graph import train.pb -o b.h5
+cmp a.h5 b.h5 || fail "two imports differ"
+says err.txt "2 operations have no known shape" # zeros in place of gradients that nobody reads
+expect 0 graph show train.pb --batch=64
+says out.txt "batch       64"
+says out.txt "parameters  463872 in 11 tensors"
+says out.txt "optimiser   adam"
+expect 0 graph show model.onnx --batch=4
+grep -q '^backward  *0 ' out.txt || fail "a backward pass without --training"
+expect 0 graph show model.onnx --batch=4 --training --optimiser=adam
+grep -q '^backward  *13 ' out.txt || fail "no backward pass: $(cat out.txt)"
+expect 0 graph show "$source/tests/fuzz/corpus/onnx/moves.onnx"
+says err.txt "1 operations of 1 unknown kinds count as no work: Mystery (1)"
+expect 4 graph show "$source/tests/fuzz/corpus/onnx/cycle.onnx"
+says err.txt "on a cycle"
+expect 4 graph show "$source/tests/fuzz/corpus/graphdef/cut.pbtxt"
+says err.txt "cut.pbtxt:"
+expect 4 graph import missing.pb -o x.h5
+expect 2 graph import train.pb
+expect 2 graph import train.pb -o x.h5 --device=tpu
+head -c 5000 train.pb >half.pb
+expect 4 graph import half.pb -o half.h5
+test ! -e half.h5 || fail "half a graph was written"
 
 expect 2 graph
 expect 2 graph zoo resnet50
