@@ -116,7 +116,8 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
         }
         if (r->state[j] == DLS_JOB_FINISHED &&
-            ((!e->params->pace && r->executed_us[j] != e->duration_us[j]) ||
+            ((!e->params->pace &&
+              r->executed_us[j] != e->duration_us[j] + (r->lost_us ? r->lost_us[j] : 0)) ||
              r->end_us[j] - e->col->submit_us[j] !=
                  r->pending_us[j] + r->executed_us[j] + r->overhead_us[j])) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d finished with wrong accounts", j);

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes and GPUs that fail: exact times on small cases, and random failures under every scheduler,
+ * with rates that change and jobs that share GPUs, audited after every event.
+ */
+#include "support/fake_world.h"
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+/* Node 0 fails at 25 s and is repaired at 40 s. */
+static dls_failure_event one_failure[] = {{25000000, 0, DLS_NODE_FAILS, 1},
+                                          {40000000, 0, DLS_NODE_REPAIRED, 1}};
+static const dls_failure_trace one_trace = {one_failure, 2, 0};
+
+static dls_record *run_one(double duration_s, int64_t period_us, int64_t cost_us, int64_t restore_us)
+{
+    const case_job jobs[] = {{0, duration_s, 4, NULL, NULL}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "fifo", "consolidated");
+    s.p.failure_trace = &one_trace;
+    s.p.checkpoint_period_us = period_us;
+    s.p.checkpoint_us = cost_us;
+    s.p.restore_us = restore_us;
+    dls_record *rec = case_run(&s.p);
+    setup_fini(&s);
+    return rec;
+}
+
+static void test_lost_work(void **unused)
+{
+    (void)unused;
+    /* Without checkpoints all 25 s are lost: 60 s anew from 40 on, restored for 2 s first. */
+    dls_record *rec = run_one(60, 0, 0, S(2));
+    assert_int_equal(rec->end_us[0], S(102));
+    assert_int_equal(rec->lost_us[0], S(25));
+    assert_int_equal(rec->failures[0], 1);
+    assert_int_equal(rec->preempts[0], 1);
+    assert_int_equal(rec->node_failures, 1);
+    assert_int_equal(rec->pending_us[0], S(15));
+    assert_int_equal(rec->executed_us[0], S(85));
+    dls_record_destroy(rec);
+
+    /* Every 10 s for nothing: 20 s are saved. */
+    rec = run_one(60, S(10), 0, S(2));
+    assert_int_equal(rec->lost_us[0], S(5));
+    assert_int_equal(rec->end_us[0], S(82));
+    dls_record_destroy(rec);
+
+    /* Every 10 s for 3 s: saved at 13, the next checkpoint is being written from 23 on: 10 s are lost,
+     * and 50 s with four more checkpoints follow. */
+    rec = run_one(60, S(10), S(3), S(2));
+    assert_int_equal(rec->lost_us[0], S(10));
+    assert_int_equal(rec->end_us[0], S(40 + 2 + 50 + 4 * 3));
+    assert_int_equal(rec->overhead_us[0], S(5 + 2 + 4 * 3));
+    dls_record_destroy(rec);
+
+    /* Done before it fails; a repair that nobody waits for is not waited for. */
+    rec = run_one(20, 0, 0, 0);
+    assert_int_equal(rec->end_us[0], S(20));
+    assert_int_equal(rec->lost_us[0], 0);
+    assert_int_equal(rec->end_us_of_run, S(20));
+    dls_record_destroy(rec);
+}
+
+static void test_elsewhere(void **unused)
+{
+    (void)unused;
+    /* The other node takes over at once; a finish at the instant of the failure comes first. */
+    const case_job jobs[] = {{0, 60, 4, NULL, NULL}, {1, 24, 4, NULL, NULL}, {2, 10, 4, NULL, NULL}};
+    sim_setup s;
+    setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "fjf", "first-fit");
+    s.p.failure_trace = &one_trace;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->end_us[1], S(25));
+    assert_int_equal(rec->start_us[2], S(40)); /* job 0 is first in line for the node that is left */
+    assert_int_equal(rec->end_us[0], S(85));
+    assert_int_equal(rec->failures[1] + rec->failures[2], 0);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void test_gone_for_good(void **unused)
+{
+    (void)unused;
+    /* Never repaired: the run ends, the job waits. */
+    const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
+    const dls_failure_trace trace = {one_failure, 1, 0};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "srtf", "consolidated");
+    s.p.failure_trace = &trace;
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->state[0], DLS_JOB_PENDING);
+    assert_true(rec->complete);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* ---- random ------------------------------------------------------------------------------------ */
+
+static const dls_placement_ops *plain;
+
+static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    return plain->place(state, index, r, grant);
+}
+
+static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
+                    const dls_shape *shape)
+{
+    (void)state;
+    (void)index;
+    (void)shape;
+    return (double)(dls_mix64((uint64_t)(r->job * 64 + host)) % 5) - 2;
+}
+
+static void test_random(void **unused)
+{
+    (void)unused;
+    static const char *const names[4] = {"a", "b", "c", NULL};
+    static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
+    static dls_vc_spec vcs[2] = {{"a", {4, 2}}, {"b", {2, 2}}};
+    uint64_t nodes = 0, gpus = 0, failures = 0;
+    int64_t lost_us = 0;
+    size_t n = 0;
+    while (dls_scheds()[n]) {
+        n++;
+    }
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        const dls_sched_ops *sched = dls_scheds()[seed % n];
+        if (sched->share || seed % 15 == 0) {
+            continue;
+        }
+        const dls_failure_params fail = {.node_mtbf_s = seed % 5 ? 150 : (double)INFINITY,
+                                         .gpu_mtbf_s = seed % 3 ? 500 : (double)INFINITY,
+                                         .shape = seed % 4 ? 1 : 0.7,
+                                         .repair_s = 20};
+        sim_setup s;
+        fake_world world;
+        setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types), sched->name,
+                   "first-fit");
+        plain = s.p.placement;
+        dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
+                                 .name = "sharing",
+                                 .summary = "",
+                                 .state_bytes = plain->state_bytes,
+                                 .init = plain->init,
+                                 .place = place,
+                                 .share = seed % 2 ? share : NULL};
+        const dls_pace pace = fake_pace(&world, s.trace);
+        world.by_gpu = seed % 2;
+        s.p.placement = &ops;
+        s.p.pace = seed / n % 4 ? &pace : NULL;
+        s.p.failures = &fail;
+        s.p.seed = seed;
+        s.p.restore_us = seed / n % 2 ? S(3) : 0;
+        s.p.checkpoint_period_us = seed / n % 3 ? S(5) + 7 : 0;
+        s.p.checkpoint_us = seed / n % 3 == 2 ? S(1) + 3 : 0;
+        s.cluster.vcs = seed / n % 2 ? vcs : NULL;
+        s.cluster.n_vcs = seed / n % 2 ? 2 : 0;
+        s.p.until_us = S(5e6);
+        dls_record *rec = case_run(&s.p);
+        for (size_t j = 0; j < rec->n_jobs; j++) {
+            if (rec->state[j] != DLS_JOB_FINISHED && rec->state[j] != DLS_JOB_INFEASIBLE) {
+                fail_msg("seed %llu, %s: job %zu is left in state %d", (unsigned long long)seed,
+                         sched->name, j, rec->state[j]);
+            }
+            assert_true(rec->failures[j] <= rec->preempts[j]);
+            assert_true((rec->lost_us[j] == 0) || rec->failures[j] > 0);
+            failures += (uint64_t)rec->failures[j];
+            lost_us += rec->lost_us[j];
+        }
+        assert_int_equal(world.starts, world.stops);
+        nodes += rec->node_failures;
+        gpus += rec->gpu_failures;
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+    print_message("%llu nodes, %llu GPUs failed; %llu times a job, %.0f s of work lost\n",
+                  (unsigned long long)nodes, (unsigned long long)gpus, (unsigned long long)failures,
+                  (double)lost_us / 1e6);
+    assert_true(nodes > 500 && gpus > 500 && failures > 500 && lost_us > S(1000));
+}
+
+/* What fails when does not depend on the policy: the same draws. The mean is what was asked for. */
+static void test_draws(void **unused)
+{
+    (void)unused;
+    const double shapes[] = {0.6, 1, 2.5};
+    for (int k = 0; k < 3; k++) {
+        const dls_failure_params p = {.node_mtbf_s = 100, .shape = shapes[k], .repair_s = 7};
+        double works = 0, repair = 0;
+        for (uint32_t i = 0; i < 40000; i++) {
+            works += (double)dls_failure_draw_us(&p, 5, i % 100, 100, 2 * (i / 100)) / 1e6;
+            repair += (double)dls_failure_draw_us(&p, 5, i % 100, 100, 2 * (i / 100) + 1) / 1e6;
+        }
+        assert_true(fabs(works / 40000 - 100) < 3);
+        assert_true(fabs(repair / 40000 - 7) < 0.2);
+    }
+    const dls_failure_params never = {.shape = 1, .repair_s = (double)INFINITY};
+    assert_true(dls_failure_draw_us(&never, 1, 1, (double)INFINITY, 0) == INT64_MAX);
+    assert_true(dls_failure_draw_us(&never, 1, 1, 1, 1) == INT64_MAX);
+}
+
+static void test_shares_refused(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 60, 4, NULL, NULL}};
+    dls_record *rec = NULL;
+    dls_error err;
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 1), "multi-dlas-gpu", "consolidated");
+    s.p.failure_trace = &one_trace;
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "failures"));
+    setup_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lost_work), cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_random),
+        cmocka_unit_test(test_draws), cmocka_unit_test(test_shares_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
