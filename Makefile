@@ -6,7 +6,7 @@ CLANG ?= build/clang
 WERROR ?= OFF
 JOBS ?= $(shell nproc)
 
-.PHONY: run test build
+.PHONY: run test build figures
 
 build:
 	@cmake/bootstrap.sh build
@@ -18,6 +18,11 @@ build:
 run: build
 	@$(BUILD)/dlsim study --config=configs/quickstart.cfg \
 	    --trace=traces/samples/philly_like_5000.csv --schedulers=fifo,srtf,dlas-gpu,gittins
+
+# The papers' figures anew, into results/figures (docs/figures.md).
+figures: build
+	@cmake/bootstrap.sh figures
+	@DLSIM=$(BUILD)/dlsim JOBS=$(JOBS) plots/reproduce.sh
 
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
 # builds them, unoptimised; then the suite again under the sanitizers.

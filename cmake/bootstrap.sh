@@ -3,15 +3,16 @@
 # Install the Debian packages that building and testing dlsim needs; says and does nothing when they
 # are there. As root, or through sudo. CUDA is never installed: the build uses a toolkit if it finds one.
 #
-# Usage: bootstrap.sh [build|test]
+# Usage: bootstrap.sh [build|test|figures]
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config libgsl-dev libconfig-dev libhdf5-dev zlib1g-dev
 libjson-c-dev libprotobuf-c-dev protobuf-c-compiler"
-if [ "${1:-build}" = test ]; then
-    packages="$packages libcmocka-dev bash python3 python3-numpy python3-h5py python3-pandas
-mandoc"
-fi
+figures="python3 python3-numpy python3-h5py python3-pandas python3-matplotlib python3-plotly"
+case ${1:-build} in
+test) packages="$packages libcmocka-dev bash mandoc $figures" ;;
+figures) packages="$packages $figures" ;;
+esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
     echo "bootstrap: not a Debian system; these must be there:" $packages >&2

@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-DLSIM=${DLSIM:-$root/build/release/dlsim}
+DLSIM=$(realpath "${DLSIM:-$root/build/release/dlsim}")
 [ -x "$DLSIM" ] || { echo "reproduce.sh: no program at $DLSIM; build it, or set DLSIM" >&2; exit 1; }
 PYTHON=$("$here/python.sh")
 [ -n "$names" ] || names=$(cd "$here" && ls *.run | sed 's/\.run$//')

@@ -88,10 +88,10 @@ def jobs(run):
     return done
 
 
-def cdf(ax, values, label, **kw):
+def cdf(ax, values, **kw):
     """Cumulative distribution as a step line through at most 1,000 quantiles."""
     q = np.linspace(0, 1, min(len(values), 1000))
-    ax.plot(np.quantile(values, q), q, label=label, **kw)
+    ax.plot(np.quantile(values, q), q, **kw)
 
 
 def save(fig, folder, name):

@@ -13,3 +13,8 @@ def runs(path):
         for p in style.points(f).itertuples():
             run = f[f"runs/{p.run}"]
             yield style.text(run.attrs["scheduler"]), run
+
+
+def look(policy):
+    """Line of a policy: the two forms of Tiresias often coincide."""
+    return {"label": NAMES.get(policy, policy), "linestyle": "--" if policy == "dlas-gpu" else "-"}

@@ -7,7 +7,7 @@ import numpy as np
 
 import style
 from style import plt
-from tiresias_common import NAMES, runs
+from tiresias_common import NAMES, look, runs
 
 # Trace-driven simulation of the paper: JCT of others / JCT of Tiresias-L (average, median, p95).
 PUBLISHED = {"fifo": "2.41 / 30.85 / 1.25", "gandiva": "2.00 (average)", "srtf": "0.69 (average)"}
@@ -24,7 +24,7 @@ def draw(paths, folder):
 
     fig, (left, right) = plt.subplots(1, 2, figsize=(style.PAGE, 2.4), layout="constrained")
     for policy, values in jct.items():
-        style.cdf(left, np.maximum(values, 1), NAMES.get(policy, policy))
+        style.cdf(left, np.maximum(values, 1), **look(policy))
     left.set(xscale="log", xlabel="job completion time (s)", ylabel="part of jobs", ylim=(0, 1))
     left.legend(loc="lower right")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import style
 from style import plt
-from tiresias_common import NAMES, runs
+from tiresias_common import NAMES, look, runs
 
 # Seconds on the paper's 60-GPU testbed: average, median, p95.
 PUBLISHED = {"fifo": "8146 / 7464 / 15327", "srtf": "593 / 32 / 3133", "gittins": "1005 / 39 / 7933",
@@ -17,7 +17,7 @@ def draw(paths, folder):
     fig, ax = plt.subplots(figsize=(style.COLUMN, 2.4), layout="constrained")
     for policy, run in runs(paths[0]):
         wait = style.jobs(run).queue_s.to_numpy()
-        style.cdf(ax, np.maximum(wait, 1), NAMES.get(policy, policy))
+        style.cdf(ax, np.maximum(wait, 1), **look(policy))
         style.row(f"queueing delay of {NAMES.get(policy, policy)} (s): average / median / p95",
                   PUBLISHED.get(policy, "-"),
                   f"{wait.mean():.0f} / {np.median(wait):.0f} / {np.percentile(wait, 95):.0f}")

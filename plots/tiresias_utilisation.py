@@ -6,7 +6,7 @@ import numpy as np
 
 import style
 from style import plt
-from tiresias_common import NAMES, runs
+from tiresias_common import NAMES, look, runs
 
 
 def averaged(series, column, edges_us):
@@ -26,8 +26,8 @@ def draw(paths, folder):
         days = (edges[:-1] + edges[1:]) / 2 / 86.4e9
         busy = averaged(series, "busy_gpus", edges) / run.attrs["total_gpus"]
         name = NAMES.get(policy, policy)
-        top.plot(days, 100 * busy, label=name)
-        bottom.plot(days, averaged(series, "pending_jobs", edges), label=name)
+        top.plot(days, 100 * busy, **look(policy))
+        bottom.plot(days, averaged(series, "pending_jobs", edges), **look(policy))
         style.row(f"GPUs in use under {name}, mean over the run; makespan", "similar for all policies",
                   f"{100 * busy.mean():.1f} %; {np.ptp(edges) / 86.4e9:.2f} days")
     top.set(ylabel="GPUs in use (%)", ylim=(0, 105))
