@@ -30,6 +30,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlsimConfig.cmake
   ${CMAKE_CURRENT_BINARY_DIR}/dlsimConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/dlsim)
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim FILES_MATCHING PATTERN *.cfg)
+install(DIRECTORY predictor/inspectors DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim OPTIONAL
+  FILES_MATCHING PATTERN *.h5)
 install(FILES docs/dlsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cmake/dlsim.bash RENAME dlsim
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

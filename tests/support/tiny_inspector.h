@@ -33,11 +33,11 @@ typedef struct tiny_setting {
         }                                                                                          \
     } while (0)
 
-/* Frequencies and scales of two models; 12 groups. */
-static inline void tiny_input_spec(dls_input_spec *spec)
+/* Frequencies and scales of two models. */
+static inline void tiny_input_spec(dls_input_spec *spec, int32_t n_groups)
 {
     *spec = (dls_input_spec){
-        .grouping = DLS_GROUPING_UNIFORM, .n_groups = 12, .seed = DLS_GROUPING_SEED};
+        .grouping = DLS_GROUPING_UNIFORM, .n_groups = n_groups, .seed = DLS_GROUPING_SEED};
     TINY(dls_feature_spec_create(DLS_FEATURES_WORK, &spec->features, err));
     dls_opgraph *g[2];
     dls_grouping grouping[2];
@@ -47,7 +47,7 @@ static inline void tiny_input_spec(dls_input_spec *spec)
         const dls_zoo_model *model = dls_zoo_find(names[i]);
         const dls_zoo_options options = dls_zoo_defaults(model);
         TINY(dls_zoo_build(model, &options, &g[i], err));
-        TINY(dls_grouping_create(g[i], spec->grouping, 12, spec->seed, &grouping[i], err));
+        TINY(dls_grouping_create(g[i], spec->grouping, n_groups, spec->seed, &grouping[i], err));
         corpus[i] = (dls_grouped){g[i], &grouping[i]};
     }
     TINY(dls_feature_spec_fit(spec->features, corpus, 2, err));
@@ -59,7 +59,7 @@ static inline void tiny_input_spec(dls_input_spec *spec)
 
 /* features: the text to store; NULL: that of tiny_input_spec. */
 static inline void tiny_inspector(const char *path, const tiny_setting *settings, int32_t n,
-                                  const char *arch_text, const char *features)
+                                  const char *arch_text, const char *features, int32_t n_groups)
 {
     dls_arch arch = dls_arch_default();
     dls_inspector *insp;
@@ -83,7 +83,7 @@ static inline void tiny_inspector(const char *path, const tiny_setting *settings
         insp->features_text = *features ? dls_strdup(features) : NULL;
     } else {
         dls_input_spec spec;
-        tiny_input_spec(&spec);
+        tiny_input_spec(&spec, n_groups);
         TINY(dls_input_spec_text(&spec, &insp->features_text, err));
         dls_input_spec_fini(&spec);
     }

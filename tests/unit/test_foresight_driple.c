@@ -50,7 +50,7 @@ static void test_inputs(void **state)
     (void)state;
     static const int32_t batches[] = {1, 2, 5, 32, 300};
     dls_input_spec spec;
-    tiny_input_spec(&spec);
+    tiny_input_spec(&spec, 12);
     dls_zoo_inputs z = {.spec = &spec};
     for (size_t m = 0; m < dls_zoo_size(); m++) {
         const dls_zoo_model *model = dls_zoo_at(m);
@@ -332,13 +332,13 @@ static void test_bad_weights(void **state)
     p.weights = "/nowhere.h5";
     refused(&p, DLS_EINPUT, "o such file");
     p.weights = cache;
-    tiny_inspector(cache, settings, N_SETTINGS, ARCH, "");
+    tiny_inspector(cache, settings, N_SETTINGS, ARCH, "", 12);
     refused(&p, DLS_EPREDICTOR, "which features");
-    tiny_inspector(cache, settings, N_SETTINGS, ARCH, "{\"grouping\": 7}");
+    tiny_inspector(cache, settings, N_SETTINGS, ARCH, "{\"grouping\": 7}", 12);
     refused(&p, DLS_EINPUT, "");
-    tiny_inspector(cache, settings, N_SETTINGS, "hidden=16 n_features=3", NULL);
+    tiny_inspector(cache, settings, N_SETTINGS, "hidden=16 n_features=3", NULL, 12);
     refused(&p, DLS_EPREDICTOR, "3 features, but their description has 8");
-    tiny_inspector(cache, settings, 0, ARCH, NULL);
+    tiny_inspector(cache, settings, 0, ARCH, NULL, 12);
     refused(&p, DLS_EPREDICTOR, "no settings");
     p.weights = weights;
     p.settings_map = "V100";
@@ -355,7 +355,7 @@ static int make_folder(void **state)
     }
     snprintf(weights, sizeof weights, "%s/weights.h5", folder);
     snprintf(cache, sizeof cache, "%s/cache", folder);
-    tiny_inspector(weights, settings, N_SETTINGS, ARCH, NULL);
+    tiny_inspector(weights, settings, N_SETTINGS, ARCH, NULL, 12);
     return 0;
 }
 
