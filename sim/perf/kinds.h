@@ -34,7 +34,8 @@ typedef struct dls_model_names {
 #define DLS_MODEL_KEY 64
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
 
-/* What a trace's name means; name may be NULL. Static strings. O(models). */
+/* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same pointer.
+ * O(models). */
 dls_model_names dls_model_lookup(const char *name);
 
 /* The kernels of a model, for every batch: the layers' own description where there is one, else out of

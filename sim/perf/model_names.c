@@ -89,14 +89,26 @@ static const char *layers_named(const char *key)
     return NULL;
 }
 
+/* The one copy of each name: the zoo's and the operator model's own. */
+static dls_model_names names_of(const char *zoo, const char *layers, dls_model_match match)
+{
+    dls_model_names names = {.zoo = dls_zoo_find(zoo)->name, .match = match};
+    for (const char *const *name = dls_workload_names(); layers && *name; name++) {
+        if (strcmp(*name, layers) == 0) {
+            names.layers = *name;
+        }
+    }
+    return names;
+}
+
 dls_model_names dls_model_lookup(const char *name)
 {
     char key[DLS_MODEL_KEY];
     dls_model_key(name ? name : "", key);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(others[i].name, key) == 0) {
-            return (dls_model_names){others[i].zoo, others[i].layers,
-                                     others[i].same ? DLS_MODEL_KNOWN : DLS_MODEL_STAND_IN};
+            return names_of(others[i].zoo, others[i].layers,
+                            others[i].same ? DLS_MODEL_KNOWN : DLS_MODEL_STAND_IN);
         }
     }
     for (size_t i = 0; i < dls_zoo_size(); i++) {
@@ -105,7 +117,7 @@ dls_model_names dls_model_lookup(const char *name)
             return (dls_model_names){zoo, layers_named(key), DLS_MODEL_KNOWN};
         }
     }
-    return (dls_model_names){DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN};
+    return names_of(DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN);
 }
 
 static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,

@@ -45,6 +45,10 @@ static void test_names(void **state)
         }
     }
     assert_int_equal(dls_model_lookup(NULL).match, DLS_MODEL_UNKNOWN);
+    /* Equal names are one pointer. */
+    assert_ptr_equal(dls_model_lookup("imagenet").zoo, dls_model_lookup("resnet50").zoo);
+    assert_ptr_equal(dls_model_lookup("").layers, dls_model_lookup("ResNet-50").layers);
+    assert_ptr_equal(dls_model_lookup("bert").zoo, dls_zoo_find("bert_base")->name);
     /* Every model of the zoo is found by its own name. */
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const dls_model_names n = dls_model_lookup(dls_zoo_at(i)->name);
