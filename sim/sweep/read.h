@@ -5,7 +5,34 @@
 #ifndef DLS_SWEEP_READ_H
 #define DLS_SWEEP_READ_H
 
+#include "config/tree.h"
 #include "sweep/sweep.h"
+
+typedef struct dls_sweep_reader {
+    dls_sweep *sweep;
+    dls_config_source from;
+    dls_problems *problems;
+    dls_error *err;
+} dls_sweep_reader;
+
+/* Something is wrong with this setting. */
+void dls_sweep_problem(const dls_sweep_reader *r, const config_setting_t *at, const char *text);
+/* Whether every member of the group is one of the names (ended by NULL); others are problems. */
+bool dls_sweep_members(const dls_sweep_reader *r, const config_setting_t *group, const char *shown,
+                       const char *const *names);
+/* A member of one type; true with *out as it was if it is not there, false after a problem. */
+bool dls_sweep_get_text(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
+                        const char **out);
+bool dls_sweep_get_i64(const dls_sweep_reader *r, const config_setting_t *group, const char *name,
+                       int64_t min, int64_t max, int64_t *out);
+/* A member that is a list with something in it; NULL: not there, or a problem (*good is then
+ * false). */
+const config_setting_t *dls_sweep_get_list(const dls_sweep_reader *r, const config_setting_t *group,
+                                           const char *name, bool *good);
+
+/* The axes of the group "sweep". */
+dls_status dls_sweep_read_axes(const dls_sweep_reader *r,
+                               const config_setting_t *group) DLS_MUST_CHECK;
 
 /* *out becomes a copy of s; what it was is released. */
 dls_status dls_sweep_text(const char *s, char **out, dls_error *err) DLS_MUST_CHECK;
