@@ -66,6 +66,11 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
     }
     if (k.family != DLS_KERNEL_MEMORY) {
         k.flops = x->flops / batch;
+        k.count = family == DLS_FAMILY_CONV ? x->dims.groups : x->dims.batch;
+        k.m = x->dims.m;
+        k.n = x->dims.n;
+        k.k = x->dims.k;
+        k.at_batch = batch;
     }
     if (k.family == DLS_KERNEL_CONV3) {
         k.flops *= tiled(x->dims.out_h) * tiled(x->dims.out_w);

@@ -78,6 +78,9 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
             r.derate = model->derate[i].factor;
         }
     }
+    if (model->measured) {
+        r.measured = dls_op_times_of(model->measured, gpu->name, as, &r.n_measured);
+    }
     return r;
 }
 
@@ -86,8 +89,27 @@ double dls_kernel_bytes(const dls_kernel *k, const dls_rates *rates, double batc
     return k->repeats * rates->element_bytes * (batch * k->moved + k->moved_once);
 }
 
+bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dls_op_work *work)
+{
+    *work = (dls_op_work){.count = 0};
+    if (k->family == DLS_KERNEL_MEMORY) {
+        const double bytes = element_bytes * (batch * k->moved + k->moved_once);
+        work->bytes = bytes < 9e18 ? llrint(bytes) : 0;
+        return work->bytes > 0;
+    }
+    *work = (dls_op_work){.count = k->count, .m = k->m, .n = k->n, .k = k->k};
+    return k->count > 0 && k->m > 0 && k->n > 0 && k->k > 0 && k->at_batch == batch;
+}
+
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
+    dls_op_work work;
+    if (rates->n_measured > 0 && dls_kernel_work(k, rates->element_bytes, batch, &work)) {
+        const double seconds = dls_op_time_find(rates->measured, rates->n_measured, &work);
+        if (seconds > 0) {
+            return k->repeats * seconds;
+        }
+    }
     const double memory = dls_kernel_bytes(k, rates, batch) / rates->mem_bps;
     const double compute = k->family == DLS_KERNEL_MEMORY
                                ? 0

@@ -17,6 +17,7 @@
 
 #include "predictor/operator/comm.h"
 #include "predictor/operator/hardware.h"
+#include "predictor/operator/op_times.h"
 #include "predictor/operator/workload.h"
 
 #define DLS_OPMODEL_ROWS 48
@@ -56,6 +57,7 @@ typedef struct dls_opmodel {
     dls_host host[DLS_OPMODEL_ROWS];
     dls_fabric_row fabric[DLS_OPMODEL_ROWS];
     size_t n_factors, n_derates, n_hosts, n_fabrics;
+    const dls_op_times *measured; /* borrowed; NULL: the formula for every kernel */
 } dls_opmodel;
 
 /* operator.cfg. Errors: ECONFIG with file and line; EOUTPUT. Numbers are written with six digits,
@@ -73,13 +75,17 @@ typedef struct dls_rates {
     double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */
     double mem_bps, launch_s, derate;
     double element_bytes;
+    const dls_op_time *measured; /* [n_measured] borrowed */
+    size_t n_measured;
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1. Without matrix units for the precision
  * it computes in fp32. */
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric);
 
-/* One kernel, all its runs in a step. */
+/* What a kernel is as measured operations name it. false: not known at this batch. */
+bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dls_op_work *work);
+/* One kernel, all its runs in a step; as measured, where it was. */
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch);
 /* Memory traffic of the same. */
 double dls_kernel_bytes(const dls_kernel *k, const dls_rates *rates, double batch);

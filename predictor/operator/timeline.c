@@ -86,7 +86,8 @@ static dls_status run_kernel(builder *b, const dls_kernel *k)
     if (!(seconds > 0)) {
         return DLS_OK;
     }
-    const double working_s = kernel_s - b->rates->derate * k->repeats * b->rates->launch_s;
+    const double working_s =
+        fmax(0, kernel_s - b->rates->derate * k->repeats * b->rates->launch_s);
     const double bytes = dls_kernel_bytes(k, b->rates, b->s->batch);
     return gpu_piece(b, seconds, working_s / seconds,
                      fmin(1, bytes / (b->s->gpu->mem_bps * seconds)));

@@ -47,6 +47,9 @@ typedef struct dls_kernel {
     double flops;      /* per sample and run */
     double moved;      /* elements read and written, per sample and run */
     double moved_once; /* elements read and written per run, whatever the batch */
+    /* As matrix products, `count` of them, at one batch; 0 if not known. */
+    int64_t count, m, n, k;
+    double at_batch;
 } dls_kernel;
 
 typedef struct dls_workload {

@@ -3,7 +3,9 @@
  * dlsim operators: the operator-level model of training time. Calibration from published
  * measurements, judgement against others, and answers for one step.
  */
+#include "base/units.h"
 #include "cli/cli.h"
+#include "cli/operators_measure.h"
 #include "cli/operators_profile.h"
 #include "cli/ui.h"
 #include "predictor/baselines/validate.h"
@@ -19,6 +21,7 @@ static const char help[] =
     "       dlsim operators validate [--points] [OPTION]...\n"
     "       dlsim operators step --model=NAME --gpu=NAME [OPTION]...\n"
     "       dlsim operators profile --model=NAME --gpu=NAME [OPTION]...\n"
+    "       dlsim operators measure --model=NAME --gpu=NAME --output=FILE [OPTION]...\n"
     "       dlsim operators list [OPTION]...\n"
     "\n"
     "calibrate  fit the constants to the calibrating points and write them\n"
@@ -27,12 +30,19 @@ static const char help[] =
     "step       time and memory of one training step\n"
     "profile    sample the resources of that step as a profiler would: burst and idle phases, and\n"
     "           the 12 metrics of the inspector\n"
+    "measure    time the operations of a training graph on this machine's GPU and add them to a "
+    "file\n"
     "list       models, GPUs, links, hosts and fabrics that the tables know\n"
     "\n"
     "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
     "                         (default: configs/hardware here, then where dlsim is installed)\n"
     "      --constants=FILE   in place of operator.cfg\n"
-    "  -o, --output=FILE      calibrate: where the constants go\n"
+    "  -o, --output=FILE      calibrate, measure: where the constants, the times go\n"
+    "      --operators=FILE   step, profile: measured times in place of the formula, where they "
+    "are\n"
+    "      --device=cuda|cpu  measure: what to time (default cuda; cpu: to try it, fp32 only)\n"
+    "      --seconds=X        measure: for each operation (default 0.05)\n"
+    "      --most-gflop=X     measure: leave out products of more\n"
     "      --points           validate: every point, too\n"
     "      --model=NAME       step, profile: a network\n"
     "      --graph=FILE       in place of --model: a training graph (dlsim graph), which brings "
@@ -58,6 +68,9 @@ static const char help[] =
 typedef struct ask {
     const char *folder, *constants, *output;
     const char *model, *graph, *gpu, *fabric, *host, *link, *network;
+    const char *operators, *device;
+    double seconds, most_gflop;
+    dls_op_times measured; /* of --operators */
     int64_t nodes;
     dls_allreduce algorithm;
     dls_numeric numeric;
@@ -69,11 +82,10 @@ typedef struct ask {
 static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
 {
     char path[4096];
-    if (a->constants) {
-        return dls_opmodel_load(a->constants, model, err);
-    }
     snprintf(path, sizeof path, "%s/operator.cfg", a->folder);
-    return dls_opmodel_load(path, model, err);
+    DLS_TRY(dls_opmodel_load(a->constants ? a->constants : path, model, err));
+    model->measured = a->operators ? &a->measured : NULL;
+    return DLS_OK;
 }
 
 /* ---- validate -----------------------------------------------------------------------------------
@@ -288,6 +300,26 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     return status;
 }
 
+static dls_status measure(const ask *a, const dls_hardware *hw, dls_error *err)
+{
+    const dls_hw_gpu *gpu;
+    if (!a->model == !a->graph || !a->gpu || !a->output) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "--gpu, --output and one of --model and --graph are needed");
+    }
+    DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
+    return dls_operators_measure(&(dls_operators_measure_ask){.model = a->model,
+                                                              .graph = a->graph,
+                                                              .gpu = gpu->name,
+                                                              .device = a->device,
+                                                              .output = a->output,
+                                                              .batch = a->batch,
+                                                              .numeric = a->numeric,
+                                                              .seconds = a->seconds,
+                                                              .most_gflop = a->most_gflop},
+                                 err);
+}
+
 static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
 {
     dls_opmodel model;
@@ -320,10 +352,13 @@ static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *er
     return dls_opmodel_save(&model, a->output, err);
 }
 
-static dls_status act(const char *action, const ask *a, dls_error *err)
+static dls_status act(const char *action, ask *a, dls_error *err)
 {
     dls_hardware hw;
     dls_pointset set = {0};
+    if (a->operators) {
+        DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
+    }
     DLS_TRY(dls_hardware_load(a->folder, &hw, err));
     dls_status status = dls_pointset_create(&hw, &set, err);
     if (status == DLS_OK) {
@@ -331,6 +366,7 @@ static dls_status act(const char *action, const ask *a, dls_error *err)
                  : strcmp(action, "calibrate") == 0 ? calibrate(a, &set, err)
                  : strcmp(action, "step") == 0      ? one_job(a, false, &hw, err)
                  : strcmp(action, "profile") == 0   ? one_job(a, true, &hw, err)
+                 : strcmp(action, "measure") == 0   ? measure(a, &hw, err)
                                                     : list(a, &hw, err);
     }
     dls_pointset_fini(&set);
@@ -348,6 +384,16 @@ static bool algorithm_of(const char *text, dls_allreduce *out)
     }
     dls_ui_usage("operators", "--algorithm=%s: ring, tree or hierarchical", text);
     return false;
+}
+
+/* A number above 0 in optarg. */
+static bool real_of(const char *option, double *out)
+{
+    const bool good = dls_units_f64(optarg, out) && *out > 0;
+    if (!good) {
+        dls_ui_usage("operators", "%s=%s: a number above 0", option, optarg);
+    }
+    return good;
 }
 
 static bool parse(int argc, char **argv, ask *a, bool *leave)
@@ -372,7 +418,11 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         O_INTERVAL,
         O_SAMPLES,
         O_SEED,
-        O_HOST
+        O_HOST,
+        O_OPERATORS,
+        O_DEVICE,
+        O_SECONDS,
+        O_MOST_GFLOP
     };
     static const struct option longs[] = {{"hardware", required_argument, NULL, O_HARDWARE},
                                           {"constants", required_argument, NULL, O_CONSTANTS},
@@ -395,6 +445,10 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
                                           {"samples", required_argument, NULL, O_SAMPLES},
                                           {"seed", required_argument, NULL, O_SEED},
                                           {"host", required_argument, NULL, O_HOST},
+                                          {"operators", required_argument, NULL, O_OPERATORS},
+                                          {"device", required_argument, NULL, O_DEVICE},
+                                          {"seconds", required_argument, NULL, O_SECONDS},
+                                          {"most-gflop", required_argument, NULL, O_MOST_GFLOP},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     for (int opt; (opt = dls_ui_getopt(argc, argv, "o:h", longs, "operators")) != -1;) {
@@ -439,6 +493,22 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
         case O_HOST:
             a->host = optarg;
             break;
+        case O_OPERATORS:
+            a->operators = optarg;
+            break;
+        case O_DEVICE:
+            a->device = optarg;
+            good = strcmp(optarg, "cpu") == 0 || strcmp(optarg, "cuda") == 0;
+            if (!good) {
+                dls_ui_usage("operators", "--device=%s: cuda or cpu", optarg);
+            }
+            break;
+        case O_SECONDS:
+            good = real_of("--seconds", &a->seconds);
+            break;
+        case O_MOST_GFLOP:
+            good = real_of("--most-gflop", &a->most_gflop);
+            break;
         case O_ASYNC:
             a->async = true;
             break;
@@ -482,9 +552,17 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
 
 int dls_cmd_operators(int argc, char **argv)
 {
-    static const char *const actions[] = {"calibrate", "validate", "step", "profile", "list"};
+    static const char *const actions[] = {"calibrate", "validate", "step",
+                                          "profile",   "measure",  "list"};
     char folder[4096];
-    ask a = {.batch = 32, .gpus = 1, .nodes = 1, .interval_us = 10000, .samples = 3000, .seed = 1};
+    ask a = {.device = "cuda",
+             .seconds = 0.05,
+             .batch = 32,
+             .gpus = 1,
+             .nodes = 1,
+             .interval_us = 10000,
+             .samples = 3000,
+             .seed = 1};
     bool leave = false, known = false;
     if (!parse(argc, argv, &a, &leave)) {
         return dls_status_exit_code(DLS_EUSAGE);
@@ -493,13 +571,15 @@ int dls_cmd_operators(int argc, char **argv)
         return 0;
     }
     if (optind + 1 != argc) {
-        return dls_ui_usage("operators", "one of calibrate, validate, step, profile, list");
+        return dls_ui_usage("operators",
+                            "one of calibrate, validate, step, profile, measure, list");
     }
     for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
         known = known || strcmp(actions[i], argv[optind]) == 0;
     }
     if (!known) {
-        return dls_ui_usage("operators", "\"%s\" is not calibrate, validate, step, profile or list",
+        return dls_ui_usage("operators",
+                            "\"%s\" is not calibrate, validate, step, profile, measure or list",
                             argv[optind]);
     }
     if (a.async && !a.servers) {
@@ -508,5 +588,6 @@ int dls_cmd_operators(int argc, char **argv)
     a.folder = dls_hardware_folder(a.folder, folder, sizeof folder);
     dls_error err = {0};
     const dls_status status = act(argv[optind], &a, &err);
+    dls_op_times_fini(&a.measured);
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }

@@ -69,6 +69,20 @@ dlsim operators profile --model=resnet50 --gpu=V100 --seed=4 >b.txt
 cmp a.txt b.txt || fail "the same seed, other samples"
 grep -q '^net_tx I ' a.txt || fail "one worker uses no network"
 
+# Measured operations take the place of the formula. The CPU is slower than any GPU.
+dlsim graph zoo lenet --batch=8 -o lenet8.h5
+dlsim operators measure --graph=lenet8.h5 --gpu=K80 --device=cpu --seconds=0.0001 -o ops.h5 >out.txt
+grep -q '^measured  *[0-9]* operations of lenet@8 fp32' out.txt || fail "measure: $(cat out.txt)"
+dlsim operators step --graph=lenet8.h5 --gpu=K80 >out.txt
+formula=$(value step_s)
+dlsim operators step --graph=lenet8.h5 --gpu=K80 --operators=ops.h5 >out.txt
+awk -v a="$formula" -v b="$(value step_s)" 'BEGIN { exit !(b > 2 * a) }' || fail "ops.h5 changes nothing"
+dlsim operators step --graph=lenet8.h5 --gpu=P100 --operators=ops.h5 >out.txt
+other=$(value step_s)
+dlsim operators step --graph=lenet8.h5 --gpu=P100 >out.txt
+test "$other" = "$(value step_s)" || fail "times of a K80 are used for a P100"
+dlsim operators profile --graph=lenet8.h5 --gpu=K80 --operators=ops.h5 --samples=100 >out.txt
+
 # Refusals: exit code, and a word that helps.
 refuse() {
     code=$1 word=$2
@@ -98,4 +112,17 @@ refuse 2 graph step --model=vgg16 --graph=vgg16.h5 --gpu=P100
 refuse 4 operator.cfg step --graph=operator.cfg --gpu=P100
 refuse 3 gpus.cfg list --hardware=nowhere
 refuse 3 broken.cfg list --constants=broken.cfg
+refuse 4 missing.h5 step --model=resnet50 --gpu=K80 --operators=missing.h5
+refuse 4 HDF5 step --model=resnet50 --gpu=K80 --operators=operator.cfg
+refuse 4 format step --model=resnet50 --gpu=K80 --operators=lenet8.h5
+refuse 2 output measure --model=lenet --gpu=K80
+refuse 2 device measure --model=lenet --gpu=K80 -o x.h5 --device=tpu
+refuse 2 seconds measure --model=lenet --gpu=K80 -o x.h5 --device=cpu --seconds=0
+refuse 4 zoo measure --model=resnet51 --gpu=K80 -o x.h5 --device=cpu
+refuse 6 fp32 measure --model=lenet --gpu=K80 -o x.h5 --device=cpu --precision=fp16
+export DLSIM_METER_MODULE=$PWD/missing.so
+refuse 6 missing.so measure --model=lenet --gpu=K80 -o x.h5
+export DLSIM_METER_MODULE=libm.so.6
+refuse 6 interface measure --model=lenet --gpu=K80 -o x.h5
+test ! -e x.h5 || fail "a failed measurement left a file"
 echo "operators: good"
