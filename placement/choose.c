@@ -94,7 +94,8 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
             break; /* best first */
         }
         const int64_t wait_us = dls_traffic_wait_us(&c->traffic, index, &shape[i], r->now_us);
-        const double ends_s = (double)wait_us / 1e6 + f.remaining_s;
+        /* What it has waited counts as well: nobody waits for longer than a better place saves. */
+        const double ends_s = (double)(waited_us + wait_us) / 1e6 + f.remaining_s;
         /* What is free now was among the ways, or cannot be had for another reason. */
         if (wait_us > 0 && wait_us <= c->max_wait_us - waited_us && ends_s < least_s) {
             least_s = ends_s;
@@ -123,5 +124,8 @@ bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_req
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
     const choice best = choose(c, index, r);
+    if (isinf(best.best_s)) {
+        return dls_fit_hoped_s(index, r);
+    }
     return isnan(best.best_s) ? 0 : best.best_s;
 }

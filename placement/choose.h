@@ -48,8 +48,8 @@ void dls_choose_fini(dls_choose *c);
  * `consolidated`. */
 bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
                       dls_grant *grant);
-/* Predicted remaining time of the best way to place the gang now; INFINITY: none; 0 without a
- * forecast. */
+/* Predicted remaining time of the best way to place the gang now, or, where it does not fit yet, on
+ * the fewest nodes (dls_fit_hoped_s); 0 without a forecast. */
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r);
 /* Is waiting worth more than ending in best_s from now? *retry_us of the request is then set. */
 bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,

@@ -9,6 +9,8 @@
  */
 #include "placement/fit.h"
 
+#include <math.h>
+
 /* GPUs of the node that the request may still take. */
 static int32_t room_on(const dls_place_index *index, const dls_request *r, const dls_grant *grant,
                        int32_t node)
@@ -185,4 +187,15 @@ int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)
         left -= take * size;
     }
     return left > 0 ? 0 : nodes;
+}
+
+double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r)
+{
+    const int32_t nodes = dls_fit_fewest_nodes(index, r);
+    const dls_shape shape = {.type = r->type, .gpus = r->gpus, .n_nodes = nodes, .n_racks = 1};
+    dls_forecast f;
+    if (nodes == 0) {
+        return (double)INFINITY;
+    }
+    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : 0;
 }

@@ -27,4 +27,9 @@ bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_g
  * 0: on none. O(GPUs of a node). */
 int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r);
 
+/* Predicted remaining time on those nodes, in as few racks: what to expect of GPUs that are yet to
+ * be taken from other jobs. 0: nothing is known of the job; INFINITY: it fits on no empty cluster.
+ */
+double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r);
+
 #endif

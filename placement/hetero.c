@@ -31,10 +31,10 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
     dls_forecast f;
     dls_grant_reset(&h->trial);
     if (!dls_fit_consolidated(index, r, &h->trial) || h->trial.failed) {
-        return (double)INFINITY;
+        return dls_fit_hoped_s(index, r);
     }
     const dls_shape shape = dls_grant_shape(&h->trial, index, r->type);
-    return dls_place_forecast(r, r->job, &shape, &f) ? f.iteration_s : 0;
+    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : 0;
 }
 
 const dls_placement_ops dls_placement_ops_hetero = {
