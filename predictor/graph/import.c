@@ -162,8 +162,13 @@ static void shapes_of(imp_graph *g, imp_node *x)
 {
     if (x->rule) {
         x->rule(g, x);
-    } else {
-        (void)imp_outs(g, x, x->n_given > 0 ? x->n_given : 1);
+    }
+    if (x->n_given > x->n_out || !x->rule) { /* outputs that no rule knows of */
+        const imp_node known = *x;
+        imp_out *out = imp_outs(g, x, x->n_given > 0 ? x->n_given : 1);
+        for (int32_t i = 0; out && i < known.n_out; i++) {
+            out[i] = known.out[i];
+        }
     }
     for (int32_t i = 0; i < x->n_out && i < x->n_given; i++) {
         x->out[i].shape = imp_merge(&x->given[i], &x->out[i].shape);
