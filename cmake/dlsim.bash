@@ -50,6 +50,8 @@ _dlsim()
         mapfile -t COMPREPLY < <(compgen -W "schedulers placements predictors formats gpus assignments" -- "$cur")
     elif [[ $command == trace && $prev == trace ]]; then
         mapfile -t COMPREPLY < <(compgen -W "stats convert generate" -- "$cur")
+    elif [[ $command == sweep && $prev == sweep ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "plan run status submit merge" -- "$cur")
     else
         compopt -o default
         COMPREPLY=()

@@ -46,13 +46,12 @@ static const char *const help_text =
     "\n"
     "Runs that are finished in FOLDER are not run again: a study that was stopped goes on.\n";
 
-enum { OPT_BASELINE = 256, OPT_REPLICAS };
+enum { OPT_BASELINE = 256 };
 
 static const struct option longs[] = {DLS_REPLAY_LONGS,
                                       DLS_SWEEPING_LONGS,
                                       {"schedulers", required_argument, NULL, 'A'},
                                       {"placements", required_argument, NULL, 'L'},
-                                      {"replicas", required_argument, NULL, OPT_REPLICAS},
                                       {"baseline", required_argument, NULL, OPT_BASELINE},
                                       {NULL, 0, NULL, 0}};
 
@@ -63,7 +62,6 @@ typedef struct study {
     char *schedulers, *placements; /* owned, cut at the commas */
     const char *sched[POLICIES_MAX], *place[POLICIES_MAX];
     size_t n_sched, n_place;
-    int64_t replicas;
     char scratch[64]; /* a folder that goes away again, "" if there is none */
 } study;
 
@@ -102,10 +100,6 @@ static int option(study *s, int c, const char *value)
         return split("--schedulers", value, &s->schedulers, s->sched, &s->n_sched);
     case 'L':
         return split("--placements", value, &s->placements, s->place, &s->n_place);
-    case OPT_REPLICAS:
-        return dls_ui_i64("study", "--replicas", value, 1, 10000, &s->replicas)
-                   ? -1
-                   : dls_status_exit_code(DLS_EUSAGE);
     case OPT_BASELINE:
         if (s->c.n_baselines == DLS_COMPARING_BASELINES) {
             return dls_ui_usage("study", "option '--baseline' is given too often");
@@ -141,9 +135,9 @@ static int parse(study *s, int argc, char **argv)
     if (optind < argc) {
         return dls_ui_usage("study", "unexpected word '%s'", argv[optind]);
     }
-    if (s->path && (s->s.o.config_path || s->n_sched || s->n_place || s->replicas)) {
+    if (s->path && (s->s.o.config_path || s->n_sched || s->n_place)) {
         return dls_ui_usage("study", "a study file says itself what is compared: no --config, "
-                                     "--schedulers, --placements or --replicas");
+                                     "--schedulers or --placements");
     }
     if (!s->path && !s->s.o.config_path) {
         return dls_ui_usage("study", "no configuration: give --config=FILE, or a study file");
@@ -164,7 +158,6 @@ static dls_status make_sweep(study *s, dls_error *err)
         DLS_TRY(
             dls_sweep_add_list(sweep, "placement.name", s->place, s->n_place, "--placements", err));
     }
-    sweep->n_seeds = (size_t)s->replicas;
     return DLS_OK;
 }
 

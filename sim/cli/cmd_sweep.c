@@ -23,6 +23,7 @@ static const char *const help_text =
     "\n"
     "  -j, --jobs=N             processes at a time; as many as there are processors\n"
     "  -o, --output=FOLDER      where points are kept; sweep.output, or NAME.sweep\n"
+    "      --replicas=N         so many seeds a design, in place of the file's\n"
     "      --points=A[-B]       only these, by number\n"
     "      --count              plan: print how many points there are, and no more\n"
     "      --file=FILE.h5       merge: write this; FOLDER/NAME.h5\n"

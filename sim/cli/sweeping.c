@@ -110,8 +110,8 @@ int dls_sweeping_option(dls_sweeping *s, int letter, const char *value)
     static const struct {
         int letter;
         const char *name;
-    } carried[] = {{'T', "trace"}, {'F', "trace-format"}, {'S', "seed"},
-                   {'U', "until"}, {'s', "set"},          {'P', "plugin"}};
+    } carried[] = {{'T', "trace"}, {'F', "trace-format"}, {'S', "seed"},    {'U', "until"},
+                   {'s', "set"},   {'P', "plugin"},       {'R', "replicas"}};
     for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++) {
         dls_error err;
         if (carried[i].letter == letter && carry(s, carried[i].name, value, &err) != DLS_OK) {
@@ -121,6 +121,11 @@ int dls_sweeping_option(dls_sweeping *s, int letter, const char *value)
     if (letter == 'o') {
         s->output = value;
         return -1;
+    }
+    if (letter == 'R') {
+        return dls_ui_i64(s->o.command, "--replicas", value, 1, DLS_SWEEP_POINTS_MAX, &s->replicas)
+                   ? -1
+                   : dls_status_exit_code(DLS_EUSAGE);
     }
     if (letter == 'j') {
         return dls_ui_i64(s->o.command, "--jobs", value, 1, WORKERS_MAX, &s->workers)
@@ -147,6 +152,11 @@ int dls_sweeping_plan(dls_sweeping *s)
         snprintf(s->folder, sizeof s->folder, "%s", s->output ? s->output : s->sweep->output);
     } else {
         snprintf(s->folder, sizeof s->folder, "%s.sweep", s->sweep->name);
+    }
+    if (s->replicas) {
+        s->sweep->n_seeds = (size_t)s->replicas;
+        dls_free(s->sweep->seed);
+        s->sweep->seed = NULL;
     }
     const dls_sweep_request request = {.sweep = s->sweep,
                                        .overrides = s->o.overrides,
@@ -196,8 +206,8 @@ int dls_sweeping_run(dls_sweeping *s)
     }
     if (status == DLS_OK && s->done.failed > 0) {
         report_failures(s, s->done.failed);
-        status = dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed,
-                          s->done.n);
+        status =
+            dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed, s->done.n);
     }
     return status == DLS_OK ? -1 : dls_ui_fail(&err);
 }

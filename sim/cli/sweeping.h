@@ -15,8 +15,9 @@ typedef struct dls_sweeping {
     dls_sweep_host host;
     const char *output; /* -o; NULL: the file's, or one made of the sweep's name */
     char folder[4096];
-    int64_t workers; /* 0: one a processor */
-    size_t first, n; /* --points; n 0: all */
+    int64_t replicas;        /* 0: the file's */
+    int64_t workers;         /* 0: one a processor */
+    size_t first, n;         /* --points; n 0: all */
     dls_sweep_progress done; /* of dls_sweeping_run */
     dls_progress bar;
     char *carried; /* owned; options of every point as a shell wants them: " --set 'a=b'" */
@@ -26,8 +27,9 @@ typedef struct dls_sweeping {
 /* Options that both take beside those of a run. */
 #define DLS_SWEEPING_SHORTS "j:"
 #define DLS_SWEEPING_LONGS                                                                         \
+    {"jobs", required_argument, NULL, 'j'},                                                        \
     {                                                                                              \
-        "jobs", required_argument, NULL, 'j'                                                       \
+        "replicas", required_argument, NULL, 'R'                                                   \
     }
 
 dls_status dls_sweeping_init(dls_sweeping *s, const char *command, int argc, char **argv,

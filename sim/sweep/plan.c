@@ -286,6 +286,15 @@ static void check_overrides(const dls_sweep_plan *plan, const dls_override *comm
             dls_problems_add(problems, common[i].where, "'run.seed' is varied by 'seeds'");
         }
     }
+    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
+        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
+            if (s->n_seeds && strcmp(s->axis[a].key[c], "run.seed") == 0) {
+                dls_problems_add(problems, s->axis[a].where,
+                                 "'run.seed' is varied twice: by this axis and by %s",
+                                 s->seed ? "'seeds'" : "'replicas'");
+            }
+        }
+    }
 }
 
 /* The seeds: those listed, or the configuration's and those that follow it. */

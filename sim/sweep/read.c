@@ -245,11 +245,6 @@ static void check_keys(const dls_sweep *s, dls_problems *problems)
                     dls_problems_add(problems, s->axis[a].where, "'%s' is varied twice", key);
                 }
             }
-            if (s->n_seeds && strcmp(key, "run.seed") == 0) {
-                dls_problems_add(problems, s->axis[a].where,
-                                 "'run.seed' is varied twice: by this axis and by %s",
-                                 s->seed ? "'seeds'" : "'replicas'");
-            }
         }
     }
 }

@@ -122,6 +122,27 @@ END
     checks=$((checks + 1))
 fi
 
+# ---- traces ------------------------------------------------------------------------------------------
+# More of them than are kept at a time; replicas of the command line.
+for i in $(seq 20); do
+    head -$((i + 3)) "$sample" >trace$i.csv
+done
+sweep "{ key = \"trace.path\"; values = [$(printf '"trace%d.csv", ' $(seq 19)) \"trace20.csv\"]; }"
+sed -i '/set = /d' sweep.cfg
+expect 0 sweep run sweep.cfg -q -o traces --replicas=2
+expect 0 sweep merge sweep.cfg -q -o traces --replicas=2 --file=traces.h5
+if $python -c 'import h5py' 2>/dev/null; then
+    $python -c '
+import h5py
+f = h5py.File("traces.h5")
+assert list(f["points/jobs"][:]) == [j for i in range(1, 21) for j in (i + 1, i + 1)]
+assert len({r.attrs["trace_sha256"] for r in f["runs"].values()}) == 20
+assert [r.attrs["seed"] for r in f["runs"].values()] == [1, 2] * 20' || fail "traces"
+fi
+cp trace3.csv trace4.csv
+expect 3 sweep status sweep.cfg -o traces
+says err.txt "have the same configuration"
+
 # ---- points that fail ----------------------------------------------------------------------------
 # One job of the second trace is of a model that the table does not know: found when the point runs.
 printf 'job_id,num_gpu,submit_time,duration,model\n1,1,0,10,mine\n' >good.csv

@@ -69,6 +69,9 @@ printf 'job_id\n1\n' >bad.csv
 expect 4 sweep run good.cfg --trace=bad.csv
 test ! -e good.sweep || fail "a folder was made"
 expect 0 sweep run good.cfg --trace=jobs.csv -q
+printf 'sweep: { base = "base.cfg"; axes = ({ key = "run.seed"; values = [1, 2]; }); };\n' >seeds.cfg
+expect 3 sweep run seeds.cfg --trace=jobs.csv --replicas=2
+says err.txt "'run.seed' is varied twice"
 
 # The file itself.
 expect 3 sweep run missing.cfg
