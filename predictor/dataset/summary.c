@@ -155,7 +155,7 @@ static size_t nearest(const dls_dataset_setting *s, const double *rows, size_t w
                       bool train_only)
 {
     size_t best = SIZE_MAX;
-    double least = INFINITY;
+    double least = (double)INFINITY;
     for (size_t k = 0; k < s->n; k++) {
         if (k == i || (train_only && s->split[k] != DLS_SPLIT_TRAIN)) {
             continue;

@@ -178,7 +178,7 @@ static size_t families_of(const dls_variant *variant, size_t n, family *out)
         if (k == n_families) {
             out[n_families++] = (family){.name = v->model->family,
                                          .domain = dls_variant_domain(v->model),
-                                         .least = INFINITY};
+                                         .least = (double)INFINITY};
         }
         if (v->memory_bytes <= DLS_VARIANT_MEMORY_BYTES) {
             out[k].n++;
@@ -231,7 +231,7 @@ static double distance(const family *f, size_t n_families)
     }
     if (domains[DLS_SPLIT_TRAIN] != all || domains[DLS_SPLIT_TEST] != all ||
         (domains[DLS_SPLIT_VAL] & (image | sequence)) != (image | sequence)) {
-        return INFINITY;
+        return (double)INFINITY;
     }
     return share_distance(f, n_families, all) + share_distance(f, n_families, image) +
            share_distance(f, n_families, sequence);
@@ -254,7 +254,7 @@ dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint6
     }
     const size_t n_families = families_of(variant, n, f);
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);
-    double best = INFINITY;
+    double best = (double)INFINITY;
     anchor(f, n_families, DLS_DOMAIN_IMAGE);
     anchor(f, n_families, DLS_DOMAIN_SEQUENCE);
     for (int t = 0; t < TRIES; t++) {

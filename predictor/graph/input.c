@@ -96,9 +96,12 @@ static dls_status parse_features(json_object *root, dls_feature_spec *f, dls_err
     if (!frequency) {
         return wrong("frequency", err);
     }
-    json_object_object_foreach(frequency, op, value)
-    {
-        DLS_TRY(dls_feature_spec_set(f, op, json_object_get_double(value), err));
+    struct json_object_iterator at = json_object_iter_begin(frequency);
+    const struct json_object_iterator end = json_object_iter_end(frequency);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        DLS_TRY(dls_feature_spec_set(f, json_object_iter_peek_name(&at),
+                                     json_object_get_double(json_object_iter_peek_value(&at)),
+                                     err));
     }
     return DLS_OK;
 }
