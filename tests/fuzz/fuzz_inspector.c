@@ -1,62 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Damaged weights files, plain tensor files and graph files. The first byte says which, and then
- * five bytes each an edit of a good file that is made here: 24 bits of where (modulo its length),
- * how, what. A reader that accepts the result has an inspector that passes its checks, saves, loads
+ * Damaged weights files, plain tensor files and graph files. The first byte says which, the rest are
+ * edits (h5_damage.h) of a good file that is made here. A reader that accepts the result has an inspector that passes its checks, saves, loads
  * and predicts, or graphs that can be read to the end.
  */
+#include "h5_damage.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/batch_io.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { WEIGHTS, PLAIN, GRAPHS, KINDS };
 
-typedef struct bytes {
-    unsigned char *at;
-    size_t n;
-} bytes;
-
 static bytes good[KINDS];
 static char path[64], again[64];
-
-/* Damage makes the HDF5 library forget memory of its own, and ask for more than there is. */
-const char *__lsan_default_suppressions(void);
-const char *__asan_default_options(void);
-
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libhdf5";
-}
-
-const char *__asan_default_options(void)
-{
-    return "allocator_may_return_null=1";
-}
-
-static void must(bool ok)
-{
-    if (!ok) {
-        abort();
-    }
-}
-
-static bytes slurp(const char *name)
-{
-    FILE *f = fopen(name, "rb");
-    must(f && fseek(f, 0, SEEK_END) == 0);
-    const long n = ftell(f);
-    rewind(f);
-    bytes out = {malloc((size_t)n), (size_t)n};
-    must(out.at && fread(out.at, 1, out.n, f) == out.n);
-    fclose(f);
-    return out;
-}
 
 static dls_inspector *small_inspector(void)
 {
@@ -170,31 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const int kind = data[0] % KINDS;
-    size_t n = good[kind].n;
-    unsigned char *damaged = malloc(n);
-    must(damaged);
-    memcpy(damaged, good[kind].at, n);
-    for (size_t i = 1; i + 5 <= size; i += 5) {
-        const size_t where = (data[i] | (size_t)data[i + 1] << 8 | (size_t)data[i + 2] << 16) % n;
-        const uint8_t what = data[i + 4];
-        switch (data[i + 3] % 4) {
-        case 0:
-            damaged[where] ^= what;
-            break;
-        case 1:
-            damaged[where] = what;
-            break;
-        case 2: /* a run of one value, as a NaN or an empty name */
-            memset(damaged + where, what, n - where < 8 ? n - where : 8);
-            break;
-        default: /* the end is missing */
-            n = where + 1;
-            break;
-        }
-    }
-    FILE *f = fopen(path, "wb");
-    must(f && fwrite(damaged, 1, n, f) == n && fclose(f) == 0);
-    free(damaged);
+    write_damaged(path, &good[kind], data + 1, size - 1);
     dls_error e = {0};
     dls_inspector *insp = NULL;
     dls_graph_reader *reader = NULL;
