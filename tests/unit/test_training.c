@@ -54,8 +54,7 @@ static void toy_set(toy *t)
 {
     *t = (toy){0};
     for (int i = 0; i < GRAPHS; i++) {
-        random_graph(&t->graph[i], NODES, FEATURES, (uint64_t)i + 1,
-                     (graph_kind){.density = 0.3});
+        random_graph(&t->graph[i], NODES, FEATURES, (uint64_t)i + 1, (graph_kind){.density = 0.3});
         double sum[FEATURES] = {0};
         for (int k = 0; k < NODES * FEATURES; k++) {
             sum[k % FEATURES] += t->graph[i].x[k];
@@ -321,8 +320,8 @@ static void test_logarithms(void **state)
     for (size_t i = 0; i < val->n; i++) {
         for (size_t k = 0; k < DLS_METRICS; k++) {
             const double label = t.label[val->row[i] * DLS_METRICS + k];
-            const double back = dls_label_from_output(&data->labels, (int)k,
-                                                      val->target[i * DLS_METRICS + k]);
+            const double back =
+                dls_label_from_output(&data->labels, (int)k, val->target[i * DLS_METRICS + k]);
             assert_true(fabs(back - label) <= 1e-12 * (1 + label));
             if (k % 3 == 2) {
                 assert_true(data->labels.floor[k] == 0);
@@ -382,7 +381,8 @@ static void test_yardsticks(void **state)
     toy_free(&t);
 }
 
-/* ---- failing allocations ---------------------------------------------------------------------- */
+/* ---- failing allocations ----------------------------------------------------------------------
+ */
 
 static long left;
 

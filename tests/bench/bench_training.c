@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a training step costs: a batch of 32 graphs of 100 nodes, hidden 64, 50 layers, 100 readout
+ * steps, one thread, processor time, beside the multiply-add peak measured in the same run; a step of
+ * each tuning beside one of everything; working memory. Least of several rounds.
+ *
+ *     bench_training [--smoke]
+ */
+#include "base/alloc.h"
+#include "inspector_graphs.h"
+#include "predictor/training/adam.h"
+#include "predictor/training/stepper.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { BATCH = 32 };
+
+/* 28.8 GFLOP a step: three times the forward work of 300.4 MFLOP a graph (mean degree 5.9). */
+#define FLOP_PER_GRAPH (3 * 300.4e6)
+
+/* Processor time: with one thread and a machine that is shared, the fairer figure. */
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void must(dls_status status, const dls_error *err)
+{
+    if (status != DLS_OK) {
+        fprintf(stderr, "%s\n", err->msg);
+        exit(1);
+    }
+}
+
+typedef struct course {
+    double step_s, start_s;
+    size_t bytes;
+    double peak;
+    char engine[64];
+} course;
+
+static course measure(const dls_inspector *insp, dls_tune tune, const char *isa,
+                      const dls_graph *graphs, int rounds)
+{
+    dls_error err = {0};
+    dls_trainee *net = NULL;
+    dls_stepper *stepper = NULL;
+    dls_adam adam;
+    must(dls_trainee_create(insp, DLS_SETTING_BASE, tune, &net, &err), &err);
+    const dls_stepper_options o = {.isa = isa, .threads = 1};
+    must(dls_stepper_create(net, &o, &stepper, &err), &err);
+    must(dls_adam_init(&adam, net, dls_adam_default(), &err), &err);
+    double target[DLS_METRICS] = {0.5};
+    double out[BATCH * DLS_METRICS];
+    double *gradient = dls_alloc_zero(net->n_values, sizeof *gradient);
+    dls_step_sample sample[BATCH];
+    course c = {.step_s = 1e9, .peak = dls_stepper_engine(stepper)->peak_flops()};
+    const double from = now_s();
+    for (int i = 0; i < BATCH; i++) {
+        void *start = NULL;
+        must(dls_stepper_start(stepper, &graphs[i], &start, &err), &err);
+        sample[i] = (dls_step_sample){.graph = &graphs[i], .target = target, .start = start};
+    }
+    c.start_s = now_s() - from;
+    const dls_batch batch = {.sample = sample, .n = BATCH, .out = out, .gradient = gradient};
+    for (int r = 0; r < rounds; r++) {
+        double loss = 0;
+        const double begin = now_s();
+        must(dls_stepper_run(stepper, &batch, &loss, &err), &err);
+        dls_adam_step(&adam, net, gradient);
+        dls_stepper_load(stepper);
+        const double took = now_s() - begin;
+        c.step_s = took < c.step_s ? took : c.step_s;
+    }
+    c.bytes = dls_stepper_bytes(stepper);
+    snprintf(c.engine, sizeof c.engine, "%s", dls_stepper_describe(stepper));
+    for (int i = 0; i < BATCH; i++) {
+        dls_free((void *)(uintptr_t)sample[i].start);
+    }
+    dls_free(gradient);
+    dls_adam_fini(&adam);
+    dls_stepper_destroy(stepper);
+    dls_trainee_destroy(net);
+    return c;
+}
+
+int main(int argc, char **argv)
+{
+    const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
+    const int32_t nodes = smoke ? 12 : 100;
+    const int rounds = smoke ? 1 : 15;
+    dls_error err = {0};
+    const dls_arch arch = dls_arch_default();
+    dls_inspector *insp = NULL;
+    dls_graph graphs[BATCH];
+    must(dls_inspector_create(&arch, &insp, &err), &err);
+    must(dls_inspector_randomise(insp, 1, 0, 1, &err), &err);
+    for (int i = 0; i < BATCH; i++) {
+        random_graph(&graphs[i], nodes, arch.n_features, (uint64_t)i + 1,
+                     (graph_kind){.density = 5.9 / nodes});
+    }
+    printf("{\n  \"graphs\": %d, \"nodes\": %d, \"layers\": %d,\n  \"steps\": [", BATCH, (int)nodes,
+           (int)dls_arch_layers(&arch, nodes));
+    static const char *const isas[] = {"avx512", "avx2", "scalar"};
+    bool first = true;
+    for (int i = 0; i < 3; i++) {
+        if (!dls_step_engine_find(false, isas[i]) || (i == 2 && !smoke)) {
+            continue;
+        }
+        const course c = measure(insp, DLS_TUNE_BASE, isas[i], graphs, rounds);
+        printf("%s\n    {\"engine\": \"%s\", \"step_ms\": %.1f, \"peak_gflops\": %.1f",
+               first ? "" : ",", c.engine, 1e3 * c.step_s, 1e-9 * c.peak);
+        if (!smoke) {
+            printf(", \"gflops\": %.1f, \"of_peak\": %.3f",
+                   1e-9 * BATCH * FLOP_PER_GRAPH / c.step_s,
+                   BATCH * FLOP_PER_GRAPH / c.step_s / c.peak);
+        }
+        printf(", \"memory_mb\": %.1f}", 1e-6 * (double)c.bytes);
+        first = false;
+    }
+    printf("\n  ],\n  \"tunings\": [");
+    for (int t = 0; t < DLS_TUNE_COUNT; t++) {
+        const course c = measure(insp, (dls_tune)t, NULL, graphs, rounds);
+        printf("%s\n    {\"tune\": \"%s\", \"step_ms\": %.1f, \"frozen_once_ms\": %.1f}",
+               t ? "," : "", dls_tune_names[t], 1e3 * c.step_s, 1e3 * c.start_s);
+    }
+    printf("\n  ]\n}\n");
+    for (int i = 0; i < BATCH; i++) {
+        random_graph_free(&graphs[i]);
+    }
+    dls_inspector_destroy(insp);
+    return 0;
+}
