@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim train and evaluate: from a dataset to settings of an inspector, interruptions, mistakes.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+first=V100-P1w2-ho-PCIe
+second=2080Ti-P5w10-he-1G
+expect 0 dataset build -o d.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+    --hardware="$source/configs/hardware" --setting=$first --setting=$second -q
+
+quick="--dataset=d.h5 --arch=hidden=16 --lr=0.002 --batch=16"
+# shellcheck disable=SC2086
+expect 0 train $quick --setting=$first --epochs=30 -o base.h5 --curves=curves.h5 --threads=1
+says err.txt "$first: 30 epochs, best validation loss"
+empty out.txt
+expect 0 model show base.h5
+says out.txt "$first"
+says out.txt "V100-PCIE"
+
+# The same with two threads, and with an interruption in between.
+# shellcheck disable=SC2086
+expect 0 train $quick --setting=$first --epochs=30 -o two.h5 --threads=2 -q
+empty err.txt
+cmp base.h5 two.h5 || fail "the number of threads changes the weights"
+# shellcheck disable=SC2086
+expect 0 train $quick --setting=$first --epochs=12 -o half.h5 --checkpoint=c.h5 --checkpoint-every=6 -q
+# shellcheck disable=SC2086
+expect 0 train $quick --setting=$first --epochs=30 -o whole.h5 --checkpoint=c.h5 --resume -q
+cmp base.h5 whole.h5 || fail "a training that resumed differs"
+# shellcheck disable=SC2086
+expect 4 train $quick --setting=$first --epochs=30 --seed=7 -o whole.h5 --checkpoint=c.h5 --resume
+says err.txt "another training"
+
+# Ctrl-C leaves a checkpoint and no weights.
+# shellcheck disable=SC2086
+"$dlsim" train $quick --setting=$first --epochs=100000 --patience=0 -o never.h5 --checkpoint=int.h5 \
+    --checkpoint-every=100000 -q 2>err.txt &
+sleep 1
+kill -INT $!
+code=0
+wait $! || code=$?
+test $code -eq 130 || fail "interrupted: exit code $code: $(cat err.txt)"
+test -s int.h5 || fail "no checkpoint after an interruption"
+test ! -e never.h5 || fail "weights of an interrupted training"
+
+# Transfer: one file with both settings; resuming trains only what is missing.
+expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 -o all.h5
+says err.txt "$second: 10 epochs"
+expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 -o all.h5 --resume
+empty err.txt
+for tune in mlp conv+gru all base; do
+    expect 0 train --dataset=d.h5 --base=base.h5 --tune=$tune --setting=$second --epochs=2 -o t.h5 -q
+    expect 0 evaluate --weights=t.h5 --dataset=d.h5 --setting=$second
+done
+
+expect 0 evaluate --weights=all.h5 --dataset=d.h5
+says out.txt "$first"
+says out.txt "$second"
+says out.txt "average"
+expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$second --metrics --split=val
+says out.txt "gpu_mem_peak"
+expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
+expect 0 evaluate --weights=all.h5 --dataset=d.h5 --json
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'EOF' || fail "evaluate --json"
+import json, sys
+with open(sys.argv[1]) as f:
+    root = json.load(f)
+assert root["split"] == "test" and len(root["settings"]) == 2
+for s in root["settings"]:
+    for who in ("inspector", "noise_floor", "nearest", "mean"):
+        t = s[who]
+        counted = [m["by_range"] for m in t.values() if isinstance(m, dict) and m["counted"]]
+        assert 0 < t["nrmse"] < 10 and len(counted) >= 12
+    assert s["noise_floor"]["nrmse"] < s["nearest"]["nrmse"]
+EOF
+fi
+
+# Mistakes.
+expect 2 train --dataset=d.h5 --setting=$first
+expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --base=base.h5
+says err.txt "--transfer"
+expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --tune=conv+mpl
+says err.txt "conv+mlp"
+expect 2 train --dataset=d.h5 --setting=$first --setting=$second -o x.h5
+expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --lr=fast
+expect 4 train --dataset=d.h5 --setting=V100-P1w3 -o x.h5
+expect 4 train --dataset=nowhere.h5 --setting=$first -o x.h5
+expect 4 train --dataset=d.h5 --setting=$first -o x.h5 --arch="conv=gat hidden=16 reference=1"
+says err.txt "reference"
+expect 5 train --dataset=d.h5 --setting=$first -o no/such/folder/x.h5 --epochs=1 --arch=hidden=16
+test ! -e x.h5 || fail "weights after a mistake"
+expect 2 evaluate --weights=all.h5
+expect 4 evaluate --weights=all.h5 --dataset=d.h5 --as=nobody
+expect 0 dataset build -o other.h5 --graphs=60 --samples=100 --groups=8 \
+    --hardware="$source/configs/hardware" --setting=$first -q
+expect 4 evaluate --weights=all.h5 --dataset=other.h5
+says err.txt "features"
+expect 4 train --dataset=other.h5 --setting=$first --base=base.h5 --transfer -o x.h5
+echo "$checks checks"
