@@ -184,6 +184,14 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
         COL("preempts", I32, "", "times it lost its GPUs", rec->preempts),
         COL("resumes", I32, "", "times it got GPUs, the first start included", rec->resumes),
         COL("promotes", I32, "", "times it was promoted for having starved", rec->promotes),
+        COL("guest_us", I64, "us", "time on the GPUs of another job, part of executed and overhead",
+            rec->guest_us),
+        COL("failures", I32, "", "times its GPUs failed, part of preempts", rec->failures),
+        COL("lost_us", I64, "us", "work lost to failures, run time at the reference rate",
+            rec->lost_us),
+        COL("fastest_us", I64, "us",
+            "run time alone on the placement that suits it best; -1: never submitted",
+            rec->fastest_us),
         COL("outcome", OUTCOME, "", "how it ended where the trace was recorded", t->outcome),
         COL("flags", U32, "", "bits: what is odd about the job in the trace", t->flags),
         COL("row", U32, "", "0-based data row in the trace file", t->row),
@@ -222,6 +230,8 @@ size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column out[DLS_COLUMNS_
         COL("gpu_mask", U64, "", "bit i: GPU i of the node; 0 with node -1", rows->gpu_mask),
         COL("gpus", I32, "gpus", "GPUs held on the node, or in all with node -1", rows->gpus),
         COL("rate", F32, "", "seconds of work per second; 0 while restoring", rows->rate),
+        COL("guest", BOOL, "", "1: the GPUs are another job's, which has rows of its own",
+            rows->has_guests ? rows->guest : NULL),
     };
     return present(all, sizeof all / sizeof all[0], out);
 }
@@ -240,3 +250,77 @@ size_t dls_schema_series(const dls_series_rows *rows, dls_column out[DLS_COLUMNS
     };
     return present(all, sizeof all / sizeof all[0], out);
 }
+
+size_t dls_schema_starts(const dls_start_rows *rows, dls_column out[DLS_COLUMNS_MAX])
+{
+    const dls_column all[] = {
+        COL("job", I32, "", "row in jobs", rows->job),
+        COL("start_us", I64, "us", "the job got its GPUs", rows->start_us),
+        COL("end_us", I64, "us", "it lost them or finished; the end of the run if it holds them then",
+            rows->end_us),
+        COL("host", I32, "", "job whose GPUs it shares, -1: its own", rows->host),
+        COL("type", I32, "", "GPU type, row in cluster/types", rows->type),
+        COL("n_nodes", I32, "nodes", "over which it is spread", rows->n_nodes),
+        COL("n_racks", I32, "racks", "over which it is spread", rows->n_racks),
+        COL("left_us", I64, "us", "work left at the start, run time at the reference rate",
+            rows->left_us),
+        COL("work_us", I64, "us", "of it, done until end_us", rows->work_us),
+        COL("executed_us", I64, "us", "time in which it was done; work / executed: mean rate",
+            rows->executed_us),
+        COL("predicted_iteration_s", F32, "s", "predicted iteration time; NaN: nothing was predicted",
+            rows->iteration_s),
+        COL("predicted_remaining_s", F32, "s", "predicted time for left_us, without restoring",
+            rows->remaining_s),
+    };
+    return present(all, sizeof all / sizeof all[0], out);
+}
+
+size_t dls_schema_world(const dls_world_rows *rows, dls_column out[DLS_COLUMNS_MAX])
+{
+    const dls_column all[] = {
+        COL("t_us", I64, "us", "the row holds from here to the next", rows->t_us),
+        COL("failed_gpus", I32, "gpus", "GPUs that have failed, or whose node has", rows->failed_gpus),
+        COL("guests", I32, "jobs", "jobs that share the GPUs of another", rows->guests),
+        COL("nic_mean", F32, "", "part of nodes' network links in use, mean over those that a job crosses",
+            rows->nic_mean),
+        COL("nic_max", F32, "", "the same of the fullest", rows->nic_max),
+        COL("uplink_mean", F32, "", "part of rack uplinks in use, mean over those that a job crosses",
+            rows->uplink_mean),
+        COL("uplink_max", F32, "", "the same of the fullest", rows->uplink_max),
+    };
+    return present(all, sizeof all / sizeof all[0], out);
+}
+
+#define W(kind, member, units, text) FIELD(dls_world_summary, kind, member, units, text)
+const dls_field dls_world_fields[] = {
+    W(F64, best_slowdown_mean, "", "completion time / run time on the best placement, mean"),
+    W(F64, placement_slowdown_mean, "", "time running / run time on the best placement, mean"),
+    W(F64, nic_mean, "", "part of nodes' network links in use, mean over links and time"),
+    W(F64, uplink_mean, "", "part of rack uplinks in use, mean over links and time"),
+    W(U64, starts, "", "rows of starts"),
+    W(U64, predicted_starts, "", "starts with a prediction that can be judged"),
+    W(F64, prediction_error, "", "mean of |predicted / realised - 1| over those starts"),
+    W(F64, prediction_bias, "", "mean of log(predicted / realised) over those starts"),
+    W(U64, guest_starts, "", "jobs that became the guest of another"),
+    W(F64, guest_gpu_s, "gpu s", "GPU time shared as a guest"),
+    W(U64, node_failures, "", "nodes that failed"),
+    W(U64, gpu_failures, "", "GPUs that failed"),
+    W(F64, lost_gpu_s, "gpu s", "work lost to failures"),
+    W(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
+    W(U64, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
+    W(U64, unmeasured_shapes, "", "placements asked for that the table has not measured"),
+    W(U64, extrapolated_shapes, "", "placements taken from another GPU count of the table"),
+    W(U64, split_batch_shapes, "", "placements that need smaller micro-batches to fit"),
+    W(U64, batches, "", "calls of the predictor"),
+    W(U64, questions, "", "candidates looked up"),
+    W(U64, answers, "", "answers of the predictor"),
+    W(U64, cache_hits, "", "known from an earlier job of the run"),
+    W(U64, disk_hits, "", "known from the cache on disk, or replayed"),
+    W(U64, fallbacks, "", "answers that were no times, replaced by the reference"),
+    W(U64, nearest, "", "answered by a setting that is not quite the placement"),
+    W(U64, kinds, "", "kinds of job that were asked for"),
+    W(U64, unknown_kinds, "", "of them, of an unknown model"),
+    W(F64, predictor_s, "s", "wall time in the predictor"),
+};
+const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fields[0];
+#undef W

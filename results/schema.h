@@ -7,6 +7,7 @@
 #define DLS_RESULTS_SCHEMA_H
 
 #include "results/summary.h"
+#include "results/world.h"
 
 #define DLS_RESULTS_FORMAT "dlsim-results"
 #define DLS_RESULTS_VERSION 1
@@ -38,6 +39,8 @@ typedef struct dls_field {
 
 extern const dls_field dls_summary_fields[]; /* of dls_summary, without part[] and digest */
 extern const size_t dls_summary_n_fields;
+extern const dls_field dls_world_fields[]; /* of dls_world_summary */
+extern const size_t dls_world_n_fields;
 extern const dls_field dls_part_fields[]; /* of dls_summary_part */
 extern const size_t dls_part_n_fields;
 
@@ -62,6 +65,8 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                        dls_column out[DLS_COLUMNS_MAX]);
 size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column out[DLS_COLUMNS_MAX]);
 size_t dls_schema_series(const dls_series_rows *rows, dls_column out[DLS_COLUMNS_MAX]);
+size_t dls_schema_starts(const dls_start_rows *rows, dls_column out[DLS_COLUMNS_MAX]);
+size_t dls_schema_world(const dls_world_rows *rows, dls_column out[DLS_COLUMNS_MAX]);
 
 /* Bytes of one value (TEXT: 0). */
 size_t dls_field_width(dls_field_type type);

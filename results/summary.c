@@ -101,6 +101,8 @@ static void count_jobs(const work *w, dls_summary *s)
     for (size_t j = 0; j < rec->n_jobs; j++) {
         w->parts[j] = classify(w, j);
         const double gpu_s = (double)w->cols->gpus[j] / (double)DLS_US_PER_S;
+        /* GPUs of another job count once. */
+        const int64_t shared_us = rec->guest_us ? rec->guest_us[j] : 0;
         for (int k = 0; k < KINDS; k++) {
             dls_summary_part *p = &s->part[w->parts[j].part[k]];
             p->jobs++;
@@ -110,8 +112,10 @@ static void count_jobs(const work *w, dls_summary *s)
             p->preemptions += (uint64_t)rec->preempts[j];
             p->resumes += (uint64_t)rec->resumes[j];
             p->promotions += (uint64_t)rec->promotes[j];
-            p->useful_gpu_s += gpu_s * (double)rec->executed_us[j];
-            p->held_gpu_s += gpu_s * (double)(rec->executed_us[j] + rec->overhead_us[j]);
+            const int64_t useful_us = rec->executed_us[j] - shared_us;
+            p->useful_gpu_s += gpu_s * (double)(useful_us > 0 ? useful_us : 0);
+            p->held_gpu_s +=
+                gpu_s * (double)(rec->executed_us[j] + rec->overhead_us[j] - shared_us);
         }
     }
 }

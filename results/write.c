@@ -290,6 +290,38 @@ static dls_status write_long_tables(const dls_h5 *h5, dls_chunks *chunks, hid_t 
     return DLS_OK;
 }
 
+/* What only runs in which placement matters have. */
+static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run, const dls_trace *trace,
+                              const dls_record *rec, dls_error *err)
+{
+    dls_column columns[DLS_COLUMNS_MAX];
+    dls_world_summary summary;
+    char date[32];
+    hid_t at;
+    dls_world_summarise(trace, rec, &summary);
+    if (source_date(date)) {
+        summary.predictor_s = 0;
+    }
+    DLS_TRY(dls_h5_group_create(h5, run, "world", &at, err));
+    DLS_TRY(dls_h5_put_fields(h5, at, dls_world_fields, dls_world_n_fields, &summary, err));
+    DLS_TRY(dls_h5_put_text(h5, at, "predictor_notes", rec->facts.notes, err));
+    if (rec->world.n > 0) {
+        hid_t series;
+        DLS_TRY(dls_h5_group_create(h5, at, "series", &series, err));
+        const size_t n = dls_schema_world(&rec->world, columns);
+        DLS_TRY(dls_chunks_write(chunks, series, "world/series", columns, n, rec->world.n, err));
+        H5Gclose(series);
+    }
+    H5Gclose(at);
+    if (rec->starts.n > 0) {
+        DLS_TRY(dls_h5_group_create(h5, run, "starts", &at, err));
+        const size_t n = dls_schema_starts(&rec->starts, columns);
+        DLS_TRY(dls_chunks_write(chunks, at, "starts", columns, n, rec->starts.n, err));
+        H5Gclose(at);
+    }
+    return DLS_OK;
+}
+
 static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_results_meta *meta,
                             const dls_trace *trace, const dls_record *rec,
                             const dls_summary *measured, dls_error *err)
@@ -312,6 +344,9 @@ static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_resu
         DLS_TRY(write_cluster(h5, run, meta->cluster, err));
     }
     DLS_TRY(write_long_tables(h5, chunks, run, trace, rec, err));
+    if (rec->want_world) {
+        DLS_TRY(write_world(h5, chunks, run, trace, rec, err));
+    }
     DLS_TRY(write_dicts(h5, chunks, run, trace, err));
     H5Gclose(run);
     H5Gclose(runs);

@@ -411,6 +411,8 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
         .seed = config->seed,
         .scheduler = config->scheduler,
         .placement = config->placement,
+        .predictor = config->foresight.source,
+        .backend = rec->facts.backend,
         .perf = config->compat ? "trace" : config->world.model,
         .compat = config->compat ? "tiresias" : "none",
         .git_sha = DLS_GIT_SHA,

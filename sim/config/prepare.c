@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config/prepare.h"
 
+#include <math.h>
 #include <string.h>
 
 static dls_status make_world(const dls_config *config, const dls_trace *trace, dls_prepared *p,
@@ -37,7 +38,9 @@ static dls_status make_foresight(const dls_config *config, const dls_trace *trac
 
 static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
 {
-    p->params.failures = &config->failures;
+    if (isfinite(config->failures.node_mtbf_s) || isfinite(config->failures.gpu_mtbf_s)) {
+        p->params.failures = &config->failures;
+    }
     if (!config->failure_trace) {
         return DLS_OK;
     }

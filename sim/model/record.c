@@ -42,6 +42,18 @@ dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
                          : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->guest_us);
 }
 
+dls_status dls_record_want_fastest(dls_record *rec, dls_error *err)
+{
+    rec->fastest_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->fastest_us);
+    if (!rec->fastest_us) {
+        return dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->fastest_us);
+    }
+    for (size_t i = 0; i < rec->n_jobs; i++) {
+        rec->fastest_us[i] = -1;
+    }
+    return DLS_OK;
+}
+
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
 {
     rec->failures = dls_alloc_zero(rec->n_jobs, sizeof *rec->failures);
@@ -62,6 +74,12 @@ void dls_record_destroy(dls_record *rec)
         rec->promotes,        rec->allocs.job,       rec->allocs.node,      rec->allocs.start_us,
         rec->allocs.end_us,   rec->allocs.gpu_mask,  rec->allocs.gpus,      rec->allocs.rate,
         rec->allocs.guest,    rec->guest_us,         rec->failures,         rec->lost_us,
+        rec->fastest_us,      rec->starts.job,       rec->starts.host,      rec->starts.type,
+        rec->starts.n_nodes,  rec->starts.n_racks,   rec->starts.start_us,  rec->starts.end_us,
+        rec->starts.left_us,  rec->starts.work_us,   rec->starts.executed_us,
+        rec->starts.iteration_s, rec->starts.remaining_s,
+        rec->world.t_us,      rec->world.failed_gpus, rec->world.guests,    rec->world.nic_mean,
+        rec->world.nic_max,   rec->world.uplink_mean, rec->world.uplink_max,
         rec->series.t_us,     rec->series.busy_gpus, rec->series.running_jobs,
         rec->series.pending_jobs, rec->series.finished_jobs, rec->series.busy_nodes,
         rec->series.full_nodes,
@@ -137,6 +155,56 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
     s->finished_jobs[at] = p->finished_jobs;
     s->busy_nodes[at] = p->busy_nodes;
     s->full_nodes[at] = p->full_nodes;
+    return DLS_OK;
+}
+
+dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, size_t *row,
+                                dls_error *err)
+{
+    dls_start_rows *s = &rec->starts;
+    void *const columns[] = {&s->job,     &s->host,    &s->type,    &s->n_nodes,
+                             &s->n_racks, &s->start_us, &s->end_us, &s->left_us,
+                             &s->work_us, &s->executed_us, &s->iteration_s, &s->remaining_s};
+    static const size_t sizes[] = {4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 4, 4};
+    DLS_TRY(grow_all(columns, sizes, 12, s->n, &s->cap, err));
+    s->job[s->n] = job;
+    s->start_us[s->n] = start_us;
+    s->end_us[s->n] = -1;
+    *row = s->n++;
+    return DLS_OK;
+}
+
+dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error *err)
+{
+    dls_world_rows *w = &rec->world;
+    size_t at = w->n;
+    if (at > 0) {
+        const size_t last = at - 1;
+        const float now[] = {p->nic_mean, p->nic_max, p->uplink_mean, p->uplink_max};
+        const float then[] = {w->nic_mean[last], w->nic_max[last], w->uplink_mean[last],
+                              w->uplink_max[last]};
+        if (w->failed_gpus[last] == p->failed_gpus && w->guests[last] == p->guests &&
+            memcmp(now, then, sizeof now) == 0) {
+            return DLS_OK;
+        }
+        if (w->t_us[last] == p->t_us) {
+            at = last;
+        }
+    }
+    if (at == w->n) {
+        void *const columns[] = {&w->t_us,    &w->failed_gpus, &w->guests,    &w->nic_mean,
+                                 &w->nic_max, &w->uplink_mean, &w->uplink_max};
+        static const size_t sizes[] = {8, 4, 4, 4, 4, 4, 4};
+        DLS_TRY(grow_all(columns, sizes, 7, w->n, &w->cap, err));
+        w->n++;
+    }
+    w->t_us[at] = p->t_us;
+    w->failed_gpus[at] = p->failed_gpus;
+    w->guests[at] = p->guests;
+    w->nic_mean[at] = p->nic_mean;
+    w->nic_max[at] = p->nic_max;
+    w->uplink_mean[at] = p->uplink_mean;
+    w->uplink_max[at] = p->uplink_max;
     return DLS_OK;
 }
 

@@ -32,6 +32,7 @@ typedef struct dls_alloc_rows {
     uint64_t *gpu_mask; /* bit i: GPU i of the node; 0 with node -1 */
     int32_t *gpus;      /* GPUs held on the node (all of them with node -1) */
     float *rate;        /* progress: work seconds per second; 0 while restoring */
+    bool has_guests;    /* any */
     uint8_t *guest;     /* 1: the GPUs are another job's, which has rows of its own */
 } dls_alloc_rows;
 
@@ -46,6 +47,36 @@ typedef struct dls_series_rows {
     int32_t *busy_nodes;   /* at least one GPU taken; 0 when GPUs are only counted */
     int32_t *full_nodes;   /* every GPU taken */
 } dls_series_rows;
+
+/* One row per start of a job: what was said of it then, and what came of it. */
+typedef struct dls_start_rows {
+    size_t n, cap;
+    int32_t *job;
+    int32_t *host;          /* whose GPUs it shares, -1: its own */
+    int32_t *type, *n_nodes, *n_racks;
+    int64_t *start_us;
+    int64_t *end_us;        /* when it lost its GPUs or finished; the end of the run if it holds them */
+    int64_t *left_us;       /* work left at the start, run time at the reference rate */
+    int64_t *work_us;       /* of it, done until end_us */
+    int64_t *executed_us;   /* time in which it was done: work_us / executed_us is the mean rate */
+    float *iteration_s;     /* predicted; NAN: nothing was */
+    float *remaining_s;     /* predicted time for left_us, without restoring */
+} dls_start_rows;
+
+/* The world at the instants of the cluster's series; piecewise constant as that. */
+typedef struct dls_world_rows {
+    size_t n, cap;
+    int64_t *t_us;
+    int32_t *failed_gpus, *guests;
+    float *nic_mean, *nic_max, *uplink_mean, *uplink_max; /* part of the bandwidth in use, over the
+                                                             links that any job crosses */
+} dls_world_rows;
+
+typedef struct dls_world_point {
+    int64_t t_us;
+    int32_t failed_gpus, guests;
+    float nic_mean, nic_max, uplink_mean, uplink_max;
+} dls_world_point;
 
 /* What had to be guessed, and what it took to know things in advance; zero where it does not apply. */
 typedef struct dls_run_facts {
@@ -77,8 +108,15 @@ typedef struct dls_record {
     int32_t *failures;     /* times its GPUs failed, part of preempts; NULL: nothing fails */
     int64_t *lost_us;      /* work lost to that, seconds at the reference; NULL as above */
 
+    int64_t *fastest_us;   /* run time alone on the placement that suits it best; -1 unknown; NULL
+                              without a performance model */
+
     dls_alloc_rows allocs;
     dls_series_rows series;
+    dls_start_rows starts;  /* only where placement matters: with a performance model, a predictor, GPU
+                               sharing or failures */
+    dls_world_rows world;
+    bool want_world;        /* keep starts and world */
     bool want_allocs, want_series; /* default true; a sweep may not need them */
 
     dls_run_facts facts;
@@ -100,6 +138,7 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DL
 /* Columns that only some runs have. */
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 
 /* Append a row; *row gets its index, for setting end_us later. O(1) amortised. */
@@ -116,6 +155,12 @@ typedef struct dls_series_point {
  * but the time is left out. */
 dls_status dls_record_series(dls_record *rec, const dls_series_point *p,
                              dls_error *err) DLS_MUST_CHECK;
+
+/* Append a row with its job and times of start set; *row gets its index. O(1) amortised. */
+dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, size_t *row,
+                                dls_error *err) DLS_MUST_CHECK;
+/* As dls_record_series. */
+dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error *err) DLS_MUST_CHECK;
 
 /* 64-bit digest of the job columns (state, start, end, pending, executed, overhead, preempts,
  * resumes, promotes): equal for the same inputs whatever the compiler or the machine. */

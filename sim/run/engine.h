@@ -11,6 +11,7 @@
  *   ask.c      requests to the placement and what it may know
  *   select.c   the queues
  *   guests.c   jobs that share the GPUs of another
+ *   starts.c   what was predicted at every start, and what came of it
  *   failures.c nodes, GPUs and links that fail and are repaired
  *   view.c     what policies see and may do
  *   audit.c    every invariant, recounted
@@ -146,6 +147,8 @@ struct dls_engine {
     dls_order program_order;
     dls_order_set program_running;
 
+    size_t *start_row;     /* [n] row of a running job in the starts; NULL: none are kept */
+    int32_t rack_nodes[DLS_TYPES_MAX]; /* most nodes of the type in a rack */
     dls_guests guests;
     dls_churn churn;
     int64_t *save_us;      /* [n] time that a periodic checkpoint takes; NULL: none are taken */
@@ -263,6 +266,14 @@ dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
 /* Find hosts for waiting jobs that the pass has left without GPUs. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* starts.c */
+/* A job has got its GPUs; a running job has been brought up to now for the last time before it loses
+ * them or the run ends. */
+dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_starts_close(dls_engine *e, int32_t job);
+/* Run time of a job alone on the fewest nodes of the type that suits it best, for the record. */
+dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 
 /* failures.c */
 dls_status dls_churn_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;

@@ -77,6 +77,9 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     e->rec->state[job] = DLS_JOB_PENDING;
     e->since_us[job] = e->now_us;
     e->view.waiting_jobs++;
+    if (e->rec->fastest_us) {
+        DLS_TRY(dls_find_fastest(e, job, err));
+    }
     dls_guest_wanted(e, job);
     dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
     return dls_job_rank(e, job, DLS_EVENT_SUBMITTED, err);
@@ -112,6 +115,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
         rec->start_us[job] = e->now_us;
     }
     DLS_TRY(dls_tell_started(e, job, err));
+    DLS_TRY(dls_starts_open(e, job, err));
     if (e->churn.on) {
         DLS_TRY(dls_churn_hold(e, job, err));
     }

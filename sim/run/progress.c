@@ -106,6 +106,7 @@ static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t
                                      &row, err));
         e->rec->allocs.end_us[row] = to;
         e->rec->allocs.guest[row] = dls_is_guest(e, job);
+        e->rec->allocs.has_guests = e->rec->allocs.has_guests || dls_is_guest(e, job);
     }
     return DLS_OK;
 }
@@ -139,6 +140,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
     if (dls_is_guest(e, job)) {
         e->rec->guest_us[job] += e->now_us - e->since_us[job];
     }
+    dls_starts_close(e, job);
     return record_stretch(e, job, parts, err);
 }
 

@@ -377,7 +377,9 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->rated_us = dls_alloc_zero(n, sizeof *e->rated_us);
     e->row_us = dls_alloc_zero(n, sizeof *e->row_us);
     e->rate = dls_alloc_zero(n, sizeof *e->rate);
-    if (e->params->placement->stopped || e->params->pace || e->params->advice) {
+    const dls_failure_params *fail = e->params->failures;
+    if (e->params->placement->stopped || e->params->placement->share || e->params->pace ||
+        e->params->advice || fail || e->params->failure_trace) {
         e->began = dls_alloc_zero(n, sizeof *e->began);
         if (!e->began) {
             return dls_nomem(err, "jobs", n * sizeof *e->began);
@@ -466,6 +468,28 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
     return DLS_OK;
 }
 
+/* What is recorded only where placement matters. */
+static dls_status want_world(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    for (int32_t r = 0; r < e->index->n_racks; r++) {
+        const dls_rack *rack = &e->index->rack[r];
+        int32_t *most = &e->rack_nodes[e->index->node[rack->first].type];
+        *most = rack->end - rack->first > *most ? rack->end - rack->first : *most;
+    }
+    if (p->pace && p->pace->solo) {
+        DLS_TRY(dls_record_want_fastest(e->rec, err));
+    }
+    e->rec->want_world = p->pace || p->advice || p->placement->share || e->churn.on;
+    if (e->rec->want_world && p->want_allocs) {
+        e->start_row = dls_alloc_zero((size_t)e->n, sizeof *e->start_row);
+        if (!e->start_row) {
+            return dls_nomem(err, "starts", (size_t)e->n * sizeof *e->start_row);
+        }
+    }
+    return DLS_OK;
+}
+
 static dls_status build(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -542,6 +566,7 @@ static dls_status build(dls_engine *e, dls_error *err)
             return dls_nomem(err, "checkpoints", (size_t)e->n * sizeof *e->save_us);
         }
     }
+    DLS_TRY(want_world(e, err));
     return p->audit ? dls_audit_create(e, err) : DLS_OK;
 }
 
@@ -582,6 +607,7 @@ void dls_engine_destroy(dls_engine *e)
         e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
         e->settle,        e->seat,            e->seat_node,    e->seat_gpus,      e->arrivals,
         e->rack_seen,     e->audit.job,       e->save_us,      e->saved,
+        e->start_row,
     };
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);

@@ -120,16 +120,34 @@ static dls_status sample(dls_engine *e, dls_error *err)
     if (!e->rec->want_series) {
         return DLS_OK;
     }
+    int64_t failed = 0;
+    for (int32_t t = 0; e->churn.on && t < e->select.n_types; t++) {
+        failed += e->churn.down_gpus[t];
+    }
     const dls_series_point p = {
         .t_us = e->now_us,
-        .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus),
+        .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed),
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
         .finished_jobs = (int32_t)(e->done - e->infeasible),
-        .busy_nodes = e->index->busy_nodes,
-        .full_nodes = e->index->full_nodes,
+        .busy_nodes = e->index->busy_nodes - e->churn.down_nodes,
+        .full_nodes = e->index->full_nodes - e->churn.down_nodes,
     };
-    return dls_record_series(e->rec, &p, err);
+    DLS_TRY(dls_record_series(e->rec, &p, err));
+    if (!e->rec->want_world) {
+        return DLS_OK;
+    }
+    const dls_pace *pace = e->params->pace;
+    const dls_link_load load =
+        pace && pace->link_load ? pace->link_load(pace->user) : (dls_link_load){0};
+    const dls_world_point w = {.t_us = e->now_us,
+                               .failed_gpus = (int32_t)failed,
+                               .guests = e->guests.n,
+                               .nic_mean = load.nic_mean,
+                               .nic_max = load.nic_max,
+                               .uplink_mean = load.uplink_mean,
+                               .uplink_max = load.uplink_max};
+    return dls_record_world(e->rec, &w, err);
 }
 
 static dls_status loop(dls_engine *e, dls_error *err)

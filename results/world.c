@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "results/world.h"
+
+#include "results/summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static double mean(double sum, uint64_t n)
+{
+    return n > 0 ? sum / (double)n : (double)NAN;
+}
+
+static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
+{
+    const dls_trace_columns *cols = dls_trace_cols(trace);
+    double jct = 0, run = 0;
+    uint64_t n = 0;
+    for (size_t j = 0; j < rec->n_jobs; j++) {
+        const double gpu_s = (double)cols->gpus[j] / (double)DLS_US_PER_S;
+        out->guest_gpu_s += rec->guest_us ? gpu_s * (double)rec->guest_us[j] : 0;
+        out->lost_gpu_s += rec->lost_us ? gpu_s * (double)rec->lost_us[j] : 0;
+        if (rec->fastest_us && rec->fastest_us[j] > 0 && rec->state[j] == DLS_JOB_FINISHED) {
+            const double best = (double)rec->fastest_us[j];
+            jct += (double)(rec->end_us[j] - cols->submit_us[j]) / best;
+            run += (double)rec->executed_us[j] / best;
+            n++;
+        }
+    }
+    out->best_slowdown_mean = mean(jct, n);
+    out->placement_slowdown_mean = mean(run, n);
+}
+
+static void judge_starts(const dls_start_rows *s, dls_world_summary *out)
+{
+    double error = 0, bias = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (!(s->remaining_s[i] > 0) || s->executed_us[i] < DLS_US_PER_S || s->work_us[i] <= 0 ||
+            s->left_us[i] <= 0) {
+            continue;
+        }
+        const double done = (double)s->work_us[i] / (double)s->left_us[i];
+        const double ratio =
+            (double)s->remaining_s[i] * done / ((double)s->executed_us[i] / (double)DLS_US_PER_S);
+        error += fabs(ratio - 1);
+        bias += log(ratio);
+        out->predicted_starts++;
+    }
+    out->starts = s->n;
+    out->prediction_error = mean(error, out->predicted_starts);
+    out->prediction_bias = mean(bias, out->predicted_starts);
+}
+
+static void judge_links(const dls_world_rows *w, int64_t end_us, dls_world_summary *out)
+{
+    double nic = 0, uplink = 0, span = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        const double dt = (double)((i + 1 < w->n ? w->t_us[i + 1] : end_us) - w->t_us[i]);
+        if (dt > 0) {
+            nic += dt * (double)w->nic_mean[i];
+            uplink += dt * (double)w->uplink_mean[i];
+            span += dt;
+        }
+    }
+    out->nic_mean = span > 0 ? nic / span : (double)NAN;
+    out->uplink_mean = span > 0 ? uplink / span : (double)NAN;
+}
+
+void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
+{
+    const dls_run_facts *f = &rec->facts;
+    *out = (dls_world_summary){.guest_starts = rec->guest_starts,
+                               .node_failures = rec->node_failures,
+                               .gpu_failures = rec->gpu_failures,
+                               .unknown_model_jobs = f->unknown_model_jobs,
+                               .stand_in_jobs = f->stand_in_jobs,
+                               .unmeasured_shapes = f->unmeasured_shapes,
+                               .extrapolated_shapes = f->extrapolated_shapes,
+                               .split_batch_shapes = f->split_batch_shapes,
+                               .batches = f->batches,
+                               .questions = f->questions,
+                               .answers = f->answers,
+                               .cache_hits = f->cache_hits,
+                               .disk_hits = f->disk_hits,
+                               .fallbacks = f->fallbacks,
+                               .nearest = f->nearest,
+                               .kinds = f->kinds,
+                               .unknown_kinds = f->unknown_kinds,
+                               .predictor_s = f->predictor_s};
+    judge_jobs(trace, rec, out);
+    judge_starts(&rec->starts, out);
+    judge_links(&rec->world, rec->end_us_of_run, out);
+}
+
+void dls_world_print(FILE *out, const dls_world_summary *s)
+{
+    if (!isnan(s->best_slowdown_mean)) {
+        fprintf(out, "against best placement  %.4g x in all, %.4g x while running, mean\n",
+                s->best_slowdown_mean, s->placement_slowdown_mean);
+    }
+    if (s->nic_mean > 0) {
+        fprintf(out, "network use             %.1f %% of the links that jobs cross, %.1f %% of uplinks\n",
+                100 * s->nic_mean, 100 * s->uplink_mean);
+    }
+    if (s->predicted_starts > 0) {
+        fprintf(out, "prediction error        %.1f %% of the time (%+.1f %% on average) over %" PRIu64
+                     " starts\n",
+                100 * s->prediction_error, 100 * expm1(s->prediction_bias), s->predicted_starts);
+    }
+    if (s->questions > 0) {
+        fprintf(out, "predictor               %" PRIu64 " answers in %" PRIu64 " batches, %.3g s; %" PRIu64
+                     " from disk; %.1f %% not quite the placement\n",
+                s->answers, s->batches, s->predictor_s, s->disk_hits,
+                100 * (double)s->nearest / (double)(s->answers + s->disk_hits + (s->answers == 0)));
+    }
+    if (s->guest_starts > 0) {
+        fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
+                s->guest_gpu_s / 3600);
+    }
+    if (s->node_failures + s->gpu_failures > 0) {
+        fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs; %.4g GPU-hours of "
+                     "work lost\n",
+                s->node_failures, s->gpu_failures, s->lost_gpu_s / 3600);
+    }
+    if (s->unknown_model_jobs > 0) {
+        fprintf(out, "unknown models          %" PRIu64 " jobs, taken for another\n",
+                s->unknown_model_jobs);
+    }
+}
