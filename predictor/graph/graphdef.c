@@ -64,27 +64,27 @@ static imp_shape shape_from(const Dls__Tf__TensorShape *from)
 {
     int64_t dim[IMP_RANK_MAX];
     if (!from || from->unknown_rank || from->n_dim > IMP_RANK_MAX) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
     for (size_t i = 0; i < from->n_dim; i++) {
         dim[i] = from->dim[i]->size;
     }
-    return imp_shape_of((int32_t)from->n_dim, dim);
+    return dls_imp_shape_of((int32_t)from->n_dim, dim);
 }
 
 /* Values of a small tensor of integers: a list in which the last one stands for all that follow, or
  * the bytes as they lie in memory. */
 static void follow(imp_graph *g, const Dls__Tf__Tensor *from, imp_out *to)
 {
-    const int64_t n = imp_elements(&to->shape);
+    const int64_t n = dls_imp_elements(&to->shape);
     const bool wide = to->bytes == 8;
     const size_t listed = wide ? from->n_int64_val : from->n_int_val;
     const ProtobufCBinaryData content = from->tensor_content;
-    if (to->real || (to->bytes != 4 && !wide) || n > IMP_VALUES_MAX || !imp_known(&to->shape) ||
+    if (to->real || (to->bytes != 4 && !wide) || n > IMP_VALUES_MAX || !dls_imp_known(&to->shape) ||
         (n > 0 && listed == 0 && content.len != (size_t)(n * to->bytes))) {
         return;
     }
-    int64_t *value = imp_alloc(g, (size_t)n * sizeof *value);
+    int64_t *value = dls_imp_alloc(g, (size_t)n * sizeof *value);
     for (int64_t i = 0; value && i < n; i++) {
         const size_t at = (size_t)i < listed ? (size_t)i : listed - 1;
         if (listed > 0) {
@@ -103,12 +103,13 @@ static void follow(imp_graph *g, const Dls__Tf__Tensor *from, imp_out *to)
 
 static const imp_out *tensor_from(imp_graph *g, const Dls__Tf__Tensor *from)
 {
-    imp_out *to = from ? imp_alloc(g, sizeof *to) : NULL;
+    imp_out *to = from ? dls_imp_alloc(g, sizeof *to) : NULL;
     if (to) {
         const int64_t type = type_code((int)from->dtype);
-        *to = (imp_out){.shape = from->tensor_shape ? shape_from(from->tensor_shape) : imp_scalar,
-                        .bytes = (int32_t)(type >> 1),
-                        .real = type & 1};
+        *to =
+            (imp_out){.shape = from->tensor_shape ? shape_from(from->tensor_shape) : dls_imp_scalar,
+                      .bytes = (int32_t)(type >> 1),
+                      .real = type & 1};
         follow(g, from, to);
     }
     return to;
@@ -116,7 +117,7 @@ static const imp_out *tensor_from(imp_graph *g, const Dls__Tf__Tensor *from)
 
 static char *text_from(imp_graph *g, const ProtobufCBinaryData *from)
 {
-    char *text = imp_alloc(g, from->len + 1);
+    char *text = dls_imp_alloc(g, from->len + 1);
     if (text && from->len) {
         memcpy(text, from->data, from->len);
     }
@@ -129,8 +130,8 @@ static void list_from(imp_graph *g, const Dls__Tf__AttrList *from, imp_attr *to)
     to->n_ints = from->n_i < IMP_VALUES_MAX ? (int32_t)from->n_i : IMP_VALUES_MAX;
     const size_t n_shapes = from->n_shape < IMP_VALUES_MAX ? from->n_shape : IMP_VALUES_MAX;
     const size_t n_types = from->n_type < IMP_VALUES_MAX ? from->n_type : IMP_VALUES_MAX;
-    imp_shape *shapes = imp_alloc(g, n_shapes * sizeof *shapes);
-    int64_t *types = imp_alloc(g, n_types * sizeof *types);
+    imp_shape *shapes = dls_imp_alloc(g, n_shapes * sizeof *shapes);
+    int64_t *types = dls_imp_alloc(g, n_types * sizeof *types);
     for (size_t i = 0; shapes && i < n_shapes; i++) {
         shapes[i] = shape_from(from->shape[i]);
     }
@@ -157,7 +158,7 @@ static void attr_from(imp_graph *g, const Dls__Tf__AttrEntry *from, imp_attr *to
     if (v->list) {
         list_from(g, v->list, to);
     }
-    imp_shape *shape = v->shape ? imp_alloc(g, sizeof *shape) : NULL;
+    imp_shape *shape = v->shape ? dls_imp_alloc(g, sizeof *shape) : NULL;
     if (shape) {
         *shape = shape_from(v->shape);
         to->shapes = shape;
@@ -175,8 +176,8 @@ static dls_status node_from(imp_graph *g, const Dls__Tf__NodeDef *from, int32_t 
         return dls_fail(err, DLS_EINPUT, g->file, "node %d (\"%s\") has no %s", (int)i,
                         from->name ? from->name : "", from->name && *from->name ? "op" : "name");
     }
-    const imp_op *known = imp_tf_op(from->op);
-    imp_attr *attrs = imp_alloc(g, from->n_attr * sizeof *attrs);
+    const imp_op *known = dls_imp_tf_op(from->op);
+    imp_attr *attrs = dls_imp_alloc(g, from->n_attr * sizeof *attrs);
     for (size_t k = 0; attrs && k < from->n_attr; k++) {
         attr_from(g, from->attr[k], &attrs[k]);
     }
@@ -188,7 +189,7 @@ static dls_status node_from(imp_graph *g, const Dls__Tf__NodeDef *from, int32_t 
                     .kind = known ? (int32_t)known->kind : DLS_OP_OTHER,
                     .rule = known ? known->rule : NULL,
                     .repeat = 1};
-    const imp_attr *given = imp_attr_find(x, "_output_shapes");
+    const imp_attr *given = dls_imp_attr_find(x, "_output_shapes");
     if (given) {
         x->given = given->shapes;
         x->n_given = given->n_shapes;
@@ -218,17 +219,17 @@ static dls_status input_from(imp_graph *g, const dls_strdict *names, imp_node *x
         x->in[x->n_in++] =
             (imp_input){from, port < 0 || port > INT32_MAX ? INT32_MAX : (int32_t)port};
     }
-    return imp_add_edge(g, from, to, control, err);
+    return dls_imp_add_edge(g, from, to, control, err);
 }
 
 static dls_status fill(imp_graph *g, const Dls__Tf__GraphDef *from, dls_strdict *names,
                        dls_error *err)
 {
     if (from->n_node == 0 || from->n_node > INT32_MAX / 2) {
-        return dls_fail(err, DLS_EINPUT, g->file, "%s", from->n_node ? "too many nodes"
-                                                                    : "a graph without nodes");
+        return dls_fail(err, DLS_EINPUT, g->file, "%s",
+                        from->n_node ? "too many nodes" : "a graph without nodes");
     }
-    g->nodes = imp_alloc(g, from->n_node * sizeof *g->nodes);
+    g->nodes = dls_imp_alloc(g, from->n_node * sizeof *g->nodes);
     if (!g->nodes) {
         return dls_nomem(err, "graph file", from->n_node * sizeof *g->nodes);
     }
@@ -245,7 +246,7 @@ static dls_status fill(imp_graph *g, const Dls__Tf__GraphDef *from, dls_strdict 
     for (int32_t i = 0; i < g->n_nodes; i++) {
         imp_node *x = &g->nodes[i];
         const size_t n = from->node[i]->n_input;
-        x->in = imp_alloc(g, n * sizeof *x->in);
+        x->in = dls_imp_alloc(g, n * sizeof *x->in);
         if (!x->in) {
             return dls_nomem(err, "graph file", n * sizeof *x->in);
         }
@@ -286,10 +287,10 @@ dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
         status = fill(&g, (const Dls__Tf__GraphDef *)m, &names, err);
     }
     if (status == DLS_OK) {
-        status = imp_finish(&g, out, report, err);
+        status = dls_imp_finish(&g, out, report, err);
     }
     dls_strdict_fini(&names);
-    imp_fini(&g);
+    dls_imp_fini(&g);
     return status;
 }
 
@@ -299,7 +300,7 @@ dls_status dls_graphdef_load(const char *path, const dls_import_options *options
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(imp_read_file(path, &data, &size, err));
+    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
     const dls_status status = dls_graphdef_parse(path, data, size, options, out, report, err);
     dls_free(data);
     return status;

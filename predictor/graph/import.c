@@ -28,7 +28,7 @@ bool dls_import_device_find(const char *name, dls_import_device *out)
     return false;
 }
 
-dls_status imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control, dls_error *err)
+dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control, dls_error *err)
 {
     if (g->n_edges == INT32_MAX) {
         return dls_fail(err, DLS_EINPUT, g->file, "too many edges");
@@ -38,13 +38,13 @@ dls_status imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control, dl
     return DLS_OK;
 }
 
-void imp_fini(imp_graph *g)
+void dls_imp_fini(imp_graph *g)
 {
     dls_free(g->edges);
     dls_arena_fini(&g->arena);
 }
 
-dls_status imp_read_file(const char *path, char **data, size_t *size, dls_error *err)
+dls_status dls_imp_read_file(const char *path, char **data, size_t *size, dls_error *err)
 {
     *data = NULL;
     *size = 0;
@@ -75,11 +75,12 @@ dls_status dls_graph_import(const char *path, const dls_import_options *options,
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(imp_read_file(path, &data, &size, err));
-    /* An ONNX model begins with its version, field 1 as a number; field 1 of a GraphDef is a node. */
+    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
+    /* An ONNX model begins with its version, field 1 as a number; field 1 of a GraphDef is a node.
+     */
     const bool onnx = size > 0 && data[0] == 1 << 3;
-    const dls_status status = (onnx ? dls_onnx_parse : dls_graphdef_parse)(path, data, size,
-                                                                           options, out, report, err);
+    const dls_status status =
+        (onnx ? dls_onnx_parse : dls_graphdef_parse)(path, data, size, options, out, report, err);
     dls_free(data);
     return status;
 }
@@ -147,8 +148,8 @@ static dls_status add_all(const imp_graph *g, dls_opgraph *to, dls_error *err)
         DLS_TRY(dls_opgraph_add_node(to, x->name, x->op, &node, &idx, err));
     }
     for (size_t e = (size_t)to->n_edges; e < g->n_edges; e++) {
-        DLS_TRY(dls_opgraph_add_edge(to, g->edges[e].from, g->edges[e].to, g->edges[e].control,
-                                     err));
+        DLS_TRY(
+            dls_opgraph_add_edge(to, g->edges[e].from, g->edges[e].to, g->edges[e].control, err));
     }
     return DLS_OK;
 }
@@ -165,13 +166,13 @@ static void shapes_of(imp_graph *g, imp_node *x)
     }
     if (x->n_given > x->n_out || !x->rule) { /* outputs that no rule knows of */
         const imp_node known = *x;
-        imp_out *out = imp_outs(g, x, x->n_given > 0 ? x->n_given : 1);
+        imp_out *out = dls_imp_outs(g, x, x->n_given > 0 ? x->n_given : 1);
         for (int32_t i = 0; out && i < known.n_out; i++) {
             out[i] = known.out[i];
         }
     }
     for (int32_t i = 0; i < x->n_out && i < x->n_given; i++) {
-        x->out[i].shape = imp_merge(&x->given[i], &x->out[i].shape);
+        x->out[i].shape = dls_imp_merge(&x->given[i], &x->out[i].shape);
     }
 }
 
@@ -266,12 +267,12 @@ static dls_status infer(imp_graph *g, dls_opgraph *to, dls_import_report *report
     if (g->nomem) {
         return dls_nomem(err, "shapes of a graph", (size_t)g->n_nodes * sizeof(imp_out));
     }
-    DLS_TRY(imp_loops(g, order, err));
-    DLS_TRY(imp_classify(g, order, report, err));
+    DLS_TRY(dls_imp_loops(g, order, err));
+    DLS_TRY(dls_imp_classify(g, order, report, err));
     DLS_TRY(batch_of(g, &to->info.batch, err));
     to->info.numeric = numeric_of(g);
     if (g->options->training && !report->trains) {
-        DLS_TRY(imp_train(g, order, &report->added_training, err));
+        DLS_TRY(dls_imp_train(g, order, &report->added_training, err));
         DLS_TRY(add_all(g, to, err));
     }
     for (int32_t i = 0; i < g->n_nodes; i++) {
@@ -281,12 +282,13 @@ static dls_status infer(imp_graph *g, dls_opgraph *to, dls_import_report *report
         node->phase = x->phase;
         node->repeat = x->repeat;
         node->on_gpu = x->on_gpu;
-        imp_work(g, x, to->info.optimiser, node);
+        dls_imp_work(g, x, to->info.optimiser, node);
     }
     return count_unknown(g, report, err);
 }
 
-dls_status imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *report, dls_error *err)
+dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *report,
+                          dls_error *err)
 {
     dls_import_report unused;
     report = report ? report : &unused;

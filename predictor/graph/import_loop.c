@@ -27,7 +27,7 @@ typedef struct loops {
 
 static dls_status enter(loops *l, const imp_node *x, int32_t parent, int32_t *code, dls_error *err)
 {
-    const char *name = imp_attr_s(x, "frame_name", "");
+    const char *name = dls_imp_attr_s(x, "frame_name", "");
     const size_t before = l->names.n;
     DLS_TRY(dls_strdict_put(&l->names, name, strlen(name), code, err));
     DLS_TRY(dls_grow(&l->frames, &l->cap, l->names.n, sizeof *l->frames, err));
@@ -41,7 +41,7 @@ static dls_status enter(loops *l, const imp_node *x, int32_t parent, int32_t *co
 static int32_t limit(const imp_graph *g, const imp_node *x, int depth)
 {
     if (x->kind == DLS_OP_LESS) {
-        const int64_t at_most = imp_scalar_value(g, x, 1, 0);
+        const int64_t at_most = dls_imp_scalar_value(g, x, 1, 0);
         const int64_t times = at_most + (strcmp(x->op, "LessEqual") == 0 && at_most < REPEAT_MAX);
         return times > 0 && times <= REPEAT_MAX ? (int32_t)times : 0;
     }
@@ -95,7 +95,7 @@ static int32_t repeats(const loops *l, int32_t inside, int32_t otherwise)
     return times < REPEAT_MAX ? (int32_t)times : REPEAT_MAX;
 }
 
-dls_status imp_loops(imp_graph *g, const int32_t *order, dls_error *err)
+dls_status dls_imp_loops(imp_graph *g, const int32_t *order, dls_error *err)
 {
     loops l = {.of = dls_alloc_zero((size_t)g->n_nodes + 1, sizeof *l.of)};
     if (!l.of) {

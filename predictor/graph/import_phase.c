@@ -40,7 +40,7 @@ static int32_t source(const imp_graph *g, int32_t node)
 static int64_t held(const imp_node *x)
 {
     const imp_out *out = x->n_out > 0 ? &x->out[0] : NULL;
-    return out ? imp_elements(out->inner ? out->inner : &out->shape) : 0;
+    return out ? dls_imp_elements(out->inner ? out->inner : &out->shape) : 0;
 }
 
 /* Moving averages and counters are part of the forward pass: no gradient reaches them. */
@@ -64,7 +64,7 @@ static bool updates(const imp_node *x, bool gradient)
 static int64_t updated(const imp_graph *g, const imp_node *x, const imp_node *variable)
 {
     return x->kind == DLS_OP_SCATTER_SUB && x->n_in > 2
-               ? imp_elements(&imp_in(g, x, x->n_in - 1)->shape)
+               ? dls_imp_elements(&dls_imp_in(g, x, x->n_in - 1)->shape)
                : held(variable);
 }
 
@@ -123,7 +123,7 @@ static void find_weights(imp_graph *g)
             const bool variable = dls_op_family_of(from->kind) == DLS_FAMILY_VARIABLE;
             if (s->rank >= 1 && (variable || from->kind == DLS_OP_CONST)) {
                 from->kind = DLS_OP_VARIABLE;
-                from->param_elements = imp_elements(s);
+                from->param_elements = dls_imp_elements(s);
             }
         }
     }
@@ -217,8 +217,8 @@ static bool device_of(const imp_node *x, dls_import_device rule)
     return family != DLS_FAMILY_INPUT && !saves && x->kind != DLS_OP_ASSERT;
 }
 
-dls_status imp_classify(imp_graph *g, const int32_t *order, dls_import_report *report,
-                        dls_error *err)
+dls_status dls_imp_classify(imp_graph *g, const int32_t *order, dls_import_report *report,
+                            dls_error *err)
 {
     const size_t n = (size_t)g->n_nodes;
     uint8_t *seen = dls_alloc_zero(n + 1, 1);

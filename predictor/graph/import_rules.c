@@ -7,41 +7,41 @@
 
 #include <string.h>
 
-void imp_rule_same(imp_graph *g, imp_node *x)
+void dls_imp_rule_same(imp_graph *g, imp_node *x)
 {
-    imp_out *out = imp_outs(g, x, 1);
+    imp_out *out = dls_imp_outs(g, x, 1);
     if (out) {
-        *out = *imp_in(g, x, 0);
+        *out = *dls_imp_in(g, x, 0);
     }
 }
 
-void imp_rule_unary(imp_graph *g, imp_node *x)
+void dls_imp_rule_unary(imp_graph *g, imp_node *x)
 {
-    imp_out1(g, x, &imp_in(g, x, 0)->shape);
+    dls_imp_out1(g, x, &dls_imp_in(g, x, 0)->shape);
 }
 
-void imp_rule_same1(imp_graph *g, imp_node *x)
+void dls_imp_rule_same1(imp_graph *g, imp_node *x)
 {
-    imp_out *out = imp_outs(g, x, 1);
+    imp_out *out = dls_imp_outs(g, x, 1);
     if (out) {
-        *out = *imp_in(g, x, 1);
+        *out = *dls_imp_in(g, x, 1);
     }
 }
 
-void imp_rule_either(imp_graph *g, imp_node *x)
+void dls_imp_rule_either(imp_graph *g, imp_node *x)
 {
-    const imp_shape s = imp_merge(&imp_in(g, x, 0)->shape, &imp_in(g, x, 1)->shape);
-    imp_out1(g, x, &s);
+    const imp_shape s = dls_imp_merge(&dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape);
+    dls_imp_out1(g, x, &s);
 }
 
-void imp_rule_none(imp_graph *g, imp_node *x)
+void dls_imp_rule_none(imp_graph *g, imp_node *x)
 {
-    (void)imp_outs(g, x, 0);
+    (void)dls_imp_outs(g, x, 0);
 }
 
-void imp_rule_scalar(imp_graph *g, imp_node *x)
+void dls_imp_rule_scalar(imp_graph *g, imp_node *x)
 {
-    imp_out1(g, x, &imp_scalar);
+    dls_imp_out1(g, x, &dls_imp_scalar);
 }
 
 /* ---- arithmetic --------------------------------------------------------------------------------
@@ -80,10 +80,10 @@ static int64_t fold2(int32_t kind, int64_t a, int64_t b)
     }
 }
 
-void imp_fold(imp_graph *g, imp_node *x)
+void dls_imp_fold(imp_graph *g, imp_node *x)
 {
-    const imp_out *a = imp_in(g, x, 0);
-    const imp_out *b = imp_in(g, x, 1);
+    const imp_out *a = dls_imp_in(g, x, 0);
+    const imp_out *b = dls_imp_in(g, x, 1);
     const int32_t n = a->n_value > b->n_value ? a->n_value : b->n_value;
     if (!a->value || !b->value || x->n_out < 1 || x->out->real || n < 1 ||
         (a->n_value != n && a->n_value != 1) || (b->n_value != n && b->n_value != 1)) {
@@ -94,25 +94,25 @@ void imp_fold(imp_graph *g, imp_node *x)
         value[i] =
             fold2(x->kind, a->value[a->n_value == 1 ? 0 : i], b->value[b->n_value == 1 ? 0 : i]);
     }
-    imp_set_values(g, x, value, n, a->shape.rank == 0 && b->shape.rank == 0);
+    dls_imp_set_values(g, x, value, n, a->shape.rank == 0 && b->shape.rank == 0);
 }
 
-void imp_rule_broadcast(imp_graph *g, imp_node *x)
+void dls_imp_rule_broadcast(imp_graph *g, imp_node *x)
 {
-    imp_shape s = imp_in(g, x, 0)->shape;
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
     for (int32_t i = 1; i < x->n_in; i++) {
-        s = imp_broadcast(&s, &imp_in(g, x, i)->shape);
+        s = dls_imp_broadcast(&s, &dls_imp_in(g, x, i)->shape);
     }
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
     if (x->n_in == 2) {
-        imp_fold(g, x);
+        dls_imp_fold(g, x);
     }
 }
 
-void imp_rule_compare(imp_graph *g, imp_node *x)
+void dls_imp_rule_compare(imp_graph *g, imp_node *x)
 {
-    const imp_shape s = imp_broadcast(&imp_in(g, x, 0)->shape, &imp_in(g, x, 1)->shape);
-    imp_out1(g, x, &s);
+    const imp_shape s = dls_imp_broadcast(&dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape);
+    dls_imp_out1(g, x, &s);
     if (x->n_out == 1) {
         x->out->bytes = 1;
         x->out->real = false;
@@ -124,13 +124,13 @@ void imp_rule_compare(imp_graph *g, imp_node *x)
 
 static void shape_values(imp_graph *g, imp_node *x, imp_out *out, const imp_shape *s)
 {
-    out->bytes = imp_attr_i(x, "out_type", 4 << 1) >> 1 == 8 ? 8 : 4;
+    out->bytes = dls_imp_attr_i(x, "out_type", 4 << 1) >> 1 == 8 ? 8 : 4;
     out->real = false;
     out->shape = (imp_shape){.rank = 1, .dim = {s->rank}};
     if (s->rank < 0) {
         return;
     }
-    int64_t *value = imp_alloc(g, (size_t)s->rank * sizeof *value);
+    int64_t *value = dls_imp_alloc(g, (size_t)s->rank * sizeof *value);
     for (int32_t i = 0; value && i < s->rank; i++) {
         value[i] = s->dim[i] >= 0 ? s->dim[i] : IMP_UNKNOWN;
     }
@@ -139,39 +139,39 @@ static void shape_values(imp_graph *g, imp_node *x, imp_out *out, const imp_shap
 }
 
 /* Shape and ShapeN */
-void imp_rule_shape(imp_graph *g, imp_node *x)
+void dls_imp_rule_shape(imp_graph *g, imp_node *x)
 {
     const int32_t n = x->n_in > 0 ? x->n_in : 1;
-    imp_out *out = imp_outs(g, x, n);
+    imp_out *out = dls_imp_outs(g, x, n);
     for (int32_t i = 0; out && i < n; i++) {
-        const imp_out *in = imp_in(g, x, i);
+        const imp_out *in = dls_imp_in(g, x, i);
         shape_values(g, x, &out[i], in->inner ? in->inner : &in->shape);
     }
 }
 
 /* Size and Rank */
-void imp_rule_size(imp_graph *g, imp_node *x)
+void dls_imp_rule_size(imp_graph *g, imp_node *x)
 {
-    const imp_shape s = imp_in(g, x, 0)->shape;
+    const imp_shape s = dls_imp_in(g, x, 0)->shape;
     const bool rank = x->kind == DLS_OP_RANK;
-    imp_out1(g, x, &imp_scalar);
+    dls_imp_out1(g, x, &dls_imp_scalar);
     if (x->n_out == 1) {
         x->out->bytes = 4;
         x->out->real = false;
     }
-    if (rank ? s.rank >= 0 : imp_known(&s)) {
-        const int64_t value = rank ? s.rank : imp_elements(&s);
-        imp_set_values(g, x, &value, 1, true);
+    if (rank ? s.rank >= 0 : dls_imp_known(&s)) {
+        const int64_t value = rank ? s.rank : dls_imp_elements(&s);
+        dls_imp_set_values(g, x, &value, 1, true);
     }
 }
 
 /* ---- where tensors come from -------------------------------------------------------------------
  */
 
-void imp_rule_const(imp_graph *g, imp_node *x)
+void dls_imp_rule_const(imp_graph *g, imp_node *x)
 {
-    const imp_attr *value = imp_attr_find(x, "value");
-    imp_out *out = imp_outs(g, x, 1);
+    const imp_attr *value = dls_imp_attr_find(x, "value");
+    imp_out *out = dls_imp_outs(g, x, 1);
     if (out && value && value->tensor) {
         *out = *value->tensor;
     }
@@ -196,20 +196,20 @@ static void fill_input(imp_graph *g, imp_shape *s)
 }
 
 /* Placeholder: "shape" and "dtype". Iterators: "output_shapes" and "output_types". */
-void imp_rule_input(imp_graph *g, imp_node *x)
+void dls_imp_rule_input(imp_graph *g, imp_node *x)
 {
-    const imp_attr *shape = imp_attr_find(x, "shape");
-    const imp_attr *shapes = imp_attr_find(x, "output_shapes");
-    const imp_attr *types = imp_attr_find(x, "output_types");
+    const imp_attr *shape = dls_imp_attr_find(x, "shape");
+    const imp_attr *shapes = dls_imp_attr_find(x, "output_shapes");
+    const imp_attr *types = dls_imp_attr_find(x, "output_types");
     if (!types) {
-        types = imp_attr_find(x, "component_types");
+        types = dls_imp_attr_find(x, "component_types");
     }
     shapes = shapes ? shapes : shape;
     const int32_t n = types && types->n_types > 0 ? types->n_types : 1;
-    imp_out *out = imp_outs(g, x, n);
+    imp_out *out = dls_imp_outs(g, x, n);
     for (int32_t i = 0; out && i < n; i++) {
-        const int64_t type = types && types->n_types > 0 ? types->types[i]
-                                                         : imp_attr_i(x, "dtype", 4 << 1 | 1);
+        const int64_t type =
+            types && types->n_types > 0 ? types->types[i] : dls_imp_attr_i(x, "dtype", 4 << 1 | 1);
         set_type(&out[i], type);
         if (shapes && i < shapes->n_shapes) {
             out[i].shape = shapes->shapes[i];
@@ -219,20 +219,20 @@ void imp_rule_input(imp_graph *g, imp_node *x)
 }
 
 /* A variable, or the handle of one. */
-void imp_rule_variable(imp_graph *g, imp_node *x)
+void dls_imp_rule_variable(imp_graph *g, imp_node *x)
 {
-    const imp_attr *shape = imp_attr_find(x, "shape");
-    const imp_shape *s = shape && shape->n_shapes == 1 ? &shape->shapes[0] : &imp_no_shape;
-    const int64_t type = imp_attr_i(x, "dtype", 4 << 1 | 1);
+    const imp_attr *shape = dls_imp_attr_find(x, "shape");
+    const imp_shape *s = shape && shape->n_shapes == 1 ? &shape->shapes[0] : &dls_imp_no_shape;
+    const int64_t type = dls_imp_attr_i(x, "dtype", 4 << 1 | 1);
     if (strcmp(x->op, "VarHandleOp") != 0) {
-        imp_out1(g, x, s);
+        dls_imp_out1(g, x, s);
         if (x->n_out == 1) {
             set_type(x->out, type);
         }
         return;
     }
-    imp_shape *inner = imp_alloc(g, sizeof *inner);
-    imp_out1(g, x, &imp_scalar);
+    imp_shape *inner = dls_imp_alloc(g, sizeof *inner);
+    dls_imp_out1(g, x, &dls_imp_scalar);
     if (x->n_out == 1 && inner) {
         *inner = *s;
         x->out->bytes = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Shapes of outputs from shapes of inputs, as far as TensorFlow and ONNX agree. Whatever does not fit
- * together gives an unknown shape: a reader of shapes has no business to refuse a graph.
+ * Shapes of outputs from shapes of inputs, as far as TensorFlow and ONNX agree. Whatever does not
+ * fit together gives an unknown shape: a reader of shapes has no business to refuse a graph.
  */
 #include "predictor/graph/import_impl.h"
 
@@ -20,7 +20,7 @@ static int64_t windowed(int64_t in, const imp_window *w, int i)
     if (w->same) {
         return in / stride + (in % stride != 0);
     }
-    const int64_t reach = imp_add(imp_mul(w->kernel[i] - 1, w->dilation[i]), 1);
+    const int64_t reach = dls_imp_add(dls_imp_mul(w->kernel[i] - 1, w->dilation[i]), 1);
     const int64_t padded = in + w->pad[i][0] + w->pad[i][1];
     if (padded < reach) {
         return -1;
@@ -32,10 +32,10 @@ static int64_t windowed(int64_t in, const imp_window *w, int i)
     return out;
 }
 
-imp_shape imp_windowed(const imp_shape *in, const imp_window *w, int64_t channels)
+imp_shape dls_imp_windowed(const imp_shape *in, const imp_window *w, int64_t channels)
 {
     if (in->rank != 4) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
     const int32_t at = w->channels_first ? 2 : 1;
     imp_shape s = {.rank = 4};
@@ -56,8 +56,8 @@ static int32_t narrow(int64_t dim)
     return dim < 1 ? 1 : dim > INT32_MAX ? INT32_MAX : (int32_t)dim;
 }
 
-void imp_conv_dims(imp_node *x, const imp_shape *in, const imp_shape *out, const imp_window *w,
-                   int64_t groups)
+void dls_imp_conv_dims(imp_node *x, const imp_shape *in, const imp_shape *out, const imp_window *w,
+                       int64_t groups)
 {
     if (in->rank != 4 || out->rank != 4) {
         return;
@@ -77,18 +77,18 @@ void imp_conv_dims(imp_node *x, const imp_shape *in, const imp_shape *out, const
                        .stride_h = narrow(w->stride[0]),
                        .stride_w = narrow(w->stride[1]),
                        .groups = narrow(groups)};
-    d->m = imp_mul(d->batch, imp_mul(d->out_h, d->out_w));
+    d->m = dls_imp_mul(d->batch, dls_imp_mul(d->out_h, d->out_w));
     d->n = known(d->out_c / d->groups);
-    d->k = imp_mul(known(d->in_c / d->groups), imp_mul(d->kernel_h, d->kernel_w));
+    d->k = dls_imp_mul(known(d->in_c / d->groups), dls_imp_mul(d->kernel_h, d->kernel_w));
 }
 
 /* ---- products and sums -------------------------------------------------------------------------
  */
 
-imp_shape imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bool ta, bool tb)
+imp_shape dls_imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bool ta, bool tb)
 {
     if (a->rank < 1 || b->rank < 1) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
     /* A vector is a row on the left and a column on the right, and goes again. */
     imp_shape p = *a;
@@ -104,19 +104,20 @@ imp_shape imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bool t
     const int64_t n = q.dim[q.rank - (tb ? 2 : 1)];
     const int64_t k_too = q.dim[q.rank - (tb ? 1 : 2)];
     if (k >= 0 && k_too >= 0 && k != k_too) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
     p.rank -= 2;
     q.rank -= 2;
-    imp_shape s = imp_broadcast(&p, &q);
+    imp_shape s = dls_imp_broadcast(&p, &q);
     if (s.rank < 0) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
-    const int64_t batch = imp_elements(&s);
-    const bool shared = imp_elements(&q) == 1; /* one matrix for all: a single, taller product */
+    const int64_t batch = dls_imp_elements(&s);
+    const bool shared =
+        dls_imp_elements(&q) == 1; /* one matrix for all: a single, taller product */
     const int64_t rows = known(m);
     x->dims = (dls_op_dims){.batch = shared ? 1 : known(batch),
-                            .m = shared ? imp_mul(rows, known(batch)) : rows,
+                            .m = shared ? dls_imp_mul(rows, known(batch)) : rows,
                             .n = known(n),
                             .k = known(k >= 0 ? k : k_too)};
     if (a->rank > 1) {
@@ -128,13 +129,13 @@ imp_shape imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bool t
     return s;
 }
 
-imp_shape imp_reduced(const imp_shape *in, const int64_t *axes, int32_t n_axes, bool keep)
+imp_shape dls_imp_reduced(const imp_shape *in, const int64_t *axes, int32_t n_axes, bool keep)
 {
     bool gone[IMP_RANK_MAX] = {false};
     for (int32_t i = 0; i < n_axes; i++) {
-        const int32_t axis = imp_axis(axes[i], in->rank);
+        const int32_t axis = dls_imp_axis(axes[i], in->rank);
         if (axis < 0) {
-            return imp_no_shape;
+            return dls_imp_no_shape;
         }
         gone[axis] = true;
     }
@@ -150,22 +151,22 @@ imp_shape imp_reduced(const imp_shape *in, const int64_t *axes, int32_t n_axes, 
 /* ---- moving ------------------------------------------------------------------------------------
  */
 
-void imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t axis)
+void dls_imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t axis)
 {
-    imp_shape s = imp_in(g, x, first)->shape;
-    const int32_t at = imp_axis(axis, s.rank);
+    imp_shape s = dls_imp_in(g, x, first)->shape;
+    const int32_t at = dls_imp_axis(axis, s.rank);
     int64_t values[IMP_VALUES_MAX];
     int32_t n_values = 0;
     for (int32_t i = 0; i < n; i++) {
-        const imp_out *part = imp_in(g, x, first + i);
+        const imp_out *part = dls_imp_in(g, x, first + i);
         if (at < 0 || part->shape.rank != s.rank) {
-            imp_out1(g, x, &imp_no_shape);
+            dls_imp_out1(g, x, &dls_imp_no_shape);
             return;
         }
         const int64_t a = s.dim[at];
         const int64_t b = part->shape.dim[at];
-        s = imp_merge(&s, &part->shape);
-        s.dim[at] = i == 0 ? b : a < 0 || b < 0 ? -1 : imp_add(a, b);
+        s = dls_imp_merge(&s, &part->shape);
+        s.dim[at] = i == 0 ? b : a < 0 || b < 0 ? -1 : dls_imp_add(a, b);
         if (n_values >= 0 && part->value && n_values + part->n_value <= IMP_VALUES_MAX) {
             memcpy(values + n_values, part->value, (size_t)part->n_value * sizeof *values);
             n_values += part->n_value;
@@ -173,38 +174,39 @@ void imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t axi
             n_values = -1;
         }
     }
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
     if (x->n_out == 1) { /* the type of a part, not that of an axis in front */
-        x->out->bytes = imp_in(g, x, first)->bytes;
-        x->out->real = imp_in(g, x, first)->real;
+        x->out->bytes = dls_imp_in(g, x, first)->bytes;
+        x->out->real = dls_imp_in(g, x, first)->real;
     }
     if (n_values > 0 && s.rank == 1) {
-        imp_set_values(g, x, values, n_values, false);
+        dls_imp_set_values(g, x, values, n_values, false);
     }
 }
 
-void imp_split(imp_graph *g, imp_node *x, int32_t of, int64_t axis, const int64_t *sizes, int32_t n)
+void dls_imp_split(imp_graph *g, imp_node *x, int32_t of, int64_t axis, const int64_t *sizes,
+                   int32_t n)
 {
-    const imp_out *in = imp_in(g, x, of);
+    const imp_out *in = dls_imp_in(g, x, of);
     imp_shape s = in->shape;
-    const int32_t at = imp_axis(axis, s.rank);
-    imp_out *out = imp_outs(g, x, n);
+    const int32_t at = dls_imp_axis(axis, s.rank);
+    imp_out *out = dls_imp_outs(g, x, n);
     for (int32_t i = 0; out && i < n; i++) {
         out[i].bytes = in->bytes;
         out[i].real = in->real;
         if (at >= 0) {
             const int64_t whole = in->shape.dim[at];
             s.dim[at] = sizes ? sizes[i] : whole < 0 ? -1 : whole / n;
-            out[i].shape = imp_shape_of(s.rank, s.dim);
+            out[i].shape = dls_imp_shape_of(s.rank, s.dim);
         }
     }
 }
 
-void imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bool zero_copies)
+void dls_imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bool zero_copies)
 {
-    const imp_out *in = imp_in(g, x, 0);
+    const imp_out *in = dls_imp_in(g, x, 0);
     if (n < 0 || n > IMP_RANK_MAX) {
-        imp_out1(g, x, &imp_no_shape);
+        dls_imp_out1(g, x, &dls_imp_no_shape);
         return;
     }
     imp_shape s = {.rank = n};
@@ -221,44 +223,44 @@ void imp_reshape(imp_graph *g, imp_node *x, const int64_t *to, int32_t n, bool z
         }
         n_open += dim < 0;
         s.dim[i] = dim >= 0 && dim <= IMP_DIM_MAX ? dim : -1;
-        product = dim >= 0 ? imp_mul(product, dim) : product;
+        product = dim >= 0 ? dls_imp_mul(product, dim) : product;
     }
     if (n_open == 1 && infer < 0) { /* one that is not known can be told as well as a -1 */
         for (int32_t i = 0; i < n; i++) {
             infer = s.dim[i] < 0 ? i : infer;
         }
     }
-    if (infer >= 0 && n_open == 1 && product > 0 && imp_known(&in->shape)) {
-        s.dim[infer] = imp_elements(&in->shape) / product;
+    if (infer >= 0 && n_open == 1 && product > 0 && dls_imp_known(&in->shape)) {
+        s.dim[infer] = dls_imp_elements(&in->shape) / product;
     }
     const int64_t *value = in->value;
     const int32_t n_value = in->n_value;
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
     if (value && x->n_out == 1) {
         x->out->value = value;
         x->out->n_value = n_value;
     }
 }
 
-void imp_transpose(imp_graph *g, imp_node *x, const int64_t *perm, int32_t n)
+void dls_imp_transpose(imp_graph *g, imp_node *x, const int64_t *perm, int32_t n)
 {
-    const imp_shape in = imp_in(g, x, 0)->shape;
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
     imp_shape s = in;
     for (int32_t i = 0; i < in.rank; i++) {
-        const int32_t from = !perm ? -1 : n == in.rank ? imp_axis(perm[i], in.rank) : -1;
+        const int32_t from = !perm ? -1 : n == in.rank ? dls_imp_axis(perm[i], in.rank) : -1;
         s.dim[i] = from >= 0 ? in.dim[from] : -1;
     }
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
 }
 
-void imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims)
+void dls_imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims)
 {
-    const imp_out *table = imp_in(g, x, 0);
+    const imp_out *table = dls_imp_in(g, x, 0);
     const imp_shape from = table->inner ? *table->inner : table->shape;
-    const imp_shape ids = imp_in(g, x, 1)->shape;
-    const int32_t at = imp_axis(axis, from.rank);
+    const imp_shape ids = dls_imp_in(g, x, 1)->shape;
+    const int32_t at = dls_imp_axis(axis, from.rank);
     const int32_t skip = (int32_t)(batch_dims > 0 && batch_dims <= ids.rank ? batch_dims : 0);
-    imp_shape s = imp_no_shape;
+    imp_shape s = dls_imp_no_shape;
     if (at >= 0 && ids.rank >= 0 && from.rank - 1 + ids.rank - skip <= IMP_RANK_MAX) {
         s.rank = 0;
         for (int32_t i = 0; i < at; i++) {
@@ -273,9 +275,9 @@ void imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims)
     }
     int32_t n = 0;
     int32_t n_ids = 0;
-    const int64_t *values = imp_values(g, x, 0, &n);
-    const int64_t *which = imp_values(g, x, 1, &n_ids);
-    imp_out1(g, x, &s);
+    const int64_t *values = dls_imp_values(g, x, 0, &n);
+    const int64_t *which = dls_imp_values(g, x, 1, &n_ids);
+    dls_imp_out1(g, x, &s);
     if (table->inner && x->n_out == 1) {
         x->out->bytes = 4;
         x->out->real = true;
@@ -283,16 +285,16 @@ void imp_gather(imp_graph *g, imp_node *x, int64_t axis, int64_t batch_dims)
     if (values && which && from.rank == 1 && n_ids <= IMP_VALUES_MAX) {
         int64_t picked[IMP_VALUES_MAX];
         for (int32_t i = 0; i < n_ids; i++) {
-            const int32_t k = imp_axis(which[i], n);
+            const int32_t k = dls_imp_axis(which[i], n);
             picked[i] = k >= 0 ? values[k] : IMP_UNKNOWN;
         }
-        imp_set_values(g, x, picked, n_ids, ids.rank == 0);
+        dls_imp_set_values(g, x, picked, n_ids, ids.rank == 0);
     }
 }
 
-void imp_squeeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n, bool all)
+void dls_imp_squeeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n, bool all)
 {
-    const imp_out *in = imp_in(g, x, 0);
+    const imp_out *in = dls_imp_in(g, x, 0);
     bool gone[IMP_RANK_MAX] = {false};
     bool sound = in->shape.rank >= 0;
     for (int32_t i = 0; i < in->shape.rank; i++) {
@@ -300,7 +302,7 @@ void imp_squeeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n, bool
         sound &= !all || in->shape.dim[i] >= 0;
     }
     for (int32_t i = 0; i < n; i++) {
-        const int32_t axis = imp_axis(axes[i], in->shape.rank);
+        const int32_t axis = dls_imp_axis(axes[i], in->shape.rank);
         sound &= axis >= 0;
         gone[axis < 0 ? 0 : axis] = true;
     }
@@ -310,21 +312,21 @@ void imp_squeeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n, bool
             s.dim[s.rank++] = in->shape.dim[i];
         }
     }
-    imp_out1(g, x, sound ? &s : &imp_no_shape);
+    dls_imp_out1(g, x, sound ? &s : &dls_imp_no_shape);
     if (in->value && x->n_out == 1) {
         x->out->value = in->value;
         x->out->n_value = in->n_value;
     }
 }
 
-void imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n)
+void dls_imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n)
 {
-    const imp_out *in = imp_in(g, x, 0);
+    const imp_out *in = dls_imp_in(g, x, 0);
     const int32_t rank = in->shape.rank + n;
     bool added[IMP_RANK_MAX] = {false};
     bool sound = in->shape.rank >= 0 && n >= 0 && rank <= IMP_RANK_MAX;
     for (int32_t i = 0; i < n && sound; i++) {
-        const int32_t axis = imp_axis(axes[i], rank);
+        const int32_t axis = dls_imp_axis(axes[i], rank);
         sound = axis >= 0 && !added[axis];
         added[axis < 0 ? 0 : axis] = true;
     }
@@ -332,7 +334,7 @@ void imp_unsqueeze(imp_graph *g, imp_node *x, const int64_t *axes, int32_t n)
     for (int32_t i = 0, from = 0; i < s.rank; i++) {
         s.dim[i] = added[i] ? 1 : in->shape.dim[from++];
     }
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
     if (in->value && x->n_out == 1) {
         x->out->value = in->value;
         x->out->n_value = in->n_value;
@@ -356,13 +358,14 @@ static int64_t slice_length(int64_t dim, int64_t begin, int64_t end, int64_t ste
     return length > 0 ? (length - 1) / pace + 1 : 0;
 }
 
-void imp_slice(imp_graph *g, imp_node *x, int32_t axis, int64_t begin, int64_t end, int64_t step)
+void dls_imp_slice(imp_graph *g, imp_node *x, int32_t axis, int64_t begin, int64_t end,
+                   int64_t step)
 {
-    const imp_out *in = imp_in(g, x, 0);
+    const imp_out *in = dls_imp_in(g, x, 0);
     imp_shape s = in->shape;
     const bool sure = begin != IMP_UNKNOWN && end != IMP_UNKNOWN && step != IMP_UNKNOWN;
     s.dim[axis] = sure ? slice_length(in->shape.dim[axis], begin, end, step) : -1;
-    imp_out1(g, x, &s);
+    dls_imp_out1(g, x, &s);
     if (in->value && sure && in->shape.rank == 1 && s.dim[0] >= 0 && s.dim[0] <= in->n_value) {
         int64_t picked[IMP_VALUES_MAX];
         int64_t first = begin < 0 ? begin + in->n_value : begin;
@@ -371,6 +374,6 @@ void imp_slice(imp_graph *g, imp_node *x, int32_t axis, int64_t begin, int64_t e
             const int64_t at = first + i * step;
             picked[i] = at >= 0 && at < in->n_value ? in->value[at] : IMP_UNKNOWN;
         }
-        imp_set_values(g, x, picked, (int32_t)s.dim[0], false);
+        dls_imp_set_values(g, x, picked, (int32_t)s.dim[0], false);
     }
 }

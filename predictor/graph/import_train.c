@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A training step from a forward pass: loss, gradients and updates as TensorFlow's gradient functions
- * would add them, by the same rules as the model zoo's (net_grad.c). Outputs that nobody reads are
- * taken for logits. What several consumers send back to an operation is added up.
+ * A training step from a forward pass: loss, gradients and updates as TensorFlow's gradient
+ * functions would add them, by the same rules as the model zoo's (net_grad.c). Outputs that nobody
+ * reads are taken for logits. What several consumers send back to an operation is added up.
  */
 #include "base/alloc.h"
 #include "predictor/graph/import_impl.h"
@@ -44,7 +44,7 @@ static bool reserve(trainer *t)
     imp_graph *g = t->g;
     if (g->n_nodes == t->cap) {
         const int32_t cap = 2 * g->n_nodes + 64;
-        imp_node *nodes = imp_alloc(g, (size_t)cap * sizeof *nodes);
+        imp_node *nodes = dls_imp_alloc(g, (size_t)cap * sizeof *nodes);
         if (!nodes || cap < 0) {
             check(t, dls_nomem(t->err, "gradients", (size_t)g->n_nodes * sizeof *nodes));
             return false;
@@ -66,9 +66,9 @@ static int32_t emit(trainer *t, dls_op_kind kind, int32_t phase, const imp_out *
     }
     const char *of = g->nodes[t->at].name;
     const size_t size = strlen(of) + 96;
-    char *name = imp_alloc(g, size);
-    imp_input *inputs = imp_alloc(g, (size_t)n_in * sizeof *inputs);
-    imp_out *out = imp_alloc(g, 2 * sizeof *out);
+    char *name = dls_imp_alloc(g, size);
+    imp_input *inputs = dls_imp_alloc(g, (size_t)n_in * sizeof *inputs);
+    imp_out *out = dls_imp_alloc(g, 2 * sizeof *out);
     if (!name || !inputs || !out) {
         check(t, dls_nomem(t->err, "gradients", size));
         return -1;
@@ -84,7 +84,7 @@ static int32_t emit(trainer *t, dls_op_kind kind, int32_t phase, const imp_out *
                                .op = dls_op_name(kind),
                                .device = "",
                                .kind = (int32_t)kind,
-                               .rule = imp_rule_none,
+                               .rule = dls_imp_rule_none,
                                .in = inputs,
                                .n_in = n_in,
                                .out = out,
@@ -95,7 +95,7 @@ static int32_t emit(trainer *t, dls_op_kind kind, int32_t phase, const imp_out *
     for (int32_t i = 0; i < n_in; i++) {
         inputs[i] = in[i];
         if (in[i].node >= 0) {
-            check(t, imp_add_edge(g, in[i].node, idx, false, t->err));
+            check(t, dls_imp_add_edge(g, in[i].node, idx, false, t->err));
         }
     }
     return idx;
@@ -138,7 +138,7 @@ static imp_input collect(trainer *t, int32_t node, const imp_out *like, dls_op_k
     if (n == 1 && joined == DLS_OP_ADD_N) {
         return t->list[t->first[node]].from;
     }
-    imp_input *in = imp_alloc(t->g, (size_t)n * sizeof *in);
+    imp_input *in = dls_imp_alloc(t->g, (size_t)n * sizeof *in);
     if (!in) {
         check(t, dls_nomem(t->err, "gradients", (size_t)n * sizeof *in));
         return nothing;
@@ -155,7 +155,7 @@ static imp_input collect(trainer *t, int32_t node, const imp_out *like, dls_op_k
 
 static const imp_out *input(const trainer *t, int32_t i)
 {
-    return imp_in(t->g, &t->g->nodes[t->at], i);
+    return dls_imp_in(t->g, &t->g->nodes[t->at], i);
 }
 
 static void set_dims(trainer *t, imp_input node, dls_op_dims dims)
@@ -193,9 +193,9 @@ static void grad_conv(trainer *t, const imp_node *x, imp_input dy)
                  input(t, 0), (imp_input[]){x->in[1], dy}, 2);
         dls_op_dims dims = d;
         const int32_t groups = d.groups > 0 ? d.groups : 1;
-        dims.m = imp_mul(d.batch, imp_mul(d.in_h, d.in_w));
+        dims.m = dls_imp_mul(d.batch, dls_imp_mul(d.in_h, d.in_w));
         dims.n = d.in_c / groups;
-        dims.k = imp_mul(d.out_c / groups, imp_mul(d.kernel_h, d.kernel_w));
+        dims.k = dls_imp_mul(d.out_c / groups, dls_imp_mul(d.kernel_h, d.kernel_w));
         set_dims(t, image, dims);
         give(t, 0, image);
     }
@@ -224,7 +224,7 @@ static void grad_fused(trainer *t, const imp_node *x, imp_input dy, int32_t n_in
     const imp_input in[3] = {dy, x->in[0], x->n_in > 1 ? x->in[1] : nothing};
     const imp_input grad = back(t, (dls_op_kind)(x->kind + 1), input(t, 0), in, 3);
     dls_op_dims dims = x->dims;
-    dims.k = imp_mul(2, dims.k); /* twice the products of the forward pass */
+    dims.k = dls_imp_mul(2, dims.k); /* twice the products of the forward pass */
     set_dims(t, grad, dims);
     for (int32_t i = 0; i < n_inputs && i < x->n_in; i++) {
         give(t, i, grad);
@@ -236,7 +236,7 @@ static imp_input unbroadcast(trainer *t, int32_t i, imp_input dy)
 {
     const imp_node *x = &t->g->nodes[t->at];
     const imp_out *to = input(t, i);
-    if (imp_elements(&to->shape) == imp_elements(&x->out[0].shape)) {
+    if (dls_imp_elements(&to->shape) == dls_imp_elements(&x->out[0].shape)) {
         return dy;
     }
     return back(t, DLS_OP_SUM, to, &dy, 1);
@@ -404,8 +404,8 @@ static void losses(trainer *t, const bool *read)
         const imp_out logits = t->g->nodes[i].n_out > 0 ? t->g->nodes[i].out[0] : (imp_out){0};
         imp_out rows = logits;
         rows.shape.rank -= rows.shape.rank > 0;
-        const int32_t loss = emit(t, DLS_OP_CROSS_ENTROPY, DLS_PHASE_FORWARD, &rows,
-                                  &(imp_input){i, 0}, 1);
+        const int32_t loss =
+            emit(t, DLS_OP_CROSS_ENTROPY, DLS_PHASE_FORWARD, &rows, &(imp_input){i, 0}, 1);
         if (loss < 0) {
             return;
         }
@@ -451,7 +451,9 @@ static void step(trainer *t, const int32_t *order)
         }
         t->at = node;
         const bool split = x->kind == DLS_OP_SPLIT;
-        const imp_out like = split ? *imp_in(t->g, x, 0) : x->n_out > 0 ? x->out[0] : (imp_out){0};
+        const imp_out like = split          ? *dls_imp_in(t->g, x, 0)
+                             : x->n_out > 0 ? x->out[0]
+                                            : (imp_out){0};
         const imp_input dy = collect(t, node, &like, split ? DLS_OP_CONCAT : DLS_OP_ADD_N);
         if (dy.node < 0) {
             return;
@@ -464,7 +466,7 @@ static void step(trainer *t, const int32_t *order)
     }
 }
 
-dls_status imp_train(imp_graph *g, const int32_t *order, bool *added, dls_error *err)
+dls_status dls_imp_train(imp_graph *g, const int32_t *order, bool *added, dls_error *err)
 {
     const size_t n = (size_t)g->n_nodes;
     trainer t = {.g = g, .n_forward = g->n_nodes, .cap = g->n_nodes, .err = err};

@@ -17,11 +17,11 @@
 typedef struct reader {
     imp_graph g;
     const Dls__Onnx__GraphProto *from;
-    dls_strdict values; /* names of values */
-    imp_input *giver;   /* [values.n] who gives it; node -1: nobody yet */
-    int32_t *weight;    /* [values.n] index of its initializer, -1 */
+    dls_strdict values;                /* names of values */
+    imp_input *giver;                  /* [values.n] who gives it; node -1: nobody yet */
+    int32_t *weight;                   /* [values.n] index of its initializer, -1 */
     const Dls__Onnx__TypeProto **type; /* [values.n] what the file says of it, or NULL */
-    dls_strdict names;  /* of nodes */
+    dls_strdict names;                 /* of nodes */
 } reader;
 
 /* ---- values ------------------------------------------------------------------------------------
@@ -43,35 +43,35 @@ static imp_shape shape_of(const Dls__Onnx__TypeProto *type)
     const Dls__Onnx__TensorShapeProto *s = t ? t->shape : NULL;
     int64_t dim[IMP_RANK_MAX];
     if (!s || s->n_dim > IMP_RANK_MAX) {
-        return imp_no_shape;
+        return dls_imp_no_shape;
     }
     for (size_t i = 0; i < s->n_dim; i++) { /* a batch of 0 is how some write an open one */
         dim[i] = s->dim[i]->has_dim_value && s->dim[i]->dim_value > 0 ? s->dim[i]->dim_value : -1;
     }
-    return imp_shape_of((int32_t)s->n_dim, dim);
+    return dls_imp_shape_of((int32_t)s->n_dim, dim);
 }
 
 static const imp_out *tensor_of(reader *r, const Dls__Onnx__TensorProto *from)
 {
-    imp_out *to = from ? imp_alloc(&r->g, sizeof *to) : NULL;
+    imp_out *to = from ? dls_imp_alloc(&r->g, sizeof *to) : NULL;
     if (!to) {
         return NULL;
     }
-    const int64_t type = onnx_type(from->data_type);
+    const int64_t type = dls_onnx_type(from->data_type);
     *to = (imp_out){.shape = from->n_dims <= IMP_RANK_MAX
-                                 ? imp_shape_of((int32_t)from->n_dims, from->dims)
-                                 : imp_no_shape,
+                                 ? dls_imp_shape_of((int32_t)from->n_dims, from->dims)
+                                 : dls_imp_no_shape,
                     .bytes = (int32_t)(type >> 1),
                     .real = type & 1};
-    const int64_t n = imp_elements(&to->shape);
+    const int64_t n = dls_imp_elements(&to->shape);
     const bool wide = to->bytes == 8;
     const size_t listed = wide ? from->n_int64_data : from->n_int32_data;
     const bool raw = from->raw_data.len == (size_t)(n * to->bytes);
-    if (to->real || (!wide && to->bytes != 4) || !imp_known(&to->shape) || n > IMP_VALUES_MAX ||
+    if (to->real || (!wide && to->bytes != 4) || !dls_imp_known(&to->shape) || n > IMP_VALUES_MAX ||
         (listed != (size_t)n && !raw)) {
         return to;
     }
-    int64_t *value = imp_alloc(&r->g, (size_t)n * sizeof *value);
+    int64_t *value = dls_imp_alloc(&r->g, (size_t)n * sizeof *value);
     for (int64_t i = 0; value && i < n; i++) {
         if (listed == (size_t)n) {
             value[i] = wide ? from->int64_data[i] : from->int32_data[i];
@@ -96,14 +96,14 @@ static dls_status name_node(reader *r, imp_node *x, const char *name, const char
                             dls_error *err)
 {
     const size_t base = strlen(name && *name ? name : op);
-    char *text = imp_alloc(&r->g, base + 16);
+    char *text = dls_imp_alloc(&r->g, base + 16);
     int32_t code = -1;
     if (!text) {
         return dls_nomem(err, "graph file", base);
     }
     snprintf(text, base + 16, "%s", name && *name ? name : op);
-    for (unsigned i = (unsigned)r->g.n_nodes;
-         dls_strdict_find(&r->names, text, strlen(text)) >= 0; i++) {
+    for (unsigned i = (unsigned)r->g.n_nodes; dls_strdict_find(&r->names, text, strlen(text)) >= 0;
+         i++) {
         snprintf(text + base, 16, "_%u", i);
     }
     x->name = text;
@@ -145,15 +145,15 @@ static dls_status add_input(reader *r, const Dls__Onnx__ValueInfoProto *from, dl
         return DLS_OK;
     }
     imp_node *x = new_node(r);
-    set_op(x, "Placeholder", DLS_OP_PLACEHOLDER, imp_rule_input);
+    set_op(x, "Placeholder", DLS_OP_PLACEHOLDER, dls_imp_rule_input);
     DLS_TRY(name_node(r, x, from->name, "input", err));
-    imp_attr *attrs = imp_alloc(&r->g, 2 * sizeof *attrs);
-    imp_shape *shape = imp_alloc(&r->g, sizeof *shape);
+    imp_attr *attrs = dls_imp_alloc(&r->g, 2 * sizeof *attrs);
+    imp_shape *shape = dls_imp_alloc(&r->g, sizeof *shape);
     if (attrs && shape) {
         const Dls__Onnx__TensorTypeProto *t = from->type ? from->type->tensor_type : NULL;
         *shape = shape_of(from->type);
         attrs[0] = (imp_attr){.name = "shape", .shapes = shape, .n_shapes = 1};
-        attrs[1] = (imp_attr){.name = "dtype", .i = onnx_type(t ? t->elem_type : 1)};
+        attrs[1] = (imp_attr){.name = "dtype", .i = dls_onnx_type(t ? t->elem_type : 1)};
         x->attrs = attrs;
         x->n_attrs = 2;
     }
@@ -170,9 +170,9 @@ static dls_status add_weight(reader *r, int32_t code, dls_error *err)
     imp_node *x = new_node(r);
     const bool trained = tensor && tensor->real && tensor->shape.rank > 0;
     set_op(x, trained ? "VariableV2" : "Const", trained ? DLS_OP_VARIABLE : DLS_OP_CONST,
-           imp_rule_const);
+           dls_imp_rule_const);
     DLS_TRY(name_node(r, x, from->name, "weight", err));
-    imp_attr *attr = imp_alloc(&r->g, sizeof *attr);
+    imp_attr *attr = dls_imp_alloc(&r->g, sizeof *attr);
     if (attr) {
         *attr = (imp_attr){.name = "value", .tensor = tensor};
         x->attrs = attr;
@@ -185,21 +185,21 @@ static dls_status add_weight(reader *r, int32_t code, dls_error *err)
 
 static void attributes(reader *r, imp_node *x, const Dls__Onnx__NodeProto *from)
 {
-    imp_attr *attrs = imp_alloc(&r->g, from->n_attribute * sizeof *attrs);
+    imp_attr *attrs = dls_imp_alloc(&r->g, from->n_attribute * sizeof *attrs);
     for (size_t i = 0; attrs && i < from->n_attribute; i++) {
         const Dls__Onnx__AttributeProto *a = from->attribute[i];
-        char *text = a->has_s ? imp_alloc(&r->g, a->s.len + 1) : NULL;
+        char *text = a->has_s ? dls_imp_alloc(&r->g, a->s.len + 1) : NULL;
         if (text && a->s.len) {
             memcpy(text, a->s.data, a->s.len);
         }
-        attrs[i] = (imp_attr){.name = a->name ? a->name : "",
-                              .i = a->i,
-                              .f = a->f,
-                              .s = text,
-                              .ints = a->ints,
-                              .n_ints = a->n_ints < IMP_VALUES_MAX ? (int32_t)a->n_ints
-                                                                   : IMP_VALUES_MAX,
-                              .tensor = tensor_of(r, a->t)};
+        attrs[i] =
+            (imp_attr){.name = a->name ? a->name : "",
+                       .i = a->i,
+                       .f = a->f,
+                       .s = text,
+                       .ints = a->ints,
+                       .n_ints = a->n_ints < IMP_VALUES_MAX ? (int32_t)a->n_ints : IMP_VALUES_MAX,
+                       .tensor = tensor_of(r, a->t)};
     }
     x->attrs = attrs;
     x->n_attrs = attrs ? (int32_t)from->n_attribute : 0;
@@ -208,7 +208,7 @@ static void attributes(reader *r, imp_node *x, const Dls__Onnx__NodeProto *from)
 /* Shapes that the file names, where it names one. */
 static void given(reader *r, imp_node *x, const Dls__Onnx__NodeProto *from)
 {
-    imp_shape *shapes = imp_alloc(&r->g, from->n_output * sizeof *shapes);
+    imp_shape *shapes = dls_imp_alloc(&r->g, from->n_output * sizeof *shapes);
     for (size_t i = 0; shapes && i < from->n_output; i++) {
         const int32_t code = find(r, from->output[i]);
         shapes[i] = shape_of(code >= 0 ? r->type[code] : NULL);
@@ -222,9 +222,9 @@ static const imp_shape *weight_shape(const reader *r, const imp_node *x, int32_t
 {
     const int32_t node = i < x->n_in ? x->in[i].node : -1;
     const imp_node *from = node >= 0 ? &r->g.nodes[node] : NULL;
-    return from && from->n_attrs == 1 && from->rule == imp_rule_const && from->attrs[0].tensor
+    return from && from->n_attrs == 1 && from->rule == dls_imp_rule_const && from->attrs[0].tensor
                ? &from->attrs[0].tensor->shape
-               : &imp_no_shape;
+               : &dls_imp_no_shape;
 }
 
 /* Names that depend on the weight: TensorFlow has an operation of its own for a depthwise
@@ -233,7 +233,7 @@ static void specialise(const reader *r, imp_node *x)
 {
     const imp_shape *w = weight_shape(r, x, 1);
     if (x->kind == DLS_OP_CONV2D && w->rank >= 3 && w->dim[1] == 1 && w->dim[0] > 1 &&
-        imp_attr_i(x, "group", 1) > 1) {
+        dls_imp_attr_i(x, "group", 1) > 1) {
         x->op = "DepthwiseConv2dNative";
         x->kind = DLS_OP_DEPTHWISE_CONV;
     } else if (x->kind == DLS_OP_BATCH_MATMUL && w->rank == 2) {
@@ -255,7 +255,7 @@ static dls_status add_node(reader *r, const Dls__Onnx__NodeProto *from, dls_erro
         }
     }
     imp_node *x = new_node(r);
-    const imp_op *op = imp_onnx_op(from->op_type);
+    const imp_op *op = dls_imp_onnx_op(from->op_type);
     set_op(x, op ? op->as : from->op_type, op ? op->kind : DLS_OP_OTHER, op ? op->rule : NULL);
     DLS_TRY(name_node(r, x, from->name, from->op_type, err));
     attributes(r, x, from);
@@ -271,7 +271,7 @@ static dls_status add_node(reader *r, const Dls__Onnx__NodeProto *from, dls_erro
 static dls_status connect(reader *r, imp_node *x, const Dls__Onnx__NodeProto *from, dls_error *err)
 {
     const int32_t to = (int32_t)(x - r->g.nodes);
-    x->in = imp_alloc(&r->g, from->n_input * sizeof *x->in);
+    x->in = dls_imp_alloc(&r->g, from->n_input * sizeof *x->in);
     if (!x->in) {
         return dls_nomem(err, "graph file", from->n_input * sizeof *x->in);
     }
@@ -290,7 +290,7 @@ static dls_status connect(reader *r, imp_node *x, const Dls__Onnx__NodeProto *fr
         if (giver.node == to) {
             return dls_fail(err, DLS_EINPUT, r->g.file, "node \"%s\" is its own input", x->name);
         }
-        DLS_TRY(imp_add_edge(&r->g, giver.node, to, false, err));
+        DLS_TRY(dls_imp_add_edge(&r->g, giver.node, to, false, err));
     }
     specialise(r, x);
     return DLS_OK;
@@ -316,9 +316,9 @@ static dls_status list_values(reader *r, dls_error *err)
         }
     }
     const size_t n = r->values.n;
-    r->giver = imp_alloc(&r->g, n * sizeof *r->giver);
-    r->weight = imp_alloc(&r->g, n * sizeof *r->weight);
-    r->type = imp_alloc(&r->g, n * sizeof *r->type);
+    r->giver = dls_imp_alloc(&r->g, n * sizeof *r->giver);
+    r->weight = dls_imp_alloc(&r->g, n * sizeof *r->weight);
+    r->type = dls_imp_alloc(&r->g, n * sizeof *r->type);
     if (!r->giver || !r->weight || !r->type) {
         return dls_nomem(err, "graph file", n * sizeof *r->giver);
     }
@@ -328,15 +328,15 @@ static dls_status list_values(reader *r, dls_error *err)
     for (size_t i = 0; i < from->n_initializer; i++) {
         const int32_t at = find(r, from->initializer[i]->name);
         if (at < 0 || r->weight[at] >= 0) {
-            return dls_fail(err, DLS_EINPUT, r->g.file, "initializer %zu has no name of its own", i);
+            return dls_fail(err, DLS_EINPUT, r->g.file, "initializer %zu has no name of its own",
+                            i);
         }
         r->weight[at] = (int32_t)i;
     }
     for (size_t list = 0; list < 2; list++) {
         const size_t n_infos = list ? from->n_output : from->n_value_info;
         for (size_t i = 0; i < n_infos; i++) {
-            const Dls__Onnx__ValueInfoProto *info =
-                list ? from->output[i] : from->value_info[i];
+            const Dls__Onnx__ValueInfoProto *info = list ? from->output[i] : from->value_info[i];
             const int32_t at = find(r, info->name);
             if (at >= 0) {
                 r->type[at] = info->type;
@@ -355,8 +355,8 @@ static dls_status read(reader *r, dls_error *err)
                         from->n_node ? "too many nodes" : "a graph without nodes");
     }
     DLS_TRY(list_values(r, err));
-    r->g.nodes = imp_alloc(&r->g, most * sizeof *r->g.nodes);
-    int32_t *at = imp_alloc(&r->g, from->n_node * sizeof *at);
+    r->g.nodes = dls_imp_alloc(&r->g, most * sizeof *r->g.nodes);
+    int32_t *at = dls_imp_alloc(&r->g, from->n_node * sizeof *at);
     if (!r->g.nodes || !at) {
         return dls_nomem(err, "graph file", most * sizeof *r->g.nodes);
     }
@@ -391,11 +391,11 @@ dls_status dls_onnx_parse(const char *name, const void *data, size_t size,
                         : dls_fail(err, DLS_EINPUT, name, "an ONNX model without a graph");
     }
     if (status == DLS_OK) {
-        status = imp_finish(&r.g, out, report, err);
+        status = dls_imp_finish(&r.g, out, report, err);
     }
     dls_strdict_fini(&r.values);
     dls_strdict_fini(&r.names);
-    imp_fini(&r.g);
+    dls_imp_fini(&r.g);
     return status;
 }
 
@@ -405,7 +405,7 @@ dls_status dls_onnx_load(const char *path, const dls_import_options *options, dl
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(imp_read_file(path, &data, &size, err));
+    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
     const dls_status status = dls_onnx_parse(path, data, size, options, out, report, err);
     dls_free(data);
     return status;

@@ -33,7 +33,7 @@ dls_status dls_pb_unpack(const char *name, const void *data, size_t size,
     if (*out) {
         return DLS_OK;
     }
-    return from.failed ? dls_nomem(err, "graph file", size)
-                       : dls_fail(err, DLS_EINPUT, name, "not a %s, or a truncated one",
-                                  type->short_name);
+    return from.failed
+               ? dls_nomem(err, "graph file", size)
+               : dls_fail(err, DLS_EINPUT, name, "not a %s, or a truncated one", type->short_name);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What an operation costs, as far as the model zoo and the readers of other programs' graphs have it
- * in common. Conventions: docs/graphs.md.
+ * What an operation costs, as far as the model zoo and the readers of other programs' graphs have
+ * it in common. Conventions: docs/graphs.md.
  */
 #ifndef DLS_GRAPH_WORK_H
 #define DLS_GRAPH_WORK_H

@@ -54,7 +54,8 @@ void dls_recording_note(dls_recording *r, const char *fmt, ...)
 {
     va_list ap;
     const size_t n = strlen(r->notes);
-    const size_t used = n + (size_t)snprintf(r->notes + n, sizeof r->notes - n, n ? "; " : "%s", "");
+    const size_t used =
+        n + (size_t)snprintf(r->notes + n, sizeof r->notes - n, n ? "; " : "%s", "");
     if (used < sizeof r->notes) {
         va_start(ap, fmt);
         vsnprintf(r->notes + used, sizeof r->notes - used, fmt, ap);
@@ -93,9 +94,7 @@ static bool ended(pid_t child, int flags, int32_t *exit_code)
     if (got == 0) {
         return false;
     }
-    *exit_code = got < 0               ? 1
-                 : WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                       : WEXITSTATUS(status);
+    *exit_code = got < 0 ? 1 : WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     return true;
 }
 

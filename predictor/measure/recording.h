@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a job on this machine did, sampled while it ran: GPUs, network, processors. A recording keeps
- * what the kernel and the driver count, with the time of every reading; series at a fixed interval
- * are made from it afterwards, so that a late reading loses nothing.
+ * What a job on this machine did, sampled while it ran: GPUs, network, processors. A recording
+ * keeps what the kernel and the driver count, with the time of every reading; series at a fixed
+ * interval are made from it afterwards, so that a late reading loses nothing.
  *
  *      command --> dls_record --> dls_recording --> dls_recording_series --> dls_burst_analyze
  *                                    |    ^
@@ -45,9 +45,9 @@ typedef struct dls_recording {
 } dls_recording;
 
 typedef struct dls_record_options {
-    double interval_s;       /* 0.001 .. 3600 */
-    const char *interfaces;  /* of the network, joined by commas; NULL: all but loopback */
-    bool no_gpu;             /* do not look for NVIDIA's library */
+    double interval_s;      /* 0.001 .. 3600 */
+    const char *interfaces; /* of the network, joined by commas; NULL: all but loopback */
+    bool no_gpu;            /* do not look for NVIDIA's library */
     /* A signal for the command, set to its number from a handler; set to 0 when passed on. May be
      * NULL. */
     volatile sig_atomic_t *forward;

@@ -27,8 +27,7 @@ dls_status dls_source_gpu(dls_recording *r, dls_source *out, dls_error *err) DLS
 
 /* For sources: one more column, a remark. */
 dls_status dls_recording_add(dls_recording *r, dls_column_kind kind, double capacity,
-                             dls_error *err, const char *fmt, ...) DLS_MUST_CHECK
-    DLS_PRINTF(5, 6);
+                             dls_error *err, const char *fmt, ...) DLS_MUST_CHECK DLS_PRINTF(5, 6);
 void dls_recording_note(dls_recording *r, const char *fmt, ...) DLS_PRINTF(2, 3);
 
 #endif

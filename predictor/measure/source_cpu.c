@@ -55,8 +55,7 @@ static double of_children(const cpu *s, pid_t pid)
     const char *at = strrchr(text, ')');
     unsigned long user = 0;
     unsigned long system = 0;
-    if (!at || sscanf(at + 1,
-                      " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu", &user,
+    if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %lu %lu", &user,
                       &system) != 2) {
         return 0;
     }

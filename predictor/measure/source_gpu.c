@@ -96,8 +96,9 @@ static bool start(nvml *s, dls_recording *r)
     s->started = code == 0;
     if (!s->started || s->count(&s->n) != 0 || s->n == 0) {
         s->n = 0;
-        dls_recording_note(r, s->started ? "no GPU: the driver has none"
-                                         : "no GPU: the driver does not answer (NVML error %d)",
+        dls_recording_note(r,
+                           s->started ? "no GPU: the driver has none"
+                                      : "no GPU: the driver does not answer (NVML error %d)",
                            code);
         return false;
     }

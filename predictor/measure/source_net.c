@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bytes received and sent, by interface, as the kernel counts them in /proc/net/dev (proc_pid_net(5)).
+ * Bytes received and sent, by interface, as the kernel counts them in /proc/net/dev
+ * (proc_pid_net(5)).
  */
 #include "base/alloc.h"
 #include "predictor/measure/source.h"

@@ -43,8 +43,8 @@ typedef struct request {
 
 static volatile sig_atomic_t forward;
 
-/* A terminal's signal reaches the command by itself; what another process sends is passed on. Either
- * way the recording goes on until the command ends. */
+/* A terminal's signal reaches the command by itself; what another process sends is passed on.
+ * Either way the recording goes on until the command ends. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -236,15 +236,16 @@ static void print_json(const dls_recording *r, const analysis *a, double interva
         if (!a[i].present) {
             continue;
         }
-        printf("%s\n  {\"resource\": \"%s\", \"unit\": \"%s\", \"pattern\": \"%s\", \"mean\": %.9g, "
-               "\"idle_s\": %.9g, \"burst_s\": %.9g, \"idle_amount\": %.9g, \"burst_amount\": %.9g, "
-               "\"n_idle\": %zu, \"n_burst\": %zu, \"cut\": %s, \"threshold\": %.9g, "
-               "\"cycle_s\": %.9g, \"period_s\": %.9g, \"correlation\": %.9g, "
-               "\"cycle_agrees\": %s}",
-               first ? "" : ",", resources[i].name, resources[i].unit,
-               dls_pattern_name(b->pattern), a[i].mean, b->idle_s, b->burst_s, b->idle_amount,
-               b->burst_amount, b->n_idle, b->n_burst, b->cut ? "true" : "false", b->threshold,
-               b->cycle_s, b->period_s, b->correlation, b->cycle_agrees ? "true" : "false");
+        printf(
+            "%s\n  {\"resource\": \"%s\", \"unit\": \"%s\", \"pattern\": \"%s\", \"mean\": %.9g, "
+            "\"idle_s\": %.9g, \"burst_s\": %.9g, \"idle_amount\": %.9g, \"burst_amount\": %.9g, "
+            "\"n_idle\": %zu, \"n_burst\": %zu, \"cut\": %s, \"threshold\": %.9g, "
+            "\"cycle_s\": %.9g, \"period_s\": %.9g, \"correlation\": %.9g, "
+            "\"cycle_agrees\": %s}",
+            first ? "" : ",", resources[i].name, resources[i].unit, dls_pattern_name(b->pattern),
+            a[i].mean, b->idle_s, b->burst_s, b->idle_amount, b->burst_amount, b->n_idle,
+            b->n_burst, b->cut ? "true" : "false", b->threshold, b->cycle_s, b->period_s,
+            b->correlation, b->cycle_agrees ? "true" : "false");
         first = false;
     }
     fputs("\n ]", stdout);
@@ -265,14 +266,13 @@ static dls_status plot(const dls_recording *r, const analysis *a, double interva
     size_t n = 0;
     for (size_t i = 0; i < N_RESOURCES; i++) {
         if (a[i].present) {
-            series[n++] = (dls_plot_series){.name = resources[i].name,
-                                            .unit = resources[i].unit,
-                                            .x = a[i].x,
-                                            .n = a[i].n,
-                                            .interval_s = interval_s,
-                                            .threshold = a[i].burst.pattern == DLS_PATTERN_BIB
-                                                             ? a[i].burst.threshold
-                                                             : -1};
+            series[n++] = (dls_plot_series){
+                .name = resources[i].name,
+                .unit = resources[i].unit,
+                .x = a[i].x,
+                .n = a[i].n,
+                .interval_s = interval_s,
+                .threshold = a[i].burst.pattern == DLS_PATTERN_BIB ? a[i].burst.threshold : -1};
         }
     }
     return dls_plot_svg(path, r->command, series, n, err);

@@ -67,8 +67,8 @@ static void panel(FILE *to, const dls_plot_series *s, int top)
             "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.4g s</text>\n"
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f6f6f6\"/>\n"
             "<polyline fill=\"none\" stroke=\"#1f5fa8\" points=\"",
-            LEFT - 6, top + HEIGHT, LEFT + WIDTH, top + HEIGHT + 14,
-            (double)s->n * s->interval_s, LEFT, top, WIDTH, HEIGHT);
+            LEFT - 6, top + HEIGHT, LEFT + WIDTH, top + HEIGHT + 14, (double)s->n * s->interval_s,
+            LEFT, top, WIDTH, HEIGHT);
     for (size_t i = 0; i < parts; i++) { /* steps: a value holds for its interval */
         const double y = top + HEIGHT - scale * part(s, i, parts);
         const double x = LEFT + (double)i * WIDTH / (double)parts;
@@ -84,8 +84,8 @@ static void panel(FILE *to, const dls_plot_series *s, int top)
     }
 }
 
-dls_status dls_plot_svg(const char *path, const char *title, const dls_plot_series *series, size_t n,
-                        dls_error *err)
+dls_status dls_plot_svg(const char *path, const char *title, const dls_plot_series *series,
+                        size_t n, dls_error *err)
 {
     dls_atomicfile out;
     DLS_TRY(dls_atomicfile_begin(&out, path, err));

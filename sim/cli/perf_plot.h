@@ -21,7 +21,7 @@ typedef struct dls_plot_series {
 /* The greatest value of each of `width` parts in eight steps between 0 and the greatest of all. */
 void dls_plot_line(FILE *to, const dls_plot_series *s, size_t width);
 /* EOUTPUT; the file appears when it is whole. */
-dls_status dls_plot_svg(const char *path, const char *title, const dls_plot_series *series, size_t n,
-                        dls_error *err) DLS_MUST_CHECK;
+dls_status dls_plot_svg(const char *path, const char *title, const dls_plot_series *series,
+                        size_t n, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Graphs: time to build, group and describe; fluid communities on 100 000 nodes; reading a GraphDef of
- * 100 000 nodes. Prints JSON; --smoke: a tenth of the size.
+ * Graphs: time to build, group and describe; fluid communities on 100 000 nodes; reading a GraphDef
+ * of 100 000 nodes. Prints JSON; --smoke: a tenth of the size.
  */
 #include "graphdef.pb-c.h"
 #include "predictor/graph/features.h"
@@ -121,7 +121,8 @@ static void put_node(bytes *b, Dls__Tf__NodeDef *node)
     put(b, packed, n);
 }
 
-/* A tower of blocks of three operations and a weight, with the attributes that TensorFlow writes. */
+/* A tower of blocks of three operations and a weight, with the attributes that TensorFlow writes.
+ */
 static void write_graph(bytes *b, int32_t n)
 {
     char name[3][64];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Damaged training graphs, feature specs, recordings and datasets. The first byte says which, the rest
- * are edits (h5_damage.h) of a good file that is made here. What a reader accepts can be used and
- * written again.
+ * Damaged training graphs, feature specs, recordings and datasets. The first byte says which, the
+ * rest are edits (h5_damage.h) of a good file that is made here. What a reader accepts can be used
+ * and written again.
  */
 #include "h5_damage.h"
 #include "predictor/dataset/dataset.h"
@@ -71,10 +71,18 @@ static void make_dataset(void)
     const int64_t row_start[4] = {0, 1, 3, 4};
     const int32_t col[4] = {1, 0, 2, 1};
     dls_graph graphs[2];
-    dls_dataset_origin origin[2] = {{.model = "lenet", .family = "lenet", .data = "mnist",
-                                     .numeric = "fp32", .optimiser = "sgd", .batch = 32},
-                                    {.model = "vgg16", .family = "vgg", .data = "imagenet",
-                                     .numeric = "fp32", .optimiser = "sgd", .batch = 16}};
+    dls_dataset_origin origin[2] = {{.model = "lenet",
+                                     .family = "lenet",
+                                     .data = "mnist",
+                                     .numeric = "fp32",
+                                     .optimiser = "sgd",
+                                     .batch = 32},
+                                    {.model = "vgg16",
+                                     .family = "vgg",
+                                     .data = "imagenet",
+                                     .numeric = "fp32",
+                                     .optimiser = "sgd",
+                                     .batch = 16}};
     int32_t index[2] = {0, 1};
     uint8_t split[2] = {DLS_SPLIT_TRAIN, DLS_SPLIT_TEST};
     double label[2 * DLS_METRICS];
@@ -83,13 +91,27 @@ static void make_dataset(void)
         label[i] = 0.1 * (i + 1);
     }
     graphs[0] = graphs[1] = (dls_graph){3, 3, x, row_start, col, NULL};
-    dls_dataset_setting setting = {.name = "s", .gpu_type = "V100", .topology = "one", .n_workers = 1,
-                                   .n_nodes = 1, .n = 2, .graph = index, .split = split,
-                                   .label = label, .iteration_s = seconds, .truth = label,
+    dls_dataset_setting setting = {.name = "s",
+                                   .gpu_type = "V100",
+                                   .topology = "one",
+                                   .n_workers = 1,
+                                   .n_nodes = 1,
+                                   .n = 2,
+                                   .graph = index,
+                                   .split = split,
+                                   .label = label,
+                                   .iteration_s = seconds,
+                                   .truth = label,
                                    .model_s = seconds};
-    const dls_dataset set = {.graph = graphs, .origin = origin, .n_graphs = 2, .setting = &setting,
-                             .n_settings = 1, .n_features = 3, .feature_version = "driple",
-                             .seed = 1, .command = "made here"};
+    const dls_dataset set = {.graph = graphs,
+                             .origin = origin,
+                             .n_graphs = 2,
+                             .setting = &setting,
+                             .n_settings = 1,
+                             .n_features = 3,
+                             .feature_version = "driple",
+                             .seed = 1,
+                             .command = "made here"};
     dls_error err = {0};
     if (dls_dataset_save(&set, path, &err) != DLS_OK) {
         fprintf(stderr, "%s: %s\n", err.where, err.msg);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Damaged weights files, plain tensor files and graph files. The first byte says which, the rest are
- * edits (h5_damage.h) of a good file that is made here. A reader that accepts the result has an inspector that passes its checks, saves, loads
- * and predicts, or graphs that can be read to the end.
+ * Damaged weights files, plain tensor files and graph files. The first byte says which, the rest
+ * are edits (h5_damage.h) of a good file that is made here. A reader that accepts the result has an
+ * inspector that passes its checks, saves, loads and predicts, or graphs that can be read to the
+ * end.
  */
 #include "h5_damage.h"
 #include "predictor/driple/arch_text.h"

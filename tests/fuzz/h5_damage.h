@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Damage to good HDF5 files: for fuzzers whose input is a list of edits, five bytes each: 24 bits of
- * where (modulo the length), how, what.
+ * Damage to good HDF5 files: for fuzzers whose input is a list of edits, five bytes each: 24 bits
+ * of where (modulo the length), how, what.
  */
 #ifndef DLS_FUZZ_H5_DAMAGE_H
 #define DLS_FUZZ_H5_DAMAGE_H
@@ -58,7 +58,8 @@ static void write_damaged(const char *path, const bytes *good, const uint8_t *ed
     must(damaged);
     memcpy(damaged, good->at, n);
     for (size_t i = 0; i + 5 <= size; i += 5) {
-        const size_t where = (edits[i] | (size_t)edits[i + 1] << 8 | (size_t)edits[i + 2] << 16) % n;
+        const size_t where =
+            (edits[i] | (size_t)edits[i + 1] << 8 | (size_t)edits[i + 2] << 16) % n;
         const uint8_t what = edits[i + 4];
         switch (edits[i + 3] % 4) {
         case 0:

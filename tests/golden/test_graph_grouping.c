@@ -197,8 +197,8 @@ static char *graphdef_of(json_object *c)
         json_object *x = json_object_array_get_idx(nodes, i);
         json_object *inputs = get(x, "input");
         json_object *shape = get(x, "shape");
-        fprintf(f, "node {\n  name: \"%s\"\n  op: \"%s\"\n",
-                json_object_get_string(get(x, "name")), json_object_get_string(get(x, "op")));
+        fprintf(f, "node {\n  name: \"%s\"\n  op: \"%s\"\n", json_object_get_string(get(x, "name")),
+                json_object_get_string(get(x, "op")));
         for (size_t k = 0; k < length(inputs); k++) {
             fprintf(f, "  input: \"%s\"\n",
                     json_object_get_string(json_object_array_get_idx(inputs, k)));
@@ -219,8 +219,8 @@ static char *graphdef_of(json_object *c)
     return text;
 }
 
-/* Read as a file. The shapes of these graphs are random: where one is open, the reader may find what
- * it must be from the inputs, which the builder's was not asked to. */
+/* Read as a file. The shapes of these graphs are random: where one is open, the reader may find
+ * what it must be from the inputs, which the builder's was not asked to. */
 static dls_opgraph *graph_of(json_object *c)
 {
     dls_opgraph *g = NULL;

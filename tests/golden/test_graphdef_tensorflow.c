@@ -51,7 +51,8 @@ static int64_t size_of(char *dims)
     return dls_driple_tensor_size(dim, n);
 }
 
-/* Every node; in the graph with a loop not those of which TensorFlow knows less than this reader. */
+/* Every node; in the graph with a loop not those of which TensorFlow knows less than this reader.
+ */
 static int compare(const dls_opgraph *g, bool loop)
 {
     FILE *f = fopen(path[1], "r");
@@ -121,8 +122,8 @@ static void lstm(void **state)
         }
     }
     assert_int_equal(n_repeated, 3); /* the cell's, and its two gradients */
-    assert_true(product[0] == 20 * 2.0 * 16 * 128 * 256 + 2 * 2.0 * 16 * 20 * 20 * 64 +
-                                  2.0 * 320 * 64 * 1000);
+    assert_true(product[0] ==
+                20 * 2.0 * 16 * 128 * 256 + 2 * 2.0 * 16 * 20 * 20 * 64 + 2.0 * 320 * 64 * 1000);
     assert_true(product[1] == 2 * product[0]);
     dls_opgraph_destroy(g);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * GraphDef files: shapes and work computed by hand, the two forms of a file, loops, devices, weights
- * of frozen graphs; what is wrong with a file; failing allocations; the zoo there and back.
+ * GraphDef files: shapes and work computed by hand, the two forms of a file, loops, devices,
+ * weights of frozen graphs; what is wrong with a file; failing allocations; the zoo there and back.
  */
 #include "base/alloc.h"
 #include "graphdef.pb-c.h"
@@ -172,7 +172,8 @@ static void loop(void **state)
     static const char text[] =
         "node { name: 'x' op: 'Placeholder' attr { key: 'shape' value { shape { dim { size: 2 }\n"
         "  dim { size: 6 } } } } attr { key: 'dtype' value { type: DT_HALF } } }\n"
-        "node { name: '0' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32 } } } }\n"
+        "node { name: '0' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32 } } } "
+        "}\n"
         "node { name: '20' op: 'Const' attr { key: 'value' value { tensor { dtype: DT_INT32\n"
         "  tensor_shape { } int_val: 20 } } } }\n"
         "node { name: 'i' op: 'Enter' input: '0' attr { key: 'frame_name' value { s: 'f' } } }\n"
@@ -241,8 +242,7 @@ static void malformed(void **state)
         {"node { input: ['a', 'b' }", "t:1:25", "']' is expected"},
         {"node { name: 'a' op: 'Relu' input: 'b' }", "t", "node \"a\": its input \"b\" is no node"},
         {"node { name: 'a' op: 'Relu' input: 'a' }", "t", "node \"a\" is its own input"},
-        {"node { name: 'a' op: 'X' } node { name: 'a' op: 'X' }", "t",
-         "two nodes are named \"a\""},
+        {"node { name: 'a' op: 'X' } node { name: 'a' op: 'X' }", "t", "two nodes are named \"a\""},
         {"node { name: 'a' op: 'Add' input: 'b' } node { name: 'b' op: 'Relu' input: 'a' }", "",
          "on a cycle"},
         {"node { attr { value { i: 99999999999999999999 } } }", "t:1:46", "too large"},
@@ -254,9 +254,9 @@ static void malformed(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         dls_opgraph *g = NULL;
         dls_error err = {0};
-        assert_int_equal(dls_graphdef_parse("t", cases[i].text, strlen(cases[i].text), NULL, &g,
-                                            NULL, &err),
-                         DLS_EINPUT);
+        assert_int_equal(
+            dls_graphdef_parse("t", cases[i].text, strlen(cases[i].text), NULL, &g, NULL, &err),
+            DLS_EINPUT);
         assert_null(g);
         if (!strstr(err.msg, cases[i].what) ||
             (*cases[i].where && strcmp(err.where, cases[i].where) != 0)) {
@@ -274,8 +274,7 @@ static void too_deep(void **state)
     }
     dls_opgraph *g = NULL;
     dls_error err;
-    assert_int_equal(dls_graphdef_parse("t", text, strlen(text), NULL, &g, NULL, &err),
-                     DLS_EINPUT);
+    assert_int_equal(dls_graphdef_parse("t", text, strlen(text), NULL, &g, NULL, &err), DLS_EINPUT);
     assert_non_null(strstr(err.msg, "nested too deeply"));
 }
 
@@ -316,14 +315,21 @@ static void tables(void **state)
 {
     (void)state;
     /* Found by bisection: the tables must be sorted. The first, the last, and some. */
-    static const char *const names[] = {"Abs", "Add", "AddV2", "Conv2D", "MatMul", "ZerosLike",
-                                        "FusedBatchNormV3", "ResourceApplyAdam", "Xlogy"};
+    static const char *const names[] = {"Abs",
+                                        "Add",
+                                        "AddV2",
+                                        "Conv2D",
+                                        "MatMul",
+                                        "ZerosLike",
+                                        "FusedBatchNormV3",
+                                        "ResourceApplyAdam",
+                                        "Xlogy"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_non_null(imp_tf_op(names[i]));
+        assert_non_null(dls_imp_tf_op(names[i]));
     }
-    assert_null(imp_tf_op("Conv2d"));
+    assert_null(dls_imp_tf_op("Conv2d"));
     for (int kind = 0; kind < DLS_OP_OTHER; kind++) { /* all that the zoo uses and TensorFlow has */
-        const imp_op *op = imp_tf_op(dls_op_name(kind));
+        const imp_op *op = dls_imp_tf_op(dls_op_name(kind));
         if (op) {
             assert_int_equal(op->kind, kind);
         }
@@ -405,8 +411,10 @@ static char *text_of(const Dls__Tf__GraphDef *from)
         for (size_t k = 0; k < n->n_input; k++) {
             fprintf(f, "  input: \"%s\"\n", n->input[k]);
         }
-        fprintf(f, "  device: \"%s\"\n  attr {\n    key: \"_output_shapes\"\n    value {\n"
-                   "      list {\n        shape {\n", n->device);
+        fprintf(f,
+                "  device: \"%s\"\n  attr {\n    key: \"_output_shapes\"\n    value {\n"
+                "      list {\n        shape {\n",
+                n->device);
         if (s->n_dim) {
             fprintf(f, "          dim {\n            size: %lld\n          }\n",
                     (long long)s->dim[0]->size);
@@ -486,8 +494,8 @@ static void zoo_and_back(void **state)
         check_back(g, packed, size);
         check_back(g, text, strlen(text));
         dls_opgraph *none = NULL;
-        assert_int_equal(
-            dls_graphdef_parse("zoo", packed, size - 3, NULL, &none, NULL, NULL), DLS_EINPUT);
+        assert_int_equal(dls_graphdef_parse("zoo", packed, size - 3, NULL, &none, NULL, NULL),
+                         DLS_EINPUT);
         dls__tf__graph_def__free_unpacked(def, NULL);
         dls_opgraph_destroy(g);
         free(packed);
@@ -498,9 +506,9 @@ static void zoo_and_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),   cmocka_unit_test(devices),  cmocka_unit_test(loop),
+        cmocka_unit_test(by_hand),   cmocka_unit_test(devices),   cmocka_unit_test(loop),
         cmocka_unit_test(frozen),    cmocka_unit_test(malformed), cmocka_unit_test(too_deep),
-        cmocka_unit_test(no_memory), cmocka_unit_test(tables),   cmocka_unit_test(zoo_and_back),
+        cmocka_unit_test(no_memory), cmocka_unit_test(tables),    cmocka_unit_test(zoo_and_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

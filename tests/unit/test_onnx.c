@@ -361,13 +361,20 @@ static void training(void **state)
     const struct {
         dls_op_kind kind;
         int n;
-    } want[] = {{DLS_OP_CROSS_ENTROPY, 1},   {DLS_OP_CONV2D_GRAD_FILTER, 1},
-                {DLS_OP_CONV2D_GRAD_INPUT, 0}, {DLS_OP_DEPTHWISE_CONV_GRAD_FILTER, 1},
-                {DLS_OP_DEPTHWISE_CONV_GRAD_INPUT, 1}, {DLS_OP_BATCH_NORM_GRAD, 1},
-                {DLS_OP_RELU_GRAD, 1},       {DLS_OP_MAX_POOL_GRAD, 1},
-                {DLS_OP_TILE, 1},            {DLS_OP_REAL_DIV, 1},
-                {DLS_OP_RESHAPE, 1},         {DLS_OP_MATMUL, 2},
-                {DLS_OP_BIAS_ADD_GRAD, 2},   {DLS_OP_APPLY_MOMENTUM, 7},
+    } want[] = {{DLS_OP_CROSS_ENTROPY, 1},
+                {DLS_OP_CONV2D_GRAD_FILTER, 1},
+                {DLS_OP_CONV2D_GRAD_INPUT, 0},
+                {DLS_OP_DEPTHWISE_CONV_GRAD_FILTER, 1},
+                {DLS_OP_DEPTHWISE_CONV_GRAD_INPUT, 1},
+                {DLS_OP_BATCH_NORM_GRAD, 1},
+                {DLS_OP_RELU_GRAD, 1},
+                {DLS_OP_MAX_POOL_GRAD, 1},
+                {DLS_OP_TILE, 1},
+                {DLS_OP_REAL_DIV, 1},
+                {DLS_OP_RESHAPE, 1},
+                {DLS_OP_MATMUL, 2},
+                {DLS_OP_BIAS_ADD_GRAD, 2},
+                {DLS_OP_APPLY_MOMENTUM, 7},
                 {DLS_OP_VARIABLE, 7}};
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         if (n_kind[want[i].kind] != want[i].n) {
@@ -458,8 +465,7 @@ static void no_memory(void **state)
         dls_opgraph *g = NULL;
         Dls__Onnx__ModelProto *m = image_net();
         dls_alloc_set_hook(allow, &c);
-        const dls_status status =
-            parse(m, &(dls_import_options){.training = true}, &g, NULL, NULL);
+        const dls_status status = parse(m, &(dls_import_options){.training = true}, &g, NULL, NULL);
         dls_alloc_set_hook(NULL, NULL);
         if (status == DLS_OK) {
             dls_opgraph_destroy(g);
@@ -476,9 +482,9 @@ static void tables(void **state)
     (void)state;
     static const char *const names[] = {"Abs", "Add", "Conv", "Gemm", "Where", "Unsqueeze", "LSTM"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_non_null(imp_onnx_op(names[i]));
+        assert_non_null(dls_imp_onnx_op(names[i]));
     }
-    assert_null(imp_onnx_op("conv"));
+    assert_null(dls_imp_onnx_op("conv"));
 }
 
 int main(void)

@@ -109,7 +109,7 @@ static void files(void **state)
     wrong.time_ns = backwards;
     assert_int_equal(dls_recording_save(&wrong, file, NULL), DLS_OK);
     assert_int_equal(dls_recording_load(file, &back, &err), DLS_EINPUT);
-    double endless[10] = {0, 1, 2, 3, NAN, 5, 6, 7, 8, 9};
+    double endless[10] = {0, 1, 2, 3, (double)NAN, 5, 6, 7, 8, 9};
     wrong = by_hand();
     wrong.value = endless;
     assert_int_equal(dls_recording_save(&wrong, file, NULL), DLS_OK);
@@ -210,9 +210,12 @@ static void no_memory(void **state)
         dls_recording_fini(&r);
     }
     assert_true(n > 5);
-    assert_int_equal(dls_recording_save(&(dls_recording){.columns = columns, .n_columns = 2,
-                                                         .time_ns = time_ns, .value = value,
-                                                         .n = 5, .interval_s = 0.01},
+    assert_int_equal(dls_recording_save(&(dls_recording){.columns = columns,
+                                                         .n_columns = 2,
+                                                         .time_ns = time_ns,
+                                                         .value = value,
+                                                         .n = 5,
+                                                         .interval_s = 0.01},
                                         file, NULL),
                      DLS_OK);
     for (int i = 0;; i++) {
