@@ -3,24 +3,35 @@
 
 #include <math.h>
 
-#define PRECISE 1e-13 /* of a level, relative */
+#define PRECISE 1e-11 /* of a level, relative; rates are told in steps of 1e-6 */
 #define ROUNDS_MAX 200
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double greatest(double a, double b)
+{
+    return a > b ? a : b;
+}
 
 /* The fullest of a link's constraints when each of its jobs has min(level, what it can get). */
 static double load(const dls_net *net, int32_t link, double level)
 {
+    const int32_t *flow = net->flows_of + net->link_first[link];
+    const int32_t n = net->link_first[link + 1] - net->link_first[link];
     double sum = 0, most = 0;
-    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        const dls_flow *f = &net->flow[net->flows_of[i]];
-        const double used = dls_curve_used(f->curve, fmin(level, f->x), f->speed);
-        net->used[net->flows_of[i]] = used;
-        sum += used;
+    for (int32_t i = 0; i < n; i++) {
+        const dls_flow *f = &net->flow[flow[i]];
+        net->used[i] = dls_curve_used(f->curve, least(level, f->x), f->speed);
+        sum += net->used[i];
     }
-    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        const dls_flow *f = &net->flow[net->flows_of[i]];
-        most = fmax(most, fmin(level, f->x) + f->overlap * (sum - net->used[net->flows_of[i]]));
+    for (int32_t i = 0; i < n; i++) {
+        const dls_flow *f = &net->flow[flow[i]];
+        most = greatest(most, least(level, f->x) + f->overlap * (sum - net->used[i]));
     }
-    return fmax(most, sum);
+    return greatest(most, sum);
 }
 
 /* The level at which the link is full; INFINITY if it never is. False position, halving the weight
@@ -28,14 +39,17 @@ static double load(const dls_net *net, int32_t link, double level)
 static double full_level(const dls_net *net, int32_t link)
 {
     const double capacity = net->capacity[link];
-    double low = 0, high = 0, room = capacity;
+    double high = 0;
     for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        high = fmax(high, net->flow[net->flows_of[i]].x);
+        high = greatest(high, net->flow[net->flows_of[i]].x);
     }
     double excess = load(net, link, high) - capacity;
     if (excess <= PRECISE * capacity) {
         return (double)INFINITY;
     }
+    /* An equal part for each always fits: nobody moves more than it has. */
+    double low = least(high, capacity / (net->link_first[link + 1] - net->link_first[link]));
+    double room = capacity - load(net, link, low);
     int side = 0;
     for (int round = 0; round < ROUNDS_MAX && high - low > PRECISE * high; round++) {
         double middle = low + (high - low) * (room / (room + excess));
@@ -119,7 +133,7 @@ void dls_shares_solve(dls_net *net)
         const int32_t link = net->heap[0];
         if (net->stale[link]) { /* its level can only have risen */
             net->stale[link] = 0;
-            net->level[link] = fmax(net->level[link], full_level(net, link));
+            net->level[link] = greatest(net->level[link], full_level(net, link));
             net->solved++;
         } else {
             stop_at(net, link, net->level[link]);

@@ -36,7 +36,7 @@ typedef struct dls_net {
     const int32_t *flow_first, *links_of;       /* [n_flows + 1], [crossings] */
     const int32_t *link_first, *flows_of;       /* [n_links + 1], [crossings] */
     double *level;                              /* [n_links] */
-    double *used;                               /* [n_flows] */
+    double *used;                               /* [most flows of a link] */
     int32_t *heap;                              /* [n_links] */
     uint8_t *stale, *done;                      /* [n_links], [n_flows] */
     uint64_t solved;                            /* out: how often a level was computed */

@@ -132,6 +132,7 @@ static void lay_out(dls_world *w)
     w->link[w->n_nodes + w->n_racks].base = goodput(c->core_bps);
     for (int32_t l = 0; l < w->n_links; l++) {
         w->link[l].capacity = w->link[l].base;
+        w->link[l].widest = fmin(w->link[l].base, w->n_lines ? w->lines[w->n_lines - 1] : 0);
         w->link[l].first = -1;
     }
 }

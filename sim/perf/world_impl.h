@@ -57,7 +57,8 @@ typedef struct dls_slot {
 
 typedef struct dls_link {
     double capacity, base; /* bytes per second now, and unscaled; 0: not limiting */
-    int64_t lines;         /* sum of what its jobs could take alone */
+    double widest;         /* the most that one job takes while it bursts */
+    int64_t lines, used;   /* sums of what its jobs alone would take, bursting and on average */
     int64_t load;
     int32_t first;         /* crossing */
     int32_t users;         /* crossings that use the network */
@@ -142,10 +143,13 @@ int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus);
 /* ---- world_links.c ------------------------------------------------------------------------------- */
 
 void dls_world_touch(dls_world *w, int32_t slot);
-/* Do the jobs of the link hold each other up, or could they? */
+/* Could the jobs of the link hold each other up? Not if all together, or any one beside the average of
+ * all, have room at the best that they get alone: what they take on a link only rises with what they
+ * get (shares.h). */
 static inline bool dls_link_binds(const dls_link *link)
 {
-    return link->capacity > 0 && (double)link->lines > link->capacity;
+    return link->capacity > 0 && (double)link->lines > link->capacity &&
+           link->widest + (double)link->used > link->capacity;
 }
 /* A crossing's share of the load of its link becomes used / capacity. */
 void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps);

@@ -60,6 +60,13 @@ void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
 
 /* ---- crossings ----------------------------------------------------------------------------------- */
 
+/* What a job alone asks of a link, in or out of its sums; never less than it is. */
+static void add_demand(dls_link *link, const dls_solo *solo, int64_t sign)
+{
+    link->lines += sign * (int64_t)solo->line_bps;
+    link->used += sign * (1 + (int64_t)(solo->link_bytes / solo->iteration_s));
+}
+
 static void push_crossing(dls_world *w, int32_t slot, int32_t l, uint64_t mask, bool network)
 {
     dls_link *link = &w->link[l];
@@ -79,7 +86,7 @@ static void push_crossing(dls_world *w, int32_t slot, int32_t l, uint64_t mask, 
     }
     link->first = s->crossing = c;
     if (x->network) {
-        link->lines += (int64_t)w->shapes.entry[s->shape].solo.line_bps;
+        add_demand(link, &w->shapes.entry[s->shape].solo, 1);
         if (link->users++ == 0 && gauge_of(w, l)) {
             dls_load_gauge_enter(gauge_of(w, l));
         }
@@ -94,7 +101,7 @@ static int32_t drop_crossing(dls_world *w, int32_t c)
     const int32_t next = x->next_of_job;
     if (x->network) {
         dls_world_set_load(w, x, 0);
-        link->lines -= (int64_t)w->shapes.entry[w->slot[x->slot].shape].solo.line_bps;
+        add_demand(link, &w->shapes.entry[w->slot[x->slot].shape].solo, -1);
         if (--link->users == 0 && gauge_of(w, x->link)) {
             dls_load_gauge_leave(gauge_of(w, x->link));
         }
