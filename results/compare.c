@@ -64,8 +64,12 @@ void dls_compare_print(FILE *out, const dls_compare_run *runs, size_t n)
         return;
     }
     const int width = label_width(runs, n);
-    print_head(out, "run", DLS_FIGURES, width);
-    print_rows(out, runs, n, 0, DLS_FIGURES, width);
+    int shown = DLS_PLAIN_FIGURES;
+    for (size_t i = 0; i < n; i++) {
+        shown = runs[i].summary->has_world ? DLS_FIGURES : shown;
+    }
+    print_head(out, "run", shown, width);
+    print_rows(out, runs, n, 0, shown, width);
     for (int part = 1; part < DLS_SUMMARY_PARTS; part++) {
         const dls_summary_part *p = &runs[0].summary->part[part];
         uint64_t jobs = 0;

@@ -50,6 +50,7 @@ typedef struct set {
     size_t *order; /* runs of design d: order[start[d]] to order[start[d + 1] - 1], by replica */
     size_t *start; /* [n_designs + 1] */
     size_t n_designs;
+    int shown; /* figures for people */
 } set;
 
 static const dls_compare_member *member(const set *s, size_t at)
@@ -233,7 +234,7 @@ static int width_of_labels(const set *s)
 static void print_widths(FILE *out, const set *s, size_t design, int width)
 {
     fprintf(out, "%-*s  %5s", width, "", "");
-    for (int f = 0; f < DLS_FIGURES; f++) {
+    for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
         const double part = dls_figure_ratio(half_width(&e), fabs(mean_of(&e)));
         if (isnan(part)) {
@@ -252,7 +253,7 @@ static void print_ratios(FILE *out, const set *s, size_t design, size_t base, co
     bool widths = false;
     snprintf(text, sizeof text, "  / %.60s", name);
     fprintf(out, "%-*s  %5s", width, text, "");
-    for (int f = 0; f < DLS_FIGURES; f++) {
+    for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
         widths = widths || e.n > 1;
         if (e.n == 0) {
@@ -266,7 +267,7 @@ static void print_ratios(FILE *out, const set *s, size_t design, size_t base, co
         return;
     }
     fprintf(out, "%-*s  %5s", width, "", "");
-    for (int f = 0; f < DLS_FIGURES; f++) {
+    for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
         if (e.n < 2) {
             fprintf(out, "  %10s", "-");
@@ -285,7 +286,7 @@ static size_t n_baselines(const set *s)
 static void print_design(FILE *out, const set *s, size_t design, int width)
 {
     fprintf(out, "%-*s  %5zu", width, label_of(s, design), n_runs(s, design));
-    for (int f = 0; f < DLS_FIGURES; f++) {
+    for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
         dls_figure_cell(out, &dls_figures[f], mean_of(&e));
     }
@@ -311,8 +312,12 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
     if (status == DLS_OK) {
         const int width = width_of_labels(&s);
         bool several = false;
+        s.shown = DLS_PLAIN_FIGURES;
+        for (size_t i = 0; i < n; i++) {
+            s.shown = runs[i].run.summary->has_world ? DLS_FIGURES : s.shown;
+        }
         fprintf(out, "%-*s  %5s", width, "design", "runs");
-        for (int f = 0; f < DLS_FIGURES; f++) {
+        for (int f = 0; f < s.shown; f++) {
             fprintf(out, "  %10s", dls_figures[f].title);
         }
         fputc('\n', out);

@@ -19,6 +19,26 @@ static double preemptions(const dls_summary *s)
     return (double)s->part[0].preemptions;
 }
 
+static double best_slowdown(const dls_summary *s)
+{
+    return s->has_world ? s->world.best_slowdown_mean : (double)NAN;
+}
+
+static double placement_slowdown(const dls_summary *s)
+{
+    return s->has_world ? s->world.placement_slowdown_mean : (double)NAN;
+}
+
+static double nic(const dls_summary *s)
+{
+    return s->has_world ? s->world.nic_mean : (double)NAN;
+}
+
+static double prediction_error(const dls_summary *s)
+{
+    return s->has_world ? s->world.prediction_error : (double)NAN;
+}
+
 #define PART(member) offsetof(dls_summary_part, member)
 const dls_figure dls_figures[DLS_FIGURES] = {
     {"jct_mean", "JCT mean", PART(jct.mean_s), NULL, DLS_SHOWN_SECONDS},
@@ -29,6 +49,10 @@ const dls_figure dls_figures[DLS_FIGURES] = {
     {"makespan", "makespan", 0, makespan, DLS_SHOWN_SECONDS},
     {"utilisation", "GPU use", 0, utilisation, DLS_SHOWN_PERCENT},
     {"preemptions", "preempts", 0, preemptions, DLS_SHOWN_COUNT},
+    {"best_slowdown", "/ best", 0, best_slowdown, DLS_SHOWN_FACTOR},
+    {"placement_slowdown", "run / best", 0, placement_slowdown, DLS_SHOWN_FACTOR},
+    {"network_use", "net use", 0, nic, DLS_SHOWN_PERCENT},
+    {"prediction_error", "pred error", 0, prediction_error, DLS_SHOWN_PERCENT},
 };
 #undef PART
 
@@ -52,6 +76,10 @@ void dls_figure_cell(FILE *out, const dls_figure *f, double value)
     char text[DLS_SECONDS_TEXT];
     if (f->shown == DLS_SHOWN_SECONDS) {
         dls_format_seconds(text, value);
+    } else if (isnan(value)) {
+        snprintf(text, sizeof text, "-");
+    } else if (f->shown == DLS_SHOWN_FACTOR) {
+        snprintf(text, sizeof text, "%.3f", value);
     } else if (f->shown == DLS_SHOWN_PERCENT) {
         snprintf(text, sizeof text, "%.1f %%", 100 * value);
     } else {

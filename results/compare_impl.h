@@ -14,10 +14,11 @@ typedef struct dls_figure {
     const char *title; /* above the column */
     size_t offset;     /* of a double in dls_summary_part; ignored if whole is set */
     double (*whole)(const dls_summary *s);
-    enum { DLS_SHOWN_SECONDS, DLS_SHOWN_PERCENT, DLS_SHOWN_COUNT } shown;
+    enum { DLS_SHOWN_SECONDS, DLS_SHOWN_PERCENT, DLS_SHOWN_COUNT, DLS_SHOWN_FACTOR } shown;
 } dls_figure;
 
-enum { DLS_FIGURES = 8, DLS_PART_FIGURES = 5 }; /* the first ones are figures of parts, too */
+/* The first ones are figures of parts, too; the last ones only of runs in which placement matters. */
+enum { DLS_FIGURES = 12, DLS_PLAIN_FIGURES = 8, DLS_PART_FIGURES = 5 };
 extern const dls_figure dls_figures[DLS_FIGURES];
 
 double dls_figure_value(const dls_figure *f, const dls_summary *s, int part);

@@ -70,6 +70,11 @@ json_object *dls_json_summary(const dls_summary *s)
     snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
     json_object_object_add(obj, "digest", json_object_new_string(digest));
     dls_json_add_fields(obj, dls_summary_fields, dls_summary_n_fields, s);
+    if (s->has_world) {
+        json_object *world = json_object_new_object();
+        dls_json_add_fields(world, dls_world_fields, dls_world_n_fields, &s->world);
+        json_object_object_add(obj, "world", world);
+    }
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         json_object *part = json_object_new_object();
         if (part && s->part[p].jobs > 0) {

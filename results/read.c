@@ -202,6 +202,12 @@ static dls_status read_summary(dls_run *run, dls_error *err)
         }
     }
     s->digest = strtoull(dls_run_attr(run, "digest"), NULL, 16);
+    s->has_world = H5Lexists(run->group, "world", H5P_DEFAULT) > 0;
+    if (status == DLS_OK && s->has_world) {
+        DLS_TRY(dls_h5_group_open(h5, run->group, "world", &at, err));
+        status = dls_h5_get_fields(h5, at, dls_world_fields, dls_world_n_fields, &s->world, err);
+        H5Gclose(at);
+    }
     return status;
 }
 

@@ -351,6 +351,8 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
         choose_counted(&w, warmup_us, cooldown_us);
         cluster_figures(&w, wall_s, out);
         status = all_stats(&w, out, err);
+        out->has_world = rec->want_world;
+        dls_world_summarise(trace, rec, &out->world);
     }
     dls_free(w.parts);
     dls_free(w.pairs);

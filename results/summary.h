@@ -11,6 +11,7 @@
 
 #include "dlsim/trace.h"
 #include "model/record.h"
+#include "results/world.h"
 
 #include <stdio.h>
 
@@ -73,6 +74,8 @@ typedef struct dls_summary {
     double events_per_s; /* 0 if not measured */
     uint64_t digest;     /* dls_record_digest */
     bool complete;       /* every event was processed */
+    bool has_world;      /* placement mattered: */
+    dls_world_summary world;
 } dls_summary;
 
 /* O(n_jobs + series rows), 48 bytes of working memory per job. Errors: ENOMEM; EINPUT when the

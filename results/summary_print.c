@@ -112,6 +112,9 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
         fprintf(out, "%-22s  %s (%.3g events/s)\n", "wall time",
                 dls_format_seconds(text[0], s->wall_s), s->events_per_s);
     }
+    if (s->has_world) {
+        dls_world_print(out, &s->world);
+    }
     fprintf(out, "%-22s  %016" PRIx64 "\n", "digest", s->digest);
     if (parts) {
         parts_table(out, s, DLS_PART_GPUS, "GPUs");

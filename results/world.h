@@ -33,7 +33,7 @@ typedef struct dls_world_summary {
 /* O(jobs + starts + series). A start counts for the error when the job then did work for a second or
  * more: the prediction is scaled to the work done, and the time is that in which the job progressed. */
 void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out);
-/* A few lines for people, behind those of dls_summary_print; what does not apply is left out. */
+/* A few lines of dls_summary_print; what does not apply is left out. */
 void dls_world_print(FILE *out, const dls_world_summary *s);
 
 #endif

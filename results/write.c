@@ -291,14 +291,14 @@ static dls_status write_long_tables(const dls_h5 *h5, dls_chunks *chunks, hid_t 
 }
 
 /* What only runs in which placement matters have. */
-static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run, const dls_trace *trace,
-                              const dls_record *rec, dls_error *err)
+static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
+                              const dls_world_summary *measured, const dls_record *rec,
+                              dls_error *err)
 {
     dls_column columns[DLS_COLUMNS_MAX];
-    dls_world_summary summary;
+    dls_world_summary summary = *measured;
     char date[32];
     hid_t at;
-    dls_world_summarise(trace, rec, &summary);
     if (source_date(date)) {
         summary.predictor_s = 0;
     }
@@ -344,8 +344,8 @@ static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_resu
         DLS_TRY(write_cluster(h5, run, meta->cluster, err));
     }
     DLS_TRY(write_long_tables(h5, chunks, run, trace, rec, err));
-    if (rec->want_world) {
-        DLS_TRY(write_world(h5, chunks, run, trace, rec, err));
+    if (summary.has_world) {
+        DLS_TRY(write_world(h5, chunks, run, &summary.world, rec, err));
     }
     DLS_TRY(write_dicts(h5, chunks, run, trace, err));
     H5Gclose(run);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/replay.h"
-#include "results/world.h"
 
 #include <string.h>
 
@@ -117,11 +116,6 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
         fputs("\n", stdout);
     } else if (!o->quiet) {
         dls_summary_print(stdout, &summary, false);
-        if (rec->want_world) {
-            dls_world_summary world;
-            dls_world_summarise(trace, rec, &world);
-            dls_world_print(stdout, &world);
-        }
     }
     return dls_replay_interrupted()
                ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")

@@ -239,6 +239,8 @@ static dls_status add_summaries(table *t, dls_error *err)
     const size_t first = t->n_columns;
     DLS_TRY(add_fields(t, dls_summary_fields, dls_summary_n_fields, err));
     DLS_TRY(add_fields(t, dls_part_fields, dls_part_n_fields, err));
+    const size_t world = t->n_columns;
+    DLS_TRY(add_fields(t, dls_world_fields, dls_world_n_fields, err));
     for (size_t i = 0; i < t->n; i++) {
         if (t->state[i] == DLS_SWEEP_FINISHED) {
             dls_summary summary;
@@ -246,6 +248,10 @@ static dls_status add_summaries(table *t, dls_error *err)
             DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
             put_fields(t, &column, dls_summary_fields, dls_summary_n_fields, &summary, i);
             put_fields(t, &column, dls_part_fields, dls_part_n_fields, &summary.part[0], i);
+            column = world;
+            if (summary.has_world) {
+                put_fields(t, &column, dls_world_fields, dls_world_n_fields, &summary.world, i);
+            }
         }
     }
     return DLS_OK;

@@ -3,6 +3,7 @@
  * Memory of a simulation. Whichever allocation fails, the run reports ENOMEM, hands out no record
  * and leaks nothing (the sanitizers watch); and the event loop allocates only to grow its tables.
  */
+#include "support/fake_world.h"
 #include "support/sim_setup.h"
 
 #include "base/alloc.h"
@@ -153,9 +154,65 @@ static void test_loop(void **unused)
     }
 }
 
+/* A world, failures, checkpoints, jobs that share GPUs, refusals by job. */
+
+static const dls_placement_ops *plain;
+
+static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
+{
+    return r->job % 5 == r->now_us / S(1) % 5 ? false : plain->place(state, index, r, grant);
+}
+
+static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
+                    const dls_shape *host_shape)
+{
+    (void)state;
+    (void)index;
+    (void)host_shape;
+    return (r->job + host) % 2;
+}
+
+static fake_world alloc_world;
+
+static int64_t fresh_work_us(void *user, int32_t job)
+{
+    if (job == 0) { /* a run begins */
+        memset(alloc_world.running, 0, sizeof alloc_world.running);
+    }
+    return fake_work_us(user, job);
+}
+
+static void test_world(void **unused)
+{
+    (void)unused;
+    static const dls_failure_params fail_often = {
+        .node_mtbf_s = 60, .gpu_mtbf_s = 200, .shape = 1, .repair_s = 5};
+    sim_setup s;
+    setup_init(&s, case_cluster(4, 4, 2), random_trace(3, 30, 4, 4, NULL, NULL), "srtf", "first-fit");
+    plain = s.p.placement;
+    const dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
+                                   .name = "sharing",
+                                   .summary = "",
+                                   .by_job = true,
+                                   .state_bytes = plain->state_bytes,
+                                   .init = plain->init,
+                                   .place = place,
+                                   .share = share};
+    dls_pace pace = fake_pace(&alloc_world, s.trace);
+    pace.work_us = fresh_work_us;
+    s.p.placement = &ops;
+    s.p.pace = &pace;
+    s.p.failures = &fail_often;
+    s.p.checkpoint_period_us = S(5);
+    s.p.checkpoint_us = S(1);
+    fail_each(&s, 1);
+    setup_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_allocation),
-                                       cmocka_unit_test(test_larger), cmocka_unit_test(test_loop)};
+                                       cmocka_unit_test(test_larger), cmocka_unit_test(test_loop),
+                                       cmocka_unit_test(test_world)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
