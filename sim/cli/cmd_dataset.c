@@ -45,6 +45,9 @@ static const char help[] =
     "                           is a folder of graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and "
     "of\n"
     "                           the options only those of groups and features count\n"
+    "      --operators=FILE     measured times of operations in place of the formula, where they "
+    "are\n"
+    "                           (dlsim operators measure)\n"
     "      --hardware=DIR       folder of gpus.cfg, links.cfg and operator.cfg\n"
     "  -o, --output=FILE        where to write\n"
     "  -q, --quiet              no progress\n"
@@ -59,7 +62,7 @@ static const char help[] =
 typedef struct request {
     dls_corpus_options corpus;
     dls_label_options label;
-    const char *settings, *hardware, *output, *graphs, *perf_result;
+    const char *settings, *hardware, *output, *graphs, *perf_result, *operators;
     const char *only[MAX_SETTINGS];
     size_t n_only;
     bool quiet, json;
@@ -156,7 +159,15 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
                                  .setting = list->spec,
                                  .n_settings = list->n,
                                  .command = req->command};
-    return req->output ? write_set(req, &options, err) : print_facts(&options, err);
+    dls_op_times measured = {0};
+    if (req->operators) {
+        DLS_TRY(dls_op_times_load(req->operators, &measured, err));
+        model.measured = &measured;
+    }
+    const dls_status status =
+        req->output ? write_set(req, &options, err) : print_facts(&options, err);
+    dls_op_times_fini(&measured);
+    return status;
 }
 
 /* Without an output: the facts. */
@@ -222,7 +233,8 @@ enum {
     OPT_RESIDUAL,
     OPT_HARDWARE,
     OPT_JSON,
-    OPT_PERF_RESULT
+    OPT_PERF_RESULT,
+    OPT_OPERATORS
 };
 
 /* false: reported. */
@@ -297,6 +309,9 @@ static bool take(int opt, request *req)
     case OPT_GRAPHS: /* a number or a folder: --perf-result says which */
         req->graphs = optarg;
         return true;
+    case OPT_OPERATORS:
+        req->operators = optarg;
+        return true;
     case OPT_PERF_RESULT:
         req->perf_result = optarg;
         return true;
@@ -366,6 +381,7 @@ int dls_cmd_dataset(int argc, char **argv)
                                           {"residual", required_argument, NULL, OPT_RESIDUAL},
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
                                           {"perf-result", required_argument, NULL, OPT_PERF_RESULT},
+                                          {"operators", required_argument, NULL, OPT_OPERATORS},
                                           {"output", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"json", no_argument, NULL, OPT_JSON},

@@ -62,6 +62,20 @@ expect 0 dataset build -o mine.h5 --graphs=34 --samples=20 --groups=4 "$hw" --se
 expect 0 dataset show mine.h5
 says out.txt "T4-w4"
 
+# Measured operations change the labels of the GPU that they were measured on: LeNet at a batch of 64
+# is the fastest of this seed's graphs, and slow on a CPU.
+expect 0 operators measure "$hw" --model=lenet --batch=64 --gpu=T4 --device=cpu --seconds=0.0001 -o ops.h5
+least_s() { # OPTION...
+    expect 0 dataset build -o t4.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=mine.cfg \
+        --split=random --seed=5 --residual=0 "$@"
+    expect 0 dataset show t4.h5 --json
+    grep -o '"iteration_least_s":[^,]*' out.txt
+}
+formula=$(least_s)
+test "$formula" = "$(least_s)" || fail "two builds differ"
+test "$formula" != "$(least_s --operators=ops.h5)" || fail "measured operations change nothing"
+expect 4 dataset build -o x.h5 "$hw" --operators=mine.cfg
+
 # Mistakes, each with its place.
 bad() { # words of the setting, what is said
     sed "s/$1/" mine.cfg >bad.cfg
