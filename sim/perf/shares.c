@@ -120,12 +120,16 @@ void dls_shares_solve(dls_net *net)
 {
     int32_t n = net->n_links;
     memset(net->done, 0, (size_t)net->n_flows);
+    net->solved = 0;
     for (int32_t l = 0; l < n; l++) {
-        net->level[l] = full_level(net, l);
+        if (isnan(net->first_level[l])) {
+            net->first_level[l] = full_level(net, l);
+            net->solved++;
+        }
+        net->level[l] = net->first_level[l];
         net->stale[l] = 0;
         net->heap[l] = l;
     }
-    net->solved = (uint64_t)n;
     for (int32_t at = n / 2; at-- > 0;) {
         sink(net, n, at);
     }

@@ -35,6 +35,8 @@ typedef struct dls_net {
     const double *capacity;                     /* [n_links] bytes per second */
     const int32_t *flow_first, *links_of;       /* [n_flows + 1], [crossings] */
     const int32_t *link_first, *flows_of;       /* [n_links + 1], [crossings] */
+    double *first_level;                        /* [n_links] in/out: where the link alone would be full,
+                                                   NAN: not yet known */
     double *level;                              /* [n_links] */
     double *used;                               /* [most flows of a link] */
     int32_t *heap;                              /* [n_links] */

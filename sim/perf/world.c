@@ -134,6 +134,7 @@ static void lay_out(dls_world *w)
         w->link[l].capacity = w->link[l].base;
         w->link[l].widest = fmin(w->link[l].base, w->n_lines ? w->lines[w->n_lines - 1] : 0);
         w->link[l].first = -1;
+        dls_link_changed(&w->link[l]);
     }
 }
 

@@ -13,6 +13,8 @@
 #include "perf/shares.h"
 #include "perf/truth.h"
 
+#include <math.h>
+
 typedef struct dls_shape_key {
     int32_t kind, type, gpus, n_nodes;
     int32_t line; /* index into lines, -1: one node or unlimited */
@@ -60,6 +62,7 @@ typedef struct dls_link {
     double widest;         /* the most that one job takes while it bursts */
     int64_t lines, used;   /* sums of what its jobs alone would take, bursting and on average */
     int64_t load;
+    double level;          /* where its jobs alone would fill it (shares.h); NAN: not known */
     int32_t first;         /* crossing */
     int32_t users;         /* crossings that use the network */
     int32_t local; /* number in the component that is being solved */
@@ -151,6 +154,13 @@ static inline bool dls_link_binds(const dls_link *link)
     return link->capacity > 0 && (double)link->lines > link->capacity &&
            link->widest + (double)link->used > link->capacity;
 }
+/* Some of its jobs' demand, speed or shift has changed, or its capacity. */
+static inline void dls_link_changed(dls_link *link)
+{
+    link->level = (double)NAN;
+}
+/* The same of all links of a job. */
+void dls_world_demand_changed(dls_world *w, int32_t slot);
 /* A crossing's share of the load of its link becomes used / capacity. */
 void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps);
 

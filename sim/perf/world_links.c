@@ -37,6 +37,13 @@ static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
     }
 }
 
+void dls_world_demand_changed(dls_world *w, int32_t slot)
+{
+    for (int32_t c = w->slot[slot].crossing; c >= 0; c = w->crossing[c].next_of_job) {
+        dls_link_changed(&w->link[w->crossing[c].link]);
+    }
+}
+
 /* ---- load of links ------------------------------------------------------------------------------- */
 
 static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
@@ -63,6 +70,7 @@ void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
 /* What a job alone asks of a link, in or out of its sums; never less than it is. */
 static void add_demand(dls_link *link, const dls_solo *solo, int64_t sign)
 {
+    dls_link_changed(link);
     link->lines += sign * (int64_t)solo->line_bps;
     link->used += sign * (1 + (int64_t)(solo->link_bytes / solo->iteration_s));
 }
@@ -353,6 +361,7 @@ void dls_world_set_shift(dls_world *w, int32_t job, double shift_s)
     const int32_t slot = w->slot_of[job];
     if (slot >= 0) {
         w->slot[slot].shift_s = shift_s;
+        dls_world_demand_changed(w, slot);
         dls_world_touch(w, slot);
     }
 }
@@ -364,6 +373,7 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
     if (capacity > 0 && capacity != link->capacity) {
         const bool bound = dls_link_binds(link);
         link->capacity = capacity;
+        dls_link_changed(link);
         if (bound || dls_link_binds(link)) {
             touch_users(w, link);
         }

@@ -205,17 +205,19 @@ static dls_status make_net(dls_world *w, dls_net *net, dls_error *err)
     struct dls_component *k = &w->component;
     const size_t n = k->n_slots, m = k->n_links, crossings = most_crossings(w);
     DLS_TRY(dls_grow(&k->index, &k->index_cap, 2 * crossings + n + 3 * m + 2, sizeof *k->index, err));
-    DLS_TRY(dls_grow(&k->number, &k->number_cap, n + 2 * m, sizeof *k->number, err));
+    DLS_TRY(dls_grow(&k->number, &k->number_cap, n + 3 * m, sizeof *k->number, err));
     DLS_TRY(dls_grow(&k->flag, &k->flag_cap, n + m, sizeof *k->flag, err));
     DLS_TRY(dls_grow(&k->flow, &k->flow_cap, n, sizeof *k->flow, err));
     int32_t *flow_first = k->index, *link_first = flow_first + n + 1;
     int32_t *heap = link_first + m + 1, *place = heap + m;
     int32_t *links_of = place + m, *flows_of = links_of + crossings;
-    double *capacity = k->number, *level = capacity + m, *used = level + m;
+    double *capacity = k->number, *first_level = capacity + m, *level = first_level + m;
+    double *used = level + m;
     count_crossings(w, flow_first, link_first);
     for (size_t l = 0; l < m; l++) {
         place[l] = link_first[l];
         capacity[l] = w->link[k->link[l]].capacity;
+        first_level[l] = w->link[k->link[l]].level;
     }
     for (size_t j = 0; j < n; j++) {
         const dls_slot *s = &w->slot[k->slot[j]];
@@ -238,6 +240,7 @@ static dls_status make_net(dls_world *w, dls_net *net, dls_error *err)
                      .links_of = links_of,
                      .link_first = link_first,
                      .flows_of = flows_of,
+                     .first_level = first_level,
                      .level = level,
                      .used = used,
                      .heap = heap,
@@ -283,6 +286,9 @@ static void interleave(const dls_world *w, dls_net *net)
                 most = fmax(most, met_on_link(w, net, net->links_of[i], j));
             }
             net->flow[j].overlap = most;
+            for (int32_t i = net->flow_first[j]; i < net->flow_first[j + 1]; i++) {
+                net->first_level[net->links_of[i]] = (double)NAN; /* depends on other links, too */
+            }
         }
     }
 }
@@ -297,6 +303,9 @@ static dls_status solve(dls_world *w, dls_error *err)
     interleave(w, &net);
     dls_shares_solve(&net);
     w->cost.links += net.solved;
+    for (size_t l = 0; l < k->n_links; l++) {
+        w->link[k->link[l]].level = net.first_level[l];
+    }
     for (size_t j = 0; j < k->n_slots; j++) {
         DLS_TRY(assign(w, k->slot[j], k->flow[j].x, err));
     }
@@ -339,6 +348,7 @@ dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_
         if (s->job >= 0 && s->stale_speed) {
             s->speed = speed_of(w, s);
             s->stale_speed = false;
+            dls_world_demand_changed(w, w->touched[i]);
         }
     }
     for (size_t i = 0; i < w->n_touched; i++) {

@@ -76,7 +76,7 @@ static void solve(const network *n, double *x)
 {
     int32_t flow_first[FLOWS + 1] = {0}, links_of[FLOWS * LINKS], link_first[LINKS + 1] = {0};
     int32_t flows_of[FLOWS * LINKS], heap[LINKS];
-    double level[LINKS], used[FLOWS];
+    double first_level[LINKS], level[LINKS], used[FLOWS];
     uint8_t stale[LINKS], done[FLOWS];
     dls_flow flow[FLOWS];
     int32_t at = 0;
@@ -98,7 +98,10 @@ static void solve(const network *n, double *x)
         }
         link_first[l + 1] = at;
     }
-    dls_net net = {.n_flows = n->n_flows, .n_links = n->n_links, .flow = flow,
+    for (int32_t l = 0; l < n->n_links; l++) {
+        first_level[l] = (double)NAN;
+    }
+    dls_net net = {.first_level = first_level, .n_flows = n->n_flows, .n_links = n->n_links, .flow = flow,
                    .capacity = n->capacity, .flow_first = flow_first, .links_of = links_of,
                    .link_first = link_first, .flows_of = flows_of, .level = level, .used = used,
                    .heap = heap, .stale = stale, .done = done};
