@@ -22,7 +22,7 @@ run: build
 # The papers' figures anew, into results/figures (docs/figures.md).
 figures: build
 	@cmake/bootstrap.sh figures
-	@DLSIM=$(BUILD)/dlsim JOBS=$(JOBS) plots/reproduce.sh
+	@DLSIM=$(BUILD)/dlsim JOBS=$(JOBS) plots/reproduce.sh -o results/figures
 
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
 # builds them, unoptimised; then the suite again under the sanitizers.

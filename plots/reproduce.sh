@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Make figures anew: run what a figure needs, then draw it.
+# What `dlsim reproduce` and `make figures` run: make figures anew.
 #
-#     plots/reproduce.sh [--small] [-o FOLDER] [NAME]...      all figures if none is named
+#     plots/reproduce.sh [--small] [--list] [-o FOLDER] [-j N] [NAME]...    all figures if none is named
 #
 # Each figure is plots/NAME.py and plots/NAME.run, a shell fragment that makes the files to draw with
 # $DLSIM (the program) below $WORK and leaves their names in $files. --small is a quick form of the
@@ -11,25 +11,40 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
 small=0
-out=$root/results/figures
+list=0
+out=figures
 names=
+JOBS=${JOBS:-$(nproc)}
 while [ $# -gt 0 ]; do
     case $1 in
     --small) small=1 ;;
+    --list) list=1 ;;
     -o) shift; out=$1 ;;
-    -h | --help) sed -n '3,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -j) shift; JOBS=$1 ;;
     -*) echo "reproduce.sh: unknown option $1" >&2; exit 2 ;;
     *) names="$names $1" ;;
     esac
     shift
 done
+all=$(cd "$here" && ls ./*.run | sed 's/^..//; s/\.run$//')
+if [ $list = 1 ]; then
+    for name in $all; do
+        # The figure's script begins with what it shows.
+        printf '%-22s %s\n' "$name" "$(sed -n '/^"""/{s/^"""//; s/"""$//; p; q}' "$here/$name.py")"
+    done
+    exit 0
+fi
+for name in $names; do
+    [ -f "$here/$name.run" ] || {
+        echo "${DLSIM_COMMAND:-reproduce.sh}: no figure '$name'; there are:" $all >&2
+        exit 2
+    }
+done
 DLSIM=$(realpath "${DLSIM:-$root/build/release/dlsim}")
 [ -x "$DLSIM" ] || { echo "reproduce.sh: no program at $DLSIM; build it, or set DLSIM" >&2; exit 1; }
-PYTHON=$("$here/python.sh")
-[ -n "$names" ] || names=$(cd "$here" && ls *.run | sed 's/\.run$//')
+PYTHON=$(sh "$here/python.sh") || exit $?
 mkdir -p "$out/data"
 WORK=$(cd "$out/data" && pwd)
-JOBS=${JOBS:-$(nproc)}
 
 # sweep CFG [KEY=VALUE for --small]...: run and merge plots/CFG; $files is the merged file.
 sweep() {
@@ -49,10 +64,12 @@ sweep() {
     files=$folder/$sweep.h5
 }
 
-for name in $names; do
-    [ -f "$here/$name.run" ] || { echo "reproduce.sh: no figure $name (plots/$name.run)" >&2; exit 2; }
+# The operator model's tables are found beside the program or in ./configs.
+cd "$root"
+for name in ${names:-$all}; do
     files=
+    # shellcheck disable=SC1090
     . "$here/$name.run"
     # shellcheck disable=SC2086
-    "$PYTHON" "$here/$name.py" $files -o "$out"
+    "$PYTHON" "$here/$name.py" $files -o "$WORK/.."
 done

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Average JCT by size and length of jobs, relative to FIFO (Gu et al., NSDI 2019, section 5.2)."""
+"""Average JCT by size and length of jobs, relative to FIFO.
+
+Gu et al., NSDI 2019, section 5.2."""
 
 import numpy as np
 

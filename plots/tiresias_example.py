@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Three jobs on two GPUs: why both size and length count (Gu et al., NSDI 2019, section 3.1)."""
+"""Three jobs on two GPUs: why both size and length count.
+
+Gu et al., NSDI 2019, section 3.1."""
 
 import style
 from style import plt

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Job completion time under Tiresias and the policies that its paper compares with: distribution, and
-average, median and 95th percentile as factors over Tiresias-L (Gu et al., NSDI 2019, section 5)."""
+"""Job completion time under Tiresias and the policies it was compared with.
+
+Distribution; average, median and 95th percentile as factors over Tiresias-L (Gu et al., NSDI 2019,
+section 5)."""
 
 import numpy as np
 

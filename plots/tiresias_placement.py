@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Four concurrent jobs of 8 GPUs, consolidated or on random GPUs, by model (Gu et al., NSDI 2019,
-section 2.2)."""
+"""Jobs of 8 GPUs, consolidated or on random GPUs, by model.
+
+Four jobs of one model at a time (Gu et al., NSDI 2019, section 2.2)."""
 
 import numpy as np
 import pandas as pd

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Queueing delay by policy: average, median and 95th percentile (Gu et al., NSDI 2019, section 5.2)."""
+"""Queueing delay by policy.
+
+Average, median and 95th percentile (Gu et al., NSDI 2019, section 5.2)."""
 
 import numpy as np
 

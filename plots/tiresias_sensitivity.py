@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sensitivity of Tiresias to the threshold between two queues, to the number of queues, and to
-PROMOTEKNOB (Gu et al., NSDI 2019, section 5.3)."""
+"""Sensitivity of Tiresias to thresholds, number of queues and PROMOTEKNOB.
+
+Gu et al., NSDI 2019, section 5.3."""
 
 import style
 from style import plt

@@ -1,21 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""GPUs in use and jobs waiting over time, by policy (Gu et al., NSDI 2019, section 5.2)."""
+"""GPUs in use and jobs waiting over time, by policy.
+
+Gu et al., NSDI 2019, section 5.2."""
 
 import numpy as np
 
 import style
+from results import averaged
 from style import plt
 from tiresias_common import NAMES, look, runs
-
-
-def averaged(series, column, edges_us):
-    """Time average of a piecewise constant column in each interval."""
-    t = series.t_us.to_numpy()
-    v = series[column].to_numpy().astype(float)
-    area = np.concatenate([[0], np.cumsum(v[:-1] * np.diff(t))])
-    at = np.interp(edges_us, t, area)
-    return np.diff(at) / np.diff(edges_us)
 
 
 def draw(paths, folder):

@@ -17,6 +17,8 @@ int dls_cmd_version(int argc, char **argv);
 int dls_cmd_trace(int argc, char **argv);
 int dls_cmd_compare(int argc, char **argv);
 int dls_cmd_inspect(int argc, char **argv);
+int dls_cmd_report(int argc, char **argv);
+int dls_cmd_reproduce(int argc, char **argv);
 int dls_cmd_predict(int argc, char **argv);
 int dls_cmd_model(int argc, char **argv);
 int dls_cmd_graph(int argc, char **argv);

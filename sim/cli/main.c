@@ -20,6 +20,8 @@ static const command commands[] = {
     {"compare", dls_cmd_compare, "compare results files"},
     {"inspect", dls_cmd_inspect, "show what a results file holds"},
     {"export", dls_cmd_export, "a run for a trace viewer"},
+    {"report", dls_cmd_report, "a page about runs: tables, curves, jobs over GPUs"},
+    {"reproduce", dls_cmd_reproduce, "published figures, from simulations run anew"},
     {"trace", dls_cmd_trace, "statistics of a trace, conversion, generation"},
     {"config", dls_cmd_config, "defaults, checks and explanations of configurations"},
     {"list", dls_cmd_list, "schedulers, placements, trace formats, GPUs, tables of models"},

@@ -1,0 +1,274 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A page about one run, or several to compare: tables, distributions, the cluster over time, jobs over GPUs.
+One HTML file that needs no network."""
+
+import base64
+import gzip
+import heapq
+import html
+import json
+import os
+
+import numpy as np
+import pandas as pd
+from plotly.offline import get_plotlyjs
+
+import results
+from results import BadInput, averaged, columns, open_results, text
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MAX_RUNS = 16  # more are a table's or a figure's work
+SERIES_POINTS = 1500
+MAX_STRETCHES = 400_000  # per run, over all GPUs; beyond, what is short is left out
+COARSE = 2000  # then: so many instants
+QUANTILES = 500
+ZIP_LEVEL = 6
+
+# attribute of summary/parts' first row, what it is called, unit
+FIGURES = (
+    ("completed", "jobs completed", "n"), ("unfinished", "jobs not finished", "n"),
+    ("infeasible", "jobs that fit nowhere", "n"),
+    ("jct_mean_s", "JCT, mean", "s"), ("jct_median_s", "JCT, median", "s"), ("jct_p95_s", "JCT, 95th percentile", "s"),
+    ("jct_p99_s", "JCT, 99th percentile", "s"), ("queue_mean_s", "waiting, mean", "s"),
+    ("queue_p95_s", "waiting, 95th percentile", "s"), ("slowdown_mean", "slowdown, mean", "f"),
+    ("preemptions", "preemptions", "n"),
+)
+WHOLE = (("makespan_s", "makespan", "s"), ("utilisation", "GPUs in use", "%"),
+         ("useful_utilisation", "GPUs at work", "%"), ("waiting_mean", "jobs waiting, mean", "f"))
+
+
+def packed(values, kind="f8"):
+    return {"type": kind, "base64": base64.b64encode(np.ascontiguousarray(values, "<" + kind)).decode()}
+
+
+def zipped(words):
+    return base64.b64encode(gzip.compress(words.encode("utf-8"), ZIP_LEVEL, mtime=0)).decode()
+
+
+def duration(s):
+    if not np.isfinite(s):
+        return "-"
+    if s < 120:
+        return f"{s:.3g} s"
+    if s < 7200:
+        return f"{s / 60:.1f} min"
+    return f"{s / 3600:.1f} h" if s < 172800 else f"{s / 86400:.2f} d"
+
+
+def shown(value, unit):
+    if unit == "s":
+        return duration(value)
+    return f"{100 * value:.1f} %" if unit == "%" else f"{value:,.0f}" if unit == "n" else f"{value:.3g}"
+
+
+# ---- jobs over GPUs -------------------------------------------------------------------------------
+
+
+def bits(mask, gpu):
+    return (mask >> np.uint64(gpu)) & np.uint64(1) == 1
+
+
+def on_gpus(rows, first_lane):
+    """A row per (stretch, GPU) of the rows whose node is known: lane and index of the row."""
+    lanes, index = [], []
+    mask = rows.gpu_mask.to_numpy(np.uint64)
+    base = first_lane[rows.node.to_numpy()]
+    for gpu in range(64):
+        at = np.flatnonzero(bits(mask, gpu))
+        if len(at) == 0 and not np.any(mask >> np.uint64(gpu)):
+            break
+        lanes.append(base[at] + gpu)
+        index.append(at)
+    return np.concatenate(lanes), np.concatenate(index)
+
+
+def on_any(rows):
+    """The same where a placement only counts GPUs: whichever is free."""
+    free, busy, lanes, index, n = [], [], [], [], 0
+    for i, r in enumerate(rows.itertuples()):
+        while busy and busy[0][0] <= r.start_us:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        for _ in range(r.gpus):
+            if free:
+                lane = heapq.heappop(free)
+            else:
+                lane, n = n, n + 1
+            heapq.heappush(busy, (r.end_us, lane))
+            lanes.append(lane)
+            index.append(i)
+    return np.array(lanes), np.array(index)
+
+
+def coarse(lane, start, end, until):
+    """Of too many stretches those that cover one of COARSE instants, as long as they cover them."""
+    width = until / COARSE
+    first, last = np.ceil(start / width - 0.5), np.ceil(end / width - 0.5)
+    keep = last > first
+    return keep, first[keep] * width, last[keep] * width
+
+
+def gantt(run, until):
+    """Stretches by lane (a lane is a GPU), or why there is no Gantt."""
+    if "allocations" not in run:
+        return None, "This run has no record of where its jobs ran (results.allocations)."
+    rows = columns(run["allocations"]).sort_values("start_us", kind="stable")
+    if rows.empty:
+        return None, "No job ran."
+    nodes, first, note = [], [0], ""
+    for g in run["cluster/groups"][:]:
+        for i in range(g["nodes"]):
+            nodes.append({"lane": first[-1], "name": f"{text(g['name'])} {i}"})
+            first.append(first[-1] + int(g["gpus_per_node"]))
+    n_lanes = first[-1]
+    if (rows.node < 0).any():
+        lane, index = on_any(rows)
+        nodes = [{"lane": i, "name": f"GPU {i}"} for i in range(n_lanes)]
+        n_lanes = max(n_lanes, int(lane.max()) + 1)
+        note = "The placement only counts GPUs; which ones is made up."
+    else:
+        lane, index = on_gpus(rows, np.array(first[:-1]))
+    start, end = (rows[c].to_numpy()[index] / 1e6 for c in ("start_us", "end_us"))
+    if len(lane) > MAX_STRETCHES:
+        keep, start, end = coarse(lane, start, end, until)
+        lane, index = lane[keep], index[keep]
+        note += f" Stretches shorter than {duration(until / COARSE)} are left out where they are many."
+    order = np.lexsort((start, lane))
+    counts = np.bincount(lane, minlength=n_lanes)
+    return {"nodes": nodes, "note": note, "until": until, "start": packed(start[order]), "end": packed(end[order]),
+            "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
+            "job": packed(rows.job.to_numpy()[index][order], "i4"),
+            "rate": packed(rows.rate.to_numpy()[index][order])}, None
+
+
+def job_columns(run):
+    table = columns(run["jobs"])
+    seconds = {k: packed(np.where(table[c] >= 0, table[c] / 1e6, -1))
+               for k, c in (("submit", "submit_us"), ("begin", "start_us"), ("finish", "end_us"))}
+    data = {"id": table.id.tolist(), "gpus": packed(table.gpus, "i4"), **seconds}
+    if "model" in table and "model" in run["dicts"]:
+        data["models"] = [text(t) for t in run["dicts/model"][:]] + ["no model"]
+        data["model"] = [len(data["models"]) - 1 if m < 0 else int(m) for m in table.model]
+    return data
+
+
+# ---- a run ----------------------------------------------------------------------------------------
+
+
+def over_time(run):
+    if "series" not in run or len(run["series/cluster/t_us"]) < 2:
+        return None
+    series = columns(run["series/cluster"])
+    edges = np.linspace(series.t_us.iloc[0], series.t_us.iloc[-1], min(SERIES_POINTS, len(series)) + 1)
+    return {"t": packed((edges[:-1] + edges[1:]) / 2e6),
+            "busy": packed(100 * averaged(series, "busy_gpus", edges) / run.attrs["total_gpus"]),
+            "waiting": packed(averaged(series, "pending_jobs", edges))}
+
+
+def of_run(run, name):
+    done = results.jobs(run)
+    q = np.linspace(0, 1, min(QUANTILES, len(done)))
+    last = done.end_us.max()
+    if "allocations" in run and len(run["allocations/end_us"]):
+        last = max(last, run["allocations/end_us"][:].max())
+    until = last / 1e6
+    drawn, why = gantt(run, until)
+    return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
+            "jct": np.maximum(np.quantile(done.jct_s, q), 1e-3).tolist(),
+            "queue": np.maximum(np.quantile(done.queue_s, q), 1).tolist(), "jobs": job_columns(run)}
+
+
+def name_of(run, several):
+    parts = [text(run.attrs[k]) for k in ("scheduler", "placement")]
+    if text(run.attrs["predictor"]) not in ("", "none"):
+        parts.append(text(run.attrs["predictor"]))
+    return "/".join(parts) + (f" (seed {run.attrs['seed']})" if several else "")
+
+
+def gather(paths, wanted):
+    found = []
+    for path in paths:
+        f = open_results(path)
+        for key in f["runs"]:
+            if not wanted or key in wanted:
+                found.append((f["runs"][key], path, key))
+    if not found:
+        raise BadInput(f"{', '.join(paths)}: no run" + (f" named {', '.join(wanted)}" if wanted else ""))
+    if len(found) > MAX_RUNS:
+        raise BadInput(f"{len(found)} runs are too many for one page; --run=NAME picks up to {MAX_RUNS}")
+    seeds = {r.attrs["seed"] for r, _, _ in found}
+    names = [name_of(r, len(seeds) > 1) for r, _, _ in found]
+    return [(r, n if names.count(n) == 1 else f"{n} [{os.path.basename(p)} {k}]")
+            for (r, p, k), n in zip(found, names)]
+
+
+# ---- the page -------------------------------------------------------------------------------------
+
+
+def table(head, rows):
+    cells = "".join(f"<th>{html.escape(h)}</th>" for h in head)
+    lines = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+    return f'<div class="wide"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def beside(values, unit):
+    """A value for each run, and from the second on the factor over the first."""
+    row = []
+    for i, v in enumerate(values):
+        cell = shown(v, unit)
+        if i > 0 and unit != "n" and values[0] > 0 and np.isfinite(v):
+            cell += f' <span class="ratio">&times; {v / values[0]:.3g}</span>'
+        row.append(cell)
+    return row
+
+
+def tables(runs):
+    names = [n for _, n in runs]
+    parts = [pd.DataFrame.from_records(r["summary/parts"][:]) for r, _ in runs]
+    for p in parts:
+        p["name"] = [text(n) for n in p["name"]]
+    rows = [[what, *beside([p[key].iloc[0] for p in parts], unit)] for key, what, unit in FIGURES]
+    rows += [[what, *beside([r["summary"].attrs[key] for r, _ in runs], unit)] for key, what, unit in WHOLE]
+    sizes = []
+    for p in parts[0][parts[0].kind == 1].itertuples():
+        values = [q.jct_mean_s[(q.kind == 1) & (q.name == p.name)].iloc[0] for q in parts]
+        if p.jobs > 0:
+            sizes.append([f"{p.name} GPU{'' if p.name == '1' else 's'}", f"{p.jobs:,}", *beside(values, "s")])
+    return ("<h2>Summary</h2>" + table(["", *names], rows) +
+            "<h2>Mean JCT by gang size</h2>" + table(["", "jobs", *names], sizes))
+
+
+def page(paths, output, wanted):
+    runs = gather(paths, wanted)
+    data = {"runs": [of_run(r, n) for r, n in runs]}
+    data["until_s"] = max(r["until"] for r in data["runs"])
+    first = runs[0][0]
+    traces = sorted({os.path.basename(text(r.attrs["trace_path"])) for r, _ in runs})
+    version = text(first.attrs["dlsim_version"])
+    fill = {
+        "TITLE": html.escape(" against ".join(n for _, n in runs) if len(runs) < 3 else f"{len(runs)} runs"),
+        "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {int(first.attrs['total_gpus'])} GPUs; dlsim {version}"),
+        "TABLES": tables(runs), "LIBRARY": zipped(get_plotlyjs()),
+        "DATA": zipped(json.dumps(data, separators=(",", ":"), allow_nan=False)),
+    }
+    with open(os.path.join(HERE, "report.html"), encoding="utf-8") as f:
+        out = f.read()
+    with open(os.path.join(HERE, "report.js"), encoding="utf-8") as f:
+        fill["SCRIPT"] = f.read()
+    for key, value in fill.items():
+        out = out.replace(f"@{key}@", value)
+    part = output + ".part"
+    with open(part, "w", encoding="utf-8") as f:
+        f.write(out)
+    os.replace(part, output)
+
+
+def main():
+    parser = results.parser(__doc__)
+    parser.add_argument("files", nargs="+", metavar="RUN.h5")
+    parser.add_argument("-o", "--output", default="report.html", metavar="FILE")
+    parser.add_argument("--run", action="append", default=[], metavar="NAME")
+    return results.command(lambda a: page(a.files, a.output, a.run), parser)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading of results files (docs/results.md), for figures and reports."""
+
+import argparse
+import os
+import sys
+
+import h5py
+import numpy as np
+import pandas as pd
+
+
+class BadInput(Exception):
+    """A file that is not what is needed; the text is for its user."""
+
+
+def text(value):
+    return value.decode("utf-8") if isinstance(value, bytes) else value
+
+
+def open_hdf5(path, kind, what):
+    """An HDF5 file whose attribute `format` is `kind`."""
+    if not os.path.exists(path):
+        raise BadInput(f"{path}: no such file")
+    try:
+        f = h5py.File(path, "r")
+    except OSError as e:
+        raise BadInput(f"{path}: cannot be read as HDF5 ({e})") from None
+    if text(f.attrs.get("format", "")) != kind:
+        f.close()
+        raise BadInput(f"{path}: not {what}")
+    return f
+
+
+def open_results(path):
+    return open_hdf5(path, "dlsim-results", "a results file of dlsim")
+
+
+def columns(group):
+    """A group of equally long datasets as a DataFrame; texts decoded."""
+    return pd.DataFrame({k: d.asstr()[:] if d.dtype.kind in "SO" else d[:] for k, d in group.items()
+                         if isinstance(d, h5py.Dataset)})
+
+
+def points(f):
+    """The table of points of a merged sweep, finished points only."""
+    if "points" not in f:
+        raise BadInput(f"{f.filename}: not a merged sweep (no table of points)")
+    table = columns(f["points"])
+    done = table[table.state == "finished"]
+    if done.empty:
+        raise BadInput(f"{f.filename}: no finished point")
+    return done.reset_index(drop=True)
+
+
+def jobs(run):
+    """The jobs of a run that finished, with jct_s and queue_s."""
+    table = columns(run["jobs"])
+    done = table[table.state == 3].copy()
+    if done.empty:
+        raise BadInput(f"{run.file.filename}: {run.name}: no finished job")
+    done["jct_s"] = (done.end_us - done.submit_us) / 1e6
+    done["queue_s"] = done.pending_us / 1e6
+    return done
+
+
+def averaged(series, column, edges_us):
+    """Time average of a piecewise constant column in each interval between two edges."""
+    t = series.t_us.to_numpy()
+    v = series[column].to_numpy().astype(float)
+    area = np.concatenate([[0], np.cumsum(v[:-1] * np.diff(t))])
+    return np.diff(np.interp(edges_us, t, area)) / np.diff(edges_us)
+
+
+def command(work, parser):
+    """Parse the command line, work(arguments), and tell what went wrong in one line."""
+    arguments = parser.parse_args()
+    try:
+        work(arguments)
+        return 0
+    except BadInput as e:
+        print(f"{parser.prog}: {e}", file=sys.stderr)
+        return 4
+    except KeyError as e:
+        print(f"{parser.prog}: missing in the file: {e.args[0]}", file=sys.stderr)
+        return 4
+    except OSError as e:
+        print(f"{parser.prog}: {e}", file=sys.stderr)
+        return 5
+
+
+def parser(description):
+    name = os.environ.get("DLSIM_COMMAND", os.path.basename(sys.argv[0]))
+    return argparse.ArgumentParser(prog=name, description=description)

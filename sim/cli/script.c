@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/script.h"
+#include "base/alloc.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Relative to the folder of the program. */
+static const char *const places[] = {"../share/dlsim/plots", "../plots", "../../plots"};
+
+static dls_status own_path(char *program, size_t size, dls_error *err)
+{
+    const ssize_t n = readlink("/proc/self/exe", program, size - 1);
+    if (n <= 0) {
+        return dls_fail(err, DLS_ERUN, NULL, "the program's own path is not known: %s",
+                        strerror(errno));
+    }
+    program[n] = '\0';
+    return DLS_OK;
+}
+
+/* path: of the script, of PATH_MAX bytes. */
+static dls_status find(const char *program, const char *script, char *path, dls_error *err)
+{
+    const char *given = getenv("DLSIM_PLOTS");
+    const char *slash = strrchr(program, '/');
+    if (given && *given) {
+        snprintf(path, PATH_MAX, "%s/%s", given, script);
+        return access(path, R_OK) == 0
+                   ? DLS_OK
+                   : dls_fail(err, DLS_EINPUT, path, "%s (DLSIM_PLOTS)", strerror(errno));
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(path, PATH_MAX, "%.*s/%s/%s", (int)(slash - program), program, places[i], script);
+        if (access(path, R_OK) == 0) {
+            return DLS_OK;
+        }
+    }
+    return dls_fail(err, DLS_EINPUT, NULL,
+                    "the scripts that draw are not installed beside %s; DLSIM_PLOTS=FOLDER says "
+                    "where they are",
+                    program);
+}
+
+dls_status dls_script_exec(const char *command, const char *script, char **args, dls_error *err)
+{
+    static char shell[] = "/bin/sh";
+    char program[PATH_MAX], path[PATH_MAX];
+    DLS_TRY(own_path(program, sizeof program, err));
+    DLS_TRY(find(program, script, path, err));
+    size_t n = 0;
+    while (args[n]) {
+        n++;
+    }
+    char **argv = dls_alloc_zero(n + 3, sizeof *argv);
+    if (!argv) {
+        return dls_nomem(err, "words", (n + 3) * sizeof *argv);
+    }
+    argv[0] = shell;
+    argv[1] = path;
+    memcpy(argv + 2, args, n * sizeof *args);
+    if (setenv("DLSIM", program, 1) == 0 && setenv("DLSIM_COMMAND", command, 1) == 0) {
+        execv(shell, argv);
+    }
+    dls_free(argv);
+    return dls_fail(err, DLS_ERUN, path, "cannot be run: %s", strerror(errno));
+}

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim report: the page says what the results say, loads nothing, and works in a browser.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+export DLSIM_PLOTS=$source/plots
+
+expect 2 report
+expect 2 report --nonsense x.h5
+python=$(sh "$source/plots/python.sh" h5py numpy pandas plotly) || {
+    echo "skipped: no Python with plotly"
+    exit 77
+}
+for scheduler in fifo dlas-gpu; do
+    expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" --scheduler=$scheduler -q \
+        --set 'cluster.nodes[0].count=2' -o $scheduler.h5
+done
+expect 0 report fifo.h5 dlas-gpu.h5 -o page.html
+expect 5 report fifo.h5 -o page.html
+says err.txt "is there already"
+cp page.html before.html
+expect 0 report fifo.h5 dlas-gpu.h5 -o page.html --force
+cmp before.html page.html || fail "the same runs give another page"
+grep -Eq '(src|href)="?https?:' page.html && fail "the page loads something"
+says page.html "fifo/consolidated against dlas-gpu/consolidated"
+jct=$("$python" - fifo.h5 <<'END'
+import h5py, sys
+print(f"{h5py.File(sys.argv[1])['runs/0/summary/parts'][0]['jct_mean_s'] / 60:.1f} min")
+END
+)
+says page.html "$jct"
+
+# What it cannot show it says.
+expect 4 report missing.h5 -o x.html
+says err.txt "missing.h5: no such file"
+echo text >bad.h5
+expect 4 report bad.h5 -o x.html
+says err.txt "cannot be read as HDF5"
+expect 4 report fifo.h5 --run=7 -o x.html
+says err.txt "no run named 7"
+expect 5 report fifo.h5 -o missing/x.html
+test ! -e x.html || fail "a page in spite of an error"
+code=0
+DLSIM_PYTHON=/bin/false "$dlsim" report fifo.h5 -o x.html 2>err.txt || code=$?
+test $code -eq 6 || fail "exit code $code without a Python"
+says err.txt "apt install"
+expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q -o bare.h5 \
+    --set results.allocations=false --set results.series=false
+expect 0 report bare.h5 -o bare.html
+
+# In a browser: curves and jobs are there, zoom and hover work, no script fails.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+if [ -z "$browser" ]; then
+    echo "$checks checks; skipped the browser: no chromium"
+    exit 0
+fi
+look() {
+    { cat "$1"; echo '<script>'; cat "$source/tests/support/report_probe.js"; echo '</script>'; } >probe.html
+    timeout 100 "$browser" --headless=new --no-sandbox --disable-gpu --window-size=1240,2200 \
+        --user-data-dir="$work/browser" --virtual-time-budget=60000 --dump-dom "file://$work/probe.html" \
+        >dom.html 2>browser.txt || fail "the browser: $(tail -3 browser.txt)"
+    grep -o '<body[^>]*>' dom.html >body.txt || fail "the browser shows nothing"
+}
+look page.html
+says body.txt 'data-ready="yes"'
+says body.txt 'data-probed="yes"'
+grep -q data-errors body.txt && fail "$(cat body.txt)"
+says body.txt 'data-loads="0"'
+says body.txt 'data-curves="8"'
+says body.txt 'data-image="1"'
+says body.txt 'data-zoomed-rows="4"'
+grep -Eq 'data-hover="job [0-9]+' body.txt || fail "no hover: $(cat body.txt)"
+grep -Eq 'data-cells="[1-9][0-9]{3}' body.txt || fail "no jobs over GPUs: $(cat body.txt)"
+grep -Eq 'data-last-cells="[1-9][0-9]{3}' body.txt || fail "the second run is not shown: $(cat body.txt)"
+echo "$checks checks"

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""figures.py PLOTS DRAWN CASES: checks the pictures of a folder.
+
+Each line of CASES is a figure, the file below DRAWN/data that it draws, and what to change of it: a pattern
+of datasets, of whose first match one number is changed, or a regular expression for a number in a text.
+None may be blank; the same results must give the same bytes, one changed number another picture, and a
+file of something else an error."""
+
+import contextlib
+import fnmatch
+import importlib
+import io
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+import h5py
+import matplotlib.image
+import numpy as np
+
+plots, drawn, cases = sys.argv[1:]
+sys.path.insert(0, plots)
+results = importlib.import_module("results")
+style = importlib.import_module("style")
+
+
+def change(path, what):
+    if not h5py.is_hdf5(path):
+        with open(path) as f:
+            words = f.read()
+        changed = re.sub(what, lambda m: m[1] + str(3 * float(m[2])), words, count=1)
+        assert changed != words, f"{path}: nothing like {what}"
+        with open(path, "w") as f:
+            f.write(changed)
+        return
+    with h5py.File(path, "r+") as f:
+        names = []
+        f.visit(lambda n: names.append(n) if isinstance(f[n], h5py.Dataset) and fnmatch.fnmatch(n, what) else None)
+        for name in names:
+            values = f[name][...]
+            at = np.argwhere(values > 0)
+            if len(at):
+                values[tuple(at[0])] *= 8
+                f[name][...] = values
+                return
+        raise SystemExit(f"{path}: no number above 0 in {what}")
+
+
+def bytes_of(folder, name):
+    out = []
+    for ending in ("png", "svg", "pdf"):
+        with open(os.path.join(folder, f"{name}.{ending}"), "rb") as f:
+            out.append(f.read())
+    return out
+
+
+def check(name, path, what, folder):
+    figure = importlib.import_module(name)
+    pixels = matplotlib.image.imread(os.path.join(drawn, f"{name}.png"))[:, :, :3]
+    inked = np.mean(np.any(pixels < 0.9, axis=2))
+    assert pixels.std() > 0.03 and 0.005 < inked < 0.7, f"{name} is blank or smeared: {inked:.1%} inked"
+    first = bytes_of(drawn, name)
+    copy = os.path.join(folder, os.path.basename(path))
+    shutil.copy(path, copy)
+    figure.draw([copy], folder)
+    assert bytes_of(folder, name) == first, f"{name} differs from one time to the next"
+    change(copy, what)
+    endings, style.ENDINGS = style.ENDINGS, ("png",)
+    figure.draw([copy], folder)
+    style.ENDINGS = endings
+    assert bytes_of(folder, name)[0] != first[0], f"{name} shows nothing of {what}"
+    with open(copy, "w") as f:
+        f.write("nothing\n")
+    try:
+        figure.draw([copy], folder)
+    except results.BadInput as e:
+        assert copy in str(e) and "\n" not in str(e), e
+    else:
+        raise SystemExit(f"{name} draws anything")
+
+
+with open(cases) as f, tempfile.TemporaryDirectory() as folder:
+    for line in f:
+        name, file, what = line.split(maxsplit=2)
+        with contextlib.redirect_stdout(io.StringIO()):
+            check(name, os.path.join(drawn, "data", file), what.strip(), folder)
+        print(f"{name}: drawn, stable, sensitive")
