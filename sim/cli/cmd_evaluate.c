@@ -5,8 +5,8 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/ui.h"
-#include "predictor/training/evaluate.h"
 #include "predictor/training/fit.h"
+#include "predictor/training/judge.h"
 
 #include <string.h>
 
@@ -42,15 +42,9 @@ typedef struct request {
     int32_t threads;
 } request;
 
-/* Who is compared; the inspector first. */
-enum { WHO_INSPECTOR, WHO_FLOOR, WHO_NEAREST, WHO_MEAN, WHO_COUNT };
-static const char *const who_names[WHO_COUNT] = {"inspector", "noise_floor", "nearest", "mean"};
-
 typedef struct judged {
     const char *name;
-    dls_error_table table[WHO_COUNT];
-    bool has_floor, has_model;
-    dls_column_error model; /* the operator model's step time */
+    dls_judgement j;
 } judged;
 
 typedef struct session {
@@ -64,51 +58,6 @@ typedef struct session {
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static dls_status predict(session *s, const dls_yardsticks *y, int32_t as, double *out,
-                          dls_error *err)
-{
-    dls_query *query = dls_alloc(y->n * sizeof *query);
-    dls_profile *profile = dls_alloc(y->n * sizeof *profile);
-    dls_status status =
-        query && profile ? DLS_OK : dls_nomem(err, "predictions", y->n * sizeof *profile);
-    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
-        query[i] = (dls_query){(int32_t)i, as};
-    }
-    if (status == DLS_OK) {
-        status = dls_predict(s->predictor, y->graph, y->n, query, y->n, profile, err);
-    }
-    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
-        memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
-    }
-    dls_free(query);
-    dls_free(profile);
-    return status;
-}
-
-static dls_status judge_with(session *s, const dls_yardsticks *y, int32_t as, judged *j,
-                             dls_error *err)
-{
-    double *out = dls_alloc(y->n * DLS_METRICS * sizeof *out);
-    if (!out) {
-        return dls_nomem(err, "predictions", y->n * DLS_METRICS * sizeof *out);
-    }
-    dls_status status = predict(s, y, as, out, err);
-    const double *who[WHO_COUNT] = {out, y->truth, y->nearest, y->mean};
-    for (int k = 0; status == DLS_OK && k < WHO_COUNT; k++) {
-        if (who[k]) {
-            status =
-                dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
-        }
-    }
-    dls_free(out);
-    j->has_floor = y->truth != NULL;
-    j->has_model = y->model_s != NULL;
-    if (j->has_model) {
-        j->model = dls_column_errors(y->model_s, y->iteration_s, y->n);
-    }
-    return status;
-}
-
 static dls_status judge(session *s, size_t setting, dls_error *err)
 {
     const char *name = s->set->setting[setting].name;
@@ -119,13 +68,9 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
                               s->req->as ? s->req->as : name)
                    : DLS_OK;
     }
-    dls_yardsticks *y = NULL;
-    DLS_TRY(dls_yardsticks_create(s->set, setting, s->req->split, &y, err));
-    judged *j = &s->result[s->n++];
-    j->name = name;
-    const dls_status status = judge_with(s, y, as, j, err);
-    dls_yardsticks_destroy(y);
-    return status;
+    judged *result = &s->result[s->n++];
+    result->name = name;
+    return dls_judge(s->predictor, s->set, setting, as, s->req->split, &result->j, err);
 }
 
 static dls_status judge_all(session *s, dls_error *err)
@@ -171,13 +116,13 @@ static void print_json(const session *s)
 {
     printf("{\"split\": \"%s\", \"settings\": [", dls_split_name((int)s->req->split));
     for (size_t i = 0; i < s->n; i++) {
-        const judged *j = &s->result[i];
+        const dls_judgement *j = &s->result[i].j;
         printf("%s\n  {\"setting\": ", i ? "," : "");
-        dls_ui_json_string(stdout, j->name);
+        dls_ui_json_string(stdout, s->result[i].name);
         printf(", \"graphs\": %zu", j->table[0].n);
-        for (int k = 0; k < WHO_COUNT; k++) {
-            if (k != WHO_FLOOR || j->has_floor) {
-                json_table(who_names[k], &j->table[k]);
+        for (int k = 0; k < DLS_WHO_COUNT; k++) {
+            if (k != DLS_WHO_FLOOR || j->has_floor) {
+                json_table(dls_who_names[k], &j->table[k]);
             }
         }
         if (j->has_model) {
@@ -189,12 +134,12 @@ static void print_json(const session *s)
     printf("\n]}\n");
 }
 
-static void print_metrics(const judged *j)
+static void print_metrics(const dls_judgement *j)
 {
     for (int k = 0; k <= DLS_METRICS; k++) {
         const bool last = k == DLS_METRICS;
         printf("  %-20s", last ? "iteration" : dls_metric_name(k));
-        for (int w = 0; w < WHO_COUNT; w++) {
+        for (int w = 0; w < DLS_WHO_COUNT; w++) {
             const dls_column_error *e = last ? &j->table[w].iteration : &j->table[w].metric[k];
             if (e->counted) {
                 printf(" %8.4f %7.1f%%", e->by_range, e->percent);
@@ -208,15 +153,15 @@ static void print_metrics(const judged *j)
 
 static void print_average(const session *s)
 {
-    double sum[WHO_COUNT] = {0};
-    double iteration[WHO_COUNT] = {0};
+    double sum[DLS_WHO_COUNT] = {0};
+    double iteration[DLS_WHO_COUNT] = {0};
     double model = 0;
     for (size_t i = 0; i < s->n; i++) {
-        for (int k = 0; k < WHO_COUNT; k++) {
-            sum[k] += s->result[i].table[k].by_range / (double)s->n;
-            iteration[k] += s->result[i].table[k].iteration.by_range / (double)s->n;
+        for (int k = 0; k < DLS_WHO_COUNT; k++) {
+            sum[k] += s->result[i].j.table[k].by_range / (double)s->n;
+            iteration[k] += s->result[i].j.table[k].iteration.by_range / (double)s->n;
         }
-        model += s->result[i].model.by_range / (double)s->n;
+        model += s->result[i].j.model.by_range / (double)s->n;
     }
     printf("%-22s %4s %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", "average", "", sum[0],
            sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
@@ -227,11 +172,12 @@ static void print_text(const session *s)
     printf("%-22s %4s %9s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
            "nearest", "mean", "iter", "floor", "nearest", "operat.");
     for (size_t i = 0; i < s->n; i++) {
-        const judged *j = &s->result[i];
+        const dls_judgement *j = &s->result[i].j;
         const dls_error_table *t = j->table;
-        printf("%-22s %4zu %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", j->name, t[0].n,
-               t[0].by_range, t[1].by_range, t[2].by_range, t[3].by_range, t[0].iteration.by_range,
-               t[1].iteration.by_range, t[2].iteration.by_range, j->model.by_range);
+        printf("%-22s %4zu %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", s->result[i].name,
+               t[0].n, t[0].by_range, t[1].by_range, t[2].by_range, t[3].by_range,
+               t[0].iteration.by_range, t[1].iteration.by_range, t[2].iteration.by_range,
+               j->model.by_range);
         if (s->req->metrics) {
             print_metrics(j);
         }

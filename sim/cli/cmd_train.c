@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/train_study.h"
 #include "cli/ui.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
@@ -56,13 +57,18 @@ static const char help[] =
     "      --resume            go on from the checkpoint if it is there; with several settings,\n"
     "                          from the output: settings that it has are not trained again\n"
     "      --curves=L.h5       write the learning curves\n"
+    "      --study=depth|readout|conv|init|data   train variants and print their errors instead "
+    "of\n"
+    "                          writing weights; data: each --dataset, which may be repeated\n"
     "  -o, --output=W.h5       where to write\n"
     "      --progress=auto|always|never\n"
     "  -q, --quiet             no progress, no summary\n"
     "  -h, --help              show this and leave\n";
 
 typedef struct request {
-    const char *dataset, *base, *output, *arch, *curves, *tune_text;
+    const char *dataset, *base, *output, *arch, *curves, *tune_text, *study;
+    const char *more_datasets[DLS_STUDY_VARIANTS];
+    size_t n_datasets;
     const char *setting[SETTINGS_MAX];
     size_t n_settings;
     bool all, quiet;
@@ -215,6 +221,22 @@ static int train(const request *req)
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
 
+static int study(const request *req)
+{
+    dls_error err = {0};
+    const dls_train_study s = {.what = req->study,
+                               .dataset = req->more_datasets,
+                               .n_datasets = req->n_datasets,
+                               .setting = req->setting[0],
+                               .arch = req->arch ? req->arch : "",
+                               .init = req->init,
+                               .data = req->data,
+                               .train = req->train,
+                               .quiet = req->quiet,
+                               .when = req->when};
+    return dls_train_study_run(&s, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
+}
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 enum {
@@ -245,6 +267,7 @@ enum {
     OPT_CHECKPOINT_EVERY,
     OPT_RESUME,
     OPT_CURVES,
+    OPT_STUDY,
     OPT_PROGRESS
 };
 
@@ -351,7 +374,15 @@ static bool take(int opt, request *req)
 {
     switch (opt) {
     case OPT_DATASET:
-        req->dataset = optarg;
+        if (req->n_datasets == DLS_STUDY_VARIANTS) {
+            dls_ui_usage("train", "--dataset: more than %d", DLS_STUDY_VARIANTS);
+            return false;
+        }
+        req->more_datasets[req->n_datasets++] = optarg;
+        req->dataset = req->more_datasets[0];
+        return true;
+    case OPT_STUDY:
+        req->study = optarg;
         return true;
     case OPT_BASE:
         req->base = optarg;
@@ -399,6 +430,15 @@ static bool take(int opt, request *req)
 /* 0 or the exit code of a usage error. */
 static int check(const request *req)
 {
+    if (req->study) {
+        return req->dataset && req->n_settings == 1 && !req->base && !req->output
+                   ? 0
+                   : dls_ui_usage("train",
+                                  "--study takes --dataset, one --setting and how to train");
+    }
+    if (req->n_datasets > 1) {
+        return dls_ui_usage("train", "several datasets are for --study=data");
+    }
     if (!req->dataset || !req->output || (!req->all && req->n_settings == 0)) {
         return dls_ui_usage("train", "--dataset, --setting and --output are needed");
     }
@@ -451,6 +491,7 @@ int dls_cmd_train(int argc, char **argv)
         {"checkpoint-every", required_argument, NULL, OPT_CHECKPOINT_EVERY},
         {"resume", no_argument, NULL, OPT_RESUME},
         {"curves", required_argument, NULL, OPT_CURVES},
+        {"study", required_argument, NULL, OPT_STUDY},
         {"progress", required_argument, NULL, OPT_PROGRESS},
         {"output", required_argument, NULL, 'o'},
         {"quiet", no_argument, NULL, 'q'},
@@ -480,7 +521,7 @@ int dls_cmd_train(int argc, char **argv)
     }
     if (code < 0) {
         code = check(req);
-        code = code ? code : train(req);
+        code = code ? code : req->study ? study(req) : train(req);
     }
     dls_free(req);
     return code;

@@ -74,6 +74,16 @@ for s in root["settings"]:
 EOF
 fi
 
+# The design studies.
+for study in depth readout conv init data; do
+    # shellcheck disable=SC2086
+    expect 0 train $quick --setting=$first --epochs=1 --study=$study -q
+    test "$(wc -l <out.txt)" -ge 2 || fail "--study=$study: $(cat out.txt)"
+done
+expect 2 train --dataset=d.h5 --setting=$first --study=depht
+expect 2 train --dataset=d.h5 --dataset=d.h5 --setting=$first --study=depth
+expect 2 train --dataset=d.h5 --setting=$first --study=depth -o x.h5
+
 # Mistakes.
 expect 2 train --dataset=d.h5 --setting=$first
 expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --base=base.h5

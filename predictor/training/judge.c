@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/training/judge.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+const char *const dls_who_names[DLS_WHO_COUNT] = {"inspector", "noise_floor", "nearest", "mean"};
+
+static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
+                          double *out, dls_error *err)
+{
+    dls_query *query = dls_alloc(y->n * sizeof *query);
+    dls_profile *profile = dls_alloc(y->n * sizeof *profile);
+    dls_status status =
+        query && profile ? DLS_OK : dls_nomem(err, "predictions", y->n * sizeof *profile);
+    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
+        query[i] = (dls_query){(int32_t)i, as};
+    }
+    if (status == DLS_OK) {
+        status = dls_predict(predictor, y->graph, y->n, query, y->n, profile, err);
+    }
+    for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
+        memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
+    }
+    dls_free(query);
+    dls_free(profile);
+    return status;
+}
+
+static dls_status compare(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
+                          dls_judgement *j, dls_error *err)
+{
+    double *out = dls_alloc(y->n * DLS_METRICS * sizeof *out);
+    if (!out) {
+        return dls_nomem(err, "predictions", y->n * DLS_METRICS * sizeof *out);
+    }
+    dls_status status = predict(predictor, y, as, out, err);
+    const double *who[DLS_WHO_COUNT] = {out, y->truth, y->nearest, y->mean};
+    for (int k = 0; status == DLS_OK && k < DLS_WHO_COUNT; k++) {
+        if (who[k]) {
+            status =
+                dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
+        }
+    }
+    dls_free(out);
+    j->has_floor = y->truth != NULL;
+    j->has_model = y->model_s != NULL;
+    if (j->has_model) {
+        j->model = dls_column_errors(y->model_s, y->iteration_s, y->n);
+    }
+    return status;
+}
+
+dls_status dls_judge(dls_predictor *predictor, const dls_dataset *set, size_t setting, int32_t as,
+                     dls_split split, dls_judgement *out, dls_error *err)
+{
+    dls_yardsticks *y = NULL;
+    *out = (dls_judgement){0};
+    DLS_TRY(dls_yardsticks_create(set, setting, split, &y, err));
+    const dls_status status = compare(predictor, y, as, out, err);
+    dls_yardsticks_destroy(y);
+    return status;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/train_study.h"
+
+#include "predictor/driple/arch_text.h"
+#include "predictor/training/judge.h"
+
+#include <string.h>
+
+typedef struct variant {
+    const char *name;
+    const char *arch; /* added to what the study has in common */
+    dls_fit_init init;
+    const char *dataset;
+} variant;
+
+typedef struct list {
+    variant v[DLS_STUDY_VARIANTS];
+    size_t n;
+} list;
+
+static void add(list *l, const char *name, const char *arch, dls_fit_init init, const char *dataset)
+{
+    l->v[l->n++] = (variant){name, arch, init, dataset};
+}
+
+static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
+{
+    static const char *const depth[] = {"depth=N",      "depth=Nover2", "depth=Nover3",
+                                        "depth=3log2N", "depth=log2N",  "depth=log10N"};
+    static const char *const readout[] = {"pool=set2set", "pool=mean", "pool=max", "pool=attention",
+                                          "gru=0"};
+    static const char *const conv[] = {"conv=gcn", "conv=gin", "conv=gat", "conv=mpnn"};
+    const struct {
+        const char *what;
+        const char *const *arch;
+        size_t n;
+    } by_arch[] = {{"depth", depth, sizeof depth / sizeof *depth},
+                   {"readout", readout, sizeof readout / sizeof *readout},
+                   {"conv", conv, sizeof conv / sizeof *conv}};
+    const char *first = s->dataset[0];
+    for (size_t i = 0; i < sizeof by_arch / sizeof *by_arch; i++) {
+        for (size_t k = 0; strcmp(s->what, by_arch[i].what) == 0 && k < by_arch[i].n; k++) {
+            add(l, by_arch[i].arch[k], by_arch[i].arch[k], s->init, first);
+        }
+    }
+    for (int i = 0; strcmp(s->what, "init") == 0 && i < DLS_FIT_INITS; i++) {
+        add(l, dls_fit_init_names[i], "", (dls_fit_init)i, first);
+    }
+    for (size_t i = 0; strcmp(s->what, "data") == 0 && i < s->n_datasets; i++) {
+        add(l, s->dataset[i], "", s->init, s->dataset[i]);
+    }
+    if (l->n == 0) {
+        return dls_fail(err, DLS_EUSAGE, "--study",
+                        "no study \"%s\": depth, readout, conv, init or data", s->what);
+    }
+    return s->n_datasets == 1 || strcmp(s->what, "data") == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, "--dataset", "several datasets are for --study=data");
+}
+
+typedef struct session {
+    const dls_train_study *s;
+    const variant *v;
+    dls_progress bar;
+    size_t done, n;
+} session;
+
+static bool progress(void *user, const dls_train_epoch *e)
+{
+    session *now = user;
+    char detail[120];
+    const double frac = (double)e->epoch / (double)now->s->train.epochs;
+    snprintf(detail, sizeof detail, "%s, epoch %d, validation %.3g, best %.3g", now->v->name,
+             (int)e->epoch, e->val_loss, e->best_loss);
+    dls_progress_draw(&now->bar, ((double)now->done + frac) / (double)now->n, detail);
+    return true;
+}
+
+static size_t n_parameters(const dls_inspector *insp)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < insp->base.n; i++) {
+        n += (size_t)dls_tensor_len(&insp->base.t[i].spec);
+    }
+    return n;
+}
+
+static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const dls_train_study *s,
+                        const variant *v, const dls_train_course *course, dls_error *err)
+{
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
+    dls_predictor *predictor = NULL;
+    dls_judgement val;
+    dls_judgement test;
+    DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
+    dls_status status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_VAL, &val, err);
+    if (status == DLS_OK) {
+        status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err);
+    }
+    dls_predictor_destroy(predictor);
+    DLS_TRY(status);
+    const dls_train_epoch *last = &course->epoch[course->n - 1];
+    const dls_error_table *t = &test.table[DLS_WHO_INSPECTOR];
+    printf("%-24s %10zu %7zu %9d %10.3f %9.5f %9.4f %9.4f %9.4f\n", v->name, n_parameters(insp),
+           course->n, (int)last->best_epoch, last->seconds / (double)course->n, last->best_loss,
+           val.table[DLS_WHO_INSPECTOR].by_range, t->by_range, t->iteration.by_range);
+    fflush(stdout);
+    return DLS_OK;
+}
+
+static dls_status train_variant(session *now, const dls_dataset *set, dls_error *err)
+{
+    const dls_train_study *s = now->s;
+    const variant *v = now->v;
+    dls_arch arch = dls_arch_default();
+    dls_inspector *insp = NULL;
+    dls_train_course course = {0};
+    dls_train_options o = s->train;
+    o.progress = progress;
+    o.user = now;
+    DLS_TRY(dls_arch_parse(&arch, s->arch, err));
+    DLS_TRY(dls_arch_parse(&arch, v->arch, err));
+    DLS_TRY(dls_fit_new(set, &arch, o.seed, v->init, &insp, err));
+    dls_status status = dls_fit_setting(insp, set, 0, DLS_TUNE_BASE, &s->data, &o, &course, err);
+    if (status == DLS_OK) {
+        status = judge(insp, set, s, v, &course, err);
+    }
+    dls_train_course_fini(&course);
+    dls_inspector_destroy(insp);
+    return status;
+}
+
+dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
+{
+    list l = {0};
+    DLS_TRY(variants(s, &l, err));
+    session now = {.s = s, .n = l.n};
+    printf("%-24s %10s %7s %9s %10s %9s %9s %9s %9s\n", s->what, "parameters", "epochs", "best at",
+           "s an epoch", "val loss", "val", "test", "iter");
+    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_status status = DLS_OK;
+    for (; status == DLS_OK && now.done < l.n; now.done++) {
+        dls_dataset *set = NULL;
+        now.v = &l.v[now.done];
+        status = dls_dataset_load(now.v->dataset, &s->setting, 1, &set, err);
+        if (status == DLS_OK) {
+            status = train_variant(&now, set, err);
+        }
+        dls_dataset_destroy(set);
+    }
+    dls_progress_stop(&now.bar);
+    return status;
+}
