@@ -57,9 +57,11 @@ static const char help[] =
     "      --resume            go on from the checkpoint if it is there; with several settings,\n"
     "                          from the output: settings that it has are not trained again\n"
     "      --curves=L.h5       write the learning curves\n"
-    "      --study=depth|readout|conv|init|data   train variants and print their errors instead "
-    "of\n"
-    "                          writing weights; data: each --dataset, which may be repeated\n"
+    "      --study=depth|readout|conv|init|data|transfer   train variants and print their errors\n"
+    "                          instead of writing weights; data: each --dataset, which may be\n"
+    "                          repeated; transfer: from scratch and from --base, with all "
+    "training\n"
+    "                          graphs and with --share of them\n"
     "  -o, --output=W.h5       where to write\n"
     "      --progress=auto|always|never\n"
     "  -q, --quiet             no progress, no summary\n"
@@ -227,7 +229,9 @@ static int study(const request *req)
     const dls_train_study s = {.what = req->study,
                                .dataset = req->more_datasets,
                                .n_datasets = req->n_datasets,
-                               .setting = req->setting[0],
+                               .settings = req->setting,
+                               .n_settings = req->n_settings,
+                               .base = req->base,
                                .arch = req->arch ? req->arch : "",
                                .init = req->init,
                                .data = req->data,
@@ -431,10 +435,12 @@ static bool take(int opt, request *req)
 static int check(const request *req)
 {
     if (req->study) {
-        return req->dataset && req->n_settings == 1 && !req->base && !req->output
+        const bool transfer = strcmp(req->study, "transfer") == 0;
+        return req->dataset && req->n_settings && (transfer || req->n_settings == 1) &&
+                       transfer == (req->base != NULL) && !req->output
                    ? 0
-                   : dls_ui_usage("train",
-                                  "--study takes --dataset, one --setting and how to train");
+                   : dls_ui_usage("train", "--study takes --dataset, one --setting and how to "
+                                           "train; transfer: --base and one setting or more");
     }
     if (req->n_datasets > 1) {
         return dls_ui_usage("train", "several datasets are for --study=data");

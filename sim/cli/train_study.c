@@ -51,7 +51,7 @@ static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
     }
     if (l->n == 0) {
         return dls_fail(err, DLS_EUSAGE, "--study",
-                        "no study \"%s\": depth, readout, conv, init or data", s->what);
+                        "no study \"%s\": depth, readout, conv, init, data or transfer", s->what);
     }
     return s->n_datasets == 1 || strcmp(s->what, "data") == 0
                ? DLS_OK
@@ -130,8 +130,108 @@ static dls_status train_variant(session *now, const dls_dataset *set, dls_error 
     return status;
 }
 
+/* ---- transfer against scratch ------------------------------------------------------------------
+ */
+
+/* Seconds and epoch at which the best loss so far was no more than `loss`; false: never. */
+static bool reached(const dls_train_course *course, double loss, double *seconds, int32_t *epoch)
+{
+    for (size_t i = 0; i < course->n; i++) {
+        if (course->epoch[i].best_loss <= loss) {
+            *seconds = course->start_s + course->epoch[i].seconds;
+            *epoch = course->epoch[i].epoch;
+            return true;
+        }
+    }
+    return false;
+}
+
+static dls_status print_tuned(const char *name, const char *how, double share,
+                              const dls_inspector *insp, const dls_dataset *set, size_t setting,
+                              const dls_train_study *s, const dls_train_course *course, double goal,
+                              dls_error *err)
+{
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
+    dls_predictor *predictor = NULL;
+    dls_judgement j;
+    DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
+    const dls_status status =
+        dls_judge(predictor, set, setting, dls_inspector_find(insp, name), DLS_SPLIT_TEST, &j, err);
+    dls_predictor_destroy(predictor);
+    DLS_TRY(status);
+    const dls_train_epoch *last = &course->epoch[course->n - 1];
+    double seconds = 0;
+    int32_t epoch = 0;
+    printf("%-22s %-9s %5.2f %9.5f %9.4f %9.4f %10.3f", name, how, share, last->best_loss,
+           j.table[DLS_WHO_INSPECTOR].by_range, j.table[DLS_WHO_INSPECTOR].iteration.by_range,
+           last->seconds / (double)course->n);
+    if (reached(course, goal, &seconds, &epoch)) {
+        printf(" %8d %8.1f\n", (int)epoch, seconds);
+    } else {
+        printf(" %8s %8s\n", "never", "");
+    }
+    fflush(stdout);
+    return DLS_OK;
+}
+
+/* One setting: from scratch with all graphs; tuned with all; both with the share asked for. */
+static dls_status transfer_one(session *now, const dls_dataset *set, size_t setting, dls_error *err)
+{
+    const dls_train_study *s = now->s;
+    const char *name = set->setting[setting].name;
+    double goal = 0;
+    for (int k = 0; k < 4; k++, now->done++) {
+        const bool scratch = k % 2 == 0;
+        const variant v = {.name = name};
+        dls_data_options data = s->data;
+        dls_arch arch = dls_arch_default();
+        dls_inspector *insp = NULL;
+        dls_train_course course = {0};
+        dls_train_options o = s->train;
+        data.share = k < 2 ? 1 : s->data.share;
+        o.progress = progress;
+        o.user = now;
+        now->v = &v;
+        DLS_TRY(dls_arch_parse(&arch, s->arch, err));
+        DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
+                        : dls_inspector_load(s->base, &insp, err));
+        dls_status status =
+            dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP, &data,
+                            &o, &course, err);
+        if (status == DLS_OK) {
+            goal = k == 0 ? course.epoch[course.n - 1].best_loss : goal;
+            status = print_tuned(name, scratch ? "scratch" : "transfer", data.share, insp, set,
+                                 setting, s, &course, goal, err);
+        }
+        dls_train_course_fini(&course);
+        dls_inspector_destroy(insp);
+        DLS_TRY(status);
+    }
+    return DLS_OK;
+}
+
+static dls_status transfer_study(const dls_train_study *s, dls_error *err)
+{
+    dls_dataset *set = NULL;
+    session now = {.s = s, .n = 4 * s->n_settings};
+    DLS_TRY(dls_dataset_load(s->dataset[0], s->settings, s->n_settings, &set, err));
+    printf("%-22s %-9s %5s %9s %9s %9s %10s %8s %8s\n", "setting", "from", "share", "val loss",
+           "test", "iter", "s an epoch", "epochs", "seconds");
+    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_status status = DLS_OK;
+    for (size_t i = 0; status == DLS_OK && i < set->n_settings; i++) {
+        status = transfer_one(&now, set, i, err);
+    }
+    dls_progress_stop(&now.bar);
+    dls_dataset_destroy(set);
+    return status;
+}
+
 dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
 {
+    if (strcmp(s->what, "transfer") == 0) {
+        return transfer_study(s, err);
+    }
     list l = {0};
     DLS_TRY(variants(s, &l, err));
     session now = {.s = s, .n = l.n};
@@ -142,7 +242,7 @@ dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
     for (; status == DLS_OK && now.done < l.n; now.done++) {
         dls_dataset *set = NULL;
         now.v = &l.v[now.done];
-        status = dls_dataset_load(now.v->dataset, &s->setting, 1, &set, err);
+        status = dls_dataset_load(now.v->dataset, s->settings, 1, &set, err);
         if (status == DLS_OK) {
             status = train_variant(&now, set, err);
         }

@@ -11,10 +11,12 @@
 #define DLS_STUDY_VARIANTS 32
 
 typedef struct dls_train_study {
-    const char *what;           /* "depth", "readout", "conv", "init", "data" */
+    const char *what;           /* "depth", "readout", "conv", "init", "data", "transfer" */
     const char *const *dataset; /* [n_datasets] */
     size_t n_datasets;
-    const char *setting;
+    const char *const *settings; /* [n_settings]; one, but for "transfer" */
+    size_t n_settings;
+    const char *base; /* "transfer": what is tuned */
     const char *arch; /* what the variants have in common */
     dls_fit_init init;
     dls_data_options data;
@@ -23,7 +25,9 @@ typedef struct dls_train_study {
     dls_ui_when when;
 } dls_train_study;
 
-/* Trains every variant and prints a table. EUSAGE: no such study. */
+/* Trains every variant and prints a table. Transfer: every setting from scratch and tuned from the
+ * base, with all training graphs and with data.share of them; epochs and seconds until the
+ * validation loss is that of the best of scratch with all. EUSAGE: no such study. */
 dls_status dls_train_study_run(const dls_train_study *s, dls_error *err) DLS_MUST_CHECK;
 
 #endif
