@@ -30,6 +30,9 @@ static inline int64_t dls_work_to_us(dls_work work)
 /* Microseconds until `work` is done at `rate` > 0, rounded up. */
 static inline int64_t dls_work_time_us(dls_work work, int64_t rate)
 {
+    if (rate == DLS_RATE_ONE) {
+        return work <= 0 ? 0 : dls_work_to_us(work); /* the same without a division of 128 bits */
+    }
     return work <= 0 ? 0 : (int64_t)((work + rate - 1) / rate);
 }
 

@@ -160,6 +160,12 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
+/* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
+static dls_work work_time(dls_work work, int64_t rate)
+{
+    return rate == DLS_RATE_ONE ? dls_work_to_us(work) : (work + rate - 1) / rate;
+}
+
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
 {
     const bool changed = rate != e->rate[job];
@@ -171,7 +177,7 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
         DLS_TRY(dls_job_split(e, job, err));
     }
     const dls_work progress_us =
-        rate > 0 ? progressed_before_us(e, job) + (e->work[job] + rate - 1) / rate : 0;
+        rate > 0 ? progressed_before_us(e, job) + work_time(e->work[job], rate) : 0;
     const dls_work end_us = e->anchor_us[job] + held_for(e, job, progress_us);
     if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
