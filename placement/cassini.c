@@ -89,7 +89,7 @@ static void score_link(const dls_cassini_link *link, sliced mine, double slice_s
 double dls_cassini_score(const dls_cassini_link *links, size_t n_links, const dls_pulse *mine,
                          double *shift_s)
 {
-    double score[2 * DLS_CASSINI_SLICES] = {1}, shortest_s = mine->period_s;
+    double score[DLS_CASSINI_SLICES] = {1}, shortest_s = mine->period_s;
     *shift_s = 0;
     for (size_t i = 0; i < n_links; i++) {
         for (int32_t j = 0; j < links[i].n; j++) {

@@ -22,7 +22,7 @@
 #define DLS_CASSINI_SLICES 24
 #define DLS_CASSINI_TICKS 480
 #define DLS_CASSINI_JOBS 16  /* on a link; of more the first count */
-#define DLS_CASSINI_LINKS 32 /* of a placement; likewise */
+#define DLS_CASSINI_LINKS 12 /* of a placement; likewise */
 
 typedef struct dls_pulse {
     double period_s, burst_s; /* > 0; burst_s <= period_s */

@@ -90,15 +90,21 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
     const dls_shape *shape = dls_place_candidates(r, &n);
     for (size_t i = 0; i < n; i++) {
         dls_forecast f;
-        if (!dls_place_forecast(r, r->job, &shape[i], &f) || !(f.remaining_s < least_s)) {
-            break; /* best first */
+        if (!dls_place_forecast(r, r->job, &shape[i], &f)) {
+            break;
         }
-        const int64_t wait_us = dls_traffic_wait_us(&c->traffic, index, &shape[i], r->now_us);
         /* What it has waited counts as well: nobody waits for longer than a better place saves. */
-        const double ends_s = (double)(waited_us + wait_us) / 1e6 + f.remaining_s;
+        const double spare_us = (least_s - f.remaining_s) * 1e6 - (double)waited_us;
+        const int64_t most_us = c->max_wait_us - waited_us;
+        const int64_t limit_us = spare_us < (double)most_us ? (int64_t)spare_us : most_us;
+        if (limit_us <= 0) {
+            break; /* the best come first */
+        }
+        const int64_t wait_us =
+            dls_traffic_wait_us(&c->traffic, index, &shape[i], r->now_us, limit_us);
         /* What is free now was among the ways, or cannot be had for another reason. */
-        if (wait_us > 0 && wait_us <= c->max_wait_us - waited_us && ends_s < least_s) {
-            least_s = ends_s;
+        if (wait_us > 0 && wait_us < limit_us) {
+            least_s = (double)(waited_us + wait_us) / 1e6 + f.remaining_s;
             retry_us = r->now_us + wait_us;
         }
     }

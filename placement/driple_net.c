@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#define RACKS 4 /* that are tried */
+
 static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
 
 typedef struct net {
@@ -64,8 +66,8 @@ static void consider(net *s, const dls_place_index *index, const dls_request *r,
         return;
     }
     const dls_shape shape = dls_grant_shape(trial, index, r->type);
-    if (!dls_place_forecast(r, r->job, &shape, &f)) {
-        return;
+    if (!dls_place_forecast(r, r->job, &shape, &f) || !(f.remaining_s < best->predicted_s)) {
+        return; /* a score of 1 would not make it the best */
     }
     const dls_pulse mine = dls_pulse_of(&f);
     double score = 1, shift_s = (double)NAN;
@@ -87,13 +89,14 @@ static way choose(net *s, const dls_place_index *index, const dls_request *r)
     if (!(best.predicted_s < (double)INFINITY) || s->choose.trial.n < 2) {
         return best;
     }
-    int32_t tried = -1;
-    for (int32_t f = dls_place_max_gpus(index, r->type); f >= 1; f--) {
+    int32_t last = -1, tried = 0;
+    for (int32_t f = dls_place_max_gpus(index, r->type); f >= 1 && tried < RACKS; f--) {
         int32_t nodes;
         const int32_t rack = dls_place_fullest_rack(index, r->type, f, &nodes);
-        if (rack >= 0 && rack != tried) {
+        if (rack >= 0 && rack != last) {
             consider(s, index, r, rack, &best);
-            tried = rack;
+            last = rack;
+            tried++;
         }
     }
     consider(s, index, r, -2, &best);

@@ -211,7 +211,7 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
  */
 
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
-                            int64_t now_us)
+                            int64_t now_us, int64_t limit_us)
 {
     const int32_t most = dls_place_max_gpus(index, want->type);
     const bool whole = want->n_nodes > 1;
@@ -230,7 +230,7 @@ int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const 
     const dls_by_end *end = t->end[want->type];
     const size_t n =
         t->n_end[want->type] < DLS_TRAFFIC_LOOK ? t->n_end[want->type] : DLS_TRAFFIC_LOOK;
-    for (size_t i = 0; i < n && wait_us == DLS_NEVER && end[i].end_us < DLS_NEVER; i++) {
+    for (size_t i = 0; i < n && wait_us == DLS_NEVER && end[i].end_us - now_us <= limit_us; i++) {
         const dls_runner *p = &t->runner[end[i].runner];
         for (size_t k = 0; k < p->n; k++) {
             const int32_t node = p->part[k].node, enough = whole ? most : want->gpus;

@@ -60,11 +60,12 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
 void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
 
 /* When, from now on, the shape will have become free if running jobs end as predicted and nothing
- * else starts: 0 now, DLS_NEVER if not within the next DLS_TRAFFIC_LOOK ends. One node: a node with
- * so many free GPUs; several: so many idle nodes. O(DLS_TRAFFIC_LOOK x nodes of a job). */
+ * else starts: 0 now, DLS_NEVER if not within limit_us or the next DLS_TRAFFIC_LOOK ends. One node:
+ * a node with so many free GPUs; several: so many idle nodes. O(DLS_TRAFFIC_LOOK x nodes of a job).
+ */
 #define DLS_TRAFFIC_LOOK 64
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
-                            int64_t now_us);
+                            int64_t now_us, int64_t limit_us);
 
 /* The links that a grant crosses and that other jobs send over, with their pulses; links of unknown
  * or unlimited capacity are left out. Returns how many. */

@@ -91,13 +91,15 @@ static void make_weights(const char *path, char *map, size_t size)
         used += (size_t)snprintf(map + used, size - used, "%s:8/%d=%s;", gpus[i % 5],
                                  (int)spread[i / 5], names[i]);
     }
-    tiny_inspector(path, setting, N_SETTINGS, "hidden=64 n_features=8", NULL, 24);
+    tiny_inspector(path, setting, N_SETTINGS, "hidden=64 n_features=15", NULL, 24);
 }
 
-static double inspector_us(const char *weights, const char *backend, int32_t threads)
+static double inspector_us(const char *weights, const char *hardware, const char *backend,
+                           int32_t threads)
 {
     static dls_asker a;
-    const dls_asker_params p = {.weights = weights, .backend = backend, .threads = threads};
+    const dls_asker_params p = {
+        .weights = weights, .backend = backend, .hardware_dir = hardware, .threads = threads};
     static dls_graph graph[GRAPHS];
     static dls_query query[GRAPHS * N_SETTINGS];
     static dls_profile profile[GRAPHS * N_SETTINGS];
@@ -106,7 +108,7 @@ static double inspector_us(const char *weights, const char *backend, int32_t thr
     for (int32_t i = 0; i < GRAPHS; i++) {
         const dls_zoo_input *input;
         TINY(dls_zoo_input_of(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_size()), &input, err));
-        x[i] = malloc((size_t)input->graph.n_nodes * 8 * sizeof **x);
+        x[i] = malloc((size_t)input->graph.n_nodes * (size_t)input->graph.n_features * sizeof **x);
         graph[i] = dls_zoo_input_at(&a.inputs, input, 1 + i, x[i]);
         for (int32_t s = 0; s < N_SETTINGS; s++) {
             query[i * N_SETTINGS + s] = (dls_query){i, s};
@@ -203,7 +205,7 @@ int main(int argc, char **argv)
     p.settings_map = map;
     p.hardware_dir = hardware;
     p.cache_path = cache;
-    const double us = inspector_us(weights, backend, threads);
+    const double us = inspector_us(weights, hardware, backend, threads);
     dls_foresight_destroy(pass(&p, n, "cold", us));
     dls_foresight *f = pass(&p, n, "warm", us);
     ask(f, n);

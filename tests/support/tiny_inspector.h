@@ -38,7 +38,7 @@ static inline void tiny_input_spec(dls_input_spec *spec, int32_t n_groups)
 {
     *spec = (dls_input_spec){
         .grouping = DLS_GROUPING_UNIFORM, .n_groups = n_groups, .seed = DLS_GROUPING_SEED};
-    TINY(dls_feature_spec_create(DLS_FEATURES_WORK, &spec->features, err));
+    TINY(dls_feature_spec_create(DLS_FEATURES_TOTAL, &spec->features, err));
     dls_opgraph *g[2];
     dls_grouping grouping[2];
     dls_grouped corpus[2];

@@ -30,7 +30,7 @@ static const tiny_setting settings[] = {
     {"2080Ti-w8-eth10", "RTX2080TI", "allreduce", "eth10", 0, 8, 2},
 };
 #define N_SETTINGS ((int32_t)(sizeof settings / sizeof settings[0]))
-#define ARCH "hidden=16 n_features=8"
+#define ARCH "hidden=16 n_features=15"
 
 static const world_group groups[] = {{"V100-32GB", 8, 4, 4, 10}, {"A100", 4, 8, 0, 100}};
 static const world_job jobs[] = {{"vgg16", 8, 32, 1000, 0},   {"resnet50", 8, 32, 1000, 0},
@@ -337,7 +337,7 @@ static void test_bad_weights(void **state)
     tiny_inspector(cache, settings, N_SETTINGS, ARCH, "{\"grouping\": 7}", 12);
     refused(&p, DLS_EINPUT, "");
     tiny_inspector(cache, settings, N_SETTINGS, "hidden=16 n_features=3", NULL, 12);
-    refused(&p, DLS_EPREDICTOR, "3 features, but their description has 8");
+    refused(&p, DLS_EPREDICTOR, "3 features, but their description has 15");
     tiny_inspector(cache, settings, 0, ARCH, NULL, 12);
     refused(&p, DLS_EPREDICTOR, "no settings");
     p.weights = weights;
