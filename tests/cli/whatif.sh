@@ -47,4 +47,8 @@ while read -r line; do
     expect 0 ${line#dlsim }
 done <doc.txt
 test "$(wc -l <doc.txt)" -ge 3 || fail "the documentation shows no command"
+
+# The study of docs/placement-study.md resolves.
+expect 0 sweep plan "$source/configs/studies/placement-predictors.cfg" --count
+says out.txt 200
 echo "$checks checks"
