@@ -168,7 +168,9 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         out[i].forecast.iteration_s = profile[i].iteration_s;
-        memcpy(out[i].forecast.metric, profile[i].metric, sizeof profile[i].metric);
+        for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
+            out[i].forecast.metric[k] = fmax(0, profile[i].metric[k]);
+        }
     }
     dls_free(x);
     dls_free(graph);
