@@ -498,11 +498,11 @@ void dls_foresight_get(const dls_foresight *f, int32_t job, const dls_shape *sha
     double distance;
     const int64_t at = r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
     if (at < 0) {
-        *out = (dls_forecast){.iteration_s = NAN,
-                              .remaining_s = NAN,
-                              .link_bps = NAN,
-                              .mem_bytes = NAN,
-                              .distance = NAN};
+        *out = (dls_forecast){.iteration_s = (double)NAN,
+                              .remaining_s = (double)NAN,
+                              .link_bps = (double)NAN,
+                              .mem_bytes = (double)NAN,
+                              .distance = (double)NAN};
         for (int k = 0; k < DLS_METRICS; k++) {
             out->metric[k] = (double)NAN;
         }

@@ -266,7 +266,7 @@ dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, si
                             (int)s->workers, (int)s->nodes, (int)question[i].batch);
         }
         out[i] = (dls_whatif_answer){
-            .forecast = {.remaining_s = NAN, .link_bps = NAN, .mem_bytes = NAN}};
+            .forecast = {.remaining_s = (double)NAN, .link_bps = (double)NAN, .mem_bytes = (double)NAN}};
         for (int k = 0; k < DLS_METRICS; k++) {
             out[i].forecast.metric[k] = (double)NAN;
         }

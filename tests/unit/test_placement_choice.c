@@ -117,7 +117,7 @@ static dls_request request(fixture *f, int32_t job, int32_t gpus, int32_t type)
                          .type = type,
                          .now_us = f->now_us,
                          .waiting_since_us = f->since_us,
-                         .tensor_skew = NAN,
+                         .tensor_skew = (double)NAN,
                          .know = &f->know,
                          .retry_us = &f->retry_us};
 }
@@ -175,7 +175,7 @@ static void test_tiresias(void **unused)
     assert_int_equal(f.grant.part[0].node, 0);
     assert_int_equal(f.grant.part[1].node, 2);
     assert_int_equal(f.grant.part[2].node, 1);
-    r.tensor_skew = NAN; /* nobody knows */
+    r.tensor_skew = (double)NAN; /* nobody knows */
     assert_true(place(&f, &r));
     assert_int_equal(f.grant.n, 1);
     end(&f);
