@@ -266,7 +266,7 @@ static void test_transfer(void **state)
 static void test_bad_labels(void **state)
 {
     (void)state;
-    static const double bad[] = {NAN, INFINITY, -1};
+    static const double bad[] = {(double)NAN, (double)INFINITY, -1};
     for (int i = 0; i < 3; i++) {
         toy t;
         toy_set(&t);
