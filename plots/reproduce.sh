@@ -66,10 +66,10 @@ sweep() {
 
 # The operator model's tables are found beside the program or in ./configs.
 cd "$root"
-for name in ${names:-$all}; do
+for figure in ${names:-$all}; do
     files=
     # shellcheck disable=SC1090
-    . "$here/$name.run"
+    . "$here/$figure.run"
     # shellcheck disable=SC2086
-    "$PYTHON" "$here/$name.py" $files -o "$WORK/.."
+    "$PYTHON" "$here/$figure.py" $files -o "$WORK/.."
 done

@@ -72,6 +72,26 @@ def averaged(series, column, edges_us):
     return np.diff(np.interp(edges_us, t, area)) / np.diff(edges_us)
 
 
+def markdown(path):
+    """The tables of a text in Markdown, as DataFrames of texts."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            lines = [[c.strip() for c in line.strip().strip("|").split("|")] if line.startswith("|") else None
+                     for line in f]
+    except UnicodeDecodeError:
+        raise BadInput(f"{path}: not a text") from None
+    tables, rows = [], []
+    for cells in [*lines, None]:
+        if cells is not None:
+            rows.append(cells)
+        elif len(rows) > 2:
+            tables.append(pd.DataFrame(rows[2:], columns=rows[0]))
+            rows = []
+    if not tables:
+        raise BadInput(f"{path}: no table")
+    return tables
+
+
 def command(work, parser):
     """Parse the command line, work(arguments), and tell what went wrong in one line."""
     arguments = parser.parse_args()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the figures of the inspector share, for their .run: graphs and labels of Driple's 14 settings,
+# training and its errors. Labels are simulated (docs/dataset.md).
+BASE=V100-P1w2-ho-PCIe
+if [ $small = 1 ]; then graphs=40 groups=8 epochs=3 patience=3; else graphs=102 groups=16 epochs=150 patience=150; fi
+folder=$WORK/driple-$graphs-$epochs
+mkdir -p "$folder"
+
+# dataset NAME OPTION...: $folder/NAME.h5, made once.
+dataset() {
+    name=$1
+    shift
+    [ -s "$folder/$name.h5" ] ||
+        "$DLSIM" dataset build --settings=paper --graphs=$graphs -q "$@" -o "$folder/$name.h5"
+}
+
+# inspector NAME DATASET SETTING OPTION...: an inspector for a setting, its curves, its errors on the
+# test split: NAME.h5, NAME.curves.h5, NAME.json.
+inspector() {
+    name=$1 data=$2 setting=$3
+    shift 3
+    [ -s "$folder/$name.h5" ] && [ -s "$folder/$name.curves.h5" ] ||
+        "$DLSIM" train --dataset="$folder/$data.h5" --setting="$setting" --epochs=$epochs --patience=$patience \
+            -q --progress=never "$@" --curves="$folder/$name.curves.h5" -o "$folder/$name.h5"
+    [ -s "$folder/$name.json" ] || {
+        "$DLSIM" evaluate --weights="$folder/$name.h5" --dataset="$folder/$data.h5" --setting="$setting" --json \
+            >"$folder/$name.json.part"
+        mv "$folder/$name.json.part" "$folder/$name.json"
+    }
+}

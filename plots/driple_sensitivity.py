@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How bursts and pauses depend on the workload and on the setting.
+
+Yang et al., POMACS 2022, section 3: 14 settings, labels simulated here."""
+
+import numpy as np
+import pandas as pd
+
+import style
+from results import open_hdf5, text
+from style import plt
+
+# Columns of a label (docs/dataset-files.md).
+METRICS = {"GPU pause (s)": 3, "GPU burst (s)": 4, "GPU burst (%)": 5,
+           "received, pause (s)": 6, "received, burst (s)": 7, "received, burst (GB/s)": 8}
+SCALE = {"GPU burst (%)": 100, "received, burst (GB/s)": 1e-9}
+SETTING = "V100-P1w2-ho-PCIe"
+MODEL = "resnet56"  # of the published study; else the model with most graphs
+
+
+def labels(f):
+    """A row per (setting, graph): model, family, setting, metrics."""
+    model, family = ([text(t) for t in f[f"graphs/{c}"][:]] for c in ("model", "family"))
+    rows = []
+    for name in (text(t) for t in f["setting_names"][:]):
+        group = f[f"settings/{name}"]
+        for graph, label in zip(group["graph"][:], group["label"][:]):
+            rows.append([name, model[graph], family[graph], *(label[c] for c in METRICS.values())])
+    table = pd.DataFrame(rows, columns=["setting", "model", "family", *METRICS])
+    for metric, factor in SCALE.items():
+        table[metric] *= factor
+    return table
+
+
+def boxes(axes, groups, colour):
+    names = [n for n, _ in groups]
+    for ax, metric in zip(axes, METRICS):
+        values = [t[metric].to_numpy(float) for _, t in groups]
+        ax.boxplot(values, widths=0.6, showfliers=False, patch_artist=True, medianprops={"color": "black"},
+                   boxprops={"facecolor": colour, "alpha": 0.5, "linewidth": 0.5}, whiskerprops={"linewidth": 0.5},
+                   capprops={"linewidth": 0.5})
+        ax.set_title(metric, pad=3)
+        if "(s)" in metric and min(v.min() for v in values) > 0:
+            ax.set_yscale("log")
+        ax.set_xticks(np.arange(1, len(names) + 1), names, rotation=90, fontsize=5)
+        ax.tick_params(axis="y", labelsize=6)
+        ax.grid(axis="x", visible=False)
+
+
+def spread(table, by, metric):
+    """Mean over the groups of the standard deviation over the mean."""
+    g = table.groupby(by)[metric]
+    return (g.std() / g.mean()).mean()
+
+
+def draw(paths, folder):
+    with open_hdf5(paths[0], "dlsim-dataset", "a dataset of dlsim") as f:
+        table = labels(f)
+    settings = list(dict.fromkeys(table.setting))
+    setting = SETTING if SETTING in settings else settings[0]
+    models = table.model.value_counts()
+    model = next((m for m in models.index if m.startswith(MODEL)), models.index[0])
+    fig, axes = plt.subplots(2, len(METRICS), figsize=(style.PAGE, 4.2), layout="constrained")
+    boxes(axes[0], list(table[table.setting == setting].groupby("family")), style.COLOURS[0])
+    boxes(axes[1], [(s, table[(table.setting == s) & (table.model == model)]) for s in settings], style.COLOURS[1])
+    axes[0][0].set_ylabel(f"families of models\nin {setting}")
+    axes[1][0].set_ylabel(f"{model}\nin each setting")
+    style.save(fig, folder, "driple_sensitivity")
+    for metric, of_workload, of_setting in (("GPU burst (%)", "most", "-"), ("GPU burst (s)", "-", "changes"),
+                                            ("GPU pause (s)", "-", "changes"),
+                                            ("received, burst (GB/s)", "most", "-")):
+        style.row(f"{metric}: spread over mean among workloads; among settings", f"{of_workload}; {of_setting}",
+                  f"{spread(table, 'setting', metric):.2f}; {spread(table, 'model', metric):.2f}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(style.main(draw, __doc__, "a dataset"))

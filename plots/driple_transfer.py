@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Error and training time of inspectors by setting, with and without transfer.
+
+Yang et al., POMACS 2022, section 5: from scratch, or tuned from the inspector of V100-P1w2-ho-PCIe."""
+
+import os
+
+import numpy as np
+
+import style
+from driple_common import errors, seconds
+from style import plt
+
+
+def draw(paths, folder):
+    result = {}
+    for path in paths:
+        how, setting = os.path.splitext(os.path.basename(path))[0].split("-", 1)
+        entry = errors(path)
+        result.setdefault(setting, {})[how] = (entry["inspector"]["nrmse"], seconds(path), entry["mean"]["nrmse"],
+                                               entry["noise_floor"]["nrmse"])
+    both = {s: r for s, r in result.items() if {"scratch", "transfer"} <= set(r)}
+    if not both:
+        raise style.BadInput(f"{paths[0]}: no setting with and without transfer")
+    names = list(both)
+    value = {how: np.array([both[s][how][:2] for s in names]) for how in ("scratch", "transfer")}
+    x = np.arange(len(names))
+
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(style.PAGE, 3.6), sharex=True, layout="constrained")
+    for i, (how, label) in enumerate((("scratch", "from scratch"), ("transfer", "transferred"))):
+        top.bar(x + 0.38 * (i - 0.5), value[how][:, 0], 0.36, label=label)
+    top.plot(x, [both[s]["scratch"][2] for s in names], "k_", markersize=14, label="mean of the training graphs")
+    top.plot(x, [both[s]["scratch"][3] for s in names], "_", color="#888888", markersize=14, label="noise of the labels")
+    top.set(ylabel="NRMSE", ylim=(0, None))
+    top.legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    ratio = value["scratch"][:, 1] / value["transfer"][:, 1]
+    bars = bottom.bar(x, ratio, 0.5, color=style.COLOURS[2])
+    bottom.bar_label(bars, fmt="%.1f", fontsize=6, padding=1)
+    bottom.axhline(1, color="black", linewidth=0.8)
+    bottom.set(ylabel="training time,\nscratch / transfer", ylim=(0, 1.15 * max(ratio.max(), 1)))
+    bottom.set_xticks(x, names, rotation=35, ha="right", rotation_mode="anchor")
+    for ax in (top, bottom):
+        ax.grid(axis="x", visible=False)
+    style.save(fig, folder, "driple_transfer")
+    nrmse = {how: v[:, 0].mean() for how, v in value.items()}
+    style.row(f"NRMSE, mean of {len(names)} settings: from scratch; transferred", "similar or lower",
+              f"{nrmse['scratch']:.3f}; {nrmse['transfer']:.3f}")
+    style.row("training time, from scratch over transferred", "7.3", f"{ratio.mean():.1f}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(style.main(draw, __doc__, "errors: scratch-SETTING.json, transfer-SETTING.json"))
