@@ -34,18 +34,17 @@ def labels(f):
 
 
 def boxes(axes, groups, colour):
-    names = [n for n, _ in groups]
+    """A column per metric, a line per group."""
     for ax, metric in zip(axes, METRICS):
         values = [t[metric].to_numpy(float) for _, t in groups]
-        ax.boxplot(values, widths=0.6, showfliers=False, patch_artist=True, medianprops={"color": "black"},
-                   boxprops={"facecolor": colour, "alpha": 0.5, "linewidth": 0.5}, whiskerprops={"linewidth": 0.5},
-                   capprops={"linewidth": 0.5})
-        ax.set_title(metric, pad=3)
+        ax.boxplot(values, vert=False, widths=0.6, showfliers=False, patch_artist=True,
+                   medianprops={"color": "black"}, boxprops={"facecolor": colour, "alpha": 0.5, "linewidth": 0.5},
+                   whiskerprops={"linewidth": 0.5}, capprops={"linewidth": 0.5})
         if "(s)" in metric and min(v.min() for v in values) > 0:
-            ax.set_yscale("log")
-        ax.set_xticks(np.arange(1, len(names) + 1), names, rotation=90, fontsize=5)
-        ax.tick_params(axis="y", labelsize=6)
-        ax.grid(axis="x", visible=False)
+            ax.set_xscale("log")
+        ax.set_yticks(np.arange(1, len(groups) + 1), [n for n, _ in groups], fontsize=6)
+        ax.tick_params(axis="x", labelsize=6)
+        ax.grid(axis="y", visible=False)
 
 
 def spread(table, by, metric):
@@ -61,11 +60,15 @@ def draw(paths, folder):
     setting = SETTING if SETTING in settings else settings[0]
     models = table.model.value_counts()
     model = next((m for m in models.index if m.startswith(MODEL)), models.index[0])
-    fig, axes = plt.subplots(2, len(METRICS), figsize=(style.PAGE, 4.2), layout="constrained")
+    fig, axes = plt.subplots(2, len(METRICS), figsize=(style.PAGE, 4.6), sharey="row", layout="constrained")
     boxes(axes[0], list(table[table.setting == setting].groupby("family")), style.COLOURS[0])
     boxes(axes[1], [(s, table[(table.setting == s) & (table.model == model)]) for s in settings], style.COLOURS[1])
+    for row in axes:
+        row[0].invert_yaxis()  # shared by the row
+    for ax, metric in zip(axes[0], METRICS):
+        ax.set_title(metric.replace(", ", "\n").replace("GPU ", "GPU\n"), pad=3)
     axes[0][0].set_ylabel(f"families of models\nin {setting}")
-    axes[1][0].set_ylabel(f"{model}\nin each setting")
+    axes[1][0].set_ylabel(f"{model} in each setting")
     style.save(fig, folder, "driple_sensitivity")
     for metric, of_workload, of_setting in (("GPU burst (%)", "most", "-"), ("GPU burst (s)", "-", "changes"),
                                             ("GPU pause (s)", "-", "changes"),

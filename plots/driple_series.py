@@ -23,6 +23,8 @@ def wave(cell):
         raise BadInput(f"not a burst and a pause: {cell}")
     burst, burst_s, pause, pause_s = (float(m[i]) for i in (1, 3, 4, 6))
     edges, values = [0.0], []
+    if pause_s == 0:  # a burst without an end, not bursts side by side
+        burst_s = SPAN_S
     while edges[-1] < SPAN_S:
         edges += [edges[-1] + burst_s, edges[-1] + burst_s + pause_s]
         values += [burst, pause]

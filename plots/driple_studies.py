@@ -13,7 +13,7 @@ from driple_common import errors
 from style import plt
 
 # Study: title, what the base has, what the paper finds.
-STUDIES = {"grouping": ("grouping", "uniform", "proportional better"),
+STUDIES = {"grouping": ("groups", "16", "grouping better than none"),
            "conv": ("convolution", "gcn", "gcn best of gcn, gin, mpnn, gat"),
            "depth": ("layers (N groups)", "Nover2", "N/2 best"), "pool": ("readout", "set2set", "set2set best")}
 

@@ -17,6 +17,14 @@ figures=$(awk '{print $1}' out.txt)
 
 # NAME, the file that it draws, what of it is changed.
 cat >cases.txt <<'END'
+cost                 cost-small/cost.h5                                  points/positions_per_event
+deletepop            operators.md                                        ()(\d+\.\d+)(?= \| [+-]\d+\.\d \|)
+driple_sensitivity   driple-40-3/uniform.h5                              settings/V100-P1w2-ho-PCIe/label
+driple_series        facts1.md                                           ( MB/s, )(0\.\d+)
+driple_studies       driple-40-3/base.json                               ("nrmse": )(0\.\d+)
+driple_transfer      driple-40-3/scratch-2080Ti-P1w2-ho-PCIe.json        ("nrmse": )(0\.\d+)
+placement            placement-small/placement.h5                        points/jct_mean_s
+prediction_error     placement-small/placement.h5                        points/jct_mean_s
 tiresias_category    tiresias-small/tiresias.h5                          runs/*/jobs/end_us
 tiresias_example     tiresias_example-small/tiresias_example.h5          runs/*/allocations/end_us
 tiresias_jct         tiresias-small/tiresias.h5                          runs/*/jobs/end_us

@@ -8,6 +8,7 @@ file of something else an error."""
 
 import contextlib
 import fnmatch
+import glob
 import importlib
 import io
 import os
@@ -56,19 +57,32 @@ def bytes_of(folder, name):
     return out
 
 
+def wanted(name, folder, first):
+    """The files of figures that draw many, in the order of plots/NAME.run."""
+    names = {"driple_transfer": ["scratch-*.json", "transfer-*.json"],
+             "driple_studies": ["base.json", "study-conv-*.json", "study-pool-*.json"]}[name]
+    files = [p for n in names for p in sorted(glob.glob(os.path.join(folder, n)))]
+    assert first in files
+    return files
+
+
 def check(name, path, what, folder):
     figure = importlib.import_module(name)
     pixels = matplotlib.image.imread(os.path.join(drawn, f"{name}.png"))[:, :, :3]
     inked = np.mean(np.any(pixels < 0.9, axis=2))
     assert pixels.std() > 0.03 and 0.005 < inked < 0.7, f"{name} is blank or smeared: {inked:.1%} inked"
     first = bytes_of(drawn, name)
-    copy = os.path.join(folder, os.path.basename(path))
+    # What lies beside it belongs to it: the curves of a training, the errors of other inspectors.
+    beside = os.path.join(folder, name)
+    shutil.copytree(os.path.dirname(path), beside) if path.endswith(".json") else os.makedirs(beside)
+    copy = os.path.join(beside, os.path.basename(path))
     shutil.copy(path, copy)
-    figure.draw([copy], folder)
+    files = [copy] if not path.endswith(".json") else wanted(name, beside, copy)
+    figure.draw(files, folder)
     assert bytes_of(folder, name) == first, f"{name} differs from one time to the next"
     change(copy, what)
     endings, style.ENDINGS = style.ENDINGS, ("png",)
-    figure.draw([copy], folder)
+    figure.draw(files, folder)
     style.ENDINGS = endings
     assert bytes_of(folder, name)[0] != first[0], f"{name} shows nothing of {what}"
     with open(copy, "w") as f:

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the figures of the placement study share."""
+
+import numpy as np
+
+import style
+
+
+def gains(path):
+    """The sweep's points with `gain`: mean JCT under random placement over that of the point, same seed."""
+    with style.open_results(path) as f:
+        table = style.points(f)
+    table = table.rename(columns={"placement.name": "placement", "predictor.source": "source",
+                                  "predictor.sigma": "sigma"})
+    random = table[table.placement == "random"].set_index("replica").jct_mean_s
+    if random.empty:
+        raise style.BadInput(f"{path}: no run of random to compare with")
+    table["gain"] = table.replica.map(random) / table.jct_mean_s
+    return table
+
+
+def interval(values):
+    """Half of a 95 % confidence interval of the mean, from Student's t."""
+    n = len(values)
+    t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}.get(n, 2.26 if n >= 10 else 2.57)
+    return t * np.std(values, ddof=1) / np.sqrt(n) if n > 1 else 0.0
