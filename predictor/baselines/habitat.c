@@ -27,6 +27,9 @@ double dls_habitat_step_s(const dls_workload *w, const dls_hw_gpu *from, const d
         const double elements = k->repeats * (batch * k->moved + k->moved_once);
         const double flops = k->repeats * batch * k->flops;
         const double there = fmax(flops / from_rate, from_element * elements / from->mem_bps);
+        if (!(there > 0)) {
+            continue; /* no work, and no intensity either */
+        }
         const double intensity = flops / (to_element * elements), ridge = to_rate / to->mem_bps;
         const double g = intensity <= ridge ? 1 - 0.5 * intensity / ridge : 0.5 * ridge / intensity;
         before += there;

@@ -4,6 +4,7 @@
  */
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/evaluate_baselines.h"
 #include "cli/ui.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/judge.h"
@@ -25,6 +26,9 @@ static const char help[] =
     "      --as=NAME           predict all of them as this setting of the file, or \"base\"\n"
     "      --split=test|val|train   (test)\n"
     "      --metrics           the errors of every metric\n"
+    "      --baselines         the step time beside Paleo's and, if the dataset has V100-w1,\n"
+    "                          Habitat's scaling of that\n"
+    "      --hardware=DIR      folder of gpus.cfg, links.cfg and operator.cfg\n"
     "      --json              all numbers as JSON\n"
     "      --threads=N         (one per core)\n"
     "  -h, --help              show this and leave\n"
@@ -34,17 +38,18 @@ static const char help[] =
     "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n";
 
 typedef struct request {
-    const char *weights, *dataset, *as;
+    const char *weights, *dataset, *as, *hardware;
     const char *setting[SETTINGS_MAX];
     size_t n_settings;
     dls_split split;
-    bool json, metrics;
+    bool json, metrics, baselines;
     int32_t threads;
 } request;
 
 typedef struct judged {
     const char *name;
     dls_judgement j;
+    dls_baseline_errors other; /* --baselines */
 } judged;
 
 typedef struct session {
@@ -53,6 +58,7 @@ typedef struct session {
     dls_dataset *set;
     dls_predictor *predictor;
     judged *result; /* [SETTINGS_MAX] */
+    dls_baselines baselines;
     size_t n;
 } session;
 
@@ -70,7 +76,10 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
     }
     judged *result = &s->result[s->n++];
     result->name = name;
-    return dls_judge(s->predictor, s->set, setting, as, s->req->split, &result->j, err);
+    DLS_TRY(dls_judge(s->predictor, s->set, setting, as, s->req->split, &result->j, err));
+    return s->req->baselines
+               ? dls_baselines_judge(&s->baselines, setting, s->req->split, &result->other, err)
+               : DLS_OK;
 }
 
 static dls_status judge_all(session *s, dls_error *err)
@@ -82,6 +91,9 @@ static dls_status judge_all(session *s, dls_error *err)
                              &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
+    if (req->baselines) {
+        DLS_TRY(dls_baselines_open(s->set, req->hardware, &s->baselines, err));
+    }
     for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
         DLS_TRY(judge(s, i, err));
     }
@@ -129,6 +141,12 @@ static void print_json(const session *s)
             printf(",\n   \"operator_model_iteration\": ");
             json_column(&j->model);
         }
+        if (s->req->baselines) {
+            printf(",\n   \"paleo_iteration\": ");
+            json_column(&s->result[i].other.paleo);
+            printf(",\n   \"habitat_iteration\": ");
+            json_column(&s->result[i].other.habitat);
+        }
         putchar('}');
     }
     printf("\n]}\n");
@@ -167,8 +185,29 @@ static void print_average(const session *s)
            sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
 }
 
+/* The step time alone, by range and in percent. */
+static void print_baselines(const session *s)
+{
+    printf("%-22s %4s %16s %16s %16s %16s\n", "step time", "n", "inspector", "operator model",
+           "paleo", "habitat");
+    for (size_t i = 0; i < s->n; i++) {
+        const judged *r = &s->result[i];
+        const dls_column_error *e[] = {&r->j.table[DLS_WHO_INSPECTOR].iteration, &r->j.model,
+                                       &r->other.paleo, &r->other.habitat};
+        printf("%-22s %4zu", r->name, r->j.table[0].n);
+        for (int k = 0; k < 4; k++) {
+            printf(" %8.4f %6.1f%%", e[k]->by_range, e[k]->percent);
+        }
+        putchar('\n');
+    }
+}
+
 static void print_text(const session *s)
 {
+    if (s->req->baselines) {
+        print_baselines(s);
+        return;
+    }
     printf("%-22s %4s %9s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
            "nearest", "mean", "iter", "floor", "nearest", "operat.");
     for (size_t i = 0; i < s->n; i++) {
@@ -198,6 +237,7 @@ static int evaluate(const request *req)
     } else if (status == DLS_OK) {
         print_text(&s);
     }
+    dls_baselines_close(&s.baselines);
     dls_predictor_destroy(s.predictor);
     dls_inspector_destroy(s.insp);
     dls_dataset_destroy(s.set);
@@ -207,7 +247,7 @@ static int evaluate(const request *req)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { OPT_WEIGHTS = 256, OPT_DATASET, OPT_SETTING, OPT_AS, OPT_SPLIT, OPT_THREADS };
+enum { OPT_WEIGHTS = 256, OPT_DATASET, OPT_SETTING, OPT_AS, OPT_SPLIT, OPT_THREADS, OPT_HARDWARE };
 
 static bool take(int opt, request *req)
 {
@@ -244,6 +284,12 @@ static bool take(int opt, request *req)
         }
         req->threads = (int32_t)n;
         return true;
+    case OPT_HARDWARE:
+        req->hardware = optarg;
+        return true;
+    case 'b':
+        req->baselines = true;
+        return true;
     case 'm':
         req->metrics = true;
         return true;
@@ -263,6 +309,8 @@ int dls_cmd_evaluate(int argc, char **argv)
                                           {"as", required_argument, NULL, OPT_AS},
                                           {"split", required_argument, NULL, OPT_SPLIT},
                                           {"threads", required_argument, NULL, OPT_THREADS},
+                                          {"hardware", required_argument, NULL, OPT_HARDWARE},
+                                          {"baselines", no_argument, NULL, 'b'},
                                           {"metrics", no_argument, NULL, 'm'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},

@@ -70,6 +70,15 @@ says out.txt "average"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$second --metrics --split=val
 says out.txt "gpu_mem_peak"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
+expect 0 evaluate --weights=all.h5 --dataset=d.h5 --baselines --hardware="$source/configs/hardware"
+says out.txt "paleo"
+test "$(wc -l <out.txt)" -eq 3 || fail "--baselines: $(cat out.txt)"
+expect 0 dataset build -o v100.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+    --hardware="$source/configs/hardware" --setting=$first --settings=all --setting=V100-w1 -q
+expect 0 evaluate --weights=base.h5 --dataset=v100.h5 --setting=$first --setting=V100-w1 --as=$first \
+    --baselines --hardware="$source/configs/hardware"
+! grep -qi nan out.txt || fail "--baselines: $(cat out.txt)"
+grep '^V100-w1 ' out.txt | awk '{ exit !($9 == 0) }' || fail "Habitat from a V100 to a V100: $(cat out.txt)"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --json
 if command -v python3 >/dev/null; then
     python3 - out.txt <<'EOF' || fail "evaluate --json"
