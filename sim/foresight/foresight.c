@@ -533,7 +533,7 @@ int64_t dls_foresight_estimate_us(const dls_foresight *f, int32_t job)
     dls_forecast forecast;
     dls_foresight_get(f, job, best, work_us, &forecast);
     const double us = forecast.remaining_s * 1e6;
-    return us < 9e18 ? (int64_t)us : INT64_MAX / 2;
+    return us < 9e18 ? (int64_t)(us + 0.5) : INT64_MAX / 2;
 }
 
 dls_foresight_stats dls_foresight_about(const dls_foresight *f)

@@ -190,7 +190,8 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* progress.c */
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job);
 dls_work dls_job_work_left(const dls_engine *e, int32_t job);
-/* Run time left at the job's present rate; waiting: at its last one. */
+/* Run time left as policies are to believe it. Known: at the job's present rate; waiting: at its last
+ * one. Predicted: what it has not yet executed of the prediction, at least 1. */
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
 /* Time that a job progresses in the first held_us after it is restored: checkpoints stop it. */
 int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us);

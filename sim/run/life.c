@@ -31,7 +31,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
     /* Keys of remaining service, and what they are raised by as time passes, must fit. */
     if (s->ageing == DLS_AGE_SERVICE &&
-        e->now_us + e->duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
+        e->now_us + e->view.duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
         return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
                         job);
     }

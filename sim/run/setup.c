@@ -558,6 +558,9 @@ static dls_status build(dls_engine *e, dls_error *err)
     if (p->sched->init) {
         DLS_TRY(p->sched->init(e->sched_state, &e->view, p->sched_values, err));
     }
+    if (p->estimates_advised) {
+        e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */
+    }
     DLS_TRY(find_infeasible(e, err));
     DLS_TRY(dls_churn_create(e, err));
     if (p->checkpoint_period_us > 0) {

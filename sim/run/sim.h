@@ -36,7 +36,8 @@ typedef struct dls_sim_params {
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */
-    bool estimates_advised; /* estimate_us of every job is what `advice` says */
+    bool estimates_advised; /* estimate_us of every job is what `advice` says, and so is what policies
+                               that know run times know of them (dls_view) */
     bool audit;           /* check every invariant after every event (slow) */
     bool want_allocs, want_series;
     /* Polled now and then; true: finish the current event and return with record->complete false.

@@ -51,6 +51,25 @@ grep -o '"digest": "[^"]*"' out.txt >first.txt
 expect 0 $base $world --scheduler=easy --set scheduler.estimates=predictor --predictions=replay:said.txt --json
 grep -o '"digest": "[^"]*"' out.txt | cmp - first.txt || fail "replayed predictions give another run"
 
+# Where run times are those of the trace, a predictor is right, and what it says is as good as knowing.
+many="run -q --config=configs/quickstart.cfg --trace=traces/samples/philly_like_5000.csv --json"
+for scheduler in srtf srsf easy; do
+    # shellcheck disable=SC2086
+    expect 0 $many --scheduler=$scheduler
+    grep -o '"digest": "[^"]*"' out.txt >first.txt
+    # shellcheck disable=SC2086
+    expect 0 $many --scheduler=$scheduler --predictor=noisy --set scheduler.estimates=predictor
+    grep -o '"digest": "[^"]*"' out.txt | cmp - first.txt || fail "$scheduler: a right prediction gives another run"
+done
+# In a world it may be wrong, and then the order is another.
+for sigma in 0 1; do
+    # shellcheck disable=SC2086
+    expect 0 $many --scheduler=srtf --set perf.model=operator --set trace.assign=tiresias --predictor=noisy \
+        --set scheduler.estimates=predictor --set predictor.sigma=$sigma
+    grep -o '"digest": "[^"]*"' out.txt >sigma$sigma.txt
+done
+! cmp -s sigma0.txt sigma1.txt || fail "srtf does not hear the predictor"
+
 # What does not fit.
 refuse()
 {

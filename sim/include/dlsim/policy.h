@@ -75,7 +75,9 @@ typedef struct dls_view {
     int32_t n_jobs;
     const int32_t *gpus;           /* gang size */
     const int64_t *submit_us;
-    const int64_t *duration_us;    /* true run time at the reference rate: for policies that know it */
+    const int64_t *duration_us;    /* run time at the reference rate, for policies that know it: true; or
+                                      estimate_us if run times are to come from a predictor, but in
+                                      `init`, where it is what a history of such jobs would show */
     const int64_t *estimate_us;    /* predicted run time, for those that do not; never absent */
     const int64_t *first_start_us; /* -1: never started */
     const int64_t *since_us;       /* when the job got its present state */
@@ -91,8 +93,9 @@ typedef struct dls_view {
 
 /* Seconds of service are time spent running, without restoring; x GPUs = attained service. */
 DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
-/* Run time left (true, for policies that know it): at the rate at which the job progresses now, or did
- * when it last held GPUs; at the reference rate before its first start. */
+/* Run time left, for policies that know it: at the rate at which the job progresses now, or did when it
+ * last held GPUs; at the reference rate before its first start. If run times come from a predictor: the
+ * predicted one less what has been executed and not lost, at least 1. */
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* When the checkpoint that a running job is taking will be written; now if it is taking none. */
 DLS_API int64_t dls_view_saved_us(const dls_view *view, int32_t job);
@@ -127,7 +130,8 @@ typedef enum dls_job_event {
     DLS_EVENT_PREEMPTED, /* lost them */
     DLS_EVENT_DUE,       /* wake_us, stale_us or turn_us has come */
     DLS_EVENT_SETTLE,    /* the pass that was to come is over */
-    DLS_EVENT_RATE       /* it progresses at another rate; asked only where keys age */
+    DLS_EVENT_RATE       /* it progresses at another rate; asked only where keys age, and not if run
+                            times come from a predictor, which do not follow the rate */
 } dls_job_event;
 
 /* Who is taken when the jobs are looked at in order. */
