@@ -137,9 +137,10 @@ static dls_status train_one(session *s, size_t setting, dls_error *err)
     if (!req->quiet && course->n) {
         const dls_train_epoch *last = &course->epoch[course->n - 1];
         char time[32];
-        fprintf(stderr, "%s: %zu epochs, best validation loss %.6g in epoch %d, %s\n", name,
-                course->n, last->best_loss, (int)last->best_epoch,
-                dls_ui_duration(course->start_s + last->seconds, time, sizeof time));
+        fprintf(stderr, "%s: %zu epochs, best validation loss %.6g in epoch %d, %s, %.0f MB\n",
+                name, course->n, last->best_loss, (int)last->best_epoch,
+                dls_ui_duration(course->start_s + last->seconds, time, sizeof time),
+                1e-6 * (double)course->bytes);
     }
     return DLS_OK;
 }
