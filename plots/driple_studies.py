@@ -32,17 +32,20 @@ def draw(paths, folder):
     shown = [s for s in STUDIES if s in results]
     fig, axes = plt.subplots(1, len(shown), figsize=(style.PAGE, 2.2), sharey=True, layout="constrained",
                              squeeze=False, width_ratios=[1 + len(results[s]) for s in shown])
+    top = min(4 * base, 1.2 * max(max(results[s].values()) for s in shown))
     for ax, study in zip(axes[0], shown):
         title, usual, published = STUDIES[study]
         values = {usual: base, **results[study]}
-        bars = ax.bar(np.arange(len(values)), values.values(), 0.7,
-                      color=[style.COLOURS[1 if n == usual else 0] for n in values])
-        ax.bar_label(bars, fmt="%.3f", fontsize=5.5, padding=1)
+        ax.bar(np.arange(len(values)), values.values(), 0.7,
+               color=[style.COLOURS[1 if n == usual else 0] for n in values])
+        for x, v in enumerate(values.values()):  # on bars that go through the top, below it
+            ax.text(x, min(v, 0.94 * top), f"{v:.3g}", ha="center", va="bottom", fontsize=6,
+                    color="white" if v > 0.94 * top else "black")
         ax.set_title(title)
         ax.set_xticks(np.arange(len(values)), [n.replace("over", "/") for n in values], rotation=40, ha="right",
                       rotation_mode="anchor")
         ax.grid(axis="x", visible=False)
-        ax.margins(y=0.15)
+        ax.set_ylim(0, top)
         style.row(f"NRMSE by {title}", published, ", ".join(f"{n} {v:.3f}" for n, v in values.items()))
     axes[0][0].set_ylabel("NRMSE")
     style.save(fig, folder, "driple_studies")

@@ -71,5 +71,6 @@ for figure in ${names:-$all}; do
     # shellcheck disable=SC1090
     . "$here/$figure.run"
     # shellcheck disable=SC2086
-    "$PYTHON" "$here/$figure.py" $files -o "$WORK/.."
+    "$PYTHON" "$here/$figure.py" $files -o "$WORK/.." >"$WORK/$figure.md"
+    cat "$WORK/$figure.md"
 done
