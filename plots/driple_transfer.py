@@ -13,11 +13,22 @@ from driple_common import errors, seconds
 from style import plt
 
 
+# Of the published case studies: average percentage error.
+RESOURCES = {"gpu_": ("GPU", 11), "gpu_mem_": ("GPU memory", 9), "net_tx_": ("sent", 17), "net_rx_": ("received", 15)}
+
+
+def percent(inspector, resource):
+    """Mean percentage error of a resource's three metrics."""
+    return np.mean([inspector[resource + m]["percent"] for m in ("idle", "active", "peak")])
+
+
 def draw(paths, folder):
-    result = {}
+    result, tuned = {}, []
     for path in paths:
         how, setting = os.path.splitext(os.path.basename(path))[0].split("-", 1)
         entry = errors(path)
+        if how == "transfer":
+            tuned.append(entry["inspector"])
         result.setdefault(setting, {})[how] = (entry["inspector"]["nrmse"], seconds(path), entry["mean"]["nrmse"],
                                                entry["noise_floor"]["nrmse"])
     both = {s: r for s, r in result.items() if {"scratch", "transfer"} <= set(r)}
@@ -46,6 +57,9 @@ def draw(paths, folder):
     nrmse = {how: v[:, 0].mean() for how, v in value.items()}
     style.row(f"NRMSE, mean of {len(names)} settings: from scratch; transferred", "similar or lower",
               f"{nrmse['scratch']:.3f}; {nrmse['transfer']:.3f}")
+    for resource, (name, published) in RESOURCES.items():
+        style.row(f"percentage error of {name}, transferred, mean over test graphs and settings",
+                  f"{published} (three case studies)", f"{np.mean([percent(t, resource) for t in tuned]):.0f}")
     style.row("training time, from scratch over transferred", "7.3", f"{ratio.mean():.1f}")
 
 
