@@ -58,11 +58,8 @@ char *dls_strdup(const char *s)
     return copy ? memcpy(copy, s, n) : NULL;
 }
 
-dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size, dls_error *err)
+dls_status dls_grow_more(void *p, size_t *cap, size_t need, size_t size, dls_error *err)
 {
-    if (need <= *cap) {
-        return DLS_OK;
-    }
     size_t n = *cap ? *cap : 16;
     while (n < need) {
         if (n > SIZE_MAX / 2 / size) {

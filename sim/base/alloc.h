@@ -25,7 +25,15 @@ char *dls_strdup(const char *s);
 
 /* Grow *p, an array of elements of `size` bytes with room for *cap, to hold `need`: doubling, so
  * appending is O(1) amortised. On failure *p and *cap are as before. */
-dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size, dls_error *err) DLS_MUST_CHECK;
+static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size,
+                                  dls_error *err) DLS_MUST_CHECK;
+
+/* What dls_grow does where there is no room: a call less for all the times when there is. */
+dls_status dls_grow_more(void *p, size_t *cap, size_t need, size_t size, dls_error *err) DLS_MUST_CHECK;
+static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size, dls_error *err)
+{
+    return need <= *cap ? DLS_OK : dls_grow_more(p, cap, need, size, err);
+}
 
 /* "out of memory (<what>, n bytes)" */
 dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);

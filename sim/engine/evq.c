@@ -116,11 +116,8 @@ dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_cla
     return DLS_OK;
 }
 
-void dls_evq_cancel(dls_evq *q, uint32_t slot)
+void dls_evq_remove(dls_evq *q, uint32_t slot)
 {
-    if (q->pos[slot] < 0) {
-        return;
-    }
     const size_t i = (size_t)q->pos[slot];
     const dls_event last = q->heap[--q->n];
     q->pos[slot] = -1;
@@ -137,6 +134,6 @@ void dls_evq_cancel(dls_evq *q, uint32_t slot)
 dls_event dls_evq_pop(dls_evq *q)
 {
     const dls_event top = q->heap[0];
-    dls_evq_cancel(q, dls_event_slot(top));
+    dls_evq_remove(q, dls_event_slot(top));
     return top;
 }

@@ -47,9 +47,6 @@ void dls_evq_fini(dls_evq *q);
 /* Set the event of a slot, moving it if it has one. */
 dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_class cls,
                        dls_error *err) DLS_MUST_CHECK;
-/* Nothing happens if the slot has none. */
-void dls_evq_cancel(dls_evq *q, uint32_t slot);
-
 static inline bool dls_evq_has(const dls_evq *q, uint32_t slot)
 {
     return q->pos[slot] >= 0;
@@ -62,6 +59,15 @@ static inline int64_t dls_evq_time(const dls_evq *q, uint32_t slot)
 static inline bool dls_evq_empty(const dls_evq *q)
 {
     return q->n == 0;
+}
+/* Take the slot's event out; it must have one. */
+void dls_evq_remove(dls_evq *q, uint32_t slot);
+/* The same where it may have none: an empty queue is not even looked up. */
+static inline void dls_evq_cancel(dls_evq *q, uint32_t slot)
+{
+    if (!dls_evq_empty(q) && dls_evq_has(q, slot)) {
+        dls_evq_remove(q, slot);
+    }
 }
 /* The first event; the queue must not be empty. */
 static inline dls_event dls_evq_top(const dls_evq *q)

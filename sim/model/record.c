@@ -103,15 +103,22 @@ static dls_status grow_all(void *const *columns, const size_t *sizes, size_t n_c
     return DLS_OK;
 }
 
+static dls_status grow_allocs(dls_alloc_rows *a, dls_error *err)
+{
+    void *const columns[] = {&a->job,      &a->node, &a->start_us, &a->end_us,
+                             &a->gpu_mask, &a->gpus, &a->rate,     &a->guest};
+    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 1};
+    return grow_all(columns, sizes, 8, a->n, &a->cap, err);
+}
+
 dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int64_t start_us,
                                 uint64_t gpu_mask, int32_t gpus, float rate, size_t *row,
                                 dls_error *err)
 {
     dls_alloc_rows *a = &rec->allocs;
-    void *const columns[] = {&a->job,      &a->node, &a->start_us, &a->end_us,
-                             &a->gpu_mask, &a->gpus, &a->rate,     &a->guest};
-    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 1};
-    DLS_TRY(grow_all(columns, sizes, 8, a->n, &a->cap, err));
+    if (a->n >= a->cap) {
+        DLS_TRY(grow_allocs(a, err));
+    }
     a->job[a->n] = job;
     a->node[a->n] = node;
     a->start_us[a->n] = start_us;
@@ -122,6 +129,15 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
     a->guest[a->n] = 0;
     *row = a->n++;
     return DLS_OK;
+}
+
+static dls_status grow_series(dls_series_rows *s, dls_error *err)
+{
+    void *const columns[] = {&s->t_us,         &s->busy_gpus,     &s->running_jobs,
+                             &s->pending_jobs, &s->finished_jobs, &s->busy_nodes,
+                             &s->full_nodes};
+    static const size_t sizes[] = {8, 4, 4, 4, 4, 4, 4};
+    return grow_all(columns, sizes, 7, s->n, &s->cap, err);
 }
 
 dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_error *err)
@@ -141,11 +157,9 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
         }
     }
     if (at == s->n) {
-        void *const columns[] = {&s->t_us,          &s->busy_gpus,  &s->running_jobs,
-                                 &s->pending_jobs,  &s->finished_jobs, &s->busy_nodes,
-                                 &s->full_nodes};
-        static const size_t sizes[] = {8, 4, 4, 4, 4, 4, 4};
-        DLS_TRY(grow_all(columns, sizes, 7, s->n, &s->cap, err));
+        if (s->n >= s->cap) {
+            DLS_TRY(grow_series(s, err));
+        }
         s->n++;
     }
     s->t_us[at] = p->t_us;

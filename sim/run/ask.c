@@ -204,16 +204,10 @@ int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
 
 /* ---- what happened ----------------------------------------------------------------------------- */
 
-dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
+static dls_status tell_where(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
-    if (e->began) {
-        e->began[job] = e->work[job];
-    }
-    if (!pace && !ops->started) {
-        return DLS_OK;
-    }
     DLS_TRY(list_seats(e, e->held[job], err));
     if (ops->started) {
         const dls_request r = request(e, job, e->held_type[job]);
@@ -228,6 +222,14 @@ dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
         e->shift_s[job] = (double)NAN; /* of this grant alone */
     }
     return DLS_OK;
+}
+
+dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
+{
+    if (e->began) {
+        e->began[job] = e->work[job];
+    }
+    return e->params->pace || e->params->placement->started ? tell_where(e, job, err) : DLS_OK;
 }
 
 void dls_tell_stopped(dls_engine *e, int32_t job)

@@ -47,7 +47,7 @@ typedef struct dls_guests {
     int32_t *newest;       /* [class][type] lists of hosts without a guest */
     uint64_t offers;
     int32_t n;             /* guests now */
-    bool news;             /* a new host, or a job newly waiting, since the last pass */
+    bool news;             /* a new host, or a job newly waiting, since the last pass; never without sharing */
     bool evicted;          /* a guest has lost its host in this pass */
 } dls_guests;
 
@@ -217,8 +217,13 @@ void dls_mark_dirty(dls_engine *e, int32_t pool);
 
 /* hold.c */
 /* CPU and memory that go with some GPUs of a job. */
-void dls_side_resources(const dls_engine *e, int32_t job, int32_t gpus, int64_t *cpu_milli,
-                        int64_t *mem_mib);
+static inline void dls_side_resources(const dls_engine *e, int32_t job, int32_t gpus,
+                                      int64_t *cpu_milli, int64_t *mem_mib)
+{
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    *cpu_milli = c->cpu_milli * gpus;
+    *mem_mib = c->mem_mib * gpus;
+}
 /* *out: a part in front of the list `next`. */
 dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
                         dls_error *err) DLS_MUST_CHECK;
@@ -250,7 +255,10 @@ dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_erro
 /* guests.c; without sharing these do nothing */
 dls_status dls_guest_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_guest_destroy(dls_engine *e);
-bool dls_is_guest(const dls_engine *e, int32_t job);
+static inline bool dls_is_guest(const dls_engine *e, int32_t job)
+{
+    return e->select.guest && e->select.guest[job];
+}
 /* A job has started: unless it is a guest it can be a host. */
 void dls_guest_offer(dls_engine *e, int32_t job);
 /* A job has come to wait. */
@@ -265,7 +273,7 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MU
 dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
 /* A host is about to lose its GPUs: so does its guest. */
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
-/* Find hosts for waiting jobs that the pass has left without GPUs. */
+/* If there is news: find hosts for waiting jobs that the pass has left without GPUs. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* starts.c */
@@ -288,7 +296,12 @@ void dls_churn_leave(dls_engine *e, int32_t parts);
 bool dls_churn_is_down(const dls_engine *e);
 
 /* view.c */
-void dls_view_update(dls_engine *e);
+static inline void dls_view_update(dls_engine *e)
+{
+    e->view.now_us = e->now_us;
+    e->view.free_gpus = e->index->free_gpus;
+    e->view.pass = e->select.pass;
+}
 dls_status dls_program_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_share_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 

@@ -82,11 +82,6 @@ static void withdraw(dls_engine *e, int32_t host)
     g[host].offered = false;
 }
 
-bool dls_is_guest(const dls_engine *e, int32_t job)
-{
-    return e->select.guest && e->select.guest[job];
-}
-
 /* ---- comings and goings ------------------------------------------------------------------------ */
 
 void dls_guest_offer(dls_engine *e, int32_t job)
@@ -249,9 +244,6 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
 dls_status dls_guest_pass(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    if (!e->guests.job || !e->guests.news) {
-        return DLS_OK;
-    }
     e->guests.news = false;
     for (int32_t k = 0; k < s->n_classes; k++) {
         const dls_class *c = &s->cls[k];

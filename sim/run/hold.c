@@ -5,14 +5,6 @@
 #include "base/alloc.h"
 #include "run/engine.h"
 
-void dls_side_resources(const dls_engine *e, int32_t job, int32_t gpus, int64_t *cpu_milli,
-                        int64_t *mem_mib)
-{
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
-    *cpu_milli = c->cpu_milli * gpus;
-    *mem_mib = c->mem_mib * gpus;
-}
-
 dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
                         dls_error *err)
 {

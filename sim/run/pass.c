@@ -24,6 +24,13 @@ void dls_mark_dirty(dls_engine *e, int32_t pool)
 static void mark_refused_pools(dls_engine *e)
 {
     dls_select *s = &e->select;
+    int32_t n_dirty = 0;
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        n_dirty += s->pool[k].dirty;
+    }
+    if (n_dirty == s->n_pools) {
+        return;
+    }
     for (int32_t c = 0; c < s->n_classes; c++) {
         const dls_class *cls = &s->cls[c];
         const bool refused = cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
@@ -264,7 +271,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     }
     if (e->program) {
         DLS_TRY(dls_program_pass(e, err));
-        return dls_guest_pass(e, err);
+        return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
     }
     mark_refused_pools(e);
     for (int32_t k = 0; k < s->n_pools; k++) {
@@ -293,6 +300,8 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
             break;
         }
     }
-    DLS_TRY(dls_guest_pass(e, err));
+    if (e->guests.news) {
+        DLS_TRY(dls_guest_pass(e, err));
+    }
     return settle(e, err);
 }

@@ -112,14 +112,15 @@ int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
 static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t from, int64_t to,
                               float rate, dls_error *err)
 {
+    const bool guest = dls_is_guest(e, job);
+    e->rec->allocs.has_guests = e->rec->allocs.has_guests || guest;
     for (int32_t p = parts; p >= 0; p = e->part[p].next) {
         const int32_t gpus = __builtin_popcountll(e->part[p].mask);
         size_t row;
         DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, from, e->part[p].mask, gpus, rate,
                                      &row, err));
         e->rec->allocs.end_us[row] = to;
-        e->rec->allocs.guest[row] = dls_is_guest(e, job);
-        e->rec->allocs.has_guests = e->rec->allocs.has_guests || dls_is_guest(e, job);
+        e->rec->allocs.guest[row] = guest;
     }
     return DLS_OK;
 }
@@ -146,10 +147,10 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
 
 dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    const dls_work left = dls_job_work_left(e, job);
-    e->rec->overhead_us[job] += dls_job_stalled_us(e, job);
-    e->rec->executed_us[job] = dls_job_executed_us(e, job);
-    e->work[job] = left;
+    const int64_t progress_us = progressed_us(e, job);
+    e->work[job] = dls_job_work_left(e, job);
+    e->rec->overhead_us[job] += e->now_us - e->since_us[job] - progress_us;
+    e->rec->executed_us[job] += progress_us;
     if (dls_is_guest(e, job)) {
         e->rec->guest_us[job] += e->now_us - e->since_us[job];
     }

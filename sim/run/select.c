@@ -128,7 +128,8 @@ static uint32_t refused_types(const dls_select *s, const dls_class *c)
     return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
 }
 
-uint32_t dls_select_open_types(const dls_select *s, const dls_class *c, int32_t job)
+/* The types on which the class may be tried for a job of it. */
+static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32_t job)
 {
     const uint32_t types = c->types & ~refused_types(s, c);
     const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
@@ -190,8 +191,8 @@ static void step_back(dls_select *s, const dls_pool *p, int32_t job)
 /* Whether a waiting job of rank `rank` finds room for its GPUs at its place: idle GPUs and those of the
  * running jobs ranked behind it. The last member of each set mostly decides; only if it does not are
  * the GPUs behind `rank` summed. */
-static bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
-                        int32_t gpus, int64_t now_us)
+static inline bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
+                               int32_t gpus, int64_t now_us)
 {
     const int32_t base = type * p->n_running_sets;
     const int64_t idle = p->cap[type] - p->used[type];
@@ -227,20 +228,18 @@ static bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dl
     return false;
 }
 
-/* The types (bits) on which the waiting job fits at its place in the order, `first` being asked first;
- * only one of them unless there is a choice to make. */
-static uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c, int32_t job,
-                              int64_t now_us, int32_t first)
+/* Those of some types (bits) on which a waiting job fits at its place in the order, `first` (-1: none)
+ * being asked first; only one of them unless there is a choice to make. */
+static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c,
+                                     int32_t job, uint32_t types, int64_t now_us, int32_t first)
 {
     const dls_rank *rank = &s->order.node[job].rank;
-    const uint32_t types = dls_select_open_types(s, c, job);
-    uint32_t fits = 0;
-    for (int32_t k = -1; k < s->n_types; k++) {
-        const int32_t t = k < 0 ? first : k;
-        if (t < 0 || (k == first && k >= 0) || !(types >> t & 1) || p->cap[t] < c->gpus) {
-            continue;
-        }
-        if (room_behind(s, p, t, rank, c->gpus, now_us)) {
+    const uint32_t first_bit = first >= 0 ? UINT32_C(1) << first : 0;
+    uint32_t fits = 0, rest = types;
+    while (rest) {
+        const int32_t t = rest & first_bit ? first : __builtin_ctz(rest);
+        rest &= ~(UINT32_C(1) << t);
+        if (p->cap[t] >= c->gpus && room_behind(s, p, t, rank, c->gpus, now_us)) {
             fits |= UINT32_C(1) << t;
             if (!s->choose || t == first) {
                 break;
@@ -319,7 +318,8 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || !dls_select_open_types(s, c, c->head)) {
+            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
+            if (!open) {
                 continue;
             }
             s->positions++;
@@ -327,7 +327,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
                                                  &s->order.node[c->head].rank) < 0) {
                 continue;
             }
-            const uint32_t types = fits_in_order(s, p, c, c->head, now_us, sticky[c->head]);
+            const uint32_t types = fits_in_order(s, p, c, c->head, open, now_us, sticky[c->head]);
             if (types) {
                 best = c->head;
                 best_types = types;
@@ -351,15 +351,13 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 
 /* ---- selection without preemption -------------------------------------------------------------- */
 
-/* The types with enough free GPUs for the class: bits. */
-static uint32_t fits_free(const dls_select *s, const dls_pool *p, const dls_class *c, int32_t job)
+/* Those of some types (bits) with enough free GPUs for the class. */
+static inline uint32_t fits_free(const dls_pool *p, const dls_class *c, uint32_t types)
 {
-    const uint32_t types = dls_select_open_types(s, c, job);
     uint32_t fits = 0;
-    for (int32_t t = 0; t < s->n_types; t++) {
-        if (types >> t & 1 && p->cap[t] - p->used[t] >= c->gpus) {
-            fits |= UINT32_C(1) << t;
-        }
+    for (; types; types &= types - 1) {
+        const int32_t t = __builtin_ctz(types);
+        fits |= (uint32_t)(p->cap[t] - p->used[t] >= c->gpus) << t;
     }
     return fits;
 }
@@ -368,7 +366,8 @@ uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
 {
     const dls_class *c = &s->cls[s->class_of[job]];
     const dls_pool *p = &s->pool[c->pool];
-    return s->preempts ? fits_in_order(s, p, c, job, now_us, -1) : fits_free(s, p, c, job);
+    const uint32_t open = open_types(s, c, job);
+    return s->preempts ? fits_in_order(s, p, c, job, open, now_us, -1) : fits_free(p, c, open);
 }
 
 int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type)
@@ -379,17 +378,29 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_u
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || (fitting && !dls_select_open_types(s, c, c->head))) {
+            uint32_t types = 0;
+            if (c->head == DLS_NONE) {
                 continue;
             }
-            s->positions++;
-            const uint32_t types = fits_free(s, p, c, c->head);
-            if ((!fitting || types) &&
-                (best == DLS_NONE ||
-                 dls_rank_cmp(&s->order.node[c->head].rank, &s->order.node[best].rank) < 0)) {
+            if (fitting) {
+                types = open_types(s, c, c->head);
+                s->positions += types != 0;
+                types = fits_free(p, c, types);
+                if (!types) {
+                    continue;
+                }
+            } else {
+                s->positions++;
+            }
+            if (best == DLS_NONE || dls_rank_cmp(&s->order.node[c->head].rank,
+                                                 &s->order.node[best].rank) < 0) {
                 best = c->head;
                 best_types = types;
             }
+        }
+        if (best != DLS_NONE && !fitting) {
+            const dls_class *c = &s->cls[s->class_of[best]];
+            best_types = fits_free(p, c, open_types(s, c, best));
         }
         *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
         if (best == DLS_NONE || !fitting || *type >= 0) {
@@ -442,13 +453,14 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
         uint32_t best_types = 0;
         for (int32_t k = 0; k < p->n_classes; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
-            if (c->head == DLS_NONE || !dls_select_open_types(s, c, c->head)) {
+            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
+            if (!open) {
                 continue;
             }
             s->positions++;
             /* Any type but the head's is free to take; there it must end in time or use what is
              * spare. */
-            const uint32_t fits = fits_free(s, p, c, c->head);
+            const uint32_t fits = fits_free(p, c, open);
             uint32_t types = fits & ~head_bit;
             int32_t found = DLS_NONE;
             bool spends = false;

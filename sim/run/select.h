@@ -118,8 +118,6 @@ void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
 /* It may be asked about the class again. */
 void dls_select_forgive(dls_select *s, int32_t cls);
-/* The types on which the class may be tried for a job of it. */
-uint32_t dls_select_open_types(const dls_select *s, const dls_class *c, int32_t job);
 /* Those on which a waiting job fits by number at its place, preempting if that is the way. */
 uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us);
 

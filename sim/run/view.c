@@ -4,13 +4,6 @@
  */
 #include "run/engine.h"
 
-void dls_view_update(dls_engine *e)
-{
-    e->view.now_us = e->now_us;
-    e->view.free_gpus = e->index->free_gpus;
-    e->view.pass = e->select.pass;
-}
-
 int64_t dls_view_executed_us(const dls_view *view, int32_t job)
 {
     return dls_job_executed_us(view->engine, job);
