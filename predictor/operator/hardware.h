@@ -34,8 +34,8 @@ typedef struct dls_hardware {
     size_t n_gpus, n_links;
 } dls_hardware;
 
-/* Where the tables are: `given` unless it is NULL or empty, else configs/hardware of the folder one
- * stands in, else what was installed with the program. The answer may stand in buf. */
+/* Where the tables are: `given` unless it is NULL or empty, else what came with the program
+ * (base/datapath.h). The answer may stand in buf. */
 const char *dls_hardware_folder(const char *given, char *buf, size_t size);
 
 /* Errors: ECONFIG with file and line (missing or unreadable file, missing or wrong setting, a name

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foresight/inspector.h"
 
+#include "base/datapath.h"
+
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static dls_status file_sha(const char *path, char hex[DLS_SHA256_HEX], dls_error *err)
 {
@@ -22,25 +23,13 @@ static dls_status file_sha(const char *path, char hex[DLS_SHA256_HEX], dls_error
     return DLS_OK;
 }
 
-/* The inspectors that come with dlsim: in the source tree, or where it is installed. */
-static const char *shipped(char *buf, size_t size)
-{
-    static const char here[] = "predictor/inspectors/dlsim.h5";
-    char exe[2048];
-    const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    if (access(here, R_OK) == 0 || n <= 0) {
-        return here;
-    }
-    exe[n] = '\0';
-    *strrchr(exe, '/') = '\0';
-    snprintf(buf, size, "%s/../share/dlsim/inspectors/dlsim.h5", exe);
-    return buf;
-}
-
 static dls_status load_weights(dls_asker *a, const dls_asker_params *p, dls_error *err)
 {
     char buf[4096];
-    const char *path = p->weights && *p->weights ? p->weights : shipped(buf, sizeof buf);
+    const char *path = p->weights && *p->weights
+                           ? p->weights
+                           : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5",
+                                           buf, sizeof buf);
     DLS_TRY(dls_inspector_load(path, &a->insp, err));
     DLS_TRY(file_sha(path, a->weights_sha, err));
     const char *features = dls_inspector_features(a->insp);
