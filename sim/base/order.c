@@ -94,8 +94,9 @@ static void rotate_up(dls_order *t, dls_order_set *s, int32_t x)
     }
     replace_child(t, s, g, p, x);
     node[p].parent = x;
+    node[x].sum = node[p].sum; /* the same members as were below p */
+    node[x].min_aux = node[p].min_aux;
     pull(t, p);
-    pull(t, x);
 }
 
 void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, int32_t weight,
@@ -110,28 +111,16 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
                                .right = DLS_NONE,
                                .parent = DLS_NONE,
                                .weight = weight};
-    if (s->root == DLS_NONE) {
-        s->root = x;
-        return;
-    }
-    int32_t at = s->root;
-    for (;;) {
+    int32_t *link = &s->root, at = DLS_NONE;
+    while (*link != DLS_NONE) {
+        at = *link;
         t->steps++;
-        const int32_t next =
-            dls_rank_cmp(&rank, &node[at].rank) < 0 ? node[at].left : node[at].right;
         /* All of x's ancestors gain it, whatever rotations follow below them. */
         node[at].sum += weight;
         node[at].min_aux = aux < node[at].min_aux ? aux : node[at].min_aux;
-        if (next == DLS_NONE) {
-            break;
-        }
-        at = next;
+        link = dls_rank_cmp(&rank, &node[at].rank) < 0 ? &node[at].left : &node[at].right;
     }
-    if (dls_rank_cmp(&rank, &node[at].rank) < 0) {
-        node[at].left = x;
-    } else {
-        node[at].right = x;
-    }
+    *link = x;
     node[x].parent = at;
     while (node[x].parent != DLS_NONE && above(x, node[x].parent)) {
         rotate_up(t, s, x);
@@ -148,9 +137,17 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
     const int32_t child = node[x].left != DLS_NONE ? node[x].left : node[x].right;
     const int32_t parent = node[x].parent;
     replace_child(t, s, parent, x, child);
+    /* Only where x alone had the least aux do its ancestors have to look at their children again. */
+    bool least = true;
     for (int32_t p = parent; p != DLS_NONE; p = node[p].parent) {
         t->steps++;
-        pull(t, p);
+        if (least && node[p].min_aux == node[x].aux) {
+            pull(t, p);
+            least = node[p].min_aux != node[x].aux;
+        } else {
+            least = false;
+            node[p].sum -= node[x].weight;
+        }
     }
     node[x].parent = DLS_IN_NO_SET;
 }
