@@ -14,7 +14,7 @@ sed -n '/^\.Bd/,/^\.Ed/p' "$source/docs/dlsim.1" | sed -e 's/\\e$/\\/' |
     sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep '^dlsim ' | grep -v 'my.cfg' >>readme.txt
 while read -r line; do
     rm -f run.h5
-    case $line in *compare* | *inspect*) cp kept/*.h5 . ;; esac
+    case $line in *compare* | *inspect* | *report* | *export*) cp kept/*.h5 . ;; esac
     bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
     mkdir -p kept
     cp ./*.h5 kept 2>/dev/null || true
