@@ -20,5 +20,5 @@ rates="--log-floor=0.003 --lr=0.001 --lr-floor=0.05 --seed=1 --threads=$threads"
     --epochs=250 --patience=120 -o "$out/base.h5" --curves="$out/base_curve.h5"
 # shellcheck disable=SC2086
 "$dlsim" train --dataset="$out/dataset.h5" --settings=all --base="$out/base.h5" --transfer $rates \
-    --epochs=40 --patience=0 -o "$out/dlsim.h5" --curves="$out/curves.h5"
+    --epochs=120 --patience=0 -o "$out/dlsim.h5" --curves="$out/curves.h5"
 "$dlsim" evaluate --weights="$out/dlsim.h5" --dataset="$out/dataset.h5"

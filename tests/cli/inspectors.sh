@@ -4,7 +4,7 @@
 weights=$source/predictor/inspectors/dlsim.h5
 test "$(wc -c <"$weights")" -lt 10000000 || fail "the weights are larger than 10 MB"
 expect 0 model show "$weights"
-test "$(grep -c '^setting ' out.txt)" -eq 104 || fail "not 104 settings"
+test "$(grep -c '^setting ' out.txt)" -eq 122 || fail "not 122 settings"
 
 # What make.sh builds, of it two settings.
 build=$(sed -n '/dataset build/,/[^\\]$/p' "$source/predictor/inspectors/make.sh" | tr -d '\\\n' |

@@ -50,5 +50,5 @@ test "$(wc -l <doc.txt)" -ge 3 || fail "the documentation shows no command"
 
 # The study of docs/placement-study.md resolves.
 expect 0 sweep plan "$source/configs/studies/placement-predictors.cfg" --count
-says out.txt 200
+says out.txt 240
 echo "$checks checks"
