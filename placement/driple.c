@@ -35,7 +35,7 @@ static void started(void *state, const dls_place_index *index, const dls_request
                     const int32_t *nodes, const int32_t *gpus, size_t n)
 {
     dls_choose *c = state;
-    dls_traffic_started(&c->traffic, index, r, nodes, gpus, n, NAN);
+    dls_traffic_started(&c->traffic, index, r, nodes, gpus, n, (double)NAN);
 }
 
 static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,

@@ -388,7 +388,7 @@ void dls_grant_reset(dls_grant *grant)
     grant->n = 0;
     grant->gpus = 0;
     grant->failed = false;
-    grant->shift_s = NAN;
+    grant->shift_s = (double)NAN;
 }
 
 void dls_grant_shift(dls_grant *grant, double shift_s)

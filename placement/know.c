@@ -9,9 +9,9 @@ bool dls_place_forecast(const dls_request *r, int32_t job, const dls_shape *shap
     if (r->know && r->know->forecast(r->know->user, job, shape, out)) {
         return true;
     }
-    out->iteration_s = out->remaining_s = out->link_bps = out->mem_bytes = out->distance = NAN;
+    out->iteration_s = out->remaining_s = out->link_bps = out->mem_bytes = out->distance = (double)NAN;
     for (size_t i = 0; i < sizeof out->metric / sizeof out->metric[0]; i++) {
-        out->metric[i] = NAN;
+        out->metric[i] = (double)NAN;
     }
     return false;
 }
