@@ -30,6 +30,7 @@ dls_status dls_build_world(const dls_builder *b, dls_error *err)
         .cluster = &b->config->cluster,
         .seed = b->config->seed,
         .residual_sigma = v[DLS_CFG_PERF_RESIDUAL].f,
+        .network_residual_sigma = v[DLS_CFG_PERF_NET_RESIDUAL].f,
         .contention = v[DLS_CFG_PERF_CONTENTION].b,
         .interference_knee = v[DLS_CFG_PERF_KNEE].f,
         .interference_slope = v[DLS_CFG_PERF_SLOPE].f,

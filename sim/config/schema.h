@@ -166,9 +166,11 @@ typedef struct dls_key {
     XX(PERF_REFERENCE, "perf.reference_gpu", STRING, "", 0, 47, NULL, NULL,                        \
        "GPU type on which the trace's durations are taken as measured; empty: the cluster's "      \
        "first.")                                                                                   \
-    XX(PERF_RESIDUAL, "perf.residual_sigma", FLOAT, "0.15", 0, 2, NULL, NULL,                      \
-       "Standard deviation of the logarithm of the residual per model, GPU type and link "         \
-       "that the operator truth carries.")                                                         \
+    XX(PERF_RESIDUAL, "perf.residual_sigma", FLOAT, "0.1", 0, 2, NULL, NULL,                       \
+       "Standard deviation of the logarithm of the residual per model and GPU type that the "      \
+       "operator truth carries for jobs in one node.")                                             \
+    XX(PERF_NET_RESIDUAL, "perf.network_residual_sigma", FLOAT, "0.16", 0, 2, NULL, NULL,          \
+       "The same for jobs in several nodes, per model, GPU type and link speed.")                  \
     XX(PERF_CONTENTION, "perf.contention", BOOL, "true", 0, 0, NULL, NULL,                         \
        "Jobs share links; false: each has every link to itself.")                                  \
     XX(PERF_KNEE, "perf.interference_knee", FLOAT, "0.8", 0, 2, NULL, NULL,                        \

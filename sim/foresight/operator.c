@@ -26,7 +26,7 @@ dls_status dls_shadow_create(const dls_foresight_params *p, dls_world **out, dls
     w.fabric = p->fabric;
     w.exchange = p->exchange;
     w.numeric = p->numeric;
-    w.residual_sigma = 0;
+    w.residual_sigma = w.network_residual_sigma = 0;
     w.contention = false;
     return dls_world_create(&w, out, err);
 }

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/suggest.h"
+#include "predictor/operator/residual.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,7 +15,8 @@ void dls_world_params_init(dls_world_params *p)
     *p = (dls_world_params){.model = "trace",
                             .exchange = "allreduce",
                             .numeric = "fp32",
-                            .residual_sigma = 0.15,
+                            .residual_sigma = DLS_RESIDUAL_NODE_SIGMA,
+                            .network_residual_sigma = DLS_RESIDUAL_NETWORK_SIGMA,
                             .contention = true,
                             .interference_knee = 0.80,
                             .interference_slope = 0.310};

@@ -71,7 +71,8 @@ typedef struct dls_world_params {
     const char *exchange;       /* "allreduce", "ps-sync", "ps-async" */
     const char *numeric;        /* "fp32", "tf32", "fp16" */
     const char *reference_gpu;  /* of work in seconds; NULL: the first GPU type of the cluster */
-    double residual_sigma;      /* log-normal, per (model, GPU, link); 0: none */
+    double residual_sigma;      /* of a job in one node: log-normal, per (model, GPU); 0: none */
+    double network_residual_sigma; /* in several: per (model, GPU, link) */
     bool contention;            /* links are shared; false: each job has its own */
     double interference_knee, interference_slope; /* of GPUs that jobs share: speed = 1 - slope *
                                    max(0, U - knee), U the sum of their solo GPU utilisations, at least

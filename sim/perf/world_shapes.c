@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "predictor/operator/residual.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -47,32 +48,19 @@ int32_t dls_world_line(const dls_world *w, int32_t type, int32_t n_nodes, int32_
 
 /* ---- the residual -------------------------------------------------------------------------------- */
 
-/* FNV-1a: the stream is named by what the noise belongs to, so that it does not depend on which other
- * models, GPUs or links a study has. */
-static uint64_t name_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++) {
-        h = (h ^ (unsigned char)*text) * UINT64_C(1099511628211);
-    }
-    return (h ^ 0xff) * UINT64_C(1099511628211);
-}
-
 static double residual(const dls_world *w, const dls_shape_key *key)
 {
     char link[32] = "node";
-    if (!w->ops->modelled || !(w->p.residual_sigma > 0)) {
+    if (!w->ops->modelled) {
         return 1;
     }
     if (key->line >= 0) {
         snprintf(link, sizeof link, "%.0f", w->lines[key->line]);
+    } else if (key->n_nodes > 1) {
+        snprintf(link, sizeof link, "unlimited");
     }
-    uint64_t h = name_hash(UINT64_C(14695981039346656037), w->kinds.kind[key->kind].model);
-    h = name_hash(name_hash(h, w->types[key->type].name), link);
-    dls_rng rng = dls_rng_stream(w->p.seed, DLS_RNG_PERF, h);
-    /* Box and Muller */
-    const double radius = sqrt(-2 * log(1 - dls_rng_unit(&rng)));
-    const double angle = 6.283185307179586 * dls_rng_unit(&rng);
-    return exp(w->p.residual_sigma * radius * cos(angle));
+    return dls_residual(w->p.seed, w->kinds.kind[key->kind].model, w->types[key->type].name, link,
+                        key->n_nodes > 1 ? w->p.network_residual_sigma : w->p.residual_sigma);
 }
 
 static void multiply(dls_solo *s, double by)

@@ -44,15 +44,19 @@ a=$(digest "$@")
 test "$a" != "$(digest "$@" --seed=2)" || fail "the seed changes nothing"
 test "$a" != "$(digest "$@" --set perf.contention=false --placement=random)" || fail "contention changes nothing"
 test "$a" != "$(digest "$@" --set perf.model=trace)" || fail "the truth changes nothing"
-b=$(digest "$@" --set perf.residual_sigma=0)
-test "$b" = "$(digest "$@" --set perf.residual_sigma=0 --set perf.interference_slope=0)" ||
+set -- "$@" --set perf.residual_sigma=0
+b=$(digest "$@" --placement=random)
+test "$b" != "$(digest "$@" --placement=random --set perf.network_residual_sigma=0)" ||
+    fail "the residual between nodes changes nothing"
+b=$(digest "$@")
+test "$b" = "$(digest "$@" --set perf.interference_slope=0)" ||
     fail "nobody shares a GPU, but interference counts"
 # Links that are not half used and nobody else's: their bandwidth matters to gangs in several nodes alone.
 printf 'job_id,num_gpu,submit_time,duration,model_name,batch_size\n1,4,0,100,vgg16,128\n2,16,0,100,vgg16,512\n' >two.csv
 run_two() { # the run times of both jobs, with so much network
     "$dlsim" run -c "$source/configs/muri_64gpu.cfg" --trace=two.csv -q --set perf.model=operator --scheduler=fifo \
         --set "perf.hardware=$source/configs/hardware" \
-        --set perf.residual_sigma=0 --set "cluster.nodes[0].nic=$1" -o "two$2.h5" --force
+        --set perf.residual_sigma=0 --set perf.network_residual_sigma=0 --set "cluster.nodes[0].nic=$1" -o "two$2.h5" --force
     $python - "two$2.h5" <<'END'
 import sys, h5py
 f = h5py.File(sys.argv[1])

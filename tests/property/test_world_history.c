@@ -55,7 +55,7 @@ static void begin(life *l, uint64_t seed, double uplink_bps, double core_bps)
         l->scale[n] = 1;
     }
     world_init(&l->s, "operator", groups, 2, l->jobs, JOBS);
-    l->s.p.residual_sigma = 0.2;
+    l->s.p.residual_sigma = l->s.p.network_residual_sigma = 0.2;
     l->s.p.exchange = seed % 2 ? "ps-sync" : "allreduce";
     l->s.cluster.rack_uplink_bps = uplink_bps;
     l->s.cluster.core_bps = core_bps;

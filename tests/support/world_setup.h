@@ -88,7 +88,7 @@ static inline void world_init(world_setup *s, const char *model, const world_gro
     s->p.trace = s->trace;
     s->p.model = model;
     s->p.hardware_dir = s->hardware;
-    s->p.residual_sigma = 0;
+    s->p.residual_sigma = s->p.network_residual_sigma = 0;
 }
 
 static inline void world_open(world_setup *s)

@@ -36,7 +36,7 @@ static char file[128];
 static void open_world(world_setup *s)
 {
     world_init(s, "operator", groups, 2, jobs, (size_t)N_JOBS);
-    s->p.residual_sigma = 0.2;
+    s->p.residual_sigma = s->p.network_residual_sigma = 0.2;
     world_open(s);
 }
 
@@ -208,7 +208,7 @@ static void test_errors(void **state)
         for (uint64_t seed = 1; seed <= 8; seed++) {
             world_setup s;
             world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
-            s.p.residual_sigma = 0.2;
+            s.p.residual_sigma = s.p.network_residual_sigma = 0.2;
             s.p.seed = seed;
             world_open(&s);
             dls_foresight_params p = foresight_params(&s, sources[k]);

@@ -52,7 +52,7 @@ static void test_work(void **state)
     world_setup s;
     const dls_rate_change *changed;
     world_init(&s, "operator", groups, 2, jobs, 5);
-    s.p.residual_sigma = 0.3;
+    s.p.residual_sigma = s.p.network_residual_sigma = 0.3;
     world_open(&s);
     const double p100_s = world_solo(&s, 0, 0, 1, 1, 1).iteration_s;
     const double v100_s = world_solo(&s, 0, 1, 1, 1, 1).iteration_s;
@@ -78,13 +78,14 @@ static void test_work(void **state)
     world_fini(&s);
 }
 
-/* Seeded noise per model, GPU and link: the same for every batch and gang, of the size asked for. */
+/* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for in one
+ * node and in several. */
 static void test_residual(void **state)
 {
     (void)state;
     const world_job jobs[] = {{"resnet50", 1, 64, 1, 0}, {"resnet50", 8, 32, 1, 0}};
     world_setup plain, noisy;
-    double sum = 0, squares = 0;
+    double sum = 0, squares = 0, spread_squares = 0;
     enum { N = 400 };
     world_init(&plain, "operator", two_racks, 1, jobs, 2);
     world_open(&plain);
@@ -93,6 +94,7 @@ static void test_residual(void **state)
     for (uint64_t seed = 0; seed < N; seed++) {
         world_init(&noisy, "operator", two_racks, 1, jobs, 2);
         noisy.p.residual_sigma = 0.2;
+        noisy.p.network_residual_sigma = 0.4;
         noisy.p.seed = seed;
         world_open(&noisy);
         const double one = log(world_solo(&noisy, 0, 0, 1, 1, 1).iteration_s / alone);
@@ -102,10 +104,12 @@ static void test_residual(void **state)
         assert_true(one != eight);
         sum += one;
         squares += one * one;
+        spread_squares += eight * eight;
         world_fini(&noisy);
     }
     assert_true(fabs(sum / N) < 0.2 * 3 / sqrt(N));
     NEAR(sqrt(squares / N), 0.2, 0.12);
+    NEAR(sqrt(spread_squares / N), 0.4, 0.12);
     world_fini(&plain);
 }
 

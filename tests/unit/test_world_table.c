@@ -243,7 +243,7 @@ static void test_world(void **state)
     world_setup s;
     world_init(&s, "table", v100s, 1, jobs, 5);
     s.p.table_path = file("gavel.json", gavel);
-    s.p.residual_sigma = 0.5; /* a measurement carries none */
+    s.p.residual_sigma = s.p.network_residual_sigma = 0.5; /* a measurement carries none */
     world_open(&s);
     assert_int_equal(dls_world_work_us(s.w, 0), 100000000); /* 1000 steps, 10 a second */
     assert_int_equal(dls_world_work_us(s.w, 1), 30000000);
