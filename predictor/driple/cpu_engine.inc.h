@@ -304,25 +304,6 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
 
 /* ---- readouts ------------------------------------------------------------------------------- */
 
-static void softmax(REAL *w, int32_t n, int32_t np)
-{
-    REAL top = w[0];
-    for (int32_t i = 1; i < n; i++) {
-        top = w[i] > top ? w[i] : top;
-    }
-    for (int32_t i = 0; i < np; i += V) {
-        v_store(w + i, v_exp(v_load(w + i) - v_set(top)));
-    }
-    REAL sum = 0;
-    for (int32_t i = 0; i < n; i++) {
-        sum += w[i];
-    }
-    const REAL scale = 1 / sum;
-    for (int32_t i = 0; i < n; i++) {
-        w[i] *= scale;
-    }
-}
-
 /* Set2Set (Vinyals, Bengio, Kudlur, "Order Matters", ICLR 2016) over all rows at once: the LSTM's
  * weights are read once per GATE_ROWS rows. Leaves h and the read vector in lstm_h[0], lstm_r. */
 static void set2set(run *r, int32_t rows)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Vectors of REAL for one instruction set, chosen by the flags this is compiled with, and the three
- * functions that the network needs. Included once per engine; everything is static.
+ * Vectors of REAL for one instruction set, chosen by the flags this is compiled with, and the functions
+ * that the network needs of them. Included once per engine; everything is static.
  *
  * Error bounds of the float32 vector functions, checked by test_inspector_math:
  *   exp      2e-7 relative on [-80, 80]; arguments outside are clamped
@@ -209,4 +209,24 @@ INLINE int32_t pad16(int32_t n)
 INLINE size_t pad16z(size_t n)
 {
     return (n + 15) & ~(size_t)15;
+}
+
+/* In place over w[0..n); exactly 0 up to np, which is a multiple of V. */
+static void softmax(REAL *w, int32_t n, int32_t np)
+{
+    REAL top = w[0];
+    for (int32_t i = 1; i < n; i++) {
+        top = w[i] > top ? w[i] : top;
+    }
+    for (int32_t i = 0; i < np; i += V) {
+        v_store(w + i, v_exp(v_load(w + i) - v_set(top)));
+    }
+    REAL sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += w[i];
+    }
+    const REAL scale = 1 / sum;
+    for (int32_t i = 0; i < np; i++) {
+        w[i] = i < n ? w[i] * scale : 0;
+    }
 }

@@ -29,26 +29,6 @@ typedef struct pool_args {
     REAL *grad; /* NULL: forward only */
 } pool_args;
 
-/* Weights of n nodes, exactly 0 beyond. */
-static void softmax(REAL *w, int32_t n, int32_t np)
-{
-    REAL top = w[0];
-    for (int32_t i = 1; i < n; i++) {
-        top = w[i] > top ? w[i] : top;
-    }
-    for (int32_t i = 0; i < np; i += V) {
-        v_store(w + i, v_exp(v_load(w + i) - v_set(top)));
-    }
-    REAL sum = 0;
-    for (int32_t i = 0; i < n; i++) {
-        sum += w[i];
-    }
-    const REAL scale = 1 / sum;
-    for (int32_t i = 0; i < np; i++) {
-        w[i] = i < n ? w[i] * scale : 0;
-    }
-}
-
 static void turn_nodes(const pool_args *q)
 {
     const ptrdiff_t dp = q->p->dp;

@@ -2,15 +2,10 @@
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"
+#include "predictor/driple/team.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-#define THREADS_MAX 256
 
 /* Samples first .. first + n - 1 of the order. */
 typedef struct piece {
@@ -37,16 +32,6 @@ struct dls_stepper {
     char text[64];
 };
 
-static int32_t usable_cores(void)
-{
-    cpu_set_t set;
-    if (sched_getaffinity(0, sizeof set, &set) == 0) {
-        return CPU_COUNT(&set);
-    }
-    const long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 0 ? (int32_t)n : 1;
-}
-
 dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options *opts,
                               dls_stepper **out, dls_error *err)
 {
@@ -64,8 +49,8 @@ dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options 
     }
     s->net = net;
     s->engine = engine;
-    s->threads = opts->threads > 0 ? opts->threads : usable_cores();
-    s->threads = s->threads > THREADS_MAX ? THREADS_MAX : s->threads;
+    s->threads = opts->threads > 0 ? opts->threads : dls_team_cores();
+    s->threads = s->threads > DLS_TEAM_MAX ? DLS_TEAM_MAX : s->threads;
     s->memory = dls_alloc_zero((size_t)s->threads, sizeof *s->memory);
     s->bytes = dls_alloc_zero((size_t)s->threads, sizeof *s->bytes);
     const dls_status status = s->memory && s->bytes
@@ -254,37 +239,28 @@ static dls_status prepare(dls_stepper *s, const dls_batch *b, dls_error *err)
 
 /* ---- running -------------------------------------------------------------------------------- */
 
-typedef struct team {
+typedef struct task {
     dls_stepper *s;
     const dls_batch *batch;
     double *dx; /* all samples' in order, or NULL */
     size_t dx_each;
-    atomic_size_t next;
-    atomic_int seat;
-} team;
+} task;
 
-static void *work(void *arg)
+static void work(void *user, int32_t seat, size_t item)
 {
-    team *t = arg;
-    dls_stepper *s = t->s;
+    const task *t = user;
+    const dls_stepper *s = t->s;
     const size_t outputs = (size_t)s->net->arch.n_outputs;
-    const int seat = atomic_fetch_add(&t->seat, 1);
-    for (;;) {
-        const size_t i = atomic_fetch_add(&t->next, 1);
-        if (i >= s->n_pieces) {
-            return NULL;
-        }
-        const piece *p = &s->pieces[i];
-        const dls_step_block block = {.sample = s->sample + p->first,
-                                      .n = p->n,
-                                      .weight = 2.0 / ((double)t->batch->n * (double)outputs),
-                                      .dropout = t->batch->dropout,
-                                      .keep = p->keep,
-                                      .out = s->out + p->first * outputs,
-                                      .gradient = t->batch->gradient ? s->gradient[i] : NULL,
-                                      .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
-        s->engine->run(s->state, s->memory[seat], &block);
-    }
+    const piece *p = &s->pieces[item];
+    const dls_step_block block = {.sample = s->sample + p->first,
+                                  .n = p->n,
+                                  .weight = 2.0 / ((double)t->batch->n * (double)outputs),
+                                  .dropout = t->batch->dropout,
+                                  .keep = p->keep,
+                                  .out = s->out + p->first * outputs,
+                                  .gradient = t->batch->gradient ? s->gradient[item] : NULL,
+                                  .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
+    s->engine->run(s->state, s->memory[seat], &block);
 }
 
 static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
@@ -302,20 +278,6 @@ static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
     return n ? sum / (double)n : 0;
 }
 
-static void run_threads(dls_stepper *s, team *t)
-{
-    pthread_t helper[THREADS_MAX];
-    const int32_t threads = s->n_pieces < (size_t)s->threads ? (int32_t)s->n_pieces : s->threads;
-    int32_t started = 0;
-    while (started < threads - 1 && pthread_create(&helper[started], NULL, work, t) == 0) {
-        started++;
-    }
-    work(t); /* this thread too, so a failed pthread_create costs time and nothing else */
-    for (int32_t i = 0; i < started; i++) {
-        pthread_join(helper[i], NULL);
-    }
-}
-
 dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls_error *err)
 {
     const size_t outputs = (size_t)s->net->arch.n_outputs;
@@ -324,7 +286,7 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
         return DLS_OK;
     }
     DLS_TRY(prepare(s, b, err));
-    team t = {.s = s, .batch = b};
+    task t = {.s = s, .batch = b};
     if (b->dx) {
         int32_t most = 0;
         for (size_t i = 0; i < b->n; i++) {
@@ -336,9 +298,7 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
             return dls_nomem(err, "gradient of the features", b->n * t.dx_each * sizeof *t.dx);
         }
     }
-    atomic_init(&t.next, 0);
-    atomic_init(&t.seat, 0);
-    run_threads(s, &t);
+    dls_team_run(s->threads, s->n_pieces, work, &t);
     for (size_t i = 0; i < b->n; i++) {
         memcpy(b->out + s->order[i] * outputs, s->out + i * outputs, outputs * sizeof *b->out);
     }
