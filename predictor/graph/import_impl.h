@@ -192,6 +192,7 @@ void dls_imp_rule_none(imp_graph *g, imp_node *x);      /* no output */
 void dls_imp_rule_scalar(imp_graph *g, imp_node *x);
 void dls_imp_rule_shape(imp_graph *g, imp_node *x);
 void dls_imp_rule_size(imp_graph *g, imp_node *x);
+void dls_imp_rule_tile(imp_graph *g, imp_node *x);  /* input 0 repeated input 1 times */
 void dls_imp_rule_const(imp_graph *g, imp_node *x); /* attribute "value" */
 void dls_imp_rule_input(imp_graph *g, imp_node *x);
 void dls_imp_rule_variable(imp_graph *g, imp_node *x);

@@ -138,6 +138,19 @@ static void shape_values(imp_graph *g, imp_node *x, imp_out *out, const imp_shap
     out->n_value = value ? s->rank : 0;
 }
 
+void dls_imp_rule_tile(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *times = dls_imp_values(g, x, 1, &n);
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    for (int32_t i = 0; i < s.rank; i++) {
+        const bool sure = times && n == s.rank && times[i] >= 0 && s.dim[i] >= 0;
+        s.dim[i] = sure ? dls_imp_mul(s.dim[i], times[i]) : -1;
+    }
+    s = dls_imp_shape_of(s.rank, s.dim);
+    dls_imp_out1(g, x, &s);
+}
+
 /* Shape and ShapeN */
 void dls_imp_rule_shape(imp_graph *g, imp_node *x)
 {

@@ -107,7 +107,7 @@ static const imp_op table[] = {
     {"Sum", "AddN", DLS_OP_ADD_N, dls_imp_rule_broadcast},
     {"Tanh", "Tanh", DLS_OP_TANH, dls_imp_rule_unary},
     {"ThresholdedRelu", "Relu", DLS_OP_RELU, dls_imp_rule_unary},
-    {"Tile", "Tile", DLS_OP_TILE, dls_onnx_rule_tile},
+    {"Tile", "Tile", DLS_OP_TILE, dls_imp_rule_tile},
     {"Transpose", "Transpose", DLS_OP_TRANSPOSE, dls_onnx_rule_transpose},
     {"Trilu", "MatrixBandPart", DLS_OP_SELECT, dls_imp_rule_unary},
     {"Unsqueeze", "ExpandDims", DLS_OP_EXPAND_DIMS, dls_onnx_rule_unsqueeze},

@@ -29,7 +29,6 @@ void dls_onnx_rule_unsqueeze(imp_graph *g, imp_node *x);
 void dls_onnx_rule_slice(imp_graph *g, imp_node *x);
 void dls_onnx_rule_pad(imp_graph *g, imp_node *x);
 void dls_onnx_rule_expand(imp_graph *g, imp_node *x);
-void dls_onnx_rule_tile(imp_graph *g, imp_node *x);
 void dls_onnx_rule_gather(imp_graph *g, imp_node *x);
 void dls_onnx_rule_shape(imp_graph *g, imp_node *x);
 void dls_onnx_rule_constant(imp_graph *g, imp_node *x);

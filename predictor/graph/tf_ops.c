@@ -247,7 +247,7 @@ static const imp_op table[] = {
     {"TensorArraySizeV3", NULL, DLS_OP_TENSOR_ARRAY_SIZE, dls_tf_rule_array_size},
     {"TensorArrayV3", NULL, DLS_OP_TENSOR_ARRAY, dls_tf_rule_array},
     {"TensorArrayWriteV3", NULL, DLS_OP_TENSOR_ARRAY_WRITE, dls_tf_rule_array_write},
-    {"Tile", NULL, DLS_OP_TILE, dls_tf_rule_tile},
+    {"Tile", NULL, DLS_OP_TILE, dls_imp_rule_tile},
     {"Transpose", NULL, DLS_OP_TRANSPOSE, dls_tf_rule_transpose},
     {"TruncateDiv", NULL, DLS_OP_FLOOR_DIV, dls_imp_rule_broadcast},
     {"TruncateMod", NULL, DLS_OP_FLOOR_MOD, dls_imp_rule_broadcast},

@@ -40,7 +40,6 @@ void dls_tf_rule_squeeze(imp_graph *g, imp_node *x);
 void dls_tf_rule_slice(imp_graph *g, imp_node *x);
 void dls_tf_rule_strided_slice(imp_graph *g, imp_node *x);
 void dls_tf_rule_pad(imp_graph *g, imp_node *x);
-void dls_tf_rule_tile(imp_graph *g, imp_node *x);
 void dls_tf_rule_range(imp_graph *g, imp_node *x);
 void dls_tf_rule_one_hot(imp_graph *g, imp_node *x);
 void dls_tf_rule_gather(imp_graph *g, imp_node *x);

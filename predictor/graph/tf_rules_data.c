@@ -197,19 +197,6 @@ void dls_tf_rule_pad(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-void dls_tf_rule_tile(imp_graph *g, imp_node *x)
-{
-    int32_t n = 0;
-    const int64_t *times = dls_imp_values(g, x, 1, &n);
-    imp_shape s = dls_imp_in(g, x, 0)->shape;
-    for (int32_t i = 0; i < s.rank; i++) {
-        const bool sure = times && n == s.rank && times[i] >= 0 && s.dim[i] >= 0;
-        s.dim[i] = sure ? dls_imp_mul(s.dim[i], times[i]) : -1;
-    }
-    s = dls_imp_shape_of(s.rank, s.dim);
-    dls_imp_out1(g, x, &s);
-}
-
 /* ---- other views -------------------------------------------------------------------------------
  */
 
