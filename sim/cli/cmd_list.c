@@ -116,33 +116,29 @@ static void placements(list *l)
 /* ---- the rest ----------------------------------------------------------------------------------
  */
 
+static void named(list *l, const char *name, const char *summary)
+{
+    if (l->json) {
+        printf("%s{\"name\": \"%s\", \"summary\": ", l->first ? "" : ",\n ", name);
+        dls_ui_json_string(stdout, summary);
+        fputs("}", stdout);
+    } else {
+        printf("%s%-16s%s %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout), summary);
+    }
+    l->first = false;
+}
+
 static void formats(list *l)
 {
     for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++) {
-        if (l->json) {
-            printf("%s{\"name\": \"%s\", \"summary\": ", l->first ? "" : ",\n ", (*f)->name);
-            dls_ui_json_string(stdout, (*f)->summary);
-            fputs("}", stdout);
-        } else {
-            printf("%s%-16s%s %s\n", dls_ui_bold(stdout), (*f)->name, dls_ui_reset(stdout),
-                   (*f)->summary);
-        }
-        l->first = false;
+        named(l, (*f)->name, (*f)->summary);
     }
 }
 
 static void predictors(list *l)
 {
     for (const dls_foresight_ops *const *f = dls_foresights(); *f; f++) {
-        if (l->json) {
-            printf("%s{\"name\": \"%s\", \"summary\": ", l->first ? "" : ",\n ", (*f)->name);
-            dls_ui_json_string(stdout, (*f)->summary);
-            fputs("}", stdout);
-        } else {
-            printf("%s%-16s%s %s\n", dls_ui_bold(stdout), (*f)->name, dls_ui_reset(stdout),
-                   (*f)->summary);
-        }
-        l->first = false;
+        named(l, (*f)->name, (*f)->summary);
     }
 }
 
