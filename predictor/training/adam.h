@@ -9,6 +9,10 @@
 
 #include "predictor/training/trainee.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct dls_adam_options {
     double lr;
     double beta1, beta2, epsilon;
@@ -31,4 +35,7 @@ void dls_adam_fini(dls_adam *adam);
 /* One step. gradient [n_values] is scaled in place if clipped. O(n_values). */
 void dls_adam_step(dls_adam *adam, dls_trainee *net, double *gradient);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -10,6 +10,10 @@
 
 #include "predictor/training/trainee.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Graphs in a block: as many as the LSTM's kernel takes rows. */
 #define DLS_BLOCK_GRAPHS 6
 /* A block keeps all that backward needs if that fits, else the states alone, and computes the rest
@@ -71,4 +75,7 @@ extern const dls_step_engine dls_step_f32_avx2, dls_step_f32_avx512;
  * name, or the machine cannot. */
 const dls_step_engine *dls_step_engine_find(bool f64, const char *isa);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -9,6 +9,10 @@
 
 #include "predictor/training/engine.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct dls_stepper_options {
     bool f64;
     const char *isa; /* NULL: the best this machine has */
@@ -51,4 +55,7 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *batch, double *loss,
 /* Working memory held now: blocks and gradients. */
 size_t dls_stepper_bytes(const dls_stepper *s);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

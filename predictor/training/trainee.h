@@ -13,6 +13,10 @@
 
 #include "predictor/driple/model.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* What is trained: all of a network, or a setting's copy of it. The published fine-tuning is
  * DLS_TUNE_CONV_MLP; the others are the combinations of its design study. */
 typedef enum dls_tune {
@@ -87,4 +91,7 @@ int32_t dls_trainee_frozen_layers(const dls_trainee *net, int32_t n_layers);
 /* Index into conv of the convolution that layer `layer` of n_layers uses. */
 int32_t dls_trainee_conv_of(const dls_trainee *net, int32_t layer, int32_t n_layers);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -2,14 +2,14 @@
  *
  * Training: epochs of batches, early stopping on the validation loss, checkpoints. The course of a
  * training is a function of network, data, options and seed alone: not of the number of threads,
- * and not of interruptions.
+ * and not of interruptions. Rounding is that of where it computes: a checkpoint taken up by another
+ * instruction set or on another device goes on from the same values, but not to the same bits.
  */
 #ifndef DLS_TRAINING_TRAINER_H
 #define DLS_TRAINING_TRAINER_H
 
-#include "predictor/training/adam.h"
 #include "predictor/training/data.h"
-#include "predictor/training/stepper.h"
+#include "predictor/training/learner.h"
 
 typedef struct dls_train_epoch {
     int32_t epoch;     /* from 1 */
@@ -21,6 +21,7 @@ typedef struct dls_train_epoch {
 } dls_train_epoch;
 
 typedef struct dls_train_options {
+    dls_backend_kind backend; /* DLS_BACKEND_CUDA, or else the CPU */
     dls_stepper_options step;
     dls_adam_options adam;
     int32_t epochs;   /* at most */
@@ -52,7 +53,8 @@ void dls_train_course_fini(dls_train_course *course);
 
 /* On return the network has its best values, those of the least validation loss. EINPUT: a loss
  * that is not finite (the values are those of the best epoch before, if any), a checkpoint of
- * another training; EINTERRUPTED, ENOMEM, EOUTPUT. *course is to be released in any case. */
+ * another training; EINTERRUPTED, ENOMEM, EOUTPUT; EPREDICTOR: no
+ * CUDA device, or it does not train this architecture. *course is to be released in any case. */
 dls_status dls_train(dls_trainee *net, const dls_train_data *data, const dls_train_options *o,
                      dls_train_course *course, dls_error *err) DLS_MUST_CHECK;
 
