@@ -63,6 +63,51 @@ void dls_recording_note(dls_recording *r, const char *fmt, ...)
     }
 }
 
+/* ---- samples from elsewhere --------------------------------------------------------------------
+ */
+
+/* In the columns' order. */
+static const struct {
+    const char *name;
+    dls_column_kind kind;
+    int resource;
+} sampled[DLS_RESOURCES] = {{"gpu0.util_percent", DLS_COLUMN_LEVEL, DLS_RES_GPU},
+                            {"gpu0.mem_util_percent", DLS_COLUMN_LEVEL, DLS_RES_GPU_MEM},
+                            {"net.job.rx_bytes", DLS_COLUMN_COUNTER, DLS_RES_NET_RX},
+                            {"net.job.tx_bytes", DLS_COLUMN_COUNTER, DLS_RES_NET_TX}};
+
+dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, double interval_s,
+                                    double network_bps, dls_recording *out, dls_error *err)
+{
+    *out = (dls_recording){.interval_s = interval_s};
+    if (n == 0 || !(interval_s > 0) || !((double)n * interval_s < 9e9)) {
+        return dls_fail(err, DLS_EINPUT, "samples", "%zu at an interval of %g s", n, interval_s);
+    }
+    for (int k = 0; k < DLS_RESOURCES; k++) {
+        const bool level = sampled[k].kind == DLS_COLUMN_LEVEL;
+        DLS_TRY(dls_recording_add(out, sampled[k].kind, level ? 100 : network_bps, err, "%s",
+                                  sampled[k].name));
+    }
+    DLS_TRY(dls_grow(&out->time_ns, &out->time_cap, n + 1, sizeof *out->time_ns, err));
+    DLS_TRY(dls_grow(&out->value, &out->value_cap, (n + 1) * DLS_RESOURCES, sizeof *out->value,
+                     err));
+    out->n = n + 1;
+    /* An interval's mean is the level at its end; counters begin at 0. */
+    for (size_t i = 0; i <= n; i++) {
+        double *row = out->value + i * DLS_RESOURCES;
+        out->time_ns[i] = (int64_t)llround((double)i * interval_s * 1e9);
+        for (int k = 0; k < DLS_RESOURCES; k++) {
+            const double now = x[sampled[k].resource][i > 0 ? i - 1 : 0];
+            if (sampled[k].kind == DLS_COLUMN_LEVEL) {
+                row[k] = 100 * now;
+            } else {
+                row[k] = i > 0 ? (row - DLS_RESOURCES)[k] + now * interval_s : 0;
+            }
+        }
+    }
+    return DLS_OK;
+}
+
 /* ---- the command -------------------------------------------------------------------------------
  */
 

@@ -12,7 +12,7 @@
 #ifndef DLS_MEASURE_RECORDING_H
 #define DLS_MEASURE_RECORDING_H
 
-#include "dlsim/error.h"
+#include "predictor/measure/burst.h"
 
 #include <signal.h>
 #include <stdbool.h>
@@ -60,6 +60,15 @@ typedef struct dls_record_options {
 dls_status dls_record(char *const argv[], const dls_record_options *options, dls_recording *out,
                       dls_error *err) DLS_MUST_CHECK;
 void dls_recording_fini(dls_recording *r);
+
+/* Samples that no command was run for, as a recording of a machine with one GPU and one network:
+ * x[resource][n] are means over intervals, use of the GPU and of its memory in 0..1, received and
+ * sent in bytes per second; network_bps: the link's, 0: not known. Only columns and readings are
+ * set, command and notes are the caller's. *out is to be released in any case. O(n). Errors: EINPUT
+ * (no sample, an interval not above 0, too long a time), ENOMEM. */
+dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, double interval_s,
+                                    double network_bps, dls_recording *out,
+                                    dls_error *err) DLS_MUST_CHECK;
 
 /* -1: none of that name */
 int32_t dls_recording_find(const dls_recording *r, const char *name);

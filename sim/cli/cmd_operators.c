@@ -37,7 +37,8 @@ static const char help[] =
     "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
     "                         (default: configs/hardware here, then where dlsim is installed)\n"
     "      --constants=FILE   in place of operator.cfg\n"
-    "  -o, --output=FILE      calibrate, measure: where the constants, the times go\n"
+    "  -o, --output=FILE      calibrate, measure: where the constants, the times go; profile: the\n"
+    "                         samples, as a recording for dlsim perf analyze\n"
     "      --operators=FILE   step, profile: measured times in place of the formula, where they "
     "are\n"
     "      --device=cuda|cpu  measure: what to time (default cuda; cpu: to try it, fp32 only)\n"
@@ -289,7 +290,7 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     dls_fabric made;
     dls_status status = find_cluster(a, hw, &model, &w, &setting, &made, err);
     if (status == DLS_OK && profile) {
-        status = dls_operators_profile(&model, &w, &setting, &opts, err);
+        status = dls_operators_profile(&model, &w, &setting, &opts, a->output, err);
     } else if (status == DLS_OK) {
         status = dls_setting_step(&model, &w, &setting, &step, err);
         if (status == DLS_OK) {

@@ -2,7 +2,7 @@
 #include "cli/operators_profile.h"
 
 #include "base/alloc.h"
-#include "predictor/measure/burst.h"
+#include "predictor/measure/recording.h"
 
 #include <stdio.h>
 
@@ -33,9 +33,27 @@ static void print(const dls_burst burst[DLS_RESOURCES], double step_s)
     putchar('\n');
 }
 
+static dls_status save(const dls_workload *w, const dls_work_setting *setting,
+                       const dls_series_options *opts, double *const x[DLS_TRACKS],
+                       const char *path, dls_error *err)
+{
+    dls_recording r;
+    dls_status status =
+        dls_recording_of_samples(x, opts->n_samples, opts->interval_s,
+                                 setting->fabric ? setting->fabric->bps : 0, &r, err);
+    if (status == DLS_OK) {
+        snprintf(r.command, sizeof r.command, "%s on %d %s", w->name, setting->n_workers,
+                 setting->gpu->name);
+        snprintf(r.notes, sizeof r.notes, "simulated by the operator model");
+        status = dls_recording_save(&r, path, err);
+    }
+    dls_recording_fini(&r);
+    return status;
+}
+
 dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
                                  const dls_work_setting *setting, const dls_series_options *opts,
-                                 dls_error *err)
+                                 const char *path, dls_error *err)
 {
     dls_timeline timeline;
     dls_burst burst[DLS_RESOURCES];
@@ -57,6 +75,9 @@ dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w
                                        .capacity =
                                            network && setting->fabric ? setting->fabric->bps : 1};
         status = dls_burst_analyze(x[r], opts->n_samples, &how, &burst[r], err);
+    }
+    if (status == DLS_OK && path) {
+        status = save(w, setting, opts, x, path, err);
     }
     if (status == DLS_OK) {
         print(burst, timeline.step_s);

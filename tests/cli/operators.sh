@@ -69,6 +69,16 @@ dlsim operators profile --model=resnet50 --gpu=V100 --seed=4 >b.txt
 cmp a.txt b.txt || fail "the same seed, other samples"
 grep -q '^net_tx I ' a.txt || fail "one worker uses no network"
 
+# The samples as a file: what is found in them is what was printed.
+dlsim operators profile --model=resnet50 --gpu=V100 --gpus=2 --servers=1 -o samples.h5 >a.txt
+dlsim perf analyze samples.h5 --json >b.json
+for resource in gpu_mem net_tx; do
+    printed=$(awk -v r=$resource '$1 == r { printf "%.3e %.3e", $3, $4 }' a.txt)
+    found=$(sed -n "s/.*\"resource\": \"$resource\".*\"idle_s\": \([^,]*\), \"burst_s\": \([^,]*\),.*/\1 \2/p" b.json |
+        awk '{ printf "%.3e %.3e", $1, $2 }')
+    test -n "$printed" && test "$printed" = "$found" || fail "$resource: $printed printed, $found in the file"
+done
+
 # Measured operations take the place of the formula. The CPU is slower than any GPU.
 dlsim graph zoo lenet --batch=8 -o lenet8.h5
 dlsim operators measure --graph=lenet8.h5 --gpu=K80 --device=cpu --seconds=0.0001 -o ops.h5 >out.txt
@@ -115,6 +125,7 @@ refuse 3 broken.cfg list --constants=broken.cfg
 refuse 4 missing.h5 step --model=resnet50 --gpu=K80 --operators=missing.h5
 refuse 4 HDF5 step --model=resnet50 --gpu=K80 --operators=operator.cfg
 refuse 4 format step --model=resnet50 --gpu=K80 --operators=lenet8.h5
+refuse 4 folder profile --model=lenet --gpu=K80 -o no/folder.h5
 refuse 2 output measure --model=lenet --gpu=K80
 refuse 2 device measure --model=lenet --gpu=K80 -o x.h5 --device=tpu
 refuse 2 seconds measure --model=lenet --gpu=K80 -o x.h5 --device=cpu --seconds=0

@@ -71,6 +71,39 @@ static void series(void **state)
     assert_null(x);
 }
 
+/* Samples of elsewhere come back as they were. */
+static void samples(void **state)
+{
+    (void)state;
+    double memory[3] = {0.25, 0.5, 0.125}, gpu[3] = {1, 0, 0.75}, rx[3] = {3e9, 0, 1e9},
+           tx[3] = {0, 5e8, 0};
+    double *const x[DLS_RESOURCES] = {memory, gpu, rx, tx};
+    static const char *const names[DLS_RESOURCES] = {"gpu0.mem_util_percent", "gpu0.util_percent",
+                                                     "net.job.rx_bytes", "net.job.tx_bytes"};
+    dls_recording r;
+    assert_int_equal(dls_recording_of_samples(x, 3, 0.002, 12e9, &r, NULL), DLS_OK);
+    assert_int_equal(r.n, 4);
+    assert_int_equal(r.time_ns[3], 6 * MS);
+    for (int k = 0; k < DLS_RESOURCES; k++) {
+        double *back;
+        size_t n;
+        const int32_t column = dls_recording_find(&r, names[k]);
+        const bool level = k == DLS_RES_GPU || k == DLS_RES_GPU_MEM;
+        assert_true(column >= 0);
+        assert_true(r.columns[column].capacity == (level ? 100 : 12e9));
+        assert_int_equal(dls_recording_series(&r, (size_t)column, 0.002, &back, &n, NULL), DLS_OK);
+        assert_int_equal(n, 3);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(fabs(back[i] - (level ? 100 : 1) * x[k][i]) <= 1e-9 * 3e9);
+        }
+        dls_free(back);
+    }
+    dls_recording_fini(&r);
+    assert_int_equal(dls_recording_of_samples(x, 0, 0.002, 0, &r, NULL), DLS_EINPUT);
+    assert_int_equal(dls_recording_of_samples(x, 3, 0, 0, &r, NULL), DLS_EINPUT);
+    assert_int_equal(dls_recording_of_samples(x, 3, 1e10, 0, &r, NULL), DLS_EINPUT);
+}
+
 static const char file[] = "test_recording.h5";
 
 static void files(void **state)
@@ -236,8 +269,8 @@ static void no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(series),  cmocka_unit_test(files),     cmocka_unit_test(commands),
-        cmocka_unit_test(refused), cmocka_unit_test(no_memory),
+        cmocka_unit_test(series),    cmocka_unit_test(samples), cmocka_unit_test(files),
+        cmocka_unit_test(commands),  cmocka_unit_test(refused), cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
