@@ -125,7 +125,7 @@ refuse 3 broken.cfg list --constants=broken.cfg
 refuse 4 missing.h5 step --model=resnet50 --gpu=K80 --operators=missing.h5
 refuse 4 HDF5 step --model=resnet50 --gpu=K80 --operators=operator.cfg
 refuse 4 format step --model=resnet50 --gpu=K80 --operators=lenet8.h5
-refuse 4 folder profile --model=lenet --gpu=K80 -o no/folder.h5
+refuse 5 folder profile --model=alexnet --gpu=K80 -o no/folder.h5
 refuse 2 output measure --model=lenet --gpu=K80
 refuse 2 device measure --model=lenet --gpu=K80 -o x.h5 --device=tpu
 refuse 2 seconds measure --model=lenet --gpu=K80 -o x.h5 --device=cpu --seconds=0
