@@ -5,6 +5,7 @@
 #include "placement/fit.h"
 
 #include <math.h>
+#include <string.h>
 
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err)
@@ -22,18 +23,24 @@ void dls_choose_fini(dls_choose *c)
     dls_free(c->trial.part);
 }
 
+void dls_choose_forget(dls_choose *c)
+{
+    memset(c->memo, 0, sizeof c->memo);
+    for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
+        dls_outlook_forget(&c->traffic.outlook, t);
+    }
+}
+
 /* ---- ways to place -----------------------------------------------------------------------------
  */
-
-enum { CONSOLIDATED, ONE_RACK, LEFTOVERS };
 
 static bool fill(const dls_place_index *index, const dls_request *r, int way, dls_grant *grant)
 {
     dls_grant_reset(grant);
-    if (way == CONSOLIDATED) {
+    if (way == DLS_WAY_CONSOLIDATED) {
         return dls_fit_consolidated(index, r, grant);
     }
-    if (way == LEFTOVERS) {
+    if (way == DLS_WAY_LEFTOVERS) {
         return dls_fit_fragments(index, r, grant);
     }
     const int32_t rack = dls_fit_find_rack(index, r);
@@ -51,29 +58,44 @@ static double remaining_s(const dls_place_index *index, const dls_request *r, in
     return dls_place_forecast(r, r->job, shape, f) ? f->remaining_s : (double)NAN;
 }
 
-typedef struct choice {
-    int way;
-    double best_s; /* of all ways, NAN: unknown */
-} choice;
-
-static choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
+static dls_choice weigh(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
     dls_shape shape, fewest;
     dls_forecast f;
-    choice best = {CONSOLIDATED, remaining_s(index, r, CONSOLIDATED, &c->trial, &fewest, &f)};
+    dls_choice best = {DLS_WAY_CONSOLIDATED,
+                       remaining_s(index, r, DLS_WAY_CONSOLIDATED, &c->trial, &fewest, &f)};
     if (!(best.best_s < (double)INFINITY) || r->gpus < 2) {
         return best; /* one GPU: the tightest node is a leftover */
     }
     if (fewest.n_racks > 1) {
-        const double s = remaining_s(index, r, ONE_RACK, &c->trial, &shape, &f);
-        best = s < best.best_s ? (choice){ONE_RACK, s} : best;
+        const double s = remaining_s(index, r, DLS_WAY_ONE_RACK, &c->trial, &shape, &f);
+        best = s < best.best_s ? (dls_choice){DLS_WAY_ONE_RACK, s} : best;
     }
-    const double s = remaining_s(index, r, LEFTOVERS, &c->trial, &shape, &f);
+    const double s = remaining_s(index, r, DLS_WAY_LEFTOVERS, &c->trial, &shape, &f);
     if (s <= best.best_s * (1 + c->relax) &&
         dls_traffic_fits(&c->traffic, index, &c->trial, &f, c->link_part)) {
-        best = (choice){LEFTOVERS, fmin(s, best.best_s)};
+        best = (dls_choice){DLS_WAY_LEFTOVERS, fmin(s, best.best_s)};
     }
     return best;
+}
+
+static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
+{
+    const uint32_t at = (uint32_t)r->job * DLS_TYPES_MAX + (uint32_t)r->type;
+    dls_choice_memo *m = &c->memo[at * UINT32_C(2654435761) >> 24]; /* Fibonacci hashing */
+    const dls_choice_memo now = {.job = r->job,
+                                 .type = r->type,
+                                 .since_us = r->waiting_since_us,
+                                 .of_gpus = index->type[r->type].changes,
+                                 .of_jobs = c->traffic.changes[r->type],
+                                 .filled = true,
+                                 .knows = r->know != NULL};
+    if (!m->filled || m->job != now.job || m->type != now.type || m->since_us != now.since_us ||
+        m->of_gpus != now.of_gpus || m->of_jobs != now.of_jobs || m->knows != now.knows) {
+        *m = now;
+        m->choice = weigh(c, index, r);
+    }
+    return m->choice;
 }
 
 /* ---- waiting -----------------------------------------------------------------------------------
@@ -117,7 +139,7 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
 bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
                       dls_grant *grant)
 {
-    const choice best = choose(c, index, r);
+    const dls_choice best = choose(c, index, r);
     if (isinf(best.best_s)) {
         return false;
     }
@@ -129,7 +151,7 @@ bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_req
 
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    const choice best = choose(c, index, r);
+    const dls_choice best = choose(c, index, r);
     if (isinf(best.best_s)) {
         return dls_fit_hoped_s(index, r);
     }

@@ -33,16 +33,37 @@ enum {
     {"max_wait", DLS_OPT_F64, 0, 1e9, "3600", "s", "but never longer than this", NULL}
 /* clang-format on */
 
+enum { DLS_WAY_CONSOLIDATED, DLS_WAY_ONE_RACK, DLS_WAY_LEFTOVERS };
+
+typedef struct dls_choice {
+    int way;
+    double best_s; /* of all ways; INFINITY: none is possible, NAN: nothing is known of the job */
+} dls_choice;
+
+/* The last choice for a job on a type, and the state of the type that it was made in. What is predicted
+ * of a job stands still while it waits, and no way leaves the type. */
+typedef struct dls_choice_memo {
+    int32_t job, type;
+    int64_t since_us;
+    uint64_t of_gpus, of_jobs;
+    bool filled, knows;
+    dls_choice choice;
+} dls_choice_memo;
+#define DLS_CHOICE_MEMOS 256
+
 typedef struct dls_choose {
     dls_traffic traffic;
     double relax, link_part, gain;
     int64_t max_wait_us;
     dls_grant trial;
+    dls_choice_memo memo[DLS_CHOICE_MEMOS]; /* by a hash of job and type */
 } dls_choose;
 
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
 void dls_choose_fini(dls_choose *c);
+/* Answer from nothing that was found before: answers are the same. */
+void dls_choose_forget(dls_choose *c);
 
 /* Fill the grant, or refuse and set r->retry_us. Without a forecast for the job: as
  * `consolidated`. */

@@ -26,6 +26,9 @@ static int32_t tightest(const dls_place_index *index, const dls_request *r, cons
     const int32_t most = dls_place_max_gpus(index, r->type);
     for (int32_t f = need; f <= most; f++) {
         int32_t first = 0, end = 0;
+        if (dls_place_count(index, r->type, f) == 0) {
+            continue;
+        }
         if (rack >= 0) {
             dls_place_rack_range(index, rack, &first, &end);
         }
@@ -92,17 +95,26 @@ static bool gather(const dls_place_index *index, const dls_request *r, dls_grant
     return left == 0;
 }
 
+/* The search for GPUs that are not there would look at every node. */
+static bool is_hopeless(const dls_place_index *index, const dls_request *r)
+{
+    return dls_place_free_gpus(index, r->type) < r->gpus;
+}
+
 bool dls_fit_consolidated(const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
     const int32_t most = dls_place_max_gpus(index, r->type);
     int32_t left = r->gpus, rack = -1;
+    if (is_hopeless(index, r)) {
+        return false;
+    }
     const int32_t whole = left <= most ? dls_place_best(index, r, left) : -1;
     if (whole >= 0) {
         dls_grant_add(grant, whole, left);
         return true;
     }
     for (int32_t f = most; f >= 1 && left > 0; f--) {
-        if (left >= f) {
+        if (left >= f && dls_place_count(index, r->type, f) > 0) {
             left -= f * take_nodes(index, r, grant, f, left / f, &rack);
         }
         const int32_t rest = left > 0 && left <= f ? tightest(index, r, grant, left, rack) : -1;
@@ -166,6 +178,9 @@ bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_g
 {
     const int32_t most = dls_place_max_gpus(index, r->type);
     int32_t left = r->gpus;
+    if (is_hopeless(index, r)) {
+        return false;
+    }
     for (int32_t f = 1; f <= most && left > 0; f++) {
         for (int32_t node = dls_place_first(index, r, f, f, 0); left > 0 && node >= 0;
              node = dls_place_first(index, r, f, f, node + 1)) {

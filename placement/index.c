@@ -183,6 +183,7 @@ static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t 
     p->free_mask = new_mask;
     p->free_cpu_milli -= cpu_milli;
     p->free_mem_mib -= mem_mib;
+    x->type[p->type].changes++;
     if (now == old) {
         return;
     }
@@ -256,6 +257,11 @@ void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *f
 int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type)
 {
     return index->type[type].max_gpus;
+}
+
+int64_t dls_place_free_gpus(const dls_place_index *index, int32_t type)
+{
+    return index->type[type].free_gpus;
 }
 
 double dls_place_nic_bps(const dls_place_index *index, int32_t node)

@@ -37,6 +37,7 @@ typedef struct dls_rack {
 typedef struct dls_type_index {
     int32_t max_gpus;             /* of any node of the type */
     int64_t total_gpus, free_gpus;
+    uint64_t changes;             /* how often GPUs of the type were taken or given back */
     double gpu_mem_bytes;         /* 0: unknown */
     int32_t *sizes;               /* [max_gpus + 1] nodes by number of GPUs */
     dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */

@@ -14,13 +14,11 @@ dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_er
     t->spare_entry = -1;
     const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
     t->link = dls_alloc_zero(n_links, sizeof *t->link);
-    t->freed = dls_alloc_zero((size_t)t->n_nodes, sizeof *t->freed);
-    t->touched = dls_alloc_zero((size_t)t->n_nodes, sizeof *t->touched);
-    if (!t->link || !t->freed || !t->touched) {
+    if (!t->link) {
         return dls_nomem(err, "links", n_links * sizeof *t->link);
     }
     memset(t->link, 0xff, n_links * sizeof *t->link);
-    return DLS_OK;
+    return dls_outlook_init(&t->outlook, index, err);
 }
 
 void dls_traffic_fini(dls_traffic *t)
@@ -36,8 +34,7 @@ void dls_traffic_fini(dls_traffic *t)
     dls_free(t->of);
     dls_free(t->link);
     dls_free(t->entry);
-    dls_free(t->freed);
-    dls_free(t->touched);
+    dls_outlook_fini(&t->outlook);
 }
 
 dls_pulse dls_pulse_of(const dls_forecast *f)
@@ -188,6 +185,7 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
     memmove(end + at + 1, end + at, (t->n_end[r->type] - at) * sizeof *end);
     end[at] = (dls_by_end){p->end_us, slot};
     t->n_end[r->type]++;
+    t->changes[r->type]++;
     each_link(t, index, slot, join_link);
 }
 
@@ -202,55 +200,14 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
     dls_by_end *end = t->end[p->type];
     each_link(t, index, slot, leave_link);
     t->n_end[p->type]--;
+    t->changes[p->type]++;
     memmove(end + at, end + at + 1, (t->n_end[p->type] - at) * sizeof *end);
     t->of[job] = 0;
     t->spare[t->n_spare++] = slot;
 }
 
-/* ---- what is expected --------------------------------------------------------------------------
+/* ---- links -------------------------------------------------------------------------------------
  */
-
-int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
-                            int64_t now_us, int64_t limit_us)
-{
-    const int32_t most = dls_place_max_gpus(index, want->type);
-    const bool whole = want->n_nodes > 1;
-    int32_t n_touched = 0, have = 0;
-    int64_t wait_us = DLS_NEVER;
-    if (whole) {
-        have = dls_place_count(index, want->type, most);
-    } else {
-        for (int32_t f = want->gpus; f <= most; f++) {
-            have += dls_place_count(index, want->type, f);
-        }
-    }
-    if (have >= want->n_nodes) {
-        return 0;
-    }
-    const dls_by_end *end = t->end[want->type];
-    const size_t n =
-        t->n_end[want->type] < DLS_TRAFFIC_LOOK ? t->n_end[want->type] : DLS_TRAFFIC_LOOK;
-    for (size_t i = 0; i < n && wait_us == DLS_NEVER && end[i].end_us - now_us <= limit_us; i++) {
-        const dls_runner *p = &t->runner[end[i].runner];
-        for (size_t k = 0; k < p->n; k++) {
-            const int32_t node = p->part[k].node, enough = whole ? most : want->gpus;
-            const int32_t before = dls_place_free(index, node) + t->freed[node];
-            const int32_t after = before + p->part[k].gpus;
-            if (t->freed[node] == 0) {
-                t->touched[n_touched++] = node;
-            }
-            t->freed[node] += p->part[k].gpus;
-            have += before < enough && after >= enough;
-        }
-        if (have >= want->n_nodes) {
-            wait_us = end[i].end_us > now_us ? end[i].end_us - now_us : 0;
-        }
-    }
-    while (n_touched > 0) {
-        t->freed[t->touched[--n_touched]] = 0;
-    }
-    return wait_us;
-}
 
 static double link_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link)
 {

@@ -11,6 +11,7 @@
 
 #include "placement/cassini.h"
 #include "placement/index.h"
+#include "placement/outlook.h"
 
 typedef struct dls_runner {
     int64_t end_us;  /* predicted */
@@ -44,7 +45,8 @@ typedef struct dls_traffic {
     dls_on_link *entry;
     size_t n_entries, entry_cap;
     int32_t spare_entry;
-    int32_t *freed, *touched; /* [n_nodes] scratch of dls_traffic_wait_us */
+    uint64_t changes[DLS_TYPES_MAX]; /* starts and stops of jobs of the type */
+    dls_outlook outlook;
 } dls_traffic;
 
 dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index,
@@ -59,11 +61,10 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
                          const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s);
 void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
 
-/* When, from now on, the shape will have become free if running jobs end as predicted and nothing
- * else starts: 0 now, DLS_NEVER if not within limit_us or the next DLS_TRAFFIC_LOOK ends. One node:
- * a node with so many free GPUs; several: so many idle nodes. O(DLS_TRAFFIC_LOOK x nodes of a job).
- */
-#define DLS_TRAFFIC_LOOK 64
+/* How long from now on the shape has to wait if running jobs end as predicted and nothing else starts:
+ * 0 if it is free, DLS_NEVER if it opens neither within limit_us nor with the next DLS_OUTLOOK_ENDS
+ * ends. One node: a node with so many free GPUs; several: so many idle nodes. O(1) if another question
+ * went as far since the type last changed, else O(nodes of the jobs whose ends are gone through). */
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
                             int64_t now_us, int64_t limit_us);
 

@@ -39,6 +39,10 @@ int32_t dls_candidates_list(const dls_candidates *c, int32_t gpus, uint32_t type
 
 /* How far apart two shapes of one gang are: |log2| of the ratio of their node counts, 1/2 more if
  * one is in one rack and the other is not; INFINITY between GPU types. */
+static inline bool dls_shape_is(const dls_shape *a, const dls_shape *b) /* at distance 0 */
+{
+    return a->type == b->type && a->n_nodes == b->n_nodes && (a->n_racks > 1) == (b->n_racks > 1);
+}
 double dls_shape_distance(const dls_shape *a, const dls_shape *b);
 
 #endif

@@ -479,9 +479,16 @@ const dls_shape *dls_foresight_shapes(const dls_foresight *f, int32_t job, size_
 static int64_t cell_for(const dls_foresight *f, const row *r, const dls_shape *shape,
                         double *distance)
 {
+    const int64_t end = r->first + r->n;
     int64_t best = -1;
+    *distance = 0;
+    for (int64_t i = r->first; i < end; i++) {
+        if (dls_shape_is(&f->shape[i], shape)) {
+            return i;
+        }
+    }
     *distance = (double)INFINITY;
-    for (int64_t i = r->first; i<r->first + r->n && * distance> 0; i++) {
+    for (int64_t i = r->first; i < end; i++) {
         const double d = dls_shape_distance(&f->shape[i], shape);
         if (d < *distance) {
             *distance = d;

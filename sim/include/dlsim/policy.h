@@ -251,6 +251,7 @@ DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
 DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first,
                                   int32_t *end);
 DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
+DLS_API int64_t dls_place_free_gpus(const dls_place_index *index, int32_t type); /* of all nodes */
 /* How many nodes of the type have `gpus` GPUs, free or not. */
 DLS_API int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus);
 /* How many of the node's free GPUs its free CPU and memory allow the request to use. */
