@@ -11,6 +11,7 @@ enum {
     WORKERS_MAX = 8,
     RING = 8,                    /* chunks under way when there are workers */
     TEXT_CHUNK_BYTES = 1 << 19,  /* wide texts get fewer rows per chunk */
+    PLAIN_BYTES = 1 << 16,       /* a column below is stored as it is */
     THREADS_FROM_BYTES = 1 << 18 /* below, starting threads costs more than it saves */
 };
 
@@ -49,7 +50,9 @@ struct dls_chunks {
     pthread_mutex_t lock;
     pthread_cond_t work, done;
     bool stop;
-    deflater own; /* of the calling thread */
+    deflater own;         /* of the calling thread */
+    unsigned char *plain; /* texts of a small column */
+    size_t plain_cap;
 };
 
 /* ---- one chunk ---------------------------------------------------------------------------------
@@ -205,6 +208,7 @@ void dls_chunks_destroy(dls_chunks *c)
         dls_free(c->ring[i].raw);
         dls_free(c->ring[i].out);
     }
+    dls_free(c->plain);
     dls_free(c);
 }
 
@@ -245,29 +249,30 @@ static dls_status retire(dls_chunks *c, bool drop, dls_error *err)
     return status;
 }
 
+/* chunk_rows 0: contiguous, without filters. */
 static dls_status create_dataset(dls_chunks *c, hid_t at, const char *table, const dls_column *col,
-                                 size_t width, size_t n, size_t chunk_rows, hid_t *out,
+                                 hid_t type, size_t n, size_t chunk_rows, hid_t *out,
                                  dls_error *err)
 {
     const hsize_t dim = n, chunk = chunk_rows;
-    const hid_t type = dls_h5_type(col->type, width, true);
     const hid_t space = H5Screate_simple(1, &dim, NULL);
     const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(dcpl, false);
-    H5Pset_chunk(dcpl, 1, &chunk);
     H5Pset_fill_time(dcpl, H5D_FILL_TIME_NEVER);
-    H5Pset_shuffle(dcpl);
-    H5Pset_deflate(dcpl, LEVEL);
+    if (chunk_rows > 0) {
+        H5Pset_chunk(dcpl, 1, &chunk);
+        H5Pset_shuffle(dcpl);
+        H5Pset_deflate(dcpl, LEVEL);
+    }
     const hid_t set = H5Dcreate2(at, col->name, type, space, H5P_DEFAULT, dcpl, H5P_DEFAULT);
     dls_status status =
         set >= 0 ? DLS_OK : dls_h5_fail(c->h5, err, "column '%s/%s'", table, col->name);
     H5Pclose(dcpl);
     H5Sclose(space);
-    H5Tclose(type);
     if (status == DLS_OK) {
         status = dls_h5_describe(c->h5, set, col->units, col->description, err);
     }
-    if (set >= 0 && (status != DLS_OK || n == 0)) {
+    if (set >= 0 && status != DLS_OK) {
         H5Dclose(set);
     }
     *out = set;
@@ -315,17 +320,45 @@ static dls_status issue(dls_chunks *c, const slot *what, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status write_column(dls_chunks *c, hid_t at, const char *table, const dls_column *col,
-                               size_t n, dls_error *err)
+static size_t width_of(const dls_column *col)
 {
-    const size_t width = col->width ? col->width : dls_field_width(col->type);
+    return col->width ? col->width : dls_field_width(col->type);
+}
+
+/* Filters would cost more than the room that they save, and the index of a single chunk takes half
+ * of that back. */
+static dls_status write_plain(dls_chunks *c, hid_t at, const char *table, const dls_column *col,
+                              hid_t type, size_t n, dls_error *err)
+{
+    const size_t bytes = n * width_of(col);
+    const void *rows = col->data;
+    hid_t set;
+    if (!rows && n > 0) {
+        DLS_TRY(grow_buffer(&c->plain, &c->plain_cap, bytes, err));
+        col->fill(col->ctx, 0, n, width_of(col), (char *)c->plain);
+        rows = c->plain;
+    }
+    DLS_TRY(create_dataset(c, at, table, col, type, n, 0, &set, err));
+    const bool written =
+        (n == 0 || H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0) &&
+        !c->h5->write_errno;
+    const dls_status status =
+        written ? DLS_OK : dls_h5_fail(c->h5, err, "column '%s/%s'", table, col->name);
+    H5Dclose(set);
+    return status;
+}
+
+static dls_status write_chunks(dls_chunks *c, hid_t at, const char *table, const dls_column *col,
+                               hid_t type, size_t n, dls_error *err)
+{
+    const size_t width = width_of(col);
     size_t chunk_rows = DLS_CHUNK_ROWS;
     if (col->type == DLS_FIELD_TEXT && chunk_rows * width > TEXT_CHUNK_BYTES) {
         chunk_rows = width < TEXT_CHUNK_BYTES ? TEXT_CHUNK_BYTES / width : 1;
     }
-    chunk_rows = n < chunk_rows ? (n ? n : 1) : chunk_rows;
+    chunk_rows = n < chunk_rows ? n : chunk_rows;
     slot what = {.column = col, .table = table, .chunk_rows = chunk_rows, .width = width};
-    DLS_TRY(create_dataset(c, at, table, col, width, n, chunk_rows, &what.dataset, err));
+    DLS_TRY(create_dataset(c, at, table, col, type, n, chunk_rows, &what.dataset, err));
     for (size_t first = 0; first < n; first += chunk_rows) {
         what.first = first;
         what.rows = n - first < chunk_rows ? n - first : chunk_rows;
@@ -339,10 +372,23 @@ static dls_status write_column(dls_chunks *c, hid_t at, const char *table, const
     return DLS_OK;
 }
 
+static dls_status write_column(dls_chunks *c, hid_t at, const char *table, const dls_column *col,
+                               size_t n, dls_error *err)
+{
+    /* Columns lie in memory as they do in the file. */
+    const hid_t type = dls_h5_type(col->type, width_of(col), true);
+    const dls_status status = n * width_of(col) < PLAIN_BYTES
+                                  ? write_plain(c, at, table, col, type, n, err)
+                                  : write_chunks(c, at, table, col, type, n, err);
+    H5Tclose(type);
+    return status;
+}
+
 dls_status dls_chunks_write(dls_chunks *c, hid_t at, const char *table, const dls_column *columns,
                             size_t n_columns, size_t n, dls_error *err)
 {
-    if (n * n_columns * 4 >= THREADS_FROM_BYTES && c->started == 0) {
+    const bool any = n * sizeof(int64_t) >= PLAIN_BYTES; /* to compress */
+    if (any && n * n_columns * 4 >= THREADS_FROM_BYTES && c->started == 0) {
         start_workers(c);
     }
     dls_status status = DLS_OK;

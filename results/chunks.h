@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Long columns into HDF5 datasets: 65,536 rows per chunk, shuffled and deflated as HDF5's own
+ * Columns into HDF5 datasets. Long ones: 65,536 rows per chunk, shuffled and deflated as HDF5's own
  * filters would, but by worker threads and with a strategy that fits shuffled integers; the calling
  * thread alone talks to HDF5.
  *
  *      columns --> ring of chunks --> workers: fill, shuffle, deflate --> caller: H5Dwrite_chunk
  *
  * The caller compresses, too, when the chunk that it wants next is one that no worker has begun.
+ *
+ * A column of less than 64 KiB is one contiguous piece without filters: a run of 60 jobs has fifty
+ * of them, and each chunk would need an index of its own.
  *
  * Chunks are written in one fixed order, so the bytes do not depend on the number of threads.
  */

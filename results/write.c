@@ -11,8 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { WORKERS = 2 };
-
 /* ---- small tables ------------------------------------------------------------------------------
  */
 
@@ -368,7 +366,7 @@ dls_status dls_results_write(const char *path, const dls_results_meta *meta, con
     dls_chunks *chunks = NULL;
     dls_status status = dls_h5_create(&h5, file.part, path, err);
     if (status == DLS_OK) {
-        status = dls_chunks_create(&h5, WORKERS, &chunks, err);
+        status = dls_chunks_create(&h5, meta->threads, &chunks, err);
     }
     if (status == DLS_OK) {
         status = write_run(&h5, chunks, meta, trace, rec, summary, err);

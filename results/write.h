@@ -29,6 +29,7 @@ typedef struct dls_results_meta {
     const char *started_utc;         /* "2024-05-01T12:00:00Z" */
     const char *workload_assign;     /* table that gave jobs their models */
     const dls_cluster_spec *cluster; /* NULL: not described */
+    int threads;                     /* that help to compress long columns; 0: none */
 } dls_results_meta;
 
 /* O(size of the record); 10 MiB of working memory. Allocations and series are written when the

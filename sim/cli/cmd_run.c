@@ -47,10 +47,10 @@ typedef struct named {
 static const named *find_named(int letter)
 {
     static const named all[] = {{'o', "results.path", "--output"},
-                                    {'A', "scheduler.name", "--scheduler"},
-                                    {'L', "placement.name", "--placement"},
-                                    {'O', "predictor.source", "--predictor"},
-                                    {'N', "predictor.predictions", "--predictions"}};
+                                {'A', "scheduler.name", "--scheduler"},
+                                {'L', "placement.name", "--placement"},
+                                {'O', "predictor.source", "--predictor"},
+                                {'N', "predictor.predictions", "--predictions"}};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         if (all[i].letter == letter) {
             return &all[i];
@@ -150,6 +150,8 @@ static int run(dls_replay_options *o)
     return code;
 }
 
+enum { WRITE_THREADS = 2 };
+
 int dls_cmd_run(int argc, char **argv)
 {
     dls_replay_options o;
@@ -158,6 +160,7 @@ int dls_cmd_run(int argc, char **argv)
     if (dls_replay_init(&o, "run", argc, argv, &err) != DLS_OK) {
         code = dls_ui_fail(&err);
     }
+    o.write_threads = WRITE_THREADS;
     if (code < 0) {
         code = parse(&o, argc, argv);
     }

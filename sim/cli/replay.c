@@ -423,6 +423,7 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
         .started_utc = started,
         .workload_assign = o->assign_text,
         .cluster = &config->cluster,
+        .threads = o->write_threads,
     };
     return dls_results_write(path, &meta, trace, rec, summary, err);
 }

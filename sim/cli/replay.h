@@ -21,6 +21,7 @@ typedef struct dls_replay_options {
     size_t n_overrides, overrides_cap;
     bool json, quiet, force;
     dls_ui_when progress;
+    int write_threads;      /* beside the caller's; 0 in a sweep, whose points share the cores */
     char *cmdline;          /* owned */
     char *assign_text;      /* owned; the table that gave jobs their models, NULL: none */
     dls_registry *registry; /* owned */
