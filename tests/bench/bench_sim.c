@@ -139,7 +139,7 @@ static void generated(int64_t jobs, int gpus, const struct choice *c)
 {
     dls_synth_params params;
     dls_error err;
-    dls_trace *trace;
+    dls_trace *trace = NULL;
     char name[64];
     dls_synth_params_init(&params);
     params.n_jobs = jobs;

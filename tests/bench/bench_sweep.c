@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a sweep costs beside the simulations: planning a point, and running one in a process of its
- * own with its result written. Prints JSON. --smoke: few points.
+ * own with its result written. Prints JSON. --smoke: few points. --thousand: 1,000 points of 5,000
+ * jobs on all cores (5 schedulers, 20 restore costs, 10 seeds), with the machine's load.
  */
 #include "config/prepare.h"
 #include "dlsim/trace.h"
@@ -9,6 +10,7 @@
 #include "sweep/merge.h"
 #include "sweep/runner.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { COSTS_MAX = 200 };
 
 static double now_s(void)
 {
@@ -38,9 +42,9 @@ static double cpu_s(void)
     return sum;
 }
 
-/* Seconds inside simulations, of all workers: one at a time writes them. */
+/* Inside simulations, of all workers. */
 typedef struct simulated {
-    double wall_s, cpu_s;
+    atomic_llong wall_ns, cpu_ns;
 } simulated;
 static simulated *simulating;
 
@@ -61,8 +65,8 @@ static dls_status run(void *user, const dls_config *config, const dls_trace *tra
     const double start = now_s(), cpu = cpu_s();
     DLS_TRY(dls_prepare(config, trace, &p, err));
     DLS_TRY(dls_sim_run(&p.params, &rec, err));
-    simulating->wall_s += now_s() - start;
-    simulating->cpu_s += cpu_s() - cpu;
+    atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (now_s() - start)));
+    atomic_fetch_add(&simulating->cpu_ns, (long long)(1e9 * (cpu_s() - cpu)));
     DLS_TRY(dls_summary_make(trace, rec, 0, 0, 1, &summary, err));
     const dls_results_meta meta = {.scheduler = config->scheduler,
                                    .placement = config->placement,
@@ -83,30 +87,52 @@ static void progress(void *user, const dls_sweep_progress *now)
     (void)now;
 }
 
-static dls_status measure(const char *sample, size_t n, const char *folder, bool last,
-                          dls_error *err)
+/* ---- the sweeps --------------------------------------------------------------------------------
+ */
+
+typedef struct workload {
+    const char *sample;
+    size_t costs;    /* values of scheduler.restore_cost */
+    bool schedulers; /* and of scheduler.name */
+    size_t seeds;
+    int workers;
+} workload;
+
+static dls_status make_sweep(const workload *w, const char *config, dls_sweep **out, dls_error *err)
+{
+    static const char *const schedulers[] = {"fifo", "srtf", "dlas-gpu", "gittins", "easy"};
+    char values[COSTS_MAX][16];
+    const char *value[COSTS_MAX];
+    for (size_t i = 0; i < w->costs; i++) {
+        snprintf(values[i], sizeof values[i], "%zu s", i);
+        value[i] = values[i];
+    }
+    DLS_TRY(dls_sweep_create(config, out, err));
+    if (w->schedulers) {
+        DLS_TRY(dls_sweep_add_list(*out, "scheduler.name", schedulers, 5, "bench", err));
+    }
+    DLS_TRY(dls_sweep_add_list(*out, "scheduler.restore_cost", value, w->costs, "bench", err));
+    (*out)->n_seeds = w->seeds;
+    return DLS_OK;
+}
+
+static dls_status measure(const workload *w, const char *folder, bool last, dls_error *err)
 {
     static const dls_sweep_host host = {load_trace, run, interrupted, progress, NULL};
     const char *source = getenv("DLSIM_SOURCE");
     char config[512], trace[512], merged[600];
-    char(*values)[16] = calloc(n, sizeof *values);
-    const char **value = calloc(n, sizeof *value);
     dls_registry *registry;
     dls_sweep *sweep;
     dls_sweep_plan *plan;
     dls_sweep_progress done;
     dls_problems problems = {0};
-    size_t n_merged;
+    double load[2] = {0, 0};
+    size_t n;
     snprintf(config, sizeof config, "%s/configs/quickstart.cfg", source ? source : ".");
-    snprintf(trace, sizeof trace, "%s/traces/samples/%s", source ? source : ".", sample);
+    snprintf(trace, sizeof trace, "%s/traces/samples/%s", source ? source : ".", w->sample);
     snprintf(merged, sizeof merged, "%s/merged.h5", folder);
-    for (size_t i = 0; i < n; i++) {
-        snprintf(values[i], sizeof values[i], "%zu s", i);
-        value[i] = values[i];
-    }
     DLS_TRY(dls_registry_create(&registry, err));
-    DLS_TRY(dls_sweep_create(config, &sweep, err));
-    DLS_TRY(dls_sweep_add_list(sweep, "scheduler.restore_cost", value, n, "bench", err));
+    DLS_TRY(make_sweep(w, config, &sweep, err));
     const dls_override override = {"trace.path", trace, "bench"};
     const dls_sweep_request request = {.sweep = sweep,
                                        .overrides = &override,
@@ -114,45 +140,58 @@ static dls_status measure(const char *sample, size_t n, const char *folder, bool
                                        .registry = registry,
                                        .program = "bench",
                                        .host = &host};
-    *simulating = (simulated){0, 0};
+    atomic_store(&simulating->wall_ns, 0);
+    atomic_store(&simulating->cpu_ns, 0);
     const double t0 = now_s();
     DLS_TRY(dls_sweep_plan_make(&request, &problems, &plan, err));
+    (void)!getloadavg(&load[0], 1);
     const double t1 = now_s(), cpu1 = cpu_s();
     DLS_TRY(dls_sweep_store_open(folder, err));
-    DLS_TRY(dls_sweep_run(plan, folder, 1, &done, err));
+    DLS_TRY(dls_sweep_run(plan, folder, w->workers, &done, err));
     const double t2 = now_s(), cpu2 = cpu_s();
-    DLS_TRY(dls_sweep_merge(plan, folder, merged, false, &n_merged, err));
+    (void)!getloadavg(&load[1], 1);
+    DLS_TRY(dls_sweep_merge(plan, folder, merged, false, &n, err));
     const double t3 = now_s();
-    if (done.finished != n || n_merged != n) {
-        return dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points are finished", done.finished, n);
+    if (done.finished != plan->n || n != plan->n) {
+        return dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points are finished", done.finished,
+                        plan->n);
     }
-    const double points = (double)n;
-    printf("  {\"trace\": \"%s\", \"points\": %zu, \"plan_ms\": %.3f, \"simulation_ms\": %.2f, "
-           "\"overhead_ms\": %.2f, \"overhead_cpu_ms\": %.2f, \"merge_ms\": %.2f}%s\n",
-           sample, n, 1e3 * (t1 - t0) / points, 1e3 * simulating->wall_s / points,
-           1e3 * (t2 - t1 - simulating->wall_s) / points,
-           1e3 * (cpu2 - cpu1 - simulating->cpu_s) / points, 1e3 * (t3 - t2) / points,
-           last ? "" : ",");
+    const double sim_s = 1e-9 * (double)atomic_load(&simulating->wall_ns);
+    const double sim_cpu_s = 1e-9 * (double)atomic_load(&simulating->cpu_ns);
+    const double per_point = 1e3 / (double)n;
+    printf("  {\"trace\": \"%s\", \"points\": %zu, \"workers\": %d, \"run_s\": %.2f, "
+           "\"run_cpu_s\": %.2f, \"load\": [%.2f, %.2f], \"plan_ms\": %.3f, "
+           "\"simulation_ms\": %.2f, \"simulation_cpu_ms\": %.2f, \"overhead_ms\": %.2f, "
+           "\"overhead_cpu_ms\": %.2f, \"merge_ms\": %.2f}%s\n",
+           w->sample, n, w->workers, t2 - t1, cpu2 - cpu1, load[0], load[1], per_point * (t1 - t0),
+           per_point * sim_s, per_point * sim_cpu_s,
+           per_point * ((double)w->workers * (t2 - t1) - sim_s),
+           per_point * (cpu2 - cpu1 - sim_cpu_s), per_point * (t3 - t2), last ? "" : ",");
     dls_sweep_plan_destroy(plan);
     dls_sweep_destroy(sweep);
     dls_registry_destroy(registry);
-    free(value);
-    free(values);
     return DLS_OK;
 }
 
 int main(int argc, char **argv)
 {
     const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
-    static const char *const samples[] = {"quick_60.csv", "philly_like_5000.csv"};
+    const bool thousand = argc > 1 && strcmp(argv[1], "--thousand") == 0;
+    const size_t costs = smoke ? 5 : COSTS_MAX;
+    const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    const workload each[] = {{"quick_60.csv", costs, false, 1, 1},
+                             {"philly_like_5000.csv", costs, false, 1, 1}};
+    const workload all[] = {{"philly_like_5000.csv", 20, true, 10, cores > 0 ? (int)cores : 1}};
+    const workload *workloads = thousand ? all : each;
+    const size_t n = thousand ? 1 : 2;
     const char *where = getenv("TMPDIR");
     simulating =
         mmap(NULL, sizeof *simulating, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (simulating == MAP_FAILED) {
         return 1;
     }
-    puts("{\"per point\": [");
-    for (size_t i = 0; i < 2; i++) {
+    puts("{\"sweeps\": [");
+    for (size_t i = 0; i < n; i++) {
         char folder[256], command[300];
         dls_error err = {0};
         snprintf(folder, sizeof folder, "%.200s/dlsim-bench-XXXXXX", where ? where : "/tmp");
@@ -164,7 +203,7 @@ int main(int argc, char **argv)
         fflush(stdout);
         const pid_t pid = fork();
         if (pid == 0) {
-            const dls_status status = measure(samples[i], smoke ? 5 : 200, folder, i == 1, &err);
+            const dls_status status = measure(&workloads[i], folder, i + 1 == n, &err);
             if (status != DLS_OK) {
                 fprintf(stderr, "bench_sweep: %s: %s\n", err.where, err.msg);
             }
