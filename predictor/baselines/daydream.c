@@ -2,6 +2,7 @@
 #include "predictor/baselines/daydream.h"
 
 #include "base/alloc.h"
+#include "predictor/baselines/roofline.h"
 #include "predictor/operator/comm.h"
 
 #include <math.h>
@@ -20,24 +21,11 @@ void dls_daydream_fini(dls_daydream *d)
     }
 }
 
-static double rate_of(const dls_hw_gpu *gpu, dls_numeric numeric, double *element_bytes)
-{
-    *element_bytes = WORD_BYTES;
-    if (numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0) {
-        return gpu->tf32_flops;
-    }
-    if ((numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) && gpu->fp16_flops > 0) {
-        *element_bytes = 2;
-        return gpu->fp16_flops;
-    }
-    return gpu->fp32_flops;
-}
-
 dls_status dls_daydream_profile(const dls_workload *w, const dls_hw_gpu *gpu, dls_numeric numeric,
                                 double batch, double measured_s, dls_daydream *d, dls_error *err)
 {
-    double element = 0, sum = 0;
-    const double rate = rate_of(gpu, numeric, &element);
+    double sum = 0;
+    const dls_roofline roof = dls_roofline_of(gpu, numeric);
     *d = (dls_daydream){.w = w,
                         .kernel_s = dls_alloc_zero(w->n_kernels + 1, sizeof *d->kernel_s),
                         .computes = dls_alloc_zero(w->n_kernels + 1, sizeof *d->computes),
@@ -48,9 +36,8 @@ dls_status dls_daydream_profile(const dls_workload *w, const dls_hw_gpu *gpu, dl
     }
     for (size_t i = 0; i < w->n_kernels; i++) {
         const dls_kernel *k = &w->kernel[i];
-        const double compute_s = k->repeats * batch * k->flops / rate;
-        const double memory_s =
-            k->repeats * element * (batch * k->moved + k->moved_once) / gpu->mem_bps;
+        const double compute_s = dls_roofline_compute_s(&roof, k, batch);
+        const double memory_s = dls_roofline_memory_s(&roof, k, batch);
         d->kernel_s[i] = fmax(compute_s, memory_s);
         d->computes[i] = compute_s > memory_s;
         sum += d->kernel_s[i];

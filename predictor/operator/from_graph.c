@@ -55,12 +55,15 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
     const double element = dls_numeric_bytes(g->info.numeric), batch = g->info.batch;
     dls_kernel k = {.family = DLS_KERNEL_MEMORY,
                     .backward = x->phase == DLS_PHASE_BACKWARD,
+                    .op_family = (uint8_t)dls_op_family_of(x->kind),
                     .repeats = x->repeat,
                     .tensor = -1,
                     .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
     const dls_op_family family = dls_op_family_of(x->kind);
     if (family == DLS_FAMILY_CONV) {
         k.family = (uint8_t)conv_family(&x->dims);
+        k.window = (dls_window){x->dims.in_h,     x->dims.in_c,     x->dims.out_c,
+                                x->dims.kernel_h, x->dims.kernel_w, x->dims.stride_h};
     } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
         k.family = DLS_KERNEL_MATMUL;
     }

@@ -107,6 +107,9 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, dls_hw_
     DLS_TRY(dls_cfg_quantity(at, path, "fp16", DLS_QUANTITY_FLOPS, &g->fp16_flops, err));
     DLS_TRY(dls_cfg_quantity(at, path, "bandwidth", DLS_QUANTITY_RATE, &g->mem_bps, err));
     DLS_TRY(dls_cfg_quantity(at, path, "memory", DLS_QUANTITY_BYTES, &g->mem_bytes, err));
+    if (config_setting_get_member(at, "multiprocessors")) {
+        DLS_TRY(dls_cfg_number(at, path, "multiprocessors", 1, &g->multiprocessors, err));
+    }
     DLS_TRY(dls_cfg_name(at, path, "link", false, g->link, sizeof g->link, err));
     DLS_TRY(dls_cfg_name(at, path, "like", true, g->like, sizeof g->like, err));
     DLS_TRY(dls_cfg_name(at, path, "like_fp32", true, g->like_fp32, sizeof g->like_fp32, err));

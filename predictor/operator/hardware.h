@@ -16,6 +16,7 @@ typedef struct dls_hw_gpu {
     double fp32_flops;             /* per second, vector units */
     double tf32_flops, fp16_flops; /* per second, matrix units; 0: has none */
     double mem_bps, mem_bytes;
+    double multiprocessors;      /* 0: not known */
     char link[DLS_HW_NAME];      /* to its neighbours in a node */
     char like[DLS_HW_NAME];      /* whose fitted factors stand in; "": nobody's */
     char like_fp32[DLS_HW_NAME]; /* the same for fp32, "": as like */

@@ -17,6 +17,7 @@ static void kernel(dls_layers *b, dls_kernel k)
     }
     if (b->status == DLS_OK) {
         k.layer = w->n_layers;
+        k.op_family = DLS_FAMILY_OTHER;
         k.repeats = k.repeats ? k.repeats : 1;
         w->kernel[w->n_kernels++] = k;
     }

@@ -38,9 +38,16 @@ typedef enum dls_kernel_family {
         DLS_KERNEL_FAMILIES
 } dls_kernel_family;
 
+/* What a convolution sees, in its forward form; all 0 if not known. */
+typedef struct dls_window {
+    int32_t in_h, in_c, out_c;
+    int32_t kernel_h, kernel_w, stride;
+} dls_window;
+
 typedef struct dls_kernel {
     uint8_t family;
     uint8_t backward;
+    uint8_t op_family; /* dls_op_family of its operation; DLS_FAMILY_OTHER if not known */
     int32_t repeats;   /* times a step runs it (recurrent layers), >= 1 */
     int32_t layer;     /* ascending in forward order */
     int32_t tensor;    /* parameter tensor whose gradient it completes, or -1 */
@@ -50,6 +57,7 @@ typedef struct dls_kernel {
     /* As matrix products, `count` of them, at one batch; 0 if not known. */
     int64_t count, m, n, k;
     double at_batch;
+    dls_window window; /* convolutions */
 } dls_kernel;
 
 typedef struct dls_workload {

@@ -35,6 +35,11 @@ void dls_adam_fini(dls_adam *adam);
 /* One step. gradient [n_values] is scaled in place if clipped. O(n_values). */
 void dls_adam_step(dls_adam *adam, dls_trainee *net, double *gradient);
 
+/* The same for a plain vector, all of which moves. */
+dls_status dls_adam_init_values(dls_adam *adam, size_t n_values, dls_adam_options options,
+                                dls_error *err) DLS_MUST_CHECK;
+void dls_adam_step_values(dls_adam *adam, double *value, double *gradient, size_t n_values);
+
 #ifdef __cplusplus
 }
 #endif

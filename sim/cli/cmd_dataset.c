@@ -355,15 +355,6 @@ static bool take_graphs(request *req)
     return good;
 }
 
-/* The command line as the file keeps it. */
-static void keep_command(int argc, char **argv, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "dlsim dataset");
-    for (int i = 1; i < argc && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
-    }
-}
-
 int dls_cmd_dataset(int argc, char **argv)
 {
     static const struct option longs[] = {{"settings", required_argument, NULL, OPT_SETTINGS},
@@ -390,7 +381,7 @@ int dls_cmd_dataset(int argc, char **argv)
     request req = {.settings = "paper"};
     dls_corpus_options_init(&req.corpus);
     dls_label_options_init(&req.label);
-    keep_command(argc, argv, req.command, sizeof req.command);
+    dls_ui_command_line(argc, argv, req.command, sizeof req.command);
     for (int opt; (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "dataset")) != -1;) {
         if (opt == 'h') {
             fputs(help, stdout);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/train_baseline.h"
 #include "cli/train_study.h"
 #include "cli/ui.h"
 #include "predictor/driple/arch_text.h"
@@ -22,6 +23,7 @@
 static const char help[] =
     "Usage: dlsim train --dataset=D.h5 --setting=NAME -o W.h5 [OPTION]...\n"
     "       dlsim train --dataset=D.h5 --setting=NAME --base=W.h5 --transfer -o OUT.h5\n"
+    "       dlsim train --baseline=justus|habitat ...   (dlsim train --baseline=justus --help)\n"
     "\n"
     "Train an inspector on one setting of a dataset, or tune a trained one to further settings.\n"
     "\n"
@@ -504,6 +506,11 @@ int dls_cmd_train(int argc, char **argv)
         {"quiet", no_argument, NULL, 'q'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
+    for (int i = 1; i < argc; i++) {
+        if (strncmp(argv[i], "--baseline", strlen("--baseline")) == 0) {
+            return dls_train_baseline(argc, argv);
+        }
+    }
     request *req = dls_alloc_zero(1, sizeof *req);
     if (!req) {
         dls_error err = {0};

@@ -3,8 +3,9 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/habitat.h"
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
+#include "predictor/baselines/habitat_nets.h"
+#include "predictor/baselines/justus.h"
+#include "predictor/dataset/origin.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,29 +52,6 @@ void dls_baselines_close(dls_baselines *b)
     }
 }
 
-static dls_status workload(const dls_dataset_origin *o, dls_workload *w, dls_numeric *numeric,
-                           dls_error *err)
-{
-    const dls_zoo_model *model = dls_zoo_find(o->model);
-    dls_opgraph *graph = NULL;
-    if (!model) {
-        return dls_fail(err, DLS_EINPUT, o->model, "model \"%s\" is not in the model zoo",
-                        o->model);
-    }
-    dls_zoo_options options = dls_zoo_defaults(model);
-    options.batch = o->batch;
-    if (!dls_numeric_find(o->numeric, &options.numeric) ||
-        !dls_optimiser_find(o->optimiser, &options.optimiser)) {
-        return dls_fail(err, DLS_EINPUT, o->model, "no precision \"%s\" or no optimiser \"%s\"",
-                        o->numeric, o->optimiser);
-    }
-    *numeric = options.numeric;
-    DLS_TRY(dls_zoo_build(model, &options, &graph, err));
-    const dls_status status = dls_workload_from_graph(graph, w, err);
-    dls_opgraph_destroy(graph);
-    return status;
-}
-
 /* The measured step of a graph on one V100; false: it does not fit there. */
 static bool on_v100(const dls_baselines *b, int32_t graph, double *seconds)
 {
@@ -104,7 +82,7 @@ static dls_status predict_row(const dls_baselines *b, const dls_setting_spec *sp
     dls_step_in_setting step;
     const dls_hw_gpu *v100 = NULL;
     double measured = 0;
-    DLS_TRY(workload(o, &w, &numeric, err));
+    DLS_TRY(dls_dataset_workload(o, &w, &numeric, err));
     dls_status status =
         dls_setting_work(spec, &b->model, &b->hw, &w, o->batch, numeric, &fabric, &work, err);
     if (status == DLS_OK) {

@@ -98,6 +98,14 @@ int dls_ui_getopt(int argc, char **argv, const char *shorts, const struct option
     return c;
 }
 
+void dls_ui_command_line(int argc, char **argv, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "dlsim");
+    for (int i = 0; i < argc && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
+    }
+}
+
 bool dls_ui_i64(const char *command, const char *option, const char *text, int64_t min, int64_t max,
                 int64_t *out)
 {

@@ -25,6 +25,9 @@ int dls_ui_usage(const char *command, const char *fmt, ...) DLS_PRINTF(2, 3);
 /* The report on stderr, with its place; returns the exit code of err->status. */
 int dls_ui_fail(const dls_error *err);
 
+/* "dlsim <subcommand> <words>", as files keep what made them; cut where it does not fit. */
+void dls_ui_command_line(int argc, char **argv, char *out, size_t size);
+
 /* Text that is a number and nothing else, or a usage error that names the option (false). */
 bool dls_ui_i64(const char *command, const char *option, const char *text, int64_t min, int64_t max,
                 int64_t *out);

@@ -11,7 +11,7 @@ allowed() {
     predictor/driple) echo base predictor/driple ;;
     predictor/graph) echo base predictor/graph ;;
     predictor/operator) echo base model predictor/graph predictor/operator ;;
-    predictor/baselines) echo base model predictor/graph predictor/operator predictor/baselines ;;
+    predictor/baselines) echo base model predictor/graph predictor/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
     predictor/measure) echo base predictor/graph predictor/measure ;;
     predictor/dataset) echo base model predictor/graph predictor/operator predictor/measure predictor/dataset ;;
     predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;

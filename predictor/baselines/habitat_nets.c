@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/baselines/habitat_nets.h"
+
+#include "base/alloc.h"
+#include "predictor/baselines/habitat.h"
+
+dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_workload *w,
+                                   const dls_hw_gpu *from, const dls_hw_gpu *to,
+                                   dls_numeric numeric, double batch, double measured_s,
+                                   double *step_s, dls_error *err)
+{
+    const dls_roofline before = dls_roofline_of(from, numeric), after = dls_roofline_of(to, numeric);
+    double *here = dls_alloc_zero(2 * w->n_kernels + 1, sizeof *here);
+    double update_s, before_s = 0, after_s = 0;
+    if (!here) {
+        return dls_nomem(err, "kernels", 2 * w->n_kernels * sizeof *here);
+    }
+    double *const there = here + w->n_kernels;
+    dls_status status = dls_kernel_nets_times(nets, w, from, numeric, batch, here, &update_s, err);
+    if (status == DLS_OK) {
+        status = dls_kernel_nets_times(nets, w, to, numeric, batch, there, &update_s, err);
+    }
+    for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {
+        const dls_kernel *k = &w->kernel[i];
+        const double s = dls_habitat_kernel_s(k, &before, batch);
+        if (s > 0) {
+            before_s += s;
+            after_s += s * (here[i] > 0 ? there[i] / here[i]
+                                        : dls_habitat_ratio(k, &before, &after, batch));
+        }
+    }
+    dls_free(here);
+    *step_s = before_s > 0 ? measured_s * after_s / before_s : measured_s;
+    return status;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/baselines/justus.h"
+
+#include "base/alloc.h"
+
+static dls_status check(const dls_kernel_nets *nets, const dls_workload *w, dls_error *err)
+{
+    for (size_t i = 0; i < w->n_kernels; i++) {
+        const dls_kernel_net net = dls_kernel_net_of(&w->kernel[i]);
+        if (nets->net[net].n_values == 0) {
+            return dls_fail(err, DLS_EINPUT, w->name, "no network for kernels of the kind %s",
+                            dls_kernel_net_names[net]);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_justus_step_s(const dls_kernel_nets *nets, const dls_workload *w,
+                             const dls_hw_gpu *gpu, dls_numeric numeric, double batch,
+                             double *step_s, dls_error *err)
+{
+    DLS_TRY(check(nets, w, err));
+    double *seconds = dls_alloc_zero(w->n_kernels + 1, sizeof *seconds);
+    if (!seconds) {
+        return dls_nomem(err, "kernels", w->n_kernels * sizeof *seconds);
+    }
+    const dls_status status =
+        dls_kernel_nets_times(nets, w, gpu, numeric, batch, seconds, step_s, err);
+    for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {
+        *step_s += seconds[i];
+    }
+    dls_free(seconds);
+    return status;
+}

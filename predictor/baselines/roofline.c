@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/baselines/roofline.h"
+
+#define WORD_BYTES 4.0
+#define HALF_BYTES 2.0
+
+dls_roofline dls_roofline_of(const dls_hw_gpu *gpu, dls_numeric numeric)
+{
+    dls_roofline r = {gpu->fp32_flops, gpu->mem_bps, WORD_BYTES};
+    if (numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0) {
+        r.flops = gpu->tf32_flops;
+    } else if ((numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) &&
+               gpu->fp16_flops > 0) {
+        r.flops = gpu->fp16_flops;
+        r.element_bytes = HALF_BYTES;
+    }
+    return r;
+}
+
+double dls_roofline_compute_s(const dls_roofline *r, const dls_kernel *k, double batch)
+{
+    return k->repeats * batch * k->flops / r->flops;
+}
+
+double dls_roofline_memory_s(const dls_roofline *r, const dls_kernel *k, double batch)
+{
+    return k->repeats * r->element_bytes * (batch * k->moved + k->moved_once) / r->mem_bps;
+}

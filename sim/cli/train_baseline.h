@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim train --baseline: learned baselines, from the times of single kernels.
+ */
+#ifndef DLS_CLI_TRAIN_BASELINE_H
+#define DLS_CLI_TRAIN_BASELINE_H
+
+/* As a subcommand; the exit code. */
+int dls_train_baseline(int argc, char **argv);
+
+#endif
