@@ -11,8 +11,8 @@ double dls_habitat_kernel_s(const dls_kernel *k, const dls_roofline *from, doubl
 double dls_habitat_ratio(const dls_kernel *k, const dls_roofline *from, const dls_roofline *to,
                          double batch)
 {
-    const double intensity = batch * k->flops /
-                             (to->element_bytes * (batch * k->moved + k->moved_once));
+    const double intensity =
+        batch * k->flops / (to->element_bytes * (batch * k->moved + k->moved_once));
     const double ridge = to->flops / to->mem_bps;
     const double g = intensity <= ridge ? 1 - 0.5 * intensity / ridge : 0.5 * ridge / intensity;
     return pow(from->mem_bps / to->mem_bps, g) * pow(from->flops / to->flops, 1 - g);
@@ -21,7 +21,8 @@ double dls_habitat_ratio(const dls_kernel *k, const dls_roofline *from, const dl
 double dls_habitat_step_s(const dls_workload *w, const dls_hw_gpu *from, const dls_hw_gpu *to,
                           dls_numeric numeric, double batch, double measured_s)
 {
-    const dls_roofline before = dls_roofline_of(from, numeric), after = dls_roofline_of(to, numeric);
+    const dls_roofline before = dls_roofline_of(from, numeric),
+                       after = dls_roofline_of(to, numeric);
     double before_s = 0, after_s = 0;
     for (size_t i = 0; i < w->n_kernels; i++) {
         const double s = dls_habitat_kernel_s(&w->kernel[i], &before, batch);

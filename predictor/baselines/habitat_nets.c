@@ -9,7 +9,8 @@ dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_worklo
                                    dls_numeric numeric, double batch, double measured_s,
                                    double *step_s, dls_error *err)
 {
-    const dls_roofline before = dls_roofline_of(from, numeric), after = dls_roofline_of(to, numeric);
+    const dls_roofline before = dls_roofline_of(from, numeric),
+                       after = dls_roofline_of(to, numeric);
     double *here = dls_alloc_zero(2 * w->n_kernels + 1, sizeof *here);
     double update_s, before_s = 0, after_s = 0;
     if (!here) {

@@ -2,9 +2,9 @@
  *
  * Habitat with its networks (Yu, Gao, Golikov, Pekhimenko, USENIX ATC 2021, section 4.3): kernels
  * whose implementation changes from GPU to GPU, convolutions and matrix products, are not scaled as
- * waves (habitat.h) but by the ratio of what a network predicts on both GPUs. The published networks
- * have 8 hidden layers of 1024 and learn from kernels measured on six GPUs; those here are what
- * `dlsim train --baseline=habitat` was told, and learn from kernel_data.h.
+ * waves (habitat.h) but by the ratio of what a network predicts on both GPUs. The published
+ * networks have 8 hidden layers of 1024 and learn from kernels measured on six GPUs; those here are
+ * what `dlsim train --baseline=habitat` was told, and learn from kernel_data.h.
  */
 #ifndef DLS_BASELINES_HABITAT_NETS_H
 #define DLS_BASELINES_HABITAT_NETS_H

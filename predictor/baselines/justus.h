@@ -2,8 +2,9 @@
  *
  * Justus, Brennan, Bonner, McGough ("Predicting the computational cost of deep learning models",
  * IEEE Big Data 2018): a network predicts how long each layer takes on a GPU from the layer's sizes
- * and the GPU's data sheet; a step is the sum over its layers. Nothing of the job is measured. Layers
- * are kernels here, forward, data gradient and weight gradient each on its own, and the update one more.
+ * and the GPU's data sheet; a step is the sum over its layers. Nothing of the job is measured.
+ * Layers are kernels here, forward, data gradient and weight gradient each on its own, and the
+ * update one more.
  */
 #ifndef DLS_BASELINES_JUSTUS_H
 #define DLS_BASELINES_JUSTUS_H

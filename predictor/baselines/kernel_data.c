@@ -126,10 +126,9 @@ static dls_status find_splits(collecting *c, dls_error *err)
         for (size_t i = 0; i < x->n; i++) {
             uint8_t *split = &c->split[x->graph[i]];
             if (*split != NO_SPLIT && *split != x->split[i]) {
-                return dls_fail(err, DLS_EINPUT, x->name,
-                                "graph %d is in %s here and in %s in another setting",
-                                (int)x->graph[i], dls_split_name(x->split[i]),
-                                dls_split_name(*split));
+                return dls_fail(
+                    err, DLS_EINPUT, x->name, "graph %d is in %s here and in %s in another setting",
+                    (int)x->graph[i], dls_split_name(x->split[i]), dls_split_name(*split));
             }
             *split = x->split[i];
         }

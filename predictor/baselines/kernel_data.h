@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Times of single kernels that learned baselines are trained on: every kernel of every graph of a
- * dataset, on every GPU of its settings on which the graph fits, as the operator model has it, times
- * the frozen residual of (model, GPU) that the dataset's labels of one worker carry, too. So these
- * times are simulated, except where the operator model is given measured ones; what noise a step's
- * measurement has is left out, as a kernel would be timed many times.
+ * dataset, on every GPU of its settings on which the graph fits, as the operator model has it,
+ * times the frozen residual of (model, GPU) that the dataset's labels of one worker carry, too. So
+ * these times are simulated, except where the operator model is given measured ones; what noise a
+ * step's measurement has is left out, as a kernel would be timed many times.
  */
 #ifndef DLS_BASELINES_KERNEL_DATA_H
 #define DLS_BASELINES_KERNEL_DATA_H

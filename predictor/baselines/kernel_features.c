@@ -19,9 +19,8 @@ const char *const dls_kernel_net_names[DLS_KERNEL_NETS + 1] = {"conv",   "produc
 
 int32_t dls_kernel_features(dls_kernel_net net)
 {
-    static const int32_t own[DLS_KERNEL_NETS] = {CONV_FEATURES, PRODUCT_FEATURES,
-                                                 PRODUCTS_FEATURES, MEMORY_FEATURES,
-                                                 UPDATE_FEATURES};
+    static const int32_t own[DLS_KERNEL_NETS] = {CONV_FEATURES, PRODUCT_FEATURES, PRODUCTS_FEATURES,
+                                                 MEMORY_FEATURES, UPDATE_FEATURES};
     return GPU_FEATURES + own[net];
 }
 
@@ -62,10 +61,9 @@ static dls_status describe_gpu(const dls_hw_gpu *gpu, dls_numeric numeric, doubl
 static void describe_conv(const dls_kernel *k, double batch, double *x)
 {
     const dls_window *v = &k->window;
-    const double sizes[CONV_FEATURES] = {batch,       v->in_h,           v->in_c,
-                                         v->out_c,    v->kernel_h,       v->kernel_w,
-                                         v->stride,   (double)k->count,  (double)k->m,
-                                         (double)k->n, (double)k->k};
+    const double sizes[CONV_FEATURES] = {batch,        v->in_h,      v->in_c,     v->out_c,
+                                         v->kernel_h,  v->kernel_w,  v->stride,   (double)k->count,
+                                         (double)k->m, (double)k->n, (double)k->k};
     for (int i = 0; i < CONV_FEATURES; i++) {
         x[i] = level(sizes[i]);
     }

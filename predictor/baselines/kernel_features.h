@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a learned baseline sees of a kernel and of the GPU that runs it. There is a network for each
- * kind of kernel, as in Justus et al. (IEEE Big Data 2018) and in Habitat (USENIX ATC 2021), because
- * kinds differ in what describes them:
+ * kind of kernel, as in Justus et al. (IEEE Big Data 2018) and in Habitat (USENIX ATC 2021),
+ * because kinds differ in what describes them:
  *
  *      conv      batch, image, channels in and out, window, stride, groups; as products m, n, k
  *      product   m, n, k

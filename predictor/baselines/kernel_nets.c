@@ -17,13 +17,11 @@ bool dls_learned_uses(dls_learned how, dls_kernel_net net)
 
 dls_kernel_nets_options dls_kernel_nets_default(dls_learned how)
 {
-    dls_kernel_nets_options o = {.how = how,
-                                 .width = 64,
-                                 .depth = 3,
-                                 .fit = {.adam = dls_adam_default(),
-                                         .epochs = 40,
-                                         .batch = 64,
-                                         .seed = 42}};
+    dls_kernel_nets_options o = {
+        .how = how,
+        .width = 64,
+        .depth = 3,
+        .fit = {.adam = dls_adam_default(), .epochs = 40, .batch = 64, .seed = 42}};
     o.fit.adam.lr = 0.001;
     o.fit.adam.weight_decay = 0;
     return o;
@@ -128,8 +126,8 @@ static dls_status times_of(const dls_kernel_nets *nets, dls_kernel_net net, cons
     q->n = 0;
     for (size_t i = 0; i < w->n_kernels; i++) {
         if (dls_kernel_net_of(&w->kernel[i]) == net) {
-            DLS_TRY(dls_kernel_describe(&w->kernel[i], gpu, numeric, batch, q->x + q->n * width,
-                                        err));
+            DLS_TRY(
+                dls_kernel_describe(&w->kernel[i], gpu, numeric, batch, q->x + q->n * width, err));
             q->kernel[q->n++] = i;
         }
     }
@@ -165,8 +163,7 @@ dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload
     *update_s = 0;
     for (int k = 0; k < DLS_NET_UPDATE && status == DLS_OK; k++) {
         if (nets->net[k].n_values) {
-            status =
-                times_of(nets, (dls_kernel_net)k, w, gpu, numeric, batch, &q, seconds, err);
+            status = times_of(nets, (dls_kernel_net)k, w, gpu, numeric, batch, &q, seconds, err);
         }
     }
     if (status == DLS_OK && nets->net[DLS_NET_UPDATE].n_values) {

@@ -13,8 +13,8 @@
 typedef enum dls_learned { DLS_LEARNED_JUSTUS, DLS_LEARNED_HABITAT, DLS_LEARNED_COUNT } dls_learned;
 /* "justus", "habitat"; NULL-ended. */
 extern const char *const dls_learned_names[DLS_LEARNED_COUNT + 1];
-/* Justus: every kind. Habitat: conv, product, products (its conv2d, linear and bmm; recurrent layers
- * are products here, so its lstm has nothing to learn from). */
+/* Justus: every kind. Habitat: conv, product, products (its conv2d, linear and bmm; recurrent
+ * layers are products here, so its lstm has nothing to learn from). */
 bool dls_learned_uses(dls_learned how, dls_kernel_net net);
 
 /* What a network was trained on and how far it is off. */
@@ -28,9 +28,9 @@ typedef struct dls_kernel_nets {
     dls_learned how;
     dls_mlp net[DLS_KERNEL_NETS]; /* n_values 0: there is none. Gives log seconds of one run */
     dls_kernel_net_report report[DLS_KERNEL_NETS];
-    char command[1024];     /* that trained it */
+    char command[1024];      /* that trained it */
     char data_command[1024]; /* that made the dataset */
-    char gpus[512];         /* of the rows */
+    char gpus[512];          /* of the rows */
 } dls_kernel_nets;
 
 typedef struct dls_kernel_nets_options {
@@ -49,8 +49,8 @@ dls_status dls_kernel_nets_train(const dls_kernel_data *data, const dls_kernel_n
                                  dls_kernel_nets *nets, dls_error *err) DLS_MUST_CHECK;
 void dls_kernel_nets_fini(dls_kernel_nets *nets); /* NULL-safe */
 
-/* Seconds of all runs of each kernel in a step, seconds[n_kernels], and of the update; 0 where there
- * is no network. Errors: EINPUT (dls_kernel_describe; a time that is not finite), ENOMEM.
+/* Seconds of all runs of each kernel in a step, seconds[n_kernels], and of the update; 0 where
+ * there is no network. Errors: EINPUT (dls_kernel_describe; a time that is not finite), ENOMEM.
  * O(kernels * parameters). */
 dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload *w,
                                  const dls_hw_gpu *gpu, dls_numeric numeric, double batch,

@@ -155,8 +155,8 @@ static dls_status get_texts(hid_t file, dls_kernel_nets *nets, char *stored, siz
     }
     nets->how = (dls_learned)how;
     DLS_TRY(dls_gh5_get_text(file, "command", nets->command, sizeof nets->command, err));
-    DLS_TRY(dls_gh5_get_text(file, "data_command", nets->data_command, sizeof nets->data_command,
-                             err));
+    DLS_TRY(
+        dls_gh5_get_text(file, "data_command", nets->data_command, sizeof nets->data_command, err));
     return dls_gh5_get_text(file, "gpus", nets->gpus, sizeof nets->gpus, err);
 }
 
@@ -164,8 +164,8 @@ static dls_status get_texts(hid_t file, dls_kernel_nets *nets, char *stored, siz
 static dls_status get_shapes(hid_t file, dls_kernel_nets *nets, columns *c, dls_error *err)
 {
     size_t n = 0;
-    DLS_TRY(dls_gh5_get_data(file, "shape", H5T_NATIVE_INT32, c->shape, DLS_KERNEL_NETS, SHAPE,
-                             err));
+    DLS_TRY(
+        dls_gh5_get_data(file, "shape", H5T_NATIVE_INT32, c->shape, DLS_KERNEL_NETS, SHAPE, err));
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         const int32_t *s = c->shape[k];
         if (s[0] == 0 && s[1] == 0 && s[2] == 0) {

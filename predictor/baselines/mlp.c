@@ -358,8 +358,7 @@ static dls_status epochs(dls_mlp *m, const dls_mlp_rows *train, const dls_mlp_ro
             *best = val_loss;
             memcpy(t->best, m->value, m->n_values * sizeof *t->best);
         }
-        if (fit->progress &&
-            !fit->progress(fit->user, e + 1, sum / (double)train->n, val_loss)) {
+        if (fit->progress && !fit->progress(fit->user, e + 1, sum / (double)train->n, val_loss)) {
             return dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted in epoch %d", (int)e + 1);
         }
     }

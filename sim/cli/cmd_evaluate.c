@@ -28,6 +28,9 @@ static const char help[] =
     "      --metrics           the errors of every metric\n"
     "      --baselines         the step time beside Paleo's and, if the dataset has V100-w1,\n"
     "                          Habitat's scaling of that\n"
+    "      --learned=J.h5      the same beside a learned baseline (dlsim train --baseline); may "
+    "be\n"
+    "                          given for each method\n"
     "      --hardware=DIR      folder of gpus.cfg, links.cfg and operator.cfg\n"
     "      --json              all numbers as JSON\n"
     "      --threads=N         (one per core)\n"
@@ -42,6 +45,8 @@ typedef struct request {
     const char *setting[SETTINGS_MAX];
     size_t n_settings;
     dls_split split;
+    const char *learned[DLS_LEARNED_COUNT];
+    size_t n_learned;
     bool json, metrics, baselines;
     int32_t threads;
 } request;
@@ -92,7 +97,8 @@ static dls_status judge_all(session *s, dls_error *err)
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
     if (req->baselines) {
-        DLS_TRY(dls_baselines_open(s->set, req->hardware, &s->baselines, err));
+        DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned, req->n_learned,
+                                   &s->baselines, err));
     }
     for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
         DLS_TRY(judge(s, i, err));
@@ -103,6 +109,14 @@ static dls_status judge_all(session *s, dls_error *err)
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
+
+/* Learned baselines are shown if their file was given. */
+static bool has_column(const session *s, int kind)
+{
+    return kind == DLS_BASELINE_JUSTUS         ? s->baselines.has[DLS_LEARNED_JUSTUS]
+           : kind == DLS_BASELINE_HABITAT_NETS ? s->baselines.has[DLS_LEARNED_HABITAT]
+                                               : true;
+}
 
 static void json_column(const dls_column_error *e)
 {
@@ -141,11 +155,11 @@ static void print_json(const session *s)
             printf(",\n   \"operator_model_iteration\": ");
             json_column(&j->model);
         }
-        if (s->req->baselines) {
-            printf(",\n   \"paleo_iteration\": ");
-            json_column(&s->result[i].other.paleo);
-            printf(",\n   \"habitat_iteration\": ");
-            json_column(&s->result[i].other.habitat);
+        for (int k = 0; s->req->baselines && k < DLS_BASELINE_KINDS; k++) {
+            if (has_column(s, k)) {
+                printf(",\n   \"%s_iteration\": ", dls_baseline_names[k]);
+                json_column(&s->result[i].other.error[k]);
+            }
         }
         putchar('}');
     }
@@ -186,19 +200,42 @@ static void print_average(const session *s)
 }
 
 /* The step time alone, by range and in percent. */
+static void print_step_errors(const char *name, const dls_column_error *e, const bool *shown)
+{
+    printf("%-22s", name);
+    for (int k = 0; k < 2 + DLS_BASELINE_KINDS; k++) {
+        if (shown[k]) {
+            printf(" %7.4f %6.1f%%", e[k].by_range, e[k].percent);
+        }
+    }
+    putchar('\n');
+}
+
 static void print_baselines(const session *s)
 {
-    printf("%-22s %4s %16s %16s %16s %16s\n", "step time", "n", "inspector", "operator model",
-           "paleo", "habitat");
+    dls_column_error sum[2 + DLS_BASELINE_KINDS] = {{0}};
+    bool shown[2 + DLS_BASELINE_KINDS] = {true, true};
+    printf("%-22s %15s %15s", "step time", "inspector", "operator model");
+    for (int k = 0; k < DLS_BASELINE_KINDS; k++) {
+        shown[2 + k] = has_column(s, k);
+        if (shown[2 + k]) {
+            printf(" %15s", dls_baseline_names[k]);
+        }
+    }
+    putchar('\n');
     for (size_t i = 0; i < s->n; i++) {
         const judged *r = &s->result[i];
-        const dls_column_error *e[] = {&r->j.table[DLS_WHO_INSPECTOR].iteration, &r->j.model,
-                                       &r->other.paleo, &r->other.habitat};
-        printf("%-22s %4zu", r->name, r->j.table[0].n);
-        for (int k = 0; k < 4; k++) {
-            printf(" %8.4f %6.1f%%", e[k]->by_range, e[k]->percent);
+        dls_column_error e[2 + DLS_BASELINE_KINDS] = {r->j.table[DLS_WHO_INSPECTOR].iteration,
+                                                      r->j.model};
+        memcpy(e + 2, r->other.error, sizeof r->other.error);
+        for (int k = 0; k < 2 + DLS_BASELINE_KINDS; k++) {
+            sum[k].by_range += e[k].by_range / (double)s->n;
+            sum[k].percent += e[k].percent / (double)s->n;
         }
-        putchar('\n');
+        print_step_errors(r->name, e, shown);
+    }
+    if (s->n > 1) {
+        print_step_errors("average", sum, shown);
     }
 }
 
@@ -247,7 +284,16 @@ static int evaluate(const request *req)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-enum { OPT_WEIGHTS = 256, OPT_DATASET, OPT_SETTING, OPT_AS, OPT_SPLIT, OPT_THREADS, OPT_HARDWARE };
+enum {
+    OPT_WEIGHTS = 256,
+    OPT_DATASET,
+    OPT_SETTING,
+    OPT_AS,
+    OPT_SPLIT,
+    OPT_THREADS,
+    OPT_HARDWARE,
+    OPT_LEARNED
+};
 
 static bool take(int opt, request *req)
 {
@@ -287,6 +333,14 @@ static bool take(int opt, request *req)
     case OPT_HARDWARE:
         req->hardware = optarg;
         return true;
+    case OPT_LEARNED:
+        if (req->n_learned == DLS_LEARNED_COUNT) {
+            dls_ui_usage("evaluate", "--learned: more than %d", DLS_LEARNED_COUNT);
+            return false;
+        }
+        req->learned[req->n_learned++] = optarg;
+        req->baselines = true;
+        return true;
     case 'b':
         req->baselines = true;
         return true;
@@ -310,6 +364,7 @@ int dls_cmd_evaluate(int argc, char **argv)
                                           {"split", required_argument, NULL, OPT_SPLIT},
                                           {"threads", required_argument, NULL, OPT_THREADS},
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
+                                          {"learned", required_argument, NULL, OPT_LEARNED},
                                           {"baselines", no_argument, NULL, 'b'},
                                           {"metrics", no_argument, NULL, 'm'},
                                           {"json", no_argument, NULL, 'j'},

@@ -7,32 +7,54 @@
 #ifndef DLS_CLI_EVALUATE_BASELINES_H
 #define DLS_CLI_EVALUATE_BASELINES_H
 
+#include "predictor/baselines/kernel_nets.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/setting.h"
 #include "predictor/training/evaluate.h"
+
+/* Every one predicts a step on one GPU; the operator model's exchange is added, hidden behind
+ * nothing. Habitat scales the dataset's step of the same graph on one V100. */
+typedef enum dls_baseline_kind {
+    DLS_BASELINE_PALEO,
+    DLS_BASELINE_HABITAT,
+    DLS_BASELINE_HABITAT_NETS,
+    DLS_BASELINE_JUSTUS,
+    DLS_BASELINE_KINDS
+} dls_baseline_kind;
+/* "paleo", "habitat", "habitat_nets", "justus" */
+extern const char *const dls_baseline_names[DLS_BASELINE_KINDS];
 
 typedef struct dls_baselines {
     dls_hardware hw;
     dls_opmodel model;
     dls_setting_list settings;
     dls_paleo paleo;
+    dls_kernel_nets nets[DLS_LEARNED_COUNT];
+    bool has[DLS_LEARNED_COUNT];
     const dls_dataset *set; /* borrowed */
     int32_t v100;           /* the setting whose steps Habitat is given; -1: not in the dataset */
+    /* Built when first asked for. */
+    dls_workload *work;   /* [n_graphs] owned */
+    dls_numeric *numeric; /* [n_graphs] owned */
+    double
+        *one_s; /* [n_graphs][n_gpus][kinds] owned: on one GPU; 0: not asked yet, NAN: no answer */
 } dls_baselines;
 
-/* hardware: folder, NULL for the usual one. Paleo is calibrated as in dlsim operators. */
-dls_status dls_baselines_open(const dls_dataset *set, const char *hardware, dls_baselines *b,
+/* hardware: folder, NULL for the usual one; learned[n_learned]: files of dlsim train --baseline, at
+ * most one of a method. Paleo is calibrated as in dlsim operators. */
+dls_status dls_baselines_open(const dls_dataset *set, const char *hardware,
+                              const char *const *learned, size_t n_learned, dls_baselines *b,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_baselines_close(dls_baselines *b); /* NULL-safe; of zeros: nothing */
 
-/* Errors of the step time over a split: Paleo's step and the exchange after it; Habitat's scaling
- * of the step on one V100 in the dataset, and the exchange, over the graphs that fit a V100 (n of
- * them; without that setting 0). Exchanges are the operator model's. */
+/* Errors of the step time over the graphs of a split for which there is an answer, n of them:
+ * Habitat's are those that fit a V100 (none, if the dataset does not have that setting), learned
+ * baselines need their file. */
 typedef struct dls_baseline_errors {
-    dls_column_error paleo, habitat;
-    size_t n_habitat;
+    dls_column_error error[DLS_BASELINE_KINDS];
+    size_t n[DLS_BASELINE_KINDS];
 } dls_baseline_errors;
-dls_status dls_baselines_judge(const dls_baselines *b, size_t setting, dls_split split,
+dls_status dls_baselines_judge(dls_baselines *b, size_t setting, dls_split split,
                                dls_baseline_errors *out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -14,7 +14,8 @@ static const char help[] =
     "\n"
     "Train the networks of a learned baseline (docs/predictors.md) on the times of single kernels: "
     "of\n"
-    "the dataset's graphs, divided as there, on the GPUs of its settings, as the operator model and "
+    "the dataset's graphs, divided as there, on the GPUs of its settings, as the operator model "
+    "and "
     "the\n"
     "dataset's residual have them. Prints how far the networks are off, kernel by kernel.\n"
     "\n"
@@ -149,8 +150,8 @@ static int train(const request *req)
     dls_hardware hw = {0};
     dls_op_times times = {0};
     dls_dataset *set = NULL;
-    const dls_status status =
-        run(req, dls_hardware_folder(req->hardware, folder, sizeof folder), &hw, &times, &set, &err);
+    const dls_status status = run(req, dls_hardware_folder(req->hardware, folder, sizeof folder),
+                                  &hw, &times, &set, &err);
     dls_dataset_destroy(set);
     dls_op_times_fini(&times);
     dls_hardware_fini(&hw);
