@@ -62,8 +62,9 @@ static dls_status train_one(const dls_kernel_rows rows[DLS_SPLITS], dls_kernel_n
     dls_mlp_fit fit = o->fit;
     double best = 0;
     fit.entity = (uint64_t)net;
-    DLS_TRY(dls_mlp_create((dls_mlp_shape){dls_kernel_features(net), o->width, o->depth}, fit.seed,
-                           fit.entity, &nets->net[net], err));
+    const dls_mlp_shape shape = {dls_kernel_features(net), o->width, o->depth};
+    DLS_TRY(dls_mlp_create(shape, &nets->net[net], err));
+    dls_mlp_draw(&nets->net[net], fit.seed, fit.entity);
     DLS_TRY(dls_mlp_train(&nets->net[net], &(dls_mlp_rows){train->x, train->y, train->n},
                           &(dls_mlp_rows){val->x, val->y, val->n}, &fit, &best, err));
     for (int s = 0; s < DLS_SPLITS; s++) {

@@ -176,7 +176,7 @@ static dls_status get_shapes(hid_t file, dls_kernel_nets *nets, columns *c, dls_
             return dls_fail(err, DLS_EINPUT, NULL, "a network for %s with %d inputs",
                             dls_kernel_net_names[k], (int)s[0]);
         }
-        DLS_TRY(dls_mlp_create((dls_mlp_shape){s[0], s[1], s[2]}, 0, 0, &nets->net[k], err));
+        DLS_TRY(dls_mlp_create((dls_mlp_shape){s[0], s[1], s[2]}, &nets->net[k], err));
         c->n += net_values(s);
     }
     DLS_TRY(dls_gh5_length(file, "value", &n, err));

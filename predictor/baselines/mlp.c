@@ -40,8 +40,7 @@ static size_t widest(dls_mlp_shape s)
     return (size_t)(s.n_in > s.width ? s.n_in : s.width);
 }
 
-dls_status dls_mlp_create(dls_mlp_shape shape, uint64_t seed, uint64_t entity, dls_mlp *m,
-                          dls_error *err)
+dls_status dls_mlp_create(dls_mlp_shape shape, dls_mlp *m, dls_error *err)
 {
     *m = (dls_mlp){.shape = shape};
     if (shape.n_in < 1 || shape.width < 1 || shape.depth < 1 || shape.n_in > 1 << 16 ||
@@ -57,20 +56,24 @@ dls_status dls_mlp_create(dls_mlp_shape shape, uint64_t seed, uint64_t entity, d
         dls_mlp_fini(m);
         return dls_nomem(err, "network", dls_mlp_values(shape) * sizeof(double));
     }
-    dls_rng rng = dls_rng_stream(seed, DLS_RNG_INIT, entity);
-    double *at = m->value;
-    for (int32_t l = 0; l <= shape.depth; l++) {
-        const double sigma = sqrt(2.0 / (double)in_of(shape, l));
-        const size_t weights = in_of(shape, l) * out_of(shape, l);
-        for (size_t i = 0; i < weights; i++) {
-            at[i] = sigma * dls_rng_normal(&rng);
-        }
-        at += layer_values(shape, l);
-    }
     for (int32_t i = 0; i < shape.n_in; i++) {
         m->scale[i] = 1;
     }
     return DLS_OK;
+}
+
+void dls_mlp_draw(dls_mlp *m, uint64_t seed, uint64_t entity)
+{
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_INIT, entity);
+    double *at = m->value;
+    for (int32_t l = 0; l <= m->shape.depth; l++) {
+        const double sigma = sqrt(2.0 / (double)in_of(m->shape, l));
+        const size_t weights = in_of(m->shape, l) * out_of(m->shape, l);
+        for (size_t i = 0; i < weights; i++) {
+            at[i] = sigma * dls_rng_normal(&rng);
+        }
+        at += layer_values(m->shape, l);
+    }
 }
 
 void dls_mlp_fini(dls_mlp *m)

@@ -25,10 +25,11 @@ typedef struct dls_mlp {
 
 /* Parameters of a network of this shape. */
 size_t dls_mlp_values(dls_mlp_shape shape);
-/* Weights with He's variance, biases 0, inputs as they are. *m needs dls_mlp_fini only on success.
- * Errors: EINPUT (a size below 1, more than 2^24 parameters), ENOMEM. */
-dls_status dls_mlp_create(dls_mlp_shape shape, uint64_t seed, uint64_t entity, dls_mlp *m,
-                          dls_error *err) DLS_MUST_CHECK;
+/* All weights and biases 0, inputs as they are. *m needs dls_mlp_fini only on success. Errors:
+ * EINPUT (a size below 1, more than 2^24 parameters), ENOMEM. */
+dls_status dls_mlp_create(dls_mlp_shape shape, dls_mlp *m, dls_error *err) DLS_MUST_CHECK;
+/* Weights with He's variance (He et al., ICCV 2015), biases 0. */
+void dls_mlp_draw(dls_mlp *m, uint64_t seed, uint64_t entity);
 void dls_mlp_fini(dls_mlp *m); /* NULL-safe; *m is then empty */
 
 typedef struct dls_mlp_rows {
@@ -55,8 +56,9 @@ typedef struct dls_mlp_fit {
 
 /* Inputs are shifted and scaled to mean 0 and deviation 1 over the training rows (a column that is
  * constant there: to 0), the last bias becomes the mean of y; then epochs of shuffled batches. The
- * values are in the end those of the epoch with the least mean squared error *best over val.
- * Errors: EINPUT (no rows, a row or a loss that is not finite), EINTERRUPTED, ENOMEM. */
+ * values are in the end those of the epoch with the least mean squared error *best over val; after
+ * an error they are of no use. Errors: EINPUT (no rows, an input or a loss that is not finite),
+ * EINTERRUPTED, ENOMEM. */
 dls_status dls_mlp_train(dls_mlp *m, const dls_mlp_rows *train, const dls_mlp_rows *val,
                          const dls_mlp_fit *fit, double *best, dls_error *err) DLS_MUST_CHECK;
 

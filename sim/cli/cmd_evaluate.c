@@ -199,10 +199,16 @@ static void print_average(const session *s)
            sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
 }
 
-/* The step time alone, by range and in percent. */
-static void print_step_errors(const char *name, const dls_column_error *e, const bool *shown)
+/* The step time alone, by range and in percent; n 0: of no one setting. */
+static void print_step_errors(const char *name, size_t n, const dls_column_error *e,
+                              const bool *shown)
 {
     printf("%-22s", name);
+    if (n) {
+        printf(" %4zu", n);
+    } else {
+        printf("     ");
+    }
     for (int k = 0; k < 2 + DLS_BASELINE_KINDS; k++) {
         if (shown[k]) {
             printf(" %7.4f %6.1f%%", e[k].by_range, e[k].percent);
@@ -215,7 +221,7 @@ static void print_baselines(const session *s)
 {
     dls_column_error sum[2 + DLS_BASELINE_KINDS] = {{0}};
     bool shown[2 + DLS_BASELINE_KINDS] = {true, true};
-    printf("%-22s %15s %15s", "step time", "inspector", "operator model");
+    printf("%-22s %4s %15s %15s", "step time", "n", "inspector", "operator model");
     for (int k = 0; k < DLS_BASELINE_KINDS; k++) {
         shown[2 + k] = has_column(s, k);
         if (shown[2 + k]) {
@@ -232,10 +238,10 @@ static void print_baselines(const session *s)
             sum[k].by_range += e[k].by_range / (double)s->n;
             sum[k].percent += e[k].percent / (double)s->n;
         }
-        print_step_errors(r->name, e, shown);
+        print_step_errors(r->name, r->j.table[0].n, e, shown);
     }
     if (s->n > 1) {
-        print_step_errors("average", sum, shown);
+        print_step_errors("average", 0, sum, shown);
     }
 }
 

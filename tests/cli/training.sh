@@ -72,13 +72,52 @@ says out.txt "gpu_mem_peak"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --baselines --hardware="$source/configs/hardware"
 says out.txt "paleo"
-test "$(wc -l <out.txt)" -eq 3 || fail "--baselines: $(cat out.txt)"
+test "$(wc -l <out.txt)" -eq 4 || fail "--baselines: $(cat out.txt)"
 expect 0 dataset build -o v100.h5 --graphs=60 --samples=100 --groups=8 --features=total \
     --hardware="$source/configs/hardware" --setting=$first --settings=all --setting=V100-w1 -q
 expect 0 evaluate --weights=base.h5 --dataset=v100.h5 --setting=$first --setting=V100-w1 --as=$first \
     --baselines --hardware="$source/configs/hardware"
 ! grep -qi nan out.txt || fail "--baselines: $(cat out.txt)"
 grep '^V100-w1 ' out.txt | awk '{ exit !($9 == 0) }' || fail "Habitat from a V100 to a V100: $(cat out.txt)"
+
+# Learned baselines, from a dataset of V100 and RTX 2080 Ti.
+hardware="--hardware=$source/configs/hardware"
+small="--dataset=v100.h5 --rows=1000 --epochs=10 --width=16 --depth=2 $hardware"
+for how in justus habitat; do
+    # shellcheck disable=SC2086
+    expect 0 train --baseline=$how $small -o $how.h5
+    empty err.txt
+    test "$(wc -l <out.txt)" -eq "$(test $how = justus && echo 6 || echo 4)" || fail "$how: $(cat out.txt)"
+    # shellcheck disable=SC2086
+    expect 0 train --baseline=$how $small -o again.h5 -q
+    empty out.txt
+done
+# shellcheck disable=SC2086
+expect 0 evaluate --weights=base.h5 --dataset=v100.h5 --setting=$first --setting=V100-w1 --as=$first $hardware \
+    --learned=justus.h5 --learned=habitat.h5
+head -1 out.txt | grep -q 'habitat_nets *justus$' || fail "--learned: $(cat out.txt)"
+# A step on one V100: scaled from itself by Habitat, from nothing by Justus.
+grep '^V100-w1 ' out.txt | awk '{ exit !($9 == 0 && $11 == 0 && $13 > 0 && $13 < 0.4) }' ||
+    fail "--learned: $(cat out.txt)"
+# shellcheck disable=SC2086
+expect 4 evaluate --weights=base.h5 --dataset=v100.h5 $hardware --learned=justus.h5 --learned=justus.h5
+says err.txt "second file"
+# shellcheck disable=SC2086
+expect 4 evaluate --weights=base.h5 --dataset=v100.h5 $hardware --learned=base.h5
+says err.txt "base.h5"
+# shellcheck disable=SC2086
+expect 0 train --baseline=justus $small --without-gpu=V100 -o without.h5
+# shellcheck disable=SC2086
+expect 4 train --baseline=justus $small --without-gpu=Abacus -o never.h5
+says err.txt "Abacus"
+expect 2 train --baseline=oracle --dataset=v100.h5 -o never.h5
+expect 2 train --baseline=justus --dataset=v100.h5
+expect 2 train --baseline=justus --dataset=v100.h5 -o never.h5 --lr=fast
+expect 4 train --baseline=justus --dataset=base.h5 -o never.h5
+test ! -e never.h5 || fail "a file of a baseline that was not trained"
+expect 0 train --baseline=justus --help
+says out.txt "--without-gpu"
+
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --json
 if command -v python3 >/dev/null; then
     python3 - out.txt <<'EOF' || fail "evaluate --json"
