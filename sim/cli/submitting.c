@@ -134,36 +134,24 @@ int dls_submit(const dls_sweeping *s, const char *sweep_path, const dls_submit_o
 /* ---- what became of it -------------------------------------------------------------------------
  */
 
-/* Lines "12_3 RUNNING" of a command, counted by state. False: the command fails or says nothing. */
-static bool count_states(const char *command, char states[][24], size_t counts[], size_t max,
-                         size_t *n)
+/* What a command says of tasks, a line each; false if it fails or says nothing. */
+static bool ask(const char *command, dls_slurm_states *states)
 {
+    *states = (dls_slurm_states){.n = 0};
     FILE *in = popen(command, "r");
-    char line[256];
-    while (in && fgets(line, sizeof line, in)) {
-        const char *state = line + strcspn(line, " |");
-        state += *state != '\0';
-        const size_t len = strcspn(state, " +\n"); /* "CANCELLED by 0", "CANCELLED+" */
-        size_t i = 0;
-        while (i < *n && (strncmp(states[i], state, len) != 0 || states[i][len] != '\0')) {
-            i++;
-        }
-        if (len > 0 && len < 24 && i < max) {
-            memcpy(states[i], state, len);
-            states[i][len] = '\0';
-            counts[i]++;
-            *n = i == *n ? i + 1 : *n;
-        }
+    char *line = NULL; /* the C library's own */
+    size_t cap = 0;
+    while (in && getline(&line, &cap, in) > 0) {
+        dls_slurm_count(states, line);
     }
-    return in && pclose(in) == 0 && *n > 0;
+    free(line);
+    return in && pclose(in) == 0 && states->n > 0;
 }
 
 void dls_submit_status(const dls_sweeping *s)
 {
-    enum { STATES_MAX = 24 };
     char path[4300], ids[4000] = "", line[64], command[4200];
-    char states[STATES_MAX][24] = {""};
-    size_t counts[STATES_MAX] = {0}, n = 0, len = 0;
+    size_t len = 0;
     slurm_path(s, "jobs", path, sizeof path);
     FILE *list = fopen(path, "r");
     while (list && fgets(line, sizeof line, list) && len + sizeof line < sizeof ids) {
@@ -176,19 +164,20 @@ void dls_submit_status(const dls_sweeping *s)
     if (len == 0) {
         return;
     }
-    /* The accounting remembers all; without it the queue still knows those of the last minutes. */
-    snprintf(command, sizeof command, "sacct -n -P -X -j %s -o JobID,State 2>/dev/null", ids);
-    bool known = count_states(command, states, counts, STATES_MAX, &n);
+    /* The accounting remembers all; without it the queue still knows those of the last minutes. A
+     * task that was put back into the queue is one task, and lists of tasks are not cut short. */
+    dls_slurm_states states;
+    snprintf(command, sizeof command,
+             "SLURM_BITSTR_LEN=0 sacct -n -P -X -j %s -o JobID,State 2>/dev/null", ids);
+    bool known = ask(command, &states);
     if (!known) {
-        memset(counts, 0, sizeof counts);
-        n = 0;
         snprintf(command, sizeof command, "squeue -h -r -t all -j %s -o '%%i %%T' 2>/dev/null",
                  ids);
-        known = count_states(command, states, counts, STATES_MAX, &n);
+        known = ask(command, &states);
     }
     printf("slurm jobs %s:", ids);
-    for (size_t i = 0; i < n; i++) {
-        printf("%s %zu %s", i > 0 ? "," : "", counts[i], states[i]);
+    for (size_t i = 0; i < states.n; i++) {
+        printf("%s %zu %s", i > 0 ? "," : "", states.tasks[i], states.name[i]);
     }
     puts(known ? "" : " nothing known any more");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sweep/slurm.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void dls_shell_word(FILE *out, const char *s)
@@ -82,4 +83,51 @@ dls_status dls_slurm_script(FILE *out, const dls_slurm_array *a, dls_error *err)
     fprintf(out, "%s --jobs=%d --quiet --points=\"$first-$last\"\n", a->options, a->workers);
     return ferror(out) ? dls_fail(err, DLS_EOUTPUT, NULL, "the batch script cannot be written")
                        : DLS_OK;
+}
+
+/* ---- states ------------------------------------------------------------------------------------
+ */
+
+/* Of "12", "12_3", "12_[0-3,7,10-20:2%4]": from, to and step of each part; what follows % limits
+ * how many run at once. */
+static size_t count_tasks(const char *id)
+{
+    const char *p = strchr(id, '[');
+    size_t n = 0;
+    if (!p) {
+        return 1;
+    }
+    do {
+        char *end;
+        const unsigned long long first = strtoull(p + 1, &end, 10);
+        if (end == p + 1) {
+            break; /* "...": a list that was cut short */
+        }
+        const unsigned long long last = *end == '-' ? strtoull(end + 1, &end, 10) : first;
+        const unsigned long long step = *end == ':' ? strtoull(end + 1, &end, 10) : 1;
+        n += last >= first && step > 0 ? (size_t)((last - first) / step + 1) : 0;
+        p = end;
+    } while (*p == ',');
+    return n;
+}
+
+void dls_slurm_count(dls_slurm_states *s, const char *line)
+{
+    const char *state = line + strcspn(line, " |");
+    state += *state != '\0';
+    const size_t len = strcspn(state, " +\n"); /* "CANCELLED by 0", "CANCELLED+" */
+    size_t i = 0;
+    while (i < s->n && (strncmp(s->name[i], state, len) != 0 || s->name[i][len] != '\0')) {
+        i++;
+    }
+    if (len == 0 || len >= sizeof s->name[0] || i == DLS_SLURM_STATES_MAX) {
+        return;
+    }
+    if (i == s->n) {
+        memcpy(s->name[i], state, len);
+        s->name[i][len] = '\0';
+        s->tasks[i] = 0;
+        s->n++;
+    }
+    s->tasks[i] += count_tasks(line);
 }

@@ -28,6 +28,19 @@ typedef struct dls_slurm_array {
 /* The batch script. Errors: EUSAGE (a text with a line end in it), EOUTPUT. */
 dls_status dls_slurm_script(FILE *out, const dls_slurm_array *array, dls_error *err) DLS_MUST_CHECK;
 
+/* How many tasks are in which state, in order of first mention. */
+enum { DLS_SLURM_STATES_MAX = 24 };
+typedef struct dls_slurm_states {
+    char name[DLS_SLURM_STATES_MAX][24];
+    size_t tasks[DLS_SLURM_STATES_MAX];
+    size_t n;
+} dls_slurm_states;
+
+/* Count a line of sacct ("12_3|CANCELLED by 0") or squeue ("12_3 RUNNING"). Tasks of an array that
+ * have not started share one: "12_[0-3,7,10-20:2%4]|PENDING" is 11 tasks. A line that is none of
+ * these, and a 25th state, is passed over. */
+void dls_slurm_count(dls_slurm_states *states, const char *line);
+
 /* s as one word of a shell. */
 void dls_shell_word(FILE *out, const char *s);
 
