@@ -32,61 +32,8 @@ says out.txt "#SBATCH --array=0-1,3-4"
 sh -c 'SLURM_ARRAY_TASK_ID=4; export SLURM_ARRAY_TASK_ID; sh ./out.txt' || fail "the script as it is"
 expect 0 sweep status my.cfg --points=8-9
 
-for program in slurmctld slurmd sbatch; do
-    command -v $program >/dev/null || {
-        echo "skipped: no $program (Debian's slurmctld, slurmd and slurm-client)"
-        exit 77
-    }
-done
-host=$(hostname -s)
-port=$((20000 + $$ % 20000))
-mkdir state spool
-cat >slurm.conf <<END
-ClusterName=test
-SlurmctldHost=$host(127.0.0.1)
-SlurmUser=$(id -un)
-SlurmdUser=$(id -un)
-AuthType=auth/none
-CredType=cred/none
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-MpiDefault=none
-SlurmctldPort=$port
-SlurmdPort=$((port + 1))
-StateSaveLocation=$work/state
-SlurmdSpoolDir=$work/spool
-SlurmctldPidFile=$work/slurmctld.pid
-SlurmdPidFile=$work/slurmd.pid
-SlurmctldLogFile=$work/slurmctld.log
-SlurmdLogFile=$work/slurmd.log
-SchedulerType=sched/builtin
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-ReturnToService=2
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
-PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
-END
-# slurmd wants a plugin for control groups although nothing here uses them.
-printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\nCgroupAutomount=no\n' >cgroup.conf
-export SLURM_CONF=$work/slurm.conf
-slurmctld -D >ctld.out 2>&1 &
-ctld=$!
-slurmd -D >slurmd.out 2>&1 &
-slurmd=$!
-# Late steps still write below the folder while the daemons end.
-trap 'kill $slurmd $ctld 2>/dev/null; wait; rm -rf "$work" || { sleep 1; rm -rf "$work"; }' EXIT
-up=
-for _ in $(seq 150); do
-    case $(sinfo -h -o %t 2>/dev/null) in idle) up=yes && break ;; esac
-    kill -0 $ctld 2>/dev/null && kill -0 $slurmd 2>/dev/null || break
-    sleep 0.1
-done
-test -n "$up" || {
-    echo "skipped: Slurm does not start here: $(tail -n 2 slurmctld.log slurmd.log 2>&1 | tr '\n' ' ')"
-    exit 77
-}
+. "$DLSIM_SOURCE/tests/support/slurm.sh"
+slurm_start accounting_storage/none
 # settle N: until N tasks in all have ended
 settle() {
     for _ in $(seq 600); do
