@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "results/h5.h"
 
+#include "base/atomicfile.h"
 #include "results/h5_driver.h"
 
 #include <errno.h>
@@ -105,6 +106,24 @@ dls_status dls_h5_close(dls_h5 *h5, dls_error *err)
     const herr_t failed = H5Fclose(h5->file);
     h5->file = H5I_INVALID_HID;
     return failed < 0 || h5->write_errno ? dls_h5_fail(h5, err, "cannot be written") : DLS_OK;
+}
+
+dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what, dls_error *err)
+{
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    dls_h5 h5;
+    dls_status status = dls_h5_create(&h5, file.part, path, err);
+    if (status == DLS_OK) {
+        status = put(&h5, what, err);
+    }
+    const dls_status closed = dls_h5_close(&h5, status == DLS_OK ? err : NULL);
+    status = status == DLS_OK ? closed : status;
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&file);
+        return status;
+    }
+    return dls_atomicfile_commit(&file, err);
 }
 
 /* ---- groups ------------------------------------------------------------------------------------

@@ -29,6 +29,12 @@ dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err) DLS_MUST_CH
  * stay where it is from create to close. */
 dls_status dls_h5_close(dls_h5 *h5, dls_error *err) DLS_MUST_CHECK;
 
+/* Write a file that appears under its name only when `put` has filled it, closed and on the disk
+ * (base/atomicfile.h). Errors: EOUTPUT, ENOMEM, those of put. */
+typedef dls_status (*dls_h5_put_fn)(const dls_h5 *h5, const void *what, dls_error *err);
+dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what,
+                       dls_error *err) DLS_MUST_CHECK;
+
 /* Report "<what>: <the reason on HDF5's error stack>" with h5->status. Any call of HDF5 clears that
  * stack: report first, clean up then. */
 dls_status dls_h5_fail(const dls_h5 *h5, dls_error *err, const char *fmt, ...) DLS_PRINTF(3, 4);

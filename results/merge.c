@@ -2,7 +2,6 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "results/chunks.h"
 #include "results/read_impl.h"
 
@@ -74,8 +73,10 @@ static dls_status write_points(const dls_h5 *h5, const dls_merge *m, dls_error *
     return status;
 }
 
-static dls_status write_all(const dls_h5 *h5, const char *path, const dls_merge *m, dls_error *err)
+static dls_status write_all(const dls_h5 *h5, const void *what, dls_error *err)
 {
+    const dls_merge *m = what;
+    const char *path = h5->path;
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
@@ -93,20 +94,7 @@ static dls_status write_all(const dls_h5 *h5, const char *path, const dls_merge 
 
 dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error *err)
 {
-    dls_atomicfile file;
-    DLS_TRY(dls_atomicfile_begin(&file, path, err));
-    dls_h5 h5;
-    dls_status status = dls_h5_create(&h5, file.part, path, err);
-    if (status == DLS_OK) {
-        status = write_all(&h5, path, merge, err);
-    }
-    const dls_status closed = dls_h5_close(&h5, status == DLS_OK ? err : NULL);
-    status = status == DLS_OK ? closed : status;
-    if (status != DLS_OK) {
-        dls_atomicfile_abort(&file);
-        return status;
-    }
-    return dls_atomicfile_commit(&file, err);
+    return dls_h5_save(path, write_all, merge, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

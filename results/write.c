@@ -2,7 +2,6 @@
 #include "results/write.h"
 
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "base/sha256.h"
 #include "results/chunks.h"
 
@@ -320,11 +319,18 @@ static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
     return DLS_OK;
 }
 
-static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_results_meta *meta,
-                            const dls_trace *trace, const dls_record *rec,
-                            const dls_summary *measured, dls_error *err)
+typedef struct whole_run {
+    const dls_results_meta *meta;
+    const dls_trace *trace;
+    const dls_record *rec;
+    const dls_summary *summary;
+} whole_run;
+
+static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const whole_run *w,
+                            dls_error *err)
 {
-    dls_summary summary = *measured;
+    const dls_results_meta *meta = w->meta;
+    dls_summary summary = *w->summary;
     char date[32];
     if (source_date(date)) {
         summary.wall_s = summary.events_per_s = 0;
@@ -334,21 +340,31 @@ static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const dls_resu
     DLS_TRY(dls_h5_put_u64(h5, h5->file, "format_version", DLS_RESULTS_VERSION, err));
     DLS_TRY(dls_h5_group_create(h5, h5->file, "runs", &runs, err));
     DLS_TRY(dls_h5_group_create(h5, runs, meta->run_id ? meta->run_id : "0", &run, err));
-    const dls_trace_info *info = dls_trace_about(trace);
+    const dls_trace_info *info = dls_trace_about(w->trace);
     DLS_TRY(write_attributes(h5, run, meta, info, &summary, err));
     DLS_TRY(write_summary(h5, run, &summary, err));
     DLS_TRY(write_flags(h5, run, info, err));
     if (meta->cluster) {
         DLS_TRY(write_cluster(h5, run, meta->cluster, err));
     }
-    DLS_TRY(write_long_tables(h5, chunks, run, trace, rec, err));
+    DLS_TRY(write_long_tables(h5, chunks, run, w->trace, w->rec, err));
     if (summary.has_world) {
-        DLS_TRY(write_world(h5, chunks, run, &summary.world, rec, err));
+        DLS_TRY(write_world(h5, chunks, run, &summary.world, w->rec, err));
     }
-    DLS_TRY(write_dicts(h5, chunks, run, trace, err));
+    DLS_TRY(write_dicts(h5, chunks, run, w->trace, err));
     H5Gclose(run);
     H5Gclose(runs);
     return DLS_OK;
+}
+
+static dls_status put(const dls_h5 *h5, const void *what, dls_error *err)
+{
+    const whole_run *w = what;
+    dls_chunks *chunks;
+    DLS_TRY(dls_chunks_create(h5, w->meta->threads, &chunks, err));
+    const dls_status status = write_run(h5, chunks, w, err);
+    dls_chunks_destroy(chunks);
+    return status;
 }
 
 dls_status dls_results_write(const char *path, const dls_results_meta *meta, const dls_trace *trace,
@@ -360,23 +376,5 @@ dls_status dls_results_write(const char *path, const dls_results_meta *meta, con
     if (meta->run_id && (!*meta->run_id || strchr(meta->run_id, '/') || *meta->run_id == '.')) {
         return dls_fail(err, DLS_EINPUT, path, "'%s' is not a name for a run", meta->run_id);
     }
-    dls_atomicfile file;
-    DLS_TRY(dls_atomicfile_begin(&file, path, err));
-    dls_h5 h5;
-    dls_chunks *chunks = NULL;
-    dls_status status = dls_h5_create(&h5, file.part, path, err);
-    if (status == DLS_OK) {
-        status = dls_chunks_create(&h5, meta->threads, &chunks, err);
-    }
-    if (status == DLS_OK) {
-        status = write_run(&h5, chunks, meta, trace, rec, summary, err);
-    }
-    dls_chunks_destroy(chunks);
-    const dls_status closed = dls_h5_close(&h5, status == DLS_OK ? err : NULL);
-    status = status == DLS_OK ? closed : status;
-    if (status != DLS_OK) {
-        dls_atomicfile_abort(&file);
-        return status;
-    }
-    return dls_atomicfile_commit(&file, err);
+    return dls_h5_save(path, put, &(whole_run){meta, trace, rec, summary}, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/dataset/dataset_h5.h"
 
 #include <string.h>
@@ -180,8 +179,9 @@ static dls_status put_settings(hid_t file, const dls_dataset *set, dls_error *er
                : status;
 }
 
-static dls_status put_set(hid_t file, const dls_dataset *set, dls_error *err)
+static dls_status put_set(hid_t file, const void *what, dls_error *err)
 {
+    const dls_dataset *set = what;
     DLS_TRY(dls_gh5_put_text(file, "format", DLS_SET_FORMAT, err));
     DLS_TRY(dls_gh5_put_i32(file, "format_version", DLS_SET_FORMAT_VERSION, err));
     DLS_TRY(dls_gh5_put_text(file, "feature_version", set->feature_version, err));
@@ -198,17 +198,5 @@ static dls_status put_set(hid_t file, const dls_dataset *set, dls_error *err)
 
 dls_status dls_dataset_save(const dls_dataset *set, const char *path, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_set(file, set, err) : dls_gh5_unwritten(err, out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    return dls_gh5_save(path, put_set, set, err);
 }

@@ -2,6 +2,7 @@
 #include "predictor/driple/h5io.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,6 +28,25 @@ dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err)
         return dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");
     }
     return DLS_OK;
+}
+
+dls_status dls_h5io_save(const char *path, dls_h5io_put_fn put, const void *what, dls_error *err)
+{
+    dls_atomicfile out;
+    dls_h5io_quiet();
+    DLS_TRY(dls_atomicfile_begin(&out, path, err));
+    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    dls_status status = file >= 0
+                            ? put(file, what, err)
+                            : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", out.part);
+    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
+        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", path);
+    }
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&out);
+        return status;
+    }
+    return dls_atomicfile_commit(&out, err);
 }
 
 bool dls_h5io_exists(hid_t loc, const char *name)

@@ -18,6 +18,12 @@ void dls_h5io_quiet(void);
 /* Open for reading: "no such file", "not an HDF5 file". */
 dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_CHECK;
 
+/* Write a file that appears under its name only when `put` has filled it (base/atomicfile.h).
+ * Errors: EOUTPUT, ENOMEM, those of put. */
+typedef dls_status (*dls_h5io_put_fn)(hid_t file, const void *what, dls_error *err);
+dls_status dls_h5io_save(const char *path, dls_h5io_put_fn put, const void *what,
+                         dls_error *err) DLS_MUST_CHECK;
+
 bool dls_h5io_exists(hid_t loc, const char *name);
 /* Name of the i-th link in order of name; false beyond the last. */
 bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size);

@@ -2,7 +2,6 @@
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/h5io.h"
 
@@ -88,8 +87,9 @@ static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
     return put_tensors(group, &s->tensors, err);
 }
 
-static dls_status put_all(hid_t file, const dls_inspector *insp, dls_error *err)
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
+    const dls_inspector *insp = what;
     DLS_TRY(dls_h5io_put_text(file, "format", FORMAT, err));
     DLS_TRY(dls_h5io_put_integer(file, "format_version", FORMAT_VERSION, err));
     DLS_TRY(dls_h5io_put_integer(file, "n_settings", (int64_t)insp->n_settings, err));
@@ -121,22 +121,8 @@ static dls_status put_all(hid_t file, const dls_inspector *insp, dls_error *err)
 
 dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_error *err)
 {
-    dls_atomicfile out;
     DLS_TRY(dls_inspector_check(insp, err));
-    dls_h5io_quiet();
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0
-                            ? put_all(file, insp, err)
-                            : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", path);
-    }
-    if (status != DLS_OK) {
-        dls_atomicfile_abort(&out);
-        return status;
-    }
-    return dls_atomicfile_commit(&out, err);
+    return dls_h5io_save(path, put_all, insp, err);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  * Grouped graphs as the inspector reads them, with the spec of their features (docs/graphs.md).
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/graph/features.h"
 #include "predictor/graph/h5.h"
 
@@ -116,29 +115,29 @@ static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dl
     return status;
 }
 
+typedef struct grouped_list {
+    const dls_feature_spec *spec;
+    const dls_grouped *graphs;
+    size_t n;
+} grouped_list;
+
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
+{
+    const grouped_list *list = what;
+    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(put_spec(file, list->spec, err));
+    for (size_t i = 0; i < list->n; i++) {
+        DLS_TRY(put_grouped(file, list->spec, &list->graphs[i], err));
+    }
+    return DLS_OK;
+}
+
 dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
                             const dls_grouped *graphs, size_t n, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? DLS_OK : dls_gh5_unwritten(err, out.part);
-    status = status == DLS_OK ? dls_gh5_put_text(file, "format", FORMAT, err) : status;
-    status =
-        status == DLS_OK ? dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err) : status;
-    status = status == DLS_OK ? put_spec(file, spec, err) : status;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        status = put_grouped(file, spec, &graphs[i], err);
-    }
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    const grouped_list list = {spec, graphs, n};
+    return dls_gh5_save(path, put_all, &list, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

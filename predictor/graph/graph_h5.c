@@ -4,7 +4,6 @@
  * writing, reading and the checksum.
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/graph/graph.h"
 #include "predictor/graph/h5.h"
 
@@ -184,8 +183,9 @@ static dls_status put_rows(hid_t file, const char *group, const column *columns,
     return status;
 }
 
-static dls_status put_graph(hid_t file, const dls_opgraph *g, dls_error *err)
+static dls_status put_graph(hid_t file, const void *what, dls_error *err)
 {
+    const dls_opgraph *g = what;
     char hex[DLS_SHA256_HEX];
     checksum(g, hex);
     DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
@@ -208,19 +208,7 @@ static dls_status put_graph(hid_t file, const dls_opgraph *g, dls_error *err)
 
 dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_graph(file, g, err) : dls_gh5_unwritten(err, out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    return dls_gh5_save(path, put_graph, g, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

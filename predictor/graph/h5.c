@@ -2,6 +2,7 @@
 #include "predictor/graph/h5.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -19,6 +20,23 @@ void dls_gh5_quiet(void)
 dls_status dls_gh5_unwritten(dls_error *err, const char *what)
 {
     return dls_fail(err, DLS_EOUTPUT, NULL, "%s could not be written (disk full?)", what);
+}
+
+dls_status dls_gh5_save(const char *path, dls_gh5_put_fn put, const void *what, dls_error *err)
+{
+    dls_gh5_quiet();
+    dls_atomicfile out;
+    DLS_TRY(dls_atomicfile_begin(&out, path, err));
+    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    dls_status status = file >= 0 ? put(file, what, err) : dls_gh5_unwritten(err, out.part);
+    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
+        status = dls_gh5_unwritten(err, path);
+    }
+    if (status == DLS_OK) {
+        return dls_atomicfile_commit(&out, err);
+    }
+    dls_atomicfile_abort(&out);
+    return status;
 }
 
 static hid_t text_type(size_t bytes)

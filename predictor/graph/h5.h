@@ -18,6 +18,13 @@ void dls_gh5_quiet(void);
 /* Open for reading. */
 dls_status dls_gh5_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_CHECK;
 
+/* Write a file that appears under its name only when `put` has filled it and it is on the disk
+ * (base/atomicfile.h); before that nothing of what was there is touched. Errors: EOUTPUT, ENOMEM,
+ * those of put. */
+typedef dls_status (*dls_gh5_put_fn)(hid_t file, const void *what, dls_error *err);
+dls_status dls_gh5_save(const char *path, dls_gh5_put_fn put, const void *what,
+                        dls_error *err) DLS_MUST_CHECK;
+
 /* "<what> could not be written", "<what> is missing or damaged" */
 dls_status dls_gh5_unwritten(dls_error *err, const char *what);
 dls_status dls_gh5_damaged(dls_error *err, const char *what);

@@ -3,7 +3,6 @@
  * Recordings as files (docs/perf.md).
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/graph/h5.h"
 #include "predictor/measure/recording.h"
 
@@ -49,8 +48,9 @@ static dls_status put_columns(hid_t file, const dls_recording *r, tables *t, dls
                             r->n_columns, 0, err);
 }
 
-static dls_status put_all(hid_t file, const dls_recording *r, dls_error *err)
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
+    const dls_recording *r = what;
     char interval[32];
     snprintf(interval, sizeof interval, "%.17g", r->interval_s);
     DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
@@ -77,19 +77,7 @@ static dls_status put_all(hid_t file, const dls_recording *r, dls_error *err)
 
 dls_status dls_recording_save(const dls_recording *r, const char *path, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_all(file, r, err) : dls_gh5_unwritten(err, out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    return dls_gh5_save(path, put_all, r, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
  * Measured times in HDF5: one column per field, one checksum over all (docs/operator.md).
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/graph/h5.h"
 #include "predictor/operator/op_times.h"
 
@@ -108,8 +107,9 @@ static dls_status put_columns(hid_t file, const columns *c, dls_error *err)
                             0, err);
 }
 
-static dls_status put_times(hid_t file, const dls_op_times *times, dls_error *err)
+static dls_status put_times(hid_t file, const void *what, dls_error *err)
 {
+    const dls_op_times *times = what;
     columns c = {0};
     dls_status status = columns_alloc(&c, times->n, err);
     if (status == DLS_OK) {
@@ -122,19 +122,7 @@ static dls_status put_times(hid_t file, const dls_op_times *times, dls_error *er
 
 dls_status dls_op_times_save(const dls_op_times *times, const char *path, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_times(file, times, err) : dls_gh5_unwritten(err, out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    return dls_gh5_save(path, put_times, times, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------

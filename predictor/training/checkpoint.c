@@ -2,7 +2,6 @@
 #include "predictor/training/checkpoint.h"
 
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/driple/h5io.h"
 
 #include <stdio.h>
@@ -75,27 +74,6 @@ static dls_status put_course(hid_t group, const dls_train_course *course, dls_er
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-typedef dls_status (*writer)(hid_t file, const void *what, dls_error *err);
-
-static dls_status write_file(const char *path, writer write, const void *what, dls_error *err)
-{
-    dls_atomicfile out;
-    dls_h5io_quiet();
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0
-                            ? write(file, what, err)
-                            : dls_fail(err, DLS_EOUTPUT, path, "%s cannot be written", out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_fail(err, DLS_EOUTPUT, path, "%s could not be completed (disk full?)", path);
-    }
-    if (status != DLS_OK) {
-        dls_atomicfile_abort(&out);
-        return status;
-    }
-    return dls_atomicfile_commit(&out, err);
-}
-
 typedef struct course_list {
     const dls_named_course *course;
     size_t n;
@@ -123,7 +101,7 @@ dls_status dls_courses_save(const char *path, const dls_named_course *course, si
                             dls_error *err)
 {
     const course_list list = {course, n};
-    return write_file(path, write_courses, &list, err);
+    return dls_h5io_save(path, write_courses, &list, err);
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -144,7 +122,7 @@ static dls_status write_checkpoint(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_checkpoint_save(const dls_checkpoint *c, const char *path, dls_error *err)
 {
-    return write_file(path, write_checkpoint, c, err);
+    return dls_h5io_save(path, write_checkpoint, c, err);
 }
 
 static dls_status get_vector(hid_t file, const char *name, const char *path, size_t n, double *out,
