@@ -44,6 +44,7 @@ dls_arch dls_arch_default(void)
                       .gru = true,
                       .pool = DLS_POOL_SET2SET,
                       .mlp_layers = 3,
+                      .frozen = 0.5,
                       .gin_layers = 2,
                       .gat_heads = 4,
                       .gat_alpha = 0.2,
@@ -75,6 +76,12 @@ dls_status dls_arch_check(const dls_arch *a, dls_error *err)
     }
     if (a->mlp_layers < 1 || a->mlp_layers > 16) {
         return bad(err, "mlp_layers", "must be 1..16");
+    }
+    if (!(a->frozen >= 0 && a->frozen <= 1)) {
+        return bad(err, "frozen", "must be 0..1");
+    }
+    if (a->n_conditions < 0 || a->n_conditions > DLS_CONDITIONS_MAX) {
+        return bad(err, "conditions", "must be 0..64");
     }
     if (a->set2set_steps < 0 || a->set2set_steps > LAYERS_MAX) {
         return bad(err, "set2set_steps", "must be 0..65536");
@@ -155,9 +162,9 @@ int32_t dls_arch_layers(const dls_arch *a, int32_t n_nodes)
     return value < 1 ? 1 : (int32_t)value;
 }
 
-int32_t dls_arch_prefix_layers(int32_t n_layers)
+int32_t dls_arch_prefix_layers(const dls_arch *a, int32_t n_layers)
 {
-    return 1 + (n_layers - 1) / 2;
+    return 1 + (int32_t)(a->frozen * (n_layers - 1));
 }
 
 int32_t dls_arch_n_convs(const dls_arch *a)
@@ -283,6 +290,13 @@ static dls_status mlp_tensors(const dls_arch *a, const visitor *v)
     return DLS_OK;
 }
 
+dls_tensor_spec dls_arch_condition_spec(const dls_arch *a)
+{
+    return (dls_tensor_spec){.name = DLS_CONDITION_TENSOR,
+                             .rows = a->mlp_layers == 1 ? a->n_outputs : dls_arch_readout_width(a),
+                             .cols = a->n_conditions};
+}
+
 dls_status dls_arch_tensors(const dls_arch *a, dls_part part, dls_tensor_visit visit, void *user,
                             dls_error *err)
 {
@@ -304,6 +318,10 @@ dls_status dls_arch_tensors(const dls_arch *a, dls_part part, dls_tensor_visit v
         DLS_TRY(recurrent(&v, "graph_read_out.set2set.lstm", 4, 2 * d, d));
     } else if (a->pool == DLS_POOL_ATTENTION) {
         DLS_TRY(linear(&v, "graph_read_out.attention", d, 1));
+    }
+    if (a->n_conditions > 0) {
+        const dls_tensor_spec spec = dls_arch_condition_spec(a);
+        DLS_TRY(visit(user, &spec, err));
     }
     return mlp_tensors(a, &v);
 }

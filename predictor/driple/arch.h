@@ -74,6 +74,8 @@ typedef enum dls_scaler {
     DLS_SCALE_COUNT
 } dls_scaler;
 
+#define DLS_CONDITIONS_MAX 64
+
 typedef struct dls_arch {
     dls_conv_kind conv;
     int32_t n_features;
@@ -88,6 +90,8 @@ typedef struct dls_arch {
     dls_pool pool;
     int32_t set2set_steps; /* 0: as many as nodes */
     int32_t mlp_layers;
+    double frozen;        /* share of the layers after the first that settings take from the base */
+    int32_t n_conditions; /* numbers of a setting that the readout's MLP is given; 0: none */
     /* GIN */
     int32_t gin_layers;
     /* GAT */
@@ -111,8 +115,9 @@ void dls_arch_describe(const dls_arch *arch, char *text, size_t size);
 
 /* Layers that run on n_nodes >= 1 nodes: at least one, as layer 0 always runs. */
 int32_t dls_arch_layers(const dls_arch *arch, int32_t n_nodes);
-/* Of these the first so many use only weights of the base; the rest may be a setting's own. */
-int32_t dls_arch_prefix_layers(int32_t n_layers);
+/* Of these the first so many use only weights of the base; the rest may be a setting's own: 1 +
+ * floor(frozen (n_layers - 1)), as layer 0 is always the base's. */
+int32_t dls_arch_prefix_layers(const dls_arch *arch, int32_t n_layers);
 int32_t dls_arch_n_convs(const dls_arch *arch);       /* distinct convolutions of the base */
 int32_t dls_arch_readout_width(const dls_arch *arch); /* D: width of a node in the readout */
 int32_t dls_arch_pooled_width(const dls_arch *arch);  /* 2 D for Set2Set, else D */
@@ -129,12 +134,17 @@ int32_t dls_name_index(const char *const *names, const char *name, size_t len);
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 #define DLS_TENSOR_NAME_MAX 96
+/* [width of the MLP's first layer][n_conditions], of the base alone: added to that layer's sums. */
+#define DLS_CONDITION_TENSOR "graph_read_out.condition.weight"
 
 /* A tensor that an architecture wants. A vector has cols 0. fan says how it is initialised. */
 typedef struct dls_tensor_spec {
     char name[DLS_TENSOR_NAME_MAX];
     int64_t rows, cols;
 } dls_tensor_spec;
+
+/* The tensor that takes the numbers of a setting. */
+dls_tensor_spec dls_arch_condition_spec(const dls_arch *arch);
 
 typedef enum dls_part {
     DLS_PART_BASE = 0,     /* everything of a base inspector */

@@ -15,32 +15,35 @@ typedef struct field {
     const char *const *names; /* F_ENUM, F_ENUM_LIST */
     size_t count_offset;      /* F_ENUM_LIST */
     int32_t max;              /* F_ENUM_LIST: room */
+    bool optional;            /* written only where it is not the default */
 } field;
 
 #define AT(member) offsetof(dls_arch, member)
 static const field fields[] = {
-    {"conv", F_ENUM, AT(conv), dls_conv_names, 0, 0},
-    {"n_features", F_INT, AT(n_features), NULL, 0, 0},
-    {"hidden", F_INT, AT(hidden), NULL, 0, 0},
-    {"depth", F_ENUM, AT(depth), dls_depth_names, 0, 0},
-    {"n_layers", F_INT, AT(n_layers), NULL, 0, 0},
-    {"shared", F_BOOL, AT(shared), NULL, 0, 0},
-    {"gru", F_BOOL, AT(gru), NULL, 0, 0},
-    {"skip", F_BOOL, AT(skip), NULL, 0, 0},
-    {"reference", F_BOOL, AT(reference), NULL, 0, 0},
-    {"pool", F_ENUM, AT(pool), dls_pool_names, 0, 0},
-    {"set2set_steps", F_INT, AT(set2set_steps), NULL, 0, 0},
-    {"mlp_layers", F_INT, AT(mlp_layers), NULL, 0, 0},
-    {"gin_layers", F_INT, AT(gin_layers), NULL, 0, 0},
-    {"gat_heads", F_INT, AT(gat_heads), NULL, 0, 0},
-    {"gat_alpha", F_DOUBLE, AT(gat_alpha), NULL, 0, 0},
-    {"towers", F_INT, AT(towers), NULL, 0, 0},
+    {"conv", F_ENUM, AT(conv), dls_conv_names, 0, 0, false},
+    {"n_features", F_INT, AT(n_features), NULL, 0, 0, false},
+    {"hidden", F_INT, AT(hidden), NULL, 0, 0, false},
+    {"depth", F_ENUM, AT(depth), dls_depth_names, 0, 0, false},
+    {"n_layers", F_INT, AT(n_layers), NULL, 0, 0, false},
+    {"shared", F_BOOL, AT(shared), NULL, 0, 0, false},
+    {"gru", F_BOOL, AT(gru), NULL, 0, 0, false},
+    {"skip", F_BOOL, AT(skip), NULL, 0, 0, false},
+    {"reference", F_BOOL, AT(reference), NULL, 0, 0, false},
+    {"pool", F_ENUM, AT(pool), dls_pool_names, 0, 0, false},
+    {"set2set_steps", F_INT, AT(set2set_steps), NULL, 0, 0, false},
+    {"mlp_layers", F_INT, AT(mlp_layers), NULL, 0, 0, false},
+    {"gin_layers", F_INT, AT(gin_layers), NULL, 0, 0, false},
+    {"gat_heads", F_INT, AT(gat_heads), NULL, 0, 0, false},
+    {"gat_alpha", F_DOUBLE, AT(gat_alpha), NULL, 0, 0, false},
+    {"towers", F_INT, AT(towers), NULL, 0, 0, false},
     {"aggregators", F_ENUM_LIST, AT(aggregators), dls_aggregator_names, AT(n_aggregators),
-     DLS_AGG_COUNT},
-    {"scalers", F_ENUM_LIST, AT(scalers), dls_scaler_names, AT(n_scalers), DLS_SCALE_COUNT},
-    {"self_loop", F_BOOL, AT(self_loop), NULL, 0, 0},
-    {"avg_d_lin", F_DOUBLE, AT(avg_d_lin), NULL, 0, 0},
-    {"avg_d_log", F_DOUBLE, AT(avg_d_log), NULL, 0, 0},
+     DLS_AGG_COUNT, false},
+    {"scalers", F_ENUM_LIST, AT(scalers), dls_scaler_names, AT(n_scalers), DLS_SCALE_COUNT, false},
+    {"self_loop", F_BOOL, AT(self_loop), NULL, 0, 0, false},
+    {"avg_d_lin", F_DOUBLE, AT(avg_d_lin), NULL, 0, 0, false},
+    {"avg_d_log", F_DOUBLE, AT(avg_d_log), NULL, 0, 0, false},
+    {"frozen", F_DOUBLE, AT(frozen), NULL, 0, 0, true},
+    {"conditions", F_INT, AT(n_conditions), NULL, 0, 0, true},
 };
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
@@ -56,14 +59,23 @@ static uint32_t get_u32(const char *p)
     return v;
 }
 
+static size_t size_of(const field *f)
+{
+    return f->type == F_DOUBLE ? sizeof(double) : f->type == F_BOOL ? sizeof(bool) : sizeof(int32_t);
+}
+
 void dls_arch_format(const dls_arch *arch, char text[DLS_ARCH_TEXT_MAX])
 {
+    const dls_arch usual = dls_arch_default();
     size_t used = 0;
     const char *base = (const char *)arch;
     for (size_t i = 0; i < N_FIELDS; i++) {
         const field *f = &fields[i];
         const char *at = base + f->offset;
         char value[256] = "";
+        if (f->optional && memcmp(at, (const char *)&usual + f->offset, size_of(f)) == 0) {
+            continue;
+        }
         if (f->type == F_BOOL) {
             bool b;
             memcpy(&b, at, sizeof b);

@@ -273,7 +273,7 @@ static int32_t trunk(run *r, const dls_driple_job *job, size_t first, size_t i, 
     const dls_arch *a = &p->arch;
     layout *l = &r->l;
     const int32_t depth = dls_arch_layers(a, r->n);
-    const int32_t split = dls_arch_prefix_layers(depth);
+    const int32_t split = dls_arch_prefix_layers(a, depth);
     load_graph(r, &job->graphs[job->pairs[i].graph], l->state[0]);
     if (l->skip) {
         memset(l->skip, 0, (size_t)r->n * (size_t)p->dp * sizeof(REAL));

@@ -193,7 +193,7 @@ static dls_status run_layers(cuda_state *c, const extent *x, const device_work *
                              const float **nodes, size_t *rows, dls_error *err)
 {
     const int depth = dls_arch_layers(&c->insp->arch, x->n);
-    const int split = x->suffix ? dls_arch_prefix_layers(depth) : depth;
+    const int split = x->suffix ? dls_arch_prefix_layers(&c->insp->arch, depth) : depth;
     const bool fused = fused_layers_fit(c, x->n);
     stage prefix;
     memset(&prefix, 0, sizeof prefix);

@@ -145,7 +145,7 @@ static bool own_layers(const cuda_state *c, int setting, int n)
 {
     const int depth = dls_arch_layers(&c->insp->arch, n);
     return setting >= 0 && c->insp->settings[setting].has_conv &&
-           dls_arch_prefix_layers(depth) < depth;
+           dls_arch_prefix_layers(&c->insp->arch, depth) < depth;
 }
 
 static size_t chunk_bytes(const cuda_state *c, const extent *x)

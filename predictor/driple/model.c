@@ -108,6 +108,10 @@ void dls_inspector_destroy(dls_inspector *insp)
     dls_free(insp->op_names);
     dls_free(insp->op_freq);
     dls_free(insp->features_text);
+    dls_free(insp->condition.names);
+    dls_free(insp->condition.shift);
+    dls_free(insp->condition.scale);
+    dls_free(insp->condition.label_slope);
     dls_free(insp);
 }
 
@@ -264,9 +268,30 @@ static dls_status check_labels(const dls_labels *labels, const char *where, dls_
     return check_scale(labels->scale, NULL, DLS_METRICS, "label_scale", where, err);
 }
 
+static dls_status check_condition(const dls_inspector *insp, dls_error *err)
+{
+    const dls_condition_scale *c = &insp->condition;
+    int32_t names = c->names != NULL;
+    for (const char *at = c->names; at && *at; at++) {
+        names += *at == '\n';
+    }
+    if (names != insp->arch.n_conditions) {
+        return dls_fail(err, DLS_EINPUT, "base",
+                        "conditions=%d in the architecture, but %d numbers of settings have names",
+                        (int)insp->arch.n_conditions, (int)names);
+    }
+    for (size_t i = 0; i < (size_t)names * DLS_METRICS; i++) {
+        if (!isfinite(c->label_slope[i])) {
+            return dls_fail(err, DLS_EINPUT, "base", "label_slope: element %zu is not finite", i);
+        }
+    }
+    return check_scale(c->scale, c->shift, (size_t)names, "condition_scale", "base", err);
+}
+
 dls_status dls_inspector_check(const dls_inspector *insp, dls_error *err)
 {
     DLS_TRY(dls_arch_check(&insp->arch, err));
+    DLS_TRY(check_condition(insp, err));
     DLS_TRY(check_scale(insp->feature_scale, insp->feature_shift, (size_t)insp->arch.n_features,
                         "feature_scale", "base", err));
     DLS_TRY(check_labels(&insp->labels, "base", err));

@@ -249,6 +249,12 @@ static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs,
             return dls_fail(err, DLS_EINPUT, where, "no graph %d or no setting %d",
                             (int)queries[i].graph_idx, (int)queries[i].setting_idx);
         }
+        if (queries[i].setting_idx == DLS_SETTING_BASE && p->insp->arch.n_conditions > 0) {
+            snprintf(where, sizeof where, "query %zu", i);
+            return dls_fail(err, DLS_EINPUT, where,
+                            "the inspector answers for settings that are described to it; its base "
+                            "alone for none");
+        }
     }
     return DLS_OK;
 }

@@ -72,6 +72,15 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     if (insp->features_text) {
         DLS_TRY(dls_h5io_put_text(base, "features", insp->features_text, err));
     }
+    if (insp->arch.n_conditions) {
+        const int64_t m = insp->arch.n_conditions;
+        const dls_condition_scale *c = &insp->condition;
+        DLS_TRY(dls_h5io_put_text(base, "condition_names", c->names, err));
+        DLS_TRY(dls_h5io_put_array(base, "condition_shift", c->shift, m, 0, false, err));
+        DLS_TRY(dls_h5io_put_array(base, "condition_scale", c->scale, m, 0, false, err));
+        DLS_TRY(dls_h5io_put_array(base, "label_slope", c->label_slope, DLS_METRICS * m, 0, false,
+                                   err));
+    }
     return put_tensors(base, &insp->base, err);
 }
 
@@ -220,6 +229,26 @@ static dls_status get_features(hid_t base, dls_inspector *insp, dls_error *err)
                                : dls_nomem(err, "feature spec", ATTRIBUTE_BYTES);
 }
 
+static dls_status get_condition(hid_t base, dls_inspector *insp, dls_error *err)
+{
+    const size_t n = (size_t)insp->arch.n_conditions;
+    dls_condition_scale *c = &insp->condition;
+    if (n == 0) {
+        return DLS_OK;
+    }
+    c->names = dls_alloc(ATTRIBUTE_BYTES);
+    c->shift = dls_alloc(n * sizeof *c->shift);
+    c->scale = dls_alloc(n * sizeof *c->scale);
+    c->label_slope = dls_alloc(DLS_METRICS * n * sizeof *c->label_slope);
+    if (!c->names || !c->shift || !c->scale || !c->label_slope) {
+        return dls_nomem(err, "numbers of settings", ATTRIBUTE_BYTES);
+    }
+    DLS_TRY(dls_h5io_text(base, "condition_names", false, c->names, ATTRIBUTE_BYTES, "base", err));
+    DLS_TRY(get_vector(base, "condition_shift", "base", n, c->shift, err));
+    DLS_TRY(get_vector(base, "condition_scale", "base", n, c->scale, err));
+    return get_vector(base, "label_slope", "base", DLS_METRICS * n, c->label_slope, err);
+}
+
 static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
 {
     char text[DLS_ARCH_TEXT_MAX];
@@ -244,6 +273,7 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     DLS_TRY(get_labels(base, "base", &insp->labels, err));
     DLS_TRY(get_ops(base, insp, err));
     DLS_TRY(get_features(base, insp, err));
+    DLS_TRY(get_condition(base, insp, err));
     return get_tensors(base, "base", &insp->base, err);
 }
 

@@ -24,9 +24,17 @@ typedef struct dls_step_sample {
     const dls_graph *graph;
     const void *start;    /* the state before the first layer that is trained (engine's `start`), or
                              NULL to begin at the features */
-    const double *target; /* [n_outputs] in units of the network's outputs; NULL: no loss */
+    const double *target; /* [rows][n_outputs] in units of the network's outputs; NULL: no loss */
     uint64_t noise;       /* names the stream of its dropout masks */
+    /* What the readout's MLP is given beside the graph, [rows][arch.n_conditions] standardised: the
+     * graph in so many settings, whose layers and readout are computed once. NULL: all 0. */
+    const double *condition;
+    size_t rows; /* 0: one */
 } dls_step_sample;
+static inline size_t dls_step_rows(const dls_step_sample *s)
+{
+    return s->rows > 0 ? s->rows : 1;
+}
 
 typedef struct dls_step_block {
     const dls_step_sample *sample;
@@ -34,11 +42,19 @@ typedef struct dls_step_block {
     double weight;  /* d loss / d output = weight (output - target) */
     double dropout; /* chance that an element of a layer's output is zeroed; 0: none */
     bool keep;      /* what backward needs, rather than computing it again */
-    double *out;    /* [n][n_outputs] */
+    double *out;    /* [rows of all samples][n_outputs] */
     void *gradient; /* [gradient_bytes], NULL: forward only */
     double *dx;     /* [n][n_nodes][n_features] d loss / d features; NULL: not wanted. Samples
                        begin at the features then. */
 } dls_step_block;
+
+/* What a block needs its workspace for. */
+typedef struct dls_step_size {
+    int32_t n_nodes, degree; /* of every graph; the most neighbours */
+    int64_t edges;           /* at most */
+    size_t n, rows;          /* graphs, rows of all of them */
+    bool backward, keep, dropout;
+} dls_step_size;
 
 typedef struct dls_step_engine {
     const char *isa; /* "scalar", "avx2", "avx512" */
@@ -52,10 +68,8 @@ typedef struct dls_step_engine {
     /* The state after the first `layers` layers of a graph, [start_bytes]. */
     size_t (*start_bytes)(const void *state, int32_t n_nodes);
     void (*start)(const void *state, void *memory, const dls_graph *g, int32_t layers, void *out);
-    /* Workspace of a block of n graphs of n_nodes with at most so many edges and neighbours; memory
-     * is 64-byte aligned. */
-    size_t (*work_bytes)(const void *state, int32_t n_nodes, int64_t edges, int32_t degree,
-                         size_t n, bool backward, bool keep, bool dropout);
+    /* Workspace of a block; memory is 64-byte aligned. */
+    size_t (*work_bytes)(const void *state, const dls_step_size *size);
     void (*run)(const void *state, void *memory, const dls_step_block *block);
     /* into += from, both gradients. */
     void (*add)(const void *state, void *into, const void *from);

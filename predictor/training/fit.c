@@ -124,9 +124,20 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
     *course = (dls_train_course){0};
     dls_train_data *data = NULL;
     dls_trainee *net = NULL;
+    int32_t from = DLS_SETTING_BASE;
+    dls_train_settings which = {.setting = &setting, .n = 1};
     DLS_TRY(dls_fit_check(insp, set, err));
-    DLS_TRY(dls_train_data_create(set, setting, d, &data, err));
-    dls_status status = dls_trainee_create(insp, DLS_SETTING_BASE, tune, &net, err);
+    if (insp->arch.n_conditions > 0) {
+        from = dls_inspector_find(insp, set->setting[setting].name);
+        if (from < 0 || !dls_tune_is_setting(tune)) {
+            return dls_fail(err, DLS_EINPUT, set->setting[setting].name,
+                            "of an inspector of all settings, settings that were described to it are "
+                            "tuned, with conv+mlp or mlp");
+        }
+        which.labels = &insp->settings[from].labels;
+    }
+    DLS_TRY(dls_train_data_create(set, &which, d, &data, err));
+    dls_status status = dls_trainee_create(insp, from, tune, &net, err);
     if (status == DLS_OK) {
         status = dls_train(net, data, o, course, err);
     }

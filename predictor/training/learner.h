@@ -20,9 +20,15 @@ extern "C" {
 /* Graphs and their labels as outputs of the network; borrowed. */
 typedef struct dls_lessons {
     const dls_graph *const *graph; /* [n] */
-    const double *target;          /* [n][n_outputs] */
+    const double *target;          /* [rows][n_outputs] */
     size_t n;
+    const size_t *first;     /* [n + 1] first row of a graph, all rows; NULL: a row each */
+    const double *condition; /* [rows][arch.n_conditions] (dls_step_sample); NULL */
 } dls_lessons;
+static inline size_t dls_lessons_first(const dls_lessons *l, size_t i)
+{
+    return l->first ? l->first[i] : i;
+}
 
 /* Everything is borrowed for the life of the learner. */
 typedef struct dls_learner_config {
@@ -49,7 +55,7 @@ typedef struct dls_learner_ops {
      * names the stream of sample i's dropout masks. */
     dls_status (*step)(void *state, const size_t *index, const uint64_t *noise, size_t n,
                        dls_error *err);
-    /* *sum: over the steps since the last call, a step's mean squared error times its graphs. */
+    /* *sum: over the steps since the last call, a step's mean squared error times its rows. */
     dls_status (*losses)(void *state, double *sum, dls_error *err);
     /* Mean squared error over the validation graphs. */
     dls_status (*validate)(void *state, double *loss, dls_error *err);

@@ -41,6 +41,20 @@ static void cpu_close(void *state)
     dls_free(l);
 }
 
+/* Of so many graphs. */
+static size_t most_rows(const dls_learner_config *c, size_t n)
+{
+    size_t most = 1;
+    const dls_lessons *set[] = {&c->train, &c->val};
+    for (int s = 0; s < 2; s++) {
+        for (size_t i = 0; i < set[s]->n; i++) {
+            const size_t rows = dls_lessons_first(set[s], i + 1) - dls_lessons_first(set[s], i);
+            most = rows > most ? rows : most;
+        }
+    }
+    return most * n;
+}
+
 static dls_status set_up(cpu_learner *l, dls_error *err)
 {
     const dls_trainee *net = l->c.net;
@@ -49,7 +63,7 @@ static dls_status set_up(cpu_learner *l, dls_error *err)
     const size_t outputs = (size_t)net->arch.n_outputs;
     DLS_TRY(dls_stepper_create(net, &l->c.step, &l->stepper, err));
     l->sample = dls_alloc_zero(most, sizeof *l->sample);
-    l->out = dls_alloc_zero(most, outputs * sizeof *l->out);
+    l->out = dls_alloc_zero(most_rows(&l->c, most), outputs * sizeof *l->out);
     l->gradient = dls_alloc_zero(net->n_values, sizeof *l->gradient);
     l->start[0] = dls_alloc_zero(l->c.train.n, sizeof *l->start[0]);
     l->start[1] = dls_alloc_zero(l->c.val.n, sizeof *l->start[1]);
@@ -98,18 +112,25 @@ static dls_status cpu_load(void *state, dls_error *err)
 static dls_step_sample sample_of(const cpu_learner *l, int which, size_t i, uint64_t noise)
 {
     const dls_lessons *set = lessons_of(l, which);
-    return (dls_step_sample){.graph = set->graph[i],
-                             .start = l->start[which][i],
-                             .target = set->target + i * (size_t)l->c.net->arch.n_outputs,
-                             .noise = noise};
+    const dls_arch *a = &l->c.net->arch;
+    const size_t first = dls_lessons_first(set, i);
+    return (dls_step_sample){
+        .graph = set->graph[i],
+        .start = l->start[which][i],
+        .target = set->target + first * (size_t)a->n_outputs,
+        .noise = noise,
+        .condition = set->condition ? set->condition + first * (size_t)a->n_conditions : NULL,
+        .rows = dls_lessons_first(set, i + 1) - first};
 }
 
 static dls_status cpu_step(void *state, const size_t *index, const uint64_t *noise, size_t n,
                            dls_error *err)
 {
     cpu_learner *l = state;
+    size_t rows = 0;
     for (size_t i = 0; i < n; i++) {
         l->sample[i] = sample_of(l, 0, index[i], noise[i]);
+        rows += l->sample[i].rows;
     }
     const dls_batch b = {.sample = l->sample,
                          .n = n,
@@ -118,7 +139,7 @@ static dls_status cpu_step(void *state, const size_t *index, const uint64_t *noi
                          .gradient = l->gradient};
     double loss = 0;
     DLS_TRY(dls_stepper_run(l->stepper, &b, &loss, err));
-    l->sum += loss * (double)n;
+    l->sum += loss * (double)rows;
     dls_adam_step(l->c.adam, l->c.net, l->gradient);
     dls_stepper_load(l->stepper);
     return DLS_OK;

@@ -65,7 +65,7 @@ typedef struct work {
 typedef struct extent {
     int32_t n_nodes, degree;
     int64_t edges;
-    size_t n; /* graphs */
+    size_t n, rows; /* graphs; answers */
     int32_t from, depth;
     bool backward, keep, dropout;
 } extent;
@@ -130,8 +130,11 @@ static void lay_out_readout(const packed *p, const extent *x, bump *b, readout *
     }
     const size_t t = (size_t)(o->steps ? o->steps : 1);
     o->a = bump_take(b, t * n * (size_t)o->np, sizeof(REAL));
-    const size_t layer = n * (size_t)p->ldm;
-    o->pooled = bump_take(b, layer * (size_t)(a->mlp_layers + 1), sizeof(REAL));
+    const size_t layer = x->rows * (size_t)p->ldm;
+    o->pooled = bump_take(b, n * (size_t)p->ldm, sizeof(REAL));
+    o->first = bump_take(b, n * (size_t)p->ldm, sizeof(REAL));
+    o->condition = bump_take(b, x->rows * (size_t)a->n_conditions, sizeof(REAL));
+    o->act = bump_take(b, layer * (size_t)a->mlp_layers, sizeof(REAL));
     o->dact[0] = bump_take(b, layer, sizeof(REAL));
     o->dact[1] = bump_take(b, layer, sizeof(REAL));
 }
@@ -165,19 +168,19 @@ static size_t lay_out(const packed *p, const extent *x, void *memory, work *w)
     return b.used;
 }
 
-static size_t step_work_bytes(const void *state, int32_t n_nodes, int64_t edges, int32_t degree,
-                              size_t n, bool backward, bool keep, bool dropout)
+static size_t step_work_bytes(const void *state, const dls_step_size *size)
 {
     const packed *p = state;
     work w;
-    const extent x = {.n_nodes = n_nodes,
-                      .degree = degree,
-                      .edges = edges,
-                      .n = n,
-                      .depth = dls_arch_layers(&p->net->arch, n_nodes),
-                      .backward = backward,
-                      .keep = keep,
-                      .dropout = dropout};
+    const extent x = {.n_nodes = size->n_nodes,
+                      .degree = size->degree,
+                      .edges = size->edges,
+                      .n = size->n,
+                      .rows = size->rows,
+                      .depth = dls_arch_layers(&p->net->arch, size->n_nodes),
+                      .backward = size->backward,
+                      .keep = size->keep,
+                      .dropout = size->dropout};
     return lay_out(p, &x, NULL, &w);
 }
 
@@ -451,12 +454,35 @@ static extent extent_of(const packed *p, const dls_step_block *block)
     for (size_t i = 0; i < block->n; i++) {
         const dls_graph *g = block->sample[i].graph;
         const int64_t edges = g->row_start[g->n_nodes];
+        x.rows += dls_step_rows(&block->sample[i]);
         x.edges = edges > x.edges ? edges : x.edges;
         for (int32_t k = 0; k < g->n_nodes; k++) {
             x.degree = larger(x.degree, (int32_t)(g->row_start[k + 1] - g->row_start[k]));
         }
     }
     return x;
+}
+
+/* Outputs of all rows, and the gradient of the loss by them. */
+static void take_outputs(const run *r, const REAL *out)
+{
+    const dls_step_block *block = r->block;
+    const size_t ldm = (size_t)r->p->ldm;
+    const size_t n = (size_t)r->p->net->arch.n_outputs;
+    REAL *d = r->w.o.dact[0];
+    double *to = block->out;
+    memset(d, 0, r->x.rows * ldm * sizeof(REAL));
+    for (size_t i = 0; i < block->n; i++) {
+        const dls_step_sample *s = &block->sample[i];
+        for (size_t row = 0; row < dls_step_rows(s); row++, out += ldm, d += ldm, to += n) {
+            for (size_t k = 0; k < n; k++) {
+                to[k] = (double)out[k];
+                if (s->target) {
+                    d[k] = (REAL)(block->weight * (to[k] - s->target[row * n + k]));
+                }
+            }
+        }
+    }
 }
 
 static void step_run(const void *state, void *memory, const dls_step_block *block)
@@ -469,7 +495,8 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     for (size_t i = 0; i < block->n; i++) {
         graph_forward(&r, i);
     }
-    const pool_args q = {p, &r.w.o, (int32_t)block->n, r.x.n_nodes, block->gradient};
+    const pool_args q = {p,           &r.w.o,         block->sample,    (int32_t)block->n,
+                         r.x.n_nodes, (int32_t)r.x.rows, block->gradient};
     memset(r.w.o.pooled, 0, block->n * (size_t)p->ldm * sizeof(REAL));
     if (a->pool == DLS_POOL_SET2SET) {
         set2set_forward(&q);
@@ -477,18 +504,7 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
         simple_forward(&q);
     }
     mlp_forward(&q);
-    const REAL *out = activation(&q, a->mlp_layers);
-    memset(r.w.o.dact[0], 0, block->n * (size_t)p->ldm * sizeof(REAL));
-    for (size_t i = 0; i < block->n; i++) {
-        for (size_t k = 0; k < (size_t)a->n_outputs; k++) {
-            const double v = (double)out[i * (size_t)p->ldm + k];
-            block->out[i * (size_t)a->n_outputs + k] = v;
-            if (block->sample[i].target) {
-                r.w.o.dact[0][i * (size_t)p->ldm + k] =
-                    (REAL)(block->weight * (v - block->sample[i].target[k]));
-            }
-        }
-    }
+    take_outputs(&r, activation(&q, a->mlp_layers));
     if (!block->gradient) {
         return;
     }

@@ -84,6 +84,19 @@ static void mul_add(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const
     mul_panels(true, a, lda, rows, k, panels, n, c, ldc);
 }
 
+/* C[rows][n] += A[rows][k] B: n a multiple of V. */
+static void times_add(const REAL *a, ptrdiff_t lda, int32_t rows, int32_t k, const REAL *b,
+                      ptrdiff_t ldb, int32_t n, REAL *c, ptrdiff_t ldc)
+{
+    int32_t j = 0;
+    for (; j + 2 * V <= n; j += 2 * V) {
+        mul_rows(2, true, a, lda, 1, rows, k, b + j, ldb, c + j, ldc);
+    }
+    for (; j < n; j += V) {
+        mul_rows(1, true, a, lda, 1, rows, k, b + j, ldb, c + j, ldc);
+    }
+}
+
 /* C[cols of A][n] += A^T B over `rows` rows of both: n a multiple of V. */
 static void outer_add(const REAL *a, ptrdiff_t lda, int32_t cols, int32_t rows, const REAL *b,
                       ptrdiff_t ldb, int32_t n, REAL *c, ptrdiff_t ldc)

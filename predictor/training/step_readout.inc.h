@@ -16,8 +16,11 @@ typedef struct readout {
     REAL *dr;        /* [T][B][dp] gradient of the read vector */
     REAL *dh, *dc;   /* [B][dp] */
     REAL *row;       /* [larger of np and dp] */
-    REAL *pooled;    /* [B][ldm] then every activation of the MLP: [mlp_layers + 1][B][ldm] */
-    REAL *dact[2];   /* [B][ldm] */
+    REAL *pooled;    /* [B][ldm] */
+    REAL *first;     /* [B][ldm] sums of the MLP's first layer; their gradient */
+    REAL *condition; /* [R][n_conditions] */
+    REAL *act;       /* [mlp_layers][R][ldm] what every layer of the MLP answers */
+    REAL *dact[2];   /* [R][ldm] */
     ptrdiff_t ldk, np;
     int32_t steps;
 } readout;
@@ -25,7 +28,8 @@ typedef struct readout {
 typedef struct pool_args {
     const packed *p;
     readout *o;
-    int32_t n_graphs, n_nodes;
+    const dls_step_sample *sample; /* [n_graphs] */
+    int32_t n_graphs, n_nodes, n_rows;
     REAL *grad; /* NULL: forward only */
 } pool_args;
 
@@ -260,25 +264,95 @@ static void simple_backward(const pool_args *q, const REAL *dpooled)
     }
 }
 
-/* ---- MLP ------------------------------------------------------------------------------------ */
+/* ---- MLP --------------------------------------------------------------------------------------
+ *
+ * The pooled vector's share of the first layer is computed once for all rows of a graph:
+ *
+ *      pooled --W--> first --+ row's numbers V, activation--> act 1 --> ... --> act mlp_layers
+ */
 
+/* What layer 1.. answers. */
 static REAL *activation(const pool_args *q, int32_t layer)
 {
-    return q->o->pooled + (ptrdiff_t)layer * q->n_graphs * q->p->ldm;
+    return q->o->act + (ptrdiff_t)(layer - 1) * q->n_rows * q->p->ldm;
+}
+
+static void load_conditions(const pool_args *q)
+{
+    const size_t n = (size_t)q->p->net->arch.n_conditions;
+    REAL *to = q->o->condition;
+    for (int32_t b = 0; b < q->n_graphs; b++) {
+        const dls_step_sample *s = &q->sample[b];
+        const size_t cells = dls_step_rows(s) * n;
+        for (size_t k = 0; k < cells; k++) {
+            to[k] = s->condition ? (REAL)s->condition[k] : 0;
+        }
+        to += cells;
+    }
+}
+
+static void first_forward(const pool_args *q)
+{
+    const packed *p = q->p;
+    const lin *l = &p->lin[p->net->mlp];
+    const REAL slope = p->net->arch.mlp_layers == 1 ? LRELU_SLOPE : 0;
+    REAL *to = activation(q, 1);
+    dense(q->o->pooled, p->ldm, q->n_graphs, l->k, l->w, l->np, l->np, l->b, ACT_NONE, q->o->first,
+          p->ldm);
+    for (int32_t b = 0; b < q->n_graphs; b++) {
+        for (size_t row = 0; row < dls_step_rows(&q->sample[b]); row++, to += p->ldm) {
+            memcpy(to, q->o->first + (ptrdiff_t)b * p->ldm, (size_t)l->np * sizeof(REAL));
+        }
+    }
+    to = activation(q, 1);
+    if (p->net->condition >= 0) {
+        const lin *c = &p->lin[p->net->condition];
+        load_conditions(q);
+        times_add(q->o->condition, c->k, q->n_rows, c->k, c->w, c->np, c->np, to, p->ldm);
+    }
+    for (int32_t i = 0; i < q->n_rows; i++) {
+        for (int32_t k = 0; k < l->np; k++) {
+            REAL *y = &to[(ptrdiff_t)i * p->ldm + k];
+            *y = *y > 0 ? *y : *y * slope;
+        }
+    }
 }
 
 static void mlp_forward(const pool_args *q)
 {
     const packed *p = q->p;
     const int32_t layers = p->net->arch.mlp_layers;
-    for (int32_t k = 0; k < layers; k++) {
+    first_forward(q);
+    for (int32_t k = 1; k < layers; k++) {
         const lin *l = &p->lin[p->net->mlp + k];
-        dense(activation(q, k), p->ldm, q->n_graphs, l->k, l->w, l->np, l->np, l->b,
+        dense(activation(q, k), p->ldm, q->n_rows, l->k, l->w, l->np, l->np, l->b,
               k == layers - 1 ? ACT_LRELU : ACT_RELU, activation(q, k + 1), p->ldm);
     }
 }
 
-/* From the gradient of the outputs in dact[0]; returns that of the pooled vector. */
+/* d: gradient of the first layer's sums, by rows; returns that of the pooled vectors, by graphs. */
+static REAL *first_backward(const pool_args *q, const REAL *d, REAL *dpooled)
+{
+    const packed *p = q->p;
+    const lin *l = &p->lin[p->net->mlp];
+    REAL *sum = q->o->first;
+    if (p->net->condition >= 0) {
+        const lin *c = &p->lin[p->net->condition];
+        lin_gradient(c, q->o->condition, c->k, d, p->ldm, q->n_rows, q->grad);
+    }
+    memset(sum, 0, (size_t)q->n_graphs * (size_t)p->ldm * sizeof(REAL));
+    for (int32_t b = 0; b < q->n_graphs; b++, sum += p->ldm) {
+        const size_t rows = dls_step_rows(&q->sample[b]);
+        rows_add(d, p->ldm, (int32_t)rows, l->np, sum);
+        d += rows * (size_t)p->ldm;
+    }
+    sum = q->o->first;
+    lin_gradient(l, q->o->pooled, p->ldm, sum, p->ldm, q->n_graphs, q->grad);
+    mul_to(sum, p->ldm, q->n_graphs, l->np, l->back, l->kp, dpooled, p->ldm);
+    return dpooled;
+}
+
+/* From the gradient of the outputs in dact[0]; returns that of the pooled vectors. */
 static REAL *mlp_backward(const pool_args *q)
 {
     const packed *p = q->p;
@@ -287,13 +361,16 @@ static REAL *mlp_backward(const pool_args *q)
     REAL *other = q->o->dact[1];
     for (int32_t k = layers - 1; k >= 0; k--) {
         const lin *l = &p->lin[p->net->mlp + k];
-        through_leaky(d, activation(q, k + 1), k == layers - 1 ? LRELU_SLOPE : 0, q->n_graphs,
-                      l->np, p->ldm, p->ldm);
-        lin_gradient(l, activation(q, k), p->ldm, d, p->ldm, q->n_graphs, q->grad);
-        mul_to(d, p->ldm, q->n_graphs, l->np, l->back, l->kp, other, p->ldm);
+        through_leaky(d, activation(q, k + 1), k == layers - 1 ? LRELU_SLOPE : 0, q->n_rows, l->np,
+                      p->ldm, p->ldm);
+        if (k == 0) {
+            break;
+        }
+        lin_gradient(l, activation(q, k), p->ldm, d, p->ldm, q->n_rows, q->grad);
+        mul_to(d, p->ldm, q->n_rows, l->np, l->back, l->kp, other, p->ldm);
         REAL *swap = d;
         d = other;
         other = swap;
     }
-    return d;
+    return first_backward(q, d, other);
 }

@@ -10,6 +10,7 @@
 /* Samples first .. first + n - 1 of the order. */
 typedef struct piece {
     size_t first, n;
+    size_t first_row;
     size_t bytes;
     bool keep;
 } piece;
@@ -27,8 +28,9 @@ struct dls_stepper {
     size_t n_pieces, cap_pieces;
     size_t *order;           /* samples by number of nodes, otherwise as given */
     dls_step_sample *sample; /* in that order */
-    double *out;
-    size_t cap_order, cap_sample, cap_out;
+    size_t *row; /* [n + 1] first row of a sample as given, all rows */
+    double *out; /* of all rows, by samples in that order */
+    size_t cap_order, cap_sample, cap_row, cap_out;
     char text[64];
 };
 
@@ -84,6 +86,7 @@ void dls_stepper_destroy(dls_stepper *s)
     dls_free(s->pieces);
     dls_free(s->order);
     dls_free(s->sample);
+    dls_free(s->row);
     dls_free(s->out);
     dls_free(s);
 }
@@ -146,9 +149,9 @@ dls_status dls_stepper_start(dls_stepper *s, const dls_graph *g, void **out, dls
     int64_t edges = 0;
     int32_t degree = 0;
     extent(g, &edges, &degree);
-    DLS_TRY(reserve(
-        s, 0, s->engine->work_bytes(s->state, g->n_nodes, edges, degree, 1, false, false, false),
-        err));
+    const dls_step_size size = {
+        .n_nodes = g->n_nodes, .degree = degree, .edges = edges, .n = 1, .rows = 1};
+    DLS_TRY(reserve(s, 0, s->engine->work_bytes(s->state, &size), err));
     void *start = dls_alloc(s->engine->start_bytes(s->state, g->n_nodes));
     if (!start) {
         return dls_nomem(err, "state of a graph", s->engine->start_bytes(s->state, g->n_nodes));
@@ -177,18 +180,22 @@ static void sort_by_size(const dls_batch *b, size_t *order)
 static size_t block_bytes(const dls_stepper *s, const dls_batch *b, size_t first, size_t n,
                           bool keep)
 {
-    int64_t edges = 0;
-    int32_t degree = 0;
+    dls_step_size size = {.n_nodes = s->sample[first].graph->n_nodes,
+                          .n = n,
+                          .backward = b->gradient != NULL,
+                          .keep = keep,
+                          .dropout = b->dropout > 0};
     for (size_t i = first; i < first + n; i++) {
-        extent(s->sample[i].graph, &edges, &degree);
+        extent(s->sample[i].graph, &size.edges, &size.degree);
+        size.rows += dls_step_rows(&s->sample[i]);
     }
-    return s->engine->work_bytes(s->state, s->sample[first].graph->n_nodes, edges, degree, n,
-                                 b->gradient != NULL, keep, b->dropout > 0);
+    return s->engine->work_bytes(s->state, &size);
 }
 
 /* The cut depends on the samples alone, so sums have one order. */
 static dls_status cut(dls_stepper *s, const dls_batch *b, dls_error *err)
 {
+    size_t row = 0;
     s->n_pieces = 0;
     for (size_t i = 0; i < b->n;) {
         size_t n = 1;
@@ -202,8 +209,10 @@ static dls_status cut(dls_stepper *s, const dls_batch *b, dls_error *err)
         }
         const bool keep = block_bytes(s, b, i, n, true) <= DLS_BLOCK_BYTES;
         DLS_TRY(dls_grow(&s->pieces, &s->cap_pieces, s->n_pieces + 1, sizeof *s->pieces, err));
-        s->pieces[s->n_pieces++] = (piece){i, n, block_bytes(s, b, i, n, keep), keep};
-        i += n;
+        s->pieces[s->n_pieces++] = (piece){i, n, row, block_bytes(s, b, i, n, keep), keep};
+        for (const size_t end = i + n; i < end; i++) {
+            row += dls_step_rows(&s->sample[i]);
+        }
     }
     return DLS_OK;
 }
@@ -213,11 +222,14 @@ static dls_status prepare(dls_stepper *s, const dls_batch *b, dls_error *err)
     const size_t outputs = (size_t)s->net->arch.n_outputs;
     DLS_TRY(dls_grow(&s->order, &s->cap_order, b->n, sizeof *s->order, err));
     DLS_TRY(dls_grow(&s->sample, &s->cap_sample, b->n, sizeof *s->sample, err));
-    DLS_TRY(dls_grow(&s->out, &s->cap_out, b->n * outputs, sizeof *s->out, err));
+    DLS_TRY(dls_grow(&s->row, &s->cap_row, b->n + 1, sizeof *s->row, err));
     sort_by_size(b, s->order);
+    s->row[0] = 0;
     for (size_t i = 0; i < b->n; i++) {
         s->sample[i] = b->sample[s->order[i]];
+        s->row[i + 1] = s->row[i] + dls_step_rows(&b->sample[i]);
     }
+    DLS_TRY(dls_grow(&s->out, &s->cap_out, s->row[b->n] * outputs, sizeof *s->out, err));
     DLS_TRY(cut(s, b, err));
     size_t most = 0;
     for (size_t i = 0; i < s->n_pieces; i++) {
@@ -254,10 +266,10 @@ static void work(void *user, int32_t seat, size_t item)
     const piece *p = &s->pieces[item];
     const dls_step_block block = {.sample = s->sample + p->first,
                                   .n = p->n,
-                                  .weight = 2.0 / ((double)t->batch->n * (double)outputs),
+                                  .weight = 2.0 / ((double)s->row[t->batch->n] * (double)outputs),
                                   .dropout = t->batch->dropout,
                                   .keep = p->keep,
-                                  .out = s->out + p->first * outputs,
+                                  .out = s->out + p->first_row * outputs,
                                   .gradient = t->batch->gradient ? s->gradient[item] : NULL,
                                   .dx = t->dx ? t->dx + p->first * t->dx_each : NULL};
     s->engine->run(s->state, s->memory[seat], &block);
@@ -269,8 +281,10 @@ static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
     double sum = 0;
     size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
-        for (size_t k = 0; b->sample[i].target && k < outputs; k++) {
-            const double d = b->out[i * outputs + k] - b->sample[i].target[k];
+        const double *out = b->out + s->row[i] * outputs;
+        const size_t cells = (s->row[i + 1] - s->row[i]) * outputs;
+        for (size_t k = 0; b->sample[i].target && k < cells; k++) {
+            const double d = out[k] - b->sample[i].target[k];
             sum += d * d;
             n++;
         }
@@ -299,8 +313,12 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
         }
     }
     dls_team_run(s->threads, s->n_pieces, work, &t);
+    const double *out = s->out;
     for (size_t i = 0; i < b->n; i++) {
-        memcpy(b->out + s->order[i] * outputs, s->out + i * outputs, outputs * sizeof *b->out);
+        const size_t *row = &s->row[s->order[i]];
+        const size_t cells = (row[1] - row[0]) * outputs;
+        memcpy(b->out + row[0] * outputs, out, cells * sizeof *out);
+        out += cells;
     }
     /* dx of a piece lies packed by the piece's own size */
     for (size_t i = 0; b->dx && i < s->n_pieces; i++) {

@@ -42,9 +42,8 @@ typedef struct dls_batch {
     const dls_step_sample *sample;
     size_t n;
     double dropout;
-    double *out; /* [n][n_outputs] */
-    double
-        *gradient; /* [n_values] of the mean squared error over n * n_outputs; NULL: not wanted */
+    double *out;      /* [rows of all samples][n_outputs] */
+    double *gradient; /* [n_values] of the mean squared error over all outputs; NULL: not wanted */
     double **dx;   /* [n] d loss / d features of each; NULL: not wanted */
 } dls_batch;
 

@@ -239,6 +239,12 @@ static dls_status build_maps(dls_trainee *net, dls_error *err)
         net->attention = (int32_t)net->n_maps;
         DLS_TRY(linear_map(net, "graph_read_out.attention", err));
     }
+    net->condition = -1;
+    if (a->n_conditions > 0) {
+        const dls_param *w = param(net, "%s", DLS_CONDITION_TENSOR);
+        net->condition = (int32_t)net->n_maps;
+        DLS_TRY(add_map(net, torch_map(w, NULL, 0, a->n_conditions), err));
+    }
     net->mlp = (int32_t)net->n_maps;
     for (int32_t l = 0; l < a->mlp_layers; l++) {
         snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%d", (int)l);
@@ -333,7 +339,7 @@ int32_t dls_trainee_conv_of(const dls_trainee *net, int32_t layer, int32_t n_lay
     if (layer == 0) {
         return 0;
     }
-    return net->own && layer >= dls_arch_prefix_layers(n_layers) ? net->n_convs : 1;
+    return net->own && layer >= dls_arch_prefix_layers(&net->arch, n_layers) ? net->n_convs : 1;
 }
 
 int32_t dls_trainee_frozen_layers(const dls_trainee *net, int32_t n_layers)

@@ -70,6 +70,7 @@ typedef struct dls_trainee {
     int32_t gru;     /* first of two maps, input and hidden; -1 */
     int32_t lstm;    /* first of two, h and the read vector; -1 */
     int32_t attention, mlp;
+    int32_t condition; /* of the MLP's first layer; -1 */
 } dls_trainee;
 
 /* The network of an inspector, ready to be tuned: parameters are copied from setting_idx (or from

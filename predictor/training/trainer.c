@@ -77,7 +77,11 @@ static void identify(training *t)
     uint64_t data = 0;
     for (int s = 0; s < DLS_SPLIT_TEST; s++) {
         const dls_train_split *split = &t->data->split[s];
-        data = mix_doubles(data, split->target, split->n * DLS_METRICS);
+        data = mix_doubles(data, split->target, dls_train_rows(split) * DLS_METRICS);
+        if (split->condition) {
+            const size_t width = (size_t)t->net->arch.n_conditions;
+            data = mix_doubles(data, split->condition, dls_train_rows(split) * width);
+        }
         for (size_t i = 0; i < split->n; i++) {
             const dls_graph *g = split->graph[i];
             data = mix_doubles(data, g->x, (size_t)g->n_nodes * (size_t)g->n_features);
@@ -97,7 +101,12 @@ static void identify(training *t)
 static dls_lessons lessons_of(const training *t, int split)
 {
     const dls_train_split *s = &t->data->split[split];
-    return (dls_lessons){s->graph, s->target, s->n};
+    const bool plain = dls_train_rows(s) == s->n && !s->condition;
+    return (dls_lessons){.graph = s->graph,
+                         .target = s->target,
+                         .n = s->n,
+                         .first = plain ? NULL : s->first,
+                         .condition = s->condition};
 }
 
 static dls_status open_learner(training *t, dls_error *err)
@@ -173,7 +182,7 @@ static dls_status train_epoch(training *t, int32_t epoch, double *mean, dls_erro
     }
     double sum = 0;
     DLS_TRY(t->ops->losses(t->learner, &sum, err));
-    *mean = sum / (double)n;
+    *mean = sum / (double)dls_train_rows(&t->data->split[DLS_SPLIT_TRAIN]);
     return DLS_OK;
 }
 

@@ -103,7 +103,7 @@ static double graph_flop(const dls_arch *a, const dls_graph *g, double n_setting
     const double h = a->hidden;
     const double edges = (double)g->row_start[g->n_nodes];
     const int32_t depth = dls_arch_layers(a, g->n_nodes);
-    const int32_t split = dls_arch_prefix_layers(depth);
+    const int32_t split = dls_arch_prefix_layers(a, depth);
     const double one = layer_flop(n, h, h, edges);
     const double readout = n * (2 * 2 * h * 4 * h + 4 * n * h) + 2 * (2 * h * h + h * h + 12 * h);
     return layer_flop(n, a->n_features, h, edges) + (split - 1) * one +

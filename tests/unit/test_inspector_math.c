@@ -91,9 +91,16 @@ static void test_depth(void **state)
         a.depth = row[i].depth;
         assert_int_equal(dls_arch_layers(&a, row[i].n), row[i].layers);
     }
-    assert_int_equal(dls_arch_prefix_layers(50), 25);
-    assert_int_equal(dls_arch_prefix_layers(1), 1);
-    assert_int_equal(dls_arch_prefix_layers(2), 1);
+    const struct {
+        double frozen;
+        int32_t layers, prefix;
+    } shared[] = {{0.5, 50, 25}, {0.5, 1, 1},     {0.5, 2, 1},  {0, 50, 1},
+                  {1, 50, 50},   {0.25, 13, 4}, {0.75, 13, 10}};
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
+        dls_arch a = dls_arch_default();
+        a.frozen = shared[i].frozen;
+        assert_int_equal(dls_arch_prefix_layers(&a, shared[i].layers), shared[i].prefix);
+    }
 }
 
 static void test_text(void **state)

@@ -281,8 +281,15 @@ static void test_recomputed(void **state)
         void *gradient[2] = {dls_alloc_aligned(bytes), dls_alloc_aligned(bytes)};
         double out[2][DLS_METRICS];
         for (int keep = 0; keep < 2; keep++) {
-            const size_t need =
-                engine->work_bytes(packed, 9, f.graph[1].row_start[9], 9, 1, true, keep, true);
+            const dls_step_size size = {.n_nodes = 9,
+                                        .edges = f.graph[1].row_start[9],
+                                        .degree = 9,
+                                        .n = 1,
+                                        .rows = 1,
+                                        .backward = true,
+                                        .keep = keep,
+                                        .dropout = true};
+            const size_t need = engine->work_bytes(packed, &size);
             void *memory = dls_alloc_aligned(need);
             assert_true(memory && gradient[keep]);
             const dls_step_block block = {.sample = &f.sample[1],
