@@ -19,18 +19,13 @@ dls_status dls_condition_of(const dls_hardware *hw, const dls_condition_place *p
                         "%d workers on %d nodes with %d servers are no setting", (int)p->workers,
                         (int)p->nodes, (int)p->servers);
     }
-    const double all[DLS_CONDITIONS] = {log2(p->gpu->fp32_flops),
-                                        log2(p->gpu->mem_bps),
-                                        log2(p->gpu->mem_bytes),
-                                        log2(own->bps),
-                                        log2(link->bps),
-                                        log2(link->latency_s),
-                                        log2(p->workers),
-                                        log2(p->nodes),
-                                        log2(1 + p->servers),
-                                        p->workers > 1 && strcmp(p->exchange, "allreduce") == 0,
-                                        p->servers > 0,
-                                        strcmp(p->exchange, "ps-async") == 0};
+    const double all[DLS_CONDITIONS] = {
+        log2(p->gpu->fp32_flops), log2(p->gpu->mem_bps),
+        log2(p->gpu->mem_bytes),  log2(own->bps),
+        log2(link->bps),          log2(link->latency_s),
+        log2(p->workers),         log2(p->nodes),
+        log2(1 + p->servers),     p->workers > 1 && strcmp(p->exchange, "allreduce") == 0,
+        p->servers > 0,           strcmp(p->exchange, "ps-async") == 0};
     memcpy(number, all, sizeof all);
     return DLS_OK;
 }
@@ -38,10 +33,8 @@ dls_status dls_condition_of(const dls_hardware *hw, const dls_condition_place *p
 dls_status dls_condition_of_setting(const dls_hardware *hw, const dls_setting_info *s,
                                     double number[DLS_CONDITIONS], dls_error *err)
 {
-    dls_condition_place p = {.workers = s->n_workers,
-                             .nodes = s->n_nodes,
-                             .servers = s->n_ps,
-                             .exchange = s->topology};
+    dls_condition_place p = {
+        .workers = s->n_workers, .nodes = s->n_nodes, .servers = s->n_ps, .exchange = s->topology};
     DLS_TRY(dls_hardware_gpu(hw, s->gpu_type, &p.gpu, err));
     if (s->network[0] != '\0') {
         DLS_TRY(dls_hardware_link(hw, s->network, &p.link, err));

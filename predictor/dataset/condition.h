@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A setting in numbers: what an inspector of all settings is told of the hardware that it answers
- * for. Data sheets and links come from the tables of configs/hardware. Amounts are base-2 logarithms,
- * because times are products and quotients of them; the network standardises.
+ * for. Data sheets and links come from the tables of configs/hardware. Amounts are base-2
+ * logarithms, because times are products and quotients of them; the network standardises.
  *
  *      gpu_fp32, gpu_bandwidth, gpu_memory   FLOP/s, B/s, B
  *      gpu_link             B/s of the link that the GPU has to its neighbours in a node

@@ -61,7 +61,9 @@ static uint32_t get_u32(const char *p)
 
 static size_t size_of(const field *f)
 {
-    return f->type == F_DOUBLE ? sizeof(double) : f->type == F_BOOL ? sizeof(bool) : sizeof(int32_t);
+    return f->type == F_DOUBLE ? sizeof(double)
+           : f->type == F_BOOL ? sizeof(bool)
+                               : sizeof(int32_t);
 }
 
 void dls_arch_format(const dls_arch *arch, char text[DLS_ARCH_TEXT_MAX])

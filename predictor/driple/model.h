@@ -54,13 +54,15 @@ typedef struct dls_setting {
     dls_tensors tensors;
 } dls_setting;
 
-/* What an inspector of all settings is told of one: numbers in the order of their names, standardised
- * over the settings it was trained on. */
+/* What an inspector of all settings is told of one: numbers in the order of their names,
+ * standardised over the settings it was trained on. */
 typedef struct dls_condition_scale {
-    char *names;          /* '\n' between them; owned, NULL for an inspector that takes none */
-    double *shift, *scale; /* [arch.n_conditions] owned: the network sees (number - shift) / scale */
-    /* [DLS_METRICS][arch.n_conditions] owned: the labels' scale and floor of a setting are the base's
-     * times exp(sum of slope times what the network sees), since hardware differs by orders. */
+    char *names; /* '\n' between them; owned, NULL for an inspector that takes none */
+    double *shift,
+        *scale; /* [arch.n_conditions] owned: the network sees (number - shift) / scale */
+    /* [DLS_METRICS][arch.n_conditions] owned: the labels' scale and floor of a setting are the
+     * base's times exp(sum of slope times what the network sees), since hardware differs by orders.
+     */
     double *label_slope;
 } dls_condition_scale;
 
@@ -90,22 +92,23 @@ dls_status dls_inspector_add_setting(dls_inspector *insp, const char *name, dls_
 
 /* Which share of the layers settings take from the base (dls_arch.frozen). EINPUT: not in 0..1, or
  * there are settings with layers of their own, which were tuned with another share. */
-dls_status dls_inspector_partition(dls_inspector *insp, double frozen, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_inspector_partition(dls_inspector *insp, double frozen,
+                                   dls_error *err) DLS_MUST_CHECK;
 
 /* Make an inspector without settings one of all settings: n numbers called names ('\n' between
- * them), with shifts 0 and scales 1; the tensor that takes them and the slopes of the labels begin at
- * 0, so nothing changes at first. EINPUT: it has settings or is one already. */
+ * them), with shifts 0 and scales 1; the tensor that takes them and the slopes of the labels begin
+ * at 0, so nothing changes at first. EINPUT: it has settings or is one already. */
 dls_status dls_inspector_condition(dls_inspector *insp, const char *names, int32_t n,
                                    dls_error *err) DLS_MUST_CHECK;
 /* What the network sees of n_conditions numbers. */
 void dls_inspector_standardise(const dls_inspector *insp, const double *number, double *seen);
 /* The labels of a setting, given what the network sees of it. */
 dls_labels dls_inspector_labels_at(const dls_inspector *insp, const double *seen);
-/* A new setting of an inspector of all settings, described by its numbers [n_conditions], valid until
- * the next is added. Its MLP is the base's with the numbers' share of the first layer's sums in the
- * bias, so that backends need to know nothing of numbers, and settings have all but the MLP in common.
- * The name as for dls_inspector_add_setting. EINPUT: the inspector takes no numbers; one that is not
- * finite. */
+/* A new setting of an inspector of all settings, described by its numbers [n_conditions], valid
+ * until the next is added. Its MLP is the base's with the numbers' share of the first layer's sums
+ * in the bias, so that backends need to know nothing of numbers, and settings have all but the MLP
+ * in common. The name as for dls_inspector_add_setting. EINPUT: the inspector takes no numbers; one
+ * that is not finite. */
 dls_status dls_inspector_settle(dls_inspector *insp, const char *name, const double *number,
                                 dls_setting **out, dls_error *err) DLS_MUST_CHECK;
 

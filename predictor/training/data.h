@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Settings of a dataset as a trainer takes them: each split's graphs with their labels as outputs of
- * a network, a row for every setting that a graph has labels in. Published: divided by the greatest
- * of the training split, column by column. Times spread over three decades, most of them in the
- * lowest hundredth of that range, so by default they become logarithms (dls_labels) and only peaks
- * stay shares.
+ * Settings of a dataset as a trainer takes them: each split's graphs with their labels as outputs
+ * of a network, a row for every setting that a graph has labels in. Published: divided by the
+ * greatest of the training split, column by column. Times spread over three decades, most of them
+ * in the lowest hundredth of that range, so by default they become logarithms (dls_labels) and only
+ * peaks stay shares.
  */
 #ifndef DLS_TRAINING_DATA_H
 #define DLS_TRAINING_DATA_H
@@ -44,14 +44,14 @@ double dls_train_floor(const dls_data_options *o, int metric, double scale);
 
 /* Which settings, and what a network is told of each. */
 typedef struct dls_train_settings {
-    const size_t *setting;   /* [n] of the dataset */
-    const double *condition; /* [n][width] standardised; NULL */
+    const size_t *setting;    /* [n] of the dataset */
+    const double *condition;  /* [n][width] standardised; NULL */
     const dls_labels *labels; /* [n]; NULL: found, for one setting */
     size_t n, width;
 } dls_train_settings;
 
-/* A share of the training split is the first graphs of a seeded order (the rest is left out, and does
- * not count for the scale). A column that is 0 throughout the training split gets scale 1 and
+/* A share of the training split is the first graphs of a seeded order (the rest is left out, and
+ * does not count for the scale). A column that is 0 throughout the training split gets scale 1 and
  * stays: jobs of one GPU send nothing. EINPUT: a label that is not finite or below 0, an empty
  * training or validation split. O(rows + settings * graphs). */
 dls_status dls_train_data_create(const dls_dataset *set, const dls_train_settings *which,

@@ -130,9 +130,10 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
     if (insp->arch.n_conditions > 0) {
         from = dls_inspector_find(insp, set->setting[setting].name);
         if (from < 0 || !dls_tune_is_setting(tune)) {
-            return dls_fail(err, DLS_EINPUT, set->setting[setting].name,
-                            "of an inspector of all settings, settings that were described to it are "
-                            "tuned, with conv+mlp or mlp");
+            return dls_fail(
+                err, DLS_EINPUT, set->setting[setting].name,
+                "of an inspector of all settings, settings that were described to it are "
+                "tuned, with conv+mlp or mlp");
         }
         which.labels = &insp->settings[from].labels;
     }

@@ -28,9 +28,10 @@ dls_status dls_fit_check(const dls_inspector *insp, const dls_dataset *set,
 
 /* Train on one setting and keep the result in the inspector: the base and its label
  * scales (tunings that change it; settings that were there are dropped, since what they share has
- * changed), and a setting of the dataset's name with all that is known of it. Of an inspector of all
- * settings, the setting (dls_inspector_settle) is tuned from what the inspector says of it, with
- * tunings that keep a setting only. Nothing is kept when training fails. *course is to be released in any case. */
+ * changed), and a setting of the dataset's name with all that is known of it. Of an inspector of
+ * all settings, the setting (dls_inspector_settle) is tuned from what the inspector says of it,
+ * with tunings that keep a setting only. Nothing is kept when training fails. *course is to be
+ * released in any case. */
 dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t setting,
                            dls_tune tune, const dls_data_options *d, const dls_train_options *o,
                            dls_train_course *course, dls_error *err) DLS_MUST_CHECK;
@@ -42,10 +43,10 @@ typedef struct dls_fit_settings {
 } dls_fit_settings;
 
 /* Train one network on several settings together: an inspector that was made one of all settings
- * (dls_inspector_condition) and has none yet. A graph's layers and readout are computed once for all
- * its settings, so an epoch costs little more than one of a single setting. The labels' scales become
- * a log-linear function of the numbers, fitted to the greatest labels of the settings. The inspector
- * is of no use when this fails. *course is to be released in any case. */
+ * (dls_inspector_condition) and has none yet. A graph's layers and readout are computed once for
+ * all its settings, so an epoch costs little more than one of a single setting. The labels' scales
+ * become a log-linear function of the numbers, fitted to the greatest labels of the settings. The
+ * inspector is of no use when this fails. *course is to be released in any case. */
 dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fit_settings *which,
                        const dls_data_options *d, const dls_train_options *o,
                        dls_train_course *course, dls_error *err) DLS_MUST_CHECK;

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the penalty per setting: slopes along numbers that hardly vary, or vary together, stay small, so
- * that a setting unlike all others gets a scale of the right order. */
+/* Of the penalty per setting: slopes along numbers that hardly vary, or vary together, stay small,
+ * so that a setting unlike all others gets a scale of the right order. */
 #define PENALTY 0.01
 
 typedef struct joint {
@@ -85,9 +85,11 @@ static dls_status fit_scales(const joint *j, dls_error *err)
 static dls_status train(const joint *j, const dls_train_options *o, dls_train_course *course,
                         dls_error *err)
 {
-    const dls_train_settings which = {
-        .setting = j->which->setting, .condition = j->seen, .labels = j->labels,
-        .n = j->which->n,             .width = j->width};
+    const dls_train_settings which = {.setting = j->which->setting,
+                                      .condition = j->seen,
+                                      .labels = j->labels,
+                                      .n = j->which->n,
+                                      .width = j->width};
     dls_train_data *data = NULL;
     dls_trainee *net = NULL;
     DLS_TRY(dls_train_data_create(j->set, &which, j->d, &data, err));

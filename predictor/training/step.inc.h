@@ -495,8 +495,13 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     for (size_t i = 0; i < block->n; i++) {
         graph_forward(&r, i);
     }
-    const pool_args q = {p,           &r.w.o,         block->sample,    (int32_t)block->n,
-                         r.x.n_nodes, (int32_t)r.x.rows, block->gradient};
+    const pool_args q = {p,
+                         &r.w.o,
+                         block->sample,
+                         (int32_t)block->n,
+                         r.x.n_nodes,
+                         (int32_t)r.x.rows,
+                         block->gradient};
     memset(r.w.o.pooled, 0, block->n * (size_t)p->ldm * sizeof(REAL));
     if (a->pool == DLS_POOL_SET2SET) {
         set2set_forward(&q);

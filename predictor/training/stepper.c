@@ -28,8 +28,8 @@ struct dls_stepper {
     size_t n_pieces, cap_pieces;
     size_t *order;           /* samples by number of nodes, otherwise as given */
     dls_step_sample *sample; /* in that order */
-    size_t *row; /* [n + 1] first row of a sample as given, all rows */
-    double *out; /* of all rows, by samples in that order */
+    size_t *row;             /* [n + 1] first row of a sample as given, all rows */
+    double *out;             /* of all rows, by samples in that order */
     size_t cap_order, cap_sample, cap_row, cap_out;
     char text[64];
 };

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/evaluate_baselines.h"
+#include "cli/together.h"
 #include "cli/ui.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/judge.h"
@@ -95,6 +96,7 @@ static dls_status judge_all(session *s, dls_error *err)
     DLS_TRY(dls_dataset_load(req->dataset, req->n_settings ? req->setting : NULL, req->n_settings,
                              &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
+    DLS_TRY(dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
     if (req->baselines) {
         DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned, req->n_learned,

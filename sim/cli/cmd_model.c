@@ -179,6 +179,15 @@ static void show(const dls_inspector *insp)
         n += dls_tensor_len(&insp->base.t[i].spec);
     }
     printf("base: %zu tensors, %lld parameters\n", insp->base.n, (long long)n);
+    if (insp->arch.n_conditions > 0) {
+        printf("told of a setting:");
+        for (const char *c = insp->condition.names; *c;) {
+            const size_t len = strcspn(c, "\n");
+            printf(" %.*s", (int)len, c);
+            c += len + (c[len] == '\n');
+        }
+        putchar('\n');
+    }
     for (size_t i = 0; i < insp->n_settings; i++) {
         const dls_setting *s = &insp->settings[i];
         printf(

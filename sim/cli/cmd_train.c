@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "cli/together.h"
 #include "cli/train_baseline.h"
 #include "cli/train_study.h"
 #include "cli/ui.h"
@@ -18,20 +19,31 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTINGS_MAX 1024
-
 static const char help[] =
     "Usage: dlsim train --dataset=D.h5 --setting=NAME -o W.h5 [OPTION]...\n"
     "       dlsim train --dataset=D.h5 --setting=NAME --base=W.h5 --transfer -o OUT.h5\n"
+    "       dlsim train --dataset=D.h5 --settings=all --together -o W.h5\n"
     "       dlsim train --baseline=justus|habitat ...   (dlsim train --baseline=justus --help)\n"
     "\n"
-    "Train an inspector on one setting of a dataset, or tune a trained one to further settings.\n"
+    "Train an inspector on one setting of a dataset, or tune a trained one to further settings; "
+    "or\n"
+    "one inspector on many settings, that is told of the hardware.\n"
     "\n"
     "      --dataset=D.h5      see dlsim dataset\n"
-    "      --setting=NAME      may be repeated with --transfer\n"
+    "      --setting=NAME      may be repeated with --transfer and --together\n"
     "      --settings=all      every setting of the dataset that the base does not have\n"
+    "      --without=NAME      leave out this setting, or all of this GPU; may be repeated\n"
+    "      --together          one inspector of all the settings: told of a setting's GPU, link "
+    "and\n"
+    "                          numbers of workers, nodes and servers, it answers for any other, "
+    "too\n"
+    "      --hardware=DIR      folder of gpus.cfg and links.cfg (those that came with the "
+    "program)\n"
     "      --base=W.h5         start from this inspector\n"
     "      --transfer          the same as --tune=conv+mlp\n"
+    "      --partition=X       share of the layers after the first that a setting takes from the "
+    "base\n"
+    "                          (that of the base, 0.5 if it does not say)\n"
     "      --tune=base|conv+mlp|mlp|conv+gru|all   what is trained of the base: everything; a "
     "copy\n"
     "                          of the later layers and the MLP; the MLP; ...\n"
@@ -73,9 +85,10 @@ typedef struct request {
     const char *dataset, *base, *output, *arch, *curves, *tune_text, *study;
     const char *more_datasets[DLS_STUDY_VARIANTS];
     size_t n_datasets;
-    const char *setting[SETTINGS_MAX];
-    size_t n_settings;
-    bool all, quiet;
+    dls_together_choice choice;
+    const char *hardware;
+    double partition; /* below 0: not given */
+    bool together, quiet;
     dls_ui_when when;
     dls_tune tune;
     dls_data_options data;
@@ -97,12 +110,12 @@ typedef struct session {
     const request *req;
     dls_dataset *set;
     dls_inspector *insp;
-    size_t setting[SETTINGS_MAX];
+    size_t setting[DLS_TOGETHER_MAX];
     size_t n_settings;
     dls_progress bar;
     size_t done; /* settings */
-    dls_train_course course[SETTINGS_MAX];
-    dls_named_course named[SETTINGS_MAX];
+    dls_train_course course[DLS_TOGETHER_MAX];
+    dls_named_course named[DLS_TOGETHER_MAX];
     size_t n_courses;
 } session;
 
@@ -118,21 +131,31 @@ static bool progress(void *user, const dls_train_epoch *e)
     }
     snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g, best %.3g",
              (int)e->epoch, e->train_loss, e->val_loss, e->best_loss);
-    dls_progress_draw(&s->bar, ((double)s->done + frac) / (double)s->n_settings, detail);
+    const double n = req->together ? 1 : (double)s->n_settings;
+    dls_progress_draw(&s->bar, ((double)s->done + frac) / n, detail);
     return interrupts == 0;
 }
 
-static dls_status train_one(session *s, size_t setting, dls_error *err)
+/* One setting, or all of the session. */
+static dls_status train_one(session *s, const size_t *setting, const char *name, dls_error *err)
 {
     const request *req = s->req;
-    const char *name = s->set->setting[setting].name;
     dls_train_course *course = &s->course[s->n_courses];
     dls_train_options o = req->train;
     o.progress = progress;
     o.user = s;
     dls_progress_start(&s->bar, req->when, req->quiet, name);
-    const dls_status status =
-        dls_fit_setting(s->insp, s->set, setting, req->tune, &req->data, &o, course, err);
+    dls_status status;
+    if (req->together) {
+        status = dls_together_fit(s->insp, s->set, setting, s->n_settings, req->hardware,
+                                  &req->data, &o, course, err);
+    } else {
+        status = dls_together_settle(s->insp, s->set, setting, 1, req->hardware, err);
+        if (status == DLS_OK) {
+            status =
+                dls_fit_setting(s->insp, s->set, *setting, req->tune, &req->data, &o, course, err);
+        }
+    }
     dls_progress_stop(&s->bar);
     s->named[s->n_courses++] = (dls_named_course){name, course};
     DLS_TRY(status);
@@ -147,24 +170,6 @@ static dls_status train_one(session *s, size_t setting, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status find_settings(session *s, dls_error *err)
-{
-    const request *req = s->req;
-    for (size_t i = 0; req->all && i < s->set->n_settings && i < SETTINGS_MAX; i++) {
-        if (dls_inspector_find(s->insp, s->set->setting[i].name) == -2) {
-            s->setting[s->n_settings++] = i;
-        }
-    }
-    for (size_t i = 0; i < req->n_settings; i++) {
-        const int32_t idx = dls_dataset_find(s->set, req->setting[i]);
-        if (idx < 0) {
-            return dls_fail(err, DLS_EINPUT, req->dataset, "no setting \"%s\"", req->setting[i]);
-        }
-        s->setting[s->n_settings++] = (size_t)idx;
-    }
-    return DLS_OK;
-}
-
 static dls_status open_inspector(session *s, dls_error *err)
 {
     const request *req = s->req;
@@ -173,6 +178,9 @@ static dls_status open_inspector(session *s, dls_error *err)
         req->train.resume && dls_tune_is_setting(req->tune) && access(req->output, R_OK) == 0;
     if (go_on || req->base) {
         DLS_TRY(dls_inspector_load(go_on ? req->output : req->base, &s->insp, err));
+        if (req->partition >= 0) {
+            DLS_TRY(dls_inspector_partition(s->insp, req->partition, err));
+        }
         return dls_fit_check(s->insp, s->set, err);
     }
     dls_arch arch = dls_arch_default();
@@ -183,13 +191,16 @@ static dls_status open_inspector(session *s, dls_error *err)
 static dls_status train_all(session *s, dls_error *err)
 {
     const request *req = s->req;
-    DLS_TRY(dls_dataset_load(req->dataset, req->all ? NULL : req->setting,
-                             req->all ? 0 : req->n_settings, &s->set, err));
+    DLS_TRY(dls_dataset_load(req->dataset, req->choice.all ? NULL : req->choice.setting,
+                             req->choice.all ? 0 : req->choice.n_settings, &s->set, err));
     DLS_TRY(open_inspector(s, err));
-    DLS_TRY(find_settings(s, err));
+    DLS_TRY(dls_together_choose(s->set, s->insp, &req->choice, s->setting, &s->n_settings, err));
     dls_status status = DLS_OK;
-    for (; status == DLS_OK && s->done < s->n_settings; s->done++) {
-        status = train_one(s, s->setting[s->done], err);
+    const size_t rounds = req->together && s->n_settings > 0 ? 1 : s->n_settings;
+    for (; status == DLS_OK && s->done < rounds; s->done++) {
+        const size_t *setting = &s->setting[s->done];
+        status = train_one(s, setting,
+                           req->together ? "all settings" : s->set->setting[*setting].name, err);
         if (status == DLS_OK) {
             status = dls_inspector_save(s->insp, req->output, err);
         }
@@ -232,8 +243,8 @@ static int study(const request *req)
     const dls_train_study s = {.what = req->study,
                                .dataset = req->more_datasets,
                                .n_datasets = req->n_datasets,
-                               .settings = req->setting,
-                               .n_settings = req->n_settings,
+                               .settings = req->choice.setting,
+                               .n_settings = req->choice.n_settings,
                                .base = req->base,
                                .arch = req->arch ? req->arch : "",
                                .init = req->init,
@@ -250,6 +261,10 @@ enum {
     OPT_DATASET = 256,
     OPT_SETTING,
     OPT_SETTINGS,
+    OPT_WITHOUT,
+    OPT_TOGETHER,
+    OPT_HARDWARE,
+    OPT_PARTITION,
     OPT_BASE,
     OPT_TRANSFER,
     OPT_TUNE,
@@ -307,6 +322,8 @@ static bool take_number(int opt, request *req)
     switch (opt) {
     case OPT_SHARE:
         return real("--share", 1e-6, 1, &req->data.share);
+    case OPT_PARTITION:
+        return real("--partition", 0, 1, &req->partition);
     case OPT_LOG_FLOOR:
         return real("--log-floor", 0, 1, &req->data.log_floor);
     case OPT_LR:
@@ -341,15 +358,24 @@ static bool take_number(int opt, request *req)
 static bool take_word(int opt, request *req)
 {
     if (opt == OPT_SETTINGS) {
-        req->all = strcmp(optarg, "all") == 0;
-        return req->all || (dls_ui_usage("train", "--settings=%s: only \"all\"", optarg), false);
+        req->choice.all = strcmp(optarg, "all") == 0;
+        return req->choice.all ||
+               (dls_ui_usage("train", "--settings=%s: only \"all\"", optarg), false);
     }
     if (opt == OPT_SETTING) {
-        if (req->n_settings == SETTINGS_MAX) {
-            dls_ui_usage("train", "--setting: more than %d", SETTINGS_MAX);
+        if (req->choice.n_settings == DLS_TOGETHER_MAX) {
+            dls_ui_usage("train", "--setting: more than %d", DLS_TOGETHER_MAX);
             return false;
         }
-        req->setting[req->n_settings++] = optarg;
+        req->choice.setting[req->choice.n_settings++] = optarg;
+        return true;
+    }
+    if (opt == OPT_WITHOUT) {
+        if (req->choice.n_without == DLS_TOGETHER_MAX) {
+            dls_ui_usage("train", "--without: more than %d", DLS_TOGETHER_MAX);
+            return false;
+        }
+        req->choice.without[req->choice.n_without++] = optarg;
         return true;
     }
     if (opt == OPT_PRECISION) {
@@ -406,6 +432,12 @@ static bool take(int opt, request *req)
     case 'o':
         req->output = optarg;
         return true;
+    case OPT_TOGETHER:
+        req->together = true;
+        return true;
+    case OPT_HARDWARE:
+        req->hardware = optarg;
+        return true;
     case 'q':
         req->quiet = true;
         return true;
@@ -422,6 +454,7 @@ static bool take(int opt, request *req)
         return dls_ui_when_parse("train", "--progress", optarg, &req->when);
     case OPT_SETTING:
     case OPT_SETTINGS:
+    case OPT_WITHOUT:
     case OPT_PRECISION:
     case OPT_INIT:
     case OPT_TRANSFER:
@@ -439,7 +472,8 @@ static int check(const request *req)
 {
     if (req->study) {
         const bool transfer = strcmp(req->study, "transfer") == 0;
-        return req->dataset && req->n_settings && (transfer || req->n_settings == 1) &&
+        return req->dataset && req->choice.n_settings &&
+                       (transfer || req->choice.n_settings == 1) &&
                        transfer == (req->base != NULL) && !req->output
                    ? 0
                    : dls_ui_usage("train", "--study takes --dataset, one --setting and how to "
@@ -448,7 +482,7 @@ static int check(const request *req)
     if (req->n_datasets > 1) {
         return dls_ui_usage("train", "several datasets are for --study=data");
     }
-    if (!req->dataset || !req->output || (!req->all && req->n_settings == 0)) {
+    if (!req->dataset || !req->output || (!req->choice.all && req->choice.n_settings == 0)) {
         return dls_ui_usage("train", "--dataset, --setting and --output are needed");
     }
     if (req->base && !req->tune_text) {
@@ -460,10 +494,21 @@ static int check(const request *req)
     if (!req->base && req->tune != DLS_TUNE_BASE) {
         return dls_ui_usage("train", "--tune=%s needs --base", req->tune_text);
     }
-    if ((req->all || req->n_settings > 1) && !dls_tune_is_setting(req->tune)) {
+    if (req->choice.n_without > 0 && !req->choice.all) {
+        return dls_ui_usage("train", "--without leaves out of --settings=all");
+    }
+    if (req->partition >= 0 && !req->base) {
+        return dls_ui_usage("train", "--partition is for tuning a --base");
+    }
+    if (req->together) {
+        return !req->base && !req->tune_text
+                   ? 0
+                   : dls_ui_usage("train", "--together trains a new inspector, without --base");
+    }
+    if ((req->choice.all || req->choice.n_settings > 1) && !dls_tune_is_setting(req->tune)) {
         return dls_ui_usage("train", "several settings in one file need --transfer or --tune=mlp");
     }
-    if (req->train.checkpoint && (req->all || req->n_settings > 1)) {
+    if (req->train.checkpoint && (req->choice.all || req->choice.n_settings > 1)) {
         return dls_ui_usage("train", "--checkpoint is for one setting; with several, --resume goes "
                                      "on after the last finished one");
     }
@@ -476,6 +521,10 @@ int dls_cmd_train(int argc, char **argv)
         {"dataset", required_argument, NULL, OPT_DATASET},
         {"setting", required_argument, NULL, OPT_SETTING},
         {"settings", required_argument, NULL, OPT_SETTINGS},
+        {"without", required_argument, NULL, OPT_WITHOUT},
+        {"together", no_argument, NULL, OPT_TOGETHER},
+        {"hardware", required_argument, NULL, OPT_HARDWARE},
+        {"partition", required_argument, NULL, OPT_PARTITION},
         {"base", required_argument, NULL, OPT_BASE},
         {"transfer", no_argument, NULL, OPT_TRANSFER},
         {"tune", required_argument, NULL, OPT_TUNE},
@@ -518,6 +567,7 @@ int dls_cmd_train(int argc, char **argv)
         return dls_ui_fail(&err);
     }
     req->init = DLS_FIT_RESIDUAL;
+    req->partition = -1;
     req->data = (dls_data_options){.share = 1, .log_floor = 1e-3};
     req->train = dls_train_default();
     req->train.seed = req->data.seed = 42;

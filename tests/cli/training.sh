@@ -134,6 +134,41 @@ for s in root["settings"]:
 EOF
 fi
 
+# One inspector of several settings answers for another one, too.
+expect 0 dataset build -o many.h5 --graphs=60 --samples=100 --groups=8 --features=total \
+    --hardware="$source/configs/hardware" --settings=all --setting=V100-w1 --setting=A100-w1 \
+    --setting=H100-w1 --setting=V100-w8-ar-eth10 --setting=A100-w8-ar-eth100 -q
+hardware=--hardware=$source/configs/hardware
+many="--dataset=many.h5 --settings=all --together --arch=hidden=16 --lr=0.002 --epochs=20 $hardware"
+# shellcheck disable=SC2086
+expect 0 train $many --without=V100-w8-ar-eth10 -o together.h5
+says err.txt "all settings: 20 epochs"
+expect 0 model show together.h5
+says out.txt "told of a setting: gpu_fp32 gpu_bandwidth"
+expect 0 evaluate --weights=together.h5 --dataset=many.h5 "$hardware"
+test "$(wc -l <out.txt)" -eq 7 || fail "--together: $(cat out.txt)"
+! grep -qi nan out.txt || fail "--together: $(cat out.txt)"
+# shellcheck disable=SC2086
+expect 0 train $many --without=V100-w8-ar-eth10 -o again.h5 --threads=2 -q
+cmp together.h5 again.h5 || fail "--together depends on the number of threads"
+# shellcheck disable=SC2086
+expect 0 train $many --without=V100 -o again.h5 -q
+cmp -s together.h5 again.h5 && fail "--without=V100 leaves out no more than a setting"
+expect 0 train --dataset=many.h5 --base=together.h5 --transfer --partition=0.25 --epochs=2 \
+    --setting=V100-w8-ar-eth10 "$hardware" -o tuned.h5 -q
+expect 0 model show tuned.h5
+says out.txt "V100-w8-ar-eth10"
+expect 4 train --dataset=many.h5 --base=tuned.h5 --transfer --partition=0.75 --epochs=2 \
+    --setting=V100-w1 "$hardware" -o x.h5
+says err.txt "0.25"
+expect 4 train --dataset=many.h5 --settings=all --together --without=V1000 -o x.h5
+says err.txt "V1000"
+expect 3 train --dataset=many.h5 --settings=all --together --hardware=nowhere -o x.h5
+expect 2 train --dataset=many.h5 --settings=all --together --base=base.h5 -o x.h5
+expect 2 train --dataset=many.h5 --setting=V100-w1 --partition=0.5 -o x.h5
+expect 2 train --dataset=many.h5 --setting=V100-w1 --without=V100 -o x.h5
+expect 2 train --dataset=many.h5 --setting=V100-w1 --base=base.h5 --transfer --partition=2 -o x.h5
+
 # The design studies.
 for study in depth readout conv init data; do
     # shellcheck disable=SC2086

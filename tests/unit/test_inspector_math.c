@@ -94,7 +94,7 @@ static void test_depth(void **state)
     const struct {
         double frozen;
         int32_t layers, prefix;
-    } shared[] = {{0.5, 50, 25}, {0.5, 1, 1},     {0.5, 2, 1},  {0, 50, 1},
+    } shared[] = {{0.5, 50, 25}, {0.5, 1, 1},   {0.5, 2, 1},   {0, 50, 1},
                   {1, 50, 50},   {0.25, 13, 4}, {0.75, 13, 10}};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         dls_arch a = dls_arch_default();

@@ -314,7 +314,9 @@ static void test_logarithms(void **state)
     toy_set(&t);
     dls_train_data *data = NULL;
     const dls_data_options o = {.share = 0.5, .log_floor = 0.01, .seed = 3};
-    MUST(dls_train_data_create(&t.set, &(dls_train_settings){.setting = &(size_t){0}, .n = 1}, &o, &data, &e));
+    const size_t first = 0;
+    const dls_train_settings which = {.setting = &first, .n = 1};
+    MUST(dls_train_data_create(&t.set, &which, &o, &data, &e));
     assert_int_equal(data->split[DLS_SPLIT_TRAIN].n, 4);
     const dls_train_split *val = &data->split[DLS_SPLIT_VAL];
     for (size_t i = 0; i < val->n; i++) {

@@ -22,16 +22,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRAPHS = 4, PROBES = 2 };
+enum { GRAPHS = 4, PROBES = 2, ROWS = 3, WIDTH = 5 };
 
 typedef struct fixture {
     dls_inspector *insp;
     dls_trainee *net;
     dls_stepper *stepper;
     dls_graph graph[GRAPHS];
-    double target[GRAPHS][DLS_METRICS];
+    double target[GRAPHS][ROWS][DLS_METRICS];
+    double condition[GRAPHS][ROWS * WIDTH];
     dls_step_sample sample[GRAPHS];
-    double out[GRAPHS * DLS_METRICS];
+    double out[GRAPHS * ROWS * DLS_METRICS];
     double *dx[GRAPHS];
     double *gradient;
     dls_batch batch;
@@ -52,8 +53,14 @@ static void set_up(fixture *f, const char *arch_text, dls_tune tune, bool f64, i
     *f = (fixture){0};
     dls_arch arch = dls_arch_default();
     MUST(dls_arch_parse(&arch, arch_text, &e));
+    const int32_t numbers = arch.n_conditions;
+    arch.n_conditions = 0;
     MUST(dls_inspector_create(&arch, &f->insp, &e));
     MUST(dls_inspector_randomise(f->insp, 3, 0, 40, &e));
+    if (numbers > 0) {
+        assert_int_equal(numbers, WIDTH);
+        MUST(dls_inspector_condition(f->insp, "a\nb\nc\nd\ne", WIDTH, &e));
+    }
     f->insp->feature_shift[0] = 0.1;
     f->insp->feature_scale[0] = 0.8;
     MUST(dls_trainee_create(f->insp, DLS_SETTING_BASE, tune, &f->net, &e));
@@ -67,11 +74,19 @@ static void set_up(fixture *f, const char *arch_text, dls_tune tune, bool f64, i
     for (int i = 0; i < GRAPHS; i++) {
         const graph_kind kind = {.density = 0.4, .asymmetric = weighted, .weighted = weighted};
         random_graph(&f->graph[i], nodes[i], arch.n_features, (uint64_t)i + 7, kind);
-        for (int k = 0; k < DLS_METRICS; k++) {
-            f->target[i][k] = dls_rng_unit(&rng);
+        /* a graph in one to three settings */
+        const size_t rows = numbers > 0 ? 1 + (size_t)i % ROWS : 1;
+        for (size_t k = 0; k < rows * DLS_METRICS; k++) {
+            f->target[i][k / DLS_METRICS][k % DLS_METRICS] = dls_rng_unit(&rng);
         }
-        f->sample[i] =
-            (dls_step_sample){.graph = &f->graph[i], .target = f->target[i], .noise = (uint64_t)i};
+        for (size_t k = 0; numbers > 0 && k < rows * WIDTH; k++) {
+            f->condition[i][k] = 2 * dls_rng_unit(&rng) - 1;
+        }
+        f->sample[i] = (dls_step_sample){.graph = &f->graph[i],
+                                         .target = f->target[i][0],
+                                         .noise = (uint64_t)i,
+                                         .condition = numbers > 0 ? f->condition[i] : NULL,
+                                         .rows = numbers > 0 ? rows : 0};
         f->dx[i] = calloc((size_t)nodes[i] * (size_t)arch.n_features, sizeof(double));
         assert_non_null(f->dx[i]);
     }
@@ -192,6 +207,9 @@ static void test_architectures(void **state)
         "hidden=16 pool=max",
         "hidden=16 pool=attention mlp_layers=1",
         "hidden=16 set2set_steps=3 mlp_layers=4",
+        "hidden=16 conditions=5",
+        "hidden=16 conditions=5 pool=mean mlp_layers=1",
+        "hidden=16 conditions=5 pool=attention mlp_layers=2",
         "conv=gin hidden=16",
         "conv=gin hidden=16 gin_layers=3 gru=0 n_features=20",
         "conv=gat hidden=16",
@@ -217,7 +235,10 @@ static void test_options(void **state)
     check("hidden=16 depth=N", DLS_TUNE_CONV_MLP, 0, false);
     check("hidden=16 depth=N", DLS_TUNE_CONV_GRU, 0, false);
     check("hidden=16 depth=N", DLS_TUNE_ALL, 0.1, false);
+    check("hidden=16 depth=N frozen=0.2", DLS_TUNE_CONV_MLP, 0, false);
+    check("hidden=16 depth=N frozen=1", DLS_TUNE_CONV_MLP, 0, false);
     check("hidden=16", DLS_TUNE_MLP, 0, false);
+    check("hidden=16 conditions=5", DLS_TUNE_MLP, 0, false);
     check("conv=gat hidden=16 depth=N pool=mean", DLS_TUNE_CONV_MLP, 0, false);
 }
 
@@ -249,15 +270,48 @@ static void test_start(void **state)
     }
 }
 
+/* A graph in three settings is three graphs in one each. */
+static void test_rows(void **state)
+{
+    (void)state;
+    fixture f;
+    set_up(&f, "hidden=16 conditions=5", DLS_TUNE_BASE, true, 1, false);
+    const double loss = loss_of(&f, f.gradient, NULL);
+    dls_step_sample apart[GRAPHS * ROWS];
+    double out[GRAPHS * ROWS * DLS_METRICS];
+    double *gradient = calloc(f.net->n_values, sizeof *gradient);
+    assert_non_null(gradient);
+    dls_batch batch = {.sample = apart, .out = out, .gradient = gradient};
+    for (int i = 0; i < GRAPHS; i++) {
+        for (size_t k = 0; k < dls_step_rows(&f.sample[i]); k++) {
+            apart[batch.n++] = (dls_step_sample){.graph = &f.graph[i],
+                                                 .target = f.target[i][k],
+                                                 .condition = f.condition[i] + k * WIDTH};
+        }
+    }
+    assert_int_equal(batch.n, 7);
+    double again = 0;
+    MUST(dls_stepper_run(f.stepper, &batch, &again, &e));
+    assert_true(fabs(again - loss) < 1e-12 * loss);
+    for (size_t i = 0; i < batch.n * DLS_METRICS; i++) {
+        assert_true(fabs(out[i] - f.out[i]) < 1e-12);
+    }
+    for (size_t i = 0; i < f.net->n_values; i++) {
+        assert_true(fabs(gradient[i] - f.gradient[i]) < 1e-12);
+    }
+    free(gradient);
+    tear_down(&f);
+}
+
 static void test_threads(void **state)
 {
     (void)state;
     fixture one;
-    set_up(&one, "hidden=16", DLS_TUNE_BASE, false, 1, false);
+    set_up(&one, "hidden=16 conditions=5", DLS_TUNE_BASE, false, 1, false);
     const double loss = loss_of(&one, one.gradient, NULL);
     for (int32_t threads = 2; threads <= 5; threads++) {
         fixture f;
-        set_up(&f, "hidden=16", DLS_TUNE_BASE, false, threads, false);
+        set_up(&f, "hidden=16 conditions=5", DLS_TUNE_BASE, false, threads, false);
         assert_true(loss_of(&f, f.gradient, NULL) == loss);
         assert_memory_equal(one.gradient, f.gradient, f.net->n_values * sizeof(double));
         tear_down(&f);
@@ -341,8 +395,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_architectures), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_start),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_recomputed),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_recomputed),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
