@@ -3,17 +3,10 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 hw=--hardware="$source/configs/hardware"
 # Every command of docs/dataset.md, and its table.
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
 ln -s "$source/configs" configs
-PATH=$work/bin:$PATH
-sed -n '/^```sh/,/^```/p' "$source/docs/dataset.md" | grep '^dlsim ' >commands.txt ||
-    fail "docs/dataset.md shows no command"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
-    checks=$((checks + 1))
-    case $line in *facts*) cp out.txt facts.txt ;; esac
-done <commands.txt
+run_page "$source/docs/dataset.md"
+tail -n 1 commands.txt | grep -q facts || fail "the last command of docs/dataset.md is not 'facts'"
+cp out.txt facts.txt
 sed -n '/<!-- dataset facts -->/,/<!-- end -->/p' "$source/docs/dataset.md" | sed '1d;$d' >published.txt
 cmp facts.txt published.txt || fail "the table of docs/dataset.md is not what dataset facts prints"
 

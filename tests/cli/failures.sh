@@ -4,15 +4,7 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 cp -r "$source/configs" "$source/traces" .
 
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
-PATH=$work/bin:$PATH
-sed -n '/^```sh/,/^```/p' "$source/docs/failures.md" | grep '^dlsim ' >commands.txt
-test -s commands.txt || fail "docs/failures.md shows no command"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt || fail "$line: $(cat err.txt)"
-    checks=$((checks + 1))
-done <commands.txt
+run_page "$source/docs/failures.md"
 
 base="run -q --config=configs/quickstart.cfg --trace=traces/samples/quick_60.csv"
 world="--set perf.model=operator --set trace.assign=tiresias --predictor=noisy --set run.audit=true"

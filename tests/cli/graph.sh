@@ -2,17 +2,9 @@
 # dlsim graph, every command of docs/graphs.md, and that dlsim predict takes what it writes.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
-PATH=$work/bin:$PATH
 cp "$source/tests/golden/graphdef/cnn.pb" train.pb
 cp "$source/tests/fuzz/corpus/onnx/image.onnx" model.onnx
-sed -n '/^```sh/,/^```/p' "$source/docs/graphs.md" | grep '^dlsim ' >commands.txt ||
-    fail "docs/graphs.md shows no command"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
-    checks=$((checks + 1))
-done <commands.txt
+run_page "$source/docs/graphs.md"
 test -s resnet50.h5 && test -s resnet50.dot && test -s grouped.h5 || fail "files are missing"
 head -1 resnet50.dot | grep -q '^graph grouped {' || fail "no picture"
 test "$(grep -c 'fillcolor' resnet50.dot)" -eq 100 || fail "not 100 groups in the picture"

@@ -5,11 +5,8 @@
 # Code blocks of the README, lines that begin with "dlsim", continued lines joined; run in a copy of
 # what they name.
 cp -r "$source/configs" "$source/traces" .
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
-PATH=$work/bin:$PATH
-sed -n '/^```sh/,/^```/p' "$source/README.md" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' |
-    grep '^dlsim ' >readme.txt || fail "README.md shows no command"
+on_path
+page_commands "$source/README.md" >readme.txt
 sed -n '/^\.Bd/,/^\.Ed/p' "$source/docs/dlsim.1" | sed -e 's/\\e$/\\/' |
     sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep '^dlsim ' | grep -v 'my.cfg' >>readme.txt
 while read -r line; do
@@ -21,6 +18,27 @@ while read -r line; do
     checks=$((checks + 1))
 done <readme.txt
 test $checks -ge 6 || fail "only $checks commands"
+
+# The two modes, on the cluster that docs/modes.md describes.
+cat >modes.cfg <<'CFG'
+schema_version = 1;
+cluster = { nodes = ( { name = "n"; count = 32; gpus = 8; gpu_type = "V100"; } ); };
+CFG
+run_page "$source/docs/modes.md"
+
+# A script runs the commands of every page that shows some.
+for page in "$source"/docs/*.md; do
+    name=$(basename "$page")
+    grep -q '^```sh' "$page" || continue
+    case $name in
+    figures.md) continue ;;         # whole studies; figures.sh draws all from small ones
+    placement-study.md) continue ;; # the same; whatif.sh resolves it
+    sweeps.md) grep -q 'docs/sweeps.md" |' "$source/tests/cli/sweep_recipes.sh" && continue ;;
+    operator.md) grep -q 'run_page "$doc"' "$source/tests/cli/operators.sh" && continue ;;
+    *) grep -q "run_page \"\$source/docs/$name\"" "$source"/tests/cli/*.sh && continue ;;
+    esac
+    fail "no script runs the commands of docs/$name"
+done
 
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$source/docs/dlsim.1" || fail "the manual page"

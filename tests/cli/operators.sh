@@ -14,13 +14,8 @@ test "$points" = 368 || fail "$points points"
 
 # Every command of the page runs.
 cp -r "$source/configs" .
-ln -s "$(realpath "$dlsim")" dlsim
-PATH=$work:$PATH
-sed -n '/^```sh/,/^```/p' "$doc" | grep '^dlsim ' >commands.txt
+run_page "$doc"
 test "$(wc -l <commands.txt)" -ge 7 || fail "commands are missing"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
-done <commands.txt
 test -s operator.cfg || fail "calibrate wrote nothing"
 
 # Numbers that must hold.

@@ -107,15 +107,7 @@ expect 0 perf analyze job.h5 --gpu=1
 grep -q '^gpu ' out.txt && fail "there is no GPU 1"
 
 # Every command of the page.
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
-PATH=$work/bin:$PATH
-sed -n '/^```sh/,/^```/p' "$source/docs/perf.md" | grep '^dlsim ' >commands.txt ||
-    fail "docs/perf.md shows no command"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
-    checks=$((checks + 1))
-done <commands.txt
+run_page "$source/docs/perf.md"
 python3 -c 'import sys, xml.dom.minidom as x; x.parse(sys.argv[1])' perf.svg || fail "no picture"
 
 # The command's exit code, signals, and what cannot be started.

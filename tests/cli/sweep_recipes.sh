@@ -3,9 +3,7 @@
 # share a sweep with one result.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 cp -r "$source/configs" "$source/traces" .
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
-PATH=$work/bin:$PATH
+on_path
 # The sweep that the page shows, from a folder beside the configurations.
 sed -n '/^    sweep: {/,/^    };/p' "$source/docs/sweeps.md" | sed 's/^    //' >configs/sweep.cfg
 cp configs/sweep.cfg NAME.cfg

@@ -2,16 +2,8 @@
 # dlsim train and evaluate: from a dataset to settings of an inspector, interruptions, mistakes.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 # Every command of docs/training.md.
-mkdir bin
-ln -s "$(realpath "$dlsim")" bin/dlsim
 ln -s "$source/configs" configs
-PATH=$work/bin:$PATH
-sed -n '/^```sh/,/^```/p' "$source/docs/training.md" | grep '^dlsim ' >commands.txt ||
-    fail "docs/training.md shows no command"
-while read -r line; do
-    bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
-    checks=$((checks + 1))
-done <commands.txt
+run_page "$source/docs/training.md"
 
 first=V100-P1w2-ho-PCIe
 second=2080Ti-P5w10-he-1G

@@ -41,12 +41,7 @@ expect 4 predict --whatif --model=vgg16 --workers=3 --nodes=2 --source=operator
 expect 4 predict --whatif --model=vgg16 --weights=/nowhere.h5
 
 # The commands of the documentation, as they are printed.
-sed -n '/^```sh/,/^```/p' "$source/docs/predictors.md" | grep '^dlsim ' >doc.txt
-while read -r line; do
-    # shellcheck disable=SC2086
-    expect 0 ${line#dlsim }
-done <doc.txt
-test "$(wc -l <doc.txt)" -ge 3 || fail "the documentation shows no command"
+run_page "$source/docs/predictors.md"
 
 # The study of docs/placement-study.md resolves.
 expect 0 sweep plan "$source/configs/studies/placement-predictors.cfg" --count

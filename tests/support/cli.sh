@@ -32,3 +32,27 @@ says() {
 empty() {
     test ! -s "$1" || fail "$1 is not empty: $(head -c 2000 "$1")"
 }
+
+# page_commands FILE: the commands of dlsim in its blocks of shell, continued lines joined.
+page_commands() {
+    sed -n '/^```sh/,/^```/p' "$1" | sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' | grep '^dlsim ' ||
+        fail "$1 shows no command"
+}
+
+# on_path: dlsim is found by name.
+on_path() {
+    mkdir -p bin
+    ln -sf "$(realpath "$dlsim")" bin/dlsim
+    PATH=$work/bin:$PATH
+}
+
+# run_page FILE: every command that a page of the documentation shows, in this folder; they stay in
+# commands.txt, the output of the last in out.txt.
+run_page() {
+    on_path
+    page_commands "$1" >commands.txt
+    while read -r line; do
+        bash -e -c "$line" >out.txt 2>err.txt </dev/null || fail "$line: $(cat err.txt)"
+        checks=$((checks + 1))
+    done <commands.txt
+}
