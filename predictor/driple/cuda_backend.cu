@@ -73,19 +73,11 @@ static dls_status upload_weights(cuda_state *c, dls_error *err)
 
 static dls_status open_device(cuda_state *c, dls_error *err)
 {
-    int n = 0;
-    if (cudaGetDeviceCount(&n) != cudaSuccess || n == 0) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda", "no CUDA device or no driver");
-    }
     cudaDeviceProp prop;
-    CUDA_TRY(cudaGetDeviceProperties(&prop, 0));
+    DLS_TRY(cuda_find_device(&prop, err));
     snprintf(c->device, sizeof c->device, "%.63s", prop.name);
     c->n_sm = prop.multiProcessorCount;
     c->chunk_limit = ROWS_PER_SM * (size_t)c->n_sm;
-    if (prop.major < 8) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s: compute capability %d.%d, 8.0 needed",
-                        c->device, prop.major, prop.minor);
-    }
     const size_t most = prop.sharedMemPerBlockOptin;
     const size_t s2s = fused_s2s_bytes(1024) < most ? fused_s2s_bytes(1024) : most;
     if (most < fused_f32_bytes(18)) {

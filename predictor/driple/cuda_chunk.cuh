@@ -7,17 +7,6 @@
 
 #include "predictor/driple/cuda_state.cuh"
 
-struct bump {
-    unsigned char *at;
-    size_t used;
-};
-template <typename T> static T *take(bump *b, size_t n)
-{
-    T *p = b->at ? (T *)(b->at + b->used) : NULL;
-    b->used += (n * sizeof(T) + 255) / 256 * 256;
-    return p;
-}
-
 /* How large a chunk is; rows and graphs are bounded by the pairs. */
 struct extent {
     size_t pairs, graphs, rows, nodes, edges;

@@ -9,7 +9,7 @@
 #ifndef DLS_CUDA_KERNELS_CUH
 #define DLS_CUDA_KERNELS_CUH
 
-#include "predictor/driple/cuda_platform.cuh"
+#include "predictor/driple/cuda_math.cuh"
 
 struct dev_graphs {
     const int *row_start; /* [G][N + 1] */
@@ -18,30 +18,6 @@ struct dev_graphs {
     const float *diag;   /* [G][N] GCN: what a node keeps of itself */
     const float *degree; /* [G][N] others: row sums */
 };
-
-/* NaN passes through all three: a prediction that is not finite must be seen at the end. */
-static __device__ __forceinline__ float leaky(float v, float slope)
-{
-    return v >= 0.0f ? v : slope * v;
-}
-static __device__ __forceinline__ float lrelu(float v)
-{
-    return leaky(v, 0.01f);
-}
-static __device__ __forceinline__ float relu(float v)
-{
-    return v < 0.0f ? 0.0f : v;
-}
-
-/* Absolute error below 2e-7 for either. Far arguments give exp = infinity and so 0 or 1. */
-static __device__ __forceinline__ float sigmoid(float v)
-{
-    return __fdividef(1.0f, 1.0f + __expf(-v));
-}
-static __device__ __forceinline__ float tanh_exp(float v)
-{
-    return 1.0f - __fdividef(2.0f, 1.0f + __expf(2.0f * v));
-}
 
 /* root[g][i] = (1 + row sum)^-1/2; weight NULL: all 1. */
 static __global__ void k_degree(const int *row_start, const float *weight, int n, int n_graphs,
@@ -176,21 +152,6 @@ static __global__ void k_lstm(const float *gates, const float *bias, int h, int 
                        sigmoid(g[0] + bias[u]) * tanh_exp(g[2 * h] + bias[2 * h + u]);
     c[i] = cell;
     q[(size_t)(i / h) * 2 * h + u] = sigmoid(g[3 * h] + bias[3 * h + u]) * tanh_exp(cell);
-}
-
-static __device__ __forceinline__ float warp_max(float v)
-{
-    for (int d = 16; d; d >>= 1) {
-        v = fmaxf(v, __shfl_xor_sync(0xffffffffu, v, d));
-    }
-    return v;
-}
-static __device__ __forceinline__ float warp_sum(float v)
-{
-    for (int d = 16; d; d >>= 1) {
-        v += __shfl_xor_sync(0xffffffffu, v, d);
-    }
-    return v;
 }
 
 /* One warp per row: weights from scores s = <x_i, w> + b, softmax over the nodes, weighted sum of

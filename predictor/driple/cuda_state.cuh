@@ -6,6 +6,7 @@
 #define DLS_CUDA_STATE_CUH
 
 #include "predictor/driple/backend.h"
+#include "predictor/driple/cuda_device.cuh"
 #include "predictor/driple/cuda_fused.cuh"
 #include "predictor/driple/cuda_pack.cuh"
 
@@ -43,25 +44,6 @@ struct cuda_state {
     char device[64];
     char note[256];
 };
-
-static dls_status cuda_fail(dls_error *err, cudaError_t e, const char *what)
-{
-    const dls_status status = e == cudaErrorMemoryAllocation ? DLS_ENOMEM : DLS_EPREDICTOR;
-    return dls_fail(err, status, "cuda", "%s: %s", what, cudaGetErrorString(e));
-}
-#define CUDA_TRY(call)                                                                             \
-    do {                                                                                           \
-        const cudaError_t e_ = (call);                                                             \
-        if (e_ != cudaSuccess) {                                                                   \
-            return cuda_fail(err, e_, #call);                                                      \
-        }                                                                                          \
-    } while (0)
-#define BLAS_TRY(call)                                                                             \
-    do {                                                                                           \
-        if ((call) != CUBLAS_STATUS_SUCCESS) {                                                     \
-            return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s failed", #call);                      \
-        }                                                                                          \
-    } while (0)
 
 /* Shared memory of k_mlp, which takes readouts up to 192 wide. */
 static size_t mlp_bytes(const dls_arch *a)

@@ -64,7 +64,8 @@ static const char help[] =
     "      --dropout=X         after every layer but the last (0)\n"
     "      --in-order          batches as stored, as published, instead of shuffled\n"
     "      --seed=N            initial weights, order of the graphs, dropout (42)\n"
-    "      --precision=f32|f64   (f32)\n"
+    "      --backend=cpu|cuda  where to compute (cpu)\n"
+    "      --precision=f32|f64   (f32); f64 on the CPU only\n"
     "      --threads=N         (one per core); the result does not depend on it\n"
     "      --checkpoint=C.h5   keep the state there, now and then and on Ctrl-C\n"
     "      --checkpoint-every=N   epochs (50)\n"
@@ -283,6 +284,7 @@ enum {
     OPT_DROPOUT,
     OPT_IN_ORDER,
     OPT_SEED,
+    OPT_BACKEND,
     OPT_PRECISION,
     OPT_THREADS,
     OPT_CHECKPOINT,
@@ -378,6 +380,12 @@ static bool take_word(int opt, request *req)
         req->choice.without[req->choice.n_without++] = optarg;
         return true;
     }
+    if (opt == OPT_BACKEND) {
+        const bool cuda = strcmp(optarg, "cuda") == 0;
+        req->train.backend = cuda ? DLS_BACKEND_CUDA : DLS_BACKEND_CPU;
+        return cuda || strcmp(optarg, "cpu") == 0 ||
+               (dls_ui_usage("train", "--backend=%s: cpu or cuda", optarg), false);
+    }
     if (opt == OPT_PRECISION) {
         req->train.step.f64 = strcmp(optarg, "f64") == 0;
         return req->train.step.f64 || strcmp(optarg, "f32") == 0 ||
@@ -455,6 +463,7 @@ static bool take(int opt, request *req)
     case OPT_SETTING:
     case OPT_SETTINGS:
     case OPT_WITHOUT:
+    case OPT_BACKEND:
     case OPT_PRECISION:
     case OPT_INIT:
     case OPT_TRANSFER:
@@ -543,6 +552,7 @@ int dls_cmd_train(int argc, char **argv)
         {"dropout", required_argument, NULL, OPT_DROPOUT},
         {"in-order", no_argument, NULL, OPT_IN_ORDER},
         {"seed", required_argument, NULL, OPT_SEED},
+        {"backend", required_argument, NULL, OPT_BACKEND},
         {"precision", required_argument, NULL, OPT_PRECISION},
         {"threads", required_argument, NULL, OPT_THREADS},
         {"checkpoint", required_argument, NULL, OPT_CHECKPOINT},

@@ -55,6 +55,36 @@ for tune in mlp conv+gru all base; do
     expect 0 evaluate --weights=t.h5 --dataset=d.h5 --setting=$second
 done
 
+# On a device, here an emulated one: the same course but for rounding, and the checkpoint of either is
+# taken up by the other.
+if [ -n "${DLSIM_CUDA_EMULATED:-}" ]; then
+    export DLSIM_CUDA_MODULE=$DLSIM_CUDA_EMULATED
+    # shellcheck disable=SC2086
+    expect 0 train $quick --setting=$first --epochs=4 -o cpu.h5 --checkpoint=cc.h5
+    cp err.txt cpu.txt
+    # shellcheck disable=SC2086
+    expect 0 train $quick --setting=$first --epochs=4 -o cuda.h5 --checkpoint=gc.h5 --backend=cuda
+    paste cpu.txt err.txt | awk '
+        { n = 0; for (i = 1; i < NF; i++) { if ($i == "loss") { loss[n++] = $(i + 1) } }
+          d = loss[0] - loss[1]; exit !(n == 2 && d * d < 1e-10 * loss[0] * loss[0]) }' ||
+        fail "CPU and CUDA: $(cat cpu.txt err.txt)"
+    # shellcheck disable=SC2086
+    expect 0 train $quick --setting=$first --epochs=6 -o x1.h5 --checkpoint=gc.h5 --resume -q
+    # shellcheck disable=SC2086
+    expect 0 train $quick --setting=$first --epochs=6 -o x2.h5 --checkpoint=cc.h5 --resume -q --backend=cuda
+    expect 0 train --dataset=d.h5 --base=base.h5 --transfer --setting=$second --epochs=2 -o x3.h5 \
+        --backend=cuda
+    says err.txt "$second: 2 epochs"
+    expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda --precision=f64
+    says err.txt "by the CPU only"
+    expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda --arch="conv=gat hidden=16"
+    says err.txt "--backend=cpu"
+    unset DLSIM_CUDA_MODULE
+fi
+DLSIM_CUDA_MODULE=none.so expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda
+says err.txt "does not open"
+expect 2 train --dataset=d.h5 --setting=$first -o x.h5 --backend=gpu
+
 expect 0 evaluate --weights=all.h5 --dataset=d.h5
 says out.txt "$first"
 says out.txt "$second"

@@ -17,6 +17,7 @@
 
 #define __global__
 #define __device__
+#define __host__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 
@@ -29,6 +30,9 @@ struct float4 {
 struct uint2 {
     unsigned x, y;
 };
+struct int2 {
+    int x, y;
+};
 static inline float2 make_float2(float x, float y)
 {
     return float2{x, y};
@@ -39,8 +43,14 @@ struct emu_dim {
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
+/* Where a coroutine or the scheduler goes on. The compiler's own jumps: no system call, as swapcontext
+ * makes two. */
+struct emu_place {
+    void *words[5];
+};
+
 struct emu_thread {
-    ucontext_t context;
+    emu_place place;
     unsigned id;
     bool finished;
     unsigned long met; /* barriers and warp operations passed or waited at */
@@ -57,7 +67,7 @@ struct emu_block {
     std::vector<unsigned char> shared;
     std::vector<emu_meeting> warps;
     emu_meeting all;
-    ucontext_t scheduler;
+    emu_place scheduler;
     emu_thread *current;
     unsigned block_id, grid_dim, block_dim;
     unsigned started;
@@ -77,10 +87,29 @@ static inline emu_dim emu_x(unsigned v)
 #define gridDim emu_x(the_emu.grid_dim)
 #define blockDim emu_x(the_emu.block_dim)
 
+/* Nothing may be assumed of registers across a switch. */
+#ifdef __clang__
+#define EMU_OPAQUE __attribute__((noinline))
+#else
+#define EMU_OPAQUE __attribute__((noipa))
+#endif
+
+EMU_OPAQUE static void emu_jump(emu_place *to)
+{
+    __builtin_longjmp(to->words, 1);
+}
+
+/* Returns when somebody jumps to `here`. */
+EMU_OPAQUE static void emu_switch(emu_place *here, emu_place *to)
+{
+    if (__builtin_setjmp(here->words) == 0) {
+        emu_jump(to);
+    }
+}
+
 static inline void emu_yield(void)
 {
-    emu_thread *t = the_emu.current;
-    swapcontext(&t->context, &the_emu.scheduler);
+    emu_switch(&the_emu.current->place, &the_emu.scheduler);
 }
 
 static inline void emu_meet(emu_meeting *m, unsigned size)
@@ -141,7 +170,21 @@ static inline void emu_entry(void)
         e.call(e.body);
         emu_finish(e.current);
     }
-    setcontext(&e.scheduler);
+    emu_jump(&e.scheduler);
+}
+
+/* A coroutine with a stack of its own; returns when it yields or is done. */
+EMU_OPAQUE static void emu_start(char *stack, size_t size)
+{
+    ucontext_t fresh;
+    getcontext(&fresh);
+    fresh.uc_stack.ss_sp = stack;
+    fresh.uc_stack.ss_size = size;
+    fresh.uc_link = NULL;
+    makecontext(&fresh, emu_entry, 0);
+    if (__builtin_setjmp(the_emu.scheduler.words) == 0) {
+        setcontext(&fresh);
+    }
 }
 
 static inline unsigned *emu_words(unsigned lane)
@@ -257,13 +300,7 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
             e.threads[t].met = 0;
         }
         for (e.started = 0; e.started < block;) {
-            ucontext_t fresh;
-            getcontext(&fresh);
-            fresh.uc_stack.ss_sp = &e.stacks[stack * e.started];
-            fresh.uc_stack.ss_size = stack;
-            fresh.uc_link = &e.scheduler;
-            makecontext(&fresh, emu_entry, 0);
-            swapcontext(&e.scheduler, &fresh);
+            emu_start(&e.stacks[stack * e.started], stack);
         }
         for (unsigned idle = 0; e.all.finished < block;) {
             unsigned long progress = 0;
@@ -271,7 +308,7 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
                 if (!x.finished) {
                     const unsigned long was = x.met;
                     e.current = &x;
-                    swapcontext(&e.scheduler, &x.context);
+                    emu_switch(&e.scheduler, &x.place);
                     progress += x.met - was + x.finished;
                 }
             }
@@ -284,7 +321,8 @@ static inline void emu_launch(unsigned grid, unsigned block, size_t shared_bytes
     }
 }
 #define DLS_LAUNCH(kernel, grid, block, shared_bytes, stream, ...)                                 \
-    emu_launch((unsigned)(grid), (unsigned)(block), (shared_bytes), [&]() { kernel(__VA_ARGS__); })
+    ((void)(stream),                                                                               \
+     emu_launch((unsigned)(grid), (unsigned)(block), (shared_bytes), [&]() { kernel(__VA_ARGS__); }))
 
 /* ---- run time library ----------------------------------------------------------------------- */
 
@@ -293,7 +331,8 @@ typedef void *cudaStream_t;
 typedef int cudaEvent_t;
 enum { cudaSuccess = 0, cudaErrorMemoryAllocation = 2 };
 enum { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
-enum { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaEventDisableTiming };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize };
+enum { cudaEventDisableTiming };
 struct cudaDeviceProp {
     char name[64];
     int multiProcessorCount, major;
@@ -381,6 +420,10 @@ static inline cudaError_t cudaStreamDestroy(cudaStream_t)
 {
     return cudaSuccess;
 }
+static inline cudaError_t cudaStreamSynchronize(cudaStream_t)
+{
+    return cudaSuccess;
+}
 static inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, int)
 {
     *e = 0;
@@ -408,7 +451,13 @@ static inline cudaError_t cudaGetLastError(void)
 /* Whether products round their operands to TF32 (10 bits of mantissa, to nearest even). */
 typedef bool *cublasHandle_t;
 enum { CUBLAS_STATUS_SUCCESS = 0 };
-enum { CUBLAS_OP_N, CUBLAS_PEDANTIC_MATH, CUBLAS_TF32_TENSOR_OP_MATH };
+enum {
+    CUBLAS_OP_N,
+    CUBLAS_OP_T,
+    CUBLAS_DEFAULT_MATH,
+    CUBLAS_PEDANTIC_MATH,
+    CUBLAS_TF32_TENSOR_OP_MATH
+};
 static inline int cublasCreate(cublasHandle_t *h)
 {
     *h = new bool(false);
@@ -434,8 +483,8 @@ static inline float emu_operand(float v, bool tf32)
     memcpy(&u, &v, sizeof u);
     return tf32 ? __uint_as_float((u + 0xfffu + ((u >> 13) & 1u)) & ~0x1fffu) : v;
 }
-/* Column-major C[m][n] = A[m][k] B[k][n], no transposition, alpha 1 and beta 0. */
-static inline int cublasSgemm(cublasHandle_t h, int, int, int m, int n, int k, const float *,
+/* Column-major C[m][n] = A[m][k] op(B)[k][n], A as it is, alpha 1 and beta 0. */
+static inline int cublasSgemm(cublasHandle_t h, int, int op_b, int m, int n, int k, const float *,
                               const float *a, int lda, const float *b, int ldb, const float *,
                               float *c, int ldc)
 {
@@ -446,7 +495,8 @@ static inline int cublasSgemm(cublasHandle_t h, int, int, int m, int n, int k, c
         }
         for (int p = 0; p < k; p++) {
             const float *from = a + (size_t)p * lda;
-            const float v = emu_operand(b[p + (size_t)j * ldb], *h);
+            const float v = emu_operand(
+                op_b == CUBLAS_OP_T ? b[j + (size_t)p * ldb] : b[p + (size_t)j * ldb], *h);
             for (int i = 0; i < m; i++) {
                 to[i] += emu_operand(from[i], *h) * v;
             }

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The course of a step: the plan's upload, the launches forward and backward, and the products that
+ * make the weights' gradients of what they left.
+ */
+#ifndef DLS_TRAINING_CUDA_GRADIENTS_CUH
+#define DLS_TRAINING_CUDA_GRADIENTS_CUH
+
+#include "predictor/training/cuda_layers.cuh"
+#include "predictor/training/cuda_readout.cuh"
+
+#define PLANS 4 /* batches that the host may be ahead */
+enum { LOSS_TRAIN, LOSS_VAL };
+
+struct cuda_learner {
+    dls_learner_config config;
+    network net;
+    lesson *lessons; /* [train and validation] */
+    batch_limits limit;
+    batch_plan plan;/* of the batch under way; its samples and tiles lie in pinned memory */
+    size_t *index;  /* [batch] */
+    uint64_t *noise;
+    int next_plan;
+    cudaStream_t stream;
+    cublasHandle_t blas;
+    cudaEvent_t uploaded[PLANS];
+    bool has_event[PLANS];
+    int wide, act_ld[CHAIN_MAX]; /* see layer_args */
+    bool keep_weights, keep_nodes;
+    size_t readout_bytes;
+    unsigned char *memory, *pinned;
+    size_t bytes;
+    char device[64];
+    /* on the device */
+    store s;
+    dev_sample *sample;
+    dev_tile *tile;
+    float *start;
+    float *state, *agg, *act[CHAIN_MAX], *dpre[CHAIN_MAX], *gates, *depsilon;
+    float *nodes, *dnodes, *dagg[2], *dpart[2];
+    float *q, *cell, *lstm_gates, *dr, *attention, *dscore;
+    float *head_act[MLP_MAX + 1], *head_delta[MLP_MAX + 1];
+    int head_ld;
+    double *square, *loss; /* loss [2] */
+    float *partial;
+};
+
+/* Layers of the base's convolution and of a setting's own lie between each other when nothing is
+ * frozen: what is behind them is kept twice, 0 where it is the other's. */
+static bool two_convs(const cuda_learner *c)
+{
+    const dls_trainee *net = c->config.net;
+    return net->own && (net->map[net->conv[0]].trained ||
+                        (net->gru >= 0 && net->map[net->gru].trained));
+}
+
+static size_t plan_bytes(const cuda_learner *c)
+{
+    bump b = {NULL, 0};
+    (void)take<dev_sample>(&b, c->limit.graphs);
+    (void)take<dev_tile>(&b, c->limit.tiles);
+    return b.used;
+}
+
+static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
+{
+    const batch_limits *x = &c->limit;
+    const dls_arch *a = &c->config.net->arch;
+    const size_t h = (size_t)a->hidden;
+    const size_t ld = (size_t)c->net.at.ld;
+    const size_t both = two_convs(c) ? 2 : 1;
+    const bool set2set = a->pool == DLS_POOL_SET2SET;
+    c->s = lay_store(size, b);
+    lay_network(&c->net, b);
+    c->sample = take<dev_sample>(b, x->graphs); /* as plan_bytes */
+    c->tile = take<dev_tile>(b, x->tiles);
+    c->start = take<float>(b, size->nodes * h);
+    c->state = take<float>(b, x->layer_rows * ld);
+    c->agg = take<float>(b, x->layer_rows * ld);
+    for (int i = 0; i < c->net.at.chain; i++) {
+        c->act[i] = take<float>(b, x->layer_rows * c->act_ld[i]);
+        c->dpre[i] = take<float>(b, both * x->layer_rows * c->act_ld[i]);
+    }
+    c->gates = take<float>(b, a->gru ? x->layer_rows * 4 * h : 0);
+    c->depsilon = take<float>(b, c->net.at.epsilon ? both * x->layer_rows : 0);
+    c->nodes = take<float>(b, x->rows * h);
+    c->dnodes = take<float>(b, x->rows * h);
+    for (int i = 0; i < 2; i++) {
+        c->dagg[i] = take<float>(b, x->rows * ld);
+        c->dpart[i] = take<float>(b, a->gru ? x->rows * h : 0);
+    }
+    c->q = take<float>(b, set2set ? x->step_rows * 2 * h : 0);
+    c->cell = take<float>(b, set2set ? x->step_rows * h : 0);
+    c->lstm_gates = take<float>(b, set2set ? x->step_rows * 4 * h : 0);
+    c->dr = take<float>(b, set2set ? x->step_rows * h : 0);
+    c->attention = take<float>(b, set2set ? x->attentions : x->rows);
+    c->dscore = take<float>(b, set2set ? x->attentions : x->rows);
+    c->head_ld = dls_arch_pooled_width(a) > a->n_outputs ? dls_arch_pooled_width(a) : a->n_outputs;
+    for (int i = 0; i <= a->mlp_layers; i++) {
+        c->head_act[i] = take<float>(b, x->graphs * c->head_ld);
+        c->head_delta[i] = take<float>(b, x->graphs * c->head_ld);
+    }
+    c->square = take<double>(b, x->graphs);
+    c->loss = take<double>(b, 2);
+    const size_t most = x->layer_rows > x->step_rows ? x->layer_rows : x->step_rows;
+    const size_t parts = ((most > x->rows ? most : x->rows) + SUM_ROWS - 1) / SUM_ROWS;
+    size_t widest = 4 * h > (size_t)c->head_ld ? 4 * h : (size_t)c->head_ld;
+    widest = widest > (size_t)c->wide ? widest : (size_t)c->wide;
+    c->partial = take<float>(b, parts * widest);
+}
+
+/* ---- forward ---------------------------------------------------------------------------------- */
+
+/* The batch of c->index. The host waits only if it is PLANS batches ahead. */
+static dls_status upload_plan(cuda_learner *c, uint64_t *noise, size_t n, plan_part part,
+                              dls_error *err)
+{
+    const size_t bytes = plan_bytes(c);
+    const int turn = c->next_plan;
+    bump host = {c->pinned + turn * bytes, 0};
+    CUDA_TRY(cudaEventSynchronize(c->uploaded[turn]));
+    c->plan.sample = take<dev_sample>(&host, c->limit.graphs);
+    c->plan.tile = take<dev_tile>(&host, c->limit.tiles);
+    make_plan(c->lessons, c->index, noise, n, part, &c->plan);
+    CUDA_TRY(cudaMemcpyAsync(c->sample, c->plan.sample, bytes, cudaMemcpyHostToDevice, c->stream));
+    CUDA_TRY(cudaEventRecord(c->uploaded[turn], c->stream));
+    c->next_plan = (turn + 1) % PLANS;
+    return DLS_OK;
+}
+
+static layer_args layer_of(const cuda_learner *c, dropout_args dropout, int position)
+{
+    const size_t row = c->plan.offset[position];
+    const size_t both = two_convs(c) ? c->limit.layer_rows : 0;
+    const int h = c->net.at.h;
+    const int ld = c->net.at.ld;
+    layer_args p;
+    memset(&p, 0, sizeof p);
+    p.at = c->net.at;
+    p.s = c->s;
+    p.sample = c->sample;
+    p.tile = c->tile;
+    p.w = c->net.w;
+    p.start = c->start;
+    p.dropout = dropout;
+    p.position = position;
+    p.wide = c->wide;
+    p.in = c->state + row * ld;
+    p.next = position < c->plan.layers ? c->state + c->plan.offset[position + 1] * ld : NULL;
+    p.nodes = c->nodes;
+    p.agg = c->agg + row * ld;
+    for (int i = 0; i < c->net.at.chain; i++) {
+        p.act_ld[i] = c->act_ld[i];
+        p.act[i] = c->act[i] + row * c->act_ld[i];
+        p.dpre[i] = c->dpre[i] + row * c->act_ld[i];
+        p.own_at[i] = both * c->act_ld[i];
+    }
+    p.gates = c->gates + row * 4 * h;
+    p.dnodes = c->dnodes;
+    p.dagg_in = c->dagg[(position + 1) % 2];
+    p.dpart_in = c->dpart[(position + 1) % 2];
+    p.dagg = c->dagg[position % 2];
+    p.dpart = c->dpart[position % 2];
+    p.depsilon = c->depsilon + row;
+    p.own_epsilon_at = both;
+    return p;
+}
+
+static dls_status run_layers(cuda_learner *c, dropout_args dropout, dls_error *err)
+{
+    const layer_args first = layer_of(c, dropout, 0);
+    DLS_LAUNCH(k_begin, (int)c->plan.tiles, LAYER_THREADS, 0, c->stream, first);
+    for (int k = 0; k < c->plan.layers; k++) {
+        const layer_args p = layer_of(c, dropout, k);
+        DLS_LAUNCH(k_layer_forward, (int)c->plan.active_tiles[k], LAYER_THREADS,
+                   forward_bytes(c->wide), c->stream, p);
+    }
+    CUDA_TRY(cudaGetLastError());
+    return DLS_OK;
+}
+
+static readout_args readout_of(const cuda_learner *c)
+{
+    readout_args p;
+    memset(&p, 0, sizeof p);
+    p.at = c->net.at;
+    p.sample = c->sample;
+    p.w = c->net.w;
+    p.nodes = c->nodes;
+    p.dnodes = c->dnodes;
+    p.keep_weights = c->keep_weights;
+    p.keep_nodes = c->keep_nodes;
+    p.q = c->q;
+    p.cell = c->cell;
+    p.gates = c->lstm_gates;
+    p.dr = c->dr;
+    p.weight = c->attention;
+    p.dscore = c->dscore;
+    p.pooled = c->head_act[0];
+    p.dpooled = c->head_delta[0];
+    p.pooled_ld = c->head_ld;
+    return p;
+}
+
+/* Readout, MLP and loss; with backward the gradient of the pooled vector, too. */
+static dls_status run_readout(cuda_learner *c, bool backward, int loss, dls_error *err)
+{
+    const dls_arch *a = &c->config.net->arch;
+    const int graphs = (int)c->plan.graphs;
+    const readout_args p = readout_of(c);
+    if (a->pool == DLS_POOL_SET2SET) {
+        DLS_LAUNCH(k_set2set_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p);
+    } else {
+        DLS_LAUNCH(k_pool_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p,
+                   (int)a->pool);
+    }
+    head_args head;
+    memset(&head, 0, sizeof head);
+    head.at = c->net.at;
+    head.sample = c->sample;
+    head.w = c->net.w;
+    head.target = c->s.target;
+    memcpy(head.act, c->head_act, sizeof head.act);
+    memcpy(head.delta, c->head_delta, sizeof head.delta);
+    head.ld = c->head_ld;
+    head.weight = 2.0 / ((double)graphs * (double)a->n_outputs);
+    head.square = c->square;
+    head.backward = backward;
+    DLS_LAUNCH(k_head, graphs, 128, 2 * (size_t)c->head_ld * sizeof(float), c->stream, head);
+    DLS_LAUNCH(k_loss, 1, 32, 0, c->stream, c->square, graphs, (int)a->n_outputs, c->loss + loss);
+    CUDA_TRY(cudaGetLastError());
+    return DLS_OK;
+}
+
+/* ---- backward --------------------------------------------------------------------------------- */
+
+/* gradient [k][n] = a [rows][k]^T b [rows][n]; lda, ldb: floats from row to row. Nothing if there
+ * are no rows: gradients begin as zeros. */
+static dls_status matrix_gradient(const cuda_learner *c, const float *a, int lda, int k,
+                                  const float *b, int ldb, int n, size_t rows, size_t at,
+                                  dls_error *err)
+{
+    const float one = 1.0f;
+    const float zero = 0.0f;
+    if (rows > 0) {
+        BLAS_TRY(cublasSgemm(c->blas, CUBLAS_OP_N, CUBLAS_OP_T, n, k, (int)rows, &one, b, ldb, a,
+                             lda, &zero, c->net.gradient + at, n));
+    }
+    return DLS_OK;
+}
+
+static void bias_gradient(const cuda_learner *c, const float *b, int ldb, int n, size_t rows,
+                          size_t at)
+{
+    const int parts = (int)((rows + SUM_ROWS - 1) / SUM_ROWS);
+    if (parts > 0) {
+        DLS_LAUNCH(k_column_parts, parts, LAYER_THREADS, 0, c->stream, b, ldb, rows, n, c->partial);
+        DLS_LAUNCH(k_column_sums, (n + LAYER_THREADS - 1) / LAYER_THREADS, LAYER_THREADS, 0,
+                   c->stream, c->partial, parts, n, c->net.gradient + at);
+    }
+}
+
+static dls_status dense_gradient(const cuda_learner *c, const dense_place *d, const float *a,
+                                 int lda, const float *b, int ldb, size_t rows, dls_error *err)
+{
+    DLS_TRY(matrix_gradient(c, a, lda, d->k, b, ldb, d->n, rows, d->w, err));
+    bias_gradient(c, b, ldb, d->n, rows, d->b);
+    return DLS_OK;
+}
+
+/* A convolution's from rows [from, to) of what is kept; own: of the second dpre. */
+static dls_status conv_gradient(const cuda_learner *c, int conv, size_t from, size_t to, bool own,
+                                dls_error *err)
+{
+    const size_t both = own ? c->limit.layer_rows : 0;
+    const size_t rows = to - from;
+    const net_places *at = &c->net.at;
+    const size_t later = conv > 0 ? (size_t)(conv - 1) : 0;
+    for (int i = 0; i < at->chain; i++) {
+        dense_place d = conv == 0 ? at->first[i] : at->later[i];
+        d.w += later * at->w_stride;
+        d.b += later * at->b_stride;
+        const float *a = i == 0 ? c->agg + from * at->ld : c->act[i - 1] + from * c->act_ld[i - 1];
+        const float *b = c->dpre[i] + (both + from) * c->act_ld[i];
+        DLS_TRY(dense_gradient(c, &d, a, i == 0 ? at->ld : c->act_ld[i - 1], b, c->act_ld[i], rows,
+                               err));
+    }
+    if (at->epsilon) {
+        bias_gradient(c, c->depsilon + both + from, 1, 1, rows,
+                      conv == 0 ? at->first_epsilon : at->later_epsilon + later * at->b_stride);
+    }
+    return DLS_OK;
+}
+
+static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
+{
+    const dls_trainee *net = c->config.net;
+    const net_places *at = &c->net.at;
+    const batch_plan *p = &c->plan;
+    if (net->gru >= 0 && net->map[net->gru].trained) {
+        const int ld = 4 * at->h;
+        const int last = at->chain - 1;
+        DLS_TRY(dense_gradient(c, &at->x, c->state, at->ld, c->gates, ld, p->layer_rows, err));
+        DLS_TRY(dense_gradient(c, &at->y, c->act[last], c->act_ld[last], c->gates + at->h, ld,
+                               p->layer_rows, err));
+    }
+    const bool from_0 = p->layers > 0 && c->lessons[c->index[0]].frozen == 0;
+    for (int conv = 0; conv < net->n_convs + net->own; conv++) {
+        const bool own = net->own && conv == net->n_convs;
+        /* rows of layers that use it: all from the second position on, or of one position */
+        int from = own ? (from_0 ? 1 : 0) : conv;
+        int to = at->shared && conv > 0 ? p->layers : conv + 1;
+        to = to < p->layers ? to : p->layers;
+        if (net->map[net->conv[conv]].trained && from < to) {
+            DLS_TRY(conv_gradient(c, conv, p->offset[from], p->offset[to], own && two_convs(c),
+                                  err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status readout_gradients(const cuda_learner *c, dls_error *err)
+{
+    const dls_trainee *net = c->config.net;
+    const net_places *at = &c->net.at;
+    const int h = at->h;
+    for (int l = 0; l < at->mlp_layers; l++) {
+        if (net->map[net->mlp + l].trained) {
+            DLS_TRY(dense_gradient(c, &at->mlp[l], c->head_act[l], c->head_ld, c->head_delta[l + 1],
+                                   c->head_ld, c->plan.graphs, err));
+        }
+    }
+    if (net->lstm >= 0 && net->map[net->lstm].trained) {
+        dense_place both = at->from_h; /* the read vector's matrix is behind it */
+        both.k = 2 * h;
+        DLS_TRY(dense_gradient(c, &both, c->q, 2 * h, c->lstm_gates, 4 * h, c->plan.step_rows, err));
+    }
+    if (net->attention >= 0 && net->map[net->attention].trained) {
+        DLS_TRY(dense_gradient(c, &at->attention, c->nodes, h, c->dscore, 1, c->plan.rows, err));
+    }
+    return DLS_OK;
+}
+
+static bool readout_trained(const dls_trainee *net)
+{
+    return net->lstm >= 0        ? net->map[net->lstm].trained
+           : net->attention >= 0 ? net->map[net->attention].trained
+                                 : false;
+}
+
+/* From the gradient of the pooled vectors to that of every trained value. */
+static dls_status run_backward(cuda_learner *c, dropout_args dropout, dls_error *err)
+{
+    const dls_trainee *net = c->config.net;
+    CUDA_TRY(cudaMemsetAsync(c->net.gradient, 0, c->net.n_gradient * sizeof(float), c->stream));
+    if (c->plan.layers > 0 || readout_trained(net)) {
+        const readout_args p = readout_of(c);
+        if (net->arch.pool == DLS_POOL_SET2SET) {
+            DLS_LAUNCH(k_set2set_backward, (int)c->plan.graphs, READOUT_THREADS, c->readout_bytes,
+                       c->stream, p);
+        } else {
+            DLS_LAUNCH(k_pool_backward, (int)c->plan.graphs, READOUT_THREADS, c->readout_bytes,
+                       c->stream, p, (int)net->arch.pool);
+        }
+    }
+    for (int k = c->plan.layers - 1; k >= 0; k--) {
+        const layer_args p = layer_of(c, dropout, k);
+        DLS_LAUNCH(k_layer_backward, (int)c->plan.active_tiles[k], LAYER_THREADS,
+                   backward_bytes(c->wide, c->net.at.h), c->stream, p);
+    }
+    CUDA_TRY(cudaGetLastError());
+    DLS_TRY(layer_gradients(c, err));
+    return readout_gradients(c, err);
+}
+
+#endif
