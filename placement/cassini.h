@@ -11,7 +11,12 @@
  * a placement is that of its worst link, under the best shift. Time is cut into slices of a
  * DLS_CASSINI_SLICES-th of the shortest period, periods are rounded to slices, and the mean goes
  * over their common period or, if that is longer, its first DLS_CASSINI_TICKS slices. A period of
- * more slices than that counts as one of so many.
+ * more slices than that counts as one of so many. Rates are rounded to 2^-30 of the capacity and added
+ * as integers: equally good shifts are equal, whatever the order of the jobs.
+ *
+ * With A(t) what the others exceed the capacity by and B(t) what they do when the newcomer sends, the
+ * sum over a burst is a difference of two prefix sums of B - A: a shift costs a step a burst, not one a
+ * slice.
  */
 #ifndef DLS_PLACEMENT_CASSINI_H
 #define DLS_PLACEMENT_CASSINI_H
@@ -38,8 +43,9 @@ typedef struct dls_cassini_link {
 
 /* Score of n_links links when `mine` sends over each, under its best shift, which *shift_s gets
  * (the least of equally good ones; 0 <= shift_s < period; mine->shift_s is not read). 1 without
- * links. O(links x ticks x (jobs + slices of my period)); no allocation. */
+ * links. If it is not above `above`, only that is known of what is returned: links that cannot change
+ * it are not looked at. O(links x (ticks x jobs + shifts x bursts)); no allocation. */
 double dls_cassini_score(const dls_cassini_link *links, size_t n_links, const dls_pulse *mine,
-                         double *shift_s);
+                         double above, double *shift_s);
 
 #endif

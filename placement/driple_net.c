@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define RACKS 4 /* that are tried */
+#define WORST 0.01 /* a score below counts as this */
 
 static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
 
@@ -73,7 +74,9 @@ static void consider(net *s, const dls_place_index *index, const dls_request *r,
     double score = 1, shift_s = (double)NAN;
     if (mine.period_s > 0 && trial->n > 1) {
         const size_t n = dls_traffic_links(&s->choose.traffic, index, trial, links);
-        score = fmax(0.01, dls_cassini_score(links, n, &mine, &shift_s));
+        const double above = f.remaining_s / best->predicted_s; /* or it is not the best */
+        score = fmax(WORST, dls_cassini_score(links, n, &mine, above < WORST ? -HUGE_VAL : above,
+                                              &shift_s));
     }
     if (f.remaining_s / score < best->predicted_s) {
         *best = (way){rack, f.remaining_s / score, shift_s};

@@ -177,7 +177,8 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
         const double left_us = f.remaining_s * 1e6;
         p->end_us = left_us < 9e17 ? r->now_us + (int64_t)left_us : DLS_NEVER;
         p->pulse = dls_pulse_of(&f);
-        p->pulse.shift_s = isnan(shift_s) ? (double)r->now_us / 1e6 : shift_s;
+        const double shift = isnan(shift_s) ? (double)r->now_us / 1e6 : shift_s;
+        p->pulse.shift_s = p->pulse.period_s > 0 ? fmod(shift, p->pulse.period_s) : 0;
     }
     t->of[r->job] = slot + 1;
     const size_t at = rank_of(t, p, slot);

@@ -49,31 +49,31 @@ static void test_known(void **unused)
     const dls_pulse half = pulse(1, 0.5, 10, 0);
     dls_cassini_link l = {.capacity_bps = 10, .pulse = {half}, .n = 1};
     /* Two halves fit exactly, one after the other. */
-    assert_float_equal(dls_cassini_score(&l, 1, &half, &shift), 1, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &half, 0, &shift), 1, 1e-9);
     assert_float_equal(shift, 0.5, 1e-9);
     /* The other starts later: so does the pause. */
     l.pulse[0].shift_s = 0.75;
-    assert_float_equal(dls_cassini_score(&l, 1, &half, &shift), 1, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &half, 0, &shift), 1, 1e-9);
     assert_float_equal(shift, 0.25, 1e-9);
     /* Three halves on the link: somebody overlaps for half of the time, 10 over 10 too much. */
     l.pulse[0].shift_s = 0;
     l.pulse[1] = pulse(1, 0.5, 10, 0.5);
     l.n = 2;
-    assert_float_equal(dls_cassini_score(&l, 1, &half, &shift), 0.5, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &half, 0, &shift), 0.5, 1e-9);
     /* Twice the period: three eighths of each second period are free beside half in every one. */
     l.pulse[0] = pulse(0.5, 0.25, 10, 0);
     l.n = 1;
     const dls_pulse slow = pulse(1, 0.5, 10, 0);
     /* 0.5 s of sending into pauses of 0.25 s: overlaps for 0.25 of 1 s, whatever the shift. */
-    assert_float_equal(dls_cassini_score(&l, 1, &slow, &shift), 0.75, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &slow, 0, &shift), 0.75, 1e-9);
     /* A link that holds both at once; no link at all. */
     l.capacity_bps = 20;
-    assert_float_equal(dls_cassini_score(&l, 1, &half, &shift), 1, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &half, 0, &shift), 1, 1e-9);
     assert_true(shift == 0);
-    assert_float_equal(dls_cassini_score(NULL, 0, &half, &shift), 1, 1e-9);
+    assert_float_equal(dls_cassini_score(NULL, 0, &half, 0, &shift), 1, 1e-9);
     /* Alone, but more than the link carries: half of the time 5 over 5 too much. */
     l = (dls_cassini_link){.capacity_bps = 5};
-    assert_float_equal(dls_cassini_score(&l, 1, &half, &shift), 0.5, 1e-9);
+    assert_float_equal(dls_cassini_score(&l, 1, &half, 0, &shift), 0.5, 1e-9);
 }
 
 /* One shift for all links: what suits the first may not suit the second. */
@@ -87,10 +87,10 @@ static void test_two_links(void **unused)
         {.capacity_bps = 10, .pulse = {pulse(1, 0.5, 10, 0.5)}, .n = 1},
     };
     /* Overlaps of x and 0.5 - x: the worse is least in the middle. */
-    assert_float_equal(dls_cassini_score(l, 2, &mine, &shift), 0.75, 1e-9);
+    assert_float_equal(dls_cassini_score(l, 2, &mine, 0, &shift), 0.75, 1e-9);
     assert_float_equal(shift, 0.25, 1e-9);
     l[1].pulse[0].shift_s = 0;
-    assert_float_equal(dls_cassini_score(l, 2, &mine, &shift), 1, 1e-9);
+    assert_float_equal(dls_cassini_score(l, 2, &mine, 0, &shift), 1, 1e-9);
 }
 
 static double draw(dls_rng *rng, double low, double high)
@@ -117,7 +117,7 @@ static void test_brute_force(void **unused)
         const double period = base * multiple[dls_rng_below(&rng, 6)];
         const dls_pulse mine = pulse(period, draw(&rng, 0.05, 0.95) * period, draw(&rng, 1, 10), 0);
         double shift, best = -1e9;
-        const double score = dls_cassini_score(&l, 1, &mine, &shift);
+        const double score = dls_cassini_score(&l, 1, &mine, 0, &shift);
         for (int s = 0; s < 96; s++) {
             best = fmax(best, score_at(&l, &mine, s * period / 96, 12 * base, 4000));
         }
