@@ -116,6 +116,22 @@ static void drop_unselected(dls_engine *e)
     }
 }
 
+/* Room that one left for another which was then refused is its own again: those that were to move away
+ * from the type are selected anew. */
+static void unselect_moved(dls_engine *e, int32_t type)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->tentative[job] == DROPPED && e->held_type[job] == type && s->type[job] >= 0 &&
+            s->type[job] != type) {
+            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            dls_select_remove_running(s, job);
+            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+        }
+    }
+}
+
 /* Place what is selected and has no GPUs; *refused tells that something was put back. */
 static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
 {
@@ -140,6 +156,7 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
             dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
             dls_select_refuse(&e->select, job, type, e->now_us);
             *refused = true;
+            unselect_moved(e, type);
         }
     }
     return DLS_OK;

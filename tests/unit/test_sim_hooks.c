@@ -204,6 +204,26 @@ static void test_cost_wait(void **unused)
     setup_fini(&s);
 }
 
+/* A job that was to move to another type for one that is then refused stays where it is. */
+static void test_refused_for_nothing(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 100, 4, NULL, NULL}, {2, 10, 4, NULL, "V100"}};
+    sim_setup s;
+    dls_placement_ops ops;
+    setup_probe(&s, two_types(1, 1, 4, 0), jobs, 2, "srtf", &ops);
+    now.not_before_us[1] = S(30);
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->allocs.job[0], 0);
+    assert_int_equal(rec->allocs.node[0], 0);
+    assert_int_equal(rec->allocs.end_us[0], S(30));
+    assert_int_equal(rec->start_us[1], S(30));
+    assert_int_equal(rec->preempts[0], 1);
+    assert_int_equal(rec->end_us[0], S(100));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 static void test_told(void **unused)
 {
     (void)unused;
@@ -411,8 +431,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retry),     cmocka_unit_test(test_by_job),
         cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_wait),
-        cmocka_unit_test(test_told), cmocka_unit_test(test_shift),      cmocka_unit_test(test_advice),
-        cmocka_unit_test(test_predicted),
+        cmocka_unit_test(test_refused_for_nothing),
+        cmocka_unit_test(test_told),      cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_advice),    cmocka_unit_test(test_predicted),
         cmocka_unit_test(test_errors)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
