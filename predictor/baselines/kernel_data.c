@@ -35,17 +35,14 @@ void dls_kernel_data_fini(dls_kernel_data *data)
     *data = (dls_kernel_data){0};
 }
 
-/* Every row is kept with the same chance (Vitter's algorithm R). */
-static dls_status keep(collecting *c, dls_kernel_net net, uint8_t split, const double *x,
-                       double seconds, dls_error *err)
+dls_status dls_kernel_rows_keep(dls_kernel_rows *r, dls_kernel_net net, const double *x,
+                                double seconds, size_t most, dls_rng *rng, dls_error *err)
 {
-    dls_kernel_rows *r = &c->data->rows[net][split];
-    const size_t most = split == DLS_SPLIT_TRAIN ? c->o->most : c->o->most / 4 + 1;
     const size_t width = (size_t)dls_kernel_features(net);
     size_t at = r->n;
     r->seen++;
     if (r->n == most) {
-        at = (size_t)dls_rng_below(&c->rng, r->seen);
+        at = (size_t)dls_rng_below(rng, r->seen);
         if (at >= most) {
             return DLS_OK;
         }
@@ -57,6 +54,13 @@ static dls_status keep(collecting *c, dls_kernel_net net, uint8_t split, const d
     memcpy(r->x + at * width, x, width * sizeof *x);
     r->y[at] = log(seconds);
     return DLS_OK;
+}
+
+static dls_status keep(collecting *c, dls_kernel_net net, uint8_t split, const double *x,
+                       double seconds, dls_error *err)
+{
+    const size_t most = split == DLS_SPLIT_TRAIN ? c->o->most : c->o->most / 4 + 1;
+    return dls_kernel_rows_keep(&c->data->rows[net][split], net, x, seconds, most, &c->rng, err);
 }
 
 static dls_status graph_on_gpu(collecting *c, const dls_workload *w, const dls_hw_gpu *gpu,

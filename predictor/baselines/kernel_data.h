@@ -9,6 +9,7 @@
 #ifndef DLS_BASELINES_KERNEL_DATA_H
 #define DLS_BASELINES_KERNEL_DATA_H
 
+#include "base/rng.h"
 #include "predictor/baselines/kernel_features.h"
 #include "predictor/dataset/dataset.h"
 #include "predictor/operator/model.h"
@@ -20,6 +21,12 @@ typedef struct dls_kernel_rows {
     size_t n, cap, cap_y;
     uint64_t seen; /* of which n were kept */
 } dls_kernel_rows;
+
+/* Adds a row x[features of net] of so many seconds, or replaces an earlier one once there are
+ * `most`: every row is kept with the same chance (Vitter's algorithm R). ENOMEM. */
+dls_status dls_kernel_rows_keep(dls_kernel_rows *r, dls_kernel_net net, const double *x,
+                                double seconds, size_t most, dls_rng *rng,
+                                dls_error *err) DLS_MUST_CHECK;
 
 typedef struct dls_kernel_data {
     dls_kernel_rows rows[DLS_KERNEL_NETS][DLS_SPLITS];

@@ -57,7 +57,8 @@ static dls_status judge(const dls_mlp *m, const dls_kernel_rows *r, double *perc
 static dls_status train_one(const dls_kernel_rows rows[DLS_SPLITS], dls_kernel_net net,
                             const dls_kernel_nets_options *o, dls_kernel_nets *nets, dls_error *err)
 {
-    const dls_kernel_rows *train = &rows[DLS_SPLIT_TRAIN], *val = &rows[DLS_SPLIT_VAL];
+    const dls_kernel_rows *train = &rows[DLS_SPLIT_TRAIN];
+    const dls_kernel_rows *val = rows[DLS_SPLIT_VAL].n ? &rows[DLS_SPLIT_VAL] : train;
     dls_kernel_net_report *report = &nets->report[net];
     dls_mlp_fit fit = o->fit;
     double best = 0;
@@ -83,8 +84,7 @@ dls_status dls_kernel_nets_train(const dls_kernel_data *data, const dls_kernel_n
     snprintf(nets->gpus, sizeof nets->gpus, "%s", data->gpus);
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         const dls_kernel_rows *rows = data->rows[k];
-        if (dls_learned_uses(o->how, (dls_kernel_net)k) && rows[DLS_SPLIT_TRAIN].n > 0 &&
-            rows[DLS_SPLIT_VAL].n > 0) {
+        if (dls_learned_uses(o->how, (dls_kernel_net)k) && rows[DLS_SPLIT_TRAIN].n > 0) {
             if (o->begin) {
                 o->begin(o->fit.user, (dls_kernel_net)k);
             }
@@ -92,9 +92,9 @@ dls_status dls_kernel_nets_train(const dls_kernel_data *data, const dls_kernel_n
             trained++;
         }
     }
-    return trained > 0 ? DLS_OK
-                       : dls_fail(err, DLS_EINPUT, dls_learned_names[o->how],
-                                  "no kernels to train on and to validate with");
+    return trained > 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, dls_learned_names[o->how], "no kernels to train on");
 }
 
 /* ---- asking ---------------------------------------------------------------------------------- */

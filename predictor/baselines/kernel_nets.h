@@ -43,7 +43,8 @@ typedef struct dls_kernel_nets_options {
 /* 64 x 3, 40 epochs of batches of 64, Adam at 0.001 without weight decay, seed 42. */
 dls_kernel_nets_options dls_kernel_nets_default(dls_learned how);
 
-/* A kind without rows in train or val gets no network. *nets is to be released in any case. Errors:
+/* A kind without rows in train gets no network, one without rows in val is validated with those of
+ * train. *nets is to be released in any case. Errors:
  * those of dls_mlp_train; EINPUT if no kind has rows. */
 dls_status dls_kernel_nets_train(const dls_kernel_data *data, const dls_kernel_nets_options *o,
                                  dls_kernel_nets *nets, dls_error *err) DLS_MUST_CHECK;

@@ -2,6 +2,7 @@
 #include "cli/train_baseline.h"
 
 #include "base/units.h"
+#include "cli/train_layers.h"
 #include "cli/ui.h"
 #include "predictor/baselines/kernel_nets.h"
 #include "predictor/operator/op_times.h"
@@ -11,6 +12,7 @@
 
 static const char help[] =
     "Usage: dlsim train --baseline=justus|habitat --dataset=D.h5 -o J.h5 [OPTION]...\n"
+    "       dlsim train --baseline=justus --profiles=DIR --gpu=NAME [OPTION]...\n"
     "\n"
     "Train the networks of a learned baseline (docs/predictors.md) on the times of single kernels: "
     "of\n"
@@ -22,6 +24,10 @@ static const char help[] =
     "      --baseline=NAME     justus: a step is the sum of its kernels; habitat: networks for\n"
     "                          convolutions and products scale a measured step\n"
     "      --dataset=D.h5      see dlsim dataset\n"
+    "      --profiles=DIR      instead: measured layers, DIR/MODEL/graph.txt as PipeDream has "
+    "them;\n"
+    "                          prints what networks that learned from other families say\n"
+    "      --gpu=NAME          on which they were measured\n"
     "      --operators=FILE    measured times where they exist (dlsim operators measure)\n"
     "      --hardware=DIR      folder of gpus.cfg and operator.cfg\n"
     "      --without-gpu=NAME  keep this GPU out of training and validation\n"
@@ -39,7 +45,7 @@ static const char help[] =
     "  -h, --help              show this and leave\n";
 
 typedef struct request {
-    const char *dataset, *output, *operators, *hardware;
+    const char *dataset, *output, *operators, *hardware, *profiles, *gpu;
     bool quiet, known;
     dls_ui_when when;
     dls_kernel_data_options data;
@@ -163,6 +169,8 @@ static int train(const request *req)
 enum {
     OPT_BASELINE = 256,
     OPT_DATASET,
+    OPT_PROFILES,
+    OPT_GPU,
     OPT_OPERATORS,
     OPT_HARDWARE,
     OPT_WITHOUT_GPU,
@@ -240,6 +248,12 @@ static bool take(int opt, request *req)
     case OPT_DATASET:
         req->dataset = optarg;
         return true;
+    case OPT_PROFILES:
+        req->profiles = optarg;
+        return true;
+    case OPT_GPU:
+        req->gpu = optarg;
+        return true;
     case OPT_OPERATORS:
         req->operators = optarg;
         return true;
@@ -268,6 +282,8 @@ int dls_train_baseline(int argc, char **argv)
 {
     static const struct option longs[] = {{"baseline", required_argument, NULL, OPT_BASELINE},
                                           {"dataset", required_argument, NULL, OPT_DATASET},
+                                          {"profiles", required_argument, NULL, OPT_PROFILES},
+                                          {"gpu", required_argument, NULL, OPT_GPU},
                                           {"operators", required_argument, NULL, OPT_OPERATORS},
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
                                           {"without-gpu", required_argument, NULL, OPT_WITHOUT_GPU},
@@ -294,6 +310,18 @@ int dls_train_baseline(int argc, char **argv)
         if (!take(opt, &req)) {
             return dls_status_exit_code(DLS_EUSAGE);
         }
+    }
+    if (req.known && req.profiles && optind == argc) {
+        const dls_train_layers layers = {.profiles = req.profiles,
+                                         .gpu = req.gpu,
+                                         .hardware = req.hardware,
+                                         .nets = req.nets,
+                                         .when = req.when,
+                                         .quiet = req.quiet};
+        return req.gpu && !req.dataset && !req.output && req.nets.how == DLS_LEARNED_JUSTUS
+                   ? dls_train_layers_run(&layers)
+                   : dls_ui_usage("train", "--profiles is for --baseline=justus, needs --gpu and "
+                                           "takes no --dataset and no --output");
     }
     if (!req.known || !req.dataset || !req.output || optind != argc) {
         return dls_ui_usage("train", "--baseline needs --dataset and --output, and no other word");

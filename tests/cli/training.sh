@@ -137,6 +137,25 @@ expect 2 train --baseline=justus --dataset=v100.h5
 expect 2 train --baseline=justus --dataset=v100.h5 -o never.h5 --lr=fast
 expect 4 train --baseline=justus --dataset=base.h5 -o never.h5
 test ! -e never.h5 || fail "a file of a baseline that was not trained"
+for model in alpha beta1 gamma; do
+    mkdir -p profiles/$model
+    {
+        echo 'node1 -- Input -- forward_compute_time=9, backward_compute_time=0, activation_size=1204224, parameter_size=0'
+        for i in 2 3 4 5 6 7 8 9; do
+            echo "node$i -- Linear(in_features=$((i * 100)), out_features=10) -- forward_compute_time=$i.5, backward_compute_time=1, activation_size=80, parameter_size=0"
+        done
+    } >profiles/$model/graph.txt
+done
+# shellcheck disable=SC2086
+expect 0 train --baseline=justus --profiles=profiles --gpu=V100 $hardware --epochs=200 --batch=4
+test "$(wc -l <out.txt)" -eq 5 || fail "--profiles: $(cat out.txt)"
+says out.txt "mean of the errors"
+expect 2 train --baseline=justus --profiles=profiles --gpu=V100 -o never.h5
+expect 2 train --baseline=habitat --profiles=profiles --gpu=V100
+expect 4 train --baseline=justus --profiles=elsewhere --gpu=V100
+rm -r profiles/gamma
+expect 4 train --baseline=justus --profiles=profiles --gpu=V100
+says err.txt "three families"
 expect 0 train --baseline=justus --help
 says out.txt "--without-gpu"
 
