@@ -4,7 +4,6 @@
  * (docs/predictors.md).
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "predictor/baselines/kernel_nets.h"
 #include "predictor/driple/arch.h"
 #include "predictor/graph/h5.h"
@@ -89,8 +88,9 @@ static dls_status put_columns(hid_t file, const dls_kernel_nets *nets, const col
                             err);
 }
 
-static dls_status put_nets(hid_t file, const dls_kernel_nets *nets, dls_error *err)
+static dls_status put_nets(hid_t file, const void *what, dls_error *err)
 {
+    const dls_kernel_nets *nets = what;
     columns c = {0};
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         const dls_mlp_shape *s = &nets->net[k].shape;
@@ -116,19 +116,7 @@ static dls_status put_nets(hid_t file, const dls_kernel_nets *nets, dls_error *e
 
 dls_status dls_kernel_nets_save(const dls_kernel_nets *nets, const char *path, dls_error *err)
 {
-    dls_gh5_quiet();
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    const hid_t file = H5Fcreate(out.part, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-    dls_status status = file >= 0 ? put_nets(file, nets, err) : dls_gh5_unwritten(err, out.part);
-    if (file >= 0 && H5Fclose(file) < 0 && status == DLS_OK) {
-        status = dls_gh5_unwritten(err, path);
-    }
-    if (status == DLS_OK) {
-        return dls_atomicfile_commit(&out, err);
-    }
-    dls_atomicfile_abort(&out);
-    return status;
+    return dls_gh5_save(path, put_nets, nets, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
