@@ -64,7 +64,9 @@ dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_e
         status = collect(r, r->file, "", 0, err);
     }
     if (status == DLS_OK && r->n_groups == 0) {
-        status = dls_fail(err, DLS_EINPUT, path, "no group with datasets \"adj\" and \"x\"");
+        status = dls_fail(err, DLS_EINPUT, path,
+                          "no group with datasets \"adj\" and \"x\" (graphs of operations are "
+                          "grouped first: dlsim graph group --weights=W.h5)");
     }
     if (status != DLS_OK) {
         dls_graph_reader_close(r);

@@ -6,9 +6,11 @@
 #include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/ui.h"
+#include "dlsim/predictor.h"
 #include "predictor/graph/dot.h"
 #include "predictor/graph/features.h"
 #include "predictor/graph/import.h"
+#include "predictor/graph/input.h"
 #include "predictor/graph/zoo.h"
 
 #include <inttypes.h>
@@ -41,6 +43,9 @@ static const char help[] =
     "      --group-batch=N     graphs that share a number of groups (proportional; 32)\n"
     "      --seed=N            of the grouping (42)\n"
     "      --features=1|2|3    columns per group: Driple's three, eight, fifteen (1)\n"
+    "      --weights=W.h5      group: groups and features as this inspector was trained on; in "
+    "place\n"
+    "                          of the five above\n"
     "      --dot=FILE          picture of the grouped graph for Graphviz (show)\n"
     "      --json              print JSON (zoo, show)\n"
     "  -o, --output=FILE       where to write\n"
@@ -49,10 +54,11 @@ static const char help[] =
 typedef struct request {
     dls_zoo_options zoo;
     bool has_numeric, has_optimiser, json, training;
+    bool has_groups; /* how to group or describe was said */
     dls_import_device device;
     dls_grouping_kind grouping;
     int64_t batch, sequence, groups, group_batch, seed, features;
-    const char *output, *dot;
+    const char *output, *dot, *weights;
 } request;
 
 /* ---- one graph ---------------------------------------------------------------------------------
@@ -308,7 +314,22 @@ static void corpus_fini(corpus *c)
     dls_free(c->n_groups);
 }
 
-static dls_status count_groups(corpus *c, const request *req, dls_error *err)
+/* How an inspector's input is made; *spec needs dls_input_spec_fini on success. */
+static dls_status recipe(const char *weights, dls_input_spec *spec, dls_error *err)
+{
+    dls_inspector *insp;
+    DLS_TRY(dls_inspector_load(weights, &insp, err));
+    const char *features = dls_inspector_features(insp);
+    const dls_status status =
+        *features ? dls_input_spec_parse(features, spec, err)
+                  : dls_fail(err, DLS_EINPUT, weights, "does not say what its input was made of");
+    dls_inspector_destroy(insp);
+    return status;
+}
+
+/* of: how, if an inspector says it; else NULL. */
+static dls_status count_groups(corpus *c, const request *req, const dls_input_spec *of,
+                               dls_error *err)
 {
     for (size_t i = 0; i < c->n; i++) {
         dls_kept kept;
@@ -316,26 +337,34 @@ static dls_status count_groups(corpus *c, const request *req, dls_error *err)
         c->n_kept[i] = kept.adjacency.n;
         c->n_groups[i] = (int32_t)req->groups;
         dls_kept_fini(&kept);
+        if (of) {
+            DLS_TRY(dls_input_groups(of, c->graph[i], &c->n_groups[i], err));
+        }
     }
-    return req->grouping == DLS_GROUPING_PROPORTIONAL
+    return !of && req->grouping == DLS_GROUPING_PROPORTIONAL
                ? dls_grouping_proportional(c->n_kept, c->n, (size_t)req->group_batch, c->n_groups,
                                            err)
                : DLS_OK;
 }
 
-static dls_status group_all(corpus *c, char **words, const request *req, dls_error *err)
+static dls_status group_all(corpus *c, char **words, const request *req, const dls_input_spec *of,
+                            dls_error *err)
 {
+    const dls_grouping_kind kind = of ? of->grouping : req->grouping;
+    const uint64_t seed = of ? of->seed : (uint64_t)req->seed;
     for (size_t i = 0; i < c->n; i++) {
         DLS_TRY(open_graph(words[i], req, &c->graph[i], err));
     }
-    DLS_TRY(count_groups(c, req, err));
+    DLS_TRY(count_groups(c, req, of, err));
     for (size_t i = 0; i < c->n; i++) {
-        DLS_TRY(dls_grouping_create(c->graph[i], req->grouping, c->n_groups[i], (uint64_t)req->seed,
-                                    &c->grouping[i], err));
+        DLS_TRY(dls_grouping_create(c->graph[i], kind, c->n_groups[i], seed, &c->grouping[i], err));
         c->view[i] = (dls_grouped){c->graph[i], &c->grouping[i]};
         printf("%-17s %7" PRId32 " operations %7" PRId32 " kept %5" PRId32 " groups\n",
                c->graph[i]->info.model, c->graph[i]->n_nodes, c->n_kept[i],
                c->grouping[i].n_groups);
+    }
+    if (of) {
+        return dls_grouped_save(req->output, of->features, c->view, c->n, err);
     }
     dls_feature_spec *spec;
     DLS_TRY(dls_feature_spec_create((dls_features_version)req->features, &spec, err));
@@ -356,8 +385,15 @@ static dls_status group(char **words, size_t n, const request *req, dls_error *e
                 .n_kept = dls_alloc_zero(n, sizeof *c.n_kept),
                 .n_groups = dls_alloc_zero(n, sizeof *c.n_groups)};
     const bool ok = c.graph && c.grouping && c.view && c.n_kept && c.n_groups;
-    const dls_status status =
-        ok ? group_all(&c, words, req, err) : dls_nomem(err, "graphs", n * sizeof *c.grouping);
+    dls_input_spec spec = {.features = NULL};
+    dls_status status = ok ? DLS_OK : dls_nomem(err, "graphs", n * sizeof *c.grouping);
+    if (status == DLS_OK && req->weights) {
+        status = recipe(req->weights, &spec, err);
+    }
+    if (status == DLS_OK) {
+        status = group_all(&c, words, req, req->weights ? &spec : NULL, err);
+    }
+    dls_input_spec_fini(&spec);
     corpus_fini(&c);
     return status;
 }
@@ -378,6 +414,7 @@ enum {
     OPT_FEATURES,
     OPT_DEVICE,
     OPT_TRAINING,
+    OPT_WEIGHTS,
     OPT_DOT,
     OPT_JSON
 };
@@ -385,6 +422,8 @@ enum {
 /* false: reported. */
 static bool take(int opt, request *req)
 {
+    req->has_groups |= opt == OPT_GROUPING || opt == OPT_GROUPS || opt == OPT_GROUP_BATCH ||
+                       opt == OPT_SEED || opt == OPT_FEATURES;
     switch (opt) {
     case OPT_BATCH:
         return dls_ui_i64("graph", "--batch", optarg, 1, 1 << 20, &req->batch);
@@ -407,6 +446,9 @@ static bool take(int opt, request *req)
                (dls_ui_usage("graph", "unknown device '%s' (auto, file, gpu)", optarg), 0);
     case OPT_TRAINING:
         req->training = true;
+        return true;
+    case OPT_WEIGHTS:
+        req->weights = optarg;
         return true;
     case OPT_DOT:
         req->dot = optarg;
@@ -452,6 +494,7 @@ int dls_cmd_graph(int argc, char **argv)
                                           {"features", required_argument, NULL, OPT_FEATURES},
                                           {"device", required_argument, NULL, OPT_DEVICE},
                                           {"training", no_argument, NULL, OPT_TRAINING},
+                                          {"weights", required_argument, NULL, OPT_WEIGHTS},
                                           {"dot", required_argument, NULL, OPT_DOT},
                                           {"json", no_argument, NULL, OPT_JSON},
                                           {"output", required_argument, NULL, 'o'},
@@ -470,6 +513,10 @@ int dls_cmd_graph(int argc, char **argv)
         if (!take(opt, &req)) {
             return dls_status_exit_code(DLS_EUSAGE);
         }
+    }
+    if (req.weights && req.has_groups) {
+        return dls_ui_usage("graph", "--weights says how graphs are grouped and described: without "
+                                     "--grouping, --groups, --group-batch, --seed, --features");
     }
     const int n = argc - optind - 1; /* words after the verb */
     const char *verb = n >= 0 ? argv[optind] : "";

@@ -4,6 +4,7 @@
 
 cp "$source/tests/golden/graphdef/cnn.pb" train.pb
 cp "$source/tests/fuzz/corpus/onnx/image.onnx" model.onnx
+ln -s "$source/predictor" predictor
 run_page "$source/docs/graphs.md"
 test -s resnet50.h5 && test -s resnet50.dot && test -s grouped.h5 || fail "files are missing"
 head -1 resnet50.dot | grep -q '^graph grouped {' || fail "no picture"
@@ -59,6 +60,21 @@ expect 2 graph import train.pb -o x.h5 --device=tpu
 head -c 5000 train.pb >half.pb
 expect 4 graph import half.pb -o half.h5
 test ! -e half.h5 || fail "half a graph was written"
+
+# Graphs of operations are no input of an inspector, and say how they become one: grouped and
+# described by the inspector's own recipe, whatever else is in the file.
+weights=predictor/inspectors/dlsim.h5
+expect 4 predict --weights=$weights --input=resnet50.h5 -q
+says err.txt "dlsim graph group --weights=W.h5"
+expect 0 graph group resnet50.h5 --weights=$weights -o alone.h5
+expect 0 graph group lenet resnet50.h5 bert_base --weights=$weights -o among.h5
+for file in alone among; do
+    expect 0 predict --weights=$weights --input=$file.h5 --setting=V100-w1 -q
+    grep '^/resnet50 ' out.txt >$file.txt || fail "no prediction of resnet50"
+done
+cmp alone.txt among.txt || fail "a graph's input depends on its company"
+expect 2 graph group resnet50.h5 --weights=$weights --groups=10 -o x.h5
+expect 4 graph group resnet50.h5 --weights=resnet50.h5 -o x.h5
 
 expect 2 graph
 expect 2 graph zoo resnet50
