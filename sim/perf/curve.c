@@ -30,17 +30,17 @@ static double knot(int i)
 void dls_curve_make(dls_curve *c, const dls_solo *solo)
 {
     const int last = DLS_CURVE_SEGMENTS - 1;
-    double z = 0, time = dls_solo_time(solo, (double)INFINITY);
+    double z = 0;
     c->bytes = solo->link_bytes;
     c->line = solo->line_bps;
+    c->time[0] = dls_solo_time(solo, (double)INFINITY);
     for (int i = 0; i < last; i++) {
-        const double next = knot(i), next_time = dls_solo_time(solo, solo->line_bps / next);
-        c->slope[i] = (next_time - time) / (next - z);
-        c->base[i] = time - c->slope[i] * z;
+        const double next = knot(i);
+        c->time[i + 1] = fmax(c->time[i], dls_solo_time(solo, solo->line_bps / next));
+        c->slope[i] = (c->time[i + 1] - c->time[i]) / (next - z);
         z = next;
-        time = next_time;
     }
     /* Beyond, the exchange is all that counts. */
     c->slope[last] = solo->link_bytes / solo->line_bps;
-    c->base[last] = time - c->slope[last] * z;
+    c->time[last + 1] = (double)INFINITY;
 }

@@ -27,12 +27,14 @@
 typedef struct dls_curve {
     double bytes; /* per iteration over each node's link */
     double line;  /* bytes per second; > 0 */
-    double base[DLS_CURVE_SEGMENTS], slope[DLS_CURVE_SEGMENTS]; /* time = base + slope * z */
+    double time[DLS_CURVE_SEGMENTS + 1]; /* at the knots; the first is at 0, behind the last there is none */
+    double slope[DLS_CURVE_SEGMENTS];
 } dls_curve;
 
 /* Of a job with a network: solo->link_bytes and line_bps > 0. */
 void dls_curve_make(dls_curve *curve, const dls_solo *solo);
 
+/* Never falls as z rises, not even by a rounding. */
 static inline double dls_curve_time(const dls_curve *c, double z)
 {
     uint64_t bits;
@@ -44,7 +46,13 @@ static inline double dls_curve_time(const dls_curve *c, double z)
     const int64_t i = step < 0                     ? 0
                       : step >= DLS_CURVE_SEGMENTS ? DLS_CURVE_SEGMENTS - 1
                                                    : step;
-    return c->base[i] + c->slope[i] * z;
+    /* The knot before z has the same exponent and leading bits. */
+    double knot;
+    bits &= ~UINT64_C(0) << 49;
+    memcpy(&knot, &bits, sizeof knot);
+    knot = i == 0 ? 0 : i == DLS_CURVE_SEGMENTS - 1 ? 1 << DLS_CURVE_LOG2_MAX : knot;
+    const double time = c->time[i] + c->slope[i] * (z - knot);
+    return time < c->time[i + 1] ? time : c->time[i + 1];
 }
 
 /* Seconds of an iteration at a bandwidth x > 0 and a speed of the GPUs. */

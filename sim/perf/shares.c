@@ -1,148 +1,350 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "perf/shares.h"
 
-#include <math.h>
+#include "base/alloc.h"
+#include "perf/shares_level.h"
 
-#define PRECISE 1e-11 /* of a level, relative; rates are told in steps of 1e-6 */
-#define ROUNDS_MAX 200
+/* ---- who crosses what ---------------------------------------------------------------------------- */
 
-static double least(double a, double b)
+dls_status dls_shares_init(dls_shares *s, int32_t n_links, dls_error *err)
 {
-    return a < b ? a : b;
+    *s = (dls_shares){.n_links = n_links, .free_crossing = -1};
+    s->link = dls_alloc_zero((size_t)n_links, sizeof *s->link);
+    s->changed = dls_alloc_zero((size_t)n_links, sizeof *s->changed);
+    if (!s->link || !s->changed || dls_evq_init(&s->due, (size_t)n_links, err) != DLS_OK) {
+        dls_shares_fini(s);
+        return dls_nomem(err, "links", (size_t)n_links * sizeof *s->link);
+    }
+    for (int32_t l = 0; l < n_links; l++) {
+        s->link[l].first = -1;
+        s->link[l].level = DLS_LEVEL_NONE;
+    }
+    return DLS_OK;
 }
 
-static double greatest(double a, double b)
+void dls_shares_fini(dls_shares *s)
 {
-    return a > b ? a : b;
+    dls_evq_fini(&s->due);
+    void *const owned[] = {s->link, s->flow, s->crossing, s->changed, s->moved, s->taker};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+        dls_free(owned[i]);
+    }
+    *s = (dls_shares){0};
 }
 
-/* The fullest of a link's constraints when each of its jobs has min(level, what it can get). */
-static double load(const dls_net *net, int32_t link, double level)
+dls_status dls_shares_reserve(dls_shares *s, int32_t flow, size_t n, dls_error *err)
 {
-    const int32_t *flow = net->flows_of + net->link_first[link];
-    const int32_t n = net->link_first[link + 1] - net->link_first[link];
-    double sum = 0, most = 0;
-    for (int32_t i = 0; i < n; i++) {
-        const dls_flow *f = &net->flow[flow[i]];
-        net->used[i] = dls_curve_used(f->curve, least(level, f->x), f->speed);
-        sum += net->used[i];
+    const size_t flows = (size_t)flow + 1;
+    DLS_TRY(dls_grow(&s->flow, &s->flows_cap, flows, sizeof *s->flow, err));
+    DLS_TRY(dls_grow(&s->moved, &s->moved_cap, flows, sizeof *s->moved, err));
+    while (s->n_flows < flows) {
+        s->flow[s->n_flows++] = (dls_flow){.crossing = -1};
     }
-    for (int32_t i = 0; i < n; i++) {
-        const dls_flow *f = &net->flow[flow[i]];
-        most = greatest(most, least(level, f->x) + f->overlap * (sum - net->used[i]));
+    size_t have = 0;
+    for (int32_t c = s->free_crossing; c >= 0 && have < n; c = s->crossing[c].next) {
+        have++;
     }
-    return greatest(most, sum);
+    const size_t more = n - have;
+    DLS_TRY(dls_grow(&s->crossing, &s->crossings_cap, s->n_crossings + more, sizeof *s->crossing, err));
+    for (size_t i = 0; i < more; i++) {
+        s->crossing[s->n_crossings].next = s->free_crossing;
+        s->free_crossing = (int32_t)s->n_crossings++;
+    }
+    return DLS_OK;
 }
 
-/* The level at which the link is full; INFINITY if it never is. False position, halving the weight
- * of the end that stays (Illinois), on the side where everything still fits. */
-static double full_level(const dls_net *net, int32_t link)
+static void note_link(dls_shares *s, int32_t link)
 {
-    const double capacity = net->capacity[link];
-    double high = 0;
-    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        high = greatest(high, net->flow[net->flows_of[i]].x);
+    if (!s->link[link].changed) {
+        s->link[link].changed = true;
+        s->changed[s->n_changed++] = link;
     }
-    double excess = load(net, link, high) - capacity;
-    if (excess <= PRECISE * capacity) {
-        return (double)INFINITY;
+}
+
+static void note_flow(dls_shares *s, int32_t flow)
+{
+    if (!s->flow[flow].moved) {
+        s->flow[flow].moved = true;
+        s->moved[s->n_moved++] = flow;
     }
-    /* An equal part for each always fits: nobody moves more than it has. */
-    double low = least(high, capacity / (net->link_first[link + 1] - net->link_first[link]));
-    double room = capacity - load(net, link, low);
-    int side = 0;
-    for (int round = 0; round < ROUNDS_MAX && high - low > PRECISE * high; round++) {
-        double middle = low + (high - low) * (room / (room + excess));
-        if (!(middle > low && middle < high)) {
-            middle = 0.5 * (low + high);
+}
+
+void dls_shares_note(dls_shares *s, int32_t flow)
+{
+    for (int32_t c = s->flow[flow].crossing; c >= 0; c = s->crossing[c].next_of_flow) {
+        if (s->crossing[c].network) {
+            note_link(s, s->crossing[c].link);
         }
-        const double over = load(net, link, middle) - capacity;
-        if (over > 0) {
-            high = middle;
-            excess = over;
-            room *= side > 0 ? 0.5 : 1;
-            side = 1;
-        } else {
-            low = middle;
-            room = -over;
-            excess *= side < 0 ? 0.5 : 1;
-            side = -1;
-            if (room <= PRECISE * capacity) {
-                break;
+    }
+}
+
+void dls_shares_add(dls_shares *s, int32_t flow, const dls_curve *curve)
+{
+    dls_flow *f = &s->flow[flow];
+    *f = (dls_flow){.curve = curve,
+                    .speed = 1,
+                    .overlap = 1,
+                    .crossing = -1,
+                    .least = DLS_LEVEL_NONE,
+                    .second = DLS_LEVEL_NONE,
+                    .tightest = -1,
+                    .moves = {-1, -1},
+                    .moved = f->moved};
+    if (curve) {
+        f->alone = 1 + (int64_t)dls_curve_used(curve, curve->line, 1);
+        note_flow(s, flow);
+    }
+}
+
+/* One more level among those of a flow's links. */
+static void limit(dls_flow *f, int32_t link, int32_t level)
+{
+    if (level < f->least) {
+        f->second = f->least;
+        f->least = level;
+        f->tightest = link;
+    } else if (level < f->second) {
+        f->second = level;
+    }
+}
+
+void dls_shares_cross(dls_shares *s, int32_t flow, int32_t link, uint64_t mask, bool network)
+{
+    dls_flow *f = &s->flow[flow];
+    dls_link *l = &s->link[link];
+    const int32_t c = s->free_crossing;
+    dls_crossing *x = &s->crossing[c];
+    s->free_crossing = x->next;
+    *x = (dls_crossing){.mask = mask,
+                        .flow = flow,
+                        .link = link,
+                        .prev = -1,
+                        .next = l->first,
+                        .next_of_flow = f->crossing,
+                        .network = network && f->curve && l->capacity > 0};
+    if (l->first >= 0) {
+        s->crossing[l->first].prev = c;
+    }
+    l->first = f->crossing = c;
+    if (x->network) {
+        l->lines += (int64_t)f->curve->line;
+        l->alone += f->alone;
+        l->users++;
+        note_link(s, link);
+        f->moves[0] = f->moves[1] = -1;
+        limit(f, link, l->level);
+    }
+}
+
+int32_t dls_shares_leave(dls_shares *s, int32_t crossing)
+{
+    dls_crossing *x = &s->crossing[crossing];
+    dls_link *l = &s->link[x->link];
+    dls_flow *f = &s->flow[x->flow];
+    const int32_t next = x->next_of_flow;
+    if (x->network) {
+        l->lines -= (int64_t)f->curve->line;
+        l->alone -= f->alone;
+        l->users--;
+        note_link(s, x->link);
+    }
+    *(x->prev >= 0 ? &s->crossing[x->prev].next : &l->first) = x->next;
+    if (x->next >= 0) {
+        s->crossing[x->next].prev = x->prev;
+    }
+    x->next = s->free_crossing;
+    s->free_crossing = crossing;
+    f->crossing = next;
+    if (next < 0) {
+        f->curve = NULL;
+    }
+    return next;
+}
+
+void dls_shares_set_capacity(dls_shares *s, int32_t link, double bytes_per_s)
+{
+    s->link[link].capacity = bytes_per_s;
+    note_link(s, link);
+}
+
+void dls_shares_set_speed(dls_shares *s, int32_t flow, double speed)
+{
+    if (s->flow[flow].speed != speed) {
+        s->flow[flow].speed = speed;
+        s->flow[flow].moves[0] = s->flow[flow].moves[1] = -1;
+        dls_shares_note(s, flow);
+    }
+}
+
+void dls_shares_set_overlap(dls_shares *s, int32_t flow, double overlap)
+{
+    if (s->flow[flow].overlap != overlap) {
+        s->flow[flow].overlap = overlap;
+        dls_shares_note(s, flow);
+    }
+}
+
+/* ---- levels -------------------------------------------------------------------------------------- */
+
+/* A flow as a link sees it. */
+static void fill_taker(dls_taker *t, dls_flow *f, int32_t link)
+{
+    const bool tightest = f->tightest == link;
+    const double limit = dls_level_value(tightest ? f->second : f->least);
+    const int64_t most = (int64_t)(limit < f->curve->line ? limit : f->curve->line);
+    int64_t *moves = &f->moves[tightest];
+    if (*moves < 0) {
+        *moves = dls_level_moves(f->curve, f->speed, most);
+    }
+    t->curve = f->curve;
+    t->speed = f->speed;
+    t->overlap = f->overlap;
+    t->most = most;
+    t->moves = *moves;
+}
+
+static int32_t work_out(dls_shares *s, int32_t link)
+{
+    const dls_link *l = &s->link[link];
+    int32_t n = 0;
+    if (!dls_link_binds(l)) {
+        return DLS_LEVEL_NONE;
+    }
+    for (int32_t c = l->first; c >= 0; c = s->crossing[c].next) {
+        if (s->crossing[c].network) {
+            fill_taker(&s->taker[n++], &s->flow[s->crossing[c].flow], link);
+        }
+    }
+    s->solved++;
+    return dls_level_find(s->taker, n, l->capacity, l->level);
+}
+
+/* To be looked at before levels from `level` on are settled. */
+static dls_status expect(dls_shares *s, int32_t link, int32_t level, dls_error *err)
+{
+    if (!dls_evq_has(&s->due, (uint32_t)link) || level < dls_evq_time(&s->due, (uint32_t)link)) {
+        DLS_TRY(dls_evq_set(&s->due, (uint32_t)link, level, DLS_EV_TICK, err));
+    }
+    s->link[link].stale = true;
+    return DLS_OK;
+}
+
+/* A flow's limit beside a link has moved: is that below what the level of the link depends on? */
+static dls_status tell_link(dls_shares *s, int32_t link, int32_t before, int32_t after, dls_error *err)
+{
+    const dls_link *l = &s->link[link];
+    const int32_t from = before < after ? before : after;
+    if (l->level == DLS_LEVEL_NONE && !l->changed && (after < before || !dls_link_binds(l)) &&
+        !dls_evq_has(&s->due, (uint32_t)link)) {
+        return DLS_OK; /* it was not full, and will not be for that */
+    }
+    const bool due = dls_evq_has(&s->due, (uint32_t)link);
+    const int32_t upto = due && !l->stale && l->next_level > l->level ? l->next_level : l->level;
+    if (from >= upto && !(due && l->stale)) {
+        return DLS_OK;
+    }
+    /* Its level rises where a limit falls, and falls, but not below the limit that was, where one rises. */
+    return expect(s, link, after > before && before < l->level ? before : l->level, err);
+}
+
+/* The level of one of a flow's links is no longer `level`. */
+static dls_status tell_flow(dls_shares *s, int32_t flow, int32_t link, int32_t level, dls_error *err)
+{
+    dls_flow *f = &s->flow[flow];
+    const int32_t least = f->least, second = f->second, tightest = f->tightest;
+    if (tightest != link && level > second && s->link[link].level >= second) {
+        return DLS_OK; /* neither of the two lowest */
+    }
+    f->least = f->second = DLS_LEVEL_NONE;
+    f->tightest = -1;
+    for (int32_t c = f->crossing; c >= 0; c = s->crossing[c].next_of_flow) {
+        if (s->crossing[c].network) {
+            limit(f, s->crossing[c].link, s->link[s->crossing[c].link].level);
+        }
+    }
+    if (f->least != least) {
+        f->moves[0] = -1;
+        note_flow(s, flow);
+    }
+    f->moves[1] = f->second != second ? -1 : f->moves[1];
+    for (int32_t c = f->crossing; c >= 0; c = s->crossing[c].next_of_flow) {
+        const int32_t other = s->crossing[c].link;
+        if (s->crossing[c].network && other != link) {
+            const int32_t before = tightest == other ? second : least;
+            const int32_t after = f->tightest == other ? f->second : f->least;
+            if (before != after) {
+                DLS_TRY(tell_link(s, other, before, after, err));
             }
         }
     }
-    return low;
+    return DLS_OK;
 }
 
-/* ---- a heap of links, the lowest level on top, of equals the first link -------------------------- */
-
-static bool before(const dls_net *net, int32_t a, int32_t b)
+static dls_status set_level(dls_shares *s, int32_t link, dls_error *err)
 {
-    return net->level[a] < net->level[b] || (net->level[a] == net->level[b] && a < b);
+    dls_link *l = &s->link[link];
+    const int32_t level = l->level;
+    l->level = l->next_level;
+    for (int32_t c = l->first; c >= 0; c = s->crossing[c].next) {
+        if (s->crossing[c].network) {
+            DLS_TRY(tell_flow(s, s->crossing[c].flow, link, level, err));
+        }
+    }
+    return DLS_OK;
 }
 
-static void sink(dls_net *net, int32_t n, int32_t at)
+static dls_status look_at(dls_shares *s, int32_t link, dls_error *err)
 {
-    const int32_t link = net->heap[at];
-    for (int32_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        if (child + 1 < n && before(net, net->heap[child + 1], net->heap[child])) {
-            child++;
-        }
-        if (!before(net, net->heap[child], link)) {
-            break;
-        }
-        net->heap[at] = net->heap[child];
-        at = child;
+    dls_link *l = &s->link[link];
+    if (!l->stale) {
+        return set_level(s, link, err);
     }
-    net->heap[at] = link;
+    l->next_level = work_out(s, link);
+    l->stale = false;
+    if (l->next_level == l->level) {
+        return DLS_OK;
+    }
+    return dls_evq_set(&s->due, (uint32_t)link,
+                       l->next_level < l->level ? l->next_level : l->level, DLS_EV_TICK, err);
 }
 
-/* Jobs of a full link stay where the level is, or where they stopped before. */
-static void stop_at(dls_net *net, int32_t link, double level)
+/* ---- shares -------------------------------------------------------------------------------------- */
+
+/* What a flow has now; whether that is another share than before. */
+static bool move(dls_shares *s, int32_t flow)
 {
-    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        const int32_t j = net->flows_of[i];
-        if (net->done[j]) {
-            continue;
-        }
-        net->done[j] = 1;
-        if (net->flow[j].x > level) {
-            net->flow[j].x = level;
-            for (int32_t k = net->flow_first[j]; k < net->flow_first[j + 1]; k++) {
-                net->stale[net->links_of[k]] = 1;
-            }
-        }
+    dls_flow *f = &s->flow[flow];
+    f->moved = false;
+    if (!f->curve) {
+        return false;
     }
+    const double limit =
+        f->least == DLS_LEVEL_NONE ? f->curve->line : dls_level_value(f->least - 1);
+    const double x = limit < f->curve->line ? limit : f->curve->line, was = f->x;
+    f->x = x;
+    return x != was;
 }
 
-void dls_shares_solve(dls_net *net)
+dls_status dls_shares_settle(dls_shares *s, const int32_t **moved, size_t *n, dls_error *err)
 {
-    int32_t n = net->n_links;
-    memset(net->done, 0, (size_t)net->n_flows);
-    net->solved = 0;
-    for (int32_t l = 0; l < n; l++) {
-        if (isnan(net->first_level[l])) {
-            net->first_level[l] = full_level(net, l);
-            net->solved++;
+    for (int32_t i = 0; i < s->n_changed; i++) {
+        const int32_t link = s->changed[i];
+        DLS_TRY(dls_grow(&s->taker, &s->takers_cap, (size_t)s->link[link].users, sizeof *s->taker, err));
+        DLS_TRY(expect(s, link, 0, err));
+        s->link[link].changed = false;
+    }
+    s->n_changed = 0;
+    while (!dls_evq_empty(&s->due)) {
+        DLS_TRY(look_at(s, (int32_t)dls_event_slot(dls_evq_pop(&s->due)), err));
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_moved; i++) {
+        if (move(s, s->moved[i])) {
+            s->moved[kept++] = s->moved[i];
         }
-        net->level[l] = net->first_level[l];
-        net->stale[l] = 0;
-        net->heap[l] = l;
     }
-    for (int32_t at = n / 2; at-- > 0;) {
-        sink(net, n, at);
-    }
-    while (n > 0 && isfinite(net->level[net->heap[0]])) {
-        const int32_t link = net->heap[0];
-        if (net->stale[link]) { /* its level can only have risen */
-            net->stale[link] = 0;
-            net->level[link] = greatest(net->level[link], full_level(net, link));
-            net->solved++;
-        } else {
-            stop_at(net, link, net->level[link]);
-            net->heap[0] = net->heap[--n];
-        }
-        sink(net, n, 0);
-    }
+    s->n_moved = 0;
+    *moved = s->moved;
+    *n = kept;
+    return DLS_OK;
 }

@@ -124,19 +124,18 @@ static void lay_out(dls_world *w)
         const int32_t per_rack = group->nodes_per_rack > 0 ? group->nodes_per_rack : group->nodes;
         for (int32_t i = 0; i < group->nodes; i++, node++) {
             w->node[node] = (dls_node_gpus){.type = group->type, .rack = rack + i / per_rack};
-            w->link[node].base = goodput(group->nic_bps);
+            w->wire[node].base = goodput(group->nic_bps);
         }
         rack += (group->nodes + per_rack - 1) / per_rack;
     }
     for (int32_t r = 0; r < w->n_racks; r++) {
-        w->link[w->n_nodes + r].base = w->uplink;
+        w->wire[w->n_nodes + r].base = w->uplink;
     }
-    w->link[w->n_nodes + w->n_racks].base = goodput(c->core_bps);
+    w->wire[w->n_nodes + w->n_racks].base = goodput(c->core_bps);
     for (int32_t l = 0; l < w->n_links; l++) {
-        w->link[l].capacity = w->link[l].base;
-        w->link[l].widest = fmin(w->link[l].base, w->n_lines ? w->lines[w->n_lines - 1] : 0);
-        w->link[l].first = -1;
-        dls_link_changed(&w->link[l]);
+        const double base = w->wire[l].base;
+        dls_shares_set_capacity(&w->shares, l, base);
+        w->shares.link[l].widest = fmin(base, w->n_lines ? w->lines[w->n_lines - 1] : 0);
     }
 }
 
@@ -151,10 +150,11 @@ static dls_status build_links(dls_world *w, dls_error *err)
     }
     w->n_links = w->n_nodes + w->n_racks + 1;
     w->node = dls_alloc_zero((size_t)w->n_nodes, sizeof *w->node);
-    w->link = dls_alloc_zero((size_t)w->n_links, sizeof *w->link);
-    if (!w->node || !w->link) {
-        return dls_nomem(err, "links", (size_t)w->n_links * sizeof *w->link);
+    w->wire = dls_alloc_zero((size_t)w->n_links, sizeof *w->wire);
+    if (!w->node || !w->wire) {
+        return dls_nomem(err, "links", (size_t)w->n_links * sizeof *w->wire);
     }
+    DLS_TRY(dls_shares_init(&w->shares, w->n_links, err));
     lay_out(w);
     return DLS_OK;
 }
@@ -253,7 +253,7 @@ static dls_status add_jobs(dls_world *w, dls_error *err)
 
 static dls_status fill(dls_world *w, dls_error *err)
 {
-    w->free_slot = w->free_crossing = -1;
+    w->free_slot = -1;
     DLS_TRY(find_truth(w->p.model, &w->ops, err));
     DLS_TRY(add_types(w, err));
     DLS_TRY(build_links(w, err));
@@ -291,10 +291,10 @@ void dls_world_destroy(dls_world *w)
     }
     dls_kinds_fini(&w->kinds);
     dls_shapes_fini(&w->shapes);
-    const struct dls_component *k = &w->component;
-    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of, w->node,    w->link,
-                           w->slot,  w->crossing,    w->touched, w->moved,   w->changed, k->slot,
-                           k->link,  k->index,       k->number,  k->flag,    k->flow};
+    dls_shares_fini(&w->shares);
+    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of,
+                           w->node,    w->wire,  w->slot,        w->touched, w->moved,
+                           w->changed};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
         dls_free(owned[i]);
     }

@@ -3,8 +3,9 @@
  * Inside the world: what the files world*.c share.
  *
  *      shapes     (kind, GPU type, GPUs, nodes, link) -> solo times, worked out once
- *      slots      running jobs; crossings: a job on a node's, a rack's or the core's link
- *      links      nodes' network links, then racks' uplinks, then the core: jobs that cross them
+ *      slots      running jobs
+ *      links      nodes' network links, then racks' uplinks, then the core: who crosses them is in the
+ *                 shares; on a node's link that is every job of the node, with the GPUs that it holds
  */
 #ifndef DLS_PERF_WORLD_IMPL_H
 #define DLS_PERF_WORLD_IMPL_H
@@ -34,40 +35,22 @@ typedef struct dls_shapes {
     size_t n_slots;         /* a power of two, or 0 */
 } dls_shapes;
 
-/* A job on one link. On a node's link `mask` holds its GPUs, whether it uses the network or not. */
-typedef struct dls_crossing {
-    uint64_t mask;
-    int64_t load;     /* part of the link's capacity that it takes (load_gauge.h) */
-    int32_t slot, link;
-    int32_t prev, next;  /* jobs of the link, newest first; -1 ends */
-    int32_t next_of_job;
-    bool network;
-} dls_crossing;
-
+/* A running job: flow of the same number in the shares. */
 typedef struct dls_slot {
     int32_t job;      /* -1: free */
     int32_t shape;    /* entry */
-    int32_t crossing; /* first of its own; -1 none */
     int32_t type;
     int32_t next_free;
-    uint64_t seen;    /* the last search that met it */
-    double speed, shift_s, x;
+    double shift_s;   /* of its bursts; NAN: any time */
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */
 } dls_slot;
 
-typedef struct dls_link {
-    double capacity, base; /* bytes per second now, and unscaled; 0: not limiting */
-    double widest;         /* the most that one job takes while it bursts */
-    int64_t lines, used;   /* sums of what its jobs alone would take, bursting and on average */
-    int64_t load;
-    double level;          /* where its jobs alone would fill it (shares.h); NAN: not known */
-    int32_t first;         /* crossing */
-    int32_t users;         /* crossings that use the network */
-    int32_t local; /* number in the component that is being solved */
-    uint64_t seen;
-} dls_link;
+typedef struct dls_wire {
+    double base;  /* bytes per second when nothing is wrong with it; 0: not limiting */
+    int64_t load; /* part of the present capacity that is in use (load_gauge.h) */
+} dls_wire;
 
 typedef struct dls_node_gpus {
     uint64_t used, shared; /* held by one job or more; by two or more */
@@ -97,16 +80,15 @@ struct dls_world {
 
     dls_node_gpus *node; /* [n_nodes] */
     int32_t n_nodes, n_racks;
-    dls_link *link; /* [n_nodes + n_racks + 1] */
+    dls_wire *wire; /* [n_nodes + n_racks + 1] */
     int32_t n_links;
+    dls_shares shares;
     dls_load_gauge nic_load, uplink_load;
 
     dls_slot *slot;
     size_t n_slots, slots_cap;
     int32_t free_slot;
-    dls_crossing *crossing;
-    size_t n_crossings, crossings_cap;
-    int32_t free_crossing;
+    int32_t n_shifted; /* running jobs whose bursts were shifted */
 
     int32_t *touched; /* slots to look at */
     size_t n_touched, touched_cap;
@@ -114,21 +96,7 @@ struct dls_world {
     size_t n_moved, moved_cap;
     dls_rate_change *changed;
     size_t changed_cap;
-    uint64_t search; /* number of the last one */
     dls_world_cost cost;
-    /* the component that is being solved */
-    struct dls_component {
-        int32_t *slot, *link; /* in order of job, of link */
-        size_t n_slots, n_links, slot_cap, link_cap;
-        int32_t *index;       /* the CSR arrays of dls_net */
-        size_t index_cap;
-        double *number;       /* its levels and uses, capacities */
-        size_t number_cap;
-        uint8_t *flag;
-        size_t flag_cap;
-        dls_flow *flow;
-        size_t flow_cap;
-    } component;
 };
 
 /* ---- world_shapes.c ------------------------------------------------------------------------------ */
@@ -146,21 +114,6 @@ int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus);
 /* ---- world_links.c ------------------------------------------------------------------------------- */
 
 void dls_world_touch(dls_world *w, int32_t slot);
-/* Could the jobs of the link hold each other up? Not if all together, or any one beside the average of
- * all, have room at the best that they get alone: what they take on a link only rises with what they
- * get (shares.h). */
-static inline bool dls_link_binds(const dls_link *link)
-{
-    return link->capacity > 0 && (double)link->lines > link->capacity &&
-           link->widest + (double)link->used > link->capacity;
-}
-/* Some of its jobs' demand, speed or shift has changed, or its capacity. */
-static inline void dls_link_changed(dls_link *link)
-{
-    link->level = (double)NAN;
-}
-/* The same of all links of a job. */
-void dls_world_demand_changed(dls_world *w, int32_t slot);
 /* A crossing's share of the load of its link becomes used / capacity. */
 void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps);
 

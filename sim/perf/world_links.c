@@ -17,30 +17,15 @@ void dls_world_touch(dls_world *w, int32_t slot)
     }
 }
 
-static void touch_users(dls_world *w, const dls_link *link)
-{
-    for (int32_t c = link->first; c >= 0; c = w->crossing[c].next) {
-        if (w->crossing[c].network) {
-            dls_world_touch(w, w->crossing[c].slot);
-        }
-    }
-}
-
 /* Jobs of a node that hold any of the GPUs: their speed is to be worked out anew. */
 static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
 {
-    for (int32_t c = w->link[node].first; c >= 0; c = w->crossing[c].next) {
-        if (w->crossing[c].mask & mask) {
-            w->slot[w->crossing[c].slot].stale_speed = true;
-            dls_world_touch(w, w->crossing[c].slot);
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].mask & mask) {
+            w->slot[crossing[c].flow].stale_speed = true;
+            dls_world_touch(w, crossing[c].flow);
         }
-    }
-}
-
-void dls_world_demand_changed(dls_world *w, int32_t slot)
-{
-    for (int32_t c = w->slot[slot].crossing; c >= 0; c = w->crossing[c].next_of_job) {
-        dls_link_changed(&w->link[w->crossing[c].link]);
     }
 }
 
@@ -55,71 +40,40 @@ static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
 
 void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
 {
-    dls_link *link = &w->link[c->link];
+    dls_wire *wire = &w->wire[c->link];
     dls_load_gauge *gauge = gauge_of(w, c->link);
-    const int64_t load = llround(used_bps / link->capacity * (double)DLS_LOAD_ONE);
+    const int64_t load =
+        llround(used_bps / w->shares.link[c->link].capacity * (double)DLS_LOAD_ONE);
     if (gauge) {
-        dls_load_gauge_move(gauge, link->load, link->load + load - c->load);
+        dls_load_gauge_move(gauge, wire->load, wire->load + load - c->load);
     }
-    link->load += load - c->load;
+    wire->load += load - c->load;
     c->load = load;
 }
 
 /* ---- crossings ----------------------------------------------------------------------------------- */
 
-/* What a job alone asks of a link, in or out of its sums; never less than it is. */
-static void add_demand(dls_link *link, const dls_solo *solo, int64_t sign)
+static void push_crossing(dls_world *w, int32_t slot, int32_t link, uint64_t mask, bool network)
 {
-    dls_link_changed(link);
-    link->lines += sign * (int64_t)solo->line_bps;
-    link->used += sign * (1 + (int64_t)(solo->link_bytes / solo->iteration_s));
-}
-
-static void push_crossing(dls_world *w, int32_t slot, int32_t l, uint64_t mask, bool network)
-{
-    dls_link *link = &w->link[l];
-    dls_slot *s = &w->slot[slot];
-    const int32_t c = w->free_crossing;
-    dls_crossing *x = &w->crossing[c];
-    w->free_crossing = x->next;
-    *x = (dls_crossing){.mask = mask,
-                        .slot = slot,
-                        .link = l,
-                        .prev = -1,
-                        .next = link->first,
-                        .next_of_job = s->crossing,
-                        .network = network && link->capacity > 0};
-    if (link->first >= 0) {
-        w->crossing[link->first].prev = c;
-    }
-    link->first = s->crossing = c;
-    if (x->network) {
-        add_demand(link, &w->shapes.entry[s->shape].solo, 1);
-        if (link->users++ == 0 && gauge_of(w, l)) {
-            dls_load_gauge_enter(gauge_of(w, l));
-        }
+    const int32_t users = w->shares.link[link].users;
+    dls_shares_cross(&w->shares, slot, link, mask, network);
+    if (users == 0 && w->shares.link[link].users == 1 && gauge_of(w, link)) {
+        dls_load_gauge_enter(gauge_of(w, link));
     }
 }
 
 /* Back to the free ones; returns the job's next. */
 static int32_t drop_crossing(dls_world *w, int32_t c)
 {
-    dls_crossing *x = &w->crossing[c];
-    dls_link *link = &w->link[x->link];
-    const int32_t next = x->next_of_job;
+    dls_crossing *x = &w->shares.crossing[c];
+    const int32_t link = x->link, users = w->shares.link[link].users;
     if (x->network) {
         dls_world_set_load(w, x, 0);
-        add_demand(link, &w->shapes.entry[w->slot[x->slot].shape].solo, -1);
-        if (--link->users == 0 && gauge_of(w, x->link)) {
-            dls_load_gauge_leave(gauge_of(w, x->link));
-        }
     }
-    *(x->prev >= 0 ? &w->crossing[x->prev].next : &link->first) = x->next;
-    if (x->next >= 0) {
-        w->crossing[x->next].prev = x->prev;
+    const int32_t next = dls_shares_leave(&w->shares, c);
+    if (users == 1 && w->shares.link[link].users == 0 && gauge_of(w, link)) {
+        dls_load_gauge_leave(gauge_of(w, link));
     }
-    x->next = w->free_crossing;
-    w->free_crossing = c;
     return next;
 }
 
@@ -133,18 +87,7 @@ static dls_status reserve(dls_world *w, size_t n, dls_error *err)
         w->slot[w->n_slots] = (dls_slot){.job = -1, .next_free = -1};
         w->free_slot = (int32_t)w->n_slots++;
     }
-    size_t have = 0;
-    for (int32_t c = w->free_crossing; c >= 0 && have < n; c = w->crossing[c].next) {
-        have++;
-    }
-    const size_t more = n - have;
-    DLS_TRY(dls_grow(&w->crossing, &w->crossings_cap, w->n_crossings + more, sizeof *w->crossing,
-                     err));
-    for (size_t i = 0; i < more; i++) {
-        w->crossing[w->n_crossings].next = w->free_crossing;
-        w->free_crossing = (int32_t)w->n_crossings++;
-    }
-    return DLS_OK;
+    return dls_shares_reserve(&w->shares, (int32_t)w->n_slots - 1, n, err);
 }
 
 /* ---- shapes of seats ----------------------------------------------------------------------------- */
@@ -167,8 +110,8 @@ static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_sea
 {
     double bps = (double)INFINITY;
     for (size_t i = 0; i < n; i++) {
-        if (w->link[seats[i].node].base > 0) {
-            bps = fmin(bps, w->link[seats[i].node].base);
+        if (w->wire[seats[i].node].base > 0) {
+            bps = fmin(bps, w->wire[seats[i].node].base);
         }
     }
     if (shape->n_racks > 1 && w->uplink > 0) {
@@ -205,9 +148,10 @@ static double held_bytes(const dls_world *w, const dls_seat *seat)
     double most = 0;
     for (uint64_t left = seat->mask & w->node[seat->node].used; left; left &= left - 1) {
         double bytes = 0;
-        for (int32_t c = w->link[seat->node].first; c >= 0; c = w->crossing[c].next) {
-            if (w->crossing[c].mask & left & -left) {
-                bytes += w->shapes.entry[w->slot[w->crossing[c].slot].shape].solo.mem_bytes;
+        const dls_crossing *crossing = w->shares.crossing;
+        for (int32_t c = w->shares.link[seat->node].first; c >= 0; c = crossing[c].next) {
+            if (crossing[c].mask & left & -left) {
+                bytes += w->shapes.entry[w->slot[crossing[c].flow].shape].solo.mem_bytes;
             }
         }
         most = fmax(most, bytes);
@@ -260,20 +204,22 @@ static void unseat(dls_world *w, int32_t node, uint64_t mask)
     }
     touch_holders(w, node, mask);
     gpus->used = gpus->shared = 0;
-    for (int32_t c = w->link[node].first; c >= 0; c = w->crossing[c].next) {
-        gpus->shared |= gpus->used & w->crossing[c].mask;
-        gpus->used |= w->crossing[c].mask;
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        gpus->shared |= gpus->used & crossing[c].mask;
+        gpus->used |= crossing[c].mask;
     }
 }
 
 /* Uplinks lie in front of the nodes' links, which have masks. */
 static bool crosses(const dls_world *w, int32_t slot, int32_t uplink)
 {
-    int32_t c = w->slot[slot].crossing;
-    while (c >= 0 && w->crossing[c].link != uplink && !w->crossing[c].mask) {
-        c = w->crossing[c].next_of_job;
+    const dls_crossing *crossing = w->shares.crossing;
+    int32_t c = w->shares.flow[slot].crossing;
+    while (c >= 0 && crossing[c].link != uplink && !crossing[c].mask) {
+        c = crossing[c].next_of_flow;
     }
-    return c >= 0 && w->crossing[c].link == uplink;
+    return c >= 0 && crossing[c].link == uplink;
 }
 
 /* Uplinks of the racks of a job that spans several, and the core between them. */
@@ -281,11 +227,11 @@ static void cross_racks(dls_world *w, int32_t slot, const dls_seat *seats, size_
 {
     for (size_t i = 0; i < n; i++) {
         const int32_t uplink = w->n_nodes + w->node[seats[i].node].rack;
-        if (w->link[uplink].capacity > 0 && !crosses(w, slot, uplink)) {
+        if (w->wire[uplink].base > 0 && !crosses(w, slot, uplink)) {
             push_crossing(w, slot, uplink, 0, true);
         }
     }
-    if (w->link[w->n_links - 1].capacity > 0) {
+    if (w->wire[w->n_links - 1].base > 0) {
         push_crossing(w, slot, w->n_links - 1, 0, true);
     }
 }
@@ -317,12 +263,11 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
     w->free_slot = s->next_free;
     *s = (dls_slot){.job = job,
                     .shape = index,
-                    .crossing = -1,
                     .type = type,
-                    .speed = 1,
                     .shift_s = (double)NAN,
                     .touched = listed};
     w->slot_of[job] = slot;
+    dls_shares_add(&w->shares, slot, network ? w->shapes.entry[index].curve : NULL);
     for (size_t i = 0; i < n; i++) {
         seat(w, slot, &seats[i], network);
     }
@@ -339,17 +284,15 @@ void dls_world_stop(dls_world *w, int32_t job)
     if (slot < 0) {
         return;
     }
-    for (int32_t c = w->slot[slot].crossing; c >= 0;) {
-        const dls_crossing gone = w->crossing[c];
-        const bool bound = gone.network && dls_link_binds(&w->link[gone.link]);
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0;) {
+        const int32_t node = w->shares.crossing[c].link;
+        const uint64_t mask = w->shares.crossing[c].mask;
         c = drop_crossing(w, c);
-        if (bound) {
-            touch_users(w, &w->link[gone.link]);
-        }
-        if (gone.mask) {
-            unseat(w, gone.link, gone.mask);
+        if (mask) {
+            unseat(w, node, mask);
         }
     }
+    w->n_shifted -= !isnan(w->slot[slot].shift_s);
     w->slot_of[job] = -1;
     w->slot[slot].job = -1;
     w->slot[slot].next_free = w->free_slot;
@@ -360,28 +303,23 @@ void dls_world_set_shift(dls_world *w, int32_t job, double shift_s)
 {
     const int32_t slot = w->slot_of[job];
     if (slot >= 0) {
+        w->n_shifted += !isnan(shift_s) - !isnan(w->slot[slot].shift_s);
         w->slot[slot].shift_s = shift_s;
-        dls_world_demand_changed(w, slot);
-        dls_world_touch(w, slot);
+        dls_shares_set_overlap(&w->shares, slot, 1); /* until it is known whom it meets */
+        dls_shares_note(&w->shares, slot);
     }
 }
 
 void dls_world_link_scale(dls_world *w, int32_t node, double part)
 {
-    dls_link *link = &w->link[node];
-    const double capacity = link->base * part;
-    if (capacity > 0 && capacity != link->capacity) {
-        const bool bound = dls_link_binds(link);
-        link->capacity = capacity;
-        dls_link_changed(link);
-        if (bound || dls_link_binds(link)) {
-            touch_users(w, link);
-        }
-        for (int32_t c = link->first; c >= 0; c = w->crossing[c].next) {
-            if (w->crossing[c].network && w->slot[w->crossing[c].slot].rate > 0) {
-                const dls_slot *s = &w->slot[w->crossing[c].slot];
-                dls_world_set_load(w, &w->crossing[c],
-                                   dls_curve_used(w->shapes.entry[s->shape].curve, s->x, s->speed));
+    const dls_shares *s = &w->shares;
+    const double capacity = w->wire[node].base * part;
+    if (capacity > 0 && capacity != s->link[node].capacity) {
+        dls_shares_set_capacity(&w->shares, node, capacity);
+        for (int32_t c = s->link[node].first; c >= 0; c = s->crossing[c].next) {
+            if (s->crossing[c].network && w->slot[s->crossing[c].flow].rate > 0) {
+                const dls_flow *f = &s->flow[s->crossing[c].flow];
+                dls_world_set_load(w, &s->crossing[c], dls_curve_used(f->curve, f->x, f->speed));
             }
         }
     }

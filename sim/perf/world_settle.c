@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Rates of the jobs that were touched, and of all that are connected to them through links that bind.
- * A component is solved from its jobs and links alone, in their order: rates do not depend on what
- * ran before.
+ * Rates of the jobs that were touched, and of those whose share of a link is another one for that.
  */
 #include "perf/interleave.h"
 #include "perf/world_impl.h"
@@ -20,9 +18,10 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu)
 {
     int64_t sum = 0;
     int32_t jobs = 0;
-    for (int32_t c = w->link[node].first; c >= 0; c = w->crossing[c].next) {
-        if (w->crossing[c].mask & gpu) {
-            const int32_t shape = w->slot[w->crossing[c].slot].shape;
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].mask & gpu) {
+            const int32_t shape = w->slot[crossing[c].flow].shape;
             sum += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.gpu_util * UTIL_ONE);
             jobs++;
         }
@@ -34,11 +33,11 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu)
     return fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
 }
 
-static double speed_of(const dls_world *w, const dls_slot *s)
+static double speed_of(const dls_world *w, int32_t slot)
 {
     double speed = 1;
-    for (int32_t c = s->crossing; c >= 0; c = w->crossing[c].next_of_job) {
-        const dls_crossing *x = &w->crossing[c];
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+        const dls_crossing *x = &w->shares.crossing[c];
         if (x->mask) {
             for (uint64_t left = x->mask & w->node[x->link].shared; left; left &= left - 1) {
                 speed = fmin(speed, gpu_speed(w, x->link, left & -left));
@@ -84,25 +83,30 @@ static void sort(int32_t *a, size_t n, const dls_slot *slots)
 
 /* ---- one job ------------------------------------------------------------------------------------- */
 
-/* Bandwidth and rate that a job now has. */
-static dls_status assign(dls_world *w, int32_t slot, double x, dls_error *err)
+/* The rate that a job now has. */
+static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
 {
     dls_slot *s = &w->slot[slot];
+    const dls_flow *f = &w->shares.flow[slot];
     int64_t rate = DLS_RATE_ONE;
-    s->x = x;
+    w->cost.jobs++;
     if (s->shape >= 0) {
         const dls_shape_entry *e = &w->shapes.entry[s->shape];
-        double iteration_s = e->solo.iteration_s / s->speed;
-        if (e->curve) {
-            if (x < e->curve->line || s->speed < 1) {
-                iteration_s = fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, x, s->speed));
+        double iteration_s = e->solo.iteration_s / f->speed;
+        if (f->curve) {
+            if (f->x < f->curve->line || f->speed < 1) {
+                iteration_s =
+                    fmax(e->solo.iteration_s, dls_curve_iteration_s(f->curve, f->x, f->speed));
             }
-            const double used = e->curve->bytes / iteration_s;
-            for (int32_t c = s->crossing; c >= 0; c = w->crossing[c].next_of_job) {
-                if (w->crossing[c].network) {
-                    dls_world_set_load(w, &w->crossing[c], used);
+            const double used = f->curve->bytes / iteration_s;
+            for (int32_t c = f->crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+                if (w->shares.crossing[c].network) {
+                    dls_world_set_load(w, &w->shares.crossing[c], used);
                 }
             }
+        } else if (e->curve && f->speed < 1) {
+            iteration_s =
+                fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
         }
         rate = dls_world_rate(w, s->job, iteration_s);
     }
@@ -111,141 +115,6 @@ static dls_status assign(dls_world *w, int32_t slot, double x, dls_error *err)
         DLS_TRY(dls_grow(&w->moved, &w->moved_cap, w->n_moved + 1, sizeof *w->moved, err));
         w->moved[w->n_moved++] = slot;
     }
-    return DLS_OK;
-}
-
-/* ---- a component --------------------------------------------------------------------------------- */
-
-static dls_status meet_slot(dls_world *w, int32_t slot, dls_error *err)
-{
-    struct dls_component *k = &w->component;
-    if (w->slot[slot].seen != w->search) {
-        w->slot[slot].seen = w->search;
-        DLS_TRY(dls_grow(&k->slot, &k->slot_cap, k->n_slots + 1, sizeof *k->slot, err));
-        k->slot[k->n_slots++] = slot;
-    }
-    return DLS_OK;
-}
-
-static dls_status meet_link(dls_world *w, int32_t link, dls_error *err)
-{
-    struct dls_component *k = &w->component;
-    if (w->link[link].seen == w->search || !dls_link_binds(&w->link[link])) {
-        return DLS_OK;
-    }
-    w->link[link].seen = w->search;
-    DLS_TRY(dls_grow(&k->link, &k->link_cap, k->n_links + 1, sizeof *k->link, err));
-    k->link[k->n_links++] = link;
-    for (int32_t c = w->link[link].first; c >= 0; c = w->crossing[c].next) {
-        if (w->crossing[c].network) {
-            DLS_TRY(meet_slot(w, w->crossing[c].slot, err));
-        }
-    }
-    return DLS_OK;
-}
-
-/* All that the job is connected to. */
-static dls_status explore(dls_world *w, int32_t slot, dls_error *err)
-{
-    struct dls_component *k = &w->component;
-    k->n_slots = k->n_links = 0;
-    DLS_TRY(meet_slot(w, slot, err));
-    for (size_t i = 0; i < k->n_slots; i++) {
-        for (int32_t c = w->slot[k->slot[i]].crossing; c >= 0; c = w->crossing[c].next_of_job) {
-            if (w->crossing[c].network) {
-                DLS_TRY(meet_link(w, w->crossing[c].link, err));
-            }
-        }
-    }
-    return DLS_OK;
-}
-
-/* Number jobs and links and count their crossings: link_first[l + 1], flow_first[j + 1]. */
-static size_t count_crossings(dls_world *w, int32_t *flow_first, int32_t *link_first)
-{
-    struct dls_component *k = &w->component;
-    size_t n = 0;
-    for (size_t l = 0; l < k->n_links; l++) {
-        w->link[k->link[l]].local = (int32_t)l;
-        link_first[l + 1] = 0;
-    }
-    flow_first[0] = link_first[0] = 0;
-    for (size_t j = 0; j < k->n_slots; j++) {
-        const dls_slot *s = &w->slot[k->slot[j]];
-        for (int32_t c = s->crossing; c >= 0; c = w->crossing[c].next_of_job) {
-            const dls_link *link = &w->link[w->crossing[c].link];
-            if (w->crossing[c].network && link->seen == w->search) {
-                link_first[link->local + 1]++;
-                n++;
-            }
-        }
-        flow_first[j + 1] = (int32_t)n;
-    }
-    for (size_t l = 0; l < k->n_links; l++) {
-        link_first[l + 1] += link_first[l];
-    }
-    return n;
-}
-
-/* Crossings of a job on links of the component, at most. */
-static size_t most_crossings(const dls_world *w)
-{
-    size_t n = 0;
-    for (size_t j = 0; j < w->component.n_slots; j++) {
-        for (int32_t c = w->slot[w->component.slot[j]].crossing; c >= 0;
-             c = w->crossing[c].next_of_job) {
-            n++;
-        }
-    }
-    return n;
-}
-
-static dls_status make_net(dls_world *w, dls_net *net, dls_error *err)
-{
-    struct dls_component *k = &w->component;
-    const size_t n = k->n_slots, m = k->n_links, crossings = most_crossings(w);
-    DLS_TRY(dls_grow(&k->index, &k->index_cap, 2 * crossings + n + 3 * m + 2, sizeof *k->index, err));
-    DLS_TRY(dls_grow(&k->number, &k->number_cap, n + 3 * m, sizeof *k->number, err));
-    DLS_TRY(dls_grow(&k->flag, &k->flag_cap, n + m, sizeof *k->flag, err));
-    DLS_TRY(dls_grow(&k->flow, &k->flow_cap, n, sizeof *k->flow, err));
-    int32_t *flow_first = k->index, *link_first = flow_first + n + 1;
-    int32_t *heap = link_first + m + 1, *place = heap + m;
-    int32_t *links_of = place + m, *flows_of = links_of + crossings;
-    double *capacity = k->number, *first_level = capacity + m, *level = first_level + m;
-    double *used = level + m;
-    count_crossings(w, flow_first, link_first);
-    for (size_t l = 0; l < m; l++) {
-        place[l] = link_first[l];
-        capacity[l] = w->link[k->link[l]].capacity;
-        first_level[l] = w->link[k->link[l]].level;
-    }
-    for (size_t j = 0; j < n; j++) {
-        const dls_slot *s = &w->slot[k->slot[j]];
-        const dls_curve *curve = w->shapes.entry[s->shape].curve;
-        int32_t at = flow_first[j];
-        k->flow[j] = (dls_flow){curve, s->speed, 1, curve->line};
-        for (int32_t c = s->crossing; c >= 0; c = w->crossing[c].next_of_job) {
-            const dls_link *link = &w->link[w->crossing[c].link];
-            if (w->crossing[c].network && link->seen == w->search) {
-                links_of[at++] = link->local;
-                flows_of[place[link->local]++] = (int32_t)j;
-            }
-        }
-    }
-    *net = (dls_net){.n_flows = (int32_t)n,
-                     .n_links = (int32_t)m,
-                     .flow = k->flow,
-                     .capacity = capacity,
-                     .flow_first = flow_first,
-                     .links_of = links_of,
-                     .link_first = link_first,
-                     .flows_of = flows_of,
-                     .first_level = first_level,
-                     .level = level,
-                     .used = used,
-                     .heap = heap,
-                     .stale = k->flag,
-                     .done = k->flag + m};
     return DLS_OK;
 }
 
@@ -258,58 +127,52 @@ static dls_burst burst_of(const dls_world *w, int32_t slot)
     return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s};
 }
 
-/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts. */
-static double met_on_link(const dls_world *w, const dls_net *net, int32_t link, int32_t me)
+/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts: sums of
+ * whole bytes, in any order the same. */
+static double met_on_link(const dls_world *w, int32_t link, int32_t me)
 {
-    const int32_t *slots = w->component.slot;
-    const dls_burst mine = burst_of(w, slots[me]);
-    double met = 0, all = 0;
-    for (int32_t i = net->link_first[link]; i < net->link_first[link + 1]; i++) {
-        const int32_t k = net->flows_of[i];
-        if (k != me) {
-            const dls_burst other = burst_of(w, slots[k]);
-            const double used = net->flow[k].curve->bytes / other.period_s;
-            met += used * dls_interleave(&mine, &other);
-            all += used;
+    const dls_crossing *crossing = w->shares.crossing;
+    const dls_burst mine = burst_of(w, me);
+    int64_t met = 0, all = 0;
+    for (int32_t c = w->shares.link[link].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].network && crossing[c].flow != me) {
+            const dls_burst other = burst_of(w, crossing[c].flow);
+            const int64_t alone = w->shares.flow[crossing[c].flow].alone;
+            met += llround((double)alone * dls_interleave(&mine, &other));
+            all += alone;
         }
     }
-    return all > 0 ? met / all : 0;
+    return all > 0 ? (double)met / (double)all : 0;
 }
 
-/* For each shifted job, on the link where it meets most. */
-static void interleave(const dls_world *w, dls_net *net)
+/* On the link where it meets most, of those that could hold it up. */
+static double overlap_of(const dls_world *w, int32_t slot)
 {
-    for (int32_t j = 0; j < net->n_flows; j++) {
-        if (!isnan(w->slot[w->component.slot[j]].shift_s)) {
-            double most = 0;
-            for (int32_t i = net->flow_first[j]; i < net->flow_first[j + 1]; i++) {
-                most = fmax(most, met_on_link(w, net, net->links_of[i], j));
-            }
-            net->flow[j].overlap = most;
-            for (int32_t i = net->flow_first[j]; i < net->flow_first[j + 1]; i++) {
-                net->first_level[net->links_of[i]] = (double)NAN; /* depends on other links, too */
+    double most = 0;
+    if (isnan(w->slot[slot].shift_s)) {
+        return 1;
+    }
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+        const int32_t link = w->shares.crossing[c].link;
+        if (w->shares.crossing[c].network && dls_link_binds(&w->shares.link[link])) {
+            most = fmax(most, met_on_link(w, link, slot));
+        }
+    }
+    return most;
+}
+
+/* Of all jobs on the links that have changed. Those of other links meet the same as before. */
+static void interleave(dls_world *w)
+{
+    dls_shares *s = &w->shares;
+    const int32_t n = s->n_changed; /* what a new overlap changes has no new neighbours */
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t c = s->link[s->changed[i]].first; c >= 0; c = s->crossing[c].next) {
+            if (s->crossing[c].network) {
+                dls_shares_set_overlap(s, s->crossing[c].flow, overlap_of(w, s->crossing[c].flow));
             }
         }
     }
-}
-
-static dls_status solve(dls_world *w, dls_error *err)
-{
-    struct dls_component *k = &w->component;
-    dls_net net;
-    sort(k->slot, k->n_slots, w->slot);
-    sort(k->link, k->n_links, NULL);
-    DLS_TRY(make_net(w, &net, err));
-    interleave(w, &net);
-    dls_shares_solve(&net);
-    w->cost.links += net.solved;
-    for (size_t l = 0; l < k->n_links; l++) {
-        w->link[k->link[l]].level = net.first_level[l];
-    }
-    for (size_t j = 0; j < k->n_slots; j++) {
-        DLS_TRY(assign(w, k->slot[j], k->flow[j].x, err));
-    }
-    return DLS_OK;
 }
 
 /* The jobs whose rate has changed, in their order. */
@@ -324,38 +187,48 @@ static dls_status report(dls_world *w, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status settle_with(dls_world *w, int32_t slot, dls_error *err)
+/* Of the jobs touched, those that still run: their speed is worked out before any share is. */
+static void refresh(dls_world *w)
 {
-    const dls_slot *s = &w->slot[slot];
-    DLS_TRY(explore(w, slot, err));
-    w->cost.jobs += w->component.n_slots;
-    if (w->component.n_links > 0) {
-        return solve(w, err);
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n_touched; i++) {
+        const int32_t slot = w->touched[i];
+        dls_slot *s = &w->slot[slot];
+        s->touched = s->job >= 0;
+        if (s->touched) {
+            w->touched[kept++] = slot;
+            if (s->stale_speed) {
+                dls_shares_set_speed(&w->shares, slot, speed_of(w, slot));
+                s->stale_speed = false;
+            }
+        }
     }
-    const dls_curve *curve = s->shape < 0 ? NULL : w->shapes.entry[s->shape].curve;
-    return assign(w, slot, curve ? curve->line : 0, err);
+    w->n_touched = kept;
 }
 
 dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
                             dls_error *err)
 {
+    const int32_t *slot;
+    size_t n_slots;
     w->n_moved = 0;
-    w->search++;
     w->cost.settles++;
+    refresh(w);
+    if (w->n_shifted > 0) {
+        interleave(w);
+    }
+    DLS_TRY(dls_shares_settle(&w->shares, &slot, &n_slots, err));
+    w->cost.links = w->shares.solved;
     for (size_t i = 0; i < w->n_touched; i++) {
-        dls_slot *s = &w->slot[w->touched[i]];
-        s->touched = false;
-        if (s->job >= 0 && s->stale_speed) {
-            s->speed = speed_of(w, s);
-            s->stale_speed = false;
-            dls_world_demand_changed(w, w->touched[i]);
+        DLS_TRY(assign(w, w->touched[i], err));
+    }
+    for (size_t i = 0; i < n_slots; i++) {
+        if (!w->slot[slot[i]].touched) {
+            DLS_TRY(assign(w, slot[i], err));
         }
     }
     for (size_t i = 0; i < w->n_touched; i++) {
-        const dls_slot *s = &w->slot[w->touched[i]];
-        if (s->job >= 0 && s->seen != w->search) {
-            DLS_TRY(settle_with(w, w->touched[i], err));
-        }
+        w->slot[w->touched[i]].touched = false;
     }
     w->n_touched = 0;
     DLS_TRY(report(w, err));
