@@ -16,7 +16,7 @@ dls_status dls_dataset_workload(const dls_dataset_origin *o, dls_workload *w, dl
     dls_zoo_options options = dls_zoo_defaults(model);
     options.batch = o->batch;
     if (!dls_numeric_find(o->numeric, &options.numeric) ||
-        !dls_optimiser_find(o->optimiser, &options.optimiser)) {
+        (*o->optimiser && !dls_optimiser_find(o->optimiser, &options.optimiser))) {
         return dls_fail(err, DLS_EINPUT, o->model, "no precision \"%s\" or no optimiser \"%s\"",
                         o->numeric, o->optimiser);
     }

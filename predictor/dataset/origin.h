@@ -9,7 +9,8 @@
 #include "predictor/dataset/dataset.h"
 #include "predictor/operator/workload.h"
 
-/* The caller ends *w. Errors: EINPUT (a model, precision or optimiser that is not known), ENOMEM.
+/* The caller ends *w. An optimiser "" is the model's usual one. Errors: EINPUT (a model, precision
+ * or optimiser that is not known), ENOMEM.
  */
 dls_status dls_dataset_workload(const dls_dataset_origin *o, dls_workload *w, dls_numeric *numeric,
                                 dls_error *err) DLS_MUST_CHECK;

@@ -186,7 +186,8 @@ typedef struct dls_key {
        "Source noisy: standard deviation of the logarithm of the error.")                          \
     XX(PRED_WEIGHTS, "predictor.weights", STRING, "", 0, 4095, NULL, NULL,                         \
        "Source driple: weights file, relative to the configuration's folder; empty: the "          \
-       "shipped one.")                                                                             \
+       "shipped one. Sources justus and habitat: file of dlsim train --baseline; empty, "          \
+       "habitat: its rule alone.")                                                                 \
     XX(PRED_BACKEND, "predictor.backend", CHOICE, "auto", 0, 0, "auto|cpu|cuda", NULL,             \
        "Source driple: what evaluates the inspector.")                                             \
     XX(PRED_THREADS, "predictor.threads", INT, "0", 0, 1024, NULL, NULL,                           \

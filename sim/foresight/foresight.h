@@ -2,7 +2,7 @@
  *
  * What policies may know in advance: for a job and a shape of placement, a forecast. One file per
  * source: oracle (asks the truth), noisy (oracle times a seeded error), operator, paleo, habitat,
- * driple (the graph neural network).
+ * justus, driple (the graph neural network).
  *
  * Jobs of one kind, the same model with the same batch per GPU, get the same answers, so answers
  * are kept by (kind, candidates); all that a scheduling pass lacks is asked for in one batch. What
@@ -24,9 +24,10 @@ typedef struct dls_foresight_params {
     dls_world *world; /* for the oracle and for units of work; borrowed. NULL: jobs run as the
                          trace says, the best candidate at the rate 1 */
     uint64_t seed;
-    const char *source;     /* "oracle", "noisy", "operator", "paleo", "habitat", "driple" */
+    const char *source;     /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
     double sigma;           /* noisy: standard deviation of the logarithm of the error */
-    const char *weights;    /* driple: weights file; NULL: the shipped one */
+    const char *weights;    /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
+                               NULL: none, which habitat does without */
     const char *backend;    /* driple: "auto", "cpu", "cuda" */
     int32_t threads;        /* driple; 0: all cores */
     int32_t max_candidates; /* shapes per job, >= 1 */

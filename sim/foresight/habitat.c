@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * habitat: a step measured on one GPU, here one of the cluster's first type in the true world,
- * scaled to the others by Habitat's rule (predictor/baselines/habitat.h). The exchange, of which
- * Habitat says nothing, and how it hides come from the operator model. Without a world the step of
- * the first type is the operator model's.
+ * scaled to the others by Habitat's rule (predictor/baselines/habitat.h), or with the networks of
+ * predictor.weights (habitat_nets.h). The exchange, of which Habitat says nothing, and how it hides
+ * come from the operator model. Without a world the step of the first type is the operator model's.
  */
 #include "predictor/baselines/habitat.h"
 
 #include "base/alloc.h"
-#include "foresight/baseline.h"
+#include "foresight/networks.h"
+#include "predictor/baselines/habitat_nets.h"
+
+typedef struct habitat {
+    dls_baseline base;
+    dls_networks networks;
+    bool learned; /* it has networks */
+} habitat;
 
 static void habitat_close(void *state)
 {
-    dls_baseline_fini(state);
-    dls_free(state);
+    habitat *s = state;
+    dls_networks_fini(&s->networks);
+    dls_baseline_fini(&s->base);
+    dls_free(s);
 }
 
 static dls_status habitat_open(const dls_foresight_params *p, const dls_kinds *kinds, void **state,
                                dls_error *err)
 {
-    dls_baseline *b = dls_alloc_zero(1, sizeof *b);
-    if (!b) {
-        return dls_nomem(err, "habitat", sizeof *b);
+    habitat *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "habitat", sizeof *s);
     }
-    const dls_status status = dls_baseline_init(b, p, kinds, err);
+    s->learned = p->weights != NULL;
+    dls_status status =
+        s->learned ? dls_networks_init(&s->networks, p->weights, DLS_LEARNED_HABITAT, err) : DLS_OK;
+    if (status == DLS_OK) {
+        status = dls_baseline_init(&s->base, p, kinds, err);
+        if (status != DLS_OK) {
+            dls_networks_fini(&s->networks);
+        }
+    }
     if (status != DLS_OK) {
-        dls_free(b);
+        dls_free(s);
         return status;
     }
-    *state = b;
+    *state = s;
     return DLS_OK;
 }
 
@@ -43,19 +60,36 @@ static dls_status measured_s(dls_baseline *b, int32_t kind, double *seconds, dls
     return DLS_OK;
 }
 
+static dls_status scaled_s(habitat *s, int32_t kind, int32_t type, double seconds, double *one_s,
+                           dls_error *err)
+{
+    dls_baseline *b = &s->base;
+    const double batch = (double)b->kinds->kind[kind].batch;
+    const dls_workload *w;
+    if (!s->learned) {
+        DLS_TRY(dls_baseline_work(b, kind, &w, err));
+        *one_s = dls_habitat_step_s(w, &b->gpu[0], &b->gpu[type], b->numeric, batch, seconds);
+        return DLS_OK;
+    }
+    double *known_s = &s->networks.one_s[type];
+    DLS_TRY(dls_networks_turn_to(&s->networks, b, kind, err));
+    if (*known_s == 0) {
+        DLS_TRY(dls_habitat_nets_step_s(&s->networks.nets, &s->networks.work, &b->gpu[0],
+                                        &b->gpu[type], b->numeric, batch, seconds, known_s, err));
+    }
+    *one_s = *known_s;
+    return DLS_OK;
+}
+
 static dls_status habitat_answer(void *state, const dls_foresight_ask *ask, size_t n,
                                  dls_forecast *out, dls_error *err)
 {
-    dls_baseline *b = state;
+    habitat *s = state;
     for (size_t i = 0; i < n; i++) {
-        const dls_workload *w;
-        double seconds;
-        const double batch = (double)b->kinds->kind[ask[i].kind].batch;
-        DLS_TRY(dls_baseline_work(b, ask[i].kind, &w, err));
-        DLS_TRY(measured_s(b, ask[i].kind, &seconds, err));
-        const double one_s = dls_habitat_step_s(w, &b->gpu[0], &b->gpu[ask[i].shape.type],
-                                                b->numeric, batch, seconds);
-        DLS_TRY(dls_baseline_forecast(b, &ask[i], one_s, true, &out[i], err));
+        double seconds, one_s;
+        DLS_TRY(measured_s(&s->base, ask[i].kind, &seconds, err));
+        DLS_TRY(scaled_s(s, ask[i].kind, ask[i].shape.type, seconds, &one_s, err));
+        DLS_TRY(dls_baseline_forecast(&s->base, &ask[i], one_s, true, &out[i], err));
     }
     return DLS_OK;
 }
