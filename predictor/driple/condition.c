@@ -56,6 +56,27 @@ dls_status dls_inspector_condition(dls_inspector *insp, const char *names, int32
     return dls_inspector_check(insp, err);
 }
 
+bool dls_inspector_saw(const dls_inspector *insp, const char *setting)
+{
+    const size_t len = strlen(setting);
+    for (const char *at = insp->condition.trained_on; at && *at;) {
+        const size_t n = strcspn(at, "\n");
+        if (n == len && memcmp(at, setting, n) == 0) {
+            return true;
+        }
+        at += n + (at[n] == '\n');
+    }
+    return false;
+}
+
+void dls_inspector_remove_setting(dls_inspector *insp, int32_t setting_idx)
+{
+    dls_setting *s = &insp->settings[setting_idx];
+    dls_tensors_fini(&s->tensors);
+    insp->n_settings--;
+    memmove(s, s + 1, (insp->n_settings - (size_t)setting_idx) * sizeof *s);
+}
+
 void dls_inspector_standardise(const dls_inspector *insp, const double *number, double *seen)
 {
     for (int32_t k = 0; k < insp->arch.n_conditions; k++) {

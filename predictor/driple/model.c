@@ -112,6 +112,7 @@ void dls_inspector_destroy(dls_inspector *insp)
     dls_free(insp->condition.shift);
     dls_free(insp->condition.scale);
     dls_free(insp->condition.label_slope);
+    dls_free(insp->condition.trained_on);
     dls_free(insp);
 }
 

@@ -64,6 +64,7 @@ typedef struct dls_condition_scale {
      * base's times exp(sum of slope times what the network sees), since hardware differs by orders.
      */
     double *label_slope;
+    char *trained_on; /* names of settings, '\n' between them; owned, NULL: not said */
 } dls_condition_scale;
 
 struct dls_inspector {
@@ -100,6 +101,10 @@ dls_status dls_inspector_partition(dls_inspector *insp, double frozen,
  * at 0, so nothing changes at first. EINPUT: it has settings or is one already. */
 dls_status dls_inspector_condition(dls_inspector *insp, const char *names, int32_t n,
                                    dls_error *err) DLS_MUST_CHECK;
+/* Was an inspector of all settings trained on the setting of this name? */
+bool dls_inspector_saw(const dls_inspector *insp, const char *setting);
+/* Later settings move up by one. */
+void dls_inspector_remove_setting(dls_inspector *insp, int32_t setting_idx);
 /* What the network sees of n_conditions numbers. */
 void dls_inspector_standardise(const dls_inspector *insp, const double *number, double *seen);
 /* The labels of a setting, given what the network sees of it. */

@@ -78,6 +78,9 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
         DLS_TRY(dls_h5io_put_text(base, "condition_names", c->names, err));
         DLS_TRY(dls_h5io_put_array(base, "condition_shift", c->shift, m, 0, false, err));
         DLS_TRY(dls_h5io_put_array(base, "condition_scale", c->scale, m, 0, false, err));
+        if (c->trained_on) {
+            DLS_TRY(dls_h5io_put_text(base, "trained_on", c->trained_on, err));
+        }
         DLS_TRY(dls_h5io_put_array(base, "label_slope", c->label_slope, DLS_METRICS * m, 0, false,
                                    err));
     }
@@ -244,6 +247,14 @@ static dls_status get_condition(hid_t base, dls_inspector *insp, dls_error *err)
         return dls_nomem(err, "numbers of settings", ATTRIBUTE_BYTES);
     }
     DLS_TRY(dls_h5io_text(base, "condition_names", false, c->names, ATTRIBUTE_BYTES, "base", err));
+    if (H5Aexists(base, "trained_on") > 0) {
+        c->trained_on = dls_alloc(ATTRIBUTE_BYTES);
+        if (!c->trained_on) {
+            return dls_nomem(err, "names of settings", ATTRIBUTE_BYTES);
+        }
+        DLS_TRY(
+            dls_h5io_text(base, "trained_on", false, c->trained_on, ATTRIBUTE_BYTES, "base", err));
+    }
     DLS_TRY(get_vector(base, "condition_shift", "base", n, c->shift, err));
     DLS_TRY(get_vector(base, "condition_scale", "base", n, c->scale, err));
     return get_vector(base, "label_slope", "base", DLS_METRICS * n, c->label_slope, err);

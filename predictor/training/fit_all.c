@@ -4,6 +4,7 @@
 #include "predictor/training/ridge.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of the penalty per setting: slopes along numbers that hardly vary, or vary together, stay small,
@@ -82,6 +83,27 @@ static dls_status fit_scales(const joint *j, dls_error *err)
     return DLS_OK;
 }
 
+/* The names of the settings, for the file. */
+static dls_status name_settings(const joint *j, dls_error *err)
+{
+    size_t size = 1;
+    for (size_t i = 0; i < j->which->n; i++) {
+        size += strlen(j->set->setting[j->which->setting[i]].name) + 1;
+    }
+    char *text = dls_alloc_zero(size, 1);
+    if (!text) {
+        return dls_nomem(err, "names of settings", size);
+    }
+    size_t used = 0;
+    for (size_t i = 0; i < j->which->n; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "\n" : "",
+                                 j->set->setting[j->which->setting[i]].name);
+    }
+    dls_free(j->insp->condition.trained_on);
+    j->insp->condition.trained_on = text;
+    return DLS_OK;
+}
+
 static dls_status train(const joint *j, const dls_train_options *o, dls_train_course *course,
                         dls_error *err)
 {
@@ -99,6 +121,9 @@ static dls_status train(const joint *j, const dls_train_options *o, dls_train_co
     }
     if (status == DLS_OK) {
         status = dls_trainee_store(net, j->insp, NULL, err);
+    }
+    if (status == DLS_OK) {
+        status = name_settings(j, err);
     }
     dls_trainee_destroy(net);
     dls_train_data_destroy(data);

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/evaluate_baselines.h"
+#include "cli/evaluate_unseen.h"
 #include "cli/together.h"
 #include "cli/ui.h"
 #include "predictor/training/fit.h"
@@ -32,6 +33,10 @@ static const char help[] =
     "      --learned=J.h5      the same beside a learned baseline (dlsim train --baseline); may "
     "be\n"
     "                          given for each method\n"
+    "      --nearest=N.h5      the settings that an inspector of all was not trained on (dlsim "
+    "train\n"
+    "                          --together), beside the nearest setting's and the own inspector of\n"
+    "                          this file\n"
     "      --hardware=DIR      folder of gpus.cfg, links.cfg and operator.cfg\n"
     "      --json              all numbers as JSON\n"
     "      --threads=N         (one per core)\n"
@@ -42,7 +47,7 @@ static const char help[] =
     "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n";
 
 typedef struct request {
-    const char *weights, *dataset, *as, *hardware;
+    const char *weights, *dataset, *as, *hardware, *nearest;
     const char *setting[SETTINGS_MAX];
     size_t n_settings;
     dls_split split;
@@ -88,15 +93,31 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
                : DLS_OK;
 }
 
-static dls_status judge_all(session *s, dls_error *err)
+static dls_status load(session *s, dls_error *err)
 {
     const request *req = s->req;
-    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = req->threads};
     DLS_TRY(dls_inspector_load(req->weights, &s->insp, err));
     DLS_TRY(dls_dataset_load(req->dataset, req->n_settings ? req->setting : NULL, req->n_settings,
                              &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
-    DLS_TRY(dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err));
+    return dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err);
+}
+
+static dls_status print_unseen(session *s, dls_error *err)
+{
+    const dls_unseen_options o = {.nearest = s->req->nearest,
+                                  .hardware = s->req->hardware,
+                                  .split = s->req->split,
+                                  .threads = s->req->threads};
+    DLS_TRY(load(s, err));
+    return dls_unseen_print(s->insp, s->set, &o, err);
+}
+
+static dls_status judge_all(session *s, dls_error *err)
+{
+    const request *req = s->req;
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = req->threads};
+    DLS_TRY(load(s, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
     if (req->baselines) {
         DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned, req->n_learned,
@@ -275,11 +296,14 @@ static int evaluate(const request *req)
 {
     dls_error err = {0};
     session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
-    dls_status status =
-        s.result ? judge_all(&s, &err) : dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged));
-    if (status == DLS_OK && req->json) {
+    dls_status status = !s.result      ? dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged))
+                        : req->nearest ? print_unseen(&s, &err)
+                                       : judge_all(&s, &err);
+    if (status != DLS_OK || req->nearest) {
+        /* nothing more to print */
+    } else if (req->json) {
         print_json(&s);
-    } else if (status == DLS_OK) {
+    } else {
         print_text(&s);
     }
     dls_baselines_close(&s.baselines);
@@ -300,6 +324,7 @@ enum {
     OPT_SPLIT,
     OPT_THREADS,
     OPT_HARDWARE,
+    OPT_NEAREST,
     OPT_LEARNED
 };
 
@@ -338,6 +363,9 @@ static bool take(int opt, request *req)
         }
         req->threads = (int32_t)n;
         return true;
+    case OPT_NEAREST:
+        req->nearest = optarg;
+        return true;
     case OPT_HARDWARE:
         req->hardware = optarg;
         return true;
@@ -372,6 +400,7 @@ int dls_cmd_evaluate(int argc, char **argv)
                                           {"split", required_argument, NULL, OPT_SPLIT},
                                           {"threads", required_argument, NULL, OPT_THREADS},
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
+                                          {"nearest", required_argument, NULL, OPT_NEAREST},
                                           {"learned", required_argument, NULL, OPT_LEARNED},
                                           {"baselines", no_argument, NULL, 'b'},
                                           {"metrics", no_argument, NULL, 'm'},

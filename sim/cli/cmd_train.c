@@ -33,6 +33,7 @@ static const char help[] =
     "      --setting=NAME      may be repeated with --transfer and --together\n"
     "      --settings=all      every setting of the dataset that the base does not have\n"
     "      --without=NAME      leave out this setting, or all of this GPU; may be repeated\n"
+    "      --leave-out=N       leave out every N-th setting, the first one given by the seed\n"
     "      --together          one inspector of all the settings: told of a setting's GPU, link "
     "and\n"
     "                          numbers of workers, nodes and servers, it answers for any other, "
@@ -263,6 +264,7 @@ enum {
     OPT_SETTING,
     OPT_SETTINGS,
     OPT_WITHOUT,
+    OPT_LEAVE_OUT,
     OPT_TOGETHER,
     OPT_HARDWARE,
     OPT_PARTITION,
@@ -324,6 +326,8 @@ static bool take_number(int opt, request *req)
     switch (opt) {
     case OPT_SHARE:
         return real("--share", 1e-6, 1, &req->data.share);
+    case OPT_LEAVE_OUT:
+        return whole("--leave-out", 2, &req->choice.leave_out);
     case OPT_PARTITION:
         return real("--partition", 0, 1, &req->partition);
     case OPT_LOG_FLOOR:
@@ -352,7 +356,7 @@ static bool take_number(int opt, request *req)
         if (!dls_ui_i64("train", "--seed", optarg, 0, INT64_MAX, &n)) {
             return false;
         }
-        t->seed = req->data.seed = (uint64_t)n;
+        t->seed = req->data.seed = req->choice.from = (uint64_t)n;
         return true;
     }
 }
@@ -503,8 +507,8 @@ static int check(const request *req)
     if (!req->base && req->tune != DLS_TUNE_BASE) {
         return dls_ui_usage("train", "--tune=%s needs --base", req->tune_text);
     }
-    if (req->choice.n_without > 0 && !req->choice.all) {
-        return dls_ui_usage("train", "--without leaves out of --settings=all");
+    if ((req->choice.n_without > 0 || req->choice.leave_out > 0) && !req->choice.all) {
+        return dls_ui_usage("train", "--without and --leave-out leave out of --settings=all");
     }
     if (req->partition >= 0 && !req->base) {
         return dls_ui_usage("train", "--partition is for tuning a --base");
@@ -531,6 +535,7 @@ int dls_cmd_train(int argc, char **argv)
         {"setting", required_argument, NULL, OPT_SETTING},
         {"settings", required_argument, NULL, OPT_SETTINGS},
         {"without", required_argument, NULL, OPT_WITHOUT},
+        {"leave-out", required_argument, NULL, OPT_LEAVE_OUT},
         {"together", no_argument, NULL, OPT_TOGETHER},
         {"hardware", required_argument, NULL, OPT_HARDWARE},
         {"partition", required_argument, NULL, OPT_PARTITION},
@@ -580,7 +585,7 @@ int dls_cmd_train(int argc, char **argv)
     req->partition = -1;
     req->data = (dls_data_options){.share = 1, .log_floor = 1e-3};
     req->train = dls_train_default();
-    req->train.seed = req->data.seed = 42;
+    req->train.seed = req->data.seed = req->choice.from = 42;
     int code = -1;
     for (int opt; code < 0 && (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "train")) != -1;) {
         if (opt == 'h') {

@@ -11,8 +11,12 @@ static bool is_called(const dls_dataset_setting *s, const char *name)
     return strcmp(s->name, name) == 0 || strcmp(s->gpu_type, name) == 0;
 }
 
-static bool is_left_out(const dls_together_choice *c, const dls_dataset_setting *s)
+static bool is_left_out(const dls_together_choice *c, const dls_dataset *set, size_t setting)
 {
+    const dls_dataset_setting *s = &set->setting[setting];
+    if (c->leave_out > 0 && setting % (uint64_t)c->leave_out == c->from % (uint64_t)c->leave_out) {
+        return true;
+    }
     for (size_t k = 0; k < c->n_without; k++) {
         if (is_called(s, c->without[k])) {
             return true;
@@ -45,8 +49,7 @@ dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp
     *n = 0;
     DLS_TRY(check_left_out(set, c, err));
     for (size_t i = 0; c->all && i < set->n_settings && i < DLS_TOGETHER_MAX; i++) {
-        if (dls_inspector_find(insp, set->setting[i].name) == -2 &&
-            !is_left_out(c, &set->setting[i])) {
+        if (dls_inspector_find(insp, set->setting[i].name) == -2 && !is_left_out(c, set, i)) {
             chosen[(*n)++] = i;
         }
     }

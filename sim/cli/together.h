@@ -16,6 +16,8 @@ typedef struct dls_together_choice {
     size_t n_settings;
     const char *without[DLS_TOGETHER_MAX]; /* names of settings or GPUs */
     size_t n_without;
+    int32_t leave_out; /* with all: every so many-th setting of the set is left out; 0: none */
+    uint64_t from;     /* the first of them, modulo leave_out */
 } dls_together_choice;
 
 /* Their indices in the set; chosen has room for DLS_TOGETHER_MAX. EINPUT: a name that the set does

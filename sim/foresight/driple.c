@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * driple: the inspector (docs/inspector.md). A kind of job becomes the grouped graph of its model
- * in the zoo, a shape the setting that setting_map.h names; all questions of a call go to the
- * backend in slices of at most SLICE_KINDS graphs, so memory does not grow with their number. An
- * iteration is the burst and the pause of the GPU together.
+ * in the zoo, a shape the setting that setting_map.h names, or its own (inspector.h); all questions
+ * of a call go to the backend in slices of at most SLICE_KINDS graphs, so memory does not grow with
+ * their number. An iteration is the burst and the pause of the GPU together.
  */
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
@@ -155,14 +155,15 @@ static dls_status slice(driple *d, const dls_foresight_ask *ask, size_t n_asks, 
             first = n;
         }
         const dls_whereabouts where = where_is(d, &ask[i].shape);
-        const int32_t setting = dls_setting_map_find(&d->a.map, &where, &out[i].distance);
+        int32_t setting;
+        DLS_TRY(dls_asker_setting(&d->a, &where, &setting, &out[i].distance, err));
         d->query_of[i] = query_for(d, first, n, graph, setting);
         if (d->query_of[i] < 0) {
             d->query_of[i] = (int32_t)n;
             d->query[n++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
         }
     }
-    DLS_TRY(dls_predict(d->a.predictor, d->graph, n_kinds, d->query, n, d->profile, err));
+    DLS_TRY(dls_asker_predict(&d->a, d->graph, n_kinds, d->query, n, d->profile, err));
     for (size_t i = 0; i < n_asks; i++) {
         take_profile(d, &d->profile[d->query_of[i]], &ask[i].shape, &out[i]);
     }
@@ -200,8 +201,9 @@ static void driple_identity(const void *state, char *text, size_t size)
     const char *backend = dls_predictor_backend(d->a.predictor), *comma = strrchr(backend, ',');
     char map_sha[DLS_SHA256_HEX];
     dls_sha256_hex(map, strlen(map), map_sha);
-    snprintf(text, size, "%s %.16s %.*s", d->a.weights_sha, map_sha,
-             comma ? (int)(comma - backend) : 80, backend);
+    snprintf(text, size, "%s %.16s %.*s%s%.16s", d->a.weights_sha, map_sha,
+             comma ? (int)(comma - backend) : 80, backend, d->a.takes_any ? " " : "",
+             d->a.told_sha);
 }
 
 static dls_status driple_checksum(void *state, int32_t kind, uint64_t *sum, dls_error *err)

@@ -16,9 +16,13 @@ typedef struct dls_asker {
     dls_hardware hw;
     dls_input_spec input;
     bool has_hw, has_input;
+    bool takes_any; /* an inspector of all settings */
+    bool stale;     /* settings came after the predictor */
+    dls_predictor_options options;
     dls_setting_map map;
     dls_zoo_inputs inputs;
     char weights_sha[DLS_SHA256_HEX];
+    char told_sha[DLS_SHA256_HEX]; /* of the numbers it is told of; "" where it is told of none */
 } dls_asker;
 
 typedef struct dls_asker_params {
@@ -35,5 +39,17 @@ typedef struct dls_asker_params {
  * after a failure. */
 dls_status dls_asker_init(dls_asker *a, const dls_asker_params *p, dls_error *err) DLS_MUST_CHECK;
 void dls_asker_fini(dls_asker *a);
+
+/* The setting that answers for a place: as setting_map.h says; but an inspector of all settings,
+ * where none matches exactly, is told of the place and gets a setting for it, at distance 0: the
+ * GPU as gpus.cfg has it, the bandwidth as given, the latency of the link in links.cfg that is
+ * nearest to it, as many parameter servers as nodes where that is not said. Errors: EPREDICTOR (a
+ * GPU that is not in gpus.cfg), ENOMEM. */
+dls_status dls_asker_setting(dls_asker *a, const dls_whereabouts *where, int32_t *setting,
+                             double *distance, dls_error *err) DLS_MUST_CHECK;
+/* Ask of settings that were found before. */
+dls_status dls_asker_predict(dls_asker *a, const dls_graph *graphs, size_t n_graphs,
+                             const dls_query *queries, size_t n, dls_profile *profiles,
+                             dls_error *err) DLS_MUST_CHECK;
 
 #endif

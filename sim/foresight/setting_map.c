@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "model/cluster.h"
+#include "predictor/driple/model.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -110,13 +111,13 @@ dls_status dls_setting_map_init(dls_setting_map *map, const dls_inspector *insp,
                                 const dls_hardware *hw, const char *text, dls_error *err)
 {
     const int32_t n = dls_inspector_n_settings(insp);
-    *map = (dls_setting_map){.insp = insp};
-    if (n == 0) {
+    *map = (dls_setting_map){.insp = insp, .n_settings = n};
+    if (n == 0 && insp->arch.n_conditions == 0) {
         return dls_fail(err, DLS_EPREDICTOR, "predictor.weights",
                         "the inspector has no settings, so it says nothing of any placement");
     }
-    map->fp32_flops = dls_alloc_zero((size_t)n, sizeof *map->fp32_flops);
-    map->link_bps = dls_alloc_zero((size_t)n, sizeof *map->link_bps);
+    map->fp32_flops = dls_alloc_zero((size_t)n + 1, sizeof *map->fp32_flops);
+    map->link_bps = dls_alloc_zero((size_t)n + 1, sizeof *map->link_bps);
     dls_status status = map->fp32_flops && map->link_bps
                             ? DLS_OK
                             : dls_nomem(err, "settings", (size_t)n * sizeof(double));
@@ -197,9 +198,9 @@ int32_t dls_setting_map_find(const dls_setting_map *map, const dls_whereabouts *
             return e->setting;
         }
     }
-    int32_t best = 0;
-    *distance = distance_to(map, 0, where);
-    for (int32_t i = 1; i < dls_inspector_n_settings(map->insp); i++) {
+    int32_t best = -1;
+    *distance = HUGE_VAL;
+    for (int32_t i = 0; i < map->n_settings; i++) {
         const double d = distance_to(map, i, where);
         if (d < *distance) {
             *distance = d;

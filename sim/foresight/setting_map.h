@@ -15,7 +15,8 @@
  * worker exchange    0 if the same, 1 between synchronous and asynchronous servers, else 2; 0 for a
  *                  single worker
  *
- * A distance of 0 is an exact match; so is an entry of the table, because somebody decided it.
+ * A distance of 0 is an exact match; so is an entry of the table, because somebody decided it. An
+ * inspector of all settings is asked for the shape itself where no match is exact (inspector.h).
  */
 #ifndef DLS_FORESIGHT_SETTING_MAP_H
 #define DLS_FORESIGHT_SETTING_MAP_H
@@ -45,16 +46,17 @@ typedef struct dls_setting_map {
     double *fp32_flops, *link_bps; /* [settings] owned; 0: unknown */
     dls_setting_entry *entry;      /* owned */
     size_t n, cap;
+    int32_t n_settings; /* that the inspector had when the map was made; later ones do not count */
 } dls_setting_map;
 
 /* text may be NULL. hw: names of GPUs and links. ECONFIG: an entry that cannot be read; EPREDICTOR:
- * one that names no setting of the inspector, an inspector without settings. *map needs
+ * one that names no setting of the inspector, an inspector that has and makes none. *map needs
  * dls_setting_map_fini only on success. */
 dls_status dls_setting_map_init(dls_setting_map *map, const dls_inspector *insp,
                                 const dls_hardware *hw, const char *text,
                                 dls_error *err) DLS_MUST_CHECK;
 void dls_setting_map_fini(dls_setting_map *map);
-/* Index of the setting; *distance as above. O(entries + settings). */
+/* Index of the setting, -1: there is none; *distance as above. O(entries + settings). */
 int32_t dls_setting_map_find(const dls_setting_map *map, const dls_whereabouts *where,
                              double *distance);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foresight/settle.h"
 
+#include "predictor/driple/model.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -20,12 +22,10 @@ dls_status dls_settle_check(const dls_inspector *insp, bool *takes_any, dls_erro
     return DLS_OK;
 }
 
-dls_status dls_settle(dls_inspector *insp, const dls_hardware *hw, const dls_setting_info *setting,
-                      dls_error *err)
+dls_status dls_settle_numbers(dls_inspector *insp, const dls_setting_info *setting,
+                              const double number[DLS_CONDITIONS], dls_error *err)
 {
-    double number[DLS_CONDITIONS];
     dls_setting *s;
-    DLS_TRY(dls_condition_of_setting(hw, setting, number, err));
     DLS_TRY(dls_inspector_settle(insp, setting->name, number, &s, err));
     snprintf(s->gpu_type, sizeof s->gpu_type, "%s", setting->gpu_type);
     snprintf(s->topology, sizeof s->topology, "%s", setting->topology);
@@ -34,4 +34,12 @@ dls_status dls_settle(dls_inspector *insp, const dls_hardware *hw, const dls_set
     s->n_workers = setting->n_workers;
     s->n_nodes = setting->n_nodes;
     return DLS_OK;
+}
+
+dls_status dls_settle(dls_inspector *insp, const dls_hardware *hw, const dls_setting_info *setting,
+                      dls_error *err)
+{
+    double number[DLS_CONDITIONS];
+    DLS_TRY(dls_condition_of_setting(hw, setting, number, err));
+    return dls_settle_numbers(insp, setting, number, err);
 }

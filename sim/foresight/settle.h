@@ -6,7 +6,6 @@
 #define DLS_FORESIGHT_SETTLE_H
 
 #include "predictor/dataset/condition.h"
-#include "predictor/driple/model.h"
 
 /* Is it told of settings, rather than trained on each? EINPUT: it is, but by other numbers than
  * this program has. */
@@ -17,5 +16,10 @@ dls_status dls_settle_check(const dls_inspector *insp, bool *takes_any,
  * name that is there already), ENOMEM. */
 dls_status dls_settle(dls_inspector *insp, const dls_hardware *hw, const dls_setting_info *setting,
                       dls_error *err) DLS_MUST_CHECK;
+/* The same by its numbers. Errors: EINPUT (a number that is not finite, a name that is there),
+ * ENOMEM.
+ */
+dls_status dls_settle_numbers(dls_inspector *insp, const dls_setting_info *setting,
+                              const double number[DLS_CONDITIONS], dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -155,16 +155,18 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         dls_whereabouts where;
         graph[i] = dls_zoo_input_at(&w->asker.inputs, input, q[i].batch, x + i * cells);
         status = where_is(w, &q[i].setting, &where, err);
+        int32_t s = 0;
         if (status == DLS_OK) {
-            const int32_t s =
-                dls_setting_map_find(&w->asker.map, &where, &out[i].forecast.distance);
+            status = dls_asker_setting(&w->asker, &where, &s, &out[i].forecast.distance, err);
+        }
+        if (status == DLS_OK) {
             query[i] = (dls_query){.graph_idx = (int32_t)i, .setting_idx = s};
             snprintf(out[i].setting, sizeof out[i].setting, "%s",
                      dls_inspector_setting(w->asker.insp, s).name);
         }
     }
     if (status == DLS_OK) {
-        status = dls_predict(w->asker.predictor, graph, n, query, n, profile, err);
+        status = dls_asker_predict(&w->asker, graph, n, query, n, profile, err);
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         out[i].forecast.iteration_s = profile[i].iteration_s;

@@ -189,6 +189,18 @@ says out.txt "told of a setting: gpu_fp32 gpu_bandwidth"
 expect 0 evaluate --weights=together.h5 --dataset=many.h5 "$hardware"
 test "$(wc -l <out.txt)" -eq 7 || fail "--together: $(cat out.txt)"
 ! grep -qi nan out.txt || fail "--together: $(cat out.txt)"
+# What it has not seen, beside the nearest setting's inspector.
+expect 0 train --dataset=many.h5 --setting=V100-w1 --arch=hidden=16 --epochs=2 -o own.h5 -q
+expect 0 train --dataset=many.h5 --settings=all --base=own.h5 --tune=mlp --epochs=2 -o owns.h5 -q
+expect 0 evaluate --weights=together.h5 --dataset=many.h5 --nearest=owns.h5 "$hardware"
+says out.txt "V100-w8-ar-eth10       A100-w8-ar-eth100"
+test "$(wc -l <out.txt)" -eq 3 || fail "evaluate --nearest: $(cat out.txt)"
+expect 4 evaluate --weights=owns.h5 --dataset=many.h5 --nearest=owns.h5 "$hardware"
+# shellcheck disable=SC2086
+expect 0 train $many --leave-out=2 --seed=1 -o again.h5 -q
+expect 0 evaluate --weights=again.h5 --dataset=many.h5 --nearest=owns.h5 "$hardware"
+test "$(wc -l <out.txt)" -eq 4 || fail "--leave-out: $(cat out.txt)"
+expect 2 train --dataset=many.h5 --setting=V100-w1 --leave-out=2 -o x.h5
 # shellcheck disable=SC2086
 expect 0 train $many --without=V100-w8-ar-eth10 -o again.h5 --threads=2 -q
 cmp together.h5 again.h5 || fail "--together depends on the number of threads"

@@ -14,7 +14,9 @@
 #include "support/tiny_inspector.h"
 
 #include "dlsim/predictor.h"
+#include "foresight/inspector.h"
 #include "foresight/setting_map.h"
+#include "foresight/settle.h"
 #include "foresight/zoo_inputs.h"
 
 #include <math.h>
@@ -248,6 +250,93 @@ static void test_answers(void **state)
     world_fini(&s);
 }
 
+/* ---- an inspector of all settings --------------------------------------------------------------
+ */
+
+/* One that was tuned, too: nvlink2 among four V100. */
+static void all_settings_file(const char *path, const dls_hardware *hw)
+{
+    dls_inspector *insp;
+    tiny_inspector(path, settings, 0, ARCH, NULL, 12);
+    TINY(dls_inspector_load(path, &insp, err));
+    TINY(dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
+    dls_tensor *t = (dls_tensor *)(uintptr_t)dls_tensors_find(&insp->base, DLS_CONDITION_TENSOR);
+    for (int64_t i = 0; i < dls_tensor_len(&t->spec); i++) {
+        t->data[i] = (double)(float)(0.01 * (double)(i % 7 - 2));
+    }
+    for (int k = 0; k < DLS_METRICS * DLS_CONDITIONS; k++) {
+        insp->condition.label_slope[k] = 0.01 * (k % DLS_CONDITIONS);
+    }
+    const dls_setting_info four = {"V100-w4", "V100", "allreduce", "nvlink2", 0, 4, 1};
+    TINY(dls_settle(insp, hw, &four, err));
+    TINY(dls_inspector_save(insp, path, err));
+    dls_inspector_destroy(insp);
+}
+
+static int32_t ask_place(dls_asker *a, dls_whereabouts where)
+{
+    int32_t setting;
+    double distance;
+    TINY(dls_asker_setting(a, &where, &setting, &distance, err));
+    assert_true(distance == 0);
+    return setting;
+}
+
+static void test_all_settings(void **state)
+{
+    (void)state;
+    char path[160], dir[1024];
+    dls_hardware hw;
+    dls_asker a;
+    snprintf(path, sizeof path, "%s/all.h5", folder);
+    snprintf(dir, sizeof dir, "%s/configs/hardware",
+             getenv("DLSIM_SOURCE") ? getenv("DLSIM_SOURCE") : ".");
+    load_hardware(&hw);
+    all_settings_file(path, &hw);
+    const dls_asker_params p = {
+        .weights = path, .backend = "cpu", .hardware_dir = dir, .threads = 1};
+    TINY(dls_asker_init(&a, &p, err));
+    assert_int_equal(strlen(a.told_sha), 64);
+    assert_int_equal(ask_place(&a, (dls_whereabouts){"V100", 0, 4, 1, 150e9, "allreduce", 0}), 0);
+    const int32_t slow = ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1.25e9, "allreduce", 0});
+    const int32_t fast = ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 12.5e9, "allreduce", 0});
+    const int32_t ps = ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1.25e9, "ps-sync", 0});
+    const int32_t one = ask_place(&a, (dls_whereabouts){"V100-32GB", 0, 1, 1, 0, "allreduce", 0});
+    assert_int_equal(slow, 1);
+    assert_int_equal(fast, 2);
+    assert_int_equal(ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1.25e9, "allreduce", 0}),
+                     slow);
+    assert_string_equal(dls_inspector_setting(a.insp, slow).network, "eth10");
+    assert_int_equal(dls_inspector_setting(a.insp, ps).n_ps, 2);
+    assert_string_equal(dls_inspector_setting(a.insp, one).topology, "one");
+    /* The same as the setting by its name. */
+    const dls_setting_info named = {"V100-w8-eth10", "V100", "allreduce", "eth10", 0, 8, 2};
+    TINY(dls_settle(a.insp, &hw, &named, err));
+    const dls_zoo_input *input;
+    TINY(dls_zoo_input_of(&a.inputs, dls_zoo_find("vgg16"), &input, err));
+    double *x = malloc((size_t)input->graph.n_nodes * (size_t)input->graph.n_features * sizeof *x);
+    assert_non_null(x);
+    const dls_graph graph = dls_zoo_input_at(&a.inputs, input, 32, x);
+    const dls_query query[] = {{0, slow}, {0, fast}, {0, ps}, {0, one}, {0, one + 1}};
+    dls_profile profile[5];
+    TINY(dls_asker_predict(&a, &graph, 1, query, 5, profile, err));
+    assert_true(profile[0].iteration_s == profile[4].iteration_s);
+    assert_true(profile[0].iteration_s != profile[1].iteration_s);
+    assert_true(profile[0].iteration_s != profile[2].iteration_s);
+    assert_true(profile[0].iteration_s != profile[3].iteration_s);
+    free(x);
+    /* Numbers that nobody has. */
+    dls_error err;
+    int32_t setting;
+    double distance;
+    const dls_whereabouts unknown = {"MYGPU", 1e12, 8, 1, 300e9, "allreduce", 0};
+    assert_int_equal(dls_asker_setting(&a, &unknown, &setting, &distance, &err), DLS_EPREDICTOR);
+    assert_non_null(strstr(err.msg, "MYGPU"));
+    dls_asker_fini(&a);
+    dls_hardware_fini(&hw);
+    unlink(path);
+}
+
 static void test_cache(void **state)
 {
     (void)state;
@@ -368,9 +457,9 @@ static int drop_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_inputs),
-                                       cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_answers), cmocka_unit_test(test_cache),
-                                       cmocka_unit_test(test_bad_weights)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_inputs),  cmocka_unit_test(test_settings),
+        cmocka_unit_test(test_answers), cmocka_unit_test(test_all_settings),
+        cmocka_unit_test(test_cache),   cmocka_unit_test(test_bad_weights)};
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
