@@ -25,7 +25,8 @@ void dls_choose_fini(dls_choose *c)
 
 void dls_choose_forget(dls_choose *c)
 {
-    memset(c->memo, 0, sizeof c->memo);
+    memset(c->choice, 0, sizeof c->choice);
+    memset(c->prospect, 0, sizeof c->prospect);
     for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
         dls_outlook_forget(&c->traffic.outlook, t);
     }
@@ -79,23 +80,93 @@ static dls_choice weigh(dls_choose *c, const dls_place_index *index, const dls_r
     return best;
 }
 
+/* ---- what is kept ------------------------------------------------------------------------------
+ */
+
+static dls_asked asked_of(const dls_request *r, int32_t type)
+{
+    return (dls_asked){.job = r->job,
+                       .type = type,
+                       .since_us = r->waiting_since_us,
+                       .filled = true,
+                       .knows = r->know != NULL};
+}
+
+static bool is_asked(const dls_asked *a, const dls_asked *b)
+{
+    return a->job == b->job && a->type == b->type && a->since_us == b->since_us &&
+           a->filled == b->filled && a->knows == b->knows;
+}
+
+static uint32_t hash_of(const dls_asked *a)
+{
+    const uint32_t x = (uint32_t)a->job * DLS_TYPES_MAX + (uint32_t)(a->type + 1);
+    return (x * UINT32_C(2654435761) >> 16) % DLS_CHOICE_MEMOS; /* Fibonacci hashing */
+}
+
+static dls_choice_memo *memo_of(dls_choose *c, const dls_request *r)
+{
+    const dls_asked asked = asked_of(r, r->type);
+    dls_choice_memo *m = &c->choice[hash_of(&asked)];
+    if (!is_asked(&m->asked, &asked)) {
+        *m = (dls_choice_memo){.asked = asked};
+    }
+    return m;
+}
+
+static double predict(const dls_request *r, const dls_shape *shape)
+{
+    dls_forecast f;
+    return dls_place_forecast(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
+}
+
+/* On the fewest nodes, in one rack: what to expect of GPUs that are yet to be taken from other jobs.
+ * NAN: nothing is known of the job; INFINITY: it fits on no empty cluster. */
+static double hoped_s(dls_choose *c, const dls_place_index *index, const dls_request *r)
+{
+    dls_choice_memo *m = memo_of(c, r);
+    if (!m->hopes) {
+        const int32_t nodes = dls_fit_fewest_nodes(index, r);
+        const dls_shape shape = {.type = r->type, .gpus = r->gpus, .n_nodes = nodes, .n_racks = 1};
+        m->hoped_s = nodes > 0 ? predict(r, &shape) : (double)INFINITY;
+        m->hopes = true;
+    }
+    return m->hoped_s;
+}
+
 static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    const uint32_t at = (uint32_t)r->job * DLS_TYPES_MAX + (uint32_t)r->type;
-    dls_choice_memo *m = &c->memo[at * UINT32_C(2654435761) >> 24]; /* Fibonacci hashing */
-    const dls_choice_memo now = {.job = r->job,
-                                 .type = r->type,
-                                 .since_us = r->waiting_since_us,
-                                 .of_gpus = index->type[r->type].changes,
-                                 .of_jobs = c->traffic.changes[r->type],
-                                 .filled = true,
-                                 .knows = r->know != NULL};
-    if (!m->filled || m->job != now.job || m->type != now.type || m->since_us != now.since_us ||
-        m->of_gpus != now.of_gpus || m->of_jobs != now.of_jobs || m->knows != now.knows) {
-        *m = now;
+    const uint64_t of_gpus = index->type[r->type].changes, of_jobs = c->traffic.changes[r->type];
+    if (dls_place_free_gpus(index, r->type) < r->gpus) {
+        return (dls_choice){DLS_WAY_CONSOLIDATED, (double)INFINITY};
+    }
+    if (r->gpus == 1 && r->cpu_milli_per_gpu == 0 && r->mem_mib_per_gpu == 0) {
+        return (dls_choice){DLS_WAY_CONSOLIDATED, hoped_s(c, index, r)}; /* any free GPU is that */
+    }
+    dls_choice_memo *m = memo_of(c, r);
+    if (!m->chosen || m->of_gpus != of_gpus || m->of_jobs != of_jobs) {
         m->choice = weigh(c, index, r);
+        m->chosen = true;
+        m->of_gpus = of_gpus;
+        m->of_jobs = of_jobs;
     }
     return m->choice;
+}
+
+/* Predicted remaining time on each of the job's candidates. */
+static const dls_prospect_memo *prospects(dls_choose *c, const dls_request *r,
+                                          const dls_shape *shape, size_t n)
+{
+    const dls_asked asked = asked_of(r, -1);
+    dls_prospect_memo *m = &c->prospect[hash_of(&asked)];
+    if (!is_asked(&m->asked, &asked)) {
+        m->asked = asked;
+        m->n = n < DLS_CHOICE_SHAPES ? n : DLS_CHOICE_SHAPES;
+        for (size_t i = 0; i < m->n; i++) {
+            m->remaining_s[i] = predict(r, &shape[i]);
+        }
+    }
+    return m;
 }
 
 /* ---- waiting -----------------------------------------------------------------------------------
@@ -110,13 +181,14 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
     double least_s = enough_s;
     size_t n;
     const dls_shape *shape = dls_place_candidates(r, &n);
+    const dls_prospect_memo *known = prospects(c, r, shape, n);
     for (size_t i = 0; i < n; i++) {
-        dls_forecast f;
-        if (!dls_place_forecast(r, r->job, &shape[i], &f)) {
+        const double remaining_s = i < known->n ? known->remaining_s[i] : predict(r, &shape[i]);
+        if (isnan(remaining_s)) {
             break;
         }
         /* What it has waited counts as well: nobody waits for longer than a better place saves. */
-        const double spare_us = (least_s - f.remaining_s) * 1e6 - (double)waited_us;
+        const double spare_us = (least_s - remaining_s) * 1e6 - (double)waited_us;
         const int64_t most_us = c->max_wait_us - waited_us;
         const int64_t limit_us = spare_us < (double)most_us ? (int64_t)spare_us : most_us;
         if (limit_us <= 0) {
@@ -126,7 +198,7 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
             dls_traffic_wait_us(&c->traffic, index, &shape[i], r->now_us, limit_us);
         /* What is free now was among the ways, or cannot be had for another reason. */
         if (wait_us > 0 && wait_us < limit_us) {
-            least_s = (double)(waited_us + wait_us) / 1e6 + f.remaining_s;
+            least_s = (double)(waited_us + wait_us) / 1e6 + remaining_s;
             retry_us = r->now_us + wait_us;
         }
     }
@@ -151,9 +223,7 @@ bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_req
 
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    const dls_choice best = choose(c, index, r);
-    if (isinf(best.best_s)) {
-        return dls_fit_hoped_s(index, r);
-    }
-    return isnan(best.best_s) ? 0 : best.best_s;
+    const double best_s = choose(c, index, r).best_s;
+    const double cost_s = isinf(best_s) ? hoped_s(c, index, r) : best_s;
+    return isnan(cost_s) ? 0 : cost_s;
 }

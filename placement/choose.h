@@ -40,15 +40,30 @@ typedef struct dls_choice {
     double best_s; /* of all ways; INFINITY: none is possible, NAN: nothing is known of the job */
 } dls_choice;
 
-/* The last choice for a job on a type, and the state of the type that it was made in. What is predicted
- * of a job stands still while it waits, and no way leaves the type. */
-typedef struct dls_choice_memo {
-    int32_t job, type;
+/* What was found out about a waiting job is kept: on a type, and on its candidates. What is predicted
+ * stands still while a job waits, and no way leaves the type, so a choice holds until GPUs of the type
+ * are taken or given back, or a job of the type starts or stops. */
+typedef struct dls_asked {
+    int32_t job, type; /* type -1: whatever it is */
     int64_t since_us;
-    uint64_t of_gpus, of_jobs;
     bool filled, knows;
+} dls_asked;
+
+typedef struct dls_choice_memo {
+    dls_asked asked;
+    bool chosen, hopes;        /* `choice`, `hoped_s` are there */
+    uint64_t of_gpus, of_jobs; /* the state of the type that `choice` was made in */
     dls_choice choice;
+    double hoped_s;
 } dls_choice_memo;
+
+#define DLS_CHOICE_SHAPES 16
+typedef struct dls_prospect_memo {
+    dls_asked asked;
+    size_t n;                              /* candidates that are kept */
+    double remaining_s[DLS_CHOICE_SHAPES]; /* on each; NAN: nothing is known */
+} dls_prospect_memo;
+
 #define DLS_CHOICE_MEMOS 256
 
 typedef struct dls_choose {
@@ -56,7 +71,8 @@ typedef struct dls_choose {
     double relax, link_part, gain;
     int64_t max_wait_us;
     dls_grant trial;
-    dls_choice_memo memo[DLS_CHOICE_MEMOS]; /* by a hash of job and type */
+    dls_choice_memo choice[DLS_CHOICE_MEMOS];     /* by a hash of job and type */
+    dls_prospect_memo prospect[DLS_CHOICE_MEMOS]; /* by a hash of the job */
 } dls_choose;
 
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
@@ -65,12 +81,14 @@ void dls_choose_fini(dls_choose *c);
 /* Answer from nothing that was found before: answers are the same. */
 void dls_choose_forget(dls_choose *c);
 
-/* Fill the grant, or refuse and set r->retry_us. Without a forecast for the job: as
- * `consolidated`. */
+/* Fill the grant, or refuse and set r->retry_us. Without a forecast for the job: as `consolidated`.
+ * O(ways x (nodes given x GPUs of a node + log racks) + jobs on their links) if GPUs of the type were
+ * taken or given back since the job was asked about, else O(1); candidates x dls_traffic_wait_us;
+ * filling the grant. */
 bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
                       dls_grant *grant);
 /* Predicted remaining time of the best way to place the gang now, or, where it does not fit yet, on
- * the fewest nodes (dls_fit_hoped_s); 0 without a forecast. */
+ * the fewest nodes; 0 without a forecast. O(1) if the job was asked about since the type changed. */
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r);
 /* Is waiting worth more than ending in best_s from now? *retry_us of the request is then set. */
 bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,
