@@ -2,6 +2,7 @@
 #include "foresight/foresight.h"
 
 #include "base/alloc.h"
+#include "base/sha256.h"
 #include "base/suggest.h"
 #include "dlsim/predictor.h"
 #include "foresight/candidates.h"
@@ -171,13 +172,32 @@ static dls_status open_answers(dls_foresight *f, dls_error *err)
     return DLS_OK;
 }
 
+/* A recording is replayed without the source: it goes by names alone. */
+static bool names_only(const dls_foresight *f)
+{
+    return f->p.record_path || f->p.replay_path;
+}
+
+/* The table of settings says whose answer was recorded, so it is part of the names. */
+static void name_map(dls_foresight *f)
+{
+    const char *map = f->p.settings_map;
+    char sha[DLS_SHA256_HEX];
+    if (map && *map && f->ops->keeps) {
+        dls_sha256_hex(map, strlen(map), sha);
+        snprintf(f->identity, sizeof f->identity, "map %.16s", sha);
+    }
+}
+
 static dls_status open_source(dls_foresight *f, dls_error *err)
 {
     if (!f->p.replay_path) {
         DLS_TRY(f->ops->open(&f->p, f->kinds, &f->source, err));
-        if (f->ops->identity) {
-            f->ops->identity(f->source, f->identity, sizeof f->identity);
-        }
+    }
+    if (names_only(f)) {
+        name_map(f);
+    } else if (f->ops->identity) {
+        f->ops->identity(f->source, f->identity, sizeof f->identity);
     }
     return open_answers(f, err);
 }
@@ -256,12 +276,10 @@ static dls_status key_of(dls_foresight *f, int32_t kind, const dls_shape *s, dls
     if (f->source && f->ops->kind_checksum && f->kind_sum[kind] == 0) {
         DLS_TRY(f->ops->kind_checksum(f->source, kind, &f->kind_sum[kind], err));
     }
-    /* A recording is replayed without the source: it goes by names alone. */
-    const bool names_only = f->p.record_path || f->p.replay_path;
     snprintf(
         text, sizeof text, "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
-        f->ops->name, names_only ? "" : f->identity,
-        names_only ? 0ULL : (unsigned long long)f->kind_sum[kind], k->model, (long long)k->batch,
+        f->ops->name, f->identity, names_only(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
+        k->model, (long long)k->batch,
         f->p.numeric, f->p.exchange, f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "",
         gpu->name, gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
         f->candidates.type[s->type].nic_bps, f->p.cluster->rack_uplink_bps);
@@ -327,9 +345,10 @@ static dls_status open_row(dls_foresight *f, row *r, dls_error *err)
             take(f, cell, kept);
         } else if (!unknown && f->p.replay_path) {
             return dls_fail(err, DLS_EINPUT, f->p.replay_path,
-                            "has no prediction of \"%s\" (batch %lld) for %d x %s in %d nodes",
+                            "has no prediction of \"%s\" (batch %lld) for %d x %s in %d nodes%s",
                             kind->model, (long long)kind->batch, (int)r->gpus,
-                            f->p.cluster->types[shape[i].type].name, (int)shape[i].n_nodes);
+                            f->p.cluster->types[shape[i].type].name, (int)shape[i].n_nodes,
+                            *f->identity ? " under this predictor.settings_map" : "");
         } else if (!unknown) {
             const size_t asks = f->n_asks + 1;
             DLS_TRY(dls_grow(&f->ask, &f->ask_cap, asks, sizeof *f->ask, err));

@@ -401,6 +401,39 @@ static void test_cache(void **state)
     world_fini(&s);
 }
 
+/* What was recorded under one table of settings is not replayed under another. */
+static void test_recorded_map(void **state)
+{
+    (void)state;
+    static const char *const maps[] = {NULL, "*:*/*=V100-w1", "*:*/*=V100-w1; *:1/1=V100-w1"};
+    world_setup s;
+    dls_error err;
+    const int32_t job = 0;
+    world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
+    world_open(&s);
+    for (int i = 0; i < 3; i++) {
+        dls_foresight_params p = driple_params(&s);
+        p.settings_map = maps[i];
+        p.record_path = cache;
+        dls_foresight *f = foresight_open(&p);
+        foresight_prepare(f, 0, N_JOBS);
+        assert_int_equal(dls_foresight_finish(f, &err), DLS_OK);
+        dls_foresight_destroy(f);
+        p.record_path = NULL;
+        p.replay_path = cache;
+        for (int k = 0; k < 3; k++) {
+            p.settings_map = maps[k];
+            f = foresight_open(&p);
+            assert_int_equal(dls_foresight_prepare(f, &job, 1, &err),
+                             k == i ? DLS_OK : DLS_EINPUT);
+            assert_true(k == i || k == 0 || strstr(err.msg, "under this predictor.settings_map"));
+            dls_foresight_destroy(f);
+        }
+    }
+    unlink(cache);
+    world_fini(&s);
+}
+
 static void refused(dls_foresight_params *p, dls_status want, const char *says)
 {
     dls_foresight *f;
@@ -460,6 +493,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_inputs),  cmocka_unit_test(test_settings),
         cmocka_unit_test(test_answers), cmocka_unit_test(test_all_settings),
-        cmocka_unit_test(test_cache),   cmocka_unit_test(test_bad_weights)};
+        cmocka_unit_test(test_cache),   cmocka_unit_test(test_recorded_map),
+        cmocka_unit_test(test_bad_weights)};
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
