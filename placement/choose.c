@@ -225,5 +225,8 @@ double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_re
 {
     const double best_s = choose(c, index, r).best_s;
     const double cost_s = isinf(best_s) ? hoped_s(c, index, r) : best_s;
-    return isnan(cost_s) ? 0 : cost_s;
+    if (isnan(cost_s)) {
+        return 0;
+    }
+    return dls_choose_wait(c, index, r, cost_s) ? (double)INFINITY : cost_s;
 }

@@ -187,19 +187,39 @@ int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
     dls_engine *e = engine;
     const dls_placement_ops *ops = e->params->placement;
     double least = (double)INFINITY;
+    int64_t retry_us = DLS_NEVER;
     int32_t best = -1;
     for (int32_t t = 0; t < e->select.n_types; t++) {
         if (!(types >> t & 1)) {
             continue;
         }
-        const dls_request r = request(e, job, t);
+        dls_request r = request(e, job, t);
+        r.retry_us = &retry_us;
         const double cost = ops->cost(e->placement_state, e->index, &r);
         if (cost < least) {
             least = cost;
             best = t;
         }
     }
+    int64_t *at_us = &e->wanted_us[e->select.class_of[job]];
+    if (best < 0 && retry_us < *at_us) {
+        *at_us = retry_us;
+        e->wanted = true;
+    }
     return best;
+}
+
+dls_status dls_set_retries(dls_engine *e, dls_error *err)
+{
+    for (int32_t c = 0; c < e->select.n_classes && e->wanted; c++) {
+        const int64_t at_us = e->wanted_us[c];
+        e->wanted_us[c] = DLS_NEVER;
+        if (at_us < DLS_NEVER) {
+            DLS_TRY(set_retry(e, c, at_us, err));
+        }
+    }
+    e->wanted = false;
+    return DLS_OK;
 }
 
 /* ---- what happened ----------------------------------------------------------------------------- */

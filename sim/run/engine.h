@@ -94,6 +94,8 @@ struct dls_engine {
     dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
     dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
     dls_evq retries;       /* slots: classes that the placement wants to be asked for again */
+    int64_t *wanted_us;    /* [classes] when, as its `cost` has said in this pass; DLS_NEVER */
+    bool wanted;           /* any of them */
     dls_select select;
     dls_place_index *index;
     dls_grant grant;
@@ -249,6 +251,8 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
 /* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1: it
  * would rather wait. */
 int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types);
+/* After a pass: the times at which those that would rather wait want to be asked again. */
+dls_status dls_set_retries(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_know_init(dls_engine *e);
 /* Jobs submitted now: what is to be known of them is asked for in one batch. */
 dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;

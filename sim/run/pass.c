@@ -288,6 +288,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     }
     if (e->program) {
         DLS_TRY(dls_program_pass(e, err));
+        DLS_TRY(dls_set_retries(e, err));
         return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
     }
     mark_refused_pools(e);
@@ -320,5 +321,6 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     if (e->guests.news) {
         DLS_TRY(dls_guest_pass(e, err));
     }
+    DLS_TRY(dls_set_retries(e, err));
     return settle(e, err);
 }

@@ -532,6 +532,13 @@ static dls_status build(dls_engine *e, dls_error *err)
         }
     }
     if (p->placement->cost) {
+        e->wanted_us = dls_alloc((size_t)e->select.n_classes * sizeof *e->wanted_us + 1);
+        if (!e->wanted_us) {
+            return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->wanted_us);
+        }
+        for (int32_t c = 0; c < e->select.n_classes; c++) {
+            e->wanted_us[c] = DLS_NEVER;
+        }
         e->select.choose = dls_cheapest_type;
         e->select.user = e;
     }
@@ -623,6 +630,7 @@ void dls_engine_destroy(dls_engine *e)
     dls_evq_fini(&e->stale);
     dls_evq_fini(&e->turns);
     dls_evq_fini(&e->retries);
+    dls_free(e->wanted_us);
     dls_place_index_destroy(e->index);
     dls_record_destroy(e->rec);
     dls_free(e);

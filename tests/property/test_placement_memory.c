@@ -110,18 +110,25 @@ static bool place_as_it_is(void *state, const dls_place_index *index, const dls_
     return note(plain->place(state, index, r, grant));
 }
 
+static double cost_as_it_is(void *state, const dls_place_index *index, const dls_request *r)
+{
+    const double cost = plain->cost(state, index, r);
+    (void)note(cost < (double)INFINITY);
+    return cost;
+}
+
 /* The states of driple and its relatives begin with what they share. */
 static bool place_anew(void *state, const dls_place_index *index, const dls_request *r,
                        dls_grant *grant)
 {
     dls_choose_forget(state);
-    return note(plain->place(state, index, r, grant));
+    return place_as_it_is(state, index, r, grant);
 }
 
 static double cost_anew(void *state, const dls_place_index *index, const dls_request *r)
 {
     dls_choose_forget(state);
-    return plain->cost(state, index, r);
+    return cost_as_it_is(state, index, r);
 }
 
 /* ---- runs -------------------------------------------------------------------------------------- */
@@ -148,7 +155,7 @@ static uint64_t run(const char *sched, const char *placement, uint64_t seed, boo
     plain = s.p.placement;
     dls_placement_ops ops = *plain;
     ops.place = anew ? place_anew : place_as_it_is;
-    ops.cost = anew ? cost_anew : plain->cost;
+    ops.cost = anew ? cost_anew : cost_as_it_is;
     world.by_gpu = true;
     s.p.placement = &ops;
     s.p.advice = &advice;

@@ -16,6 +16,7 @@ typedef struct probe {
     int64_t not_before_us[8];   /* by job: refused until then */
     int64_t retry_us;           /* what a refusal says; 0: not_before_us */
     double cost[8][2];          /* by job and type */
+    int64_t dear_until_us;      /* till then every type costs more than waiting */
     int32_t asked, costs;
     int32_t started[8], stopped[8];
     int64_t worked_us[8];
@@ -61,6 +62,10 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
     (void)state;
     (void)index;
     now.costs++;
+    if (r->now_us < now.dear_until_us) {
+        *r->retry_us = now.retry_us ? now.retry_us : now.dear_until_us;
+        return (double)INFINITY;
+    }
     return now.cost[r->job][r->type];
 }
 
@@ -202,6 +207,34 @@ static void test_cost_wait(void **unused)
     assert_int_equal(rec->start_us[1], S(10));
     dls_record_destroy(rec);
     setup_fini(&s);
+}
+
+/* Too dear until a time that is named: asked again then. */
+static void test_cost_retry(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 10, 4, NULL, NULL}, {1, 10, 8, NULL, NULL}};
+    static const char *const scheds[] = {"fifo", "fjf", "easy", "dlas-gpu", "srtf", "gandiva"};
+    for (int i = 0; i < 6; i++) {
+        sim_setup s;
+        dls_placement_ops ops;
+        dls_record *rec;
+        dls_error err;
+        setup_probe(&s, two_types(2, 2, 4, 0), jobs, 2, scheds[i], &ops);
+        ops.cost = cost;
+        now.dear_until_us = S(7);
+        rec = case_run(&s.p);
+        assert_int_equal(rec->start_us[0], S(7));
+        assert_int_equal(rec->start_us[1], S(7));
+        dls_record_destroy(rec);
+        now.dear_until_us = S(7);
+        now.retry_us = S(1);
+        memset(now.started, 0, sizeof now.started);
+        memset(now.stopped, 0, sizeof now.stopped);
+        assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
+        assert_non_null(strstr(err.msg, "not in the future"));
+        setup_fini(&s);
+    }
 }
 
 /* A job that was to move to another type for one that is then refused stays where it is. */
@@ -431,7 +464,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_retry),     cmocka_unit_test(test_by_job),
         cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_wait),
-        cmocka_unit_test(test_refused_for_nothing),
+        cmocka_unit_test(test_cost_retry), cmocka_unit_test(test_refused_for_nothing),
         cmocka_unit_test(test_told),      cmocka_unit_test(test_shift),
         cmocka_unit_test(test_advice),    cmocka_unit_test(test_predicted),
         cmocka_unit_test(test_errors)};

@@ -297,7 +297,8 @@ typedef struct dls_placement_ops {
      * only when enough GPUs of the type are free somewhere. */
     bool (*place)(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant);
     /* Optional: what it costs to start the job on r->type now, least first; asked for each type that
-     * the job allows and that has enough free GPUs. INFINITY: rather wait. */
+     * the job allows and on which its gang fits by number, if need be on GPUs of jobs that then lose them.
+     * INFINITY: rather wait; *retry_us may then say until when, as with a refusal. */
     double (*cost)(void *state, const dls_place_index *index, const dls_request *r);
     /* Optional: may the job run beside the running job `host` on the very same GPUs (equal gang, equal
      * type), and how good is that? Asked for waiting jobs that got no GPUs of their own. <= 0: no; of
