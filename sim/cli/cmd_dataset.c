@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "cli/dataset_facts.h"
 #include "cli/dataset_show.h"
+#include "cli/setting_files.h"
 #include "cli/ui.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/measured.h"
@@ -72,22 +73,6 @@ typedef struct request {
 /* ---- build -------------------------------------------------------------------------------------
  */
 
-static dls_status load_settings(const request *req, const char *hardware, const dls_hardware *hw,
-                                dls_setting_list *list, dls_error *err)
-{
-    static const char *const shipped[] = {"paper", "clusters"};
-    char path[4096];
-    bool known = false;
-    for (size_t i = 0; i < 2; i++) {
-        if (strcmp(req->settings, shipped[i]) == 0 || strcmp(req->settings, "all") == 0) {
-            snprintf(path, sizeof path, "%s/../settings/%s.cfg", hardware, shipped[i]);
-            DLS_TRY(dls_setting_list_load(path, hw, list, err));
-            known = true;
-        }
-    }
-    return known ? DLS_OK : dls_setting_list_load(req->settings, hw, list, err);
-}
-
 /* Those that --setting names, in the order of the list. */
 static dls_status select_settings(const request *req, dls_setting_list *list, dls_error *err)
 {
@@ -150,7 +135,7 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
     char path[4096];
     snprintf(path, sizeof path, "%s/operator.cfg", hardware);
     DLS_TRY(dls_opmodel_load(path, &model, err));
-    DLS_TRY(load_settings(req, hardware, hw, list, err));
+    DLS_TRY(dls_setting_files_load(req->settings, hardware, hw, list, err));
     DLS_TRY(select_settings(req, list, err));
     dls_build_options options = {.corpus = req->corpus,
                                  .label = req->label,

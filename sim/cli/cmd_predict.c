@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/predict_whatif.h"
+#include "cli/setting_files.h"
 #include "cli/ui.h"
 #include "dlsim/predictor.h"
 #include "predictor/driple/batch_io.h"
@@ -27,6 +28,10 @@ static const char help[] =
     "                         dlsim graph group --weights=W.h5\n"
     "      --setting=NAME     one setting, or \"base\" (default: all settings of the file, the\n"
     "                         base if it has none)\n"
+    "      --settings=paper|clusters|all|FILE   where an inspector of all settings finds the "
+    "others\n"
+    "                         (all); they are those that it answers for without --setting, too\n"
+    "      --hardware=DIR     folder of gpus.cfg and links.cfg, likewise\n"
     "      --backend=auto|cpu|cuda\n"
     "      --precision=f32|f64|fast   fast: bf16 matrix units on CUDA, float32 elsewhere\n"
     "      --threads=N        CPU threads (default: one per core)\n"
@@ -37,7 +42,7 @@ static const char help[] =
     "  -h, --help             show this and leave\n";
 
 typedef struct ask {
-    const char *weights, *input, *output, *setting;
+    const char *weights, *input, *output, *setting, *settings, *hardware;
     dls_predictor_options predictor;
     bool json, quiet;
 } ask;
@@ -179,6 +184,7 @@ static dls_status choose_settings(session *s, dls_error *err)
 static dls_status predict_file(session *s, dls_error *err)
 {
     DLS_TRY(dls_inspector_load(s->a->weights, &s->insp, err));
+    DLS_TRY(dls_setting_files_settle(s->insp, s->a->settings, s->a->hardware, s->a->setting, err));
     DLS_TRY(choose_settings(s, err));
     DLS_TRY(dls_graph_reader_open(s->a->input, &s->reader, err));
     DLS_TRY(dls_predictor_create(s->insp, &s->a->predictor, &s->predictor, err));
@@ -235,10 +241,22 @@ static bool choose(const char *option, const char *text, const char *const *name
 
 int dls_cmd_predict(int argc, char **argv)
 {
-    enum { O_WEIGHTS = 256, O_INPUT, O_SETTING, O_BACKEND, O_PRECISION, O_THREADS, O_JSON };
+    enum {
+        O_WEIGHTS = 256,
+        O_INPUT,
+        O_SETTING,
+        O_BACKEND,
+        O_PRECISION,
+        O_THREADS,
+        O_JSON,
+        O_SETTINGS,
+        O_HARDWARE
+    };
     static const struct option longs[] = {{"weights", required_argument, NULL, O_WEIGHTS},
                                           {"input", required_argument, NULL, O_INPUT},
                                           {"setting", required_argument, NULL, O_SETTING},
+                                          {"settings", required_argument, NULL, O_SETTINGS},
+                                          {"hardware", required_argument, NULL, O_HARDWARE},
                                           {"backend", required_argument, NULL, O_BACKEND},
                                           {"precision", required_argument, NULL, O_PRECISION},
                                           {"threads", required_argument, NULL, O_THREADS},
@@ -254,7 +272,7 @@ int dls_cmd_predict(int argc, char **argv)
             return dls_predict_whatif(argc, argv);
         }
     }
-    ask a = {0};
+    ask a = {.settings = "all"};
     int choice = 0;
     int64_t threads = 0;
     for (int opt; (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "predict")) != -1;) {
@@ -267,6 +285,12 @@ int dls_cmd_predict(int argc, char **argv)
             break;
         case O_SETTING:
             a.setting = optarg;
+            break;
+        case O_SETTINGS:
+            a.settings = optarg;
+            break;
+        case O_HARDWARE:
+            a.hardware = optarg;
             break;
         case O_BACKEND:
             if (!choose("--backend", optarg, backends, &choice)) {

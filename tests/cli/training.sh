@@ -180,15 +180,24 @@ expect 0 dataset build -o many.h5 --graphs=60 --samples=100 --groups=8 --feature
     --hardware="$source/configs/hardware" --settings=all --setting=V100-w1 --setting=A100-w1 \
     --setting=H100-w1 --setting=V100-w8-ar-eth10 --setting=A100-w8-ar-eth100 -q
 hardware=--hardware=$source/configs/hardware
-many="--dataset=many.h5 --settings=all --together --arch=hidden=16 --lr=0.002 --epochs=20 $hardware"
+many="--dataset=many.h5 --settings=all --together --arch=hidden=16 --lr=0.002 --epochs=8 $hardware"
 # shellcheck disable=SC2086
 expect 0 train $many --without=V100-w8-ar-eth10 -o together.h5
-says err.txt "all settings: 20 epochs"
+says err.txt "all settings: 8 epochs"
 expect 0 model show together.h5
 says out.txt "told of a setting: gpu_fp32 gpu_bandwidth"
 expect 0 evaluate --weights=together.h5 --dataset=many.h5 "$hardware"
 test "$(wc -l <out.txt)" -eq 7 || fail "--together: $(cat out.txt)"
 ! grep -qi nan out.txt || fail "--together: $(cat out.txt)"
+expect 0 graph group resnet50 --batch=32 --weights=together.h5 -o r.h5
+expect 0 predict --weights=together.h5 --input=r.h5 --setting=A100-w8-ar-ibhdr "$hardware" -q
+test "$(wc -l <out.txt)" -eq 1 || fail "a setting of configs/settings: $(cat out.txt)"
+expect 0 predict --weights=together.h5 --input=r.h5 "$hardware" -q
+test "$(wc -l <out.txt)" -gt 100 || fail "all settings: $(cat out.txt)"
+expect 2 predict --weights=together.h5 --input=r.h5 --setting=A100-w9 "$hardware" -q
+says err.txt "A100-w9"
+expect 3 predict --weights=together.h5 --input=r.h5 --setting=A100-w1 --hardware=nowhere -q
+expect 0 predict --whatif --model=resnet50 --weights=together.h5 --gpu=H200 --workers=3
 # What it has not seen, beside the nearest setting's inspector.
 expect 0 train --dataset=many.h5 --setting=V100-w1 --arch=hidden=16 --epochs=2 -o own.h5 -q
 expect 0 train --dataset=many.h5 --settings=all --base=own.h5 --tune=mlp --epochs=2 -o owns.h5 -q

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Descriptions of settings, those that came with the program or a user's, and inspectors of all
+ * settings that are asked about them.
+ */
+#ifndef DLS_CLI_SETTING_FILES_H
+#define DLS_CLI_SETTING_FILES_H
+
+#include "dlsim/predictor.h"
+#include "predictor/dataset/setting.h"
+
+/* which: "paper", "clusters", "all" (both) or a file; folder: of the hardware tables, beside which
+ * those that came with the program lie. Errors: those of dls_setting_list_load. */
+dls_status dls_setting_files_load(const char *which, const char *folder, const dls_hardware *hw,
+                                  dls_setting_list *list, dls_error *err) DLS_MUST_CHECK;
+
+/* Describe settings to an inspector of all settings, but those that it has: the one called name,
+ * NULL: every one. Another inspector stays as it is, and so does one without that name. hardware
+ * may be NULL. */
+dls_status dls_setting_files_settle(dls_inspector *insp, const char *which, const char *hardware,
+                                    const char *name, dls_error *err) DLS_MUST_CHECK;
+
+#endif
