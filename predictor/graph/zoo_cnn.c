@@ -5,46 +5,9 @@
  */
 #include "predictor/graph/zoo.h"
 
+#include "predictor/graph/blocks.h"
+
 #define SAME DLS_PAD_SAME
-
-/* Square kernel, batch norm, no bias. */
-static dls_tensor conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t kernel, int32_t stride)
-{
-    return dls_net_batch_norm(net, dls_net_conv(net, x,
-                                                (dls_conv){.out = out,
-                                                           .kernel_h = kernel,
-                                                           .kernel_w = kernel,
-                                                           .stride = stride,
-                                                           .pad = SAME}));
-}
-
-static dls_tensor conv_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
-                               int32_t stride)
-{
-    return dls_net_relu(net, conv_bn(net, x, out, kernel, stride));
-}
-
-static dls_tensor depthwise_bn(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride)
-{
-    return dls_net_batch_norm(net, dls_net_conv(net, x,
-                                                (dls_conv){.kernel_h = kernel,
-                                                           .kernel_w = kernel,
-                                                           .stride = stride,
-                                                           .pad = SAME,
-                                                           .depthwise = true}));
-}
-
-static dls_tensor conv_bias_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
-                                 int32_t stride, int32_t pad)
-{
-    return dls_net_relu(net, dls_net_conv(net, x,
-                                          (dls_conv){.out = out,
-                                                     .kernel_h = kernel,
-                                                     .kernel_w = kernel,
-                                                     .stride = stride,
-                                                     .pad = pad,
-                                                     .bias = true}));
-}
 
 static dls_tensor max_pool(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride, int32_t pad)
 {
@@ -76,11 +39,11 @@ void dls_zoo_alexnet(dls_net *net, int32_t variant)
 {
     (void)variant;
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = max_pool(net, conv_bias_relu(net, x, 64, 11, 4, 2), 3, 2, 0);
-    x = max_pool(net, conv_bias_relu(net, x, 192, 5, 1, 2), 3, 2, 0);
-    x = conv_bias_relu(net, x, 384, 3, 1, 1);
-    x = conv_bias_relu(net, x, 256, 3, 1, 1);
-    x = max_pool(net, conv_bias_relu(net, x, 256, 3, 1, 1), 3, 2, 0);
+    x = max_pool(net, dls_block_conv_bias_relu(net, x, 64, 11, 4, 2), 3, 2, 0);
+    x = max_pool(net, dls_block_conv_bias_relu(net, x, 192, 5, 1, 2), 3, 2, 0);
+    x = dls_block_conv_bias_relu(net, x, 384, 3, 1, 1);
+    x = dls_block_conv_bias_relu(net, x, 256, 3, 1, 1);
+    x = max_pool(net, dls_block_conv_bias_relu(net, x, 256, 3, 1, 1), 3, 2, 0);
     x = dls_net_dropout(net, dls_net_flatten(net, x));
     x = dls_net_dropout(net, dls_net_relu(net, dls_net_dense(net, x, 4096, true)));
     x = dls_net_relu(net, dls_net_dense(net, x, 4096, true));
@@ -95,7 +58,7 @@ void dls_zoo_vgg(dls_net *net, int32_t depth)
     for (int stage = 0; stage < 5; stage++) {
         const int32_t n = depth == 11 ? (stage < 2 ? 1 : 2) : stage < 2 ? 2 : depth == 16 ? 3 : 4;
         for (int32_t i = 0; i < n; i++) {
-            x = conv_bias_relu(net, x, width[stage], 3, 1, SAME);
+            x = dls_block_conv_bias_relu(net, x, width[stage], 3, 1, SAME);
         }
         x = max_pool(net, x, 2, 2, 0);
     }
@@ -115,15 +78,16 @@ void dls_zoo_resnet(dls_net *net, int32_t depth)
                                               : 36,
                                3};
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = max_pool(net, conv_bn_relu(net, x, 64, 7, 2), 3, 2, SAME);
+    x = max_pool(net, dls_block_conv_bn_relu(net, x, 64, 7, 2), 3, 2, SAME);
     for (int stage = 0; stage < 4; stage++) {
         const int32_t width = 64 << stage;
         for (int32_t i = 0; i < blocks[stage]; i++) {
             const int32_t stride = i == 0 && stage > 0 ? 2 : 1;
-            const dls_tensor shortcut = i == 0 ? conv_bn(net, x, 4 * width, 1, stride) : x;
-            x = conv_bn_relu(net, x, width, 1, 1);
-            x = conv_bn_relu(net, x, width, 3, stride);
-            x = conv_bn(net, x, 4 * width, 1, 1);
+            const dls_tensor shortcut =
+                i == 0 ? dls_block_conv_bn(net, x, 4 * width, 1, stride) : x;
+            x = dls_block_conv_bn_relu(net, x, width, 1, 1);
+            x = dls_block_conv_bn_relu(net, x, width, 3, stride);
+            x = dls_block_conv_bn(net, x, 4 * width, 1, 1);
             x = dls_net_relu(net, dls_net_add(net, x, shortcut));
         }
     }
@@ -133,14 +97,14 @@ void dls_zoo_resnet(dls_net *net, int32_t depth)
 /* He et al., 2016, section 4.2: shortcuts without parameters (subsampled, padded with zeros). */
 void dls_zoo_resnet_cifar(dls_net *net, int32_t depth)
 {
-    dls_tensor x = conv_bn_relu(net, dls_net_image(net, 32, 32, 3), 16, 3, 1);
+    dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 32, 32, 3), 16, 3, 1);
     for (int stage = 0; stage < 3; stage++) {
         const int32_t width = 16 << stage;
         for (int32_t i = 0; i < (depth - 2) / 6; i++) {
             const int32_t stride = i == 0 && stage > 0 ? 2 : 1;
             dls_tensor shortcut = x;
-            x = conv_bn_relu(net, x, width, 3, stride);
-            x = conv_bn(net, x, width, 3, 1);
+            x = dls_block_conv_bn_relu(net, x, width, 3, stride);
+            x = dls_block_conv_bn(net, x, width, 3, 1);
             if (stride == 2) {
                 const dls_tensor half = dls_net_pool(net, shortcut, DLS_OP_AVG_POOL, 1, 2, SAME);
                 const dls_tensor zeros = dls_net_scale(net, half);
@@ -192,7 +156,7 @@ void dls_zoo_densenet121(dls_net *net, int32_t variant)
     (void)variant;
     static const int32_t layers[4] = {6, 12, 24, 16};
     dls_tensor x = dls_net_image(net, 224, 224, 3);
-    x = max_pool(net, conv_bn_relu(net, x, 64, 7, 2), 3, 2, SAME);
+    x = max_pool(net, dls_block_conv_bn_relu(net, x, 64, 7, 2), 3, 2, SAME);
     for (int block = 0; block < 4; block++) {
         for (int32_t i = 0; i < layers[block]; i++) {
             const dls_tensor y = conv(net, bn_relu(net, x), 128, 1, 1);
@@ -223,10 +187,10 @@ static dls_tensor mobilenet_v1(dls_net *net, dls_tensor x)
         int32_t out, stride;
     } layers[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1},  {512, 2}, {512, 1},
                   {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
-    x = relu6(net, conv_bn(net, x, 32, 3, 2));
+    x = relu6(net, dls_block_conv_bn(net, x, 32, 3, 2));
     for (size_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
-        x = relu6(net, depthwise_bn(net, x, 3, layers[i].stride));
-        x = relu6(net, conv_bn(net, x, layers[i].out, 1, 1));
+        x = relu6(net, dls_block_depthwise_bn(net, x, 3, layers[i].stride));
+        x = relu6(net, dls_block_conv_bn(net, x, layers[i].out, 1, 1));
     }
     return x;
 }
@@ -237,20 +201,20 @@ static dls_tensor mobilenet_v2(dls_net *net, dls_tensor x)
     static const int32_t stages[7][4] = {{1, 16, 1, 1}, {6, 24, 2, 2}, {6, 32, 3, 2},
                                          {6, 64, 4, 2}, {6, 96, 3, 1}, {6, 160, 3, 2},
                                          {6, 320, 1, 1}};
-    x = relu6(net, conv_bn(net, x, 32, 3, 2));
+    x = relu6(net, dls_block_conv_bn(net, x, 32, 3, 2));
     for (int s = 0; s < 7; s++) {
         for (int32_t i = 0; i < stages[s][2]; i++) {
             const int32_t in = (int32_t)dls_net_dim(net, x, 3);
             const dls_tensor shortcut = x;
             if (stages[s][0] > 1) {
-                x = relu6(net, conv_bn(net, x, in * stages[s][0], 1, 1));
+                x = relu6(net, dls_block_conv_bn(net, x, in * stages[s][0], 1, 1));
             }
-            x = relu6(net, depthwise_bn(net, x, 3, i == 0 ? stages[s][3] : 1));
-            x = conv_bn(net, x, stages[s][1], 1, 1);
+            x = relu6(net, dls_block_depthwise_bn(net, x, 3, i == 0 ? stages[s][3] : 1));
+            x = dls_block_conv_bn(net, x, stages[s][1], 1, 1);
             x = i > 0 ? dls_net_add(net, x, shortcut) : x;
         }
     }
-    return relu6(net, conv_bn(net, x, 1280, 1, 1));
+    return relu6(net, dls_block_conv_bn(net, x, 1280, 1, 1));
 }
 
 void dls_zoo_mobilenet(dls_net *net, int32_t version)
@@ -264,17 +228,6 @@ static dls_tensor swish(dls_net *net, dls_tensor x)
     return dls_net_unary(net, x, DLS_OP_SWISH);
 }
 
-/* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between. */
-static dls_tensor squeeze_excite(dls_net *net, dls_tensor x, int32_t inner)
-{
-    const int64_t c = dls_net_dim(net, x, 3);
-    dls_tensor s = dls_net_global_mean(net, x);
-    s = swish(net, dls_net_dense(net, s, inner, true));
-    s = dls_net_unary(net, dls_net_dense(net, s, c, true), DLS_OP_SIGMOID);
-    s = dls_net_reshape(net, s, 4, (int64_t[]){dls_net_batch(net), 1, 1, c});
-    return dls_net_mul(net, x, s);
-}
-
 /* Tan and Le, 2019: expansion, output channels, repetitions, stride, kernel. */
 void dls_zoo_efficientnet_b0(dls_net *net, int32_t variant)
 {
@@ -282,18 +235,19 @@ void dls_zoo_efficientnet_b0(dls_net *net, int32_t variant)
     static const int32_t stages[7][5] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3},  {6, 40, 2, 2, 5},
                                          {6, 80, 3, 2, 3}, {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5},
                                          {6, 320, 1, 1, 3}};
-    dls_tensor x = swish(net, conv_bn(net, dls_net_image(net, 224, 224, 3), 32, 3, 2));
+    dls_tensor x = swish(net, dls_block_conv_bn(net, dls_net_image(net, 224, 224, 3), 32, 3, 2));
     for (int s = 0; s < 7; s++) {
         for (int32_t i = 0; i < stages[s][2]; i++) {
             const int32_t in = (int32_t)dls_net_dim(net, x, 3);
             const dls_tensor shortcut = x;
             if (stages[s][0] > 1) {
-                x = swish(net, conv_bn(net, x, in * stages[s][0], 1, 1));
+                x = swish(net, dls_block_conv_bn(net, x, in * stages[s][0], 1, 1));
             }
-            x = swish(net, depthwise_bn(net, x, stages[s][4], i == 0 ? stages[s][3] : 1));
-            x = conv_bn(net, squeeze_excite(net, x, in / 4), stages[s][1], 1, 1);
+            x = swish(net, dls_block_depthwise_bn(net, x, stages[s][4], i == 0 ? stages[s][3] : 1));
+            x = dls_block_conv_bn(net, dls_block_squeeze_excite(net, x, in / 4), stages[s][1], 1,
+                                  1);
             x = i > 0 ? dls_net_add(net, x, shortcut) : x;
         }
     }
-    classify(net, swish(net, conv_bn(net, x, 1280, 1, 1)), 1000);
+    classify(net, swish(net, dls_block_conv_bn(net, x, 1280, 1, 1)), 1000);
 }
