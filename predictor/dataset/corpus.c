@@ -2,6 +2,7 @@
 #include "predictor/dataset/corpus.h"
 
 #include "base/alloc.h"
+#include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
 #include "predictor/operator/from_graph.h"
 
@@ -141,29 +142,51 @@ dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *
 /* ---- the zoo -----------------------------------------------------------------------------------
  */
 
+static void name_origin(const dls_opgraph *g, const char *family, dls_dataset_origin *o)
+{
+    snprintf(o->model, sizeof o->model, "%.*s", (int)sizeof o->model - 1, g->info.model);
+    snprintf(o->family, sizeof o->family, "%s", family);
+    snprintf(o->data, sizeof o->data, "%.*s", (int)sizeof o->data - 1, g->info.dataset);
+    snprintf(o->numeric, sizeof o->numeric, "%s", dls_numeric_name((int)g->info.numeric));
+    snprintf(o->optimiser, sizeof o->optimiser, "%s", dls_optimiser_name((int)g->info.optimiser));
+    o->batch = g->info.batch;
+}
+
 static dls_status build_graph(const dls_variant *v, dls_corpus *c, size_t i, dls_opgraph **g,
                               dls_error *err)
 {
     dls_zoo_options options = dls_zoo_defaults(v->model);
-    dls_dataset_origin *o = &c->origin[i];
     options.batch = v->batch;
     options.numeric = v->numeric;
     options.optimiser = v->optimiser;
     DLS_TRY(dls_zoo_build(v->model, &options, g, err));
-    snprintf(o->model, sizeof o->model, "%s", v->model->name);
-    snprintf(o->family, sizeof o->family, "%s", v->model->family);
-    snprintf(o->data, sizeof o->data, "%s", v->model->dataset);
-    snprintf(o->numeric, sizeof o->numeric, "%s", dls_numeric_name((int)v->numeric));
-    snprintf(o->optimiser, sizeof o->optimiser, "%s", dls_optimiser_name((int)v->optimiser));
-    o->batch = v->batch;
+    name_origin(*g, v->model->family, &c->origin[i]);
     c->numeric[i] = v->numeric;
     return dls_workload_from_graph(*g, &c->work[i], err);
+}
+
+/* Random models stand behind the zoo's, whose workloads are known by then. */
+static dls_status build_random(const dls_corpus_options *o, dls_opgraph **graph, dls_corpus *c,
+                               dls_error *err)
+{
+    dls_random_drawing drawing = {.seed = o->seed, .known = c->work, .n_known = o->n_graphs};
+    for (size_t i = o->n_graphs; i < c->n; i++) {
+        dls_random_model m;
+        char family[DLS_DATASET_NAME];
+        DLS_TRY(dls_random_graph_next(&drawing, &m, &graph[i], &c->work[i], err));
+        snprintf(family, sizeof family, "random-%s", dls_random_kind_name((int)m.kind));
+        name_origin(graph[i], family, &c->origin[i]);
+        c->numeric[i] = m.numeric;
+        c->split[i] = drawing.of_kind[m.kind] % DLS_RANDOM_PER_VALIDATION == 0 ? DLS_SPLIT_VAL
+                                                                               : DLS_SPLIT_TRAIN;
+    }
+    return DLS_OK;
 }
 
 static dls_status make(const dls_corpus_options *o, const dls_variant *variant, dls_opgraph **graph,
                        dls_corpus *c, dls_error *err)
 {
-    DLS_TRY(corpus_alloc(c, o->n_graphs, err));
+    DLS_TRY(corpus_alloc(c, o->n_graphs + o->n_random, err));
     for (size_t i = 0; i < o->n_graphs; i++) {
         DLS_TRY(build_graph(&variant[i], c, i, &graph[i], err));
     }
@@ -172,18 +195,20 @@ static dls_status make(const dls_corpus_options *o, const dls_variant *variant, 
     } else {
         DLS_TRY(dls_variants_split_family(variant, o->n_graphs, o->seed, c->split, err));
     }
-    return dls_corpus_describe(o, graph, o->n_graphs, c->split, c->graph, &c->input, err);
+    DLS_TRY(build_random(o, graph, c, err));
+    return dls_corpus_describe(o, graph, c->n, c->split, c->graph, &c->input, err);
 }
 
 dls_status dls_corpus_create(const dls_corpus_options *o, dls_corpus *out, dls_error *err)
 {
     dls_variant *variant;
+    const size_t n = o->n_graphs + o->n_random;
     *out = (dls_corpus){0};
     DLS_TRY(dls_variants_draw(o->n_graphs, o->seed, &variant, err));
-    dls_opgraph **graph = dls_alloc_zero(o->n_graphs + 1, sizeof(dls_opgraph *));
+    dls_opgraph **graph = dls_alloc_zero(n + 1, sizeof(dls_opgraph *));
     const dls_status status = graph ? make(o, variant, graph, out, err)
-                                    : dls_nomem(err, "corpus", o->n_graphs * sizeof(dls_opgraph *));
-    for (size_t i = 0; graph && i < o->n_graphs; i++) {
+                                    : dls_nomem(err, "corpus", n * sizeof(dls_opgraph *));
+    for (size_t i = 0; graph && i < n; i++) {
         dls_opgraph_destroy(graph[i]);
     }
     dls_free(graph);

@@ -7,6 +7,9 @@
  * four optimisers; they are drawn in a seeded order in which usual optimisers come first and what
  * does not fit 11 GiB comes last.
  *
+ * Random models (predictor/graph/random_model.h) may stand beside the zoo's. They go into train,
+ * one of eight of every kind into val; test is the zoo's alone.
+ *
  * Families are divided by seeded tries: train and test have image, sequence and recommendation
  * models, val has image and sequence models; train has the smallest and the largest model of images
  * and of sequences by parameters, so that the others lie between; and of the divisions that keep
@@ -26,7 +29,8 @@ typedef enum dls_split_rule {
 } dls_split_rule;
 
 typedef struct dls_corpus_options {
-    size_t n_graphs;
+    size_t n_graphs; /* of the zoo */
+    size_t n_random; /* random models beside them, none of them in test */
     uint64_t seed;
     dls_split_rule split;
     dls_grouping_kind grouping;
@@ -35,7 +39,7 @@ typedef struct dls_corpus_options {
     dls_features_version features;
 } dls_corpus_options;
 
-/* 320 graphs, seed 1, by family, uniform, 100 groups, 32, eight features. */
+/* 320 graphs, none random, seed 1, by family, uniform, 100 groups, 32, eight features. */
 void dls_corpus_options_init(dls_corpus_options *o);
 
 typedef struct dls_corpus {

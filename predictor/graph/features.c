@@ -21,21 +21,44 @@ enum {
     ALL_UPDATES,
     ALL_OUTPUT,
     ALL_RUNS,
-    VALUE_BYTES
+    VALUE_BYTES,
+    ALL_CONV1,
+    ALL_CONV_SQUARE,
+    ALL_CONV_OTHER,
+    ALL_PRODUCTS,
+    ALL_OTHER_TRAFFIC,
+    ALL_KERNEL_RUNS,
+    ALL_UPDATE_FLOPS,
+    LARGEST_UPDATE
 };
 
 static const struct {
     const char *name;
     bool log; /* of 1 + x: sizes span ten decades */
 } columns[DLS_FEATURES_MAX] = {
-    [TENSOR_SIZE] = {"tensor_size", true},      [N_NODES] = {"n_nodes", false},
-    [NODE_TYPE] = {"node_type", false},         [FLOPS] = {"flops", true},
-    [TRAFFIC] = {"traffic_bytes", true},        [PARAMS] = {"param_bytes", true},
-    [N_BACKWARD] = {"n_backward", false},       [N_UPDATE] = {"n_update", false},
-    [ALL_FLOPS] = {"all_flops", true},          [ALL_TRAFFIC] = {"all_traffic_bytes", true},
-    [ALL_UPDATED] = {"all_update_bytes", true}, [ALL_UPDATES] = {"all_updates", true},
-    [ALL_OUTPUT] = {"all_output_bytes", true},  [ALL_RUNS] = {"all_runs", true},
+    [TENSOR_SIZE] = {"tensor_size", true},
+    [N_NODES] = {"n_nodes", false},
+    [NODE_TYPE] = {"node_type", false},
+    [FLOPS] = {"flops", true},
+    [TRAFFIC] = {"traffic_bytes", true},
+    [PARAMS] = {"param_bytes", true},
+    [N_BACKWARD] = {"n_backward", false},
+    [N_UPDATE] = {"n_update", false},
+    [ALL_FLOPS] = {"all_flops", true},
+    [ALL_TRAFFIC] = {"all_traffic_bytes", true},
+    [ALL_UPDATED] = {"all_update_bytes", true},
+    [ALL_UPDATES] = {"all_updates", true},
+    [ALL_OUTPUT] = {"all_output_bytes", true},
+    [ALL_RUNS] = {"all_runs", true},
     [VALUE_BYTES] = {"value_bytes", false},
+    [ALL_CONV1] = {"all_conv1_flops", true},
+    [ALL_CONV_SQUARE] = {"all_conv_square_flops", true},
+    [ALL_CONV_OTHER] = {"all_conv_other_flops", true},
+    [ALL_PRODUCTS] = {"all_product_flops", true},
+    [ALL_OTHER_TRAFFIC] = {"all_other_traffic_bytes", true},
+    [ALL_KERNEL_RUNS] = {"all_kernel_runs", true},
+    [ALL_UPDATE_FLOPS] = {"all_update_flops", true},
+    [LARGEST_UPDATE] = {"largest_update_bytes", true},
 };
 
 static const int32_t widths[] = {0,
@@ -115,6 +138,52 @@ static double clamp_size(double sum)
     return sum < 9e18 ? sum : 9e18;
 }
 
+/* The column that the FLOPs of a convolution or matrix product count in; -1: neither. */
+static int product_column(const dls_op_node *node)
+{
+    const dls_op_dims *d = &node->dims;
+    switch (dls_op_family_of(node->kind)) {
+    case DLS_FAMILY_MATMUL:
+    case DLS_FAMILY_RNN:
+        return ALL_PRODUCTS;
+    case DLS_FAMILY_CONV:
+        if (d->groups == 1 && d->kernel_h == 1 && d->kernel_w == 1) {
+            return ALL_CONV1;
+        }
+        return d->groups == 1 && d->kernel_h == d->kernel_w && d->kernel_h <= 5 &&
+                       d->stride_h == 1 && d->stride_w == 1
+                   ? ALL_CONV_SQUARE
+                   : ALL_CONV_OTHER;
+    default:
+        return -1;
+    }
+}
+
+/* Add a node to what the whole graph comes to. */
+static void add_total(const dls_op_node *node, double *all)
+{
+    const double traffic = (double)(node->read_bytes + node->write_bytes) * node->repeat;
+    const double flops = node->flops * node->repeat;
+    const int column = product_column(node);
+    all[ALL_FLOPS] += flops;
+    all[ALL_TRAFFIC] += traffic;
+    all[ALL_OUTPUT] += (double)node->out_bytes;
+    all[ALL_RUNS] += node->repeat;
+    if (node->phase == DLS_PHASE_UPDATE) {
+        all[ALL_UPDATE_FLOPS] += flops;
+        if (node->param_bytes > 0) {
+            all[ALL_UPDATED] += (double)node->param_bytes;
+            all[ALL_UPDATES] += 1;
+            all[LARGEST_UPDATE] = fmax(all[LARGEST_UPDATE], (double)node->param_bytes);
+        }
+    } else if (column >= 0) {
+        all[column] += flops;
+        all[ALL_KERNEL_RUNS] += node->repeat;
+    } else {
+        all[ALL_OTHER_TRAFFIC] += traffic;
+    }
+}
+
 dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
                             const dls_grouping *grouping, double *x, int64_t *n_unknown,
                             dls_error *err)
@@ -153,18 +222,10 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
             row[N_BACKWARD] += node->phase == DLS_PHASE_BACKWARD;
             row[N_UPDATE] += node->phase == DLS_PHASE_UPDATE;
         }
-        all[ALL_FLOPS] += node->flops * node->repeat;
-        all[ALL_TRAFFIC] += (double)(node->read_bytes + node->write_bytes) * node->repeat;
-        if (node->phase == DLS_PHASE_UPDATE && node->param_bytes > 0) {
-            all[ALL_UPDATED] += (double)node->param_bytes;
-            all[ALL_UPDATES] += 1;
-        }
-        all[ALL_OUTPUT] += (double)node->out_bytes;
-        all[ALL_RUNS] += node->repeat;
+        add_total(node, all);
     }
     for (int32_t i = 0; spec->version >= DLS_FEATURES_TOTAL && i < grouping->n_groups; i++) {
-        memcpy(x + (size_t)i * width + ALL_FLOPS, all + ALL_FLOPS,
-               (VALUE_BYTES + 1 - ALL_FLOPS) * sizeof *x);
+        memcpy(x + (size_t)i * width + ALL_FLOPS, all + ALL_FLOPS, (width - ALL_FLOPS) * sizeof *x);
     }
     dls_free(of_op);
     dls_free(known);

@@ -12,6 +12,10 @@
  *                          executions, and the bytes of a value.
  *                          A network sees logarithms of the groups and would have to learn to add
  *                          what they stand for
+ *      version 4 (kernels) and, of the whole graph, FLOPs by what computes them (1 x 1
+ * convolutions, 3 x 3 and 5 x 5 ones with stride 1, other ones, matrix products), the traffic of
+ * everything else but updates, runs of convolutions and products, FLOPs of updates (they tell
+ * optimisers apart), and the bytes of the largest update (it cannot be shared out among servers)
  *
  * Normalised value = f(raw) / scale, f being log(1 + x) for sizes and counts of work and x for the
  * number of nodes and node_type; scale is the greatest f(raw) of the corpus, 1 if that is 0. The
@@ -23,13 +27,14 @@
 #include "dlsim/predictor.h"
 #include "predictor/graph/grouping.h"
 
-#define DLS_FEATURES_MAX 15
+#define DLS_FEATURES_MAX 23
 
 /* XX(id, text, number of columns) */
 #define DLS_FEATURES_MAP(XX)                                                                       \
     XX(DRIPLE, "driple", 3)                                                                        \
     XX(WORK, "work", 8)                                                                            \
-    XX(TOTAL, "total", 15)
+    XX(TOTAL, "total", 15)                                                                         \
+    XX(KERNELS, "kernels", 23)
 
 typedef enum dls_features_version {
     DLS_FEATURES_VERSION_NONE,

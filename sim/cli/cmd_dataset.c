@@ -30,12 +30,13 @@ static const char help[] =
     "      --settings=paper|clusters|all|FILE   settings to build for (paper)\n"
     "      --setting=NAME       only this one of them; may be repeated\n"
     "      --graphs=N           graphs, drawn from the zoo (320)\n"
+    "      --random-models=N    graphs of random models beside them, for train and val (0)\n"
     "      --seed=N             of graphs, division, residual and noise (1)\n"
     "      --split=family|random   how graphs are divided into train, val and test (family)\n"
     "      --grouping=none|uniform|proportional   (uniform)\n"
     "      --groups=N           groups per graph (100)\n"
     "      --group-batch=N      graphs that share a number of groups (proportional; 32)\n"
-    "      --features=driple|work|total   3, 8 or 15 columns per group (work)\n"
+    "      --features=driple|work|total|kernels   3, 8, 15 or 23 columns per group (work)\n"
     "      --interval=SECONDS   between samples (default: a 64th of the step)\n"
     "      --samples=N          per label (1024)\n"
     "      --noise=X            standard deviation of a sample's factor (0.02)\n"
@@ -206,6 +207,7 @@ enum {
     OPT_SETTINGS = 256,
     OPT_SETTING,
     OPT_GRAPHS,
+    OPT_RANDOM,
     OPT_SEED,
     OPT_SPLIT,
     OPT_GROUPING,
@@ -232,14 +234,13 @@ static bool take_word(int opt, request *req)
                 false);
     }
     if (opt == OPT_FEATURES) {
-        static const char *const versions[] = {"", "driple", "work", "total"};
         for (int v = DLS_FEATURES_DRIPLE; v < DLS_FEATURES_VERSION_END; v++) {
-            if (strcmp(optarg, versions[v]) == 0) {
+            if (strcmp(optarg, dls_features_version_name(v)) == 0) {
                 req->corpus.features = (dls_features_version)v;
                 return true;
             }
         }
-        dls_ui_usage("dataset", "--features=%s: driple, work or total", optarg);
+        dls_ui_usage("dataset", "--features=%s: driple, work, total or kernels", optarg);
         return false;
     }
     const bool by_family = strcmp(optarg, "family") == 0;
@@ -259,6 +260,10 @@ static bool take_number(int opt, request *req)
     case OPT_SEED:
         good = dls_ui_i64("dataset", "--seed", optarg, 0, INT64_MAX, &n);
         req->corpus.seed = req->label.seed = (uint64_t)n;
+        return good;
+    case OPT_RANDOM:
+        good = dls_ui_i64("dataset", "--random-models", optarg, 0, 1 << 20, &n);
+        req->corpus.n_random = (size_t)n;
         return good;
     case OPT_GROUPS:
         good = dls_ui_i64("dataset", "--groups", optarg, 1, 1 << 20, &n);
@@ -323,6 +328,7 @@ static bool take(int opt, request *req)
     case OPT_GROUPING:
         return take_word(opt, req);
     case OPT_SEED:
+    case OPT_RANDOM:
     case OPT_GROUPS:
     case OPT_GROUP_BATCH:
     case OPT_SAMPLES:
@@ -345,6 +351,7 @@ int dls_cmd_dataset(int argc, char **argv)
     static const struct option longs[] = {{"settings", required_argument, NULL, OPT_SETTINGS},
                                           {"setting", required_argument, NULL, OPT_SETTING},
                                           {"graphs", required_argument, NULL, OPT_GRAPHS},
+                                          {"random-models", required_argument, NULL, OPT_RANDOM},
                                           {"seed", required_argument, NULL, OPT_SEED},
                                           {"split", required_argument, NULL, OPT_SPLIT},
                                           {"grouping", required_argument, NULL, OPT_GROUPING},

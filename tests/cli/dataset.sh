@@ -39,6 +39,20 @@ fi
 expect 0 dataset show a.h5 --setting=V100-P1w2-ho-PCIe
 ! grep -q "^2080Ti" out.txt || fail "a setting that was not asked for"
 
+# Random models are for training and validation.
+# shellcheck disable=SC2086
+expect 0 dataset build -o random.h5 $small --setting=V100-P1w2-ho-PCIe --random-models=60 --features=kernels
+expect 0 dataset show random.h5
+says out.txt "120 graphs, 23 features a group (kernels), seed 1"
+grep -q '^random-transformer .*train' out.txt || fail "no random models for training"
+grep -q '^random-.*val' out.txt || fail "no random models for validation"
+! grep -q '^random-.*test' out.txt || fail "random models for testing"
+cp random.h5 first.h5
+# shellcheck disable=SC2086
+expect 0 dataset build -o random.h5 $small --setting=V100-P1w2-ho-PCIe --random-models=60 --features=kernels
+cmp random.h5 first.h5 || fail "two builds with random models differ"
+expect 2 dataset build -o random.h5 --random-models=-1
+
 # All settings that are shipped can be built.
 expect 0 dataset build -o all.h5 --graphs=34 --samples=20 --groups=4 "$hw" --settings=all \
     --split=random --features=driple -q
