@@ -42,6 +42,50 @@ static void make_residual(dls_inspector *insp)
     }
 }
 
+/* mark[graph]: is it in train, in any setting. */
+static void mark_train(const dls_dataset *set, bool *mark)
+{
+    for (size_t k = 0; k < set->n_settings; k++) {
+        const dls_dataset_setting *s = &set->setting[k];
+        for (size_t i = 0; i < s->n; i++) {
+            mark[s->graph[i]] |= s->split[i] == DLS_SPLIT_TRAIN;
+        }
+    }
+}
+
+/* The network sees features with mean 0 and deviation 1 over the groups of the training graphs; one
+ * that is the same everywhere stays as it is. Logarithms of sizes fill a small part of 0..1, where
+ * differences that matter would be lost in the first layer. */
+static dls_status standardise(const dls_dataset *set, dls_inspector *insp, dls_error *err)
+{
+    const size_t width = (size_t)set->n_features;
+    bool *mark = dls_alloc_zero(set->n_graphs + 1, sizeof *mark);
+    if (!mark) {
+        return dls_nomem(err, "training graphs", set->n_graphs);
+    }
+    mark_train(set, mark);
+    for (size_t f = 0; f < width; f++) {
+        double n = 0, sum = 0, square = 0;
+        for (size_t i = 0; i < set->n_graphs; i++) {
+            const dls_graph *g = &set->graph[i];
+            for (size_t v = 0; mark[i] && v < (size_t)g->n_nodes; v++) {
+                const double x = g->x[v * width + f];
+                n += 1;
+                sum += x;
+                square += x * x;
+            }
+        }
+        const double mean = n > 0 ? sum / n : 0;
+        const double deviation = n > 0 ? sqrt(fmax(0, square / n - mean * mean)) : 0;
+        if (deviation > 1e-9) {
+            insp->feature_shift[f] = mean;
+            insp->feature_scale[f] = deviation;
+        }
+    }
+    dls_free(mark);
+    return DLS_OK;
+}
+
 dls_status dls_fit_new(const dls_dataset *set, const dls_arch *arch, uint64_t seed,
                        dls_fit_init init, dls_inspector **out, dls_error *err)
 {
@@ -54,6 +98,7 @@ dls_status dls_fit_new(const dls_dataset *set, const dls_arch *arch, uint64_t se
         dls_inspector_randomise(insp, seed, 0, init == DLS_FIT_RESIDUAL ? XAVIER : 1, err);
     if (status == DLS_OK && init == DLS_FIT_RESIDUAL) {
         make_residual(insp);
+        status = standardise(set, insp, err);
     }
     if (status == DLS_OK && set->features_text) {
         insp->features_text = dls_strdup(set->features_text);

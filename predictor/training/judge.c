@@ -28,8 +28,8 @@ static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int
     return status;
 }
 
-static dls_status compare(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
-                          dls_judgement *j, dls_error *err)
+static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size_t setting,
+                          const dls_yardsticks *y, int32_t as, dls_judgement *j, dls_error *err)
 {
     double *out = dls_alloc(y->n * DLS_METRICS * sizeof *out);
     if (!out) {
@@ -42,6 +42,9 @@ static dls_status compare(dls_predictor *predictor, const dls_yardsticks *y, int
             status =
                 dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
         }
+    }
+    if (status == DLS_OK) {
+        status = dls_family_errors(set, setting, y, out, j->family, &j->n_families, err);
     }
     dls_free(out);
     j->has_floor = y->truth != NULL;
@@ -58,7 +61,7 @@ dls_status dls_judge(dls_predictor *predictor, const dls_dataset *set, size_t se
     dls_yardsticks *y = NULL;
     *out = (dls_judgement){0};
     DLS_TRY(dls_yardsticks_create(set, setting, split, &y, err));
-    const dls_status status = compare(predictor, y, as, out, err);
+    const dls_status status = compare(predictor, set, setting, y, as, out, err);
     dls_yardsticks_destroy(y);
     return status;
 }

@@ -6,6 +6,7 @@
 #define DLS_TRAINING_JUDGE_H
 
 #include "predictor/training/evaluate.h"
+#include "predictor/training/families.h"
 
 enum { DLS_WHO_INSPECTOR, DLS_WHO_FLOOR, DLS_WHO_NEAREST, DLS_WHO_MEAN, DLS_WHO_COUNT };
 /* "inspector", "noise_floor", "nearest", "mean" */
@@ -14,7 +15,9 @@ extern const char *const dls_who_names[DLS_WHO_COUNT];
 typedef struct dls_judgement {
     dls_error_table table[DLS_WHO_COUNT];
     bool has_floor, has_model;
-    dls_column_error model; /* the operator model's time of a step */
+    dls_column_error model;                    /* the operator model's time of a step */
+    dls_family_error family[DLS_FAMILIES_MAX]; /* [n_families] of the inspector's errors */
+    size_t n_families;
 } dls_judgement;
 
 /* as: the setting of the predictor's inspector that is asked, or DLS_SETTING_BASE. Errors: those of

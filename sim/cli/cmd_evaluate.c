@@ -28,6 +28,7 @@ static const char help[] =
     "      --as=NAME           predict all of them as this setting of the file, or \"base\"\n"
     "      --split=test|val|train   (test)\n"
     "      --metrics           the errors of every metric\n"
+    "      --families          the errors of every model family, averaged over the settings\n"
     "      --baselines         the step time beside Paleo's and, if the dataset has V100-w1,\n"
     "                          Habitat's scaling of that\n"
     "      --learned=J.h5      the same beside a learned baseline (dlsim train --baseline); may "
@@ -44,7 +45,8 @@ static const char help[] =
     "\n"
     "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum in "
     "JSON),\n"
-    "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n";
+    "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n"
+    "share: of the squared error of that time.\n";
 
 typedef struct request {
     const char *weights, *dataset, *as, *hardware, *nearest;
@@ -53,7 +55,7 @@ typedef struct request {
     dls_split split;
     const char *learned[DLS_LEARNED_COUNT];
     size_t n_learned;
-    bool json, metrics, baselines;
+    bool json, metrics, families, baselines;
     int32_t threads;
 } request;
 
@@ -222,6 +224,44 @@ static void print_average(const session *s)
            sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
 }
 
+/* Families are the same in every setting; one whose graphs do not fit a GPU counts where they do.
+ */
+static void print_families(const session *s)
+{
+    dls_family_error sum[DLS_FAMILIES_MAX];
+    double in[DLS_FAMILIES_MAX] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        const dls_judgement *j = &s->result[i].j;
+        for (size_t f = 0; f < j->n_families; f++) {
+            const dls_family_error *e = &j->family[f];
+            size_t at = 0;
+            while (at < n && strcmp(sum[at].name, e->name) != 0) {
+                at++;
+            }
+            if (at == DLS_FAMILIES_MAX) {
+                continue;
+            }
+            if (at == n) {
+                sum[n++] = (dls_family_error){0};
+                memcpy(sum[at].name, e->name, sizeof sum[at].name);
+            }
+            in[at] += 1;
+            sum[at].n += e->n;
+            sum[at].by_range += e->by_range;
+            sum[at].iteration += e->iteration;
+            sum[at].percent += e->percent;
+            sum[at].share += e->share;
+        }
+    }
+    printf("%-22s %6s %9s %9s %7s %7s\n", "family", "graphs", "NRMSE", "iter", "iter%", "share");
+    for (size_t f = 0; f < n; f++) {
+        printf("%-22s %6.1f %9.4f %9.4f %6.1f%% %6.1f%%\n", sum[f].name, (double)sum[f].n / in[f],
+               sum[f].by_range / in[f], sum[f].iteration / in[f], sum[f].percent / in[f],
+               100 * sum[f].share / (double)s->n);
+    }
+}
+
 /* The step time alone, by range and in percent; n 0: of no one setting. */
 static void print_step_errors(const char *name, size_t n, const dls_column_error *e,
                               const bool *shown)
@@ -272,6 +312,10 @@ static void print_text(const session *s)
 {
     if (s->req->baselines) {
         print_baselines(s);
+        return;
+    }
+    if (s->req->families) {
+        print_families(s);
         return;
     }
     printf("%-22s %4s %9s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
@@ -380,6 +424,9 @@ static bool take(int opt, request *req)
     case 'b':
         req->baselines = true;
         return true;
+    case 'f':
+        req->families = true;
+        return true;
     case 'm':
         req->metrics = true;
         return true;
@@ -404,6 +451,7 @@ int dls_cmd_evaluate(int argc, char **argv)
                                           {"learned", required_argument, NULL, OPT_LEARNED},
                                           {"baselines", no_argument, NULL, 'b'},
                                           {"metrics", no_argument, NULL, 'm'},
+                                          {"families", no_argument, NULL, 'f'},
                                           {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};

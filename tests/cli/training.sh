@@ -91,6 +91,10 @@ says out.txt "$second"
 says out.txt "average"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$second --metrics --split=val
 says out.txt "gpu_mem_peak"
+expect 0 evaluate --weights=all.h5 --dataset=d.h5 --families
+says out.txt "share"
+awk 'NR > 1 { all += $6 } END { exit !(NR > 2 && all > 99.5 && all < 100.5) }' out.txt ||
+    fail "--families: $(cat out.txt)"
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --setting=$first --as=$second
 expect 0 evaluate --weights=all.h5 --dataset=d.h5 --baselines --hardware="$source/configs/hardware"
 says out.txt "paleo"
