@@ -49,42 +49,41 @@ static void stretch(dls_timeline *t, double factor)
     }
 }
 
-/* Means over the last `window` samples, those at the start over what there is. */
+/* x[n + window - 1] become n means over `window` samples each. */
 static void smooth(double *x, size_t n, size_t window)
 {
     double sum = 0;
-    /* From the end, so that what is needed is not yet overwritten. */
-    for (size_t i = n; i-- > n - (window < n ? window : n);) {
+    for (size_t i = 0; i + 1 < window; i++) {
         sum += x[i];
     }
-    for (size_t i = n; i-- > 0;) {
-        const size_t held = i + 1 < window ? i + 1 : window;
-        const double last = x[i];
-        x[i] = sum / (double)held;
-        sum -= last;
-        if (i >= window) {
-            sum += x[i - window];
-        }
+    for (size_t i = 0; i < n; i++) {
+        const double first = x[i];
+        sum += x[i + window - 1];
+        x[i] = fmax(0, sum / (double)window);
+        sum -= first;
     }
 }
 
-/* Sample and analyse; x holds DLS_TRACKS * n_samples. */
+/* Sample and analyse n values of each resource; x holds DLS_TRACKS * series->n_samples, which are
+ * window - 1 more, so that the first mean is of a whole window, too. */
 static dls_status observe(const dls_timeline *timeline, const dls_series_options *series,
                           double capacity, size_t window, double *x, dls_burst burst[DLS_RESOURCES],
                           dls_error *err)
 {
+    const size_t n = series->n_samples - (window - 1);
     double *rows[DLS_TRACKS];
     for (int r = 0; r < DLS_TRACKS; r++) {
         rows[r] = x + (size_t)r * series->n_samples;
     }
     DLS_TRY(dls_series_sample(timeline, series, rows, err));
-    smooth(rows[DLS_TRACK_GPU], series->n_samples, window);
-    smooth(rows[DLS_TRACK_GPU_MEM], series->n_samples, window);
+    smooth(rows[DLS_TRACK_GPU], n, window);
+    smooth(rows[DLS_TRACK_GPU_MEM], n, window);
     for (int r = 0; r < DLS_TRACKS; r++) {
         const dls_burst_options how = {.interval_s = series->interval_s,
                                        .capacity = is_network(r) ? capacity : 1,
                                        .no_cycle = true};
-        DLS_TRY(dls_burst_analyze(rows[r], series->n_samples, &how, &burst[r], err));
+        const double *values = rows[r] + (is_network(r) ? window - 1 : 0);
+        DLS_TRY(dls_burst_analyze(values, n, &how, &burst[r], err));
     }
     return DLS_OK;
 }
@@ -98,39 +97,65 @@ static double watched_s(const dls_label_options *o, double step_s, double interv
     return step_s * exp(o->step_spread / sqrt(steps) * dls_rng_normal(&rng));
 }
 
-/* Where nothing alternates the length of a phase is that of the recording, which says nothing: the
- * step stands for it, which is the cycle of everything that the job does. */
+/* Idle and active time are those of a step, together its length. Where nothing alternates the
+ * length of a phase is that of the recording, which says nothing: the step stands for it. Where a
+ * resource pauses several times in a step, or not in every one, the step is divided as the whole
+ * phases of the recording are: how many of them a step has jumps with the smallest change of a
+ * timeline, what they come to does not. */
 static void label_of(dls_burst burst[DLS_RESOURCES], double step_s, double metric[DLS_METRICS])
 {
+    dls_burst told[DLS_RESOURCES];
     for (int r = 0; r < DLS_RESOURCES; r++) {
         if (burst[r].pattern == DLS_PATTERN_I) {
             burst[r].idle_s = step_s;
         } else if (burst[r].pattern == DLS_PATTERN_B) {
             burst[r].burst_s = step_s;
         }
+        told[r] = burst[r];
+        if (burst[r].pattern == DLS_PATTERN_BIB) {
+            const double high = (double)burst[r].n_burst * burst[r].burst_s;
+            const double low = (double)burst[r].n_idle * burst[r].idle_s;
+            told[r].burst_s = step_s * high / (high + low);
+            told[r].idle_s = step_s - told[r].burst_s;
+        }
     }
-    const dls_profile profile = dls_burst_profile(burst);
+    const dls_profile profile = dls_burst_profile(told);
     memcpy(metric, profile.metric, sizeof profile.metric);
 }
 
+/* Samples over which a counter of utilisation is averaged. */
+static size_t window_of(const dls_label_options *o, double step_s, double interval_s)
+{
+    const double window = fmax(1, rint(o->window_frac * step_s / interval_s));
+    return window < (double)o->n_samples ? (size_t)window : o->n_samples;
+}
+
 static dls_status measure(const dls_label_options *o, const dls_timeline *timeline, double capacity,
-                          uint64_t entity, double *x, dls_label *out, dls_error *err)
+                          uint64_t entity, dls_label *out, dls_error *err)
 {
     dls_burst exact[DLS_RESOURCES];
     const double step_s = timeline->step_s;
     dls_series_options series = {.interval_s = o->interval_s > 0 ? o->interval_s
                                                                  : step_s / o->samples_per_step,
-                                 .n_samples = o->n_samples,
                                  .seed = o->seed,
                                  .entity = entity};
-    const size_t window = (size_t)fmax(1, rint(o->window_frac * step_s / series.interval_s));
-    DLS_TRY(observe(timeline, &series, capacity, window, x, exact, err));
-    label_of(exact, step_s, out->truth);
+    const size_t window = window_of(o, step_s, series.interval_s);
+    series.n_samples = o->n_samples + window - 1;
+    double *x = dls_alloc_zero(DLS_TRACKS * series.n_samples, sizeof *x);
+    if (!x) {
+        return dls_nomem(err, "samples", series.n_samples * sizeof *x);
+    }
+    dls_status status = observe(timeline, &series, capacity, window, x, exact, err);
     series.step_spread = o->step_spread;
     series.jitter_frac = o->jitter_frac;
     series.noise_frac = o->noise_frac;
     out->iteration_s = watched_s(o, step_s, series.interval_s, entity);
-    DLS_TRY(observe(timeline, &series, capacity, window, x, out->burst, err));
+    if (status == DLS_OK) {
+        status = observe(timeline, &series, capacity, window, x, out->burst, err);
+    }
+    dls_free(x);
+    DLS_TRY(status);
+    label_of(exact, step_s, out->truth);
     label_of(out->burst, out->iteration_s, out->metric);
     return DLS_OK;
 }
@@ -149,14 +174,10 @@ dls_status dls_label_make(const dls_label_options *o, const dls_opmodel *model,
         dls_residual(o->seed, w->name, spec->gpu, dls_setting_link(spec),
                      spec->nodes > 1 || spec->servers > 0 ? o->network_sigma : o->node_sigma);
     DLS_TRY(dls_timeline_build(model, w, work, &timeline, err));
-    double *x = dls_alloc_zero(DLS_TRACKS * o->n_samples, sizeof *x);
-    dls_status status = x ? DLS_OK : dls_nomem(err, "samples", o->n_samples * sizeof *x);
-    if (status == DLS_OK) {
-        out->model_s = timeline.step_s;
-        stretch(&timeline, residual);
-        status = measure(o, &timeline, work->fabric ? work->fabric->bps : 1, entity, x, out, err);
-    }
-    dls_free(x);
+    out->model_s = timeline.step_s;
+    stretch(&timeline, residual);
+    const dls_status status =
+        measure(o, &timeline, work->fabric ? work->fabric->bps : 1, entity, out, err);
     dls_timeline_fini(&timeline);
     return status;
 }

@@ -27,8 +27,8 @@ typedef struct dls_label_options {
 void dls_label_options_init(dls_label_options *o);
 
 typedef struct dls_label {
-    /* The second as a profiler without noise has it. A resource that never pauses has a burst of a
-     * step, one that is never used a pause of a step. */
+    /* The second as a profiler without noise has it. Idle and active time of a resource come to a
+     * step, however often it pauses in one. */
     double metric[DLS_METRICS], truth[DLS_METRICS];
     double iteration_s; /* as a stop watch over the series has it */
     double model_s;

@@ -5,6 +5,12 @@
 
 #include <math.h>
 
+/* A factor's deviation from 1. Nothing is drawn for one that has none. */
+static double draw(dls_rng *rng, double spread)
+{
+    return spread > 0 ? spread * dls_rng_normal(rng) : 0;
+}
+
 /* The step that is running: where it began, how much longer than the model's it is, and the
  * integrals of all steps before it. */
 typedef struct clock_hand {
@@ -34,7 +40,7 @@ static void advance(clock_hand *c, double t_s, double integral[DLS_TRACKS])
             c->before[r] += part(c, r, step_s);
         }
         c->began_s += c->stretch * step_s;
-        c->stretch = exp(c->opts->step_spread * dls_rng_normal(&c->rng));
+        c->stretch = exp(draw(&c->rng, c->opts->step_spread));
     }
     for (int r = 0; r < DLS_TRACKS; r++) {
         integral[r] = c->before[r] + part(c, r, (t_s - c->began_s) / c->stretch);
@@ -72,7 +78,7 @@ dls_status dls_series_sample(const dls_timeline *timeline, const dls_series_opti
         advance(&c, to_s, now);
         for (int r = 0; r < DLS_TRACKS; r++) {
             const double mean = (now[r] - before[r]) / (to_s - from_s);
-            const double value = fmax(0, mean * (1 + opts->noise_frac * dls_rng_normal(&c.rng)));
+            const double value = fmax(0, mean * (1 + draw(&c.rng, opts->noise_frac)));
             x[r][i] = is_network(r) ? value : fmin(1, value);
             before[r] = now[r];
         }

@@ -234,6 +234,28 @@ static void test_label(void **unused)
     assert_true(fabs(twin.iteration_s / label.iteration_s - 1) < 0.05);
 }
 
+/* However often a resource pauses in a step, and be it much shorter than a sample: what it is idle
+ * and active comes to a step, and a recording begins like it goes on. */
+static void test_label_is_a_step(void **unused)
+{
+    (void)unused;
+    dls_label_options o;
+    dls_label_options_init(&o);
+    o.step_spread = o.jitter_frac = o.noise_frac = 0;
+    for (size_t k = 0; k < paper.n; k++) {
+        for (uint64_t entity = 0; entity < 8; entity++) {
+            const dls_label label = label_with(&o, &paper.spec[k], entity);
+            for (int r = 0; r < DLS_RESOURCES; r++) {
+                const double step = label.truth[3 * r] + label.truth[3 * r + 1];
+                assert_true(fabs(step / label.iteration_s - 1) < 1e-9);
+            }
+            /* Over 1 Gb/s the GPU computes for less than a sample. */
+            const dls_label first = label_with(&o, &paper.spec[k], 0);
+            assert_true(fabs(label.truth[DLS_GPU_ACTIVE] / first.truth[DLS_GPU_ACTIVE] - 1) < 0.2);
+        }
+    }
+}
+
 /* One worker: no network, whose pause is the step. */
 static void test_label_alone(void **unused)
 {
@@ -368,9 +390,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_variants),     cmocka_unit_test(test_split_by_family),
         cmocka_unit_test(test_split_random), cmocka_unit_test(test_residual),
-        cmocka_unit_test(test_label),        cmocka_unit_test(test_label_alone),
-        cmocka_unit_test(test_build),        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_label),        cmocka_unit_test(test_label_is_a_step),
+        cmocka_unit_test(test_label_alone),  cmocka_unit_test(test_build),
+        cmocka_unit_test(test_summary),      cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }
