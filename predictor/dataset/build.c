@@ -90,7 +90,7 @@ static dls_status build(const dls_build_options *o, dls_corpus *c, dls_dataset *
 {
     DLS_TRY(dls_corpus_create(&o->corpus, c, err));
     snprintf(set->feature_version, sizeof set->feature_version, "%s",
-             dls_features_version_name(o->corpus.features));
+             dls_features_version_name((int)c->input.features->version));
     snprintf(set->command, sizeof set->command, "%s", o->command ? o->command : "");
     set->seed = o->corpus.seed;
     set->setting = dls_alloc_zero(o->n_settings + 1, sizeof *set->setting);

@@ -88,8 +88,8 @@ static dls_status describer_alloc(describer *d, size_t n, dls_error *err)
                : dls_nomem(err, "corpus", n * sizeof *d->grouping);
 }
 
-static dls_status group_graphs(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
-                               dls_error *err)
+static dls_status group_graphs(const dls_corpus_options *o, dls_opgraph *const *graph,
+                               uint64_t seed, describer *d, dls_error *err)
 {
     for (size_t i = 0; i < d->n; i++) {
         dls_kept kept;
@@ -102,10 +102,22 @@ static dls_status group_graphs(const dls_corpus_options *o, dls_opgraph *const *
         DLS_TRY(dls_grouping_proportional(d->n_kept, d->n, o->group_batch, d->n_groups, err));
     }
     for (size_t i = 0; i < d->n; i++) {
-        DLS_TRY(dls_grouping_create(graph[i], o->grouping, d->n_groups[i], DLS_GROUPING_SEED,
-                                    &d->grouping[i], err));
+        DLS_TRY(
+            dls_grouping_create(graph[i], o->grouping, d->n_groups[i], seed, &d->grouping[i], err));
     }
     return DLS_OK;
+}
+
+static dls_status fit_input(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
+                            const uint8_t *split, dls_input_spec *input, dls_error *err)
+{
+    DLS_TRY(dls_feature_spec_create(o->features, &input->features, err));
+    for (size_t i = 0; i < d->n; i++) {
+        if (split[i] == DLS_SPLIT_TRAIN) {
+            d->train[d->n_train++] = (dls_grouped){graph[i], &d->grouping[i]};
+        }
+    }
+    return dls_feature_spec_fit(input->features, d->train, d->n_train, err);
 }
 
 static dls_status describe(const dls_corpus_options *o, dls_opgraph *const *graph, describer *d,
@@ -113,14 +125,10 @@ static dls_status describe(const dls_corpus_options *o, dls_opgraph *const *grap
                            dls_error *err)
 {
     DLS_TRY(describer_alloc(d, d->n, err));
-    DLS_TRY(group_graphs(o, graph, d, err));
-    DLS_TRY(dls_feature_spec_create(o->features, &input->features, err));
-    for (size_t i = 0; i < d->n; i++) {
-        if (split[i] == DLS_SPLIT_TRAIN) {
-            d->train[d->n_train++] = (dls_grouped){graph[i], &d->grouping[i]};
-        }
+    DLS_TRY(group_graphs(o, graph, input->seed, d, err));
+    if (!o->input_text) {
+        DLS_TRY(fit_input(o, graph, d, split, input, err));
     }
-    DLS_TRY(dls_feature_spec_fit(input->features, d->train, d->n_train, err));
     for (size_t i = 0; i < d->n; i++) {
         DLS_TRY(dls_input_grouped(input, graph[i], &d->grouping[i], &out[i], NULL, err));
     }
@@ -132,9 +140,17 @@ dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *
                                dls_error *err)
 {
     describer d = {.n = n};
+    dls_corpus_options how = *o;
     *input = (dls_input_spec){
         .grouping = o->grouping, .n_groups = o->n_groups, .seed = DLS_GROUPING_SEED};
-    const dls_status status = describe(o, graph, &d, split, out, input, err);
+    if (o->input_text) {
+        dls_input_spec given;
+        DLS_TRY(dls_input_spec_parse(o->input_text, &given, err));
+        *input = given;
+        how.grouping = given.grouping;
+        how.n_groups = given.n_groups;
+    }
+    const dls_status status = describe(&how, graph, &d, split, out, input, err);
     describer_fini(&d);
     return status;
 }

@@ -37,6 +37,10 @@ typedef struct dls_corpus_options {
     int32_t n_groups;
     size_t group_batch; /* proportional: graphs that share a number of groups */
     dls_features_version features;
+    /* How graphs become inputs, as JSON (predictor/graph/input.h), borrowed: of an inspector that
+     * is to be asked; grouping, n_groups and features above do not count then. NULL: frequencies
+     * and scales are those of the train graphs. */
+    const char *input_text;
 } dls_corpus_options;
 
 /* 320 graphs, none random, seed 1, by family, uniform, 100 groups, 32, eight features. */
@@ -49,7 +53,7 @@ typedef struct dls_corpus {
     dls_numeric *numeric;
     dls_workload *work;
     dls_graph *graph;     /* the inspector's input; NULL and origin NULL if somebody took them */
-    dls_input_spec input; /* frequencies and scales of the train graphs */
+    dls_input_spec input; /* how graphs became inputs */
 } dls_corpus;
 
 /* Errors: EINPUT (more graphs than there are variants), ENOMEM. *out needs dls_corpus_fini only on

@@ -37,6 +37,7 @@ static const char help[] =
     "      --groups=N           groups per graph (100)\n"
     "      --group-batch=N      graphs that share a number of groups (proportional; 32)\n"
     "      --features=driple|work|total|kernels   3, 8, 15 or 23 columns per group (work)\n"
+    "      --weights=W.h5       groups and features as this inspector takes them, to ask it\n"
     "      --interval=SECONDS   between samples (default: a 64th of the step)\n"
     "      --samples=N          per label (1024)\n"
     "      --noise=X            standard deviation of a sample's factor (0.02)\n"
@@ -64,7 +65,7 @@ static const char help[] =
 typedef struct request {
     dls_corpus_options corpus;
     dls_label_options label;
-    const char *settings, *hardware, *output, *graphs, *perf_result, *operators;
+    const char *settings, *hardware, *output, *graphs, *perf_result, *operators, *weights;
     const char *only[MAX_SETTINGS];
     size_t n_only;
     bool quiet, json;
@@ -156,6 +157,25 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
     return status;
 }
 
+/* With the input of an inspector, which stands until the end. */
+static dls_status simulate_for(const request *req, const char *hardware, const dls_hardware *hw,
+                               dls_setting_list *list, dls_error *err)
+{
+    dls_inspector *insp = NULL;
+    request with = *req;
+    if (!req->weights) {
+        return simulate(req, hardware, hw, list, err);
+    }
+    DLS_TRY(dls_inspector_load(req->weights, &insp, err));
+    with.corpus.input_text = dls_inspector_features(insp);
+    const dls_status status =
+        *with.corpus.input_text
+            ? simulate(&with, hardware, hw, list, err)
+            : dls_fail(err, DLS_EINPUT, req->weights, "does not say how its input is made");
+    dls_inspector_destroy(insp);
+    return status;
+}
+
 /* Without an output: the facts. */
 static dls_status build(const request *req, dls_error *err)
 {
@@ -164,7 +184,7 @@ static dls_status build(const request *req, dls_error *err)
     dls_setting_list list = {0};
     const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    const dls_status status = simulate(req, hardware, &hw, &list, err);
+    const dls_status status = simulate_for(req, hardware, &hw, &list, err);
     dls_setting_list_fini(&list);
     dls_hardware_fini(&hw);
     return status;
@@ -221,7 +241,8 @@ enum {
     OPT_HARDWARE,
     OPT_JSON,
     OPT_PERF_RESULT,
-    OPT_OPERATORS
+    OPT_OPERATORS,
+    OPT_WEIGHTS
 };
 
 /* false: reported. */
@@ -305,6 +326,9 @@ static bool take(int opt, request *req)
     case OPT_PERF_RESULT:
         req->perf_result = optarg;
         return true;
+    case OPT_WEIGHTS:
+        req->weights = optarg;
+        return true;
     case 'o':
         req->output = optarg;
         return true;
@@ -365,6 +389,7 @@ int dls_cmd_dataset(int argc, char **argv)
                                           {"hardware", required_argument, NULL, OPT_HARDWARE},
                                           {"perf-result", required_argument, NULL, OPT_PERF_RESULT},
                                           {"operators", required_argument, NULL, OPT_OPERATORS},
+                                          {"weights", required_argument, NULL, OPT_WEIGHTS},
                                           {"output", required_argument, NULL, 'o'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"json", no_argument, NULL, OPT_JSON},

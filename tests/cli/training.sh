@@ -270,4 +270,8 @@ expect 0 dataset build -o other.h5 --graphs=60 --samples=100 --groups=8 \
 expect 4 evaluate --weights=all.h5 --dataset=other.h5
 says err.txt "features"
 expect 4 train --dataset=other.h5 --setting=$first --base=base.h5 --transfer -o x.h5
+expect 0 dataset build -o like.h5 --graphs=60 --samples=100 --weights=base.h5 \
+    --hardware="$source/configs/hardware" --setting=$first -q
+expect 0 evaluate --weights=all.h5 --dataset=like.h5
+expect 4 dataset build -o like.h5 --weights=nothing.h5
 echo "$checks checks"
