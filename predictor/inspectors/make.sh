@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The commands that made predictor/inspectors/dlsim.h5: a dataset of all shipped settings, a base
-# inspector, and every other setting tuned from it.
+# The commands that made predictor/inspectors/dlsim.h5: a dataset of all shipped settings with random
+# models for training, and one inspector of all the settings.
 #
 #     make.sh [DLSIM [FOLDER [THREADS]]]    the program, where files go, threads
 #
@@ -11,14 +11,12 @@ dlsim=$(realpath "$(command -v "${1:-dlsim}")")
 out=${2:-.}
 threads=${3:-1}
 here=$(cd "$(dirname "$0")" && pwd)
-rates="--log-floor=0.003 --lr=0.001 --lr-floor=0.05 --seed=1 --threads=$threads"
+hardware=$here/../../configs/hardware
 
-"$dlsim" dataset build --settings=all --groups=24 --features=total \
-    --hardware="$here/../../configs/hardware" -o "$out/dataset.h5"
-# shellcheck disable=SC2086
-"$dlsim" train --dataset="$out/dataset.h5" --setting=V100-P1w2-ho-PCIe $rates \
-    --epochs=250 --patience=120 -o "$out/base.h5" --curves="$out/base_curve.h5"
-# shellcheck disable=SC2086
-"$dlsim" train --dataset="$out/dataset.h5" --settings=all --base="$out/base.h5" --transfer $rates \
-    --epochs=120 --patience=0 -o "$out/dlsim.h5" --curves="$out/curves.h5"
-"$dlsim" evaluate --weights="$out/dlsim.h5" --dataset="$out/dataset.h5"
+"$dlsim" dataset build --settings=all --groups=8 --features=kernels --random-models=5000 \
+    --samples=512 --hardware="$hardware" -o "$out/dataset.h5"
+"$dlsim" train --dataset="$out/dataset.h5" --settings=all --together --hardware="$hardware" \
+    --arch="depth=fixed n_layers=4 set2set_steps=3 hidden=96 mlp_layers=4" --log-floor=0.003 \
+    --lr=0.003 --lr-floor=0.02 --batch=8 --epochs=150 --patience=0 --seed=1 --threads="$threads" \
+    -o "$out/dlsim.h5" --curves="$out/curves.h5"
+"$dlsim" evaluate --weights="$out/dlsim.h5" --dataset="$out/dataset.h5" --hardware="$hardware"
