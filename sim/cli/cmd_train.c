@@ -78,6 +78,8 @@ static const char help[] =
     "                          repeated; transfer: from scratch and from --base, with all "
     "training\n"
     "                          graphs and with --share of them\n"
+    "      --seeds=N           of --study=transfer: so many trainings of each, and their spread "
+    "(1)\n"
     "  -o, --output=W.h5       where to write\n"
     "      --progress=auto|always|never\n"
     "  -q, --quiet             no progress, no summary\n"
@@ -90,6 +92,7 @@ typedef struct request {
     dls_together_choice choice;
     const char *hardware;
     double partition; /* below 0: not given */
+    int32_t seeds;
     bool together, quiet;
     dls_ui_when when;
     dls_tune tune;
@@ -248,6 +251,8 @@ static int study(const request *req)
                                .settings = req->choice.setting,
                                .n_settings = req->choice.n_settings,
                                .base = req->base,
+                               .hardware = req->hardware,
+                               .seeds = req->seeds,
                                .arch = req->arch ? req->arch : "",
                                .init = req->init,
                                .data = req->data,
@@ -294,6 +299,7 @@ enum {
     OPT_RESUME,
     OPT_CURVES,
     OPT_STUDY,
+    OPT_SEEDS,
     OPT_PROGRESS
 };
 
@@ -326,6 +332,8 @@ static bool take_number(int opt, request *req)
     switch (opt) {
     case OPT_SHARE:
         return real("--share", 1e-6, 1, &req->data.share);
+    case OPT_SEEDS:
+        return whole("--seeds", 1, &req->seeds);
     case OPT_LEAVE_OUT:
         return whole("--leave-out", 2, &req->choice.leave_out);
     case OPT_PARTITION:
@@ -565,6 +573,7 @@ int dls_cmd_train(int argc, char **argv)
         {"resume", no_argument, NULL, OPT_RESUME},
         {"curves", required_argument, NULL, OPT_CURVES},
         {"study", required_argument, NULL, OPT_STUDY},
+        {"seeds", required_argument, NULL, OPT_SEEDS},
         {"progress", required_argument, NULL, OPT_PROGRESS},
         {"output", required_argument, NULL, 'o'},
         {"quiet", no_argument, NULL, 'q'},
@@ -583,6 +592,7 @@ int dls_cmd_train(int argc, char **argv)
     }
     req->init = DLS_FIT_RESIDUAL;
     req->partition = -1;
+    req->seeds = 1;
     req->data = (dls_data_options){.share = 1, .log_floor = 1e-3};
     req->train = dls_train_default();
     req->train.seed = req->data.seed = req->choice.from = 42;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/train_study.h"
 
+#include "cli/together.h"
+
 #include "predictor/driple/arch_text.h"
 #include "predictor/training/judge.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct variant {
@@ -58,11 +61,38 @@ static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
                : dls_fail(err, DLS_EUSAGE, "--dataset", "several datasets are for --study=data");
 }
 
+typedef struct spread {
+    double sum, square;
+    size_t n;
+} spread;
+
+static void note(spread *s, double x)
+{
+    s->sum += x;
+    s->square += x * x;
+    s->n++;
+}
+
+/* Deviation of the sample. */
+static double deviation(const spread *s)
+{
+    const double n = (double)s->n;
+    return s->n > 1 ? sqrt(fmax(0, (s->square - s->sum * s->sum / n) / (n - 1))) : 0;
+}
+
+typedef struct ratios {
+    spread time,
+        test; /* scratch's time over this one's, where it got there; errors over scratch's */
+    size_t n;
+} ratios;
+
 typedef struct session {
     const dls_train_study *s;
     const variant *v;
     dls_progress bar;
     size_t done, n;
+    uint64_t seed;
+    ratios against[4]; /* "transfer": to scratch with all graphs, as the table is ordered */
 } session;
 
 static bool progress(void *user, const dls_train_epoch *e)
@@ -146,12 +176,17 @@ static bool reached(const dls_train_course *course, double loss, double *seconds
     return false;
 }
 
-static dls_status print_tuned(const char *name, const char *how, double share,
+/* A training of a setting, and what it is compared with: the first of the four. */
+typedef struct tuned {
+    double loss, seconds, test;
+} tuned;
+
+static dls_status print_tuned(session *now, int k, const char *name, double share,
                               const dls_inspector *insp, const dls_dataset *set, size_t setting,
-                              const dls_train_study *s, const dls_train_course *course, double goal,
-                              dls_error *err)
+                              const dls_train_course *course, tuned *scratch, dls_error *err)
 {
-    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU,
+                                     .threads = now->s->train.step.threads};
     dls_predictor *predictor = NULL;
     dls_judgement j;
     DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
@@ -160,12 +195,20 @@ static dls_status print_tuned(const char *name, const char *how, double share,
     dls_predictor_destroy(predictor);
     DLS_TRY(status);
     const dls_train_epoch *last = &course->epoch[course->n - 1];
+    const double test = j.table[DLS_WHO_INSPECTOR].by_range;
     double seconds = 0;
     int32_t epoch = 0;
-    printf("%-22s %-9s %5.2f %9.5f %9.4f %9.4f %10.3f", name, how, share, last->best_loss,
-           j.table[DLS_WHO_INSPECTOR].by_range, j.table[DLS_WHO_INSPECTOR].iteration.by_range,
+    printf("%-22s %-9s %5.2f %9.5f %9.4f %9.4f %10.3f", name, k % 2 == 0 ? "scratch" : "transfer",
+           share, last->best_loss, test, j.table[DLS_WHO_INSPECTOR].iteration.by_range,
            last->seconds / (double)course->n);
-    if (reached(course, goal, &seconds, &epoch)) {
+    if (k == 0) {
+        *scratch = (tuned){.loss = last->best_loss, .test = test};
+    }
+    now->against[k].n++;
+    note(&now->against[k].test, test / scratch->test);
+    if (reached(course, scratch->loss, &seconds, &epoch)) {
+        scratch->seconds = k == 0 ? seconds : scratch->seconds;
+        note(&now->against[k].time, scratch->seconds / seconds);
         printf(" %8d %8.1f\n", (int)epoch, seconds);
     } else {
         printf(" %8s %8s\n", "never", "");
@@ -174,12 +217,30 @@ static dls_status print_tuned(const char *name, const char *how, double share,
     return DLS_OK;
 }
 
+static void print_ratios(const session *now)
+{
+    printf("%-22s %-9s %5s %17s %9s %17s\n", "average", "from", "share", "times faster", "reached",
+           "test / scratch");
+    for (int k = 1; k < 4; k++) {
+        const ratios *r = &now->against[k];
+        printf("%-22s %-9s %5.2f", "", k % 2 == 0 ? "scratch" : "transfer",
+               k < 2 ? 1 : now->s->data.share);
+        if (r->time.n > 0) {
+            printf(" %8.2f +- %5.2f", r->time.sum / (double)r->time.n, deviation(&r->time));
+        } else {
+            printf(" %17s", "-");
+        }
+        printf(" %4zu / %2zu %8.3f +- %5.3f\n", r->time.n, r->n, r->test.sum / (double)r->n,
+               deviation(&r->test));
+    }
+}
+
 /* One setting: from scratch with all graphs; tuned with all; both with the share asked for. */
 static dls_status transfer_one(session *now, const dls_dataset *set, size_t setting, dls_error *err)
 {
     const dls_train_study *s = now->s;
     const char *name = set->setting[setting].name;
-    double goal = 0;
+    tuned first = {0};
     for (int k = 0; k < 4; k++, now->done++) {
         const bool scratch = k % 2 == 0;
         const variant v = {.name = name};
@@ -189,19 +250,22 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
         dls_train_course course = {0};
         dls_train_options o = s->train;
         data.share = k < 2 ? 1 : s->data.share;
+        o.seed = data.seed = now->seed;
         o.progress = progress;
         o.user = now;
         now->v = &v;
         DLS_TRY(dls_arch_parse(&arch, s->arch, err));
         DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
                         : dls_inspector_load(s->base, &insp, err));
-        dls_status status =
-            dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP, &data,
-                            &o, &course, err);
+        dls_status status = dls_together_settle(insp, set, &setting, 1, s->hardware, err);
         if (status == DLS_OK) {
-            goal = k == 0 ? course.epoch[course.n - 1].best_loss : goal;
-            status = print_tuned(name, scratch ? "scratch" : "transfer", data.share, insp, set,
-                                 setting, s, &course, goal, err);
+            status =
+                dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
+                                &data, &o, &course, err);
+        }
+        if (status == DLS_OK) {
+            status =
+                print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err);
         }
         dls_train_course_fini(&course);
         dls_inspector_destroy(insp);
@@ -213,16 +277,22 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
 static dls_status transfer_study(const dls_train_study *s, dls_error *err)
 {
     dls_dataset *set = NULL;
-    session now = {.s = s, .n = 4 * s->n_settings};
+    session now = {.s = s, .n = 4 * s->n_settings * (size_t)s->seeds};
     DLS_TRY(dls_dataset_load(s->dataset[0], s->settings, s->n_settings, &set, err));
     printf("%-22s %-9s %5s %9s %9s %9s %10s %8s %8s\n", "setting", "from", "share", "val loss",
            "test", "iter", "s an epoch", "epochs", "seconds");
     dls_progress_start(&now.bar, s->when, s->quiet, s->what);
     dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK && i < set->n_settings; i++) {
-        status = transfer_one(&now, set, i, err);
+    for (int32_t k = 0; k < s->seeds; k++) {
+        now.seed = s->train.seed + (uint64_t)k;
+        for (size_t i = 0; status == DLS_OK && i < set->n_settings; i++) {
+            status = transfer_one(&now, set, i, err);
+        }
     }
     dls_progress_stop(&now.bar);
+    if (status == DLS_OK) {
+        print_ratios(&now);
+    }
     dls_dataset_destroy(set);
     return status;
 }
