@@ -192,6 +192,11 @@ static __device__ __forceinline__ float pna_message(const pna_inbox &b, int j)
     return b.own + b.v[(size_t)j * 2 * b.f];
 }
 
+static __device__ __forceinline__ double pna_exact(const pna_inbox &b, int j)
+{
+    return (double)b.own + (double)b.v[(size_t)j * 2 * b.f];
+}
+
 static __device__ pna_inbox pna_open(const pna_args &p, size_t row, int i, int k)
 {
     const int g = p.graph_of[row];
@@ -273,23 +278,52 @@ static __device__ float pna_soft_extreme(const pna_inbox &b, float sign)
     return up / down;
 }
 
-static __device__ float pna_moment(const pna_inbox &b, int order, float mean, bool reference)
+/* Central moments are small differences where messages nearly agree, and the fifth root's slope at 0
+ * is 2000 (1e-5 is added to the moment): in double, so that rounding is not what comes out of it. */
+static __device__ double pna_central(const pna_inbox &b, int order, double mean)
 {
-    float c = 0.0f;
+    double c = 0.0;
     for (int e = 0; e < b.count; e++) {
         int j;
         const float w = pna_weight(b, e, &j);
-        const float d = pna_message(b, j) - mean;
-        float power = d;
+        const double d = pna_exact(b, j) - mean;
+        double power = d;
         for (int o = 1; o < order; o++) {
             power *= d;
         }
-        c += w > 0.0f ? w * power : 0.0f;
+        c += w > 0.0f ? (double)w * power : 0.0;
     }
-    c /= b.degree;
-    float root = (float)pow(fabs((double)c) + 1e-5, 1.0 / order);
-    root -= reference ? 0.0f : (float)pow(1e-5, 1.0 / order);
-    return c > 0.0f ? root : c < 0.0f ? -root : c; /* NaN stays */
+    return c / (double)b.degree;
+}
+
+static __device__ double pna_mean(const pna_inbox &b)
+{
+    double sum = 0.0;
+    for (int e = 0; e < b.count; e++) {
+        int j;
+        const float w = pna_weight(b, e, &j);
+        sum += w > 0.0f ? (double)w * pna_exact(b, j) : 0.0;
+    }
+    return sum / (double)b.degree;
+}
+
+/* Published: about the mean with the self loop once more. */
+static __device__ float pna_moment(const pna_args &p, const pna_inbox &b, int order)
+{
+    const double degree = (double)b.degree;
+    const double mean = pna_mean(b);
+    const double centre = p.reference && p.self_loop
+                              ? (mean * degree + pna_exact(b, b.i)) / (degree + 1.0)
+                              : mean;
+    const double c = pna_central(b, order, centre);
+    const double root =
+        pow(fabs(c) + 1e-5, 1.0 / order) - (p.reference ? 0.0 : pow(1e-5, 1.0 / order));
+    return (float)(c > 0.0 ? root : c < 0.0 ? -root : c); /* NaN stays */
+}
+
+static __device__ float pna_variance(const pna_inbox &b)
+{
+    return (float)pna_central(b, 2, pna_mean(b));
 }
 
 static __device__ float pna_aggregate(const pna_args &p, const pna_inbox &b, size_t row, int k,
@@ -305,7 +339,6 @@ static __device__ float pna_aggregate(const pna_args &p, const pna_inbox &b, siz
     const float *degree = p.s.degree + p.graph_of[row] * p.n;
     int messages = 0;
     float sum = 0.0f;
-    float square = 0.0f;
     for (int e = 0; e < b.count; e++) {
         int j;
         float w = pna_weight(b, e, &j);
@@ -314,37 +347,31 @@ static __device__ float pna_aggregate(const pna_args &p, const pna_inbox &b, siz
             w *= kind == DLS_AGG_NORMALISED_MEAN ? 1.0f / sqrtf(b.degree * (degree[j] + b.loop))
                                                  : 1.0f;
             sum += w * m;
-            square += w * m * m;
             messages++;
         }
     }
     if (messages == 0 && !p.reference) {
         return 0.0f;
     }
-    const float mean = sum / b.degree;
-    const float var = square / b.degree - mean * mean;
     switch (kind) {
     case DLS_AGG_SUM:
     case DLS_AGG_NORMALISED_MEAN:
         return sum;
     case DLS_AGG_MEAN:
-        return mean;
+        return sum / b.degree;
     case DLS_AGG_MAX:
     case DLS_AGG_MIN:
         return pna_extreme(b, kind == DLS_AGG_MAX);
     case DLS_AGG_VAR:
-        return var < 0.0f ? 0.0f : var;
+        return pna_variance(b);
     case DLS_AGG_STD:
-        return sqrtf((var < 0.0f ? 0.0f : var) + 1e-5f);
+        return sqrtf(pna_variance(b) + 1e-5f);
     case DLS_AGG_SOFTMAX:
         return pna_soft_extreme(b, 1.0f);
     case DLS_AGG_SOFTMIN:
         return pna_soft_extreme(b, -1.0f);
-    default: {
-        const float centre =
-            p.reference && p.self_loop ? (sum + pna_message(b, b.i)) / (b.degree + 1.0f) : mean;
-        return pna_moment(b, 3 + kind - DLS_AGG_MOMENT3, centre, p.reference);
-    }
+    default:
+        return pna_moment(p, b, 3 + kind - DLS_AGG_MOMENT3);
     }
 }
 

@@ -340,6 +340,31 @@ static void cuda_rate(const char *module, const char *name, dls_precision precis
     dls_inspector_destroy(insp);
 }
 
+/* What a placement study asks: many workloads in 14 settings each. The CPU does `sample` of them on
+ * all cores. */
+static void bench_many(const char *module, const dls_graph *g, size_t n, size_t sample)
+{
+    const int32_t settings = smoke ? 2 : 14;
+    dls_inspector *insp = make_inspector(settings);
+    measured cpu = {0}, f32 = {0}, fast = {0};
+    const dls_predictor_options on_cpu = {.backend = DLS_BACKEND_CPU};
+    dls_predictor_options on_device = {.backend = DLS_BACKEND_CUDA, .module_path = module};
+    setenv("DLSIM_CUDA_PATH", "fused", 1);
+    measure(insp, &on_cpu, g, sample, settings, 1, &cpu, NULL);
+    printf(",\n  \"many_%d_nodes\": {\"workloads\": %zu, \"settings\": %d, \"cpu_workloads\": %zu, "
+           "\"cpu_s\": %.3f, \"cpu\": \"%s\"",
+           (int)g->n_nodes, n, (int)settings, sample, cpu.seconds, cpu.backend);
+    if (measure(insp, &on_device, g, n, settings, smoke ? 1 : 2, &f32, NULL)) {
+        printf(", \"cuda_f32_s\": %.3f", f32.seconds);
+    }
+    on_device.precision = DLS_PRECISION_FAST;
+    if (measure(insp, &on_device, g, n, settings, smoke ? 1 : 2, &fast, NULL)) {
+        printf(", \"cuda_fast_s\": %.3f", fast.seconds);
+    }
+    printf("}");
+    dls_inspector_destroy(insp);
+}
+
 static void bench_cuda(const char *module)
 {
     const size_t n = smoke ? 8 : 50000;
@@ -359,6 +384,10 @@ static void bench_cuda(const char *module)
         }
     }
     dls_inspector_destroy(insp);
+    bench_many(module, g, n, smoke ? 2 : 2000);
+    free_graphs(g, n);
+    g = make_graphs(n, smoke ? 8 : 24, 0.23);
+    bench_many(module, g, n, n);
     free_graphs(g, n);
 }
 

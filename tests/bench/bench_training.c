@@ -2,14 +2,15 @@
  *
  * What a training step costs: a batch of 32 graphs of 100 nodes, hidden 64, 50 layers, 100 readout
  * steps, one thread, processor time, beside the multiply-add peak measured in the same run; a step of
- * each tuning beside one of everything; working memory. Least of several rounds.
+ * each tuning beside one of everything; working memory. Least of several rounds. On a device: the
+ * same steps, many in a row, wall time. Needs no HDF5, so it also serves the GPU machine.
  *
- *     bench_training [--smoke]
+ *     bench_training [--smoke] [--cuda MODULE]
  */
 #include "base/alloc.h"
-#include "inspector_graphs.h"
-#include "predictor/training/adam.h"
-#include "predictor/training/stepper.h"
+#include "predictor/driple/backend.h"
+#include "predictor/training/learner.h"
+#include "tests/inspector_graphs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -88,9 +89,102 @@ static course measure(const dls_inspector *insp, dls_tune tune, const char *isa,
     return c;
 }
 
+/* ---- CUDA ----------------------------------------------------------------------------------- */
+
+static double wall_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A round is `steps` steps and the loss, which waits for them. */
+static void measure_device(const dls_learner_ops *ops, const dls_inspector *insp, dls_tune tune,
+                           const dls_graph *graphs, int steps, int rounds)
+{
+    dls_error err = {0};
+    dls_trainee *net = NULL;
+    dls_adam adam;
+    void *state = NULL;
+    const dls_graph *pointer[BATCH];
+    double target[BATCH * DLS_METRICS];
+    size_t index[BATCH];
+    uint64_t noise[BATCH] = {0};
+    for (size_t i = 0; i < BATCH; i++) {
+        pointer[i] = &graphs[i];
+        index[i] = i;
+        for (size_t k = 0; k < DLS_METRICS; k++) {
+            target[i * DLS_METRICS + k] = 0.5;
+        }
+    }
+    must(dls_trainee_create(insp, DLS_SETTING_BASE, tune, &net, &err), &err);
+    must(dls_adam_init(&adam, net, dls_adam_default(), &err), &err);
+    const dls_learner_config c = {.net = net,
+                                  .adam = &adam,
+                                  .train = {.graph = pointer, .target = target, .n = BATCH},
+                                  .val = {.graph = pointer, .target = target, .n = BATCH},
+                                  .batch = BATCH};
+    const dls_status opened = ops->open(&c, &state, &err);
+    if (opened != DLS_OK) {
+        printf("{\"tune\": \"%s\", \"skipped\": \"%s\"}", dls_tune_names[tune], err.msg);
+    } else {
+        char device[80];
+        double best = 1e9;
+        const double from = wall_s();
+        must(ops->freeze(state, &err), &err);
+        const double start_s = wall_s() - from;
+        for (int r = 0; r < rounds; r++) {
+            double loss = 0;
+            const double begin = wall_s();
+            for (int k = 0; k < steps; k++) {
+                must(ops->step(state, index, noise, BATCH, &err), &err);
+            }
+            must(ops->losses(state, &loss, &err), &err);
+            const double took = (wall_s() - begin) / steps;
+            best = took < best ? took : best;
+        }
+        ops->describe(state, device, sizeof device);
+        printf("{\"tune\": \"%s\", \"device\": \"%s\", \"step_ms\": %.3f, \"frozen_once_ms\": "
+               "%.3f, \"memory_mb\": %.1f, \"tflops\": %.2f}",
+               dls_tune_names[tune], device, 1e3 * best, 1e3 * start_s,
+               1e-6 * (double)ops->bytes(state), 1e-12 * BATCH * FLOP_PER_GRAPH / best);
+        ops->close(state);
+    }
+    dls_adam_fini(&adam);
+    dls_trainee_destroy(net);
+}
+
+static void bench_device(const char *path, const dls_inspector *insp, const dls_graph *graphs,
+                         bool smoke)
+{
+    dls_error err = {0};
+    const dls_learner_ops *ops = NULL;
+    void *module = NULL;
+    must(dls_learner_cuda(path, &ops, &module, &err), &err);
+    printf(",\n  \"cuda\": [");
+    static const dls_tune tunes[] = {DLS_TUNE_BASE, DLS_TUNE_CONV_MLP, DLS_TUNE_MLP};
+    for (int t = 0; t < 3; t++) {
+        printf("%s\n    ", t ? "," : "");
+        measure_device(ops, insp, tunes[t], graphs, smoke ? 1 : 50, smoke ? 1 : 6);
+    }
+    printf("\n  ]");
+    dls_driple_module_close(module);
+}
+
 int main(int argc, char **argv)
 {
-    const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
+    bool smoke = false;
+    const char *module = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--smoke") == 0) {
+            smoke = true;
+        } else if (strcmp(argv[i], "--cuda") == 0 && i + 1 < argc) {
+            module = argv[++i];
+        } else {
+            fprintf(stderr, "usage: bench_training [--smoke] [--cuda MODULE]\n");
+            return 2;
+        }
+    }
     const int32_t nodes = smoke ? 12 : 100;
     const int rounds = smoke ? 1 : 15;
     dls_error err = {0};
@@ -128,7 +222,11 @@ int main(int argc, char **argv)
         printf("%s\n    {\"tune\": \"%s\", \"step_ms\": %.1f, \"frozen_once_ms\": %.1f}",
                t ? "," : "", dls_tune_names[t], 1e3 * c.step_s, 1e3 * c.start_s);
     }
-    printf("\n  ]\n}\n");
+    printf("\n  ]");
+    if (module) {
+        bench_device(module, insp, graphs, smoke);
+    }
+    printf("\n}\n");
     for (int i = 0; i < BATCH; i++) {
         random_graph_free(&graphs[i]);
     }

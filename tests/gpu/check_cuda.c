@@ -44,7 +44,7 @@ typedef struct task {
     }
 #define FIXED "depth=fixed n_layers=3 "
 #define PNA                                                                                        \
-    "avg_d_lin=3 avg_d_log=1.3 hidden=16 depth=fixed n_layers=2 aggregators=sum,mean,max,min,"     \
+    "avg_d_lin=3 avg_d_log=1.3 hidden=16 depth=fixed n_layers=5 aggregators=sum,mean,max,min,"     \
     "identity,var,std,normalised_mean,softmax,softmin,moment3,moment4,moment5 "                    \
     "scalers=identity,amplification,attenuation,linear,inverse_linear"
 /* Every convolution, pooling and connection, with settings and without. Published extremes and

@@ -48,14 +48,14 @@ static const task tasks[] = {
     {.name = "three steps, four layers of the mlp", .arch = "hidden=8 set2set_steps=3 mlp_layers=4"},
     {.name = "dropout, clipping", .arch = "hidden=16 depth=N pool=mean", .dropout = 0.3, .clip = 0.01},
     {.name = "adamw", .arch = "hidden=16 pool=mean", .adamw = true},
-    {.name = "gin", .arch = "conv=gin hidden=16 pool=mean", .weighted = true},
-    {.name = "gin, three layers, no gru", .arch = "conv=gin hidden=12 gin_layers=3 gru=0 n_features=20 pool=mean"},
+    {.name = "gin", .arch = "conv=gin hidden=16 depth=fixed n_layers=4 pool=mean", .weighted = true},
+    {.name = "gin, three layers, no gru", .arch = "conv=gin hidden=12 gin_layers=3 gru=0 n_features=20 depth=fixed n_layers=3 pool=mean"},
     {.name = "transfer", .arch = "hidden=16 depth=N set2set_steps=4", .tune = DLS_TUNE_CONV_MLP, .again = true},
-    {.name = "transfer, gin", .arch = "conv=gin hidden=8 depth=N pool=mean", .tune = DLS_TUNE_CONV_MLP},
+    {.name = "transfer, gin", .arch = "conv=gin hidden=8 depth=log2N pool=mean", .tune = DLS_TUNE_CONV_MLP},
     {.name = "tune the mlp", .arch = "hidden=16 set2set_steps=3", .tune = DLS_TUNE_MLP},
     {.name = "tune convolution and gru", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_CONV_GRU},
     {.name = "tune all", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_ALL, .dropout = 0.1},
-    {.name = "tune all, gin", .arch = "conv=gin hidden=8 depth=N pool=mean", .tune = DLS_TUNE_ALL},
+    {.name = "tune all, gin", .arch = "conv=gin hidden=8 depth=log2N pool=mean", .tune = DLS_TUNE_ALL},
 };
 /* clang-format on */
 #define N_TASKS (sizeof tasks / sizeof *tasks)
@@ -84,8 +84,8 @@ typedef struct pupil {
 
 static void found(school *s, const task *t)
 {
-    static const int32_t small[GRAPHS] = {6, 1, 9, 6, 3, 2, 7, 5};
-    static const int32_t large[GRAPHS] = {60, 1, 100, 60, 33, 150, 7, 64};
+    static const int32_t small[GRAPHS] = {6, 1, 9, 6, 35, 2, 7, 5};
+    static const int32_t large[GRAPHS] = {40, 1, 70, 40, 33, 100, 7, 64};
     const int32_t *nodes = quick ? small : large;
     dls_error e = {0};
     dls_arch a = dls_arch_default();
@@ -98,7 +98,7 @@ static void found(school *s, const task *t)
     s->insp->feature_scale[0] = 0.8;
     dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 1);
     for (int i = 0; i < GRAPHS; i++) {
-        const graph_kind kind = {.density = quick ? 0.4 : 0.06,
+        const graph_kind kind = {.density = 3.0 / nodes[i],
                                  .asymmetric = t->weighted,
                                  .weighted = t->weighted};
         random_graph(&s->graph[i], nodes[i], a.n_features, (uint64_t)i + 7, kind);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Sum up a run of tests/gpu/run.sh: report.py FOLDER
 
-Reads check.json, table.json, bench.json and torch.json in FOLDER, each of which may be missing or
-empty, and leaves report.json and report.md there. Standard library only.
+Reads check.json, table.json, bench.json, torch.json and those of training in FOLDER, each of which may be
+missing or empty, and leaves report.json and report.md there. Standard library only.
 """
 import json
 import sys
@@ -16,6 +16,7 @@ TARGETS = (
     ("float32 against PyTorch's float32", "f32_times_torch", 5, ">="),
     ("fast mode against PyTorch's bf16", "fast_times_torch_bf16", 5, ">="),
     ("one graph in 14 settings, ms", "one_graph_14_settings_ms", 2, "<="),
+    ("training step against PyTorch's", "training_times_torch", 10, ">="),
 )
 
 
@@ -69,6 +70,26 @@ def figures(bench, torch):
             f[name + "_set2set_gb_per_s"] = f[name + "_graphs_per_s"] * 2 * 100 * 25600 * 1e-9
             f[name + "_memory_gb_per_s"] = f[name + "_graphs_per_s"] * 31000 * 1e-9
     f["device_copy_gb_per_s"] = torch.get("copy_gb_per_s")
+    for nodes in (24, 100): # 50,000 workloads in 14 settings
+        many = bench.get(f"many_{nodes}_nodes", {})
+        for backend in ("f32", "fast"):
+            f[f"many_{nodes}_nodes_{backend}_s"] = many.get(f"cuda_{backend}_s")
+        f[f"many_{nodes}_nodes_cpu_s"] = ratio(
+            many.get("cpu_s", 0) * many.get("workloads", 0), many.get("cpu_workloads"))
+    return {k: v for k, v in f.items() if v is not None}
+
+
+def training_figures(bench, torch):
+    tunes = {t["tune"]: t for t in bench.get("cuda", [])}
+    f = {"training_step_ms": tunes.get("base", {}).get("step_ms"),
+         "transfer_step_ms": tunes.get("conv+mlp", {}).get("step_ms"),
+         "training_memory_mb": tunes.get("base", {}).get("memory_mb"),
+         "torch_training_step_ms": torch.get("eager_ms"),
+         "torch_captured_training_step_ms": torch.get("captured_ms"),
+         "torch_training_memory_mb": torch.get("memory_mb")}
+    f["training_times_torch"] = ratio(f["torch_training_step_ms"], f["training_step_ms"])
+    f["training_times_captured_torch"] = ratio(f["torch_captured_training_step_ms"],
+                                               f["training_step_ms"])
     return {k: v for k, v in f.items() if v is not None}
 
 
@@ -98,14 +119,21 @@ def markdown(r):
 
 def main():
     folder = Path(sys.argv[1])
-    checks = [c for c in lines(folder / "check.json") if "check" in c]
+    checks = [c for name in ("check", "training") for c in lines(folder / (name + ".json"))
+              if "check" in c]
     bench = whole(folder / "bench.json")
     torch = (lines(folder / "torch.json") or [{}])[-1]
     backend = bench.get("cuda_f32_fused", {}).get("backend", "none")
-    f = {} if "emulation" in backend else figures(bench, torch)  # its times mean nothing
+    training = whole(folder / "training_bench.json")
+    training_torch = (lines(folder / "training_torch.json") or [{}])[-1]
+    f = {}
+    if "emulation" not in backend:  # its times mean nothing
+        f = figures(bench, torch)
+        f.update(training_figures(training, training_torch))
     r = {"device": torch.get("device", backend), "checks": len(checks),
          "failed": sum(not c["ok"] for c in checks), "figures": f, "targets": [],
-         "table": lines(folder / "table.json"), "bench": bench, "torch": torch}
+         "table": lines(folder / "table.json"), "bench": bench, "torch": torch,
+         "training": training, "training_torch": training_torch}
     for name, tight in (("worst_f32", True), ("worst_fast", False)):
         errors = [c["max_error"] for c in checks if "bound" in c and (c["bound"] <= 1e-5) == tight]
         if errors:

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Build, check and time the inspector's CUDA backend on a GPU machine, in one run of a few minutes:
+# Build, check and time predictions and training on CUDA on a GPU machine, in one run of at most ten
+# minutes:
 #
 #     bash tests/gpu/run.sh [--quick] [--emulate] [BUILD_FOLDER]
 #
@@ -10,8 +11,11 @@
 #
 #     check.json   every architecture on the device against the CPU's float64
 #     table.json   error of each precision against the number of nodes
-#     bench.json   speed: CPU, device, one graph in 14 settings
-#     torch.json   PyTorch's speed on the same work, and what the device reaches in products and copies
+#     training.json   losses, gradients and ten steps of Adam on the device against the CPU's float64
+#     bench.json   speed: CPU, device, one graph and 50,000 in 14 settings
+#     training_bench.json   a training step on one core and on the device
+#     torch.json, training_torch.json   PyTorch's speed on the same work, and what the device reaches in
+#                  products and copies
 #     report.json, report.md   the above, ratios and targets
 #
 # --quick keeps graphs shallow and batches small. --emulate needs no nvcc or device: the kernels run
@@ -55,34 +59,45 @@ built() { # wait for all of it
   jobs=()
 }
 d=predictor/driple
-if [ -n "$emulate" ]; then
-  g++ -std=c++17 -O2 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
-    -c "$root/$d/cuda_backend.cu" -o "$build/cuda_backend.o" &
-else
-  "$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" "${include[@]}" \
-    -Xcompiler -fPIC,-fvisibility=hidden -Xptxas -v -c "$root/$d/cuda_backend.cu" \
-    -o "$build/cuda_backend.o" 2>"$build/ptxas.log" || { cat "$build/ptxas.log"; exit 1; } &
-fi
-jobs+=($!)
-for source in sim/base/error.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c; do
+t=predictor/training
+device_code=($d/cuda_backend.cu $t/cuda_learner.cu)
+for source in "${device_code[@]}"; do
+  object=$build/$(basename "$source" .cu).o
+  if [ -n "$emulate" ]; then
+    g++ -std=c++17 -O2 -fPIC -fvisibility=hidden -D_GNU_SOURCE -DDLS_CUDA_EMU "${include[@]}" -x c++ \
+      -c "$root/$source" -o "$object" &
+  else
+    "$nvcc" -std=c++17 -O3 -gencode "arch=compute_$arch,code=sm_$arch" "${include[@]}" \
+      -Xcompiler -fPIC,-fvisibility=hidden -Xptxas -v -c "$root/$source" -o "$object" \
+      2>"$object.log" || { cat "$object.log"; exit 1; } &
+  fi
+  jobs+=($!)
+done
+for source in sim/base/error.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c $t/trainee.c; do
   compile $source
 done
 module=("${objects[@]}")
 for source in $d/arch_text.c $d/graph_check.c $d/module.c $d/predict.c $d/team.c $d/cpu_backend.c \
-  $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c; do
+  $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c $t/adam.c $t/engine.c $t/stepper.c $t/learner.c \
+  $t/learner_cpu.c $t/step_f64_scalar.c $t/step_f32_scalar.c; do
   compile $source
 done
-compile $d/cpu_f32_avx2.c -mavx2 -mfma -ffp-contract=fast
-compile $d/cpu_f32_avx512.c "${avx512[@]}"
+for source in $d/cpu_f32 $t/step_f32; do
+  compile ${source}_avx2.c -mavx2 -mfma -ffp-contract=fast
+  compile ${source}_avx512.c "${avx512[@]}"
+done
 built
 if [ -n "$emulate" ]; then
-  g++ -shared "$build/cuda_backend.o" "${module[@]}" -Wl,-Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
+  g++ -shared "$build/cuda_backend.o" "$build/cuda_learner.o" "${module[@]}" -Wl,-Bsymbolic \
+    -o "$build/dlsim-cuda.so" || exit 1
 else
-  grep -A2 fused "$build/ptxas.log" | grep -E "Compiling|spill|registers" || true
-  "$nvcc" -shared -cudart static "$build/cuda_backend.o" "${module[@]}" -lcublas \
-    -Xlinker -Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
+  grep -hA2 -E "fused|k_layer|k_set2set" "$build"/cuda_*.o.log |
+    grep -E "Compiling|spill|registers" || true
+  "$nvcc" -shared -cudart static "$build/cuda_backend.o" "$build/cuda_learner.o" "${module[@]}" \
+    -lcublas -Xlinker -Bsymbolic -o "$build/dlsim-cuda.so" || exit 1
 fi
-for program in tests/gpu/check_cuda tests/bench/bench_inspector; do
+for program in tests/gpu/check_cuda tests/gpu/check_training tests/bench/bench_inspector \
+  tests/bench/bench_training; do
   gcc "${flags[@]}" "$root/$program.c" "${objects[@]}" -o "$build/$(basename $program)" \
     -lpthread -ldl -lm || exit 1
 done
@@ -97,14 +112,17 @@ step() { # NAME SECONDS COMMAND...
   [ "$status" = 0 ] || echo "== $1: exit status $status"
   return "$status"
 }
-step check 180 "$build/check_cuda" "$build/dlsim-cuda.so" $quick
+step check 60 "$build/check_cuda" "$build/dlsim-cuda.so" $quick
 status=$?
 [ $status = 77 ] && exit 77
 [ $status = 0 ] || failed=$status
+step training 60 "$build/check_training" "$build/dlsim-cuda.so" $quick || failed=1
+step training_bench 40 "$build/bench_training" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
+step training_torch 45 python3 "$root/tests/bench/training_torch.py" ${smoke:---cuda} || failed=1
 step bench 150 "$build/bench_inspector" $smoke --cuda "$build/dlsim-cuda.so" || failed=1
-step torch 120 python3 "$root/tests/bench/inspector_torch.py" ${smoke:---cuda}  || failed=1
+step torch 75 python3 "$root/tests/bench/inspector_torch.py" ${smoke:---cuda}  || failed=1
 if [ -z "$emulate" ]; then
-  step table 90 "$build/check_cuda" "$build/dlsim-cuda.so" --table || failed=1
+  step table 45 "$build/check_cuda" "$build/dlsim-cuda.so" --table || failed=1
 fi
 python3 "$root/tests/gpu/report.py" "$out" || failed=1
 exit $failed
