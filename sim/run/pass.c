@@ -20,7 +20,8 @@ void dls_mark_dirty(dls_engine *e, int32_t pool)
     e->select.pool[pool].dirty = true;
 }
 
-/* GPUs given back in one pool may be what the placement lacked in another. */
+/* GPUs given back in one pool may be what the placement lacked in another, which is tried again when next
+ * there is anything to do: not at an instant at which nothing happens. */
 static void mark_refused_pools(dls_engine *e)
 {
     dls_select *s = &e->select;
@@ -28,7 +29,7 @@ static void mark_refused_pools(dls_engine *e)
     for (int32_t k = 0; k < s->n_pools; k++) {
         n_dirty += s->pool[k].dirty;
     }
-    if (n_dirty == s->n_pools) {
+    if (n_dirty == 0 || n_dirty == s->n_pools) {
         return;
     }
     for (int32_t c = 0; c < s->n_classes; c++) {
@@ -283,8 +284,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     dls_select *s = &e->select;
     while (!dls_evq_empty(&e->stale) && dls_evq_top(&e->stale).time_us <= e->now_us) {
         const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
-        dls_mark_dirty(e, s->cls[s->class_of[job]].pool);
-        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
+        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
     }
     if (e->program) {
         DLS_TRY(dls_program_pass(e, err));

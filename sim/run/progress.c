@@ -74,13 +74,14 @@ dls_work dls_job_saved(const dls_engine *e, int32_t job)
 }
 
 /* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
- * is to be done again. A job that outlives its prediction is believed to be all but done. */
+ * is to be done again. A job that outlives its prediction is believed to be all but done; while it runs it
+ * is the longer past that the more urgent, as its place in the order falls on. */
 static int64_t predicted_left_us(const dls_engine *e, int32_t job)
 {
     const int64_t lost_us = e->rec->lost_us ? e->rec->lost_us[job] : 0;
     const int64_t done_us = dls_job_executed_us(e, job) - lost_us;
     const int64_t left_us = e->estimate_us[job] - (done_us > 0 ? done_us : 0);
-    return left_us > 1 ? left_us : 1;
+    return left_us > 1 || e->running[job] ? left_us : 1;
 }
 
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
@@ -201,9 +202,10 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     /* Work may just be done. */
     const int64_t finish_us = end_us > e->now_us ? (int64_t)end_us : e->now_us;
     DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
-    /* A predicted remaining time does not follow the rate. */
+    /* A predicted remaining time does not follow the rate. The new order counts when something happens
+     * in the pool: a pass for this alone could go on changing rates for ever, and an instant at which
+     * nothing happens must not make a difference. */
     if (changed && e->select.ageing != DLS_AGE_NONE && !e->params->estimates_advised) {
-        dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
         return dls_job_rank(e, job, DLS_EVENT_RATE, err);
     }
     return DLS_OK;

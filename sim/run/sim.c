@@ -40,10 +40,16 @@ static int64_t next_time(const dls_engine *e)
     return next;
 }
 
+/* Only another place in the order is something to schedule for. */
 static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
 {
-    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
-    return dls_job_rank(e, job, DLS_EVENT_DUE, err);
+    const dls_rank was = dls_select_rank(&e->select, job, e->now_us);
+    DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
+    const dls_rank is = dls_select_rank(&e->select, job, e->now_us);
+    if (dls_rank_cmp(&was, &is) != 0) {
+        dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    }
+    return DLS_OK;
 }
 
 static dls_status handle(dls_engine *e, dls_event event, dls_error *err)

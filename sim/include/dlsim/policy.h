@@ -115,7 +115,7 @@ typedef struct dls_priority {
     int32_t level;    /* queue */
     int64_t key;      /* at view->now_us; while the job runs it falls with the table's ageing */
     int64_t tie;      /* preset 0 */
-    int64_t wake_us;  /* preset DLS_NEVER: ask again, and schedule, at this time */
+    int64_t wake_us;  /* preset DLS_NEVER: ask again at this time, and schedule if that moves the job */
     int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
     int64_t turn_us;  /* preset DLS_NEVER: ask again, and schedule, at the first time from here on at
                          which jobs wait: for turns that matter only to others */
