@@ -5,6 +5,7 @@
  * inspector that passes its checks, saves, loads and predicts, or graphs that can be read to the
  * end.
  */
+#include "base/alloc.h"
 #include "h5_damage.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/batch_io.h"
@@ -13,7 +14,9 @@
 
 #include <unistd.h>
 
-enum { WEIGHTS, PLAIN, GRAPHS, KINDS };
+enum { WEIGHTS, PLAIN, GRAPHS, TOLD, KINDS };
+
+static const double numbers[] = {0.5, -1};
 
 static bytes good[KINDS];
 static char path[64], again[64];
@@ -27,6 +30,19 @@ static dls_inspector *small_inspector(void)
     dls_inspector *insp = NULL;
     must(dls_inspector_create(&a, &insp, NULL) == DLS_OK);
     must(dls_inspector_randomise(insp, 1, 1, 1, NULL) == DLS_OK);
+    return insp;
+}
+
+/* One of all settings, with a setting of it. */
+static dls_inspector *told_inspector(void)
+{
+    dls_inspector *insp = small_inspector();
+    dls_setting *s;
+    dls_inspector_remove_setting(insp, 0);
+    must(dls_inspector_partition(insp, 0.25, NULL) == DLS_OK);
+    must(dls_inspector_condition(insp, "speed\nlink", 2, NULL) == DLS_OK);
+    insp->condition.trained_on = dls_strdup("here\nthere");
+    must(dls_inspector_settle(insp, "here", numbers, &s, NULL) == DLS_OK);
     return insp;
 }
 
@@ -57,6 +73,10 @@ static void make_good_files(void)
     H5Fclose(f);
     good[PLAIN] = slurp(path);
     dls_inspector_destroy(insp);
+    insp = told_inspector();
+    must(dls_inspector_save(insp, path, NULL) == DLS_OK);
+    good[TOLD] = slurp(path);
+    dls_inspector_destroy(insp);
     double adj[2 * 4 * 4] = {0};
     double x[2 * 4 * 2];
     for (int i = 0; i < 2 * 4 * 2; i++) {
@@ -84,6 +104,10 @@ static void use_inspector(dls_inspector *insp)
     dls_arch_format(&copy->arch, text[1]);
     must(strcmp(text[0], text[1]) == 0);
     dls_inspector_destroy(copy);
+    dls_setting *made;
+    if (insp->arch.n_conditions == 2 && dls_inspector_find(insp, "new") == -2) {
+        must(dls_inspector_settle(insp, "new", numbers, &made, NULL) == DLS_OK);
+    }
     const double x[4] = {0.5, 1, 0, 2};
     const int64_t row_start[3] = {0, 1, 2};
     const int32_t col[2] = {1, 0};
@@ -142,7 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         dls_graph_reader_close(reader);
     } else {
-        const dls_status status = kind == WEIGHTS
+        const dls_status status = kind != PLAIN
                                       ? dls_inspector_load(path, &insp, &e)
                                       : dls_inspector_import(path, NULL, NULL, &insp, &e);
         if (status == DLS_OK) {
