@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * dlsim evaluate --nearest: an inspector of all settings on those that it was not trained on,
- * beside what the rule of the nearest setting (foresight/setting_map.h) makes of inspectors that
- * were tuned setting by setting, and beside the setting's own.
+ * beside what the rule of the nearest setting (foresight/setting_map.h) makes of
+ * inspectors of the others, and beside the setting's own.
  */
 #ifndef DLS_CLI_EVALUATE_UNSEEN_H
 #define DLS_CLI_EVALUATE_UNSEEN_H
@@ -10,7 +10,7 @@
 #include "predictor/training/judge.h"
 
 typedef struct dls_unseen_options {
-    const char *nearest;  /* weights of inspectors tuned setting by setting */
+    const char *nearest;  /* weights of all settings' inspectors, or of one of all settings */
     const char *hardware; /* folder of the tables, or NULL */
     dls_split split;
     int32_t threads;

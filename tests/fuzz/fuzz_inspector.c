@@ -166,9 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         dls_graph_reader_close(reader);
     } else {
-        const dls_status status = kind != PLAIN
-                                      ? dls_inspector_load(path, &insp, &e)
-                                      : dls_inspector_import(path, NULL, NULL, &insp, &e);
+        const dls_status status = kind != PLAIN ? dls_inspector_load(path, &insp, &e)
+                                                : dls_inspector_import(path, NULL, NULL, &insp, &e);
         if (status == DLS_OK) {
             use_inspector(insp);
         } else {

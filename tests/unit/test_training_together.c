@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "foresight/settle.h"
 #include "inspector_graphs.h"
+#include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
 #include "predictor/training/checkpoint.h"
 #include "predictor/training/fit.h"
@@ -367,6 +368,12 @@ static void test_partition(void **state)
     dls_inspector *again = NULL;
     dls_train_course_fini(&course);
     dls_error why = {0};
+    /* Texts from before there was a choice say nothing, and mean a half. */
+    char text[DLS_ARCH_TEXT_MAX];
+    dls_arch arch = dls_arch_default();
+    dls_arch_format(&arch, text);
+    assert_true(!strstr(text, "frozen") && !strstr(text, "conditions"));
+    assert_true(arch.frozen == 0.5);
     assert_int_equal(dls_inspector_partition(insp, 1.5, &why), DLS_EINPUT);
     assert_int_equal(dls_inspector_partition(insp, (double)NAN, &why), DLS_EINPUT);
     MUST(dls_inspector_partition(insp, 0.25, &e));
