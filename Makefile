@@ -25,7 +25,7 @@ figures: build
 	@DLSIM=$(BUILD)/dlsim JOBS=$(JOBS) plots/reproduce.sh -o results/figures
 
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
-# builds them, unoptimised; then the suite again under the sanitizers.
+# builds them, unoptimised, and all files past its warnings; then the suite again under the sanitizers.
 test:
 	@cmake/bootstrap.sh test
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
@@ -34,8 +34,9 @@ test:
 	@if command -v clang >/dev/null; then \
 	    cmake -S . -B $(CLANG) -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_COMPILER=clang \
 	        -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING && \
-	    cmake --build $(CLANG) -j $(JOBS) --target unit_test_determinism -- --quiet && \
-	    $(CLANG)/tests/unit_test_determinism; \
+	    cmake --build $(CLANG) -j $(JOBS) --target unit_test_determinism build_info -- --quiet && \
+	    $(CLANG)/tests/unit_test_determinism && \
+	    cmake/check_syntax.sh $(CLANG) $(JOBS); \
 	else echo "no clang: digests are compared with those of one compiler only"; fi
 	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
 	    -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING

@@ -131,8 +131,10 @@ static void enrol(pupil *p, const dls_learner_ops *ops, const school *s, const t
     }
     const dls_learner_config c = {.net = p->net,
                                   .adam = &p->adam,
-                                  .train = {s->pointer, s->target[0], TRAIN},
-                                  .val = {s->pointer + TRAIN, s->target[TRAIN], VAL},
+                                  .train = {.graph = s->pointer, .target = s->target[0], .n = TRAIN},
+                                  .val = {.graph = s->pointer + TRAIN,
+                                          .target = s->target[TRAIN],
+                                          .n = VAL},
                                   .batch = TRAIN - 1,
                                   .dropout = t->dropout,
                                   .step = {.f64 = f64, .threads = 1}};
