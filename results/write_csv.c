@@ -4,7 +4,6 @@
 #include "base/atomicfile.h"
 #include "results/schema.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -68,36 +67,32 @@ static void put_job(FILE *out, const dls_trace *trace, const dls_record *rec, si
             rec->promotes[j], dls_outcome_name(t->outcome[j]));
 }
 
+typedef struct job_table {
+    const dls_trace *trace;
+    const dls_record *rec;
+} job_table;
+
+static dls_status put_jobs(FILE *out, void *what, dls_error *err)
+{
+    (void)err;
+    const job_table *t = what;
+    fputs("job_id,submission_time,requested_number_of_resources,starting_time,execution_time,"
+          "finish_time,waiting_time,turnaround_time,stretch,pending_time,executed_time,"
+          "overhead_time,preempts,resumes,promotes,outcome\n",
+          out);
+    for (size_t j = 0; j < t->rec->n_jobs && !ferror(out); j++) {
+        if (t->rec->state[j] == DLS_JOB_FINISHED) {
+            put_job(out, t->trace, t->rec, j);
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_results_write_csv(const char *path, const dls_trace *trace, const dls_record *rec,
                                  dls_error *err)
 {
     if (rec->n_jobs != dls_trace_cols(trace)->n) {
         return dls_fail(err, DLS_EINPUT, path, "trace and record are not of one run");
     }
-    dls_atomicfile file;
-    DLS_TRY(dls_atomicfile_begin(&file, path, err));
-    FILE *out = fopen(file.part, "w");
-    int why = out ? 0 : errno;
-    if (out) {
-        fputs("job_id,submission_time,requested_number_of_resources,starting_time,execution_time,"
-              "finish_time,waiting_time,turnaround_time,stretch,pending_time,executed_time,"
-              "overhead_time,preempts,resumes,promotes,outcome\n",
-              out);
-        for (size_t j = 0; j < rec->n_jobs && !ferror(out); j++) {
-            if (rec->state[j] == DLS_JOB_FINISHED) {
-                put_job(out, trace, rec, j);
-            }
-        }
-        errno = 0;
-        const int bad = ferror(out) | fflush(out);
-        why = bad ? (errno ? errno : EIO) : 0;
-        if (fclose(out) != 0 && !why) {
-            why = errno;
-        }
-    }
-    if (why) {
-        dls_atomicfile_abort(&file);
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(why));
-    }
-    return dls_atomicfile_commit(&file, err);
+    return dls_atomicfile_write(path, put_jobs, &(job_table){trace, rec}, err);
 }

@@ -4,7 +4,6 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,29 +92,33 @@ static void write_dot(FILE *f, const dls_opgraph *g, const dls_grouping *groupin
     fputs("}\n", f);
 }
 
+typedef struct picture {
+    const dls_opgraph *g;
+    const dls_grouping *grouping;
+    group_sum *sums;
+    int32_t *count;
+} picture;
+
+static dls_status put(FILE *to, void *what, dls_error *err)
+{
+    (void)err;
+    const picture *p = what;
+    write_dot(to, p->g, p->grouping, p->sums, p->count);
+    return DLS_OK;
+}
+
 dls_status dls_grouping_dot(const dls_opgraph *g, const dls_grouping *grouping, const char *path,
                             dls_error *err)
 {
     const size_t n = (size_t)grouping->n_groups;
-    group_sum *sums = dls_alloc_zero(n + 1, sizeof *sums);
-    int32_t *count = dls_alloc_zero(n * g->ops.n + 1, sizeof *count);
-    dls_atomicfile out;
-    dls_status status = sums && count ? dls_atomicfile_begin(&out, path, err)
-                                      : dls_nomem(err, "picture", n * g->ops.n * sizeof *count);
-    if (status == DLS_OK) {
-        FILE *f = fopen(out.part, "w");
-        if (f) {
-            write_dot(f, g, grouping, sums, count);
-        }
-        const bool bad = !f || ferror(f) != 0;
-        if ((f && fclose(f) != 0) || bad) {
-            status = dls_fail(err, DLS_EOUTPUT, path, "%s", strerror(errno));
-            dls_atomicfile_abort(&out);
-        } else {
-            status = dls_atomicfile_commit(&out, err);
-        }
-    }
-    dls_free(sums);
-    dls_free(count);
+    picture p = {.g = g,
+                 .grouping = grouping,
+                 .sums = dls_alloc_zero(n + 1, sizeof *p.sums),
+                 .count = dls_alloc_zero(n * g->ops.n + 1, sizeof *p.count)};
+    const dls_status status = p.sums && p.count
+                                  ? dls_atomicfile_write(path, put, &p, err)
+                                  : dls_nomem(err, "picture", n * g->ops.n * sizeof *p.count);
+    dls_free(p.sums);
+    dls_free(p.count);
     return status;
 }

@@ -212,23 +212,18 @@ static void write_cluster(FILE *to, const dls_opmodel *m)
     fputs(");\n", to);
 }
 
-dls_status dls_opmodel_save(const dls_opmodel *model, const char *path, dls_error *err)
+static dls_status put_model(FILE *to, void *what, dls_error *err)
 {
-    dls_atomicfile file;
-    DLS_TRY(dls_atomicfile_begin(&file, path, err));
-    FILE *to = fopen(file.part, "w");
-    if (!to) {
-        dls_atomicfile_abort(&file);
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written");
-    }
+    (void)err;
+    const dls_opmodel *model = *(const dls_opmodel **)what;
     fputs("# Constants of the operator model, written by: dlsim operators calibrate\n\n", to);
     write_kernels(to, model);
     write_gpus(to, model);
     write_cluster(to, model);
-    const bool bad = ferror(to) != 0;
-    if (fclose(to) != 0 || bad) {
-        dls_atomicfile_abort(&file);
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written");
-    }
-    return dls_atomicfile_commit(&file, err);
+    return DLS_OK;
+}
+
+dls_status dls_opmodel_save(const dls_opmodel *model, const char *path, dls_error *err)
+{
+    return dls_atomicfile_write(path, put_model, &model, err);
 }

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -89,4 +89,31 @@ void dls_atomicfile_abort(dls_atomicfile *f)
         unlink(f->part);
         release(f);
     }
+}
+
+dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, void *what,
+                                dls_error *err)
+{
+    dls_atomicfile file;
+    DLS_TRY(dls_atomicfile_begin(&file, path, err));
+    FILE *to = fopen(file.part, "we");
+    dls_status status = DLS_OK;
+    int why = to ? 0 : errno;
+    if (to) {
+        status = put(to, what, err);
+        errno = 0;
+        const bool flushed = fflush(to) == 0; /* says why, if the stream failed before */
+        why = !flushed || ferror(to) ? (errno ? errno : EIO) : 0;
+        if (fclose(to) != 0 && !why) {
+            why = errno;
+        }
+    }
+    if (status == DLS_OK && why) {
+        status = dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(why));
+    }
+    if (status != DLS_OK) {
+        dls_atomicfile_abort(&file);
+        return status;
+    }
+    return dls_atomicfile_commit(&file, err);
 }

@@ -13,6 +13,8 @@
 
 #include "dlsim/error.h"
 
+#include <stdio.h>
+
 typedef struct dls_atomicfile {
     char *path; /* where it goes, symbolic links followed */
     char *part; /* where it is written meanwhile */
@@ -23,6 +25,12 @@ typedef struct dls_atomicfile {
 dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Sync and rename; the writer has closed its own handle. *f is released whether it works or not. */
 dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err) DLS_MUST_CHECK;
+/* Begin, put the content into a stream, commit; whatever fails, PATH is as before. put need not
+ * look at the stream's errors: they are reported as EOUTPUT with the system's reason. What put
+ * itself reports is passed on. */
+typedef dls_status (*dls_atomicfile_put_fn)(FILE *to, void *what, dls_error *err);
+dls_status dls_atomicfile_write(const char *path, dls_atomicfile_put_fn put, void *what,
+                                dls_error *err) DLS_MUST_CHECK;
 /* Remove the part. Nothing happens if *f is zero or committed. */
 void dls_atomicfile_abort(dls_atomicfile *f);
 

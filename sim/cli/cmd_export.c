@@ -8,7 +8,6 @@
 #include "cli/replay.h"
 #include "results/perfetto.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -106,27 +105,29 @@ static int parse(request *r, int argc, char **argv)
     return -1;
 }
 
+typedef struct export
+{
+    const request *r;
+    const dls_run *run;
+    dls_perfetto_counts *counts;
+}
+export;
+
+static dls_status put(FILE *to, void *what, dls_error *err)
+{
+    const export *e = what;
+    return dls_perfetto_write(to, e->run, &e->r->span, e->counts, err);
+}
+
 static dls_status write_to(const request *r, const dls_run *run, dls_perfetto_counts *counts,
                            dls_error *err)
 {
+    export e = {r, run, counts};
     if (!r->output) {
-        return dls_perfetto_write(stdout, run, &r->span, counts, err);
+        return put(stdout, &e, err);
     }
-    dls_atomicfile file;
     DLS_TRY(dls_replay_check_output(r->output, r->force, err));
-    DLS_TRY(dls_atomicfile_begin(&file, r->output, err));
-    FILE *out = fopen(file.part, "w");
-    dls_status status =
-        out ? dls_perfetto_write(out, run, &r->span, counts, err)
-            : dls_fail(err, DLS_EOUTPUT, r->output, "cannot be created: %s", strerror(errno));
-    if (out && fclose(out) != 0 && status == DLS_OK) {
-        status = dls_fail(err, DLS_EOUTPUT, r->output, "cannot be written: %s", strerror(errno));
-    }
-    if (status != DLS_OK) {
-        dls_atomicfile_abort(&file);
-        return status;
-    }
-    return dls_atomicfile_commit(&file, err);
+    return dls_atomicfile_write(r->output, put, &e, err);
 }
 
 int dls_cmd_export(int argc, char **argv)

@@ -3,7 +3,6 @@
 
 #include "base/atomicfile.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -84,31 +83,32 @@ static void panel(FILE *to, const dls_plot_series *s, int top)
     }
 }
 
+typedef struct picture {
+    const char *title;
+    const dls_plot_series *series;
+    size_t n;
+} picture;
+
+static dls_status put_svg(FILE *to, void *what, dls_error *err)
+{
+    (void)err;
+    const picture *p = what;
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\" font-size=\"11\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"18\">",
+            LEFT + WIDTH + 20, 30 + (int)p->n * (HEIGHT + GAP), LEFT);
+    text(to, p->title);
+    fputs("</text>\n", to);
+    for (size_t i = 0; i < p->n; i++) {
+        panel(to, &p->series[i], GAP + (int)i * (HEIGHT + GAP));
+    }
+    fputs("</svg>\n", to);
+    return DLS_OK;
+}
+
 dls_status dls_plot_svg(const char *path, const char *title, const dls_plot_series *series,
                         size_t n, dls_error *err)
 {
-    dls_atomicfile out;
-    DLS_TRY(dls_atomicfile_begin(&out, path, err));
-    FILE *to = fopen(out.part, "w");
-    if (to) {
-        fprintf(to,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-                "font-family=\"sans-serif\" font-size=\"11\">\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n<text x=\"%d\" y=\"18\">",
-                LEFT + WIDTH + 20, 30 + (int)n * (HEIGHT + GAP), LEFT);
-        text(to, title);
-        fputs("</text>\n", to);
-        for (size_t i = 0; i < n; i++) {
-            panel(to, &series[i], GAP + (int)i * (HEIGHT + GAP));
-        }
-        fputs("</svg>\n", to);
-    }
-    const bool bad = !to || ferror(to);
-    if ((to && fclose(to) != 0) || bad) {
-        const dls_status status =
-            dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
-        dls_atomicfile_abort(&out);
-        return status;
-    }
-    return dls_atomicfile_commit(&out, err);
+    return dls_atomicfile_write(path, put_svg, &(picture){title, series, n}, err);
 }

@@ -185,28 +185,34 @@ static int by_digest(const void *a, const void *b)
     return memcmp(((const entry *)a)->key.digest, ((const entry *)b)->key.digest, 16);
 }
 
-static bool put(FILE *file, dls_sha256 *sha, const void *bytes, size_t n)
+static void put(FILE *file, dls_sha256 *sha, const void *bytes, size_t n)
 {
     dls_sha256_update(sha, bytes, n);
-    return fwrite(bytes, 1, n, file) == n;
+    fwrite(bytes, 1, n, file);
 }
 
-static bool write_all(FILE *file, const entry *sorted, uint64_t n)
+typedef struct sorted_answers {
+    const entry *entry;
+    uint64_t n;
+} sorted_answers;
+
+static dls_status write_all(FILE *file, void *what, dls_error *err)
 {
+    (void)err;
+    const sorted_answers *a = what;
     dls_sha256 sha;
     char hex[DLS_SHA256_HEX];
     dls_sha256_init(&sha);
-    if (!put(file, &sha, MAGIC, 8) || !put(file, &sha, &n, sizeof n) ||
-        !put(file, &sha, sorted, n * sizeof *sorted)) {
-        return false;
-    }
+    put(file, &sha, MAGIC, 8);
+    put(file, &sha, &a->n, sizeof a->n);
+    put(file, &sha, a->entry, a->n * sizeof *a->entry);
     dls_sha256_final(&sha, hex);
-    return fwrite(hex, 1, SUM_BYTES, file) == SUM_BYTES;
+    fwrite(hex, 1, SUM_BYTES, file);
+    return DLS_OK;
 }
 
 dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err)
 {
-    dls_atomicfile out;
     entry *sorted = dls_alloc((a->n + 1) * sizeof *sorted);
     if (!sorted) {
         return dls_nomem(err, "answers", a->n * sizeof *sorted);
@@ -215,18 +221,8 @@ dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *e
         memcpy(sorted, a->entry, a->n * sizeof *sorted);
         qsort(sorted, a->n, sizeof *sorted, by_digest);
     }
-    dls_status status = dls_atomicfile_begin(&out, path, err);
-    if (status == DLS_OK) {
-        FILE *file = fopen(out.part, "wb");
-        const bool written = file && write_all(file, sorted, a->n);
-        const bool closed = file && fclose(file) == 0;
-        if (written && closed) {
-            status = dls_atomicfile_commit(&out, err);
-        } else {
-            status = dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
-            dls_atomicfile_abort(&out);
-        }
-    }
+    const dls_status status =
+        dls_atomicfile_write(path, write_all, &(sorted_answers){sorted, a->n}, err);
     dls_free(sorted);
     return status;
 }

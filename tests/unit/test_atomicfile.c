@@ -12,10 +12,12 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -107,6 +109,48 @@ static void refused(void **state)
     assert_null(f.part);
 }
 
+static dls_status put_words(FILE *to, void *what, dls_error *err)
+{
+    fputs(what, to);
+    return strcmp(what, "no") == 0 ? dls_fail(err, DLS_EINPUT, "words", "refused") : DLS_OK;
+}
+
+/* Far beyond what the limit lets a file hold: the stream fails, put need not look. */
+static dls_status put_much(FILE *to, void *what, dls_error *err)
+{
+    (void)what;
+    (void)err;
+    for (int i = 0; i < 100000; i++) {
+        fputs("0123456789", to);
+    }
+    return DLS_OK;
+}
+
+static void written_through_a_stream(void **state)
+{
+    (void)state;
+    dls_error err;
+    char yes[] = "yes", no[] = "no";
+    put(path, "old");
+    assert_int_equal(dls_atomicfile_write(path, put_words, no, &err), DLS_EINPUT);
+    assert_string_equal(err.where, "words");
+    assert_content(path, "old");
+    assert_false(exists(part));
+    assert_int_equal(dls_atomicfile_write(path, put_words, yes, &err), DLS_OK);
+    assert_content(path, "yes");
+    struct rlimit was;
+    getrlimit(RLIMIT_FSIZE, &was);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &(struct rlimit){4096, was.rlim_max});
+    const dls_status status = dls_atomicfile_write(path, put_much, NULL, &err);
+    setrlimit(RLIMIT_FSIZE, &was);
+    assert_int_equal(status, DLS_EOUTPUT);
+    assert_string_equal(err.where, path);
+    assert_non_null(strstr(err.msg, "File too large"));
+    assert_content(path, "yes");
+    assert_false(exists(part));
+}
+
 static int fail_at;
 
 static int refuse(void *user, size_t bytes)
@@ -136,6 +180,7 @@ int main(void)
         cmocka_unit_test(commit_replaces),
         cmocka_unit_test(abort_leaves_nothing),
         cmocka_unit_test(refused),
+        cmocka_unit_test(written_through_a_stream),
         cmocka_unit_test(failed_allocations),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
