@@ -55,35 +55,18 @@ typedef struct request {
 
 /* ---- training -------------------------------------------------------------------------------- */
 
-typedef struct drawing {
-    dls_progress bar;
-    const request *req;
-} drawing;
-
 static void begin(void *user, dls_kernel_net net)
 {
-    drawing *d = user;
-    dls_progress_stop(&d->bar);
-    dls_progress_start(&d->bar, d->req->when, d->req->quiet, dls_kernel_net_names[net]);
-}
-
-static bool progress(void *user, int32_t epoch, double train_loss, double val_loss)
-{
-    drawing *d = user;
-    char detail[80];
-    snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g", (int)epoch, train_loss,
-             val_loss);
-    dls_progress_draw(&d->bar, (double)epoch / (double)d->req->nets.fit.epochs, detail);
-    return true;
+    dls_learn_bar_next(user, dls_kernel_net_names[net]);
 }
 
 static dls_status learn(const request *req, const dls_kernel_data *data, dls_kernel_nets *nets,
                         dls_error *err)
 {
-    drawing d = {.req = req};
+    dls_learn_bar d = {.when = req->when, .quiet = req->quiet, .epochs = req->nets.fit.epochs};
     dls_kernel_nets_options o = req->nets;
     o.begin = begin;
-    o.fit.progress = progress;
+    o.fit.progress = dls_learn_bar_epoch;
     o.fit.user = &d;
     const dls_status status = dls_kernel_nets_train(data, &o, nets, err);
     dls_progress_stop(&d.bar);

@@ -55,26 +55,25 @@ static dls_status read_all(const char *folder, profiles *p, dls_error *err)
     return status;
 }
 
-typedef struct drawing {
-    const dls_train_layers *t;
-    dls_progress bar;
-} drawing;
-
-static void begin(void *user, const char *model)
+void dls_learn_bar_next(dls_learn_bar *b, const char *label)
 {
-    drawing *d = user;
-    dls_progress_stop(&d->bar);
-    dls_progress_start(&d->bar, d->t->when, d->t->quiet, model);
+    dls_progress_stop(&b->bar);
+    dls_progress_start(&b->bar, b->when, b->quiet, label);
 }
 
-static bool progress(void *user, int32_t epoch, double train_loss, double val_loss)
+bool dls_learn_bar_epoch(void *learn_bar, int32_t epoch, double train_loss, double val_loss)
 {
-    drawing *d = user;
+    dls_learn_bar *b = learn_bar;
     char detail[80];
     snprintf(detail, sizeof detail, "epoch %d, loss %.3g, validation %.3g", (int)epoch, train_loss,
              val_loss);
-    dls_progress_draw(&d->bar, (double)epoch / (double)d->t->nets.fit.epochs, detail);
+    dls_progress_draw(&b->bar, (double)epoch / (double)b->epochs, detail);
     return true;
+}
+
+static void begin(void *user, const char *model)
+{
+    dls_learn_bar_next(user, model);
 }
 
 static void print_verdicts(const profiles *p, const dls_layer_verdict *v)
@@ -102,7 +101,7 @@ static void print_verdicts(const profiles *p, const dls_layer_verdict *v)
 static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profiles *p,
                       dls_error *err)
 {
-    drawing d = {.t = t};
+    dls_learn_bar d = {.when = t->when, .quiet = t->quiet, .epochs = t->nets.fit.epochs};
     dls_layer_study_options o = {.nets = t->nets, .begin = begin, .user = &d};
     DLS_TRY(dls_hardware_gpu(hw, t->gpu, &o.gpu, err));
     DLS_TRY(read_all(t->profiles, p, err));
@@ -112,7 +111,7 @@ static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profile
     }
     o.profile = p->at;
     o.n = p->n;
-    o.nets.fit.progress = progress;
+    o.nets.fit.progress = dls_learn_bar_epoch;
     o.nets.fit.user = &d;
     const dls_status status = dls_layer_study_run(&o, verdict, err);
     dls_progress_stop(&d.bar);

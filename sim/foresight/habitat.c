@@ -7,45 +7,15 @@
  */
 #include "predictor/baselines/habitat.h"
 
-#include "base/alloc.h"
 #include "foresight/networks.h"
 #include "predictor/baselines/habitat_nets.h"
-
-typedef struct habitat {
-    dls_baseline base;
-    dls_networks networks;
-    bool learned; /* it has networks */
-} habitat;
-
-static void habitat_close(void *state)
-{
-    habitat *s = state;
-    dls_networks_fini(&s->networks);
-    dls_baseline_fini(&s->base);
-    dls_free(s);
-}
 
 static dls_status habitat_open(const dls_foresight_params *p, const dls_kinds *kinds, void **state,
                                dls_error *err)
 {
-    habitat *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "habitat", sizeof *s);
-    }
-    s->learned = p->weights != NULL;
-    dls_status status =
-        s->learned ? dls_networks_init(&s->networks, p->weights, DLS_LEARNED_HABITAT, err) : DLS_OK;
-    if (status == DLS_OK) {
-        status = dls_baseline_init(&s->base, p, kinds, err);
-        if (status != DLS_OK) {
-            dls_networks_fini(&s->networks);
-        }
-    }
-    if (status != DLS_OK) {
-        dls_free(s);
-        return status;
-    }
-    *state = s;
+    dls_networks *n;
+    DLS_TRY(dls_networks_open(p, kinds, DLS_LEARNED_HABITAT, &n, err));
+    *state = n;
     return DLS_OK;
 }
 
@@ -60,8 +30,8 @@ static dls_status measured_s(dls_baseline *b, int32_t kind, double *seconds, dls
     return DLS_OK;
 }
 
-static dls_status scaled_s(habitat *s, int32_t kind, int32_t type, double seconds, double *one_s,
-                           dls_error *err)
+static dls_status scaled_s(dls_networks *s, int32_t kind, int32_t type, double seconds,
+                           double *one_s, dls_error *err)
 {
     dls_baseline *b = &s->base;
     const double batch = (double)b->kinds->kind[kind].batch;
@@ -71,11 +41,11 @@ static dls_status scaled_s(habitat *s, int32_t kind, int32_t type, double second
         *one_s = dls_habitat_step_s(w, &b->gpu[0], &b->gpu[type], b->numeric, batch, seconds);
         return DLS_OK;
     }
-    double *known_s = &s->networks.one_s[type];
-    DLS_TRY(dls_networks_turn_to(&s->networks, b, kind, err));
+    double *known_s = &s->one_s[type];
+    DLS_TRY(dls_networks_turn_to(s, kind, err));
     if (*known_s == 0) {
-        DLS_TRY(dls_habitat_nets_step_s(&s->networks.nets, &s->networks.work, &b->gpu[0],
-                                        &b->gpu[type], b->numeric, batch, seconds, known_s, err));
+        DLS_TRY(dls_habitat_nets_step_s(&s->nets, &s->work, &b->gpu[0], &b->gpu[type], b->numeric,
+                                        batch, seconds, known_s, err));
     }
     *one_s = *known_s;
     return DLS_OK;
@@ -84,7 +54,7 @@ static dls_status scaled_s(habitat *s, int32_t kind, int32_t type, double second
 static dls_status habitat_answer(void *state, const dls_foresight_ask *ask, size_t n,
                                  dls_forecast *out, dls_error *err)
 {
-    habitat *s = state;
+    dls_networks *s = state;
     for (size_t i = 0; i < n; i++) {
         double seconds, one_s;
         DLS_TRY(measured_s(&s->base, ask[i].kind, &seconds, err));
@@ -99,6 +69,6 @@ const dls_foresight_ops dls_foresight_ops_habitat = {
     .summary =
         "a step measured on the cluster's first GPU type, scaled to the others as Habitat does",
     .open = habitat_open,
-    .close = habitat_close,
+    .close = dls_networks_close,
     .answer = habitat_answer,
 };

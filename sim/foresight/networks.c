@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "foresight/networks.h"
 
+#include "base/alloc.h"
 #include "predictor/dataset/origin.h"
 
 #include <stdio.h>
 #include <string.h>
 
-dls_status dls_networks_init(dls_networks *n, const char *path, dls_learned how, dls_error *err)
+static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_error *err)
 {
-    *n = (dls_networks){.kind = -1};
-    if (!path) {
-        return dls_fail(err, DLS_ECONFIG, "predictor.weights",
-                        "source %s needs a file of dlsim train --baseline=%s",
-                        dls_learned_names[how], dls_learned_names[how]);
-    }
     DLS_TRY(dls_kernel_nets_load(path, &n->nets, err));
     if (n->nets.how != how) {
         const dls_status status =
@@ -25,23 +20,49 @@ dls_status dls_networks_init(dls_networks *n, const char *path, dls_learned how,
     return DLS_OK;
 }
 
-void dls_networks_fini(dls_networks *n)
+dls_status dls_networks_open(const dls_foresight_params *p, const dls_kinds *kinds, dls_learned how,
+                             dls_networks **out, dls_error *err)
 {
-    dls_workload_fini(&n->work);
-    dls_kernel_nets_fini(&n->nets);
+    dls_networks *n = dls_alloc_zero(1, sizeof *n);
+    if (!n) {
+        return dls_nomem(err, "networks", sizeof *n);
+    }
+    n->kind = -1;
+    n->learned = p->weights != NULL;
+    dls_status status = n->learned ? load(n, p->weights, how, err) : DLS_OK;
+    if (status == DLS_OK) {
+        status = dls_baseline_init(&n->base, p, kinds, err);
+        if (status != DLS_OK) {
+            dls_kernel_nets_fini(&n->nets);
+        }
+    }
+    if (status != DLS_OK) {
+        dls_free(n);
+        return status;
+    }
+    *out = n;
+    return DLS_OK;
 }
 
-dls_status dls_networks_turn_to(dls_networks *n, const dls_baseline *b, int32_t kind,
-                                dls_error *err)
+void dls_networks_close(void *networks)
 {
-    const dls_kind *k = &b->kinds->kind[kind];
+    dls_networks *n = networks;
+    dls_workload_fini(&n->work);
+    dls_kernel_nets_fini(&n->nets);
+    dls_baseline_fini(&n->base);
+    dls_free(n);
+}
+
+dls_status dls_networks_turn_to(dls_networks *n, int32_t kind, dls_error *err)
+{
+    const dls_kind *k = &n->base.kinds->kind[kind];
     dls_dataset_origin origin = {.batch = (int32_t)k->batch};
     dls_numeric numeric;
     if (n->kind == kind) {
         return DLS_OK;
     }
     snprintf(origin.model, sizeof origin.model, "%s", k->names.zoo);
-    snprintf(origin.numeric, sizeof origin.numeric, "%s", dls_numeric_name((int)b->numeric));
+    snprintf(origin.numeric, sizeof origin.numeric, "%s", dls_numeric_name((int)n->base.numeric));
     dls_workload_fini(&n->work);
     n->kind = -1;
     DLS_TRY(dls_dataset_workload(&origin, &n->work, &numeric, err));
