@@ -31,7 +31,7 @@ def draw(paths, folder):
                   f"{1e6 * by_jobs.wall_s.iloc[-1] / by_jobs.events.iloc[-1]:.2f}; {1e6 * last.wall_s / last.events:.2f}")
     axes[0].set(xlim=(0, None), ylim=(0, None), xlabel=f"jobs ({gpus:,} GPUs)", ylabel="us an event")
     axes[1].set(xscale="log", ylim=(0, None), xlabel=f"GPUs ({best.jobs.max():,} jobs)", ylabel="us an event")
-    axes[2].set(xscale="log", ylim=(0, None), xlabel=f"GPUs ({best.jobs.max():,} jobs)", ylabel="positions looked at an event")
+    axes[2].set(xscale="log", ylim=(0, None), xlabel=f"GPUs ({best.jobs.max():,} jobs)", ylabel="positions an event")
     axes[1].legend(ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     style.save(fig, folder, "cost")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the figures of trained inspectors share: errors and training times."""
+"""What the figures of inspectors share: files of the program's answers, errors and learning curves."""
 
 import json
 import os
@@ -9,17 +9,24 @@ import h5py
 from results import BadInput
 
 
+def load(path, what):
+    """A JSON file that `what` printed."""
+    try:
+        with open(path, encoding="utf-8") as f:
+            return json.load(f)
+    except (ValueError, UnicodeDecodeError):
+        raise BadInput(f"{path}: not the output of '{what}'") from None
+
+
 def errors(path):
     """The first setting of what `dlsim evaluate --json` printed."""
     try:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)["settings"][0]
-    except (ValueError, UnicodeDecodeError, IndexError, TypeError):
+        return load(path, "dlsim evaluate --json")["settings"][0]
+    except (IndexError, TypeError):
         raise BadInput(f"{path}: not the output of 'dlsim evaluate --json'") from None
 
 
-def seconds(path):
-    """Time that training took, from the curves beside the errors."""
-    curves = os.path.splitext(path)[0] + ".curves.h5"
-    with h5py.File(curves, "r") as f:
-        return sum(float(g["seconds"][-1]) for g in f.values())
+def curve(path):
+    """The best validation loss so far, by epoch, of the training whose errors are in `path`."""
+    with h5py.File(os.path.splitext(path)[0] + ".curves.h5", "r") as f:
+        return next(iter(f.values()))["best_loss"][:]

@@ -22,7 +22,7 @@ def draw(paths, folder):
     colours = [style.COLOURS[1 if n.startswith("driple") else 0] for n in names]
     ax.bar(x, mean, 0.6, yerr=half, color=colours, capsize=2, error_kw={"linewidth": 0.8})
     for at, m, h in zip(x, mean, half):
-        ax.text(at, m + h, f" {m:.2f}", ha="center", va="bottom", fontsize=7)
+        ax.text(at, m + h + 0.03, f"{m:.2f}", ha="center", va="bottom", fontsize=7)
     ax.axhline(1, color="black", linewidth=0.8)
     ax.set(ylabel="average JCT,\nrandom / policy", ylim=(0, 1.15 * (np.array(mean) + half).max()))
     ax.set_xticks(x, names)

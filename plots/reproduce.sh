@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `dlsim reproduce` and `make figures` run: make figures anew.
 #
-#     plots/reproduce.sh [--small] [--list] [-o FOLDER] [-j N] [NAME]...    all figures if none is named
+#     plots/reproduce.sh [--small] [--list] [--formats LIST] [-o FOLDER] [-j N] [NAME]...
+#
+# All figures if none is named.
 #
 # Each figure is plots/NAME.py and plots/NAME.run, a shell fragment that makes the files to draw with
 # $DLSIM (the program) below $WORK and leaves their names in $files. --small is a quick form of the
@@ -14,11 +16,13 @@ small=0
 list=0
 out=figures
 names=
+formats=pdf,svg,png
 JOBS=${JOBS:-$(nproc)}
 while [ $# -gt 0 ]; do
     case $1 in
     --small) small=1 ;;
     --list) list=1 ;;
+    --formats) shift; formats=$1 ;;
     -o) shift; out=$1 ;;
     -j) shift; JOBS=$1 ;;
     -*) echo "reproduce.sh: unknown option $1" >&2; exit 2 ;;
@@ -40,13 +44,18 @@ for name in $names; do
         exit 2
     }
 done
+case ,$formats, in
+*[!a-z,]* | *,,*) bad=1 ;;
+*) bad=$(echo "$formats" | tr , '\n' | grep -cvxE 'pdf|svg|png') || true ;;
+esac
+[ "$bad" = 0 ] || { echo "${DLSIM_COMMAND:-reproduce.sh}: formats '$formats': of pdf, svg, png" >&2; exit 2; }
 DLSIM=$(realpath "${DLSIM:-$root/build/release/dlsim}")
 [ -x "$DLSIM" ] || { echo "reproduce.sh: no program at $DLSIM; build it, or set DLSIM" >&2; exit 1; }
 PYTHON=$(sh "$here/python.sh") || exit $?
 mkdir -p "$out/data"
 WORK=$(cd "$out/data" && pwd)
 
-# sweep CFG [KEY=VALUE for --small]...: run and merge plots/CFG; $files is the merged file.
+# sweep CFG [KEY=VALUE or option for --small]...: run and merge plots/CFG; $files is the merged file.
 sweep() {
     cfg=$here/$1
     sweep=$(basename "$1" .cfg)
@@ -55,22 +64,28 @@ sweep() {
     set_small=
     if [ $small = 1 ]; then
         folder=$folder-small
-        for o in "$@"; do set_small="$set_small --set $o"; done
+        for o in "$@"; do
+            case $o in
+            --*) set_small="$set_small $o" ;;
+            *) set_small="$set_small --set $o" ;;
+            esac
+        done
     fi
     # shellcheck disable=SC2086
     "$DLSIM" sweep run "$cfg" -j "$JOBS" -o "$folder" $set_small -q
     # shellcheck disable=SC2086
-    "$DLSIM" sweep merge "$cfg" -o "$folder" $set_small -q
+    "$DLSIM" sweep merge "$cfg" -o "$folder" --file="$folder/$sweep.h5" --force $set_small -q
     files=$folder/$sweep.h5
 }
 
 # The operator model's tables are found beside the program or in ./configs.
 cd "$root"
-for figure in ${names:-$all}; do
-    files=
-    # shellcheck disable=SC1090
-    . "$here/$figure.run"
-    # shellcheck disable=SC2086
-    "$PYTHON" "$here/$figure.py" $files -o "$WORK/.." >"$WORK/$figure.md"
-    cat "$WORK/$figure.md"
-done
+{
+    for figure in ${names:-$all}; do
+        files=
+        # shellcheck disable=SC1090
+        . "$here/$figure.run" >&2
+        echo "$figure" $files
+    done
+    echo end
+} | "$PYTHON" "$here/draw.py" "$WORK/.." "$formats"

@@ -92,21 +92,26 @@ def markdown(path):
     return tables
 
 
-def command(work, parser):
-    """Parse the command line, work(arguments), and tell what went wrong in one line."""
-    arguments = parser.parse_args()
+def attempt(who, work):
+    """Exit code of work(), which is told in one line if it goes wrong."""
     try:
-        work(arguments)
+        work()
         return 0
     except BadInput as e:
-        print(f"{parser.prog}: {e}", file=sys.stderr)
+        print(f"{who}: {e}", file=sys.stderr)
         return 4
     except KeyError as e:
-        print(f"{parser.prog}: missing in the file: {e.args[0]}", file=sys.stderr)
+        print(f"{who}: missing in the file: {e.args[0]}", file=sys.stderr)
         return 4
     except OSError as e:
-        print(f"{parser.prog}: {e}", file=sys.stderr)
+        print(f"{who}: {e}", file=sys.stderr)
         return 5
+
+
+def command(work, parser):
+    """Parse the command line and attempt work(arguments)."""
+    arguments = parser.parse_args()
+    return attempt(parser.prog, lambda: work(arguments))
 
 
 def parser(description):

@@ -52,6 +52,9 @@ def save(fig, folder, name):
     """Write the picture without dates, so that equal figures are equal files."""
     metadata = {"pdf": {"CreationDate": None, "ModDate": None}, "svg": {"Date": None}, "png": {"Software": None}}
     os.makedirs(folder, exist_ok=True)
+    # Laid out once: saving would do it again every time, not quite the same.
+    fig.draw_without_rendering()
+    fig.set_layout_engine("none")
     for ending in ENDINGS:
         fig.savefig(os.path.join(folder, f"{name}.{ending}"), bbox_inches="tight", metadata=metadata[ending])
     plt.close(fig)

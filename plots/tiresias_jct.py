@@ -28,7 +28,7 @@ def draw(paths, folder):
     for policy, values in jct.items():
         style.cdf(left, np.maximum(values, 1), **look(policy))
     left.set(xscale="log", xlabel="job completion time (s)", ylabel="part of jobs", ylim=(0, 1))
-    left.legend(loc="lower right")
+    left.legend(loc="upper left")
 
     x = np.arange(len(others))
     for i, what in enumerate(("average", "median", "95th percentile")):

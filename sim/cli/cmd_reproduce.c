@@ -20,14 +20,16 @@ static const char help[] =
     "      --list            names of the figures, and what they show\n"
     "      --all             every figure\n"
     "      --small           a quick form of the same, to try it\n"
+    "      --formats=LIST    only these kinds of pictures (pdf,svg,png)\n"
     "  -o, --output=FOLDER   where pictures and, below data/, results go (figures)\n"
     "  -j, --jobs=N          processes at a time (one per core)\n"
     "  -h, --help            show this and leave\n";
 
-enum { O_LIST = 256, O_ALL, O_SMALL };
+enum { O_LIST = 256, O_ALL, O_SMALL, O_FORMATS };
 static const struct option longs[] = {{"list", no_argument, NULL, O_LIST},
                                       {"all", no_argument, NULL, O_ALL},
                                       {"small", no_argument, NULL, O_SMALL},
+                                      {"formats", required_argument, NULL, O_FORMATS},
                                       {"output", required_argument, NULL, 'o'},
                                       {"jobs", required_argument, NULL, 'j'},
                                       {"help", no_argument, NULL, 'h'},
@@ -36,8 +38,8 @@ static const struct option longs[] = {{"list", no_argument, NULL, O_LIST},
 int dls_cmd_reproduce(int argc, char **argv)
 {
     static char usual[] = "figures", flag_list[] = "--list", flag_small[] = "--small",
-                flag_output[] = "-o", flag_jobs[] = "-j";
-    char *output = usual, *jobs = NULL;
+                flag_formats[] = "--formats", flag_output[] = "-o", flag_jobs[] = "-j";
+    char *output = usual, *jobs = NULL, *formats = NULL;
     bool list = false, all = false, small = false;
     int64_t n_jobs = 0;
     for (int opt; (opt = dls_ui_getopt(argc, argv, "o:j:h", longs, "reproduce")) != -1;) {
@@ -50,6 +52,9 @@ int dls_cmd_reproduce(int argc, char **argv)
             break;
         case O_SMALL:
             small = true;
+            break;
+        case O_FORMATS:
+            formats = optarg;
             break;
         case 'o':
             output = optarg;
@@ -71,7 +76,7 @@ int dls_cmd_reproduce(int argc, char **argv)
         return dls_ui_usage("reproduce", all ? "--all and a figure's name" : "no figure is named");
     }
     dls_error err;
-    const size_t room = (size_t)argc + 8;
+    const size_t room = (size_t)argc + 10;
     char **words = dls_alloc_zero(room, sizeof *words);
     if (!words) {
         (void)dls_nomem(&err, "words", room * sizeof *words);
@@ -85,6 +90,10 @@ int dls_cmd_reproduce(int argc, char **argv)
     }
     if (small) {
         words[n++] = flag_small;
+    }
+    if (formats) {
+        words[n++] = flag_formats;
+        words[n++] = formats;
     }
     if (jobs) {
         words[n++] = flag_jobs;

@@ -10,6 +10,8 @@ python=$(sh "$source/plots/python.sh") || {
     echo "skipped: no Python with matplotlib"
     exit 77
 }
+for formats in gif png,gif , png,; do expect 2 reproduce tiresias_jct --formats=$formats; done
+says err.txt "formats 'png,': of pdf, svg, png"
 expect 2 reproduce nonsense
 says err.txt "no figure 'nonsense'"
 expect 0 reproduce --list
@@ -17,25 +19,27 @@ figures=$(awk '{print $1}' out.txt)
 
 # NAME, the file that it draws, what of it is changed.
 cat >cases.txt <<'END'
-cost                 cost-small/cost.h5                                  points/positions_per_event
-deletepop            operators.md                                        ()(\d+\.\d+)(?= \| [+-]\d+\.\d \|)
+cost                 cost-small/cost.h5                                  points/events
+deletepop            operators.md                                        ( judge .*\| )(\d+\.\d+)(?= \| [+-]\d+\.\d \|)
+driple_cases         cases/resnet44-driple.json                          ("gpu_peak": )(0\.\d+)
 driple_sensitivity   driple-40-3/uniform.h5                              settings/V100-P1w2-ho-PCIe/label
-driple_series        facts1.md                                           ( MB/s, )(0\.\d+)
-driple_studies       driple-40-3/base.json                               ("nrmse": )(0\.\d+)
+driple_series        series/seq2seq_medium.h5                            time_ns
+driple_studies       driple-40-3/base-1.json                              ("nrmse": )(0\.\d+)
 driple_transfer      driple-40-3/scratch-2080Ti-P1w2-ho-PCIe.json        ("nrmse": )(0\.\d+)
-placement            placement-small/placement.h5                        points/jct_mean_s
-prediction_error     placement-small/placement.h5                        points/jct_mean_s
+placement            placement-predictors-small/placement-predictors.h5  points/jct_mean_s
+prediction_error     placement-predictors-small/placement-predictors.h5  points/jct_mean_s
 tiresias_category    tiresias-small/tiresias.h5                          runs/*/jobs/end_us
 tiresias_example     tiresias_example-small/tiresias_example.h5          runs/*/allocations/end_us
 tiresias_jct         tiresias-small/tiresias.h5                          runs/*/jobs/end_us
 tiresias_placement   tiresias_placement-small/tiresias_placement.h5      runs/*/jobs/end_us
+tiresias_promote     tiresias_promote-small/tiresias_promote.h5          points/jct_mean_s
 tiresias_queue       tiresias-small/tiresias.h5                          runs/*/jobs/pending_us
 tiresias_sensitivity tiresias_sensitivity-small/tiresias_sensitivity.h5  points/jct_mean_s
 tiresias_utilisation tiresias-small/tiresias.h5                          runs/*/series/cluster/busy_gpus
 END
 diff <(echo "$figures") <(awk '{print $1}' cases.txt) || fail "figures without a case here"
 
-expect 0 reproduce --all --small -j 2 -o drawn
+expect 0 reproduce --all --small --formats=png -j 2 -o drawn
 grep -q '^| ' out.txt || fail "no rows"
 if grep -v '^| .* | .* | .* |$' out.txt; then fail "not a row of a table"; fi
 "$python" "$source/tests/support/figures.py" "$source/plots" drawn cases.txt
@@ -43,9 +47,16 @@ code=0
 "$python" "$source/plots/tiresias_jct.py" cases.txt >/dev/null 2>err.txt || code=$?
 test $code -eq 4 || fail "exit code $code of a bad file"
 says err.txt "tiresias_jct.py: cases.txt: cannot be read as HDF5"
-rm -rf drawn/*.png
-expect 0 reproduce tiresias_jct --small -j 2 -o drawn
-test -s drawn/tiresias_jct.png || fail "not drawn again"
+mv drawn/tiresias_jct.png first.png
+for i in 1 2; do
+    expect 0 reproduce tiresias_jct --small -j 2 -o drawn
+    mkdir all$i
+    mv drawn/tiresias_jct.* all$i
+    rm -rf drawn/data
+done
+diff -r all1 all2 || fail "another picture from the same simulations run again"
+test "$(ls all1)" = "$(printf 'tiresias_jct.%s\n' pdf png svg)" || fail "formats: $(ls all1)"
+cmp first.png all1/tiresias_jct.png || fail "alone, tiresias_jct looks different"
 code=0
 DLSIM_PYTHON=/bin/false "$dlsim" reproduce tiresias_jct --small -o drawn 2>err.txt || code=$?
 test $code -eq 6 || fail "exit code $code without a Python"

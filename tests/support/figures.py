@@ -2,7 +2,7 @@
 """figures.py PLOTS DRAWN CASES: checks the pictures of a folder.
 
 Each line of CASES is a figure, the file below DRAWN/data that it draws, and what to change of it: a pattern
-of datasets, of whose first match one number is changed, or a regular expression for a number in a text.
+of datasets, of whose first match one number (of a table, one row) is changed, or a regular expression for a number in a text.
 None may be blank; the same results must give the same bytes, one changed number another picture, and a
 file of something else an error."""
 
@@ -24,7 +24,7 @@ import numpy as np
 plots, drawn, cases = sys.argv[1:]
 sys.path.insert(0, plots)
 results = importlib.import_module("results")
-style = importlib.import_module("style")
+importlib.import_module("style").ENDINGS = ("png",)
 
 
 def change(path, what):
@@ -43,27 +43,22 @@ def change(path, what):
             values = f[name][...]
             at = np.argwhere(values > 0)
             if len(at):
-                values[tuple(at[0])] *= 8
+                values[at[0][0]] *= 8
                 f[name][...] = values
                 return
         raise SystemExit(f"{path}: no number above 0 in {what}")
 
 
 def bytes_of(folder, name):
-    out = []
-    for ending in ("png", "svg", "pdf"):
-        with open(os.path.join(folder, f"{name}.{ending}"), "rb") as f:
-            out.append(f.read())
-    return out
+    with open(os.path.join(folder, f"{name}.png"), "rb") as f:
+        return f.read()
 
 
-def wanted(name, folder, first):
-    """The files of figures that draw many, in the order of plots/NAME.run."""
-    names = {"driple_transfer": ["scratch-*.json", "transfer-*.json"],
-             "driple_studies": ["base.json", "study-conv-*.json", "study-pool-*.json"]}[name]
-    files = [p for n in names for p in sorted(glob.glob(os.path.join(folder, n)))]
-    assert first in files
-    return files
+# Figures that draw many files: those, in the order of plots/NAME.run.
+MANY = {"driple_transfer": ["scratch-*.json", "transfer-*.json"],
+        "driple_studies": ["base-1.json", "study-conv-*.json", "study-pool-*.json"],
+        "driple_series": ["seq2seq_medium.h5", "densenet40_k12.h5", "inception3.h5"],
+        "driple_cases": [f"{n}-driple.json" for n in ("resnet44", "googlenet", "transformer", "server")]}
 
 
 def check(name, path, what, folder):
@@ -72,19 +67,21 @@ def check(name, path, what, folder):
     inked = np.mean(np.any(pixels < 0.9, axis=2))
     assert pixels.std() > 0.03 and 0.005 < inked < 0.7, f"{name} is blank or smeared: {inked:.1%} inked"
     first = bytes_of(drawn, name)
-    # What lies beside it belongs to it: the curves of a training, the errors of other inspectors.
     beside = os.path.join(folder, name)
-    shutil.copytree(os.path.dirname(path), beside) if path.endswith(".json") else os.makedirs(beside)
     copy = os.path.join(beside, os.path.basename(path))
-    shutil.copy(path, copy)
-    files = [copy] if not path.endswith(".json") else wanted(name, beside, copy)
+    if name in MANY:  # what lies beside it belongs to it: the curves of a training, the errors of others
+        shutil.copytree(os.path.dirname(path), beside)
+        files = [p for n in MANY[name] for p in sorted(glob.glob(os.path.join(beside, n)))]
+    else:
+        os.makedirs(beside)
+        shutil.copy(path, copy)
+        files = [copy]
+    assert copy in files
     figure.draw(files, folder)
     assert bytes_of(folder, name) == first, f"{name} differs from one time to the next"
     change(copy, what)
-    endings, style.ENDINGS = style.ENDINGS, ("png",)
     figure.draw(files, folder)
-    style.ENDINGS = endings
-    assert bytes_of(folder, name)[0] != first[0], f"{name} shows nothing of {what}"
+    assert bytes_of(folder, name) != first, f"{name} shows nothing of {what}"
     with open(copy, "w") as f:
         f.write("nothing\n")
     try:
