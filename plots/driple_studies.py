@@ -25,6 +25,7 @@ def draw(paths, folder):
     for path in paths:
         words = os.path.splitext(os.path.basename(path))[0].split("-")
         nrmse = errors(path)["inspector"]["nrmse"]
+        nrmse = float("inf") if nrmse is None else nrmse
         if words[0] == "base":
             base.append(nrmse)
         else:
@@ -37,15 +38,16 @@ def draw(paths, folder):
             results[s] = {STUDIES[s][1]: base, **results[s]}
     fig, axes = plt.subplots(1, len(shown), figsize=(style.PAGE, 2.4), sharey=True, layout="constrained",
                              squeeze=False, width_ratios=[0.5 + len(results[s]) for s in shown])
-    top = min(4 * np.mean(base), 1.2 * max(max(max(v) for v in results[s].values()) for s in shown))
+    highest = max(max(max(v) for v in results[s].values()) for s in shown)
+    top = min(4 * np.mean(base), 1.2 * highest)
     for ax, study in zip(axes[0], shown):
         title, usual, published = STUDIES[study]
         values = results[study]
         mean = [np.mean(v) for v in values.values()]
-        ax.bar(np.arange(len(values)), mean, 0.7, color=[style.COLOURS[1 if n == usual else 0] for n in values])
+        ax.bar(np.arange(len(values)), np.minimum(mean, 2 * top), 0.7, color=[style.COLOURS[1 if n == usual else 0] for n in values])
         for x, (v, m) in enumerate(zip(values.values(), mean)):  # on bars that go through the top, below it
-            ax.plot([x] * len(v), v, "k_", markersize=5, markeredgewidth=0.7)
-            ax.text(x, min(max(v) + 0.01 * top, 0.93 * top), f"{m:.2g}", ha="center", va="bottom", fontsize=6,
+            ax.plot([x] * len(v), np.minimum(v, 2 * top), "k_", markersize=5, markeredgewidth=0.7)
+            ax.text(x, min(max(v) + 0.01 * top, 0.93 * top), f"{m:.2g}" if m < 1e3 else "> 1000", ha="center", va="bottom", fontsize=6,
                     color="white" if max(v) > 0.92 * top else "black")
         ax.set_title(title)
         ax.set_xticks(np.arange(len(values)), [WORDS.get(n, n).replace("over", "/") for n in values], rotation=40,

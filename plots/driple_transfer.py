@@ -13,15 +13,6 @@ from driple_common import curve, errors
 from style import plt
 
 
-# Of the published case studies: average percentage error.
-RESOURCES = {"gpu_": ("GPU", 11), "gpu_mem_": ("GPU memory", 9), "net_tx_": ("sent", 17), "net_rx_": ("received", 15)}
-
-
-def percent(inspector, resource):
-    """Mean percentage error of a resource's three metrics."""
-    return np.mean([inspector[resource + m]["percent"] for m in ("idle", "active", "peak")])
-
-
 def until_equal(scratch, transfer):
     """Epochs of scratch until its best validation loss over those of transfer until one as low; 0: it never has."""
     reached = transfer <= scratch[-1]
@@ -29,12 +20,10 @@ def until_equal(scratch, transfer):
 
 
 def draw(paths, folder):
-    result, tuned = {}, []
+    result = {}
     for path in paths:
         how, setting = os.path.splitext(os.path.basename(path))[0].split("-", 1)
         entry = errors(path)
-        if how == "transfer":
-            tuned.append(entry["inspector"])
         result.setdefault(setting, {})[how] = (entry["inspector"]["nrmse"], curve(path), entry["mean"]["nrmse"],
                                                entry["noise_floor"]["nrmse"])
     both = {s: r for s, r in result.items() if {"scratch", "transfer"} <= set(r)}
@@ -63,9 +52,6 @@ def draw(paths, folder):
     style.save(fig, folder, "driple_transfer")
     style.row(f"NRMSE, mean of {len(names)} settings: from scratch; transferred", "similar or lower",
               f"{np.mean(nrmse['scratch']):.3f}; {np.mean(nrmse['transfer']):.3f}")
-    for resource, (name, published) in RESOURCES.items():
-        style.row(f"percentage error of {name}, transferred, mean over test graphs and settings",
-                  f"{published} (three case studies)", f"{np.mean([percent(t, resource) for t in tuned]):.0f}")
     some = equal[equal > 0]
     style.row("epochs until the best validation loss of scratch, scratch over transferred, median of the settings that "
               "reach it", "7.3 (time)", f"{np.median(some) if some.size else 0:.3g} ({some.size} of {equal.size})")

@@ -145,15 +145,22 @@ static bool has_column(const session *s, int kind)
 
 static void json_column(const dls_column_error *e)
 {
-    printf("{\"rmse\": %.9g, \"by_range\": %.9g, \"by_mean\": %.9g, \"by_max\": %.9g, "
-           "\"percent\": %.9g, \"counted\": %s}",
-           e->rmse, e->by_range, e->by_mean, e->by_max, e->percent, e->counted ? "true" : "false");
+    printf("{\"counted\": %s", e->counted ? "true" : "false");
+    dls_ui_json_number("rmse", e->rmse);
+    dls_ui_json_number("by_range", e->by_range);
+    dls_ui_json_number("by_mean", e->by_mean);
+    dls_ui_json_number("by_max", e->by_max);
+    dls_ui_json_number("percent", e->percent);
+    putchar('}');
 }
 
 static void json_table(const char *who, const dls_error_table *t)
 {
-    printf(",\n   \"%s\": {\"nrmse\": %.9g, \"by_mean\": %.9g, \"by_max\": %.9g, \"percent\": %.9g",
-           who, t->by_range, t->by_mean, t->by_max, t->percent);
+    printf(",\n   \"%s\": {\"graphs\": %zu", who, t->n);
+    dls_ui_json_number("nrmse", t->by_range);
+    dls_ui_json_number("by_mean", t->by_mean);
+    dls_ui_json_number("by_max", t->by_max);
+    dls_ui_json_number("percent", t->percent);
     for (int k = 0; k < DLS_METRICS; k++) {
         printf(",\n     \"%s\": ", dls_metric_name(k));
         json_column(&t->metric[k]);

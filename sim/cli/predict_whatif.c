@@ -153,11 +153,6 @@ static void print_table(const request *a, const rows *r)
     }
 }
 
-static void json_number(const char *name, double value)
-{
-    printf(isfinite(value) ? ", \"%s\": %.9g" : ", \"%s\": null", name, value);
-}
-
 static void print_json(const request *a, const rows *r)
 {
     fputs("{\"model\": ", stdout);
@@ -175,15 +170,15 @@ static void print_json(const request *a, const rows *r)
         printf(", \"workers\": %d, \"nodes\": %d, \"ps\": %d, \"batch\": %d, \"exchange\": \"%s\"",
                (int)q->setting.workers, (int)q->setting.nodes, (int)q->setting.servers,
                (int)q->batch, q->setting.exchange);
-        json_number("iteration_s", f->iteration_s);
-        json_number("samples_per_s", samples_per_s(r, i));
-        json_number("speed", samples_per_s(r, i) / samples_per_s(r, 0));
+        dls_ui_json_number("iteration_s", f->iteration_s);
+        dls_ui_json_number("samples_per_s", samples_per_s(r, i));
+        dls_ui_json_number("speed", samples_per_s(r, i) / samples_per_s(r, 0));
         for (int k = 0; k < DLS_METRICS; k++) {
-            json_number(dls_metric_name(k), f->metric[k]);
+            dls_ui_json_number(dls_metric_name(k), f->metric[k]);
         }
         fputs(", \"setting\": ", stdout);
         dls_ui_json_string(stdout, r->answer[i].setting);
-        json_number("distance", f->distance);
+        dls_ui_json_number("distance", f->distance);
         putchar('}');
     }
     puts("\n]}");

@@ -245,3 +245,8 @@ void dls_ui_json_string(FILE *to, const char *s)
     }
     fputc('"', to);
 }
+
+void dls_ui_json_number(const char *name, double value)
+{
+    printf(isfinite(value) ? ", \"%s\": %.9g" : ", \"%s\": null", name, value);
+}

@@ -70,4 +70,7 @@ const char *dls_ui_duration(double seconds, char *buf, size_t n);
 /* s as a JSON string, quotes included. */
 void dls_ui_json_string(FILE *to, const char *s);
 
+/* A member of a JSON object on stdout, after a comma; null if it is not finite, which JSON lacks. */
+void dls_ui_json_number(const char *name, double value);
+
 #endif
