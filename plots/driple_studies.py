@@ -47,15 +47,16 @@ def draw(paths, folder):
         ax.bar(np.arange(len(values)), np.minimum(mean, 2 * top), 0.7, color=[style.COLOURS[1 if n == usual else 0] for n in values])
         for x, (v, m) in enumerate(zip(values.values(), mean)):  # on bars that go through the top, below it
             ax.plot([x] * len(v), np.minimum(v, 2 * top), "k_", markersize=5, markeredgewidth=0.7)
-            ax.text(x, min(max(v) + 0.01 * top, 0.93 * top), f"{m:.2g}" if m < 1e3 else "> 1000", ha="center", va="bottom", fontsize=6,
+            ax.text(x, min(max(v) + 0.01 * top, 0.93 * top), f"{m:.2g}" if m < 1e3 else ">1e3", ha="center", va="bottom", fontsize=6,
                     color="white" if max(v) > 0.92 * top else "black")
         ax.set_title(title)
         ax.set_xticks(np.arange(len(values)), [WORDS.get(n, n).replace("over", "/") for n in values], rotation=40,
                       ha="right", rotation_mode="anchor")
         ax.grid(axis="x", visible=False)
         ax.set_ylim(0, top)
-        style.row(f"NRMSE by {title}: mean (lowest to highest of {len(base)} seeds)", published, ", ".join(
-            f"{WORDS.get(n, n)} {np.mean(v):.3g} ({min(v):.3g} to {max(v):.3g})" for n, v in values.items()))
+        style.row(f"NRMSE by {title}: mean (lowest to highest of the seeds)", published, ", ".join(
+            f"{WORDS.get(n, n)} {np.mean(v):.3g}" + (f" ({min(v):.3g} to {max(v):.3g})" if len(v) > 1 else "")
+            for n, v in values.items()))
     axes[0][0].set_ylabel("NRMSE")
     style.save(fig, folder, "driple_studies")
 
