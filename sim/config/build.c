@@ -88,7 +88,13 @@ static dls_status set_options(const dls_builder *b, int group, const char *polic
             unknown_option(b, e, policy, options);
             continue;
         }
-        const char *text = dls_build_keep(b->config, dls_strdup(e->text), err);
+        char *copy;
+        if (option->type == DLS_OPT_PATH && *e->text) {
+            DLS_TRY(dls_build_resolve(b, e->text, e->where, &copy, err));
+        } else {
+            copy = dls_strdup(e->text);
+        }
+        const char *text = dls_build_keep(b->config, copy, err);
         if (!text) {
             return DLS_ENOMEM;
         }

@@ -55,27 +55,32 @@ static dls_status note_file(dls_config *config, char **path, dls_error *err)
     return status;
 }
 
-dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err)
+dls_status dls_build_resolve(const dls_builder *b, const char *text, const char *where, char **out,
+                             dls_error *err)
 {
-    const dls_setting *value = &b->s->value[key];
     /* "a/b.cfg:12"; what stands in no file has no colon */
-    const char *colon = value->where ? strrchr(value->where, ':') : NULL;
-    size_t len = colon ? (size_t)(colon - value->where) : 0;
-    while (len > 0 && value->where[len - 1] != '/') {
+    const char *colon = where ? strrchr(where, ':') : NULL;
+    size_t len = colon ? (size_t)(colon - where) : 0;
+    while (len > 0 && where[len - 1] != '/') {
         len--;
     }
-    if (!*value->s || (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
-        return dls_build_copy(b, key, out, err);
+    if (*text == '/' || strcmp(text, "-") == 0) {
+        len = 0;
     }
-    if (len == 0 || *value->s == '/' || strcmp(value->s, "-") == 0) {
-        DLS_TRY(dls_build_copy(b, key, out, err));
-        return note_file(b->config, out, err);
-    }
-    const size_t n = len + strlen(value->s) + 1;
+    const size_t n = len + strlen(text) + 1;
     *out = dls_alloc(n);
     if (!*out) {
         return dls_nomem(err, "configuration", n);
     }
-    snprintf(*out, n, "%.*s%s", (int)len, value->where, value->s);
+    snprintf(*out, n, "%.*s%s", (int)len, len > 0 ? where : "", text);
     return note_file(b->config, out, err);
+}
+
+dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err)
+{
+    const dls_setting *value = &b->s->value[key];
+    if (!*value->s || (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
+        return dls_build_copy(b, key, out, err);
+    }
+    return dls_build_resolve(b, value->s, value->where, out, err);
 }

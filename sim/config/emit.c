@@ -97,6 +97,7 @@ void dls_config_put_option(FILE *out, const dls_option *option, const dls_option
         put_f64(out, value->f);
         break;
     case DLS_OPT_STR:
+    case DLS_OPT_PATH:
         dls_config_put_string(out, value->s ? value->s : "");
         break;
     default:

@@ -3,7 +3,8 @@
  * The inside of one simulation: the state that the files of sim/run share.
  *
  *   sim.c      set up, the event loop, tear down
- *   setup.c    jobs into classes and pools, what is infeasible
+ *   setup.c    an engine that is ready to run; what is infeasible
+ *   classes.c  jobs into classes and pools
  *   life.c     what happens to a job: arrive, start, lose its GPUs, finish
  *   progress.c its work and its accounts: rates, checkpoints, stretches
  *   pass.c     one scheduling pass: selection, placement, refusals
@@ -174,6 +175,10 @@ struct dls_engine {
 /* setup.c */
 dls_status dls_engine_create(const dls_sim_params *p, dls_engine **out, dls_error *err) DLS_MUST_CHECK;
 void dls_engine_destroy(dls_engine *e);
+
+/* classes.c: for set-up, the index being there */
+dls_status dls_classes_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_pools_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* life.c */
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;

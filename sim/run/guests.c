@@ -116,13 +116,19 @@ void dls_guest_finished(dls_engine *e, int32_t guest)
     offer(e, host);
 }
 
-dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
+/* The guest, DLS_NONE, of a job that will be no host any more. */
+static int32_t close_house(dls_engine *e, int32_t host)
 {
     if (!e->guests.job) {
-        return DLS_OK;
+        return DLS_NONE;
     }
-    const int32_t guest = e->guests.job[host].guest;
     withdraw(e, host);
+    return e->guests.job[host].guest;
+}
+
+dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
+{
+    const int32_t guest = close_house(e, host);
     if (guest == DLS_NONE) {
         return DLS_OK;
     }
@@ -167,11 +173,7 @@ dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
 
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 {
-    if (!e->guests.job) {
-        return DLS_OK;
-    }
-    const int32_t guest = e->guests.job[host].guest;
-    withdraw(e, host);
+    const int32_t guest = close_house(e, host);
     if (guest == DLS_NONE) {
         return DLS_OK;
     }

@@ -44,6 +44,8 @@ const char *dls_option_type_name(dls_option_type type)
         return "string";
     case DLS_OPT_F64_LIST:
         return "list of numbers";
+    case DLS_OPT_PATH:
+        return "file";
     default:
         return "";
     }
@@ -53,6 +55,8 @@ const char *dls_option_domain(const dls_option *option, char *buf, size_t n)
 {
     if (option->type == DLS_OPT_BOOL) {
         snprintf(buf, n, "true or false");
+    } else if (option->type == DLS_OPT_PATH) {
+        snprintf(buf, n, "file");
     } else if (option->type == DLS_OPT_STR) {
         snprintf(buf, n, "%s%s", option->choices ? "one of " : "text",
                  option->choices ? option->choices : "");
@@ -158,6 +162,10 @@ dls_status dls_option_parse(const dls_option *option, const char *text, dls_opti
     case DLS_OPT_F64:
         good = number(option, text, &value.f) && in_range(option, value.f);
         break;
+    case DLS_OPT_PATH:
+        good = true;
+        value.s = text;
+        break;
     case DLS_OPT_STR:
         good = !option->choices || is_choice(option->choices, text);
         value.s = text;
@@ -209,7 +217,7 @@ dls_status dls_options_check(const dls_option *options, dls_error *err)
             return dls_fail(err, DLS_EINPUT, NULL,
                             "option %zu has no usable name (small letters, digits, '_')", i);
         }
-        if ((unsigned)o->type > DLS_OPT_F64_LIST || !o->def || !o->unit || !o->doc ||
+        if ((unsigned)o->type > DLS_OPT_PATH || !o->def || !o->unit || !o->doc ||
             !(o->min <= o->max)) {
             return dls_fail(
                 err, DLS_EINPUT, NULL,

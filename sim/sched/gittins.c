@@ -16,10 +16,11 @@ static const dls_option options[] = {
     DLS_MLFQ_LIMITS("3250,7200", "GPU-s"),
     DLS_MLFQ_KNOB,
     {.name = "samples",
-     .type = DLS_OPT_STR,
+     .type = DLS_OPT_PATH,
      .def = "",
      .unit = "",
-     .doc = "file of past jobs' GPU-seconds, one a line; empty: the jobs of the trace"},
+     .doc = "file of past jobs' GPU-seconds, one a line, relative to the "
+            "configuration's folder; empty: the jobs of the trace"},
     {.name = "delta",
      .type = DLS_OPT_F64,
      .min = 0,

@@ -9,10 +9,11 @@
 enum { OPT_SAMPLES };
 static const dls_option options[] = {
     {.name = "samples",
-     .type = DLS_OPT_STR,
+     .type = DLS_OPT_PATH,
      .def = "",
      .unit = "",
-     .doc = "file of past jobs' GPU-seconds, one a line; empty: the jobs of the trace"},
+     .doc = "file of past jobs' GPU-seconds, one a line, relative to the "
+            "configuration's folder; empty: the jobs of the trace"},
     {0},
 };
 

@@ -57,4 +57,19 @@ says err.txt "wrong.cfg:13: 'results.warmup'"
 says err.txt "wrong.cfg:13: 'results.allocations' is an integer: expected true or false"
 says err.txt "14 problems"
 test "$(grep -c '^wrong.cfg:' err.txt)" -eq 14 || fail "not one line per problem: $(cat err.txt)"
+
+# A policy's file is found beside the configuration that names it; one of the command line, here.
+mkdir far
+printf '100\n200\n' >far/past.txt
+printf 'job_id,num_gpu,submit_time,duration\n1,4,0,100\n2,4,0,100\n' >far/two.csv
+cat >far/own.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 2; gpus = 4; gpu_type = "V100"; } ); };
+trace: { path = "two.csv"; };
+scheduler: { name = "gittins"; samples = "past.txt"; };
+END
+expect 0 run -c far/own.cfg -q
+expect 0 run -c far/own.cfg -q --set scheduler.samples=far/past.txt
+expect 4 run -c far/own.cfg -q --set scheduler.samples=past.txt
+says err.txt "past.txt: cannot read service samples"
 echo "$checks checks"

@@ -40,7 +40,8 @@ typedef enum dls_option_type {
     DLS_OPT_I64,
     DLS_OPT_F64,
     DLS_OPT_STR,
-    DLS_OPT_F64_LIST /* numbers within min..max, ascending */
+    DLS_OPT_F64_LIST, /* numbers within min..max, ascending */
+    DLS_OPT_PATH      /* as STR: a file, relative to the folder of the configuration that names it */
 } dls_option_type;
 
 #define DLS_OPT_LIST_MAX 32
