@@ -10,6 +10,7 @@
 #include "predictor/training/cuda_readout.cuh"
 
 #define PLANS 4 /* batches that the host may be ahead */
+#define HEAD_THREADS 128
 enum { LOSS_TRAIN, LOSS_VAL };
 
 struct cuda_learner {
@@ -35,11 +36,13 @@ struct cuda_learner {
     store s;
     dev_sample *sample;
     dev_tile *tile;
+    dev_answer *answer;
     float *start;
     float *state, *agg, *act[CHAIN_MAX], *dpre[CHAIN_MAX], *gates, *depsilon;
     float *nodes, *dnodes, *dagg[2], *dpart[2];
     float *q, *cell, *lstm_gates, *dr, *attention, *dscore;
-    float *head_act[MLP_MAX + 1], *head_delta[MLP_MAX + 1];
+    float *pooled, *dpooled, *told, *head_first;
+    float *head_act[MLP_MAX + 1], *head_delta[MLP_MAX + 1]; /* see head_args */
     int head_ld;
     double *square, *loss; /* loss [2] */
     float *partial;
@@ -59,6 +62,7 @@ static size_t plan_bytes(const cuda_learner *c)
     bump b = {NULL, 0};
     (void)take<dev_sample>(&b, c->limit.graphs);
     (void)take<dev_tile>(&b, c->limit.tiles);
+    (void)take<dev_answer>(&b, c->limit.answers);
     return b.used;
 }
 
@@ -74,6 +78,7 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     lay_network(&c->net, b);
     c->sample = take<dev_sample>(b, x->graphs); /* as plan_bytes */
     c->tile = take<dev_tile>(b, x->tiles);
+    c->answer = take<dev_answer>(b, x->answers);
     c->start = take<float>(b, size->nodes * h);
     c->state = take<float>(b, x->layer_rows * ld);
     c->agg = take<float>(b, x->layer_rows * ld);
@@ -96,13 +101,18 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     c->attention = take<float>(b, set2set ? x->attentions : x->rows);
     c->dscore = take<float>(b, set2set ? x->attentions : x->rows);
     c->head_ld = dls_arch_pooled_width(a) > a->n_outputs ? dls_arch_pooled_width(a) : a->n_outputs;
-    for (int i = 0; i <= a->mlp_layers; i++) {
-        c->head_act[i] = take<float>(b, x->graphs * c->head_ld);
-        c->head_delta[i] = take<float>(b, x->graphs * c->head_ld);
+    c->pooled = take<float>(b, x->graphs * c->head_ld);
+    c->dpooled = take<float>(b, x->graphs * c->head_ld);
+    c->head_first = take<float>(b, x->graphs * c->head_ld);
+    c->told = take<float>(b, x->answers * a->n_conditions);
+    for (int i = 1; i <= a->mlp_layers; i++) {
+        c->head_act[i] = take<float>(b, x->answers * c->head_ld);
+        c->head_delta[i] = take<float>(b, x->answers * c->head_ld);
     }
-    c->square = take<double>(b, x->graphs);
+    c->square = take<double>(b, x->answers);
     c->loss = take<double>(b, 2);
-    const size_t most = x->layer_rows > x->step_rows ? x->layer_rows : x->step_rows;
+    size_t most = x->layer_rows > x->step_rows ? x->layer_rows : x->step_rows;
+    most = x->answers > most ? x->answers : most;
     const size_t parts = ((most > x->rows ? most : x->rows) + SUM_ROWS - 1) / SUM_ROWS;
     size_t widest = 4 * h > (size_t)c->head_ld ? 4 * h : (size_t)c->head_ld;
     widest = widest > (size_t)c->wide ? widest : (size_t)c->wide;
@@ -121,6 +131,7 @@ static dls_status upload_plan(cuda_learner *c, uint64_t *noise, size_t n, plan_p
     CUDA_TRY(cudaEventSynchronize(c->uploaded[turn]));
     c->plan.sample = take<dev_sample>(&host, c->limit.graphs);
     c->plan.tile = take<dev_tile>(&host, c->limit.tiles);
+    c->plan.answer = take<dev_answer>(&host, c->limit.answers);
     make_plan(c->lessons, c->index, noise, n, part, &c->plan);
     CUDA_TRY(cudaMemcpyAsync(c->sample, c->plan.sample, bytes, cudaMemcpyHostToDevice, c->stream));
     CUDA_TRY(cudaEventRecord(c->uploaded[turn], c->stream));
@@ -196,8 +207,8 @@ static readout_args readout_of(const cuda_learner *c)
     p.dr = c->dr;
     p.weight = c->attention;
     p.dscore = c->dscore;
-    p.pooled = c->head_act[0];
-    p.dpooled = c->head_delta[0];
+    p.pooled = c->pooled;
+    p.dpooled = c->dpooled;
     p.pooled_ld = c->head_ld;
     return p;
 }
@@ -207,6 +218,7 @@ static dls_status run_readout(cuda_learner *c, bool backward, int loss, dls_erro
 {
     const dls_arch *a = &c->config.net->arch;
     const int graphs = (int)c->plan.graphs;
+    const int answers = (int)c->plan.answers;
     const readout_args p = readout_of(c);
     if (a->pool == DLS_POOL_SET2SET) {
         DLS_LAUNCH(k_set2set_forward, graphs, READOUT_THREADS, c->readout_bytes, c->stream, p);
@@ -218,16 +230,27 @@ static dls_status run_readout(cuda_learner *c, bool backward, int loss, dls_erro
     memset(&head, 0, sizeof head);
     head.at = c->net.at;
     head.sample = c->sample;
+    head.answer = c->answer;
+    head.pooled = c->pooled;
+    head.dpooled = c->dpooled;
+    head.condition = c->s.condition;
+    head.told = c->told;
+    head.first = c->head_first;
     head.w = c->net.w;
     head.target = c->s.target;
     memcpy(head.act, c->head_act, sizeof head.act);
     memcpy(head.delta, c->head_delta, sizeof head.delta);
     head.ld = c->head_ld;
-    head.weight = 2.0 / ((double)graphs * (double)a->n_outputs);
+    head.weight = 2.0 / ((double)answers * (double)a->n_outputs);
     head.square = c->square;
     head.backward = backward;
-    DLS_LAUNCH(k_head, graphs, 128, 2 * (size_t)c->head_ld * sizeof(float), c->stream, head);
-    DLS_LAUNCH(k_loss, 1, 32, 0, c->stream, c->square, graphs, (int)a->n_outputs, c->loss + loss);
+    const size_t bytes = 2 * (size_t)c->head_ld * sizeof(float);
+    DLS_LAUNCH(k_head, answers, HEAD_THREADS, bytes, c->stream, head);
+    if (backward) {
+        DLS_LAUNCH(k_head_first, graphs, HEAD_THREADS, bytes, c->stream, head);
+    }
+    DLS_LAUNCH(k_loss, 1, OPTIMISER_THREADS, OPTIMISER_THREADS * sizeof(double), c->stream,
+               c->square, answers, (int)a->n_outputs, c->loss + loss);
     CUDA_TRY(cudaGetLastError());
     return DLS_OK;
 }
@@ -326,9 +349,15 @@ static dls_status readout_gradients(const cuda_learner *c, dls_error *err)
     const int h = at->h;
     for (int l = 0; l < at->mlp_layers; l++) {
         if (net->map[net->mlp + l].trained) {
-            DLS_TRY(dense_gradient(c, &at->mlp[l], c->head_act[l], c->head_ld, c->head_delta[l + 1],
-                                   c->head_ld, c->plan.graphs, err));
+            DLS_TRY(dense_gradient(c, &at->mlp[l], l ? c->head_act[l] : c->pooled, c->head_ld,
+                                   l ? c->head_delta[l + 1] : c->head_first, c->head_ld,
+                                   l ? c->plan.answers : c->plan.graphs, err));
         }
+    }
+    if (net->condition >= 0 && net->map[net->condition].trained) {
+        const dense_place *d = &at->condition;
+        DLS_TRY(matrix_gradient(c, c->told, d->k, d->k, c->head_delta[1], c->head_ld, d->n,
+                                c->plan.answers, d->w, err));
     }
     if (net->lstm >= 0 && net->map[net->lstm].trained) {
         dense_place both = at->from_h; /* the read vector's matrix is behind it */

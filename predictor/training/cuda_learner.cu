@@ -58,13 +58,19 @@ static void list_lessons(cuda_learner *c, store_size *x)
     x->graphs = n_lessons(c);
     x->features = net->arch.n_features;
     x->outputs = (int)outputs;
+    x->conditions = net->arch.n_conditions;
     for (size_t i = 0; i < x->graphs; i++) {
         const bool val = i >= c->config.train.n;
         const dls_lessons *from = val ? &c->config.val : &c->config.train;
         const size_t at = val ? i - c->config.train.n : i;
         lesson *l = &c->lessons[i];
         l->graph = from->graph[at];
-        l->target = from->target + at * outputs;
+        const size_t first = dls_lessons_first(from, at);
+        l->target = from->target + first * outputs;
+        l->condition = from->condition ? from->condition + first * x->conditions : NULL;
+        l->answer0 = (int)x->answers;
+        l->answers = (int)(dls_lessons_first(from, at + 1) - first);
+        x->answers += (size_t)l->answers;
         l->node0 = (int)x->nodes;
         describe_lesson(net, l);
         x->nodes += (size_t)l->graph->n_nodes;
@@ -85,7 +91,7 @@ static dls_status prepare(cuda_learner *c, store_size *size, dls_error *err)
     }
     place_network(&c->net);
     list_lessons(c, size);
-    if (size->nodes > INT_MAX / 2 || size->edges > INT_MAX / 2) {
+    if (size->nodes > INT_MAX / 2 || size->edges > INT_MAX / 2 || size->answers > INT_MAX / 2) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "more nodes or edges than CUDA training takes");
     }
     DLS_TRY(find_limits(c->lessons, n_lessons(c), batch, &c->limit, err));
@@ -186,10 +192,6 @@ static dls_status open_all(cuda_learner *c, dls_error *err)
     cudaDeviceProp prop;
     store_size size;
     DLS_TRY(check_trainable(&c->config.net->arch, err));
-    if (c->config.train.first || c->config.val.first) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda",
-                        "graphs with labels of several settings are trained by the CPU only");
-    }
     if (c->config.step.f64) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "float64 is trained by the CPU only");
     }
@@ -318,7 +320,8 @@ static dls_status learner_validate(void *state, double *loss, dls_error *err)
         DLS_TRY(run_readout(c, false, LOSS_VAL, err));
     }
     DLS_TRY(take_loss(c, LOSS_VAL, loss, err));
-    *loss = n ? *loss / (double)n : 0;
+    const size_t answers = dls_lessons_first(&c->config.val, n);
+    *loss = answers ? *loss / (double)answers : 0;
     return DLS_OK;
 }
 

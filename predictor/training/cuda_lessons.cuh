@@ -33,14 +33,17 @@ struct store {
     int *col, *back_col;                 /* within the graph */
     float *val, *back_val;
     float *diag; /* [nodes] */
-    double *target; /* [graphs][outputs] */
+    /* answers: one a graph, or one for each of its settings */
+    double *target;   /* [answers][outputs] */
+    float *condition; /* [answers][conditions] */
 };
 
 /* A graph of the store, on the host. */
 struct lesson {
     const dls_graph *graph;
-    const double *target;
+    const double *target, *condition; /* [answers] rows; condition may be NULL */
     int node0, depth, frozen, split, steps;
+    int answer0, answers;
 };
 
 struct dev_sample {
@@ -49,8 +52,12 @@ struct dev_sample {
     int row0;          /* in the batch */
     int step0;         /* in what Set2Set keeps, steps + 1 rows a graph */
     int n, first, count, split, steps; /* count layers, from `first`; own layers from `split` */
-    int target;
-    unsigned key[2]; /* of its dropout masks */
+    int answer0, answers; /* in the batch */
+    unsigned key[2];      /* of its dropout masks */
+};
+
+struct dev_answer {
+    int sample, at; /* at: in the store */
 };
 
 struct dev_tile {
@@ -59,14 +66,15 @@ struct dev_tile {
 
 /* What a batch may need at most. */
 struct batch_limits {
-    size_t graphs, rows, layer_rows, layers, tiles, step_rows, attentions;
+    size_t graphs, rows, layer_rows, layers, tiles, step_rows, attentions, answers;
 };
 
 /* A batch; arrays as long as the limits say. */
 struct batch_plan {
     dev_sample *sample;
     dev_tile *tile;
-    size_t graphs, rows, tiles, layer_rows, step_rows;
+    dev_answer *answer;
+    size_t graphs, rows, tiles, layer_rows, step_rows, answers;
     int layers;
     size_t *active;       /* [layers] nodes of layer k */
     size_t *active_tiles; /* [layers] */
@@ -76,8 +84,8 @@ struct batch_plan {
 /* ---- the store -------------------------------------------------------------------------------- */
 
 struct store_size {
-    size_t graphs, nodes, edges;
-    int features, outputs;
+    size_t graphs, nodes, edges, answers;
+    int features, outputs, conditions;
 };
 
 static store lay_store(const store_size *x, bump *b)
@@ -91,7 +99,8 @@ static store lay_store(const store_size *x, bump *b)
     s.val = take<float>(b, x->edges);
     s.back_val = take<float>(b, x->edges);
     s.diag = take<float>(b, x->nodes);
-    s.target = take<double>(b, x->graphs * x->outputs);
+    s.target = take<double>(b, x->answers * x->outputs);
+    s.condition = take<float>(b, x->answers * x->conditions);
     return s;
 }
 
@@ -171,7 +180,11 @@ static void fill_store(const dls_trainee *net, const lesson *l, const store_size
         fill_adjacency(g, net->arch.conv == DLS_CONV_GCN, node0, edge0, s);
         fill_transpose(g, node0, edge0, s);
         edge0 += (size_t)g->row_start[g->n_nodes];
-        memcpy(s->target + i * x->outputs, l[i].target, x->outputs * sizeof(double));
+        memcpy(s->target + (size_t)l[i].answer0 * x->outputs, l[i].target,
+               (size_t)l[i].answers * x->outputs * sizeof(double));
+        for (int k = 0; l[i].condition && k < l[i].answers * x->conditions; k++) {
+            s->condition[(size_t)l[i].answer0 * x->conditions + k] = (float)l[i].condition[k];
+        }
     }
     s->row_start[x->nodes] = s->back_start[x->nodes] = (int)edge0;
 }
@@ -216,7 +229,15 @@ static size_t sum_of_greatest(size_t *n, size_t count, size_t batch)
     return sum;
 }
 
-enum { LIMIT_ROWS, LIMIT_LAYER_ROWS, LIMIT_TILES, LIMIT_STEP_ROWS, LIMIT_ATTENTIONS, LIMITS };
+enum {
+    LIMIT_ROWS,
+    LIMIT_LAYER_ROWS,
+    LIMIT_TILES,
+    LIMIT_STEP_ROWS,
+    LIMIT_ANSWERS,
+    LIMIT_ATTENTIONS,
+    LIMITS
+};
 
 static size_t limit_of(const lesson *l, int which)
 {
@@ -226,6 +247,7 @@ static size_t limit_of(const lesson *l, int which)
            : which == LIMIT_LAYER_ROWS ? n * layers
            : which == LIMIT_TILES      ? tiles_of((int)n)
            : which == LIMIT_STEP_ROWS  ? (size_t)l->steps + 1
+           : which == LIMIT_ANSWERS    ? (size_t)l->answers
                                        : l->steps * n;
 }
 
@@ -250,6 +272,7 @@ static dls_status find_limits(const lesson *l, size_t n, size_t batch, batch_lim
     x->layer_rows = sum[LIMIT_LAYER_ROWS];
     x->tiles = sum[LIMIT_TILES];
     x->step_rows = sum[LIMIT_STEP_ROWS];
+    x->answers = sum[LIMIT_ANSWERS];
     x->attentions = sum[LIMIT_ATTENTIONS];
     for (size_t i = 0; i < n; i++) {
         x->layers = (size_t)l[i].depth > x->layers ? (size_t)l[i].depth : x->layers;
@@ -300,7 +323,7 @@ static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n,
     }
     p->graphs = n;
     p->layers = n ? count_of(&l[index[0]], part) : 0;
-    size_t rows = 0, tiles = 0, steps = 0;
+    size_t rows = 0, tiles = 0, steps = 0, answers = 0;
     long long attentions = 0;
     for (size_t i = 0; i < n; i++) {
         const lesson *from = &l[index[i]];
@@ -316,7 +339,12 @@ static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n,
         s->count = count_of(from, part);
         s->split = from->split;
         s->steps = from->steps;
-        s->target = (int)index[i];
+        s->answer0 = (int)answers;
+        s->answers = from->answers;
+        for (int k = 0; k < from->answers; k++) {
+            p->answer[answers].sample = (int)i;
+            p->answer[answers++].at = from->answer0 + k;
+        }
         if (noise) {
             name_stream(s, noise[i]);
         }
@@ -335,6 +363,7 @@ static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n,
     p->rows = rows;
     p->tiles = tiles;
     p->step_rows = steps;
+    p->answers = answers;
     p->offset[0] = 0;
     for (int k = 0; k < p->layers; k++) {
         p->offset[k + 1] = p->offset[k] + p->active[k];

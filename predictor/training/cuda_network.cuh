@@ -48,6 +48,7 @@ struct net_places {
     dense_place from_h, from_r; /* Set2Set's, one behind the other: [2 h][4 h] */
     dense_place attention;
     dense_place mlp[MLP_MAX];
+    dense_place condition; /* numbers of a setting into the first of these; k 0: none */
     int mlp_layers;
 };
 
@@ -123,7 +124,6 @@ static dls_status check_trainable(const dls_arch *a, dls_error *err)
                        : a->conv == DLS_CONV_GIN && a->gin_layers > CHAIN_MAX
                            ? "this many layers of GIN"
                        : a->skip                   ? "skip=1"
-                       : a->n_conditions > 0       ? "an inspector that is told of settings"
                        : a->mlp_layers > MLP_MAX   ? "this many layers of the MLP"
                                                    : NULL;
     return what ? dls_fail(err, DLS_EPREDICTOR, "cuda",
@@ -177,6 +177,9 @@ static void place_network(network *n)
     }
     if (net->attention >= 0) {
         p->attention = n->map[net->attention];
+    }
+    if (net->condition >= 0) {
+        p->condition = n->map[net->condition];
     }
     p->mlp_layers = a->mlp_layers;
     memcpy(p->mlp, n->map + net->mlp, (size_t)a->mlp_layers * sizeof *p->mlp);

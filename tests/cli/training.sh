@@ -75,6 +75,8 @@ if [ -n "${DLSIM_CUDA_EMULATED:-}" ]; then
     expect 0 train --dataset=d.h5 --base=base.h5 --transfer --setting=$second --epochs=2 -o x3.h5 \
         --backend=cuda
     says err.txt "$second: 2 epochs"
+    expect 0 train --dataset=d.h5 --together --settings=all --arch=hidden=16 --epochs=2 -o x4.h5 \
+        --hardware="$source/configs/hardware" --backend=cuda -q
     expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda --precision=f64
     says err.txt "by the CPU only"
     expect 6 train --dataset=d.h5 --setting=$first -o x.h5 --backend=cuda --arch="conv=gat hidden=16"

@@ -25,7 +25,7 @@
 #define LOSS_BOUND 1e-5
 #define VALUE_BOUND 2e-4
 
-enum { TRAIN = 5, VAL = 3, GRAPHS = TRAIN + VAL, STEPS = 10 };
+enum { TRAIN = 5, VAL = 3, GRAPHS = TRAIN + VAL, STEPS = 10, ANSWERS = 3, CONDITIONS = 4 };
 
 static bool quick;
 
@@ -34,7 +34,7 @@ typedef struct task {
     const char *arch;
     dls_tune tune;
     double dropout, clip;
-    bool adamw, weighted, again;
+    bool adamw, weighted, again, told;
 } task;
 
 /* clang-format off */
@@ -55,6 +55,8 @@ static const task tasks[] = {
     {.name = "tune the mlp", .arch = "hidden=16 set2set_steps=3", .tune = DLS_TUNE_MLP},
     {.name = "tune convolution and gru", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_CONV_GRU},
     {.name = "tune all", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_ALL, .dropout = 0.1},
+    {.name = "told of settings", .arch = "hidden=16 pool=mean", .told = true},
+    {.name = "told of settings, one layer of the mlp", .arch = "hidden=8 pool=max mlp_layers=1", .told = true},
     {.name = "tune all, gin", .arch = "conv=gin hidden=8 depth=log2N pool=mean", .tune = DLS_TUNE_ALL},
 };
 /* clang-format on */
@@ -71,7 +73,10 @@ static void die(const char *what, const dls_error *e)
 typedef struct school {
     dls_graph graph[GRAPHS];
     const dls_graph *pointer[GRAPHS];
-    double target[GRAPHS][DLS_METRICS];
+    /* Told of settings, a graph has 1, 2 or ANSWERS of them in turn; else one answer. */
+    size_t first[2][GRAPHS + 1]; /* [train, validation] */
+    double target[GRAPHS * ANSWERS][DLS_METRICS];
+    double condition[GRAPHS * ANSWERS][CONDITIONS];
     dls_inspector *insp;
 } school;
 
@@ -91,7 +96,8 @@ static void found(school *s, const task *t)
     dls_arch a = dls_arch_default();
     if (dls_arch_parse(&a, t->arch, &e) != DLS_OK || dls_arch_check(&a, &e) != DLS_OK ||
         dls_inspector_create(&a, &s->insp, &e) != DLS_OK ||
-        dls_inspector_randomise(s->insp, 3, 0, 40, &e) != DLS_OK) {
+        dls_inspector_randomise(s->insp, 3, 0, 40, &e) != DLS_OK ||
+        (t->told && dls_inspector_condition(s->insp, "a\nb\nc\nd", CONDITIONS, &e) != DLS_OK)) {
         die(t->name, &e);
     }
     s->insp->feature_shift[0] = 0.1;
@@ -103,8 +109,18 @@ static void found(school *s, const task *t)
                                  .weighted = t->weighted};
         random_graph(&s->graph[i], nodes[i], a.n_features, (uint64_t)i + 7, kind);
         s->pointer[i] = &s->graph[i];
+        const bool val = i >= TRAIN;
+        const int at = val ? i - TRAIN : i;
+        s->first[val][0] = 0;
+        s->first[val][at + 1] =
+            s->first[val][at] + (t->told ? 1 + (size_t)i % ANSWERS : 1);
+    }
+    for (int i = 0; i < GRAPHS * ANSWERS; i++) {
         for (int k = 0; k < DLS_METRICS; k++) {
             s->target[i][k] = dls_rng_unit(&rng);
+        }
+        for (int k = 0; k < CONDITIONS; k++) {
+            s->condition[i][k] = 2 * dls_rng_unit(&rng) - 1;
         }
     }
 }
@@ -129,15 +145,22 @@ static void enrol(pupil *p, const dls_learner_ops *ops, const school *s, const t
     for (size_t i = 0; i < p->net->n_values; i++) {
         p->net->value[i] += 0.05 * (dls_rng_unit(&rng) - 0.5); /* biases are 0 otherwise */
     }
-    const dls_learner_config c = {.net = p->net,
-                                  .adam = &p->adam,
-                                  .train = {.graph = s->pointer, .target = s->target[0], .n = TRAIN},
-                                  .val = {.graph = s->pointer + TRAIN,
-                                          .target = s->target[TRAIN],
-                                          .n = VAL},
-                                  .batch = TRAIN - 1,
-                                  .dropout = t->dropout,
-                                  .step = {.f64 = f64, .threads = 1}};
+    const size_t answers = s->first[0][TRAIN];
+    dls_learner_config c = {.net = p->net,
+                            .adam = &p->adam,
+                            .train = {.graph = s->pointer, .target = s->target[0], .n = TRAIN},
+                            .val = {.graph = s->pointer + TRAIN,
+                                    .target = s->target[answers],
+                                    .n = VAL},
+                            .batch = TRAIN - 1,
+                            .dropout = t->dropout,
+                            .step = {.f64 = f64, .threads = 1}};
+    if (t->told) {
+        c.train.first = s->first[0];
+        c.val.first = s->first[1];
+        c.train.condition = s->condition[0];
+        c.val.condition = s->condition[answers];
+    }
     if (dls_adam_init(&p->adam, p->net, *adam, &e) != DLS_OK ||
         ops->open(&c, &p->state, &e) != DLS_OK || ops->freeze(p->state, &e) != DLS_OK) {
         if (strstr(e.msg, "no CUDA device")) {
