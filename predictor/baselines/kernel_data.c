@@ -86,7 +86,7 @@ static dls_status graph_on_all(collecting *c, size_t graph, dls_error *err)
     const uint8_t split = c->split[graph];
     dls_workload w;
     dls_numeric numeric = DLS_NUMERIC_FP32;
-    DLS_TRY(dls_dataset_workload(o, &w, &numeric, err));
+    DLS_TRY(dls_dataset_workload(o, c->set->seed, &w, &numeric, err));
     dls_status status = DLS_OK;
     for (size_t g = 0; g < c->n_gpus && status == DLS_OK; g++) {
         const dls_hw_gpu *gpu = c->gpu[g];

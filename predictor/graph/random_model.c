@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Streams of DLS_RNG_PREDICTOR, far from those of the zoo's variants: of each model one for its
  * options and one for its design, so that another batch is the same model. */
@@ -35,6 +37,14 @@ static const design designs[DLS_RANDOM_KINDS] = {
     [DLS_RANDOM_TRANSFORMER] = {dls_random_transformer, {1, 512}, {16, 2048}, false},
     [DLS_RANDOM_RECOMMENDER] = {dls_random_recommender, {32, 65536}, {0, 0}, false},
 };
+
+#define PREFIX "random-"
+#define NAME_SIZE sizeof((dls_opgraph_info){0}).model
+
+static void name_of(const dls_random_model *m, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, PREFIX "%s-%llu", kinds[m->kind].name, (unsigned long long)m->number);
+}
 
 const char *dls_random_kind_name(int kind)
 {
@@ -85,6 +95,19 @@ dls_random_model dls_random_model_draw(uint64_t seed, uint64_t number)
     return m;
 }
 
+bool dls_random_model_named(uint64_t seed, const char *name, dls_random_model *out)
+{
+    const char *digits = strrchr(name, '-');
+    char *end = NULL;
+    char expected[NAME_SIZE];
+    if (strncmp(name, PREFIX, strlen(PREFIX)) != 0 || !digits) {
+        return false;
+    }
+    *out = dls_random_model_draw(seed, strtoull(digits + 1, &end, 10));
+    name_of(out, expected);
+    return strcmp(name, expected) == 0;
+}
+
 dls_status dls_random_model_build(const dls_random_model *m, dls_opgraph **out, dls_error *err)
 {
     dls_net *net;
@@ -93,8 +116,7 @@ dls_status dls_random_model_build(const dls_random_model *m, dls_opgraph **out, 
                              .sequence = m->sequence,
                              .numeric = m->numeric,
                              .optimiser = m->optimiser};
-    snprintf(info.model, sizeof info.model, "random-%s-%llu", kinds[m->kind].name,
-             (unsigned long long)m->number);
+    name_of(m, info.model);
     snprintf(info.dataset, sizeof info.dataset, "none");
     dls_rng rng = dls_rng_stream(m->seed, DLS_RNG_PREDICTOR, STREAM_DESIGN + m->number);
     DLS_TRY(dls_net_create(&info, designs[m->kind].decay, &net, err));

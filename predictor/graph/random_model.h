@@ -51,6 +51,9 @@ typedef struct dls_random_model {
 /* "plain", ...; NULL out of range */
 const char *dls_random_kind_name(int kind);
 
+/* The model of a seed that a graph of this name was built from; false: no such name. */
+bool dls_random_model_named(uint64_t seed, const char *name, dls_random_model *out);
+
 /* What can be chosen without changing the design. Depends on seed and number alone. */
 dls_random_model dls_random_model_draw(uint64_t seed, uint64_t number);
 /* Its graph, called "random-<kind>-<number>"; batch, sequence, precision and optimiser are taken

@@ -148,8 +148,8 @@ static dls_status look_up(dls_baselines *b, int32_t graph, const char *gpu_name,
         b->one_s + ((size_t)graph * b->hw.n_gpus + (size_t)(gpu - b->hw.gpu)) * DLS_BASELINE_KINDS;
     *one_s = at;
     if (b->work[graph].n_kernels == 0) {
-        DLS_TRY(
-            dls_dataset_workload(&b->set->origin[graph], &b->work[graph], &b->numeric[graph], err));
+        DLS_TRY(dls_dataset_workload(&b->set->origin[graph], b->set->seed, &b->work[graph],
+                                     &b->numeric[graph], err));
     }
     return at[DLS_BASELINE_PALEO] > 0 ? DLS_OK : ask_all(b, graph, gpu, at, err);
 }

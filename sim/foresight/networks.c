@@ -65,7 +65,7 @@ dls_status dls_networks_turn_to(dls_networks *n, int32_t kind, dls_error *err)
     snprintf(origin.numeric, sizeof origin.numeric, "%s", dls_numeric_name((int)n->base.numeric));
     dls_workload_fini(&n->work);
     n->kind = -1;
-    DLS_TRY(dls_dataset_workload(&origin, &n->work, &numeric, err));
+    DLS_TRY(dls_dataset_workload(&origin, 0, &n->work, &numeric, err));
     memset(n->one_s, 0, sizeof n->one_s);
     n->kind = kind;
     return DLS_OK;

@@ -52,7 +52,7 @@ static dls_workload resnet50(void)
     const dls_dataset_origin origin = {.model = "resnet50", .numeric = "fp32", .batch = 24};
     dls_workload w;
     dls_numeric numeric;
-    assert_int_equal(dls_dataset_workload(&origin, &w, &numeric, NULL), DLS_OK);
+    assert_int_equal(dls_dataset_workload(&origin, 0, &w, &numeric, NULL), DLS_OK);
     return w;
 }
 

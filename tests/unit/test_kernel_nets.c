@@ -89,7 +89,7 @@ static void collect(sample *s, dls_kernel_data *data)
 
 static void build(int graph, dls_workload *w, dls_numeric *numeric)
 {
-    assert_int_equal(dls_dataset_workload(&origins[graph], w, numeric, NULL), DLS_OK);
+    assert_int_equal(dls_dataset_workload(&origins[graph], 0, w, numeric, NULL), DLS_OK);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -243,7 +243,8 @@ static void test_justus(void **unused)
                             dls_residual(3, w.name, gpus[g].name, "", 0.1);
         double got = 0;
         assert_int_equal(
-            dls_justus_step_s(&nets, &w, &gpus[g], numeric, origins[IN_TEST].batch, &got, NULL), DLS_OK);
+            dls_justus_step_s(&nets, &w, &gpus[g], numeric, origins[IN_TEST].batch, &got, NULL),
+            DLS_OK);
         assert_true(fabs(got / want - 1) < 0.15);
     }
     /* No network for its products. */
@@ -251,8 +252,9 @@ static void test_justus(void **unused)
     double got = 0;
     w.kernel[0].family = DLS_KERNEL_MATMUL;
     w.kernel[0].count = 2;
-    assert_int_equal(dls_justus_step_s(&nets, &w, &gpus[0], numeric, origins[IN_TEST].batch, &got, &err),
-                     DLS_EINPUT);
+    assert_int_equal(
+        dls_justus_step_s(&nets, &w, &gpus[0], numeric, origins[IN_TEST].batch, &got, &err),
+        DLS_EINPUT);
     assert_non_null(strstr(err.msg, "products"));
     dls_workload_fini(&w);
     dls_kernel_nets_fini(&nets);

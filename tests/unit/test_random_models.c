@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "predictor/dataset/build.h"
+#include "predictor/dataset/origin.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
 #include "predictor/graph/zoo.h"
@@ -182,6 +183,19 @@ static void test_beside_the_zoo(void **unused)
         assert_int_not_equal(b->split[i], DLS_SPLIT_TEST);
         val += b->split[i] == DLS_SPLIT_VAL;
         random++;
+    }
+    /* Its kernels can be had again, for methods that learn from them. */
+    for (size_t i = plain->n_graphs; i < set->n_graphs; i += 7) {
+        dls_workload w = {.n_kernels = 0};
+        dls_numeric numeric = DLS_NUMERIC_FP32;
+        MUST(dls_dataset_workload(&set->origin[i], set->seed, &w, &numeric, &e));
+        assert_string_equal(w.name, set->origin[i].model);
+        assert_string_equal(dls_numeric_name((int)numeric), set->origin[i].numeric);
+        dls_workload_fini(&w);
+        dls_dataset_origin other = set->origin[i];
+        other.model[7] = '?';
+        dls_error why = {0};
+        assert_int_equal(dls_dataset_workload(&other, set->seed, &w, &numeric, &why), DLS_EINPUT);
     }
     assert_true(random > N / 2 && val > 0 && val < random / 4);
     dls_dataset_destroy(plain);
