@@ -70,7 +70,7 @@ def draw(paths, folder):
         style.row(f"{model}, {what}: {' and '.join(WORDS[m] for m in metrics)}, inspector; simulated",
                   published, "; ".join(", ".join(f"{v:+.0f} %" for v in values) for values in change.values()))
     axes[1].set_ylabel("change (%)")
-    axes[1].legend()
+    axes[2].legend(loc="upper right")
     for ax in axes:
         ax.grid(axis="x", visible=False)
     style.save(fig, folder, "driple_cases")

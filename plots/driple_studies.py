@@ -17,7 +17,7 @@ STUDIES = {"grouping": ("grouping, 8 layers", None, "proportional -46 %, uniform
            "groups": ("groups", "16", "-"),
            "conv": ("convolution", "gcn", "gcn best of gcn, gin, mpnn, gat"),
            "depth": ("layers (N groups)", "Nover2", "N/2 best"), "pool": ("readout", "set2set", "set2set best")}
-WORDS = {"mpnnmean": "mpnn, mean"}
+WORDS = {"mpnnmean": "mpnn by mean"}
 
 
 def draw(paths, folder):
