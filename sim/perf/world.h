@@ -14,7 +14,7 @@
  * time over the present one, in fixed point (perf.h).
  *
  * The engine tells the world who starts and stops and asks once per instant which rates changed.
- * Only jobs connected to a change through a shared link or GPU are looked at. Deterministic: the same
+ * Only jobs whose share of a link or GPU a change can move are looked at. Deterministic: the same
  * calls in the same order give the same rates. One world belongs to one run and one thread.
  */
 #ifndef DLS_PERF_WORLD_H
@@ -124,8 +124,8 @@ void dls_world_set_shift(dls_world *w, int32_t job, double shift_s);
 /* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
 void dls_world_link_scale(dls_world *w, int32_t node, double part);
 /* Solve what was touched since the last call. *changed (borrowed until the next call): every running
- * job whose rate is not what it was, jobs just started included, ascending. Cost: near linear in the
- * jobs connected to the changes, independent of all others. */
+ * job whose rate is not what it was, jobs just started included, ascending. Cost: that of
+ * dls_shares_settle and the jobs that it moves, independent of all others. */
 dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
                             dls_error *err) DLS_MUST_CHECK;
 
