@@ -29,7 +29,8 @@ static dls_status cuda_fail(dls_error *err, cudaError_t e, const char *what)
         }                                                                                          \
     } while (0)
 
-/* The device that everything runs on, the first. EPREDICTOR: none, or one older than the kernels. */
+/* The device that everything runs on, the first. EPREDICTOR: none, or one older than the kernels.
+ */
 static dls_status cuda_find_device(cudaDeviceProp *prop, dls_error *err)
 {
     int n = 0;

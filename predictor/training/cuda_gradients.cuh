@@ -6,6 +6,7 @@
 #ifndef DLS_TRAINING_CUDA_GRADIENTS_CUH
 #define DLS_TRAINING_CUDA_GRADIENTS_CUH
 
+#include "predictor/training/cuda_head.cuh"
 #include "predictor/training/cuda_layers.cuh"
 #include "predictor/training/cuda_readout.cuh"
 
@@ -18,8 +19,8 @@ struct cuda_learner {
     network net;
     lesson *lessons; /* [train and validation] */
     batch_limits limit;
-    batch_plan plan;/* of the batch under way; its samples and tiles lie in pinned memory */
-    size_t *index;  /* [batch] */
+    batch_plan plan; /* of the batch under way; its samples and tiles lie in pinned memory */
+    size_t *index;   /* [batch] */
     uint64_t *noise;
     int next_plan;
     cudaStream_t stream;
@@ -53,8 +54,8 @@ struct cuda_learner {
 static bool two_convs(const cuda_learner *c)
 {
     const dls_trainee *net = c->config.net;
-    return net->own && (net->map[net->conv[0]].trained ||
-                        (net->gru >= 0 && net->map[net->gru].trained));
+    return net->own &&
+           (net->map[net->conv[0]].trained || (net->gru >= 0 && net->map[net->gru].trained));
 }
 
 static size_t plan_bytes(const cuda_learner *c)
@@ -119,7 +120,8 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     c->partial = take<float>(b, parts * widest);
 }
 
-/* ---- forward ---------------------------------------------------------------------------------- */
+/* ---- forward ----------------------------------------------------------------------------------
+ */
 
 /* The batch of c->index. The host waits only if it is PLANS batches ahead. */
 static dls_status upload_plan(cuda_learner *c, uint64_t *noise, size_t n, plan_part part,
@@ -255,7 +257,8 @@ static dls_status run_readout(cuda_learner *c, bool backward, int loss, dls_erro
     return DLS_OK;
 }
 
-/* ---- backward --------------------------------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------------------------------
+ */
 
 /* gradient [k][n] = a [rows][k]^T b [rows][n]; lda, ldb: floats from row to row. Nothing if there
  * are no rows: gradients begin as zeros. */
@@ -335,8 +338,8 @@ static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
         int to = at->shared && conv > 0 ? p->layers : conv + 1;
         to = to < p->layers ? to : p->layers;
         if (net->map[net->conv[conv]].trained && from < to) {
-            DLS_TRY(conv_gradient(c, conv, p->offset[from], p->offset[to], own && two_convs(c),
-                                  err));
+            DLS_TRY(
+                conv_gradient(c, conv, p->offset[from], p->offset[to], own && two_convs(c), err));
         }
     }
     return DLS_OK;
@@ -362,7 +365,8 @@ static dls_status readout_gradients(const cuda_learner *c, dls_error *err)
     if (net->lstm >= 0 && net->map[net->lstm].trained) {
         dense_place both = at->from_h; /* the read vector's matrix is behind it */
         both.k = 2 * h;
-        DLS_TRY(dense_gradient(c, &both, c->q, 2 * h, c->lstm_gates, 4 * h, c->plan.step_rows, err));
+        DLS_TRY(
+            dense_gradient(c, &both, c->q, 2 * h, c->lstm_gates, 4 * h, c->plan.step_rows, err));
     }
     if (net->attention >= 0 && net->map[net->attention].trained) {
         DLS_TRY(dense_gradient(c, &at->attention, c->nodes, h, c->dscore, 1, c->plan.rows, err));

@@ -16,9 +16,9 @@
 #include "predictor/training/cuda_lessons.cuh"
 
 #define LAYER_THREADS 256
-#define COLUMNS 64                         /* threads side by side in a row */
-#define GROUPS (LAYER_THREADS / COLUMNS)   /* rows that a block does at once */
-#define GROUP_ROWS (TILE / GROUPS)         /* rows of a thread */
+#define COLUMNS 64                       /* threads side by side in a row */
+#define GROUPS (LAYER_THREADS / COLUMNS) /* rows that a block does at once */
+#define GROUP_ROWS (TILE / GROUPS)       /* rows of a thread */
 
 /* Zeroed elements of a layer's output, drawn again where they are needed. */
 struct dropout_args {
@@ -47,9 +47,10 @@ struct layer_args {
     const float *dnodes;             /* [rows][h] */
     const float *dagg_in, *dpart_in; /* [rows][ld], [rows][h] left by the position after */
     float *dagg, *dpart;
-    float *dpre[CHAIN_MAX];  /* [active][act_ld] */
-    size_t own_at[CHAIN_MAX]; /* floats to the second dpre, of a setting's own convolution; 0: one */
-    float *depsilon;         /* [active] GIN: a node's share of its gradient */
+    float *dpre[CHAIN_MAX]; /* [active][act_ld] */
+    size_t
+        own_at[CHAIN_MAX]; /* floats to the second dpre, of a setting's own convolution; 0: one */
+    float *depsilon;       /* [active] GIN: a node's share of its gradient */
     size_t own_epsilon_at;
 };
 
@@ -77,16 +78,16 @@ static __device__ float mask_of(const layer_args &p, const dev_sample &s, int la
                                 int unit)
 {
     const bool last = layer == s.first + s.count - 1;
-    return p.dropout.limit == 0 || last ? 1.0f
+    return p.dropout.limit == 0 || last                                         ? 1.0f
            : draw(s, layer, (unsigned)(node * p.at.h + unit)) < p.dropout.limit ? 0.0f
-                                                                               : p.dropout.scale;
+                                                                                : p.dropout.scale;
 }
 
-/* acc[g][j] += x row j, k long, times column `unit` of w [k][ld] and of its G neighbours `gate` apart.
- * x: shared, this thread's first row; its rows are GROUPS apart. */
+/* acc[g][j] += x row j, k long, times column `unit` of w [k][ld] and of its G neighbours `gate`
+ * apart. x: shared, this thread's first row; its rows are GROUPS apart. */
 template <int G>
-static __device__ __forceinline__ void multiply(float (*acc)[GROUP_ROWS], const float *x, int stride,
-                                                int k, const float *w, int ld, int gate)
+static __device__ __forceinline__ void multiply(float (*acc)[GROUP_ROWS], const float *x,
+                                                int stride, int k, const float *w, int ld, int gate)
 {
     int i = 0;
     if ((size_t)x % 16 == 0 && stride % 4 == 0) {
@@ -263,7 +264,8 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
     }
 }
 
-/* ---- backward --------------------------------------------------------------------------------- */
+/* ---- backward ---------------------------------------------------------------------------------
+ */
 
 static size_t backward_bytes(int wide, int h)
 {
@@ -282,8 +284,8 @@ static __device__ float output_gradient(const layer_args &p, const dev_sample &s
     } else {
         const int at = s.node0 + node;
         const float *from = p.dagg_in + (size_t)s.row0 * p.at.ld + c;
-        const float keep = p.at.epsilon ? keep_of(p.at, p.w, conv_of(p.at, layer + 1, s.split))
-                                        : p.s.diag[at];
+        const float keep =
+            p.at.epsilon ? keep_of(p.at, p.w, conv_of(p.at, layer + 1, s.split)) : p.s.diag[at];
         d = keep * from[(size_t)node * p.at.ld];
         for (int e = p.s.back_start[at]; e < p.s.back_start[at + 1]; e++) {
             d += p.s.back_val[e] * from[(size_t)p.s.back_col[e] * p.at.ld];

@@ -13,7 +13,8 @@
 
 #include <cstdio>
 
-/* ---- opening ---------------------------------------------------------------------------------- */
+/* ---- opening ----------------------------------------------------------------------------------
+ */
 
 static void learner_close(void *state)
 {
@@ -92,7 +93,8 @@ static dls_status prepare(cuda_learner *c, store_size *size, dls_error *err)
     place_network(&c->net);
     list_lessons(c, size);
     if (size->nodes > INT_MAX / 2 || size->edges > INT_MAX / 2 || size->answers > INT_MAX / 2) {
-        return dls_fail(err, DLS_EPREDICTOR, "cuda", "more nodes or edges than CUDA training takes");
+        return dls_fail(err, DLS_EPREDICTOR, "cuda",
+                        "more nodes or edges than CUDA training takes");
     }
     DLS_TRY(find_limits(c->lessons, n_lessons(c), batch, &c->limit, err));
     const size_t layers = c->limit.layers + 1;
@@ -145,8 +147,8 @@ static dls_status fit_kernels(cuda_learner *c, size_t most, dls_error *err)
     const void *readouts[] = {(const void *)k_set2set_forward, (const void *)k_set2set_backward,
                               (const void *)k_pool_forward, (const void *)k_pool_backward};
     for (int i = 0; i < 4; i++) {
-        CUDA_TRY(cudaFuncSetAttribute(readouts[i], (cudaFuncAttribute)dynamic,
-                                      (int)c->readout_bytes));
+        CUDA_TRY(
+            cudaFuncSetAttribute(readouts[i], (cudaFuncAttribute)dynamic, (int)c->readout_bytes));
     }
     return DLS_OK;
 }
@@ -162,8 +164,7 @@ static dls_status upload_store(cuda_learner *c, const store_size *size, dls_erro
     bump at = {host, 0};
     const store s = lay_store(size, &at);
     fill_store(c->config.net, c->lessons, size, &s);
-    const cudaError_t e =
-        cudaMemcpy(c->s.features, s.features, find.used, cudaMemcpyHostToDevice);
+    const cudaError_t e = cudaMemcpy(c->s.features, s.features, find.used, cudaMemcpyHostToDevice);
     dls_free(host);
     return e == cudaSuccess ? DLS_OK : cuda_fail(err, e, "uploading graphs");
 }
@@ -233,7 +234,8 @@ static dls_status learner_open(const dls_learner_config *config, void **state, d
     return DLS_OK;
 }
 
-/* ---- steps ------------------------------------------------------------------------------------ */
+/* ---- steps ------------------------------------------------------------------------------------
+ */
 
 static dropout_args dropout_of(const cuda_learner *c)
 {
@@ -296,8 +298,8 @@ static dls_status learner_freeze(void *state, dls_error *err)
 static dls_status take_loss(cuda_learner *c, int which, double *sum, dls_error *err)
 {
     double *host = (double *)(c->pinned + PLANS * plan_bytes(c));
-    CUDA_TRY(cudaMemcpyAsync(host, c->loss + which, sizeof *host, cudaMemcpyDeviceToHost,
-                             c->stream));
+    CUDA_TRY(
+        cudaMemcpyAsync(host, c->loss + which, sizeof *host, cudaMemcpyDeviceToHost, c->stream));
     CUDA_TRY(cudaMemsetAsync(c->loss + which, 0, sizeof *c->loss, c->stream));
     CUDA_TRY(cudaStreamSynchronize(c->stream));
     *sum = *host;
@@ -315,8 +317,8 @@ static dls_status learner_validate(void *state, double *loss, dls_error *err)
     const size_t batch = (size_t)c->config.batch;
     const size_t n = c->config.val.n;
     for (size_t first = 0; first < n; first += batch) {
-        DLS_TRY(run_range(c, c->config.train.n + first, at_most(n - first, batch), PLAN_TRAINED,
-                          err));
+        DLS_TRY(
+            run_range(c, c->config.train.n + first, at_most(n - first, batch), PLAN_TRAINED, err));
         DLS_TRY(run_readout(c, false, LOSS_VAL, err));
     }
     DLS_TRY(take_loss(c, LOSS_VAL, loss, err));
@@ -347,10 +349,10 @@ static void learner_describe(const void *state, char *text, size_t size)
     snprintf(text, size, "%s, f32", ((const cuda_learner *)state)->device);
 }
 
-static const dls_learner_ops ops = {
-    DLS_LEARNER_ABI, "cuda",        learner_open,     learner_close, learner_freeze, learner_load,
-    learner_step,    learner_losses, learner_validate, learner_store, learner_bytes,
-    learner_describe};
+static const dls_learner_ops ops = {DLS_LEARNER_ABI, "cuda",         learner_open,
+                                    learner_close,   learner_freeze, learner_load,
+                                    learner_step,    learner_losses, learner_validate,
+                                    learner_store,   learner_bytes,  learner_describe};
 
 extern "C" __attribute__((visibility("default"))) const dls_learner_ops *
 dls_learner_module(uint32_t abi)

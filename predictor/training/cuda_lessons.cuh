@@ -28,9 +28,9 @@ extern "C" {
 
 /* On the device: all graphs one behind the other. */
 struct store {
-    float *features;                     /* [nodes][F] scaled */
-    int *row_start, *back_start;         /* [nodes + 1] the matrix that aggregates; its transpose */
-    int *col, *back_col;                 /* within the graph */
+    float *features;             /* [nodes][F] scaled */
+    int *row_start, *back_start; /* [nodes + 1] the matrix that aggregates; its transpose */
+    int *col, *back_col;         /* within the graph */
     float *val, *back_val;
     float *diag; /* [nodes] */
     /* answers: one a graph, or one for each of its settings */
@@ -47,13 +47,13 @@ struct lesson {
 };
 
 struct dev_sample {
-    long long attend0; /* first of its [steps][n] attentions */
-    int node0;         /* in the store */
-    int row0;          /* in the batch */
-    int step0;         /* in what Set2Set keeps, steps + 1 rows a graph */
+    long long attend0;                 /* first of its [steps][n] attentions */
+    int node0;                         /* in the store */
+    int row0;                          /* in the batch */
+    int step0;                         /* in what Set2Set keeps, steps + 1 rows a graph */
     int n, first, count, split, steps; /* count layers, from `first`; own layers from `split` */
-    int answer0, answers; /* in the batch */
-    unsigned key[2];      /* of its dropout masks */
+    int answer0, answers;              /* in the batch */
+    unsigned key[2];                   /* of its dropout masks */
 };
 
 struct dev_answer {
@@ -81,7 +81,8 @@ struct batch_plan {
     size_t *offset;       /* [layers + 1] where what is kept of layer k begins */
 };
 
-/* ---- the store -------------------------------------------------------------------------------- */
+/* ---- the store --------------------------------------------------------------------------------
+ */
 
 struct store_size {
     size_t graphs, nodes, edges, answers;
@@ -189,7 +190,8 @@ static void fill_store(const dls_trainee *net, const lesson *l, const store_size
     s->row_start[x->nodes] = s->back_start[x->nodes] = (int)edge0;
 }
 
-/* ---- lessons ---------------------------------------------------------------------------------- */
+/* ---- lessons ----------------------------------------------------------------------------------
+ */
 
 static void describe_lesson(const dls_trainee *net, lesson *l)
 {
@@ -286,7 +288,8 @@ static dls_status find_limits(const lesson *l, size_t n, size_t batch, batch_lim
     return DLS_OK;
 }
 
-/* ---- plans ------------------------------------------------------------------------------------ */
+/* ---- plans ------------------------------------------------------------------------------------
+ */
 
 /* Layers before the first trained one, or the trained ones. */
 enum plan_part { PLAN_FROZEN, PLAN_TRAINED };

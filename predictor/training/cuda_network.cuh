@@ -26,7 +26,8 @@ extern "C" {
 #define MLP_MAX 16
 #define OPTIMISER_THREADS 256
 
-/* ---- places ----------------------------------------------------------------------------------- */
+/* ---- places -----------------------------------------------------------------------------------
+ */
 
 /* A dense layer y[n] = x[k] w + b. */
 struct dense_place {
@@ -37,14 +38,14 @@ struct dense_place {
 /* Where the kernels find everything. A convolution c > 0 lies (c - 1) strides behind `later`. */
 struct net_places {
     dense_place first[CHAIN_MAX], later[CHAIN_MAX];
-    size_t w_stride, b_stride; /* of w and of what is turned; of b */
+    size_t w_stride, b_stride;           /* of w and of what is turned; of b */
     size_t first_epsilon, later_epsilon; /* GIN's b */
     int chain;
     float slope; /* behind each of them, below 0 */
     bool epsilon, gru, shared;
-    int own; /* convolution of a setting's own layers, -1 */
-    int features, h, ld; /* ld: floats from node to node of a state */
-    dense_place x, y;    /* the GRU's */
+    int own;                    /* convolution of a setting's own layers, -1 */
+    int features, h, ld;        /* ld: floats from node to node of a state */
+    dense_place x, y;           /* the GRU's */
     dense_place from_h, from_r; /* Set2Set's, one behind the other: [2 h][4 h] */
     dense_place attention;
     dense_place mlp[MLP_MAX];
@@ -71,8 +72,8 @@ static __device__ __forceinline__ dense_place conv_place(const net_places &p, in
 /* What a node keeps of itself in place of the graph's diagonal: 1 + epsilon. */
 static __device__ __forceinline__ float keep_of(const net_places &p, const float *w, int conv)
 {
-    return 1.0f + w[conv == 0 ? p.first_epsilon
-                              : p.later_epsilon + (size_t)(conv - 1) * p.b_stride];
+    return 1.0f +
+           w[conv == 0 ? p.first_epsilon : p.later_epsilon + (size_t)(conv - 1) * p.b_stride];
 }
 
 struct network {
@@ -123,9 +124,9 @@ static dls_status check_trainable(const dls_arch *a, dls_error *err)
     const char *what = a->conv == DLS_CONV_MPNN || a->conv == DLS_CONV_GAT ? dls_conv_names[a->conv]
                        : a->conv == DLS_CONV_GIN && a->gin_layers > CHAIN_MAX
                            ? "this many layers of GIN"
-                       : a->skip                   ? "skip=1"
-                       : a->mlp_layers > MLP_MAX   ? "this many layers of the MLP"
-                                                   : NULL;
+                       : a->skip                 ? "skip=1"
+                       : a->mlp_layers > MLP_MAX ? "this many layers of the MLP"
+                                                 : NULL;
     return what ? dls_fail(err, DLS_EPREDICTOR, "cuda",
                            "%s is not trained on CUDA; --backend=cpu trains every network", what)
                 : DLS_OK;
@@ -185,7 +186,8 @@ static void place_network(network *n)
     memcpy(p->mlp, n->map + net->mlp, (size_t)a->mlp_layers * sizeof *p->mlp);
 }
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables -----------------------------------------------------------------------------------
+ */
 
 static void fill_map(const dls_map *m, const dense_place *at, int2 *source, int *slot)
 {
@@ -230,9 +232,9 @@ static dls_status upload_tables(const network *n, dls_error *err)
             fill_map(&net->map[i], &n->map[i], source, slot);
         }
         e = cudaMemcpy(n->source, source, n->n_floats * sizeof *source, cudaMemcpyHostToDevice);
-        e = e == cudaSuccess ? cudaMemcpy(n->slot, slot, net->n_values * sizeof *slot,
-                                          cudaMemcpyHostToDevice)
-                             : e;
+        e = e == cudaSuccess
+                ? cudaMemcpy(n->slot, slot, net->n_values * sizeof *slot, cudaMemcpyHostToDevice)
+                : e;
     }
     dls_free(source);
     dls_free(slot);
@@ -252,7 +254,8 @@ static void lay_network(network *n, bump *b)
     n->slot = take<int>(b, values);
 }
 
-/* ---- the optimiser ---------------------------------------------------------------------------- */
+/* ---- the optimiser ----------------------------------------------------------------------------
+ */
 
 static __global__ void k_pack(const double *value, const int2 *source, size_t n, float *w)
 {
@@ -295,7 +298,7 @@ struct adam_args {
     double *value, *m, *v;
     size_t n;
     double beta1, beta2, epsilon;
-    double step, root; /* lr / (1 - beta1^t), (1 - beta2^t)^1/2 */
+    double step, root;  /* lr / (1 - beta1^t), (1 - beta2^t)^1/2 */
     double keep, decay; /* AdamW: 1 - lr decay, 0; else 1, decay */
 };
 

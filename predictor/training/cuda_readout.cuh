@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Readout, MLP and loss, forward and backward: a block takes one graph. Set2Set runs through all
- * its steps in one launch, with the LSTM's weights and the graph's nodes in shared memory where they
- * fit. Kept of step t, in row step0 + t of a graph:
+ * Readout forward and backward: a block takes one graph. Set2Set runs through all its steps in one
+ * launch, with the LSTM's weights and the graph's nodes in shared memory where they fit. Kept of
+ * step t, in row step0 + t of a graph:
  *
  *     q [h, r] before the step, c before it; gates i, f, g, o, then their gradients; dr of the read
  *     vector after it; and in attention attend0 + t n its weights, and the scores' gradients
@@ -16,7 +16,7 @@
 #include "predictor/training/cuda_lessons.cuh"
 
 #define READOUT_THREADS 256
-#define PART 64                          /* threads side by side in a sum over nodes */
+#define PART 64 /* threads side by side in a sum over nodes */
 #define PARTS (READOUT_THREADS / PART)
 
 struct readout_args {
@@ -33,7 +33,8 @@ struct readout_args {
     int pooled_ld;
 };
 
-/* ---- shared memory ---------------------------------------------------------------------------- */
+/* ---- shared memory ----------------------------------------------------------------------------
+ */
 
 struct readout_bytes {
     size_t rest, weights, nodes;
@@ -108,7 +109,7 @@ static __device__ readout_shared share_readout(const readout_args &p, const dev_
     return m;
 }
 
-/* score[i] = <node i, v>; two threads a node, halves of v. */
+/* score[i] = <node i, v>, a thread per node. */
 static __device__ void score_nodes(const readout_shared &m, int n, int h, const float *v,
                                    float *score)
 {
@@ -124,7 +125,8 @@ static __device__ void score_nodes(const readout_shared &m, int n, int h, const 
     }
 }
 
-/* part[g][k] = sum over nodes g, g + PARTS, ... of weight[i] node[i][k]; to be added by sum_parts. */
+/* part[g][k] = sum over nodes g, g + PARTS, ... of weight[i] node[i][k]; to be added by sum_parts.
+ */
 static __device__ void sum_nodes(const readout_shared &m, int n, int h, const float *weight)
 {
     const int g = threadIdx.x / PART;
@@ -204,7 +206,8 @@ static __device__ void softmax_back(const readout_shared &m, int n, const float 
     __syncthreads();
 }
 
-/* ---- Set2Set ---------------------------------------------------------------------------------- */
+/* ---- Set2Set ----------------------------------------------------------------------------------
+ */
 
 static __global__ void __launch_bounds__(READOUT_THREADS) k_set2set_forward(readout_args p)
 {
@@ -341,7 +344,7 @@ static __global__ void __launch_bounds__(READOUT_THREADS) k_set2set_backward(rea
         __syncthreads();
         for (int k = threadIdx.x; t > 0 && k < 2 * h; k += blockDim.x) {
             const bool is_r = k >= h;
-            const float *w = m.w                  ? m.w + k
+            const float *w = m.w    ? m.w + k
                              : is_r ? p.w + p.at.from_r.back + k - h
                                     : p.w + p.at.from_h.back + k;
             const int ld = m.w ? 2 * h : h;
@@ -358,7 +361,8 @@ static __global__ void __launch_bounds__(READOUT_THREADS) k_set2set_backward(rea
     set2set_dnodes(p, s);
 }
 
-/* ---- one pass over the nodes ------------------------------------------------------------------ */
+/* ---- one pass over the nodes ------------------------------------------------------------------
+ */
 
 /* kind: a dls_pool other than Set2Set */
 static __global__ void __launch_bounds__(READOUT_THREADS) k_pool_forward(readout_args p, int kind)
@@ -411,182 +415,11 @@ static __global__ void __launch_bounds__(READOUT_THREADS) k_pool_backward(readou
         }
         for (int i = 0; i < s.n; i++) {
             dx[(size_t)i * h] =
-                kind == DLS_POOL_MAX    ? (i == best ? dout[k] : 0.0f)
-                : kind == DLS_POOL_MEAN ? dout[k] / (float)s.n
-                                        : p.weight[s.row0 + i] * dout[k] +
-                                              m.score2[i] * p.w[p.at.attention.w + k];
+                kind == DLS_POOL_MAX ? (i == best ? dout[k] : 0.0f)
+                : kind == DLS_POOL_MEAN
+                    ? dout[k] / (float)s.n
+                    : p.weight[s.row0 + i] * dout[k] + m.score2[i] * p.w[p.at.attention.w + k];
         }
-    }
-}
-
-/* ---- MLP and loss ----------------------------------------------------------------------------- */
-
-struct head_args {
-    net_places at;
-    const dev_sample *sample;
-    const dev_answer *answer;
-    const float *w;
-    const float *pooled; /* [graphs][ld] */
-    float *dpooled;
-    const double *target;          /* of the store, [mlp's outputs] each */
-    const float *condition;        /* of the store */
-    float *told;                   /* [answers][conditions] the batch's */
-    float *act[MLP_MAX + 1];       /* [answers][ld] behind layer i - 1; 0 is not used */
-    float *delta[MLP_MAX + 1];     /* gradient before that activation */
-    float *first;                  /* [graphs][ld] sum of a graph's answers' delta[1] */
-    int ld;
-    double weight;  /* d loss / d output = weight (output - target) */
-    double *square; /* [answers] sum of squared errors */
-    bool backward;
-};
-
-/* The MLP of an answer; a thread per column. */
-static __global__ void k_head(head_args p)
-{
-    DLS_SHARED(raw);
-    float *x = (float *)raw;
-    float *y = x + p.ld;
-    const dev_answer a = p.answer[blockIdx.x];
-    const size_t row = (size_t)blockIdx.x * p.ld;
-    const int layers = p.at.mlp_layers;
-    const dense_place told = p.at.condition;
-    const float *condition = p.condition + (size_t)a.at * told.k;
-    for (int k = threadIdx.x; k < p.at.mlp[0].k; k += blockDim.x) {
-        x[k] = p.pooled[(size_t)a.sample * p.ld + k];
-    }
-    for (int k = threadIdx.x; k < told.k; k += blockDim.x) {
-        p.told[(size_t)blockIdx.x * told.k + k] = condition[k];
-    }
-    for (int l = 0; l < layers; l++) {
-        const dense_place d = p.at.mlp[l];
-        __syncthreads();
-        for (int j = threadIdx.x; j < d.n; j += blockDim.x) {
-            float v = p.w[d.b + j];
-            for (int k = 0; k < d.k; k++) {
-                v += x[k] * p.w[d.w + (size_t)k * d.n + j];
-            }
-            for (int k = 0; l == 0 && k < told.k; k++) {
-                v += condition[k] * p.w[told.w + (size_t)k * d.n + j];
-            }
-            v = l == layers - 1 ? lrelu(v) : relu(v);
-            y[j] = v;
-            p.act[l + 1][row + j] = v;
-        }
-        float *swap = x;
-        x = y;
-        y = swap;
-    }
-    const int outputs = p.at.mlp[layers - 1].n;
-    const double *target = p.target + (size_t)a.at * outputs;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        double sum = 0.0;
-        for (int j = 0; j < outputs; j++) {
-            const double d = (double)x[j] - target[j];
-            sum += d * d;
-        }
-        p.square[blockIdx.x] = sum;
-    }
-    if (!p.backward) {
-        return;
-    }
-    for (int j = threadIdx.x; j < outputs; j += blockDim.x) {
-        const float d = (float)(p.weight * ((double)x[j] - target[j]));
-        y[j] = d * (x[j] > 0.0f ? 1.0f : 0.01f);
-        p.delta[layers][row + j] = y[j];
-    }
-    for (int l = layers - 1; l > 0; l--) {
-        const dense_place d = p.at.mlp[l];
-        float *swap = x;
-        x = y;
-        y = swap;
-        __syncthreads();
-        for (int k = threadIdx.x; k < d.k; k += blockDim.x) {
-            float v = 0.0f;
-            for (int j = 0; j < d.n; j++) {
-                v += x[j] * p.w[d.back + (size_t)j * d.k + k];
-            }
-            v *= p.act[l][row + k] > 0.0f ? 1.0f : 0.0f;
-            y[k] = v;
-            p.delta[l][row + k] = v;
-        }
-    }
-}
-
-/* The first layer's gradients of a graph's answers together, and the pooled vector's; a block per
- * graph. */
-static __global__ void k_head_first(head_args p)
-{
-    DLS_SHARED(raw);
-    float *x = (float *)raw;
-    const dev_sample s = p.sample[blockIdx.x];
-    const dense_place d = p.at.mlp[0];
-    for (int j = threadIdx.x; j < d.n; j += blockDim.x) {
-        float sum = 0.0f;
-        for (int i = 0; i < s.answers; i++) {
-            sum += p.delta[1][(size_t)(s.answer0 + i) * p.ld + j];
-        }
-        x[j] = sum;
-        p.first[(size_t)blockIdx.x * p.ld + j] = sum;
-    }
-    __syncthreads();
-    for (int k = threadIdx.x; k < d.k; k += blockDim.x) {
-        float v = 0.0f;
-        for (int j = 0; j < d.n; j++) {
-            v += x[j] * p.w[d.back + (size_t)j * d.k + k];
-        }
-        p.dpooled[(size_t)blockIdx.x * p.ld + k] = v;
-    }
-}
-
-/* One block: sum of the answers' mean squared errors, in one order. */
-static __global__ void k_loss(const double *square, int n, int outputs, double *sum)
-{
-    DLS_SHARED(raw);
-    double *part = (double *)raw;
-    double add = 0.0;
-    for (int i = threadIdx.x; i < n; i += blockDim.x) {
-        add += square[i];
-    }
-    part[threadIdx.x] = add;
-    for (unsigned half = blockDim.x / 2; half; half /= 2) {
-        __syncthreads();
-        if (threadIdx.x < half) {
-            part[threadIdx.x] += part[threadIdx.x + half];
-        }
-    }
-    if (threadIdx.x == 0) {
-        *sum += part[0] / (double)outputs;
-    }
-}
-
-/* ---- sums over rows --------------------------------------------------------------------------- */
-
-#define SUM_ROWS 512 /* rows of a partial sum */
-
-/* partial[block][cols] of x [rows][ld] */
-static __global__ void k_column_parts(const float *x, int ld, size_t rows, int cols, float *partial)
-{
-    const size_t first = (size_t)blockIdx.x * SUM_ROWS;
-    const size_t last = first + SUM_ROWS < rows ? first + SUM_ROWS : rows;
-    for (int c = threadIdx.x; c < cols; c += blockDim.x) {
-        float sum = 0.0f;
-        for (size_t i = first; i < last; i++) {
-            sum += x[i * ld + c];
-        }
-        partial[(size_t)blockIdx.x * cols + c] = sum;
-    }
-}
-
-static __global__ void k_column_sums(const float *partial, int parts, int cols, float *out)
-{
-    const int c = blockIdx.x * blockDim.x + threadIdx.x;
-    if (c < cols) {
-        float sum = 0.0f;
-        for (int i = 0; i < parts; i++) {
-            sum += partial[(size_t)i * cols + c];
-        }
-        out[c] = sum;
     }
 }
 

@@ -21,8 +21,7 @@ dls_status dls_learner_cuda(const char *path, const dls_learner_ops **ops, void 
         dls_driple_module_close(*handle);
         *handle = NULL;
         return dls_fail(err, DLS_EPREDICTOR, path,
-                        "the CUDA module does not train (interface %u is wanted)",
-                        DLS_LEARNER_ABI);
+                        "the CUDA module does not train (interface %u is wanted)", DLS_LEARNER_ABI);
     }
     return DLS_OK;
 }

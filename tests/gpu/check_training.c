@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Training on CUDA against the CPU's float64: check_training MODULE [--quick | --time]
+ * Training on CUDA against the CPU's float64: check_training MODULE [--quick]
  *
  * MODULE is dlsim-cuda.so, or the emulated one of the same source (tests/gpu/cuda_emu.h), for which
  * --quick keeps graphs small. For every case: loss and gradient of a batch, ten steps of the
  * optimiser, the validation loss; and of some a second run, which must give the same bits, and one
- * that is stored and taken up halfway, by the CPU's learner, too. --time measures a step of the
- * standard case. Needs no HDF5, GSL or libconfig. Exit status 77: no device here.
+ * that is stored and taken up halfway, by the CPU's learner, too. Needs no HDF5, GSL or libconfig.
+ * Exit status 77: no device here.
  */
 #include "base/alloc.h"
 #include "base/rng.h"
