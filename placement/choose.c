@@ -114,21 +114,11 @@ static dls_choice_memo *memo_of(dls_choose *c, const dls_request *r)
     return m;
 }
 
-static double predict(const dls_request *r, const dls_shape *shape)
-{
-    dls_forecast f;
-    return dls_place_forecast(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
-}
-
-/* On the fewest nodes, in one rack: what to expect of GPUs that are yet to be taken from other jobs.
- * NAN: nothing is known of the job; INFINITY: it fits on no empty cluster. */
 static double hoped_s(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
     dls_choice_memo *m = memo_of(c, r);
     if (!m->hopes) {
-        const int32_t nodes = dls_fit_fewest_nodes(index, r);
-        const dls_shape shape = {.type = r->type, .gpus = r->gpus, .n_nodes = nodes, .n_racks = 1};
-        m->hoped_s = nodes > 0 ? predict(r, &shape) : (double)INFINITY;
+        m->hoped_s = dls_fit_hoped_s(index, r);
         m->hopes = true;
     }
     return m->hoped_s;
@@ -151,6 +141,12 @@ static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_
         m->of_jobs = of_jobs;
     }
     return m->choice;
+}
+
+static double predict(const dls_request *r, const dls_shape *shape)
+{
+    dls_forecast f;
+    return dls_place_forecast(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
 }
 
 /* Predicted remaining time on each of the job's candidates. */

@@ -54,7 +54,7 @@ typedef struct dls_choice_memo {
     bool chosen, hopes;        /* `choice`, `hoped_s` are there */
     uint64_t of_gpus, of_jobs; /* the state of the type that `choice` was made in */
     dls_choice choice;
-    double hoped_s;
+    double hoped_s; /* dls_fit_hoped_s */
 } dls_choice_memo;
 
 #define DLS_CHOICE_SHAPES 16

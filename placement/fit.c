@@ -212,5 +212,5 @@ double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r)
     if (nodes == 0) {
         return (double)INFINITY;
     }
-    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : 0;
+    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : (double)NAN;
 }

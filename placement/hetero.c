@@ -31,7 +31,8 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
     dls_forecast f;
     dls_grant_reset(&h->trial);
     if (!dls_fit_consolidated(index, r, &h->trial) || h->trial.failed) {
-        return dls_fit_hoped_s(index, r);
+        const double hoped_s = dls_fit_hoped_s(index, r);
+        return isnan(hoped_s) ? 0 : hoped_s;
     }
     const dls_shape shape = dls_grant_shape(&h->trial, index, r->type);
     return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : 0;
