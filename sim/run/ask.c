@@ -169,16 +169,15 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
     const int32_t type = e->held_type[host];
-    *value = 0;
-    if (pace && pace->shares) {
-        DLS_TRY(list_seats(e, e->held[host], err));
-        if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {
-            return DLS_OK;
-        }
-    }
     const dls_request r = request(e, job, type);
     const dls_shape shape = dls_shape_of(e, host);
     *value = ops->share(e->placement_state, e->index, &r, host, &shape);
+    if (*value > 0 && pace && pace->shares) { /* last, as it looks at every GPU */
+        DLS_TRY(list_seats(e, e->held[host], err));
+        if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {
+            *value = 0;
+        }
+    }
     return DLS_OK;
 }
 
