@@ -281,7 +281,7 @@ static dls_status build(dls_engine *e, dls_error *err)
         }
     }
     if (p->placement->cost) {
-        e->wanted_us = dls_alloc((size_t)e->select.n_classes * sizeof *e->wanted_us + 1);
+        e->wanted_us = dls_alloc(((size_t)e->select.n_classes + 1) * sizeof *e->wanted_us);
         if (!e->wanted_us) {
             return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->wanted_us);
         }
