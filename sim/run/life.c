@@ -42,8 +42,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         dls_view_update(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
     }
-    /* The key falls while the job holds GPUs, also when it does not progress. */
-    p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
+    if (s->ageing != DLS_AGE_NONE) {
+        /* The key falls while the job holds GPUs, also when it does not progress. */
+        p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
+    }
     if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
                         "wants to be asked again about job %d at a time that is not in the future",
