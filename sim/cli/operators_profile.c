@@ -6,13 +6,7 @@
 
 #include <stdio.h>
 
-/* The labels, the tracks and the analysis count the resources alike. */
-_Static_assert((int)DLS_TRACKS == (int)DLS_RESOURCES &&
-                   (int)DLS_TRACK_GPU_MEM == (int)DLS_RES_GPU_MEM &&
-                   (int)DLS_TRACK_GPU == (int)DLS_RES_GPU &&
-                   (int)DLS_TRACK_RX == (int)DLS_RES_NET_RX &&
-                   (int)DLS_TRACK_TX == (int)DLS_RES_NET_TX,
-               "order of the resources");
+/* Tracks and resources are numbered alike: predictor/dataset/label.c asserts it. */
 
 static void print(const dls_burst burst[DLS_RESOURCES], double step_s)
 {
