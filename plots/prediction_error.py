@@ -26,6 +26,7 @@ def draw(paths, folder):
                 label="driple, error of this size")
     real = table[~table.source.isin(["oracle", "noisy"])]
     for i, (source, t) in enumerate(real.groupby("source", sort=False)):
+        source = "inspector" if source == "driple" else source
         ax.axhline(t.gain.mean(), color=style.COLOURS[i + 1], linestyle="--", label=f"driple, {source}")
         style.row(f"average JCT, random / driple with {source}", "-", f"{t.gain.mean():.2f} +- {interval(t.gain):.2f}")
     for i, (name, gain) in enumerate(others.items()):
