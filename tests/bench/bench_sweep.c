@@ -101,7 +101,7 @@ typedef struct workload {
 static dls_status make_sweep(const workload *w, const char *config, dls_sweep **out, dls_error *err)
 {
     static const char *const schedulers[] = {"fifo", "srtf", "dlas-gpu", "gittins", "easy"};
-    char values[COSTS_MAX][16];
+    char values[COSTS_MAX][24];
     const char *value[COSTS_MAX];
     for (size_t i = 0; i < w->costs; i++) {
         snprintf(values[i], sizeof values[i], "%zu s", i);
