@@ -37,11 +37,11 @@ typedef struct dls_yardsticks {
     size_t *row;      /* of the setting */
     dls_graph *graph; /* [n], their arrays borrowed from the dataset */
     double *label;
-    double *truth;       /* labels without noise; NULL if the dataset does not know */
-    double *mean;        /* of the training split */
-    double *nearest;     /* labels of the training graph with the least distance */
+    double *truth;   /* labels without noise; NULL if the dataset does not know */
+    double *model;   /* and without the residual: as the operator model has them; NULL as above */
+    double *mean;    /* of the training split */
+    double *nearest; /* labels of the training graph with the least distance */
     double *iteration_s; /* [n] */
-    double *model_s;     /* [n] operator model; NULL if the dataset does not know */
 } dls_yardsticks;
 
 /* Distance of two graphs: Euclidean over sum, mean and maximum of every feature, nodes and edges,

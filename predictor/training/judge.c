@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-const char *const dls_who_names[DLS_WHO_COUNT] = {"inspector", "noise_floor", "nearest", "mean"};
+const char *const dls_who_names[DLS_WHO_COUNT] = {"inspector", "noise_floor", "operator_model",
+                                                  "nearest", "mean"};
 
 static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
                           double *out, dls_error *err)
@@ -36,8 +37,9 @@ static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size
         return dls_nomem(err, "predictions", y->n * DLS_METRICS * sizeof *out);
     }
     dls_status status = predict(predictor, y, as, out, err);
-    const double *who[DLS_WHO_COUNT] = {out, y->truth, y->nearest, y->mean};
+    const double *who[DLS_WHO_COUNT] = {out, y->truth, y->model, y->nearest, y->mean};
     for (int k = 0; status == DLS_OK && k < DLS_WHO_COUNT; k++) {
+        j->has[k] = who[k] != NULL;
         if (who[k]) {
             status =
                 dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
@@ -47,11 +49,6 @@ static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size
         status = dls_family_errors(set, setting, y, out, j->family, &j->n_families, err);
     }
     dls_free(out);
-    j->has_floor = y->truth != NULL;
-    j->has_model = y->model_s != NULL;
-    if (j->has_model) {
-        j->model = dls_column_errors(y->model_s, y->iteration_s, y->n);
-    }
     return status;
 }
 

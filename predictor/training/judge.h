@@ -8,14 +8,22 @@
 #include "predictor/training/evaluate.h"
 #include "predictor/training/families.h"
 
-enum { DLS_WHO_INSPECTOR, DLS_WHO_FLOOR, DLS_WHO_NEAREST, DLS_WHO_MEAN, DLS_WHO_COUNT };
-/* "inspector", "noise_floor", "nearest", "mean" */
+/* Floors: labels without noise; labels without noise and residual, which is all that a graph and a
+ * setting can tell. */
+enum {
+    DLS_WHO_INSPECTOR,
+    DLS_WHO_FLOOR,
+    DLS_WHO_MODEL,
+    DLS_WHO_NEAREST,
+    DLS_WHO_MEAN,
+    DLS_WHO_COUNT
+};
+/* "inspector", "noise_floor", "operator_model", "nearest", "mean" */
 extern const char *const dls_who_names[DLS_WHO_COUNT];
 
 typedef struct dls_judgement {
     dls_error_table table[DLS_WHO_COUNT];
-    bool has_floor, has_model;
-    dls_column_error model;                    /* the operator model's time of a step */
+    bool has[DLS_WHO_COUNT];                   /* measured labels have no floors */
     dls_family_error family[DLS_FAMILIES_MAX]; /* [n_families] of the inspector's errors */
     size_t n_families;
 } dls_judgement;

@@ -179,13 +179,9 @@ static void print_json(const session *s)
         dls_ui_json_string(stdout, s->result[i].name);
         printf(", \"graphs\": %zu", j->table[0].n);
         for (int k = 0; k < DLS_WHO_COUNT; k++) {
-            if (k != DLS_WHO_FLOOR || j->has_floor) {
+            if (j->has[k]) {
                 json_table(dls_who_names[k], &j->table[k]);
             }
-        }
-        if (j->has_model) {
-            printf(",\n   \"operator_model_iteration\": ");
-            json_column(&j->model);
         }
         for (int k = 0; s->req->baselines && k < DLS_BASELINE_KINDS; k++) {
             if (has_column(s, k)) {
@@ -215,20 +211,43 @@ static void print_metrics(const dls_judgement *j)
     }
 }
 
-static void print_average(const session *s)
+/* n 0: of no one setting. */
+static void print_errors(const char *name, size_t n, const double *all, const double *iteration)
+{
+    char graphs[24] = "";
+    if (n) {
+        snprintf(graphs, sizeof graphs, "%zu", n);
+    }
+    printf("%-22s %4s %9.4f %7.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", name, graphs,
+           all[DLS_WHO_INSPECTOR], all[DLS_WHO_FLOOR], all[DLS_WHO_MODEL], all[DLS_WHO_NEAREST],
+           all[DLS_WHO_MEAN], iteration[DLS_WHO_INSPECTOR], iteration[DLS_WHO_FLOOR],
+           iteration[DLS_WHO_MODEL], iteration[DLS_WHO_NEAREST]);
+}
+
+static void print_all_errors(const session *s)
 {
     double sum[DLS_WHO_COUNT] = {0};
-    double iteration[DLS_WHO_COUNT] = {0};
-    double model = 0;
+    double iteration_sum[DLS_WHO_COUNT] = {0};
+    printf("%-22s %4s %9s %7s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
+           "operat.", "nearest", "mean", "iter", "floor", "operat.", "nearest");
     for (size_t i = 0; i < s->n; i++) {
+        const dls_judgement *j = &s->result[i].j;
+        double all[DLS_WHO_COUNT];
+        double iteration[DLS_WHO_COUNT];
         for (int k = 0; k < DLS_WHO_COUNT; k++) {
-            sum[k] += s->result[i].j.table[k].by_range / (double)s->n;
-            iteration[k] += s->result[i].j.table[k].iteration.by_range / (double)s->n;
+            all[k] = j->table[k].by_range;
+            iteration[k] = j->table[k].iteration.by_range;
+            sum[k] += all[k] / (double)s->n;
+            iteration_sum[k] += iteration[k] / (double)s->n;
         }
-        model += s->result[i].j.model.by_range / (double)s->n;
+        print_errors(s->result[i].name, j->table[0].n, all, iteration);
+        if (s->req->metrics) {
+            print_metrics(j);
+        }
     }
-    printf("%-22s %4s %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", "average", "", sum[0],
-           sum[1], sum[2], sum[3], iteration[0], iteration[1], iteration[2], model);
+    if (s->n > 1) {
+        print_errors("average", 0, sum, iteration_sum);
+    }
 }
 
 /* Families are the same in every setting; one whose graphs do not fit a GPU counts where they do.
@@ -302,7 +321,7 @@ static void print_baselines(const session *s)
     for (size_t i = 0; i < s->n; i++) {
         const judged *r = &s->result[i];
         dls_column_error e[2 + DLS_BASELINE_KINDS] = {r->j.table[DLS_WHO_INSPECTOR].iteration,
-                                                      r->j.model};
+                                                      r->j.table[DLS_WHO_MODEL].iteration};
         memcpy(e + 2, r->other.error, sizeof r->other.error);
         for (int k = 0; k < 2 + DLS_BASELINE_KINDS; k++) {
             sum[k].by_range += e[k].by_range / (double)s->n;
@@ -325,22 +344,7 @@ static void print_text(const session *s)
         print_families(s);
         return;
     }
-    printf("%-22s %4s %9s %7s %7s %7s %9s %7s %7s %7s\n", "setting", "n", "NRMSE", "floor",
-           "nearest", "mean", "iter", "floor", "nearest", "operat.");
-    for (size_t i = 0; i < s->n; i++) {
-        const dls_judgement *j = &s->result[i].j;
-        const dls_error_table *t = j->table;
-        printf("%-22s %4zu %9.4f %7.4f %7.4f %7.4f %9.4f %7.4f %7.4f %7.4f\n", s->result[i].name,
-               t[0].n, t[0].by_range, t[1].by_range, t[2].by_range, t[3].by_range,
-               t[0].iteration.by_range, t[1].iteration.by_range, t[2].iteration.by_range,
-               j->model.by_range);
-        if (s->req->metrics) {
-            print_metrics(j);
-        }
-    }
-    if (s->n > 1) {
-        print_average(s);
-    }
+    print_all_errors(s);
 }
 
 static int evaluate(const request *req)

@@ -173,11 +173,11 @@ with open(sys.argv[1]) as f:
     root = json.load(f)
 assert root["split"] == "test" and len(root["settings"]) == 2
 for s in root["settings"]:
-    for who in ("inspector", "noise_floor", "nearest", "mean"):
+    for who in ("inspector", "noise_floor", "operator_model", "nearest", "mean"):
         t = s[who]
         counted = [m["by_range"] for m in t.values() if isinstance(m, dict) and m["counted"]]
         assert 0 < t["nrmse"] < 10 and len(counted) >= 12
-    assert s["noise_floor"]["nrmse"] < s["nearest"]["nrmse"]
+    assert s["noise_floor"]["nrmse"] < s["operator_model"]["nrmse"] < s["nearest"]["nrmse"]
 EOF
 fi
 

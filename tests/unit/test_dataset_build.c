@@ -228,6 +228,12 @@ static void test_label(void **unused)
     const dls_label plain = label_with(&exact, spec, 7);
     assert_true(plain.iteration_s == plain.model_s && plain.model_s == label.model_s);
     assert_memory_equal(plain.metric, plain.truth, sizeof plain.metric);
+    /* The residual changes times and rates of the network and nothing else. */
+    for (int k = 0; k < DLS_METRICS; k++) {
+        const bool peak = k % 3 == DLS_GPU_MEM_PEAK;
+        const double gain = !peak ? residual : k >= DLS_NET_RX_IDLE ? 1 / residual : 1;
+        assert_true(fabs(label.truth[k] / (gain * plain.truth[k]) - 1) < 1e-9);
+    }
     /* The residual is frozen, the noise is not. */
     const dls_label twin = label_with(&o, spec, 8);
     assert_true(twin.iteration_s != label.iteration_s);

@@ -374,6 +374,14 @@ static void test_yardsticks(void **state)
     MUST(dls_error_table_fill(y->truth, y->label, y->iteration_s, y->n, &floor, &e));
     assert_true(fabs(floor.percent - 1) < 1e-9);
     assert_false(floor.metric[DLS_NET_TX_PEAK].counted);
+    /* The toy's residual is 1.01 / 1.1: times are that much longer, rates of the network lower. */
+    for (size_t i = 0; i < y->n * DLS_METRICS; i++) {
+        const size_t k = i % DLS_METRICS;
+        const double gain = k == DLS_NET_RX_PEAK || k == DLS_NET_TX_PEAK ? 1.01 / 1.1
+                            : k == DLS_GPU_PEAK || k == DLS_GPU_MEM_PEAK ? 1
+                                                                         : 1.1 / 1.01;
+        assert_true(fabs(y->model[i] - gain * y->truth[i]) <= 1e-12 * y->truth[i]);
+    }
     dls_yardsticks_destroy(y);
     for (int i = 0; i < GRAPHS; i++) {
         t.split[i] = DLS_SPLIT_TRAIN;
