@@ -154,8 +154,9 @@ dls_status dls_asker_setting(dls_asker *a, const dls_whereabouts *w, int32_t *se
     if (!a->takes_any || (*setting >= 0 && *distance <= 0)) {
         return DLS_OK;
     }
-    snprintf(name, sizeof name, "%.20s w%d n%d %.9s %.12g ps%d", w->gpu, (int)w->workers, (int)w->nodes,
-             w->exchange, w->link_bps, (int)w->servers);
+    /* Exact, because places are told apart by it. */
+    snprintf(name, sizeof name, "%.16s p%dw%d n%d %.9s %.12g GBps", w->gpu, (int)w->servers,
+             (int)w->workers, (int)w->nodes, w->exchange, w->link_bps * 1e-9);
     *distance = 0;
     *setting = dls_inspector_find(a->insp, name);
     if (*setting < 0) {
