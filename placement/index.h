@@ -18,7 +18,7 @@
 #define DLS_PLACEMENT_INDEX_H
 
 #include "dlsim/policy.h"
-#include "model/cluster.h"
+#include "cluster/cluster.h"
 #include "placement/bitmap.h"
 
 typedef struct dls_node {

@@ -2,7 +2,7 @@
  *
  * What a placement policy may ask of the predictor during one request: a small table of functions,
  * so that placement/ knows nothing of where forecasts come from. The engine fills it from
- * sim/foresight; tests fill it by hand.
+ * sim/predictions; tests fill it by hand.
  */
 #ifndef DLS_PLACEMENT_KNOW_H
 #define DLS_PLACEMENT_KNOW_H

@@ -14,7 +14,7 @@
 #ifndef DLS_PLACEMENT_OUTLOOK_H
 #define DLS_PLACEMENT_OUTLOOK_H
 
-#include "model/cluster.h"
+#include "cluster/cluster.h"
 #include "placement/index.h"
 
 #define DLS_OUTLOOK_ENDS 64 /* are gone through at most */

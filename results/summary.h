@@ -10,7 +10,7 @@
 #define DLS_RESULTS_SUMMARY_H
 
 #include "dlsim/trace.h"
-#include "model/record.h"
+#include "record/record.h"
 #include "results/world.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define DLS_RESULTS_WORLD_H
 
 #include "dlsim/trace.h"
-#include "model/record.h"
+#include "record/record.h"
 
 #include <stdio.h>
 

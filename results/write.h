@@ -12,7 +12,7 @@
 #ifndef DLS_RESULTS_WRITE_H
 #define DLS_RESULTS_WRITE_H
 
-#include "model/cluster.h"
+#include "cluster/cluster.h"
 #include "results/summary.h"
 
 /* Where a run comes from. Strings are borrowed; NULL is written as "". */

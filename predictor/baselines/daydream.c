@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/roofline.h"
-#include "predictor/operator/comm.h"
+#include "workload/operator/comm.h"
 
 #include <math.h>
 

@@ -15,8 +15,8 @@
 #ifndef DLS_BASELINES_DAYDREAM_H
 #define DLS_BASELINES_DAYDREAM_H
 
-#include "predictor/operator/hardware.h"
-#include "predictor/operator/workload.h"
+#include "workload/operator/hardware.h"
+#include "workload/operator/workload.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "predictor/dataset/origin.h"
-#include "predictor/operator/residual.h"
+#include "workload/operator/residual.h"
 
 #include <math.h>
 #include <stdio.h>

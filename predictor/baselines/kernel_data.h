@@ -12,7 +12,7 @@
 #include "base/rng.h"
 #include "predictor/baselines/kernel_features.h"
 #include "predictor/dataset/dataset.h"
-#include "predictor/operator/model.h"
+#include "workload/operator/model.h"
 
 /* Rows of one network in one split: a seeded sample of all that there are. */
 typedef struct dls_kernel_rows {

@@ -16,8 +16,8 @@
 #ifndef DLS_BASELINES_KERNEL_FEATURES_H
 #define DLS_BASELINES_KERNEL_FEATURES_H
 
-#include "predictor/operator/hardware.h"
-#include "predictor/operator/workload.h"
+#include "workload/operator/hardware.h"
+#include "workload/operator/workload.h"
 
 typedef enum dls_kernel_net {
     DLS_NET_CONV,

@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "predictor/baselines/kernel_nets.h"
 #include "predictor/driple/arch.h"
-#include "predictor/graph/h5.h"
+#include "workload/graph/h5.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,16 +125,7 @@ static dls_status get_texts(hid_t file, dls_kernel_nets *nets, char *stored, siz
                             dls_error *err)
 {
     char text[64];
-    int32_t version = 0;
-    DLS_TRY(dls_gh5_get_text(file, "format", text, sizeof text, err));
-    if (strcmp(text, FORMAT) != 0) {
-        return dls_fail(err, DLS_EINPUT, NULL, "format \"%s\" instead of \"%s\"", text, FORMAT);
-    }
-    DLS_TRY(dls_gh5_get_i32(file, "format_version", &version, err));
-    if (version != FORMAT_VERSION) {
-        return dls_fail(err, DLS_EINPUT, NULL, "format version %d: this program reads %d", version,
-                        FORMAT_VERSION);
-    }
+    DLS_TRY(dls_gh5_check_format(file, FORMAT, FORMAT_VERSION, err));
     DLS_TRY(dls_gh5_get_text(file, "checksum", stored, size, err));
     DLS_TRY(dls_gh5_get_text(file, "method", text, sizeof text, err));
     const int32_t how = dls_name_index(dls_learned_names, text, strlen(text));

@@ -13,7 +13,7 @@
 #ifndef DLS_BASELINES_LAYER_PROFILE_H
 #define DLS_BASELINES_LAYER_PROFILE_H
 
-#include "predictor/operator/workload.h"
+#include "workload/operator/workload.h"
 
 typedef struct dls_layer_profile {
     dls_workload

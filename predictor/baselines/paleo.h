@@ -7,7 +7,7 @@
 #ifndef DLS_BASELINES_PALEO_H
 #define DLS_BASELINES_PALEO_H
 
-#include "predictor/operator/pointset.h"
+#include "workload/operator/pointset.h"
 
 typedef struct dls_paleo {
     double fraction[DLS_OPMODEL_NUMERICS];

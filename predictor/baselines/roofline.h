@@ -6,8 +6,8 @@
 #ifndef DLS_BASELINES_ROOFLINE_H
 #define DLS_BASELINES_ROOFLINE_H
 
-#include "predictor/operator/hardware.h"
-#include "predictor/operator/workload.h"
+#include "workload/operator/hardware.h"
+#include "workload/operator/workload.h"
 
 /* What a GPU does in a precision, its vector units' rate if it has no matrix units for it. */
 typedef struct dls_roofline {

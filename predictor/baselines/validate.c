@@ -4,7 +4,7 @@
 #include "predictor/baselines/daydream.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
-#include "predictor/operator/calibrate.h"
+#include "workload/operator/calibrate.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef DLS_BASELINES_VALIDATE_H
 #define DLS_BASELINES_VALIDATE_H
 
-#include "predictor/operator/pointset.h"
+#include "workload/operator/pointset.h"
 
 /* Mean and worst of |predicted / measured - 1| over some points. */
 typedef struct dls_score {

@@ -15,7 +15,7 @@
 #define DLS_DATASET_CONDITION_H
 
 #include "dlsim/predictor.h"
-#include "predictor/operator/hardware.h"
+#include "workload/operator/hardware.h"
 
 #define DLS_CONDITIONS 12
 /* '\n' between them, as weights files have them. */

@@ -4,7 +4,7 @@
 #include "base/alloc.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
-#include "predictor/operator/from_graph.h"
+#include "workload/operator/from_graph.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * four optimisers; they are drawn in a seeded order in which usual optimisers come first and what
  * does not fit 11 GiB comes last.
  *
- * Random models (predictor/graph/random_model.h) may stand beside the zoo's. They go into train,
+ * Random models (sim/workload/graph/random_model.h) may stand beside the zoo's. They go into train,
  * one of eight of every kind into val; test is the zoo's alone.
  *
  * Families are divided by seeded tries: train and test have image, sequence and recommendation
@@ -20,8 +20,8 @@
 #define DLS_DATASET_CORPUS_H
 
 #include "predictor/dataset/dataset.h"
-#include "predictor/graph/input.h"
-#include "predictor/operator/workload.h"
+#include "workload/graph/input.h"
+#include "workload/operator/workload.h"
 
 typedef enum dls_split_rule {
     DLS_SPLIT_BY_FAMILY,
@@ -37,7 +37,7 @@ typedef struct dls_corpus_options {
     int32_t n_groups;
     size_t group_batch; /* proportional: graphs that share a number of groups */
     dls_features_version features;
-    /* How graphs become inputs, as JSON (predictor/graph/input.h), borrowed: of an inspector that
+    /* How graphs become inputs, as JSON (sim/workload/graph/input.h), borrowed: of an inspector that
      * is to be asked; grouping, n_groups and features above do not count then. NULL: frequencies
      * and scales are those of the train graphs. */
     const char *input_text;

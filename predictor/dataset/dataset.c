@@ -2,7 +2,7 @@
 #include "predictor/dataset/dataset.h"
 
 #include "base/alloc.h"
-#include "predictor/graph/input.h"
+#include "workload/graph/input.h"
 
 #include <string.h>
 
@@ -48,4 +48,15 @@ int32_t dls_dataset_find(const dls_dataset *set, const char *setting)
         }
     }
     return -1;
+}
+
+dls_setting_info dls_dataset_setting_info(const dls_dataset_setting *s)
+{
+    return (dls_setting_info){.name = s->name,
+                              .gpu_type = s->gpu_type,
+                              .topology = s->topology,
+                              .network = s->network,
+                              .n_ps = s->n_ps,
+                              .n_workers = s->n_workers,
+                              .n_nodes = s->n_nodes};
 }

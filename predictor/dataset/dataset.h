@@ -74,4 +74,7 @@ void dls_dataset_destroy(dls_dataset *set); /* NULL-safe */
 /* -1: none of that name. */
 int32_t dls_dataset_find(const dls_dataset *set, const char *setting);
 
+/* What an inspector is told of a setting; texts are borrowed. */
+dls_setting_info dls_dataset_setting_info(const dls_dataset_setting *s);
+
 #endif

@@ -346,18 +346,7 @@ static dls_status get_features_text(hid_t file, char **text, dls_error *err)
 static dls_status get_set(hid_t file, const char *const *wanted, size_t n_wanted, dls_dataset *set,
                           dls_error *err)
 {
-    char format[64];
-    int32_t version = 0;
-    DLS_TRY(dls_gh5_get_text(file, "format", format, sizeof format, err));
-    if (strcmp(format, DLS_SET_FORMAT) != 0) {
-        return dls_fail(err, DLS_EINPUT, NULL, "format \"%s\" instead of \"%s\"", format,
-                        DLS_SET_FORMAT);
-    }
-    DLS_TRY(dls_gh5_get_i32(file, "format_version", &version, err));
-    if (version != DLS_SET_FORMAT_VERSION) {
-        return dls_fail(err, DLS_EINPUT, NULL, "format version %d: this program reads %d", version,
-                        DLS_SET_FORMAT_VERSION);
-    }
+    DLS_TRY(dls_gh5_check_format(file, DLS_SET_FORMAT, DLS_SET_FORMAT_VERSION, err));
     DLS_TRY(dls_gh5_get_text(file, "feature_version", set->feature_version,
                              sizeof set->feature_version, err));
     DLS_TRY(dls_gh5_get_i32(file, "n_features", &set->n_features, err));

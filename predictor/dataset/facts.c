@@ -2,8 +2,8 @@
 #include "predictor/dataset/facts.h"
 
 #include "base/alloc.h"
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
 
 #include <math.h>
 #include <stdlib.h>

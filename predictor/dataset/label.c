@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "predictor/operator/residual.h"
-#include "predictor/operator/series.h"
+#include "workload/operator/residual.h"
+#include "workload/operator/series.h"
 
 #include <math.h>
 #include <string.h>

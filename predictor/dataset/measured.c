@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "predictor/dataset/perf_csv.h"
-#include "predictor/graph/import.h"
-#include "predictor/graph/pyrandom.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/import.h"
+#include "workload/graph/pyrandom.h"
+#include "workload/graph/zoo.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictor/dataset/origin.h"
 
-#include "predictor/graph/random_model.h"
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
+#include "workload/graph/random_model.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
 
 static dls_status build_zoo(const dls_zoo_model *model, const dls_dataset_origin *o,
                             dls_numeric numeric, const dls_optimiser *optimiser,

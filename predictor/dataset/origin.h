@@ -7,7 +7,7 @@
 #define DLS_DATASET_ORIGIN_H
 
 #include "predictor/dataset/dataset.h"
-#include "predictor/operator/workload.h"
+#include "workload/operator/workload.h"
 
 /* seed: of the dataset, which names its random models. The caller ends *w. An optimiser "" is the
  * model's usual one. Errors: EINPUT (a model, precision or optimiser that is not known), ENOMEM.

@@ -2,8 +2,8 @@
 #include "predictor/dataset/random_graphs.h"
 
 #include "predictor/dataset/variants.h"
-#include "predictor/operator/from_graph.h"
-#include "predictor/operator/model.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/model.h"
 
 #define LARGE_EVERY 4
 #define LARGE_MEMORY_BYTES (64.0 * 1024 * 1024 * 1024)

@@ -6,8 +6,8 @@
 #ifndef DLS_DATASET_RANDOM_GRAPHS_H
 #define DLS_DATASET_RANDOM_GRAPHS_H
 
-#include "predictor/graph/random_model.h"
-#include "predictor/operator/workload.h"
+#include "workload/graph/random_model.h"
+#include "workload/operator/workload.h"
 
 /* Of eight random models of a kind one is for validation, so that training stops by models like
  * those it sees. */

@@ -2,8 +2,8 @@
 #include "predictor/dataset/setting.h"
 
 #include "base/alloc.h"
-#include "predictor/operator/cfgread.h"
-#include "predictor/operator/topology.h"
+#include "workload/operator/cfgread.h"
+#include "workload/operator/topology.h"
 
 #include <stdio.h>
 #include <string.h>

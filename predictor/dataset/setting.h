@@ -12,7 +12,7 @@
 #define DLS_DATASET_SETTING_H
 
 #include "predictor/dataset/dataset.h"
-#include "predictor/operator/timeline.h"
+#include "workload/operator/timeline.h"
 
 typedef struct dls_setting_spec {
     char name[DLS_DATASET_NAME];

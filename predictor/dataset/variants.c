@@ -3,8 +3,8 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "predictor/operator/from_graph.h"
-#include "predictor/operator/model.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/model.h"
 
 #include <math.h>
 #include <stdlib.h>

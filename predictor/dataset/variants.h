@@ -7,7 +7,7 @@
 #define DLS_DATASET_VARIANTS_H
 
 #include "predictor/dataset/dataset.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/zoo.h"
 
 typedef struct dls_variant {
     const dls_zoo_model *model;

@@ -158,6 +158,16 @@ dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t settin
                               .n_nodes = s->n_nodes};
 }
 
+void dls_setting_describe(dls_setting *to, const dls_setting_info *from)
+{
+    snprintf(to->gpu_type, sizeof to->gpu_type, "%s", from->gpu_type);
+    snprintf(to->topology, sizeof to->topology, "%s", from->topology);
+    snprintf(to->network, sizeof to->network, "%s", from->network);
+    to->n_ps = from->n_ps;
+    to->n_workers = from->n_workers;
+    to->n_nodes = from->n_nodes;
+}
+
 const char *dls_inspector_features(const dls_inspector *insp)
 {
     return insp->features_text ? insp->features_text : "";
@@ -262,8 +272,8 @@ static dls_status check_labels(const dls_labels *labels, const char *where, dls_
 {
     for (int i = 0; i < DLS_METRICS; i++) {
         if (!(isfinite(labels->floor[i]) && labels->floor[i] >= 0)) {
-            return dls_fail(err, DLS_EINPUT, where, "label_floor[%d] must be finite and not negative",
-                            i);
+            return dls_fail(err, DLS_EINPUT, where,
+                            "label_floor[%d] must be finite and not negative", i);
         }
     }
     return check_scale(labels->scale, NULL, DLS_METRICS, "label_scale", where, err);

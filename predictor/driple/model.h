@@ -32,10 +32,10 @@ typedef struct dls_tensors {
     size_t n, cap;
 } dls_tensors;
 
-/* What an output means, column by column. Published: a metric is the output times scale. With a floor
- * above 0 an output is the logarithm of the metric instead, which spreads what scale would squeeze
- * into one end: metric = floor (exp(output log(1 + scale / floor)) - 1), so that 0 and 1 are 0 and scale
- * again. */
+/* What an output means, column by column. Published: a metric is the output times scale. With a
+ * floor above 0 an output is the logarithm of the metric instead, which spreads what scale would
+ * squeeze into one end: metric = floor (exp(output log(1 + scale / floor)) - 1), so that 0 and 1
+ * are 0 and scale again. */
 typedef struct dls_labels {
     double scale[DLS_METRICS];
     double floor[DLS_METRICS];
@@ -49,7 +49,7 @@ typedef struct dls_setting {
     char topology[64];
     char network[64];
     int32_t n_ps, n_workers, n_nodes;
-    bool has_conv;                   /* tensors hold conv_layers.2.* beside the MLP */
+    bool has_conv; /* tensors hold conv_layers.2.* beside the MLP */
     dls_labels labels;
     dls_tensors tensors;
 } dls_setting;
@@ -145,7 +145,11 @@ dls_status dls_inspector_randomise(dls_inspector *insp, uint64_t seed, int32_t n
 const dls_tensor *dls_inspector_tensor(const dls_inspector *insp, int32_t setting_idx, bool suffix,
                                        const char *name);
 
+/* Everything of `from` but its name, which a setting gets when it is made. */
+void dls_setting_describe(dls_setting *to, const dls_setting_info *from);
+
 #ifdef __cplusplus
 }
 #endif
+
 #endif

@@ -3,7 +3,7 @@
  * Recordings as files (docs/perf.md).
  */
 #include "base/alloc.h"
-#include "predictor/graph/h5.h"
+#include "workload/graph/h5.h"
 #include "predictor/measure/recording.h"
 
 #include <math.h>

@@ -140,12 +140,8 @@ static void drop_settings(dls_inspector *insp)
 
 static void describe(dls_setting *to, const dls_dataset_setting *from, const dls_labels *labels)
 {
-    snprintf(to->gpu_type, sizeof to->gpu_type, "%s", from->gpu_type);
-    snprintf(to->topology, sizeof to->topology, "%s", from->topology);
-    snprintf(to->network, sizeof to->network, "%s", from->network);
-    to->n_ps = from->n_ps;
-    to->n_workers = from->n_workers;
-    to->n_nodes = from->n_nodes;
+    const dls_setting_info info = dls_dataset_setting_info(from);
+    dls_setting_describe(to, &info);
     to->labels = *labels;
 }
 

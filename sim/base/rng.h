@@ -17,7 +17,7 @@ typedef enum dls_rng_purpose {
     DLS_RNG_ARRIVALS = 2,   /* trace generator */
     DLS_RNG_JOB = 3,        /* trace generator, entity: job index */
     DLS_RNG_ASSIGN = 4,     /* workload_assign, entity: job index */
-    DLS_RNG_PERF = 5,       /* residuals of sim/perf */
+    DLS_RNG_PERF = 5,       /* residuals of sim/world */
     DLS_RNG_PREDICTOR = 6,  /* noise of predictors */
     DLS_RNG_FAILURE = 7,    /* entity: node index */
     DLS_RNG_TRAIN = 8,      /* shuffling and dropout */

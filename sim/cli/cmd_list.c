@@ -3,10 +3,10 @@
 #include "cli/cli.h"
 #include "cli/ui.h"
 #include "dlsim/trace.h"
-#include "foresight/foresight.h"
-#include "model/cluster.h"
-#include "run/options.h"
-#include "run/registry.h"
+#include "predictor/sources/predictions.h"
+#include "cluster/cluster.h"
+#include "engine/options.h"
+#include "engine/registry.h"
 #include "traces/assign.h"
 
 #include <string.h>
@@ -137,7 +137,7 @@ static void formats(list *l)
 
 static void predictors(list *l)
 {
-    for (const dls_foresight_ops *const *f = dls_foresights(); *f; f++) {
+    for (const dls_prediction_source *const *f = dls_prediction_sources(); *f; f++) {
         named(l, (*f)->name, (*f)->summary);
     }
 }

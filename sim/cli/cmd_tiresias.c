@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "cli/cli.h"
 #include "cli/ui.h"
-#include "compat/tiresias.h"
+#include "tiresias/tiresias.h"
 
 #include <signal.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static const char help[] =
     "Schedules:\n";
 
 typedef struct options {
-    dls_compat_params params;
+    dls_tiresias_params params;
     const char *trace_path, *cluster_path, *log_path;
     bool print, flush;
     char default_log[64];
@@ -63,7 +63,7 @@ static bool interrupted(void *user)
 static void print_help(void)
 {
     size_t n;
-    const dls_compat_schedule *s = dls_compat_schedules(&n);
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
     fputs(help, stdout);
     for (size_t i = 0; i < n; i++) {
         printf("  %-20s %-12s %s\n", s[i].name, s[i].schemes, s[i].summary);
@@ -101,7 +101,7 @@ static bool parse_size(const char *name, const char *text, int64_t min, int32_t 
 /* One option; false after a report. */
 static bool take(options *o, int letter, const char *value)
 {
-    dls_compat_cluster *k = &o->params.cluster;
+    dls_tiresias_cluster *k = &o->params.cluster;
     switch (letter) {
     case 't':
         o->trace_path = value;
@@ -173,7 +173,7 @@ static int parse(int argc, char **argv, options *o)
     const time_t now = time(NULL);
     struct tm local;
     memset(o, 0, sizeof *o);
-    dls_compat_params_init(&o->params);
+    dls_tiresias_params_init(&o->params);
     o->trace_path = "tf_job.csv";
     o->log_path = o->default_log;
     strftime(o->default_log, sizeof o->default_log, "result-%Y%m%d-%H-%M-%S",
@@ -198,19 +198,19 @@ static int parse(int argc, char **argv, options *o)
 
 static dls_status simulate(options *o, const dls_trace *trace, dls_record *rec, dls_error *err)
 {
-    dls_compat_log *log = NULL;
+    dls_tiresias_log *log = NULL;
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
-    DLS_TRY(dls_compat_log_create(o->log_path, &o->params, o->flush, &log, err));
-    o->params.on_event = dls_compat_log_event;
+    DLS_TRY(dls_tiresias_log_create(o->log_path, &o->params, o->flush, &log, err));
+    o->params.on_event = dls_tiresias_log_event;
     o->params.user = log;
     o->params.interrupted = interrupted;
     sigaction(SIGINT, &action, &old);
-    dls_status status = dls_compat_run(&o->params, trace, rec, err);
+    dls_status status = dls_tiresias_run(&o->params, trace, rec, err);
     sigaction(SIGINT, &old, NULL);
     if (status == DLS_OK) {
-        status = dls_compat_log_finish(log, trace, rec, o->params.completed, err);
+        status = dls_tiresias_log_finish(log, trace, rec, o->params.completed, err);
     }
-    dls_compat_log_destroy(log);
+    dls_tiresias_log_destroy(log);
     if (status == DLS_OK && !rec->complete) {
         status = dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted at %lld s: the logs end there",
                           (long long)(rec->end_us_of_run / DLS_US_PER_S));
@@ -230,7 +230,7 @@ static counts count(const options *o, const dls_trace *trace, const dls_record *
     /* dlas* ignore the scheme; placement inside one switch bounds the others under yarn. */
     const bool in_switch =
         strcmp(o->params.scheme, "yarn") == 0 && strncmp(o->params.schedule, "dlas", 4) != 0;
-    const dls_compat_cluster *k = &o->params.cluster;
+    const dls_tiresias_cluster *k = &o->params.cluster;
     const int64_t most =
         (int64_t)k->nodes_per_switch * k->gpus_per_node * (in_switch ? 1 : k->switches);
     counts n = {0};
@@ -303,10 +303,10 @@ int dls_cmd_tiresias(int argc, char **argv)
     }
     dls_status status = DLS_OK;
     if (o.cluster_path) {
-        status = dls_compat_load_cluster(o.cluster_path, &o.params.cluster, &err);
+        status = dls_tiresias_load_cluster(o.cluster_path, &o.params.cluster, &err);
     }
     if (status == DLS_OK) {
-        status = dls_compat_check(&o.params, &err);
+        status = dls_tiresias_check(&o.params, &err);
     }
     if (status == DLS_OK) {
         status = dls_trace_load(o.trace_path, "tiresias", &reading, &trace, &err);

@@ -308,7 +308,7 @@ static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
 static dls_status run_compat(const dls_config *config, const dls_trace *trace, running *r,
                              dls_record **out, dls_error *err)
 {
-    dls_compat_params params = config->compat_params;
+    dls_tiresias_params params = config->compat_params;
     params.interrupted = interrupted;
     params.progress = progress;
     params.user = r;
@@ -316,7 +316,7 @@ static dls_status run_compat(const dls_config *config, const dls_trace *trace, r
     DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
     rec->want_allocs = config->want_allocs;
     rec->want_series = config->want_series;
-    const dls_status status = dls_compat_run(&params, trace, rec, err);
+    const dls_status status = dls_tiresias_run(&params, trace, rec, err);
     if (status != DLS_OK) {
         dls_record_destroy(rec);
         return status;
@@ -411,7 +411,7 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
         .seed = config->seed,
         .scheduler = config->scheduler,
         .placement = config->placement,
-        .predictor = config->foresight.source,
+        .predictor = config->predictions.source,
         .backend = rec->facts.backend,
         .perf = config->compat ? "trace" : config->world.model,
         .compat = config->compat ? "tiresias" : "none",

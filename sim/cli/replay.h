@@ -9,9 +9,9 @@
 #include "cli/ui.h"
 #include "config/config.h"
 #include "dlsim/trace.h"
-#include "model/record.h"
+#include "record/record.h"
 #include "results/summary.h"
-#include "run/registry.h"
+#include "engine/registry.h"
 
 /* The command line of a run. */
 typedef struct dls_replay_options {

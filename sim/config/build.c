@@ -3,7 +3,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "config/build.h"
-#include "run/options.h"
+#include "engine/options.h"
 #include "traces/assign.h"
 
 #include <math.h>
@@ -180,7 +180,7 @@ static dls_status build_placement(const dls_builder *b, const char *file_name, d
  */
 
 /* It knows switches x nodes x GPUs, all alike. */
-static bool uniform_cluster(const dls_builder *b, dls_compat_cluster *out)
+static bool uniform_cluster(const dls_builder *b, dls_tiresias_cluster *out)
 {
     const dls_cluster_spec *spec = &b->config->cluster;
     const dls_node_group *g = spec->groups;
@@ -197,8 +197,8 @@ static bool uniform_cluster(const dls_builder *b, dls_compat_cluster *out)
                          "all full, whole CPUs and GiB, and no virtual clusters");
         return false;
     }
-    const dls_compat_cluster def = DLS_COMPAT_CLUSTER_DEFAULT;
-    *out = (dls_compat_cluster){
+    const dls_tiresias_cluster def = DLS_TIRESIAS_CLUSTER_DEFAULT;
+    *out = (dls_tiresias_cluster){
         .switches = g->nodes / per_switch,
         .nodes_per_switch = per_switch,
         .gpus_per_node = g->gpus_per_node,
@@ -222,7 +222,7 @@ static void refuse_in_compat(const dls_builder *b)
         dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_DISCIPLINE),
                          "run.compat = \"tiresias\" knows no 'scheduler.discipline'");
     }
-    if (strcmp(v[DLS_CFG_PERF_MODEL].s, "trace") != 0 || b->config->foresight.source ||
+    if (strcmp(v[DLS_CFG_PERF_MODEL].s, "trace") != 0 || b->config->predictions.source ||
         isfinite(b->config->failures.node_mtbf_s) || isfinite(b->config->failures.gpu_mtbf_s) ||
         b->config->failure_trace) {
         dls_problems_add(b->problems, b->file,
@@ -243,10 +243,10 @@ static void refuse_in_compat(const dls_builder *b)
 static dls_status build_compat(const dls_builder *b, dls_error *err)
 {
     dls_config *c = b->config;
-    dls_compat_params *p = &c->compat_params;
+    dls_tiresias_params *p = &c->compat_params;
     char *samples;
     c->restore_us = 0;
-    dls_compat_params_init(p);
+    dls_tiresias_params_init(p);
     p->schedule = c->scheduler;
     p->scheme = c->placement;
     p->python3 = strcmp(b->s->value[DLS_CFG_ARITHMETIC].s, "python3") == 0;
@@ -261,7 +261,7 @@ static dls_status build_compat(const dls_builder *b, dls_error *err)
     refuse_in_compat(b);
     dls_error bad;
     if (b->problems->n == 0 && uniform_cluster(b, &p->cluster) &&
-        dls_compat_check(p, &bad) != DLS_OK) {
+        dls_tiresias_check(p, &bad) != DLS_OK) {
         dls_problems_add(b->problems, b->file, "%s", bad.msg);
     }
     return DLS_OK;
@@ -305,7 +305,7 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
     config->warmup_us = dls_units_us(v[DLS_CFG_WARMUP].f);
     config->cooldown_us = dls_units_us(v[DLS_CFG_COOLDOWN].f);
     DLS_TRY(dls_build_world(&b, err));
-    DLS_TRY(dls_build_foresight(&b, err));
+    DLS_TRY(dls_build_predictions(&b, err));
     DLS_TRY(dls_build_failures(&b, err));
     if (config->compat) {
         return build_compat(&b, err);

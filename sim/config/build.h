@@ -30,7 +30,7 @@ dls_status dls_build_resolve(const dls_builder *b, const char *text, const char 
 
 /* Groups perf, predictor, and failures with checkpoint. */
 dls_status dls_build_world(const dls_builder *b, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_build_foresight(const dls_builder *b, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_build_predictions(const dls_builder *b, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_build_failures(const dls_builder *b, dls_error *err) DLS_MUST_CHECK;
 
 #endif

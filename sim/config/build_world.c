@@ -57,7 +57,7 @@ static bool known_source(const dls_builder *b, const char *name)
 {
     const char *names[64];
     size_t n = 0;
-    for (const dls_foresight_ops *const *f = dls_foresights(); *f && n < 63; f++) {
+    for (const dls_prediction_source *const *f = dls_prediction_sources(); *f && n < 63; f++) {
         if (strcmp((*f)->name, name) == 0) {
             return true;
         }
@@ -72,7 +72,7 @@ static bool known_source(const dls_builder *b, const char *name)
 }
 
 /* "record:FILE" or "replay:FILE". */
-static void split_predictions(const dls_builder *b, const char *text, dls_foresight_params *p)
+static void split_predictions(const dls_builder *b, const char *text, dls_prediction_params *p)
 {
     if (text && strncmp(text, "record:", 7) == 0 && text[7]) {
         p->record_path = text + 7;
@@ -86,13 +86,13 @@ static void split_predictions(const dls_builder *b, const char *text, dls_foresi
     }
 }
 
-dls_status dls_build_foresight(const dls_builder *b, dls_error *err)
+dls_status dls_build_predictions(const dls_builder *b, dls_error *err)
 {
     const dls_setting *v = b->s->value;
     const dls_world_params *world = &b->config->world;
-    dls_foresight_params *p = &b->config->foresight;
+    dls_prediction_params *p = &b->config->predictions;
     const char *predictions;
-    *p = (dls_foresight_params){
+    *p = (dls_prediction_params){
         .cluster = &b->config->cluster,
         .seed = b->config->seed,
         .sigma = v[DLS_CFG_PRED_SIGMA].f,

@@ -11,15 +11,15 @@
 #define DLS_CONFIG_CONFIG_H
 
 #include "base/sha256.h"
-#include "compat/tiresias.h"
+#include "tiresias/tiresias.h"
 #include "config/problems.h"
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
-#include "foresight/foresight.h"
-#include "model/cluster.h"
-#include "model/failures.h"
-#include "perf/world.h"
-#include "run/registry.h"
+#include "predictor/sources/predictions.h"
+#include "cluster/cluster.h"
+#include "cluster/failures.h"
+#include "world/world.h"
+#include "engine/registry.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,7 +45,7 @@ typedef struct dls_config {
     bool estimates_exact, estimates_advised;
 
     dls_world_params world;         /* without the trace */
-    dls_foresight_params foresight; /* without the trace and the world; source NULL: none */
+    dls_prediction_params predictions; /* without the trace and the world; source NULL: none */
     int64_t checkpoint_period_us, checkpoint_us;
     double storage_bps;             /* 0: not counted */
     dls_failure_params failures;
@@ -55,7 +55,7 @@ typedef struct dls_config {
     int64_t until_us; /* DLS_NEVER */
     bool audit;
     bool compat;
-    dls_compat_params compat_params; /* cluster, schedule, scheme, arithmetic and samples are set */
+    dls_tiresias_params compat_params; /* cluster, schedule, scheme, arithmetic and samples are set */
 
     char *results_path; /* "" none */
     bool want_allocs, want_series;

@@ -4,7 +4,7 @@
  */
 #include "base/suggest.h"
 #include "config/load.h"
-#include "run/options.h"
+#include "engine/options.h"
 
 #include <stdio.h>
 #include <string.h>

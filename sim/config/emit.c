@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 #include "config/load.h"
-#include "run/options.h"
+#include "engine/options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -147,9 +147,9 @@ static const char *resolved(const dls_config *config, int key)
     case DLS_CFG_PERF_HARDWARE:
         return config->world.hardware_dir;
     case DLS_CFG_PRED_WEIGHTS:
-        return config->foresight.weights;
+        return config->predictions.weights;
     case DLS_CFG_PRED_CACHE:
-        return config->foresight.cache_path;
+        return config->predictions.cache_path;
     case DLS_CFG_FAIL_TRACE:
         return config->failure_trace;
     case DLS_CFG_SAMPLES:

@@ -21,18 +21,18 @@ static dls_status make_world(const dls_config *config, const dls_trace *trace, d
     return DLS_OK;
 }
 
-static dls_status make_foresight(const dls_config *config, const dls_trace *trace, dls_prepared *p,
+static dls_status make_predictions(const dls_config *config, const dls_trace *trace, dls_prepared *p,
                                  dls_error *err)
 {
-    if (!config->foresight.source) {
+    if (!config->predictions.source) {
         return DLS_OK;
     }
-    dls_foresight_params params = config->foresight;
+    dls_prediction_params params = config->predictions;
     params.trace = trace;
     params.world = p->world;
-    DLS_TRY(dls_foresight_create(&params, &p->foresight, err));
-    p->advice = dls_advice_of(p->foresight);
-    p->params.advice = &p->advice;
+    DLS_TRY(dls_predictions_create(&params, &p->predictions, err));
+    p->prediction_ops = dls_prediction_ops_of(p->predictions);
+    p->params.predictions = &p->prediction_ops;
     return DLS_OK;
 }
 
@@ -78,7 +78,7 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     p->storage_bps = config->storage_bps;
     dls_status status = make_world(config, trace, out, err);
     if (status == DLS_OK) {
-        status = make_foresight(config, trace, out, err);
+        status = make_predictions(config, trace, out, err);
     }
     if (status == DLS_OK) {
         status = make_failures(config, out, err);
@@ -92,7 +92,7 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
 void dls_prepared_fini(dls_prepared *p)
 {
     dls_failure_trace_fini(&p->failures);
-    dls_foresight_destroy(p->foresight);
+    dls_predictions_destroy(p->predictions);
     dls_world_destroy(p->world);
     dls_kinds_fini(&p->kinds);
 }
@@ -108,10 +108,10 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
         facts->extrapolated_shapes = n.extrapolated_shapes;
         facts->split_batch_shapes = n.split_batch_shapes;
     }
-    if (!p->foresight) {
+    if (!p->predictions) {
         return DLS_OK;
     }
-    const dls_foresight_stats s = dls_foresight_about(p->foresight);
+    const dls_predictions_stats s = dls_predictions_about(p->predictions);
     facts->batches = s.batches;
     facts->questions = s.questions;
     facts->answers = s.answers;
@@ -124,5 +124,5 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
     facts->predictor_s = s.seconds;
     memcpy(facts->backend, s.backend, sizeof facts->backend);
     memcpy(facts->notes, s.notes, sizeof facts->notes);
-    return dls_foresight_finish(p->foresight, err);
+    return dls_predictions_finish(p->predictions, err);
 }

@@ -7,20 +7,20 @@
 #define DLS_CONFIG_PREPARE_H
 
 #include "config/config.h"
-#include "run/sim.h"
+#include "engine/sim.h"
 
 /* Borrows the configuration and the trace; must not move. */
 typedef struct dls_prepared {
     dls_sim_params params; /* callbacks are the caller's to set */
     dls_world *world;      /* NULL: as the trace says */
-    dls_foresight *foresight; /* NULL: nothing is known in advance */
+    dls_predictions *predictions; /* NULL: nothing is known in advance */
     dls_kinds kinds;       /* when there is no world that has them */
     dls_pace pace;
-    dls_advice advice;
+    dls_prediction_ops prediction_ops;
     dls_failure_trace failures;
 } dls_prepared;
 
-/* Not for run.compat. Errors: those of dls_world_create, dls_foresight_create and
+/* Not for run.compat. Errors: those of dls_world_create, dls_predictions_create and
  * dls_failure_trace_load. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;

@@ -50,7 +50,7 @@ dls_status dls_sweep_identify(const dls_config *config, const char *program,
     char *name[FILES_MAX];
     size_t len[FILES_MAX], n = 0;
     char hex[DLS_SHA256_HEX];
-    const char *cache = config->foresight.cache_path; /* saves time and changes nothing */
+    const char *cache = config->predictions.cache_path; /* saves time and changes nothing */
     if (config->n_files > FILES_MAX) {
         return dls_fail(err, DLS_ECONFIG, NULL, "the configuration names too many files");
     }

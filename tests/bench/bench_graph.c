@@ -4,9 +4,9 @@
  * of 100 000 nodes. Prints JSON; --smoke: a tenth of the size.
  */
 #include "graphdef.pb-c.h"
-#include "predictor/graph/features.h"
-#include "predictor/graph/graphdef.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/features.h"
+#include "workload/graph/graphdef.h"
+#include "workload/graph/zoo.h"
 
 #include "base/rng.h"
 

@@ -15,7 +15,7 @@
  */
 #include "results/summary.h"
 #include "results/write.h"
-#include "run/sim.h"
+#include "engine/sim.h"
 #include "support/sim_case.h"
 #include "traces/synth.h"
 

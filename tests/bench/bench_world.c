@@ -10,7 +10,7 @@
  * jobs or solves more links.
  */
 #include "base/rng.h"
-#include "perf/world.h"
+#include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>

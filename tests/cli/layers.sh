@@ -6,31 +6,33 @@ cd "$DLSIM_SOURCE"
 allowed() {
     case $1 in
     sim/base) echo base ;;
-    sim/engine) echo base engine ;;
-    sim/model) echo base engine model ;;
-    predictor/driple) echo base predictor/driple ;;
-    predictor/graph) echo base predictor/graph ;;
-    predictor/operator) echo base model predictor/graph predictor/operator ;;
-    predictor/baselines) echo base model predictor/graph predictor/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
-    predictor/measure) echo base predictor/graph predictor/measure ;;
-    predictor/dataset) echo base model predictor/graph predictor/operator predictor/measure predictor/dataset ;;
-    predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
-    sim/perf) echo base engine model predictor/graph predictor/operator perf ;;
-    sim/foresight) echo base model perf predictor/driple predictor/graph predictor/operator predictor/baselines predictor/dataset foresight ;;
-    placement) echo base model placement ;;
+    sim/cluster) echo base cluster ;;
+    sim/record) echo base record ;;
+    sim/workload/graph) echo base workload/graph ;;
+    sim/workload/operator) echo base cluster workload/graph workload/operator ;;
+    sim/workload) echo base workload/graph workload/operator workload ;;
+    sim/world) echo base cluster workload workload/graph workload/operator world ;;
     sim/sched) echo base sched ;;
+    placement) echo base cluster placement ;;
     traces) echo base traces ;;
-    sim/run) echo base engine model perf foresight placement run ;;
-    sim/sweep) echo base model config results sweep ;;
-    sim/compat) echo base engine model compat ;;
-    results) echo base model results ;;
-    sim/config) echo base model perf foresight traces run compat config ;;
-    sim/cli) echo base model perf foresight traces run compat config results sweep predictor/driple predictor/graph predictor/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli ;;
+    sim/engine) echo base cluster record workload world placement predictor/sources engine ;;
+    sim/tiresias) echo base cluster record tiresias ;;
+    results) echo base cluster record results ;;
+    sim/config) echo base cluster world workload predictor/sources traces engine tiresias config ;;
+    sim/sweep) echo base cluster record config results sweep ;;
+    sim/cli) echo base cluster record workload world predictor/sources traces engine tiresias config results sweep predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training predictor/cli cli ;;
+    predictor/driple) echo base predictor/driple ;;
+    predictor/measure) echo base workload/graph predictor/measure ;;
+    predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;
+    predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
+    predictor/baselines) echo base cluster workload/graph workload/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
+    predictor/sources) echo base cluster workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
+    predictor/cli) echo base cluster record workload world predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
     *) return 1 ;;
     esac
 }
 bad=0
-for dir in sim/* placement traces results predictor/*; do
+for dir in sim/* sim/workload/* placement traces results predictor/*; do
     ls "$dir"/*.[ch] >/dev/null 2>&1 || continue
     [ "$dir" = sim/include ] && continue
     if ! folders=$(allowed "$dir"); then

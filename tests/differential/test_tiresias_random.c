@@ -4,7 +4,7 @@
  * clusters: every schedule, both arithmetics, per job and in the order of ending. tiresias_cases.py
  * draws the cases and runs the reference; arguments: [cases [seed]].
  */
-#include "compat/tiresias.h"
+#include "tiresias/tiresias.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -26,7 +26,7 @@ typedef struct expected {
 
 typedef struct one_case {
     char schedule[32], scheme[16];
-    dls_compat_params p;
+    dls_tiresias_params p;
     int64_t samples[MAX_SAMPLES];
     expected job[MAX_JOBS];
     int n;
@@ -56,8 +56,8 @@ static bool read_case(FILE *f, one_case *c)
     char line[4096];
     int python3;
     memset(c, 0, sizeof *c);
-    dls_compat_params_init(&c->p);
-    dls_compat_cluster *k = &c->p.cluster;
+    dls_tiresias_params_init(&c->p);
+    dls_tiresias_cluster *k = &c->p.cluster;
     if (!fgets(line, sizeof line, f)) {
         return false;
     }
@@ -158,7 +158,7 @@ static void check_case(one_case *c, int number)
     dls_trace *trace = build_trace(c);
     assert_int_equal(dls_record_create((size_t)c->n, &rec, &err), DLS_OK);
     c->p.completed = order;
-    if (dls_compat_run(&c->p, trace, rec, &err) != DLS_OK) {
+    if (dls_tiresias_run(&c->p, trace, rec, &err) != DLS_OK) {
         fail_msg("case %d (seed %d): %s", number, seed, err.msg);
     }
     for (int j = 0; j < c->n; j++) {

@@ -6,8 +6,8 @@
  */
 #include "h5_damage.h"
 #include "predictor/dataset/dataset.h"
-#include "predictor/graph/features.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/features.h"
+#include "workload/graph/zoo.h"
 #include "predictor/measure/recording.h"
 
 #include "base/alloc.h"

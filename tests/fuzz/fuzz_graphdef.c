@@ -2,7 +2,7 @@
  *
  * Any bytes as a GraphDef, text or binary: an error or a sound graph.
  */
-#include "predictor/graph/graphdef.h"
+#include "workload/graph/graphdef.h"
 
 #include <stdlib.h>
 

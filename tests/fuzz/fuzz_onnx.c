@@ -2,7 +2,7 @@
  *
  * Any bytes as a ONNX model: an error or a sound graph.
  */
-#include "predictor/graph/onnx.h"
+#include "workload/graph/onnx.h"
 
 #include <stdlib.h>
 

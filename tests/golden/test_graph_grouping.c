@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "predictor/graph/features.h"
-#include "predictor/graph/graphdef.h"
-#include "predictor/graph/grouping.h"
-#include "predictor/graph/pyrandom.h"
+#include "workload/graph/features.h"
+#include "workload/graph/graphdef.h"
+#include "workload/graph/grouping.h"
+#include "workload/graph/pyrandom.h"
 
 #include <json-c/json.h>
 #include <math.h>

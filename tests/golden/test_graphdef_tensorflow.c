@@ -3,8 +3,8 @@
  * Static shapes against TensorFlow's own: training graphs that TensorFlow wrote, and what it found
  * for each operation (tests/golden/graphdef/make.py). Driple's tensor_size comes from these shapes.
  */
-#include "predictor/graph/graphdef.h"
-#include "predictor/graph/grouping.h"
+#include "workload/graph/graphdef.h"
+#include "workload/graph/grouping.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
  * leak are left out here: runs_memfix has the same runs without it.
  */
 #include "base/alloc.h"
-#include "compat/tiresias.h"
+#include "tiresias/tiresias.h"
 #include "traces/reader.h"
 
 #include <dirent.h>
@@ -172,11 +172,11 @@ static void run_and_compare(const char *folder, const char *name, const char *tr
     dls_error err = {0};
     dls_trace *trace = NULL;
     dls_record *rec = NULL;
-    dls_compat_params p;
+    dls_tiresias_params p;
     const dls_trace_options opts = {.keep_zero_duration = true, .allow_duplicate_ids = true};
     snprintf(path, sizeof path, "%s/%s/%s.csv", shared, traces, run->trace);
     snprintf(samples, sizeof samples, "%s/golden/tiresias/traces/yarn-gput1000.csv", shared);
-    dls_compat_params_init(&p);
+    dls_tiresias_params_init(&p);
     p.schedule = run->schedule;
     p.scheme = run->scheme;
     p.samples_path = samples;
@@ -184,9 +184,9 @@ static void run_and_compare(const char *folder, const char *name, const char *tr
         fail_msg("%s: %s: %s", path, err.where, err.msg);
     }
     snprintf(path, sizeof path, "%s/%s/%s.csv", shared, clusters, run->cluster);
-    assert_int_equal(dls_compat_load_cluster(path, &p.cluster, &err), DLS_OK);
+    assert_int_equal(dls_tiresias_load_cluster(path, &p.cluster, &err), DLS_OK);
     assert_int_equal(dls_record_create(dls_trace_cols(trace)->n, &rec, &err), DLS_OK);
-    if (dls_compat_run(&p, trace, rec, &err) != DLS_OK) {
+    if (dls_tiresias_run(&p, trace, rec, &err) != DLS_OK) {
         fail_msg("%s: %s", name, err.msg);
     }
     snprintf(path, sizeof path, "%s/%s/%s", shared, folder, name);

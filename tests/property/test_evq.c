@@ -5,7 +5,7 @@
  * few values, so class and slot decide most comparisons.
  */
 #include "base/rng.h"
-#include "engine/evq.h"
+#include "base/evq.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -12,10 +12,10 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "predictor/graph/features.h"
-#include "predictor/graph/grouping.h"
-#include "predictor/graph/pyrandom.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/features.h"
+#include "workload/graph/grouping.h"
+#include "workload/graph/pyrandom.h"
+#include "workload/graph/zoo.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "perf/shares_level.h"
-#include "perf/truth.h"
+#include "world/shares_level.h"
+#include "world/truth.h"
 
 #include <math.h>
 #include <stdio.h>

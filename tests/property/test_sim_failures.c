@@ -9,6 +9,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+
 #include <cmocka.h>
 
 /* Node 0 fails at 25 s and is repaired at 40 s. */
@@ -16,7 +17,8 @@ static dls_failure_event one_failure[] = {{25000000, 0, DLS_NODE_FAILS, 1},
                                           {40000000, 0, DLS_NODE_REPAIRED, 1}};
 static const dls_failure_trace one_trace = {one_failure, 2, 0};
 
-static dls_record *run_one(double duration_s, int64_t period_us, int64_t cost_us, int64_t restore_us)
+static dls_record *run_one(double duration_s, int64_t period_us, int64_t cost_us,
+                           int64_t restore_us)
 {
     const case_job jobs[] = {{0, duration_s, 4, NULL, NULL}};
     sim_setup s;
@@ -50,8 +52,8 @@ static void test_lost_work(void **unused)
     assert_int_equal(rec->end_us[0], S(82));
     dls_record_destroy(rec);
 
-    /* Every 10 s for 3 s: saved at 13, the next checkpoint is being written from 23 on: 10 s are lost,
-     * and 50 s with four more checkpoints follow. */
+    /* Every 10 s for 3 s: saved at 13, the next checkpoint is being written from 23 on: 10 s are
+     * lost, and 50 s with four more checkpoints follow. */
     rec = run_one(60, S(10), S(3), S(2));
     assert_int_equal(rec->lost_us[0], S(10));
     assert_int_equal(rec->end_us[0], S(40 + 2 + 50 + 4 * 3));
@@ -70,13 +72,15 @@ static void test_elsewhere(void **unused)
 {
     (void)unused;
     /* The other node takes over at once; a finish at the instant of the failure comes first. */
-    const case_job jobs[] = {{0, 60, 4, NULL, NULL}, {1, 24, 4, NULL, NULL}, {2, 10, 4, NULL, NULL}};
+    const case_job jobs[] = {
+        {0, 60, 4, NULL, NULL}, {1, 24, 4, NULL, NULL}, {2, 10, 4, NULL, NULL}};
     sim_setup s;
     setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "fjf", "first-fit");
     s.p.failure_trace = &one_trace;
     dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[1], S(25));
-    assert_int_equal(rec->start_us[2], S(40)); /* job 0 is first in line for the node that is left */
+    assert_int_equal(rec->start_us[2],
+                     S(40)); /* job 0 is first in line for the node that is left */
     assert_int_equal(rec->end_us[0], S(85));
     assert_int_equal(rec->failures[1] + rec->failures[2], 0);
     dls_record_destroy(rec);
@@ -99,23 +103,8 @@ static void test_gone_for_good(void **unused)
     setup_fini(&s);
 }
 
-/* ---- random ------------------------------------------------------------------------------------ */
-
-static const dls_placement_ops *plain;
-
-static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
-{
-    return plain->place(state, index, r, grant);
-}
-
-static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
-                    const dls_shape *shape)
-{
-    (void)state;
-    (void)index;
-    (void)shape;
-    return (double)(dls_mix64((uint64_t)(r->job * 64 + host)) % 5) - 2;
-}
+/* ---- random ------------------------------------------------------------------------------------
+ */
 
 static void test_random(void **unused)
 {
@@ -140,16 +129,10 @@ static void test_random(void **unused)
                                          .repair_s = 20};
         sim_setup s;
         fake_world world;
-        setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types), sched->name,
-                   "first-fit");
-        plain = s.p.placement;
-        dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
-                                 .name = "sharing",
-                                 .summary = "",
-                                 .state_bytes = plain->state_bytes,
-                                 .init = plain->init,
-                                 .place = place,
-                                 .share = seed % 2 ? share : NULL};
+        setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types),
+                   sched->name, "first-fit");
+        dls_placement_ops ops = *s.p.placement;
+        ops.share = seed % 2 ? share_by_chance : NULL;
         const dls_pace pace = fake_pace(&world, s.trace);
         world.by_gpu = seed % 2;
         s.p.placement = &ops;
@@ -222,8 +205,8 @@ static void test_shares_refused(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost_work), cmocka_unit_test(test_elsewhere),
+        cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
         cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_draws), cmocka_unit_test(test_shares_refused)};
+        cmocka_unit_test(test_draws),         cmocka_unit_test(test_shares_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Instants at which nothing happens make no difference: runs under every scheduler, with jobs that slow
- * each other down, share GPUs, fail, restore and save their state, against the same runs in which links
- * are told all the time to be as they are.
+ * Instants at which nothing happens make no difference: runs under every scheduler, with jobs that
+ * slow each other down, share GPUs, fail, restore and save their state, against the same runs in
+ * which links are told all the time to be as they are.
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
@@ -17,22 +17,6 @@
 #define EVENTS 6
 #define IDLE 400
 #define NODES 4
-
-static const dls_placement_ops *plain;
-
-static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
-{
-    return plain->place(state, index, r, grant);
-}
-
-static double share(void *state, const dls_place_index *index, const dls_request *r, int32_t host,
-                    const dls_shape *shape)
-{
-    (void)state;
-    (void)index;
-    (void)shape;
-    return (double)(dls_mix64((uint64_t)(r->job * 64 + host)) % 5) - 2;
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -53,7 +37,8 @@ static dls_failure_trace make_events(dls_failure_event *event, uint64_t seed, in
     }
     for (int i = 0; i < n_idle; i++) {
         const int64_t at_us = (int64_t)dls_rng_below(&rng, (uint64_t)S(400));
-        event[n++] = (dls_failure_event){at_us, (int32_t)dls_rng_below(&rng, NODES), DLS_LINK_SCALED, 1};
+        event[n++] =
+            (dls_failure_event){at_us, (int32_t)dls_rng_below(&rng, NODES), DLS_LINK_SCALED, 1};
     }
     qsort(event, n, sizeof *event, by_time);
     return (dls_failure_trace){.event = event, .n = n};
@@ -71,14 +56,8 @@ static uint64_t run(const dls_sched_ops *sched, uint64_t seed, int n_idle, uint6
     fake_world world;
     setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 8, names, types), sched->name,
                "first-fit");
-    plain = s.p.placement;
-    dls_placement_ops ops = {.abi = DLS_POLICY_ABI,
-                             .name = "sharing",
-                             .summary = "",
-                             .state_bytes = plain->state_bytes,
-                             .init = plain->init,
-                             .place = place,
-                             .share = seed % 2 ? share : NULL};
+    dls_placement_ops ops = *s.p.placement;
+    ops.share = seed % 2 ? share_by_chance : NULL;
     const dls_pace pace = fake_pace(&world, s.trace);
     world.by_gpu = seed % 2;
     s.p.placement = &ops;
@@ -105,7 +84,8 @@ static void test_idle_instants(void **unused)
     uint64_t more = 0;
     for (size_t k = 0; dls_scheds()[k]; k++) {
         const dls_sched_ops *sched = dls_scheds()[k];
-        /* What divides the cluster bears no failures, and without them there are no links to tell. */
+        /* What divides the cluster bears no failures, and without them there are no links to tell.
+         */
         for (uint64_t seed = 0; seed < RUNS && !sched->share; seed++) {
             uint64_t events, events_with_idle;
             const uint64_t want = run(sched, seed, 0, &events);

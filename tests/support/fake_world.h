@@ -6,7 +6,7 @@
 #ifndef DLS_TESTS_FAKE_WORLD_H
 #define DLS_TESTS_FAKE_WORLD_H
 
-#include "run/pace.h"
+#include "engine/pace.h"
 
 #include <stdlib.h>
 #include <string.h>

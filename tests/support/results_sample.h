@@ -8,7 +8,7 @@
 
 #include "base/rng.h"
 #include "dlsim/trace.h"
-#include "model/record.h"
+#include "record/record.h"
 
 #include <stdio.h>
 #include <string.h>

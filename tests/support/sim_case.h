@@ -5,7 +5,7 @@
 #ifndef DLS_TESTS_SIM_CASE_H
 #define DLS_TESTS_SIM_CASE_H
 
-#include "run/sim.h"
+#include "engine/sim.h"
 
 #include <math.h>
 #include <stdio.h>

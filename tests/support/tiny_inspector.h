@@ -8,8 +8,8 @@
 
 /* Graphs and networks have a dls_tensor each, and meet in no file but this. */
 #define dls_tensor dls_graph_tensor
-#include "predictor/graph/input.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/input.h"
+#include "workload/graph/zoo.h"
 #undef dls_tensor
 
 #include "base/alloc.h"

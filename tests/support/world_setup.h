@@ -5,7 +5,7 @@
 #ifndef DLS_TESTS_WORLD_SETUP_H
 #define DLS_TESTS_WORLD_SETUP_H
 
-#include "perf/truth.h"
+#include "world/truth.h"
 
 #include <stdio.h>
 #include <stdlib.h>

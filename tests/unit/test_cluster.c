@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "model/cluster.h"
+#include "cluster/cluster.h"
 
 #include <math.h>
 #include <stdio.h>

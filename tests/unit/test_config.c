@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "config/config.h"
-#include "run/options.h"
+#include "engine/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,40 +14,14 @@
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/summary.h"
 #include "predictor/dataset/variants.h"
-#include "predictor/operator/residual.h"
+#include "workload/operator/residual.h"
+#include "support/dataset_setup.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static dls_hardware hw;
-static dls_opmodel model;
-static dls_setting_list paper;
-
-static int begin(void **unused)
-{
-    (void)unused;
-    char path[4096];
-    dls_error err = {0};
-    const char *source = getenv("DLSIM_SOURCE");
-    snprintf(path, sizeof path, "%s/configs/hardware", source ? source : ".");
-    assert_int_equal(dls_hardware_load(path, &hw, &err), DLS_OK);
-    snprintf(path, sizeof path, "%s/configs/hardware/operator.cfg", source ? source : ".");
-    assert_int_equal(dls_opmodel_load(path, &model, &err), DLS_OK);
-    snprintf(path, sizeof path, "%s/configs/settings/paper.cfg", source ? source : ".");
-    assert_int_equal(dls_setting_list_load(path, &hw, &paper, &err), DLS_OK);
-    assert_int_equal(paper.n, 14);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    dls_setting_list_fini(&paper);
-    dls_hardware_fini(&hw);
-    return 0;
-}
 
 /* ---- graphs ------------------------------------------------------------------------------------
  */
@@ -359,13 +333,6 @@ static void test_summary(void **unused)
     assert_true(m.pattern[0].burst == 1 && m.pattern[1].both == 1 && m.pattern[2].idle == 1);
 }
 
-static int refuse(void *user, size_t bytes)
-{
-    int64_t *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static void test_no_memory(void **unused)
 {
     (void)unused;
@@ -382,7 +349,7 @@ static void test_no_memory(void **unused)
     all = INT64_MAX - all;
     assert_true(all > 1000);
     for (int64_t n = 1; n < all; n += all / 5) {
-        int64_t left = n;
+        int left = n;
         dls_alloc_set_hook(refuse, &left);
         const dls_status status = dls_dataset_build(&o, &set, &err);
         dls_alloc_set_hook(NULL, NULL);

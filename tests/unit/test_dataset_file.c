@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "predictor/dataset/dataset.h"
+#include "support/refuse.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -294,13 +295,6 @@ static void test_bad_name(void **unused)
 }
 
 /* Whichever allocation fails: ENOMEM, no set, no leak. */
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static void test_no_memory(void **unused)
 {
     (void)unused;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/daydream.h"
+#include "support/refuse.h"
 
 #include <math.h>
 
@@ -104,13 +105,6 @@ static void test_bucket(void **unused)
     dls_daydream_distribute(&d, 2, &link);
     near(replay(&d), 6 + 2 + 2 * 0.5);
     dls_daydream_fini(&d);
-}
-
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
 }
 
 static void test_no_memory(void **unused)

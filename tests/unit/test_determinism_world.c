@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Digests of runs in a world: measured and modelled speeds, links and GPUs that are shared, checkpoints,
- * what fails. Every compiler and every level of optimisation must give these numbers. They change only
- * with a decision about what is simulated; the output then shows the new ones.
+ * Digests of runs in a world: measured and modelled speeds, links and GPUs that are shared,
+ * checkpoints, what fails. Every compiler and every level of optimisation must give these numbers.
+ * They change only with a decision about what is simulated; the output then shows the new ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 
 #include "support/sim_setup.h"
 
-#include "run/pace.h"
+#include "engine/pace.h"
 
 #include <unistd.h>
 
@@ -38,7 +38,8 @@ static const scenario scenarios[] = {
 };
 
 static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"P100", 8, 4, 4, 40}};
-static const char *const models[] = {"ResNet-50", "vgg16", "alexnet", "bert_base", "Transformer", "LM"};
+static const char *const models[] = {"ResNet-50", "vgg16",       "alexnet",
+                                     "bert_base", "Transformer", "LM"};
 static char table_path[64];
 
 /* Steps per second of all workers, as Gavel's file has them. */
@@ -74,15 +75,9 @@ static void make_jobs(world_job *jobs)
                               .gpus = 1 << dls_rng_below(&rng, 5),
                               .batch_per_gpu = 32,
                               .duration_s = (double)(1 + dls_rng_below(&rng, 60)),
-                              .iterations = dls_rng_below(&rng, 2) ? (int64_t)dls_rng_below(&rng, 400) : 0};
+                              .iterations =
+                                  dls_rng_below(&rng, 2) ? (int64_t)dls_rng_below(&rng, 400) : 0};
     }
-}
-
-static const dls_placement_ops *plain;
-
-static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
-{
-    return plain->place(state, index, r, grant);
 }
 
 /* A job shares with every second host. */
@@ -124,11 +119,9 @@ static uint64_t digest_of(const scenario *c, bool contention)
     s.p.sched_values = s.values;
     s.p.placement_values = s.place_values;
     setup_policy(&s, c->sched, c->placement);
-    plain = s.p.placement;
-    dls_placement_ops sharing = *plain;
-    sharing.place = place;
+    dls_placement_ops sharing = *s.p.placement;
     sharing.share = share;
-    s.p.placement = c->shares ? &sharing : plain;
+    s.p.placement = c->shares ? &sharing : s.p.placement;
     s.p.pace = &pace;
     s.p.seed = 42;
     s.p.restore_us = S(3);
@@ -156,11 +149,12 @@ static void test_digests(void **unused)
         const scenario *c = &scenarios[i];
         const uint64_t digest = digest_of(c, true);
         const bool good = digest == c->digest;
-        print_message("%-10s%-14s%-10s%-10s%016llx%s\n", c->sched, c->placement, c->model, c->exchange,
-                      (unsigned long long)digest, good ? "" : "  <- not as before");
+        print_message("%-10s%-14s%-10s%-10s%016llx%s\n", c->sched, c->placement, c->model,
+                      c->exchange, (unsigned long long)digest, good ? "" : "  <- not as before");
         wrong += !good;
     }
-    assert_true(digest_of(&scenarios[1], false) != digest_of(&scenarios[1], true)); /* links are shared */
+    assert_true(digest_of(&scenarios[1], false) !=
+                digest_of(&scenarios[1], true)); /* links are shared */
     assert_true(digest_of(&scenarios[5], false) != digest_of(&scenarios[5], true));
     unlink(table_path);
     assert_int_equal(wrong, 0);

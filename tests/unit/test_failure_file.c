@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "model/failures.h"
+#include "cluster/failures.h"
 
 #include <stdio.h>
 #include <stdlib.h>

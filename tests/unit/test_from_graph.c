@@ -3,9 +3,9 @@
  * Kernels out of a training graph: a graph written by hand, and the zoo's graphs, operation by
  * operation, against the same networks written as layers.
  */
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
-#include "predictor/operator/model.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/model.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "predictor/graph/input.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/input.h"
+#include "workload/graph/zoo.h"
 
 #include <stdio.h>
 #include <string.h>

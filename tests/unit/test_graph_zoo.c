@@ -24,7 +24,7 @@
 
 #include <cmocka.h>
 
-#include "predictor/graph/zoo.h"
+#include "workload/graph/zoo.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  */
 #include "base/alloc.h"
 #include "graphdef.pb-c.h"
-#include "predictor/graph/features.h"
-#include "predictor/graph/graphdef.h"
-#include "predictor/graph/import_impl.h"
-#include "predictor/graph/zoo.h"
+#include "workload/graph/features.h"
+#include "workload/graph/graphdef.h"
+#include "workload/graph/import_impl.h"
+#include "workload/graph/zoo.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,8 @@
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
 #include "predictor/dataset/origin.h"
-#include "predictor/operator/residual.h"
+#include "workload/operator/residual.h"
+#include "support/refuse.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -382,13 +383,6 @@ static void test_bad_files(void **unused)
     assert_non_null(strstr(err.msg, "not finite"));
     dls_kernel_nets_fini(&nets);
     unlink(PATH);
-}
-
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
 }
 
 static void test_no_memory(void **unused)

@@ -3,9 +3,10 @@
  * Kinds of a trace: what the names of public traces mean, grouping by model and batch per GPU.
  */
 #include "base/alloc.h"
-#include "perf/kinds.h"
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
+#include "workload/kinds.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
 #include <cmocka.h>
 
 static void test_names(void **state)
@@ -114,7 +116,8 @@ static void test_grouping(void **state)
 static void test_any_batch(void **state)
 {
     (void)state;
-    static const char *const models[] = {"gpt2", "transformer", "densenet121", "ncf", "mobilenet_v2"};
+    static const char *const models[] = {"gpt2", "transformer", "densenet121", "ncf",
+                                         "mobilenet_v2"};
     static const int32_t batches[] = {1, 3, 8, 300};
     for (size_t m = 0; m < 5; m++) {
         const dls_model_names names = dls_model_lookup(models[m]);
@@ -150,13 +153,6 @@ static void test_any_batch(void **state)
     }
 }
 
-static int fail_at(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -165,7 +161,7 @@ static void test_no_memory(void **state)
     for (int n = 0; status != DLS_OK; n += n < 8 ? 1 : 97) {
         dls_kinds kinds;
         int left = n;
-        dls_alloc_set_hook(fail_at, &left);
+        dls_alloc_set_hook(refuse, &left);
         status = dls_kinds_of_trace(trace, &kinds, NULL);
         dls_alloc_set_hook(NULL, NULL);
         assert_true(status == DLS_OK || status == DLS_ENOMEM);

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/layer_study.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,13 +119,6 @@ static void test_bad(void **unused)
     dls_error err = {0};
     unlink(PATH);
     assert_int_equal(dls_layer_profile_read(PATH, "tiny", &p, &err), DLS_EINPUT);
-}
-
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
 }
 
 static void test_no_memory(void **unused)

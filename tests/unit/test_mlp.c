@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "predictor/baselines/mlp.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <string.h>
@@ -209,13 +210,6 @@ static void test_bad(void **unused)
     fit.progress = stop;
     assert_int_equal(dls_mlp_train(&m, &some, &some, &fit, &best, &err), DLS_EINTERRUPTED);
     dls_mlp_fini(&m);
-}
-
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
 }
 
 static void test_no_memory(void **unused)

@@ -5,9 +5,9 @@
  */
 #include "base/alloc.h"
 #include "onnx.pb-c.h"
-#include "predictor/graph/import_impl.h"
-#include "predictor/graph/onnx.h"
-#include "predictor/operator/from_graph.h"
+#include "workload/graph/import_impl.h"
+#include "workload/graph/onnx.h"
+#include "workload/operator/from_graph.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

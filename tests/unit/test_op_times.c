@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "predictor/operator/measure.h"
-#include "predictor/operator/model.h"
+#include "workload/operator/measure.h"
+#include "workload/operator/model.h"
+#include "support/refuse.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -147,13 +148,6 @@ static void test_bad_file(void **unused)
     unlink(PATH);
     assert_int_equal(dls_op_times_load(PATH, &back, &err), DLS_EINPUT);
     dls_op_times_fini(&t);
-}
-
-static int refuse(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
 }
 
 static void test_no_memory(void **unused)

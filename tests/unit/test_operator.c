@@ -8,9 +8,9 @@
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/baselines/validate.h"
-#include "predictor/operator/calibrate.h"
-#include "predictor/operator/fit.h"
-#include "predictor/operator/topology.h"
+#include "workload/operator/calibrate.h"
+#include "workload/operator/fit.h"
+#include "workload/operator/topology.h"
 
 #include <math.h>
 #include <setjmp.h>

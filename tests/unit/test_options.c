@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "run/options.h"
-#include "run/registry.h"
+#include "engine/options.h"
+#include "engine/registry.h"
 
 #include <string.h>
 

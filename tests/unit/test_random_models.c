@@ -15,10 +15,12 @@
 #include "predictor/dataset/origin.h"
 #include "predictor/dataset/random_graphs.h"
 #include "predictor/dataset/variants.h"
-#include "predictor/graph/zoo.h"
-#include "predictor/operator/from_graph.h"
-#include "predictor/operator/model.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/model.h"
 #include "predictor/training/families.h"
+#include "support/dataset_setup.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,33 +34,6 @@
             fail_msg("%s", e.msg);                                                                 \
         }                                                                                          \
     } while (0)
-
-static dls_hardware hw;
-static dls_opmodel model;
-static dls_setting_list paper;
-
-static int begin(void **unused)
-{
-    (void)unused;
-    char path[4096];
-    dls_error e = {0};
-    const char *source = getenv("DLSIM_SOURCE");
-    snprintf(path, sizeof path, "%s/configs/hardware", source ? source : ".");
-    assert_int_equal(dls_hardware_load(path, &hw, &e), DLS_OK);
-    snprintf(path, sizeof path, "%s/configs/hardware/operator.cfg", source ? source : ".");
-    assert_int_equal(dls_opmodel_load(path, &model, &e), DLS_OK);
-    snprintf(path, sizeof path, "%s/configs/settings/paper.cfg", source ? source : ".");
-    assert_int_equal(dls_setting_list_load(path, &hw, &paper, &e), DLS_OK);
-    return 0;
-}
-
-static int end(void **unused)
-{
-    (void)unused;
-    dls_setting_list_fini(&paper);
-    dls_hardware_fini(&hw);
-    return 0;
-}
 
 /* ---- models ------------------------------------------------------------------------------------
  */
@@ -242,13 +217,6 @@ static void test_columns(void **unused)
     dls_opgraph_destroy(g);
 }
 
-static int refuse(void *user, size_t bytes)
-{
-    int64_t *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static void test_no_memory(void **unused)
 {
     (void)unused;
@@ -265,7 +233,7 @@ static void test_no_memory(void **unused)
     dls_dataset_destroy(set);
     all = INT64_MAX - all;
     for (int64_t n = all / 8; n < all; n += all / 4) {
-        int64_t left = n;
+        int left = n;
         dls_alloc_set_hook(refuse, &left);
         const dls_status status = dls_dataset_build(&o, &set, &e);
         dls_alloc_set_hook(NULL, NULL);

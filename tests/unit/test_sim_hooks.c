@@ -312,15 +312,15 @@ static void test_shift(void **unused)
 
 /* ---- forecasts --------------------------------------------------------------------------------- */
 
-typedef struct fake_advice {
+typedef struct fake_predictions {
     int32_t batches, prepared;
     int64_t work_us[8];
     int64_t estimate_us[8];
-} fake_advice;
+} fake_predictions;
 
 static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
 {
-    fake_advice *a = user;
+    fake_predictions *a = user;
     a->batches++;
     for (size_t i = 0; i < n; i++) {
         a->prepared |= 1 << jobs[i];
@@ -331,7 +331,7 @@ static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *
 static const dls_shape *shapes(void *user, int32_t job, size_t *n)
 {
     static const dls_shape two[2] = {{0, 1, 1, 1}, {0, 1, 1, 1}};
-    const fake_advice *a = user;
+    const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
     *n = 2;
     return two;
@@ -339,7 +339,7 @@ static const dls_shape *shapes(void *user, int32_t job, size_t *n)
 
 static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_forecast *out)
 {
-    fake_advice *a = user;
+    fake_predictions *a = user;
     (void)shape;
     assert_true(a->prepared >> job & 1);
     a->work_us[job] = work_us;
@@ -350,7 +350,7 @@ static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us
 
 static int64_t estimate(void *user, int32_t job)
 {
-    const fake_advice *a = user;
+    const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
     return a->estimate_us[job];
 }
@@ -362,16 +362,16 @@ static void test_advice(void **unused)
                              {2, 5, 4, NULL, NULL}};
     sim_setup s;
     dls_placement_ops ops;
-    fake_advice advice = {0};
-    const dls_advice table = {&advice, prepare, shapes, get, estimate};
+    fake_predictions predictions = {0};
+    const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate};
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 4, "srtf", &ops);
-    s.p.advice = &table;
+    s.p.predictions = &table;
     dls_record *rec = case_run(&s.p);
-    assert_int_equal(advice.batches, 2); /* two jobs at 0, none for the one that never fits, one at 2 */
-    assert_int_equal(advice.prepared, 1 + 2 + 8);
+    assert_int_equal(predictions.batches, 2); /* two jobs at 0, none for the one that never fits, one at 2 */
+    assert_int_equal(predictions.prepared, 1 + 2 + 8);
     assert_true(now.knows && now.candidates == 2);
-    assert_int_equal(advice.work_us[0], S(8)); /* after two seconds it made way, and came back */
-    assert_int_equal(advice.work_us[1], S(20));
+    assert_int_equal(predictions.work_us[0], S(8)); /* after two seconds it made way, and came back */
+    assert_int_equal(predictions.work_us[1], S(20));
     assert_int_equal(now.last.job, 1);
     assert_int_equal(now.last.attempt, 0);
     assert_int_equal(now.last.waiting_since_us, 0);
@@ -381,13 +381,13 @@ static void test_advice(void **unused)
 
     /* EASY believes the predictor. */
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 2, "easy", &ops);
-    memset(&advice, 0, sizeof advice);
-    advice.estimate_us[0] = S(100);
-    advice.estimate_us[1] = S(90);
-    s.p.advice = &table;
+    memset(&predictions, 0, sizeof predictions);
+    predictions.estimate_us[0] = S(100);
+    predictions.estimate_us[1] = S(90);
+    s.p.predictions = &table;
     s.p.estimates_advised = true;
     rec = case_run(&s.p);
-    assert_int_equal(advice.batches, 1);
+    assert_int_equal(predictions.batches, 1);
     dls_record_destroy(rec);
     setup_fini(&s);
 }
@@ -418,13 +418,13 @@ static void test_predicted(void **unused)
         const int *end_s = predicted ? cases[k / 2].end_s : cases[k / 2].true_end_s;
         sim_setup s;
         dls_placement_ops ops;
-        fake_advice advice = {0};
-        const dls_advice table = {&advice, prepare, shapes, get, estimate};
+        fake_predictions predictions = {0};
+        const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate};
         setup_probe(&s, case_cluster(1, 4, 0), jobs, 5, cases[k / 2].sched, &ops);
         for (int j = 0; j < 5; j++) {
-            advice.estimate_us[j] = S(said_s[j]);
+            predictions.estimate_us[j] = S(said_s[j]);
         }
-        s.p.advice = &table;
+        s.p.predictions = &table;
         s.p.estimates_advised = predicted;
         s.p.audit = true;
         dls_record *rec = case_run(&s.p);

@@ -5,7 +5,7 @@
  */
 #include "base/alloc.h"
 #include "predictor/measure/burst.h"
-#include "predictor/operator/series.h"
+#include "workload/operator/series.h"
 
 #include <math.h>
 #include <setjmp.h>

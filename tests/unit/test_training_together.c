@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "foresight/settle.h"
+#include "predictor/sources/settle.h"
 #include "inspector_graphs.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The world: work, rates alone, contention on links, shared GPUs, what is refused and what is counted.
+ * The world: work, rates alone, contention on links, shared GPUs, what is refused and what is
+ * counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +13,8 @@
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
-#include "perf/interleave.h"
+#include "world/interleave.h"
+#include "support/refuse.h"
 
 #include <math.h>
 
@@ -78,8 +80,8 @@ static void test_work(void **state)
     world_fini(&s);
 }
 
-/* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for in one
- * node and in several. */
+/* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for
+ * in one node and in several. */
 static void test_residual(void **state)
 {
     (void)state;
@@ -113,8 +115,8 @@ static void test_residual(void **state)
     world_fini(&plain);
 }
 
-/* The Tiresias paper's finding (NSDI 2019, section 3): with P100s and 100 Gb/s, models with one large
- * tensor suffer when their workers are spread over nodes, the others hardly do. */
+/* The Tiresias paper's finding (NSDI 2019, section 3): with P100s and 100 Gb/s, models with one
+ * large tensor suffer when their workers are spread over nodes, the others hardly do. */
 static void test_who_suffers(void **state)
 {
     (void)state;
@@ -122,9 +124,9 @@ static void test_who_suffers(void **state)
     static const struct {
         const char *model;
         double servers, allreduce; /* spread over consolidated speed */
-    } want[] = {{"alexnet", 0.355, 0.429}, {"vgg11", 0.468, 0.931},     {"vgg16", 0.714, 0.993},
-                {"vgg19", 0.798, 0.997},   {"resnet50", 1.0, 1.0},      {"resnet101", 1.0, 1.0},
-                {"resnet152", 1.0, 1.0},   {"inception3", 1.0, 1.0},    {"inception4", 1.0, 1.0},
+    } want[] = {{"alexnet", 0.355, 0.429}, {"vgg11", 0.468, 0.931},  {"vgg16", 0.714, 0.993},
+                {"vgg19", 0.798, 0.997},   {"resnet50", 1.0, 1.0},   {"resnet101", 1.0, 1.0},
+                {"resnet152", 1.0, 1.0},   {"inception3", 1.0, 1.0}, {"inception4", 1.0, 1.0},
                 {"googlenet", 0.995, 1.0}};
     enum { N = sizeof want / sizeof want[0] };
     world_job jobs[N];
@@ -183,7 +185,8 @@ static void test_contention(void **state)
     assert_true(shared > 1.4 * alone && shared < 2 * alone);
     assert_true(dls_world_link_load(s.w).nic_max <= 1.0F);
     assert_true(dls_world_link_load(s.w).nic_max > one.nic_max);
-    /* Shifted by half a period their bursts meet less; not shifted against each other, as by chance. */
+    /* Shifted by half a period their bursts meet less; not shifted against each other, as by
+     * chance. */
     dls_world_set_shift(s.w, 0, 7);
     assert_int_equal(world_settle(&s, &changed), 0);
     dls_world_set_shift(s.w, 1, 7);
@@ -245,7 +248,8 @@ static void test_no_contention(void **state)
 static void test_uplinks(void **state)
 {
     (void)state;
-    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
+    const world_job jobs[] = {
+        {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
     for (int core = 0; core < 2; core++) {
         world_setup s;
         const dls_rate_change *changed;
@@ -306,8 +310,10 @@ static void test_half_a_link(void **state)
 static void test_shared_gpus(void **state)
 {
     (void)state;
-    const world_job jobs[] = {{"resnet50", 2, 32, 1, 0}, {"resnet50", 2, 32, 1, 0},
-                              {"alexnet", 4, 128, 1, 0}, {"vgg19", 2, 64, 1, 0}};
+    const world_job jobs[] = {{"resnet50", 2, 32, 1, 0},
+                              {"resnet50", 2, 32, 1, 0},
+                              {"alexnet", 4, 128, 1, 0},
+                              {"vgg19", 2, 64, 1, 0}};
     world_setup s;
     const dls_rate_change *changed;
     dls_error err;
@@ -323,7 +329,8 @@ static void test_shared_gpus(void **state)
     /* A third on one of the two GPUs: three in turn. */
     world_start(&s, 2, 0, 0, 1, 4, 1);
     assert_int_equal(world_settle(&s, &changed), 3);
-    const double three = 0.310 * (2 * solo.gpu_util + world_solo(&s, 2, 0, 4, 1, 1).gpu_util - 0.80);
+    const double three =
+        0.310 * (2 * solo.gpu_util + world_solo(&s, 2, 0, 4, 1, 1).gpu_util - 0.80);
     NEAR(seconds(&s, &changed[0]), solo.iteration_s / fmax(1 - three, 1.0 / 3), 1e-4);
     /* Memory: 16 GiB hold no two VGG-19 with 64 samples and what is there. */
     const dls_seat there = {3, 0};
@@ -408,13 +415,6 @@ static void test_refusals(void **state)
     world_fini(&s);
 }
 
-static int fail_at(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static dls_status life(world_setup *s)
 {
     const dls_rate_change *changed;
@@ -439,7 +439,7 @@ static void test_no_memory(void **state)
         world_setup s;
         int left = n;
         world_init(&s, "operator", two_racks, 1, jobs, 2);
-        dls_alloc_set_hook(fail_at, &left);
+        dls_alloc_set_hook(refuse, &left);
         status = life(&s);
         dls_alloc_set_hook(NULL, NULL);
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
@@ -466,7 +466,7 @@ static void test_hot_path(void **state)
         assert_int_equal(world_settle(&s, &changed), 1);
         dls_world_stop(s.w, 1);
         world_settle(&s, &changed);
-        dls_alloc_set_hook(fail_at, &left); /* from the second round on none may be asked for */
+        dls_alloc_set_hook(refuse, &left); /* from the second round on none may be asked for */
     }
     dls_alloc_set_hook(NULL, NULL);
     world_fini(&s);
@@ -475,13 +475,13 @@ static void test_hot_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace),        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_residual),     cmocka_unit_test(test_who_suffers),
-        cmocka_unit_test(test_interleave), cmocka_unit_test(test_contention),   cmocka_unit_test(test_no_contention),
-        cmocka_unit_test(test_uplinks),      cmocka_unit_test(test_half_a_link),
-        cmocka_unit_test(test_shared_gpus),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_refusals),     cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_hot_path),
+        cmocka_unit_test(test_trace),         cmocka_unit_test(test_work),
+        cmocka_unit_test(test_residual),      cmocka_unit_test(test_who_suffers),
+        cmocka_unit_test(test_interleave),    cmocka_unit_test(test_contention),
+        cmocka_unit_test(test_no_contention), cmocka_unit_test(test_uplinks),
+        cmocka_unit_test(test_half_a_link),   cmocka_unit_test(test_shared_gpus),
+        cmocka_unit_test(test_memory),        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_hot_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Measured throughputs: every format, nearest measurement, bad files, and the world that runs by them.
- * Against the published tables where they are.
+ * Measured throughputs: every format, nearest measurement, bad files, and the world that runs by
+ * them. Against the published tables where they are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,9 @@
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
-#include "perf/table.h"
-#include "predictor/graph/h5.h"
+#include "world/table.h"
+#include "workload/graph/h5.h"
+#include "support/refuse.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -72,8 +73,12 @@ static dls_table_answer ask(const dls_table *t, const char *model, const char *g
                             int32_t gpus, int32_t nodes, bool spread)
 {
     const dls_kind kind = {.model = model, .names = dls_model_lookup(model)};
-    const dls_table_ask q = {.model = dls_table_model(t, &kind), .gpu = dls_table_gpu(t, gpu),
-                             .batch = batch, .gpus = gpus, .nodes = nodes, .spread = spread};
+    const dls_table_ask q = {.model = dls_table_model(t, &kind),
+                             .gpu = dls_table_gpu(t, gpu),
+                             .batch = batch,
+                             .gpus = gpus,
+                             .nodes = nodes,
+                             .spread = spread};
     dls_table_answer a;
     assert_true(q.model >= 0 && q.gpu >= 0);
     assert_true(dls_table_find(t, &q, &a));
@@ -132,8 +137,7 @@ static void test_csv(void **state)
     dls_table_fini(&t);
     subfolder("e");
     subfolder("e/throughputs_A100");
-    file("e/throughputs_A100/vgg16.csv",
-         "global_batch_size,1,2,4\n64,5,8,nan\n128,2.5,,10\n\n");
+    file("e/throughputs_A100/vgg16.csv", "global_batch_size,1,2,4\n64,5,8,nan\n128,2.5,,10\n\n");
     t = load(subfolder("e"));
     assert_int_equal(t.n, 4);
     NEAR(ask(&t, "vgg16", "A100-80GB", 32, 2, 1, false).iteration_s, 0.125, 1e-12);
@@ -162,7 +166,8 @@ static const char *write_h5(const char *name, int32_t gpus, double seconds, cons
     const int32_t *const columns[] = {model, gpu, batch, n, nodes};
     static const char *const names[] = {"model", "gpu_type", "batch", "gpus", "nodes"};
     for (int i = 0; i < 5; i++) {
-        ok += dls_gh5_put_data(f, names[i], H5T_STD_I32LE, H5T_NATIVE_INT32, columns[i], 2, 0, NULL);
+        ok +=
+            dls_gh5_put_data(f, names[i], H5T_STD_I32LE, H5T_NATIVE_INT32, columns[i], 2, 0, NULL);
     }
     ok += dls_gh5_put_data(f, "iteration_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, s, 2, 0, NULL);
     assert_int_equal(ok, DLS_OK);
@@ -201,7 +206,8 @@ static void test_bad_files(void **state)
                                        "{\"v100\": {\"('A', 1)\": [1]}}",
                                        "{\"v100\": {\"('A', 1)\": {\"null\": \"fast\"}}}",
                                        "{}"};
-    static const char *const csv[] = {"", "placement,local_bsz\n",
+    static const char *const csv[] = {"",
+                                      "placement,local_bsz\n",
                                       "placement,local_bsz,step_time\n1,2\n",
                                       "placement,local_bsz,step_time\n1,x,0.1\n",
                                       "placement,local_bsz,step_time\n0,4,0.1\n",
@@ -254,7 +260,8 @@ static void test_world(void **state)
     assert_int_equal(world_settle(&s, &changed), 2);
     NEAR((double)changed[0].rate / DLS_RATE_ONE, 0.5, 1e-6); /* spread is half as fast */
     assert_true(changed[1].rate == DLS_RATE_ONE);
-    dls_world_link_scale(s.w, 0, 0.5); /* twice the exchange, which is nearly all that it waits for */
+    dls_world_link_scale(s.w, 0,
+                         0.5); /* twice the exchange, which is nearly all that it waits for */
     assert_int_equal(world_settle(&s, &changed), 1);
     const double packed = 0.1, exposed = 0.2 - packed / 3, hidden = packed * 2 / 3;
     const double exchange = pow(pow(exposed, 4) - pow(hidden, 4), 0.25);
@@ -310,7 +317,8 @@ static void test_refusals(void **state)
 static const char *shared(const char *path)
 {
     static char full[1024];
-    snprintf(full, sizeof full, "%s/%s", getenv("DLSIM_SHARED") ? getenv("DLSIM_SHARED") : ".", path);
+    snprintf(full, sizeof full, "%s/%s", getenv("DLSIM_SHARED") ? getenv("DLSIM_SHARED") : ".",
+             path);
     if (access(full, R_OK) != 0) {
         print_message("skipped: no %s\n", full);
         skip();
@@ -355,8 +363,8 @@ static void test_published_gavel(void **state)
             const double got = rate[1] / rate[0];
             const double exact = (type ? want[j / 3].p100 : want[j / 3].v100)[j % 3];
             if (fabs(got - exact) > 0.0006) {
-                fail_msg("%s x %d on %s: %.4f instead of %.3f", jobs[j].model, g,
-                         groups[type].gpu, got, exact);
+                fail_msg("%s x %d on %s: %.4f instead of %.3f", jobs[j].model, g, groups[type].gpu,
+                         got, exact);
             }
         }
     }
@@ -380,13 +388,6 @@ static void test_published_folders(void **state)
     dls_table_fini(&t);
 }
 
-static int fail_at(void *user, size_t bytes)
-{
-    int *left = user;
-    (void)bytes;
-    return (*left)-- != 0;
-}
-
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -398,7 +399,7 @@ static void test_no_memory(void **state)
         for (int n = 0; status != DLS_OK; n++) {
             dls_table t;
             int left = n;
-            dls_alloc_set_hook(fail_at, &left);
+            dls_alloc_set_hook(refuse, &left);
             status = dls_table_load(path[i], &t, NULL);
             dls_alloc_set_hook(NULL, NULL);
             assert_true(status == DLS_OK || status == DLS_ENOMEM);
@@ -413,11 +414,16 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gavel),           cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_h5),              cmocka_unit_test(test_bad_files),
-        cmocka_unit_test(test_world),           cmocka_unit_test(test_pair),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_published_gavel),
-        cmocka_unit_test(test_published_folders), cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_gavel),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_h5),
+        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_world),
+        cmocka_unit_test(test_pair),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_published_gavel),
+        cmocka_unit_test(test_published_folders),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

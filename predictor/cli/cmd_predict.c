@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim predict: ask the inspector about files of graphs. Reads a slice, predicts, writes the
+ * slice, so memory does not grow with the number of graphs.
+ */
+#include "base/alloc.h"
+#include "cli/cli.h"
+#include "predictor/cli/predict_whatif.h"
+#include "predictor/cli/setting_files.h"
+#include "cli/ui.h"
+#include "dlsim/predictor.h"
+#include "predictor/driple/batch_io.h"
+
+#include <string.h>
+
+#define SLICE_BYTES ((size_t)16 << 20)
+#define SLICE_GRAPHS 4096
+
+static const char help[] =
+    "Usage: dlsim predict --weights=W.h5 --input=G.h5 [OPTION]...\n"
+    "       dlsim predict --whatif --model=NAME [OPTION]...\n"
+    "\n"
+    "Predict the 12 metrics of every graph of a file: groups with adj [B,N,N] or [N,N] and\n"
+    "x [B,N,F]. The output has `output` [B,12] under the same group names, or [B,settings,12].\n"
+    "\n"
+    "      --weights=W.h5     inspector file (see dlsim model)\n"
+    "      --input=G.h5       graphs; those of dlsim graph zoo and import are grouped first:\n"
+    "                         dlsim graph group --weights=W.h5\n"
+    "      --setting=NAME     one setting, or \"base\" (default: all settings of the file, the\n"
+    "                         base if it has none)\n"
+    "      --settings=paper|clusters|all|FILE   where an inspector of all settings finds the "
+    "others\n"
+    "                         (all); they are those that it answers for without --setting, too\n"
+    "      --hardware=DIR     folder of gpus.cfg and links.cfg, likewise\n"
+    "      --backend=auto|cpu|cuda\n"
+    "      --precision=f32|f64|fast   fast: bf16 matrix units on CUDA, float32 elsewhere\n"
+    "      --threads=N        CPU threads (default: one per core)\n"
+    "  -o, --output=OUT.h5    write predictions\n"
+    "      --json             print predictions as JSON\n"
+    "  -q, --quiet            no word about the backend on stderr\n"
+    "      --whatif           questions about one workload: dlsim predict --whatif --help\n"
+    "  -h, --help             show this and leave\n";
+
+typedef struct ask {
+    const char *weights, *input, *output, *setting, *settings, *hardware;
+    dls_predictor_options predictor;
+    bool json, quiet;
+} ask;
+
+typedef struct session {
+    const ask *a;
+    dls_inspector *insp;
+    dls_predictor *predictor;
+    dls_graph_reader *reader;
+    dls_output_writer *writer;
+    int32_t first_setting; /* of those asked */
+    size_t n_settings;     /* per graph, at least 1 */
+    bool all;              /* settings are a dimension of the output */
+    bool printed;
+} session;
+
+static const char *setting_name(const session *s, size_t i)
+{
+    const int32_t idx = s->first_setting + (int32_t)i;
+    return idx < 0 ? "base" : dls_inspector_setting(s->insp, idx).name;
+}
+
+static void print_json(session *s, const char *group, size_t first, size_t n,
+                       const dls_profile *profile)
+{
+    for (size_t i = 0; i < n * s->n_settings; i++) {
+        printf("%s\n  {\"group\": ", s->printed ? "," : "");
+        s->printed = true;
+        dls_ui_json_string(stdout, group);
+        printf(", \"graph\": %zu, \"setting\": ", first + i / s->n_settings);
+        dls_ui_json_string(stdout, setting_name(s, i % s->n_settings));
+        for (int k = 0; k < DLS_METRICS; k++) {
+            printf(", \"%s\": %.9g", dls_metric_name(k), profile[i].metric[k]);
+        }
+        printf(", \"iteration_s\": %.9g}", profile[i].iteration_s);
+    }
+}
+
+static void print_text(const session *s, const char *group, size_t first, size_t n,
+                       const dls_profile *profile)
+{
+    for (size_t i = 0; i < n * s->n_settings; i++) {
+        printf("%s %zu %s", group, first + i / s->n_settings, setting_name(s, i % s->n_settings));
+        for (int k = 0; k < DLS_METRICS; k++) {
+            printf(" %.6g", profile[i].metric[k]);
+        }
+        putchar('\n');
+    }
+}
+
+/* Buffers of one slice. */
+typedef struct buffers {
+    dls_query *query;
+    dls_profile *profile;
+    double *rows;
+} buffers;
+
+static dls_status slice(session *s, size_t group, const dls_group_shape *shape, size_t first,
+                        size_t n, const buffers *b, dls_error *err)
+{
+    const dls_graph *graphs = NULL;
+    const char *name = dls_graph_reader_group(s->reader, group);
+    const size_t n_queries = n * s->n_settings;
+    DLS_TRY(dls_graph_reader_read(s->reader, group, shape, first, n, &graphs, err));
+    for (size_t i = 0; i < n_queries; i++) {
+        b->query[i] = (dls_query){(int32_t)(i / s->n_settings),
+                                  s->first_setting + (int32_t)(i % s->n_settings)};
+    }
+    const dls_status status =
+        dls_predict(s->predictor, graphs, n, b->query, n_queries, b->profile, err);
+    if (status != DLS_OK) {
+        char inside[256];
+        snprintf(inside, sizeof inside, "%s", err->where);
+        snprintf(err->where, sizeof err->where, "%.120s: from graph %zu: %.100s", name, first,
+                 inside);
+        return status;
+    }
+    if (s->writer) {
+        for (size_t i = 0; i < n_queries; i++) {
+            memcpy(b->rows + i * DLS_METRICS, b->profile[i].metric, sizeof b->profile[i].metric);
+        }
+        DLS_TRY(dls_output_writer_rows(s->writer, b->rows, n, err));
+    }
+    if (s->a->json) {
+        print_json(s, name, first, n, b->profile);
+    } else if (!s->writer) {
+        print_text(s, name, first, n, b->profile);
+    }
+    return DLS_OK;
+}
+
+static dls_status predict_group(session *s, size_t group, const char *setting_names, dls_error *err)
+{
+    dls_group_shape shape;
+    DLS_TRY(dls_graph_reader_shape(s->reader, group, &shape, err));
+    if (s->writer) {
+        DLS_TRY(dls_output_writer_begin(s->writer, dls_graph_reader_group(s->reader, group),
+                                        shape.n_graphs, s->all ? s->n_settings : 0, setting_names,
+                                        err));
+    }
+    size_t most = dls_graph_reader_fit(&shape, SLICE_BYTES);
+    most = most > SLICE_GRAPHS ? SLICE_GRAPHS : most;
+    most = most > shape.n_graphs ? shape.n_graphs : most;
+    const size_t n = (most ? most : 1) * s->n_settings;
+    buffers b = {dls_alloc(n * sizeof *b.query), dls_alloc(n * sizeof *b.profile),
+                 dls_alloc(n * DLS_METRICS * sizeof *b.rows)};
+    dls_status status =
+        b.query && b.profile && b.rows ? DLS_OK : dls_nomem(err, "slice", n * sizeof *b.profile);
+    for (size_t first = 0; status == DLS_OK && first < shape.n_graphs; first += most) {
+        const size_t left = shape.n_graphs - first;
+        status = slice(s, group, &shape, first, left < most ? left : most, &b, err);
+    }
+    dls_free(b.query);
+    dls_free(b.profile);
+    dls_free(b.rows);
+    return status;
+}
+
+static dls_status choose_settings(session *s, dls_error *err)
+{
+    const int32_t n = dls_inspector_n_settings(s->insp);
+    s->first_setting = DLS_SETTING_BASE;
+    s->n_settings = 1;
+    if (s->a->setting) {
+        s->first_setting = dls_inspector_find(s->insp, s->a->setting);
+        if (s->first_setting == -2) {
+            return dls_fail(err, DLS_EUSAGE, "--setting",
+                            "no setting \"%s\" in %s (dlsim model show lists them)", s->a->setting,
+                            s->a->weights);
+        }
+    } else if (n > 0) {
+        s->all = true;
+        s->first_setting = 0;
+        s->n_settings = (size_t)n;
+    }
+    return DLS_OK;
+}
+
+static dls_status predict_file(session *s, dls_error *err)
+{
+    DLS_TRY(dls_inspector_load(s->a->weights, &s->insp, err));
+    DLS_TRY(dls_setting_files_settle(s->insp, s->a->settings, s->a->hardware, s->a->setting, err));
+    DLS_TRY(choose_settings(s, err));
+    DLS_TRY(dls_graph_reader_open(s->a->input, &s->reader, err));
+    DLS_TRY(dls_predictor_create(s->insp, &s->a->predictor, &s->predictor, err));
+    if (!s->a->quiet) {
+        fprintf(stderr, "dlsim: inspector on %s\n%s", dls_predictor_backend(s->predictor),
+                dls_predictor_notes(s->predictor));
+    }
+    const size_t said = strlen(dls_predictor_notes(s->predictor));
+    if (s->a->output) {
+        DLS_TRY(dls_output_writer_create(s->a->output, s->a->weights,
+                                         dls_predictor_backend(s->predictor), &s->writer, err));
+    }
+    char *names = dls_alloc_zero(s->n_settings, 65);
+    if (!names) {
+        return dls_nomem(err, "setting names", s->n_settings * 65);
+    }
+    for (size_t i = 0; i < s->n_settings; i++) {
+        strcat(strcat(names, i ? "\n" : ""), setting_name(s, i));
+    }
+    if (s->a->json) {
+        putchar('[');
+    }
+    dls_status status = DLS_OK;
+    for (size_t g = 0; status == DLS_OK && g < dls_graph_reader_n_groups(s->reader); g++) {
+        status = predict_group(s, g, names, err);
+    }
+    if (s->a->json) {
+        puts("\n]");
+    }
+    dls_free(names);
+    if (status == DLS_OK && s->writer) {
+        status = dls_output_writer_finish(s->writer, err);
+    }
+    if (!s->a->quiet) {
+        fputs(dls_predictor_notes(s->predictor) + said, stderr);
+    }
+    if (status == DLS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        status = dls_fail(err, DLS_EOUTPUT, "standard output", "cannot be written");
+    }
+    return status;
+}
+
+static bool choose(const char *option, const char *text, const char *const *names, int *out)
+{
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    dls_ui_usage("predict", "%s=%s: not one of the choices", option, text);
+    return false;
+}
+
+int dls_cmd_predict(int argc, char **argv)
+{
+    enum {
+        O_WEIGHTS = 256,
+        O_INPUT,
+        O_SETTING,
+        O_BACKEND,
+        O_PRECISION,
+        O_THREADS,
+        O_JSON,
+        O_SETTINGS,
+        O_HARDWARE
+    };
+    static const struct option longs[] = {{"weights", required_argument, NULL, O_WEIGHTS},
+                                          {"input", required_argument, NULL, O_INPUT},
+                                          {"setting", required_argument, NULL, O_SETTING},
+                                          {"settings", required_argument, NULL, O_SETTINGS},
+                                          {"hardware", required_argument, NULL, O_HARDWARE},
+                                          {"backend", required_argument, NULL, O_BACKEND},
+                                          {"precision", required_argument, NULL, O_PRECISION},
+                                          {"threads", required_argument, NULL, O_THREADS},
+                                          {"json", no_argument, NULL, O_JSON},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
+    static const char *const precisions[] = {"f32", "f64", "fast", NULL};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--whatif") == 0) {
+            return dls_predict_whatif(argc, argv);
+        }
+    }
+    ask a = {.settings = "all"};
+    int choice = 0;
+    int64_t threads = 0;
+    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "predict")) != -1;) {
+        switch (opt) {
+        case O_WEIGHTS:
+            a.weights = optarg;
+            break;
+        case O_INPUT:
+            a.input = optarg;
+            break;
+        case O_SETTING:
+            a.setting = optarg;
+            break;
+        case O_SETTINGS:
+            a.settings = optarg;
+            break;
+        case O_HARDWARE:
+            a.hardware = optarg;
+            break;
+        case O_BACKEND:
+            if (!choose("--backend", optarg, backends, &choice)) {
+                return 2;
+            }
+            a.predictor.backend = (dls_backend_kind)choice;
+            break;
+        case O_PRECISION:
+            if (!choose("--precision", optarg, precisions, &choice)) {
+                return 2;
+            }
+            a.predictor.precision = (dls_precision)choice;
+            break;
+        case O_THREADS:
+            if (!dls_ui_i64("predict", "--threads", optarg, 1, 256, &threads)) {
+                return 2;
+            }
+            a.predictor.threads = (int32_t)threads;
+            break;
+        case O_JSON:
+            a.json = true;
+            break;
+        case 'o':
+            a.output = optarg;
+            break;
+        case 'q':
+            a.quiet = true;
+            break;
+        case 'h':
+            fputs(help, stdout);
+            return 0;
+        default:
+            return dls_status_exit_code(DLS_EUSAGE);
+        }
+    }
+    if (!a.weights || !a.input) {
+        return dls_ui_usage("predict", "--weights and --input are needed");
+    }
+    if (optind < argc) {
+        return dls_ui_usage("predict", "\"%s\" is not an option", argv[optind]);
+    }
+    session s = {.a = &a};
+    dls_error err = {0};
+    const dls_status status = predict_file(&s, &err);
+    dls_output_writer_destroy(s.writer);
+    dls_graph_reader_close(s.reader);
+    dls_predictor_destroy(s.predictor);
+    dls_inspector_destroy(s.insp);
+    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/cli/operators_measure.h"
+
+#include "cli/ui.h"
+#include "workload/graph/zoo.h"
+#include "workload/operator/from_graph.h"
+#include "workload/operator/measure.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+static dls_status open_graph(const dls_operators_measure_ask *ask, dls_opgraph **g, dls_error *err)
+{
+    if (ask->graph) {
+        return dls_opgraph_load(ask->graph, g, err);
+    }
+    const dls_zoo_model *model = dls_zoo_find(ask->model);
+    if (!model) {
+        return dls_fail(err, DLS_EINPUT, ask->model, "no model of the zoo (dlsim graph zoo)");
+    }
+    dls_zoo_options options = dls_zoo_defaults(model);
+    options.batch = (int32_t)ask->batch;
+    options.numeric = ask->numeric;
+    return dls_zoo_build(model, &options, g, err);
+}
+
+static void draw(void *user, size_t done, size_t n)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%zu of %zu operations", done, n);
+    dls_progress_draw(user, (double)done / (double)n, text);
+}
+
+static dls_status run(const dls_operators_measure_ask *ask, const dls_meter *meter,
+                      const dls_workload *w, const dls_opgraph_info *info, dls_op_times *times,
+                      dls_error *err)
+{
+    dls_measure_report report;
+    dls_progress bar;
+    const dls_measure_options options = {.gpu = ask->gpu,
+                                         .numeric = info->numeric,
+                                         .batch = info->batch,
+                                         .budget_s = ask->seconds,
+                                         .most_flops = 1e9 * ask->most_gflop,
+                                         .progress = draw,
+                                         .user = &bar};
+    dls_progress_start(&bar, DLS_UI_AUTO, false, "measure");
+    const dls_status status = dls_measure_workload(meter, w, &options, times, &report, err);
+    dls_progress_stop(&bar);
+    if (status == DLS_OK) {
+        printf("device      %s\nmeasured    %zu operations of %s@%d %s\nleft out    %zu too large, "
+               "%zu "
+               "kernels of unknown size\n",
+               meter->name, report.n_measured, w->name, (int)info->batch,
+               dls_numeric_name((int)info->numeric), report.n_left_out, report.n_nameless);
+    }
+    return status;
+}
+
+static dls_status measure_graph(const dls_operators_measure_ask *ask, const dls_opgraph *g,
+                                dls_op_times *times, dls_error *err)
+{
+    dls_workload w;
+    dls_meter meter;
+    DLS_TRY(dls_workload_from_graph(g, &w, err));
+    dls_status status = dls_meter_open(ask->device, &meter, err);
+    if (status == DLS_OK) {
+        status = run(ask, &meter, &w, &g->info, times, err);
+        dls_meter_close(&meter);
+    }
+    dls_workload_fini(&w);
+    return status;
+}
+
+dls_status dls_operators_measure(const dls_operators_measure_ask *ask, dls_error *err)
+{
+    dls_opgraph *g;
+    dls_op_times times = {0};
+    DLS_TRY(open_graph(ask, &g, err));
+    dls_status status =
+        access(ask->output, F_OK) == 0 ? dls_op_times_load(ask->output, &times, err) : DLS_OK;
+    status = status == DLS_OK ? measure_graph(ask, g, &times, err) : status;
+    status = status == DLS_OK ? dls_op_times_save(&times, ask->output, err) : status;
+    dls_op_times_fini(&times);
+    dls_opgraph_destroy(g);
+    return status;
+}

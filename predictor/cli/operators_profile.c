@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/cli/operators_profile.h"
+
+#include "base/alloc.h"
+#include "predictor/measure/recording.h"
+
+#include <stdio.h>
+
+/* Tracks and resources are numbered alike: predictor/dataset/label.c asserts it. */
+
+static void print(const dls_burst burst[DLS_RESOURCES], double step_s)
+{
+    printf("step_s %.6g\nresource pattern idle_s burst_s idle_amount burst_amount cycle_s "
+           "period_s agrees\n",
+           step_s);
+    for (int r = 0; r < DLS_RESOURCES; r++) {
+        const dls_burst *b = &burst[r];
+        printf("%s %s %.4g %.4g %.4g %.4g %.4g %.4g %s\n", dls_resource_name(r),
+               dls_pattern_name(b->pattern), b->idle_s, b->burst_s, b->idle_amount, b->burst_amount,
+               b->cycle_s, b->period_s, b->cycle_agrees ? "yes" : "no");
+    }
+    const dls_profile profile = dls_burst_profile(burst);
+    fputs("metrics", stdout);
+    for (int k = 0; k < DLS_METRICS; k++) {
+        printf(" %.6g", profile.metric[k]);
+    }
+    putchar('\n');
+}
+
+static dls_status save(const dls_workload *w, const dls_work_setting *setting,
+                       const dls_series_options *opts, double *const x[DLS_TRACKS],
+                       const char *path, dls_error *err)
+{
+    dls_recording r;
+    dls_status status =
+        dls_recording_of_samples(x, opts->n_samples, opts->interval_s,
+                                 setting->fabric ? setting->fabric->bps : 0, &r, err);
+    if (status == DLS_OK) {
+        snprintf(r.command, sizeof r.command, "%s on %d %s", w->name, setting->n_workers,
+                 setting->gpu->name);
+        snprintf(r.notes, sizeof r.notes, "simulated by the operator model");
+        status = dls_recording_save(&r, path, err);
+    }
+    dls_recording_fini(&r);
+    return status;
+}
+
+dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
+                                 const dls_work_setting *setting, const dls_series_options *opts,
+                                 const char *path, dls_error *err)
+{
+    dls_timeline timeline;
+    dls_burst burst[DLS_RESOURCES];
+    double *x[DLS_TRACKS];
+    DLS_TRY(dls_timeline_build(model, w, setting, &timeline, err));
+    double *samples = dls_alloc_zero(DLS_TRACKS * opts->n_samples, sizeof *samples);
+    dls_status status =
+        samples ? DLS_OK
+                : dls_nomem(err, "samples", DLS_TRACKS * opts->n_samples * sizeof *samples);
+    for (int r = 0; r < DLS_TRACKS; r++) {
+        x[r] = samples ? samples + (size_t)r * opts->n_samples : NULL;
+    }
+    if (status == DLS_OK) {
+        status = dls_series_sample(&timeline, opts, x, err);
+    }
+    for (int r = 0; r < DLS_TRACKS && status == DLS_OK; r++) {
+        const bool network = r == DLS_TRACK_RX || r == DLS_TRACK_TX;
+        const dls_burst_options how = {.interval_s = opts->interval_s,
+                                       .capacity =
+                                           network && setting->fabric ? setting->fabric->bps : 1};
+        status = dls_burst_analyze(x[r], opts->n_samples, &how, &burst[r], err);
+    }
+    if (status == DLS_OK && path) {
+        status = save(w, setting, opts, x, path, err);
+    }
+    if (status == DLS_OK) {
+        print(burst, timeline.step_s);
+    }
+    dls_free(samples);
+    dls_timeline_fini(&timeline);
+    return status;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/cli/together.h"
+
+#include "base/alloc.h"
+#include "predictor/sources/settle.h"
+
+#include <string.h>
+
+static bool is_called(const dls_dataset_setting *s, const char *name)
+{
+    return strcmp(s->name, name) == 0 || strcmp(s->gpu_type, name) == 0;
+}
+
+static bool is_left_out(const dls_together_choice *c, const dls_dataset *set, size_t setting)
+{
+    const dls_dataset_setting *s = &set->setting[setting];
+    if (c->leave_out > 0 && setting % (uint64_t)c->leave_out == c->from % (uint64_t)c->leave_out) {
+        return true;
+    }
+    for (size_t k = 0; k < c->n_without; k++) {
+        if (is_called(s, c->without[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Every name that is left out must be there. */
+static dls_status check_left_out(const dls_dataset *set, const dls_together_choice *c,
+                                 dls_error *err)
+{
+    for (size_t k = 0; k < c->n_without; k++) {
+        bool found = false;
+        for (size_t i = 0; i < set->n_settings; i++) {
+            found |= is_called(&set->setting[i], c->without[k]);
+        }
+        if (!found) {
+            return dls_fail(err, DLS_EINPUT, "--without", "no setting and no GPU \"%s\"",
+                            c->without[k]);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp,
+                               const dls_together_choice *c, size_t *chosen, size_t *n,
+                               dls_error *err)
+{
+    *n = 0;
+    DLS_TRY(check_left_out(set, c, err));
+    for (size_t i = 0; c->all && i < set->n_settings && i < DLS_TOGETHER_MAX; i++) {
+        if (dls_inspector_find(insp, set->setting[i].name) == -2 && !is_left_out(c, set, i)) {
+            chosen[(*n)++] = i;
+        }
+    }
+    for (size_t i = 0; i < c->n_settings && *n < DLS_TOGETHER_MAX; i++) {
+        const int32_t idx = dls_dataset_find(set, c->setting[i]);
+        if (idx < 0) {
+            return dls_fail(err, DLS_EINPUT, c->setting[i], "no setting \"%s\"", c->setting[i]);
+        }
+        chosen[(*n)++] = (size_t)idx;
+    }
+    return DLS_OK;
+}
+
+/* ---- together ---------------------------------------------------------------------------------
+ */
+
+static dls_status load_hardware(const char *given, dls_hardware *hw, dls_error *err)
+{
+    char folder[4096];
+    return dls_hardware_load(dls_hardware_folder(given, folder, sizeof folder), hw, err);
+}
+
+static dls_status numbers_of(const dls_dataset *set, const size_t *settings, size_t n,
+                             const char *hardware, double *number, dls_error *err)
+{
+    dls_hardware hw;
+    dls_status status = load_hardware(hardware, &hw, err);
+    if (status != DLS_OK) {
+        return status;
+    }
+    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+        const dls_setting_info info = dls_dataset_setting_info(&set->setting[settings[i]]);
+        status = dls_condition_of_setting(&hw, &info, number + i * DLS_CONDITIONS, err);
+    }
+    dls_hardware_fini(&hw);
+    return status;
+}
+
+dls_status dls_together_fit(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
+                            size_t n, const char *hardware, const dls_data_options *data,
+                            const dls_train_options *train, dls_train_course *course,
+                            dls_error *err)
+{
+    double *number = dls_alloc((n ? n : 1) * DLS_CONDITIONS * sizeof *number);
+    *course = (dls_train_course){0};
+    dls_status status =
+        number ? numbers_of(set, settings, n, hardware, number, err)
+               : dls_nomem(err, "numbers of settings", n * DLS_CONDITIONS * sizeof *number);
+    if (status == DLS_OK) {
+        status = dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err);
+    }
+    if (status == DLS_OK) {
+        const dls_fit_settings which = {settings, number, n};
+        status = dls_fit_all(insp, set, &which, data, train, course, err);
+    }
+    dls_free(number);
+    return status;
+}
+
+dls_status dls_together_settle(dls_inspector *insp, const dls_dataset *set, const size_t *settings,
+                               size_t n, const char *hardware, dls_error *err)
+{
+    dls_hardware hw;
+    bool takes_any;
+    DLS_TRY(dls_settle_check(insp, &takes_any, err));
+    if (!takes_any) {
+        return DLS_OK;
+    }
+    dls_status status = load_hardware(hardware, &hw, err);
+    if (status != DLS_OK) {
+        return status;
+    }
+    n = settings ? n : set->n_settings;
+    for (size_t i = 0; status == DLS_OK && i < n; i++) {
+        const dls_setting_info info =
+            dls_dataset_setting_info(&set->setting[settings ? settings[i] : i]);
+        if (dls_inspector_find(insp, info.name) == -2) {
+            status = dls_settle(insp, &hw, &info, err);
+        }
+    }
+    dls_hardware_fini(&hw);
+    return status;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/cli/train_study.h"
+
+#include "predictor/cli/together.h"
+
+#include "predictor/driple/arch_text.h"
+#include "predictor/training/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct variant {
+    const char *name;
+    const char *arch; /* added to what the study has in common */
+    dls_fit_init init;
+    const char *dataset;
+} variant;
+
+typedef struct list {
+    variant v[DLS_STUDY_VARIANTS];
+    size_t n;
+} list;
+
+static void add(list *l, const char *name, const char *arch, dls_fit_init init, const char *dataset)
+{
+    l->v[l->n++] = (variant){name, arch, init, dataset};
+}
+
+static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
+{
+    static const char *const depth[] = {"depth=N",      "depth=Nover2", "depth=Nover3",
+                                        "depth=3log2N", "depth=log2N",  "depth=log10N"};
+    static const char *const readout[] = {"pool=set2set", "pool=mean", "pool=max", "pool=attention",
+                                          "gru=0"};
+    static const char *const conv[] = {"conv=gcn", "conv=gin", "conv=gat", "conv=mpnn"};
+    const struct {
+        const char *what;
+        const char *const *arch;
+        size_t n;
+    } by_arch[] = {{"depth", depth, sizeof depth / sizeof *depth},
+                   {"readout", readout, sizeof readout / sizeof *readout},
+                   {"conv", conv, sizeof conv / sizeof *conv}};
+    const char *first = s->dataset[0];
+    for (size_t i = 0; i < sizeof by_arch / sizeof *by_arch; i++) {
+        for (size_t k = 0; strcmp(s->what, by_arch[i].what) == 0 && k < by_arch[i].n; k++) {
+            add(l, by_arch[i].arch[k], by_arch[i].arch[k], s->init, first);
+        }
+    }
+    for (int i = 0; strcmp(s->what, "init") == 0 && i < DLS_FIT_INITS; i++) {
+        add(l, dls_fit_init_names[i], "", (dls_fit_init)i, first);
+    }
+    for (size_t i = 0; strcmp(s->what, "data") == 0 && i < s->n_datasets; i++) {
+        add(l, s->dataset[i], "", s->init, s->dataset[i]);
+    }
+    if (l->n == 0) {
+        return dls_fail(err, DLS_EUSAGE, "--study",
+                        "no study \"%s\": depth, readout, conv, init, data or transfer", s->what);
+    }
+    return s->n_datasets == 1 || strcmp(s->what, "data") == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, "--dataset", "several datasets are for --study=data");
+}
+
+typedef struct spread {
+    double sum, square;
+    size_t n;
+} spread;
+
+static void note(spread *s, double x)
+{
+    s->sum += x;
+    s->square += x * x;
+    s->n++;
+}
+
+/* Deviation of the sample. */
+static double deviation(const spread *s)
+{
+    const double n = (double)s->n;
+    return s->n > 1 ? sqrt(fmax(0, (s->square - s->sum * s->sum / n) / (n - 1))) : 0;
+}
+
+typedef struct ratios {
+    spread time,
+        test; /* scratch's time over this one's, where it got there; errors over scratch's */
+    size_t n;
+} ratios;
+
+typedef struct session {
+    const dls_train_study *s;
+    const variant *v;
+    dls_progress bar;
+    size_t done, n;
+    uint64_t seed;
+    ratios against[4]; /* "transfer": to scratch with all graphs, as the table is ordered */
+} session;
+
+static bool progress(void *user, const dls_train_epoch *e)
+{
+    session *now = user;
+    char detail[120];
+    const double frac = (double)e->epoch / (double)now->s->train.epochs;
+    snprintf(detail, sizeof detail, "%s, epoch %d, validation %.3g, best %.3g", now->v->name,
+             (int)e->epoch, e->val_loss, e->best_loss);
+    dls_progress_draw(&now->bar, ((double)now->done + frac) / (double)now->n, detail);
+    return true;
+}
+
+static size_t n_parameters(const dls_inspector *insp)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < insp->base.n; i++) {
+        n += (size_t)dls_tensor_len(&insp->base.t[i].spec);
+    }
+    return n;
+}
+
+static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const dls_train_study *s,
+                        const variant *v, const dls_train_course *course, dls_error *err)
+{
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
+    dls_predictor *predictor = NULL;
+    dls_judgement val;
+    dls_judgement test;
+    DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
+    dls_status status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_VAL, &val, err);
+    if (status == DLS_OK) {
+        status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err);
+    }
+    dls_predictor_destroy(predictor);
+    const dls_train_epoch *last = &course->epoch[course->n - 1];
+    if (status == DLS_EPREDICTOR) { /* on graphs unlike those of training it leaves all ranges */
+        printf("%-24s %10zu %7zu %9d %10.3f %9.5f  not finite on every graph\n", v->name,
+               n_parameters(insp), course->n, (int)last->best_epoch,
+               last->seconds / (double)course->n, last->best_loss);
+        fflush(stdout);
+        return DLS_OK;
+    }
+    DLS_TRY(status);
+    const dls_error_table *t = &test.table[DLS_WHO_INSPECTOR];
+    printf("%-24s %10zu %7zu %9d %10.3f %9.5f %9.4f %9.4f %9.4f\n", v->name, n_parameters(insp),
+           course->n, (int)last->best_epoch, last->seconds / (double)course->n, last->best_loss,
+           val.table[DLS_WHO_INSPECTOR].by_range, t->by_range, t->iteration.by_range);
+    fflush(stdout);
+    return DLS_OK;
+}
+
+static dls_status train_variant(session *now, const dls_dataset *set, dls_error *err)
+{
+    const dls_train_study *s = now->s;
+    const variant *v = now->v;
+    dls_arch arch = dls_arch_default();
+    dls_inspector *insp = NULL;
+    dls_train_course course = {0};
+    dls_train_options o = s->train;
+    o.progress = progress;
+    o.user = now;
+    DLS_TRY(dls_arch_parse(&arch, s->arch, err));
+    DLS_TRY(dls_arch_parse(&arch, v->arch, err));
+    DLS_TRY(dls_fit_new(set, &arch, o.seed, v->init, &insp, err));
+    dls_status status = dls_fit_setting(insp, set, 0, DLS_TUNE_BASE, &s->data, &o, &course, err);
+    if (status == DLS_OK) {
+        status = judge(insp, set, s, v, &course, err);
+    }
+    dls_train_course_fini(&course);
+    dls_inspector_destroy(insp);
+    return status;
+}
+
+/* ---- transfer against scratch ------------------------------------------------------------------
+ */
+
+/* Seconds and epoch at which the best loss so far was no more than `loss`; false: never. */
+static bool reached(const dls_train_course *course, double loss, double *seconds, int32_t *epoch)
+{
+    for (size_t i = 0; i < course->n; i++) {
+        if (course->epoch[i].best_loss <= loss) {
+            *seconds = course->start_s + course->epoch[i].seconds;
+            *epoch = course->epoch[i].epoch;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A training of a setting, and what it is compared with: the first of the four. */
+typedef struct tuned {
+    double loss, seconds, test;
+} tuned;
+
+static dls_status print_tuned(session *now, int k, const char *name, double share,
+                              const dls_inspector *insp, const dls_dataset *set, size_t setting,
+                              const dls_train_course *course, tuned *scratch, dls_error *err)
+{
+    const dls_predictor_options o = {.backend = DLS_BACKEND_CPU,
+                                     .threads = now->s->train.step.threads};
+    dls_predictor *predictor = NULL;
+    dls_judgement j;
+    DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
+    const dls_status status =
+        dls_judge(predictor, set, setting, dls_inspector_find(insp, name), DLS_SPLIT_TEST, &j, err);
+    dls_predictor_destroy(predictor);
+    DLS_TRY(status);
+    const dls_train_epoch *last = &course->epoch[course->n - 1];
+    const double test = j.table[DLS_WHO_INSPECTOR].by_range;
+    double seconds = 0;
+    int32_t epoch = 0;
+    printf("%-22s %-9s %5.2f %9.5f %9.4f %9.4f %10.3f", name, k % 2 == 0 ? "scratch" : "transfer",
+           share, last->best_loss, test, j.table[DLS_WHO_INSPECTOR].iteration.by_range,
+           last->seconds / (double)course->n);
+    if (k == 0) {
+        *scratch = (tuned){.loss = last->best_loss, .test = test};
+    }
+    now->against[k].n++;
+    note(&now->against[k].test, test / scratch->test);
+    if (reached(course, scratch->loss, &seconds, &epoch)) {
+        scratch->seconds = k == 0 ? seconds : scratch->seconds;
+        note(&now->against[k].time, scratch->seconds / seconds);
+        printf(" %8d %8.1f\n", (int)epoch, seconds);
+    } else {
+        printf(" %8s %8s\n", "never", "");
+    }
+    fflush(stdout);
+    return DLS_OK;
+}
+
+static void print_ratios(const session *now)
+{
+    printf("%-22s %-9s %5s %17s %9s %17s\n", "average", "from", "share", "times faster", "reached",
+           "test / scratch");
+    for (int k = 1; k < 4; k++) {
+        const ratios *r = &now->against[k];
+        printf("%-22s %-9s %5.2f", "", k % 2 == 0 ? "scratch" : "transfer",
+               k < 2 ? 1 : now->s->data.share);
+        if (r->time.n > 0) {
+            printf(" %8.2f +- %5.2f", r->time.sum / (double)r->time.n, deviation(&r->time));
+        } else {
+            printf(" %17s", "-");
+        }
+        printf(" %4zu / %2zu %8.3f +- %5.3f\n", r->time.n, r->n, r->test.sum / (double)r->n,
+               deviation(&r->test));
+    }
+}
+
+/* One setting: from scratch with all graphs; tuned with all; both with the share asked for. */
+static dls_status transfer_one(session *now, const dls_dataset *set, size_t setting, dls_error *err)
+{
+    const dls_train_study *s = now->s;
+    const char *name = set->setting[setting].name;
+    tuned first = {0};
+    for (int k = 0; k < 4; k++, now->done++) {
+        const bool scratch = k % 2 == 0;
+        const variant v = {.name = name};
+        dls_data_options data = s->data;
+        dls_arch arch = dls_arch_default();
+        dls_inspector *insp = NULL;
+        dls_train_course course = {0};
+        dls_train_options o = s->train;
+        data.share = k < 2 ? 1 : s->data.share;
+        o.seed = data.seed = now->seed;
+        o.progress = progress;
+        o.user = now;
+        now->v = &v;
+        DLS_TRY(dls_arch_parse(&arch, s->arch, err));
+        DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
+                        : dls_inspector_load(s->base, &insp, err));
+        dls_status status = dls_together_settle(insp, set, &setting, 1, s->hardware, err);
+        if (status == DLS_OK) {
+            status =
+                dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
+                                &data, &o, &course, err);
+        }
+        if (status == DLS_OK) {
+            status =
+                print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err);
+        }
+        dls_train_course_fini(&course);
+        dls_inspector_destroy(insp);
+        DLS_TRY(status);
+    }
+    return DLS_OK;
+}
+
+static dls_status transfer_study(const dls_train_study *s, dls_error *err)
+{
+    dls_dataset *set = NULL;
+    session now = {.s = s, .n = 4 * s->n_settings * (size_t)s->seeds};
+    DLS_TRY(dls_dataset_load(s->dataset[0], s->settings, s->n_settings, &set, err));
+    printf("%-22s %-9s %5s %9s %9s %9s %10s %8s %8s\n", "setting", "from", "share", "val loss",
+           "test", "iter", "s an epoch", "epochs", "seconds");
+    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_status status = DLS_OK;
+    for (int32_t k = 0; k < s->seeds; k++) {
+        now.seed = s->train.seed + (uint64_t)k;
+        for (size_t i = 0; status == DLS_OK && i < set->n_settings; i++) {
+            status = transfer_one(&now, set, i, err);
+        }
+    }
+    dls_progress_stop(&now.bar);
+    if (status == DLS_OK) {
+        print_ratios(&now);
+    }
+    dls_dataset_destroy(set);
+    return status;
+}
+
+dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
+{
+    if (strcmp(s->what, "transfer") == 0) {
+        return transfer_study(s, err);
+    }
+    list l = {0};
+    DLS_TRY(variants(s, &l, err));
+    session now = {.s = s, .n = l.n};
+    printf("%-24s %10s %7s %9s %10s %9s %9s %9s %9s\n", s->what, "parameters", "epochs", "best at",
+           "s an epoch", "val loss", "val", "test", "iter");
+    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_status status = DLS_OK;
+    for (; status == DLS_OK && now.done < l.n; now.done++) {
+        dls_dataset *set = NULL;
+        now.v = &l.v[now.done];
+        status = dls_dataset_load(now.v->dataset, s->settings, 1, &set, err);
+        if (status == DLS_OK) {
+            status = train_variant(&now, set, err);
+        }
+        dls_dataset_destroy(set);
+    }
+    dls_progress_stop(&now.bar);
+    return status;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * driple: the inspector (docs/inspector.md). A kind of job becomes the grouped graph of its model
+ * in the zoo, a shape the setting that setting_map.h names, or its own (inspector.h); all questions
+ * of a call go to the backend in slices of at most SLICE_KINDS graphs, so memory does not grow with
+ * their number. An iteration is the burst and the pause of the GPU together.
+ */
+#include "base/alloc.h"
+#include "dlsim/predictor.h"
+#include "predictor/sources/candidates.h"
+#include "predictor/sources/predictions.h"
+#include "predictor/sources/inspector.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SLICE_KINDS 512
+
+typedef struct driple {
+    const dls_prediction_params *p;
+    const dls_kinds *kinds;
+    dls_asker a;
+    dls_candidates cluster;
+    /* a slice */
+    dls_graph *graph;
+    double *x; /* features of its graphs, one after the other */
+    dls_query *query;
+    dls_profile *profile;
+    int32_t *query_of; /* [asks of the slice] */
+    size_t graph_cap, x_cap, query_cap, profile_cap, query_of_cap;
+} driple;
+
+static void driple_close(void *state)
+{
+    driple *d = state;
+    dls_asker_fini(&d->a);
+    dls_free(d->graph);
+    dls_free(d->x);
+    dls_free(d->query);
+    dls_free(d->profile);
+    dls_free(d->query_of);
+    dls_free(d);
+}
+
+static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
+                              dls_error *err)
+{
+    driple *d = dls_alloc_zero(1, sizeof *d);
+    if (!d) {
+        return dls_nomem(err, "inspector", sizeof *d);
+    }
+    dls_asker_params asker = {.weights = p->weights,
+                              .backend = p->backend,
+                              .hardware_dir = p->hardware_dir,
+                              .settings_map = p->settings_map,
+                              .threads = p->threads};
+    d->p = p;
+    d->kinds = kinds;
+    (void)dls_numeric_find(p->numeric, &asker.numeric); /* checked before sources are opened */
+    dls_candidates_init(&d->cluster, p->cluster);
+    const dls_status status = dls_asker_init(&d->a, &asker, err);
+    if (status != DLS_OK) {
+        driple_close(d);
+        return status;
+    }
+    *state = d;
+    return DLS_OK;
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static dls_whereabouts where_is(const driple *d, const dls_shape *s)
+{
+    const dls_gpu_type *gpu = &d->p->cluster->types[s->type];
+    const double uplink = d->p->cluster->rack_uplink_bps;
+    double link = gpu->peer_bps;
+    if (s->n_nodes > 1) {
+        link = d->cluster.type[s->type].nic_bps;
+        link = s->n_racks > 1 && uplink > 0 && !(link > 0 && link < uplink) ? uplink : link;
+    }
+    return (dls_whereabouts){.gpu = gpu->name,
+                             .fp32_flops = gpu->fp32_flops,
+                             .workers = s->gpus,
+                             .nodes = s->n_nodes,
+                             .link_bps = link,
+                             .exchange = d->p->exchange};
+}
+
+static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input, dls_error *err)
+{
+    return dls_zoo_input_of(&d->a.inputs, dls_zoo_find(d->kinds->kind[kind].names.zoo), input, err);
+}
+
+/* The graphs of the kinds of a slice; their features lie in d->x. */
+static dls_status make_graphs(driple *d, const int32_t *kind, size_t n, dls_error *err)
+{
+    size_t cells = 0;
+    const dls_zoo_input *input;
+    DLS_TRY(dls_grow(&d->graph, &d->graph_cap, n, sizeof *d->graph, err));
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(input_of(d, kind[i], &input, err));
+        cells += (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
+    }
+    DLS_TRY(dls_grow(&d->x, &d->x_cap, cells, sizeof *d->x, err));
+    double *x = d->x;
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(input_of(d, kind[i], &input, err));
+        d->graph[i] = dls_zoo_input_at(&d->a.inputs, input, d->kinds->kind[kind[i]].batch, x);
+        x += (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
+    }
+    return DLS_OK;
+}
+
+/* Shapes of a kind that one setting answers for share a query. */
+static int32_t query_for(const driple *d, size_t first, size_t n, int32_t graph, int32_t setting)
+{
+    for (size_t i = first; i < n; i++) {
+        if (d->query[i].graph_idx == graph && d->query[i].setting_idx == setting) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+/* An amount or a time cannot be negative, whatever a network says. */
+static void take_profile(const driple *d, const dls_profile *profile, const dls_shape *shape,
+                         dls_forecast *out)
+{
+    for (int k = 0; k < DLS_METRICS; k++) {
+        out->metric[k] = fmax(0, profile->metric[k]);
+    }
+    out->iteration_s = profile->iteration_s;
+    /* In a ring one worker of a node sends over its link; with servers all do. */
+    const int32_t senders = strcmp(d->p->exchange, "allreduce") == 0
+                                ? 1
+                                : (shape->gpus + shape->n_nodes - 1) / shape->n_nodes;
+    out->link_bps = shape->n_nodes > 1 ? senders * out->metric[DLS_NET_TX_PEAK] : 0;
+}
+
+/* Questions first .. end-1 are those of the kinds kind[n]. */
+static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks, const int32_t *kind,
+                        size_t n_kinds, dls_forecast *out, dls_error *err)
+{
+    size_t n = 0, first = 0;
+    int32_t graph = -1;
+    DLS_TRY(make_graphs(d, kind, n_kinds, err));
+    DLS_TRY(dls_grow(&d->query, &d->query_cap, n_asks, sizeof *d->query, err));
+    DLS_TRY(dls_grow(&d->profile, &d->profile_cap, n_asks, sizeof *d->profile, err));
+    DLS_TRY(dls_grow(&d->query_of, &d->query_of_cap, n_asks, sizeof *d->query_of, err));
+    for (size_t i = 0; i < n_asks; i++) {
+        if (i == 0 || ask[i].kind != ask[i - 1].kind) {
+            graph++;
+            first = n;
+        }
+        const dls_whereabouts where = where_is(d, &ask[i].shape);
+        int32_t setting;
+        DLS_TRY(dls_asker_setting(&d->a, &where, &setting, &out[i].distance, err));
+        d->query_of[i] = query_for(d, first, n, graph, setting);
+        if (d->query_of[i] < 0) {
+            d->query_of[i] = (int32_t)n;
+            d->query[n++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
+        }
+    }
+    DLS_TRY(dls_asker_predict(&d->a, d->graph, n_kinds, d->query, n, d->profile, err));
+    for (size_t i = 0; i < n_asks; i++) {
+        take_profile(d, &d->profile[d->query_of[i]], &ask[i].shape, &out[i]);
+    }
+    return DLS_OK;
+}
+
+static dls_status driple_answer(void *state, const dls_predictions_ask *ask, size_t n,
+                                dls_forecast *out, dls_error *err)
+{
+    int32_t kind[SLICE_KINDS];
+    for (size_t first = 0; first < n;) {
+        size_t end = first, n_kinds = 0;
+        for (; end < n; end++) {
+            if (end == first || ask[end].kind != ask[end - 1].kind) {
+                if (n_kinds == SLICE_KINDS) {
+                    break;
+                }
+                kind[n_kinds++] = ask[end].kind;
+            }
+        }
+        DLS_TRY(slice(state, ask + first, end - first, kind, n_kinds, out + first, err));
+        first = end;
+    }
+    return DLS_OK;
+}
+
+/* ---- about -------------------------------------------------------------------------------------
+ */
+
+/* Threads do not change an answer; instruction sets may, in the last digit. */
+static void driple_identity(const void *state, char *text, size_t size)
+{
+    const driple *d = state;
+    const char *map = d->p->settings_map ? d->p->settings_map : "";
+    const char *backend = dls_predictor_backend(d->a.predictor), *comma = strrchr(backend, ',');
+    char map_sha[DLS_SHA256_HEX];
+    dls_sha256_hex(map, strlen(map), map_sha);
+    snprintf(text, size, "%s %.16s %.*s%s%.16s", d->a.weights_sha, map_sha,
+             comma ? (int)(comma - backend) : 80, backend, d->a.takes_any ? " " : "",
+             d->a.told_sha);
+}
+
+static dls_status driple_checksum(void *state, int32_t kind, uint64_t *sum, dls_error *err)
+{
+    const dls_zoo_input *input;
+    DLS_TRY(input_of(state, kind, &input, err));
+    *sum = input->checksum;
+    return DLS_OK;
+}
+
+static void driple_about(const void *state, dls_predictions_stats *stats)
+{
+    const driple *d = state;
+    const size_t used = strlen(stats->notes);
+    snprintf(stats->backend, sizeof stats->backend, "%s", dls_predictor_backend(d->a.predictor));
+    snprintf(stats->notes + used, sizeof stats->notes - used, "%s",
+             dls_predictor_notes(d->a.predictor));
+}
+
+const dls_prediction_source dls_prediction_source_driple = {
+    .name = "driple",
+    .summary = "the inspector: a graph neural network that reads the job's computational graph",
+    .keeps = true,
+    .open = driple_open,
+    .close = driple_close,
+    .answer = driple_answer,
+    .identity = driple_identity,
+    .kind_checksum = driple_checksum,
+    .about = driple_about,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A forecast out of what a truth model says of a job alone (dls_solo): for the sources that predict
+ * by such a model. Bursts and pauses of an iteration:
+ *
+ *      GPU         busy for utilisation x iteration, else idle; at its peak while busy
+ *      GPU memory  while the GPU is busy, at the rate that makes the mean right
+ *      network     the exchange that crosses the link: link_bytes at the link's pace, but not
+ * faster than the backward pass that it hides behind lets them come
+ */
+#ifndef DLS_SOURCES_FROM_SOLO_H
+#define DLS_SOURCES_FROM_SOLO_H
+
+#include "world/world.h"
+
+void dls_forecast_of_solo(const dls_solo *solo, dls_forecast *out);
+
+#endif

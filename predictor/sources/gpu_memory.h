@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * GPU memory that a kind of job holds on each GPU: the operator model's estimate, which grows
+ * linearly with the batch, so two batches of a model tell it for all. No predictor says it: it is
+ * what a profiler sees in the first iteration.
+ */
+#ifndef DLS_SOURCES_GPU_MEMORY_H
+#define DLS_SOURCES_GPU_MEMORY_H
+
+#include "workload/kinds.h"
+
+typedef struct dls_memory_line {
+    const char *zoo, *layers; /* static strings of dls_model_lookup */
+    double fixed_bytes, sample_bytes;
+} dls_memory_line;
+
+typedef struct dls_gpu_memory {
+    dls_memory_line *line; /* one a model; owned */
+    size_t n, cap;
+    dls_numeric numeric;
+} dls_gpu_memory;
+
+void dls_gpu_memory_fini(dls_gpu_memory *m);
+/* Bytes; NAN for a model that nobody knows. O(models) after the first of a model. */
+dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *bytes,
+                             dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/sources/keep.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "base/sha256.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC "DLSANSW1"
+#define HEAD_BYTES 16 /* magic and number of entries */
+#define SUM_BYTES 64  /* in hexadecimal */
+
+typedef struct entry {
+    dls_answer_key key;
+    dls_kept_answer answer;
+} entry;
+
+struct dls_answers {
+    entry *entry;
+    size_t n, cap;
+    int32_t *slot; /* [n_slots] open addressing: entry or -1 */
+    size_t n_slots;
+};
+
+dls_answer_key dls_answer_key_of(const char *text)
+{
+    char hex[DLS_SHA256_HEX];
+    dls_answer_key key;
+    dls_sha256_hex(text, strlen(text), hex);
+    for (size_t i = 0; i < sizeof key.digest; i++) {
+        const char two[3] = {hex[2 * i], hex[2 * i + 1], '\0'};
+        key.digest[i] = (unsigned char)strtoul(two, NULL, 16);
+    }
+    return key;
+}
+
+dls_status dls_answers_create(dls_answers **out, dls_error *err)
+{
+    *out = dls_alloc_zero(1, sizeof **out);
+    return *out ? DLS_OK : dls_nomem(err, "answers", sizeof **out);
+}
+
+void dls_answers_destroy(dls_answers *a)
+{
+    if (a) {
+        dls_free(a->entry);
+        dls_free(a->slot);
+        dls_free(a);
+    }
+}
+
+/* Slot of the key: holds its entry, or -1 where it would go. The key is a digest: any part of it is
+ * a hash. */
+static size_t find(const dls_answers *a, const dls_answer_key *key)
+{
+    uint64_t hash;
+    memcpy(&hash, key->digest, sizeof hash);
+    size_t at = (size_t)hash & (a->n_slots - 1);
+    while (a->slot[at] >= 0 &&
+           memcmp(a->entry[a->slot[at]].key.digest, key->digest, sizeof key->digest) != 0) {
+        at = (at + 1) & (a->n_slots - 1);
+    }
+    return at;
+}
+
+static dls_status make_room(dls_answers *a, dls_error *err)
+{
+    DLS_TRY(dls_grow(&a->entry, &a->cap, a->n + 1, sizeof *a->entry, err));
+    if (2 * (a->n + 1) <= a->n_slots) {
+        return DLS_OK;
+    }
+    const size_t n_slots = a->n_slots ? 2 * a->n_slots : 256;
+    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
+    if (!slot) {
+        return dls_nomem(err, "answers", n_slots * sizeof *slot);
+    }
+    dls_free(a->slot);
+    a->slot = slot;
+    a->n_slots = n_slots;
+    memset(slot, 0xff, n_slots * sizeof *slot);
+    for (size_t i = 0; i < a->n; i++) {
+        slot[find(a, &a->entry[i].key)] = (int32_t)i;
+    }
+    return DLS_OK;
+}
+
+const dls_kept_answer *dls_answers_find(const dls_answers *a, const dls_answer_key *key)
+{
+    const int32_t i = a->n > 0 ? a->slot[find(a, key)] : -1;
+    return i >= 0 ? &a->entry[i].answer : NULL;
+}
+
+dls_status dls_answers_put(dls_answers *a, const dls_answer_key *key, const dls_kept_answer *answer,
+                           dls_error *err)
+{
+    DLS_TRY(make_room(a, err));
+    const size_t at = find(a, key);
+    if (a->slot[at] < 0) {
+        a->slot[at] = (int32_t)a->n;
+        a->entry[a->n++] = (entry){*key, *answer};
+    }
+    return DLS_OK;
+}
+
+size_t dls_answers_count(const dls_answers *a)
+{
+    return a->n;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static dls_status read_all(const char *path, char **bytes, size_t *n, dls_error *err)
+{
+    size_t cap = 0;
+    *bytes = NULL;
+    *n = 0;
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+    }
+    dls_status status = DLS_OK;
+    for (size_t got = 1; got > 0 && status == DLS_OK; *n += got) {
+        status = dls_grow(bytes, &cap, *n + 65536, 1, err);
+        got = status == DLS_OK ? fread(*bytes + *n, 1, cap - *n, file) : 0;
+    }
+    if (status == DLS_OK && ferror(file)) {
+        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+    }
+    fclose(file);
+    if (status != DLS_OK) {
+        dls_free(*bytes);
+    }
+    return status;
+}
+
+static bool is_answer(const dls_kept_answer *answer)
+{
+    return answer->iteration_s >= 0 && isfinite(answer->iteration_s) && answer->distance >= 0;
+}
+
+static dls_status take_in(dls_answers *a, const char *bytes, size_t n, const char *path,
+                          dls_error *err)
+{
+    char hex[DLS_SHA256_HEX];
+    uint64_t count = 0;
+    if (n < HEAD_BYTES + SUM_BYTES || memcmp(bytes, MAGIC, 8) != 0) {
+        return dls_fail(err, DLS_EINPUT, path, "is no file of predictions");
+    }
+    memcpy(&count, bytes + 8, sizeof count);
+    if (count > INT32_MAX || n != HEAD_BYTES + count * sizeof(entry) + SUM_BYTES) {
+        return dls_fail(err, DLS_EINPUT, path, "is cut off");
+    }
+    dls_sha256_hex(bytes, n - SUM_BYTES, hex);
+    if (memcmp(hex, bytes + n - SUM_BYTES, SUM_BYTES) != 0) {
+        return dls_fail(err, DLS_EINPUT, path, "fails its checksum");
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        entry e;
+        memcpy(&e, bytes + HEAD_BYTES + i * sizeof e, sizeof e);
+        if (is_answer(&e.answer)) {
+            DLS_TRY(dls_answers_put(a, &e.key, &e.answer, err));
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_answers_load(dls_answers *a, const char *path, dls_error *err)
+{
+    char *bytes;
+    size_t n;
+    DLS_TRY(read_all(path, &bytes, &n, err));
+    const dls_status status = take_in(a, bytes, n, path, err);
+    dls_free(bytes);
+    return status;
+}
+
+static int by_digest(const void *a, const void *b)
+{
+    return memcmp(((const entry *)a)->key.digest, ((const entry *)b)->key.digest, 16);
+}
+
+static void put(FILE *file, dls_sha256 *sha, const void *bytes, size_t n)
+{
+    dls_sha256_update(sha, bytes, n);
+    fwrite(bytes, 1, n, file);
+}
+
+typedef struct sorted_answers {
+    const entry *entry;
+    uint64_t n;
+} sorted_answers;
+
+static dls_status write_all(FILE *file, void *what, dls_error *err)
+{
+    (void)err;
+    const sorted_answers *a = what;
+    dls_sha256 sha;
+    char hex[DLS_SHA256_HEX];
+    dls_sha256_init(&sha);
+    put(file, &sha, MAGIC, 8);
+    put(file, &sha, &a->n, sizeof a->n);
+    put(file, &sha, a->entry, a->n * sizeof *a->entry);
+    dls_sha256_final(&sha, hex);
+    fwrite(hex, 1, SUM_BYTES, file);
+    return DLS_OK;
+}
+
+dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err)
+{
+    entry *sorted = dls_alloc((a->n + 1) * sizeof *sorted);
+    if (!sorted) {
+        return dls_nomem(err, "answers", a->n * sizeof *sorted);
+    }
+    if (a->n > 0) {
+        memcpy(sorted, a->entry, a->n * sizeof *sorted);
+        qsort(sorted, a->n, sizeof *sorted, by_digest);
+    }
+    const dls_status status =
+        dls_atomicfile_write(path, write_all, &(sorted_answers){sorted, a->n}, err);
+    dls_free(sorted);
+    return status;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/sources/networks.h"
+
+#include "base/alloc.h"
+#include "predictor/dataset/origin.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_error *err)
+{
+    DLS_TRY(dls_kernel_nets_load(path, &n->nets, err));
+    if (n->nets.how != how) {
+        const dls_status status =
+            dls_fail(err, DLS_ECONFIG, "predictor.weights", "%s has networks of %s, not of %s",
+                     path, dls_learned_names[n->nets.how], dls_learned_names[how]);
+        dls_kernel_nets_fini(&n->nets);
+        return status;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_networks_open(const dls_prediction_params *p, const dls_kinds *kinds, dls_learned how,
+                             dls_networks **out, dls_error *err)
+{
+    dls_networks *n = dls_alloc_zero(1, sizeof *n);
+    if (!n) {
+        return dls_nomem(err, "networks", sizeof *n);
+    }
+    n->kind = -1;
+    n->learned = p->weights != NULL;
+    dls_status status = n->learned ? load(n, p->weights, how, err) : DLS_OK;
+    if (status == DLS_OK) {
+        status = dls_baseline_init(&n->base, p, kinds, err);
+        if (status != DLS_OK) {
+            dls_kernel_nets_fini(&n->nets);
+        }
+    }
+    if (status != DLS_OK) {
+        dls_free(n);
+        return status;
+    }
+    *out = n;
+    return DLS_OK;
+}
+
+void dls_networks_close(void *networks)
+{
+    dls_networks *n = networks;
+    dls_workload_fini(&n->work);
+    dls_kernel_nets_fini(&n->nets);
+    dls_baseline_fini(&n->base);
+    dls_free(n);
+}
+
+dls_status dls_networks_turn_to(dls_networks *n, int32_t kind, dls_error *err)
+{
+    const dls_kind *k = &n->base.kinds->kind[kind];
+    dls_dataset_origin origin = {.batch = (int32_t)k->batch};
+    dls_numeric numeric;
+    if (n->kind == kind) {
+        return DLS_OK;
+    }
+    snprintf(origin.model, sizeof origin.model, "%s", k->names.zoo);
+    snprintf(origin.numeric, sizeof origin.numeric, "%s", dls_numeric_name((int)n->base.numeric));
+    dls_workload_fini(&n->work);
+    n->kind = -1;
+    DLS_TRY(dls_dataset_workload(&origin, 0, &n->work, &numeric, err));
+    memset(n->one_s, 0, sizeof n->one_s);
+    n->kind = kind;
+    return DLS_OK;
+}

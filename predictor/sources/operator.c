@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * operator: the operator model (docs/operator.md) without the residual. Where it is the truth as
+ * well, the residual is all that this predictor gets wrong.
+ */
+#include "predictor/sources/from_solo.h"
+#include "predictor/sources/shadow.h"
+
+#include "base/alloc.h"
+
+typedef struct operator_source {
+    dls_world *shadow;
+    const dls_kinds *kinds;
+} operator_source;
+
+dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out, dls_error *err)
+{
+    dls_world_params w;
+    dls_world_params_init(&w);
+    w.cluster = p->cluster;
+    w.trace = p->trace;
+    w.seed = p->seed;
+    w.model = "operator";
+    w.hardware_dir = p->hardware_dir;
+    w.host = p->host;
+    w.fabric = p->fabric;
+    w.exchange = p->exchange;
+    w.numeric = p->numeric;
+    w.residual_sigma = w.network_residual_sigma = 0;
+    w.contention = false;
+    return dls_world_create(&w, out, err);
+}
+
+static void operator_close(void *state)
+{
+    operator_source *s = state;
+    dls_world_destroy(s->shadow);
+    dls_free(s);
+}
+
+static dls_status operator_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
+                                dls_error *err)
+{
+    operator_source *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "operator predictor", sizeof *s);
+    }
+    s->kinds = kinds;
+    const dls_status status = dls_shadow_create(p, &s->shadow, err);
+    if (status != DLS_OK) {
+        dls_free(s);
+        return status;
+    }
+    *state = s;
+    return DLS_OK;
+}
+
+static dls_status operator_answer(void *state, const dls_predictions_ask *ask, size_t n,
+                                  dls_forecast *out, dls_error *err)
+{
+    const operator_source *s = state;
+    for (size_t i = 0; i < n; i++) {
+        dls_solo solo;
+        DLS_TRY(dls_world_solo(s->shadow, s->kinds->kind[ask[i].kind].first_job, &ask[i].shape,
+                               &solo, err));
+        dls_forecast_of_solo(&solo, &out[i]);
+    }
+    return DLS_OK;
+}
+
+const dls_prediction_source dls_prediction_source_operator = {
+    .name = "operator",
+    .summary = "the operator-level model of the step and of the exchange",
+    .open = operator_open,
+    .close = operator_close,
+    .answer = operator_answer,
+};

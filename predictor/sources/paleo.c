@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * paleo: Paleo's step on one GPU (predictor/baselines/paleo.h) and, as there, the exchange after
+ * it, hidden behind nothing. How long the exchange takes comes from the operator model.
+ */
+#include "predictor/baselines/paleo.h"
+
+#include "base/alloc.h"
+#include "predictor/sources/baseline.h"
+
+typedef struct paleo {
+    dls_baseline base;
+    dls_paleo model;
+} paleo;
+
+static void paleo_close(void *state)
+{
+    dls_baseline_fini(&((paleo *)state)->base);
+    dls_free(state);
+}
+
+static dls_status calibrate(paleo *s, dls_error *err)
+{
+    dls_pointset points;
+    DLS_TRY(dls_pointset_create(&s->base.hw, &points, err));
+    const dls_status status = dls_paleo_calibrate(&points, &s->model, err);
+    dls_pointset_fini(&points);
+    return status;
+}
+
+static dls_status paleo_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
+                             dls_error *err)
+{
+    paleo *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "paleo", sizeof *s);
+    }
+    dls_status status = dls_baseline_init(&s->base, p, kinds, err);
+    if (status != DLS_OK) {
+        dls_free(s);
+        return status;
+    }
+    status = calibrate(s, err);
+    if (status != DLS_OK) {
+        paleo_close(s);
+        return status;
+    }
+    *state = s;
+    return DLS_OK;
+}
+
+static dls_status paleo_answer(void *state, const dls_predictions_ask *ask, size_t n,
+                               dls_forecast *out, dls_error *err)
+{
+    paleo *s = state;
+    for (size_t i = 0; i < n; i++) {
+        const dls_workload *w;
+        const double batch = (double)s->base.kinds->kind[ask[i].kind].batch;
+        DLS_TRY(dls_baseline_work(&s->base, ask[i].kind, &w, err));
+        const double one_s =
+            dls_paleo_step_s(&s->model, w, &s->base.gpu[ask[i].shape.type], s->base.numeric, batch);
+        DLS_TRY(dls_baseline_forecast(&s->base, &ask[i], one_s, false, &out[i], err));
+    }
+    return DLS_OK;
+}
+
+const dls_prediction_source dls_prediction_source_paleo = {
+    .name = "paleo",
+    .summary = "Paleo: floating-point operations and bytes at a fraction of the data sheet",
+    .open = paleo_open,
+    .close = paleo_close,
+    .answer = paleo_answer,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What policies may know in advance: for a job and a shape of placement, a forecast. One file per
+ * source: oracle (asks the truth), noisy (oracle times a seeded error), operator, paleo, habitat,
+ * justus, driple (the graph neural network).
+ *
+ * Jobs of one kind, the same model with the same batch per GPU, get the same answers, so answers
+ * are kept by (kind, candidates); all that a scheduling pass lacks is asked for in one batch. What
+ * does not depend on the job, remaining work, is put in when a policy asks.
+ *
+ *      job -> row (kind, gang, GPU types) -> cells, one a candidate shape, best first
+ *
+ * A model that nobody knows is not asked for: it is expected to run anywhere as at the reference.
+ */
+#ifndef DLS_SOURCES_PREDICTIONS_H
+#define DLS_SOURCES_PREDICTIONS_H
+
+#include "dlsim/policy.h"
+#include "world/world.h"
+
+typedef struct dls_prediction_params {
+    const dls_cluster_spec *cluster;
+    const dls_trace *trace;
+    dls_world *world; /* for the oracle and for units of work; borrowed. NULL: jobs run as the
+                         trace says, the best candidate at the rate 1 */
+    uint64_t seed;
+    const char *source;     /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
+    double sigma;           /* noisy: standard deviation of the logarithm of the error */
+    const char *weights;    /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
+                               NULL: none, which habitat does without */
+    const char *backend;    /* driple: "auto", "cpu", "cuda" */
+    int32_t threads;        /* driple; 0: all cores */
+    int32_t max_candidates; /* shapes per job, >= 1 */
+    const char *cache_path; /* answers kept on disk; NULL: none */
+    const char *record_path, *replay_path; /* --predictions=record:F|replay:F; NULL */
+    const char *settings_map; /* text of the explicit table (shape -> setting); NULL: nearest */
+    const char *exchange, *numeric, *host, *fabric, *hardware_dir; /* as in dls_world_params */
+} dls_prediction_params;
+
+/* Source "oracle", 16 candidates, the defaults of dls_world_params. */
+void dls_prediction_params_init(dls_prediction_params *p);
+
+typedef struct dls_predictions dls_predictions;
+
+/* All that p points to must outlive *out. EINPUT (unknown source, a recording that cannot be read),
+ * ECONFIG, EPREDICTOR (weights that say nothing of their features, a setting that is not there,
+ * ...). O(jobs log jobs). */
+dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
+                                dls_error *err) DLS_MUST_CHECK;
+void dls_predictions_destroy(dls_predictions *f); /* NULL-safe */
+
+/* Make every candidate of the jobs known: one batch for what is not yet cached. The engine calls it
+ * with the jobs submitted since the last pass. EPREDICTOR; EINPUT: a recording without the answer.
+ */
+dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size_t n,
+                                 dls_error *err) DLS_MUST_CHECK;
+/* Write the cache and the recording, if there are to be any: once, after the last question.
+ * EOUTPUT. */
+dls_status dls_predictions_finish(dls_predictions *f, dls_error *err) DLS_MUST_CHECK;
+
+/* The candidate shapes of a prepared job, by predicted iteration time, least first; borrowed until
+ * the next dls_predictions_prepare. */
+const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, size_t *n);
+/* Forecast for a prepared job on a shape; a shape that is no candidate gets the forecast of the
+ * nearest one (candidates.h). work_us: work left at the reference. Never fails: nothing known is
+ * NAN. O(max_candidates). */
+void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
+                       dls_forecast *out);
+/* Predicted run time of the whole job on its best candidate: for schedulers. */
+int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job);
+
+typedef struct dls_predictions_stats {
+    uint64_t batches;    /* calls of the source */
+    uint64_t questions;  /* candidates looked up */
+    uint64_t answers;    /* given by the source */
+    uint64_t cache_hits; /* known from an earlier job of the run */
+    uint64_t disk_hits;  /* known from the cache on disk, or replayed */
+    uint64_t fallbacks;  /* answers that were no times, replaced by the reference */
+    uint64_t nearest; /* answered, disk hits included, by a setting that is not quite the shape */
+    uint64_t distinct_kinds, unknown_kinds; /* that were asked for */
+    double seconds;                         /* wall time in the source: not part of the digest */
+    char backend[128];
+    char notes[512];
+} dls_predictions_stats;
+dls_predictions_stats dls_predictions_about(const dls_predictions *f);
+
+/* ---- a source -----------------------------------------------------------------------------------
+ */
+
+typedef struct dls_predictions_ask {
+    int32_t kind; /* in the table given to open */
+    dls_shape shape;
+} dls_predictions_ask;
+
+/* One file under sim/predictions that defines `const dls_prediction_source dls_prediction_source_X = {` is
+ * found by the build. */
+typedef struct dls_prediction_source {
+    const char *name;
+    const char *summary;
+    bool keeps; /* answers may be kept on disk: they depend on nothing but what identity says */
+    /* kinds is borrowed. */
+    dls_status (*open)(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
+                       dls_error *err);
+    void (*close)(void *state);
+    /* Fill iteration_s, metric, link_bps and distance of out[n]; the rest follows from them.
+     * Questions come ordered by kind; a time that is not positive is replaced and counted. */
+    dls_status (*answer)(void *state, const dls_predictions_ask *ask, size_t n, dls_forecast *out,
+                         dls_error *err);
+    /* Optional, for keeps: what the answers depend on beside kind and shape, and a checksum of what
+     * the source knows of a kind (its graph). */
+    void (*identity)(const void *state, char *text, size_t size);
+    dls_status (*kind_checksum)(void *state, int32_t kind, uint64_t *sum, dls_error *err);
+    void (*about)(const void *state, dls_predictions_stats *stats); /* optional: backend, notes */
+} dls_prediction_source;
+
+/* By name, ended by NULL. */
+const dls_prediction_source *const *dls_prediction_sources(void);
+
+#endif

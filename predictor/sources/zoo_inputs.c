@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictor/sources/zoo_inputs.h"
+
+#include "base/alloc.h"
+
+#include <string.h>
+
+static void input_destroy(dls_zoo_input *input)
+{
+    if (input) {
+        dls_input_graph_fini(&input->graph);
+        dls_free(input->per_batch);
+        dls_free(input);
+    }
+}
+
+void dls_zoo_inputs_fini(dls_zoo_inputs *z)
+{
+    for (size_t i = 0; i < z->n; i++) {
+        input_destroy(z->input[i]);
+    }
+    dls_free(z->input);
+    z->input = NULL;
+    z->n = z->cap = 0;
+}
+
+static dls_status graph_of(const dls_zoo_inputs *z, const dls_zoo_model *model, int32_t batch,
+                           dls_opgraph **out, dls_error *err)
+{
+    dls_zoo_options options = dls_zoo_defaults(model);
+    options.batch = batch;
+    options.numeric = z->numeric;
+    return dls_zoo_build(model, &options, out, err);
+}
+
+static uint64_t fnv(uint64_t h, const void *bytes, size_t n)
+{
+    const unsigned char *p = bytes;
+    for (size_t i = 0; i < n; i++) {
+        h = (h ^ p[i]) * UINT64_C(1099511628211);
+    }
+    return h;
+}
+
+static uint64_t checksum(const dls_zoo_input *input)
+{
+    const dls_graph *g = &input->graph;
+    const size_t n = (size_t)g->n_nodes, cells = n * (size_t)g->n_features;
+    uint64_t h = UINT64_C(14695981039346656037);
+    h = fnv(h, g->x, cells * sizeof *g->x);
+    h = fnv(h, input->per_batch, cells * sizeof *input->per_batch);
+    h = fnv(h, g->row_start, (n + 1) * sizeof *g->row_start);
+    h = fnv(h, g->col, (size_t)g->row_start[n] * sizeof *g->col);
+    return h ? h : 1;
+}
+
+/* Both graphs have the same operations and edges, so one grouping serves both. */
+static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_opgraph *one,
+                       const dls_opgraph *two, dls_error *err)
+{
+    dls_grouping grouping;
+    int32_t n_groups;
+    DLS_TRY(dls_input_groups(z->spec, one, &n_groups, err));
+    DLS_TRY(dls_grouping_create(one, z->spec->grouping, n_groups, z->spec->seed, &grouping, err));
+    dls_status status = dls_input_grouped(z->spec, one, &grouping, &input->graph, NULL, err);
+    if (status == DLS_OK) {
+        const dls_graph *g = &input->graph;
+        const size_t cells = (size_t)g->n_nodes * (size_t)g->n_features;
+        double *x = (double *)(uintptr_t)g->x; /* owned by the graph, which is ours */
+        input->per_batch = dls_alloc(cells * sizeof *input->per_batch + 1);
+        status = input->per_batch ? DLS_OK : dls_nomem(err, "features", cells * sizeof *x);
+        if (status == DLS_OK) {
+            status = dls_features_raw(z->spec->features, one, &grouping, x, NULL, err);
+        }
+        if (status == DLS_OK) {
+            status =
+                dls_features_raw(z->spec->features, two, &grouping, input->per_batch, NULL, err);
+        }
+        for (size_t i = 0; i < cells && status == DLS_OK; i++) {
+            input->per_batch[i] -= x[i];
+        }
+    }
+    dls_grouping_fini(&grouping);
+    return status;
+}
+
+static dls_status make(const dls_zoo_inputs *z, const dls_zoo_model *model, dls_zoo_input *input,
+                       dls_error *err)
+{
+    dls_opgraph *one, *two;
+    DLS_TRY(graph_of(z, model, 1, &one, err));
+    dls_status status = graph_of(z, model, 2, &two, err);
+    if (status == DLS_OK) {
+        status = fill(z, input, one, two, err);
+        dls_opgraph_destroy(two);
+    }
+    dls_opgraph_destroy(one);
+    if (status == DLS_OK) {
+        input->model = model;
+        input->checksum = checksum(input);
+    }
+    return status;
+}
+
+dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
+                            const dls_zoo_input **out, dls_error *err)
+{
+    for (size_t i = 0; i < z->n; i++) {
+        if (z->input[i]->model == model) {
+            *out = z->input[i];
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(dls_grow(&z->input, &z->cap, z->n + 1, sizeof *z->input, err));
+    dls_zoo_input *input = dls_alloc_zero(1, sizeof *input);
+    if (!input) {
+        return dls_nomem(err, "graph", sizeof *input);
+    }
+    const dls_status status = make(z, model, input, err);
+    if (status != DLS_OK) {
+        input_destroy(input);
+        return status;
+    }
+    z->input[z->n++] = input;
+    *out = input;
+    return DLS_OK;
+}
+
+dls_graph dls_zoo_input_at(const dls_zoo_inputs *z, const dls_zoo_input *input, int64_t batch,
+                           double *x)
+{
+    dls_graph g = input->graph;
+    const size_t cells = (size_t)g.n_nodes * (size_t)g.n_features;
+    for (size_t i = 0; i < cells; i++) {
+        x[i] = g.x[i] + (double)(batch - 1) * input->per_batch[i];
+    }
+    dls_features_normalise(z->spec->features, x, g.n_nodes);
+    g.x = x;
+    return g;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a cluster is made of: groups of equal nodes in racks, GPU types, links, virtual clusters.
+ * A spec is plain data: the configuration fills it, a simulation copies what it needs.
+ */
+#ifndef DLS_CLUSTER_CLUSTER_H
+#define DLS_CLUSTER_CLUSTER_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define DLS_NAME_MAX 48
+#define DLS_TYPES_MAX 16          /* GPU types in one cluster */
+#define DLS_GPUS_PER_NODE_MAX 64  /* a node's GPUs are bits of a 64-bit mask */
+#define DLS_NODES_MAX (1 << 22)
+
+/* One real GPU; figures of the vendor's data sheets. 0: unknown. */
+typedef struct dls_gpu_type {
+    char name[DLS_NAME_MAX];
+    double mem_gib;
+    double mem_bps;          /* memory bandwidth, bytes per second */
+    double fp32_flops;       /* floating-point operations per second, vector units */
+    double tensor_flops;     /* dense, lowest of fp16/bf16 matrix units; 0: has none */
+    double peer_bps;         /* GPU to GPU inside a node, bytes per second and direction */
+} dls_gpu_type;
+
+/* The table of known GPUs (sources beside it). */
+const dls_gpu_type *dls_gpu_table(size_t *n);
+/* By name, ignoring case; NULL if unknown. */
+const dls_gpu_type *dls_gpu_find(const char *name);
+
+typedef struct dls_node_group {
+    char name[DLS_NAME_MAX];
+    int32_t nodes;
+    int32_t gpus_per_node;   /* 1..DLS_GPUS_PER_NODE_MAX */
+    int32_t nodes_per_rack;  /* nodes behind one switch; 0: the whole group in one rack */
+    int32_t type;            /* index in dls_cluster_spec.types */
+    double cpus_per_node;    /* 0: not accounted */
+    double mem_gib_per_node; /* 0: not accounted */
+    double nic_bps;          /* network link of a node, bytes per second and direction */
+} dls_node_group;
+
+typedef struct dls_vc_spec {
+    char name[DLS_NAME_MAX];
+    int32_t quota_gpus[DLS_TYPES_MAX]; /* by type; the sum over all VCs fits the cluster */
+} dls_vc_spec;
+
+typedef struct dls_cluster_spec {
+    dls_gpu_type types[DLS_TYPES_MAX];
+    int32_t n_types;
+    dls_node_group *groups; /* owned */
+    int32_t n_groups;
+    dls_vc_spec *vcs;       /* owned; jobs of other VCs share what the quotas leave */
+    int32_t n_vcs;
+    double rack_uplink_bps; /* switch to core; 0: not limiting */
+    double core_bps;        /* between racks, all together; 0: not limiting */
+} dls_cluster_spec;
+
+/* The types that a request "A|B" allows, case ignored: bits; all for "", 0 if the cluster has none of
+ * them. */
+uint32_t dls_cluster_types(const dls_cluster_spec *spec, const char *names);
+
+void dls_cluster_spec_fini(dls_cluster_spec *spec);
+/* Counts, ranges, names, quotas: the first thing wrong is reported. */
+dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What fails in a cluster, and when: at random, or as a file says.
+ */
+#ifndef DLS_CLUSTER_FAILURES_H
+#define DLS_CLUSTER_FAILURES_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* At random. Each node and each GPU fails on its own: it works for a time that is Weibull distributed
+ * with the given mean and shape, is repaired for an exponential time, and starts anew. */
+typedef struct dls_failure_params {
+    double node_mtbf_s, gpu_mtbf_s; /* mean time between failures while it works; INFINITY: never */
+    double shape;                   /* 1: exponential */
+    double repair_s;                /* mean time to repair */
+} dls_failure_params;
+
+/* Microseconds, >= 1, until the n-th failure (even n: it works) or repair (odd n) of a component;
+ * INT64_MAX: never. The same for the same seed, component and n. */
+int64_t dls_failure_draw_us(const dls_failure_params *p, uint64_t seed, uint64_t component,
+                            double mtbf_s, uint32_t n);
+
+typedef enum dls_failure_what {
+    DLS_NODE_FAILS,
+    DLS_NODE_REPAIRED,
+    DLS_LINK_SCALED /* the node's network link keeps a part of its bandwidth */
+} dls_failure_what;
+
+typedef struct dls_failure_event {
+    int64_t t_us; /* since the first submission */
+    int32_t node;
+    dls_failure_what what;
+    double part;  /* 0 < part <= 1; DLS_LINK_SCALED only */
+} dls_failure_event;
+
+typedef struct dls_failure_trace {
+    dls_failure_event *event; /* [n] by time, within an instant as in the file; owned */
+    size_t n;
+    size_t left_out; /* instances beyond the cluster's nodes, or with no node of their own */
+} dls_failure_trace;
+
+/* Read one of three formats, told apart by the first line:
+ *
+ *      time_s,node,event,part     ours: fail, repair, link (with part); 0-based nodes, which work at first
+ *      480000,add,node1           milliseconds; instances that come and go: an instance takes the
+ *                                 lowest absent node; all nodes are absent at first
+ *      2021-12-11, 11:11:30, 55   how many instances are alive: the lowest nodes; counted from the
+ *                                 first line on
+ *
+ * Lines need not be in order of time. Errors: EINPUT (file, line), ENOMEM. O(n log n + n x nodes). */
+dls_status dls_failure_trace_load(const char *path, int32_t n_nodes, dls_failure_trace *out,
+                                  dls_error *err) DLS_MUST_CHECK;
+void dls_failure_trace_fini(dls_failure_trace *trace);
+
+#endif

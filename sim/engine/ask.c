@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the placement is asked, what it may know, and what it and the world are told.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+#include <math.h>
+
+/* ---- what may be known ------------------------------------------------------------------------- */
+
+static bool forecast(void *user, int32_t job, const dls_shape *shape, dls_forecast *out)
+{
+    const dls_engine *e = user;
+    const dls_prediction_ops *a = e->params->predictions;
+    const uint8_t state = job >= 0 && job < e->n ? e->rec->state[job] : DLS_JOB_NEW;
+    if (state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) {
+        return false;
+    }
+    a->get(a->user, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);
+    return out->iteration_s > 0;
+}
+
+static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+{
+    const dls_engine *e = user;
+    const dls_prediction_ops *a = e->params->predictions;
+    return a->shapes(a->user, job, n);
+}
+
+void dls_know_init(dls_engine *e)
+{
+    e->know = (dls_know){.forecast = forecast, .candidates = candidates, .user = e};
+}
+
+dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err)
+{
+    const dls_prediction_ops *a = e->params->predictions;
+    size_t n = 0;
+    DLS_TRY(dls_grow(&e->arrivals, &e->arrivals_cap, end - first, sizeof *e->arrivals, err));
+    for (size_t j = first; j < end; j++) {
+        if (e->rec->state[j] != DLS_JOB_INFEASIBLE) {
+            e->arrivals[n++] = (int32_t)j;
+        }
+    }
+    if (n == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(a->prepare(a->user, e->arrivals, n, err));
+    for (size_t i = 0; i < n && e->params->estimates_advised; i++) {
+        e->estimate_us[e->arrivals[i]] = a->estimate_us(a->user, e->arrivals[i]);
+    }
+    return DLS_OK;
+}
+
+/* ---- requests ---------------------------------------------------------------------------------- */
+
+static dls_request request(const dls_engine *e, int32_t job, int32_t type)
+{
+    const dls_sim_params *p = e->params;
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const uint8_t state = e->rec->state[job];
+    return (dls_request){
+        .job = job,
+        .gpus = c->gpus,
+        .type = type,
+        .attempt = e->rec->resumes[job],
+        .cpu_milli_per_gpu = c->cpu_milli,
+        .mem_mib_per_gpu = c->mem_mib,
+        .seed = p->seed,
+        .now_us = e->now_us,
+        .waiting_since_us = state == DLS_JOB_PENDING ? e->since_us[job] : e->now_us,
+        .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
+        /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job. */
+        .know = p->predictions && state != DLS_JOB_NEW ? &e->know : NULL,
+    };
+}
+
+/* A grant must name nodes of the type with so many GPUs, CPU and memory free, and be complete. */
+static dls_status check_grant(const dls_engine *e, const dls_request *r, dls_error *err)
+{
+    const char *who = e->params->placement->name;
+    const dls_grant *g = &e->grant;
+    if (g->failed) {
+        return dls_nomem(err, "a grant", g->n * sizeof *g->part);
+    }
+    if (g->gpus != r->gpus) {
+        return dls_fail(err, DLS_EPOLICY, who, "granted %lld GPUs to a gang of %d",
+                        (long long)g->gpus, r->gpus);
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        const dls_part *p = &g->part[i];
+        if (p->node < 0 || p->node >= e->index->n_nodes || p->gpus < 1) {
+            return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
+        }
+        const dls_node *node = &e->index->node[p->node];
+        if (node->type != r->type || node->free < p->gpus ||
+            node->free_cpu_milli < r->cpu_milli_per_gpu * p->gpus ||
+            node->free_mem_mib < r->mem_mib_per_gpu * p->gpus) {
+            return dls_fail(err, DLS_EPOLICY, who,
+                            "granted %d GPUs of node %d, which has %d free of the wanted type, or "
+                            "not the CPU or memory",
+                            p->gpus, p->node, node->type == r->type ? node->free : 0);
+        }
+    }
+    return DLS_OK;
+}
+
+/* The placement wants to be asked again about a job of the class at a time of its own. */
+static dls_status set_retry(dls_engine *e, int32_t cls, int64_t at_us, dls_error *err)
+{
+    if (at_us <= e->now_us) {
+        return dls_fail(err, DLS_EPOLICY, e->params->placement->name,
+                        "wants to be asked again at a time that is not in the future");
+    }
+    const uint32_t slot = (uint32_t)cls;
+    if (dls_evq_has(&e->retries, slot) && dls_evq_time(&e->retries, slot) <= at_us) {
+        return DLS_OK;
+    }
+    return dls_evq_set(&e->retries, slot, at_us, DLS_EV_TICK, err);
+}
+
+dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
+                         dls_error *err)
+{
+    int64_t retry_us = DLS_NEVER;
+    dls_request r = request(e, job, type);
+    r.retry_us = &retry_us;
+    *parts = -1;
+    dls_grant_reset(&e->grant);
+    *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
+    if (!*placed) {
+        e->rec->refusals++;
+        return retry_us == DLS_NEVER ? DLS_OK
+                                     : set_retry(e, e->select.class_of[job], retry_us, err);
+    }
+    DLS_TRY(check_grant(e, &r, err));
+    if (e->shift_s) {
+        e->shift_s[job] = e->grant.shift_s;
+    }
+    for (size_t i = e->grant.n; i-- > 0;) {
+        const dls_part *p = &e->grant.part[i];
+        int64_t cpu, mem;
+        dls_side_resources(e, job, p->gpus, &cpu, &mem);
+        DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
+        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+    }
+    return DLS_OK;
+}
+
+/* The GPUs of a job by node into the scratch arrays. */
+static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
+{
+    size_t n = 0;
+    for (int32_t p = parts; p >= 0; p = e->part[p].next, n++) {
+        DLS_TRY(dls_grow(&e->seat, &e->seat_cap, n + 1, sizeof *e->seat, err));
+        DLS_TRY(dls_grow(&e->seat_node, &e->seat_node_cap, n + 1, sizeof *e->seat_node, err));
+        DLS_TRY(dls_grow(&e->seat_gpus, &e->seat_gpus_cap, n + 1, sizeof *e->seat_gpus, err));
+        e->seat[n] = (dls_seat){.mask = e->part[p].mask, .node = e->part[p].node};
+        e->seat_node[n] = e->part[p].node;
+        e->seat_gpus[n] = __builtin_popcountll(e->part[p].mask);
+    }
+    e->n_seats = n;
+    return DLS_OK;
+}
+
+dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value, dls_error *err)
+{
+    const dls_placement_ops *ops = e->params->placement;
+    const dls_pace *pace = e->params->pace;
+    const int32_t type = e->held_type[host];
+    const dls_request r = request(e, job, type);
+    const dls_shape shape = dls_shape_of(e, host);
+    *value = ops->share(e->placement_state, e->index, &r, host, &shape);
+    if (*value > 0 && pace && pace->shares) { /* last, as it looks at every GPU */
+        DLS_TRY(list_seats(e, e->held[host], err));
+        if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {
+            *value = 0;
+        }
+    }
+    return DLS_OK;
+}
+
+int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
+{
+    dls_engine *e = engine;
+    const dls_placement_ops *ops = e->params->placement;
+    double least = (double)INFINITY;
+    int64_t retry_us = DLS_NEVER;
+    int32_t best = -1;
+    for (int32_t t = 0; t < e->select.n_types; t++) {
+        if (!(types >> t & 1)) {
+            continue;
+        }
+        dls_request r = request(e, job, t);
+        r.retry_us = &retry_us;
+        const double cost = ops->cost(e->placement_state, e->index, &r);
+        if (cost < least) {
+            least = cost;
+            best = t;
+        }
+    }
+    int64_t *at_us = &e->wanted_us[e->select.class_of[job]];
+    if (best < 0 && retry_us < *at_us) {
+        *at_us = retry_us;
+        e->wanted = true;
+    }
+    return best;
+}
+
+dls_status dls_set_retries(dls_engine *e, dls_error *err)
+{
+    for (int32_t c = 0; c < e->select.n_classes && e->wanted; c++) {
+        const int64_t at_us = e->wanted_us[c];
+        e->wanted_us[c] = DLS_NEVER;
+        if (at_us < DLS_NEVER) {
+            DLS_TRY(set_retry(e, c, at_us, err));
+        }
+    }
+    e->wanted = false;
+    return DLS_OK;
+}
+
+/* ---- what happened ----------------------------------------------------------------------------- */
+
+static dls_status tell_where(dls_engine *e, int32_t job, dls_error *err)
+{
+    const dls_placement_ops *ops = e->params->placement;
+    const dls_pace *pace = e->params->pace;
+    DLS_TRY(list_seats(e, e->held[job], err));
+    if (ops->started) {
+        const dls_request r = request(e, job, e->held_type[job]);
+        ops->started(e->placement_state, e->index, &r, e->seat_node, e->seat_gpus, e->n_seats);
+    }
+    if (!pace) {
+        return DLS_OK;
+    }
+    DLS_TRY(pace->start(pace->user, job, e->held_type[job], e->seat, e->n_seats, err));
+    if (e->shift_s && !isnan(e->shift_s[job])) {
+        pace->set_shift(pace->user, job, e->shift_s[job]);
+        e->shift_s[job] = (double)NAN; /* of this grant alone */
+    }
+    return DLS_OK;
+}
+
+dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
+{
+    if (e->began) {
+        e->began[job] = e->work[job];
+    }
+    return e->params->pace || e->params->placement->started ? tell_where(e, job, err) : DLS_OK;
+}
+
+void dls_tell_stopped(dls_engine *e, int32_t job)
+{
+    const dls_placement_ops *ops = e->params->placement;
+    const dls_pace *pace = e->params->pace;
+    if (ops->stopped) {
+        const int64_t worked_us = dls_work_to_us(e->began[job] - e->work[job]);
+        ops->stopped(e->placement_state, e->index, job, e->now_us, worked_us);
+    }
+    if (pace) {
+        pace->stop(pace->user, job);
+    }
+}

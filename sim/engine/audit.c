@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Every invariant of a run, recounted from scratch: for tests and --set run.audit=true. O(jobs +
+ * nodes) per call.
+ *
+ * The work of every job is counted a second time, step by step from one call to the next, where the
+ * engine only settles it when something happens to the job.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+dls_status dls_audit_create(dls_engine *e, dls_error *err)
+{
+    e->audit.job = dls_alloc_zero((size_t)e->n, sizeof *e->audit.job);
+    if (!e->audit.job) {
+        return dls_nomem(err, "audit", (size_t)e->n * sizeof *e->audit.job);
+    }
+    for (int32_t j = 0; j < e->n; j++) {
+        e->audit.job[j].left = e->work[j];
+    }
+    return DLS_OK;
+}
+
+/* Work: what was left at the last call, less what was done at the rate of then. */
+static dls_status audit_work(dls_engine *e, dls_error *err)
+{
+    for (int32_t j = 0; j < e->n; j++) {
+        dls_audited *a = &e->audit.job[j];
+        const int64_t from = a->anchor_us > e->audit.now_us ? a->anchor_us : e->audit.now_us;
+        if (a->running && e->now_us > from) {
+            const int64_t done_us = dls_job_progress_in(e, j, e->now_us - a->anchor_us) -
+                                    dls_job_progress_in(e, j, from - a->anchor_us);
+            a->left -= (dls_work)done_us * a->rate;
+        }
+        /* What a failure has undone since: never more than was done. */
+        if (e->rec->failures && a->failures != e->rec->failures[j]) {
+            if (dls_job_work_left(e, j) < a->left || dls_job_work_left(e, j) > a->saved) {
+                return dls_fail(err, DLS_ERUN, NULL, "job %d lost work that it had not done", j);
+            }
+            a->left = dls_job_work_left(e, j);
+            a->failures = e->rec->failures[j];
+        }
+        const bool finished = e->rec->state[j] == DLS_JOB_FINISHED;
+        /* A finish is at the first whole microsecond at which no work is left. */
+        const bool good = finished ? a->left <= 0 && a->left > -(dls_work)a->rate - (a->rate == 0)
+                                   : a->left >= 0 && a->left == dls_job_work_left(e, j);
+        if (!good) {
+            return dls_fail(err, DLS_ERUN, NULL, "job %d lost or gained work", j);
+        }
+        a->left = finished ? 0 : a->left;
+        a->running = e->running[j] != 0;
+        a->rate = e->rate[j];
+        a->anchor_us = e->anchor_us[j];
+        a->saved = finished ? 0 : e->saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
+    }
+    e->audit.now_us = e->now_us;
+    return DLS_OK;
+}
+
+/* No job is faster than it would be alone. */
+static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    dls_solo solo;
+    int64_t rate;
+    if (!pace || !pace->solo) {
+        return DLS_OK;
+    }
+    const dls_shape shape = dls_shape_of(e, job);
+    DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+    if (e->rate[job] > rate + (rate >> 30) + 1) {
+        return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld", job,
+                        (long long)e->rate[job], (long long)rate);
+    }
+    return DLS_OK;
+}
+
+/* A guest holds exactly what its host holds, and is the only one. */
+static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
+{
+    const int32_t host = e->guests.job[guest].host;
+    bool same = host != DLS_NONE && e->running[host] && !dls_is_guest(e, host) &&
+                e->guests.job[host].guest == guest && e->held_type[host] == e->held_type[guest];
+    for (int32_t p = e->held[guest]; p >= 0 && same; p = e->part[p].next) {
+        bool found = false;
+        for (int32_t q = e->held[host]; q >= 0; q = e->part[q].next) {
+            found = found ||
+                    (e->part[q].node == e->part[p].node && e->part[q].mask == e->part[p].mask);
+        }
+        same = found;
+    }
+    return same ? DLS_OK
+                : dls_fail(err, DLS_ERUN, NULL, "job %d is the guest of none", guest);
+}
+
+static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
+{
+    for (int32_t j = 0; j < e->n; j++) {
+        const dls_record *r = e->rec;
+        const bool running = r->state[j] == DLS_JOB_RUNNING;
+        int32_t gpus = 0;
+        for (int32_t p = e->held[j]; p >= 0; p = e->part[p].next) {
+            gpus += __builtin_popcountll(e->part[p].mask);
+        }
+        const bool guest = dls_is_guest(e, j);
+        if (running != (e->running[j] != 0) || gpus != (running ? e->col->gpus[j] : 0) ||
+            (running && e->select.type[j] != (guest ? -1 : e->held_type[j])) || (guest && !running)) {
+            return dls_fail(err, DLS_ERUN, NULL, "job %d holds %d GPUs in state %d", j, gpus,
+                            r->state[j]);
+        }
+        if (guest) {
+            DLS_TRY(audit_guest(e, j, err));
+            gpus = 0; /* they are the host's */
+        }
+        if (running != dls_evq_has(&e->events, DLS_SLOT_FINISH(e, j))) {
+            return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
+        }
+        if (r->state[j] == DLS_JOB_FINISHED &&
+            ((!e->params->pace &&
+              r->executed_us[j] != e->duration_us[j] + (r->lost_us ? r->lost_us[j] : 0)) ||
+             r->end_us[j] - e->col->submit_us[j] !=
+                 r->pending_us[j] + r->executed_us[j] + r->overhead_us[j])) {
+            return dls_fail(err, DLS_ERUN, NULL, "job %d finished with wrong accounts", j);
+        }
+        if (running) {
+            DLS_TRY(audit_rate(e, j, err));
+        }
+        *held_gpus += gpus;
+    }
+    return DLS_OK;
+}
+
+/* Nobody holds a GPU that has failed. */
+static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
+{
+    for (int32_t k = 0; e->churn.on && k < e->index->n_nodes; k++) {
+        const uint64_t mask = e->churn.withheld[k];
+        *failed += __builtin_popcountll(mask);
+        for (int32_t p = e->churn.on_node[k]; p != DLS_NONE; p = e->churn.link[p].next) {
+            if (e->part[p].mask & mask || e->part[p].node != k) {
+                return dls_fail(err, DLS_ERUN, NULL, "job %d holds GPUs of node %d that have failed",
+                                e->churn.link[p].job, k);
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_engine_audit(dls_engine *e, dls_error *err)
+{
+    int64_t held = 0, used = 0, failed = 0;
+    DLS_TRY(dls_place_index_check(e->index, err));
+    DLS_TRY(audit_jobs(e, &held, err));
+    DLS_TRY(audit_work(e, err));
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        const dls_pool *pool = &e->select.pool[k];
+        for (int32_t t = 0; t < e->select.n_types; t++) {
+            used += pool->used[t];
+            if (pool->used[t] > pool->cap[t] && (e->select.preempts || !dls_churn_is_down(e))) {
+                return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
+            }
+        }
+    }
+    DLS_TRY(audit_failed(e, &failed, err));
+    if (held != used || held != e->index->total_gpus - e->index->free_gpus - failed) {
+        return dls_fail(err, DLS_ERUN, NULL, "GPUs held, selected and taken differ: %lld %lld %lld",
+                        (long long)held, (long long)used,
+                        (long long)(e->index->total_gpus - e->index->free_gpus - failed));
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The inside of one simulation: the state that the files of sim/engine share.
+ *
+ *   sim.c      set up, the event loop, tear down
+ *   setup.c    an engine that is ready to run; what is infeasible
+ *   classes.c  jobs into classes and pools
+ *   life.c     what happens to a job: arrive, start, lose its GPUs, finish
+ *   progress.c its work and its accounts: rates, checkpoints, stretches
+ *   pass.c     one scheduling pass: selection, placement, refusals
+ *   hold.c     the GPUs that jobs hold
+ *   ask.c      requests to the placement and what it may know
+ *   select.c   the queues
+ *   guests.c   jobs that share the GPUs of another
+ *   starts.c   what was predicted at every start, and what came of it
+ *   failures.c nodes, GPUs and links that fail and are repaired
+ *   view.c     what policies see and may do
+ *   audit.c    every invariant, recounted
+ *
+ * Accounts are lazy: a job's columns are brought up to date when its state changes, never per event.
+ */
+#ifndef DLS_ENGINE_ENGINE_H
+#define DLS_ENGINE_ENGINE_H
+
+#include "base/evq.h"
+#include "placement/index.h"
+#include "placement/know.h"
+#include "engine/select.h"
+#include "engine/sim.h"
+
+/* GPUs that a job holds on one node: a list per job in one table with a free list. */
+typedef struct dls_held {
+    uint64_t mask;
+    int32_t node, next;
+} dls_held;
+
+/* Sharing of GPUs (guests.c). */
+typedef struct dls_guest {
+    int32_t host, guest;   /* of this job, DLS_NONE */
+    int32_t older, newer;  /* in a list of hosts */
+    uint64_t offer;        /* number of its last offer to be a host */
+    uint64_t seen;         /* while waiting: it has been asked about with the hosts up to this offer */
+    bool offered;
+} dls_guest;
+
+typedef struct dls_guests {
+    dls_guest *job;        /* [n]; NULL: the placement does not share */
+    int32_t *newest;       /* [class][type] lists of hosts without a guest */
+    uint64_t offers;
+    int32_t n;             /* guests now */
+    bool news;             /* a new host, or a job newly waiting, since the last pass; never without sharing */
+    bool evicted;          /* a guest has lost its host in this pass */
+} dls_guests;
+
+/* Failures (failures.c). */
+typedef struct dls_link_on {
+    int32_t job, next, prev; /* of the parts on the same node */
+} dls_link_on;
+
+typedef struct dls_churn {
+    bool on;
+    dls_evq events;        /* slots: nodes, GPUs, the file */
+    size_t cursor;         /* next event of the file */
+    int64_t origin_us;     /* time 0 of the file: the first submission */
+    int32_t *first_gpu;    /* [nodes + 1] number of a node's first GPU, over all nodes */
+    uint32_t *draws;       /* [nodes + GPUs] failures and repairs so far */
+    uint8_t *node_down;    /* [nodes] bits: at random, by the file */
+    uint64_t *gpu_down;    /* [nodes] */
+    uint64_t *withheld;    /* [nodes] GPUs that are taken from the index for that */
+    int32_t *on_node;      /* [nodes] list of the parts there, DLS_NONE */
+    dls_link_on *link;     /* [parts] */
+    size_t link_cap;
+    int32_t *victims;      /* scratch */
+    size_t victims_cap;
+    int64_t *cap;          /* [pools x types] shares when nothing is down */
+    int64_t down_gpus[DLS_TYPES_MAX];
+    int32_t down_nodes;    /* whole nodes */
+} dls_churn;
+
+/* What the audit counts on its own. */
+typedef struct dls_audited {
+    dls_work left, saved;
+    int64_t rate, anchor_us;
+    int32_t failures;
+    bool running;
+} dls_audited;
+
+struct dls_engine {
+    const dls_sim_params *params;
+    const dls_trace_columns *col;
+    int32_t n;
+    dls_view view;
+    dls_record *rec;
+    dls_evq events;        /* slots: n finishes, n wakes, the share's tick, the program's wake */
+    dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
+    dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
+    dls_evq retries;       /* slots: classes that the placement wants to be asked for again */
+    int64_t *wanted_us;    /* [classes] when, as its `cost` has said in this pass; DLS_NEVER */
+    bool wanted;           /* any of them */
+    dls_select select;
+    dls_place_index *index;
+    dls_grant grant;
+    dls_discipline discipline;
+    bool program;          /* the policy is a program and not an order */
+
+    /* [n] */
+    int64_t *since_us;     /* last change of state */
+    int64_t *anchor_us;    /* while running: progress counts from here */
+    int64_t *rated_us;     /* while running: the present rate counts from here, >= anchor_us */
+    int64_t *row_us;       /* while running: recorded up to here */
+    int64_t *estimate_us;
+    const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
+    int64_t *work_us;      /* .. what the world says; NULL without one */
+    dls_work *work;        /* left at rated_us; while waiting: left */
+    dls_work *began;       /* left at the last start; NULL when nobody asks */
+    double *shift_s;       /* of the bursts, from the last grant, else NAN; NULL when nobody asks */
+    int64_t *rate;         /* now, or when it last ran; DLS_RATE_ONE before the first start */
+    uint8_t *running;
+    int8_t *held_type;     /* type of the GPUs held, -1 */
+    int32_t *held;         /* list of dls_held, -1 */
+    char *job_state;       /* the policy's bytes */
+
+    /* in a pass: jobs that lost their selection but whose GPUs are not yet given up for good */
+    int8_t *tentative;     /* [n] 1: dropped, GPUs back in the index; 2: placed anew meanwhile */
+    int32_t *new_held;     /* [n] GPUs placed in this pass, not yet started */
+
+    dls_held *part;
+    size_t n_parts, parts_cap;
+    int32_t free_part;
+
+    int32_t *settle;       /* jobs to be asked for after the pass */
+    size_t n_settle, settle_cap;
+
+    dls_know know;         /* the predictor, as the placement sees it */
+    dls_seat *seat;        /* scratch: GPUs of one job by node, as nodes and as counts */
+    int32_t *seat_node, *seat_gpus;
+    size_t n_seats, seat_cap, seat_node_cap, seat_gpus_cap;
+    uint64_t *rack_seen;   /* [racks] scratch: when a rack was last counted */
+    uint64_t rack_count;
+    int32_t *arrivals;     /* scratch: jobs submitted now */
+    size_t arrivals_cap;
+
+    void *sched_state, *placement_state;
+    int64_t now_us;
+    size_t cursor;         /* next arrival */
+    size_t done;           /* finished or infeasible */
+    size_t infeasible;
+    int64_t restore_us;
+    int64_t next_seq;      /* starts, for the order of running jobs that a program sees */
+    dls_order program_order;
+    dls_order_set program_running;
+
+    size_t *start_row;     /* [n] row of a running job in the starts; NULL: none are kept */
+    int32_t rack_nodes[DLS_TYPES_MAX]; /* most nodes of the type in a rack */
+    dls_guests guests;
+    dls_churn churn;
+    int64_t *save_us;      /* [n] time that a periodic checkpoint takes; NULL: none are taken */
+    dls_work *saved;       /* [n] left at the last checkpoint; NULL: nothing fails */
+
+    struct {
+        dls_audited *job; /* [n], NULL without audit */
+        int64_t now_us;   /* of the last one */
+    } audit;
+
+    /* group sharing */
+    int32_t *group_gpus;
+    int64_t *group_demand, *group_used, *group_reserved;
+};
+
+#define DLS_SLOT_FINISH(e, job) ((uint32_t)(job))
+#define DLS_SLOT_WAKE(e, job) ((uint32_t)((e)->n + (job)))
+#define DLS_SLOT_SHARE(e) ((uint32_t)(2 * (e)->n))
+#define DLS_SLOT_PROGRAM(e) ((uint32_t)(2 * (e)->n + 1))
+
+/* setup.c */
+dls_status dls_engine_create(const dls_sim_params *p, dls_engine **out, dls_error *err) DLS_MUST_CHECK;
+void dls_engine_destroy(dls_engine *e);
+
+/* classes.c: for set-up, the index being there */
+dls_status dls_classes_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_pools_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* life.c */
+dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* The GPUs are already taken (held, held_type); the job is selected. */
+dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* The GPUs are already given back to the index; `parts` says which they were. */
+dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
+/* The same when the GPUs have failed: the work since the last checkpoint is lost. */
+dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* Ask the policy where the job stands and file it there. */
+dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err) DLS_MUST_CHECK;
+/* Close the accounts of jobs still waiting or running when the run stops. */
+dls_status dls_jobs_close(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* progress.c */
+int64_t dls_job_executed_us(const dls_engine *e, int32_t job);
+dls_work dls_job_work_left(const dls_engine *e, int32_t job);
+/* Run time left as policies are to believe it. Known: at the job's present rate; waiting: at its last
+ * one. Predicted: what it has not yet executed of the prediction, at least 1. */
+int64_t dls_job_remaining_us(const dls_engine *e, int32_t job);
+/* Time that a job progresses in the first held_us after it is restored: checkpoints stop it. */
+int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us);
+/* When the checkpoint that a running job is taking will be written; now if it is taking none. */
+int64_t dls_job_saved_us(const dls_engine *e, int32_t job);
+/* Work left at the last checkpoint of a running job. */
+dls_work dls_job_saved(const dls_engine *e, int32_t job);
+/* Time that the job has held its GPUs since its last start without progressing. */
+int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
+/* The job progresses at this rate from now on: its finish moves, and its place in the order. */
+dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err) DLS_MUST_CHECK;
+/* A new stretch begins now, at the same rate. */
+dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* Ask the world which rates what happened at this instant has changed. */
+dls_status dls_rates_settle(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Bring the columns of a running job up to now and record where it has run. */
+dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
+
+/* pass.c */
+dls_status dls_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Something has changed for the jobs of a pool: its next pass must not be left out. */
+void dls_mark_dirty(dls_engine *e, int32_t pool);
+
+/* hold.c */
+/* CPU and memory that go with some GPUs of a job. */
+static inline void dls_side_resources(const dls_engine *e, int32_t job, int32_t gpus,
+                                      int64_t *cpu_milli, int64_t *mem_mib)
+{
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    *cpu_milli = c->cpu_milli * gpus;
+    *mem_mib = c->mem_mib * gpus;
+}
+/* *out: a part in front of the list `next`. */
+dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
+                        dls_error *err) DLS_MUST_CHECK;
+void dls_free_parts(dls_engine *e, int32_t parts);
+/* Give a list of parts back to the index; the list itself stays. */
+void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
+/* Take the GPUs that a job holds from the index again, all or none. */
+bool dls_retake(dls_engine *e, int32_t job);
+
+/* The shape of what a job holds. O(nodes it holds). */
+dls_shape dls_shape_of(dls_engine *e, int32_t job);
+
+/* ask.c */
+/* Place a job on GPUs of a type; *parts gets the list. false: refused. */
+dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
+                         dls_error *err) DLS_MUST_CHECK;
+/* Tell the world and the placement that a job has got or lost its GPUs. */
+dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_tell_stopped(dls_engine *e, int32_t job);
+/* How good it would be for a waiting job to be the guest of a host; <= 0: it may not. */
+dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value,
+                         dls_error *err) DLS_MUST_CHECK;
+/* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1: it
+ * would rather wait. */
+int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types);
+/* After a pass: the times at which those that would rather wait want to be asked again. */
+dls_status dls_set_retries(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_know_init(dls_engine *e);
+/* Jobs submitted now: what is to be known of them is asked for in one batch. */
+dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;
+/* guests.c; without sharing these do nothing */
+dls_status dls_guest_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_guest_destroy(dls_engine *e);
+static inline bool dls_is_guest(const dls_engine *e, int32_t job)
+{
+    return e->select.guest && e->select.guest[job];
+}
+/* A job has started: unless it is a guest it can be a host. */
+void dls_guest_offer(dls_engine *e, int32_t job);
+/* A job has come to wait. */
+void dls_guest_wanted(dls_engine *e, int32_t job);
+/* A guest has finished. */
+void dls_guest_finished(dls_engine *e, int32_t guest);
+/* A guest loses its share and waits. */
+dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
+/* A host has finished and its GPUs are free: they are its guest's. */
+dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* A guest's GPUs have failed. */
+dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
+/* A host is about to lose its GPUs: so does its guest. */
+dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* If there is news: find hosts for waiting jobs that the pass has left without GPUs. */
+dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* starts.c */
+/* A job has got its GPUs; a running job has been brought up to now for the last time before it loses
+ * them or the run ends. */
+dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_starts_close(dls_engine *e, int32_t job);
+/* Run time of a job alone on the fewest nodes of the type that suits it best, for the record. */
+dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+
+/* failures.c */
+dls_status dls_churn_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_churn_destroy(dls_engine *e);
+/* Everything that fails or is repaired now. */
+dls_status dls_churn_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* A job has got its parts, or is about to lose them. */
+dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_churn_leave(dls_engine *e, int32_t parts);
+/* A part of what fails could still be repaired. */
+bool dls_churn_is_down(const dls_engine *e);
+
+/* view.c */
+static inline void dls_view_update(dls_engine *e)
+{
+    e->view.now_us = e->now_us;
+    e->view.free_gpus = e->index->free_gpus;
+    e->view.pass = e->select.pass;
+}
+dls_status dls_program_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_share_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* audit.c */
+dls_status dls_audit_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_engine_audit(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+#endif

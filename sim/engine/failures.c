@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes, GPUs and links that fail and are repaired.
+ *
+ * A GPU that has failed, or whose node has, is taken from the placement index by nobody and given back
+ * when it is repaired; the jobs that held it lose their GPUs and the work since their last checkpoint.
+ * What is lost to failures is missing first in what the quotas leave, then in the virtual clusters in
+ * their order. Each component draws from a stream of its own, so what fails when does not depend on the
+ * policies.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+#include <math.h>
+
+enum { AT_RANDOM = 1, BY_FILE = 2 }; /* why a node is down */
+
+static uint32_t file_slot(const dls_engine *e)
+{
+    return (uint32_t)(e->index->n_nodes + e->churn.first_gpu[e->index->n_nodes]);
+}
+
+/* ---- when -------------------------------------------------------------------------------------- */
+
+/* The next failure or repair of a component: a node, or GPU number component - nodes. */
+static dls_status draw(dls_engine *e, uint32_t component, dls_error *err)
+{
+    const dls_failure_params *p = e->params->failures;
+    dls_churn *c = &e->churn;
+    const bool node = component < (uint32_t)e->index->n_nodes;
+    const uint32_t n = c->draws[component]++;
+    const int64_t wait_us = dls_failure_draw_us(p, e->params->seed, component,
+                                                node ? p->node_mtbf_s : p->gpu_mtbf_s, n);
+    if (wait_us > INT64_MAX / 4 - e->now_us) {
+        return DLS_OK; /* never */
+    }
+    return dls_evq_set(&c->events, component, e->now_us + wait_us,
+                       n % 2 == 0 ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
+}
+
+static dls_status queue_file(dls_engine *e, dls_error *err)
+{
+    const dls_failure_trace *t = e->params->failure_trace;
+    if (!t || e->churn.cursor >= t->n) {
+        return DLS_OK;
+    }
+    const dls_failure_event *next = &t->event[e->churn.cursor];
+    return dls_evq_set(&e->churn.events, file_slot(e), e->churn.origin_us + next->t_us,
+                       next->what == DLS_NODE_FAILS ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
+}
+
+static bool fails(double mtbf_s)
+{
+    return mtbf_s > 0 && !isinf(mtbf_s);
+}
+
+dls_status dls_churn_create(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    const bool nodes = p->failures && fails(p->failures->node_mtbf_s);
+    const bool gpus = p->failures && fails(p->failures->gpu_mtbf_s);
+    if (!nodes && !gpus && !(p->failure_trace && p->failure_trace->n > 0)) {
+        return DLS_OK;
+    }
+    if (p->sched->share) {
+        return dls_fail(err, DLS_ECONFIG, p->sched->name,
+                        "divides the cluster among gang sizes and so cannot bear failures");
+    }
+    dls_churn *c = &e->churn;
+    const size_t n = (size_t)e->index->n_nodes, n_gpus = (size_t)e->index->total_gpus;
+    const size_t n_caps = (size_t)(e->select.n_pools * e->select.n_types);
+    c->first_gpu = dls_alloc_zero(n + 1, sizeof *c->first_gpu);
+    c->draws = dls_alloc_zero(n + n_gpus, sizeof *c->draws);
+    c->node_down = dls_alloc_zero(n, sizeof *c->node_down);
+    c->gpu_down = dls_alloc_zero(n, sizeof *c->gpu_down);
+    c->withheld = dls_alloc_zero(n, sizeof *c->withheld);
+    c->on_node = dls_alloc_zero(n, sizeof *c->on_node);
+    c->cap = dls_alloc_zero(n_caps, sizeof *c->cap);
+    e->saved = dls_alloc_zero((size_t)e->n, sizeof *e->saved);
+    if (!c->first_gpu || !c->draws || !c->node_down || !c->gpu_down || !c->withheld || !c->on_node ||
+        !c->cap || !e->saved) {
+        return dls_nomem(err, "failures", n * 32 + n_gpus * 4);
+    }
+    for (size_t i = 0; i < n; i++) {
+        c->on_node[i] = DLS_NONE;
+        c->first_gpu[i + 1] = c->first_gpu[i] + e->index->node[i].capacity;
+    }
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        for (int32_t t = 0; t < e->select.n_types; t++) {
+            c->cap[k * e->select.n_types + t] = e->select.pool[k].cap[t];
+        }
+    }
+    DLS_TRY(dls_evq_init(&c->events, n + n_gpus + 1, err));
+    DLS_TRY(dls_record_want_failures(e->rec, err));
+    c->on = true;
+    c->origin_us = e->n > 0 ? e->col->submit_us[0] : 0;
+    e->now_us = c->origin_us;
+    for (size_t i = 0; i < n && nodes; i++) {
+        DLS_TRY(draw(e, (uint32_t)i, err));
+    }
+    for (size_t i = 0; i < n_gpus && gpus; i++) {
+        DLS_TRY(draw(e, (uint32_t)(n + i), err));
+    }
+    e->now_us = 0;
+    return queue_file(e, err);
+}
+
+void dls_churn_destroy(dls_engine *e)
+{
+    dls_churn *c = &e->churn;
+    void *const memory[] = {c->first_gpu, c->draws,   c->node_down, c->gpu_down, c->withheld,
+                            c->on_node,   c->link,    c->victims,   c->cap};
+    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
+        dls_free(memory[i]);
+    }
+    dls_evq_fini(&c->events);
+}
+
+bool dls_churn_is_down(const dls_engine *e)
+{
+    for (int32_t t = 0; t < e->select.n_types; t++) {
+        if (e->churn.down_gpus[t] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- who --------------------------------------------------------------------------------------- */
+
+dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err)
+{
+    dls_churn *c = &e->churn;
+    DLS_TRY(dls_grow(&c->link, &c->link_cap, e->n_parts, sizeof *c->link, err));
+    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
+        int32_t *first = &c->on_node[e->part[p].node];
+        c->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
+        if (*first != DLS_NONE) {
+            c->link[*first].prev = p;
+        }
+        *first = p;
+    }
+    return DLS_OK;
+}
+
+void dls_churn_leave(dls_engine *e, int32_t parts)
+{
+    dls_churn *c = &e->churn;
+    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
+        const dls_link_on *l = &c->link[p];
+        if (l->prev != DLS_NONE) {
+            c->link[l->prev].next = l->next;
+        } else {
+            c->on_node[e->part[p].node] = l->next;
+        }
+        if (l->next != DLS_NONE) {
+            c->link[l->next].prev = l->prev;
+        }
+    }
+}
+
+static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
+{
+    dls_select *s = &e->select;
+    const int32_t parts = e->held[job];
+    if (dls_is_guest(e, job)) {
+        return dls_guest_fail(e, job, err);
+    }
+    DLS_TRY(dls_guest_evict(e, job, err)); /* no more than takes it off the list of hosts */
+    const dls_rank rank = dls_select_rank(s, job, e->now_us);
+    dls_select_remove_running(s, job);
+    dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    dls_give_back(e, job, parts);
+    e->held[job] = DLS_NONE;
+    e->held_type[job] = -1;
+    DLS_TRY(dls_job_fail(e, job, parts, err));
+    dls_free_parts(e, parts);
+    return DLS_OK;
+}
+
+/* Guests before their hosts: both have been running there. */
+static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_error *err)
+{
+    dls_churn *c = &e->churn;
+    size_t n = 0;
+    for (int32_t p = c->on_node[node]; p != DLS_NONE; p = c->link[p].next) {
+        if (e->part[p].mask & mask) {
+            DLS_TRY(dls_grow(&c->victims, &c->victims_cap, n + 1, sizeof *c->victims, err));
+            c->victims[n++] = c->link[p].job;
+        }
+    }
+    for (int32_t guests = 1; guests >= 0; guests--) {
+        for (size_t i = 0; i < n; i++) {
+            const int32_t job = c->victims[i];
+            if (e->running[job] && dls_is_guest(e, job) == (guests == 1)) {
+                DLS_TRY(fail_job(e, job, err));
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- what --------------------------------------------------------------------------------------- */
+
+/* Shares of the pools without the GPUs that are down. */
+static void shrink_pools(dls_engine *e, int32_t type)
+{
+    dls_select *s = &e->select;
+    int64_t down = e->churn.down_gpus[type];
+    for (int32_t i = 0; i < s->n_pools; i++) {
+        /* The last pool is what the quotas leave, if any job is of no virtual cluster. */
+        const int32_t k = i == 0 ? s->n_pools - 1 : i - 1;
+        dls_pool *pool = &s->pool[k];
+        const int64_t whole = e->churn.cap[k * s->n_types + type];
+        const int64_t less = down < whole ? down : whole;
+        down -= less;
+        pool->cap[type] = whole - less;
+        pool->dirty = true;
+    }
+}
+
+/* Make the index and the pools agree with what is down on a node. */
+static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
+{
+    dls_churn *c = &e->churn;
+    const dls_node *at = &e->index->node[node];
+    const uint64_t all = at->capacity == 64 ? UINT64_MAX : (UINT64_C(1) << at->capacity) - 1;
+    const uint64_t old = c->withheld[node];
+    const uint64_t now = c->node_down[node] ? all : c->gpu_down[node];
+    if (now & ~old) {
+        DLS_TRY(fail_jobs(e, node, now & ~old, err));
+        if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
+            return dls_fail(err, DLS_ERUN, NULL, "GPUs of node %d are held by nobody", node);
+        }
+    }
+    if (old & ~now) {
+        dls_place_give(e->index, node, old & ~now, 0, 0);
+        e->select.gives++;
+    }
+    c->withheld[node] = now;
+    c->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);
+    c->down_nodes += (now == all) - (old == all);
+    shrink_pools(e, at->type);
+    return DLS_OK;
+}
+
+static dls_status next_of_file(dls_engine *e, dls_error *err)
+{
+    dls_churn *c = &e->churn;
+    const dls_failure_event *now = &e->params->failure_trace->event[c->cursor++];
+    const dls_pace *pace = e->params->pace;
+    const uint8_t was = c->node_down[now->node];
+    switch (now->what) {
+    case DLS_NODE_FAILS:
+        c->node_down[now->node] = was | BY_FILE;
+        e->rec->node_failures += was == 0;
+        break;
+    case DLS_NODE_REPAIRED:
+        c->node_down[now->node] = (uint8_t)(was & ~BY_FILE);
+        break;
+    case DLS_LINK_SCALED:
+        if (pace) {
+            pace->link_scale(pace->user, now->node, now->part);
+        }
+        return queue_file(e, err);
+    }
+    DLS_TRY(apply(e, now->node, err));
+    return queue_file(e, err);
+}
+
+static int32_t node_of_gpu(const dls_engine *e, int32_t gpu)
+{
+    int32_t lo = 0, hi = e->index->n_nodes;
+    while (hi - lo > 1) {
+        const int32_t middle = lo + (hi - lo) / 2;
+        if (e->churn.first_gpu[middle] <= gpu) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+static dls_status happen(dls_engine *e, dls_event event, dls_error *err)
+{
+    dls_churn *c = &e->churn;
+    const uint32_t slot = dls_event_slot(event);
+    const bool fail = dls_event_class_of(event) == DLS_EV_FAIL;
+    int32_t node = (int32_t)slot;
+    if (slot == file_slot(e)) {
+        return next_of_file(e, err);
+    }
+    if (node < e->index->n_nodes) {
+        e->rec->node_failures += fail && !c->node_down[node];
+        c->node_down[node] = (uint8_t)(fail ? c->node_down[node] | AT_RANDOM
+                                            : c->node_down[node] & ~AT_RANDOM);
+    } else {
+        const int32_t gpu = node - e->index->n_nodes;
+        node = node_of_gpu(e, gpu);
+        const uint64_t bit = UINT64_C(1) << (gpu - c->first_gpu[node]);
+        c->gpu_down[node] = fail ? c->gpu_down[node] | bit : c->gpu_down[node] & ~bit;
+        e->rec->gpu_failures += fail;
+    }
+    DLS_TRY(apply(e, node, err));
+    return draw(e, slot, err);
+}
+
+dls_status dls_churn_now(dls_engine *e, dls_error *err)
+{
+    dls_evq *q = &e->churn.events;
+    while (!dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us) {
+        e->rec->events++;
+        DLS_TRY(happen(e, dls_evq_pop(q), err));
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Jobs that run beside another on the very same GPUs.
+ *
+ * A guest holds what its host holds and counts nothing in the selection: it is in none of its sets. It
+ * ends with its own finish, or is preempted with its host; when the host finishes first it stays as
+ * the owner. Who may be whose guest is the placement's to say, about waiting jobs that a pass has left
+ * without GPUs:
+ *
+ *      hosts without a guest   one list per (class, type), newest last
+ *      a waiting job           is asked about once with each host, newest first
+ *
+ * A pass asks for the first jobs of each class and at most HOSTS_MAX new hosts each.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+enum { HEADS_MAX = 4, HOSTS_MAX = 64 };
+
+dls_status dls_guest_create(dls_engine *e, dls_error *err)
+{
+    dls_guests *g = &e->guests;
+    const size_t n = (size_t)e->n, n_lists = (size_t)(e->select.n_classes * e->select.n_types);
+    g->job = dls_alloc_zero(n, sizeof *g->job);
+    g->newest = dls_alloc_zero(n_lists, sizeof *g->newest);
+    e->select.guest = dls_alloc_zero(n, sizeof *e->select.guest);
+    if (!g->job || !g->newest || !e->select.guest) {
+        return dls_nomem(err, "guests", n * sizeof *g->job);
+    }
+    for (size_t j = 0; j < n; j++) {
+        g->job[j] = (dls_guest){.host = DLS_NONE, .guest = DLS_NONE, .older = DLS_NONE,
+                                .newer = DLS_NONE};
+    }
+    for (size_t i = 0; i < n_lists; i++) {
+        g->newest[i] = DLS_NONE;
+    }
+    return DLS_OK;
+}
+
+void dls_guest_destroy(dls_engine *e)
+{
+    dls_free(e->guests.job);
+    dls_free(e->guests.newest);
+}
+
+static int32_t *list_of(dls_engine *e, int32_t job)
+{
+    const int32_t cls = e->select.class_of[job];
+    return &e->guests.newest[cls * e->select.n_types + e->held_type[job]];
+}
+
+/* A running job that could have a guest. */
+static void offer(dls_engine *e, int32_t host)
+{
+    dls_guest *g = e->guests.job;
+    int32_t *newest = list_of(e, host);
+    g[host].older = *newest;
+    g[host].newer = DLS_NONE;
+    if (*newest != DLS_NONE) {
+        g[*newest].newer = host;
+    }
+    *newest = host;
+    g[host].offer = ++e->guests.offers;
+    g[host].offered = true;
+    e->guests.news = true;
+}
+
+static void withdraw(dls_engine *e, int32_t host)
+{
+    dls_guest *g = e->guests.job;
+    if (!g[host].offered) {
+        return;
+    }
+    if (g[host].newer != DLS_NONE) {
+        g[g[host].newer].older = g[host].older;
+    } else {
+        *list_of(e, host) = g[host].older;
+    }
+    if (g[host].older != DLS_NONE) {
+        g[g[host].older].newer = g[host].newer;
+    }
+    g[host].offered = false;
+}
+
+/* ---- comings and goings ------------------------------------------------------------------------ */
+
+void dls_guest_offer(dls_engine *e, int32_t job)
+{
+    if (e->guests.job && !dls_is_guest(e, job)) {
+        offer(e, job);
+    }
+}
+
+void dls_guest_wanted(dls_engine *e, int32_t job)
+{
+    if (e->guests.job) {
+        e->guests.job[job].seen = 0;
+        e->guests.news = true;
+    }
+}
+
+/* Host and guest are none any more. */
+static void part(dls_engine *e, int32_t guest)
+{
+    dls_guest *g = &e->guests.job[guest];
+    e->guests.job[g->host].guest = DLS_NONE;
+    g->host = DLS_NONE;
+    e->select.guest[guest] = 0;
+    e->guests.n--;
+}
+
+void dls_guest_finished(dls_engine *e, int32_t guest)
+{
+    const int32_t host = e->guests.job[guest].host;
+    part(e, guest);
+    offer(e, host);
+}
+
+/* The guest, DLS_NONE, of a job that will be no host any more. */
+static int32_t close_house(dls_engine *e, int32_t host)
+{
+    if (!e->guests.job) {
+        return DLS_NONE;
+    }
+    withdraw(e, host);
+    return e->guests.job[host].guest;
+}
+
+dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
+{
+    const int32_t guest = close_house(e, host);
+    if (guest == DLS_NONE) {
+        return DLS_OK;
+    }
+    const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
+    DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
+    e->rec->guest_us[guest] += e->now_us - e->since_us[guest];
+    part(e, guest);
+    if (!dls_retake(e, guest)) { /* nobody else had a chance to take them */
+        return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);
+    }
+    dls_select_add_running(&e->select, guest, e->held_type[guest], rank, e->now_us);
+    offer(e, guest);
+    return DLS_OK;
+}
+
+/* Lose the shared GPUs and wait. */
+static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_error *err)
+{
+    const int32_t parts = e->held[guest];
+    e->held[guest] = DLS_NONE;
+    DLS_TRY(failed ? dls_job_fail(e, guest, parts, err) : dls_job_preempt(e, guest, parts, err));
+    dls_free_parts(e, parts);
+    const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
+    e->held_type[guest] = -1;
+    part(e, guest);
+    dls_select_add_waiting(&e->select, guest, rank, e->estimate_us[guest]);
+    return DLS_OK;
+}
+
+dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err)
+{
+    const int32_t host = e->guests.job[guest].host;
+    DLS_TRY(stop_guest(e, guest, false, err));
+    offer(e, host);
+    return DLS_OK;
+}
+
+dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
+{
+    return stop_guest(e, guest, true, err); /* its host fails too */
+}
+
+dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
+{
+    const int32_t guest = close_house(e, host);
+    if (guest == DLS_NONE) {
+        return DLS_OK;
+    }
+    e->guests.evicted = true;
+    return stop_guest(e, guest, false, err);
+}
+
+/* ---- asking ------------------------------------------------------------------------------------ */
+
+static dls_status admit(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
+{
+    dls_select *s = &e->select;
+    int32_t parts = DLS_NONE;
+    const dls_rank rank = s->order.node[guest].rank;
+    for (int32_t p = e->held[host]; p >= 0; p = e->part[p].next) {
+        DLS_TRY(dls_new_part(e, e->part[p].node, e->part[p].mask, parts, &parts, err));
+    }
+    withdraw(e, host);
+    dls_select_take_waiting(s, guest);
+    s->guest[guest] = 1;
+    dls_select_set_guest_rank(s, guest, rank, e->now_us);
+    e->guests.job[guest].host = host;
+    e->guests.job[host].guest = guest;
+    e->guests.n++;
+    e->held[guest] = parts;
+    e->held_type[guest] = e->held_type[host];
+    e->rec->guest_starts++;
+    return dls_job_start(e, guest, err);
+}
+
+/* The best of the hosts in one list that the job has not yet been asked about with. */
+static dls_status best_host(dls_engine *e, int32_t job, int32_t cls, int32_t type, int32_t *budget,
+                            double *most, int32_t *best, dls_error *err)
+{
+    const dls_guest *g = e->guests.job;
+    int32_t host = e->guests.newest[cls * e->select.n_types + type];
+    for (; host != DLS_NONE && g[host].offer > g[job].seen && *budget > 0; host = g[host].older) {
+        double value;
+        --*budget;
+        DLS_TRY(dls_ask_share(e, job, host, &value, err));
+        if (value > *most) {
+            *most = value;
+            *best = host;
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
+{
+    const dls_select *s = &e->select;
+    const dls_class *c = &s->cls[s->class_of[job]];
+    const dls_pool *p = &s->pool[c->pool];
+    int32_t budget = HOSTS_MAX, best = DLS_NONE;
+    double most = 0;
+    /* Hosts that ask for as many GPUs, and for as much CPU and memory, so that they can be inherited. */
+    for (int32_t k = p->first_class; k < p->first_class + p->n_classes; k++) {
+        const dls_class *other = &s->cls[k];
+        for (int32_t t = 0; t < s->n_types; t++) {
+            if (other->gpus == c->gpus && other->cpu_milli >= c->cpu_milli &&
+                other->mem_mib >= c->mem_mib && c->types >> t & 1) {
+                DLS_TRY(best_host(e, job, k, t, &budget, &most, &best, err));
+            }
+        }
+    }
+    e->guests.job[job].seen = e->guests.offers;
+    return best == DLS_NONE ? DLS_OK : admit(e, job, best, err);
+}
+
+dls_status dls_guest_pass(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    e->guests.news = false;
+    for (int32_t k = 0; k < s->n_classes; k++) {
+        const dls_class *c = &s->cls[k];
+        int32_t heads[DLS_PARKED_MAX + HEADS_MAX], n = 0;
+        for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
+             j = dls_order_next(&s->order, j)) {
+            heads[n++] = j;
+        }
+        int32_t j = c->head;
+        for (int32_t i = 0; i < HEADS_MAX && j != DLS_NONE; i++, j = dls_order_next(&s->order, j)) {
+            heads[n++] = j;
+        }
+        for (int32_t i = 0; i < n; i++) {
+            DLS_TRY(find_host(e, heads[i], err));
+        }
+    }
+    e->guests.news = false; /* guests are no hosts */
+    return DLS_OK;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What happens to a job, and where it then stands.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+/* ---- order ------------------------------------------------------------------------------------- */
+
+static dls_status set_alarm(dls_evq *q, uint32_t slot, int64_t at_us, dls_error *err)
+{
+    if (at_us != DLS_NEVER) {
+        return dls_evq_set(q, slot, at_us, DLS_EV_TICK, err);
+    }
+    dls_evq_cancel(q, slot);
+    return DLS_OK;
+}
+
+/* What is left of a job's estimated run time, in proportion to its work. */
+static int64_t estimate_left_us(const dls_engine *e, int32_t job)
+{
+    const int64_t whole_us = e->duration_us[job], left_us = dls_work_to_us(e->work[job]);
+    return left_us == whole_us ? e->estimate_us[job]
+                               : (int64_t)((dls_work)e->estimate_us[job] * left_us / whole_us);
+}
+
+dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err)
+{
+    const dls_sched_ops *ops = e->params->sched;
+    dls_select *s = &e->select;
+    dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
+    /* Keys of remaining service, and what they are raised by as time passes, must fit. */
+    if (s->ageing == DLS_AGE_SERVICE &&
+        e->now_us + e->view.duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
+        return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
+                        job);
+    }
+    if (e->discipline == DLS_EASY && e->running[job]) {
+        /* Running jobs are ranked by expected end: what a reservation asks for. */
+        p.key = e->anchor_us[job] + estimate_left_us(e, job);
+    } else if (!e->program) {
+        dls_view_update(e);
+        ops->priority(e->sched_state, &e->view, job, why, &p);
+    }
+    if (s->ageing != DLS_AGE_NONE) {
+        /* The key falls while the job holds GPUs, also when it does not progress. */
+        p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
+    }
+    if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
+        return dls_fail(err, DLS_EPOLICY, ops->name,
+                        "wants to be asked again about job %d at a time that is not in the future",
+                        job);
+    }
+    const dls_rank rank = {.level = p.level, .key = p.key, .tie = p.tie, .id = job};
+    e->rec->promotes[job] += p.promoted;
+    if (why == DLS_EVENT_SUBMITTED) {
+        dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    } else {
+        dls_select_refile(s, job, rank, e->now_us);
+    }
+    if (p.settle) {
+        DLS_TRY(dls_grow(&e->settle, &e->settle_cap, e->n_settle + 1, sizeof *e->settle, err));
+        e->settle[e->n_settle++] = job;
+    }
+    DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, err));
+    DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.stale_us, err));
+    return set_alarm(&e->turns, (uint32_t)job, p.turn_us, err);
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
+{
+    if (e->rec->state[job] == DLS_JOB_INFEASIBLE) {
+        return DLS_OK;
+    }
+    e->rec->state[job] = DLS_JOB_PENDING;
+    e->since_us[job] = e->now_us;
+    e->view.waiting_jobs++;
+    if (e->rec->fastest_us) {
+        DLS_TRY(dls_find_fastest(e, job, err));
+    }
+    dls_guest_wanted(e, job);
+    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    return dls_job_rank(e, job, DLS_EVENT_SUBMITTED, err);
+}
+
+/* Time to write a job's state to the storage, and the same to read it back. */
+static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore_us, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    dls_solo solo = {0};
+    int64_t rate;
+    if (pace && pace->solo) {
+        const dls_shape shape = dls_shape_of(e, job);
+        DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+    }
+    const double us = solo.checkpoint_bytes / e->params->storage_bps * 1e6;
+    const int64_t storage_us = us > 0 && us < 1e15 ? (int64_t)us : 0;
+    *restore_us += storage_us;
+    if (e->save_us) {
+        e->save_us[job] = e->params->checkpoint_us + storage_us;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
+{
+    dls_record *rec = e->rec;
+    const bool again = rec->resumes[job] > 0;
+    rec->pending_us[job] += e->now_us - e->since_us[job];
+    rec->resumes[job]++;
+    rec->flips++;
+    if (!again) {
+        rec->start_us[job] = e->now_us;
+    }
+    DLS_TRY(dls_tell_started(e, job, err));
+    DLS_TRY(dls_starts_open(e, job, err));
+    if (e->churn.on) {
+        DLS_TRY(dls_churn_hold(e, job, err));
+    }
+    if (e->saved) {
+        e->saved[job] = e->work[job];
+    }
+    int64_t restore_us = e->restore_us;
+    if (e->params->storage_bps > 0) {
+        DLS_TRY(find_storage_time(e, job, &restore_us, err));
+    } else if (e->save_us) {
+        e->save_us[job] = e->params->checkpoint_us;
+    }
+    rec->state[job] = DLS_JOB_RUNNING;
+    e->running[job] = 1;
+    e->since_us[job] = e->row_us[job] = e->now_us;
+    e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? restore_us : 0);
+    e->view.waiting_jobs--;
+    e->view.running_jobs++;
+    if (e->program) {
+        dls_order_insert(&e->program_order, &e->program_running, job,
+                         (dls_rank){.key = e->next_seq++}, 1, 0);
+    }
+    if (!e->params->pace) {
+        DLS_TRY(dls_job_set_rate(e, job, DLS_RATE_ONE, err));
+    } /* else the world gives the rate when the pass is over */
+    dls_guest_offer(e, job);
+    return dls_job_rank(e, job, DLS_EVENT_STARTED, err);
+}
+
+/* What losing the GPUs and finishing have in common. */
+static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    DLS_TRY(dls_job_account(e, job, parts, err));
+    dls_tell_stopped(e, job);
+    if (e->churn.on) {
+        dls_churn_leave(e, parts);
+    }
+    e->running[job] = 0;
+    e->view.running_jobs--;
+    if (e->program) {
+        dls_order_remove(&e->program_order, &e->program_running, job);
+    }
+    return DLS_OK;
+}
+
+/* Back among the waiting. */
+static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
+{
+    dls_evq_cancel(&e->events, DLS_SLOT_FINISH(e, job));
+    e->rec->state[job] = DLS_JOB_PENDING;
+    e->rec->preempts[job]++;
+    e->rec->flips++;
+    e->since_us[job] = e->now_us;
+    e->view.waiting_jobs++;
+    dls_guest_wanted(e, job);
+    return dls_job_rank(e, job, DLS_EVENT_PREEMPTED, err);
+}
+
+dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    DLS_TRY(leave(e, job, parts, err));
+    return wait_again(e, job, err);
+}
+
+dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    const dls_work saved = dls_job_saved(e, job);
+    DLS_TRY(leave(e, job, parts, err));
+    e->rec->failures[job]++;
+    e->rec->lost_us[job] += dls_work_to_us(saved - e->work[job]);
+    e->work[job] = saved;
+    return wait_again(e, job, err);
+}
+
+dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
+{
+    DLS_TRY(leave(e, job, e->held[job], err));
+    dls_evq_cancel(&e->events, DLS_SLOT_WAKE(e, job));
+    dls_evq_cancel(&e->stale, (uint32_t)job);
+    dls_evq_cancel(&e->turns, (uint32_t)job);
+    e->rec->state[job] = DLS_JOB_FINISHED;
+    e->rec->end_us[job] = e->now_us;
+    e->done++;
+    if (dls_is_guest(e, job)) {
+        dls_guest_finished(e, job);
+    } else {
+        dls_select_remove_running(&e->select, job);
+        dls_give_back(e, job, e->held[job]);
+        DLS_TRY(dls_guest_inherit(e, job, err));
+    }
+    dls_free_parts(e, e->held[job]);
+    e->held[job] = -1;
+    e->held_type[job] = -1;
+    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    return DLS_OK;
+}
+
+dls_status dls_jobs_close(dls_engine *e, dls_error *err)
+{
+    for (int32_t j = 0; j < e->n; j++) {
+        if (e->rec->state[j] == DLS_JOB_PENDING) {
+            e->rec->pending_us[j] += e->now_us - e->since_us[j];
+        } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
+            DLS_TRY(dls_job_account(e, j, e->held[j], err));
+        }
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/pace.h"
+
+static int64_t work_us(void *user, int32_t job)
+{
+    return dls_world_work_us(user, job);
+}
+
+static bool fits(void *user, int32_t job, int32_t type)
+{
+    return dls_world_fits(user, job, type);
+}
+
+static dls_status start(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                        dls_error *err)
+{
+    return dls_world_start(user, job, type, seats, n, err);
+}
+
+static void stop(void *user, int32_t job)
+{
+    dls_world_stop(user, job);
+}
+
+static void link_scale(void *user, int32_t node, double part)
+{
+    dls_world_link_scale(user, node, part);
+}
+
+static dls_status settle(void *user, const dls_rate_change **changed, size_t *n, dls_error *err)
+{
+    return dls_world_settle(user, changed, n, err);
+}
+
+static dls_status solo(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
+                       dls_error *err)
+{
+    DLS_TRY(dls_world_solo(user, job, shape, out, err));
+    *rate = dls_world_solo_rate(user, job, out);
+    return DLS_OK;
+}
+
+static dls_link_load link_load(void *user)
+{
+    return dls_world_link_load(user);
+}
+
+static bool shares(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n)
+{
+    return dls_world_shares(user, job, type, seats, n);
+}
+
+static void set_shift(void *user, int32_t job, double shift_s)
+{
+    dls_world_set_shift(user, job, shift_s);
+}
+
+dls_pace dls_pace_of(dls_world *world)
+{
+    return (dls_pace){.user = world,
+                      .work_us = work_us,
+                      .fits = fits,
+                      .start = start,
+                      .stop = stop,
+                      .link_scale = link_scale,
+                      .settle = settle,
+                      .solo = solo,
+                      .shares = shares,
+                      .set_shift = set_shift,
+                      .link_load = link_load};
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the engine asks of the world (sim/world) and of a predictor (sim/predictions): two tables of
+ * functions, so that the engine knows neither, and tests put worlds and oracles of their own in place.
+ *
+ * A run without a pace goes as the trace says: rate 1 wherever a job is placed.
+ */
+#ifndef DLS_ENGINE_PACE_H
+#define DLS_ENGINE_PACE_H
+
+#include "predictor/sources/predictions.h"
+#include "world/world.h"
+
+/* How fast jobs run. What is not called optional must be there. */
+typedef struct dls_pace {
+    void *user;
+    /* Seconds of work of a job at the reference, as whole microseconds, >= 0. */
+    int64_t (*work_us)(void *user, int32_t job);
+    /* Optional: can the job run on GPUs of the type at all? NULL: yes. */
+    bool (*fits)(void *user, int32_t job, int32_t type);
+    /* A job starts on its seats, or stops; seats are borrowed for the call. */
+    dls_status (*start)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                        dls_error *err);
+    void (*stop)(void *user, int32_t job);
+    /* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
+    void (*link_scale)(void *user, int32_t node, double part);
+    /* Every running job whose rate is not what it was, jobs just started included, ascending. */
+    dls_status (*settle)(void *user, const dls_rate_change **changed, size_t *n, dls_error *err);
+    /* Optional: the job alone on a shape, and its rate then. */
+    dls_status (*solo)(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
+                       dls_error *err);
+    /* Optional: have the GPUs of those seats memory for this job beside those that run there? */
+    bool (*shares)(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n);
+    /* Optional: when in its iterations a job that has just started bursts, as its placement wants
+     * (dls_grant_shift). */
+    void (*set_shift)(void *user, int32_t job, double shift_s);
+    /* Optional: load of the network now. */
+    dls_link_load (*link_load)(void *user);
+} dls_pace;
+
+/* What may be known in advance. All functions must be there. */
+typedef struct dls_prediction_ops {
+    void *user;
+    /* Make every candidate of the jobs known. */
+    dls_status (*prepare)(void *user, const int32_t *jobs, size_t n, dls_error *err);
+    /* The rest is asked about prepared jobs only. */
+    const dls_shape *(*shapes)(void *user, int32_t job, size_t *n);
+    void (*get)(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_forecast *out);
+    int64_t (*estimate_us)(void *user, int32_t job);
+} dls_prediction_ops;
+
+/* The tables of a world and of a predictions, which are borrowed. */
+dls_pace dls_pace_of(dls_world *world);
+dls_prediction_ops dls_prediction_ops_of(dls_predictions *predictions);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Refusals that depend on the job. The selection looks at the heads of the classes only, so a refused
+ * head must make way for the next of its class:
+ *
+ *      class   waiting: [head] a b c ...      refused on every type with room --> parked: [head]
+ *                                             GPUs given back, or a retry due --> waiting again
+ *
+ * At most DLS_PARKED_MAX of a class are parked, so a pass asks about a bounded number of jobs.
+ */
+#include "engine/select.h"
+
+static void park(dls_select *s, dls_class *c, int32_t job)
+{
+    const dls_order_node *node = &s->order.node[job];
+    const dls_rank rank = node->rank;
+    const int64_t estimate_us = node->aux;
+    dls_select_remove_waiting(s, job);
+    dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
+    s->pool[c->pool].waiting_gpus += c->gpus; /* it waits all the same */
+    s->refusal[job].parked = true;
+    if (c->n_parked++ == 0) {
+        c->parked_gives = s->gives;
+    }
+}
+
+/* Out of the parked set, into none. */
+static void take_parked(dls_select *s, dls_class *c, int32_t job)
+{
+    dls_order_remove(&s->order, &c->parked, job);
+    s->pool[c->pool].waiting_gpus -= c->gpus;
+    s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .gives = UINT64_MAX};
+    c->n_parked--;
+}
+
+static void unpark_all(dls_select *s, dls_class *c)
+{
+    while (c->parked.root != DLS_NONE) {
+        const int32_t job = c->parked.root;
+        const dls_rank rank = s->order.node[job].rank;
+        const int64_t estimate_us = s->order.node[job].aux;
+        take_parked(s, c, job);
+        dls_select_add_waiting(s, job, rank, estimate_us);
+    }
+}
+
+void dls_select_take_waiting(dls_select *s, int32_t job)
+{
+    if (s->refusal && s->refusal[job].parked) {
+        take_parked(s, &s->cls[s->class_of[job]], job);
+    } else {
+        dls_select_remove_waiting(s, job);
+    }
+}
+
+void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    if (!s->refusal || c->n_parked == DLS_PARKED_MAX) {
+        dls_select_refuse_class(s, c, type);
+        return;
+    }
+    dls_refusal *r = &s->refusal[job];
+    const bool known = r->pass == s->pass || r->gives == s->gives;
+    r->types = (known ? r->types : 0) | UINT32_C(1) << type;
+    if (r->pass != s->pass) {
+        r->pass = s->pass;
+        r->gives = s->gives;
+    }
+    if (!dls_select_fits(s, job, now_us)) {
+        park(s, c, job);
+    }
+}
+
+void dls_select_unpark(dls_select *s, int32_t pool)
+{
+    const dls_pool *p = &s->pool[pool];
+    for (int32_t k = 0; k < p->n_classes; k++) {
+        dls_class *c = &s->cls[p->first_class + k];
+        if (c->n_parked > 0 && c->parked_gives != s->gives) {
+            unpark_all(s, c);
+        }
+    }
+}
+
+void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    const int64_t estimate_us = s->order.node[job].aux;
+    dls_order_remove(&s->order, &c->parked, job);
+    dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
+}
+
+void dls_select_forgive_jobs(dls_select *s, dls_class *c)
+{
+    unpark_all(s, c);
+    if (c->head != DLS_NONE) { /* refused on some types, it may have stayed */
+        s->refusal[c->head].pass = s->refusal[c->head].gives = UINT64_MAX;
+    }
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One scheduling pass: select, take GPUs away, place, until nothing changes.
+ *
+ * A preemptive pass first decides by number who runs. Jobs that lost their selection give their GPUs
+ * back tentatively; the newly selected are placed in rank order. One that the placement refuses is
+ * put back among the waiting, its class is left alone on that GPU type for the rest of the pass, and the
+ * selection is repeated: a job that had lost its place to the refused one then gets the same GPUs
+ * again and never notices. Only at the end do the changes become starts and preemptions.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+/* ---- pools ------------------------------------------------------------------------------------- */
+
+void dls_mark_dirty(dls_engine *e, int32_t pool)
+{
+    e->select.pool[pool].dirty = true;
+}
+
+/* GPUs given back in one pool may be what the placement lacked in another, which is tried again when next
+ * there is anything to do: not at an instant at which nothing happens. */
+static void mark_refused_pools(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    int32_t n_dirty = 0;
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        n_dirty += s->pool[k].dirty;
+    }
+    if (n_dirty == 0 || n_dirty == s->n_pools) {
+        return;
+    }
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        const dls_class *cls = &s->cls[c];
+        const bool refused = cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
+                             cls->refused_gives != s->gives;
+        if (refused || (cls->n_parked > 0 && cls->parked_gives != s->gives)) {
+            s->pool[cls->pool].dirty = true;
+        }
+    }
+}
+
+/* ---- without preemption ------------------------------------------------------------------------ */
+
+/* Place and start a waiting job on a type; *started false: refused, it waits on. */
+static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *started,
+                                dls_error *err)
+{
+    int32_t parts;
+    DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
+    if (!*started) {
+        dls_select_refuse(&e->select, job, type, e->now_us);
+        return DLS_OK;
+    }
+    const dls_rank rank = e->select.order.node[job].rank;
+    dls_select_remove_waiting(&e->select, job);
+    dls_select_add_running(&e->select, job, type, rank, e->now_us);
+    e->held[job] = parts;
+    e->held_type[job] = (int8_t)type;
+    return dls_job_start(e, job, err);
+}
+
+static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
+{
+    const bool fit = e->discipline == DLS_FIT;
+    for (;;) {
+        int32_t type;
+        bool started;
+        const int32_t job = dls_select_next(&e->select, pool, fit, e->now_us, &type);
+        if (job == DLS_NONE || type < 0) {
+            return DLS_OK;
+        }
+        DLS_TRY(start_waiting(e, job, type, &started, err));
+    }
+}
+
+static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
+{
+    DLS_TRY(pass_in_order(e, pool, err)); /* strict: up to the first that must wait */
+    int32_t type, head_type;
+    const int32_t head = dls_select_next(&e->select, pool, false, e->now_us, &type);
+    if (head == DLS_NONE) {
+        return DLS_OK;
+    }
+    int64_t spare;
+    const int64_t shadow_us = dls_select_shadow(&e->select, head, e->now_us, &head_type, &spare);
+    for (;;) {
+        bool started, uses_spare = false;
+        const int32_t job = dls_select_backfill(&e->select, head, e->now_us, shadow_us, head_type,
+                                                spare, &type, &uses_spare);
+        if (job == DLS_NONE) {
+            return DLS_OK;
+        }
+        DLS_TRY(start_waiting(e, job, type, &started, err));
+        if (started && uses_spare) {
+            spare -= e->col->gpus[job];
+        }
+    }
+}
+
+/* ---- with preemption --------------------------------------------------------------------------- */
+
+enum { KEPT = 0, DROPPED = 1 };
+
+/* Give back, for now, the GPUs of jobs that are no longer selected for them. */
+static void drop_unselected(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->running[job] && e->tentative[job] == KEPT && s->type[job] != e->held_type[job]) {
+            e->tentative[job] = DROPPED;
+            dls_give_back(e, job, e->held[job]);
+        }
+    }
+}
+
+/* Room that one left for another which was then refused is its own again: those that were to move away
+ * from the type are selected anew. */
+static void unselect_moved(dls_engine *e, int32_t type)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->tentative[job] == DROPPED && e->held_type[job] == type && s->type[job] >= 0 &&
+            s->type[job] != type) {
+            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            dls_select_remove_running(s, job);
+            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+        }
+    }
+}
+
+/* Place what is selected and has no GPUs; *refused tells that something was put back. */
+static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
+{
+    dls_select *s = &e->select;
+    *refused = false;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        const int32_t type = s->type[job];
+        const bool has = e->running[job] && e->tentative[job] == KEPT;
+        if (type < 0 || has || e->new_held[job] >= 0) {
+            continue;
+        }
+        if (e->running[job] && type == e->held_type[job] && dls_retake(e, job)) {
+            e->tentative[job] = KEPT;
+            continue;
+        }
+        bool placed;
+        DLS_TRY(dls_place_job(e, job, type, &e->new_held[job], &placed, err));
+        if (!placed) {
+            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            dls_select_remove_running(s, job);
+            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+            dls_select_refuse(&e->select, job, type, e->now_us);
+            *refused = true;
+            unselect_moved(e, type);
+        }
+    }
+    return DLS_OK;
+}
+
+/* A job placed in this pass and then dropped, or moved to another type, by a repeated selection. */
+static void undo_placed(dls_engine *e)
+{
+    dls_select *s = &e->select;
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        const int32_t parts = e->new_held[job];
+        if (parts >= 0 && s->type[job] != e->index->node[e->part[parts].node].type) {
+            dls_give_back(e, job, parts);
+            dls_free_parts(e, parts);
+            e->new_held[job] = -1;
+        }
+    }
+}
+
+static int by_rank(const void *a, const void *b, void *select)
+{
+    const dls_order_node *node = ((dls_select *)select)->order.node;
+    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
+}
+
+/* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
+static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    dls_select *s = &e->select;
+    const int32_t type = s->type[job];
+    DLS_TRY(dls_guest_evict(e, job, err));
+    e->held[job] = -1;
+    e->held_type[job] = -1;
+    const dls_rank rank = dls_select_rank(s, job, e->now_us);
+    dls_select_remove_running(s, job);
+    dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    DLS_TRY(dls_job_preempt(e, job, parts, err));
+    const dls_rank now = s->order.node[job].rank;
+    dls_select_remove_waiting(s, job);
+    dls_select_add_running(s, job, type, now, e->now_us);
+    return DLS_OK;
+}
+
+static dls_status make_real(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    size_t n_stop = 0;
+    DLS_TRY(dls_grow(&s->stopped, &s->stopped_cap, s->n_touched, sizeof *s->stopped, err));
+    /* Those that stop go first, in the order in which they stood; then those that start. */
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->tentative[job] == DROPPED) {
+            const int32_t parts = e->held[job];
+            e->tentative[job] = KEPT;
+            if (s->type[job] < 0) {
+                s->stopped[n_stop++] = job;
+                continue;
+            }
+            DLS_TRY(stop_to_move(e, job, parts, err));
+            dls_free_parts(e, parts);
+        }
+    }
+    if (n_stop > 1) {
+        qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
+    }
+    for (size_t i = 0; i < n_stop; i++) {
+        const int32_t job = s->stopped[i];
+        const int32_t parts = e->held[job];
+        DLS_TRY(dls_guest_evict(e, job, err));
+        e->held[job] = -1;
+        e->held_type[job] = -1;
+        DLS_TRY(dls_job_preempt(e, job, parts, err));
+        dls_free_parts(e, parts);
+    }
+    for (size_t i = 0; i < s->n_touched; i++) {
+        const int32_t job = s->touched[i];
+        if (e->new_held[job] >= 0) {
+            e->held[job] = e->new_held[job];
+            e->held_type[job] = s->type[job];
+            e->new_held[job] = -1;
+            DLS_TRY(dls_job_start(e, job, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
+{
+    dls_select *s = &e->select;
+    bool refused = true;
+    s->n_touched = 0;
+    while (refused) {
+        DLS_TRY(dls_select_preemptive(s, pool, e->now_us, e->held_type, err));
+        undo_placed(e);
+        drop_unselected(e);
+        DLS_TRY(place_selected(e, &refused, err));
+    }
+    return make_real(e, err);
+}
+
+/* ---- the pass ---------------------------------------------------------------------------------- */
+
+static dls_status settle(dls_engine *e, dls_error *err)
+{
+    const size_t n = e->n_settle;
+    for (size_t i = 0; i < n; i++) {
+        const int32_t job = e->settle[i];
+        const uint8_t state = e->rec->state[job];
+        if (state == DLS_JOB_RUNNING || state == DLS_JOB_PENDING) {
+            DLS_TRY(dls_job_rank(e, job, DLS_EVENT_SETTLE, err));
+        }
+    }
+    /* What asked to be settled again meanwhile waits for the next pass. */
+    for (size_t i = n; i < e->n_settle; i++) {
+        e->settle[i - n] = e->settle[i];
+    }
+    e->n_settle -= n;
+    return DLS_OK;
+}
+
+dls_status dls_pass(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    while (!dls_evq_empty(&e->stale) && dls_evq_top(&e->stale).time_us <= e->now_us) {
+        const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
+        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
+    }
+    if (e->program) {
+        DLS_TRY(dls_program_pass(e, err));
+        DLS_TRY(dls_set_retries(e, err));
+        return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
+    }
+    mark_refused_pools(e);
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        if (!s->pool[k].dirty) {
+            continue;
+        }
+        s->pool[k].dirty = false;
+        s->pass++;
+        e->rec->passes++;
+        if (s->refusal) {
+            dls_select_unpark(s, k);
+        }
+        switch (e->discipline) {
+        case DLS_STRICT:
+        case DLS_FIT:
+            DLS_TRY(pass_in_order(e, k, err));
+            break;
+        case DLS_EASY:
+            DLS_TRY(pass_backfill(e, k, err));
+            break;
+        case DLS_PREEMPT:
+            do { /* a guest that has lost its host may find room of its own */
+                e->guests.evicted = false;
+                DLS_TRY(pass_preemptive(e, k, err));
+            } while (e->guests.evicted);
+            break;
+        }
+    }
+    if (e->guests.news) {
+        DLS_TRY(dls_guest_pass(e, err));
+    }
+    DLS_TRY(dls_set_retries(e, err));
+    return settle(e, err);
+}

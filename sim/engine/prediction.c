@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/pace.h"
+
+static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)
+{
+    return dls_predictions_prepare(user, jobs, n, err);
+}
+
+static const dls_shape *shapes(void *user, int32_t job, size_t *n)
+{
+    return dls_predictions_shapes(user, job, n);
+}
+
+static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_left_us,
+                dls_forecast *out)
+{
+    dls_predictions_get(user, job, shape, work_left_us, out);
+}
+
+static int64_t estimate_us(void *user, int32_t job)
+{
+    return dls_predictions_estimate_us(user, job);
+}
+
+dls_prediction_ops dls_prediction_ops_of(dls_predictions *predictions)
+{
+    return (dls_prediction_ops){.user = predictions,
+                        .prepare = prepare,
+                        .shapes = shapes,
+                        .get = get,
+                        .estimate_us = estimate_us};
+}

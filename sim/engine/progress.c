@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The work of a job and its accounts.
+ *
+ *      since            anchor             rated             now
+ *        |-- restoring ---|---- old rates ---|-- this rate --|
+ *
+ * Work is exact: a stretch of one rate is time x rate in fixed point, and a change of rate settles
+ * the stretch before it. So asking, or changing a rate to the same one, at any instant changes
+ * nothing. The columns of the record are brought up to date when the job stops.
+ */
+#include "engine/engine.h"
+
+int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
+{
+    if (!e->save_us || held_us <= 0) {
+        return held_us > 0 ? held_us : 0;
+    }
+    const int64_t run_us = e->params->checkpoint_period_us, cycle_us = run_us + e->save_us[job];
+    const int64_t rest_us = held_us % cycle_us;
+    return held_us / cycle_us * run_us + (rest_us < run_us ? rest_us : run_us);
+}
+
+/* Time after the anchor at which a job has progressed for progress_us: before a checkpoint that would
+ * be taken just then. */
+static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
+{
+    if (!e->save_us || progress_us <= 0) {
+        return progress_us;
+    }
+    return progress_us + (progress_us - 1) / e->params->checkpoint_period_us * e->save_us[job];
+}
+
+/* Time that a running job has progressed since its anchor: none while it restores. */
+static int64_t progressed_us(const dls_engine *e, int32_t job)
+{
+    return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) : 0;
+}
+
+/* Of it, the part before the present rate. */
+static int64_t progressed_before_us(const dls_engine *e, int32_t job)
+{
+    return dls_job_progress_in(e, job, e->rated_us[job] - e->anchor_us[job]);
+}
+
+int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
+{
+    return e->rec->executed_us[job] + progressed_us(e, job);
+}
+
+dls_work dls_job_work_left(const dls_engine *e, int32_t job)
+{
+    if (!e->running[job] || e->now_us <= e->rated_us[job]) {
+        return e->work[job];
+    }
+    const int64_t progress_us = progressed_us(e, job) - progressed_before_us(e, job);
+    const dls_work left = e->work[job] - (dls_work)progress_us * e->rate[job];
+    return left > 0 ? left : 0;
+}
+
+dls_work dls_job_saved(const dls_engine *e, int32_t job)
+{
+    const int64_t held_us = e->now_us - e->anchor_us[job];
+    if (!e->save_us || held_us <= 0) {
+        return e->saved[job];
+    }
+    const int64_t period_us = e->params->checkpoint_period_us;
+    const int64_t at_us = held_us / (period_us + e->save_us[job]) * period_us;
+    const int64_t before_us = progressed_before_us(e, job);
+    if (at_us == 0 || at_us < before_us) {
+        return e->saved[job]; /* as settled with the last rate */
+    }
+    return e->work[job] - (dls_work)(at_us - before_us) * e->rate[job];
+}
+
+/* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
+ * is to be done again. A job that outlives its prediction is believed to be all but done; while it runs it
+ * is the longer past that the more urgent, as its place in the order falls on. */
+static int64_t predicted_left_us(const dls_engine *e, int32_t job)
+{
+    const int64_t lost_us = e->rec->lost_us ? e->rec->lost_us[job] : 0;
+    const int64_t done_us = dls_job_executed_us(e, job) - lost_us;
+    const int64_t left_us = e->estimate_us[job] - (done_us > 0 ? done_us : 0);
+    return left_us > 1 || e->running[job] ? left_us : 1;
+}
+
+int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
+{
+    if (e->params->estimates_advised) {
+        return predicted_left_us(e, job);
+    }
+    return dls_work_time_us(dls_job_work_left(e, job), e->rate[job]);
+}
+
+int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
+{
+    return e->running[job] ? e->now_us - e->since_us[job] - progressed_us(e, job) : 0;
+}
+
+int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
+{
+    const int64_t held_us = e->now_us - e->anchor_us[job];
+    if (!e->save_us || held_us < 0) {
+        return e->now_us;
+    }
+    const int64_t period_us = e->params->checkpoint_period_us;
+    const int64_t cycle_us = period_us + e->save_us[job], rest_us = held_us % cycle_us;
+    return rest_us < period_us ? e->now_us : e->now_us + cycle_us - rest_us;
+}
+
+/* ---- rows -------------------------------------------------------------------------------------- */
+
+static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t from, int64_t to,
+                              float rate, dls_error *err)
+{
+    const bool guest = dls_is_guest(e, job);
+    e->rec->allocs.has_guests = e->rec->allocs.has_guests || guest;
+    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
+        const int32_t gpus = __builtin_popcountll(e->part[p].mask);
+        size_t row;
+        DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, from, e->part[p].mask, gpus, rate,
+                                     &row, err));
+        e->rec->allocs.end_us[row] = to;
+        e->rec->allocs.guest[row] = guest;
+    }
+    return DLS_OK;
+}
+
+/* Rows for what is not yet recorded of the stretch of one rate that ends now: restoring, then running. */
+static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    if (!e->rec->want_allocs) {
+        return DLS_OK;
+    }
+    const int64_t from = e->row_us[job], to = e->now_us;
+    int64_t middle = e->rated_us[job] > from ? e->rated_us[job] : from;
+    middle = middle < to ? middle : to;
+    e->row_us[job] = to;
+    if (middle > from) {
+        DLS_TRY(record_rows(e, job, parts, from, middle, 0, err));
+    }
+    if (to > middle || to == e->since_us[job]) {
+        const float rate = (float)((double)e->rate[job] / (double)DLS_RATE_ONE);
+        DLS_TRY(record_rows(e, job, parts, middle, to, rate, err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+{
+    const int64_t progress_us = progressed_us(e, job);
+    e->work[job] = dls_job_work_left(e, job);
+    e->rec->overhead_us[job] += e->now_us - e->since_us[job] - progress_us;
+    e->rec->executed_us[job] += progress_us;
+    if (dls_is_guest(e, job)) {
+        e->rec->guest_us[job] += e->now_us - e->since_us[job];
+    }
+    dls_starts_close(e, job);
+    return record_stretch(e, job, parts, err);
+}
+
+dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
+{
+    DLS_TRY(record_stretch(e, job, e->held[job], err));
+    if (e->now_us > e->rated_us[job]) {
+        const dls_work left = dls_job_work_left(e, job);
+        if (e->saved) {
+            e->saved[job] = dls_job_saved(e, job);
+        }
+        e->work[job] = left;
+        e->rated_us[job] = e->now_us;
+    }
+    return DLS_OK;
+}
+
+/* ---- rates ------------------------------------------------------------------------------------- */
+
+/* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
+static dls_work work_time(dls_work work, int64_t rate)
+{
+    return rate == DLS_RATE_ONE ? dls_work_to_us(work) : (work + rate - 1) / rate;
+}
+
+dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
+{
+    const bool changed = rate != e->rate[job];
+    const bool begun = dls_evq_has(&e->events, DLS_SLOT_FINISH(e, job));
+    if (begun && !changed) {
+        return DLS_OK;
+    }
+    if (rate > 0 && e->now_us > e->rated_us[job]) {
+        DLS_TRY(dls_job_split(e, job, err));
+    }
+    const dls_work progress_us =
+        rate > 0 ? progressed_before_us(e, job) + work_time(e->work[job], rate) : 0;
+    const dls_work end_us = e->anchor_us[job] + held_for(e, job, progress_us);
+    if (rate <= 0 || end_us > INT64_MAX / 4) {
+        return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
+                        job, (long long)rate);
+    }
+    e->rate[job] = rate;
+    /* Work may just be done. */
+    const int64_t finish_us = end_us > e->now_us ? (int64_t)end_us : e->now_us;
+    DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
+    /* A predicted remaining time does not follow the rate. The new order counts when something happens
+     * in the pool: a pass for this alone could go on changing rates for ever, and an instant at which
+     * nothing happens must not make a difference. */
+    if (changed && e->select.ageing != DLS_AGE_NONE && !e->params->estimates_advised) {
+        return dls_job_rank(e, job, DLS_EVENT_RATE, err);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_rates_settle(dls_engine *e, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    const dls_rate_change *change;
+    size_t n;
+    DLS_TRY(pace->settle(pace->user, &change, &n, err));
+    for (size_t i = 0; i < n; i++) {
+        const int32_t job = change[i].job;
+        if (job < 0 || job >= e->n || !e->running[job]) {
+            return dls_fail(err, DLS_ERUN, NULL, "the world gives a rate to job %d, which does not run",
+                            job);
+        }
+        DLS_TRY(dls_job_set_rate(e, job, change[i].rate, err));
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/registry.h"
+
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "engine/options.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A table of policies of one kind: the sched and the placement table are alike but for the type. */
+typedef struct policy_list {
+    const void **ops;  /* [n + 1], NULL at the end */
+    const char **name; /* [n + 1] */
+    int32_t *plugin;   /* [n + 1] index of the plug-in, -1 built in */
+    size_t n, ops_cap, name_cap, plugin_cap;
+} policy_list;
+
+typedef struct plugin {
+    void *handle;
+    char *path;
+} plugin;
+
+struct dls_registry {
+    policy_list scheds, placements;
+    plugin *plugins;
+    size_t n_plugins, plugins_cap;
+};
+
+/* Keys of the config groups "scheduler" and "placement": no option may be called so. */
+static const char *const reserved[] = {"name", "discipline", "restore_cost", "estimates", NULL};
+
+static dls_status list_add(policy_list *list, const void *ops, const char *name, int32_t plugin_idx,
+                           dls_error *err)
+{
+    DLS_TRY(dls_grow(&list->ops, &list->ops_cap, list->n + 2, sizeof *list->ops, err));
+    DLS_TRY(dls_grow(&list->name, &list->name_cap, list->n + 2, sizeof *list->name, err));
+    DLS_TRY(dls_grow(&list->plugin, &list->plugin_cap, list->n + 2, sizeof *list->plugin, err));
+    if (ops) {
+        list->ops[list->n] = ops;
+        list->name[list->n] = name;
+        list->plugin[list->n++] = plugin_idx;
+    }
+    list->ops[list->n] = NULL;
+    list->name[list->n] = NULL;
+    return DLS_OK;
+}
+
+static void list_cut(policy_list *list, size_t n)
+{
+    list->n = n;
+    list->ops[n] = NULL;
+    list->name[n] = NULL;
+}
+
+static void list_fini(policy_list *list)
+{
+    dls_free(list->ops);
+    dls_free(list->name);
+    dls_free(list->plugin);
+}
+
+static const void *list_find(const policy_list *list, const char *name)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (strcmp(list->name[i], name) == 0) {
+            return list->ops[i];
+        }
+    }
+    return NULL;
+}
+
+dls_status dls_registry_create(dls_registry **out, dls_error *err)
+{
+    dls_registry *reg = dls_alloc_zero(1, sizeof *reg);
+    if (!reg) {
+        return dls_nomem(err, "registry", sizeof *reg);
+    }
+    dls_status status = list_add(&reg->scheds, NULL, NULL, -1, err);
+    if (status == DLS_OK) {
+        status = list_add(&reg->placements, NULL, NULL, -1, err);
+    }
+    const dls_sched_ops *const *s = dls_scheds();
+    for (; status == DLS_OK && *s; s++) {
+        status = list_add(&reg->scheds, *s, (*s)->name, -1, err);
+    }
+    const dls_placement_ops *const *p = dls_placements();
+    for (; status == DLS_OK && *p; p++) {
+        status = list_add(&reg->placements, *p, (*p)->name, -1, err);
+    }
+    if (status != DLS_OK) {
+        dls_registry_destroy(reg);
+        return status;
+    }
+    *out = reg;
+    return DLS_OK;
+}
+
+void dls_registry_destroy(dls_registry *reg)
+{
+    if (!reg) {
+        return;
+    }
+    list_fini(&reg->scheds);
+    list_fini(&reg->placements);
+    for (size_t i = 0; i < reg->n_plugins; i++) {
+        dlclose(reg->plugins[i].handle);
+        dls_free(reg->plugins[i].path);
+    }
+    dls_free(reg->plugins);
+    dls_free(reg);
+}
+
+/* The checks that both kinds of policy share. */
+static dls_status check_policy(const char *path, const policy_list *list, const char *kind,
+                               uint32_t abi, const char *name, const char *summary,
+                               const dls_option *options, dls_error *err)
+{
+    if (abi != DLS_POLICY_ABI) {
+        return dls_fail(err, DLS_EINPUT, path, "a %s policy is made for policy ABI %u, this is %u",
+                        kind, abi, DLS_POLICY_ABI);
+    }
+    if (!name || !islower((unsigned char)*name) ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") != strlen(name) || !summary) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "a %s policy needs a summary and a name of small letters, digits, '-', '_'",
+                        kind);
+    }
+    if (list_find(list, name)) {
+        return dls_fail(err, DLS_EINPUT, path, "there is already a %s policy called '%s'", kind,
+                        name);
+    }
+    dls_error bad;
+    if (dls_options_check(options, &bad) != DLS_OK) {
+        return dls_fail(err, DLS_EINPUT, path, "%s policy '%s': %s", kind, name, bad.msg);
+    }
+    for (const char *const *key = reserved; *key; key++) {
+        if (dls_options_find(options, *key)) {
+            return dls_fail(err, DLS_EINPUT, path,
+                            "%s policy '%s': an option cannot be called '%s'", kind, name, *key);
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status add_scheds(dls_registry *reg, const char *path, const dls_sched_ops *const *list,
+                             int32_t plugin_idx, dls_error *err)
+{
+    for (; list && *list; list++) {
+        const dls_sched_ops *ops = *list;
+        DLS_TRY(check_policy(path, &reg->scheds, "scheduling", ops->abi, ops->name, ops->summary,
+                             ops->options, err));
+        if (!ops->priority == !ops->pass) {
+            return dls_fail(err, DLS_EINPUT, path,
+                            "scheduling policy '%s' needs either 'priority' or 'pass'", ops->name);
+        }
+        if (ops->share && !ops->priority) {
+            return dls_fail(err, DLS_EINPUT, path,
+                            "scheduling policy '%s': 'share' goes with 'priority' only", ops->name);
+        }
+        if ((unsigned)ops->discipline > DLS_PREEMPT || (unsigned)ops->ageing > DLS_AGE_SERVICE) {
+            return dls_fail(err, DLS_EINPUT, path,
+                            "scheduling policy '%s' has an unknown discipline or ageing",
+                            ops->name);
+        }
+        DLS_TRY(list_add(&reg->scheds, ops, ops->name, plugin_idx, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status add_placements(dls_registry *reg, const char *path,
+                                 const dls_placement_ops *const *list, int32_t plugin_idx,
+                                 dls_error *err)
+{
+    for (; list && *list; list++) {
+        const dls_placement_ops *ops = *list;
+        DLS_TRY(check_policy(path, &reg->placements, "placement", ops->abi, ops->name, ops->summary,
+                             ops->options, err));
+        if (!ops->place) {
+            return dls_fail(err, DLS_EINPUT, path, "placement policy '%s' has no 'place'",
+                            ops->name);
+        }
+        DLS_TRY(list_add(&reg->placements, ops, ops->name, plugin_idx, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status add_plugin(dls_registry *reg, const char *path, void *handle, dls_error *err)
+{
+    /* ISO C has no conversion from an object pointer to a function; POSIX has. */
+    dls_plugin_entry_fn entry;
+    void *symbol = dlsym(handle, "dls_plugin_entry");
+    memcpy(&entry, &symbol, sizeof entry);
+    if (!symbol) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "is not a dlsim plug-in: it does not export dls_plugin_entry");
+    }
+    const dls_plugin *table = entry();
+    if (!table) {
+        return dls_fail(err, DLS_EINPUT, path, "dls_plugin_entry returned no table");
+    }
+    if (table->abi != DLS_POLICY_ABI) {
+        return dls_fail(err, DLS_EINPUT, path, "is made for policy ABI %u, this is %u: rebuild it",
+                        table->abi, DLS_POLICY_ABI);
+    }
+    if ((!table->scheds || !*table->scheds) && (!table->placements || !*table->placements)) {
+        return dls_fail(err, DLS_EINPUT, path, "brings no policy");
+    }
+    DLS_TRY(add_scheds(reg, path, table->scheds, (int32_t)reg->n_plugins, err));
+    return add_placements(reg, path, table->placements, (int32_t)reg->n_plugins, err);
+}
+
+dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err)
+{
+    DLS_TRY(
+        dls_grow(&reg->plugins, &reg->plugins_cap, reg->n_plugins + 1, sizeof *reg->plugins, err));
+    char *copy = dls_strdup(path);
+    if (!copy) {
+        return dls_nomem(err, "plug-in path", strlen(path));
+    }
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+        const char *why = dlerror();
+        dls_free(copy);
+        return dls_fail(err, DLS_EINPUT, path, "cannot be loaded: %s%s",
+                        why ? why : "no reason given",
+                        strchr(path, '/') ? "" : " (a plug-in here is ./NAME.so)");
+    }
+    const size_t n_scheds = reg->scheds.n, n_placements = reg->placements.n;
+    const dls_status status = add_plugin(reg, path, handle, err);
+    if (status != DLS_OK) {
+        list_cut(&reg->scheds, n_scheds);
+        list_cut(&reg->placements, n_placements);
+        dlclose(handle);
+        dls_free(copy);
+        return status;
+    }
+    reg->plugins[reg->n_plugins++] = (plugin){handle, copy};
+    return DLS_OK;
+}
+
+const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg)
+{
+    return (const dls_sched_ops *const *)reg->scheds.ops;
+}
+
+const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg)
+{
+    return (const dls_placement_ops *const *)reg->placements.ops;
+}
+
+const char *dls_registry_origin(const dls_registry *reg, const void *ops)
+{
+    const policy_list *lists[] = {&reg->scheds, &reg->placements};
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < lists[k]->n; i++) {
+            if (lists[k]->ops[i] == ops && lists[k]->plugin[i] >= 0) {
+                return reg->plugins[lists[k]->plugin[i]].path;
+            }
+        }
+    }
+    return "";
+}
+
+static dls_status unknown(const policy_list *list, const char *kind, const char *name,
+                          const char *plural, dls_error *err)
+{
+    const char *near = dls_suggest(name, list->name);
+    return dls_fail(err, DLS_ECONFIG, NULL, "unknown %s '%s'%s%s%s ('dlsim list %s' shows all)",
+                    kind, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                    plural);
+}
+
+dls_status dls_registry_sched(const dls_registry *reg, const char *name, const dls_sched_ops **out,
+                              dls_error *err)
+{
+    const void *ops = list_find(&reg->scheds, name);
+    if (!ops) {
+        return unknown(&reg->scheds, "scheduler", name, "schedulers", err);
+    }
+    *out = ops;
+    return DLS_OK;
+}
+
+dls_status dls_registry_placement(const dls_registry *reg, const char *name,
+                                  const dls_placement_ops **out, dls_error *err)
+{
+    const void *ops = list_find(&reg->placements, name);
+    if (!ops) {
+        return unknown(&reg->placements, "placement", name, "placements", err);
+    }
+    *out = ops;
+    return DLS_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Policies by name: the built-in ones and those of plug-ins.
+ *
+ * A plug-in is a shared object that exports dls_plugin_entry (dlsim/policy.h). Its tables are
+ * checked when it is loaded: ABI number, names, options and their defaults, the callbacks that must
+ * be there. A name that is taken is refused, so that a run always says which policy it used.
+ */
+#ifndef DLS_ENGINE_REGISTRY_H
+#define DLS_ENGINE_REGISTRY_H
+
+#include "dlsim/policy.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct dls_registry dls_registry;
+
+/* Holds the built-in policies. */
+dls_status dls_registry_create(dls_registry **out, dls_error *err) DLS_MUST_CHECK;
+/* Closes the plug-ins: no policy of theirs may be in use. NULL-safe. */
+void dls_registry_destroy(dls_registry *reg);
+/* Add what the shared object exports; nothing is added on failure. Errors: EINPUT (not there, not a
+ * plug-in, another ABI, a broken or repeated policy), ENOMEM. */
+dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err) DLS_MUST_CHECK;
+
+/* By name order of the build, plug-ins behind; ended by NULL. Valid until the next load. */
+const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg);
+const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg);
+/* "" for a built-in policy, else the path of its plug-in. */
+const char *dls_registry_origin(const dls_registry *reg, const void *ops);
+
+/* Errors (ECONFIG): unknown name, with a suggestion. */
+dls_status dls_registry_sched(const dls_registry *reg, const char *name, const dls_sched_ops **out,
+                              dls_error *err) DLS_MUST_CHECK;
+dls_status dls_registry_placement(const dls_registry *reg, const char *name,
+                                  const dls_placement_ops **out, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "engine/select.h"
+
+#include "base/alloc.h"
+
+void dls_select_fini(dls_select *s)
+{
+    for (int32_t p = 0; s->pool && p < s->n_pools; p++) {
+        dls_free(s->pool[p].running);
+        dls_free(s->pool[p].last);
+    }
+    dls_order_fini(&s->order);
+    dls_free(s->cls);
+    dls_free(s->pool);
+    dls_free(s->class_of);
+    dls_free(s->type);
+    dls_free(s->touched);
+    dls_free(s->stopped);
+    dls_free(s->cursor);
+    dls_free(s->refusal);
+    dls_free(s->guest);
+}
+
+/* Which of its pool's running sets a job of the class belongs to. */
+static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t type)
+{
+    return type * p->n_running_sets + (p->n_running_sets > 1 ? c->size_idx : 0);
+}
+
+/* ---- membership -------------------------------------------------------------------------------- */
+
+void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    dls_order_insert(&s->order, &c->waiting, job, rank, c->gpus, estimate_us);
+    s->pool[c->pool].waiting_gpus += c->gpus;
+    if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.node[c->head].rank) < 0) {
+        c->head = job;
+    }
+}
+
+void dls_select_remove_waiting(dls_select *s, int32_t job)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    if (c->head == job) {
+        c->head = dls_order_next(&s->order, job);
+    }
+    dls_order_remove(&s->order, &c->waiting, job);
+    s->pool[c->pool].waiting_gpus -= c->gpus;
+}
+
+void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    dls_pool *p = &s->pool[c->pool];
+    s->type[job] = (int8_t)type;
+    p->used[type] += c->gpus;
+    if (s->ranked) {
+        const int32_t set = running_set(p, c, type);
+        rank.key += dls_select_slope(s, c->gpus) * now_us;
+        dls_order_insert(&s->order, &p->running[set], job, rank, c->gpus, 0);
+        if (p->last[set] == DLS_NONE ||
+            dls_rank_cmp(&rank, &s->order.node[p->last[set]].rank) > 0) {
+            p->last[set] = job;
+        }
+    }
+}
+
+void dls_select_remove_running(dls_select *s, int32_t job)
+{
+    dls_class *c = &s->cls[s->class_of[job]];
+    dls_pool *p = &s->pool[c->pool];
+    const int32_t type = s->type[job];
+    s->type[job] = -1;
+    p->used[type] -= c->gpus;
+    if (s->ranked) {
+        const int32_t set = running_set(p, c, type);
+        if (p->last[set] == job) {
+            p->last[set] = dls_order_prev(&s->order, job);
+        }
+        dls_order_remove(&s->order, &p->running[set], job);
+    }
+}
+
+void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
+{
+    const int32_t type = s->type[job];
+    if (type >= 0 && !s->ranked) {
+        return; /* only counted */
+    }
+    const dls_rank old = dls_select_rank(s, job, now_us);
+    if (dls_rank_cmp(&old, &rank) == 0) {
+        return;
+    }
+    if (s->guest && s->guest[job]) {
+        dls_select_set_guest_rank(s, job, rank, now_us);
+    } else if (type >= 0) {
+        dls_select_remove_running(s, job);
+        dls_select_add_running(s, job, type, rank, now_us);
+    } else if (s->refusal && s->refusal[job].parked) {
+        dls_select_refile_parked(s, job, rank);
+    } else {
+        const int64_t estimate_us = s->order.node[job].aux;
+        dls_select_remove_waiting(s, job);
+        dls_select_add_waiting(s, job, rank, estimate_us);
+    }
+}
+
+dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
+{
+    dls_rank rank = s->order.node[job].rank;
+    if (s->type[job] >= 0 || (s->guest && s->guest[job])) {
+        rank.key -= dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    }
+    return rank;
+}
+
+void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
+{
+    rank.key += dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
+    s->order.node[job].rank = rank;
+}
+
+/* ---- places in the order ----------------------------------------------------------------------- */
+
+static uint32_t refused_types(const dls_select *s, const dls_class *c)
+{
+    return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
+}
+
+/* The types on which the class may be tried for a job of it. */
+static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32_t job)
+{
+    const uint32_t types = c->types & ~refused_types(s, c);
+    const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
+    return r && (r->pass == s->pass || r->gives == s->gives) ? types & ~r->types : types;
+}
+
+void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
+{
+    c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
+    if (c->refused_pass != s->pass) {
+        c->refused_pass = s->pass;
+        c->refused_gives = s->gives; /* of the first refusal: what is given back later may help it */
+    }
+}
+
+void dls_select_forgive(dls_select *s, int32_t cls)
+{
+    dls_class *c = &s->cls[cls];
+    c->refused_pass = c->refused_gives = UINT64_MAX;
+    s->pool[c->pool].dirty = true;
+    if (s->refusal) {
+        dls_select_forgive_jobs(s, c);
+    }
+}
+
+/* The last of the jobs that the cursors, one per running set, point at. */
+static int32_t last_of_cursors(const dls_select *s, const dls_pool *p, int64_t now_us)
+{
+    int32_t best = DLS_NONE;
+    dls_rank best_rank = {0};
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        if (s->cursor[k] != DLS_NONE) {
+            const dls_rank rank = dls_select_rank(s, s->cursor[k], now_us);
+            if (best == DLS_NONE || dls_rank_cmp(&rank, &best_rank) > 0) {
+                best = s->cursor[k];
+                best_rank = rank;
+            }
+        }
+    }
+    return best;
+}
+
+/* Put the cursors at the ends of the running sets of a type. */
+static void to_the_ends(dls_select *s, const dls_pool *p, int32_t type)
+{
+    for (int32_t k = 0; k < p->n_running_sets; k++) {
+        s->cursor[k] = p->last[type * p->n_running_sets + k];
+    }
+}
+
+/* Step the cursors back over `job`, which is the last of them. */
+static void step_back(dls_select *s, const dls_pool *p, int32_t job)
+{
+    const int32_t k = p->n_running_sets > 1 ? s->cls[s->class_of[job]].size_idx : 0;
+    s->cursor[k] = dls_order_prev(&s->order, job);
+    s->positions++;
+}
+
+/* Whether a waiting job of rank `rank` finds room for its GPUs at its place: idle GPUs and those of the
+ * running jobs ranked behind it. The last member of each set mostly decides; only if it does not are
+ * the GPUs behind `rank` summed. */
+static inline bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
+                               int32_t gpus, int64_t now_us)
+{
+    const int32_t base = type * p->n_running_sets;
+    const int64_t idle = p->cap[type] - p->used[type];
+    int64_t at_least = idle;
+    if (idle >= gpus) {
+        return true;
+    }
+    for (int32_t k = p->n_running_sets - 1; k >= 0; k--) {
+        const int32_t last = p->last[base + k];
+        if (last != DLS_NONE) {
+            const dls_rank end = dls_select_rank(s, last, now_us);
+            at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.node[last].weight : 0;
+            if (at_least >= gpus) {
+                return true;
+            }
+        }
+    }
+    int64_t behind = idle;
+    for (int32_t k = p->n_running_sets - 1; k >= 0 && at_least > idle; k--) {
+        const int32_t last = p->last[base + k];
+        if (last != DLS_NONE) {
+            dls_rank shifted = *rank;
+            shifted.key += dls_select_slope(s, s->order.node[last].weight) * now_us;
+            if (dls_rank_cmp(&shifted, &s->order.node[last].rank) < 0) {
+                behind += dls_order_sum(&s->order, p->running[base + k]) -
+                          dls_order_sum_before(&s->order, p->running[base + k], &shifted);
+                if (behind >= gpus) {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+/* Those of some types (bits) on which a waiting job fits at its place in the order, `first` (-1: none)
+ * being asked first; only one of them unless there is a choice to make. */
+static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c,
+                                     int32_t job, uint32_t types, int64_t now_us, int32_t first)
+{
+    const dls_rank *rank = &s->order.node[job].rank;
+    const uint32_t first_bit = first >= 0 ? UINT32_C(1) << first : 0;
+    uint32_t fits = 0, rest = types;
+    while (rest) {
+        const int32_t t = rest & first_bit ? first : __builtin_ctz(rest);
+        rest &= ~(UINT32_C(1) << t);
+        if (p->cap[t] >= c->gpus && room_behind(s, p, t, rank, c->gpus, now_us)) {
+            fits |= UINT32_C(1) << t;
+            if (!s->choose || t == first) {
+                break;
+            }
+        }
+    }
+    return fits;
+}
+
+/* One of the types, which are not none. -1: the job would rather wait; then its class is left alone on
+ * these types. */
+static int32_t choose_type(dls_select *s, int32_t job, uint32_t types, int32_t first, int64_t now_us)
+{
+    if (!s->choose || (first >= 0 && types >> first & 1)) {
+        return first >= 0 && types >> first & 1 ? first : __builtin_ctz(types);
+    }
+    const int32_t t = s->choose(s->user, job, types);
+    for (int32_t k = 0; k < s->n_types && t < 0; k++) {
+        if (types >> k & 1) {
+            dls_select_refuse(s, job, k, now_us);
+        }
+    }
+    return t;
+}
+
+/* The first selected job that, with those before it, exceeds what the pool may hold. */
+static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_us)
+{
+    if (p->n_running_sets == 1) {
+        return dls_order_first_over(&s->order, p->running[type], p->cap[type]);
+    }
+    /* Several sets: walk back from the end; what lies beyond the limit is a few gangs at most. */
+    to_the_ends(s, p, type);
+    int64_t up_to = p->used[type];
+    int32_t over = DLS_NONE;
+    while (up_to > p->cap[type]) {
+        over = last_of_cursors(s, p, now_us);
+        up_to -= s->cls[s->class_of[over]].gpus;
+        step_back(s, p, over);
+    }
+    return over;
+}
+
+/* ---- preemptive selection ---------------------------------------------------------------------- */
+
+static dls_status touch(dls_select *s, int32_t job, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->touched, &s->touched_cap, s->n_touched + 1, sizeof *s->touched, err));
+    s->touched[s->n_touched++] = job;
+    return DLS_OK;
+}
+
+static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t type, int64_t now_us,
+                                           dls_error *err)
+{
+    while (p->used[type] > p->cap[type]) {
+        const int32_t job = first_over(s, p, type, now_us);
+        const dls_rank rank = dls_select_rank(s, job, now_us);
+        DLS_TRY(touch(s, job, err));
+        s->positions++;
+        dls_select_remove_running(s, job);
+        dls_select_add_waiting(s, job, rank, 0);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
+                                 dls_error *err)
+{
+    dls_pool *p = &s->pool[pool];
+    for (int32_t t = 0; t < s->n_types; t++) {
+        DLS_TRY(drop_what_no_longer_fits(s, p, t, now_us, err)); /* a share that shrank */
+    }
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
+            if (!open) {
+                continue;
+            }
+            s->positions++;
+            if (best != DLS_NONE && dls_rank_cmp(&s->order.node[best].rank,
+                                                 &s->order.node[c->head].rank) < 0) {
+                continue;
+            }
+            const uint32_t types = fits_in_order(s, p, c, c->head, open, now_us, sticky[c->head]);
+            if (types) {
+                best = c->head;
+                best_types = types;
+            }
+        }
+        if (best == DLS_NONE) {
+            return DLS_OK;
+        }
+        const int32_t best_type =
+            choose_type(s, best, best_types, sticky[best], now_us);
+        if (best_type < 0) {
+            continue;
+        }
+        const dls_rank rank = s->order.node[best].rank;
+        DLS_TRY(touch(s, best, err));
+        dls_select_remove_waiting(s, best);
+        dls_select_add_running(s, best, best_type, rank, now_us);
+        DLS_TRY(drop_what_no_longer_fits(s, p, best_type, now_us, err));
+    }
+}
+
+/* ---- selection without preemption -------------------------------------------------------------- */
+
+/* Those of some types (bits) with enough free GPUs for the class. */
+static inline uint32_t fits_free(const dls_pool *p, const dls_class *c, uint32_t types)
+{
+    uint32_t fits = 0;
+    for (; types; types &= types - 1) {
+        const int32_t t = __builtin_ctz(types);
+        fits |= (uint32_t)(p->cap[t] - p->used[t] >= c->gpus) << t;
+    }
+    return fits;
+}
+
+uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
+{
+    const dls_class *c = &s->cls[s->class_of[job]];
+    const dls_pool *p = &s->pool[c->pool];
+    const uint32_t open = open_types(s, c, job);
+    return s->preempts ? fits_in_order(s, p, c, job, open, now_us, -1) : fits_free(p, c, open);
+}
+
+int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type)
+{
+    const dls_pool *p = &s->pool[pool];
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            uint32_t types = 0;
+            if (c->head == DLS_NONE) {
+                continue;
+            }
+            if (fitting) {
+                types = open_types(s, c, c->head);
+                s->positions += types != 0;
+                types = fits_free(p, c, types);
+                if (!types) {
+                    continue;
+                }
+            } else {
+                s->positions++;
+            }
+            if (best == DLS_NONE || dls_rank_cmp(&s->order.node[c->head].rank,
+                                                 &s->order.node[best].rank) < 0) {
+                best = c->head;
+                best_types = types;
+            }
+        }
+        if (best != DLS_NONE && !fitting) {
+            const dls_class *c = &s->cls[s->class_of[best]];
+            best_types = fits_free(p, c, open_types(s, c, best));
+        }
+        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
+        if (best == DLS_NONE || !fitting || *type >= 0) {
+            return best;
+        }
+    }
+}
+
+int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
+                          int64_t *spare)
+{
+    const dls_class *c = &s->cls[s->class_of[head]];
+    const dls_pool *p = &s->pool[c->pool];
+    int64_t best = DLS_NEVER;
+    *type = -1;
+    *spare = 0;
+    for (int32_t t = 0; t < s->n_types; t++) {
+        const int64_t lacking = c->gpus - (p->cap[t] - p->used[t]);
+        if (!(c->types >> t & 1) || p->cap[t] < c->gpus) {
+            continue;
+        }
+        /* Enough by number already, yet not placed: wait for the next end to change that. */
+        const int32_t last =
+            dls_order_first_over(&s->order, p->running[t], lacking > 0 ? lacking - 1 : 0);
+        if (last == DLS_NONE) {
+            continue;
+        }
+        const dls_rank rank = s->order.node[last].rank;
+        const int64_t when = rank.key > now_us ? rank.key : now_us;
+        if (when < best) {
+            /* Everything that ends at that very instant is spare too. */
+            const dls_rank past = {.level = rank.level, .key = rank.key + 1, .tie = INT64_MIN};
+            best = when;
+            *type = t;
+            *spare = dls_order_sum_before(&s->order, p->running[t], &past) - lacking;
+        }
+    }
+    return best;
+}
+
+int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
+                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare)
+{
+    const int32_t pool = s->cls[s->class_of[head]].pool;
+    const dls_pool *p = &s->pool[pool];
+    const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
+    const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
+            if (!open) {
+                continue;
+            }
+            s->positions++;
+            /* Any type but the head's is free to take; there it must end in time or use what is
+             * spare. */
+            const uint32_t fits = fits_free(p, c, open);
+            uint32_t types = fits & ~head_bit;
+            int32_t found = DLS_NONE;
+            bool spends = false;
+            if (types || (fits & head_bit && c->gpus <= spare)) {
+                found = c->head != head ? c->head : dls_order_next(&s->order, head);
+                spends = !types && found != DLS_NONE && s->order.node[found].aux > left;
+                types = types ? types : head_bit;
+            } else if (fits & head_bit) {
+                found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
+                if (found == head) {
+                    found = dls_order_first_aux(&s->order, c->waiting, head, left);
+                }
+                types = head_bit;
+            }
+            if (found != DLS_NONE &&
+                (best == DLS_NONE ||
+                 dls_rank_cmp(&s->order.node[found].rank, &s->order.node[best].rank) < 0)) {
+                best = found;
+                best_types = types;
+                *uses_spare = spends;
+            }
+        }
+        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
+        if (best == DLS_NONE || *type >= 0) {
+            return best;
+        }
+    }
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who runs: the queues of an order policy and the selection over them.
+ *
+ * The selection is defined as a walk: look at the jobs in rank order, take what fits in the GPUs
+ * that the jobs before it left. The walk itself is never made. Jobs lie in ordered sets:
+ *
+ *      pool (virtual cluster, or gang size)
+ *        waiting   one set per class: (GPU types allowed, gang size, CPU, memory)
+ *        running   one set per GPU type, weighted by GPUs (per gang size too if keys age with GPUs)
+ *
+ * Within a class all jobs ask the same, so only its head can be the next to start; whether it fits at
+ * its place follows from the sum of the running jobs ranked before it. The result of the walk is
+ * reached from the last one by flips, in rank order: the first waiting job that fits at its place
+ * starts; while too much is selected, the first running job that no longer fits stops. What lies
+ * before a flip is settled, so a pass costs O((1 + flips) x classes x log jobs) and does not depend
+ * on how many jobs wait or run. Keys that fall as jobs run (remaining time) are stored as the key
+ * plus rate x now, which stands still.
+ */
+#ifndef DLS_ENGINE_SELECT_H
+#define DLS_ENGINE_SELECT_H
+
+#include "base/order.h"
+#include "dlsim/policy.h"
+#include "cluster/cluster.h"
+
+typedef struct dls_class {
+    int32_t gpus;
+    uint32_t types;         /* bit t: may run on type t */
+    int64_t cpu_milli, mem_mib; /* per GPU, 0 when not accounted */
+    int32_t pool;
+    int32_t size_idx;       /* which distinct gang size of the pool */
+    dls_order_set waiting;
+    int32_t head;           /* first of waiting, DLS_NONE */
+    uint64_t refused_pass;  /* last pass in which the placement refused it */
+    uint64_t refused_gives; /* how often GPUs had been given back then */
+    uint32_t refused_types; /* on which types */
+    dls_order_set parked;   /* refused jobs that are out of the way of the next of the class */
+    int32_t n_parked;
+    uint64_t parked_gives;  /* how often GPUs had been given back when the first was parked */
+} dls_class;
+
+/* Refusals of one job, where they depend on the job and not only on its class. */
+typedef struct dls_refusal {
+    uint64_t pass, gives; /* as in dls_class */
+    uint32_t types;
+    bool parked;
+} dls_refusal;
+
+#define DLS_PARKED_MAX 8 /* of a class; one more, and the class is left alone */
+
+typedef struct dls_pool {
+    int32_t first_class, n_classes; /* classes of a pool are consecutive */
+    int32_t n_sizes;
+    int32_t n_running_sets;         /* per type: 1, or n_sizes */
+    dls_order_set *running;         /* [type][n_running_sets] */
+    int32_t *last;                  /* the last member of each of them, DLS_NONE */
+    int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
+    int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
+    int64_t waiting_gpus;           /* asked for by its waiting jobs */
+    int32_t group_gpus;             /* gang size, when pools are gang sizes */
+    bool dirty;                     /* something changed since its last pass */
+} dls_pool;
+
+typedef struct dls_select {
+    dls_order order;   /* one node per job: a job is waiting, selected or in no set */
+    dls_class *cls;
+    int32_t n_classes;
+    dls_pool *pool;
+    int32_t n_pools, n_types;
+    int32_t *class_of; /* [jobs], -1: infeasible */
+    int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
+    dls_ageing ageing;
+    bool ranked;       /* running sets are kept (preemption, backfilling) */
+    bool preempts;
+    uint64_t positions;
+    uint64_t pass;     /* number of the pass */
+    uint64_t gives;    /* how often GPUs have been given back */
+    /* jobs whose selection changed in this pass, in order, with repeats */
+    int32_t *touched;
+    size_t n_touched, touched_cap;
+    int32_t *stopped;  /* those of them that lose their GPUs, scratch */
+    size_t stopped_cap;
+    int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: nobody shares */
+    dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
+    /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
+    int32_t (*choose)(void *user, int32_t job, uint32_t types);
+    void *user;
+} dls_select;
+
+void dls_select_fini(dls_select *s);
+
+/* By how much the key of a running job of so many GPUs falls per microsecond. */
+static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
+{
+    return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
+}
+
+void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);
+void dls_select_remove_waiting(dls_select *s, int32_t job);
+/* The same for a job that may be parked. */
+void dls_select_take_waiting(dls_select *s, int32_t job);
+/* Rank, as of now, of a job that has become a guest. */
+void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
+/* rank as of now; used[type] grows. */
+void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank,
+                            int64_t now_us);
+void dls_select_remove_running(dls_select *s, int32_t job);
+/* Give a waiting or selected job another rank, as of now. O(1) if it is the one it has. */
+void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
+/* The rank that a member has now. */
+dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
+
+/* The placement has refused a waiting job on a type. Its class is left alone on that type for the rest
+ * of the pass, and until GPUs are given back; or the job alone is, where refusals depend on the job. */
+void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us);
+void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
+/* It may be asked about the class again. */
+void dls_select_forgive(dls_select *s, int32_t cls);
+/* Those on which a waiting job fits by number at its place, preempting if that is the way. */
+uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us);
+
+/* park.c: where refusals depend on the job, one that is refused everywhere is parked, and the next of
+ * its class is asked. Parked jobs are back in their places once GPUs have been given back. */
+void dls_select_unpark(dls_select *s, int32_t pool);
+void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank);
+void dls_select_forgive_jobs(dls_select *s, dls_class *c);
+
+/* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
+ * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that
+ * dropped it prefers that type. */
+dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
+                                 dls_error *err) DLS_MUST_CHECK;
+
+/* The first waiting job of a pool in rank order (fitting: that fits in the free count); DLS_NONE.
+ * *type: where it fits first, -1: nowhere. */
+int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type);
+
+/* EASY: the earliest time at which the head could start, on *type, if the running jobs end as ranked
+ * (running sets ranked by expected end), and how many GPUs of that type will then be spare. */
+int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
+                          int64_t *spare);
+/* EASY: the first waiting job behind `head` that fits now and either ends by shadow_us, or uses no
+ * more than `spare` GPUs of the head's type, or runs on another type. *uses_spare tells. */
+int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
+                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The event loop.
+ */
+#include "engine/sim.h"
+
+#include "engine/engine.h"
+
+#include <string.h>
+
+void dls_sim_params_init(dls_sim_params *p)
+{
+    memset(p, 0, sizeof *p);
+    p->discipline = -1;
+    p->until_us = DLS_NEVER;
+    p->estimates_exact = true;
+    p->want_allocs = p->want_series = true;
+}
+
+static int64_t next_time(const dls_engine *e)
+{
+    const int64_t arrival = e->cursor < e->col->n ? e->col->submit_us[e->cursor] : DLS_NEVER;
+    const int64_t event = dls_evq_empty(&e->events) ? DLS_NEVER : dls_evq_top(&e->events).time_us;
+    int64_t next = arrival < event ? arrival : event;
+    if (e->view.waiting_jobs > 0) {
+        /* A turn that was over before anyone waited ends now. */
+        const dls_evq *const waits[] = {&e->turns, &e->retries};
+        for (size_t i = 0; i < 2; i++) {
+            const int64_t due = dls_evq_empty(waits[i]) ? DLS_NEVER : dls_evq_top(waits[i]).time_us;
+            const int64_t when = due > e->now_us ? due : e->now_us;
+            next = when < next ? when : next;
+        }
+    }
+    /* What fails keeps nothing alive that waits for more than a repair can give. */
+    if (e->churn.on && !dls_evq_empty(&e->churn.events) &&
+        (next != DLS_NEVER || dls_churn_is_down(e))) {
+        const int64_t when = dls_evq_top(&e->churn.events).time_us;
+        next = when < next ? when : next;
+    }
+    return next;
+}
+
+/* Only another place in the order is something to schedule for. */
+static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
+{
+    const dls_rank was = dls_select_rank(&e->select, job, e->now_us);
+    DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
+    const dls_rank is = dls_select_rank(&e->select, job, e->now_us);
+    if (dls_rank_cmp(&was, &is) != 0) {
+        dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    }
+    return DLS_OK;
+}
+
+static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
+{
+    const uint32_t slot = dls_event_slot(event);
+    const uint32_t n = (uint32_t)e->n;
+    if (slot < n) {
+        return dls_job_finish(e, (int32_t)slot, err);
+    }
+    if (slot < 2 * n) {
+        return ask_again(e, (int32_t)(slot - n), err);
+    }
+    return slot == DLS_SLOT_SHARE(e) ? dls_share_pass(e, err) : DLS_OK;
+}
+
+static dls_status arrive_all(dls_engine *e, dls_error *err)
+{
+    size_t end = e->cursor;
+    while (end < e->col->n && e->col->submit_us[end] == e->now_us) {
+        end++;
+    }
+    if (e->params->predictions && end > e->cursor) {
+        DLS_TRY(dls_advise_arrivals(e, e->cursor, end, err));
+    }
+    while (e->cursor < end) {
+        e->rec->events++;
+        DLS_TRY(dls_job_arrive(e, (int32_t)e->cursor++, err));
+    }
+    return DLS_OK;
+}
+
+static bool is_due(const dls_engine *e, const dls_evq *q)
+{
+    return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us;
+}
+
+/* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals, ticks.
+ */
+static dls_status handle_all(dls_engine *e, dls_error *err)
+{
+    for (int32_t part = 0; part < 2; part++) {
+        const dls_event_class last = part == 0 ? DLS_EV_REPAIR : DLS_EV_TICK;
+        while (!dls_evq_empty(&e->events) && dls_evq_top(&e->events).time_us == e->now_us &&
+               dls_event_class_of(dls_evq_top(&e->events)) <= last) {
+            e->rec->events++;
+            DLS_TRY(handle(e, dls_evq_pop(&e->events), err));
+        }
+        if (part == 0) {
+            if (e->churn.on) {
+                DLS_TRY(dls_churn_now(e, err));
+            }
+            DLS_TRY(arrive_all(e, err));
+        }
+    }
+    if (e->view.waiting_jobs == 0) {
+        return DLS_OK;
+    }
+    while (is_due(e, &e->turns)) {
+        e->rec->events++;
+        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->turns)), err));
+    }
+    while (is_due(e, &e->retries)) {
+        e->rec->events++;
+        dls_select_forgive(&e->select, (int32_t)dls_event_slot(dls_evq_pop(&e->retries)));
+    }
+    return DLS_OK;
+}
+
+static dls_status sample(dls_engine *e, dls_error *err)
+{
+    if (e->view.waiting_jobs > e->rec->peak_pending) {
+        e->rec->peak_pending = e->view.waiting_jobs;
+    }
+    if (!e->rec->want_series) {
+        return DLS_OK;
+    }
+    int64_t failed = 0;
+    for (int32_t t = 0; e->churn.on && t < e->select.n_types; t++) {
+        failed += e->churn.down_gpus[t];
+    }
+    const dls_series_point p = {
+        .t_us = e->now_us,
+        .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed),
+        .running_jobs = e->view.running_jobs,
+        .pending_jobs = e->view.waiting_jobs,
+        .finished_jobs = (int32_t)(e->done - e->infeasible),
+        .busy_nodes = e->index->busy_nodes - e->churn.down_nodes,
+        .full_nodes = e->index->full_nodes - e->churn.down_nodes,
+    };
+    DLS_TRY(dls_record_series(e->rec, &p, err));
+    if (!e->rec->want_world) {
+        return DLS_OK;
+    }
+    const dls_pace *pace = e->params->pace;
+    const dls_link_load load =
+        pace && pace->link_load ? pace->link_load(pace->user) : (dls_link_load){0};
+    const dls_world_point w = {.t_us = e->now_us,
+                               .failed_gpus = (int32_t)failed,
+                               .guests = e->guests.n,
+                               .nic_mean = load.nic_mean,
+                               .nic_max = load.nic_max,
+                               .uplink_mean = load.uplink_mean,
+                               .uplink_max = load.uplink_max};
+    return dls_record_world(e->rec, &w, err);
+}
+
+static dls_status loop(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    if (p->sched->share && e->n > 0) {
+        e->now_us = e->col->submit_us[0];
+        DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_SHARE(e), e->now_us, DLS_EV_TICK, err));
+    }
+    for (uint64_t turn = 0;; turn++) {
+        const int64_t t = next_time(e);
+        /* A tick of a policy alone, with every job done or stuck for good, keeps nothing alive. */
+        if (t == DLS_NEVER || (e->done == e->col->n && e->n > 0)) {
+            e->rec->complete = true;
+            break;
+        }
+        if (t > p->until_us) {
+            e->now_us = p->until_us > e->now_us ? p->until_us : e->now_us;
+            break;
+        }
+        e->now_us = t;
+        DLS_TRY(handle_all(e, err));
+        DLS_TRY(dls_pass(e, err));
+        if (p->pace) {
+            DLS_TRY(dls_rates_settle(e, err));
+        }
+        DLS_TRY(sample(e, err));
+        if (p->audit) {
+            DLS_TRY(dls_engine_audit(e, err));
+        }
+        if (turn % 1024 == 0) {
+            if (p->progress) {
+                p->progress(p->user, e->now_us, e->done, e->col->n);
+            }
+            if (p->interrupted && p->interrupted(p->user)) {
+                break;
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err)
+{
+    dls_engine *e = NULL;
+    *out = NULL;
+    DLS_TRY(dls_engine_create(p, &e, err));
+    if (p->infeasible && e->infeasible > 0) {
+        const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
+        p->infeasible(p->user, e->infeasible, (int32_t)(first - e->rec->state));
+    }
+    dls_status status = loop(e, err);
+    if (status == DLS_OK) {
+        status = dls_jobs_close(e, err);
+    }
+    if (status == DLS_OK) {
+        e->rec->end_us_of_run = e->now_us;
+        e->rec->positions = e->select.positions;
+        e->rec->peak_queue = e->events.peak;
+        *out = e->rec;
+        e->rec = NULL;
+    }
+    dls_engine_destroy(e);
+    return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * One simulation: a trace, a cluster, a scheduling policy, a placement policy; out comes a record.
+ * Deterministic: the same parameters give the same record, byte for byte. One run is one thread.
+ */
+#ifndef DLS_ENGINE_SIM_H
+#define DLS_ENGINE_SIM_H
+
+#include "dlsim/policy.h"
+#include "dlsim/trace.h"
+#include "cluster/cluster.h"
+#include "cluster/failures.h"
+#include "record/record.h"
+#include "workload/kinds.h"
+#include "engine/pace.h"
+
+typedef struct dls_sim_params {
+    const dls_cluster_spec *cluster;
+    const dls_trace *trace;
+    const dls_sched_ops *sched;
+    const dls_option_value *sched_values; /* parallel to sched->options */
+    const dls_placement_ops *placement;
+    const dls_option_value *placement_values;
+    const dls_pace *pace;         /* how fast jobs run; NULL: as long as the trace says, everywhere */
+    const dls_prediction_ops *predictions;     /* what policies may know in advance; NULL: nothing */
+    const dls_kinds *kinds;       /* of the trace's jobs, for what placements may know of a model; NULL:
+                                     unknown */
+    int discipline; /* -1: the policy's own, else a dls_discipline */
+    uint64_t seed;
+    int64_t restore_us;   /* charged at every start but the first, GPUs held, no progress */
+    double storage_bps;   /* at which a job's state is written and read back; 0: takes no time */
+    int64_t checkpoint_period_us; /* run time between checkpoints; 0: only when preempted */
+    int64_t checkpoint_us;        /* to take a periodic one, GPUs held, beside writing it */
+    const dls_failure_params *failures;     /* at random; NULL: none */
+    const dls_failure_trace *failure_trace; /* as a file says; NULL: none */
+    int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
+    bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
+                             the limit, else the mean duration of the trace */
+    bool estimates_advised; /* estimate_us of every job is what `predictions` says, and so is what policies
+                               that know run times know of them (dls_view) */
+    bool audit;           /* check every invariant after every event (slow) */
+    bool want_allocs, want_series;
+    /* Polled now and then; true: finish the current event and return with record->complete false.
+     */
+    bool (*interrupted)(void *user);
+    /* Told now and then: simulated time, jobs done, jobs in all. */
+    void (*progress)(void *user, int64_t now_us, size_t done, size_t n_jobs);
+    /* Told once, before the first event: how many jobs can never run here, and the first of them.
+     */
+    void (*infeasible)(void *user, size_t n_infeasible, int32_t first_job);
+    void *user;
+} dls_sim_params;
+
+void dls_sim_params_init(dls_sim_params *p);
+
+/* Run to the end. *out is owned by the caller, also when the run was interrupted (status OK and
+ * complete == false). Errors: EINPUT (a job without duration), EPOLICY, ENOMEM. */
+dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * shortest and shortest-gpu by count: the least remaining time (times GPUs) first, preemptive.
+ *
+ * Remaining time falls while a job runs, so the order changes by itself. Jobs that age at one rate
+ * keep their order: waiting jobs (rate 0), and running jobs of one rate (1, or the GPUs), which are
+ * ranked by their predicted end. At an instant any two jobs are compared by
+ *
+ *      (remaining x weight at this instant, rate, tie)
+ *
+ * The rate decides equals because the original sorts stably: of two jobs that are equal now, the
+ * one that aged more slowly was ahead before. A job that arrives now is last of its equals. Within
+ * a rate, a tie keeps the order in which jobs came together there: waiting jobs that start step
+ * before the running ones they are equal to, suspended ones behind the waiting ones.
+ *
+ * Several events may share an instant (jobs of no duration end at once). The order stays what it
+ * was at the first of them, so a job that starts or stops changes its rate class only when time
+ * moves:
+ *
+ *      aged 0:    waiting[size]     taken          aged rate r:   running[r]     lost[size]
+ *                 (not selected)    (selected)                    (selected)     (not selected)
+ */
+#include "base/alloc.h"
+#include "base/order.h"
+#include "tiresias/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct shortest {
+    dls_tir *s;
+    bool by_gpu;
+    dls_order table;
+    dls_order_set *waiting, *lost; /* [n_sizes] */
+    dls_order_set *running;        /* [n_rates] */
+    dls_order_set taken;
+    int32_t n_rates;
+    int64_t *key;     /* [n] aged 0: remaining x weight; aged: the predicted end */
+    int64_t *tie;     /* [n] */
+    bool *aged;       /* [n] was running when this instant began */
+    bool *fresh;      /* [n] arrived at this instant */
+    bool *touched;    /* [n] in changed */
+    int32_t *changed; /* [n] started, suspended or arrived at this instant */
+    int32_t n_changed;
+    int32_t *due;    /* [n] scratch */
+    dls_evq ends;    /* in seconds */
+    int64_t instant; /* number of this instant */
+} shortest;
+
+#define RATE_FRESH INT64_MAX
+
+/* Where a job stands at an instant. */
+typedef struct place {
+    int64_t key, rate, tie;
+} place;
+
+static int place_cmp(const place *a, const place *b)
+{
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    if (a->rate != b->rate) {
+        return a->rate < b->rate ? -1 : 1;
+    }
+    return a->tie < b->tie ? -1 : a->tie > b->tie;
+}
+
+/* Ties of an instant: what arrives at it stands behind what merely stops. */
+static int64_t instant_tie(const shortest *x)
+{
+    return x->instant << 32;
+}
+static int64_t fresh_tie(const shortest *x)
+{
+    return instant_tie(x) + (INT64_C(1) << 31);
+}
+
+static int64_t weight(const shortest *x, int32_t j)
+{
+    return x->by_gpu ? x->s->job[j].gpus : 1;
+}
+
+static int32_t rate_of(const shortest *x, int32_t j)
+{
+    return x->by_gpu ? x->s->job[j].cls : 0;
+}
+
+static place place_of(const shortest *x, int32_t j, int64_t now_s)
+{
+    if (x->aged[j]) {
+        return (place){(x->key[j] - now_s) * weight(x, j), weight(x, j), x->tie[j]};
+    }
+    return (place){x->key[j], x->fresh[j] ? RATE_FRESH : 0, x->tie[j]};
+}
+
+static dls_order_set *set_of(shortest *x, int32_t j)
+{
+    const dls_tir_job *job = &x->s->job[j];
+    if (job->status == DLS_JOB_RUNNING) {
+        return x->aged[j] ? &x->running[rate_of(x, j)] : &x->taken;
+    }
+    return x->aged[j] ? &x->lost[job->cls] : &x->waiting[job->cls];
+}
+
+static void insert(shortest *x, int32_t j)
+{
+    const dls_rank rank = {.key = x->key[j], .tie = x->tie[j]};
+    dls_order_insert(&x->table, set_of(x, j), j, rank, x->s->job[j].gpus, 0);
+}
+
+static void touch(shortest *x, int32_t j)
+{
+    if (!x->touched[j]) {
+        x->touched[j] = true;
+        x->changed[x->n_changed++] = j;
+    }
+}
+
+static dls_status init(shortest *x, dls_tir *s, dls_error *err)
+{
+    const size_t n = (size_t)s->n, m = (size_t)s->n_sizes;
+    *x = (shortest){.s = s, .taken = DLS_ORDER_SET_EMPTY};
+    s->preemptive = true;
+    x->by_gpu = strcmp(s->p->schedule, "shortest-gpu") == 0;
+    x->n_rates = x->by_gpu ? s->n_sizes : 1;
+    x->waiting = dls_alloc_zero(m, sizeof *x->waiting);
+    x->lost = dls_alloc_zero(m, sizeof *x->lost);
+    x->running = dls_alloc_zero(m, sizeof *x->running);
+    x->key = dls_alloc_zero(n, sizeof *x->key);
+    x->tie = dls_alloc_zero(n, sizeof *x->tie);
+    x->aged = dls_alloc_zero(n, sizeof *x->aged);
+    x->fresh = dls_alloc_zero(n, sizeof *x->fresh);
+    x->touched = dls_alloc_zero(n, sizeof *x->touched);
+    x->changed = dls_alloc_zero(n, sizeof *x->changed);
+    x->due = dls_alloc_zero(n, sizeof *x->due);
+    if (!x->waiting || !x->lost || !x->running || !x->key || !x->tie || !x->aged || !x->fresh ||
+        !x->touched || !x->changed || !x->due) {
+        return dls_nomem(err, "queues", n * 32);
+    }
+    for (size_t c = 0; c < m; c++) {
+        x->waiting[c].root = x->lost[c].root = x->running[c].root = DLS_NONE;
+    }
+    DLS_TRY(dls_evq_init(&x->ends, n, err));
+    return dls_order_init(&x->table, s->n, err);
+}
+
+static void fini(shortest *x)
+{
+    dls_order_fini(&x->table);
+    dls_evq_fini(&x->ends);
+    dls_free(x->waiting);
+    dls_free(x->lost);
+    dls_free(x->running);
+    dls_free(x->key);
+    dls_free(x->tie);
+    dls_free(x->aged);
+    dls_free(x->fresh);
+    dls_free(x->touched);
+    dls_free(x->changed);
+    dls_free(x->due);
+}
+
+/* GPUs of the selected jobs of one rate that stand before a place. */
+static int64_t sum_before_rate(shortest *x, int32_t rate, const place *p)
+{
+    const int64_t w = x->by_gpu ? x->s->size[rate] : 1, now_s = x->s->now_s;
+    dls_rank bound = {.tie = INT64_MIN};
+    if (p->rate == w) {
+        bound.key = now_s + p->key / w;
+        bound.tie = p->tie;
+    } else if (p->rate < w) { /* equals stand behind */
+        bound.key = now_s + (p->key + w - 1) / w;
+    } else {
+        bound.key = now_s + p->key / w + 1;
+    }
+    return dls_order_sum_before(&x->table, x->running[rate], &bound);
+}
+
+static int64_t sum_before(shortest *x, const place *p)
+{
+    dls_rank bound = {.key = p->key, .tie = p->tie};
+    if (p->rate != 0 && p->rate != RATE_FRESH) {
+        bound.tie = fresh_tie(x); /* before those that arrived now */
+    }
+    int64_t sum = dls_order_sum_before(&x->table, x->taken, &bound);
+    for (int32_t r = 0; r < x->n_rates; r++) {
+        if (x->running[r].root != DLS_NONE) {
+            sum += sum_before_rate(x, r, p);
+        }
+    }
+    return sum;
+}
+
+/* The first selected job up to which more than the cluster is taken: going back from the last one,
+ * where the excess is covered. */
+static int32_t first_over(shortest *x, place *at)
+{
+    int64_t excess = x->s->busy_gpus - x->s->total_gpus;
+    int32_t *tail = x->due, found = DLS_NONE;
+    for (int32_t r = 0; r < x->n_rates; r++) {
+        tail[r] = dls_order_last(&x->table, x->running[r]);
+    }
+    int32_t taken = dls_order_last(&x->table, x->taken);
+    while (excess > 0) {
+        int32_t *from = &taken;
+        found = taken;
+        if (found != DLS_NONE) {
+            *at = place_of(x, found, x->s->now_s);
+        }
+        for (int32_t r = 0; r < x->n_rates; r++) {
+            if (tail[r] == DLS_NONE) {
+                continue;
+            }
+            const place p = place_of(x, tail[r], x->s->now_s);
+            if (found == DLS_NONE || place_cmp(&p, at) > 0) {
+                found = tail[r];
+                *at = p;
+                from = &tail[r];
+            }
+        }
+        *from = dls_order_prev(&x->table, found);
+        excess -= x->s->job[found].gpus;
+        x->s->rec->positions++;
+    }
+    return found;
+}
+
+/* The first job that is not selected, fits where it stands, and stands before `best`. */
+static int32_t first_that_fits(shortest *x, int32_t best, place *at)
+{
+    dls_tir *s = x->s;
+    int32_t found = DLS_NONE;
+    for (int32_t c = 0; c < s->n_sizes && s->size[c] <= s->total_gpus; c++) {
+        const dls_order_set sets[] = {x->waiting[c], x->lost[c]};
+        for (int i = 0; i < 2; i++) {
+            const int32_t head = dls_order_first(&x->table, sets[i]);
+            if (head == DLS_NONE) {
+                continue;
+            }
+            const place p = place_of(x, head, s->now_s);
+            if (best != DLS_NONE && place_cmp(at, &p) < 0) {
+                continue;
+            }
+            s->rec->positions++;
+            if (s->busy_gpus + s->size[c] <= s->total_gpus ||
+                sum_before(x, &p) + s->size[c] <= s->total_gpus) {
+                best = found = head;
+                *at = p;
+            }
+        }
+    }
+    return found;
+}
+
+static dls_status pass(shortest *x, dls_error *err)
+{
+    dls_tir *s = x->s;
+    for (;;) {
+        place at = {0, 0, 0};
+        const int32_t over = first_over(x, &at);
+        const int32_t fits = first_that_fits(x, over, &at);
+        const int32_t j = fits != DLS_NONE ? fits : over;
+        if (j == DLS_NONE) {
+            return DLS_OK;
+        }
+        dls_order_remove(&x->table, set_of(x, j), j);
+        if (fits != DLS_NONE) {
+            DLS_TRY(dls_tir_start(s, j, err));
+            DLS_TRY(dls_evq_set(&x->ends, (uint32_t)j, dls_tir_end_s(s, j), DLS_EV_FINISH, err));
+        } else {
+            dls_tir_suspend(s, j);
+            dls_evq_cancel(&x->ends, (uint32_t)j);
+        }
+        insert(x, j);
+        touch(x, j);
+    }
+}
+
+typedef struct ordering {
+    const shortest *x;
+    int64_t now_s;
+} ordering;
+
+static int compare_place(const void *a, const void *b, void *user)
+{
+    const ordering *o = user;
+    const place p = place_of(o->x, *(const int32_t *)a, o->now_s);
+    const place q = place_of(o->x, *(const int32_t *)b, o->now_s);
+    return place_cmp(&p, &q);
+}
+
+static void sort_places(const shortest *x, int32_t *jobs, int32_t n, int64_t now_s)
+{
+    ordering o = {x, now_s};
+    if (n > 1) {
+        qsort_r(jobs, (size_t)n, sizeof *jobs, compare_place, &o);
+    }
+}
+
+/* Time moves on from then_s: jobs that changed take their places in their new rate classes. */
+static void settle(shortest *x, int64_t then_s)
+{
+    dls_tir *s = x->s;
+    sort_places(x, x->changed, x->n_changed, then_s);
+    for (int32_t i = 0; i < x->n_changed; i++) {
+        const int32_t j = x->changed[i];
+        const dls_tir_job *job = &s->job[j];
+        const bool runs = job->status == DLS_JOB_RUNNING;
+        x->touched[j] = false;
+        if (job->status == DLS_JOB_FINISHED) {
+            continue;
+        }
+        if (x->aged[j] != runs) {
+            dls_order_remove(&x->table, set_of(x, j), j);
+            if (x->fresh[j]) {
+                x->tie[j] = fresh_tie(x) + i;
+            } else {
+                x->tie[j] = (runs ? -instant_tie(x) : instant_tie(x)) + i;
+            }
+            x->aged[j] = runs;
+            x->key[j] =
+                runs ? dls_tir_end_s(s, j) : (job->duration_s - job->service_s) * weight(x, j);
+            insert(x, j);
+        }
+        x->fresh[j] = false;
+    }
+    x->n_changed = 0;
+    x->instant++;
+}
+
+/* Ends of this instant in the order of the list of the previous event (last_s). */
+static void end_jobs(shortest *x)
+{
+    dls_tir *s = x->s;
+    int32_t n = 0;
+    while (!dls_evq_empty(&x->ends) && dls_evq_top(&x->ends).time_us == s->now_s) {
+        x->due[n++] = (int32_t)dls_event_slot(dls_evq_pop(&x->ends));
+    }
+    sort_places(x, x->due, n, s->last_s);
+    for (int32_t i = 0; i < n; i++) {
+        dls_order_remove(&x->table, set_of(x, x->due[i]), x->due[i]);
+        dls_tir_finish(s, x->due[i]);
+    }
+}
+
+static void arrive(shortest *x)
+{
+    dls_tir *s = x->s;
+    const int32_t j = dls_tir_arrive(s);
+    x->key[j] = s->job[j].duration_s * weight(x, j);
+    x->tie[j] = fresh_tie(x) + x->n_changed;
+    x->fresh[j] = true;
+    touch(x, j);
+    insert(x, j);
+}
+
+static dls_status event(shortest *x, dls_error *err)
+{
+    dls_tir *s = x->s;
+    const int64_t arrival_s = dls_tir_next_arrival(s);
+    const int64_t end_s = dls_evq_empty(&x->ends) ? DLS_TIR_NEVER : dls_evq_top(&x->ends).time_us;
+    DLS_TRY(dls_tir_clock(s, arrival_s < end_s ? arrival_s : end_s, err));
+    end_jobs(x);
+    if (s->now_s > s->last_s) {
+        settle(x, s->last_s);
+    }
+    while (dls_tir_next_arrival(s) == s->now_s) {
+        arrive(x);
+    }
+    DLS_TRY(pass(x, err));
+    return dls_tir_event(s, err);
+}
+
+dls_status dls_tir_run_shortest(dls_tir *s, dls_error *err)
+{
+    shortest x;
+    dls_status status = init(&x, s, err);
+    while (status == DLS_OK && !s->stop && (s->next < s->n || !dls_evq_empty(&x.ends))) {
+        status = event(&x, err);
+    }
+    if (status == DLS_OK) {
+        s->rec->peak_queue = x.ends.peak;
+    }
+    fini(&x);
+    return status;
+}

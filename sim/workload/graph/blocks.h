@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Blocks that several models of the zoo and the random models are made of.
+ */
+#ifndef DLS_GRAPH_BLOCKS_H
+#define DLS_GRAPH_BLOCKS_H
+
+#include "workload/graph/net.h"
+
+/* ---- images [b][h][w][c]; padded so that only the stride makes them smaller --------------------
+ */
+
+/* Square kernel, batch norm, no bias. */
+dls_tensor dls_block_conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                             int32_t stride);
+dls_tensor dls_block_conv_bn_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                                  int32_t stride);
+dls_tensor dls_block_conv_bias_relu(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
+                                    int32_t stride, int32_t pad);
+dls_tensor dls_block_depthwise_bn(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride);
+/* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between. */
+dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
+
+/* ---- vectors and sequences ---------------------------------------------------------------------
+ */
+
+/* n dense layers, each with ReLU. */
+dls_tensor dls_block_mlp(dls_net *net, dls_tensor x, const int64_t *widths, int n);
+
+/* The words of a sequence of t through a table of their own. */
+dls_tensor dls_block_embed(dls_net *net, int64_t rows, int64_t width, int32_t t);
+
+/* One LSTM layer over all steps, [b][t][d] to [b][t][width], as tf.nn.dynamic_rnn with
+ * BasicLSTMCell: one matrix product of input and state per step. */
+dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
+
+/* softmax(q k^T) v; all [b][t][d] */
+dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v);
+
+typedef struct dls_block_heads {
+    int64_t heads;
+    bool bias;
+    bool dropout;
+    bool rotary;
+} dls_block_heads;
+
+/* Multi-head attention of x on y; width as x's. */
+dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b);
+dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,
+                                  bool dropout);
+/* x + y, normalised afterwards. */
+dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Grouped graphs as the inspector reads them, with the spec of their features (docs/graphs.md).
+ */
+#include "base/alloc.h"
+#include "workload/graph/features.h"
+#include "workload/graph/h5.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT "dlsim-grouped-graphs"
+#define FORMAT_VERSION 1
+#define SPEC "/features"
+
+static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
+{
+    dls_sha256 sha;
+    dls_sha256_init(&sha);
+    for (size_t i = 0; i < spec->ops.n; i++) {
+        const char *op = dls_strdict_get(&spec->ops, (int32_t)i);
+        dls_sha256_update(&sha, op, strlen(op) + 1);
+    }
+    dls_gh5_hash(&sha, spec->frequency, spec->ops.n, sizeof *spec->frequency);
+    dls_gh5_hash(&sha, spec->scale, (size_t)spec->n_features, sizeof *spec->scale);
+    dls_sha256_final(&sha, hex);
+}
+
+/* ---- writing -----------------------------------------------------------------------------------
+ */
+
+static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
+{
+    const hid_t at = H5Gcreate2(file, SPEC, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    if (at < 0) {
+        return dls_gh5_unwritten(err, SPEC);
+    }
+    char hex[DLS_SHA256_HEX];
+    char columns[256] = "";
+    for (int32_t f = 0; f < spec->n_features; f++) {
+        const size_t used = strlen(columns);
+        snprintf(columns + used, sizeof columns - used, "%s%s", f ? " " : "", dls_feature_name(f));
+    }
+    checksum(spec, hex);
+    dls_status status = dls_gh5_put_i32(at, "version", (int32_t)spec->version, err);
+    status = status == DLS_OK ? dls_gh5_put_text(at, "columns", columns, err) : status;
+    status = status == DLS_OK ? dls_gh5_put_text(at, "checksum", hex, err) : status;
+    status = status == DLS_OK ? dls_gh5_put_dict(at, "ops", &spec->ops, err) : status;
+    status = status == DLS_OK ? dls_gh5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                                 spec->frequency, spec->ops.n, 0, err)
+                              : status;
+    status = status == DLS_OK ? dls_gh5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                                 spec->scale, (size_t)spec->n_features, 0, err)
+                              : status;
+    H5Gclose(at);
+    return status;
+}
+
+static dls_status put_matrices(hid_t at, const dls_feature_spec *spec, const dls_grouped *graph,
+                               unsigned char *adj, double *x, dls_error *err)
+{
+    const dls_grouping *grouping = graph->grouping;
+    const size_t n = (size_t)grouping->n_groups;
+    for (size_t i = 0; i < n; i++) {
+        for (int64_t e = grouping->row_start[i]; e < grouping->row_start[i + 1]; e++) {
+            adj[i * n + (size_t)grouping->col[e]] = 1;
+        }
+    }
+    DLS_TRY(dls_features(spec, graph->graph, grouping, x, NULL, err));
+    DLS_TRY(dls_gh5_put_data(at, "adj", H5T_STD_U8LE, H5T_NATIVE_UINT8, adj, n, n, err));
+    DLS_TRY(dls_gh5_put_data(at, "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n,
+                             (size_t)spec->n_features, err));
+    return dls_gh5_put_data(at, "group", H5T_STD_I32LE, H5T_NATIVE_INT32, grouping->group,
+                            (size_t)grouping->n_nodes, 0, err);
+}
+
+static dls_status put_info(hid_t at, const dls_opgraph_info *info, dls_error *err)
+{
+    DLS_TRY(dls_gh5_put_text(at, "model", info->model, err));
+    DLS_TRY(dls_gh5_put_text(at, "dataset", info->dataset, err));
+    DLS_TRY(dls_gh5_put_i32(at, "batch", info->batch, err));
+    DLS_TRY(dls_gh5_put_i32(at, "sequence", info->sequence, err));
+    DLS_TRY(dls_gh5_put_text(at, "precision", dls_numeric_name(info->numeric), err));
+    return dls_gh5_put_text(at, "optimiser", dls_optimiser_name(info->optimiser), err);
+}
+
+static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dls_grouped *graph,
+                              dls_error *err)
+{
+    char name[DLS_OPGRAPH_TEXT_MAX + 16];
+    const char *model = graph->graph->info.model;
+    snprintf(name, sizeof name, "%s", *model ? model : "graph");
+    for (int i = 2; H5Lexists(file, name, H5P_DEFAULT) > 0; i++) {
+        snprintf(name, sizeof name, "%s-%d", *model ? model : "graph", i);
+    }
+    const size_t n = (size_t)graph->grouping->n_groups;
+    const hid_t at = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    unsigned char *adj = dls_alloc_zero(n * n + 1, 1);
+    double *x = dls_alloc(n * (size_t)spec->n_features * sizeof *x + 1);
+    dls_status status = DLS_OK;
+    if (!adj || !x) {
+        status = dls_nomem(err, name, n * n);
+    } else if (at < 0) {
+        status = dls_gh5_unwritten(err, name);
+    } else {
+        status = put_info(at, &graph->graph->info, err);
+        status = status == DLS_OK ? put_matrices(at, spec, graph, adj, x, err) : status;
+    }
+    dls_free(adj);
+    dls_free(x);
+    if (at >= 0) {
+        H5Gclose(at);
+    }
+    return status;
+}
+
+typedef struct grouped_list {
+    const dls_feature_spec *spec;
+    const dls_grouped *graphs;
+    size_t n;
+} grouped_list;
+
+static dls_status put_all(hid_t file, const void *what, dls_error *err)
+{
+    const grouped_list *list = what;
+    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(put_spec(file, list->spec, err));
+    for (size_t i = 0; i < list->n; i++) {
+        DLS_TRY(put_grouped(file, list->spec, &list->graphs[i], err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
+                            const dls_grouped *graphs, size_t n, dls_error *err)
+{
+    const grouped_list list = {spec, graphs, n};
+    return dls_gh5_save(path, put_all, &list, err);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+static dls_status get_doubles(hid_t at, const char *name, double *x, size_t n, dls_error *err)
+{
+    hid_t set;
+    hsize_t len;
+    DLS_TRY(dls_gh5_open_data(at, name, &set, &len, err));
+    bool ok = len == n &&
+              (n == 0 || H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
+    for (size_t i = 0; i < n && ok; i++) {
+        ok = isfinite(x[i]) && x[i] >= 0;
+    }
+    H5Dclose(set);
+    return ok ? DLS_OK : dls_gh5_damaged(err, name);
+}
+
+static dls_status get_spec(hid_t at, dls_feature_spec *spec, dls_error *err)
+{
+    char stored[DLS_SHA256_HEX];
+    char hex[DLS_SHA256_HEX];
+    DLS_TRY(dls_gh5_get_text(at, "checksum", stored, sizeof stored, err));
+    DLS_TRY(dls_gh5_get_dict(at, "ops", &spec->ops, err));
+    const size_t n = spec->ops.n;
+    DLS_TRY(dls_grow(&spec->frequency, &spec->frequency_cap, n + 1, sizeof *spec->frequency, err));
+    DLS_TRY(get_doubles(at, "frequency", spec->frequency, n, err));
+    DLS_TRY(get_doubles(at, "scale", spec->scale, (size_t)spec->n_features, err));
+    checksum(spec, hex);
+    if (strcmp(stored, hex) != 0) {
+        return dls_fail(err, DLS_EINPUT, SPEC, "checksum %s stored, %s computed: damaged", stored,
+                        hex);
+    }
+    spec->fallback = n ? spec->frequency[0] : 0;
+    for (size_t i = 1; i < n; i++) {
+        spec->fallback = fmin(spec->fallback, spec->frequency[i]);
+    }
+    for (int32_t f = 0; f < spec->n_features; f++) {
+        if (!(spec->scale[f] > 0)) {
+            return dls_fail(err, DLS_EINPUT, SPEC, "the scale of %s is 0", dls_feature_name(f));
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out, dls_error *err)
+{
+    *out = NULL;
+    hid_t file;
+    DLS_TRY(dls_gh5_open(path, &file, err));
+    const hid_t at = H5Gopen2(file, SPEC, H5P_DEFAULT);
+    int32_t version = 0;
+    dls_status status = at < 0 ? dls_gh5_damaged(err, SPEC) : DLS_OK;
+    status = status == DLS_OK ? dls_gh5_get_i32(at, "version", &version, err) : status;
+    status = status == DLS_OK ? dls_feature_spec_create((dls_features_version)version, out, err)
+                              : status;
+    status = status == DLS_OK ? get_spec(at, *out, err) : status;
+    if (at >= 0) {
+        H5Gclose(at);
+    }
+    H5Fclose(file);
+    if (status != DLS_OK) {
+        dls_feature_spec_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}

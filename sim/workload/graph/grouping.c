@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/graph/grouping.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE INT32_C(-1)
+
+static const char *const names[] = {
+#define XX(id, text) text,
+    DLS_GROUPING_MAP(XX)
+#undef XX
+};
+
+bool dls_grouping_find(const char *name, dls_grouping_kind *out)
+{
+    for (int i = 0; i < DLS_GROUPING_COUNT; i++) {
+        if (strcmp(names[i], name) == 0) {
+            *out = (dls_grouping_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what is kept ------------------------------------------------------------------------------
+ */
+
+/* Edges between GPU operations, by consumer and then in order of addition: the order in which a
+ * reader of the nodes' input lists meets them. Ends are
+ * numbers among the GPU operations. */
+static int64_t gpu_edges(const dls_opgraph *g, const int32_t *number, int64_t *start,
+                         int32_t (*edges)[2])
+{
+    for (int32_t i = 0; i < g->n_edges; i++) {
+        const dls_op_edge *e = &g->edges[i];
+        if (number[e->from] != NONE && number[e->to] != NONE) {
+            start[number[e->to] + 1]++;
+        }
+    }
+    int64_t n = 0;
+    for (int32_t v = 0; v < g->n_nodes; v++) {
+        if (number[v] != NONE) {
+            const int64_t count = start[number[v] + 1];
+            start[number[v] + 1] = n + count;
+            n += count;
+        }
+    }
+    /* start[v] is the first place of v; it moves on as the row fills. */
+    for (int32_t i = 0; i < g->n_edges; i++) {
+        const dls_op_edge *e = &g->edges[i];
+        if (number[e->from] != NONE && number[e->to] != NONE) {
+            const int64_t at = start[number[e->to]]++;
+            edges[at][0] = number[e->from];
+            edges[at][1] = number[e->to];
+        }
+    }
+    return n;
+}
+
+/* A copy without the nodes that have no neighbour; every other node keeps its list as it is. */
+static dls_status drop_isolates(const dls_adjacency *a, int32_t *node, dls_adjacency *out,
+                                dls_error *err)
+{
+    const size_t n = (size_t)a->n;
+    *out = (dls_adjacency){.start = dls_alloc_zero(n + 1, sizeof *out->start),
+                           .nbr = dls_alloc(((size_t)a->start[n] + 1) * sizeof *out->nbr)};
+    int32_t *number = dls_alloc((n + 1) * sizeof *number);
+    if (!out->start || !out->nbr || !number) {
+        dls_free(number);
+        dls_adjacency_fini(out);
+        return dls_nomem(err, "operations on a GPU", n * sizeof *number);
+    }
+    for (int32_t v = 0; v < a->n; v++) {
+        number[v] = out->n;
+        if (a->start[v + 1] > a->start[v]) {
+            node[out->n++] = v;
+            out->start[out->n] = a->start[v + 1];
+        }
+    }
+    for (int64_t e = 0; e < a->start[n]; e++) {
+        out->nbr[e] = number[a->nbr[e]];
+    }
+    dls_free(number);
+    return DLS_OK;
+}
+
+/* The nodes of the largest component, the first of equals, in order. Returns how many; *n_parts
+ * tells how many components there are. scratch[2 n]. */
+static int32_t largest(const dls_adjacency *a, int32_t *scratch, int32_t *order, int32_t *n_parts)
+{
+    int32_t *component = scratch;
+    int32_t *count = scratch + a->n;
+    const int32_t n = dls_adjacency_components(a, component, count);
+    for (int32_t c = 0; c < n; c++) {
+        count[c] = 0;
+    }
+    for (int32_t v = 0; v < a->n; v++) {
+        count[component[v]]++;
+    }
+    int32_t best = 0;
+    for (int32_t c = 1; c < n; c++) {
+        best = count[c] > count[best] ? c : best;
+    }
+    int32_t n_order = 0;
+    for (int32_t v = 0; v < a->n; v++) {
+        if (component[v] == best) {
+            order[n_order++] = v;
+        }
+    }
+    *n_parts = n;
+    return n_order;
+}
+
+/* gpu: index in the graph of each node of all. scratch[4 n]. The neighbour lists are rebuilt only
+ * if there are other parts to leave behind, as in the published builder. */
+static dls_status keep(const dls_opgraph *g, const dls_adjacency *all, const int32_t *gpu,
+                       int32_t *scratch, dls_kept *out, dls_error *err)
+{
+    int32_t *node = scratch + 2 * (size_t)all->n;
+    int32_t *order = node + all->n;
+    dls_adjacency joined;
+    DLS_TRY(drop_isolates(all, node, &joined, err));
+    int32_t n_parts;
+    const int32_t n = largest(&joined, scratch, order, &n_parts);
+    out->node = dls_alloc(((size_t)n + 1) * sizeof *out->node);
+    dls_status status = DLS_OK;
+    if (n == 0) {
+        status =
+            dls_fail(err, DLS_EINPUT, g->info.model,
+                     "no two connected operations are on a GPU (%d operations are)", (int)all->n);
+    } else if (!out->node) {
+        status = dls_nomem(err, "kept operations", (size_t)n * sizeof *out->node);
+    } else if (n_parts == 1) {
+        out->adjacency = joined;
+        joined = (dls_adjacency){0};
+    } else {
+        status = dls_adjacency_restrict(&joined, order, n, &out->adjacency, err);
+    }
+    for (int32_t i = 0; i < n && status == DLS_OK; i++) {
+        out->node[i] = gpu[node[order[i]]];
+    }
+    dls_adjacency_fini(&joined);
+    return status;
+}
+
+dls_status dls_kept_create(const dls_opgraph *g, dls_kept *out, dls_error *err)
+{
+    *out = (dls_kept){0};
+    const size_t n = (size_t)g->n_nodes + 1;
+    int32_t *number = dls_alloc(n * sizeof *number);
+    int32_t *gpu = dls_alloc(n * sizeof *gpu);
+    int64_t *start = dls_alloc_zero(n + 1, sizeof *start);
+    int32_t(*edges)[2] = dls_alloc(((size_t)g->n_edges + 1) * sizeof *edges);
+    int32_t *scratch = dls_alloc(4 * n * sizeof *scratch);
+    dls_adjacency all = {0};
+    dls_status status = DLS_OK;
+    if (!number || !gpu || !start || !edges || !scratch) {
+        status = dls_nomem(err, "operations on a GPU", n * 6 * sizeof *number);
+    } else {
+        for (int32_t v = 0; v < g->n_nodes; v++) {
+            number[v] = g->nodes[v].on_gpu ? out->n_gpu : NONE;
+            gpu[out->n_gpu] = v;
+            out->n_gpu += g->nodes[v].on_gpu;
+        }
+        const int64_t n_edges = gpu_edges(g, number, start, edges);
+        status = dls_adjacency_create(out->n_gpu, (const int32_t(*)[2])edges, n_edges, &all, err);
+    }
+    if (status == DLS_OK) {
+        status = keep(g, &all, gpu, scratch, out, err);
+    }
+    dls_adjacency_fini(&all);
+    dls_free(number);
+    dls_free(gpu);
+    dls_free(start);
+    dls_free(edges);
+    dls_free(scratch);
+    if (status != DLS_OK) {
+        dls_kept_fini(out);
+    }
+    return status;
+}
+
+void dls_kept_fini(dls_kept *kept)
+{
+    dls_free(kept->node);
+    dls_adjacency_fini(&kept->adjacency);
+    *kept = (dls_kept){0};
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a;
+    const int32_t y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rows of the grouped graph: edges between groups, each once, ascending, no self loops. members[]
+ * are the kept nodes by group (first[group] .. first[group + 1]). */
+static void group_rows(const dls_kept *kept, const int32_t *label, const int32_t *first,
+                       const int32_t *members, int32_t *seen, dls_grouping *out)
+{
+    const dls_adjacency *a = &kept->adjacency;
+    int64_t n = 0;
+    for (int32_t group = 0; group < out->n_groups; group++) {
+        out->row_start[group] = n;
+        for (int32_t i = first[group]; i < first[group + 1]; i++) {
+            for (int64_t e = a->start[members[i]]; e < a->start[members[i] + 1]; e++) {
+                const int32_t other = label[a->nbr[e]];
+                if (other != group && seen[other] != group + 1) {
+                    seen[other] = group + 1;
+                    out->col[n++] = other;
+                }
+            }
+        }
+        qsort(out->col + out->row_start[group], (size_t)(n - out->row_start[group]),
+              sizeof *out->col, by_number);
+    }
+    out->row_start[out->n_groups] = n;
+}
+
+dls_status dls_grouping_from_labels(const dls_opgraph *g, const dls_kept *kept,
+                                    const int32_t *label, int32_t n_groups, dls_grouping *out,
+                                    dls_error *err)
+{
+    const dls_adjacency *a = &kept->adjacency;
+    *out = (dls_grouping){.n_groups = n_groups,
+                          .n_nodes = g->n_nodes,
+                          .group = dls_alloc(((size_t)g->n_nodes + 1) * sizeof *out->group),
+                          .row_start = dls_alloc_zero((size_t)n_groups + 1, sizeof(int64_t)),
+                          .col = dls_alloc(((size_t)a->start[a->n] + 1) * sizeof *out->col)};
+    int32_t *first = dls_alloc_zero((size_t)n_groups + 2, sizeof *first);
+    int32_t *seen = dls_alloc_zero((size_t)n_groups + 1, sizeof *seen);
+    int32_t *members = dls_alloc(((size_t)a->n + 1) * sizeof *members);
+    dls_status status = DLS_OK;
+    if (!out->group || !out->row_start || !out->col || !first || !seen || !members) {
+        status = dls_nomem(err, "groups", (size_t)g->n_nodes * sizeof(int32_t));
+        dls_grouping_fini(out);
+    } else {
+        for (int32_t v = 0; v < g->n_nodes; v++) {
+            out->group[v] = NONE;
+        }
+        for (int32_t i = 0; i < a->n; i++) {
+            out->group[kept->node[i]] = label[i];
+            first[label[i] + 2]++;
+        }
+        for (int32_t group = 0; group < n_groups; group++) {
+            first[group + 2] += first[group + 1];
+        }
+        for (int32_t i = 0; i < a->n; i++) {
+            members[first[label[i] + 1]++] = i;
+        }
+        group_rows(kept, label, first, members, seen, out);
+    }
+    dls_free(first);
+    dls_free(seen);
+    dls_free(members);
+    return status;
+}
+
+void dls_grouping_fini(dls_grouping *grouping)
+{
+    dls_free(grouping->group);
+    dls_free(grouping->row_start);
+    dls_free(grouping->col);
+    *grouping = (dls_grouping){0};
+}
+
+dls_status dls_grouping_create(const dls_opgraph *g, dls_grouping_kind kind, int32_t n_groups,
+                               uint64_t seed, dls_grouping *out, dls_error *err)
+{
+    dls_kept kept;
+    *out = (dls_grouping){0};
+    DLS_TRY(dls_kept_create(g, &kept, err));
+    const int32_t n = kept.adjacency.n;
+    int32_t *label = dls_alloc((size_t)n * sizeof *label);
+    dls_status status = DLS_OK;
+    if (!label) {
+        status = dls_nomem(err, "groups", (size_t)n * sizeof *label);
+    } else if (kind == DLS_GROUPING_NONE) {
+        n_groups = n;
+        for (int32_t i = 0; i < n; i++) {
+            label[i] = i;
+        }
+    } else {
+        status = dls_fluid(&kept.adjacency, n_groups, seed, DLS_FLUID_MAX_ITER, label, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_grouping_from_labels(g, &kept, label, n_groups, out, err);
+    }
+    dls_free(label);
+    dls_kept_fini(&kept);
+    return status;
+}
+
+/* ---- proportional ------------------------------------------------------------------------------
+ */
+
+typedef struct sized {
+    int32_t n;
+    size_t graph;
+} sized;
+
+static int by_size(const void *a, const void *b)
+{
+    const sized *x = a;
+    const sized *y = b;
+    return x->n != y->n ? (x->n > y->n) - (x->n < y->n)
+                        : (x->graph > y->graph) - (x->graph < y->graph);
+}
+
+dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, size_t batch_size,
+                                     int32_t *n_groups, dls_error *err)
+{
+    sized *by = dls_alloc((n_graphs + 1) * sizeof *by);
+    if (!by) {
+        return dls_nomem(err, "proportional grouping", n_graphs * sizeof *by);
+    }
+    for (size_t i = 0; i < n_graphs; i++) {
+        by[i] = (sized){n_kept[i], i};
+    }
+    qsort(by, n_graphs, sizeof *by, by_size);
+    for (size_t begin = 0; begin < n_graphs; begin += batch_size) {
+        const size_t end = begin + batch_size < n_graphs ? begin + batch_size : n_graphs;
+        double sum = 0;
+        for (size_t i = begin; i < end; i++) {
+            sum += by[i].n;
+        }
+        const double mean = sum / (double)(end - begin);
+        const double per_group = mean > 10 ? log10(mean) : 1;
+        const double wanted = round(mean / per_group);
+        const int32_t k = wanted < by[begin].n ? (int32_t)wanted : by[begin].n;
+        for (size_t i = begin; i < end; i++) {
+            n_groups[by[i].graph] = k;
+        }
+    }
+    dls_free(by);
+    return DLS_OK;
+}
+
+/* ---- GraphDef rules ----------------------------------------------------------------------------
+ */
+
+int64_t dls_driple_tensor_size(const int64_t *dims, int n_dims)
+{
+    int64_t size = 0;
+    for (int i = 0; i < n_dims; i++) {
+        if (dims[i] < 0) {
+            size = 0;
+        } else if (__builtin_mul_overflow(size == 0 ? 1 : size, dims[i], &size)) {
+            return INT64_MAX;
+        }
+    }
+    return size;
+}
+
+size_t dls_driple_input_name(const char *input, const char **start)
+{
+    const char *colon = strchr(input, ':');
+    *start = input;
+    if (colon) {
+        return (size_t)(colon - input);
+    }
+    if (strchr(input, '^')) {
+        *start = input + 1;
+    }
+    return strlen(*start);
+}

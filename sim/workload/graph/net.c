@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes, variables and the tape. The operations themselves are in net_ops.c and net_seq.c, their
+ * gradients in net_grad.c.
+ */
+#include "base/alloc.h"
+#include "workload/graph/grouping.h"
+#include "workload/graph/net_impl.h"
+
+#include <stdio.h>
+#include <string.h>
+
+dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **out, dls_error *err)
+{
+    *out = NULL;
+    if (info->batch < 1) {
+        return dls_fail(err, DLS_EINPUT, info->model, "a batch of %d is not possible",
+                        (int)info->batch);
+    }
+    dls_net *net = dls_alloc_zero(1, sizeof *net);
+    if (!net) {
+        return dls_nomem(err, "model", sizeof *net);
+    }
+    const dls_status status = dls_opgraph_create(info, &net->g, err);
+    if (status != DLS_OK) {
+        dls_net_destroy(net);
+        return status;
+    }
+    dls_strdict_init(&net->bases);
+    net->decay = decay;
+    net->element_bytes = dls_numeric_bytes(info->numeric);
+    net->repeat = 1;
+    net->loss = -1;
+    *out = net;
+    return DLS_OK;
+}
+
+void dls_net_destroy(dls_net *net)
+{
+    if (!net) {
+        return;
+    }
+    dls_opgraph_destroy(net->g);
+    dls_strdict_fini(&net->bases);
+    dls_free(net->base_count);
+    dls_free(net->tensors);
+    dls_free(net->vars);
+    dls_free(net->grads);
+    dls_free(net->tape);
+    dls_free(net->inputs);
+    dls_free(net);
+}
+
+dls_status dls_net_finish(dls_net *net, dls_opgraph **out, dls_error *err)
+{
+    *out = NULL;
+    if (net->status == DLS_OK && net->loss < 0) {
+        dls_net_fail(net, "the model has no loss");
+    }
+    if (net->status == DLS_OK) {
+        dls_net_backward(net);
+    }
+    if (net->status == DLS_OK) {
+        dls_net_update(net);
+    }
+    if (net->status == DLS_OK) {
+        net->status = dls_opgraph_validate(net->g, &net->err);
+    }
+    if (net->status != DLS_OK) {
+        if (err) {
+            *err = net->err;
+        }
+        return net->status;
+    }
+    *out = net->g;
+    net->g = NULL;
+    return DLS_OK;
+}
+
+int32_t dls_net_batch(const dls_net *net)
+{
+    return net->g->info.batch;
+}
+
+int32_t dls_net_sequence(const dls_net *net)
+{
+    return net->g->info.sequence;
+}
+
+int64_t dls_net_dim(const dls_net *net, dls_tensor t, int i)
+{
+    if (net->status != DLS_OK || t < 0) {
+        return 1;
+    }
+    const dls_shape *s = &net->tensors[t].shape;
+    const int at = i < 0 ? s->n + i : i;
+    return at >= 0 && at < s->n ? s->dim[at] : 1;
+}
+
+void dls_net_fail(dls_net *net, const char *what)
+{
+    if (net->status == DLS_OK) {
+        net->status =
+            dls_fail(&net->err, DLS_EINPUT, net->g->info.model, "%s, layer \"%s\": %s",
+                     net->g->info.model, dls_opgraph_layer_name(net->g, net->layer), what);
+    }
+}
+
+/* text, or text_1, text_2, ... if it was given out before */
+static void unique(dls_net *net, const char *text, char *name, size_t size)
+{
+    const size_t before = net->bases.n;
+    int32_t code = 0;
+    if (net->status == DLS_OK) {
+        net->status =
+            dls_grow(&net->base_count, &net->base_cap, before + 1, sizeof(int32_t), &net->err);
+    }
+    if (net->status == DLS_OK) {
+        net->status = dls_strdict_put(&net->bases, text, strlen(text), &code, &net->err);
+    }
+    if (net->status != DLS_OK) {
+        return;
+    }
+    if ((size_t)code == before) {
+        net->base_count[code] = 0;
+        snprintf(name, size, "%s", text);
+    } else {
+        snprintf(name, size, "%s_%d", text, (int)++net->base_count[code]);
+    }
+}
+
+void dls_net_layer(dls_net *net, const char *name)
+{
+    char text[160];
+    unique(net, name, text, sizeof text);
+    if (net->status == DLS_OK) {
+        net->status = dls_opgraph_layer(net->g, text, &net->layer, &net->err);
+    }
+}
+
+void dls_net_edge(dls_net *net, int32_t from, int32_t to, bool control)
+{
+    if (net->status == DLS_OK) {
+        net->status = dls_opgraph_add_edge(net->g, from, to, control, &net->err);
+    }
+}
+
+int32_t dls_net_emit(dls_net *net, dls_op_kind kind, const net_work *work, const int32_t *in, int n)
+{
+    if (net->status != DLS_OK) {
+        return -1;
+    }
+    char text[256];
+    char name[272] = "";
+    const char *layer = dls_opgraph_layer_name(net->g, net->layer);
+    snprintf(text, sizeof text, "%s%s%s%s",
+             net->phase == DLS_PHASE_BACKWARD ? "gradients/"
+             : net->phase == DLS_PHASE_UPDATE ? "train/"
+                                              : "",
+             layer, *layer ? "/" : "", dls_op_name(kind));
+    unique(net, text, name, sizeof name);
+    const int64_t size = dls_shape_size(&work->shape);
+    dls_op_node node = {.kind = (int32_t)kind,
+                        .phase = (int32_t)net->phase,
+                        .layer = net->layer,
+                        .repeat = net->repeat,
+                        .on_gpu = !work->on_cpu,
+                        .tensor_size = dls_driple_tensor_size(work->shape.dim, work->shape.n),
+                        .out_bytes = size * work->element_bytes + work->extra_out_bytes,
+                        .read_bytes = work->read_bytes,
+                        .write_bytes = work->write_bytes,
+                        .param_bytes = work->param_bytes,
+                        .flops = work->flops};
+    if (work->dims) {
+        node.dims = *work->dims;
+    }
+    int32_t idx = -1;
+    if (net->status == DLS_OK) {
+        net->status = dls_opgraph_add_node(net->g, name, NULL, &node, &idx, &net->err);
+    }
+    for (int i = 0; i < n; i++) {
+        dls_net_edge(net, in[i], idx, false);
+    }
+    return net->status == DLS_OK ? idx : -1;
+}
+
+int32_t dls_net_const(dls_net *net, int64_t n)
+{
+    const dls_phase phase = net->phase;
+    const int32_t repeat = net->repeat;
+    if (phase == DLS_PHASE_FORWARD) {
+        net->phase = DLS_PHASE_OTHER;
+    }
+    net->repeat = 1;
+    const net_work work = {.shape = {.dim = {n}, .n = n > 0}, .element_bytes = 4};
+    const int32_t node = dls_net_emit(net, DLS_OP_CONST, &work, NULL, 0);
+    net->phase = phase;
+    net->repeat = repeat;
+    return node;
+}
+
+dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bool needs_grad)
+{
+    if (net->status == DLS_OK) {
+        net->status = dls_grow(&net->tensors, &net->tensor_cap, net->n_tensors + 1,
+                               sizeof *net->tensors, &net->err);
+    }
+    if (net->status != DLS_OK) {
+        return -1;
+    }
+    net->tensors[net->n_tensors] =
+        (net_tensor){.shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad};
+    return (dls_tensor)net->n_tensors++;
+}
+
+/* VariableV2 with its initial value, its first assignment and its read, as tf.get_variable makes
+ * them; a read in half precision is followed by a cast. */
+int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay)
+{
+    const dls_phase phase = net->phase;
+    const int32_t repeat = net->repeat;
+    const int64_t bytes = 4 * dls_shape_size(shape);
+    net->phase = DLS_PHASE_OTHER;
+    net->repeat = 1;
+    const net_work held = {.shape = *shape, .element_bytes = 4, .param_bytes = bytes};
+    const net_work same = {.shape = *shape, .element_bytes = 4};
+    const net_work flag = {.shape = {.n = 0}, .element_bytes = 1};
+    const int32_t var = dls_net_emit(net, DLS_OP_VARIABLE, &held, NULL, 0);
+    const int32_t dims = dls_net_const(net, shape->n);
+    const int32_t init =
+        dls_net_emit(net, decay ? DLS_OP_TRUNCATED_NORMAL : DLS_OP_FILL, &same, &dims, 1);
+    dls_net_emit(net, DLS_OP_ASSIGN, &same, (int32_t[]){var, init}, 2);
+    dls_net_emit(net, DLS_OP_IS_INITIALIZED, &flag, &var, 1);
+    int32_t read = dls_net_emit(net, DLS_OP_IDENTITY, &same, &var, 1);
+    if (net->element_bytes < 4) {
+        net->phase = DLS_PHASE_FORWARD;
+        const net_work cast = {.shape = *shape,
+                               .element_bytes = net->element_bytes,
+                               .read_bytes = bytes,
+                               .write_bytes = bytes / 4 * net->element_bytes};
+        read = dls_net_emit(net, DLS_OP_CAST, &cast, &read, 1);
+    }
+    net->phase = phase;
+    net->repeat = repeat;
+    if (net->status == DLS_OK) {
+        net->status =
+            dls_grow(&net->vars, &net->var_cap, net->n_vars + 1, sizeof *net->vars, &net->err);
+    }
+    if (net->status != DLS_OK) {
+        return -1;
+    }
+    net->vars[net->n_vars] = (net_var){.shape = *shape,
+                                       .node = var,
+                                       .read = read,
+                                       .layer = net->layer,
+                                       .grads = -1,
+                                       .decay = decay};
+    return (int32_t)net->n_vars++;
+}
+
+tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,
+                         int n_out)
+{
+    if (net->status == DLS_OK) {
+        net->status =
+            dls_grow(&net->tape, &net->tape_cap, net->n_tape + 1, sizeof *net->tape, &net->err);
+    }
+    if (net->status == DLS_OK) {
+        net->status = dls_grow(&net->inputs, &net->input_cap, net->n_inputs + (size_t)n_in,
+                               sizeof *net->inputs, &net->err);
+    }
+    if (net->status != DLS_OK) {
+        return NULL;
+    }
+    tape_rec *rec = &net->tape[net->n_tape++];
+    *rec = (tape_rec){.op = op,
+                      .layer = net->layer,
+                      .repeat = net->repeat,
+                      .node = out >= 0 ? net->tensors[out].node : -1,
+                      .aux = -1,
+                      .var = {-1, -1},
+                      .in = (int32_t)net->n_inputs,
+                      .n_in = n_in,
+                      .out = out,
+                      .n_out = n_out};
+    for (int i = 0; i < n_in; i++) {
+        net->inputs[net->n_inputs++] = in[i];
+    }
+    return rec;
+}
+
+void dls_net_add_grad(dls_net *net, int32_t *list, int32_t node)
+{
+    if (net->status == DLS_OK) {
+        net->status =
+            dls_grow(&net->grads, &net->grad_cap, net->n_grads + 1, sizeof *net->grads, &net->err);
+    }
+    if (net->status == DLS_OK) {
+        net->grads[net->n_grads] = (net_grad){node, *list};
+        *list = (int32_t)net->n_grads++;
+    }
+}

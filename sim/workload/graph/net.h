@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writing a model down: forward operations are added one after the other, and dls_net_finish adds
+ * what TensorFlow would: loss, gradients, optimiser, variables with their initialisation. Between
+ * create and finish errors are kept and reported by finish, so that a model reads as a plain list.
+ *
+ *      dls_tensor x = dls_net_image(net, 224, 224, 3);
+ *      x = dls_net_conv(net, x, (dls_conv){.out = 64, .kernel_h = 7, .kernel_w = 7, .stride = 2,
+ *                                          .pad = DLS_PAD_SAME});
+ *      x = dls_net_relu(net, dls_net_batch_norm(net, x));
+ *
+ * Images are [batch][h][w][c], sequences [batch][tokens][width]. A tensor handle is valid in its
+ * net only. Sizes, FLOPs and traffic: docs/graphs.md.
+ */
+#ifndef DLS_GRAPH_NET_H
+#define DLS_GRAPH_NET_H
+
+#include "workload/graph/graph.h"
+
+typedef int32_t dls_tensor; /* -1 after an error */
+typedef struct dls_net dls_net;
+
+/* info.batch >= 1. decay: weights of convolutions and matrix products have an L2 term in the loss,
+ * as in convolutional networks. */
+dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **out,
+                          dls_error *err) DLS_MUST_CHECK;
+void dls_net_destroy(dls_net *net); /* NULL-safe */
+/* The graph, owned by the caller; the net can only be destroyed afterwards. The first error of any
+ * call before. */
+dls_status dls_net_finish(dls_net *net, dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
+
+int32_t dls_net_batch(const dls_net *net);
+int32_t dls_net_sequence(const dls_net *net);
+/* Dimension i of t, counted from the end for i < 0. */
+int64_t dls_net_dim(const dls_net *net, dls_tensor t, int i);
+/* The scope of what follows: "block3", made unique by a number if it stands already. */
+void dls_net_layer(dls_net *net, const char *name);
+
+/* ---- input ------------------------------------------------------------------------------------
+ */
+dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c);
+/* Integers [batch][n], or [batch] with n = 0: no gradient. */
+dls_tensor dls_net_indices(dls_net *net, int32_t n);
+/* Numbers [batch][n]: no gradient. */
+dls_tensor dls_net_dense_input(dls_net *net, int32_t n);
+
+/* ---- layers with parameters --------------------------------------------------------------------
+ */
+#define DLS_PAD_SAME (-1) /* output = ceil(input / stride) */
+
+typedef struct dls_conv {
+    int32_t out; /* channels; depthwise: ignored */
+    int32_t kernel_h, kernel_w;
+    int32_t stride;
+    int32_t pad;    /* DLS_PAD_SAME, or zeros on every side */
+    bool depthwise; /* one filter per channel */
+    bool bias;
+} dls_conv;
+
+dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv conv);
+/* Last dimension to `out`. */
+dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias);
+dls_tensor dls_net_batch_norm(dls_net *net, dls_tensor x);
+dls_tensor dls_net_layer_norm(dls_net *net, dls_tensor x);
+dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x); /* no bias */
+/* A table of trained rows. */
+typedef int32_t dls_table;
+dls_table dls_net_table(dls_net *net, int64_t rows, int64_t width);
+/* [..] indices to [..][width] */
+dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices);
+/* x times the table transposed: the output layer that shares its weights; bias optional. */
+dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias);
+/* x plus the first rows of a table, broadcast over the batch: learned positions. */
+dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table);
+
+/* ---- layers without ----------------------------------------------------------------------------
+ */
+dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
+dls_tensor dls_net_relu(dls_net *net, dls_tensor x);
+dls_tensor dls_net_add(dls_net *net, dls_tensor x, dls_tensor y);
+dls_tensor dls_net_mul(dls_net *net, dls_tensor x, dls_tensor y); /* y may be broadcast to x */
+dls_tensor dls_net_scale(dls_net *net, dls_tensor x);             /* by a constant */
+dls_tensor dls_net_rotary(dls_net *net, dls_tensor x);
+/* Along the last dimension. */
+dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n);
+/* n equal parts of the last dimension; part[n] */
+void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part);
+/* One row of the middle dimension: [b][t][d] to [b][d]. */
+dls_tensor dls_net_first_token(dls_net *net, dls_tensor x);
+/* The entries above the diagonal: [b][n][n] to [b][n (n - 1) / 2]. */
+dls_tensor dls_net_pairs(dls_net *net, dls_tensor x);
+dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
+                        int32_t stride, int32_t pad);
+dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x); /* [b][h][w][c] to [b][c] */
+dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
+dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
+dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
+dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
+/* [b][t][heads * d] to [b][heads][t][d], and back */
+dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads);
+dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x);
+/* Batched over all but the last two dimensions: x [m][k] with y [k][n], or y [n][k] transposed. */
+dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool transpose_y);
+
+/* Softmax cross entropy over the last dimension (width 1: sigmoid), averaged: ends the model. May
+ * be called for several outputs; their losses add up. */
+void dls_net_loss(dls_net *net, dls_tensor logits);
+
+/* ---- loops: a body that is executed `steps` times per training step -----------------------------
+ */
+void dls_net_loop_begin(dls_net *net, int32_t steps);
+/* The row of this step: [b][t][d] to [b][d]. */
+dls_tensor dls_net_loop_read(dls_net *net, dls_tensor x);
+/* A value [b][width] that is carried from step to step. */
+dls_tensor dls_net_loop_state(dls_net *net, int64_t width);
+void dls_net_loop_next(dls_net *net, dls_tensor state, dls_tensor value);
+/* Ends the loop; the values of all steps: [b][d] to [b][steps][d]. */
+dls_tensor dls_net_loop_end(dls_net *net, dls_tensor value);
+
+#endif

@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Gradients: the tape is played back, and every record leaves the operations that TensorFlow's
+ * gradient functions would.
+ */
+#include "workload/graph/net_impl.h"
+
+typedef struct ctx {
+    dls_net *net;
+    const tape_rec *rec;
+    int32_t dy;          /* gradient of the output */
+    const dls_tensor *x; /* the record's inputs */
+} ctx;
+
+static int64_t bytes_of(const dls_net *net, const dls_shape *s)
+{
+    return dls_shape_size(s) * net->element_bytes;
+}
+
+static int32_t emit(dls_net *net, dls_op_kind kind, const dls_shape *shape, int64_t read,
+                    double flops, const int32_t *in, int n)
+{
+    const net_work work = {.shape = *shape,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = read,
+                           .write_bytes = bytes_of(net, shape),
+                           .flops = flops};
+    return dls_net_emit(net, kind, &work, in, n);
+}
+
+/* Shape arithmetic: touches no data. */
+static int32_t view(dls_net *net, dls_op_kind kind, const dls_shape *shape, const int32_t *in,
+                    int n)
+{
+    const net_work work = {.shape = *shape, .element_bytes = net->element_bytes};
+    return dls_net_emit(net, kind, &work, in, n);
+}
+
+static const net_tensor *input(const ctx *c, int i)
+{
+    return &c->net->tensors[c->x[i]];
+}
+
+static void give(const ctx *c, int i, int32_t node)
+{
+    net_tensor *t = &c->net->tensors[c->x[i]];
+    if (t->needs_grad) {
+        dls_net_add_grad(c->net, &t->grads, node);
+    }
+}
+
+/* Inside a loop the gradients of all steps are added up. */
+static void give_var(const ctx *c, int i, int32_t node)
+{
+    dls_net *net = c->net;
+    net_var *var = &net->vars[c->rec->var[i]];
+    if (c->rec->repeat > 1) {
+        const int64_t b = bytes_of(net, &var->shape);
+        node = emit(net, DLS_OP_ADD, &var->shape, 2 * b, (double)dls_shape_size(&var->shape), &node,
+                    1);
+    }
+    dls_net_add_grad(net, &var->grads, node);
+}
+
+/* The sum of a list of gradients: -1 if it is empty. */
+static int32_t sum(dls_net *net, int32_t list, const dls_shape *shape)
+{
+    if (net->status != DLS_OK || list < 0) {
+        return -1;
+    }
+    const int32_t first = net->grads[list].node;
+    if (net->grads[list].next < 0) {
+        return first;
+    }
+    int64_t n = 0;
+    for (int32_t i = list; i >= 0; i = net->grads[i].next) {
+        n++;
+    }
+    const int32_t node = emit(net, DLS_OP_ADD_N, shape, n * bytes_of(net, shape),
+                              (double)((n - 1) * dls_shape_size(shape)), &first, 1);
+    for (int32_t i = net->grads[list].next; i >= 0; i = net->grads[i].next) {
+        dls_net_edge(net, net->grads[i].node, node, false);
+    }
+    return node;
+}
+
+/* ---- convolutions and matrix products ----------------------------------------------------------
+ */
+
+static void grad_conv(const ctx *c)
+{
+    dls_net *net = c->net;
+    const tape_rec *r = c->rec;
+    const net_tensor *x = input(c, 0);
+    const net_var *var = &net->vars[r->var[0]];
+    const dls_shape *out = &net->tensors[r->out].shape;
+    dls_op_dims d = r->dims;
+    const double flops = dls_work_product(&d);
+    const bool depthwise = r->kind == DLS_OP_DEPTHWISE_CONV;
+    d.m = r->dims.n;
+    d.n = r->dims.k;
+    d.k = r->dims.m;
+    net_work work = {.shape = var->shape,
+                     .element_bytes = net->element_bytes,
+                     .read_bytes = bytes_of(net, &x->shape) + bytes_of(net, out),
+                     .write_bytes = bytes_of(net, &var->shape),
+                     .flops = flops,
+                     .dims = &d};
+    const int32_t read = var->read;
+    const int32_t sizes = dls_net_const(net, 4);
+    give_var(c, 0,
+             dls_net_emit(net,
+                          depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_FILTER : DLS_OP_CONV2D_GRAD_FILTER,
+                          &work, (int32_t[]){x->node, sizes, c->dy}, 3));
+    if (!input(c, 0)->needs_grad) {
+        return;
+    }
+    d.m = d.batch * d.in_h * d.in_w;
+    d.n = d.in_c / d.groups;
+    d.k = (int64_t)(d.out_c / d.groups) * d.kernel_h * d.kernel_w;
+    const dls_shape in = input(c, 0)->shape;
+    work.read_bytes = work.write_bytes + bytes_of(net, &net->tensors[r->out].shape);
+    work.shape = in;
+    work.write_bytes = bytes_of(net, &in);
+    const int32_t in_sizes = dls_net_const(net, 4);
+    give(c, 0,
+         dls_net_emit(net, depthwise ? DLS_OP_DEPTHWISE_CONV_GRAD_INPUT : DLS_OP_CONV2D_GRAD_INPUT,
+                      &work, (int32_t[]){in_sizes, read, c->dy}, 3));
+}
+
+static int32_t product(dls_net *net, dls_op_kind kind, const dls_shape *shape, dls_op_dims d,
+                       int32_t a, int32_t b)
+{
+    const net_work work = {.shape = *shape,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = d.batch * (d.m * d.k + d.k * d.n) * net->element_bytes,
+                           .write_bytes = bytes_of(net, shape),
+                           .flops = dls_work_product(&d),
+                           .dims = &d};
+    return dls_net_emit(net, kind, &work, (int32_t[]){a, b}, 2);
+}
+
+static void grad_matmul(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_op_dims d = c->rec->dims;
+    const int32_t read = net->vars[c->rec->var[0]].read;
+    const dls_shape in = input(c, 0)->shape;
+    const dls_shape weight = net->vars[c->rec->var[0]].shape;
+    const bool swap = c->rec->flag; /* the variable was transposed: so is its gradient */
+    if (input(c, 0)->needs_grad) {
+        const dls_op_dims dx = {.batch = 1, .m = d.m, .n = d.k, .k = d.n};
+        give(c, 0, product(net, DLS_OP_MATMUL, &in, dx, c->dy, read));
+    }
+    const dls_op_dims dw = {.batch = 1, .m = swap ? d.n : d.k, .n = swap ? d.k : d.n, .k = d.m};
+    give_var(c, 0, product(net, DLS_OP_MATMUL, &weight, dw, input(c, 0)->node, c->dy));
+}
+
+static void grad_batch_matmul(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_op_dims d = c->rec->dims;
+    const dls_shape x = input(c, 0)->shape;
+    const dls_shape y = input(c, 1)->shape;
+    const int32_t node_x = input(c, 0)->node;
+    const int32_t node_y = input(c, 1)->node;
+    const bool swap = c->rec->flag;
+    const dls_op_dims dx = {.batch = d.batch, .m = d.m, .n = d.k, .k = d.n};
+    const dls_op_dims dy = {
+        .batch = d.batch, .m = swap ? d.n : d.k, .n = swap ? d.k : d.n, .k = d.m};
+    give(c, 0, product(net, DLS_OP_BATCH_MATMUL, &x, dx, c->dy, node_y));
+    give(c, 1,
+         product(net, DLS_OP_BATCH_MATMUL, &y, dy, swap ? c->dy : node_x, swap ? node_x : c->dy));
+}
+
+/* ---- pointwise and normalisation ---------------------------------------------------------------
+ */
+
+static void grad_bias(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const dls_shape width = net->vars[c->rec->var[0]].shape;
+    give(c, 0, c->dy);
+    give_var(c, 0,
+             emit(net, DLS_OP_BIAS_ADD_GRAD, &width, bytes_of(net, &in),
+                  (double)dls_shape_size(&in), &c->dy, 1));
+}
+
+/* Reads input and gradient twice: once for the sums. */
+static void grad_norm(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const int32_t node =
+        emit(net, (dls_op_kind)(c->rec->kind + 1), &in, 4 * bytes_of(net, &in),
+             DLS_WORK_NORM_GRAD * (double)dls_shape_size(&in),
+             (int32_t[]){c->dy, input(c, 0)->node, net->vars[c->rec->var[0]].read}, 3);
+    give(c, 0, node);
+    give_var(c, 0, node);
+    if (c->rec->var[1] >= 0) {
+        give_var(c, 1, node);
+    }
+}
+
+static void grad_unary(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    give(c, 0,
+         emit(c->net, (dls_op_kind)(c->rec->kind + 1), &in, 2 * bytes_of(c->net, &in),
+              (double)dls_shape_size(&in), (int32_t[]){c->dy, c->rec->node}, 2));
+}
+
+/* What TensorFlow adds in case the operands had been broadcast; a sum over no axis moves nothing.
+ */
+static int32_t unbroadcast(const ctx *c, int32_t args, int32_t grad, const dls_shape *from,
+                           const dls_shape *to)
+{
+    dls_net *net = c->net;
+    const bool reduced = dls_shape_size(from) != dls_shape_size(to);
+    const int32_t in[2] = {grad, args};
+    const int32_t node = reduced ? emit(net, DLS_OP_SUM, to, bytes_of(net, from),
+                                        (double)dls_shape_size(from), in, 2)
+                                 : view(net, DLS_OP_SUM, to, in, 2);
+    const int32_t dims = dls_net_const(net, to->n);
+    return view(net, DLS_OP_RESHAPE, to, (int32_t[]){node, dims}, 2);
+}
+
+static void grad_binary(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape shape[2] = {input(c, 0)->shape, input(c, 1)->shape};
+    const int32_t node[2] = {input(c, 0)->node, input(c, 1)->node};
+    const dls_shape dims = {.dim = {shape[0].n}, .n = 1};
+    const int32_t a = dls_net_const(net, shape[0].n);
+    const int32_t b = dls_net_const(net, shape[1].n);
+    const int32_t args = view(net, DLS_OP_BROADCAST_GRAD_ARGS, &dims, (int32_t[]){a, b}, 2);
+    for (int i = 0; i < 2; i++) {
+        if (!input(c, i)->needs_grad) {
+            continue;
+        }
+        int32_t grad = c->dy;
+        if (c->rec->op == TAPE_MUL) {
+            grad = emit(net, DLS_OP_MUL, &shape[0],
+                        bytes_of(net, &shape[0]) + bytes_of(net, &shape[1 - i]),
+                        (double)dls_shape_size(&shape[0]), (int32_t[]){c->dy, node[1 - i]}, 2);
+        }
+        give(c, i, unbroadcast(c, args, grad, &shape[0], &shape[i]));
+    }
+}
+
+static void grad_scale(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    const int32_t factor = dls_net_const(c->net, 0);
+    give(c, 0,
+         emit(c->net, DLS_OP_MUL, &in, bytes_of(c->net, &in), (double)dls_shape_size(&in),
+              (int32_t[]){c->dy, factor}, 2));
+}
+
+static void grad_dropout(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const int64_t b = bytes_of(net, &in);
+    const double n = (double)dls_shape_size(&in);
+    const int32_t keep = dls_net_const(net, 0);
+    const int32_t mul = emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){c->dy, c->rec->aux}, 2);
+    give(c, 0, emit(net, DLS_OP_REAL_DIV, &in, b, n, (int32_t[]){mul, keep}, 2));
+}
+
+/* y (dy - sum(y dy)) */
+static void grad_softmax(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    dls_shape rows = in;
+    rows.dim[rows.n - 1] = 1;
+    const int64_t b = bytes_of(net, &in);
+    const double n = (double)dls_shape_size(&in);
+    const int32_t y = c->rec->node;
+    const int32_t axis = dls_net_const(net, 1);
+    const int32_t mul = emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){c->dy, y}, 2);
+    const int32_t total = emit(net, DLS_OP_SUM, &rows, b, n, (int32_t[]){mul, axis}, 2);
+    const int32_t sub =
+        emit(net, DLS_OP_SUB, &in, b + bytes_of(net, &rows), n, (int32_t[]){c->dy, total}, 2);
+    give(c, 0, emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){sub, y}, 2));
+}
+
+/* ---- moving and pooling ------------------------------------------------------------------------
+ */
+
+static void grad_concat(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape dims = {.dim = {input(c, 0)->shape.n}, .n = 1};
+    const int32_t axis = dls_net_const(net, 0);
+    const int32_t offset = view(net, DLS_OP_CONCAT_OFFSET, &dims, &axis, 1);
+    for (int i = 0; i < c->rec->n_in; i++) {
+        if (input(c, i)->needs_grad) {
+            const dls_shape part = input(c, i)->shape;
+            give(c, i,
+                 emit(net, DLS_OP_SLICE, &part, bytes_of(net, &part), 0, (int32_t[]){c->dy, offset},
+                      2));
+        }
+    }
+}
+
+/* The parts' gradients side by side; zeros for a part that nobody used. */
+static void grad_split(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    int32_t grads[DLS_NET_INPUTS];
+    for (int i = 0; i < c->rec->n_out; i++) {
+        const net_tensor *part = &net->tensors[c->rec->out + i];
+        const dls_shape shape = part->shape;
+        grads[i] = part->grads >= 0 ? sum(net, part->grads, &shape)
+                                    : emit(net, DLS_OP_ZEROS_LIKE, &shape, 0, 0, &c->rec->node, 1);
+    }
+    grads[c->rec->n_out] = dls_net_const(net, 0);
+    give(c, 0, emit(net, DLS_OP_CONCAT, &in, bytes_of(net, &in), 0, grads, c->rec->n_out + 1));
+}
+
+static void grad_first(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    const dls_shape out = c->net->tensors[c->rec->out].shape;
+    const int32_t begin = dls_net_const(c->net, in.n);
+    give(c, 0,
+         emit(c->net, DLS_OP_STRIDED_SLICE_GRAD, &in, bytes_of(c->net, &out), 0,
+              (int32_t[]){c->dy, begin}, 2));
+}
+
+static void grad_pool(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const int64_t out = bytes_of(net, &net->tensors[c->rec->out].shape);
+    const double n = (double)dls_shape_size(&in);
+    if (c->rec->kind == DLS_OP_MAX_POOL) {
+        give(c, 0,
+             emit(net, DLS_OP_MAX_POOL_GRAD, &in, bytes_of(net, &in) + 2 * out, n,
+                  (int32_t[]){input(c, 0)->node, c->rec->node, c->dy}, 3));
+    } else {
+        const int32_t dims = dls_net_const(net, in.n);
+        give(c, 0, emit(net, DLS_OP_AVG_POOL_GRAD, &in, out, n, (int32_t[]){dims, c->dy}, 2));
+    }
+}
+
+static void grad_mean(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const int32_t multiples = dls_net_const(net, in.n);
+    const int32_t count = dls_net_const(net, 0);
+    const int64_t b = bytes_of(net, &in);
+    const int32_t tile =
+        emit(net, DLS_OP_TILE, &in, bytes_of(net, &net->tensors[c->rec->out].shape), 0,
+             (int32_t[]){c->dy, multiples}, 2);
+    give(c, 0,
+         emit(net, DLS_OP_REAL_DIV, &in, b, (double)dls_shape_size(&in), (int32_t[]){tile, count},
+              2));
+}
+
+static void grad_reshape(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    const int32_t dims = dls_net_const(c->net, in.n);
+    give(c, 0, view(c->net, DLS_OP_RESHAPE, &in, (int32_t[]){c->dy, dims}, 2));
+}
+
+static void grad_transpose(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    const dls_shape dims = {.dim = {in.n}, .n = 1};
+    const int32_t perm = dls_net_const(c->net, in.n);
+    const int32_t inverse = view(c->net, DLS_OP_INVERT_PERMUTATION, &dims, &perm, 1);
+    give(c, 0,
+         emit(c->net, DLS_OP_TRANSPOSE, &in, bytes_of(c->net, &in), 0, (int32_t[]){c->dy, inverse},
+              2));
+}
+
+/* ---- tables, loops, loss -----------------------------------------------------------------------
+ */
+
+/* Rows that were looked up several times are added; the result is dense unless the optimiser can
+ * scatter it. */
+static void grad_lookup(const ctx *c)
+{
+    dls_net *net = c->net;
+    net_var *var = &net->vars[c->rec->var[0]];
+    const dls_shape rows = net->tensors[c->rec->out].shape;
+    if (net->g->info.optimiser != DLS_OPTIMISER_SGD) {
+        var->sparse_rows = 0;
+    }
+    const dls_shape shape = var->sparse_rows > 0 ? rows : var->shape;
+    give_var(c, 0,
+             emit(net, DLS_OP_SEGMENT_SUM, &shape, bytes_of(net, &rows),
+                  (double)dls_shape_size(&rows), (int32_t[]){c->dy, input(c, 0)->node}, 2));
+}
+
+static void grad_add_rows(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const dls_shape rows = {.dim = {in.dim[1], in.dim[2]}, .n = 2};
+    const dls_shape table = net->vars[c->rec->var[0]].shape;
+    const int32_t axis = dls_net_const(net, 1);
+    give(c, 0, c->dy);
+    const int32_t reduced = emit(net, DLS_OP_SUM, &rows, bytes_of(net, &in),
+                                 (double)dls_shape_size(&in), (int32_t[]){c->dy, axis}, 2);
+    give_var(c, 0, emit(net, DLS_OP_PAD, &table, bytes_of(net, &rows), 0, &reduced, 1));
+}
+
+static void grad_loop_read(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape all = input(c, 0)->shape;
+    const dls_shape row = net->tensors[c->rec->out].shape;
+    const int32_t write =
+        emit(net, DLS_OP_TENSOR_ARRAY_WRITE, &row, bytes_of(net, &row), 0, &c->dy, 1);
+    net->repeat = 1;
+    const int32_t done = view(net, DLS_OP_EXIT, &row, &write, 1);
+    give(c, 0, emit(net, DLS_OP_TENSOR_ARRAY_GATHER, &all, bytes_of(net, &all), 0, &done, 1));
+}
+
+static void grad_loop_end(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape all = net->tensors[c->rec->out].shape;
+    const dls_shape row = input(c, 0)->shape;
+    const int32_t scatter =
+        emit(net, DLS_OP_TENSOR_ARRAY_SCATTER, &all, bytes_of(net, &all), 0, &c->dy, 1);
+    net->repeat = c->rec->aux;
+    give(c, 0, emit(net, DLS_OP_TENSOR_ARRAY_READ, &row, bytes_of(net, &row), 0, &scatter, 1));
+}
+
+/* The gradient that comes back from the next step; grad_loop_state closes the circle. */
+static void grad_loop_next(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape shape = input(c, 0)->shape;
+    const int32_t dims = dls_net_const(net, 2);
+    const int32_t repeat = net->repeat;
+    net->repeat = 1;
+    const int32_t zeros = emit(net, DLS_OP_FILL, &shape, 0, 0, &dims, 1);
+    net->repeat = repeat;
+    const int32_t enter = view(net, DLS_OP_ENTER, &shape, &zeros, 1);
+    const int32_t merge = view(net, DLS_OP_MERGE, &shape, &enter, 1);
+    for (size_t i = 0; i < net->n_tape; i++) {
+        if (net->tape[i].op == TAPE_LOOP_STATE && net->tape[i].out == c->rec->out) {
+            net->tape[i].aux = merge;
+        }
+    }
+    give(c, 0, merge);
+}
+
+static void grad_loop_state(const ctx *c)
+{
+    const dls_shape shape = c->net->tensors[c->rec->out].shape;
+    const int32_t next = view(c->net, DLS_OP_NEXT_ITERATION, &shape, &c->dy, 1);
+    dls_net_edge(c->net, next, c->rec->aux, false);
+}
+
+static void grad_loss(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    dls_shape per = in;
+    per.n = in.n > 1 ? in.n - 1 : 1;
+    const double n = (double)dls_shape_size(&per);
+    const int32_t dims = dls_net_const(net, per.n);
+    const int32_t count = dls_net_const(net, 0);
+    const int32_t tile = emit(net, DLS_OP_TILE, &per, 0, 0, (int32_t[]){c->dy, dims}, 2);
+    const int32_t div =
+        emit(net, DLS_OP_REAL_DIV, &per, bytes_of(net, &per), n, (int32_t[]){tile, count}, 2);
+    const int32_t wide = view(net, DLS_OP_EXPAND_DIMS, &per, &div, 1);
+    give(c, 0,
+         emit(net, DLS_OP_MUL, &in, bytes_of(net, &in) + bytes_of(net, &per),
+              (double)dls_shape_size(&in), (int32_t[]){c->rec->aux, wide}, 2));
+}
+
+typedef void (*grad_fn)(const ctx *c);
+static const grad_fn grads[] = {
+    [TAPE_CONV] = grad_conv,
+    [TAPE_MATMUL] = grad_matmul,
+    [TAPE_BATCH_MATMUL] = grad_batch_matmul,
+    [TAPE_BIAS] = grad_bias,
+    [TAPE_NORM] = grad_norm,
+    [TAPE_LOOKUP] = grad_lookup,
+    [TAPE_ADD_ROWS] = grad_add_rows,
+    [TAPE_UNARY] = grad_unary,
+    [TAPE_ADD] = grad_binary,
+    [TAPE_MUL] = grad_binary,
+    [TAPE_SCALE] = grad_scale,
+    [TAPE_CONCAT] = grad_concat,
+    [TAPE_SPLIT] = grad_split,
+    [TAPE_FIRST] = grad_first,
+    [TAPE_POOL] = grad_pool,
+    [TAPE_MEAN] = grad_mean,
+    [TAPE_DROPOUT] = grad_dropout,
+    [TAPE_SOFTMAX] = grad_softmax,
+    [TAPE_RESHAPE] = grad_reshape,
+    [TAPE_TRANSPOSE] = grad_transpose,
+    [TAPE_LOSS] = grad_loss,
+    [TAPE_LOOP_READ] = grad_loop_read,
+    [TAPE_LOOP_END] = grad_loop_end,
+    [TAPE_LOOP_STATE] = grad_loop_state,
+    [TAPE_LOOP_NEXT] = grad_loop_next,
+};
+
+/* Losses start from a one; a split and the end of a state have no gradient of their own output. */
+static int32_t seed(dls_net *net, const tape_rec *rec)
+{
+    if (rec->op == TAPE_LOSS) {
+        const int32_t one = dls_net_const(net, 0);
+        return view(net, DLS_OP_FILL, &(dls_shape){.n = 0}, (int32_t[]){one, rec->node}, 2);
+    }
+    if (rec->op == TAPE_SPLIT) {
+        for (int i = 0; i < rec->n_out; i++) {
+            if (net->tensors[rec->out + i].grads >= 0) {
+                return rec->node;
+            }
+        }
+        return -1;
+    }
+    if (rec->op == TAPE_LOOP_NEXT) {
+        return rec->node;
+    }
+    const dls_shape shape = net->tensors[rec->out].shape;
+    return sum(net, net->tensors[rec->out].grads, &shape);
+}
+
+void dls_net_backward(dls_net *net)
+{
+    net->phase = DLS_PHASE_BACKWARD;
+    for (size_t i = net->n_tape; i-- > 0 && net->status == DLS_OK;) {
+        const tape_rec rec = net->tape[i];
+        net->layer = rec.layer;
+        net->repeat = rec.repeat;
+        const int32_t dy = seed(net, &rec);
+        if (dy >= 0 && net->status == DLS_OK) {
+            const ctx c = {net, &rec, dy, net->inputs + rec.in};
+            grads[rec.op](&c);
+        }
+    }
+    net->repeat = 1;
+}

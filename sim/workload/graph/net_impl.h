@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside of a net: the tape that forward operations leave and gradients are played back from.
+ */
+#ifndef DLS_GRAPH_NET_IMPL_H
+#define DLS_GRAPH_NET_IMPL_H
+
+#include "workload/graph/net.h"
+#include "workload/graph/work.h"
+
+#define DLS_NET_DIMS 4
+#define DLS_NET_INPUTS 40 /* the widest concatenation of the zoo: a dense block, DLRM */
+
+typedef struct dls_shape {
+    int64_t dim[DLS_NET_DIMS];
+    int n;
+} dls_shape;
+
+typedef struct net_tensor {
+    dls_shape shape;
+    int32_t node;
+    int32_t grads; /* list of gradient nodes in net.grads, -1: none */
+    bool needs_grad;
+} net_tensor;
+
+typedef struct net_var {
+    dls_shape shape;
+    int32_t node, read; /* read: what kernels take, after a cast under mixed precision */
+    int32_t layer;
+    int32_t grads;
+    bool decay;
+    int64_t sparse_rows; /* > 0: only so many rows change per step */
+} net_var;
+
+typedef struct net_grad {
+    int32_t node, next;
+} net_grad;
+
+typedef enum tape_op {
+    TAPE_CONV,
+    TAPE_MATMUL, /* with a variable */
+    TAPE_BATCH_MATMUL,
+    TAPE_BIAS,
+    TAPE_NORM,
+    TAPE_LOOKUP,
+    TAPE_ADD_ROWS,
+    TAPE_UNARY,
+    TAPE_ADD,
+    TAPE_MUL,
+    TAPE_SCALE,
+    TAPE_CONCAT,
+    TAPE_SPLIT,
+    TAPE_FIRST,
+    TAPE_POOL,
+    TAPE_MEAN,
+    TAPE_DROPOUT,
+    TAPE_SOFTMAX,
+    TAPE_RESHAPE,
+    TAPE_TRANSPOSE,
+    TAPE_LOSS,
+    TAPE_LOOP_READ,
+    TAPE_LOOP_END,
+    TAPE_LOOP_STATE,
+    TAPE_LOOP_NEXT
+} tape_op;
+
+typedef struct tape_rec {
+    tape_op op;
+    int32_t kind; /* dls_op_kind of the forward node */
+    int32_t layer, repeat;
+    int32_t node;   /* the forward node */
+    int32_t aux;    /* another node that the gradient needs (dropout's mask), or a state */
+    int32_t var[2]; /* -1: none */
+    int32_t in;     /* first of n_in in net.inputs */
+    int32_t n_in;
+    dls_tensor out; /* first of n_out */
+    int32_t n_out;
+    dls_op_dims dims;
+    bool flag; /* batch matrix product: second factor transposed; matmul: variable is */
+} tape_rec;
+
+struct dls_net {
+    dls_opgraph *g;
+    dls_status status;
+    dls_error err;
+    bool decay;
+    int32_t element_bytes;
+    dls_phase phase;
+    int32_t layer, repeat;
+    net_tensor *tensors;
+    size_t n_tensors, tensor_cap;
+    net_var *vars;
+    size_t n_vars, var_cap;
+    net_grad *grads;
+    size_t n_grads, grad_cap;
+    tape_rec *tape;
+    size_t n_tape, tape_cap;
+    dls_tensor *inputs;
+    size_t n_inputs, input_cap;
+    dls_strdict bases; /* names without their number, and how often each was used */
+    int32_t *base_count;
+    size_t base_cap;
+    int32_t loop_steps, loop_cond;
+    int32_t loss; /* node of the last loss, -1 */
+};
+
+static inline int64_t dls_shape_size(const dls_shape *s)
+{
+    int64_t n = 1;
+    for (int i = 0; i < s->n; i++) {
+        n *= s->dim[i];
+    }
+    return n;
+}
+
+/* What a kernel does; the rest of a node follows from the net's state. */
+typedef struct net_work {
+    dls_shape shape; /* of output 0 */
+    int32_t element_bytes;
+    int64_t extra_out_bytes; /* of the other outputs */
+    int64_t read_bytes, write_bytes;
+    double flops;
+    const dls_op_dims *dims;
+    int64_t param_bytes;
+    bool on_cpu;
+} net_work;
+
+/* A node with data edges from in[n]; -1 after an error and for -1 among the inputs. */
+int32_t dls_net_emit(dls_net *net, dls_op_kind kind, const net_work *work, const int32_t *in,
+                     int n);
+/* A constant of n elements (0: a scalar). */
+int32_t dls_net_const(dls_net *net, int64_t n);
+void dls_net_edge(dls_net *net, int32_t from, int32_t to, bool control);
+dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bool needs_grad);
+int32_t dls_net_var(dls_net *net, const dls_shape *shape, bool decay);
+/* A new record on the tape, zeroed but for layer and repeat; NULL after an error. */
+tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_in, dls_tensor out,
+                         int n_out);
+void dls_net_fail(dls_net *net, const char *what);
+/* Prepend node to a list of gradients. */
+void dls_net_add_grad(dls_net *net, int32_t *list, int32_t node);
+
+/* Gradients and updates, called by dls_net_finish. */
+void dls_net_backward(dls_net *net);
+void dls_net_update(dls_net *net);
+
+#endif

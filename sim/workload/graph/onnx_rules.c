@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Shapes of ONNX's operations, with attributes and inputs as https://onnx.ai/onnx/operators/ has
+ * them; what later versions moved from an attribute to an input is looked for in both. Images are
+ * [batch][channels][h][w].
+ */
+#include "workload/graph/onnx_rules.h"
+
+#include <string.h>
+
+static int64_t bounded(int64_t v)
+{
+    return v < 0 ? 0 : v > IMP_DIM_MAX ? IMP_DIM_MAX : v;
+}
+
+/* An attribute with integers, or the values of an input. */
+static const int64_t *integers(const imp_graph *g, const imp_node *x, const char *attr,
+                               int32_t input, int32_t *n)
+{
+    const imp_attr *a = dls_imp_attr_find(x, attr);
+    if (a && a->n_ints > 0) {
+        *n = a->n_ints;
+        return a->ints;
+    }
+    return dls_imp_values(g, x, input, n);
+}
+
+static void set_type(imp_node *x, int64_t type)
+{
+    if (x->n_out > 0) {
+        x->out[0].bytes = (int32_t)(type >> 1);
+        x->out[0].real = type & 1;
+    }
+}
+
+/* ---- windows -----------------------------------------------------------------------------------
+ */
+
+/* One spatial dimension is an image of height 1. */
+static imp_shape as_image(const imp_shape *s)
+{
+    return s->rank == 3 ? (imp_shape){.rank = 4, .dim = {s->dim[0], s->dim[1], 1, s->dim[2]}} : *s;
+}
+
+static imp_shape from_image(const imp_shape *image, int32_t rank)
+{
+    return rank == 3 && image->rank == 4
+               ? (imp_shape){.rank = 3, .dim = {image->dim[0], image->dim[1], image->dim[3]}}
+               : *image;
+}
+
+static void spatial(const imp_node *x, const char *name, int64_t otherwise, int64_t to[2])
+{
+    const imp_attr *a = dls_imp_attr_find(x, name);
+    const int32_t n = a ? a->n_ints : 0;
+    to[0] = n == 2 ? bounded(a->ints[0]) : n == 1 ? 1 : otherwise;
+    to[1] = n == 2 ? bounded(a->ints[1]) : n == 1 ? bounded(a->ints[0]) : otherwise;
+}
+
+static imp_window window_of(const imp_node *x)
+{
+    imp_window w = {.channels_first = true, .ceil = dls_imp_attr_i(x, "ceil_mode", 0) != 0};
+    const char *automatic = dls_imp_attr_s(x, "auto_pad", "NOTSET");
+    const imp_attr *pads = dls_imp_attr_find(x, "pads");
+    spatial(x, "strides", 1, w.stride);
+    spatial(x, "dilations", 1, w.dilation);
+    spatial(x, "kernel_shape", 1, w.kernel);
+    w.same = strncmp(automatic, "SAME", 4) == 0;
+    const int32_t n = pads ? pads->n_ints : 0; /* all that lie before, then all behind */
+    for (int32_t i = 0; i < 2 && (n == 4 || n == 2); i++) {
+        w.pad[1][i] = bounded(pads->ints[n == 4 ? 2 * i + 1 : i]);
+        w.pad[0][i] = n == 4 ? bounded(pads->ints[2 * i]) : 0;
+    }
+    return w;
+}
+
+/* (image, filter [out][in / groups][h][w], bias) */
+void dls_onnx_rule_conv(imp_graph *g, imp_node *x)
+{
+    const imp_shape given = dls_imp_in(g, x, 0)->shape;
+    const imp_shape image = as_image(&given);
+    const imp_shape filter = as_image(&dls_imp_in(g, x, 1)->shape);
+    imp_window w = window_of(x);
+    imp_shape s = dls_imp_no_shape;
+    if (filter.rank == 4) {
+        w.kernel[0] = filter.dim[2];
+        w.kernel[1] = filter.dim[3];
+        s = dls_imp_windowed(&image, &w, filter.dim[0]);
+        dls_imp_conv_dims(x, &image, &s, &w, dls_imp_attr_i(x, "group", 1));
+    }
+    s = from_image(&s, given.rank);
+    dls_imp_out1(g, x, &s);
+}
+
+/* The gradient of a convolution by its image: in and out change places. */
+void dls_onnx_rule_conv_transpose(imp_graph *g, imp_node *x)
+{
+    const imp_shape given = dls_imp_in(g, x, 0)->shape;
+    const imp_shape in = as_image(&given);
+    const imp_shape filter = as_image(&dls_imp_in(g, x, 1)->shape); /* [in][out / groups][h][w] */
+    const int64_t groups = dls_imp_attr_i(x, "group", 1);
+    imp_window w = window_of(x);
+    int64_t more[2];
+    imp_shape s = dls_imp_no_shape;
+    spatial(x, "output_padding", 0, more);
+    if (filter.rank == 4 && in.rank == 4) {
+        s = (imp_shape){.rank = 4, .dim = {in.dim[0], -1, -1, -1}};
+        s.dim[1] = filter.dim[1] < 0 || groups < 1 ? -1 : dls_imp_mul(filter.dim[1], groups);
+        for (int32_t i = 0; i < 2; i++) {
+            w.kernel[i] = filter.dim[2 + i];
+            const int64_t reach = dls_imp_mul(bounded(w.kernel[i] - 1), w.dilation[i]) + 1;
+            const int64_t size = in.dim[2 + i] < 1
+                                     ? -1
+                                     : dls_imp_mul(in.dim[2 + i] - 1, w.stride[i]) + reach +
+                                           more[i] - w.pad[i][0] - w.pad[i][1];
+            s.dim[2 + i] =
+                w.same && in.dim[2 + i] >= 0 ? dls_imp_mul(in.dim[2 + i], w.stride[i]) : size;
+        }
+        s = dls_imp_shape_of(4, s.dim);
+        dls_imp_conv_dims(x, &s, &in, &w, groups);
+    }
+    s = from_image(&s, given.rank);
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_pool(imp_graph *g, imp_node *x)
+{
+    const imp_shape given = dls_imp_in(g, x, 0)->shape;
+    const imp_shape image = as_image(&given);
+    const imp_window w = window_of(x);
+    imp_shape s = dls_imp_windowed(&image, &w, image.rank == 4 ? image.dim[1] : -1);
+    s = from_image(&s, given.rank);
+    dls_imp_out1(g, x, &s);
+    x->dims.kernel_h = (int32_t)(w.kernel[0] < INT32_MAX ? w.kernel[0] : INT32_MAX);
+    x->dims.kernel_w = (int32_t)(w.kernel[1] < INT32_MAX ? w.kernel[1] : INT32_MAX);
+}
+
+void dls_onnx_rule_global_pool(imp_graph *g, imp_node *x)
+{
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    for (int32_t i = 2; i < s.rank; i++) {
+        s.dim[i] = 1;
+    }
+    dls_imp_out1(g, x, &s);
+}
+
+/* ---- products, sums, norms ---------------------------------------------------------------------
+ */
+
+void dls_onnx_rule_matmul(imp_graph *g, imp_node *x)
+{
+    const bool ta = dls_imp_attr_i(x, "transA", 0) != 0;
+    const bool tb = dls_imp_attr_i(x, "transB", 0) != 0;
+    const imp_shape s =
+        dls_imp_matmul(x, &dls_imp_in(g, x, 0)->shape, &dls_imp_in(g, x, 1)->shape, ta, tb);
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_reduce(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *axes = integers(g, x, "axes", 1, &n);
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
+    int64_t all[IMP_RANK_MAX];
+    for (int32_t i = 0; i < in.rank; i++) {
+        all[i] = i;
+    }
+    const bool whole = !axes && (x->n_in < 2 || x->in[1].node < 0) &&
+                       dls_imp_attr_i(x, "noop_with_empty_axes", 0) == 0;
+    imp_shape s = dls_imp_no_shape;
+    if (axes || whole) {
+        s = dls_imp_reduced(&in, whole ? all : axes, whole ? in.rank : n,
+                            dls_imp_attr_i(x, "keepdims", 1) != 0);
+    }
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_arg_max(imp_graph *g, imp_node *x)
+{
+    const int64_t axis = dls_imp_attr_i(x, "axis", 0);
+    const imp_shape s = dls_imp_reduced(&dls_imp_in(g, x, 0)->shape, &axis, 1,
+                                        dls_imp_attr_i(x, "keepdims", 1) != 0);
+    dls_imp_out1(g, x, &s);
+    set_type(x, 8 << 1);
+}
+
+/* Y and, in training, what else the format allows. */
+void dls_onnx_rule_norm(imp_graph *g, imp_node *x)
+{
+    const imp_shape s = dls_imp_in(g, x, 0)->shape;
+    const int32_t n = x->n_wanted > 1 ? x->n_wanted : 1;
+    imp_out *out = dls_imp_outs(g, x, n);
+    if (out) {
+        out[0].shape = s;
+    }
+}
+
+/* (X [steps][batch][in], W [directions][gates h][in], R [directions][gates h][h]): Y, Y_h, Y_c */
+void dls_onnx_rule_rnn(imp_graph *g, imp_node *x)
+{
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
+    const imp_shape w = dls_imp_in(g, x, 1)->shape;
+    const imp_shape r = dls_imp_in(g, x, 2)->shape;
+    imp_out *out = dls_imp_outs(g, x, 3);
+    if (!out || in.rank != 3 || w.rank != 3 || r.rank != 3) {
+        return;
+    }
+    const int64_t steps = in.dim[0];
+    const int64_t batch = in.dim[1];
+    const int64_t directions = w.dim[0];
+    out[0].shape = (imp_shape){.rank = 4, .dim = {steps, directions, batch, r.dim[2]}};
+    out[1].shape = (imp_shape){.rank = 3, .dim = {directions, batch, r.dim[2]}};
+    out[2].shape = out[1].shape;
+    const int64_t rows = dls_imp_mul(steps > 0 ? steps : 1, batch > 0 ? batch : 1);
+    x->dims =
+        (dls_op_dims){.batch = directions > 0 ? directions : 1,
+                      .m = rows,
+                      .n = w.dim[1] > 0 ? w.dim[1] : 1,
+                      .k = dls_imp_add(w.dim[2] > 0 ? w.dim[2] : 1, r.dim[2] > 0 ? r.dim[2] : 1)};
+}
+
+/* ---- moving ------------------------------------------------------------------------------------
+ */
+
+void dls_onnx_rule_concat(imp_graph *g, imp_node *x)
+{
+    dls_imp_concat(g, x, 0, x->n_in, dls_imp_attr_i(x, "axis", IMP_UNKNOWN));
+}
+
+void dls_onnx_rule_split(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *sizes = integers(g, x, "split", 1, &n);
+    const int32_t n_parts = x->n_wanted > 0 ? x->n_wanted : 1;
+    dls_imp_split(g, x, 0, dls_imp_attr_i(x, "axis", 0), n == n_parts ? sizes : NULL, n_parts);
+}
+
+void dls_onnx_rule_reshape(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *to = integers(g, x, "shape", 1, &n);
+    const imp_shape given = dls_imp_in(g, x, 1)->shape;
+    if (!to) {
+        n = given.rank == 1 && given.dim[0] >= 0 && given.dim[0] <= IMP_RANK_MAX
+                ? (int32_t)given.dim[0]
+                : -1;
+    }
+    dls_imp_reshape(g, x, to, n, dls_imp_attr_i(x, "allowzero", 0) == 0);
+}
+
+void dls_onnx_rule_flatten(imp_graph *g, imp_node *x)
+{
+    const imp_shape in = dls_imp_in(g, x, 0)->shape;
+    const int64_t axis = dls_imp_attr_i(x, "axis", 1);
+    const int64_t at = axis < 0 && in.rank >= 0 ? axis + in.rank : axis;
+    imp_shape s = dls_imp_no_shape;
+    if (in.rank >= 0 && at >= 0 && at <= in.rank) {
+        s = (imp_shape){.rank = 2, .dim = {1, 1}};
+        for (int32_t i = 0; i < in.rank; i++) {
+            int64_t *to = &s.dim[i >= at];
+            *to = *to < 0 || in.dim[i] < 0 ? -1 : dls_imp_mul(*to, in.dim[i]);
+        }
+    }
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_transpose(imp_graph *g, imp_node *x)
+{
+    const imp_attr *perm = dls_imp_attr_find(x, "perm");
+    const int32_t rank = dls_imp_in(g, x, 0)->shape.rank;
+    int64_t reversed[IMP_RANK_MAX];
+    for (int32_t i = 0; i < rank; i++) {
+        reversed[i] = rank - 1 - i;
+    }
+    dls_imp_transpose(g, x, perm ? perm->ints : reversed, perm ? perm->n_ints : rank);
+}
+
+void dls_onnx_rule_squeeze(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *axes = integers(g, x, "axes", 1, &n);
+    dls_imp_squeeze(g, x, axes, n, !axes && x->n_in < 2);
+}
+
+void dls_onnx_rule_unsqueeze(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *axes = integers(g, x, "axes", 1, &n);
+    dls_imp_unsqueeze(g, x, axes, axes ? n : -1);
+}
+
+void dls_onnx_rule_slice(imp_graph *g, imp_node *x)
+{
+    const imp_out in = *dls_imp_in(g, x, 0);
+    int32_t n[4] = {0, 0, 0, 0};
+    const int64_t *begin = integers(g, x, "starts", 1, &n[0]);
+    const int64_t *end = integers(g, x, "ends", 2, &n[1]);
+    const int64_t *axes = integers(g, x, "axes", 3, &n[2]);
+    const int64_t *steps = dls_imp_values(g, x, 4, &n[3]);
+    imp_shape s = in.shape;
+    if (!begin || !end || n[0] != n[1] || (axes && n[2] != n[0]) || (steps && n[3] != n[0])) {
+        for (int32_t i = 0; i < s.rank; i++) {
+            s.dim[i] = -1;
+        }
+        dls_imp_out1(g, x, &s);
+        return;
+    }
+    imp_out sliced = {.value = NULL};
+    for (int32_t i = 0; i < n[0]; i++) {
+        const int32_t axis = dls_imp_axis(axes ? axes[i] : i, in.shape.rank);
+        if (axis < 0) {
+            s = dls_imp_no_shape;
+            break;
+        }
+        dls_imp_slice(g, x, axis, begin[i], end[i], steps ? steps[i] : 1);
+        if (x->n_out == 1) {
+            sliced = x->out[0];
+            s.dim[axis] = sliced.shape.dim[axis];
+        }
+    }
+    dls_imp_out1(g, x, &s);
+    if (sliced.value && s.rank == 1) {
+        dls_imp_set_values(g, x, sliced.value, sliced.n_value, false);
+    }
+}
+
+/* [before of every axis, behind of every axis]; negative ones cut */
+void dls_onnx_rule_pad(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *pads = integers(g, x, "pads", 1, &n);
+    imp_shape s = dls_imp_in(g, x, 0)->shape;
+    for (int32_t i = 0; i < s.rank; i++) {
+        const bool sure = pads && n == 2 * s.rank && s.dim[i] >= 0 && pads[i] >= -IMP_DIM_MAX &&
+                          pads[i] <= IMP_DIM_MAX && pads[i + s.rank] >= -IMP_DIM_MAX &&
+                          pads[i + s.rank] <= IMP_DIM_MAX;
+        s.dim[i] = sure ? s.dim[i] + pads[i] + pads[i + s.rank] : -1;
+    }
+    s = dls_imp_shape_of(s.rank, s.dim);
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_expand(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *to = dls_imp_values(g, x, 1, &n);
+    const imp_shape wide = to ? dls_imp_shape_of(n, to) : dls_imp_no_shape;
+    const imp_shape s = dls_imp_broadcast(&dls_imp_in(g, x, 0)->shape, &wide);
+    dls_imp_out1(g, x, &s);
+}
+
+void dls_onnx_rule_gather(imp_graph *g, imp_node *x)
+{
+    dls_imp_gather(g, x, dls_imp_attr_i(x, "axis", 0), 0);
+}
+
+/* ---- about tensors -----------------------------------------------------------------------------
+ */
+
+/* All dimensions, or those from "start" to "end". */
+void dls_onnx_rule_shape(imp_graph *g, imp_node *x)
+{
+    dls_imp_rule_shape(g, x);
+    if (x->n_out != 1 || !x->out[0].value) {
+        return;
+    }
+    const imp_out all = x->out[0];
+    const int64_t start = dls_imp_attr_i(x, "start", 0);
+    const int64_t end = dls_imp_attr_i(x, "end", all.n_value);
+    const int64_t low = start < 0 ? start + all.n_value : start;
+    const int64_t high = end < 0 ? end + all.n_value : end > all.n_value ? all.n_value : end;
+    x->out[0].bytes = 8;
+    if (low >= 0 && low <= high) {
+        dls_imp_set_values(g, x, all.value + low, (int32_t)(high - low), false);
+    }
+}
+
+void dls_onnx_rule_constant(imp_graph *g, imp_node *x)
+{
+    const imp_attr *one = dls_imp_attr_find(x, "value_int");
+    const imp_attr *many = dls_imp_attr_find(x, "value_ints");
+    dls_imp_rule_const(g, x);
+    if (x->n_out == 1 && (one || many)) {
+        set_type(x, 8 << 1);
+        dls_imp_set_values(g, x, one ? &one->i : many->ints, one ? 1 : many->n_ints, one != NULL);
+    } else if (x->n_out == 1 && dls_imp_attr_find(x, "value_float")) {
+        x->out[0].shape = dls_imp_scalar;
+        set_type(x, 4 << 1 | 1);
+    }
+}
+
+/* The shape is what input 0 says, the type that of "value". */
+void dls_onnx_rule_fill(imp_graph *g, imp_node *x)
+{
+    int32_t n = 0;
+    const int64_t *to = dls_imp_values(g, x, 0, &n);
+    const imp_attr *value = dls_imp_attr_find(x, "value");
+    const imp_out *like = value ? value->tensor : NULL;
+    const imp_shape s = to ? dls_imp_shape_of(n, to) : dls_imp_no_shape;
+    dls_imp_out1(g, x, &s);
+    set_type(x, like ? like->bytes << 1 | like->real : 4 << 1 | 1);
+    if (like && like->value && like->n_value == 1 && s.rank == 1 && s.dim[0] >= 0 &&
+        s.dim[0] <= IMP_VALUES_MAX) {
+        int64_t values[IMP_VALUES_MAX];
+        for (int64_t i = 0; i < s.dim[0]; i++) {
+            values[i] = like->value[0];
+        }
+        dls_imp_set_values(g, x, values, (int32_t)s.dim[0], false);
+    }
+}
+
+void dls_onnx_rule_cast(imp_graph *g, imp_node *x)
+{
+    const imp_out in = *dls_imp_in(g, x, 0);
+    const int64_t type = dls_onnx_type((int32_t)dls_imp_attr_i(x, "to", 1));
+    dls_imp_out1(g, x, &in.shape);
+    set_type(x, type);
+    if (x->n_out == 1 && !in.real && !(type & 1)) {
+        x->out[0].value = in.value;
+        x->out[0].n_value = in.n_value;
+    }
+}
+
+void dls_onnx_rule_where(imp_graph *g, imp_node *x)
+{
+    const imp_shape ab =
+        dls_imp_broadcast(&dls_imp_in(g, x, 1)->shape, &dls_imp_in(g, x, 2)->shape);
+    const imp_shape s = dls_imp_broadcast(&ab, &dls_imp_in(g, x, 0)->shape);
+    const imp_out like = *dls_imp_in(g, x, 1);
+    dls_imp_out1(g, x, &s);
+    set_type(x, like.bytes << 1 | like.real);
+}
+
+int64_t dls_onnx_type(int32_t type)
+{
+    /* TensorProto.DataType: bytes << 1 | floating point */
+    static const int8_t codes[] = {
+        0,          4 << 1 | 1, 1 << 1,     1 << 1, 2 << 1, 2 << 1,     4 << 1,
+        8 << 1,     0,          1 << 1,     5,      17,     4 << 1,     8 << 1,
+        8 << 1 | 1, 33,         2 << 1 | 1, 3,      3,      1 << 1 | 1, 1 << 1 | 1,
+    };
+    return type >= 0 && type < (int32_t)(sizeof codes) ? codes[type] : 0;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/graph/zoo.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define IMAGENET "imagenet", 64, 0, DLS_OPTIMISER_MOMENTUM, true
+#define CIFAR "cifar10", 128, 0, DLS_OPTIMISER_MOMENTUM, true
+#define TEXT(dataset, batch, sequence) dataset, batch, sequence, DLS_OPTIMISER_ADAM, false
+
+static const dls_zoo_model models[] = {
+    {"lenet", "lenet", "mnist", 128, 0, DLS_OPTIMISER_MOMENTUM, true, dls_zoo_lenet, 0},
+    {"alexnet", "alexnet", IMAGENET, dls_zoo_alexnet, 0},
+    {"vgg11", "vgg", IMAGENET, dls_zoo_vgg, 11},
+    {"vgg16", "vgg", IMAGENET, dls_zoo_vgg, 16},
+    {"vgg19", "vgg", IMAGENET, dls_zoo_vgg, 19},
+    {"googlenet", "inception", IMAGENET, dls_zoo_googlenet, 0},
+    {"inception3", "inception", IMAGENET, dls_zoo_inception3, 0},
+    {"inception4", "inception", IMAGENET, dls_zoo_inception4, 0},
+    {"resnet50", "resnet", IMAGENET, dls_zoo_resnet, 50},
+    {"resnet101", "resnet", IMAGENET, dls_zoo_resnet, 101},
+    {"resnet152", "resnet", IMAGENET, dls_zoo_resnet, 152},
+    {"resnet20", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 20},
+    {"resnet32", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 32},
+    {"resnet44", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 44},
+    {"resnet56", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 56},
+    {"resnet110", "resnet_cifar", CIFAR, dls_zoo_resnet_cifar, 110},
+    {"densenet40_k12", "densenet", CIFAR, dls_zoo_densenet_cifar, 40},
+    {"densenet100_k12", "densenet", CIFAR, dls_zoo_densenet_cifar, 100},
+    {"densenet121", "densenet", IMAGENET, dls_zoo_densenet121, 0},
+    {"mobilenet", "mobilenet", IMAGENET, dls_zoo_mobilenet, 1},
+    {"mobilenet_v2", "mobilenet", IMAGENET, dls_zoo_mobilenet, 2},
+    {"efficientnet_b0", "efficientnet", IMAGENET, dls_zoo_efficientnet_b0, 0},
+    {"seq2seq_small", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 0},
+    {"seq2seq_medium", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 1},
+    {"seq2seq_large", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 2},
+    {"transformer_base", "transformer", TEXT("wmt14_en_de", 64, 50), dls_zoo_transformer, 0},
+    {"transformer_big", "transformer", TEXT("wmt14_en_de", 32, 50), dls_zoo_transformer, 1},
+    {"bert_base", "bert", TEXT("squad", 32, 128), dls_zoo_bert, 0},
+    {"bert_large", "bert", TEXT("squad", 16, 128), dls_zoo_bert, 1},
+    {"gpt2_small", "gpt2", TEXT("openwebtext", 8, 1024), dls_zoo_gpt2, 0},
+    {"gpt2_medium", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt2, 1},
+    {"llama_7b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 0},
+    {"ncf", "ncf", "ml-20m", 16384, 0, DLS_OPTIMISER_ADAM, false, dls_zoo_ncf, 0},
+    {"dlrm", "dlrm", "criteo-kaggle", 2048, 0, DLS_OPTIMISER_SGD, false, dls_zoo_dlrm, 0},
+};
+#define N_MODELS (sizeof models / sizeof models[0])
+
+size_t dls_zoo_size(void)
+{
+    return N_MODELS;
+}
+
+const dls_zoo_model *dls_zoo_at(size_t i)
+{
+    return i < N_MODELS ? &models[i] : NULL;
+}
+
+const dls_zoo_model *dls_zoo_find(const char *name)
+{
+    for (size_t i = 0; i < N_MODELS; i++) {
+        if (strcmp(models[i].name, name) == 0) {
+            return &models[i];
+        }
+    }
+    return NULL;
+}
+
+dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
+{
+    return (dls_zoo_options){.dataset = model->dataset,
+                             .batch = model->batch,
+                             .sequence = model->sequence,
+                             .numeric = DLS_NUMERIC_FP32,
+                             .optimiser = model->optimiser};
+}
+
+dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
+                         dls_opgraph **out, dls_error *err)
+{
+    *out = NULL;
+    dls_opgraph_info info = {.batch = options->batch ? options->batch : model->batch,
+                             .sequence = options->sequence ? options->sequence : model->sequence,
+                             .numeric = options->numeric,
+                             .optimiser = options->optimiser};
+    snprintf(info.model, sizeof info.model, "%s", model->name);
+    snprintf(info.dataset, sizeof info.dataset, "%s",
+             options->dataset ? options->dataset : model->dataset);
+    if (options->sequence && !model->sequence) {
+        return dls_fail(err, DLS_EINPUT, model->name, "%s has no sequence length", model->name);
+    }
+    if (info.batch < 1 || info.sequence < 0 || info.batch > 1 << 20 || info.sequence > 1 << 20) {
+        return dls_fail(err, DLS_EINPUT, model->name,
+                        "%s: a batch of %d with %d tokens is not possible", model->name,
+                        (int)info.batch, (int)info.sequence);
+    }
+    dls_net *net;
+    DLS_TRY(dls_net_create(&info, model->decay, &net, err));
+    model->build(net, model->variant);
+    const dls_status status = dls_net_finish(net, out, err);
+    dls_net_destroy(net);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The model zoo: training graphs of published models, at the granularity of TensorFlow operations.
+ * Their sizes are checked against published parameter counts and FLOPs
+ * (tests/unit/test_graph_zoo.c, docs/graphs.md).
+ */
+#ifndef DLS_GRAPH_ZOO_H
+#define DLS_GRAPH_ZOO_H
+
+#include "workload/graph/net.h"
+
+typedef struct dls_zoo_model {
+    const char *name;
+    const char *family;  /* models of one family are variants of one design */
+    const char *dataset; /* what it is usually trained on */
+    int32_t batch;       /* a usual batch per worker */
+    int32_t sequence;    /* tokens per sample; 0: not a sequence */
+    dls_optimiser optimiser;
+    bool decay;
+    void (*build)(dls_net *net, int32_t variant);
+    int32_t variant;
+} dls_zoo_model;
+
+size_t dls_zoo_size(void);
+const dls_zoo_model *dls_zoo_at(size_t i);
+const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
+
+/* 0, NULL: the model's own. precision and optimiser are always taken from here. */
+typedef struct dls_zoo_options {
+    const char *dataset; /* "imagenet" or "cifar10" for image models, else a label */
+    int32_t batch, sequence;
+    dls_numeric numeric;
+    dls_optimiser optimiser;
+} dls_zoo_options;
+
+dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model);
+/* EINPUT: a sequence length for a model without one, sizes below 1. */
+dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
+                         dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
+
+/* One function per family, for the table in zoo.c. */
+void dls_zoo_lenet(dls_net *net, int32_t variant);
+void dls_zoo_alexnet(dls_net *net, int32_t variant);
+void dls_zoo_vgg(dls_net *net, int32_t depth);
+void dls_zoo_resnet(dls_net *net, int32_t depth);
+void dls_zoo_resnet_cifar(dls_net *net, int32_t depth);
+void dls_zoo_densenet_cifar(dls_net *net, int32_t depth);
+void dls_zoo_densenet121(dls_net *net, int32_t variant);
+void dls_zoo_mobilenet(dls_net *net, int32_t version);
+void dls_zoo_efficientnet_b0(dls_net *net, int32_t variant);
+void dls_zoo_googlenet(dls_net *net, int32_t variant);
+void dls_zoo_inception3(dls_net *net, int32_t variant);
+void dls_zoo_inception4(dls_net *net, int32_t variant);
+void dls_zoo_seq2seq(dls_net *net, int32_t size);
+void dls_zoo_transformer(dls_net *net, int32_t size);
+void dls_zoo_bert(dls_net *net, int32_t size);
+void dls_zoo_gpt2(dls_net *net, int32_t size);
+void dls_zoo_llama(dls_net *net, int32_t variant);
+void dls_zoo_ncf(dls_net *net, int32_t variant);
+void dls_zoo_dlrm(dls_net *net, int32_t variant);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Recommendation: large tables, small networks.
+ */
+#include "workload/graph/zoo.h"
+
+#include "workload/graph/blocks.h"
+
+/* He et al., 2017 (NeuMF), as MLPerf trains it on MovieLens 20M: 138493 users, 26744 items. */
+void dls_zoo_ncf(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    const dls_tensor user = dls_net_indices(net, 0);
+    const dls_tensor item = dls_net_indices(net, 0);
+    const dls_tensor user_mf = dls_net_lookup(net, dls_net_table(net, 138493, 64), user);
+    const dls_tensor item_mf = dls_net_lookup(net, dls_net_table(net, 26744, 64), item);
+    const dls_tensor user_mlp = dls_net_lookup(net, dls_net_table(net, 138493, 128), user);
+    const dls_tensor item_mlp = dls_net_lookup(net, dls_net_table(net, 26744, 128), item);
+    const dls_tensor mf = dls_net_mul(net, user_mf, item_mf);
+    const dls_tensor deep =
+        dls_block_mlp(net, dls_net_concat(net, (dls_tensor[]){user_mlp, item_mlp}, 2),
+                      (const int64_t[]){256, 128, 64}, 3);
+    const dls_tensor both = dls_net_concat(net, (dls_tensor[]){mf, deep}, 2);
+    dls_net_loss(net, dls_net_dense(net, both, 1, true));
+}
+
+/* Naumov et al., 2019, on Criteo Kaggle: 26 tables of 16, all pairs of vectors multiplied. */
+void dls_zoo_dlrm(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    static const int64_t rows[26] = {1460,  583,     10131227, 2202608, 305,     24,   12517,
+                                     633,   3,       93145,    5683,    8351593, 3194, 27,
+                                     14992, 5461306, 10,       5652,    2173,    4,    7046547,
+                                     18,    15,      286181,   105,     142572};
+    const int64_t width = 16;
+    dls_tensor vector[27];
+    vector[0] =
+        dls_block_mlp(net, dls_net_dense_input(net, 13), (const int64_t[]){512, 256, 64, 16}, 4);
+    for (int i = 0; i < 26; i++) {
+        const dls_table table = dls_net_table(net, rows[i], width);
+        vector[1 + i] = dls_net_lookup(net, table, dls_net_indices(net, 0));
+    }
+    const int64_t b = dls_net_batch(net);
+    const dls_tensor all =
+        dls_net_reshape(net, dls_net_concat(net, vector, 27), 3, (const int64_t[]){b, 27, width});
+    const dls_tensor pairs = dls_net_pairs(net, dls_net_batch_matmul(net, all, all, true));
+    const dls_tensor x = dls_net_concat(net, (dls_tensor[]){vector[0], pairs}, 2);
+    const dls_tensor top = dls_block_mlp(net, x, (const int64_t[]){512, 256}, 2);
+    dls_net_loss(net, dls_net_dense(net, top, 1, true));
+}

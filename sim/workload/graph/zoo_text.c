@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Language models and translation.
+ */
+#include "workload/graph/zoo.h"
+
+#include "workload/graph/blocks.h"
+
+/* ---- recurrent ---------------------------------------------------------------------------------
+ */
+
+/* Sutskever et al., 2014, with the attention of Luong et al., 2015: 2 or 4 layers of 512 or 1024.
+ */
+void dls_zoo_seq2seq(dls_net *net, int32_t size)
+{
+    static const int32_t layers[3] = {2, 4, 4};
+    static const int32_t widths[3] = {512, 512, 1024};
+    const int32_t width = widths[size];
+    const int64_t vocabulary = 32000;
+    const int32_t t = dls_net_sequence(net);
+    dls_tensor source = dls_block_embed(net, vocabulary, width, t);
+    dls_tensor target = dls_block_embed(net, vocabulary, width, t);
+    for (int32_t i = 0; i < layers[size]; i++) {
+        source = dls_block_lstm(net, dls_net_dropout(net, source), width);
+    }
+    for (int32_t i = 0; i < layers[size]; i++) {
+        target = dls_block_lstm(net, dls_net_dropout(net, target), width);
+    }
+    const dls_tensor query = dls_net_dense(net, target, width, false);
+    const dls_tensor context = dls_block_attend(net, query, source, source);
+    dls_tensor y = dls_net_concat(net, (dls_tensor[]){context, target}, 2);
+    y = dls_net_unary(net, dls_net_dense(net, y, width, false), DLS_OP_TANH);
+    dls_net_loss(net, dls_net_dense(net, y, vocabulary, true));
+}
+
+/* ---- attention ---------------------------------------------------------------------------------
+ */
+
+/* Vaswani et al., 2017: one table of 37000 byte pairs for source, target and output. */
+void dls_zoo_transformer(dls_net *net, int32_t size)
+{
+    const int64_t width = size ? 1024 : 512;
+    const dls_block_heads b = {.heads = size ? 16 : 8, .dropout = true};
+    const int32_t t = dls_net_sequence(net);
+    const dls_table table = dls_net_table(net, 37000, width);
+    dls_tensor x = dls_net_lookup(net, table, dls_net_indices(net, t));
+    dls_tensor y = dls_net_lookup(net, table, dls_net_indices(net, t));
+    x = dls_net_dropout(net, dls_net_scale(net, x));
+    y = dls_net_dropout(net, dls_net_scale(net, y));
+    for (int i = 0; i < 6; i++) {
+        x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
+        x = dls_block_post_norm(net, x,
+                                dls_block_feed_forward(net, x, 4 * width, DLS_OP_RELU, true));
+    }
+    for (int i = 0; i < 6; i++) {
+        y = dls_block_post_norm(net, y, dls_block_attention(net, y, y, b));
+        y = dls_block_post_norm(net, y, dls_block_attention(net, y, x, b));
+        y = dls_block_post_norm(net, y,
+                                dls_block_feed_forward(net, y, 4 * width, DLS_OP_RELU, true));
+    }
+    dls_net_loss(net, dls_net_tied(net, y, table, false));
+}
+
+/* Devlin et al., 2019, fine-tuned: the pooled first token decides between two classes. */
+void dls_zoo_bert(dls_net *net, int32_t size)
+{
+    const int64_t width = size ? 1024 : 768;
+    const dls_block_heads b = {.heads = size ? 16 : 12, .bias = true, .dropout = true};
+    const int32_t t = dls_net_sequence(net);
+    const dls_table words = dls_net_table(net, 30522, width);
+    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
+    const dls_table kinds = dls_net_table(net, 2, width);
+    x = dls_net_add(net, x, dls_net_lookup(net, kinds, dls_net_indices(net, t)));
+    x = dls_net_add_rows(net, x, dls_net_table(net, 512, width));
+    x = dls_net_dropout(net, dls_net_layer_norm(net, x));
+    for (int i = 0; i < (size ? 24 : 12); i++) {
+        x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
+        x = dls_block_post_norm(net, x,
+                                dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, true));
+    }
+    x = dls_net_dense(net, dls_net_first_token(net, x), width, true);
+    x = dls_net_dropout(net, dls_net_unary(net, x, DLS_OP_TANH));
+    dls_net_loss(net, dls_net_dense(net, x, 2, true));
+}
+
+/* Radford et al., 2019: norm first, output tied to the table of words. */
+void dls_zoo_gpt2(dls_net *net, int32_t size)
+{
+    const int64_t width = size ? 1024 : 768;
+    const dls_block_heads b = {.heads = size ? 16 : 12, .bias = true, .dropout = true};
+    const dls_table words = dls_net_table(net, 50257, width);
+    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, dls_net_sequence(net)));
+    x = dls_net_dropout(net, dls_net_add_rows(net, x, dls_net_table(net, 1024, width)));
+    for (int i = 0; i < (size ? 24 : 12); i++) {
+        const dls_tensor y = dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
+        x = dls_net_add(
+            net, x,
+            dls_block_feed_forward(net, dls_net_layer_norm(net, x), 4 * width, DLS_OP_GELU, true));
+    }
+    dls_net_loss(net, dls_net_tied(net, dls_net_layer_norm(net, x), words, false));
+}
+
+/* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. */
+void dls_zoo_llama(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    const int64_t width = 4096;
+    const int64_t inner = 11008;
+    const dls_block_heads b = {.heads = 32, .rotary = true};
+    dls_tensor x = dls_block_embed(net, 32000, width, dls_net_sequence(net));
+    for (int i = 0; i < 32; i++) {
+        const dls_tensor y = dls_net_rms_norm(net, x);
+        x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
+        const dls_tensor z = dls_net_rms_norm(net, x);
+        const dls_tensor gate =
+            dls_net_unary(net, dls_net_dense(net, z, inner, false), DLS_OP_SWISH);
+        const dls_tensor up = dls_net_mul(net, gate, dls_net_dense(net, z, inner, false));
+        x = dls_net_add(net, x, dls_net_dense(net, up, width, false));
+    }
+    dls_net_loss(net, dls_net_dense(net, dls_net_rms_norm(net, x), 32000, false));
+}

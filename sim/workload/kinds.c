@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/kinds.h"
+
+#include "base/alloc.h"
+#include "workload/graph/zoo.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define BATCH_MAX (INT64_C(1) << 20) /* of the zoo */
+
+void dls_kinds_fini(dls_kinds *kinds)
+{
+    if (kinds) {
+        dls_free(kinds->kind);
+        dls_free(kinds->of);
+        *kinds = (dls_kinds){0};
+    }
+}
+
+static int64_t batch_per_gpu(const dls_trace_columns *col, size_t job)
+{
+    const int64_t batch = dls_trace_i64(col->batch, job);
+    if (batch < 1) {
+        return DLS_ABSENT;
+    }
+    const int64_t each = (batch + col->gpus[job] / 2) / col->gpus[job];
+    return each < 1 ? 1 : each > BATCH_MAX ? BATCH_MAX : each;
+}
+
+/* Jobs in an order in which those of one kind are neighbours, the first submitted first. */
+typedef struct by_kind {
+    int64_t batch;
+    int32_t model, job;
+} by_kind;
+
+static int compare(const void *a, const void *b)
+{
+    const by_kind *x = a, *y = b;
+    if (x->model != y->model) {
+        return x->model < y->model ? -1 : 1;
+    }
+    if (x->batch != y->batch) {
+        return x->batch < y->batch ? -1 : 1;
+    }
+    return x->job < y->job ? -1 : x->job > y->job;
+}
+
+/* of[job] becomes the first job of its kind. */
+static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *err)
+{
+    by_kind *row = dls_alloc_zero(col->n + 1, sizeof *row);
+    if (!row) {
+        return dls_nomem(err, "kinds", col->n * sizeof *row);
+    }
+    for (size_t j = 0; j < col->n; j++) {
+        row[j] = (by_kind){batch_per_gpu(col, j), col->model[j], (int32_t)j};
+    }
+    qsort(row, col->n, sizeof *row, compare);
+    for (size_t i = 0, first = 0; i < col->n; i++) {
+        if (row[i].model != row[first].model || row[i].batch != row[first].batch) {
+            first = i;
+        }
+        of[row[i].job] = row[first].job;
+    }
+    dls_free(row);
+    return DLS_OK;
+}
+
+static dls_kind kind_of(const dls_trace *trace, int32_t job)
+{
+    const dls_trace_columns *col = dls_trace_cols(trace);
+    const char *model = dls_trace_model(trace, col->model[job]);
+    dls_kind kind = {.model = model,
+                     .names = dls_model_lookup(model),
+                     .batch_per_gpu = batch_per_gpu(col, (size_t)job),
+                     .first_job = job,
+                     .tensor_skew = (double)NAN};
+    kind.batch = kind.batch_per_gpu == DLS_ABSENT ? dls_zoo_find(kind.names.zoo)->batch
+                                                  : kind.batch_per_gpu;
+    return kind;
+}
+
+/* Skews of the models so far: few, however many kinds there are. */
+typedef struct skews {
+    struct {
+        const char *zoo, *layers;
+        double skew;
+    } *of;
+    size_t n, cap;
+} skews;
+
+static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
+{
+    dls_workload w;
+    double greatest = 0;
+    if (kind->names.match == DLS_MODEL_UNKNOWN) {
+        return DLS_OK;
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        if (s->of[i].zoo == kind->names.zoo && s->of[i].layers == kind->names.layers) {
+            kind->tensor_skew = s->of[i].skew;
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(dls_grow(&s->of, &s->cap, s->n + 1, sizeof *s->of, err));
+    DLS_TRY(dls_model_workload(&kind->names, DLS_NUMERIC_FP32, &w, err));
+    for (size_t i = 0; i < w.n_tensors; i++) {
+        greatest = fmax(greatest, w.tensor[i]);
+    }
+    kind->tensor_skew = greatest / w.params;
+    dls_workload_fini(&w);
+    s->of[s->n].zoo = kind->names.zoo;
+    s->of[s->n].layers = kind->names.layers;
+    s->of[s->n++].skew = kind->tensor_skew;
+    return DLS_OK;
+}
+
+static dls_status number(const dls_trace *trace, dls_kinds *kinds, skews *models, dls_error *err)
+{
+    const size_t n = dls_trace_cols(trace)->n;
+    size_t cap = 0;
+    for (size_t j = 0; j < n; j++) {
+        if (kinds->of[j] < (int32_t)j) { /* its first job is numbered already */
+            kinds->of[j] = kinds->of[kinds->of[j]];
+        } else {
+            const int32_t k = kinds->n;
+            DLS_TRY(dls_grow(&kinds->kind, &cap, (size_t)k + 1, sizeof *kinds->kind, err));
+            kinds->kind[k] = kind_of(trace, (int32_t)j);
+            DLS_TRY(add_skew(models, &kinds->kind[k], err));
+            kinds->n++;
+            kinds->of[j] = k;
+        }
+        const dls_model_match match = kinds->kind[kinds->of[j]].names.match;
+        kinds->unknown_jobs += match == DLS_MODEL_UNKNOWN;
+        kinds->stand_in_jobs += match == DLS_MODEL_STAND_IN;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error *err)
+{
+    const dls_trace_columns *col = dls_trace_cols(trace);
+    *out = (dls_kinds){.of = dls_alloc_zero(col->n + 1, sizeof *out->of)};
+    if (!out->of) {
+        return dls_nomem(err, "kinds", col->n * sizeof *out->of);
+    }
+    skews models = {0};
+    dls_status status = group(col, out->of, err);
+    if (status == DLS_OK) {
+        status = number(trace, out, &models, err);
+    }
+    dls_free(models.of);
+    if (status != DLS_OK) {
+        dls_kinds_fini(out);
+    }
+    return status;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The kinds of job in a trace: jobs of one kind train the same model with the same batch per GPU,
+ * so everything that does not depend on the job itself, iteration times, forecasts, tensor skew, is
+ * worked out once for each kind.
+ *
+ * Public traces spell models in their own ways ("ResNet-18 (batch size 64)", "inception_v3", "imagenet").
+ * A name is compared without case, punctuation and batch size with the names of the model zoo and of
+ * the operator model, then with a table of other spellings. Some models of public traces are in
+ * neither: the table names a stand-in of similar size, and says so. A name that nothing knows, or
+ * none at all, is taken as DLS_KIND_FALLBACK; the jobs concerned are counted.
+ */
+#ifndef DLS_WORKLOAD_KINDS_H
+#define DLS_WORKLOAD_KINDS_H
+
+#include "dlsim/trace.h"
+#include "workload/operator/workload.h"
+
+#define DLS_KIND_FALLBACK "resnet50"
+
+typedef enum dls_model_match {
+    DLS_MODEL_KNOWN,    /* the model itself */
+    DLS_MODEL_STAND_IN, /* another of similar size */
+    DLS_MODEL_UNKNOWN   /* DLS_KIND_FALLBACK */
+} dls_model_match;
+
+typedef struct dls_model_names {
+    const char *zoo;    /* training graph: of dls_zoo_find; never NULL */
+    const char *layers; /* workload: of dls_workload_names; NULL: made from the graph */
+    dls_model_match match;
+} dls_model_names;
+
+/* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit. */
+#define DLS_MODEL_KEY 64
+void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
+
+/* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same pointer.
+ * O(models). */
+dls_model_names dls_model_lookup(const char *name);
+
+/* The kernels of a model, for every batch: the layers' own description where there is one, else out of
+ * the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors: ENOMEM. */
+dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                              dls_error *err) DLS_MUST_CHECK;
+
+typedef struct dls_kind {
+    const char *model;     /* as in the trace, borrowed from it; "" none */
+    dls_model_names names;
+    int64_t batch_per_gpu; /* as in the trace, rounded; DLS_ABSENT unknown */
+    int64_t batch;         /* the same, or the zoo's usual batch: always >= 1 */
+    int32_t first_job;     /* of the kind, in the trace */
+    double tensor_skew;    /* greatest parameter tensor over all parameters; NAN: model unknown */
+} dls_kind;
+
+typedef struct dls_kinds {
+    dls_kind *kind; /* [n], in order of first_job; owned */
+    int32_t n;
+    int32_t *of;    /* [jobs] kind of a job; owned */
+    uint64_t unknown_jobs, stand_in_jobs;
+} dls_kinds;
+
+/* The trace must outlive *out, which needs dls_kinds_fini only on success. Errors: ENOMEM.
+ * O(jobs + kinds log kinds). */
+dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error *err) DLS_MUST_CHECK;
+void dls_kinds_fini(dls_kinds *kinds); /* NULL-safe */
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/operator/comm.h"
+
+#include <math.h>
+
+#define FORWARD_FRAC (1.0 / 3.0)
+#define WORD_BYTES 4.0
+
+double dls_ring_s(int n, double bytes, double bps, double latency_s)
+{
+    return n < 2 ? 0 : 2.0 * (n - 1) * (bytes / n / bps + latency_s);
+}
+
+double dls_tree_s(int n, double bytes, double bps, double latency_s)
+{
+    return n < 2 ? 0 : 2 * ceil(log2(n)) * (latency_s + bytes / bps);
+}
+
+double dls_hierarchical_s(int nodes, int per_node, double bytes, double inner_bps,
+                          double inner_latency_s, double outer_bps, double outer_latency_s)
+{
+    /* Both halves of a ring inside; between nodes all GPUs' parts share the node's link. */
+    return dls_ring_s(per_node, bytes, inner_bps, inner_latency_s) +
+           dls_ring_s(nodes, bytes, outer_bps, outer_latency_s);
+}
+
+double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_servers)
+{
+    double hot = 0;
+    for (int s = 0; s < n_servers; s++) {
+        double bytes = 0;
+        for (size_t i = (size_t)s; i < n_tensors; i += (size_t)n_servers) {
+            bytes += WORD_BYTES * tensor_elements[i];
+        }
+        hot = fmax(hot, bytes);
+    }
+    return hot;
+}
+
+double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n_tensors)
+{
+    if (n < 2) {
+        return 0;
+    }
+    return 2.0 * (n - 1) / n * bytes / f->bps + f->per_tensor_s * (double)n_tensors +
+           f->per_doubling_s * log2(n);
+}
+
+double dls_fabric_ps_s(const dls_fabric *f, int n_workers, double bytes, double hot_bytes,
+                       size_t n_tensors)
+{
+    if (n_workers < 2) {
+        return 0;
+    }
+    const double worker = (double)(n_workers - 1) / n_workers *
+                          (2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors);
+    const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
+    return fmax(worker, server);
+}
+
+double dls_fabric_step_s(const dls_fabric *f, int n, double step_s, double exchange_s)
+{
+    if (n < 2) {
+        return step_s;
+    }
+    const double backward = (1 - FORWARD_FRAC) * step_s, longer = fmax(backward, exchange_s);
+    if (!(longer > 0)) {
+        return step_s;
+    }
+    const double both =
+        longer *
+        pow(pow(backward / longer, f->gamma) + pow(exchange_s / longer, f->gamma), 1 / f->gamma);
+    return FORWARD_FRAC * step_s + both + f->straggle * step_s * (1 - 1.0 / n);
+}
+
+double dls_fabric_async_s(const dls_fabric *f, int n_workers, double step_s, double bytes,
+                          double hot_bytes, size_t n_tensors)
+{
+    const double exchange =
+        n_workers < 2 ? 0 : 2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors;
+    const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
+    return fmax(step_s + exchange, server);
+}

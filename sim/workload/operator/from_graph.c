@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/operator/from_graph.h"
+
+#include "base/alloc.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#define WEIGHT_BYTES 4.0
+
+/* Work of 3x3 output tiles of 2 x 2 over that of the output itself. */
+static double tiled(int32_t n)
+{
+    return n > 0 ? (double)((n + 1) / 2 * 2) / n : 1;
+}
+
+static dls_kernel_family conv_family(const dls_op_dims *d)
+{
+    const bool unit = d->stride_h == 1 && d->stride_w == 1;
+    if (d->groups > 1) {
+        return DLS_KERNEL_CONV_OTHER;
+    }
+    if (d->kernel_h != d->kernel_w) {
+        return d->kernel_h == 1 || d->kernel_w == 1 ? DLS_KERNEL_CONV_LINE : DLS_KERNEL_CONV_OTHER;
+    }
+    if (d->kernel_h == 1) {
+        return DLS_KERNEL_CONV1;
+    }
+    if (unit && d->kernel_h == 3) {
+        return DLS_KERNEL_CONV3;
+    }
+    return unit && d->kernel_h == 5 ? DLS_KERNEL_CONV5 : DLS_KERNEL_CONV_OTHER;
+}
+
+static bool runs(const dls_op_node *x)
+{
+    switch (dls_op_family_of(x->kind)) {
+    case DLS_FAMILY_SHAPE:
+    case DLS_FAMILY_VARIABLE:
+    case DLS_FAMILY_READ:
+    case DLS_FAMILY_CONST:
+    case DLS_FAMILY_INPUT:
+    case DLS_FAMILY_STATE:
+    case DLS_FAMILY_CONTROL:
+        return false;
+    default:
+        break;
+    }
+    return x->on_gpu && (x->phase == DLS_PHASE_FORWARD || x->phase == DLS_PHASE_BACKWARD) &&
+           (x->flops > 0 || x->read_bytes + x->write_bytes > 0);
+}
+
+static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
+{
+    const double element = dls_numeric_bytes(g->info.numeric), batch = g->info.batch;
+    dls_kernel k = {.family = DLS_KERNEL_MEMORY,
+                    .backward = x->phase == DLS_PHASE_BACKWARD,
+                    .op_family = (uint8_t)dls_op_family_of(x->kind),
+                    .repeats = x->repeat,
+                    .tensor = -1,
+                    .moved = (double)(x->read_bytes + x->write_bytes) / element / batch};
+    const dls_op_family family = dls_op_family_of(x->kind);
+    if (family == DLS_FAMILY_CONV) {
+        k.family = (uint8_t)conv_family(&x->dims);
+        k.window = (dls_window){x->dims.in_h,     x->dims.in_c,     x->dims.out_c,
+                                x->dims.kernel_h, x->dims.kernel_w, x->dims.stride_h};
+    } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
+        k.family = DLS_KERNEL_MATMUL;
+    }
+    if (k.family != DLS_KERNEL_MEMORY) {
+        k.flops = x->flops / batch;
+        k.count = family == DLS_FAMILY_CONV ? x->dims.groups : x->dims.batch;
+        k.m = x->dims.m;
+        k.n = x->dims.n;
+        k.k = x->dims.k;
+        k.at_batch = batch;
+    }
+    if (k.family == DLS_KERNEL_CONV3) {
+        k.flops *= tiled(x->dims.out_h) * tiled(x->dims.out_w);
+    }
+    return k;
+}
+
+static dls_status append(dls_workload *w, dls_kernel k, dls_error *err)
+{
+    DLS_TRY(dls_grow(&w->kernel, &w->kernel_cap, w->n_kernels + 1, sizeof *w->kernel, err));
+    k.layer = w->n_layers++;
+    w->kernel[w->n_kernels++] = k;
+    return DLS_OK;
+}
+
+/* tensor_of[node]: the tensor that the node's result updates, or -1. */
+static dls_status tensors(const dls_opgraph *g, dls_workload *w, int32_t *tensor_of,
+                          int32_t *tensor_at, dls_error *err)
+{
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[i];
+        tensor_of[i] = tensor_at[i] = -1;
+        if (x->phase == DLS_PHASE_UPDATE && x->param_bytes > 0) {
+            DLS_TRY(dls_grow(&w->tensor, &w->tensor_cap, w->n_tensors + 1, sizeof *w->tensor, err));
+            tensor_at[i] = (int32_t)w->n_tensors;
+            w->tensor[w->n_tensors++] = (double)x->param_bytes / WEIGHT_BYTES;
+            w->params += (double)x->param_bytes / WEIGHT_BYTES;
+        }
+    }
+    for (int32_t e = 0; e < g->n_edges; e++) {
+        const dls_op_edge *edge = &g->edges[e];
+        if (!edge->control && tensor_at[edge->to] >= 0 && tensor_of[edge->from] < 0) {
+            tensor_of[edge->from] = tensor_at[edge->to];
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status convert(const dls_opgraph *g, dls_workload *w, int32_t *order, int32_t *tensor_of,
+                          int32_t *tensor_at, dls_error *err)
+{
+    DLS_TRY(dls_opgraph_order(g, order, err));
+    DLS_TRY(tensors(g, w, tensor_of, tensor_at, err));
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[order[i]];
+        if (x->phase == DLS_PHASE_FORWARD && runs(x)) {
+            DLS_TRY(append(w, kernel_of(g, x), err));
+            w->n_ops++;
+        }
+    }
+    /* A workload's backward pass is run from its end: layers in reverse. */
+    for (int32_t i = g->n_nodes; i-- > 0;) {
+        const dls_op_node *x = &g->nodes[order[i]];
+        if (x->phase == DLS_PHASE_BACKWARD && runs(x)) {
+            dls_kernel k = kernel_of(g, x);
+            k.tensor = tensor_of[order[i]];
+            DLS_TRY(append(w, k, err));
+        }
+    }
+    if (w->n_kernels == 0 || w->n_tensors == 0) {
+        return dls_fail(err, DLS_EINPUT, g->info.model, "a graph that trains nothing");
+    }
+    return DLS_OK;
+}
+
+dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_error *err)
+{
+    dls_opgraph_totals totals;
+    *w = (dls_workload){.optimiser = g->info.optimiser};
+    if (g->info.batch < 1) {
+        return dls_fail(err, DLS_EINPUT, g->info.model, "a graph of unknown batch size");
+    }
+    snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, g->info.model);
+    const size_t n = (size_t)g->n_nodes;
+    int32_t *work = dls_alloc((3 * n + 1) * sizeof *work);
+    if (!work) {
+        return dls_nomem(err, "graph", (3 * n + 1) * sizeof *work);
+    }
+    const dls_status status = convert(g, w, work, work + n, work + 2 * n, err);
+    dls_free(work);
+    if (status != DLS_OK) {
+        dls_workload_fini(w);
+        return status;
+    }
+    dls_opgraph_sum(g, &totals);
+    const double batch = g->info.batch, element = dls_numeric_bytes(g->info.numeric);
+    w->activations = (double)totals.activation_bytes / element / batch;
+    w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
+    return DLS_OK;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The CPU as a device: one core, blocked loops. It makes the measuring testable everywhere; nobody
+ * trains with it.
+ */
+#include "workload/operator/meter.h"
+
+#include "base/alloc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BLOCK 64
+#define RUNS_LEAST 3
+#define RUNS_MOST 101
+
+static int cpu_open(void **device, char *name, size_t name_size, char *err, size_t err_size)
+{
+    (void)err;
+    (void)err_size;
+    *device = NULL;
+    snprintf(name, name_size, "one core of the CPU");
+    return 0;
+}
+
+static void cpu_close(void *device)
+{
+    (void)device;
+}
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+typedef struct job {
+    float *a, *b, *c;
+    int64_t count, m, n, k; /* of products */
+    size_t half;            /* of moves, bytes */
+} job;
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void product_once(const job *j)
+{
+    for (int64_t p = 0; p < j->count; p++) {
+        const float *a = j->a + p * j->m * j->k, *b = j->b + p * j->k * j->n;
+        float *c = j->c + p * j->m * j->n;
+        memset(c, 0, (size_t)(j->m * j->n) * sizeof *c);
+        for (int64_t k0 = 0; k0 < j->k; k0 += BLOCK) {
+            for (int64_t row = 0; row < j->m; row++) {
+                for (int64_t k = k0; k < least(k0 + BLOCK, j->k); k++) {
+                    const float x = a[row * j->k + k];
+                    for (int64_t col = 0; col < j->n; col++) {
+                        c[row * j->n + col] += x * b[k * j->n + col];
+                    }
+                }
+            }
+        }
+    }
+}
+
+static void move_once(const job *j)
+{
+    memcpy(j->c, j->a, j->half);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median_s(const job *j, void (*once)(const job *), double budget_s)
+{
+    double run[RUNS_MOST];
+    size_t n = 0;
+    once(j); /* pages and caches */
+    const double start_s = now_s();
+    do {
+        const double before_s = now_s();
+        once(j);
+        const double s = now_s() - before_s;
+        run[n++] = s > 1e-9 ? s : 1e-9; /* what the clock can tell */
+    } while (n < RUNS_MOST && (n < RUNS_LEAST || now_s() - start_s < budget_s));
+    qsort(run, n, sizeof run[0], ascending);
+    return run[n / 2];
+}
+
+static void job_fini(job *j)
+{
+    dls_free(j->a);
+    dls_free(j->b);
+    dls_free(j->c);
+}
+
+static int no_memory(job *j, char *err, size_t err_size)
+{
+    job_fini(j);
+    snprintf(err, err_size, "out of memory");
+    return 1;
+}
+
+static int cpu_product(void *device, int precision, int64_t count, int64_t m, int64_t n, int64_t k,
+                       double budget_s, double *seconds, char *err, size_t err_size)
+{
+    (void)device;
+    if (precision != DLS_METER_FP32) {
+        snprintf(err, err_size, "the CPU measures fp32 only");
+        return 1;
+    }
+    job j = {.count = count, .m = m, .n = n, .k = k};
+    j.a = dls_alloc_zero((size_t)count, (size_t)(m * k) * sizeof *j.a);
+    j.b = dls_alloc_zero((size_t)count, (size_t)(k * n) * sizeof *j.b);
+    j.c = dls_alloc_zero((size_t)count, (size_t)(m * n) * sizeof *j.c);
+    if (!j.a || !j.b || !j.c) {
+        return no_memory(&j, err, err_size);
+    }
+    *seconds = median_s(&j, product_once, budget_s);
+    job_fini(&j);
+    return 0;
+}
+
+static int cpu_move(void *device, int64_t bytes, double budget_s, double *seconds, char *err,
+                    size_t err_size)
+{
+    (void)device;
+    job j = {.half = (size_t)(bytes + 1) / 2};
+    j.a = dls_alloc_zero(j.half, 1);
+    j.c = dls_alloc_zero(j.half, 1);
+    if (!j.a || !j.c) {
+        return no_memory(&j, err, err_size);
+    }
+    *seconds = median_s(&j, move_once, budget_s);
+    job_fini(&j);
+    return 0;
+}
+
+const dls_meter_ops dls_meter_cpu = {.abi = DLS_METER_ABI,
+                                     .method = "cpu",
+                                     .open = cpu_open,
+                                     .close = cpu_close,
+                                     .product = cpu_product,
+                                     .move = cpu_move};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The time of a training step on one GPU, from its kernels:
+ *
+ *      kernel   max(flops / (peak * c * eta), bytes / (bandwidth * m * eta_memory)) + launch
+ *      gpu      sum of kernels + optimiser's bytes / (bandwidth * m * eta_memory)
+ *               + 0.3 * launch * parameter tensors
+ *      step     ((slowdown * gpu)^4 + floor^4)^(1/4)
+ *
+ * eta is a fraction of the peak per kernel family and precision (above 1 where the algorithm saves
+ * multiplications, as Winograd's for 3x3), launch one time per precision: 8 constants. c and m are
+ * two factors per GPU: clock and software generation. slowdown and floor belong to a host: its
+ * framework, its input pipeline. dls_calibrate finds them; operator.cfg keeps them.
+ */
+#ifndef DLS_OPERATOR_MODEL_H
+#define DLS_OPERATOR_MODEL_H
+
+#include "workload/operator/comm.h"
+#include "workload/operator/hardware.h"
+#include "workload/operator/op_times.h"
+#include "workload/operator/workload.h"
+
+#define DLS_OPMODEL_ROWS 48
+
+/* Constants are kept for fp32, tf32 and fp16; bf16 uses those of fp16. */
+#define DLS_OPMODEL_NUMERICS 3
+
+typedef struct dls_gpu_factor {
+    char gpu[DLS_HW_NAME];
+    dls_numeric numeric;
+    double compute, memory;
+} dls_gpu_factor;
+
+/* GPUs that cannot hold their clock: all times are longer by this factor. */
+typedef struct dls_gpu_derate {
+    char gpu[DLS_HW_NAME];
+    double factor;
+} dls_gpu_derate;
+
+typedef struct dls_host {
+    char name[DLS_HW_NAME];
+    double slowdown;       /* of GPU work against tuned benchmarks, >= 0 */
+    double floor_s;        /* a step takes at least about this */
+    double floor_per_op_s; /* more floor for each forward operation */
+} dls_host;
+
+typedef struct dls_fabric_row {
+    char name[DLS_HW_NAME];
+    dls_fabric fabric;
+} dls_fabric_row;
+
+typedef struct dls_opmodel {
+    double eta[DLS_OPMODEL_NUMERICS][DLS_KERNEL_FAMILIES];
+    double launch_s[DLS_OPMODEL_NUMERICS];
+    dls_gpu_factor factor[DLS_OPMODEL_ROWS];
+    dls_gpu_derate derate[DLS_OPMODEL_ROWS];
+    dls_host host[DLS_OPMODEL_ROWS];
+    dls_fabric_row fabric[DLS_OPMODEL_ROWS];
+    size_t n_factors, n_derates, n_hosts, n_fabrics;
+    const dls_op_times *measured; /* borrowed; NULL: the formula for every kernel */
+} dls_opmodel;
+
+/* operator.cfg. Errors: ECONFIG with file and line; EOUTPUT. Numbers are written with six digits,
+ * the same on every machine. */
+dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_opmodel_save(const dls_opmodel *model, const char *path,
+                            dls_error *err) DLS_MUST_CHECK;
+
+/* NULL if there is none of that name. */
+const dls_host *dls_opmodel_host(const dls_opmodel *model, const char *name);
+const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name);
+
+/* What one GPU makes of one precision. */
+typedef struct dls_rates {
+    double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */
+    double mem_bps, launch_s, derate;
+    double element_bytes;
+    const dls_op_time *measured; /* [n_measured] borrowed */
+    size_t n_measured;
+} dls_rates;
+
+/* A GPU without own factors takes those of `like`, else 1. Without matrix units for the precision
+ * it computes in fp32. */
+dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric);
+
+/* What a kernel is as measured operations name it. false: not known at this batch. */
+bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dls_op_work *work);
+/* One kernel, all its runs in a step; as measured, where it was. */
+double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch);
+/* Memory traffic of the same. */
+double dls_kernel_bytes(const dls_kernel *k, const dls_rates *rates, double batch);
+
+typedef struct dls_step {
+    double forward_s, backward_s, update_s;
+    double gpu_s; /* their sum */
+} dls_step;
+/* O(kernels). */
+dls_step dls_step_time(const dls_workload *w, const dls_rates *rates, double batch);
+/* With its host; NULL: none. */
+double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_host *host);
+
+/* Bytes on the GPU: weights, gradients, optimiser state (all 32 bits) and a 16-bit copy of the
+ * weights under mixed precision, what the backward pass keeps, the input, 256 MiB of workspace and
+ * 450 MiB for the context. An estimate: no published measurement judges it here. */
+double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/operator/timeline.h"
+
+#include <math.h>
+
+#define WORD_BYTES 4.0
+
+static dls_status check(const dls_work_setting *s, dls_error *err)
+{
+    if (s->n_workers < 1 || s->n_servers < 0 || !(s->batch > 0)) {
+        return dls_fail(err, DLS_EINPUT, "setting", "at least one worker and a positive batch");
+    }
+    if (!s->fabric && (s->n_workers > 1 || s->n_servers > 0)) {
+        return dls_fail(err, DLS_EINPUT, "setting", "several machines need a fabric");
+    }
+    if (s->async && s->n_servers == 0) {
+        return dls_fail(err, DLS_EINPUT, "setting", "asynchronous training needs a server");
+    }
+    return DLS_OK;
+}
+
+dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
+                            const dls_work_setting *s, dls_step_in_setting *out, dls_error *err)
+{
+    DLS_TRY(check(s, err));
+    const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
+    out->gpu = dls_step_time(w, &rates, s->batch);
+    out->one_s = dls_step_host_s(&out->gpu, w, s->host);
+    out->exchange_s = 0;
+    out->step_s = out->one_s;
+    if (s->n_workers < 2) {
+        return DLS_OK;
+    }
+    const double bytes = WORD_BYTES * w->params;
+    const double hot = dls_ps_hot_bytes(w->tensor, w->n_tensors, s->n_servers);
+    if (s->async) {
+        out->step_s =
+            dls_fabric_async_s(s->fabric, s->n_workers, out->one_s, bytes, hot, w->n_tensors);
+        out->exchange_s = out->step_s - out->one_s;
+        return DLS_OK;
+    }
+    out->exchange_s = s->n_servers > 0
+                          ? dls_fabric_ps_s(s->fabric, s->n_workers, bytes, hot, w->n_tensors)
+                          : dls_fabric_allreduce_s(s->fabric, s->n_workers, bytes, w->n_tensors);
+    out->step_s = dls_fabric_step_s(s->fabric, s->n_workers, out->one_s, out->exchange_s);
+    return DLS_OK;
+}
+
+dls_status dls_setting_step_mixed(const dls_opmodel *model, const dls_workload *w,
+                                  const dls_work_setting *s, const dls_hw_gpu *const *gpus,
+                                  double *step_s, dls_error *err)
+{
+    double slowest_s = 0, rate = 0;
+    DLS_TRY(check(s, err));
+    for (int i = 0; i < s->n_workers; i++) {
+        dls_work_setting one = *s;
+        dls_step_in_setting step;
+        one.gpu = gpus[i];
+        DLS_TRY(dls_setting_step(model, w, &one, &step, err));
+        slowest_s = fmax(slowest_s, step.step_s);
+        rate += 1 / step.step_s;
+    }
+    *step_s = s->async ? s->n_workers / rate : slowest_s;
+    return DLS_OK;
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "workload/operator/workload.h"
+
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "workload/operator/layers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void dls_workload_fini(dls_workload *w)
+{
+    if (w) {
+        dls_free(w->kernel);
+        dls_free(w->tensor);
+        *w = (dls_workload){0};
+    }
+}
+
+double dls_optimiser_moved(dls_optimiser optimiser)
+{
+    static const double moved[DLS_OPTIMISER_COUNT] = {[DLS_OPTIMISER_SGD] = 3,
+                                                      [DLS_OPTIMISER_MOMENTUM] = 5,
+                                                      [DLS_OPTIMISER_RMSPROP] = 7,
+                                                      [DLS_OPTIMISER_ADAM] = 24};
+    return moved[optimiser];
+}
+
+static const char *const names[] = {"alexnet",       "vgg11",          "vgg16",
+                                    "vgg19",         "googlenet",      "inception3",
+                                    "inception4",    "resnet50",       "resnet101",
+                                    "resnet152",     "resnet50_v15",   "resnet101_v15",
+                                    "resnet152_v15", "resnet18_cifar", "bert_base",
+                                    "bert_base_128", "bert_large",     NULL};
+
+const char *const *dls_workload_names(void)
+{
+    return names;
+}
+
+static bool is(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0;
+}
+
+static void append(dls_layers *b, const char *name)
+{
+    int depth = 0;
+    if (is(name, "alexnet")) {
+        dls_layers_net_alexnet(b);
+    } else if (sscanf(name, "vgg%d", &depth) == 1) {
+        dls_layers_net_vgg(b, depth);
+    } else if (is(name, "googlenet")) {
+        dls_layers_net_googlenet(b);
+    } else if (is(name, "inception3")) {
+        dls_layers_net_inception3(b);
+    } else if (is(name, "inception4")) {
+        dls_layers_net_inception4(b);
+    } else if (is(name, "resnet18_cifar")) {
+        dls_layers_net_resnet18_cifar(b);
+    } else if (sscanf(name, "resnet%d", &depth) == 1) {
+        dls_layers_net_resnet(b, depth, strstr(name, "_v15") != NULL);
+    } else if (is(name, "bert_large")) {
+        dls_layers_net_bert(b, 24, 1024, 384);
+    } else {
+        dls_layers_net_bert(b, 12, 768, is(name, "bert_base_128") ? 128 : 384);
+    }
+}
+
+dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
+{
+    bool known = false;
+    for (size_t i = 0; names[i]; i++) {
+        known = known || is(names[i], name);
+    }
+    if (!known) {
+        const char *near = dls_suggest(name, names);
+        return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s%s%s", name,
+                        near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    }
+    dls_layers b;
+    *w = (dls_workload){.optimiser = DLS_OPTIMISER_MOMENTUM};
+    snprintf(w->name, sizeof w->name, "%s", name);
+    dls_layers_begin(&b, w, err);
+    append(&b, name);
+    if (b.status != DLS_OK) {
+        dls_workload_fini(w);
+    }
+    return b.status;
+}

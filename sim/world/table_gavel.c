@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Throughputs of Gavel (OSDI 2020) and of what follows it (Shockwave): a JSON object
+ *
+ *      GPU type [+ "_unconsolidated"] -> "('Model (batch size N)', GPUs)" ->
+ *          "null" -> steps per second alone, "('Other ...', GPUs)" -> [own, other's] side by side
+ *
+ * Steps are those of one worker, of all workers together, as Gavel's traces count them; 0: does not
+ * fit into the memory.
+ */
+#include "world/table.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char spread_mark[] = "_unconsolidated";
+
+static double number(struct json_object *value)
+{
+    return json_object_is_type(value, json_type_double) || json_object_is_type(value, json_type_int)
+               ? json_object_get_double(value)
+               : 0;
+}
+
+static double seconds(double per_s)
+{
+    return per_s > 0 ? 1 / per_s : (double)INFINITY;
+}
+
+/* Time beside an equal job; 0 if that was not measured. */
+static double beside(struct json_object *job, const char *self)
+{
+    struct json_object *pair;
+    if (!json_object_object_get_ex(job, self, &pair) || !json_object_is_type(pair, json_type_array) ||
+        json_object_array_length(pair) != 2) {
+        return 0;
+    }
+    return seconds(number(json_object_array_get_idx(pair, 0)));
+}
+
+static dls_status add_job(dls_table *out, const char *path, const char *gpu, bool spread,
+                          const char *self, struct json_object *job, dls_error *err)
+{
+    char model[96];
+    dls_table_row row = {.nodes = spread ? DLS_TABLE_SPREAD : DLS_TABLE_PACKED, .split = true};
+    struct json_object *alone;
+    if (sscanf(self, "('%95[^']', %d)", model, &row.gpus) != 2 || row.gpus < 1) {
+        return dls_fail(err, DLS_EINPUT, path, "%s: expected \"('Model', GPUs)\", not \"%.60s\"", gpu,
+                        self);
+    }
+    const char *batch = strstr(model, "(batch size ");
+    if (batch && (sscanf(batch, "(batch size %d)", &row.batch) != 1 || row.batch < 1)) {
+        return dls_fail(err, DLS_EINPUT, path, "%s: no batch size in \"%.60s\"", gpu, self);
+    }
+    if (!json_object_object_get_ex(job, "null", &alone)) {
+        return DLS_OK;
+    }
+    row.iteration_s = seconds(number(alone));
+    row.beside_s = beside(job, self);
+    return dls_table_add(out, model, gpu, row, err);
+}
+
+static dls_status add_gpu(dls_table *out, const char *path, const char *name,
+                          struct json_object *jobs, dls_error *err)
+{
+    char gpu[64];
+    snprintf(gpu, sizeof gpu, "%s", name);
+    char *mark = strstr(gpu, spread_mark);
+    if (mark) {
+        *mark = '\0';
+    }
+    if (!json_object_is_type(jobs, json_type_object)) {
+        return dls_fail(err, DLS_EINPUT, path, "\"%.40s\": expected an object of jobs", name);
+    }
+    const struct json_object_iterator end = json_object_iter_end(jobs);
+    struct json_object_iterator at = json_object_iter_begin(jobs);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        const char *self = json_object_iter_peek_name(&at);
+        struct json_object *job = json_object_iter_peek_value(&at);
+        if (!json_object_is_type(job, json_type_object)) {
+            return dls_fail(err, DLS_EINPUT, path, "%s: \"%.60s\": expected an object", gpu, self);
+        }
+        DLS_TRY(add_job(out, path, gpu, mark != NULL, self, job, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status add_all(dls_table *out, const char *path, struct json_object *root, dls_error *err)
+{
+    if (!json_object_is_type(root, json_type_object)) {
+        return dls_fail(err, DLS_EINPUT, path, "expected an object of GPU types");
+    }
+    const struct json_object_iterator end = json_object_iter_end(root);
+    struct json_object_iterator at = json_object_iter_begin(root);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        DLS_TRY(add_gpu(out, path, json_object_iter_peek_name(&at),
+                        json_object_iter_peek_value(&at), err));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_table_read_gavel(const char *path, dls_table *out, dls_error *err)
+{
+    struct json_object *root = json_object_from_file(path);
+    if (!root) {
+        return dls_fail(err, DLS_EINPUT, path, "not a JSON table of throughputs");
+    }
+    const dls_status status = add_all(out, path, root, err);
+    json_object_put(root);
+    return status;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The operator model (docs/operator.md) as the truth: a step of one GPU out of the model's kernels,
+ * and what its workers exchange, out of the cluster's links:
+ *
+ *      one node       ring over its GPUs
+ *      several nodes  reduce-scatter and all-gather in the node, ring between the nodes; gradients in
+ *                     buckets of 25 MB, each with a latency
+ *      servers        one on each node of the job; tensors dealt out in turn, so that a large one
+ *                     makes its server's link the bottleneck
+ *
+ * A batch that does not fit into the GPU's memory is worked off in equal micro-batches, the fewest
+ * that fit, whose gradients add up before they are exchanged.
+ */
+#include "world/truth.h"
+
+#include "base/alloc.h"
+#include "workload/operator/timeline.h"
+#include "workload/operator/topology.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WORD_BYTES 4.0
+#define BUCKET_BYTES 25e6
+#define HIDING (2.0 / 3.0)      /* of a step: its backward pass (comm.h) */
+#define NETWORK_LATENCY_S 30e-6 /* of 10 to 40 GbE (links.cfg) */
+#define PEER_EFFICIENCY 0.76    /* of a slot or bridge that links.cfg does not name */
+#define PEER_LATENCY_S 10e-6
+#define GIB (1024.0 * 1024 * 1024)
+
+typedef enum exchange { ALLREDUCE, PS_SYNC, PS_ASYNC } exchange;
+
+/* A GPU type as the model sees it. */
+typedef struct gpu_row {
+    dls_hw_gpu hw;
+    dls_hw_link peer;
+} gpu_row;
+
+/* The kernels of a model. */
+typedef struct kept_workload {
+    const char *zoo, *layers;
+    dls_workload w;
+} kept_workload;
+
+typedef struct state {
+    dls_opmodel model;
+    gpu_row gpu[DLS_TYPES_MAX + 1];
+    const dls_host *host;
+    dls_fabric like; /* overlap and waiting */
+    exchange exchange;
+    dls_numeric numeric;
+    kept_workload *kept;
+    size_t n_kept, kept_cap;
+} state;
+
+/* ---- tables -------------------------------------------------------------------------------------- */
+
+/* A GPU that gpus.cfg does not have is what the cluster's table says of it, without fitted factors. */
+static gpu_row row_of(const dls_hardware *hw, const dls_gpu_type *type)
+{
+    const dls_hw_gpu *known = dls_hardware_gpu_variant(hw, type->name);
+    const dls_hw_link *link;
+    gpu_row row = {.hw = {.fp32_flops = type->fp32_flops,
+                          .fp16_flops = type->tensor_flops,
+                          .mem_bps = type->mem_bps,
+                          .mem_bytes = GIB * type->mem_gib}};
+    snprintf(row.hw.name, sizeof row.hw.name, "%s", type->name);
+    if (known) {
+        row.hw = *known;
+        if (type->mem_gib > 0) {
+            row.hw.mem_bytes = GIB * type->mem_gib;
+        }
+    }
+    if (known && dls_hardware_link(hw, known->link, &link, NULL) == DLS_OK) {
+        row.peer = *link;
+    } else {
+        row.peer = (dls_hw_link){.bps = type->peer_bps,
+                                 .goodput_bps = PEER_EFFICIENCY * type->peer_bps,
+                                 .latency_s = PEER_LATENCY_S};
+    }
+    return row;
+}
+
+static dls_status check_row(const gpu_row *row, dls_error *err)
+{
+    return row->hw.fp32_flops > 0 && row->hw.mem_bps > 0 && row->peer.goodput_bps > 0
+               ? DLS_OK
+               : dls_fail(err, DLS_ECONFIG, "perf.model",
+                          "the operator model needs the rates of the GPU type \"%s\"", row->hw.name);
+}
+
+static dls_status choose(state *s, const dls_world_params *p, dls_error *err)
+{
+    static const char *const exchanges[] = {"allreduce", "ps-sync", "ps-async", NULL};
+    int found = -1;
+    for (int i = 0; exchanges[i]; i++) {
+        found = strcmp(exchanges[i], p->exchange) == 0 ? i : found;
+    }
+    if (found < 0) {
+        return dls_fail(err, DLS_ECONFIG, "perf.exchange", "unknown exchange \"%s\"", p->exchange);
+    }
+    s->exchange = (exchange)found;
+    if (!dls_numeric_find(p->numeric, &s->numeric)) {
+        return dls_fail(err, DLS_ECONFIG, "perf.numeric", "unknown precision \"%s\"", p->numeric);
+    }
+    if (p->host && *p->host && !(s->host = dls_opmodel_host(&s->model, p->host))) {
+        return dls_fail(err, DLS_ECONFIG, "perf.host", "unknown host \"%s\"", p->host);
+    }
+    const char *name = p->fabric && *p->fabric ? p->fabric : "pcie";
+    const dls_fabric *fabric = dls_opmodel_fabric(&s->model, name);
+    if (!fabric) {
+        return dls_fail(err, DLS_ECONFIG, "perf.fabric", "unknown fabric \"%s\"", name);
+    }
+    s->like = *fabric;
+    return DLS_OK;
+}
+
+static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *types,
+                       int32_t n_types, dls_error *err)
+{
+    char buf[4096], path[4200];
+    dls_hardware hw;
+    const char *folder = dls_hardware_folder(p->hardware_dir, buf, sizeof buf);
+    snprintf(path, sizeof path, "%s/operator.cfg", folder);
+    DLS_TRY(dls_opmodel_load(path, &s->model, err));
+    DLS_TRY(choose(s, p, err));
+    DLS_TRY(dls_hardware_load(folder, &hw, err));
+    dls_status status = DLS_OK;
+    for (int32_t t = 0; t < n_types && status == DLS_OK; t++) {
+        s->gpu[t] = row_of(&hw, &types[t]);
+        status = check_row(&s->gpu[t], err);
+    }
+    dls_hardware_fini(&hw);
+    return status;
+}
+
+static void op_close(void *opaque)
+{
+    state *s = opaque;
+    for (size_t i = 0; i < s->n_kept; i++) {
+        dls_workload_fini(&s->kept[i].w);
+    }
+    dls_free(s->kept);
+    dls_free(s);
+}
+
+static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
+                          void **out, dls_error *err)
+{
+    state *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "operator model", sizeof *s);
+    }
+    const dls_status status = load(s, p, types, n_types, err);
+    if (status != DLS_OK) {
+        op_close(s);
+        return status;
+    }
+    *out = s;
+    return DLS_OK;
+}
+
+/* ---- one GPU ------------------------------------------------------------------------------------- */
+
+static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload **out,
+                              dls_error *err)
+{
+    for (size_t i = 0; i < s->n_kept; i++) {
+        const kept_workload *k = &s->kept[i];
+        if (k->zoo == kind->names.zoo && k->layers == kind->names.layers) {
+            *out = &k->w;
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(dls_grow(&s->kept, &s->kept_cap, s->n_kept + 1, sizeof *s->kept, err));
+    kept_workload *k = &s->kept[s->n_kept];
+    *k = (kept_workload){.zoo = kind->names.zoo, .layers = kind->names.layers};
+    DLS_TRY(dls_model_workload(&kind->names, s->numeric, &k->w, err));
+    s->n_kept++;
+    *out = &k->w;
+    return DLS_OK;
+}
+
+static bool holds(const state *s, const dls_workload *w, int32_t type, double batch)
+{
+    return dls_step_memory_bytes(w, s->numeric, batch) <= s->gpu[type].hw.mem_bytes;
+}
+
+/* Micro-batches that a batch is worked off in: 1, 2, 4, ... and one sample each at last. */
+static double micro_batches(const state *s, const dls_workload *w, int32_t type, double batch)
+{
+    double n = 1;
+    while (n < batch && s->gpu[type].hw.mem_bytes > 0 && !holds(s, w, type, batch / n)) {
+        n = fmin(2 * n, batch);
+    }
+    return n;
+}
+
+/* One sample at a time, at worst. */
+static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, bool *fits,
+                          dls_error *err)
+{
+    state *s = opaque;
+    const dls_workload *w;
+    DLS_TRY(workload_of(s, kind, &w, err));
+    *fits = !(s->gpu[type].hw.mem_bytes > 0) || holds(s, w, type, 1);
+    return DLS_OK;
+}
+
+static double moved_bytes(const dls_workload *w, const dls_rates *rates, double batch)
+{
+    double bytes = WORD_BYTES * dls_optimiser_moved(w->optimiser) * w->params;
+    for (size_t i = 0; i < w->n_kernels; i++) {
+        bytes += dls_kernel_bytes(&w->kernel[i], rates, batch);
+    }
+    return bytes;
+}
+
+/* ---- exchange ------------------------------------------------------------------------------------ */
+
+/* All-reduce of the gradients: fixed_s and link_bytes. */
+static void exchange_all(const gpu_row *gpu, double bytes, int32_t gpus, int32_t nodes,
+                         dls_solo *out)
+{
+    const int32_t per_node = (gpus + nodes - 1) / nodes;
+    const double buckets = fmax(1, ceil(bytes / BUCKET_BYTES));
+    out->fixed_s = buckets * dls_ring_s(per_node, bytes / buckets, gpu->peer.goodput_bps,
+                                        gpu->peer.latency_s);
+    if (nodes > 1) {
+        out->fixed_s += buckets * 2 * (nodes - 1) * NETWORK_LATENCY_S;
+        out->link_bytes = 2.0 * (nodes - 1) / nodes * bytes;
+    }
+}
+
+/* One server on each node. Every worker sends its gradients and fetches the weights; the server with
+ * the most bytes does so with all workers of other nodes. */
+static void exchange_servers(const gpu_row *gpu, const dls_workload *w, int32_t gpus, int32_t nodes,
+                             dls_solo *out)
+{
+    const double bytes = WORD_BYTES * w->params;
+    const double hot = dls_ps_hot_bytes(w->tensor, w->n_tensors, nodes);
+    const double per_node = (gpus + nodes - 1) / nodes;
+    if (nodes == 1) {
+        out->fixed_s = 2 * per_node * bytes / gpu->peer.goodput_bps + 2 * gpu->peer.latency_s;
+        return;
+    }
+    out->fixed_s = 2 * bytes / gpu->peer.goodput_bps + 2 * NETWORK_LATENCY_S;
+    out->link_bytes = 2 * fmax(per_node * bytes * (nodes - 1) / nodes, (gpus - per_node) * hot);
+}
+
+static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
+                          dls_truth_note *note, dls_error *err)
+{
+    state *s = opaque;
+    const gpu_row *gpu = &s->gpu[ask->type];
+    const dls_workload *w;
+    DLS_TRY(workload_of(s, ask->kind, &w, err));
+    const double batch = (double)ask->kind->batch, n = micro_batches(s, w, ask->type, batch);
+    const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);
+    const dls_step step = dls_step_time(w, &rates, batch / n);
+    const double pass_s = dls_step_host_s(&step, w, s->host);
+    const double update_s = step.update_s * (s->host ? s->host->slowdown : 1);
+    const double one_s = n * pass_s - (n - 1) * fmin(update_s, pass_s);
+    const bool several = ask->gpus > 1, async = s->exchange == PS_ASYNC;
+    note->unknown = ask->kind->names.match == DLS_MODEL_UNKNOWN;
+    note->stand_in = ask->kind->names.match == DLS_MODEL_STAND_IN;
+    note->split_batch = n > 1;
+    *out = (dls_solo){.compute_s = one_s, .gamma = 1};
+    if (several && s->exchange == ALLREDUCE) {
+        exchange_all(gpu, WORD_BYTES * w->params, ask->gpus, ask->n_nodes, out);
+    } else if (several) {
+        exchange_servers(gpu, w, ask->gpus, ask->n_nodes, out);
+    }
+    if (several && !async) { /* the last micro-batch hides the exchange, and workers wait */
+        out->gamma = s->like.gamma;
+        out->overlap_s = HIDING * pass_s;
+        out->compute_s = one_s * (1 + s->like.straggle * (1 - 1.0 / ask->gpus));
+    }
+    dls_solo alone = *out;
+    alone.link_bytes = ask->line_bps > 0 ? out->link_bytes : 0;
+    const double iteration_s = dls_solo_time(&alone, ask->line_bps);
+    out->gpu_util = fmin(1, n * step.gpu_s / iteration_s);
+    out->mem_util = fmin(1, n * moved_bytes(w, &rates, batch / n) / (gpu->hw.mem_bps * iteration_s));
+    out->mem_bytes = dls_step_memory_bytes(w, s->numeric, batch / n);
+    out->checkpoint_bytes = WORD_BYTES * (1 + dls_optimiser_words(w->optimiser)) * w->params;
+    return DLS_OK;
+}
+
+const dls_truth_ops dls_truth_ops_operator = {
+    .name = "operator",
+    .summary = "the operator-level model of the step and of the exchange, with a residual",
+    .modelled = true,
+    .open = op_open,
+    .close = op_close,
+    .solo = op_solo,
+    .fits = op_fits,
+};

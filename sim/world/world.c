@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "world/world_impl.h"
+
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "workload/operator/residual.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRUTHS_MAX 16
+
+void dls_world_params_init(dls_world_params *p)
+{
+    *p = (dls_world_params){.model = "trace",
+                            .exchange = "allreduce",
+                            .numeric = "fp32",
+                            .residual_sigma = DLS_RESIDUAL_NODE_SIGMA,
+                            .network_residual_sigma = DLS_RESIDUAL_NETWORK_SIGMA,
+                            .contention = true,
+                            .interference_knee = 0.80,
+                            .interference_slope = 0.310};
+}
+
+static dls_status find_truth(const char *name, const dls_truth_ops **out, dls_error *err)
+{
+    const char *names[TRUTHS_MAX] = {NULL};
+    const dls_truth_ops *const *truths = dls_truths();
+    for (size_t i = 0; truths[i] && i + 1 < TRUTHS_MAX; i++) {
+        names[i] = truths[i]->name;
+        if (strcmp(truths[i]->name, name) == 0) {
+            *out = truths[i];
+            return DLS_OK;
+        }
+    }
+    const char *near = dls_suggest(name, names);
+    return dls_fail(err, DLS_ECONFIG, "perf.model", "unknown model of the truth \"%s\"%s%s%s", name,
+                    near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+}
+
+/* ---- the cluster --------------------------------------------------------------------------------- */
+
+static double goodput(double bps)
+{
+    return DLS_LINK_GOODPUT * bps;
+}
+
+static dls_status add_line(dls_world *w, double bps, dls_error *err)
+{
+    size_t at = 0;
+    if (!(bps > 0) || dls_world_line_index(w, bps) >= 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&w->lines, &w->lines_cap, w->n_lines + 1, sizeof *w->lines, err));
+    while (at < w->n_lines && w->lines[at] < bps) {
+        at++;
+    }
+    memmove(w->lines + at + 1, w->lines + at, (w->n_lines - at) * sizeof *w->lines);
+    w->lines[at] = bps;
+    w->n_lines++;
+    return DLS_OK;
+}
+
+static void widen(dls_world *w, int32_t type, const dls_node_group *g)
+{
+    const int32_t rack = g->nodes_per_rack > 0 ? g->nodes_per_rack : g->nodes;
+    if (g->gpus_per_node > w->node_size[type]) {
+        w->node_size[type] = g->gpus_per_node;
+    }
+    if (rack > w->rack_size[type]) {
+        w->rack_size[type] = rack;
+    }
+    w->type_nic[type] = fmax(w->type_nic[type], goodput(g->nic_bps));
+}
+
+/* The reference GPU: one of the cluster's, or one of the table of GPUs in nodes like the cluster's. */
+static dls_status find_reference(dls_world *w, dls_error *err)
+{
+    const dls_cluster_spec *c = w->p.cluster;
+    const char *name = w->p.reference_gpu;
+    if (!name || !*name) {
+        return DLS_OK;
+    }
+    for (int32_t t = 0; t < c->n_types; t++) {
+        if (strcmp(c->types[t].name, name) == 0) {
+            w->reference_type = t;
+            return DLS_OK;
+        }
+    }
+    const dls_gpu_type *gpu = dls_gpu_find(name);
+    if (!gpu) {
+        return dls_fail(err, DLS_ECONFIG, "perf.reference_gpu",
+                        "\"%s\" is neither a GPU type of the cluster nor one that is known", name);
+    }
+    w->types[w->n_types] = *gpu;
+    w->reference_type = w->n_types++;
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        widen(w, w->reference_type, &c->groups[g]);
+    }
+    return DLS_OK;
+}
+
+static dls_status add_types(dls_world *w, dls_error *err)
+{
+    const dls_cluster_spec *c = w->p.cluster;
+    memcpy(w->types, c->types, (size_t)c->n_types * sizeof *c->types);
+    w->n_types = c->n_types;
+    w->uplink = goodput(c->rack_uplink_bps);
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        const double nic = goodput(c->groups[g].nic_bps);
+        widen(w, c->groups[g].type, &c->groups[g]);
+        DLS_TRY(add_line(w, nic, err));
+    }
+    DLS_TRY(add_line(w, w->uplink, err));
+    return find_reference(w, err);
+}
+
+static void lay_out(dls_world *w)
+{
+    const dls_cluster_spec *c = w->p.cluster;
+    int32_t node = 0, rack = 0;
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        const dls_node_group *group = &c->groups[g];
+        const int32_t per_rack = group->nodes_per_rack > 0 ? group->nodes_per_rack : group->nodes;
+        for (int32_t i = 0; i < group->nodes; i++, node++) {
+            w->node[node] = (dls_node_gpus){.type = group->type, .rack = rack + i / per_rack};
+            w->wire[node].base = goodput(group->nic_bps);
+        }
+        rack += (group->nodes + per_rack - 1) / per_rack;
+    }
+    for (int32_t r = 0; r < w->n_racks; r++) {
+        w->wire[w->n_nodes + r].base = w->uplink;
+    }
+    w->wire[w->n_nodes + w->n_racks].base = goodput(c->core_bps);
+    for (int32_t l = 0; l < w->n_links; l++) {
+        const double base = w->wire[l].base;
+        dls_shares_set_capacity(&w->shares, l, base);
+        w->shares.link[l].widest = fmin(base, w->n_lines ? w->lines[w->n_lines - 1] : 0);
+    }
+}
+
+static dls_status build_links(dls_world *w, dls_error *err)
+{
+    const dls_cluster_spec *c = w->p.cluster;
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        const dls_node_group *group = &c->groups[g];
+        const int32_t per_rack = group->nodes_per_rack > 0 ? group->nodes_per_rack : group->nodes;
+        w->n_nodes += group->nodes;
+        w->n_racks += (group->nodes + per_rack - 1) / per_rack;
+    }
+    w->n_links = w->n_nodes + w->n_racks + 1;
+    w->node = dls_alloc_zero((size_t)w->n_nodes, sizeof *w->node);
+    w->wire = dls_alloc_zero((size_t)w->n_links, sizeof *w->wire);
+    if (!w->node || !w->wire) {
+        return dls_nomem(err, "links", (size_t)w->n_links * sizeof *w->wire);
+    }
+    DLS_TRY(dls_shares_init(&w->shares, w->n_links, err));
+    lay_out(w);
+    return DLS_OK;
+}
+
+/* ---- work ---------------------------------------------------------------------------------------- */
+
+int64_t dls_world_rate(const dls_world *w, int32_t job, double iteration_s)
+{
+    const double rate = w->reference_s[job] / iteration_s * (double)DLS_RATE_ONE;
+    return rate < 1 ? 1 : rate > 0x1p40 ? INT64_C(1) << 40 : llround(rate);
+}
+
+static dls_status reference_of(dls_world *w, int32_t job, dls_truth_note *note, dls_error *err)
+{
+    const int32_t gpus = dls_trace_cols(w->p.trace)->gpus[job], type = w->reference_type;
+    const int32_t nodes = dls_world_fewest_nodes(w, type, gpus);
+    const int32_t racks = nodes > w->rack_size[type] ? 2 : 1;
+    const dls_shape_key key = {.kind = w->kinds.of[job],
+                               .type = type,
+                               .gpus = gpus,
+                               .n_nodes = nodes,
+                               .line = dls_world_line(w, type, nodes, racks)};
+    int32_t shape;
+    DLS_TRY(dls_world_shape_of(w, &key, &shape, err));
+    w->reference_s[job] = w->shapes.entry[shape].solo.iteration_s;
+    *note = w->shapes.entry[shape].note;
+    return DLS_OK;
+}
+
+static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
+{
+    const dls_trace_columns *col = dls_trace_cols(w->p.trace);
+    const int64_t iterations = dls_trace_i64(col->iterations, (size_t)job);
+    const int64_t duration = col->duration_us[job];
+    bool counted = false;
+    w->reference_s[job] = 1;
+    if (!w->ops->unit_rate) {
+        dls_truth_note note;
+        DLS_TRY(reference_of(w, job, &note, err));
+        counted = iterations > 0 && !note.unknown;
+        w->notes.unknown_model_jobs += note.unknown;
+        w->notes.stand_in_jobs += note.stand_in;
+    }
+    if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || iterations < 1)) {
+        return dls_fail(err, DLS_EINPUT, dls_trace_id(w->p.trace, (size_t)job),
+                        w->ops->unit_rate ? "the job has no duration"
+                                          : "the job has neither duration nor iterations");
+    }
+    w->work_us[job] = duration;
+    if (counted || duration == DLS_ABSENT) {
+        const double us = (double)iterations * w->reference_s[job] * 1e6;
+        w->work_us[job] = us < (double)DLS_TIME_MAX_US ? llround(us) : DLS_TIME_MAX_US;
+    }
+    return DLS_OK;
+}
+
+bool dls_world_fits(const dls_world *w, int32_t job, int32_t type)
+{
+    return w->fits_on[w->kinds.of[job]] >> type & 1;
+}
+
+static dls_status find_fits(dls_world *w, dls_error *err)
+{
+    w->fits_on = dls_alloc_zero((size_t)w->kinds.n + 1, sizeof *w->fits_on);
+    if (!w->fits_on) {
+        return dls_nomem(err, "world", (size_t)w->kinds.n * sizeof *w->fits_on);
+    }
+    for (int32_t k = 0; k < w->kinds.n; k++) {
+        for (int32_t t = 0; t < w->n_types; t++) {
+            bool fits = true;
+            if (w->ops->fits) {
+                DLS_TRY(w->ops->fits(w->truth, &w->kinds.kind[k], t, &fits, err));
+            }
+            w->fits_on[k] |= (uint32_t)fits << t;
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status add_jobs(dls_world *w, dls_error *err)
+{
+    w->n_jobs = dls_trace_cols(w->p.trace)->n;
+    w->reference_s = dls_alloc_zero(w->n_jobs + 1, sizeof *w->reference_s);
+    w->work_us = dls_alloc_zero(w->n_jobs + 1, sizeof *w->work_us);
+    w->slot_of = dls_alloc_zero(w->n_jobs + 1, sizeof *w->slot_of);
+    if (!w->reference_s || !w->work_us || !w->slot_of) {
+        return dls_nomem(err, "world", w->n_jobs * sizeof *w->work_us);
+    }
+    DLS_TRY(find_fits(w, err));
+    for (size_t j = 0; j < w->n_jobs; j++) {
+        w->slot_of[j] = -1;
+        DLS_TRY(work_of(w, (int32_t)j, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status fill(dls_world *w, dls_error *err)
+{
+    w->free_slot = -1;
+    DLS_TRY(find_truth(w->p.model, &w->ops, err));
+    DLS_TRY(add_types(w, err));
+    DLS_TRY(build_links(w, err));
+    DLS_TRY(dls_kinds_of_trace(w->p.trace, &w->kinds, err));
+    if (w->ops->open) {
+        DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));
+    }
+    return add_jobs(w, err);
+}
+
+dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err)
+{
+    *out = NULL;
+    dls_world *w = dls_alloc_zero(1, sizeof *w);
+    if (!w) {
+        return dls_nomem(err, "world", sizeof *w);
+    }
+    w->p = *p;
+    const dls_status status = fill(w, err);
+    if (status != DLS_OK) {
+        dls_world_destroy(w);
+        return status;
+    }
+    *out = w;
+    return DLS_OK;
+}
+
+void dls_world_destroy(dls_world *w)
+{
+    if (!w) {
+        return;
+    }
+    if (w->truth) {
+        w->ops->close(w->truth);
+    }
+    dls_kinds_fini(&w->kinds);
+    dls_shapes_fini(&w->shapes);
+    dls_shares_fini(&w->shares);
+    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of,
+                           w->node,    w->wire,  w->slot,        w->touched, w->moved,
+                           w->changed};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
+        dls_free(owned[i]);
+    }
+    dls_free(w);
+}
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+const dls_kinds *dls_world_kinds(const dls_world *w)
+{
+    return &w->kinds;
+}
+
+int64_t dls_world_work_us(const dls_world *w, int32_t job)
+{
+    return w->work_us[job];
+}
+
+double dls_world_reference_s(const dls_world *w, int32_t job)
+{
+    return w->reference_s[job];
+}
+
+dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out,
+                          dls_error *err)
+{
+    if (w->ops->unit_rate) {
+        *out = (dls_solo){.iteration_s = 1, .compute_s = 1, .gamma = 1};
+        return DLS_OK;
+    }
+    const dls_shape_key key = {
+        .kind = w->kinds.of[job],
+        .type = shape->type,
+        .gpus = shape->gpus,
+        .n_nodes = shape->n_nodes,
+        .line = dls_world_line(w, shape->type, shape->n_nodes, shape->n_racks)};
+    int32_t index;
+    DLS_TRY(dls_world_shape_of(w, &key, &index, err));
+    *out = w->shapes.entry[index].solo;
+    return DLS_OK;
+}
+
+int64_t dls_world_solo_rate(dls_world *w, int32_t job, const dls_solo *solo)
+{
+    return dls_world_rate(w, job, solo->iteration_s);
+}
+
+dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seats, size_t n)
+{
+    dls_shape s = {.type = type, .n_nodes = (int32_t)n};
+    for (size_t i = 0; i < n; i++) {
+        bool seen = false;
+        s.gpus += __builtin_popcountll(seats[i].mask);
+        for (size_t k = i; k-- > 0 && !seen;) { /* neighbours mostly share a rack */
+            seen = w->node[seats[k].node].rack == w->node[seats[i].node].rack;
+        }
+        s.n_racks += !seen;
+    }
+    return s;
+}
+
+dls_world_notes dls_world_about(const dls_world *w)
+{
+    return w->notes;
+}
+
+dls_world_cost dls_world_cost_so_far(const dls_world *w)
+{
+    return w->cost;
+}
+
+dls_link_load dls_world_link_load(const dls_world *w)
+{
+    return (dls_link_load){
+        .nic_mean = dls_load_gauge_mean(&w->nic_load),
+        .nic_max = dls_load_gauge_max(&w->nic_load),
+        .uplink_mean = dls_load_gauge_mean(&w->uplink_load),
+        .uplink_max = dls_load_gauge_max(&w->uplink_load),
+    };
+}

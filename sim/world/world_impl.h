@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside the world: what the files world*.c share.
+ *
+ *      shapes     (kind, GPU type, GPUs, nodes, link) -> solo times, worked out once
+ *      slots      running jobs
+ *      links      nodes' network links, then racks' uplinks, then the core: who crosses them is in the
+ *                 shares; on a node's link that is every job of the node, with the GPUs that it holds
+ */
+#ifndef DLS_WORLD_WORLD_IMPL_H
+#define DLS_WORLD_WORLD_IMPL_H
+
+#include "world/load_gauge.h"
+#include "world/shares.h"
+#include "world/truth.h"
+
+#include <math.h>
+
+typedef struct dls_shape_key {
+    int32_t kind, type, gpus, n_nodes;
+    int32_t line; /* index into lines, -1: one node or unlimited */
+} dls_shape_key;
+
+typedef struct dls_shape_entry {
+    dls_shape_key key;
+    dls_solo solo;
+    dls_truth_note note;
+    dls_curve *curve; /* owned; NULL until a job starts on a shape with a network */
+} dls_shape_entry;
+
+typedef struct dls_shapes {
+    dls_shape_entry *entry; /* [n] in order of the questions; owned */
+    size_t n, cap;
+    int32_t *slot;          /* [n_slots] open addressing: index or -1 */
+    size_t n_slots;         /* a power of two, or 0 */
+} dls_shapes;
+
+/* A running job: flow of the same number in the shares. */
+typedef struct dls_slot {
+    int32_t job;      /* -1: free */
+    int32_t shape;    /* entry */
+    int32_t type;
+    int32_t next_free;
+    double shift_s;   /* of its bursts; NAN: any time */
+    int64_t rate;     /* 0: started and not yet settled */
+    bool touched;     /* in the list of jobs to look at */
+    bool stale_speed; /* who shares its GPUs has changed */
+} dls_slot;
+
+typedef struct dls_wire {
+    double base;  /* bytes per second when nothing is wrong with it; 0: not limiting */
+    int64_t load; /* part of the present capacity that is in use (load_gauge.h) */
+} dls_wire;
+
+typedef struct dls_node_gpus {
+    uint64_t used, shared; /* held by one job or more; by two or more */
+    int32_t type, rack;
+} dls_node_gpus;
+
+struct dls_world {
+    dls_world_params p;
+    const dls_truth_ops *ops;
+    void *truth;
+    dls_kinds kinds;
+    dls_gpu_type types[DLS_TYPES_MAX + 1];
+    int32_t n_types, reference_type;
+    int32_t node_size[DLS_TYPES_MAX + 1]; /* most GPUs of a node of the type */
+    double type_nic[DLS_TYPES_MAX + 1];   /* fastest link of a node of the type, goodput */
+    int32_t rack_size[DLS_TYPES_MAX + 1]; /* most nodes of the type in one rack */
+    double uplink;                        /* goodput; 0: not limiting */
+    double *lines;                        /* distinct bandwidths, ascending; owned */
+    size_t n_lines, lines_cap;
+    uint32_t *fits_on;   /* [kinds] bits of types */
+    double *reference_s; /* [jobs] */
+    int64_t *work_us;    /* [jobs] */
+    int32_t *slot_of;    /* [jobs] -1: not running */
+    size_t n_jobs;
+    dls_shapes shapes;
+    dls_world_notes notes;
+
+    dls_node_gpus *node; /* [n_nodes] */
+    int32_t n_nodes, n_racks;
+    dls_wire *wire; /* [n_nodes + n_racks + 1] */
+    int32_t n_links;
+    dls_shares shares;
+    dls_load_gauge nic_load, uplink_load;
+
+    dls_slot *slot;
+    size_t n_slots, slots_cap;
+    int32_t free_slot;
+    int32_t n_shifted; /* running jobs whose bursts were shifted */
+
+    int32_t *touched; /* slots to look at */
+    size_t n_touched, touched_cap;
+    int32_t *moved; /* slots whose rate has changed */
+    size_t n_moved, moved_cap;
+    dls_rate_change *changed;
+    size_t changed_cap;
+    dls_world_cost cost;
+};
+
+/* ---- world_shapes.c ------------------------------------------------------------------------------ */
+
+/* Index of a shape, worked out if new. Errors: those of the truth model, ENOMEM. */
+dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *index,
+                              dls_error *err) DLS_MUST_CHECK;
+void dls_shapes_fini(dls_shapes *shapes);
+int32_t dls_world_line_index(const dls_world *w, double bps);
+/* The line, an index, that a gang of the type has at best over so many nodes and racks. */
+int32_t dls_world_line(const dls_world *w, int32_t type, int32_t n_nodes, int32_t n_racks);
+/* Nodes that a gang needs at least on the type. */
+int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus);
+
+/* ---- world_links.c ------------------------------------------------------------------------------- */
+
+void dls_world_touch(dls_world *w, int32_t slot);
+/* A crossing's share of the load of its link becomes used / capacity. */
+void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps);
+
+/* ---- rates --------------------------------------------------------------------------------------- */
+
+/* Work seconds per second at an iteration time. */
+int64_t dls_world_rate(const dls_world *w, int32_t job, double iteration_s);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who holds which GPUs and crosses which links. A change touches the jobs whose rate it can change
+ * directly: the job itself, those on its GPUs, those on links that bind. Settling finds the rest.
+ */
+#include "world/world_impl.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+
+void dls_world_touch(dls_world *w, int32_t slot)
+{
+    if (!w->slot[slot].touched) {
+        w->slot[slot].touched = true;
+        w->touched[w->n_touched++] = slot; /* has room for every slot */
+    }
+}
+
+/* Jobs of a node that hold any of the GPUs: their speed is to be worked out anew. */
+static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
+{
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].mask & mask) {
+            w->slot[crossing[c].flow].stale_speed = true;
+            dls_world_touch(w, crossing[c].flow);
+        }
+    }
+}
+
+/* ---- load of links ------------------------------------------------------------------------------- */
+
+static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
+{
+    return link < w->n_nodes               ? &w->nic_load
+           : link < w->n_nodes + w->n_racks ? &w->uplink_load
+                                            : NULL;
+}
+
+void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
+{
+    dls_wire *wire = &w->wire[c->link];
+    dls_load_gauge *gauge = gauge_of(w, c->link);
+    const int64_t load =
+        llround(used_bps / w->shares.link[c->link].capacity * (double)DLS_LOAD_ONE);
+    if (gauge) {
+        dls_load_gauge_move(gauge, wire->load, wire->load + load - c->load);
+    }
+    wire->load += load - c->load;
+    c->load = load;
+}
+
+/* ---- crossings ----------------------------------------------------------------------------------- */
+
+static void push_crossing(dls_world *w, int32_t slot, int32_t link, uint64_t mask, bool network)
+{
+    const int32_t users = w->shares.link[link].users;
+    dls_shares_cross(&w->shares, slot, link, mask, network);
+    if (users == 0 && w->shares.link[link].users == 1 && gauge_of(w, link)) {
+        dls_load_gauge_enter(gauge_of(w, link));
+    }
+}
+
+/* Back to the free ones; returns the job's next. */
+static int32_t drop_crossing(dls_world *w, int32_t c)
+{
+    dls_crossing *x = &w->shares.crossing[c];
+    const int32_t link = x->link, users = w->shares.link[link].users;
+    if (x->network) {
+        dls_world_set_load(w, x, 0);
+    }
+    const int32_t next = dls_shares_leave(&w->shares, c);
+    if (users == 1 && w->shares.link[link].users == 0 && gauge_of(w, link)) {
+        dls_load_gauge_leave(gauge_of(w, link));
+    }
+    return next;
+}
+
+/* Room for one more job with n crossings, so that what follows cannot fail. */
+static dls_status reserve(dls_world *w, size_t n, dls_error *err)
+{
+    const size_t slots = w->n_slots + (w->free_slot < 0);
+    DLS_TRY(dls_grow(&w->slot, &w->slots_cap, slots, sizeof *w->slot, err));
+    DLS_TRY(dls_grow(&w->touched, &w->touched_cap, slots, sizeof *w->touched, err));
+    if (w->free_slot < 0) {
+        w->slot[w->n_slots] = (dls_slot){.job = -1, .next_free = -1};
+        w->free_slot = (int32_t)w->n_slots++;
+    }
+    return dls_shares_reserve(&w->shares, (int32_t)w->n_slots - 1, n, err);
+}
+
+/* ---- shapes of seats ----------------------------------------------------------------------------- */
+
+static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, const dls_seat *seats,
+                              size_t n, dls_error *err)
+{
+    bool good = n > 0 && job >= 0 && (size_t)job < w->n_jobs && w->slot_of[job] < 0 && type >= 0 &&
+                type < w->p.cluster->n_types;
+    for (size_t i = 0; i < n && good; i++) {
+        good = seats[i].node >= 0 && seats[i].node < w->n_nodes && seats[i].mask != 0 &&
+               w->node[seats[i].node].type == type;
+    }
+    return good ? DLS_OK
+                : dls_fail(err, DLS_EINPUT, "world", "job %d cannot start on these seats", (int)job);
+}
+
+/* As dls_world_line, of the slowest node's link. */
+static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_seat *seats, size_t n)
+{
+    double bps = (double)INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        if (w->wire[seats[i].node].base > 0) {
+            bps = fmin(bps, w->wire[seats[i].node].base);
+        }
+    }
+    if (shape->n_racks > 1 && w->uplink > 0) {
+        bps = fmin(bps, w->uplink);
+    }
+    return shape->n_nodes > 1 && isfinite(bps) ? dls_world_line_index(w, bps) : -1;
+}
+
+static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, const dls_seat *seats,
+                           size_t n, int32_t *index, dls_error *err)
+{
+    const dls_shape_key key = {.kind = w->kinds.of[job],
+                               .type = shape->type,
+                               .gpus = shape->gpus,
+                               .n_nodes = shape->n_nodes,
+                               .line = line_of(w, shape, seats, n)};
+    DLS_TRY(dls_world_shape_of(w, &key, index, err));
+    dls_shape_entry *e = &w->shapes.entry[*index];
+    if (e->solo.link_bytes > 0 && !e->curve) {
+        e->curve = dls_alloc(sizeof *e->curve);
+        if (!e->curve) {
+            return dls_nomem(err, "world", sizeof *e->curve);
+        }
+        dls_curve_make(e->curve, &e->solo);
+    }
+    return DLS_OK;
+}
+
+/* ---- memory of shared GPUs ----------------------------------------------------------------------- */
+
+/* Most memory that the jobs on any GPU of the seat hold. */
+static double held_bytes(const dls_world *w, const dls_seat *seat)
+{
+    double most = 0;
+    for (uint64_t left = seat->mask & w->node[seat->node].used; left; left &= left - 1) {
+        double bytes = 0;
+        const dls_crossing *crossing = w->shares.crossing;
+        for (int32_t c = w->shares.link[seat->node].first; c >= 0; c = crossing[c].next) {
+            if (crossing[c].mask & left & -left) {
+                bytes += w->shapes.entry[w->slot[crossing[c].flow].shape].solo.mem_bytes;
+            }
+        }
+        most = fmax(most, bytes);
+    }
+    return most;
+}
+
+static bool memory_holds(const dls_world *w, int32_t type, double mem_bytes, const dls_seat *seats,
+                         size_t n)
+{
+    const double capacity = 1024.0 * 1024 * 1024 * w->types[type].mem_gib;
+    for (size_t i = 0; i < n && capacity > 0; i++) {
+        const double held = held_bytes(w, &seats[i]);
+        if (held > 0 && held + mem_bytes > capacity) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n)
+{
+    const dls_shape shape = dls_world_shape(w, type, seats, n);
+    dls_solo solo;
+    return dls_world_solo(w, job, &shape, &solo, NULL) == DLS_OK &&
+           memory_holds(w, type, solo.mem_bytes, seats, n);
+}
+
+/* ---- start and stop ------------------------------------------------------------------------------ */
+
+static void seat(dls_world *w, int32_t slot, const dls_seat *at, bool network)
+{
+    dls_node_gpus *node = &w->node[at->node];
+    const uint64_t shared = node->used & at->mask;
+    if (shared) {
+        touch_holders(w, at->node, shared);
+        w->slot[slot].stale_speed = true;
+    }
+    node->shared |= shared;
+    node->used |= at->mask;
+    push_crossing(w, slot, at->node, at->mask, network);
+}
+
+static void unseat(dls_world *w, int32_t node, uint64_t mask)
+{
+    dls_node_gpus *gpus = &w->node[node];
+    if (!(mask & gpus->shared)) {
+        gpus->used &= ~mask;
+        return;
+    }
+    touch_holders(w, node, mask);
+    gpus->used = gpus->shared = 0;
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        gpus->shared |= gpus->used & crossing[c].mask;
+        gpus->used |= crossing[c].mask;
+    }
+}
+
+/* Uplinks lie in front of the nodes' links, which have masks. */
+static bool crosses(const dls_world *w, int32_t slot, int32_t uplink)
+{
+    const dls_crossing *crossing = w->shares.crossing;
+    int32_t c = w->shares.flow[slot].crossing;
+    while (c >= 0 && crossing[c].link != uplink && !crossing[c].mask) {
+        c = crossing[c].next_of_flow;
+    }
+    return c >= 0 && crossing[c].link == uplink;
+}
+
+/* Uplinks of the racks of a job that spans several, and the core between them. */
+static void cross_racks(dls_world *w, int32_t slot, const dls_seat *seats, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const int32_t uplink = w->n_nodes + w->node[seats[i].node].rack;
+        if (w->wire[uplink].base > 0 && !crosses(w, slot, uplink)) {
+            push_crossing(w, slot, uplink, 0, true);
+        }
+    }
+    if (w->wire[w->n_links - 1].base > 0) {
+        push_crossing(w, slot, w->n_links - 1, 0, true);
+    }
+}
+
+dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                           dls_error *err)
+{
+    DLS_TRY(check_seats(w, job, type, seats, n, err));
+    const dls_shape shape = dls_world_shape(w, type, seats, n);
+    int32_t index = -1;
+    bool network = false;
+    if (!w->ops->unit_rate) {
+        DLS_TRY(shape_of(w, job, &shape, seats, n, &index, err));
+        const dls_solo *solo = &w->shapes.entry[index].solo;
+        network = solo->link_bytes > 0 && w->p.contention;
+        if (!dls_world_fits(w, job, type)) {
+            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
+                            "the job does not fit into the memory of a %s", w->types[type].name);
+        }
+        if (!memory_holds(w, type, solo->mem_bytes, seats, n)) {
+            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
+                            "the job shares GPUs whose memory does not hold all of their jobs");
+        }
+    }
+    DLS_TRY(reserve(w, n + (network && shape.n_racks > 1 ? (size_t)shape.n_racks + 1 : 0), err));
+    const int32_t slot = w->free_slot;
+    dls_slot *s = &w->slot[slot];
+    const bool listed = s->touched;
+    w->free_slot = s->next_free;
+    *s = (dls_slot){.job = job,
+                    .shape = index,
+                    .type = type,
+                    .shift_s = (double)NAN,
+                    .touched = listed};
+    w->slot_of[job] = slot;
+    dls_shares_add(&w->shares, slot, network ? w->shapes.entry[index].curve : NULL);
+    for (size_t i = 0; i < n; i++) {
+        seat(w, slot, &seats[i], network);
+    }
+    if (network && shape.n_racks > 1) {
+        cross_racks(w, slot, seats, n);
+    }
+    dls_world_touch(w, slot);
+    return DLS_OK;
+}
+
+void dls_world_stop(dls_world *w, int32_t job)
+{
+    const int32_t slot = w->slot_of[job];
+    if (slot < 0) {
+        return;
+    }
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0;) {
+        const int32_t node = w->shares.crossing[c].link;
+        const uint64_t mask = w->shares.crossing[c].mask;
+        c = drop_crossing(w, c);
+        if (mask) {
+            unseat(w, node, mask);
+        }
+    }
+    w->n_shifted -= !isnan(w->slot[slot].shift_s);
+    w->slot_of[job] = -1;
+    w->slot[slot].job = -1;
+    w->slot[slot].next_free = w->free_slot;
+    w->free_slot = slot;
+}
+
+void dls_world_set_shift(dls_world *w, int32_t job, double shift_s)
+{
+    const int32_t slot = w->slot_of[job];
+    if (slot >= 0) {
+        w->n_shifted += !isnan(shift_s) - !isnan(w->slot[slot].shift_s);
+        w->slot[slot].shift_s = shift_s;
+        dls_shares_set_overlap(&w->shares, slot, 1); /* until it is known whom it meets */
+        dls_shares_note(&w->shares, slot);
+    }
+}
+
+void dls_world_link_scale(dls_world *w, int32_t node, double part)
+{
+    const dls_shares *s = &w->shares;
+    const double capacity = w->wire[node].base * part;
+    if (capacity > 0 && capacity != s->link[node].capacity) {
+        dls_shares_set_capacity(&w->shares, node, capacity);
+        for (int32_t c = s->link[node].first; c >= 0; c = s->crossing[c].next) {
+            if (s->crossing[c].network && w->slot[s->crossing[c].flow].rate > 0) {
+                const dls_flow *f = &s->flow[s->crossing[c].flow];
+                dls_world_set_load(w, &s->crossing[c], dls_curve_used(f->curve, f->x, f->speed));
+            }
+        }
+    }
+}

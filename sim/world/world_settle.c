@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rates of the jobs that were touched, and of those whose share of a link is another one for that.
+ */
+#include "world/interleave.h"
+#include "world/world_impl.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+
+/* ---- shared GPUs --------------------------------------------------------------------------------- */
+
+#define UTIL_ONE 1048576.0 /* utilisations add up as integers: in any order the same */
+
+/* Speed of one GPU of a node under all that run on it. */
+static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu)
+{
+    int64_t sum = 0;
+    int32_t jobs = 0;
+    const dls_crossing *crossing = w->shares.crossing;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].mask & gpu) {
+            const int32_t shape = w->slot[crossing[c].flow].shape;
+            sum += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.gpu_util * UTIL_ONE);
+            jobs++;
+        }
+    }
+    if (jobs < 2) {
+        return 1;
+    }
+    const double over = fmax(0, (double)sum / UTIL_ONE - w->p.interference_knee);
+    return fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
+}
+
+static double speed_of(const dls_world *w, int32_t slot)
+{
+    double speed = 1;
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+        const dls_crossing *x = &w->shares.crossing[c];
+        if (x->mask) {
+            for (uint64_t left = x->mask & w->node[x->link].shared; left; left &= left - 1) {
+                speed = fmin(speed, gpu_speed(w, x->link, left & -left));
+            }
+        }
+    }
+    return speed;
+}
+
+/* ---- order --------------------------------------------------------------------------------------- */
+
+static int32_t key_of(const dls_slot *slots, int32_t x)
+{
+    return slots ? slots[x].job : x;
+}
+
+/* Ascending by job of the slots, or by the numbers themselves for NULL. A heap sort in place: the C
+ * library's sort may allocate. */
+static void sort(int32_t *a, size_t n, const dls_slot *slots)
+{
+    for (size_t build = n / 2, end = n; end > 1;) {
+        size_t at = 0, child;
+        int32_t x;
+        if (build > 0) {
+            at = --build;
+            x = a[at];
+        } else {
+            x = a[--end];
+            a[end] = a[0];
+        }
+        for (; (child = 2 * at + 1) < end; at = child) {
+            if (child + 1 < end && key_of(slots, a[child + 1]) > key_of(slots, a[child])) {
+                child++;
+            }
+            if (key_of(slots, a[child]) <= key_of(slots, x)) {
+                break;
+            }
+            a[at] = a[child];
+        }
+        a[at] = x;
+    }
+}
+
+/* ---- one job ------------------------------------------------------------------------------------- */
+
+/* The rate that a job now has. */
+static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
+{
+    dls_slot *s = &w->slot[slot];
+    const dls_flow *f = &w->shares.flow[slot];
+    int64_t rate = DLS_RATE_ONE;
+    w->cost.jobs++;
+    if (s->shape >= 0) {
+        const dls_shape_entry *e = &w->shapes.entry[s->shape];
+        double iteration_s = e->solo.iteration_s / f->speed;
+        if (f->curve) {
+            if (f->x < f->curve->line || f->speed < 1) {
+                iteration_s =
+                    fmax(e->solo.iteration_s, dls_curve_iteration_s(f->curve, f->x, f->speed));
+            }
+            const double used = f->curve->bytes / iteration_s;
+            for (int32_t c = f->crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+                if (w->shares.crossing[c].network) {
+                    dls_world_set_load(w, &w->shares.crossing[c], used);
+                }
+            }
+        } else if (e->curve && f->speed < 1) {
+            iteration_s =
+                fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
+        }
+        rate = dls_world_rate(w, s->job, iteration_s);
+    }
+    if (rate != s->rate) {
+        s->rate = rate;
+        DLS_TRY(dls_grow(&w->moved, &w->moved_cap, w->n_moved + 1, sizeof *w->moved, err));
+        w->moved[w->n_moved++] = slot;
+    }
+    return DLS_OK;
+}
+
+/* ---- shifted bursts ------------------------------------------------------------------------------ */
+
+static dls_burst burst_of(const dls_world *w, int32_t slot)
+{
+    const dls_slot *s = &w->slot[slot];
+    const dls_solo *solo = &w->shapes.entry[s->shape].solo;
+    return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s};
+}
+
+/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts: sums of
+ * whole bytes, in any order the same. */
+static double met_on_link(const dls_world *w, int32_t link, int32_t me)
+{
+    const dls_crossing *crossing = w->shares.crossing;
+    const dls_burst mine = burst_of(w, me);
+    int64_t met = 0, all = 0;
+    for (int32_t c = w->shares.link[link].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].network && crossing[c].flow != me) {
+            const dls_burst other = burst_of(w, crossing[c].flow);
+            const int64_t alone = w->shares.flow[crossing[c].flow].alone;
+            met += llround((double)alone * dls_interleave(&mine, &other));
+            all += alone;
+        }
+    }
+    return all > 0 ? (double)met / (double)all : 0;
+}
+
+/* On the link where it meets most, of those that could hold it up. */
+static double overlap_of(const dls_world *w, int32_t slot)
+{
+    double most = 0;
+    if (isnan(w->slot[slot].shift_s)) {
+        return 1;
+    }
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+        const int32_t link = w->shares.crossing[c].link;
+        if (w->shares.crossing[c].network && dls_link_binds(&w->shares.link[link])) {
+            most = fmax(most, met_on_link(w, link, slot));
+        }
+    }
+    return most;
+}
+
+/* Of all jobs on the links that have changed. Those of other links meet the same as before. */
+static void interleave(dls_world *w)
+{
+    dls_shares *s = &w->shares;
+    const int32_t n = s->n_changed; /* what a new overlap changes has no new neighbours */
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t c = s->link[s->changed[i]].first; c >= 0; c = s->crossing[c].next) {
+            if (s->crossing[c].network) {
+                dls_shares_set_overlap(s, s->crossing[c].flow, overlap_of(w, s->crossing[c].flow));
+            }
+        }
+    }
+}
+
+/* The jobs whose rate has changed, in their order. */
+static dls_status report(dls_world *w, dls_error *err)
+{
+    sort(w->moved, w->n_moved, w->slot);
+    DLS_TRY(dls_grow(&w->changed, &w->changed_cap, w->n_moved, sizeof *w->changed, err));
+    for (size_t i = 0; i < w->n_moved; i++) {
+        const dls_slot *s = &w->slot[w->moved[i]];
+        w->changed[i] = (dls_rate_change){s->job, s->rate};
+    }
+    return DLS_OK;
+}
+
+/* Of the jobs touched, those that still run: their speed is worked out before any share is. */
+static void refresh(dls_world *w)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < w->n_touched; i++) {
+        const int32_t slot = w->touched[i];
+        dls_slot *s = &w->slot[slot];
+        s->touched = s->job >= 0;
+        if (s->touched) {
+            w->touched[kept++] = slot;
+            if (s->stale_speed) {
+                dls_shares_set_speed(&w->shares, slot, speed_of(w, slot));
+                s->stale_speed = false;
+            }
+        }
+    }
+    w->n_touched = kept;
+}
+
+dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
+                            dls_error *err)
+{
+    const int32_t *slot;
+    size_t n_slots;
+    w->n_moved = 0;
+    w->cost.settles++;
+    refresh(w);
+    if (w->n_shifted > 0) {
+        interleave(w);
+    }
+    DLS_TRY(dls_shares_settle(&w->shares, &slot, &n_slots, err));
+    w->cost.links = w->shares.solved;
+    for (size_t i = 0; i < w->n_touched; i++) {
+        DLS_TRY(assign(w, w->touched[i], err));
+    }
+    for (size_t i = 0; i < n_slots; i++) {
+        if (!w->slot[slot[i]].touched) {
+            DLS_TRY(assign(w, slot[i], err));
+        }
+    }
+    for (size_t i = 0; i < w->n_touched; i++) {
+        w->slot[w->touched[i]].touched = false;
+    }
+    w->n_touched = 0;
+    DLS_TRY(report(w, err));
+    *changed = w->changed;
+    *n = w->n_moved;
+    return DLS_OK;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "world/world_impl.h"
+
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "workload/operator/residual.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void dls_shapes_fini(dls_shapes *shapes)
+{
+    for (size_t i = 0; i < shapes->n; i++) {
+        dls_free(shapes->entry[i].curve);
+    }
+    dls_free(shapes->entry);
+    dls_free(shapes->slot);
+    *shapes = (dls_shapes){0};
+}
+
+int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus)
+{
+    return (gpus + w->node_size[type] - 1) / w->node_size[type];
+}
+
+int32_t dls_world_line_index(const dls_world *w, double bps)
+{
+    for (size_t i = 0; i < w->n_lines; i++) {
+        if (w->lines[i] == bps) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+int32_t dls_world_line(const dls_world *w, int32_t type, int32_t n_nodes, int32_t n_racks)
+{
+    double bps = w->type_nic[type];
+    if (n_nodes < 2) {
+        return -1;
+    }
+    if (n_racks > 1 && w->uplink > 0 && (w->uplink < bps || !(bps > 0))) {
+        bps = w->uplink;
+    }
+    return dls_world_line_index(w, bps);
+}
+
+/* ---- the residual -------------------------------------------------------------------------------- */
+
+static double residual(const dls_world *w, const dls_shape_key *key)
+{
+    char link[32] = "node";
+    if (!w->ops->modelled) {
+        return 1;
+    }
+    if (key->line >= 0) {
+        snprintf(link, sizeof link, "%.0f", w->lines[key->line]);
+    } else if (key->n_nodes > 1) {
+        snprintf(link, sizeof link, "unlimited");
+    }
+    return dls_residual(w->p.seed, w->kinds.kind[key->kind].model, w->types[key->type].name, link,
+                        key->n_nodes > 1 ? w->p.network_residual_sigma : w->p.residual_sigma);
+}
+
+static void multiply(dls_solo *s, double by)
+{
+    s->compute_s *= by;
+    s->overlap_s *= by;
+    s->fixed_s *= by;
+    s->link_bytes *= by;
+}
+
+/* ---- the table ----------------------------------------------------------------------------------- */
+
+static bool same(const dls_shape_key *a, const dls_shape_key *b)
+{
+    return a->kind == b->kind && a->type == b->type && a->gpus == b->gpus &&
+           a->n_nodes == b->n_nodes && a->line == b->line;
+}
+
+static size_t home(const dls_shapes *s, const dls_shape_key *k)
+{
+    const uint64_t job = (uint64_t)(uint32_t)k->kind << 32 | (uint32_t)k->gpus;
+    const uint64_t place = (uint64_t)(uint32_t)k->n_nodes << 32 | (uint32_t)(k->type << 16) |
+                           (uint16_t)k->line;
+    return (size_t)dls_mix64(job ^ dls_mix64(place)) & (s->n_slots - 1);
+}
+
+/* Slot of the key: holds its index, or -1 where it would go. */
+static size_t find(const dls_shapes *s, const dls_shape_key *key)
+{
+    size_t at = home(s, key);
+    while (s->slot[at] >= 0 && !same(&s->entry[s->slot[at]].key, key)) {
+        at = (at + 1) & (s->n_slots - 1);
+    }
+    return at;
+}
+
+static dls_status make_room(dls_shapes *s, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->entry, &s->cap, s->n + 1, sizeof *s->entry, err));
+    if (2 * (s->n + 1) <= s->n_slots) {
+        return DLS_OK;
+    }
+    const size_t n_slots = s->n_slots ? 2 * s->n_slots : 64;
+    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
+    if (!slot) {
+        return dls_nomem(err, "shapes", n_slots * sizeof *slot);
+    }
+    dls_free(s->slot);
+    s->slot = slot;
+    s->n_slots = n_slots;
+    memset(slot, 0xff, n_slots * sizeof *slot);
+    for (size_t i = 0; i < s->n; i++) {
+        slot[find(s, &s->entry[i].key)] = (int32_t)i;
+    }
+    return DLS_OK;
+}
+
+static dls_status work_out(dls_world *w, dls_shape_entry *e, dls_error *err)
+{
+    const dls_shape_key *key = &e->key;
+    dls_solo *solo = &e->solo;
+    const dls_truth_ask ask = {
+        .kind = &w->kinds.kind[key->kind],
+        .type = key->type,
+        .gpus = key->gpus,
+        .n_nodes = key->n_nodes,
+        .spread = key->n_nodes > dls_world_fewest_nodes(w, key->type, key->gpus),
+        .line_bps = key->line < 0 ? 0 : w->lines[key->line]};
+    DLS_TRY(w->ops->solo(w->truth, &ask, solo, &e->note, err));
+    multiply(solo, residual(w, key));
+    solo->line_bps = solo->link_bytes > 0 ? ask.line_bps : 0;
+    if (!(solo->line_bps > 0)) {
+        solo->link_bytes = 0;
+    }
+    solo->iteration_s = dls_solo_time(solo, solo->line_bps);
+    w->notes.unmeasured_shapes += e->note.unmeasured;
+    w->notes.extrapolated_shapes += e->note.extrapolated;
+    w->notes.split_batch_shapes += e->note.split_batch;
+    if (!(solo->iteration_s > 0) || !isfinite(solo->iteration_s)) {
+        return dls_fail(err, DLS_ERUN, ask.kind->model, "no iteration time on %d x %s in %d nodes",
+                        (int)key->gpus, w->types[key->type].name, (int)key->n_nodes);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *index,
+                              dls_error *err)
+{
+    dls_shapes *s = &w->shapes;
+    if (s->n_slots > 0) {
+        *index = s->slot[find(s, key)];
+        if (*index >= 0) {
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(make_room(s, err));
+    dls_shape_entry *e = &s->entry[s->n];
+    *e = (dls_shape_entry){.key = *key};
+    DLS_TRY(work_out(w, e, err));
+    *index = (int32_t)s->n;
+    s->slot[find(s, key)] = *index;
+    s->n++;
+    return DLS_OK;
+}

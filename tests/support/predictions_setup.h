@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Forecasts for a test, on top of a world for a test. Include cmocka first.
+ */
+#ifndef DLS_TESTS_FORESIGHT_SETUP_H
+#define DLS_TESTS_FORESIGHT_SETUP_H
+
+#include "predictor/sources/predictions.h"
+#include "support/world_setup.h"
+
+static inline dls_prediction_params predictions_params(world_setup *s, const char *source)
+{
+    dls_prediction_params p;
+    dls_prediction_params_init(&p);
+    p.cluster = &s->cluster;
+    p.trace = s->trace;
+    p.world = s->w;
+    p.source = source;
+    p.hardware_dir = s->hardware;
+    p.threads = 1;
+    return p;
+}
+
+static inline dls_predictions *predictions_open(const dls_prediction_params *p)
+{
+    dls_predictions *f;
+    dls_error err;
+    if (dls_predictions_create(p, &f, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    return f;
+}
+
+static inline void predictions_prepare(dls_predictions *f, int32_t first, int32_t end)
+{
+    int32_t jobs[64];
+    dls_error err;
+    assert_true(end - first <= 64);
+    for (int32_t j = first; j < end; j++) {
+        jobs[j - first] = j;
+    }
+    if (dls_predictions_prepare(f, jobs, (size_t)(end - first), &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+}
+
+static inline dls_forecast predictions_get(const dls_predictions *f, int32_t job, int32_t type,
+                                         int32_t gpus, int32_t nodes, int32_t racks)
+{
+    const dls_shape shape = {type, gpus, nodes, racks};
+    dls_forecast out;
+    dls_predictions_get(f, job, &shape, 1000000000, &out);
+    return out;
+}
+
+#endif

@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Forecasts: candidate shapes, the table of answers, the oracle and its noisy twin, the operator
+ * model, the cache on disk, recordings, and what is wrong with any of these.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support/predictions_setup.h"
+
+#include "base/alloc.h"
+#include "dlsim/predictor.h"
+#include "predictor/sources/candidates.h"
+#include "predictor/sources/keep.h"
+#include "support/refuse.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#define NEAR(a, b, tolerance) assert_true(fabs((a) / (b)-1) < (tolerance))
+
+static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"A100", 4, 8, 0, 100}};
+static const world_job jobs[] = {
+    {"vgg16", 8, 32, 1000, 0},   {"resnet50", 8, 32, 1000, 0}, {"vgg16", 8, 32, 500, 0},
+    {"vgg16", 8, 64, 500, 0},    {"resnet50", 1, 32, 100, 0},  {"mystery", 4, 32, 100, 0},
+    {"bert_base", 4, 8, 100, 0},
+};
+#define N_JOBS ((int32_t)(sizeof jobs / sizeof jobs[0]))
+
+static char folder[] = "/tmp/dlsim-predictions-XXXXXX";
+static char file[128];
+
+static void open_world(world_setup *s)
+{
+    world_init(s, "operator", groups, 2, jobs, (size_t)N_JOBS);
+    s->p.residual_sigma = s->p.network_residual_sigma = 0.2;
+    world_open(s);
+}
+
+/* ---- candidates --------------------------------------------------------------------------------
+ */
+
+static void check_shape(const dls_shape *s, int32_t type, int32_t nodes, int32_t racks)
+{
+    assert_int_equal(s->type, type);
+    assert_int_equal(s->n_nodes, nodes);
+    assert_int_equal(s->n_racks, racks);
+}
+
+static void test_candidates(void **state)
+{
+    (void)state;
+    dls_cluster_spec cluster;
+    dls_candidates c;
+    dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS];
+    world_cluster(&cluster, groups, 2);
+    dls_candidates_init(&c, &cluster);
+    /* 8 V100: 2 nodes of 4; 4; a rack has 4 as well; all 8 over both racks. 8 A100: one node, two,
+     * four, which are all, in the one rack there is. */
+    assert_int_equal(dls_candidates_list(&c, 8, 3, 16, shape), 6);
+    check_shape(&shape[0], 0, 2, 1);
+    check_shape(&shape[1], 1, 1, 1);
+    check_shape(&shape[2], 0, 4, 1);
+    check_shape(&shape[3], 1, 2, 1);
+    check_shape(&shape[4], 0, 8, 2);
+    check_shape(&shape[5], 1, 4, 1);
+    assert_int_equal(shape[4].gpus, 8);
+    /* Fewer are asked for: the first of each type stay. */
+    assert_int_equal(dls_candidates_list(&c, 8, 3, 2, shape), 2);
+    check_shape(&shape[1], 1, 1, 1);
+    /* One GPU is one node, wherever. */
+    assert_int_equal(dls_candidates_list(&c, 1, 3, 16, shape), 2);
+    assert_int_equal(dls_candidates_list(&c, 1, 2, 16, shape), 1);
+    check_shape(&shape[0], 1, 1, 1);
+    /* More than a type, or the cluster, has; a whole type. */
+    assert_int_equal(dls_candidates_list(&c, 33, 3, 16, shape), 0);
+    assert_int_equal(dls_candidates_list(&c, 32, 1, 16, shape), 1);
+    check_shape(&shape[0], 0, 8, 2);
+    assert_int_equal(dls_candidates_list(&c, 8, 0, 16, shape), 0);
+    free(cluster.groups);
+    const dls_shape a = {0, 8, 1, 1}, b = {0, 8, 4, 1}, d = {0, 8, 4, 2}, e = {1, 8, 4, 1};
+    assert_true(dls_shape_distance(&a, &a) == 0 && dls_shape_distance(&a, &b) == 2);
+    assert_true(dls_shape_distance(&b, &d) == 0.5 && isinf(dls_shape_distance(&b, &e)));
+}
+
+/* ---- sources -----------------------------------------------------------------------------------
+ */
+
+static void test_oracle(void **state)
+{
+    (void)state;
+    world_setup s;
+    open_world(&s);
+    const dls_prediction_params p = predictions_params(&s, "oracle");
+    dls_predictions *f = predictions_open(&p);
+    predictions_prepare(f, 0, N_JOBS);
+    for (int32_t j = 0; j < N_JOBS; j++) {
+        size_t n;
+        const dls_shape *shape = dls_predictions_shapes(f, j, &n);
+        double last = 0;
+        assert_true(n > 0);
+        for (size_t i = 0; i < n && j != 5; i++) {
+            const dls_solo solo =
+                world_solo(&s, j, shape[i].type, shape[i].gpus, shape[i].n_nodes, shape[i].n_racks);
+            dls_forecast out;
+            dls_predictions_get(f, j, &shape[i], 7000000, &out);
+            assert_true(out.iteration_s == solo.iteration_s && out.distance == 0);
+            NEAR(out.remaining_s, 7 * solo.iteration_s / dls_world_reference_s(s.w, j), 1e-12);
+            assert_true(out.iteration_s >= last);
+            last = out.iteration_s;
+            NEAR(out.metric[DLS_GPU_IDLE] + out.metric[DLS_GPU_ACTIVE], out.iteration_s, 1e-6);
+            NEAR(out.metric[DLS_NET_TX_IDLE] + out.metric[DLS_NET_TX_ACTIVE], out.iteration_s,
+                 1e-6);
+            NEAR(out.metric[DLS_GPU_ACTIVE] / out.iteration_s, solo.gpu_util, 1e-6);
+            if (shape[i].n_nodes > 1) {
+                NEAR(out.link_bps * out.metric[DLS_NET_TX_ACTIVE], solo.link_bytes, 1e-5);
+                assert_true(out.link_bps <= solo.line_bps * 1.000001);
+            } else {
+                assert_true(!(out.link_bps > 0) && !(out.metric[DLS_NET_TX_ACTIVE] > 0));
+            }
+            NEAR(out.mem_bytes, solo.mem_bytes, 1e-6);
+        }
+    }
+    /* VGG loses by spreading, ResNet hardly. */
+    const double vgg =
+        predictions_get(f, 0, 0, 8, 8, 2).iteration_s / predictions_get(f, 0, 0, 8, 2, 1).iteration_s;
+    assert_true(vgg > 0.9);
+    /* The estimate: all of the work on the best shape. */
+    size_t n;
+    const dls_shape *best = dls_predictions_shapes(f, 0, &n);
+    dls_forecast out;
+    dls_predictions_get(f, 0, best, dls_world_work_us(s.w, 0), &out);
+    NEAR((double)dls_predictions_estimate_us(f, 0), out.remaining_s * 1e6, 1e-6);
+    /* A shape that is no candidate: the nearest one of its type; a type that is none: nothing. */
+    assert_true(predictions_get(f, 0, 0, 8, 7, 2).iteration_s ==
+                predictions_get(f, 0, 0, 8, 8, 2).iteration_s);
+    assert_true(predictions_get(f, 0, 0, 8, 7, 2).distance > 0);
+    assert_true(isnan(predictions_get(f, 0, 2, 8, 1, 1).iteration_s));
+    /* Nobody knows the model: everywhere as at the reference, no more said. */
+    const dls_forecast mystery = predictions_get(f, 5, 0, 4, 1, 1);
+    assert_true(mystery.iteration_s == dls_world_reference_s(s.w, 5));
+    assert_true(mystery.remaining_s == 1000 && isnan(mystery.metric[DLS_GPU_ACTIVE]));
+    assert_true(isnan(mystery.mem_bytes));
+    const dls_predictions_stats st = dls_predictions_about(f);
+    assert_int_equal(st.batches, 1);
+    assert_int_equal(st.distinct_kinds, 5);
+    assert_int_equal(st.unknown_kinds, 1);
+    (void)dls_predictions_shapes(f, 5, &n);
+    assert_int_equal(st.answers + n, st.questions);
+    assert_int_equal(st.nearest + st.fallbacks + st.disk_hits, 0);
+    /* Asked again, and for a job of a row that is known: from the table. */
+    predictions_prepare(f, 0, 3);
+    assert_int_equal(dls_predictions_about(f).batches, 1);
+    assert_true(dls_predictions_about(f).cache_hits > st.cache_hits);
+    dls_predictions_destroy(f);
+    world_fini(&s);
+}
+
+/* Jobs 0 .. end-1 get the same answers, NAN for NAN, from both. */
+static void same_answers(const dls_predictions *a, const dls_predictions *b, int32_t end)
+{
+    for (int32_t j = 0; j < end; j++) {
+        size_t n, m;
+        const dls_shape *shape = dls_predictions_shapes(a, j, &n);
+        const dls_shape *other = dls_predictions_shapes(b, j, &m);
+        assert_int_equal(n, m);
+        assert_memory_equal(shape, other, n * sizeof *shape);
+        for (size_t i = 0; i < n; i++) {
+            dls_forecast x, y;
+            dls_predictions_get(a, j, &shape[i], 1000, &x);
+            dls_predictions_get(b, j, &shape[i], 1000, &y);
+            assert_memory_equal(&x, &y, sizeof x);
+        }
+    }
+}
+
+/* One batch for all jobs of a pass or one for each: the same answers. */
+static void test_one_by_one(void **state)
+{
+    (void)state;
+    world_setup s;
+    open_world(&s);
+    const dls_prediction_params p = predictions_params(&s, "operator");
+    dls_predictions *all = predictions_open(&p), *each = predictions_open(&p);
+    predictions_prepare(all, 0, N_JOBS);
+    for (int32_t j = N_JOBS - 1; j >= 0; j--) {
+        predictions_prepare(each, j, j + 1);
+    }
+    same_answers(all, each, N_JOBS);
+    dls_predictions_destroy(all);
+    dls_predictions_destroy(each);
+    world_fini(&s);
+}
+
+/* What the operator model gets wrong is the residual: in the mean nothing, in spread its sigma. The
+ * noisy oracle likewise, with the sigma that was asked for, and the same draw for the same
+ * question. */
+static void test_errors(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"operator", "noisy"};
+    for (int k = 0; k < 2; k++) {
+        double sum = 0, squares = 0;
+        int n = 0;
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            world_setup s;
+            world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
+            s.p.residual_sigma = s.p.network_residual_sigma = 0.2;
+            s.p.seed = seed;
+            world_open(&s);
+            dls_prediction_params p = predictions_params(&s, sources[k]);
+            p.sigma = 0.2;
+            p.seed = seed;
+            dls_predictions *f = predictions_open(&p), *again = predictions_open(&p);
+            predictions_prepare(f, 0, N_JOBS);
+            predictions_prepare(again, 0, N_JOBS);
+            for (int32_t j = 0; j < N_JOBS; j++) {
+                for (int32_t type = 0; type < 2; type++) {
+                    if (j == 2 || j == 5) {
+                        continue; /* a repetition; unknown */
+                    }
+                    const int32_t gpus = jobs[j].gpus, nodes = gpus == 8 && type == 0 ? 2 : 1;
+                    const dls_forecast x = predictions_get(f, j, type, gpus, nodes, 1);
+                    const dls_forecast y = predictions_get(again, j, type, gpus, nodes, 1);
+                    const double z =
+                        log(x.iteration_s / world_solo(&s, j, type, gpus, nodes, 1).iteration_s);
+                    assert_true(x.iteration_s == y.iteration_s);
+                    sum += z;
+                    squares += z * z;
+                    n++;
+                }
+            }
+            dls_predictions_destroy(f);
+            dls_predictions_destroy(again);
+            world_fini(&s);
+        }
+        assert_true(fabs(sum / n) < 0.08);
+        NEAR(sqrt(squares / n), 0.2, 0.3);
+    }
+}
+
+/* The baselines: right on the GPU that Habitat measured, of the right size elsewhere; Paleo hides
+ * no exchange, so it finds spreading dearer than the operator model does. */
+static void test_baselines(void **state)
+{
+    (void)state;
+    world_setup s;
+    open_world(&s);
+    const dls_prediction_params p = predictions_params(&s, "habitat"),
+                               q = predictions_params(&s, "paleo"),
+                               o = predictions_params(&s, "operator");
+    dls_predictions *habitat = predictions_open(&p), *paleo = predictions_open(&q),
+                  *operator= predictions_open(&o);
+    predictions_prepare(habitat, 0, N_JOBS);
+    predictions_prepare(paleo, 0, N_JOBS);
+    predictions_prepare(operator, 0, N_JOBS);
+    NEAR(predictions_get(habitat, 4, 0, 1, 1, 1).iteration_s,
+         world_solo(&s, 4, 0, 1, 1, 1).iteration_s, 1e-12);
+    for (int32_t j = 0; j < N_JOBS; j++) {
+        size_t n;
+        const dls_shape *shape = dls_predictions_shapes(operator, j, &n);
+        for (size_t i = 0; i < n && j != 5; i++) {
+            dls_forecast h, a, m;
+            dls_predictions_get(habitat, j, &shape[i], 1000, &h);
+            dls_predictions_get(paleo, j, &shape[i], 1000, &a);
+            dls_predictions_get(operator, j, &shape[i], 1000, &m);
+            assert_true(h.iteration_s / m.iteration_s > 0.4 && h.iteration_s / m.iteration_s < 2.5);
+            assert_true(a.iteration_s / m.iteration_s > 0.3 && a.iteration_s / m.iteration_s < 3.5);
+            assert_true(h.metric[DLS_GPU_ACTIVE] <= h.iteration_s * 1.000001);
+            assert_true(h.distance == 0 && a.distance == 0);
+        }
+    }
+    const double paleo_s = predictions_get(paleo, 1, 0, 8, 8, 2).iteration_s -
+                           predictions_get(paleo, 1, 0, 8, 2, 1).iteration_s;
+    const double operator_s = predictions_get(operator, 1, 0, 8, 8, 2).iteration_s -
+                              predictions_get(operator, 1, 0, 8, 2, 1).iteration_s;
+    assert_true(paleo_s > operator_s);
+    dls_predictions_destroy(habitat);
+    dls_predictions_destroy(paleo);
+    dls_predictions_destroy(operator);
+    world_fini(&s);
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static void test_record_replay(void **state)
+{
+    (void)state;
+    world_setup s;
+    dls_error err;
+    dls_predictions *again;
+    open_world(&s);
+    dls_prediction_params p = predictions_params(&s, "noisy");
+    p.record_path = file;
+    dls_predictions *f = predictions_open(&p);
+    predictions_prepare(f, 0, 5);
+    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    /* Replayed, the source is not even opened: another seed changes nothing. */
+    p.record_path = NULL;
+    p.replay_path = file;
+    p.seed = 99;
+    again = predictions_open(&p);
+    predictions_prepare(again, 0, 5);
+    assert_int_equal(dls_predictions_about(again).batches, 0);
+    assert_true(dls_predictions_about(again).disk_hits > 0);
+    assert_string_equal(dls_predictions_about(again).backend, "replayed");
+    assert_int_equal(dls_predictions_finish(again, &err), DLS_OK);
+    predictions_prepare(again, 5, 6); /* nobody is asked about a model that nobody knows */
+    predictions_prepare(f, 5, 6);
+    const int32_t bert = 6;
+    assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "bert_base"));
+    dls_predictions_destroy(again);
+    again = predictions_open(&p);
+    predictions_prepare(again, 0, 6);
+    same_answers(f, again, 6);
+    dls_predictions_destroy(again);
+    dls_predictions_destroy(f);
+    /* No such recording; one of another predictor. */
+    p.replay_path = "/nowhere";
+    assert_int_equal(dls_predictions_create(&p, &again, &err), DLS_EINPUT);
+    p.replay_path = file;
+    p.source = "operator";
+    again = predictions_open(&p);
+    assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
+    dls_predictions_destroy(again);
+    unlink(file);
+    world_fini(&s);
+}
+
+static dls_answers *some_answers(int n)
+{
+    dls_answers *a;
+    assert_int_equal(dls_answers_create(&a, NULL), DLS_OK);
+    for (int i = 0; i < n; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "question %d", i);
+        const dls_answer_key key = dls_answer_key_of(text);
+        const dls_kept_answer answer = {.iteration_s = 1 + i, .metric = {1, 2}, .distance = 0.5};
+        assert_int_equal(dls_answers_put(a, &key, &answer, NULL), DLS_OK);
+    }
+    return a;
+}
+
+static void test_keep(void **state)
+{
+    (void)state;
+    dls_answers *a = some_answers(1000), *b;
+    dls_error err;
+    assert_int_equal(dls_answers_save(a, file, &err), DLS_OK);
+    assert_int_equal(dls_answers_create(&b, NULL), DLS_OK);
+    assert_int_equal(dls_answers_load(b, file, &err), DLS_OK);
+    assert_int_equal(dls_answers_count(b), 1000);
+    for (int i = 0; i < 1000; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "question %d", i);
+        const dls_answer_key key = dls_answer_key_of(text);
+        assert_memory_equal(dls_answers_find(a, &key), dls_answers_find(b, &key),
+                            sizeof(dls_kept_answer));
+        assert_true(dls_answers_find(b, &key)->iteration_s == 1 + i);
+    }
+    const dls_answer_key other = dls_answer_key_of("another question");
+    assert_null(dls_answers_find(b, &other));
+    assert_int_equal(dls_answers_save(a, "/nowhere/at/all", &err), DLS_EOUTPUT);
+    dls_answers_destroy(b);
+    dls_answers_destroy(a);
+    /* One bit anywhere, or a cut anywhere: refused. */
+    a = some_answers(3);
+    assert_int_equal(dls_answers_save(a, file, &err), DLS_OK);
+    dls_answers_destroy(a);
+    char bytes[1024];
+    FILE *in = fopen(file, "rb");
+    const size_t n = fread(bytes, 1, sizeof bytes, in);
+    fclose(in);
+    for (size_t i = 0; i <= 2 * n; i++) {
+        FILE *out = fopen(file, "wb");
+        if (i < n) {
+            bytes[i] ^= 0x10;
+            fwrite(bytes, 1, n, out);
+            bytes[i] ^= 0x10;
+        } else {
+            fwrite(bytes, 1, i - n, out);
+        }
+        fclose(out);
+        assert_int_equal(dls_answers_create(&b, NULL), DLS_OK);
+        assert_int_equal(dls_answers_load(b, file, &err), i == 2 * n ? DLS_OK : DLS_EINPUT);
+        assert_int_equal(dls_answers_count(b), i == 2 * n ? 3 : 0);
+        dls_answers_destroy(b);
+    }
+    unlink(file);
+}
+
+/* ---- what is wrong -----------------------------------------------------------------------------
+ */
+
+static void test_bad(void **state)
+{
+    (void)state;
+    world_setup s;
+    dls_predictions *f;
+    dls_error err;
+    open_world(&s);
+    dls_prediction_params p = predictions_params(&s, "orakle");
+    assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "did you mean \"oracle\"?"));
+    p.source = "operator";
+    p.numeric = "fp99";
+    assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_ECONFIG);
+    p.numeric = "fp32";
+    p.fabric = "string and cans";
+    assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_ECONFIG);
+    world_fini(&s);
+}
+
+/* Without a world jobs run as the trace says. */
+static void test_no_world(void **state)
+{
+    (void)state;
+    world_setup s;
+    open_world(&s);
+    dls_prediction_params p = predictions_params(&s, "operator");
+    p.world = NULL;
+    dls_predictions *f = predictions_open(&p);
+    predictions_prepare(f, 0, N_JOBS);
+    assert_int_equal(dls_predictions_estimate_us(f, 0), 1000000000);
+    p.source = "oracle";
+    dls_predictions *o = predictions_open(&p);
+    predictions_prepare(o, 0, N_JOBS);
+    assert_true(predictions_get(o, 0, 0, 8, 8, 2).remaining_s == 1000);
+    dls_predictions_destroy(o);
+    dls_predictions_destroy(f);
+    world_fini(&s);
+}
+
+static void test_failing_memory(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"noisy", "habitat"};
+    world_setup s;
+    open_world(&s);
+    for (int k = 0; k < 2; k++) {
+        bool whole = false;
+        for (int i = 0; !whole; i += 1 + i / 40) {
+            dls_prediction_params p = predictions_params(&s, sources[k]);
+            dls_predictions *f = NULL;
+            const int32_t ask[] = {0, 1, 6};
+            int left = i;
+            p.record_path = file;
+            dls_alloc_set_hook(refuse, &left);
+            dls_status status = dls_predictions_create(&p, &f, NULL);
+            if (status == DLS_OK) {
+                status = dls_predictions_prepare(f, ask, 3, NULL);
+            }
+            if (status == DLS_OK) {
+                status = dls_predictions_finish(f, NULL);
+            }
+            dls_alloc_set_hook(NULL, NULL);
+            whole = status == DLS_OK && left >= 0;
+            assert_true(whole || left < 0);
+            dls_predictions_destroy(f);
+        }
+    }
+    unlink(file);
+    world_fini(&s);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    if (!mkdtemp(folder)) {
+        return -1;
+    }
+    snprintf(file, sizeof file, "%s/answers", folder);
+    return 0;
+}
+
+static int drop_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_candidates), cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_baselines),  cmocka_unit_test(test_record_replay),
+        cmocka_unit_test(test_keep),       cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_world),   cmocka_unit_test(test_failing_memory)};
+    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The compatibility engine at its edges: what it refuses, what must not hang, failing memory, its
+ * input files, and decimal rounding.
+ */
+#include "base/alloc.h"
+#include "tiresias/gittins.h"
+#include "tiresias/tiresias.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+typedef struct row {
+    int64_t gpus, submit_s, duration_s;
+} row;
+
+static dls_trace *make_trace(const row *rows, size_t n)
+{
+    const dls_trace_options opts = {.keep_zero_duration = true};
+    dls_trace_builder *b;
+    dls_trace *trace;
+    assert_int_equal(dls_trace_builder_create(&opts, &b, NULL), DLS_OK);
+    for (size_t i = 0; i < n; i++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.gpus_milli = rows[i].gpus * 1000;
+        rec.submit_us = rows[i].submit_s * DLS_US_PER_S;
+        rec.duration_us = rows[i].duration_s * DLS_US_PER_S;
+        assert_int_equal(dls_trace_builder_add(b, &rec, "row", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    return trace;
+}
+
+static const int64_t some_samples[] = {10, 20, 30, 500, 4000, 9000};
+
+static dls_status run(const char *schedule, const char *scheme, dls_tiresias_cluster cluster,
+                      const dls_trace *trace, dls_record **rec, dls_error *err)
+{
+    dls_tiresias_params p;
+    dls_tiresias_params_init(&p);
+    p.schedule = schedule;
+    p.scheme = scheme;
+    p.cluster = cluster;
+    p.samples = some_samples;
+    p.n_samples = 6;
+    DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, rec, err));
+    const dls_status status = dls_tiresias_run(&p, trace, *rec, err);
+    if (status != DLS_OK) {
+        dls_record_destroy(*rec);
+        *rec = NULL;
+    }
+    return status;
+}
+
+static const char *scheme_of(const dls_tiresias_schedule *s, bool last)
+{
+    const char *space = strrchr(s->schemes, ' ');
+    return strcmp(s->schemes, "count yarn") == 0 ? (last ? space + 1 : "count") : s->schemes;
+}
+
+/* Every schedule ends the same four jobs; the capacity is never exceeded and nothing is left. */
+static void test_every_schedule_ends_jobs(void **state)
+{
+    (void)state;
+    const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {1, 700, 7300}};
+    dls_trace *trace = make_trace(rows, 4);
+    size_t n;
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    for (size_t i = 0; i < 2 * n; i++) {
+        dls_record *rec;
+        dls_error err = {0};
+        const dls_tiresias_cluster k = {1, 2, 4, 64, 256};
+        const char *scheme = scheme_of(&s[i / 2], i % 2);
+        assert_int_equal(run(s[i / 2].name, scheme, k, trace, &rec, &err), DLS_OK);
+        assert_true(rec->complete);
+        for (size_t j = 0; j < 4; j++) {
+            /* multi-dlas-gpu shares GPUs out at fixed times only and may strand the last jobs. */
+            if (strcmp(s[i / 2].name, "multi-dlas-gpu") != 0) {
+                assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
+                assert_true(rec->end_us[j] - rec->start_us[j] >= rows[j].duration_s * 1000000);
+            }
+        }
+        for (size_t r = 0; r < rec->series.n; r++) {
+            assert_in_range(rec->series.busy_gpus[r], 0, 8);
+        }
+        dls_record_destroy(rec);
+    }
+    dls_trace_destroy(trace);
+}
+
+/* The original never gets past a job whose GPUs exceed what is left of a queue's limit. */
+static void test_huge_gang_does_not_stand_still(void **state)
+{
+    (void)state;
+    const row rows[] = {{4000, 0, 10}, {8000, 5, 10}, {3601, 6, 7}};
+    const char *const schedules[] = {"dlas-gpu", "dlas-gpu-05", "dlas-gpu-gittins"};
+    dls_trace *trace = make_trace(rows, 3);
+    for (size_t i = 0; i < 3; i++) {
+        dls_record *rec;
+        const dls_tiresias_cluster k = {1, 1000, 8, 64, 256};
+        assert_int_equal(run(schedules[i], "count", k, trace, &rec, NULL), DLS_OK);
+        for (size_t j = 0; j < 3; j++) {
+            assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
+            assert_int_equal(rec->executed_us[j], rows[j].duration_s * 1000000);
+        }
+        dls_record_destroy(rec);
+    }
+    dls_trace_destroy(trace);
+}
+
+static void test_infeasible_jobs_wait_and_the_run_ends(void **state)
+{
+    (void)state;
+    const row rows[] = {{9, 0, 10}, {1, 0, 10}, {16, 3, 10}};
+    dls_trace *trace = make_trace(rows, 3);
+    size_t n;
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(s[i].name, "gandiva") == 0) {
+            continue; /* has no sets for 9 GPUs */
+        }
+        dls_record *rec;
+        const dls_tiresias_cluster k = {1, 1, 8, 64, 256};
+        assert_int_equal(run(s[i].name, scheme_of(&s[i], true), k, trace, &rec, NULL), DLS_OK);
+        assert_int_equal(rec->state[0], DLS_JOB_PENDING);
+        assert_int_equal(rec->start_us[2], -1);
+        dls_record_destroy(rec);
+    }
+    dls_trace_destroy(trace);
+}
+
+/* fifo loses the end of a job of no duration; the preemptive schedules do not. */
+static void test_zero_duration(void **state)
+{
+    (void)state;
+    const row rows[] = {{1, 0, 0}, {4, 5, 5}};
+    dls_trace *trace = make_trace(rows, 2);
+    dls_record *rec;
+    const dls_tiresias_cluster k = {1, 1, 4, 64, 256};
+    assert_int_equal(run("fifo", "yarn", k, trace, &rec, NULL), DLS_OK);
+    assert_int_equal(rec->state[0], DLS_JOB_RUNNING);
+    assert_int_equal(rec->state[1], DLS_JOB_PENDING);
+    dls_record_destroy(rec);
+    assert_int_equal(run("dlas", "yarn", k, trace, &rec, NULL), DLS_OK);
+    assert_int_equal(rec->end_us[0], 0);
+    assert_int_equal(rec->end_us[1], 10000000);
+    dls_record_destroy(rec);
+    dls_trace_destroy(trace);
+}
+
+/* Seconds beyond 2^31, and time that leaves the range of microseconds. */
+static void test_large_times(void **state)
+{
+    (void)state;
+    const int64_t far_s = INT64_C(30000000000);
+    const row rows[] = {{1, far_s, far_s}, {1, far_s, far_s}};
+    dls_trace *trace = make_trace(rows, 2);
+    dls_record *rec;
+    const dls_tiresias_cluster k = {1, 1, 1, 64, 256};
+    const char *const schedules[] = {"fifo", "sjf", "shortest-gpu", "dlas-gpu-1000"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(run(schedules[i], "count", k, trace, &rec, NULL), DLS_OK);
+        const int64_t a = rec->end_us[0], b = rec->end_us[1];
+        assert_true((a > b ? a : b) == 3 * far_s * 1000000);
+        dls_record_destroy(rec);
+    }
+    dls_trace_destroy(trace);
+    row *many = calloc(400, sizeof *many);
+    assert_non_null(many);
+    for (size_t i = 0; i < 400; i++) {
+        many[i] = (row){1, 0, far_s};
+    }
+    trace = make_trace(many, 400);
+    dls_error err = {0};
+    assert_int_equal(run("fifo", "count", k, trace, &rec, &err), DLS_ERUN);
+    assert_non_null(strstr(err.msg, "simulated time"));
+    free(many);
+    dls_trace_destroy(trace);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *schedule, *scheme, *text;
+    } cases[] = {
+        {"dlas-gpuu", "count", "did you mean 'dlas-gpu'"},
+        {"gittins", "count", "dlas-gpu-gittins"},
+        {"fifo", "yran", "did you mean 'yarn'"},
+        {"fifo", "random", "crashes"},
+        {"fifo", "greedy", "stub"},
+        {"multi-dlas-gpu", "yarn", "works with scheme count"},
+        {"gandiva", "count", "works with scheme gandiva"},
+        {"fifo", "gandiva", "works with scheme count or yarn"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dls_tiresias_params p;
+        dls_error err = {0};
+        dls_tiresias_params_init(&p);
+        p.schedule = cases[i].schedule;
+        p.scheme = cases[i].scheme;
+        assert_int_equal(dls_tiresias_check(&p, &err), DLS_EUSAGE);
+        if (!strstr(err.msg, cases[i].text)) {
+            fail_msg("%s, %s: %s", p.schedule, p.scheme, err.msg);
+        }
+    }
+    dls_tiresias_params p;
+    dls_tiresias_params_init(&p);
+    p.cluster = (dls_tiresias_cluster){INT32_MAX, INT32_MAX, 8, 1, 1};
+    assert_int_equal(dls_tiresias_check(&p, NULL), DLS_EINPUT);
+    p.cluster = (dls_tiresias_cluster){1, 1, 0, 1, 1};
+    assert_int_equal(dls_tiresias_check(&p, NULL), DLS_EINPUT);
+}
+
+static int64_t allowed_allocations;
+
+static int allow_some(void *user, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    return allowed_allocations-- > 0;
+}
+
+/* Whichever allocation fails, the run reports it and leaves nothing behind. */
+static void test_failing_memory(void **state)
+{
+    (void)state;
+    const row rows[] = {{1, 0, 4000}, {2, 10, 50}, {4, 700, 300}, {12, 700, 7300}};
+    dls_trace *trace = make_trace(rows, 4);
+    size_t n;
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    for (size_t i = 0; i < 2 * n; i++) {
+        dls_status status = DLS_ENOMEM;
+        for (int64_t fail_at = 0; status != DLS_OK; fail_at++) {
+            dls_record *rec = NULL;
+            const dls_tiresias_cluster k = {1, 4, 4, 64, 256};
+            allowed_allocations = fail_at;
+            dls_alloc_set_hook(allow_some, NULL);
+            status = run(s[i / 2].name, scheme_of(&s[i / 2], i % 2), k, trace, &rec, NULL);
+            dls_alloc_set_hook(NULL, NULL);
+            assert_true(status == DLS_OK || status == DLS_ENOMEM);
+            assert_true(fail_at > 3 || status == DLS_ENOMEM);
+            dls_record_destroy(rec);
+        }
+    }
+    dls_trace_destroy(trace);
+}
+
+static const char *write_file(const char *text)
+{
+    static char path[] = "test_compat_input.csv";
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+static void test_cluster_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *where, *message;
+    } bad[] = {
+        {"", ":1", "empty"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node\n1,2,3,4\n", ":1",
+         "missing column 'mem_p_node'"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n", ":2", "no row"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,x,4,5\n", ":2",
+         "num_gpu_p_node"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,0,4,5\n", ":2",
+         "at least 1"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,3\n", ":2",
+         "fewer cells"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n"
+         "1,2,3,4,5\n1,2,3,4,5\n",
+         ":3", "one row"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n"
+         "1,2,99999999999999999999,4,5\n",
+         ":2", "whole number"},
+    };
+    dls_tiresias_cluster k;
+    dls_error err = {0};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dls_tiresias_load_cluster(write_file(bad[i].text), &k, &err), DLS_EINPUT);
+        assert_non_null(strstr(err.where, bad[i].where));
+        if (!strstr(err.msg, bad[i].message)) {
+            fail_msg("%zu: %s", i, err.msg);
+        }
+    }
+    const char *good = "\xEF\xBB\xBFmem_p_node,num_switch,note,num_node_p_switch, num_gpu_p_node,"
+                       "num_cpu_p_node\r\n254,1,x,16,4,128\r\n\r\n";
+    assert_int_equal(dls_tiresias_load_cluster(write_file(good), &k, &err), DLS_OK);
+    assert_int_equal(k.switches, 1);
+    assert_int_equal(k.nodes_per_switch, 16);
+    assert_int_equal(k.gpus_per_node, 4);
+    assert_int_equal(k.cpus_per_node, 128);
+    assert_int_equal(k.mem_gb_per_node, 254);
+    unlink("test_compat_input.csv");
+    assert_int_equal(dls_tiresias_load_cluster("test_compat_input.csv", &k, &err), DLS_EINPUT);
+}
+
+static void test_samples_file(void **state)
+{
+    (void)state;
+    int64_t *v;
+    size_t n;
+    dls_error err = {0};
+    assert_int_equal(dls_tiresias_load_samples(write_file("duration\n7\n3\n5\n"), &v, &n, &err),
+                     DLS_OK);
+    assert_int_equal(n, 3);
+    assert_int_equal(v[0], 3);
+    assert_int_equal(v[2], 7);
+    dls_free(v);
+    const char *const bad[] = {"duration\n", "7\n3\n", "duration\n7\n-3\n", "duration\n0\n",
+                               "duration\n1.5\n"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dls_tiresias_load_samples(write_file(bad[i]), &v, &n, &err), DLS_EINPUT);
+        assert_null(v);
+    }
+    unlink("test_compat_input.csv");
+}
+
+/* 0.125 and 0.375 are exact in binary, 0.145 lies below its decimal, 1.005 too. */
+static void test_rounding(void **state)
+{
+    (void)state;
+    static const struct {
+        double x, scale;
+        int64_t python2, python3;
+    } cases[] = {
+        {0.125, 100, 13, 12},
+        {0.375, 100, 38, 38},
+        {0.145, 100, 14, 14},
+        {1.005, 100, 100, 100},
+        {0.5, 1, 1, 0},
+        {1.5, 1, 2, 2},
+        {2.5, 1, 3, 2},
+        {0, 1e5, 0, 0},
+        {0.0000050001, 1e5, 1, 1},
+        {123456.78125, 1e4, 1234567813, 1234567812},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(dls_tir_round_scaled(cases[i].x, cases[i].scale, false), cases[i].python2);
+        assert_int_equal(dls_tir_round_scaled(cases[i].x, cases[i].scale, true), cases[i].python3);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_schedule_ends_jobs),
+        cmocka_unit_test(test_huge_gang_does_not_stand_still),
+        cmocka_unit_test(test_infeasible_jobs_wait_and_the_run_ends),
+        cmocka_unit_test(test_zero_duration),
+        cmocka_unit_test(test_large_times),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_cluster_file),
+        cmocka_unit_test(test_samples_file),
+        cmocka_unit_test(test_rounding),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
