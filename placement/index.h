@@ -19,7 +19,7 @@
 
 #include "dlsim/policy.h"
 #include "cluster/cluster.h"
-#include "placement/bitmap.h"
+#include "base/bitmap.h"
 
 typedef struct dls_node {
     uint64_t free_mask;

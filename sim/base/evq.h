@@ -7,8 +7,8 @@
  * share a cache line. O(log4 n) per operation; no allocation after creation unless the number of
  * pending events outgrows the heap, which doubles.
  */
-#ifndef DLS_ENGINE_EVQ_H
-#define DLS_ENGINE_EVQ_H
+#ifndef DLS_BASE_EVQ_H
+#define DLS_BASE_EVQ_H
 
 #include "dlsim/error.h"
 

@@ -28,7 +28,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
 {
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
-    dls_priority p = {.wake_us = DLS_NEVER, .stale_us = DLS_NEVER, .turn_us = DLS_NEVER};
+    dls_priority p = {.valid_until_us = DLS_NEVER};
     /* Keys of remaining service, and what they are raised by as time passes, must fit. */
     if (s->ageing == DLS_AGE_SERVICE &&
         e->now_us + e->view.duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
@@ -46,7 +46,9 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         /* The key falls while the job holds GPUs, also when it does not progress. */
         p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
     }
-    if (p.wake_us <= e->now_us || p.stale_us <= e->now_us || p.turn_us <= e->now_us) {
+    const int64_t reschedule_us = p.alarm == DLS_ALARM_RESCHEDULE ? p.alarm_us : DLS_NEVER;
+    const int64_t yield_us = p.alarm == DLS_ALARM_YIELD ? p.alarm_us : DLS_NEVER;
+    if (reschedule_us <= e->now_us || yield_us <= e->now_us || p.valid_until_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
                         "wants to be asked again about job %d at a time that is not in the future",
                         job);
@@ -58,13 +60,13 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     } else {
         dls_select_refile(s, job, rank, e->now_us);
     }
-    if (p.settle) {
+    if (p.ask_after_pass) {
         DLS_TRY(dls_grow(&e->settle, &e->settle_cap, e->n_settle + 1, sizeof *e->settle, err));
         e->settle[e->n_settle++] = job;
     }
-    DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), p.wake_us, err));
-    DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.stale_us, err));
-    return set_alarm(&e->turns, (uint32_t)job, p.turn_us, err);
+    DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), reschedule_us, err));
+    DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.valid_until_us, err));
+    return set_alarm(&e->turns, (uint32_t)job, yield_us, err);
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */

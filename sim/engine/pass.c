@@ -268,7 +268,7 @@ static dls_status settle(dls_engine *e, dls_error *err)
         const int32_t job = e->settle[i];
         const uint8_t state = e->rec->state[job];
         if (state == DLS_JOB_RUNNING || state == DLS_JOB_PENDING) {
-            DLS_TRY(dls_job_rank(e, job, DLS_EVENT_SETTLE, err));
+            DLS_TRY(dls_job_rank(e, job, DLS_EVENT_PASSED, err));
         }
     }
     /* What asked to be settled again meanwhile waits for the next pass. */

@@ -49,7 +49,8 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     if (view->running[job]) {
         /* A slice is time in which the job progresses: restoring does not use it up. */
         const int64_t from_us = view->progress_us[job];
-        out->turn_us = (from_us > view->now_us ? from_us : view->now_us) + g->slice_us;
+        out->alarm = DLS_ALARM_YIELD;
+        out->alarm_us = (from_us > view->now_us ? from_us : view->now_us) + g->slice_us;
     }
 }
 

@@ -105,7 +105,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     out->tie = out->key; /* equal indices: the order of the queue */
     out->key = g->key[lo];
     if (view->running[job] && hi < g->n_knots) {
-        out->stale_us = view->now_us +
+        out->valid_until_us = view->now_us +
                         (g->knot_us[hi] - attained_us + view->gpus[job] - 1) / view->gpus[job];
     }
 }

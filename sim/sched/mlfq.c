@@ -22,9 +22,9 @@ static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_e
 {
     if (why == DLS_EVENT_SUBMITTED || moved) {
         state->place = DLS_MLFQ_WAITING + ++q->entered;
-        out->settle = view->running[job];
+        out->ask_after_pass = view->running[job];
     } else if (why == DLS_EVENT_STARTED ||
-               (why == DLS_EVENT_SETTLE && view->running[job] && state->place > DLS_MLFQ_WAITING)) {
+               (why == DLS_EVENT_PASSED && view->running[job] && state->place > DLS_MLFQ_WAITING)) {
         state->place = ++q->started;
     } else if (why == DLS_EVENT_PREEMPTED && state->place < DLS_MLFQ_WAITING / 2) {
         /* Those preempted in one pass keep their order, in front of all earlier ones. */
@@ -56,7 +56,8 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
             executed_us = 0;
             out->promoted = true;
         } else {
-            out->wake_us = due_us;
+            out->alarm = DLS_ALARM_RESCHEDULE;
+            out->alarm_us = due_us;
         }
     }
     const int64_t attained_us = executed_us * weight;
@@ -64,7 +65,8 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
         state->level++;
     }
     if (view->running[job] && state->level < q->n_limits) {
-        out->wake_us = dls_view_saved_us(view, job) +
+        out->alarm = DLS_ALARM_RESCHEDULE;
+        out->alarm_us = dls_view_saved_us(view, job) +
                        (q->limit_us[state->level] - attained_us + weight - 1) / weight;
     }
     find_place(q, view, job, why, out->promoted || state->level != old_level, state, out);

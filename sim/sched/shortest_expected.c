@@ -76,7 +76,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     const double left_s = dls_service_residual(&x->dist, (double)at_us / 1e6);
     out->key = left_s < 4e12 ? (int64_t)(left_s * 1e6) - (a_us - at_us) : INT64_C(4000000000000000000);
     if (view->running[job]) {
-        out->stale_us = view->now_us + (next_us - a_us + gpus - 1) / gpus;
+        out->valid_until_us = view->now_us + (next_us - a_us + gpus - 1) / gpus;
     }
 }
 

@@ -234,8 +234,10 @@ static void woken_priority(void *state, const dls_view *view, int32_t job, dls_j
     inner->priority(state, view, job, why, out);
     const int64_t wake_us = view->now_us + 1 + (int64_t)(dls_mix64((uint64_t)(view->now_us + job)) %
                                                          (uint64_t)(20 * DLS_US_PER_S));
-    if (view->running[job] && wake_us < out->wake_us) {
-        out->wake_us = wake_us;
+    if (view->running[job] && out->alarm != DLS_ALARM_YIELD &&
+        (out->alarm == DLS_ALARM_NONE || wake_us < out->alarm_us)) {
+        out->alarm = DLS_ALARM_RESCHEDULE;
+        out->alarm_us = wake_us;
     }
 }
 

@@ -129,9 +129,11 @@ static void hasty(void *state, const dls_view *v, int32_t job, dls_job_event why
     (void)state;
     (void)job;
     if (why == DLS_EVENT_STARTED) {
-        out->wake_us = wake_offset == DLS_NEVER ? DLS_NEVER : v->now_us + wake_offset;
-        out->stale_us = stale_offset == DLS_NEVER ? DLS_NEVER : v->now_us + stale_offset;
-        out->turn_us = turn_offset == DLS_NEVER ? DLS_NEVER : v->now_us + turn_offset;
+        out->valid_until_us = stale_offset == DLS_NEVER ? DLS_NEVER : v->now_us + stale_offset;
+        out->alarm = wake_offset != DLS_NEVER   ? DLS_ALARM_RESCHEDULE
+                     : turn_offset != DLS_NEVER ? DLS_ALARM_YIELD
+                                                : DLS_ALARM_NONE;
+        out->alarm_us = v->now_us + (wake_offset != DLS_NEVER ? wake_offset : turn_offset);
     }
 }
 

@@ -4,7 +4,7 @@
  * level boundaries.
  */
 #include "base/rng.h"
-#include "placement/bitmap.h"
+#include "base/bitmap.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -38,7 +38,8 @@ static void las_priority(void *state, const dls_view *view, int32_t job, dls_job
     (void)state;
     (void)why;
     out->key = dls_view_executed_us(view, job) * view->gpus[job];
-    out->wake_us = (view->now_us / UNIT_US + 1) * UNIT_US;
+    out->alarm = DLS_ALARM_RESCHEDULE;
+    out->alarm_us = (view->now_us / UNIT_US + 1) * UNIT_US;
 }
 
 static const dls_sched_ops unit_slices = {

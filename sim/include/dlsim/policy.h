@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-#define DLS_POLICY_ABI 2u
+#define DLS_POLICY_ABI 3u
 #define DLS_NEVER INT64_MAX /* a time that does not come */
 
 /* ---- options ----------------------------------------------------------------------------------- */
@@ -111,17 +111,26 @@ DLS_API int32_t dls_view_next_running(const dls_view *view, int32_t job);
 
 /* ---- what it answers --------------------------------------------------------------------------- */
 
+/* A job has at most one alarm; each answer replaces it. */
+typedef enum dls_alarm {
+    DLS_ALARM_NONE,
+    DLS_ALARM_RESCHEDULE, /* ask again then, and hold a pass if that moves the job: it has attained the
+                             service that demotes it, or has waited long enough to be promoted */
+    DLS_ALARM_YIELD       /* ask again, and hold a pass, at the first time from then on at which jobs wait:
+                             its time slice is over, which matters only to others */
+} dls_alarm;
+
 /* Where a job stands, smallest first by (level, key, tie), then in order of submission. */
 typedef struct dls_priority {
     int32_t level;    /* queue */
     int64_t key;      /* at view->now_us; while the job runs it falls with the table's ageing */
     int64_t tie;      /* preset 0 */
-    int64_t wake_us;  /* preset DLS_NEVER: ask again at this time, and schedule if that moves the job */
-    int64_t stale_us; /* preset DLS_NEVER: ask again at the first pass at or after this time */
-    int64_t turn_us;  /* preset DLS_NEVER: ask again, and schedule, at the first time from here on at
-                         which jobs wait: for turns that matter only to others */
-    bool settle;      /* ask again (DLS_EVENT_SETTLE) when the coming pass is over */
-    bool promoted;    /* count this as a promotion for having starved */
+    int64_t valid_until_us; /* preset DLS_NEVER: ask again at the first pass at or after this time, for
+                               keys that drift; no pass is held for it */
+    dls_alarm alarm;        /* preset DLS_ALARM_NONE: what is to happen .. */
+    int64_t alarm_us;       /* .. at this time */
+    bool ask_after_pass;    /* ask again (DLS_EVENT_PASSED) when the coming pass is over */
+    bool promoted;          /* count this as a promotion for having starved */
 } dls_priority;
 
 /* Why `priority` is asked. */
@@ -129,8 +138,8 @@ typedef enum dls_job_event {
     DLS_EVENT_SUBMITTED,
     DLS_EVENT_STARTED,   /* got GPUs */
     DLS_EVENT_PREEMPTED, /* lost them */
-    DLS_EVENT_DUE,       /* wake_us, stale_us or turn_us has come */
-    DLS_EVENT_SETTLE,    /* the pass that was to come is over */
+    DLS_EVENT_DUE,       /* alarm_us or valid_until_us has come */
+    DLS_EVENT_PASSED,    /* the pass that was to come is over */
     DLS_EVENT_RATE       /* it progresses at another rate; asked only where keys age, and not if run
                             times come from a predictor, which do not follow the rate */
 } dls_job_event;

@@ -3,8 +3,8 @@
  * A set of small integers as a bitmap with summary levels: set, clear and find-next in O(levels),
  * where a level divides by 64.
  */
-#ifndef DLS_PLACEMENT_BITMAP_H
-#define DLS_PLACEMENT_BITMAP_H
+#ifndef DLS_BASE_BITMAP_H
+#define DLS_BASE_BITMAP_H
 
 #include "dlsim/error.h"
 

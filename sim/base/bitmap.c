@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "placement/bitmap.h"
+#include "base/bitmap.h"
 
 #include "base/alloc.h"
 
