@@ -18,6 +18,7 @@
 #include "support/dataset_setup.h"
 #include "support/refuse.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -339,16 +340,16 @@ static void test_no_memory(void **unused)
     dls_build_options o = options_of(34, 1);
     o.corpus.split = DLS_SPLIT_AT_RANDOM;
     o.label.n_samples = 16;
-    int64_t all = INT64_MAX;
+    int all = INT_MAX;
     dls_error err = {0};
     dls_dataset *set;
     dls_alloc_set_hook(refuse, &all);
     assert_int_equal(dls_dataset_build(&o, &set, &err), DLS_OK);
     dls_alloc_set_hook(NULL, NULL);
     dls_dataset_destroy(set);
-    all = INT64_MAX - all;
+    all = INT_MAX - all;
     assert_true(all > 1000);
-    for (int64_t n = 1; n < all; n += all / 5) {
+    for (int n = 1; n < all; n += all / 5) {
         int left = n;
         dls_alloc_set_hook(refuse, &left);
         const dls_status status = dls_dataset_build(&o, &set, &err);

@@ -22,6 +22,7 @@
 #include "support/dataset_setup.h"
 #include "support/refuse.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -224,15 +225,15 @@ static void test_no_memory(void **unused)
     o.corpus.n_graphs = 34;
     o.corpus.split = DLS_SPLIT_AT_RANDOM;
     o.label.n_samples = 16;
-    int64_t all = INT64_MAX;
+    int all = INT_MAX;
     dls_error e = {0};
     dls_dataset *set;
     dls_alloc_set_hook(refuse, &all);
     assert_int_equal(dls_dataset_build(&o, &set, &e), DLS_OK);
     dls_alloc_set_hook(NULL, NULL);
     dls_dataset_destroy(set);
-    all = INT64_MAX - all;
-    for (int64_t n = all / 8; n < all; n += all / 4) {
+    all = INT_MAX - all;
+    for (int n = all / 8; n < all; n += all / 4) {
         int left = n;
         dls_alloc_set_hook(refuse, &left);
         const dls_status status = dls_dataset_build(&o, &set, &e);
