@@ -85,6 +85,13 @@ typedef struct dls_audited {
     bool running;
 } dls_audited;
 
+/* What a program does in a pass. */
+struct dls_actions {
+    dls_engine *e;
+    dls_status status;   /* of the first action that was refused */
+    dls_error *err;
+};
+
 struct dls_engine {
     const dls_sim_params *params;
     const dls_trace_columns *col;
@@ -102,6 +109,10 @@ struct dls_engine {
     dls_grant grant;
     dls_discipline discipline;
     bool program;          /* the policy is a program and not an order */
+    dls_actions actions;   /* of the present pass */
+    dls_error refused;     /* why an action from outside was refused */
+    bool deciding;         /* the pass of this instant is the caller's and not yet over */
+    uint64_t instants;     /* handled so far */
 
     /* [n] */
     int64_t *since_us;     /* last change of state */
@@ -311,7 +322,10 @@ static inline void dls_view_update(dls_engine *e)
     e->view.free_gpus = e->index->free_gpus;
     e->view.pass = e->select.pass;
 }
-dls_status dls_program_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* A program's pass in halves: what it does, or the caller in its place, lies between them. err gets
+ * what becomes of actions. */
+void dls_program_begin(dls_engine *e, dls_error *err);
+dls_status dls_program_end(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_share_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* audit.c */

@@ -287,9 +287,9 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
     }
     if (e->program) {
-        DLS_TRY(dls_program_pass(e, err));
-        DLS_TRY(dls_set_retries(e, err));
-        return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
+        dls_program_begin(e, err);
+        DLS_TRY(e->params->sched->pass(e->sched_state, &e->view, &e->actions, err));
+        return dls_program_end(e, err);
     }
     mark_refused_pools(e);
     for (int32_t k = 0; k < s->n_pools; k++) {

@@ -156,66 +156,135 @@ static dls_status sample(dls_engine *e, dls_error *err)
     return dls_record_world(e->rec, &w, err);
 }
 
-static dls_status loop(dls_engine *e, dls_error *err)
+/* What follows the pass of an instant. */
+static dls_status after_pass(dls_engine *e, dls_error *err)
 {
-    const dls_sim_params *p = e->params;
-    if (p->sched->share && e->n > 0) {
-        e->now_us = e->col->submit_us[0];
-        DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_SHARE(e), e->now_us, DLS_EV_TICK, err));
+    if (e->params->pace) {
+        DLS_TRY(dls_rates_settle(e, err));
     }
-    for (uint64_t turn = 0;; turn++) {
-        const int64_t t = next_time(e);
-        /* A tick of a policy alone, with every job done or stuck for good, keeps nothing alive. */
-        if (t == DLS_NEVER || (e->done == e->col->n && e->n > 0)) {
-            e->rec->complete = true;
-            break;
-        }
-        if (t > p->until_us) {
-            e->now_us = p->until_us > e->now_us ? p->until_us : e->now_us;
-            break;
-        }
-        e->now_us = t;
-        DLS_TRY(handle_all(e, err));
-        DLS_TRY(dls_pass(e, err));
-        if (p->pace) {
-            DLS_TRY(dls_rates_settle(e, err));
-        }
-        DLS_TRY(sample(e, err));
-        if (p->audit) {
-            DLS_TRY(dls_engine_audit(e, err));
-        }
-        if (turn % 1024 == 0) {
-            if (p->progress) {
-                p->progress(p->user, e->now_us, e->done, e->col->n);
-            }
-            if (p->interrupted && p->interrupted(p->user)) {
-                break;
-            }
-        }
-    }
-    return DLS_OK;
+    DLS_TRY(sample(e, err));
+    return e->params->audit ? dls_engine_audit(e, err) : DLS_OK;
 }
 
-dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err)
+/* Tell how far the run is; true: it is to stop. */
+static bool is_interrupted(const dls_engine *e)
 {
-    dls_engine *e = NULL;
-    *out = NULL;
+    const dls_sim_params *p = e->params;
+    if (p->progress) {
+        p->progress(p->user, e->now_us, e->done, e->col->n);
+    }
+    return p->interrupted && p->interrupted(p->user);
+}
+
+static dls_status end_decision(dls_engine *e, dls_error *err)
+{
+    e->deciding = false;
+    const dls_status status = dls_program_end(e, err);
+    if (e->actions.status != DLS_OK && err) {
+        *err = e->refused;
+    }
+    return status == DLS_OK ? after_pass(e, err) : status;
+}
+
+dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *err)
+{
+    dls_engine *e;
     DLS_TRY(dls_engine_create(p, &e, err));
     if (p->infeasible && e->infeasible > 0) {
         const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
         p->infeasible(p->user, e->infeasible, (int32_t)(first - e->rec->state));
     }
-    dls_status status = loop(e, err);
-    if (status == DLS_OK) {
-        status = dls_jobs_close(e, err);
+    if (p->sched->share && e->n > 0) {
+        const dls_status status = dls_evq_set(&e->events, DLS_SLOT_SHARE(e), e->col->submit_us[0],
+                                              DLS_EV_TICK, err);
+        if (status != DLS_OK) {
+            dls_engine_destroy(e);
+            return status;
+        }
     }
-    if (status == DLS_OK) {
-        e->rec->end_us_of_run = e->now_us;
-        e->rec->positions = e->select.positions;
-        e->rec->peak_queue = e->events.peak;
-        *out = e->rec;
-        e->rec = NULL;
+    *out = e;
+    return DLS_OK;
+}
+
+dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
+{
+    const int64_t end_us = e->params->until_us;
+    const int64_t last_us = until_us < end_us ? until_us : end_us;
+    if (e->deciding) {
+        DLS_TRY(end_decision(e, err));
     }
+    for (;;) {
+        const int64_t t = next_time(e);
+        /* A tick of a policy alone, with every job done or stuck for good, keeps nothing alive. */
+        if (t == DLS_NEVER || (e->done == e->col->n && e->n > 0)) {
+            e->rec->complete = true;
+            *stop = DLS_SIM_ENDED;
+            break;
+        }
+        if (t > last_us) {
+            e->now_us = last_us > e->now_us ? last_us : e->now_us;
+            *stop = last_us < end_us ? DLS_SIM_REACHED : DLS_SIM_ENDED;
+            break;
+        }
+        e->now_us = t;
+        DLS_TRY(handle_all(e, err));
+        if (e->params->outside) {
+            dls_program_begin(e, &e->refused);
+            e->deciding = true;
+            *stop = DLS_SIM_DECISION;
+            return DLS_OK;
+        }
+        DLS_TRY(dls_pass(e, err));
+        DLS_TRY(after_pass(e, err));
+        if (e->instants++ % 1024 == 0 && is_interrupted(e)) {
+            *stop = DLS_SIM_INTERRUPTED;
+            break;
+        }
+    }
+    dls_view_update(e);
+    return DLS_OK;
+}
+
+const dls_view *dls_sim_view(const dls_engine *e)
+{
+    return &e->view;
+}
+
+dls_actions *dls_sim_actions(dls_engine *e)
+{
+    return e->deciding ? &e->actions : NULL;
+}
+
+dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
+{
+    *out = NULL;
+    if (e->deciding) {
+        DLS_TRY(end_decision(e, err));
+    }
+    DLS_TRY(dls_jobs_close(e, err));
+    e->rec->end_us_of_run = e->now_us;
+    e->rec->positions = e->select.positions;
+    e->rec->peak_queue = e->events.peak;
+    *out = e->rec;
+    e->rec = NULL;
+    return DLS_OK;
+}
+
+void dls_sim_destroy(dls_engine *e)
+{
     dls_engine_destroy(e);
+}
+
+dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err)
+{
+    dls_engine *e;
+    dls_sim_stop stop;
+    *out = NULL;
+    DLS_TRY(dls_sim_create(p, &e, err));
+    dls_status status = dls_sim_advance(e, DLS_NEVER, &stop, err);
+    if (status == DLS_OK) {
+        status = dls_sim_close(e, out, err);
+    }
+    dls_sim_destroy(e);
     return status;
 }

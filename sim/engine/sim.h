@@ -38,6 +38,7 @@ typedef struct dls_sim_params {
                              the limit, else the mean duration of the trace */
     bool estimates_advised; /* estimate_us of every job is what `predictions` says, and so is what policies
                                that know run times know of them (dls_view) */
+    bool outside;         /* the passes of the scheduler, a program, are the caller's (dls_sim_advance) */
     bool audit;           /* check every invariant after every event (slow) */
     bool want_allocs, want_series;
     /* Polled now and then; true: finish the current event and return with record->complete false.
@@ -56,5 +57,30 @@ void dls_sim_params_init(dls_sim_params *p);
 /* Run to the end. *out is owned by the caller, also when the run was interrupted (status OK and
  * complete == false). Errors: EINPUT (a job without duration), EPOLICY, ENOMEM. */
 dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- the same in steps: create, advance as often as wanted, close, destroy ---------------------- */
+
+/* p is borrowed for the life of the engine. */
+dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *err) DLS_MUST_CHECK;
+void dls_sim_destroy(dls_engine *e); /* NULL-safe */
+
+/* Why dls_sim_advance came back. */
+typedef enum dls_sim_stop {
+    DLS_SIM_ENDED,      /* nothing more will happen, or until_us of the parameters is reached */
+    DLS_SIM_REACHED,    /* everything up to and including the time asked for has happened */
+    DLS_SIM_DECISION,   /* params.outside: a pass is the caller's, by the actions, until it advances */
+    DLS_SIM_INTERRUPTED /* by the callback */
+} dls_sim_stop;
+
+/* Handle what happens until a time; the order of events does not depend on where it stops. An engine
+ * whose advance has failed can only be destroyed. */
+dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop,
+                           dls_error *err) DLS_MUST_CHECK;
+/* As of now; borrowed for the life of the engine. */
+const dls_view *dls_sim_view(const dls_engine *e);
+/* For dls_act_*; NULL unless the engine stands at a decision. */
+dls_actions *dls_sim_actions(dls_engine *e);
+/* Close the accounts of all jobs: *out is the caller's, the engine can only be destroyed. */
+dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -78,12 +78,6 @@ int32_t dls_view_next_running(const dls_view *view, int32_t job)
     return found;
 }
 
-struct dls_actions {
-    dls_engine *e;
-    dls_status status;
-    dls_error *err;
-};
-
 static bool legal(dls_actions *out, int32_t job, bool running)
 {
     dls_engine *e = out->e;
@@ -185,14 +179,19 @@ void dls_act_wake(dls_actions *out, int64_t at_us)
     }
 }
 
-dls_status dls_program_pass(dls_engine *e, dls_error *err)
+void dls_program_begin(dls_engine *e, dls_error *err)
 {
-    dls_actions out = {.e = e, .status = DLS_OK, .err = err};
+    e->actions = (dls_actions){.e = e, .status = DLS_OK, .err = err};
     e->select.pass++;
     e->rec->passes++;
     dls_view_update(e);
-    DLS_TRY(e->params->sched->pass(e->sched_state, &e->view, &out, err));
-    return out.status;
+}
+
+dls_status dls_program_end(dls_engine *e, dls_error *err)
+{
+    DLS_TRY(e->actions.status);
+    DLS_TRY(dls_set_retries(e, err));
+    return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
 }
 
 /* ---- groups ------------------------------------------------------------------------------------ */
