@@ -194,20 +194,28 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
 
 /* ---- pools ------------------------------------------------------------------------------------- */
 
-static void set_capacity(const dls_engine *e, dls_pool *pool, int32_t id)
+void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
 {
     const dls_cluster_spec *spec = e->params->cluster;
-    for (int32_t t = 0; t < spec->n_types; t++) {
-        if (e->params->sched->share) {
-            pool->cap[t] = 0; /* until the policy divides the cluster */
-        } else if (id < spec->n_vcs) {
-            pool->cap[t] = spec->vcs[id].quota_gpus[t];
-        } else {
-            pool->cap[t] = e->index->type[t].total_gpus;
-            for (int32_t v = 0; v < spec->n_vcs; v++) {
-                pool->cap[t] -= spec->vcs[v].quota_gpus[t];
-            }
+    dls_select *s = &e->select;
+    int64_t rest = e->index->type[type].total_gpus;
+    for (int32_t v = 0; v < spec->n_vcs; v++) {
+        rest -= spec->vcs[v].quota_gpus[type];
+    }
+    const int64_t less = down < rest ? down : rest;
+    rest -= less;
+    down -= less;
+    int32_t k = 0;
+    for (int32_t v = 0; v < spec->n_vcs; v++) {
+        const int64_t quota = spec->vcs[v].quota_gpus[type];
+        const int64_t lost = down < quota ? down : quota;
+        down -= lost;
+        if (k < s->n_pools && s->pool[k].id == v) { /* else no job is of this virtual cluster */
+            s->pool[k++].cap[type] = quota - lost;
         }
+    }
+    if (k < s->n_pools) {
+        s->pool[k].cap[type] = rest;
     }
 }
 
@@ -226,10 +234,8 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
     for (int32_t c = 0; c < s->n_classes; c++) {
         dls_class *cls = &s->cls[c];
         const int32_t id = cls->pool;
-        if (c == 0 || id != s->pool[s->n_pools - 1].group_gpus) {
-            /* group_gpus holds the name of the pool while its classes are counted */
-            s->pool[s->n_pools++] = (dls_pool){.first_class = c, .group_gpus = id};
-            set_capacity(e, &s->pool[s->n_pools - 1], id);
+        if (c == 0 || id != s->pool[s->n_pools - 1].id) {
+            s->pool[s->n_pools++] = (dls_pool){.first_class = c, .id = id};
         }
         dls_pool *pool = &s->pool[s->n_pools - 1];
         if (pool->n_classes == 0 || s->cls[c - 1].gpus != cls->gpus) {
@@ -254,6 +260,9 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
             pool->running[i].root = pool->last[i] = DLS_NONE;
         }
         most_sizes = pool->n_sizes > most_sizes ? pool->n_sizes : most_sizes;
+    }
+    for (int32_t t = 0; t < s->n_types && !e->params->sched->share; t++) {
+        dls_pools_divide(e, t, 0); /* else nobody has a share until the policy gives it */
     }
     s->cursor = dls_alloc((size_t)most_sizes * sizeof *s->cursor);
     return s->cursor ? DLS_OK : dls_nomem(err, "pools", (size_t)most_sizes * sizeof *s->cursor);

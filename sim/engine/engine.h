@@ -72,7 +72,6 @@ typedef struct dls_churn {
     size_t link_cap;
     int32_t *victims;      /* scratch */
     size_t victims_cap;
-    int64_t *cap;          /* [pools x types] shares when nothing is down */
     int64_t down_gpus[DLS_TYPES_MAX];
     int32_t down_nodes;    /* whole nodes */
 } dls_churn;
@@ -190,6 +189,9 @@ void dls_engine_destroy(dls_engine *e);
 /* classes.c: for set-up, the index being there */
 dls_status dls_classes_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_pools_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Shares of the pools when so many GPUs of the type are down: they are missing first in what the quotas
+ * leave, then in the quotas in their order. */
+void dls_pools_divide(dls_engine *e, int32_t type, int64_t down);
 
 /* life.c */
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;

@@ -68,27 +68,20 @@ dls_status dls_churn_create(dls_engine *e, dls_error *err)
     }
     dls_churn *c = &e->churn;
     const size_t n = (size_t)e->index->n_nodes, n_gpus = (size_t)e->index->total_gpus;
-    const size_t n_caps = (size_t)(e->select.n_pools * e->select.n_types);
     c->first_gpu = dls_alloc_zero(n + 1, sizeof *c->first_gpu);
     c->draws = dls_alloc_zero(n + n_gpus, sizeof *c->draws);
     c->node_down = dls_alloc_zero(n, sizeof *c->node_down);
     c->gpu_down = dls_alloc_zero(n, sizeof *c->gpu_down);
     c->withheld = dls_alloc_zero(n, sizeof *c->withheld);
     c->on_node = dls_alloc_zero(n, sizeof *c->on_node);
-    c->cap = dls_alloc_zero(n_caps, sizeof *c->cap);
     e->saved = dls_alloc_zero((size_t)e->n, sizeof *e->saved);
     if (!c->first_gpu || !c->draws || !c->node_down || !c->gpu_down || !c->withheld || !c->on_node ||
-        !c->cap || !e->saved) {
+        !e->saved) {
         return dls_nomem(err, "failures", n * 32 + n_gpus * 4);
     }
     for (size_t i = 0; i < n; i++) {
         c->on_node[i] = DLS_NONE;
         c->first_gpu[i + 1] = c->first_gpu[i] + e->index->node[i].capacity;
-    }
-    for (int32_t k = 0; k < e->select.n_pools; k++) {
-        for (int32_t t = 0; t < e->select.n_types; t++) {
-            c->cap[k * e->select.n_types + t] = e->select.pool[k].cap[t];
-        }
     }
     DLS_TRY(dls_evq_init(&c->events, n + n_gpus + 1, err));
     DLS_TRY(dls_record_want_failures(e->rec, err));
@@ -109,7 +102,7 @@ void dls_churn_destroy(dls_engine *e)
 {
     dls_churn *c = &e->churn;
     void *const memory[] = {c->first_gpu, c->draws,   c->node_down, c->gpu_down, c->withheld,
-                            c->on_node,   c->link,    c->victims,   c->cap};
+                            c->on_node,   c->link,    c->victims};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
     }
@@ -202,23 +195,6 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
 
 /* ---- what --------------------------------------------------------------------------------------- */
 
-/* Shares of the pools without the GPUs that are down. */
-static void shrink_pools(dls_engine *e, int32_t type)
-{
-    dls_select *s = &e->select;
-    int64_t down = e->churn.down_gpus[type];
-    for (int32_t i = 0; i < s->n_pools; i++) {
-        /* The last pool is what the quotas leave, if any job is of no virtual cluster. */
-        const int32_t k = i == 0 ? s->n_pools - 1 : i - 1;
-        dls_pool *pool = &s->pool[k];
-        const int64_t whole = e->churn.cap[k * s->n_types + type];
-        const int64_t less = down < whole ? down : whole;
-        down -= less;
-        pool->cap[type] = whole - less;
-        pool->dirty = true;
-    }
-}
-
 /* Make the index and the pools agree with what is down on a node. */
 static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
 {
@@ -240,7 +216,10 @@ static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
     c->withheld[node] = now;
     c->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);
     c->down_nodes += (now == all) - (old == all);
-    shrink_pools(e, at->type);
+    dls_pools_divide(e, at->type, c->down_gpus[at->type]);
+    for (int32_t k = 0; k < e->select.n_pools; k++) {
+        dls_mark_dirty(e, k);
+    }
     return DLS_OK;
 }
 

@@ -58,7 +58,7 @@ typedef struct dls_pool {
     int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
-    int32_t group_gpus;             /* gang size, when pools are gang sizes */
+    int32_t id;                     /* virtual cluster, their number: of none; or gang size */
     bool dirty;                     /* something changed since its last pass */
 } dls_pool;
 

@@ -182,7 +182,7 @@ static dls_status make_groups(dls_engine *e, dls_error *err)
         return dls_nomem(err, "groups", n * sizeof *e->group_used);
     }
     for (int32_t k = 0; k < e->select.n_pools; k++) {
-        e->group_gpus[k] = e->select.pool[k].group_gpus;
+        e->group_gpus[k] = e->select.pool[k].id;
     }
     return DLS_OK;
 }

@@ -103,6 +103,51 @@ static void test_gone_for_good(void **unused)
     setup_fini(&s);
 }
 
+/* ---- virtual clusters ---------------------------------------------------------------------------
+ */
+
+/* Node 1 of two fails at 10 s and stays down; one quota of 8 of the 16 GPUs, one of 4, 4 for the rest. */
+static dls_record *run_quotas(const case_job *jobs, size_t n)
+{
+    static dls_vc_spec vcs[2] = {{"a", {8}}, {"b", {4}}};
+    static dls_failure_event gone[] = {{10000000, 1, DLS_NODE_FAILS, 1}};
+    const dls_failure_trace trace = {gone, 1, 0};
+    sim_setup s;
+    setup_init(&s, case_cluster(2, 8, 0), case_trace(jobs, n), "srtf", "first-fit");
+    s.cluster.vcs = vcs;
+    s.cluster.n_vcs = 2;
+    s.p.failure_trace = &trace;
+    dls_record *rec = case_run(&s.p);
+    setup_fini(&s);
+    return rec;
+}
+
+/* Of 8 failed GPUs 4 are missing in what the quotas leave and 4 in the first quota, whoever has jobs. */
+static void test_quotas(void **unused)
+{
+    (void)unused;
+    const case_job alone[] = {{0, 60, 4, "b", NULL}};
+    dls_record *rec = run_quotas(alone, 1);
+    assert_int_equal(rec->end_us[0], S(60));
+    assert_int_equal(rec->preempts[0], 0);
+    dls_record_destroy(rec);
+
+    const case_job all[] = {
+        {0, 60, 4, "a", NULL}, {1, 60, 4, "b", NULL}, {100, 5, 4, "a", NULL}, {100, 9, 4, "a", NULL}};
+    rec = run_quotas(all, 4);
+    assert_int_equal(rec->end_us[0], S(60));
+    assert_int_equal(rec->end_us[1], S(61));
+    assert_int_equal(rec->end_us[2], S(105));
+    assert_int_equal(rec->start_us[3], S(105)); /* the quota is 4 now */
+    dls_record_destroy(rec);
+
+    const case_job rest[] = {{0, 60, 4, NULL, NULL}, {0, 60, 4, "b", NULL}};
+    rec = run_quotas(rest, 2);
+    assert_int_equal(rec->state[0], DLS_JOB_PENDING); /* nothing is left to it */
+    assert_int_equal(rec->end_us[1], S(60));
+    dls_record_destroy(rec);
+}
+
 /* ---- random ------------------------------------------------------------------------------------
  */
 
@@ -206,7 +251,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_random),
-        cmocka_unit_test(test_draws),         cmocka_unit_test(test_shares_refused)};
+        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_shares_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
