@@ -267,23 +267,40 @@ void dls_predictions_destroy(dls_predictions *f)
 /* ---- keys of kept answers ----------------------------------------------------------------------
  */
 
+/* Everything an answer depends on; returns the length as snprintf does. */
+static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, char *text,
+                    size_t size)
+{
+    const dls_kind *k = &f->kinds->kind[kind];
+    const dls_gpu_type *gpu = &f->p.cluster->types[s->type];
+    return snprintf(
+        text, size, "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
+        f->ops->name, f->identity, names_only(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
+        k->model, (long long)k->batch, f->p.numeric, f->p.exchange, f->p.host ? f->p.host : "",
+        f->p.fabric ? f->p.fabric : "", gpu->name, gpu->mem_gib, gpu->peer_bps, (int)s->gpus,
+        (int)s->n_nodes, (int)s->n_racks, f->candidates.type[s->type].nic_bps,
+        f->p.cluster->rack_uplink_bps);
+}
+
 static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, dls_answer_key *key,
                          dls_error *err)
 {
-    char text[1024];
-    const dls_kind *k = &f->kinds->kind[kind];
-    const dls_gpu_type *gpu = &f->p.cluster->types[s->type];
+    char brief[1024], *text = brief;
     if (f->source && f->ops->kind_checksum && f->kind_sum[kind] == 0) {
         DLS_TRY(f->ops->kind_checksum(f->source, kind, &f->kind_sum[kind], err));
     }
-    snprintf(
-        text, sizeof text, "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
-        f->ops->name, f->identity, names_only(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
-        k->model, (long long)k->batch,
-        f->p.numeric, f->p.exchange, f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "",
-        gpu->name, gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
-        f->candidates.type[s->type].nic_bps, f->p.cluster->rack_uplink_bps);
+    const size_t size = (size_t)question(f, kind, s, brief, sizeof brief) + 1;
+    if (size > sizeof brief) {
+        text = dls_alloc(size);
+        if (!text) {
+            return dls_nomem(err, "name of a question", size);
+        }
+        question(f, kind, s, text, size);
+    }
     *key = dls_answer_key_of(text);
+    if (text != brief) {
+        dls_free(text);
+    }
     return DLS_OK;
 }
 

@@ -15,8 +15,10 @@
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"
+#include "predictor/sources/from_solo.h"
 #include "predictor/sources/keep.h"
 #include "support/refuse.h"
+#include "workload/operator/comm.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -126,8 +128,8 @@ static void test_oracle(void **state)
         }
     }
     /* VGG loses by spreading, ResNet hardly. */
-    const double vgg =
-        predictions_get(f, 0, 0, 8, 8, 2).iteration_s / predictions_get(f, 0, 0, 8, 2, 1).iteration_s;
+    const double vgg = predictions_get(f, 0, 0, 8, 8, 2).iteration_s /
+                       predictions_get(f, 0, 0, 8, 2, 1).iteration_s;
     assert_true(vgg > 0.9);
     /* The estimate: all of the work on the best shape. */
     size_t n;
@@ -176,6 +178,72 @@ static void same_answers(const dls_predictions *a, const dls_predictions *b, int
             assert_memory_equal(&x, &y, sizeof x);
         }
     }
+}
+
+/* 4 GB over a link of 2 GB/s take 2 s after half a second of setting up: 1.6 GB/s while they go,
+ * fewer where the exchange stretches over the backward pass, more where the iteration is shorter.
+ */
+static void test_send_rate_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        double iteration_s, overlap_s, fixed_s, bytes, line_bps, burst_s, rate_bps;
+    } row[] = {{10, 1, 0.5, 4e9, 2e9, 2.5, 1.6e9}, {10, 5, 0.5, 4e9, 2e9, 5, 8e8},
+               {10, 0, 0, 4e9, 2e9, 2, 2e9},       {2, 0, 0.5, 4e9, 2e9, 2, 2e9},
+               {10, 1, 0.5, 0, 2e9, 0, 0},         {10, 1, 0.5, 4e9, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
+        const dls_solo solo = {.iteration_s = row[i].iteration_s,
+                               .overlap_s = row[i].overlap_s,
+                               .fixed_s = row[i].fixed_s,
+                               .link_bytes = row[i].bytes,
+                               .line_bps = row[i].line_bps,
+                               .gpu_util = 0.25,
+                               .mem_util = 0.1};
+        dls_forecast f = {0};
+        dls_forecast_of_solo(&solo, &f);
+        assert_true(f.link_bps == row[i].rate_bps);
+        for (int to = 0; to < 2; to++) {
+            const int idle = to ? DLS_NET_TX_IDLE : DLS_NET_RX_IDLE;
+            assert_true(f.metric[idle] == row[i].iteration_s - row[i].burst_s);
+            assert_true(f.metric[idle + 1] == row[i].burst_s);
+            assert_true(f.metric[idle + 2] == row[i].rate_bps);
+        }
+        assert_true(f.metric[DLS_GPU_ACTIVE] == row[i].iteration_s / 4);
+        NEAR(f.metric[DLS_GPU_MEM_PEAK], 0.4, 1e-12);
+    }
+}
+
+/* What a node sends in an iteration: its part of a ring, 2 (n - 1) / n of the gradients; to servers
+ * on every node, gradients and weights of its own workers to and from the other nodes, or those of
+ * all other workers if its server holds the greatest tensor. */
+static void test_bytes_by_hand(void **state)
+{
+    (void)state;
+    dls_workload vgg;
+    assert_int_equal(dls_workload_build("vgg16", &vgg, NULL), DLS_OK);
+    const double bytes = 4 * vgg.params, hot = dls_ps_hot_bytes(vgg.tensor, vgg.n_tensors, 2);
+    for (int k = 0; k < 2; k++) {
+        world_setup s;
+        world_init(&s, "operator", groups, 2, jobs, (size_t)N_JOBS);
+        s.p.exchange = k ? "ps-sync" : "allreduce";
+        world_open(&s);
+        dls_prediction_params p = predictions_params(&s, "operator");
+        p.exchange = s.p.exchange;
+        dls_predictions *f = predictions_open(&p);
+        predictions_prepare(f, 0, 1);
+        const dls_forecast two = predictions_get(f, 0, 0, 8, 2, 1),
+                           eight = predictions_get(f, 0, 0, 8, 8, 2),
+                           one = predictions_get(f, 0, 1, 8, 1, 1);
+        const double sent = two.link_bps * two.metric[DLS_NET_TX_ACTIVE];
+        NEAR(sent, k ? 2 * fmax(4 * bytes / 2, 4 * hot) : bytes, 1e-6);
+        if (k == 0) {
+            NEAR(eight.link_bps * eight.metric[DLS_NET_TX_ACTIVE], 1.75 * bytes, 1e-6);
+        }
+        assert_true(one.link_bps == 0);
+        dls_predictions_destroy(f);
+        world_fini(&s);
+    }
+    dls_workload_fini(&vgg);
 }
 
 /* One batch for all jobs of a pass or one for each: the same answers. */
@@ -251,10 +319,10 @@ static void test_baselines(void **state)
     world_setup s;
     open_world(&s);
     const dls_prediction_params p = predictions_params(&s, "habitat"),
-                               q = predictions_params(&s, "paleo"),
-                               o = predictions_params(&s, "operator");
+                                q = predictions_params(&s, "paleo"),
+                                o = predictions_params(&s, "operator");
     dls_predictions *habitat = predictions_open(&p), *paleo = predictions_open(&q),
-                  *operator= predictions_open(&o);
+                    *operator= predictions_open(&o);
     predictions_prepare(habitat, 0, N_JOBS);
     predictions_prepare(paleo, 0, N_JOBS);
     predictions_prepare(operator, 0, N_JOBS);
@@ -329,6 +397,88 @@ static void test_record_replay(void **state)
     again = predictions_open(&p);
     assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
     dls_predictions_destroy(again);
+    unlink(file);
+    world_fini(&s);
+}
+
+/* A recording answers the questions that were asked, and no others: whatever an answer depends on
+ * is part of the question. */
+static void test_other_questions(void **state)
+{
+    (void)state;
+    world_setup s;
+    dls_error err;
+    open_world(&s);
+    dls_prediction_params p = predictions_params(&s, "operator");
+    p.record_path = file;
+    dls_predictions *f = predictions_open(&p);
+    predictions_prepare(f, 0, 1);
+    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    dls_predictions_destroy(f);
+    p.record_path = NULL;
+    p.replay_path = file;
+    double *const number[] = {&s.cluster.groups[0].nic_bps, &s.cluster.groups[1].nic_bps,
+                              &s.cluster.rack_uplink_bps, &s.cluster.types[0].peer_bps,
+                              &s.cluster.types[1].mem_gib};
+    const char **const name[] = {&p.exchange, &p.numeric, &p.host, &p.fabric};
+    static const char *const other[] = {"ps-sync", "fp16", "a host", "a fabric"};
+    const int32_t first = 0, other_batch = 3;
+    for (size_t i = 0; i <= 9; i++) {
+        const char *const was = i >= 5 && i < 9 ? *name[i - 5] : NULL;
+        if (i < 5) {
+            *number[i] += 1e9;
+        } else if (i < 9) {
+            *name[i - 5] = other[i - 5];
+        }
+        f = predictions_open(&p);
+        const dls_status status = dls_predictions_prepare(f, &first, 1, &err);
+        if (status != (i == 9 ? DLS_OK : DLS_EINPUT)) {
+            fail_msg("question %zu: %s", i, i == 9 ? err.msg : "answered from another's recording");
+        }
+        dls_predictions_destroy(f);
+        if (i < 5) {
+            *number[i] -= 1e9;
+        } else if (i < 9) {
+            *name[i - 5] = was;
+        }
+    }
+    f = predictions_open(&p);
+    assert_int_equal(dls_predictions_prepare(f, &other_batch, 1, &err), DLS_EINPUT);
+    dls_predictions_destroy(f);
+    unlink(file);
+    world_fini(&s);
+}
+
+/* A model's name of any length, alone and beside another that begins like it. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    static char names[2][3000];
+    world_job two[2] = {{names[0], 8, 32, 1000, 0}, {names[1], 8, 64, 1000, 0}};
+    world_setup s;
+    dls_error err;
+    for (int i = 0; i < 2; i++) {
+        memset(names[i], 'x', sizeof names[i] - 1);
+        memcpy(names[i], "vgg16 (", 7);
+    }
+    names[1][sizeof names[1] - 2] = 'y';
+    world_init(&s, "operator", groups, 2, two, 2);
+    world_open(&s);
+    dls_prediction_params p = predictions_params(&s, "operator");
+    p.record_path = file;
+    dls_predictions *f = predictions_open(&p);
+    predictions_prepare(f, 0, 2);
+    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    p.record_path = NULL;
+    p.replay_path = file;
+    dls_predictions *again = predictions_open(&p);
+    predictions_prepare(again, 0, 2);
+    same_answers(f, again, 2);
+    const dls_forecast near = predictions_get(again, 0, 0, 8, 2, 1);
+    assert_true(near.iteration_s != predictions_get(again, 0, 0, 8, 8, 2).iteration_s);
+    assert_true(near.iteration_s != predictions_get(again, 1, 0, 8, 2, 1).iteration_s);
+    dls_predictions_destroy(again);
+    dls_predictions_destroy(f);
     unlink(file);
     world_fini(&s);
 }
@@ -488,10 +638,12 @@ static int drop_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates), cmocka_unit_test(test_oracle),
-        cmocka_unit_test(test_one_by_one), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_baselines),  cmocka_unit_test(test_record_replay),
-        cmocka_unit_test(test_keep),       cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_world),   cmocka_unit_test(test_failing_memory)};
+        cmocka_unit_test(test_candidates),    cmocka_unit_test(test_oracle),
+        cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_baselines),     cmocka_unit_test(test_record_replay),
+        cmocka_unit_test(test_keep),          cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_world),      cmocka_unit_test(test_other_questions),
+        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_send_rate_by_hand),
+        cmocka_unit_test(test_bytes_by_hand), cmocka_unit_test(test_failing_memory)};
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

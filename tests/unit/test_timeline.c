@@ -114,6 +114,13 @@ static void ring_by_hand(void **state)
     assert_int_equal(dls_timeline_build(&m, &unit_net, &squeezed, &t, NULL), DLS_OK);
     assert_true(near(t.step_s, 4.48, 1e-3));
     assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s), 1.6e8, 1e-9));
+    /* 2.75 s from the first gradient's layer on become the 2 s before the update, so both tensors
+     * leave at 160 MB/s * 2.75 / 2; the first from 2 + 2 / 2.75 s on. */
+    tx = &t.track[DLS_TRACK_TX];
+    assert_true(near(rate_at(tx, 2.8), 2.2e8, 1e-3));
+    assert_true(near(rate_at(tx, 3.9), 2.2e8, 1e-3));
+    assert_true(rate_at(tx, 2.72) == 0 && rate_at(tx, 3.3) == 0);
+    assert_true(near(dls_track_integral(tx, 4.001), 1.6e8, 1e-9));
     dls_timeline_fini(&t);
 }
 
@@ -135,6 +142,12 @@ static void servers_and_hosts(void **state)
     assert_true(near(dls_track_integral(&t.track[DLS_TRACK_TX], t.step_s), 8e7, 1e-9));
     assert_true(near(dls_track_integral(&t.track[DLS_TRACK_GPU], t.step_s), 4.48, 1e-9));
     assert_true(dls_track_integral(&t.track[DLS_TRACK_GPU], one_s - 8.96) == 0);
+    /* Kernels of 2 s from there: gradients 6 and 8 s on, sent at 160 MB/s. */
+    const dls_track *tx = &t.track[DLS_TRACK_TX];
+    assert_true(dls_track_integral(tx, one_s - 8.96 + 5.99) == 0);
+    assert_true(near(dls_track_integral(tx, one_s - 8.96 + 6.125), 2e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, one_s - 8.96 + 8), 2e7, 1e-9));
+    assert_true(near(dls_track_integral(tx, one_s - 8.96 + 8.1875), 5e7, 1e-9));
     dls_timeline_fini(&t);
 
     s.async = true;

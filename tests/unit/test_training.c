@@ -164,6 +164,31 @@ static void test_overfits(void **state)
     toy_free(&t);
 }
 
+/* Decay, its kind and clipping reach the optimiser: each makes another course. */
+static void test_optimiser_options(void **state)
+{
+    (void)state;
+    double loss[4];
+    toy t;
+    toy_set(&t);
+    for (int i = 0; i < 4; i++) {
+        dls_inspector *insp = fresh(&t);
+        dls_train_course course;
+        dls_train_options o = quick(6);
+        o.adam.weight_decay = i == 1 || i == 2 ? 0.5 : 0;
+        o.adam.decoupled = i == 2;
+        o.adam.clip_norm = i == 3 ? 1e-6 : 0;
+        MUST(dls_fit_setting(insp, &t.set, 0, DLS_TUNE_BASE, &whole, &o, &course, &e));
+        loss[i] = course.epoch[5].train_loss;
+        for (int k = 0; k < i; k++) {
+            assert_true(fabs(loss[i] / loss[k] - 1) > 1e-6);
+        }
+        dls_train_course_fini(&course);
+        dls_inspector_destroy(insp);
+    }
+    toy_free(&t);
+}
+
 static bool stop_at_5(void *user, const dls_train_epoch *e)
 {
     (void)user;
@@ -439,11 +464,11 @@ int main(void)
 {
     snprintf(path[0], sizeof path[0], "/tmp/dlsim-training-%d.h5", (int)getpid());
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_overfits),       cmocka_unit_test(test_resumes),
-        cmocka_unit_test(test_transfer),       cmocka_unit_test(test_bad_labels),
-        cmocka_unit_test(test_diverges),       cmocka_unit_test(test_logarithms),
-        cmocka_unit_test(test_errors_by_hand), cmocka_unit_test(test_yardsticks),
-        cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_overfits),   cmocka_unit_test(test_optimiser_options),
+        cmocka_unit_test(test_resumes),    cmocka_unit_test(test_transfer),
+        cmocka_unit_test(test_bad_labels), cmocka_unit_test(test_diverges),
+        cmocka_unit_test(test_logarithms), cmocka_unit_test(test_errors_by_hand),
+        cmocka_unit_test(test_yardsticks), cmocka_unit_test(test_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
