@@ -20,7 +20,7 @@ dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
 void dls_choose_fini(dls_choose *c)
 {
     dls_traffic_fini(&c->traffic);
-    dls_free(c->trial.part);
+    dls_grant_fini(&c->trial);
 }
 
 void dls_choose_forget(dls_choose *c)

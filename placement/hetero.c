@@ -16,7 +16,7 @@ typedef struct hetero {
 
 static void fini(void *state)
 {
-    dls_free(((hetero *)state)->trial.part);
+    dls_grant_fini(&((hetero *)state)->trial);
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)

@@ -402,30 +402,51 @@ void dls_grant_shift(dls_grant *grant, double shift_s)
     grant->shift_s = shift_s;
 }
 
+void dls_grant_fini(dls_grant *grant)
+{
+    dls_free(grant->part);
+    dls_free(grant->part_of);
+}
+
+/* The part that names a node; NULL. O(1). */
+static dls_part *find_part(const dls_grant *grant, int32_t node)
+{
+    if (node < 0 || (size_t)node >= grant->nodes_cap) {
+        return NULL;
+    }
+    const size_t at = (size_t)grant->part_of[node];
+    return at < grant->n && grant->part[at].node == node ? &grant->part[at] : NULL;
+}
+
 void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
 {
-    for (size_t i = 0; i < grant->n; i++) {
-        if (grant->part[i].node == node) {
-            grant->part[i].gpus += gpus;
-            grant->gpus += gpus;
-            return;
-        }
+    dls_part *known = find_part(grant, node);
+    grant->gpus += gpus;
+    if (known) {
+        known->gpus += gpus;
+        return;
     }
-    if (dls_grow(&grant->part, &grant->cap, grant->n + 1, sizeof *grant->part, NULL) != DLS_OK) {
+    /* What is no node has no place in part_of, and is found out when the grant is checked. */
+    const size_t nodes = node >= 0 && node < DLS_NODES_MAX ? (size_t)node + 1 : 0;
+    const size_t old = grant->nodes_cap;
+    if (dls_grow(&grant->part, &grant->cap, grant->n + 1, sizeof *grant->part, NULL) != DLS_OK ||
+        dls_grow(&grant->part_of, &grant->nodes_cap, nodes, sizeof *grant->part_of, NULL) != DLS_OK) {
         grant->failed = true;
         return;
     }
+    if (grant->nodes_cap > old) {
+        memset(grant->part_of + old, 0, (grant->nodes_cap - old) * sizeof *grant->part_of);
+    }
+    if (nodes > 0) {
+        grant->part_of[node] = (int32_t)grant->n;
+    }
     grant->part[grant->n++] = (dls_part){node, gpus};
-    grant->gpus += gpus;
 }
 
 int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node)
 {
-    int32_t left = index->node[node].free;
-    for (size_t i = 0; i < grant->n; i++) {
-        left -= grant->part[i].node == node ? grant->part[i].gpus : 0;
-    }
-    return left;
+    const dls_part *taken = find_part(grant, node);
+    return index->node[node].free - (taken ? taken->gpus : 0);
 }
 
 dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type)

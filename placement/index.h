@@ -76,15 +76,18 @@ typedef struct dls_part {
 } dls_part;
 
 struct dls_grant {
-    dls_part *part; /* owned, reused from one request to the next */
+    dls_part *part;   /* owned, reused from one request to the next */
     size_t n, cap;
-    int64_t gpus;   /* in all */
-    bool failed;    /* out of memory */
+    int32_t *part_of; /* [nodes_cap] by node: its part, if that is one of the n and names the node */
+    size_t nodes_cap;
+    int64_t gpus;     /* in all */
+    bool failed;      /* out of memory */
     double shift_s; /* of its network bursts; NAN: none asked for */
 };
 
 /* An empty grant, its memory kept. */
 void dls_grant_reset(dls_grant *grant);
+void dls_grant_fini(dls_grant *grant);
 /* How a grant on nodes of the type is spread. O(parts^2). */
 dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type);
 

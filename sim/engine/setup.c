@@ -363,7 +363,7 @@ void dls_engine_destroy(dls_engine *e)
         e->estimate_us,  e->work,          e->rate,
         e->running,       e->held_type,       e->held,         e->tentative,
         e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
-        e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved, e->grant.part,
+        e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved,
         e->settle,        e->seat,            e->seat_node,    e->seat_gpus,      e->arrivals,
         e->rack_seen,     e->audit.job,       e->save_us,      e->saved,
         e->start_row,
@@ -371,6 +371,7 @@ void dls_engine_destroy(dls_engine *e)
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
     }
+    dls_grant_fini(&e->grant);
     dls_guest_destroy(e);
     dls_churn_destroy(e);
     dls_select_fini(&e->select);

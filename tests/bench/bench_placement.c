@@ -145,7 +145,7 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
         ops->fini(p.state);
     }
     free(p.state);
-    dls_free(p.grant.part);
+    dls_grant_fini(&p.grant);
     dls_place_index_destroy(p.index);
     free(spec.groups);
 }

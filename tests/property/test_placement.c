@@ -5,6 +5,9 @@
  * gives: each query against a search of all nodes, each grant against what its policy promises.
  */
 #include "support/place_world.h"
+#include "support/sim_setup.h"
+
+#include <time.h>
 
 /* ---- queries -----------------------------------------------------------------------------------
  */
@@ -353,9 +356,65 @@ static void test_random_differs(void **unused)
     free(w.spec.groups);
 }
 
+/* ---- grants ------------------------------------------------------------------------------------
+ */
+
+/* Parts are merged by node, whatever was granted before with the same memory. */
+static void test_grant_by_node(void **unused)
+{
+    (void)unused;
+    dls_cluster_spec spec = case_cluster(300, 8, 4);
+    dls_place_index *x;
+    dls_grant grant = {0};
+    assert_int_equal(dls_place_index_create(&spec, &x, NULL), DLS_OK);
+    dls_rng rng = dls_rng_stream(3, DLS_RNG_TEST, 1);
+    for (int round = 0; round < 200; round++) {
+        int32_t taken[300] = {0};
+        int64_t sum = 0;
+        size_t n = 0;
+        dls_grant_reset(&grant);
+        for (uint64_t k = dls_rng_below(&rng, 400); k > 0; k--) {
+            const int32_t node = (int32_t)dls_rng_below(&rng, 1 + dls_rng_below(&rng, 300));
+            n += taken[node] == 0;
+            taken[node]++;
+            sum++;
+            dls_grant_add(&grant, node, 1);
+        }
+        assert_int_equal(grant.n, n);
+        assert_int_equal(grant.gpus, sum);
+        for (int32_t i = 0; i < 300; i++) {
+            assert_int_equal(dls_grant_left(&grant, x, i), 8 - taken[i]);
+        }
+        for (size_t i = 0; i < grant.n; i++) {
+            assert_int_equal(grant.part[i].gpus, taken[grant.part[i].node]);
+        }
+    }
+    dls_grant_fini(&grant);
+    dls_place_index_destroy(x);
+    free(spec.groups);
+}
+
+/* One gang of 100,000 GPUs, each on a node drawn for itself: 12,500 parts. With a search of all parts
+ * for every GPU it takes some 20 s, with none 0.05 s. */
+static void test_large_gang(void **unused)
+{
+    (void)unused;
+    const case_job job = {0, 10, 100000, NULL, NULL};
+    sim_setup s;
+    setup_init(&s, case_cluster(12500, 8, 40), case_trace(&job, 1), "fifo", "random");
+    const clock_t start = clock();
+    dls_record *rec = case_run(&s.p);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+    assert_int_equal(rec->end_us[0], S(10));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_histories),
-                                       cmocka_unit_test(test_random_differs)};
+                                       cmocka_unit_test(test_random_differs),
+                                       cmocka_unit_test(test_grant_by_node),
+                                       cmocka_unit_test(test_large_gang)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -270,7 +270,7 @@ static void test_failing_memory(void **unused)
                     stop(ops, state, &w, 0, HOUR_US);
                 }
                 dls_alloc_set_hook(NULL, NULL);
-                free(grant.part);
+                dls_grant_fini(&grant);
             }
             while (w.n_held > 0) {
                 stop(ops, state, &w, 0, HOUR_US);

@@ -135,7 +135,7 @@ static inline answer ask(const world *w, const char *policy, void *state, const 
             a.gpus[i] = grant.part[i].gpus;
         }
     }
-    free(grant.part);
+    dls_grant_fini(&grant);
     return a;
 }
 

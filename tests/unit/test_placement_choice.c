@@ -104,7 +104,7 @@ static void end(fixture *f)
         f->ops->fini(f->state);
     }
     free(f->state);
-    free(f->grant.part);
+    dls_grant_fini(&f->grant);
     dls_place_index_destroy(f->x);
     free(f->spec.groups);
 }
