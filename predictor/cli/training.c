@@ -2,21 +2,13 @@
 #include "predictor/cli/training.h"
 
 #include "base/alloc.h"
+#include "cli/signals.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
 #include "predictor/training/checkpoint.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupts;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupts = 1;
-}
 
 typedef struct session {
     const dls_training *req;
@@ -45,7 +37,7 @@ static bool progress(void *user, const dls_train_epoch *e)
              (int)e->epoch, e->train_loss, e->val_loss, e->best_loss);
     const double n = req->together ? 1 : (double)s->n_settings;
     dls_progress_draw(&s->bar, ((double)s->done + frac) / n, detail);
-    return interrupts == 0;
+    return !dls_signals_noted();
 }
 
 /* One setting, or all of the session. */
@@ -134,12 +126,9 @@ int dls_training_run(const dls_training *req)
         return dls_ui_fail(&err);
     }
     s->req = req;
-    /* The first Ctrl-C ends the training after its epoch, a second one the program. */
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old);
+    dls_signals_catch(); /* the first ends the training after its epoch */
     const dls_status status = train_all(s, &err);
-    sigaction(SIGINT, &old, NULL);
+    dls_signals_release();
     for (size_t i = 0; i < s->n_courses; i++) {
         dls_train_course_fini(&s->course[i]);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/cli.h"
 #include "cli/replay.h"
+#include "cli/signals.h"
 
 #include <string.h>
 
@@ -117,7 +118,7 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
     } else if (!o->quiet) {
         dls_summary_print(stdout, &summary, false);
     }
-    return dls_replay_interrupted()
+    return dls_signals_noted()
                ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")
                : DLS_OK;
 }
@@ -138,7 +139,9 @@ static int run(dls_replay_options *o)
         code = dls_replay_trace(o, config, &trace);
     }
     if (code < 0) {
+        dls_signals_catch();
         dls_status status = dls_replay_run(o, config, trace, &rec, &wall_s, &err);
+        dls_signals_release();
         if (status == DLS_OK) {
             status = finish(o, config, trace, rec, wall_s, &err);
         }

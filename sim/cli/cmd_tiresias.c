@@ -4,10 +4,10 @@
  */
 #include "base/alloc.h"
 #include "cli/cli.h"
+#include "cli/signals.h"
 #include "cli/ui.h"
 #include "tiresias/tiresias.h"
 
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
@@ -46,18 +46,10 @@ typedef struct options {
     char default_log[64];
 } options;
 
-static volatile sig_atomic_t interrupts;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupts = 1;
-}
-
 static bool interrupted(void *user)
 {
     (void)user;
-    return interrupts != 0;
+    return dls_signals_noted();
 }
 
 static void print_help(void)
@@ -199,14 +191,13 @@ static int parse(int argc, char **argv, options *o)
 static dls_status simulate(options *o, const dls_trace *trace, dls_record *rec, dls_error *err)
 {
     dls_tiresias_log *log = NULL;
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
     DLS_TRY(dls_tiresias_log_create(o->log_path, &o->params, o->flush, &log, err));
     o->params.on_event = dls_tiresias_log_event;
     o->params.user = log;
     o->params.interrupted = interrupted;
-    sigaction(SIGINT, &action, &old);
+    dls_signals_catch();
     dls_status status = dls_tiresias_run(&o->params, trace, rec, err);
-    sigaction(SIGINT, &old, NULL);
+    dls_signals_release();
     if (status == DLS_OK) {
         status = dls_tiresias_log_finish(log, trace, rec, o->params.completed, err);
     }

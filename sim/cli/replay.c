@@ -3,38 +3,17 @@
 
 #include "base/alloc.h"
 #include "build_info.h"
+#include "cli/signals.h"
 #include "config/load.h"
 #include "config/prepare.h"
 #include "results/write.h"
 #include "traces/assign.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static volatile sig_atomic_t interrupts;
-
-static void on_interrupt(int number)
-{
-    (void)number;
-    interrupts = 1;
-}
-
-void dls_replay_watch(void)
-{
-    /* The first Ctrl-C is noted, a second one ends the program. */
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-}
-
-bool dls_replay_interrupted(void)
-{
-    return interrupts != 0;
-}
 
 /* ---- options -----------------------------------------------------------------------------------
  */
@@ -291,7 +270,7 @@ static void report_infeasible(void *user, size_t n_infeasible, int32_t first_job
 static bool interrupted(void *user)
 {
     (void)user;
-    return interrupts != 0;
+    return dls_signals_noted();
 }
 
 static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
@@ -349,10 +328,6 @@ static dls_status run_sim(const dls_config *config, const dls_trace *trace, runn
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s, dls_error *err)
 {
-    /* The first Ctrl-C stops the run, a second one the program. */
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}, old;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old);
     dls_progress bar;
     dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
     const double start_s = dls_ui_now_s();
@@ -361,7 +336,6 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                                              : run_sim(config, trace, &r, out, err);
     *wall_s = dls_ui_now_s() - start_s;
     dls_progress_stop(&bar);
-    sigaction(SIGINT, &old, NULL);
     return status;
 }
 

@@ -9,9 +9,9 @@
 #include "cli/ui.h"
 #include "config/config.h"
 #include "dlsim/trace.h"
+#include "engine/registry.h"
 #include "record/record.h"
 #include "results/summary.h"
-#include "engine/registry.h"
 
 /* The command line of a run. */
 typedef struct dls_replay_options {
@@ -70,15 +70,12 @@ dls_status dls_replay_assign(dls_replay_options *o, const dls_config *config,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_replay_report_trace(const dls_trace *trace);
 
-/* Run one simulation with a progress bar; Ctrl-C makes an incomplete record (status OK). wall_s:
+/* Run one simulation with a progress bar; a signal that is
+ * noted (cli/signals.h) makes an incomplete record (status OK). wall_s:
  * what the simulation took. */
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s,
                           dls_error *err) DLS_MUST_CHECK;
-/* From here on the first Ctrl-C is noted. A run does so by itself. */
-void dls_replay_watch(void);
-/* Ctrl-C was pressed in a run. */
-bool dls_replay_interrupted(void);
 
 /* May a results file be written there? Asked before a run, so that no run is lost. */
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;

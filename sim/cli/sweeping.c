@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "build_info.h"
+#include "cli/signals.h"
 #include "sweep/merge.h"
 #include "sweep/slurm.h"
 
@@ -42,9 +43,6 @@ static dls_status run_point(void *user, const dls_config *config, const dls_trac
         trace = assigned;
     }
     DLS_TRY(dls_replay_run(&s->o, config, trace, &rec, &wall_s, err));
-    if (dls_replay_interrupted()) {
-        return dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted");
-    }
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
     return dls_replay_write(path, &s->o, config, trace, rec, &summary, err);
@@ -53,7 +51,7 @@ static dls_status run_point(void *user, const dls_config *config, const dls_trac
 static bool interrupted(void *user)
 {
     (void)user;
-    return dls_replay_interrupted();
+    return dls_signals_noted();
 }
 
 static void progress(void *user, const dls_sweep_progress *now)
@@ -199,10 +197,11 @@ int dls_sweeping_run(dls_sweeping *s)
     const int workers = s->workers ? (int)s->workers : processors > 0 ? (int)processors : 1;
     dls_status status = dls_sweep_store_open(s->folder, &err);
     if (status == DLS_OK) {
-        dls_replay_watch();
+        dls_signals_catch();
         dls_progress_start(&s->bar, s->o.progress, s->o.quiet, s->sweep->name);
         status = dls_sweep_run(s->plan, s->folder, workers, &s->done, &err);
         dls_progress_stop(&s->bar);
+        dls_signals_release();
     }
     if (status == DLS_OK && s->done.failed > 0) {
         report_failures(s, s->done.failed);

@@ -66,6 +66,8 @@ static void work(const runner *r, size_t i, pid_t parent)
         _exit(EXIT_TAKEN);
     }
     signal(SIGINT, SIG_IGN); /* the parent decides */
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     dls_status status = dls_sweep_lock_take(r->folder, id, &lock, &taken, &err);
     if (status == DLS_OK && (!taken || dls_sweep_finished(r->folder, id))) {
         if (taken) {

@@ -73,9 +73,10 @@ if test $code -ne 0; then
 fi
 test ! -e "$stale.h5.part" && test ! -e "$stale.lock" || fail "what a killed worker left is still there"
 
-# Ctrl-C: exit code 130, and the same command goes on. Background jobs of a script ignore SIGINT
-# unless it is given back to them.
-python3 - "$dlsim" <<'END' || fail "interrupt"
+# Ctrl-C and kill: exit code 130, and the same command goes on. Background jobs of a script ignore
+# SIGINT unless it is given back to them.
+for signal in SIGINT SIGTERM; do
+    python3 - "$dlsim" $signal <<'END' || fail "$signal"
 import glob, signal, subprocess, sys, time
 run = subprocess.Popen([sys.argv[1], "sweep", "run", "sweep.cfg", "-j2"], stderr=open("err.txt", "w"),
                        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
@@ -83,12 +84,13 @@ count = lambda: len(glob.glob("sweep.sweep/points/*/*.h5"))
 before = count()
 while count() < before + 3:
     time.sleep(0.02)
-run.send_signal(signal.SIGINT)
+run.send_signal(getattr(signal, sys.argv[2]))
 code = run.wait(timeout=60)
 assert code == 130, code
 END
-says err.txt "interrupted"
-test "$(finished)" -lt 401 || fail "the sweep was over before it could be interrupted"
+    says err.txt "interrupted"
+    test "$(finished)" -lt 401 || fail "the sweep was over before it could be interrupted"
+done
 
 expect 0 sweep run sweep.cfg -q --points=0-199
 expect 0 sweep status sweep.cfg --points=0-199

@@ -33,17 +33,20 @@ cmp base.h5 whole.h5 || fail "a training that resumed differs"
 expect 4 train $quick --setting=$first --epochs=30 --seed=7 -o whole.h5 --checkpoint=c.h5 --resume
 says err.txt "another training"
 
-# Ctrl-C leaves a checkpoint and no weights.
-# shellcheck disable=SC2086
-"$dlsim" train $quick --setting=$first --epochs=100000 --patience=0 -o never.h5 --checkpoint=int.h5 \
-    --checkpoint-every=100000 -q 2>err.txt &
-sleep 1
-kill -INT $!
-code=0
-wait $! || code=$?
-test $code -eq 130 || fail "interrupted: exit code $code: $(cat err.txt)"
-test -s int.h5 || fail "no checkpoint after an interruption"
-test ! -e never.h5 || fail "weights of an interrupted training"
+# Ctrl-C and kill leave a checkpoint and no weights.
+for signal in INT TERM; do
+    rm -f int.h5
+    # shellcheck disable=SC2086
+    "$dlsim" train $quick --setting=$first --epochs=100000 --patience=0 -o never.h5 \
+        --checkpoint=int.h5 --checkpoint-every=100000 -q 2>err.txt &
+    sleep 1
+    kill -$signal $!
+    code=0
+    wait $! || code=$?
+    test $code -eq 130 || fail "$signal: exit code $code: $(cat err.txt)"
+    test -s int.h5 || fail "no checkpoint after $signal"
+    test ! -e never.h5 || fail "weights of an interrupted training"
+done
 
 # Transfer: one file with both settings; resuming trains only what is missing.
 expect 0 train --dataset=d.h5 --base=base.h5 --transfer --settings=all --epochs=10 -o all.h5
