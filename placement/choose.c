@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "placement/choose.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 #include "placement/fit.h"
 
 #include <math.h>
@@ -14,13 +14,14 @@ dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
     c->link_part = values[DLS_CHOOSE_LINK].f;
     c->gain = values[DLS_CHOOSE_GAIN].f;
     c->max_wait_us = (int64_t)(values[DLS_CHOOSE_MAX_WAIT].f * 1e6);
-    return dls_traffic_init(&c->traffic, index, err);
+    c->trial = dls_grant_create();
+    return c->trial ? dls_traffic_init(&c->traffic, index, err) : dls_nomem(err, "placement", 0);
 }
 
 void dls_choose_fini(dls_choose *c)
 {
     dls_traffic_fini(&c->traffic);
-    dls_grant_fini(&c->trial);
+    dls_grant_destroy(c->trial);
 }
 
 void dls_choose_forget(dls_choose *c)
@@ -32,8 +33,7 @@ void dls_choose_forget(dls_choose *c)
     }
 }
 
-/* ---- ways to place -----------------------------------------------------------------------------
- */
+/* ---- ways to place -------------------------------------------------------------------------- */
 
 static bool fill(const dls_place_index *index, const dls_request *r, int way, dls_grant *grant)
 {
@@ -50,38 +50,38 @@ static bool fill(const dls_place_index *index, const dls_request *r, int way, dl
 
 /* Predicted remaining time of one way; INFINITY: not possible; NAN: nothing is known of the job. */
 static double remaining_s(const dls_place_index *index, const dls_request *r, int way,
-                          dls_grant *grant, dls_shape *shape, dls_forecast *f)
+                          dls_grant *grant, dls_shape *shape, dls_prediction *f)
 {
-    if (!fill(index, r, way, grant) || grant->failed) {
+    if (!fill(index, r, way, grant) || !dls_grant_shape(grant, index, shape)) {
         return (double)INFINITY;
     }
-    *shape = dls_grant_shape(grant, index, r->type);
-    return dls_place_forecast(r, r->job, shape, f) ? f->remaining_s : (double)NAN;
+    return dls_place_predict(r, r->job, shape, f) ? f->remaining_s : (double)NAN;
 }
 
 static dls_choice weigh(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
     dls_shape shape, fewest;
-    dls_forecast f;
+    dls_prediction f;
     dls_choice best = {DLS_WAY_CONSOLIDATED,
-                       remaining_s(index, r, DLS_WAY_CONSOLIDATED, &c->trial, &fewest, &f)};
+                       remaining_s(index, r, DLS_WAY_CONSOLIDATED, c->trial, &fewest, &f)};
     if (!(best.best_s < (double)INFINITY) || r->gpus < 2) {
         return best; /* one GPU: the tightest node is a leftover */
     }
     if (fewest.n_racks > 1) {
-        const double s = remaining_s(index, r, DLS_WAY_ONE_RACK, &c->trial, &shape, &f);
+        const double s = remaining_s(index, r, DLS_WAY_ONE_RACK, c->trial, &shape, &f);
         best = s < best.best_s ? (dls_choice){DLS_WAY_ONE_RACK, s} : best;
     }
-    const double s = remaining_s(index, r, DLS_WAY_LEFTOVERS, &c->trial, &shape, &f);
+    const double s = remaining_s(index, r, DLS_WAY_LEFTOVERS, c->trial, &shape, &f);
+    size_t n;
+    const dls_place_part *part = dls_grant_parts(c->trial, &n);
     if (s <= best.best_s * (1 + c->relax) &&
-        dls_traffic_fits(&c->traffic, index, &c->trial, &f, c->link_part)) {
+        dls_traffic_fits(&c->traffic, index, part, n, &f, c->link_part)) {
         best = (dls_choice){DLS_WAY_LEFTOVERS, fmin(s, best.best_s)};
     }
     return best;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------
- */
+/* ---- what is kept --------------------------------------------------------------------------- */
 
 static dls_asked asked_of(const dls_request *r, int32_t type)
 {
@@ -89,7 +89,7 @@ static dls_asked asked_of(const dls_request *r, int32_t type)
                        .type = type,
                        .since_us = r->waiting_since_us,
                        .filled = true,
-                       .knows = r->know != NULL};
+                       .knows = r->predictor != NULL};
 }
 
 static bool is_asked(const dls_asked *a, const dls_asked *b)
@@ -126,7 +126,8 @@ static double hoped_s(dls_choose *c, const dls_place_index *index, const dls_req
 
 static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    const uint64_t of_gpus = index->type[r->type].changes, of_jobs = c->traffic.changes[r->type];
+    const uint64_t of_gpus = dls_place_changes(index, r->type),
+                   of_jobs = c->traffic.changes[r->type];
     if (dls_place_free_gpus(index, r->type) < r->gpus) {
         return (dls_choice){DLS_WAY_CONSOLIDATED, (double)INFINITY};
     }
@@ -145,8 +146,8 @@ static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_
 
 static double predict(const dls_request *r, const dls_shape *shape)
 {
-    dls_forecast f;
-    return dls_place_forecast(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
+    dls_prediction f;
+    return dls_place_predict(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
 }
 
 /* Predicted remaining time on each of the job's candidates. */
@@ -165,8 +166,7 @@ static const dls_prospect_memo *prospects(dls_choose *c, const dls_request *r,
     return m;
 }
 
-/* ---- waiting -----------------------------------------------------------------------------------
- */
+/* ---- waiting -------------------------------------------------------------------------------- */
 
 bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,
                      double best_s)

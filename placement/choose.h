@@ -3,7 +3,7 @@
  * The choice that `driple` and its relatives make: of the ways to place a gang now, and of the
  * better ones that are expected to open soon, the one with the least predicted completion.
  *
- *      now        consolidated; one rack; leftovers  -> shape -> forecast -> remaining time
+ *      now        consolidated; one rack; leftovers  -> shape -> prediction -> remaining time
  *      leftovers  are taken when they cost at most `relax` of the best and the network bursts fit
  * the links beside those that others send (traffic.h) waiting    each candidate shape of the
  * predictor, any GPU type: expected wait + remaining time must beat the best of now by the part
@@ -40,9 +40,9 @@ typedef struct dls_choice {
     double best_s; /* of all ways; INFINITY: none is possible, NAN: nothing is known of the job */
 } dls_choice;
 
-/* What was found out about a waiting job is kept: on a type, and on its candidates. What is predicted
- * stands still while a job waits, and no way leaves the type, so a choice holds until GPUs of the type
- * are taken or given back, or a job of the type starts or stops. */
+/* What was found out about a waiting job is kept: on a type, and on its candidates. What is
+ * predicted stands still while a job waits, and no way leaves the type, so a choice holds until
+ * GPUs of the type are taken or given back, or a job of the type starts or stops. */
 typedef struct dls_asked {
     int32_t job, type; /* type -1: whatever it is */
     int64_t since_us;
@@ -70,7 +70,7 @@ typedef struct dls_choose {
     dls_traffic traffic;
     double relax, link_part, gain;
     int64_t max_wait_us;
-    dls_grant trial;
+    dls_grant *trial;
     dls_choice_memo choice[DLS_CHOICE_MEMOS];     /* by a hash of job and type */
     dls_prospect_memo prospect[DLS_CHOICE_MEMOS]; /* by a hash of the job */
 } dls_choose;
@@ -81,14 +81,15 @@ void dls_choose_fini(dls_choose *c);
 /* Answer from nothing that was found before: answers are the same. */
 void dls_choose_forget(dls_choose *c);
 
-/* Fill the grant, or refuse and set r->retry_us. Without a forecast for the job: as `consolidated`.
- * O(ways x (nodes given x GPUs of a node + log racks) + jobs on their links) if GPUs of the type were
- * taken or given back since the job was asked about, else O(1); candidates x dls_traffic_wait_us;
- * filling the grant. */
+/* Fill the grant, or refuse and set r->retry_us. Without a prediction for the job: as
+ * `consolidated`. O(ways x (nodes given x GPUs of a node + log racks) + jobs on their links) if
+ * GPUs of the type were taken or given back since the job was asked about, else O(1); candidates x
+ * dls_traffic_wait_us; filling the grant. */
 bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
                       dls_grant *grant);
 /* Predicted remaining time of the best way to place the gang now, or, where it does not fit yet, on
- * the fewest nodes; 0 without a forecast. O(1) if the job was asked about since the type changed. */
+ * the fewest nodes; 0 without a prediction. O(1) if the job was asked about since the type changed.
+ */
 double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r);
 /* Is waiting worth more than ending in best_s from now? *retry_us of the request is then set. */
 bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,

@@ -4,7 +4,6 @@
  * each piece goes to the first node with room behind a random place. What finds no node with room
  * for the piece is gathered GPU by GPU from a random place on.
  */
-#include "base/rng.h"
 #include "dlsim/policy.h"
 
 /* A node with room for `need` more GPUs, from `start` on and around; -1: none. */
@@ -31,8 +30,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     (void)state;
     const uint64_t n = (uint64_t)dls_place_nodes(index);
     const int32_t most = dls_place_max_gpus(index, r->type);
-    dls_rng rng = dls_rng_stream(r->seed + (uint64_t)r->attempt, DLS_RNG_PLACEMENT,
-                                 (uint64_t)r->job);
+    dls_rng rng = dls_place_random(r);
     int32_t left = r->gpus;
     while (left > 0) {
         const int32_t piece = left < most ? left : most;

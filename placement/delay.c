@@ -7,7 +7,6 @@
  * does not wait for one.
  */
 #include "placement/fit.h"
-#include "placement/index.h"
 
 enum { OPT_NODE_WAIT, OPT_RACK_WAIT };
 
@@ -30,13 +29,13 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
     (void)err;
     d->node_wait_us = (int64_t)(values[OPT_NODE_WAIT].f * 1e6);
     d->rack_wait_us = (int64_t)(values[OPT_RACK_WAIT].f * 1e6);
-    for (int32_t k = 0; k < index->n_racks; k++) {
-        const dls_rack *rack = &index->rack[k];
-        const dls_node *node = &index->node[rack->first]; /* all of one group */
-        const int64_t gpus = (int64_t)(rack->end - rack->first) * node->capacity;
-        if (gpus > d->rack_gpus[node->type]) {
-            d->rack_gpus[node->type] = gpus;
-        }
+    for (int32_t rack = 0; rack < dls_place_racks(index); rack++) {
+        int32_t first, end;
+        dls_place_rack_range(index, rack, &first, &end);
+        int64_t *most = &d->rack_gpus[dls_place_type(index, first)];
+        /* The nodes of a rack are equal. */
+        const int64_t gpus = (int64_t)(end - first) * dls_place_capacity(index, first);
+        *most = gpus > *most ? gpus : *most;
     }
     return DLS_OK;
 }
@@ -53,12 +52,12 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 {
     const delay *d = state;
     const int64_t waited_us = r->now_us - r->waiting_since_us;
-    if (!dls_fit_consolidated(index, r, grant)) {
+    dls_shape shape;
+    if (!dls_fit_consolidated(index, r, grant) || !dls_grant_shape(grant, index, &shape)) {
         return false;
     }
-    const dls_shape shape = dls_grant_shape(grant, index, r->type);
     /* An idle cluster gets no better: CPU or memory want more nodes. */
-    if (shape.n_nodes <= dls_fit_fewest_nodes(index, r) || index->busy_nodes == 0) {
+    if (shape.n_nodes <= dls_fit_fewest_nodes(index, r) || dls_place_busy_nodes(index) == 0) {
         return true;
     }
     if (waited_us < d->node_wait_us) {

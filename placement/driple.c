@@ -53,7 +53,7 @@ const dls_placement_ops dls_placement_ops_driple = {
     .summary =
         "where the predictor says that the job ends first, waiting for a better place counted",
     .options = options,
-    .needs_forecast = true,
+    .needs_prediction = true,
     .state_bytes = sizeof(dls_choose),
     .init = init,
     .fini = fini,

@@ -8,12 +8,12 @@
 #include "placement/choose.h"
 #include "placement/fit.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 
 #include <math.h>
 #include <string.h>
 
-#define RACKS 4 /* that are tried */
+#define RACKS 4    /* that are tried */
 #define WORST 0.01 /* a score below counts as this */
 
 static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
@@ -39,7 +39,8 @@ static void fini(void *state)
 
 /* One way to place the gang. */
 typedef struct way {
-    int32_t rack;       /* -1: consolidated, -2: leftovers */
+    int32_t rack; /* -1: consolidated, -2: leftovers */
+    int32_t n_nodes;
     double predicted_s; /* remaining time over score */
     double shift_s;
 } way;
@@ -61,25 +62,25 @@ static void consider(net *s, const dls_place_index *index, const dls_request *r,
                      way *best)
 {
     dls_cassini_link links[DLS_CASSINI_LINKS];
-    dls_grant *trial = &s->choose.trial;
-    dls_forecast f;
-    if (!fill(index, r, rack, trial) || trial->failed) {
-        return;
-    }
-    const dls_shape shape = dls_grant_shape(trial, index, r->type);
-    if (!dls_place_forecast(r, r->job, &shape, &f) || !(f.remaining_s < best->predicted_s)) {
+    dls_grant *trial = s->choose.trial;
+    dls_prediction f;
+    dls_shape shape;
+    if (!fill(index, r, rack, trial) || !dls_grant_shape(trial, index, &shape) ||
+        !dls_place_predict(r, r->job, &shape, &f) || !(f.remaining_s < best->predicted_s)) {
         return; /* a score of 1 would not make it the best */
     }
     const dls_pulse mine = dls_pulse_of(&f);
     double score = 1, shift_s = (double)NAN;
-    if (mine.period_s > 0 && trial->n > 1) {
-        const size_t n = dls_traffic_links(&s->choose.traffic, index, trial, links);
+    if (mine.period_s > 0 && shape.n_nodes > 1) {
+        size_t n;
+        const dls_place_part *part = dls_grant_parts(trial, &n);
+        n = dls_traffic_links(&s->choose.traffic, index, part, n, links);
         const double above = f.remaining_s / best->predicted_s; /* or it is not the best */
-        score = fmax(WORST, dls_cassini_score(links, n, &mine, above < WORST ? -HUGE_VAL : above,
-                                              &shift_s));
+        score = fmax(
+            WORST, dls_cassini_score(links, n, &mine, above < WORST ? -HUGE_VAL : above, &shift_s));
     }
     if (f.remaining_s / score < best->predicted_s) {
-        *best = (way){rack, f.remaining_s / score, shift_s};
+        *best = (way){rack, shape.n_nodes, f.remaining_s / score, shift_s};
     }
 }
 
@@ -89,7 +90,7 @@ static way choose(net *s, const dls_place_index *index, const dls_request *r)
 {
     way best = {.rack = -1, .predicted_s = (double)INFINITY, .shift_s = (double)NAN};
     consider(s, index, r, -1, &best);
-    if (!(best.predicted_s < (double)INFINITY) || s->choose.trial.n < 2) {
+    if (!(best.predicted_s < (double)INFINITY) || best.n_nodes < 2) {
         return best;
     }
     int32_t last = -1, tried = 0;
@@ -168,7 +169,7 @@ const dls_placement_ops dls_placement_ops_driple_net = {
     .name = "driple-net",
     .summary = "driple, with network bursts placed and shifted into each other's pauses",
     .options = options,
-    .needs_forecast = true,
+    .needs_prediction = true,
     .state_bytes = sizeof(net),
     .init = init,
     .fini = fini,

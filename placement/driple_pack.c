@@ -64,7 +64,7 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
 }
 
 /* Mean GPU use over an iteration; NAN: unknown. */
-static double gpu_use(const dls_forecast *f)
+static double gpu_use(const dls_prediction *f)
 {
     return f->metric[DLS_GPU_ACTIVE] * f->metric[DLS_GPU_PEAK] / f->iteration_s;
 }
@@ -73,9 +73,9 @@ static double share(void *state, const dls_place_index *index, const dls_request
                     const dls_shape *host_shape)
 {
     const pack *p = state;
-    dls_forecast mine, its;
-    if (host_shape->n_nodes > 1 || !dls_place_forecast(r, r->job, host_shape, &mine) ||
-        !dls_place_forecast(r, host, host_shape, &its)) {
+    dls_prediction mine, its;
+    if (host_shape->n_nodes > 1 || !dls_place_predict(r, r->job, host_shape, &mine) ||
+        !dls_place_predict(r, host, host_shape, &its)) {
         return 0;
     }
     const double room = p->memory_part * dls_place_gpu_mem_bytes(index, host_shape->type);
@@ -106,7 +106,7 @@ const dls_placement_ops dls_placement_ops_driple_pack = {
     .name = "driple-pack",
     .summary = "driple, and two jobs on the same GPUs where their bursts and memory fit",
     .options = options,
-    .needs_forecast = true,
+    .needs_prediction = true,
     .state_bytes = sizeof(pack),
     .init = init,
     .fini = fini,

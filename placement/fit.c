@@ -208,9 +208,9 @@ double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r)
 {
     const int32_t nodes = dls_fit_fewest_nodes(index, r);
     const dls_shape shape = {.type = r->type, .gpus = r->gpus, .n_nodes = nodes, .n_racks = 1};
-    dls_forecast f;
+    dls_prediction f;
     if (nodes == 0) {
         return (double)INFINITY;
     }
-    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : (double)NAN;
+    return dls_place_predict(r, r->job, &shape, &f) ? f.remaining_s : (double)NAN;
 }

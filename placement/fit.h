@@ -28,7 +28,8 @@ bool dls_fit_fragments(const dls_place_index *index, const dls_request *r, dls_g
 int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r);
 
 /* Predicted remaining time on those nodes, in as few racks: what to expect of GPUs that are yet to
- * be taken from other jobs. NAN: nothing is known of the job; INFINITY: it fits on no empty cluster.
+ * be taken from other jobs. NAN: nothing is known of the job; INFINITY: it fits on no empty
+ * cluster.
  */
 double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r);
 

@@ -4,19 +4,28 @@
  * predictor expects it to end first; there as `consolidated`. It never waits for a faster type. A
  * job of which the predictor knows nothing finds all types equal.
  */
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 #include "placement/fit.h"
-#include "placement/index.h"
 
 #include <math.h>
 
 typedef struct hetero {
-    dls_grant trial;
+    dls_grant *trial;
 } hetero;
+
+static dls_status init(void *state, const dls_place_index *index, const dls_option_value *values,
+                       dls_error *err)
+{
+    hetero *h = state;
+    (void)index;
+    (void)values;
+    h->trial = dls_grant_create();
+    return h->trial ? DLS_OK : dls_nomem(err, "hetero", 0);
+}
 
 static void fini(void *state)
 {
-    dls_grant_fini(&((hetero *)state)->trial);
+    dls_grant_destroy(((hetero *)state)->trial);
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
@@ -28,22 +37,23 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
 static double cost(void *state, const dls_place_index *index, const dls_request *r)
 {
     hetero *h = state;
-    dls_forecast f;
-    dls_grant_reset(&h->trial);
-    if (!dls_fit_consolidated(index, r, &h->trial) || h->trial.failed) {
+    dls_prediction f;
+    dls_shape shape;
+    dls_grant_reset(h->trial);
+    if (!dls_fit_consolidated(index, r, h->trial) || !dls_grant_shape(h->trial, index, &shape)) {
         const double hoped_s = dls_fit_hoped_s(index, r);
         return isnan(hoped_s) ? 0 : hoped_s;
     }
-    const dls_shape shape = dls_grant_shape(&h->trial, index, r->type);
-    return dls_place_forecast(r, r->job, &shape, &f) ? f.remaining_s : 0;
+    return dls_place_predict(r, r->job, &shape, &f) ? f.remaining_s : 0;
 }
 
 const dls_placement_ops dls_placement_ops_hetero = {
     .abi = DLS_POLICY_ABI,
     .name = "hetero",
     .summary = "the GPU type that is predicted to be fastest, there on the fewest nodes",
-    .needs_forecast = true,
+    .needs_prediction = true,
     .state_bytes = sizeof(hetero),
+    .init = init,
     .fini = fini,
     .place = place,
     .cost = cost,

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "placement/outlook.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 #include "placement/traffic.h"
 
 #define NOW INT64_MIN
 
 dls_status dls_outlook_init(dls_outlook *o, const dls_place_index *index, dls_error *err)
 {
-    const size_t n = (size_t)index->n_nodes, n_idle = n + (size_t)index->n_types;
+    const size_t n = (size_t)dls_place_nodes(index), n_idle = n + (size_t)dls_place_types(index);
     size_t first = 0;
     o->freed = dls_alloc_zero(n, sizeof *o->freed);
     o->touched = dls_alloc_zero(n, sizeof *o->touched);
@@ -16,7 +16,7 @@ dls_status dls_outlook_init(dls_outlook *o, const dls_place_index *index, dls_er
     if (!o->freed || !o->touched || !o->idle_us) {
         return dls_nomem(err, "links", n_idle * sizeof *o->idle_us);
     }
-    for (int32_t t = 0; t < index->n_types; t++) {
+    for (int32_t t = 0; t < dls_place_types(index); t++) {
         o->type[t].touched = o->touched + first;
         o->type[t].idle_us = o->idle_us + first + t;
         for (int32_t size = 1; size <= dls_place_max_gpus(index, t); size++) {
@@ -49,7 +49,7 @@ static void begin(dls_outlook *o, const dls_place_index *index, int32_t type, ui
     const int32_t most = dls_place_max_gpus(index, type);
     dls_outlook_forget(o, type);
     at->known = true;
-    at->of_gpus = index->type[type].changes;
+    at->of_gpus = dls_place_changes(index, type);
     at->of_jobs = of_jobs;
     at->ends = 0;
     at->idle = dls_place_count(index, type, most);
@@ -73,7 +73,7 @@ static void go_on(dls_outlook *o, const dls_place_index *index, int32_t type, in
     dls_outlook_type *at = &o->type[type];
     for (size_t k = 0; k < p->n; k++) {
         const int32_t node = p->part[k].node;
-        const int32_t before = index->node[node].free + o->freed[node];
+        const int32_t before = dls_place_free(index, node) + o->freed[node];
         const int32_t after = before + p->part[k].gpus;
         if (o->freed[node] == 0) {
             at->touched[at->n_touched++] = node;
@@ -97,7 +97,7 @@ int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const 
     const bool whole = want->n_nodes > 1;
     const int32_t wanted = whole ? want->n_nodes : want->gpus;
     const int32_t *there = whole ? &at->idle : &at->largest;
-    if (!at->known || at->of_gpus != index->type[want->type].changes ||
+    if (!at->known || at->of_gpus != dls_place_changes(index, want->type) ||
         at->of_jobs != t->changes[want->type]) {
         begin(&t->outlook, index, want->type, t->changes[want->type]);
     }

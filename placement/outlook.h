@@ -14,16 +14,15 @@
 #ifndef DLS_PLACEMENT_OUTLOOK_H
 #define DLS_PLACEMENT_OUTLOOK_H
 
-#include "cluster/cluster.h"
-#include "placement/index.h"
+#include "dlsim/policy.h"
 
 #define DLS_OUTLOOK_ENDS 64 /* are gone through at most */
 
 typedef struct dls_outlook_type {
     uint64_t of_gpus, of_jobs; /* the state of the type that this is the outlook of */
     bool known;
-    size_t ends;               /* gone through */
-    int32_t largest, idle;     /* most free GPUs of a node, idle nodes: after these ends */
+    size_t ends;           /* gone through */
+    int32_t largest, idle; /* most free GPUs of a node, idle nodes: after these ends */
     int32_t n_touched;
     int32_t *touched; /* [nodes of the type] on which they give back GPUs */
     int64_t *idle_us; /* [nodes of the type + 1] when so many are idle; INT64_MIN: now */
@@ -32,9 +31,9 @@ typedef struct dls_outlook_type {
 
 typedef struct dls_outlook {
     dls_outlook_type type[DLS_TYPES_MAX];
-    int32_t *freed;         /* [nodes] GPUs that the ends gone through give back */
-    int32_t *touched;       /* [nodes] those of the types side by side */
-    int64_t *idle_us;       /* [nodes + types] likewise */
+    int32_t *freed;   /* [nodes] GPUs that the ends gone through give back */
+    int32_t *touched; /* [nodes] those of the types side by side */
+    int64_t *idle_us; /* [nodes + types] likewise */
 } dls_outlook;
 
 dls_status dls_outlook_init(dls_outlook *o, const dls_place_index *index,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * random: every GPU of the gang on a node drawn for itself: a uniform place in the cluster, then the
- * next node with room. The stream belongs to (seed, job, attempt), so two schedulers that place the
- * same job in the same cluster draw the same.
+ * random: every GPU of the gang on a node drawn for itself: a uniform place in the cluster, then
+ * the next node with room. The stream belongs to (seed, job, attempt), so two schedulers that place
+ * the same job in the same cluster draw the same.
  */
-#include "base/rng.h"
 #include "dlsim/policy.h"
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
@@ -12,8 +11,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     (void)state;
     const int32_t most = dls_place_max_gpus(index, r->type);
     const int32_t n = dls_place_nodes(index);
-    dls_rng rng = dls_rng_stream(r->seed + (uint64_t)r->attempt, DLS_RNG_PLACEMENT,
-                                 (uint64_t)r->job);
+    dls_rng rng = dls_place_random(r);
     for (int32_t left = r->gpus; left > 0; left--) {
         const int32_t start = (int32_t)dls_rng_below(&rng, (uint64_t)n);
         int32_t node = dls_place_first(index, r, 1, most, start);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "placement/skew_limit.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
  * to 0.14. A job whose model is unknown is consolidated. With `learn` the limit is found from first
  * runs of jobs as the simulation goes on (skew_limit.h).
  */
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 #include "placement/fit.h"
 #include "placement/skew_limit.h"
 

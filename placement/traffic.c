@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "placement/traffic.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 #include "dlsim/predictor.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 
 dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_error *err)
 {
-    t->n_nodes = index->n_nodes;
-    t->n_racks = index->n_racks;
+    t->n_nodes = dls_place_nodes(index);
+    t->n_racks = dls_place_racks(index);
     t->spare_entry = -1;
     const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
     t->link = dls_alloc_zero(n_links, sizeof *t->link);
@@ -37,7 +37,7 @@ void dls_traffic_fini(dls_traffic *t)
     dls_outlook_fini(&t->outlook);
 }
 
-dls_pulse dls_pulse_of(const dls_forecast *f)
+dls_pulse dls_pulse_of(const dls_prediction *f)
 {
     const double tx = f->metric[DLS_NET_TX_ACTIVE], rx = f->metric[DLS_NET_RX_ACTIVE];
     const double burst_s = fmin(fmax(tx, rx), f->iteration_s); /* fmax ignores a NAN */
@@ -46,8 +46,7 @@ dls_pulse dls_pulse_of(const dls_forecast *f)
                  : (dls_pulse){0};
 }
 
-/* ---- who runs ----------------------------------------------------------------------------------
- */
+/* ---- who runs ------------------------------------------------------------------------------- */
 
 /* Where `runner` stands, or would stand, among those of its type. */
 static size_t rank_of(const dls_traffic *t, const dls_runner *p, int32_t slot)
@@ -161,19 +160,18 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
         return;
     }
     dls_runner *p = &t->runner[slot];
-    dls_grant grant = {.part = p->part, .n = n, .gpus = r->gpus};
     for (size_t i = 0; i < n; i++) {
-        p->part[i] = (dls_part){nodes[i], gpus[i]};
+        p->part[i] = (dls_place_part){nodes[i], gpus[i]};
     }
-    const dls_shape shape = dls_grant_shape(&grant, index, r->type);
-    dls_forecast f;
+    const dls_shape shape = dls_place_shape(index, p->part, n);
+    dls_prediction f;
     p->n = n;
     p->job = r->job;
     p->type = r->type;
     p->uplinks = shape.n_racks > 1;
     p->end_us = DLS_NEVER;
     p->pulse = (dls_pulse){0};
-    if (dls_place_forecast(r, r->job, &shape, &f)) {
+    if (dls_place_predict(r, r->job, &shape, &f)) {
         const double left_us = f.remaining_s * 1e6;
         p->end_us = left_us < 9e17 ? r->now_us + (int64_t)left_us : DLS_NEVER;
         p->pulse = dls_pulse_of(&f);
@@ -207,8 +205,7 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
     t->spare[t->n_spare++] = slot;
 }
 
-/* ---- links -------------------------------------------------------------------------------------
- */
+/* ---- links ---------------------------------------------------------------------------------- */
 
 static double link_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link)
 {
@@ -216,52 +213,50 @@ static double link_capacity(const dls_traffic *t, const dls_place_index *index, 
                              : dls_place_uplink_bps(index, link - t->n_nodes);
 }
 
-/* The k-th link of a grant's: its nodes', then, if it spans racks, its racks'; -1: no more. A rack
- * is met once a node of it. */
-static int32_t link_of(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
-                       bool uplinks, size_t k)
+/* The k-th link of n parts: those of their nodes, then, if they span racks, those of the racks; -1:
+ * no more. A rack is met once a node of it. */
+static int32_t link_of(const dls_traffic *t, const dls_place_index *index,
+                       const dls_place_part *part, size_t n, bool uplinks, size_t k)
 {
-    if (k < grant->n) {
-        return grant->part[k].node;
+    if (k < n) {
+        return part[k].node;
     }
-    return uplinks && k < 2 * grant->n
-               ? t->n_nodes + dls_place_rack(index, grant->part[k - grant->n].node)
-               : -1;
+    return uplinks && k < 2 * n ? t->n_nodes + dls_place_rack(index, part[k - n].node) : -1;
 }
 
-static bool spans_racks(const dls_grant *grant, const dls_place_index *index)
+static bool spans_racks(const dls_place_index *index, const dls_place_part *part, size_t n)
 {
-    for (size_t i = 1; i < grant->n; i++) {
-        if (dls_place_rack(index, grant->part[i].node) !=
-            dls_place_rack(index, grant->part[0].node)) {
+    for (size_t i = 1; i < n; i++) {
+        if (dls_place_rack(index, part[i].node) != dls_place_rack(index, part[0].node)) {
             return true;
         }
     }
     return false;
 }
 
-size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index,
+                         const dls_place_part *part, size_t n,
                          dls_cassini_link links[DLS_CASSINI_LINKS])
 {
-    const bool uplinks = spans_racks(grant, index);
-    size_t n = 0;
+    const bool uplinks = spans_racks(index, part, n);
+    size_t found = 0;
     int32_t link, last = -1;
-    for (size_t k = 0; grant->n > 1 && n < DLS_CASSINI_LINKS &&
-                       (link = link_of(t, index, grant, uplinks, k)) >= 0;
+    for (size_t k = 0;
+         n > 1 && found < DLS_CASSINI_LINKS && (link = link_of(t, index, part, n, uplinks, k)) >= 0;
          k++) {
         const double capacity = link_capacity(t, index, link);
         if (link == last || !(capacity > 0) || t->link[link] < 0) {
             continue;
         }
         last = link;
-        dls_cassini_link *l = &links[n++];
+        dls_cassini_link *l = &links[found++];
         *l = (dls_cassini_link){.capacity_bps = capacity};
         for (int32_t at = t->link[link]; at >= 0 && l->n < DLS_CASSINI_JOBS;
              at = t->entry[at].next) {
             l->pulse[l->n++] = t->runner[t->entry[at].runner].pulse;
         }
     }
-    return n;
+    return found;
 }
 
 static double mean_bps(const dls_pulse *p)
@@ -269,22 +264,23 @@ static double mean_bps(const dls_pulse *p)
     return p->bps * p->burst_s / p->period_s;
 }
 
-bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
-                      const dls_forecast *f, double part)
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index,
+                      const dls_place_part *part, size_t n, const dls_prediction *f,
+                      double link_part)
 {
     const dls_pulse mine = dls_pulse_of(f);
-    const bool uplinks = spans_racks(grant, index);
+    const bool uplinks = spans_racks(index, part, n);
     int32_t link;
-    if (!(mine.period_s > 0) || grant->n < 2) {
+    if (!(mine.period_s > 0) || n < 2) {
         return true;
     }
-    for (size_t k = 0; (link = link_of(t, index, grant, uplinks, k)) >= 0; k++) {
+    for (size_t k = 0; (link = link_of(t, index, part, n, uplinks, k)) >= 0; k++) {
         const double capacity = link_capacity(t, index, link);
         double sum = mean_bps(&mine);
         for (int32_t at = t->link[link]; at >= 0; at = t->entry[at].next) {
             sum += mean_bps(&t->runner[t->entry[at].runner].pulse);
         }
-        if (capacity > 0 && sum > part * capacity) {
+        if (capacity > 0 && sum > link_part * capacity) {
             return false;
         }
     }

@@ -10,13 +10,12 @@
 #define DLS_PLACEMENT_TRAFFIC_H
 
 #include "placement/cassini.h"
-#include "placement/index.h"
 #include "placement/outlook.h"
 
 typedef struct dls_runner {
-    int64_t end_us;  /* predicted */
-    dls_pulse pulse; /* period_s 0: sends nothing, or nothing is known */
-    dls_part *part;  /* [n] owned, kept for the next job of this slot */
+    int64_t end_us;       /* predicted */
+    dls_pulse pulse;      /* period_s 0: sends nothing, or nothing is known */
+    dls_place_part *part; /* [n] owned, kept for the next job of this slot */
     size_t n, cap;
     int32_t job, type;
     bool uplinks;
@@ -53,28 +52,31 @@ dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index,
                             dls_error *err) DLS_MUST_CHECK;
 void dls_traffic_fini(dls_traffic *t);
 
-/* The pulse that a forecast describes; period_s 0 if it does not. */
-dls_pulse dls_pulse_of(const dls_forecast *f);
+/* The pulse that a prediction describes; period_s 0 if it does not. */
+dls_pulse dls_pulse_of(const dls_prediction *f);
 
 /* A job that memory does not suffice for is not remembered. O(jobs running + nodes). */
 void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
                          const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s);
 void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
 
-/* How long from now on the shape has to wait if running jobs end as predicted and nothing else starts:
- * 0 if it is free, DLS_NEVER if it opens neither within limit_us nor with the next DLS_OUTLOOK_ENDS
- * ends. One node: a node with so many free GPUs; several: so many idle nodes. O(1) if another question
- * went as far since the type last changed, else O(nodes of the jobs whose ends are gone through). */
+/* How long from now on the shape has to wait if running jobs end as predicted and nothing else
+ * starts: 0 if it is free, DLS_NEVER if it opens neither within limit_us nor with the next
+ * DLS_OUTLOOK_ENDS ends. One node: a node with so many free GPUs; several: so many idle nodes. O(1)
+ * if another question went as far since the type last changed, else O(nodes of the jobs whose ends
+ * are gone through). */
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
                             int64_t now_us, int64_t limit_us);
 
-/* The links that a grant crosses and that other jobs send over, with their pulses; links of unknown
- * or unlimited capacity are left out. Returns how many. */
-size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+/* The links that a gang on these parts crosses and that other jobs send over, with their pulses;
+ * links of unknown or unlimited capacity are left out. Returns how many. */
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index,
+                         const dls_place_part *part, size_t n,
                          dls_cassini_link links[DLS_CASSINI_LINKS]);
-/* Does what `f` sends on average fit beside the averages of the others, on every link of the grant,
- * up to `part` of its capacity? true if nothing is known of f or of the links. */
-bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
-                      const dls_forecast *f, double part);
+/* Does what `f` sends on average fit beside the averages of the others, on every link of the
+ * parts, up to `link_part` of its capacity? true if nothing is known of f or of the links. */
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index,
+                      const dls_place_part *part, size_t n, const dls_prediction *f,
+                      double link_part);
 
 #endif

@@ -125,7 +125,7 @@ static dls_status make_rows(const request *a, const dls_hardware *hw, bool async
 static double samples_per_s(const rows *r, size_t i)
 {
     const dls_whatif_question *q = &r->question[i];
-    return q->setting.workers * q->batch / r->answer[i].forecast.iteration_s;
+    return q->setting.workers * q->batch / r->answer[i].prediction.iteration_s;
 }
 
 static void print_table(const request *a, const rows *r)
@@ -138,7 +138,7 @@ static void print_table(const request *a, const rows *r)
     printf("%-26s %9s %10s %8s %18s %20s  %s\n", "", "step ms", "samples/s", "speed",
            "GPU burst, idle ms", "sent MB/s, for ms", "answered by");
     for (size_t i = 0; i < r->n; i++) {
-        const dls_forecast *f = &r->answer[i].forecast;
+        const dls_prediction *f = &r->answer[i].prediction;
         const double *m = f->metric;
         char gpu[32] = "-", net[32] = "-";
         if (!isnan(m[DLS_GPU_ACTIVE])) {
@@ -162,7 +162,7 @@ static void print_json(const request *a, const rows *r)
     fputs(", \"answers\": [", stdout);
     for (size_t i = 0; i < r->n; i++) {
         const dls_whatif_question *q = &r->question[i];
-        const dls_forecast *f = &r->answer[i].forecast;
+        const dls_prediction *f = &r->answer[i].prediction;
         printf("%s\n  {\"what\": ", i ? "," : "");
         dls_ui_json_string(stdout, r->label[i]);
         fputs(", \"gpu\": ", stdout);

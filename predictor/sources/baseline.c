@@ -63,8 +63,8 @@ dls_status dls_baseline_solo(dls_baseline *b, int32_t kind, const dls_shape *sha
     return dls_world_solo(b->shadow, b->kinds->kind[kind].first_job, shape, out, err);
 }
 
-dls_status dls_baseline_forecast(dls_baseline *b, const dls_predictions_ask *ask, double one_s,
-                                 bool hides, dls_forecast *out, dls_error *err)
+dls_status dls_baseline_prediction(dls_baseline *b, const dls_predictions_ask *ask, double one_s,
+                                 bool hides, dls_prediction *out, dls_error *err)
 {
     const dls_shape alone = {ask->shape.type, 1, 1, 1};
     dls_solo solo, one;
@@ -78,6 +78,6 @@ dls_status dls_baseline_forecast(dls_baseline *b, const dls_predictions_ask *ask
     solo.iteration_s = dls_solo_time(&solo, solo.line_bps);
     solo.gpu_util = fmin(1, busy_s / solo.iteration_s);
     solo.mem_util = fmin(1, memory_s / solo.iteration_s);
-    dls_forecast_of_solo(&solo, out);
+    dls_prediction_of_solo(&solo, out);
     return DLS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What predictors of a step on one GPU have in common when they are to forecast a job: the kernels
+ * What predictors of a step on one GPU have in common when they are to predict a job: the kernels
  * of a kind, the cluster's GPUs in the tables of hardware, and the exchange of gradients, which is
  * not theirs to predict and comes from the operator model.
  */
@@ -31,9 +31,9 @@ dls_status dls_baseline_work(dls_baseline *b, int32_t kind, const dls_workload *
 /* The operator model on a shape. */
 dls_status dls_baseline_solo(dls_baseline *b, int32_t kind, const dls_shape *shape, dls_solo *out,
                              dls_error *err) DLS_MUST_CHECK;
-/* The forecast for a shape when a step on one GPU takes one_s instead of what the operator model
+/* The prediction for a shape when a step on one GPU takes one_s instead of what the operator model
  * says, hides: and the exchange hides behind its backward pass as there, else behind nothing. */
-dls_status dls_baseline_forecast(dls_baseline *b, const dls_predictions_ask *ask, double one_s,
-                                 bool hides, dls_forecast *out, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_baseline_prediction(dls_baseline *b, const dls_predictions_ask *ask, double one_s,
+                                 bool hides, dls_prediction *out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -126,7 +126,7 @@ static int32_t query_for(const driple *d, size_t first, size_t n, int32_t graph,
 
 /* An amount or a time cannot be negative, whatever a network says. */
 static void take_profile(const driple *d, const dls_profile *profile, const dls_shape *shape,
-                         dls_forecast *out)
+                         dls_prediction *out)
 {
     for (int k = 0; k < DLS_METRICS; k++) {
         out->metric[k] = fmax(0, profile->metric[k]);
@@ -141,7 +141,7 @@ static void take_profile(const driple *d, const dls_profile *profile, const dls_
 
 /* Questions first .. end-1 are those of the kinds kind[n]. */
 static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks, const int32_t *kind,
-                        size_t n_kinds, dls_forecast *out, dls_error *err)
+                        size_t n_kinds, dls_prediction *out, dls_error *err)
 {
     size_t n = 0, first = 0;
     int32_t graph = -1;
@@ -171,7 +171,7 @@ static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks
 }
 
 static dls_status driple_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                                dls_forecast *out, dls_error *err)
+                                dls_prediction *out, dls_error *err)
 {
     int32_t kind[SLICE_KINDS];
     for (size_t first = 0; first < n;) {

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-void dls_forecast_of_solo(const dls_solo *solo, dls_forecast *out)
+void dls_prediction_of_solo(const dls_solo *solo, dls_prediction *out)
 {
     const double iteration_s = solo->iteration_s;
     const double busy_s = fmin(1, solo->gpu_util) * iteration_s;

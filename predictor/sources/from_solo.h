@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A forecast out of what a truth model says of a job alone (dls_solo): for the sources that predict
+ * A prediction out of what a truth model says of a job alone (dls_solo): for the sources that predict
  * by such a model. Bursts and pauses of an iteration:
  *
  *      GPU         busy for utilisation x iteration, else idle; at its peak while busy
@@ -13,6 +13,6 @@
 
 #include "world/world.h"
 
-void dls_forecast_of_solo(const dls_solo *solo, dls_forecast *out);
+void dls_prediction_of_solo(const dls_solo *solo, dls_prediction *out);
 
 #endif

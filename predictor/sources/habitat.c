@@ -52,14 +52,14 @@ static dls_status scaled_s(dls_networks *s, int32_t kind, int32_t type, double s
 }
 
 static dls_status habitat_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                                 dls_forecast *out, dls_error *err)
+                                 dls_prediction *out, dls_error *err)
 {
     dls_networks *s = state;
     for (size_t i = 0; i < n; i++) {
         double seconds, one_s;
         DLS_TRY(measured_s(&s->base, ask[i].kind, &seconds, err));
         DLS_TRY(scaled_s(s, ask[i].kind, ask[i].shape.type, seconds, &one_s, err));
-        DLS_TRY(dls_baseline_forecast(&s->base, &ask[i], one_s, true, &out[i], err));
+        DLS_TRY(dls_baseline_prediction(&s->base, &ask[i], one_s, true, &out[i], err));
     }
     return DLS_OK;
 }

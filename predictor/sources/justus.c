@@ -21,7 +21,7 @@ static dls_status justus_open(const dls_prediction_params *p, const dls_kinds *k
 }
 
 static dls_status justus_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                                dls_forecast *out, dls_error *err)
+                                dls_prediction *out, dls_error *err)
 {
     dls_networks *s = state;
     dls_baseline *b = &s->base;
@@ -33,7 +33,7 @@ static dls_status justus_answer(void *state, const dls_predictions_ask *ask, siz
             DLS_TRY(dls_justus_step_s(&s->nets, &s->work, &b->gpu[type], b->numeric,
                                       (double)b->kinds->kind[ask[i].kind].batch, one_s, err));
         }
-        DLS_TRY(dls_baseline_forecast(b, &ask[i], *one_s, true, &out[i], err));
+        DLS_TRY(dls_baseline_prediction(b, &ask[i], *one_s, true, &out[i], err));
     }
     return DLS_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Forecasts in a file: the cache of a predictor's answers, and recordings of runs. A question is
+ * Predictions in a file: the cache of a predictor's answers, and recordings of runs. A question is
  * known by a digest of a text that says everything the answer depends on, so a file may serve any
  * cluster and any trace, and an answer is either right or not found.
  *
@@ -13,7 +13,7 @@
 
 #include "dlsim/policy.h"
 
-/* What is kept of a forecast. */
+/* What is kept of a prediction. */
 typedef struct dls_kept_answer {
     double iteration_s; /* 0: the predictor gave none */
     float metric[12];

@@ -68,7 +68,7 @@ static double error_of(const noisy *s, const dls_predictions_ask *ask)
 }
 
 static dls_status noisy_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                               dls_forecast *out, dls_error *err)
+                               dls_prediction *out, dls_error *err)
 {
     static const int times[] = {DLS_GPU_MEM_IDLE, DLS_GPU_MEM_ACTIVE, DLS_GPU_IDLE,
                                 DLS_GPU_ACTIVE,   DLS_NET_RX_IDLE,    DLS_NET_RX_ACTIVE,

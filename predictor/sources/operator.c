@@ -56,14 +56,14 @@ static dls_status operator_open(const dls_prediction_params *p, const dls_kinds 
 }
 
 static dls_status operator_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                                  dls_forecast *out, dls_error *err)
+                                  dls_prediction *out, dls_error *err)
 {
     const operator_source *s = state;
     for (size_t i = 0; i < n; i++) {
         dls_solo solo;
         DLS_TRY(dls_world_solo(s->shadow, s->kinds->kind[ask[i].kind].first_job, &ask[i].shape,
                                &solo, err));
-        dls_forecast_of_solo(&solo, &out[i]);
+        dls_prediction_of_solo(&solo, &out[i]);
     }
     return DLS_OK;
 }

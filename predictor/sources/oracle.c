@@ -26,7 +26,7 @@ static dls_status oracle_open(const dls_prediction_params *p, const dls_kinds *k
 }
 
 static dls_status oracle_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                                dls_forecast *out, dls_error *err)
+                                dls_prediction *out, dls_error *err)
 {
     const oracle *o = state;
     for (size_t i = 0; i < n; i++) {
@@ -35,7 +35,7 @@ static dls_status oracle_answer(void *state, const dls_predictions_ask *ask, siz
             DLS_TRY(dls_world_solo(o->world, o->kinds->kind[ask[i].kind].first_job, &ask[i].shape,
                                    &solo, err));
         }
-        dls_forecast_of_solo(&solo, &out[i]);
+        dls_prediction_of_solo(&solo, &out[i]);
     }
     return DLS_OK;
 }

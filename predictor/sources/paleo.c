@@ -50,7 +50,7 @@ static dls_status paleo_open(const dls_prediction_params *p, const dls_kinds *ki
 }
 
 static dls_status paleo_answer(void *state, const dls_predictions_ask *ask, size_t n,
-                               dls_forecast *out, dls_error *err)
+                               dls_prediction *out, dls_error *err)
 {
     paleo *s = state;
     for (size_t i = 0; i < n; i++) {
@@ -59,7 +59,7 @@ static dls_status paleo_answer(void *state, const dls_predictions_ask *ask, size
         DLS_TRY(dls_baseline_work(&s->base, ask[i].kind, &w, err));
         const double one_s =
             dls_paleo_step_s(&s->model, w, &s->base.gpu[ask[i].shape.type], s->base.numeric, batch);
-        DLS_TRY(dls_baseline_forecast(&s->base, &ask[i], one_s, false, &out[i], err));
+        DLS_TRY(dls_baseline_prediction(&s->base, &ask[i], one_s, false, &out[i], err));
     }
     return DLS_OK;
 }

@@ -42,7 +42,7 @@ struct dls_predictions {
     size_t n_cells, shape_cap, cell_cap;
     /* What the present call asks for. */
     dls_predictions_ask *ask;
-    dls_forecast *reply;
+    dls_prediction *reply;
     int64_t *ask_cell; /* where the answers go */
     size_t n_asks, ask_cap, reply_cap, ask_cell_cap;
     dls_answers *answers; /* the cache on disk and the recording; NULL: neither */
@@ -139,7 +139,7 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
     f->row = dls_alloc_zero(n + 1, sizeof *f->row);
     dls_status status = DLS_OK;
     if (!job || !f->row_of || !f->row) {
-        status = dls_nomem(err, "forecasts", n * sizeof *f->row);
+        status = dls_nomem(err, "predictions", n * sizeof *f->row);
     } else {
         number_rows(f, job, n);
         row *fitted = dls_realloc(f->row, ((size_t)f->n_rows + 1) * sizeof *f->row);
@@ -221,7 +221,7 @@ static dls_status create(dls_predictions *f, dls_error *err)
     f->kind_seen = dls_alloc_zero(n_kinds, sizeof *f->kind_seen);
     f->kind_sum = dls_alloc_zero(n_kinds, sizeof *f->kind_sum);
     if (!f->kind_seen || !f->kind_sum) {
-        return dls_nomem(err, "forecasts", n_kinds * sizeof *f->kind_sum);
+        return dls_nomem(err, "predictions", n_kinds * sizeof *f->kind_sum);
     }
     dls_candidates_init(&f->candidates, f->p.cluster);
     DLS_TRY(make_rows(f, err));
@@ -232,7 +232,7 @@ dls_status dls_predictions_create(const dls_prediction_params *p, dls_prediction
 {
     dls_predictions *f = dls_alloc_zero(1, sizeof *f);
     if (!f) {
-        return dls_nomem(err, "forecasts", sizeof *f);
+        return dls_nomem(err, "predictions", sizeof *f);
     }
     f->p = *p;
     f->p.max_candidates = p->max_candidates > 0 ? p->max_candidates : 1;
@@ -380,7 +380,7 @@ static dls_status open_row(dls_predictions *f, row *r, dls_error *err)
     return DLS_OK;
 }
 
-static dls_kept_answer kept_of(const dls_forecast *reply)
+static dls_kept_answer kept_of(const dls_prediction *reply)
 {
     const bool good = reply->iteration_s > 0 && isfinite(reply->iteration_s);
     dls_kept_answer kept = {.iteration_s = good ? reply->iteration_s : 0,
@@ -472,7 +472,7 @@ dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size
     int32_t few[64], *rows = n <= 64 ? few : dls_alloc(n * sizeof *rows);
     size_t n_new = 0;
     if (!rows) {
-        return dls_nomem(err, "forecasts", n * sizeof *rows);
+        return dls_nomem(err, "predictions", n * sizeof *rows);
     }
     for (size_t i = 0; i < n; i++) {
         row *r = &f->row[f->row_of[jobs[i]]];
@@ -535,13 +535,13 @@ static int64_t cell_for(const dls_predictions *f, const row *r, const dls_shape 
 }
 
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
-                       dls_forecast *out)
+                       dls_prediction *out)
 {
     const row *r = &f->row[f->row_of[job]];
     double distance;
     const int64_t at = r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
     if (at < 0) {
-        *out = (dls_forecast){.iteration_s = (double)NAN,
+        *out = (dls_prediction){.iteration_s = (double)NAN,
                               .remaining_s = (double)NAN,
                               .link_bps = (double)NAN,
                               .mem_bytes = (double)NAN,
@@ -573,9 +573,9 @@ int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job)
     if (n == 0) {
         return work_us;
     }
-    dls_forecast forecast;
-    dls_predictions_get(f, job, best, work_us, &forecast);
-    const double us = forecast.remaining_s * 1e6;
+    dls_prediction prediction;
+    dls_predictions_get(f, job, best, work_us, &prediction);
+    const double us = prediction.remaining_s * 1e6;
     return us < 9e18 ? (int64_t)(us + 0.5) : INT64_MAX / 2;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What policies may know in advance: for a job and a shape of placement, a forecast. One file per
+ * What policies may know in advance: for a job and a shape of placement, a prediction. One file per
  * source: oracle (asks the truth), noisy (oracle times a seeded error), operator, paleo, habitat,
  * justus, driple (the graph neural network).
  *
@@ -61,11 +61,11 @@ dls_status dls_predictions_finish(dls_predictions *f, dls_error *err) DLS_MUST_C
 /* The candidate shapes of a prepared job, by predicted iteration time, least first; borrowed until
  * the next dls_predictions_prepare. */
 const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, size_t *n);
-/* Forecast for a prepared job on a shape; a shape that is no candidate gets the forecast of the
+/* Prediction for a prepared job on a shape; a shape that is no candidate gets the prediction of the
  * nearest one (candidates.h). work_us: work left at the reference. Never fails: nothing known is
  * NAN. O(max_candidates). */
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
-                       dls_forecast *out);
+                       dls_prediction *out);
 /* Predicted run time of the whole job on its best candidate: for schedulers. */
 int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job);
 
@@ -104,7 +104,7 @@ typedef struct dls_prediction_source {
     void (*close)(void *state);
     /* Fill iteration_s, metric, link_bps and distance of out[n]; the rest follows from them.
      * Questions come ordered by kind; a time that is not positive is replaced and counted. */
-    dls_status (*answer)(void *state, const dls_predictions_ask *ask, size_t n, dls_forecast *out,
+    dls_status (*answer)(void *state, const dls_predictions_ask *ask, size_t n, dls_prediction *out,
                          dls_error *err);
     /* Optional, for keeps: what the answers depend on beside kind and shape, and a checksum of what
      * the source knows of a kind (its graph). */

@@ -157,7 +157,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         status = where_is(w, &q[i].setting, &where, err);
         int32_t s = 0;
         if (status == DLS_OK) {
-            status = dls_asker_setting(&w->asker, &where, &s, &out[i].forecast.distance, err);
+            status = dls_asker_setting(&w->asker, &where, &s, &out[i].prediction.distance, err);
         }
         if (status == DLS_OK) {
             query[i] = (dls_query){.graph_idx = (int32_t)i, .setting_idx = s};
@@ -169,9 +169,9 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         status = dls_asker_predict(&w->asker, graph, n, query, n, profile, err);
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        out[i].forecast.iteration_s = profile[i].iteration_s;
+        out[i].prediction.iteration_s = profile[i].iteration_s;
         for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
-            out[i].forecast.metric[k] = fmax(0, profile[i].metric[k]);
+            out[i].prediction.metric[k] = fmax(0, profile[i].metric[k]);
         }
     }
     dls_free(x);
@@ -203,7 +203,7 @@ static double one_gpu_s(const dls_whatif *w, const dls_workload *work, const dls
 
 /* The operator model's timeline without noise and residual, analysed as a profiler's. */
 static dls_status profile_of(const dls_whatif *w, const dls_setting_spec *spec,
-                             const dls_work_setting *s, const dls_workload *work, dls_forecast *out,
+                             const dls_work_setting *s, const dls_workload *work, dls_prediction *out,
                              dls_error *err)
 {
     dls_label_options o;
@@ -221,7 +221,7 @@ static dls_status profile_of(const dls_whatif *w, const dls_setting_spec *spec,
 }
 
 static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const dls_workload *work,
-                            dls_forecast *out, dls_error *err)
+                            dls_prediction *out, dls_error *err)
 {
     dls_work_setting s;
     dls_fabric fabric;
@@ -251,7 +251,7 @@ static dls_status ask_models(dls_whatif *w, const dls_whatif_question *q, size_t
     dls_status status = DLS_OK;
     DLS_TRY(dls_model_workload(&w->names, w->p.numeric, &work, err));
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        status = ask_model(w, &q[i], &work, &out[i].forecast, err);
+        status = ask_model(w, &q[i], &work, &out[i].prediction, err);
     }
     dls_workload_fini(&work);
     return status;
@@ -268,9 +268,9 @@ dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, si
                             (int)s->workers, (int)s->nodes, (int)question[i].batch);
         }
         out[i] = (dls_whatif_answer){
-            .forecast = {.remaining_s = (double)NAN, .link_bps = (double)NAN, .mem_bytes = (double)NAN}};
+            .prediction = {.remaining_s = (double)NAN, .link_bps = (double)NAN, .mem_bytes = (double)NAN}};
         for (int k = 0; k < DLS_METRICS; k++) {
-            out[i].forecast.metric[k] = (double)NAN;
+            out[i].prediction.metric[k] = (double)NAN;
         }
     }
     return w->source == DRIPLE ? ask_inspector(w, question, n, out, err)

@@ -29,7 +29,7 @@ typedef struct dls_whatif_question {
 } dls_whatif_question;
 
 typedef struct dls_whatif_answer {
-    dls_forecast forecast; /* remaining_s is NAN */
+    dls_prediction prediction; /* remaining_s is NAN */
     char setting[64];      /* driple: that answered; else "" */
 } dls_whatif_answer;
 

@@ -8,7 +8,7 @@
 #ifndef DLS_BASE_RNG_H
 #define DLS_BASE_RNG_H
 
-#include <stdint.h>
+#include "dlsim/random.h"
 
 /* What a stream is for. Append only: a number that changes changes every result. */
 typedef enum dls_rng_purpose {
@@ -25,23 +25,10 @@ typedef enum dls_rng_purpose {
     DLS_RNG_SWEEP = 10      /* Latin hypercubes, entity: dimension */
 } dls_rng_purpose;
 
-typedef struct dls_rng {
-    uint32_t key[2];
-    uint32_t counter[4];
-    uint32_t block[4]; /* the last four outputs */
-    uint32_t left;     /* how many of them are unread */
-} dls_rng;
-
 /* The block function itself: 128 random bits of (counter, key). */
 void dls_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 dls_rng dls_rng_stream(uint64_t seed, dls_rng_purpose purpose, uint64_t entity);
-uint32_t dls_rng_u32(dls_rng *rng);
-uint64_t dls_rng_u64(dls_rng *rng);
-/* Uniform in [0, 1), 53 bits. */
-double dls_rng_unit(dls_rng *rng);
-/* Uniform in 0..n-1 without bias (n > 0). */
-uint64_t dls_rng_below(dls_rng *rng, uint64_t n);
 /* Standard normal (Box and Muller's cosine); takes two of the stream's uniforms. */
 double dls_rng_normal(dls_rng *rng);
 /* A good 64-bit mixing function (Stafford's variant 13, as in SplitMix64). */

@@ -6,14 +6,12 @@
 #ifndef DLS_CLUSTER_CLUSTER_H
 #define DLS_CLUSTER_CLUSTER_H
 
-#include "dlsim/error.h"
+#include "dlsim/policy.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 #define DLS_NAME_MAX 48
-#define DLS_TYPES_MAX 16          /* GPU types in one cluster */
-#define DLS_GPUS_PER_NODE_MAX 64  /* a node's GPUs are bits of a 64-bit mask */
 #define DLS_NODES_MAX (1 << 22)
 
 /* One real GPU; figures of the vendor's data sheets. 0: unknown. */

@@ -3,13 +3,14 @@
  * What the placement is asked, what it may know, and what it and the world are told.
  */
 #include "base/alloc.h"
+#include "base/rng.h"
 #include "engine/engine.h"
 
 #include <math.h>
 
-/* ---- what may be known ------------------------------------------------------------------------- */
+/* ---- what may be known ---------------------------------------------------------------------- */
 
-static bool forecast(void *user, int32_t job, const dls_shape *shape, dls_forecast *out)
+static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_prediction *out)
 {
     const dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
@@ -28,9 +29,36 @@ static const dls_shape *candidates(void *user, int32_t job, size_t *n)
     return a->shapes(a->user, job, n);
 }
 
+bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
+                       dls_prediction *out)
+{
+    const dls_place_predictor *p = r->predictor;
+    if (p && p->prediction(p->user, job, shape, out)) {
+        return true;
+    }
+    out->iteration_s = out->remaining_s = out->link_bps = out->mem_bytes = out->distance =
+        (double)NAN;
+    for (size_t i = 0; i < sizeof out->metric / sizeof out->metric[0]; i++) {
+        out->metric[i] = (double)NAN;
+    }
+    return false;
+}
+
+const dls_shape *dls_place_candidates(const dls_request *r, size_t *n)
+{
+    *n = 0;
+    return r->predictor ? r->predictor->candidates(r->predictor->user, r->job, n) : NULL;
+}
+
+dls_rng dls_place_random(const dls_request *r)
+{
+    return dls_rng_stream(r->seed + (uint64_t)r->attempt, DLS_RNG_PLACEMENT, (uint64_t)r->job);
+}
+
 void dls_know_init(dls_engine *e)
 {
-    e->know = (dls_know){.forecast = forecast, .candidates = candidates, .user = e};
+    e->predictor =
+        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
 }
 
 dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err)
@@ -53,7 +81,7 @@ dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_erro
     return DLS_OK;
 }
 
-/* ---- requests ---------------------------------------------------------------------------------- */
+/* ---- requests ------------------------------------------------------------------------------- */
 
 static dls_request request(const dls_engine *e, int32_t job, int32_t type)
 {
@@ -71,8 +99,9 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .now_us = e->now_us,
         .waiting_since_us = state == DLS_JOB_PENDING ? e->since_us[job] : e->now_us,
         .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
-        /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job. */
-        .know = p->predictions && state != DLS_JOB_NEW ? &e->know : NULL,
+        /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job.
+         */
+        .predictor = p->predictions && state != DLS_JOB_NEW ? &e->predictor : NULL,
     };
 }
 
@@ -89,7 +118,7 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, dls_err
                         (long long)g->gpus, r->gpus);
     }
     for (size_t i = 0; i < g->n; i++) {
-        const dls_part *p = &g->part[i];
+        const dls_place_part *p = &g->part[i];
         if (p->node < 0 || p->node >= e->index->n_nodes || p->gpus < 1) {
             return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
         }
@@ -139,7 +168,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
         e->shift_s[job] = e->grant.shift_s;
     }
     for (size_t i = e->grant.n; i-- > 0;) {
-        const dls_part *p = &e->grant.part[i];
+        const dls_place_part *p = &e->grant.part[i];
         int64_t cpu, mem;
         dls_side_resources(e, job, p->gpus, &cpu, &mem);
         DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
@@ -221,7 +250,7 @@ dls_status dls_set_retries(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- what happened ----------------------------------------------------------------------------- */
+/* ---- what happened -------------------------------------------------------------------------- */
 
 static dls_status tell_where(dls_engine *e, int32_t job, dls_error *err)
 {

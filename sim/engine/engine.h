@@ -23,8 +23,7 @@
 #define DLS_ENGINE_ENGINE_H
 
 #include "base/evq.h"
-#include "placement/index.h"
-#include "placement/know.h"
+#include "cluster/index.h"
 #include "engine/select.h"
 #include "engine/sim.h"
 
@@ -141,7 +140,7 @@ struct dls_engine {
     int32_t *settle;       /* jobs to be asked for after the pass */
     size_t n_settle, settle_cap;
 
-    dls_know know;         /* the predictor, as the placement sees it */
+    dls_place_predictor predictor; /* the predictor, as the placement sees it */
     dls_seat *seat;        /* scratch: GPUs of one job by node, as nodes and as counts */
     int32_t *seat_node, *seat_gpus;
     size_t n_seats, seat_cap, seat_node_cap, seat_gpus_cap;

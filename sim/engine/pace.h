@@ -45,9 +45,19 @@ typedef struct dls_prediction_ops {
     dls_status (*prepare)(void *user, const int32_t *jobs, size_t n, dls_error *err);
     /* The rest is asked about prepared jobs only. */
     const dls_shape *(*shapes)(void *user, int32_t job, size_t *n);
-    void (*get)(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_forecast *out);
+    void (*get)(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out);
     int64_t (*estimate_us)(void *user, int32_t job);
 } dls_prediction_ops;
+
+/* What a placement may ask of the predictor during one request (dls_place_predict,
+ * dls_place_candidates). */
+struct dls_place_predictor {
+    /* false: nothing is known of the job. */
+    bool (*prediction)(void *user, int32_t job, const dls_shape *shape, dls_prediction *out);
+    /* The candidate shapes of a job, best first; borrowed until the next request. */
+    const dls_shape *(*candidates)(void *user, int32_t job, size_t *n);
+    void *user;
+};
 
 /* The tables of a world and of a predictions, which are borrowed. */
 dls_pace dls_pace_of(dls_world *world);

@@ -12,7 +12,7 @@ static const dls_shape *shapes(void *user, int32_t job, size_t *n)
 }
 
 static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_left_us,
-                dls_forecast *out)
+                dls_prediction *out)
 {
     dls_predictions_get(user, job, shape, work_left_us, out);
 }

@@ -193,7 +193,7 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
     if (s->abi != DLS_POLICY_ABI || p->placement->abi != DLS_POLICY_ABI) {
         return dls_fail(err, DLS_EPOLICY, s->name, "built for another version of the interface");
     }
-    if (p->placement->needs_forecast && !p->predictions) {
+    if (p->placement->needs_prediction && !p->predictions) {
         return dls_fail(err, DLS_ECONFIG, p->placement->name,
                         "places jobs by what a predictor says: set 'predictor.source'");
     }

@@ -13,7 +13,7 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     }
     const dls_prediction_ops *a = e->params->predictions;
     const dls_shape shape = dls_shape_of(e, job);
-    dls_forecast said = {.iteration_s = (double)NAN, .remaining_s = (double)NAN};
+    dls_prediction said = {.iteration_s = (double)NAN, .remaining_s = (double)NAN};
     dls_start_rows *s = &e->rec->starts;
     size_t row;
     if (a) {

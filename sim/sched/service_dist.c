@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "sched/service_dist.h"
 
-#include "base/alloc.h"
+#include "dlsim/memory.h"
 
 #include <errno.h>
 #include <math.h>

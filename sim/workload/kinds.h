@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The kinds of job in a trace: jobs of one kind train the same model with the same batch per GPU,
- * so everything that does not depend on the job itself, iteration times, forecasts, tensor skew, is
+ * so everything that does not depend on the job itself, iteration times, predictions, tensor skew, is
  * worked out once for each kind.
  *
  * Public traces spell models in their own ways ("ResNet-18 (batch size 64)", "inception_v3", "imagenet").

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "dlsim/predictor.h"
-#include "placement/index.h"
-#include "placement/know.h"
+#include "cluster/index.h"
+#include "engine/pace.h"
 #include "support/sim_case.h"
 
 #include <time.h>
@@ -23,7 +23,7 @@ static double now_ns(void)
 }
 
 struct gang {
-    dls_part part[64];
+    dls_place_part part[64];
     uint64_t mask[64];
     size_t n;
     int32_t job;
@@ -36,10 +36,10 @@ static int32_t draw_size(dls_rng *rng)
 }
 
 /* A predictor that costs next to nothing: the more nodes, the slower. */
-static bool forecast(void *user, int32_t job, const dls_shape *shape, dls_forecast *out)
+static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_prediction *out)
 {
     (void)user;
-    *out = (dls_forecast){
+    *out = (dls_prediction){
         .iteration_s = 0.2 + 0.01 * (job % 5) * shape->n_nodes, .link_bps = 1e8, .mem_bytes = 1e9};
     out->remaining_s = 1e4 * out->iteration_s;
     out->metric[DLS_NET_TX_ACTIVE] = 0.1;
@@ -60,7 +60,7 @@ typedef struct policy {
     void *state;
     dls_place_index *index;
     dls_grant grant;
-    dls_know know;
+    dls_place_predictor predictor;
 } policy;
 
 static bool place(policy *p, int32_t gpus, int32_t id, struct gang *g)
@@ -72,7 +72,7 @@ static bool place(policy *p, int32_t gpus, int32_t id, struct gang *g)
                            .seed = 1,
                            .now_us = id * INT64_C(1000000),
                            .tensor_skew = 0.1 * (id % 10),
-                           .know = &p->know,
+                           .predictor = &p->predictor,
                            .retry_us = &retry_us};
     dls_grant_reset(&p->grant);
     g->n = 0;
@@ -110,7 +110,7 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
     static struct gang gang[GANGS];
     dls_cluster_spec spec = case_cluster(nodes, 8, 32);
     dls_option_value values[16];
-    policy p = {.ops = ops, .know = {forecast, candidates, NULL}};
+    policy p = {.ops = ops, .predictor = {prediction, candidates, NULL}};
     dls_error err;
     spec.groups[0].nic_bps = 1e9;
     spec.rack_uplink_bps = 4e9;

@@ -163,7 +163,7 @@ static void ask(const dls_predictions *f, int32_t n)
     const double start = now_s();
     for (int32_t i = 0; i < rounds; i++) {
         const dls_shape shape = {i % 5, 8, spread[i % 3], 1 + (i % 3) / 2};
-        dls_forecast out;
+        dls_prediction out;
         dls_predictions_get(f, (int32_t)((int64_t)i * 7919 % n), &shape, 1000, &out);
         sum += out.iteration_s;
     }

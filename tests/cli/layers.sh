@@ -12,10 +12,10 @@ allowed() {
     sim/workload/operator) echo base cluster workload/graph workload/operator ;;
     sim/workload) echo base workload/graph workload/operator workload ;;
     sim/world) echo base cluster workload workload/graph workload/operator world ;;
-    sim/sched) echo base sched ;;
-    placement) echo base cluster placement ;;
+    sim/sched) echo sched ;;
+    placement) echo placement ;;
     traces) echo base traces ;;
-    sim/engine) echo base cluster record workload world placement predictor/sources engine ;;
+    sim/engine) echo base cluster record workload world predictor/sources engine ;;
     sim/tiresias) echo base cluster record tiresias ;;
     results) echo base cluster record results ;;
     sim/config) echo base cluster world workload predictor/sources traces engine tiresias config ;;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Placement policies that ask a predictor, remember or wait, on random clusters with random
- * forecasts: every grant is legal, a refusal with room says when to ask again, and who has waited
+ * predictions: every grant is legal, a refusal with room says when to ask again, and who has waited
  * long enough is never refused. The same with memory that fails now and then.
  */
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
-#include "placement/know.h"
+#include "engine/pace.h"
 #include "support/place_world.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
@@ -31,7 +31,7 @@ static double unit_of(const teller *t, int32_t job, const dls_shape *s, int what
     return (double)(x >> 11) * 0x1p-53;
 }
 
-static bool forecast(void *user, int32_t job, const dls_shape *s, dls_forecast *out)
+static bool prediction(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
 {
     const teller *t = user;
     if (job % 7 == 0) {
@@ -61,8 +61,8 @@ static const dls_shape *candidates(void *user, int32_t job, size_t *n)
     /* Best first, as the interface says. */
     for (size_t i = 1; i < *n; i++) {
         for (size_t k = i; k > 0; k--) {
-            dls_forecast a, b;
-            if (!forecast(t, job, &t->shape[k - 1], &a) || !forecast(t, job, &t->shape[k], &b) ||
+            dls_prediction a, b;
+            if (!prediction(t, job, &t->shape[k - 1], &a) || !prediction(t, job, &t->shape[k], &b) ||
                 a.remaining_s <= b.remaining_s) {
                 break;
             }
@@ -132,13 +132,13 @@ static void share_all(const dls_placement_ops *ops, void *state, world *w, const
     for (int k = 0; ops->share && k < w->n_held; k++) {
         const gang *g = &w->held[k];
         const dls_shape shape = {g->r.type, g->r.gpus, (int32_t)g->n, 1};
-        dls_forecast mine, its;
+        dls_prediction mine, its;
         const double worth = ops->share(state, w->x, r, g->r.job, &shape);
         assert_true(worth <= 1 && worth >= 0);
         if (worth > 0) {
             c->shared++;
-            assert_true(dls_place_forecast(r, r->job, &shape, &mine));
-            assert_true(dls_place_forecast(r, g->r.job, &shape, &its));
+            assert_true(dls_place_predict(r, r->job, &shape, &mine));
+            assert_true(dls_place_predict(r, g->r.job, &shape, &its));
             assert_true(mine.mem_bytes + its.mem_bytes <= 0x1p34);
             assert_int_equal(shape.n_nodes, 1);
         }
@@ -151,7 +151,7 @@ static void one_history(const char *policy, uint64_t seed, counts *c)
     world w;
     make_world(&w, seed);
     teller t = {.seed = seed, .n_types = w.spec.n_types};
-    dls_know know = {.forecast = forecast, .candidates = candidates, .user = &t};
+    dls_place_predictor predictor = {.prediction = prediction, .candidates = candidates, .user = &t};
     void *state = open_policy(ops, &w, seed % 2 == 0);
     int64_t now_us = 0;
     for (int32_t step = 0; step < 80; step++) {
@@ -164,7 +164,7 @@ static void one_history(const char *policy, uint64_t seed, counts *c)
         r.now_us = now_us;
         r.waiting_since_us = below(&w, 2) ? now_us : now_us - 1000 * HOUR_US;
         r.tensor_skew = below(&w, 4) ? 0.01 * below(&w, 100) : (double)NAN;
-        r.know = below(&w, 9) ? &know : NULL;
+        r.predictor = below(&w, 9) ? &predictor : NULL;
         r.retry_us = &retry_us;
         const int64_t room = room_for(&w, &r);
         if (w.x->type[r.type].free_gpus >= r.gpus) {
@@ -238,14 +238,14 @@ static void test_failing_memory(void **unused)
             world w;
             make_world(&w, seed);
             teller t = {.seed = seed, .n_types = w.spec.n_types};
-            dls_know know = {.forecast = forecast, .candidates = candidates, .user = &t};
+            dls_place_predictor predictor = {.prediction = prediction, .candidates = candidates, .user = &t};
             void *state = open_policy(ops, &w, true);
             uint64_t n = seed;
             for (int32_t job = 1; job < 40; job++) {
                 int64_t retry_us = DLS_NEVER;
                 dls_request r = draw_request(&w, false);
                 r.job = job * 30;
-                r.know = &know;
+                r.predictor = &predictor;
                 r.retry_us = &retry_us;
                 r.tensor_skew = 0.1;
                 if (room_for(&w, &r) < r.gpus) {

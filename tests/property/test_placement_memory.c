@@ -31,10 +31,10 @@ static double unit_of(const teller *t, int32_t job, const dls_shape *s, uint64_t
     return (double)(x >> 11) * 0x1p-53;
 }
 
-static void get(void *user, int32_t job, const dls_shape *s, int64_t work_us, dls_forecast *out)
+static void get(void *user, int32_t job, const dls_shape *s, int64_t work_us, dls_prediction *out)
 {
     const teller *t = user;
-    *out = (dls_forecast){.iteration_s = (double)NAN, .remaining_s = (double)NAN};
+    *out = (dls_prediction){.iteration_s = (double)NAN, .remaining_s = (double)NAN};
     if (job % 9 == 8) {
         return; /* nobody knows this one */
     }
@@ -64,7 +64,7 @@ static const dls_shape *shapes(void *user, int32_t job, size_t *n)
     }
     for (size_t i = 1; i < *n; i++) { /* best first */
         for (size_t k = i; k > 0; k--) {
-            dls_forecast a, b;
+            dls_prediction a, b;
             get(t, job, &t->shape[k - 1], 1000, &a);
             get(t, job, &t->shape[k], 1000, &b);
             if (!(a.remaining_s > b.remaining_s)) {

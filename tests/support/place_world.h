@@ -6,7 +6,7 @@
 #define DLS_TESTS_PLACE_WORLD_H
 
 #include "base/rng.h"
-#include "placement/index.h"
+#include "cluster/index.h"
 #include "support/sim_case.h"
 
 #include <setjmp.h>

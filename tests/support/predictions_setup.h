@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Forecasts for a test, on top of a world for a test. Include cmocka first.
+ * Predictions for a test, on top of a world for a test. Include cmocka first.
  */
 #ifndef DLS_TESTS_FORESIGHT_SETUP_H
 #define DLS_TESTS_FORESIGHT_SETUP_H
@@ -44,11 +44,11 @@ static inline void predictions_prepare(dls_predictions *f, int32_t first, int32_
     }
 }
 
-static inline dls_forecast predictions_get(const dls_predictions *f, int32_t job, int32_t type,
+static inline dls_prediction predictions_get(const dls_predictions *f, int32_t job, int32_t type,
                                          int32_t gpus, int32_t nodes, int32_t racks)
 {
     const dls_shape shape = {type, gpus, nodes, racks};
-    dls_forecast out;
+    dls_prediction out;
     dls_predictions_get(f, job, &shape, 1000000000, &out);
     return out;
 }

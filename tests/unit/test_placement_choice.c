@@ -4,7 +4,7 @@
  */
 #include "dlsim/predictor.h"
 #include "placement/choose.h"
-#include "placement/know.h"
+#include "engine/pace.h"
 #include "placement/skew_limit.h"
 #include "support/sim_case.h"
 
@@ -16,8 +16,7 @@
 
 #define SECOND_US INT64_C(1000000)
 
-/* ---- a cluster, a policy, and what the predictor says ------------------------------------------
- */
+/* ---- a cluster, a policy, and what the predictor says --------------------------------------- */
 
 /* Iteration time by number of nodes (index 0: one) of a type; jobs above 99 know nothing. */
 typedef struct telling {
@@ -35,18 +34,18 @@ typedef struct fixture {
     dls_option_value values[16];
     void *state;
     telling t;
-    dls_know know;
+    dls_place_predictor predictor;
     int64_t now_us, since_us, retry_us;
     dls_grant grant;
 } fixture;
 
-static bool forecast(void *user, int32_t job, const dls_shape *s, dls_forecast *out)
+static bool prediction(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
 {
     const telling *t = user;
     if (job > 99) {
         return false;
     }
-    *out = (dls_forecast){.iteration_s = t->iteration_s[s->type][(int)(log2(s->n_nodes) + 0.5)],
+    *out = (dls_prediction){.iteration_s = t->iteration_s[s->type][(int)(log2(s->n_nodes) + 0.5)],
                           .link_bps = s->n_nodes > 1 ? t->link_bps : 0,
                           .mem_bytes = t->mem_bytes};
     out->remaining_s = t->iterations * out->iteration_s;
@@ -82,7 +81,7 @@ static void begin(fixture *f, const char *policy, int nodes, int rack)
     f->spec.n_groups = f->spec.n_types = 2;
     f->ops = case_placement(policy);
     case_defaults(f->ops->options, f->values);
-    f->know = (dls_know){forecast, candidates, &f->t};
+    f->predictor = (dls_place_predictor){prediction, candidates, &f->t};
     f->t.iterations = 1000;
     if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK) {
         case_fail(&err);
@@ -118,7 +117,7 @@ static dls_request request(fixture *f, int32_t job, int32_t gpus, int32_t type)
                          .now_us = f->now_us,
                          .waiting_since_us = f->since_us,
                          .tensor_skew = (double)NAN,
-                         .know = &f->know,
+                         .predictor = &f->predictor,
                          .retry_us = &f->retry_us};
 }
 
@@ -152,8 +151,7 @@ static void leave(fixture *f, int32_t node, int32_t free_gpus)
     }
 }
 
-/* ---- tiresias ----------------------------------------------------------------------------------
- */
+/* ---- tiresias ------------------------------------------------------------------------------- */
 
 static void test_tiresias(void **unused)
 {
@@ -245,8 +243,7 @@ static void test_learning(void **unused)
     end(&f);
 }
 
-/* ---- delay -------------------------------------------------------------------------------------
- */
+/* ---- delay ---------------------------------------------------------------------------------- */
 
 static void test_delay(void **unused)
 {
@@ -286,8 +283,7 @@ static void test_delay(void **unused)
     end(&f);
 }
 
-/* ---- hetero, driple ----------------------------------------------------------------------------
- */
+/* ---- hetero, driple ------------------------------------------------------------------------- */
 
 static void test_hetero(void **unused)
 {
@@ -440,8 +436,7 @@ static void test_driple_waits_for_type(void **unused)
     end(&f);
 }
 
-/* ---- sharing -----------------------------------------------------------------------------------
- */
+/* ---- sharing -------------------------------------------------------------------------------- */
 
 static void test_pack(void **unused)
 {
@@ -473,8 +468,7 @@ static void test_pack(void **unused)
     end(&f);
 }
 
-/* ---- interleaving ------------------------------------------------------------------------------
- */
+/* ---- interleaving --------------------------------------------------------------------------- */
 
 static void test_net(void **unused)
 {

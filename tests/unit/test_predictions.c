@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Forecasts: candidate shapes, the table of answers, the oracle and its noisy twin, the operator
+ * Predictions: candidate shapes, the table of answers, the oracle and its noisy twin, the operator
  * model, the cache on disk, recordings, and what is wrong with any of these.
  */
 #include <setjmp.h>
@@ -108,7 +108,7 @@ static void test_oracle(void **state)
         for (size_t i = 0; i < n && j != 5; i++) {
             const dls_solo solo =
                 world_solo(&s, j, shape[i].type, shape[i].gpus, shape[i].n_nodes, shape[i].n_racks);
-            dls_forecast out;
+            dls_prediction out;
             dls_predictions_get(f, j, &shape[i], 7000000, &out);
             assert_true(out.iteration_s == solo.iteration_s && out.distance == 0);
             NEAR(out.remaining_s, 7 * solo.iteration_s / dls_world_reference_s(s.w, j), 1e-12);
@@ -134,7 +134,7 @@ static void test_oracle(void **state)
     /* The estimate: all of the work on the best shape. */
     size_t n;
     const dls_shape *best = dls_predictions_shapes(f, 0, &n);
-    dls_forecast out;
+    dls_prediction out;
     dls_predictions_get(f, 0, best, dls_world_work_us(s.w, 0), &out);
     NEAR((double)dls_predictions_estimate_us(f, 0), out.remaining_s * 1e6, 1e-6);
     /* A shape that is no candidate: the nearest one of its type; a type that is none: nothing. */
@@ -143,7 +143,7 @@ static void test_oracle(void **state)
     assert_true(predictions_get(f, 0, 0, 8, 7, 2).distance > 0);
     assert_true(isnan(predictions_get(f, 0, 2, 8, 1, 1).iteration_s));
     /* Nobody knows the model: everywhere as at the reference, no more said. */
-    const dls_forecast mystery = predictions_get(f, 5, 0, 4, 1, 1);
+    const dls_prediction mystery = predictions_get(f, 5, 0, 4, 1, 1);
     assert_true(mystery.iteration_s == dls_world_reference_s(s.w, 5));
     assert_true(mystery.remaining_s == 1000 && isnan(mystery.metric[DLS_GPU_ACTIVE]));
     assert_true(isnan(mystery.mem_bytes));
@@ -172,7 +172,7 @@ static void same_answers(const dls_predictions *a, const dls_predictions *b, int
         assert_int_equal(n, m);
         assert_memory_equal(shape, other, n * sizeof *shape);
         for (size_t i = 0; i < n; i++) {
-            dls_forecast x, y;
+            dls_prediction x, y;
             dls_predictions_get(a, j, &shape[i], 1000, &x);
             dls_predictions_get(b, j, &shape[i], 1000, &y);
             assert_memory_equal(&x, &y, sizeof x);
@@ -292,8 +292,8 @@ static void test_errors(void **state)
                         continue; /* a repetition; unknown */
                     }
                     const int32_t gpus = jobs[j].gpus, nodes = gpus == 8 && type == 0 ? 2 : 1;
-                    const dls_forecast x = predictions_get(f, j, type, gpus, nodes, 1);
-                    const dls_forecast y = predictions_get(again, j, type, gpus, nodes, 1);
+                    const dls_prediction x = predictions_get(f, j, type, gpus, nodes, 1);
+                    const dls_prediction y = predictions_get(again, j, type, gpus, nodes, 1);
                     const double z =
                         log(x.iteration_s / world_solo(&s, j, type, gpus, nodes, 1).iteration_s);
                     assert_true(x.iteration_s == y.iteration_s);
@@ -332,7 +332,7 @@ static void test_baselines(void **state)
         size_t n;
         const dls_shape *shape = dls_predictions_shapes(operator, j, &n);
         for (size_t i = 0; i < n && j != 5; i++) {
-            dls_forecast h, a, m;
+            dls_prediction h, a, m;
             dls_predictions_get(habitat, j, &shape[i], 1000, &h);
             dls_predictions_get(paleo, j, &shape[i], 1000, &a);
             dls_predictions_get(operator, j, &shape[i], 1000, &m);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The inspector as a source of forecasts: inputs of any batch out of two graphs, settings for
+ * The inspector as a source of predictions: inputs of any batch out of two graphs, settings for
  * shapes, answers against the inspector asked directly, the cache on disk, weights that do not fit.
  */
 #include <setjmp.h>
@@ -197,7 +197,7 @@ static dls_profile direct(const char *model, int32_t batch, const char *setting)
     return profile;
 }
 
-static void same_as(const dls_forecast *f, const dls_profile *p, double reference_s)
+static void same_as(const dls_prediction *f, const dls_profile *p, double reference_s)
 {
     if (!(p->iteration_s > 0)) { /* random weights may say so: then as at the reference */
         assert_true(f->iteration_s == reference_s);
@@ -230,8 +230,8 @@ static void test_answers(void **state)
     const dls_profile more = direct("vgg16", 64, "A100-w8");
     const dls_profile four = direct("vgg16", 32, "V100-w4");
     const dls_profile one = direct("resnet50", 32, "V100-w1");
-    const dls_forecast a = predictions_get(f, 0, 0, 8, 2, 1), b = predictions_get(f, 3, 1, 8, 1, 1);
-    const dls_forecast c = predictions_get(f, 2, 0, 4, 1, 1), d = predictions_get(f, 4, 0, 1, 1, 1);
+    const dls_prediction a = predictions_get(f, 0, 0, 8, 2, 1), b = predictions_get(f, 3, 1, 8, 1, 1);
+    const dls_prediction c = predictions_get(f, 2, 0, 4, 1, 1), d = predictions_get(f, 4, 0, 1, 1, 1);
     same_as(&a, &vgg, dls_world_reference_s(s.w, 0));
     same_as(&b, &more, dls_world_reference_s(s.w, 3));
     same_as(&c, &four, dls_world_reference_s(s.w, 2));
@@ -361,7 +361,7 @@ static void test_cache(void **state)
         size_t n;
         const dls_shape *shape = dls_predictions_shapes(warm, j, &n);
         for (size_t i = 0; i < n; i++) {
-            dls_forecast x, y;
+            dls_prediction x, y;
             dls_predictions_get(cold, j, &shape[i], 1000, &x);
             dls_predictions_get(warm, j, &shape[i], 1000, &y);
             assert_memory_equal(&x, &y, sizeof x);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Learned baselines as sources of forecasts: networks that give every kernel the same time, so that
+ * Learned baselines as sources of predictions: networks that give every kernel the same time, so that
  * the answers are known; files that do not fit; failed allocations.
  */
 #include <setjmp.h>

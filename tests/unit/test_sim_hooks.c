@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What the engine asks of a placement and tells it: cost, retry, refusals by job, started and stopped,
- * forecasts.
+ * predictions.
  */
 #include "support/fake_world.h"
 #include "support/sim_setup.h"
@@ -21,7 +21,7 @@ typedef struct probe {
     int32_t started[8], stopped[8];
     int64_t worked_us[8];
     dls_request last;
-    dls_forecast forecast;
+    dls_prediction prediction;
     bool knows;
     size_t candidates;
     double shift_s[8];          /* by job: asked for with the grant, unless 0 */
@@ -35,9 +35,9 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     (void)state;
     now.asked++;
     now.last = *r;
-    if (r->know) {
+    if (r->predictor) {
         const dls_shape shape = {r->type, r->gpus, 1, 1};
-        now.knows = dls_place_forecast(r, r->job, &shape, &now.forecast);
+        now.knows = dls_place_predict(r, r->job, &shape, &now.prediction);
         dls_place_candidates(r, &now.candidates);
     }
     if (r->now_us < now.not_before_us[r->job]) {
@@ -310,7 +310,7 @@ static void test_shift(void **unused)
     setup_fini(&s);
 }
 
-/* ---- forecasts --------------------------------------------------------------------------------- */
+/* ---- predictions ---------------------------------------------------------------------------- */
 
 typedef struct fake_predictions {
     int32_t batches, prepared;
@@ -337,7 +337,7 @@ static const dls_shape *shapes(void *user, int32_t job, size_t *n)
     return two;
 }
 
-static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_forecast *out)
+static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out)
 {
     fake_predictions *a = user;
     (void)shape;
@@ -449,10 +449,10 @@ static void test_errors(void **unused)
     now.retry_us = S(1);
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
     assert_non_null(strstr(err.msg, "not in the future"));
-    ops.needs_forecast = true;
+    ops.needs_prediction = true;
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_non_null(strstr(err.msg, "predictor.source"));
-    ops.needs_forecast = false;
+    ops.needs_prediction = false;
     s.p.estimates_advised = true;
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);

@@ -20,6 +20,7 @@
 #define DLSIM_POLICY_H
 
 #include "dlsim/error.h"
+#include "dlsim/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -201,7 +202,10 @@ typedef struct dls_sched_ops {
 
 /* ---- placement --------------------------------------------------------------------------------- */
 
-typedef struct dls_place_index dls_place_index;
+#define DLS_TYPES_MAX 16 /* GPU types in one cluster */
+#define DLS_GPUS_PER_NODE_MAX 64
+
+typedef struct dls_place_index dls_place_index; /* what is free in the cluster */
 
 /* What a predictor tells apart of all the ways to place a gang. */
 typedef struct dls_shape {
@@ -212,16 +216,16 @@ typedef struct dls_shape {
 } dls_shape;
 
 /* What the configured predictor says of a job on a shape. */
-typedef struct dls_forecast {
+typedef struct dls_prediction {
     double iteration_s;   /* burst and idle of the GPU together; > 0 */
     double remaining_s;   /* for the work that is left, without waiting and restoring */
     double metric[12];    /* dls_metric of dlsim/predictor.h; NAN where the predictor has none */
     double link_bps;      /* sent by a node while its network burst lasts, bytes per second; NAN */
     double mem_bytes;     /* GPU memory held on each GPU; NAN: unknown */
     double distance;      /* between the shape and the setting that answered; 0: exact */
-} dls_forecast;
+} dls_prediction;
 
-typedef struct dls_know dls_know; /* what a policy may ask in one request */
+typedef struct dls_place_predictor dls_place_predictor; /* asked through a request, see below */
 
 typedef struct dls_request {
     int32_t job;
@@ -234,17 +238,20 @@ typedef struct dls_request {
     int64_t now_us;
     int64_t waiting_since_us;   /* when the job last became pending */
     double tensor_skew;         /* of the model: greatest parameter tensor over all parameters; NAN */
-    const dls_know *know;       /* NULL: no predictor is configured */
+    const dls_place_predictor *predictor; /* NULL: none is configured */
     int64_t *retry_us;          /* a refusal may set it: ask again at that time even if no GPU is given
                                    back meanwhile */
 } dls_request;
 
-/* Forecast for the request's job, or for another running or waiting one. false: no predictor, or
+/* Prediction for the request's job, or for another running or waiting one. false: no predictor, or
  * nothing known of the job; *out is then all NAN. O(1). */
-DLS_API bool dls_place_forecast(const dls_request *r, int32_t job, const dls_shape *shape,
-                                dls_forecast *out);
+DLS_API bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
+                                dls_prediction *out);
 /* The candidate shapes of the request's job, best known first by predicted remaining time; borrowed. */
 DLS_API const dls_shape *dls_place_candidates(const dls_request *r, size_t *n);
+/* The random stream of (seed, job, attempt): two schedulers that place the same job in the same cluster
+ * draw the same. */
+DLS_API dls_rng dls_place_random(const dls_request *r);
 /* Bandwidth of a node's network link and of its rack's uplink, bytes per second; 0: not limiting. */
 DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
 DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
@@ -254,6 +261,10 @@ DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t typ
 /* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. Queries cost
  * O(GPUs of a node + log racks), whatever the number of nodes. -1: none. */
 DLS_API int32_t dls_place_nodes(const dls_place_index *index);
+DLS_API int32_t dls_place_racks(const dls_place_index *index); /* the nodes of a rack are equal */
+DLS_API int32_t dls_place_types(const dls_place_index *index); /* GPU types */
+DLS_API int32_t dls_place_type(const dls_place_index *index, int32_t node);
+DLS_API int32_t dls_place_busy_nodes(const dls_place_index *index); /* of all types, with a GPU in use */
 DLS_API int32_t dls_place_capacity(const dls_place_index *index, int32_t node);
 DLS_API int32_t dls_place_free(const dls_place_index *index, int32_t node);
 DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
@@ -262,6 +273,9 @@ DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, in
                                   int32_t *end);
 DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
 DLS_API int64_t dls_place_free_gpus(const dls_place_index *index, int32_t type); /* of all nodes */
+/* How often GPUs of the type were taken or given back: what was found out from the index about this type
+ * holds while it stands still. */
+DLS_API uint64_t dls_place_changes(const dls_place_index *index, int32_t type);
 /* How many nodes of the type have `gpus` GPUs, free or not. */
 DLS_API int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus);
 /* How many of the node's free GPUs its free CPU and memory allow the request to use. */
@@ -281,7 +295,25 @@ DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type,
 DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type,
                                        int32_t free_gpus, int32_t *nodes);
 
+/* One node's share of a grant. */
+typedef struct dls_place_part {
+    int32_t node, gpus;
+} dls_place_part;
+
+/* What a placement answers: the engine hands an empty one to `place`; others are for trials. */
 typedef struct dls_grant dls_grant;
+/* An empty grant of the caller's, for trials; NULL: out of memory. */
+DLS_API dls_grant *dls_grant_create(void);
+DLS_API void dls_grant_destroy(dls_grant *grant); /* NULL is allowed */
+/* Empty it; its memory is kept. */
+DLS_API void dls_grant_reset(dls_grant *grant);
+/* What was added: [n] nodes, each once, in the order in which they were first named; borrowed until the
+ * grant changes. NULL and n = 0 if nothing was, or if memory did not suffice. O(1). */
+DLS_API const dls_place_part *dls_grant_parts(const dls_grant *grant, size_t *n);
+/* How a gang on these n >= 1 nodes of one type is spread. O(n) where the nodes of a rack stand together, O(n x racks) else. */
+DLS_API dls_shape dls_place_shape(const dls_place_index *index, const dls_place_part *part, size_t n);
+/* The same for the parts of a grant; false if it has none. */
+DLS_API bool dls_grant_shape(const dls_grant *grant, const dls_place_index *index, dls_shape *out);
 /* Take `gpus` GPUs of a node; a node may be named more than once. */
 DLS_API void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus);
 /* Ask for the job to be held back once, so that its network bursts fall into the pauses of those it
@@ -296,7 +328,7 @@ typedef struct dls_placement_ops {
     const char *summary;
     const dls_option *options; /* NULL: none */
     bool gpus_only;            /* CPU and memory are not accounted under this policy */
-    bool needs_forecast;       /* a run without a predictor is refused */
+    bool needs_prediction;      /* a run without a predictor is refused */
     bool by_job;               /* a refusal is about the job and not about all that ask for the same: the
                                   next of them is asked too, where the scheduler skips what does not fit */
     size_t state_bytes;

@@ -14,12 +14,11 @@
  * a few steps for any size (16 million nodes). Taking or giving back GPUs of a node moves it between
  * two bitmaps and updates two paths of the trees.
  */
-#ifndef DLS_PLACEMENT_INDEX_H
-#define DLS_PLACEMENT_INDEX_H
+#ifndef DLS_CLUSTER_INDEX_H
+#define DLS_CLUSTER_INDEX_H
 
-#include "dlsim/policy.h"
-#include "cluster/cluster.h"
 #include "base/bitmap.h"
+#include "cluster/cluster.h"
 
 typedef struct dls_node {
     uint64_t free_mask;
@@ -70,26 +69,18 @@ bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64
 void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                     int64_t mem_mib);
 
-/* One node's share of a grant. */
-typedef struct dls_part {
-    int32_t node, gpus;
-} dls_part;
-
 struct dls_grant {
-    dls_part *part;   /* owned, reused from one request to the next */
+    dls_place_part *part; /* owned, reused from one request to the next */
     size_t n, cap;
     int32_t *part_of; /* [nodes_cap] by node: its part, if that is one of the n and names the node */
     size_t nodes_cap;
     int64_t gpus;     /* in all */
     bool failed;      /* out of memory */
-    double shift_s; /* of its network bursts; NAN: none asked for */
+    double shift_s;   /* of its network bursts; NAN: none asked for */
 };
 
-/* An empty grant, its memory kept. */
-void dls_grant_reset(dls_grant *grant);
+/* For a grant that dls_grant_create has not made. */
 void dls_grant_fini(dls_grant *grant);
-/* How a grant on nodes of the type is spread. O(parts^2). */
-dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type);
 
 /* Compare the index with a recount of its nodes: for tests and audits. O(nodes x GPUs). */
 dls_status dls_place_index_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "placement/index.h"
+#include "cluster/index.h"
 
 #include "base/alloc.h"
 
 #include <math.h>
 #include <string.h>
 
-/* ---- racks: a tree of maxima for every number of free GPUs ------------------------------------- */
+/* ---- racks: a tree of maxima for every number of free GPUs ---------------------------------- */
 
 static void rack_add(dls_place_index *x, int32_t type, int32_t free_gpus, int32_t rack, int32_t d)
 {
@@ -36,7 +36,7 @@ static void file_node(dls_place_index *x, int32_t node, int32_t d)
     rack_add(x, p->type, p->free, p->rack, d);
 }
 
-/* ---- building ---------------------------------------------------------------------------------- */
+/* ---- building ------------------------------------------------------------------------------- */
 
 static dls_status init_type(dls_place_index *x, int32_t t, dls_error *err)
 {
@@ -71,8 +71,8 @@ static void add_group(dls_place_index *x, const dls_node_group *g, int32_t *node
     for (int32_t i = 0; i < g->nodes; i++) {
         const int32_t r = *rack + i / per_rack;
         x->node[first + i] = (dls_node){
-            .free_mask = g->gpus_per_node == 64 ? UINT64_MAX
-                                                : (UINT64_C(1) << g->gpus_per_node) - 1,
+            .free_mask =
+                g->gpus_per_node == 64 ? UINT64_MAX : (UINT64_C(1) << g->gpus_per_node) - 1,
             .free_cpu_milli = (int64_t)(g->cpus_per_node * 1000 + 0.5),
             .free_mem_mib = (int64_t)(g->mem_gib_per_node * 1024 + 0.5),
             .rack = r,
@@ -173,7 +173,7 @@ void dls_place_index_destroy(dls_place_index *index)
     dls_free(index);
 }
 
-/* ---- taking and giving ------------------------------------------------------------------------- */
+/* ---- taking and giving ---------------------------------------------------------------------- */
 
 static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t cpu_milli,
                    int64_t mem_mib)
@@ -226,11 +226,36 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
     change(index, node, index->node[node].free_mask | mask, -cpu_milli, -mem_mib);
 }
 
-/* ---- queries ----------------------------------------------------------------------------------- */
+/* ---- queries -------------------------------------------------------------------------------- */
 
 int32_t dls_place_nodes(const dls_place_index *index)
 {
     return index->n_nodes;
+}
+
+int32_t dls_place_racks(const dls_place_index *index)
+{
+    return index->n_racks;
+}
+
+int32_t dls_place_types(const dls_place_index *index)
+{
+    return index->n_types;
+}
+
+int32_t dls_place_type(const dls_place_index *index, int32_t node)
+{
+    return index->node[node].type;
+}
+
+int32_t dls_place_busy_nodes(const dls_place_index *index)
+{
+    return index->busy_nodes;
+}
+
+uint64_t dls_place_changes(const dls_place_index *index, int32_t type)
+{
+    return index->type[type].changes;
 }
 
 int32_t dls_place_capacity(const dls_place_index *index, int32_t node)
@@ -387,7 +412,24 @@ int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type, int32
     return dls_place_first_rack(index, type, free_gpus, *nodes, 0);
 }
 
-/* ---- grants ------------------------------------------------------------------------------------ */
+/* ---- grants --------------------------------------------------------------------------------- */
+
+dls_grant *dls_grant_create(void)
+{
+    dls_grant *grant = dls_alloc_zero(1, sizeof *grant);
+    if (grant) {
+        dls_grant_reset(grant);
+    }
+    return grant;
+}
+
+void dls_grant_destroy(dls_grant *grant)
+{
+    if (grant) {
+        dls_grant_fini(grant);
+        dls_free(grant);
+    }
+}
 
 void dls_grant_reset(dls_grant *grant)
 {
@@ -409,7 +451,7 @@ void dls_grant_fini(dls_grant *grant)
 }
 
 /* The part that names a node; NULL. O(1). */
-static dls_part *find_part(const dls_grant *grant, int32_t node)
+static dls_place_part *find_part(const dls_grant *grant, int32_t node)
 {
     if (node < 0 || (size_t)node >= grant->nodes_cap) {
         return NULL;
@@ -420,7 +462,7 @@ static dls_part *find_part(const dls_grant *grant, int32_t node)
 
 void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
 {
-    dls_part *known = find_part(grant, node);
+    dls_place_part *known = find_part(grant, node);
     grant->gpus += gpus;
     if (known) {
         known->gpus += gpus;
@@ -440,30 +482,47 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
     if (nodes > 0) {
         grant->part_of[node] = (int32_t)grant->n;
     }
-    grant->part[grant->n++] = (dls_part){node, gpus};
+    grant->part[grant->n++] = (dls_place_part){node, gpus};
 }
 
 int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node)
 {
-    const dls_part *taken = find_part(grant, node);
+    const dls_place_part *taken = find_part(grant, node);
     return index->node[node].free - (taken ? taken->gpus : 0);
 }
 
-dls_shape dls_grant_shape(const dls_grant *grant, const dls_place_index *index, int32_t type)
+const dls_place_part *dls_grant_parts(const dls_grant *grant, size_t *n)
 {
-    dls_shape shape = {.type = type, .gpus = (int32_t)grant->gpus, .n_nodes = (int32_t)grant->n};
-    for (size_t i = 0; i < grant->n; i++) {
-        const int32_t rack = dls_place_rack(index, grant->part[i].node);
+    *n = grant->failed ? 0 : grant->n;
+    return *n > 0 ? grant->part : NULL;
+}
+
+dls_shape dls_place_shape(const dls_place_index *index, const dls_place_part *part, size_t n)
+{
+    dls_shape shape = {.type = dls_place_type(index, part[0].node), .n_nodes = (int32_t)n};
+    for (size_t i = 0; i < n; i++) {
+        const int32_t rack = dls_place_rack(index, part[i].node);
         bool seen = false;
-        for (size_t k = 0; k < i && !seen; k++) {
-            seen = dls_place_rack(index, grant->part[k].node) == rack;
+        for (size_t k = i; k-- > 0 && !seen;) { /* most often it is that of the part before */
+            seen = dls_place_rack(index, part[k].node) == rack;
         }
+        shape.gpus += part[i].gpus;
         shape.n_racks += !seen;
     }
     return shape;
 }
 
-/* ---- audit ------------------------------------------------------------------------------------- */
+bool dls_grant_shape(const dls_grant *grant, const dls_place_index *index, dls_shape *out)
+{
+    size_t n;
+    const dls_place_part *part = dls_grant_parts(grant, &n);
+    if (n > 0) {
+        *out = dls_place_shape(index, part, n);
+    }
+    return n > 0;
+}
+
+/* ---- audit ---------------------------------------------------------------------------------- */
 
 dls_status dls_place_index_check(const dls_place_index *index, dls_error *err)
 {

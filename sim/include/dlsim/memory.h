@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Memory for policies and readers. These calls are those of the library itself: a test that makes
+ * the n-th allocation fail reaches a policy that uses them. malloc and free work as well.
+ *
+ *      double *sum = NULL;
+ *      size_t cap = 0;
+ *      DLS_TRY(dls_grow(&sum, &cap, n + 1, sizeof *sum, err));
+ *      ...
+ *      dls_free(sum);
+ */
+#ifndef DLSIM_MEMORY_H
+#define DLSIM_MEMORY_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As malloc, calloc, realloc and free; n * size is checked for overflow. */
+DLS_API void *dls_alloc(size_t bytes);
+DLS_API void *dls_alloc_zero(size_t n, size_t size);
+DLS_API void *dls_realloc(void *p, size_t bytes);
+DLS_API void dls_free(void *p);
+
+/* Grow *(void **)p, an array of elements of `size` bytes with room for *cap, to hold `need`:
+ * doubling, so appending is O(1) amortised. New elements are not zeroed. On failure *p and *cap are
+ * as before. */
+static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size,
+                                  dls_error *err) DLS_MUST_CHECK;
+
+/* What dls_grow does where there is no room, out of line so that the common case stays inline. */
+DLS_API dls_status dls_grow_more(void *p, size_t *cap, size_t need, size_t size,
+                                 dls_error *err) DLS_MUST_CHECK;
+static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size, dls_error *err)
+{
+    return need <= *cap ? DLS_OK : dls_grow_more(p, cap, need, size, err);
+}
+
+/* "out of memory (<what>, n bytes)" */
+DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
