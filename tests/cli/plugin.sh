@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A plug-in made against sim/include alone gives the digest of the built-in policies, with its options
-# listed, checked and set like theirs.
+# Every scheduler and every placement, made as one plug-in against sim/include alone, gives the digest of
+# the built-in one, with its options listed, checked and set like theirs. What several policies share is
+# compiled in with them.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 cc=${CC:-cc}
 command -v "$cc" >/dev/null || {
@@ -8,18 +9,52 @@ command -v "$cc" >/dev/null || {
     exit 77
 }
 
-mkdir -p src/sched src/placement
-cp "$source/tests/support/plugin_dlas.c" "$source/sim/sched/dlas_gpu.c" "$source/sim/sched/mlfq.c" \
-    "$source/placement/consolidated.c" "$source/placement/fit.c" src
-cp "$source/sim/sched/mlfq.h" src/sched
-cp "$source/placement/fit.h" src/placement
+mkdir src
+cp -r "$source/sim/sched" "$source/placement" src
+
+# all KIND TYPE FOLDER: the plug-in's list of that kind, each policy under the name my-<name>.
+all() {
+    local symbol symbols
+    symbols=$(grep -ho "^const $2 $2_[a-z0-9_]*" src/"$3"/*.c | cut -d' ' -f3)
+    for symbol in $symbols; do
+        echo "extern const $2 $symbol;"
+    done
+    echo "static $2 $1[64];"
+    echo "static const $2 *$1_list[65];"
+    echo "static void fill_$1(void) { int n = 0;"
+    for symbol in $symbols; do
+        echo "put($symbol.name, $1_name[n]); $1[n] = $symbol; $1[n].name = $1_name[n];" \
+            "$1_list[n] = &$1[n]; n++;"
+    done
+    echo "}"
+}
+{
+    cat <<'END'
+#include "dlsim/policy.h"
+#include <stdio.h>
+static char scheds_name[64][64], placements_name[64][64];
+static void put(const char *name, char out[64]) { snprintf(out, 64, "my-%s", name); }
+END
+    all scheds dls_sched_ops sched
+    all placements dls_placement_ops placement
+    cat <<'END'
+DLS_API const dls_plugin *dls_plugin_entry(void);
+const dls_plugin *dls_plugin_entry(void)
+{
+    static const dls_plugin plugin = {DLS_POLICY_ABI, scheds_list, placements_list};
+    fill_scheds();
+    fill_placements();
+    return &plugin;
+}
+END
+} >src/plugin.c
 "$cc" -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
-    -Isrc -o mine.so src/*.c || fail "building the plug-in"
+    -Isrc -o mine.so src/plugin.c src/sched/*.c src/placement/*.c -lm || fail "building the plug-in"
 
 expect 0 list schedulers --plugin=./mine.so
-says out.txt "my-dlas"
+says out.txt "my-dlas-gpu"
 for option in queue_limits promote_knob; do
-    test "$(sed -n '/^my-dlas/,$p' out.txt | grep -c "^ *$option ")" -eq 1 || fail "$option is not listed"
+    test "$(sed -n '/^my-dlas-gpu/,/^my-[e-z]/p' out.txt | grep -c "^ *$option ")" -eq 1 || fail "$option is not listed"
 done
 expect 0 list placements --plugin=./mine.so
 says out.txt "my-consolidated"
@@ -31,7 +66,7 @@ cluster: { nodes = ({ count = 4; gpus = 4; gpu_type = "V100"; rack_size = 2; });
 scheduler: { restore_cost = "30 s"; };
 END
 digest() {
-    "$dlsim" --config=tight.cfg --trace="$sample" --json --quiet --plugin=./mine.so "$@" |
+    "$dlsim" --config=tight.cfg --trace="$sample" "$@" --json --quiet --plugin=./mine.so |
         grep -o '"digest": *"[0-9a-f]*"'
 }
 last=none
@@ -40,7 +75,7 @@ for options in "" "--set scheduler.queue_limits=[300.0,2000.0]" \
     # shellcheck disable=SC2086
     built_in=$(digest --scheduler=dlas-gpu --placement=consolidated $options)
     # shellcheck disable=SC2086
-    plugged=$(digest --scheduler=my-dlas --placement=my-consolidated $options)
+    plugged=$(digest --scheduler=my-dlas-gpu --placement=my-consolidated $options)
     test -n "$built_in" || fail "no digest with $options"
     test "$built_in" = "$plugged" || fail "$options: $built_in built in, $plugged as a plug-in"
     test "$built_in" != "$last" || fail "$options: changes nothing"
@@ -48,12 +83,39 @@ for options in "" "--set scheduler.queue_limits=[300.0,2000.0]" \
     checks=$((checks + 3))
 done
 
+# Every policy. The placements in a world where it matters, with all that they may ask.
+names() {
+    "$dlsim" list "$1" --json --plugin=./mine.so | grep -o '"name": *"my-[^"]*"' | cut -d'"' -f4 | sed 's/^my-//'
+}
+same() {
+    local built_in plugged what=$1 name=$2
+    shift 2
+    built_in=$(digest "--$what=$name" "$@")
+    plugged=$(digest "--$what=my-$name" "$@")
+    test -n "$built_in" || fail "no digest of $name"
+    test "$built_in" = "$plugged" || fail "$what $name: $built_in built in, $plugged as a plug-in"
+    echo "$built_in" >>"$what.txt"
+    checks=$((checks + 1))
+}
+for name in $(names schedulers); do
+    same scheduler "$name"
+done
+cp -r "$source/configs" "$source/traces" .
+for name in $(names placements); do
+    same placement "$name" --config=configs/placement-study.cfg \
+        --trace=traces/samples/philly_like_5000.csv --set trace.max_jobs=800
+done
+for what in scheduler placement; do
+    test "$(wc -l <$what.txt)" -ge 13 || fail "only $(wc -l <$what.txt) ${what}s as plug-ins"
+    test "$(sort -u $what.txt | wc -l)" -ge 9 || fail "digests of ${what}s hardly differ"
+done
+
 # The options are checked by the plug-in's own table.
-expect 3 --config=tight.cfg --trace="$sample" --plugin=./mine.so --scheduler=my-dlas --set scheduler.slice=5
-says err.txt "my-dlas has no such option"
-expect 3 --config=tight.cfg --trace="$sample" --plugin=./mine.so --scheduler=my-dlas \
+expect 3 --config=tight.cfg --trace="$sample" --plugin=./mine.so --scheduler=my-dlas-gpu --set scheduler.slice=5
+says err.txt "my-dlas-gpu has no such option"
+expect 3 --config=tight.cfg --trace="$sample" --plugin=./mine.so --scheduler=my-dlas-gpu \
     --set scheduler.promote_knob=-1.0
 says err.txt "promote_knob"
-expect 3 --config=tight.cfg --trace="$sample" --scheduler=my-dlas
-says err.txt "my-dlas"
+expect 3 --config=tight.cfg --trace="$sample" --scheduler=my-dlas-gpu
+says err.txt "my-dlas-gpu"
 echo "$checks checks"
