@@ -4,6 +4,7 @@
  */
 #include "dlsim/predictor.h"
 #include "placement/choose.h"
+#include "cluster/index.h"
 #include "engine/pace.h"
 #include "placement/skew_limit.h"
 #include "support/sim_case.h"

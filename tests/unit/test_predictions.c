@@ -199,8 +199,8 @@ static void test_send_rate_by_hand(void **state)
                                .line_bps = row[i].line_bps,
                                .gpu_util = 0.25,
                                .mem_util = 0.1};
-        dls_forecast f = {0};
-        dls_forecast_of_solo(&solo, &f);
+        dls_prediction f = {0};
+        dls_prediction_of_solo(&solo, &f);
         assert_true(f.link_bps == row[i].rate_bps);
         for (int to = 0; to < 2; to++) {
             const int idle = to ? DLS_NET_TX_IDLE : DLS_NET_RX_IDLE;
@@ -231,7 +231,7 @@ static void test_bytes_by_hand(void **state)
         p.exchange = s.p.exchange;
         dls_predictions *f = predictions_open(&p);
         predictions_prepare(f, 0, 1);
-        const dls_forecast two = predictions_get(f, 0, 0, 8, 2, 1),
+        const dls_prediction two = predictions_get(f, 0, 0, 8, 2, 1),
                            eight = predictions_get(f, 0, 0, 8, 8, 2),
                            one = predictions_get(f, 0, 1, 8, 1, 1);
         const double sent = two.link_bps * two.metric[DLS_NET_TX_ACTIVE];
@@ -474,7 +474,7 @@ static void test_long_names(void **state)
     dls_predictions *again = predictions_open(&p);
     predictions_prepare(again, 0, 2);
     same_answers(f, again, 2);
-    const dls_forecast near = predictions_get(again, 0, 0, 8, 2, 1);
+    const dls_prediction near = predictions_get(again, 0, 0, 8, 2, 1);
     assert_true(near.iteration_s != predictions_get(again, 0, 0, 8, 8, 2).iteration_s);
     assert_true(near.iteration_s != predictions_get(again, 1, 0, 8, 2, 1).iteration_s);
     dls_predictions_destroy(again);

@@ -310,7 +310,8 @@ DLS_API void dls_grant_reset(dls_grant *grant);
 /* What was added: [n] nodes, each once, in the order in which they were first named; borrowed until the
  * grant changes. NULL and n = 0 if nothing was, or if memory did not suffice. O(1). */
 DLS_API const dls_place_part *dls_grant_parts(const dls_grant *grant, size_t *n);
-/* How a gang on these n >= 1 nodes of one type is spread. O(n) where the nodes of a rack stand together, O(n x racks) else. */
+/* How a gang on these n >= 1 nodes of one type is spread. O(n) where the nodes of a rack stand together,
+ * O(n x racks) else. */
 DLS_API dls_shape dls_place_shape(const dls_place_index *index, const dls_place_part *part, size_t n);
 /* The same for the parts of a grant; false if it has none. */
 DLS_API bool dls_grant_shape(const dls_grant *grant, const dls_place_index *index, dls_shape *out);
