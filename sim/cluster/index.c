@@ -140,6 +140,7 @@ dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index 
     if (!x) {
         return dls_nomem(err, "placement index", sizeof *x);
     }
+    x->fault = &x->first_fault;
     const dls_status status = build(x, spec, err);
     if (status != DLS_OK) {
         dls_place_index_destroy(x);
@@ -228,6 +229,28 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
 
 /* ---- queries -------------------------------------------------------------------------------- */
 
+void dls_fault_note(dls_fault *fault, const char *query, int64_t asked, int64_t n)
+{
+    if (!fault->query) {
+        *fault = (dls_fault){query, asked, n};
+    }
+}
+
+static inline bool is_node(const dls_place_index *x, const char *query, int32_t node)
+{
+    return dls_fault_check(x->fault, query, node, x->n_nodes);
+}
+
+static inline bool is_rack(const dls_place_index *x, const char *query, int32_t rack)
+{
+    return dls_fault_check(x->fault, query, rack, x->n_racks);
+}
+
+static inline bool is_type(const dls_place_index *x, const char *query, int32_t type)
+{
+    return dls_fault_check(x->fault, query, type, x->n_types);
+}
+
 int32_t dls_place_nodes(const dls_place_index *index)
 {
     return index->n_nodes;
@@ -245,7 +268,7 @@ int32_t dls_place_types(const dls_place_index *index)
 
 int32_t dls_place_type(const dls_place_index *index, int32_t node)
 {
-    return index->node[node].type;
+    return is_node(index, __func__, node) ? index->node[node].type : 0;
 }
 
 int32_t dls_place_busy_nodes(const dls_place_index *index)
@@ -255,71 +278,78 @@ int32_t dls_place_busy_nodes(const dls_place_index *index)
 
 uint64_t dls_place_changes(const dls_place_index *index, int32_t type)
 {
-    return index->type[type].changes;
+    return is_type(index, __func__, type) ? index->type[type].changes : 0;
 }
 
 int32_t dls_place_capacity(const dls_place_index *index, int32_t node)
 {
-    return index->node[node].capacity;
+    return is_node(index, __func__, node) ? index->node[node].capacity : 0;
 }
 
 int32_t dls_place_free(const dls_place_index *index, int32_t node)
 {
-    return index->node[node].free;
+    return is_node(index, __func__, node) ? index->node[node].free : 0;
 }
 
 int32_t dls_place_rack(const dls_place_index *index, int32_t node)
 {
-    return index->node[node].rack;
+    return is_node(index, __func__, node) ? index->node[node].rack : 0;
 }
 
 void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first, int32_t *end)
 {
-    *first = index->rack[rack].first;
-    *end = index->rack[rack].end;
+    const bool there = is_rack(index, __func__, rack);
+    *first = there ? index->rack[rack].first : 0;
+    *end = there ? index->rack[rack].end : 0;
 }
 
 int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type)
 {
-    return index->type[type].max_gpus;
+    return is_type(index, __func__, type) ? index->type[type].max_gpus : 0;
 }
 
 int64_t dls_place_free_gpus(const dls_place_index *index, int32_t type)
 {
-    return index->type[type].free_gpus;
+    return is_type(index, __func__, type) ? index->type[type].free_gpus : 0;
 }
 
 double dls_place_nic_bps(const dls_place_index *index, int32_t node)
 {
-    return index->rack[index->node[node].rack].nic_bps;
+    return is_node(index, __func__, node) ? index->rack[index->node[node].rack].nic_bps : 0;
 }
 
 double dls_place_uplink_bps(const dls_place_index *index, int32_t rack)
 {
-    (void)rack; /* one value for all so far */
-    return index->uplink_bps;
+    return is_rack(index, __func__, rack) ? index->uplink_bps : 0; /* one value for all so far */
 }
 
 double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type)
 {
-    return index->type[type].gpu_mem_bytes;
+    return is_type(index, __func__, type) ? index->type[type].gpu_mem_bytes : 0;
+}
+
+/* The type if its nodes can have so many GPUs; NULL. */
+static inline const dls_type_index *type_with(const dls_place_index *x, const char *query, int32_t type,
+                                              int32_t gpus)
+{
+    return is_type(x, query, type) && gpus >= 0 && gpus <= x->type[type].max_gpus ? &x->type[type]
+                                                                                 : NULL;
 }
 
 int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus)
 {
-    const dls_type_index *ti = &index->type[type];
-    return free_gpus >= 0 && free_gpus <= ti->max_gpus ? ti->nodes[free_gpus].count : 0;
+    const dls_type_index *ti = type_with(index, __func__, type, free_gpus);
+    return ti ? ti->nodes[free_gpus].count : 0;
 }
 
 int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus)
 {
-    const dls_type_index *ti = &index->type[type];
-    return gpus >= 0 && gpus <= ti->max_gpus ? ti->sizes[gpus] : 0;
+    const dls_type_index *ti = type_with(index, __func__, type, gpus);
+    return ti ? ti->sizes[gpus] : 0;
 }
 
-int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node)
+static int32_t cpu_limit(const dls_node *p, const dls_request *r)
 {
-    const dls_node *p = &index->node[node];
     int64_t limit = p->free;
     if (r->cpu_milli_per_gpu > 0 && p->free_cpu_milli / r->cpu_milli_per_gpu < limit) {
         limit = p->free_cpu_milli / r->cpu_milli_per_gpu;
@@ -330,6 +360,11 @@ int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, 
     return (int32_t)limit;
 }
 
+int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node)
+{
+    return is_node(index, __func__, node) ? cpu_limit(&index->node[node], r) : 0;
+}
+
 /* Lowest node >= from with exactly f free GPUs that has the CPU and memory for `min` of them. */
 static int32_t next_with(const dls_place_index *x, const dls_request *r, int32_t f, int32_t min,
                          int32_t from)
@@ -337,7 +372,7 @@ static int32_t next_with(const dls_place_index *x, const dls_request *r, int32_t
     const dls_bitmap *members = &x->type[r->type].nodes[f];
     int32_t node = dls_bitmap_next(members, from);
     if (r->cpu_milli_per_gpu > 0 || r->mem_mib_per_gpu > 0) {
-        while (node >= 0 && dls_place_cpu_limit(x, r, node) < min) {
+        while (node >= 0 && cpu_limit(&x->node[node], r) < min) {
             node = dls_bitmap_next(members, node + 1);
         }
     }
@@ -347,9 +382,9 @@ static int32_t next_with(const dls_place_index *x, const dls_request *r, int32_t
 int32_t dls_place_first(const dls_place_index *index, const dls_request *r, int32_t min,
                         int32_t max, int32_t from)
 {
-    const int32_t most = index->type[r->type].max_gpus;
+    const int32_t most = is_type(index, __func__, r->type) ? index->type[r->type].max_gpus : -1;
     int32_t best = -1;
-    for (int32_t f = min; f <= (max < most ? max : most); f++) {
+    for (int32_t f = min > 0 ? min : 0; f <= (max < most ? max : most); f++) {
         const int32_t node = next_with(index, r, f, min, from);
         if (node >= 0 && (best < 0 || node < best)) {
             best = node;
@@ -360,7 +395,8 @@ int32_t dls_place_first(const dls_place_index *index, const dls_request *r, int3
 
 int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32_t min)
 {
-    for (int32_t f = min; f <= index->type[r->type].max_gpus; f++) {
+    const int32_t most = is_type(index, __func__, r->type) ? index->type[r->type].max_gpus : -1;
+    for (int32_t f = min > 0 ? min : 0; f <= most; f++) {
         const int32_t node = next_with(index, r, f, min, 0);
         if (node >= 0) {
             return node;
@@ -372,8 +408,8 @@ int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32
 int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
                              int32_t nodes, int32_t from)
 {
-    const dls_type_index *ti = &index->type[type];
-    if (free_gpus < 0 || free_gpus > ti->max_gpus || from >= index->n_racks) {
+    const dls_type_index *ti = type_with(index, __func__, type, free_gpus);
+    if (!ti || from >= index->n_racks) {
         return -1;
     }
     const int32_t *tree = ti->rack_tree[free_gpus];
@@ -403,8 +439,8 @@ int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t
 int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
                                int32_t *nodes)
 {
-    const dls_type_index *ti = &index->type[type];
-    if (free_gpus < 0 || free_gpus > ti->max_gpus || ti->rack_tree[free_gpus][1] == 0) {
+    const dls_type_index *ti = type_with(index, __func__, type, free_gpus);
+    if (!ti || ti->rack_tree[free_gpus][1] == 0) {
         *nodes = 0;
         return -1;
     }
@@ -488,7 +524,7 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
 int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node)
 {
     const dls_place_part *taken = find_part(grant, node);
-    return index->node[node].free - (taken ? taken->gpus : 0);
+    return is_node(index, __func__, node) ? index->node[node].free - (taken ? taken->gpus : 0) : 0;
 }
 
 const dls_place_part *dls_grant_parts(const dls_grant *grant, size_t *n)
@@ -499,7 +535,7 @@ const dls_place_part *dls_grant_parts(const dls_grant *grant, size_t *n)
 
 dls_shape dls_place_shape(const dls_place_index *index, const dls_place_part *part, size_t n)
 {
-    dls_shape shape = {.type = dls_place_type(index, part[0].node), .n_nodes = (int32_t)n};
+    dls_shape shape = {.type = n > 0 ? dls_place_type(index, part[0].node) : 0, .n_nodes = (int32_t)n};
     for (size_t i = 0; i < n; i++) {
         const int32_t rack = dls_place_rack(index, part[i].node);
         bool seen = false;

@@ -43,6 +43,13 @@ typedef struct dls_type_index {
     int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */
 } dls_type_index;
 
+/* The first thing that a policy has asked about and that does not exist; what it got was a harmless
+ * answer. */
+typedef struct dls_fault {
+    const char *query; /* the function; NULL: nothing */
+    int64_t asked, n;  /* number `asked` of n */
+} dls_fault;
+
 struct dls_place_index {
     int32_t n_nodes, n_racks, n_types;
     int32_t rack_leaves; /* power of two >= n_racks */
@@ -53,7 +60,21 @@ struct dls_place_index {
     int32_t busy_nodes, full_nodes;
     bool accounts_cpu, accounts_mem;
     double uplink_bps; /* of every rack; 0: not limiting */
+    dls_fault *fault;  /* `first_fault`, for queries, which cannot write to the index itself */
+    dls_fault first_fault;
 };
+
+void dls_fault_note(dls_fault *fault, const char *query, int64_t asked, int64_t n);
+
+/* Whether there is a number i of n; if not, that is noted. */
+static inline bool dls_fault_check(dls_fault *fault, const char *query, int64_t i, int64_t n)
+{
+    if ((uint64_t)i < (uint64_t)n) {
+        return true;
+    }
+    dls_fault_note(fault, query, i, n);
+    return false;
+}
 
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
                                   dls_error *err) DLS_MUST_CHECK;

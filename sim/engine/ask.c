@@ -14,7 +14,10 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
 {
     const dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
-    const uint8_t state = job >= 0 && job < e->n ? e->rec->state[job] : DLS_JOB_NEW;
+    const bool there = dls_fault_check(e->index->fault, "dls_place_predict", job, e->n) &&
+                       dls_fault_check(e->index->fault, "dls_place_predict", shape->type,
+                                       e->select.n_types);
+    const uint8_t state = there ? e->rec->state[job] : DLS_JOB_NEW;
     if (state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) {
         return false;
     }
@@ -26,7 +29,8 @@ static const dls_shape *candidates(void *user, int32_t job, size_t *n)
 {
     const dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
-    return a->shapes(a->user, job, n);
+    const bool there = dls_fault_check(e->index->fault, "dls_place_candidates", job, e->n);
+    return there ? a->shapes(a->user, job, n) : NULL;
 }
 
 bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
@@ -158,6 +162,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     *parts = -1;
     dls_grant_reset(&e->grant);
     *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
+    DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
     if (!*placed) {
         e->rec->refusals++;
         return retry_us == DLS_NEVER ? DLS_OK
@@ -201,6 +206,7 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
     const dls_request r = request(e, job, type);
     const dls_shape shape = dls_shape_of(e, host);
     *value = ops->share(e->placement_state, e->index, &r, host, &shape);
+    DLS_TRY(dls_policy_check(e, ops->name, job, err));
     if (*value > 0 && pace && pace->shares) { /* last, as it looks at every GPU */
         DLS_TRY(list_seats(e, e->held[host], err));
         if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {

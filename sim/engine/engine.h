@@ -15,6 +15,7 @@
  *   starts.c   what was predicted at every start, and what came of it
  *   failures.c nodes, GPUs and links that fail and are repaired
  *   view.c     what policies see and may do
+ *   blame.c    policies that fail, ask for what does not exist, or get nowhere
  *   audit.c    every invariant, recounted
  *
  * Accounts are lazy: a job's columns are brought up to date when its state changes, never per event.
@@ -86,9 +87,12 @@ typedef struct dls_audited {
 /* What a program does in a pass. */
 struct dls_actions {
     dls_engine *e;
+    uint64_t n;          /* so far */
     dls_status status;   /* of the first action that was refused */
     dls_error *err;
 };
+
+#define DLS_SEALED 9 /* the view and its columns */
 
 struct dls_engine {
     const dls_sim_params *params;
@@ -111,6 +115,12 @@ struct dls_engine {
     dls_error refused;     /* why an action from outside was refused */
     bool deciding;         /* the pass of this instant is the caller's and not yet over */
     uint64_t instants;     /* handled so far */
+    struct {
+        uint64_t stints;   /* that were no shorter than a second of progress */
+        uint64_t seen;     /* everything that is progress, at the last look */
+        uint64_t instants; /* since it last grew */
+        int64_t since_us;
+    } stall;
 
     /* [n] */
     int64_t *since_us;     /* last change of state */
@@ -169,6 +179,7 @@ struct dls_engine {
     struct {
         dls_audited *job; /* [n], NULL without audit */
         int64_t now_us;   /* of the last one */
+        uint64_t seal[DLS_SEALED]; /* of what the policy may only read, before it was called */
     } audit;
 
     /* group sharing */
@@ -328,6 +339,25 @@ static inline void dls_view_update(dls_engine *e)
 void dls_program_begin(dls_engine *e, dls_error *err);
 dls_status dls_program_end(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_share_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+
+/* blame.c */
+/* A callback `what` of the policy `who` has returned: an error must say why, and it must have asked for
+ * nothing that does not exist. job: that it was about, DLS_NONE. */
+dls_status dls_policy_returned(const dls_engine *e, const char *who, const char *what, int32_t job,
+                               dls_status status, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t job,
+                                  dls_error *err) DLS_MUST_CHECK;
+/* The same for callbacks that return no status. */
+static inline dls_status dls_policy_check(const dls_engine *e, const char *who, int32_t job,
+                                          dls_error *err)
+{
+    return e->index->fault->query ? dls_policy_asked_wrong(e, who, job, err) : DLS_OK;
+}
+/* Now and then: is the policy getting anywhere? */
+dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err) DLS_MUST_CHECK;
+/* Before and after a callback of the scheduler: what it may only read is as it was. For audits. */
+void dls_seal(dls_engine *e);
+dls_status dls_seal_check(const dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* audit.c */
 dls_status dls_audit_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;

@@ -40,7 +40,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         p.key = e->anchor_us[job] + estimate_left_us(e, job);
     } else if (!e->program) {
         dls_view_update(e);
+        dls_seal(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
+        DLS_TRY(dls_seal_check(e, err));
+        DLS_TRY(dls_policy_check(e, ops->name, job, err));
     }
     if (s->ageing != DLS_AGE_NONE) {
         /* The key falls while the job holds GPUs, also when it does not progress. */
@@ -150,6 +153,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 /* What losing the GPUs and finishing have in common. */
 static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
+    e->stall.stints += dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) >= 1000000;
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
     if (e->churn.on) {

@@ -287,8 +287,12 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
     }
     if (e->program) {
+        const dls_sched_ops *ops = e->params->sched;
         dls_program_begin(e, err);
-        DLS_TRY(e->params->sched->pass(e->sched_state, &e->view, &e->actions, err));
+        err->msg[0] = '\0';
+        const dls_status status = ops->pass(e->sched_state, &e->view, &e->actions, err);
+        DLS_TRY(e->actions.status);
+        DLS_TRY(dls_policy_returned(e, ops->name, "pass", DLS_NONE, status, err));
         return dls_program_end(e, err);
     }
     mark_refused_pools(e);

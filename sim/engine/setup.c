@@ -148,7 +148,7 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->held = dls_alloc_zero(n, sizeof *e->held);
     e->tentative = dls_alloc_zero(n, sizeof *e->tentative);
     e->new_held = dls_alloc_zero(n, sizeof *e->new_held);
-    e->job_state = dls_alloc_zero(n, e->params->sched->job_state_bytes);
+    e->job_state = dls_alloc_zero(n + 1, e->params->sched->job_state_bytes);
     e->select.class_of = dls_alloc_zero(n, sizeof *e->select.class_of);
     e->select.type = dls_alloc_zero(n, sizeof *e->select.type);
     e->sched_state = dls_alloc_zero(1, e->params->sched->state_bytes);
@@ -296,7 +296,10 @@ static dls_status build(dls_engine *e, dls_error *err)
         DLS_TRY(dls_record_want_guests(e->rec, err));
     }
     if (p->placement->init) {
-        DLS_TRY(p->placement->init(e->placement_state, e->index, p->placement_values, err));
+        err->msg[0] = '\0';
+        const dls_status status =
+            p->placement->init(e->placement_state, e->index, p->placement_values, err);
+        DLS_TRY(dls_policy_returned(e, p->placement->name, "init", DLS_NONE, status, err));
     }
     e->view = (dls_view){.n_jobs = e->n,
                          .gpus = e->col->gpus,
@@ -312,7 +315,11 @@ static dls_status build(dls_engine *e, dls_error *err)
                          .seed = p->seed,
                          .engine = e};
     if (p->sched->init) {
-        DLS_TRY(p->sched->init(e->sched_state, &e->view, p->sched_values, err));
+        dls_seal(e);
+        err->msg[0] = '\0';
+        const dls_status status = p->sched->init(e->sched_state, &e->view, p->sched_values, err);
+        DLS_TRY(dls_policy_returned(e, p->sched->name, "init", DLS_NONE, status, err));
+        DLS_TRY(dls_seal_check(e, err));
     }
     if (p->estimates_advised) {
         e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */

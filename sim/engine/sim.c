@@ -6,13 +6,17 @@
 
 #include "engine/engine.h"
 
+#include <stdio.h>
 #include <string.h>
+
+enum { LOOK_EVERY = 1024 }; /* instants between looks at who interrupts and what gets nowhere */
 
 void dls_sim_params_init(dls_sim_params *p)
 {
     memset(p, 0, sizeof *p);
     p->discipline = -1;
     p->until_us = DLS_NEVER;
+    p->patience = 1000000;
     p->estimates_exact = true;
     p->want_allocs = p->want_series = true;
 }
@@ -163,6 +167,7 @@ static dls_status after_pass(dls_engine *e, dls_error *err)
         DLS_TRY(dls_rates_settle(e, err));
     }
     DLS_TRY(sample(e, err));
+    DLS_TRY(dls_policy_check(e, e->params->placement->name, DLS_NONE, err)); /* its void callbacks */
     return e->params->audit ? dls_engine_audit(e, err) : DLS_OK;
 }
 
@@ -189,6 +194,8 @@ static dls_status end_decision(dls_engine *e, dls_error *err)
 dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *err)
 {
     dls_engine *e;
+    dls_error unwanted;
+    err = err ? err : &unwanted;
     DLS_TRY(dls_engine_create(p, &e, err));
     if (p->infeasible && e->infeasible > 0) {
         const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
@@ -206,7 +213,7 @@ dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *
     return DLS_OK;
 }
 
-dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
+static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
 {
     const int64_t end_us = e->params->until_us;
     const int64_t last_us = until_us < end_us ? until_us : end_us;
@@ -236,13 +243,28 @@ dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, 
         }
         DLS_TRY(dls_pass(e, err));
         DLS_TRY(after_pass(e, err));
-        if (e->instants++ % 1024 == 0 && is_interrupted(e)) {
-            *stop = DLS_SIM_INTERRUPTED;
-            break;
+        if (e->instants++ % LOOK_EVERY == 0) {
+            DLS_TRY(dls_stall_check(e, LOOK_EVERY, err));
+            if (is_interrupted(e)) {
+                *stop = DLS_SIM_INTERRUPTED;
+                break;
+            }
         }
     }
     dls_view_update(e);
     return DLS_OK;
+}
+
+dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
+{
+    dls_error unwanted;
+    err = err ? err : &unwanted;
+    const dls_status status = advance(e, until_us, stop, err);
+    if (status == DLS_EPOLICY) {
+        const size_t n = strlen(err->msg);
+        snprintf(err->msg + n, sizeof err->msg - n, " (at %.6f s)", (double)e->now_us / 1e6);
+    }
+    return status;
 }
 
 const dls_view *dls_sim_view(const dls_engine *e)

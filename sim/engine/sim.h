@@ -39,6 +39,8 @@ typedef struct dls_sim_params {
     bool estimates_advised; /* estimate_us of every job is what `predictions` says, and so is what policies
                                that know run times know of them (dls_view) */
     bool outside;         /* the passes of the scheduler, a program, are the caller's (dls_sim_advance) */
+    uint64_t patience;    /* instants without progress, or actions in a pass beyond four a job, after which
+                             the scheduler is said to get nowhere; 0: never */
     bool audit;           /* check every invariant after every event (slow) */
     bool want_allocs, want_series;
     /* Polled now and then; true: finish the current event and return with record->complete false.

@@ -4,25 +4,32 @@
  */
 #include "engine/engine.h"
 
+static inline bool is_job(const dls_view *view, const char *query, int32_t job)
+{
+    return dls_fault_check(view->engine->index->fault, query, job, view->engine->n);
+}
+
 int64_t dls_view_executed_us(const dls_view *view, int32_t job)
 {
-    return dls_job_executed_us(view->engine, job);
+    return is_job(view, __func__, job) ? dls_job_executed_us(view->engine, job) : 0;
 }
 
 int64_t dls_view_remaining_us(const dls_view *view, int32_t job)
 {
-    return dls_job_remaining_us(view->engine, job);
+    return is_job(view, __func__, job) ? dls_job_remaining_us(view->engine, job) : 0;
 }
 
 int64_t dls_view_saved_us(const dls_view *view, int32_t job)
 {
-    return dls_job_saved_us(view->engine, job);
+    return is_job(view, __func__, job) ? dls_job_saved_us(view->engine, job) : view->engine->now_us;
 }
 
 void *dls_view_job_state(const dls_view *view, int32_t job)
 {
     const dls_engine *e = view->engine;
-    return e->job_state + (size_t)job * e->params->sched->job_state_bytes;
+    /* Behind the last job's there is room for that of one which does not exist. */
+    const size_t at = is_job(view, __func__, job) ? (size_t)job : (size_t)e->n;
+    return e->job_state + at * e->params->sched->job_state_bytes;
 }
 
 /* ---- programs ---------------------------------------------------------------------------------- */
@@ -54,7 +61,7 @@ int32_t dls_view_first_waiting(const dls_view *view)
 
 int32_t dls_view_next_waiting(const dls_view *view, int32_t job)
 {
-    return waiting_after(view->engine, job);
+    return is_job(view, __func__, job) ? waiting_after(view->engine, job) : DLS_NONE;
 }
 
 int32_t dls_view_first_running(const dls_view *view)
@@ -66,7 +73,8 @@ int32_t dls_view_first_running(const dls_view *view)
 int32_t dls_view_next_running(const dls_view *view, int32_t job)
 {
     const dls_order_node *node = view->engine->program_order.node;
-    int32_t x = view->engine->program_running.root, found = DLS_NONE;
+    const bool there = is_job(view, __func__, job);
+    int32_t x = there ? view->engine->program_running.root : DLS_NONE, found = DLS_NONE;
     while (x != DLS_NONE) {
         if (dls_rank_cmp(&node[x].rank, &node[job].rank) > 0) {
             found = x;
@@ -78,10 +86,26 @@ int32_t dls_view_next_running(const dls_view *view, int32_t job)
     return found;
 }
 
+/* Whether a program may go on to act. */
+static bool act(dls_actions *out)
+{
+    dls_engine *e = out->e;
+    if (out->status == DLS_OK) {
+        out->status = dls_seal_check(e, out->err);
+    }
+    if (out->status == DLS_OK && out->n++ > e->params->patience + 4 * (uint64_t)e->n &&
+        e->params->patience > 0) {
+        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
+                               "does not come to an end: %llu actions in one pass",
+                               (unsigned long long)out->n);
+    }
+    return out->status == DLS_OK;
+}
+
 static bool legal(dls_actions *out, int32_t job, bool running)
 {
     dls_engine *e = out->e;
-    if (out->status != DLS_OK) {
+    if (!act(out)) {
         return false;
     }
     if (job < 0 || job >= e->n || e->rec->state[job] != (running ? DLS_JOB_RUNNING : DLS_JOB_PENDING)) {
@@ -93,12 +117,9 @@ static bool legal(dls_actions *out, int32_t job, bool running)
     return true;
 }
 
-bool dls_act_start(dls_actions *out, int32_t job)
+static bool start(dls_actions *out, int32_t job)
 {
     dls_engine *e = out->e;
-    if (!legal(out, job, false)) {
-        return false;
-    }
     const dls_class *c = &e->select.cls[e->select.class_of[job]];
     dls_pool *pool = &e->select.pool[c->pool];
     uint32_t types = 0;
@@ -136,12 +157,16 @@ bool dls_act_start(dls_actions *out, int32_t job)
     return false;
 }
 
-void dls_act_preempt(dls_actions *out, int32_t job)
+bool dls_act_start(dls_actions *out, int32_t job)
+{
+    const bool started = legal(out, job, false) && start(out, job);
+    dls_seal(out->e);
+    return started;
+}
+
+static void preempt(dls_actions *out, int32_t job)
 {
     dls_engine *e = out->e;
-    if (!legal(out, job, true)) {
-        return;
-    }
     if (dls_is_guest(e, job)) {
         out->status = dls_guest_preempt(e, job, out->err);
         dls_view_update(e);
@@ -162,10 +187,18 @@ void dls_act_preempt(dls_actions *out, int32_t job)
     dls_view_update(e);
 }
 
+void dls_act_preempt(dls_actions *out, int32_t job)
+{
+    if (legal(out, job, true)) {
+        preempt(out, job);
+    }
+    dls_seal(out->e);
+}
+
 void dls_act_wake(dls_actions *out, int64_t at_us)
 {
     dls_engine *e = out->e;
-    if (out->status != DLS_OK) {
+    if (!act(out)) {
         return;
     }
     if (at_us <= e->now_us) {
@@ -185,11 +218,14 @@ void dls_program_begin(dls_engine *e, dls_error *err)
     e->select.pass++;
     e->rec->passes++;
     dls_view_update(e);
+    dls_seal(e);
 }
 
 dls_status dls_program_end(dls_engine *e, dls_error *err)
 {
     DLS_TRY(e->actions.status);
+    DLS_TRY(dls_seal_check(e, err));
+    DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
     DLS_TRY(dls_set_retries(e, err));
     return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
 }
@@ -213,19 +249,27 @@ dls_status dls_share_pass(dls_engine *e, dls_error *err)
         e->group_reserved[k] = s->pool[k].cap[0];
     }
     dls_view_update(e);
+    dls_seal(e);
     e->params->sched->share(e->sched_state, &e->view, &g);
+    DLS_TRY(dls_seal_check(e, err));
+    DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
     for (int32_t k = 0; k < s->n_pools; k++) {
         if (e->group_reserved[k] < e->group_used[k]) {
             return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
                             "reserves less for gangs of %d than they hold", e->group_gpus[k]);
         }
+        if (e->group_reserved[k] > e->index->total_gpus - sum) {
+            return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
+                            "reserves more than the %lld GPUs of the cluster",
+                            (long long)e->index->total_gpus);
+        }
         sum += e->group_reserved[k];
         s->pool[k].dirty = s->pool[k].dirty || s->pool[k].cap[0] != e->group_reserved[k];
         s->pool[k].cap[0] = e->group_reserved[k];
     }
-    if (sum > e->index->total_gpus || g.next_us <= e->now_us) {
+    if (g.next_us <= e->now_us) {
         return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
-                        "reserves more than the cluster has, or names a time in the past");
+                        "wants to divide the cluster again at a time that is not in the future");
     }
     if (g.next_us != DLS_NEVER) {
         return dls_evq_set(&e->events, DLS_SLOT_SHARE(e), g.next_us, DLS_EV_TICK, err);

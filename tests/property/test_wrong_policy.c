@@ -162,7 +162,7 @@ static void test_order_in_the_past(void **unused)
     }
 }
 
-static enum { SHARE_ALL, SHARE_TOO_MUCH, SHARE_TOO_LITTLE, SHARE_IN_THE_PAST } share_how;
+static enum { SHARE_ALL, SHARE_TOO_MUCH, SHARE_WILD, SHARE_TOO_LITTLE, SHARE_IN_THE_PAST } share_how;
 
 static void share(void *state, const dls_view *v, dls_groups *g)
 {
@@ -180,6 +180,9 @@ static void share(void *state, const dls_view *v, dls_groups *g)
     g->next_us = v->now_us + 10 * DLS_US_PER_S;
     if (v->now_us > 20 * DLS_US_PER_S) {
         g->reserved[0] += share_how == SHARE_TOO_MUCH ? left + 1 : 0;
+        for (int32_t k = 0; k < g->n && share_how == SHARE_WILD; k++) {
+            g->reserved[k] = INT64_MAX;
+        }
         g->next_us = share_how == SHARE_IN_THE_PAST ? v->now_us : g->next_us;
         for (int32_t k = 0; k < g->n && share_how == SHARE_TOO_LITTLE; k++) {
             g->reserved[k] -= g->used[k] > 0 && g->reserved[k] == g->used[k];
@@ -207,6 +210,349 @@ static void test_share(void **unused)
             dls_record_destroy(rec);
         } else {
             refuse(&s, "sharer");
+        }
+        setup_fini(&s);
+    }
+}
+
+/* ---- errors without a word ----------------------------------------------------------------------
+ */
+
+static dls_status silent_status;
+
+static dls_status silent_init(void *state, const dls_view *v, const dls_option_value *values,
+                              dls_error *err)
+{
+    (void)state;
+    (void)v;
+    (void)values;
+    (void)err;
+    return silent_status;
+}
+
+static dls_status silent_place_init(void *state, const dls_place_index *x,
+                                    const dls_option_value *values, dls_error *err)
+{
+    (void)x;
+    return silent_init(state, NULL, values, err);
+}
+
+static dls_status silent_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    (void)out;
+    return v->now_us > S(30) ? silent_init(state, v, NULL, err) : DLS_OK;
+}
+
+static void test_silent(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops init = {
+        .abi = DLS_POLICY_ABI, .name = "mute", .priority = hasty, .init = silent_init};
+    const dls_sched_ops pass = {.abi = DLS_POLICY_ABI, .name = "mute", .pass = silent_pass};
+    dls_placement_ops place = *case_placement("first-fit");
+    place.name = "mute";
+    place.init = silent_place_init;
+    wake_offset = stale_offset = turn_offset = DLS_NEVER;
+    static const dls_status statuses[] = {DLS_ENOMEM, DLS_ERUN, DLS_EPOLICY, (dls_status)77,
+                                          (dls_status)-1};
+    for (size_t k = 0; k < 15; k++) {
+        sim_setup s;
+        set_up(&s, 3);
+        s.p.sched = k / 5 == 0 ? &init : k / 5 == 1 ? &pass : s.p.sched;
+        s.p.placement = k / 5 == 2 ? &place : s.p.placement;
+        silent_status = statuses[k % 5];
+        dls_record *rec = NULL;
+        dls_error err = {.status = DLS_OK};
+        const dls_status status = dls_sim_run(&s.p, &rec, &err);
+        assert_int_equal(status, k % 5 < 3 ? silent_status : DLS_EPOLICY);
+        assert_int_equal(err.status, status);
+        assert_string_equal(err.where, "mute");
+        assert_true(strlen(err.msg) > 10 && dls_status_exit_code(err.status) != 0);
+        assert_null(rec);
+        assert_int_equal(dls_sim_run(&s.p, &rec, NULL), status);
+        setup_fini(&s);
+    }
+}
+
+/* ---- questions about what does not exist --------------------------------------------------------
+ */
+
+static int32_t wild, wild_query;
+enum { VIEW_QUERIES = 4, PROGRAM_QUERIES = 6, PLACE_QUERIES = 17 };
+
+static void ask_view(const dls_view *v)
+{
+    switch (wild_query) {
+    case 0:
+        (void)dls_view_executed_us(v, wild);
+        break;
+    case 1:
+        (void)dls_view_remaining_us(v, wild);
+        break;
+    case 2:
+        (void)dls_view_saved_us(v, wild);
+        break;
+    case 3:
+        *(int64_t *)dls_view_job_state(v, wild) = 1;
+        break;
+    case 4:
+        (void)dls_view_next_waiting(v, wild);
+        break;
+    case 5:
+        (void)dls_view_next_running(v, wild);
+        break;
+    }
+}
+
+static void wild_order(void *state, const dls_view *v, int32_t job, dls_job_event why,
+                       dls_priority *out)
+{
+    (void)state;
+    (void)out;
+    if (job == 7 && why == DLS_EVENT_STARTED) {
+        ask_view(v);
+    }
+}
+
+static dls_status wild_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    (void)state;
+    (void)out;
+    (void)err;
+    ask_view(v);
+    return DLS_OK;
+}
+
+static bool wild_place(void *state, const dls_place_index *x, const dls_request *r, dls_grant *g)
+{
+    int32_t a, b;
+    dls_request other = *r;
+    other.type = wild;
+    (void)dls_place_count(x, r->type, -5);
+    (void)dls_place_first(x, r, -5, 100, -5);
+    (void)dls_place_best(x, r, -5);
+    (void)dls_place_first_rack(x, r->type, 1000, -5, -5);
+    switch (wild_query) {
+    case 0:
+        (void)dls_place_capacity(x, wild);
+        break;
+    case 1:
+        (void)dls_place_free(x, wild);
+        break;
+    case 2:
+        (void)dls_place_rack(x, wild);
+        break;
+    case 3:
+        dls_place_rack_range(x, wild, &a, &b);
+        assert_int_equal(a, b);
+        break;
+    case 4:
+        (void)dls_place_max_gpus(x, wild);
+        break;
+    case 5:
+        (void)dls_place_free_gpus(x, wild);
+        break;
+    case 6:
+        (void)dls_place_nic_bps(x, wild);
+        break;
+    case 7:
+        (void)dls_place_uplink_bps(x, wild);
+        break;
+    case 8:
+        (void)dls_place_gpu_mem_bytes(x, wild);
+        break;
+    case 9:
+        (void)dls_place_sizes(x, wild, 4);
+        break;
+    case 10:
+        (void)dls_place_cpu_limit(x, r, wild);
+        break;
+    case 11:
+        (void)dls_place_first(x, &other, 1, 4, 0);
+        break;
+    case 12:
+        (void)dls_place_best(x, &other, 1);
+        break;
+    case 13:
+        (void)dls_place_fullest_rack(x, wild, 4, &a);
+        break;
+    case 14:
+        (void)dls_grant_left(g, x, wild);
+        break;
+    case 15:
+        (void)dls_place_type(x, wild);
+        break;
+    case 16:
+        (void)dls_place_changes(x, wild);
+        break;
+    }
+    return case_placement("first-fit")->place(state, x, r, g);
+}
+
+static void test_wild_indices(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops order = {.abi = DLS_POLICY_ABI,
+                                 .name = "wild",
+                                 .job_state_bytes = sizeof(int64_t),
+                                 .discipline = DLS_PREEMPT,
+                                 .priority = wild_order};
+    const dls_sched_ops program = {.abi = DLS_POLICY_ABI,
+                                   .name = "wild",
+                                   .job_state_bytes = sizeof(int64_t),
+                                   .pass = wild_pass};
+    const dls_placement_ops place = {.abi = DLS_POLICY_ABI, .name = "wild", .place = wild_place};
+    static const int32_t indices[] = {-1, INT32_MIN, 25, INT32_MAX};
+    for (size_t k = 0; k < 4; k++) {
+        wild = indices[k];
+        for (int kind = 0; kind < 3; kind++) {
+            const int n = kind == 0 ? VIEW_QUERIES : kind == 1 ? PROGRAM_QUERIES : PLACE_QUERIES;
+            for (wild_query = 0; wild_query < n; wild_query++) {
+                sim_setup s;
+                dls_record *rec = NULL;
+                dls_error err;
+                set_up(&s, 5);
+                s.p.sched = kind == 0 ? &order : kind == 1 ? &program : s.p.sched;
+                s.p.placement = kind == 2 ? &place : s.p.placement;
+                assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
+                assert_null(rec);
+                assert_string_equal(err.where, "wild");
+                char number[16];
+                snprintf(number, sizeof number, " %d of ", wild);
+                assert_non_null(strstr(err.msg, number));
+                assert_non_null(strstr(err.msg, kind < 2 ? "dls_view_" : "dls_"));
+                assert_true(kind != 0 || strstr(err.msg, "about job 7 (at "));
+                setup_fini(&s);
+            }
+        }
+    }
+}
+
+/* ---- writing where one may only read ------------------------------------------------------------
+ */
+
+static int scribble;
+
+static void scribble_into(const dls_view *v)
+{
+    const void *const at[] = {v->gpus,           v->submit_us, v->duration_us, v->estimate_us,
+                              v->first_start_us, v->since_us,  v->progress_us, v->running};
+    const size_t size[] = {4, 8, 8, 8, 8, 8, 8, 1};
+    if (scribble < 8) {
+        uint8_t *byte; /* of the last job */
+        const void *last = (const char *)at[scribble] + (size_t)(v->n_jobs - 1) * size[scribble];
+        memcpy(&byte, &last, sizeof byte);
+        byte[0] ^= 1;
+    } else {
+        dls_view *own;
+        memcpy(&own, &v, sizeof own);
+        own->free_gpus++;
+    }
+}
+
+static void scribbling_order(void *state, const dls_view *v, int32_t job, dls_job_event why,
+                             dls_priority *out)
+{
+    (void)state;
+    (void)out;
+    if (job == 7 && why == DLS_EVENT_STARTED) {
+        scribble_into(v);
+    }
+}
+
+static dls_status scribbling_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    (void)state;
+    (void)err;
+    dls_act_start(out, dls_view_first_waiting(v));
+    scribble_into(v);
+    dls_act_wake(out, v->now_us + 1); /* legal; does not hide it */
+    return DLS_OK;
+}
+
+static void test_scribble(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops order = {.abi = DLS_POLICY_ABI,
+                                 .name = "scribe",
+                                 .discipline = DLS_PREEMPT,
+                                 .priority = scribbling_order};
+    const dls_sched_ops program = {
+        .abi = DLS_POLICY_ABI, .name = "scribe", .pass = scribbling_pass};
+    for (scribble = 0; scribble < 9; scribble++) {
+        for (int kind = 0; kind < 2; kind++) {
+            sim_setup s;
+            dls_record *rec = NULL;
+            dls_error err;
+            set_up(&s, 7);
+            s.p.sched = kind ? &program : &order;
+            assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_EPOLICY);
+            assert_string_equal(err.where, "scribe");
+            assert_non_null(strstr(err.msg, "has written to"));
+            setup_fini(&s);
+        }
+    }
+}
+
+/* ---- getting nowhere ----------------------------------------------------------------------------
+ */
+
+static enum { IDLE_SLOWLY, EVERY_US, SWAP, LOOP, SERVE } nowhere;
+
+/* Programs: sleep for an hour; wake every microsecond with a job running; swap two jobs every
+ * microsecond; start and preempt in one pass for ever; and a good one that wakes far too often. */
+static dls_status nowhere_pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    (void)state;
+    (void)err;
+    const int32_t first = dls_view_first_running(v), next = dls_view_first_waiting(v);
+    dls_act_wake(out, v->now_us + (nowhere == IDLE_SLOWLY ? S(3600) : nowhere == SERVE ? 2000 : 1));
+    switch (nowhere) {
+    case IDLE_SLOWLY:
+        break;
+    case SWAP:
+        if (first >= 0 && next >= 0) {
+            dls_act_preempt(out, first);
+        }
+        if (next >= 0) {
+            dls_act_start(out, next);
+        }
+        break;
+    case LOOP:
+        while (next >= 0 && dls_act_start(out, next)) {
+            dls_act_preempt(out, next);
+        }
+        break;
+    case EVERY_US:
+    case SERVE:
+        if (first < 0 && next >= 0) {
+            dls_act_start(out, next);
+        }
+        break;
+    }
+    return DLS_OK;
+}
+
+static void test_nowhere(void **unused)
+{
+    (void)unused;
+    const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "sleepy", .pass = nowhere_pass};
+    const case_job jobs[] = {{0, 40, 4, NULL, NULL}, {0, 40, 4, NULL, NULL}};
+    for (nowhere = IDLE_SLOWLY; nowhere <= SERVE; nowhere++) {
+        sim_setup s;
+        setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "fifo", "consolidated");
+        s.p.sched = &ops;
+        s.p.audit = false;
+        s.p.want_series = s.p.want_allocs = false;
+        assert_int_equal(s.p.patience, 1000000);
+        s.p.patience = 20000;
+        if (nowhere == SERVE) {
+            dls_record *rec = case_run(&s.p);
+            assert_int_equal(rec->end_us[1], S(80));
+            assert_true(rec->passes > 39000);
+            dls_record_destroy(rec);
+        } else {
+            refuse(&s, "sleepy");
         }
         setup_fini(&s);
     }
@@ -255,6 +601,10 @@ int main(void)
         cmocka_unit_test(test_placement),
         cmocka_unit_test(test_order_in_the_past),
         cmocka_unit_test(test_share),
+        cmocka_unit_test(test_silent),
+        cmocka_unit_test(test_wild_indices),
+        cmocka_unit_test(test_scribble),
+        cmocka_unit_test(test_nowhere),
         cmocka_unit_test(test_broken_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

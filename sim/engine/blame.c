@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Policies that fail without a word, ask for what does not exist, write where they may only read, or get
+ * nowhere: each ends the run with an error that names the policy.
+ */
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+dls_status dls_policy_returned(const dls_engine *e, const char *who, const char *what, int32_t job,
+                               dls_status status, dls_error *err)
+{
+    if (status == DLS_OK) {
+        return dls_policy_check(e, who, job, err);
+    }
+    if ((unsigned)status > DLS_EINTERRUPTED) {
+        return dls_fail(err, DLS_EPOLICY, who, "`%s` returned %d, which is no status", what, (int)status);
+    }
+    if (!*err->msg) {
+        return dls_fail(err, status, who, "`%s` failed and does not say why (%s)", what,
+                        dls_status_str(status));
+    }
+    err->status = status;
+    return status;
+}
+
+dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t job, dls_error *err)
+{
+    const dls_fault *f = e->index->fault;
+    char when[48] = "";
+    if (job >= 0) {
+        snprintf(when, sizeof when, ", when asked about job %d", job);
+    }
+    return dls_fail(err, DLS_EPOLICY, who, "asks `%s` for number %lld of %lld%s", f->query,
+                    (long long)f->asked, (long long)f->n, when);
+}
+
+/* ---- nowhere ----------------------------------------------------------------------------------- */
+
+/* Time passing is no progress, nor is a job that starts and is preempted within a second. A policy gets
+ * nowhere if there has been none at so many instants, and either jobs wait and none runs, so that only the
+ * policy can change that, or the instants are less than a millisecond apart on average. */
+dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    const uint64_t seen = e->cursor + e->done + e->stall.stints + e->rec->node_failures +
+                          e->rec->gpu_failures;
+    const bool stands = seen == e->stall.seen;
+    e->stall.seen = seen;
+    e->stall.instants = stands ? e->stall.instants + instants : 0;
+    if (e->stall.instants < p->patience || p->patience == 0) {
+        e->stall.since_us = stands ? e->stall.since_us : e->now_us;
+        return DLS_OK;
+    }
+    const int64_t took_us = e->now_us - e->stall.since_us;
+    const bool could = e->view.running_jobs == 0 && e->view.waiting_jobs > 0;
+    if (!could && (uint64_t)took_us / 1000 >= e->stall.instants) {
+        e->stall.instants = 0; /* long jobs, short rounds */
+        e->stall.since_us = e->now_us;
+        return DLS_OK;
+    }
+    return dls_fail(err, DLS_EPOLICY, p->sched->name,
+                    "gets nowhere (with placement '%s'): at %llu instants within %.6g s no job has been "
+                    "submitted, has finished or has run for a second; %d run, %d wait",
+                    p->placement->name, (unsigned long long)e->stall.instants, (double)took_us / 1e6,
+                    e->view.running_jobs, e->view.waiting_jobs);
+}
+
+/* ---- read only --------------------------------------------------------------------------------- */
+
+static uint64_t sum_of(const void *bytes, size_t n)
+{
+    uint64_t sum = n;
+    const unsigned char *p = bytes;
+    for (; n > 0; n -= n < 8 ? n : 8, p += 8) {
+        uint64_t word = 0;
+        memcpy(&word, p, n < 8 ? n : 8);
+        sum = (sum ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+/* The k-th thing that a policy is given to read. */
+static uint64_t seal_of(const dls_engine *e, int k, const char **name)
+{
+    const dls_view *v = &e->view;
+    const size_t n = (size_t)e->n;
+    const struct {
+        const char *name;
+        const void *bytes;
+        size_t n;
+    } sealed[DLS_SEALED] = {
+        {"gpus", e->col->gpus, n * sizeof *v->gpus},
+        {"submit_us", e->col->submit_us, n * sizeof *v->submit_us},
+        {"duration_us", e->duration_us, n * sizeof *v->duration_us},
+        {"estimate_us", e->estimate_us, n * sizeof *v->estimate_us},
+        {"first_start_us", e->rec->start_us, n * sizeof *v->first_start_us},
+        {"since_us", e->since_us, n * sizeof *v->since_us},
+        {"progress_us", e->anchor_us, n * sizeof *v->progress_us},
+        {"running", e->running, n * sizeof *v->running},
+        {"dls_view", v, sizeof *v},
+    };
+    *name = sealed[k].name;
+    return sum_of(sealed[k].bytes, sealed[k].n);
+}
+
+void dls_seal(dls_engine *e)
+{
+    const char *name;
+    for (int k = 0; k < DLS_SEALED && e->params->audit; k++) {
+        e->audit.seal[k] = seal_of(e, k, &name);
+    }
+}
+
+dls_status dls_seal_check(const dls_engine *e, dls_error *err)
+{
+    const char *name;
+    for (int k = 0; k < DLS_SEALED && e->params->audit; k++) {
+        if (e->audit.seal[k] != seal_of(e, k, &name)) {
+            return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
+                            "has written to `%s`, which it may only read", name);
+        }
+    }
+    return DLS_OK;
+}
