@@ -10,8 +10,10 @@
 #include "traces/assign.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -325,6 +327,18 @@ static dls_status run_sim(const dls_config *config, const dls_trace *trace, runn
     return status;
 }
 
+/* The scheduler of the run that is going on; NULL. */
+static const char *running_scheduler;
+
+/* A plug-in that calls exit() must not look like a run that has ended well. */
+static void refuse_exit(void)
+{
+    if (running_scheduler) {
+        fprintf(stderr, "dlsim: a policy has called exit() during the run of '%s'\n", running_scheduler);
+        _exit(EX_SOFTWARE);
+    }
+}
+
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s, dls_error *err)
 {
@@ -332,8 +346,15 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
     dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
     const double start_s = dls_ui_now_s();
     running r = {&bar, trace, o->quiet};
+    static bool refusing; /* once a process */
+    if (!refusing && atexit(refuse_exit) != 0) {
+        return dls_nomem(err, "exit handler", 0);
+    }
+    refusing = true;
+    running_scheduler = config->scheduler;
     const dls_status status = config->compat ? run_compat(config, trace, &r, out, err)
                                              : run_sim(config, trace, &r, out, err);
+    running_scheduler = NULL;
     *wall_s = dls_ui_now_s() - start_s;
     dls_progress_stop(&bar);
     return status;

@@ -30,7 +30,7 @@ int dls_ui_fail(const dls_error *err)
 {
     fprintf(stderr, "%sdlsim:%s %s%s%s\n", dls_ui_red(stderr), dls_ui_reset(stderr), err->where,
             *err->where ? ": " : "", *err->msg ? err->msg : dls_status_str(err->status));
-    return dls_status_exit_code(err->status);
+    return err->status == DLS_OK ? 1 : dls_status_exit_code(err->status); /* a failure is never 0 */
 }
 
 static void unknown_option(const struct option *longs, const char *command, const char *word)

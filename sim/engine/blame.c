@@ -106,18 +106,18 @@ static uint64_t seal_of(const dls_engine *e, int k, const char **name)
     return sum_of(sealed[k].bytes, sealed[k].n);
 }
 
-void dls_seal(dls_engine *e)
+void dls_seal_set(dls_engine *e)
 {
     const char *name;
-    for (int k = 0; k < DLS_SEALED && e->params->audit; k++) {
+    for (int k = 0; k < DLS_SEALED; k++) {
         e->audit.seal[k] = seal_of(e, k, &name);
     }
 }
 
-dls_status dls_seal_check(const dls_engine *e, dls_error *err)
+dls_status dls_seal_compare(const dls_engine *e, dls_error *err)
 {
     const char *name;
-    for (int k = 0; k < DLS_SEALED && e->params->audit; k++) {
+    for (int k = 0; k < DLS_SEALED; k++) {
         if (e->audit.seal[k] != seal_of(e, k, &name)) {
             return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
                             "has written to `%s`, which it may only read", name);

@@ -118,4 +118,43 @@ expect 3 --config=tight.cfg --trace="$sample" --plugin=./mine.so --scheduler=my-
 says err.txt "promote_knob"
 expect 3 --config=tight.cfg --trace="$sample" --scheduler=my-dlas-gpu
 says err.txt "my-dlas-gpu"
+
+# A policy that ends the program, or fails without a word, ends as an error.
+cat >rude.c <<'END'
+#include "dlsim/policy.h"
+#include <stdlib.h>
+#include <string.h>
+static const dls_option options[] = {{.name = "how", .type = DLS_OPT_STR, .def = "exit", .unit = "",
+                                      .doc = "how", .choices = "exit|silent|spin"}, {0}};
+struct rude { const char *how; };
+static dls_status init(void *state, const dls_view *v, const dls_option_value *values, dls_error *err)
+{
+    (void)v; (void)err;
+    ((struct rude *)state)->how = values[0].s;
+    return DLS_OK;
+}
+static dls_status pass(void *state, const dls_view *v, dls_actions *out, dls_error *err)
+{
+    const struct rude *r = state;
+    (void)err;
+    dls_act_wake(out, v->now_us + 1);
+    if (strcmp(r->how, "exit") == 0) {
+        exit(0);
+    }
+    return strcmp(r->how, "silent") == 0 ? DLS_ENOMEM : DLS_OK;
+}
+static const dls_sched_ops ops = {.abi = DLS_POLICY_ABI, .name = "rude", .summary = "rude",
+    .options = options, .state_bytes = sizeof(struct rude), .init = init, .pass = pass};
+static const dls_sched_ops *const scheds[] = {&ops, 0};
+static const dls_plugin plugin = {.abi = DLS_POLICY_ABI, .scheds = scheds};
+__attribute__((visibility("default"))) const dls_plugin *dls_plugin_entry(void) { return &plugin; }
+END
+"$cc" -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
+    -o rude.so rude.c || fail "building the rude plug-in"
+for how in exit:70 silent:1 spin:1; do
+    expect "${how#*:}" --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude \
+        --set "scheduler.how=${how%:*}" --output=rude.h5
+    says err.txt "rude"
+    test ! -e rude.h5 || fail "$how: a results file"
+done
 echo "$checks checks"
