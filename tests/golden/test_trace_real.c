@@ -25,7 +25,7 @@ typedef struct totals {
     uint64_t rows_read;
     size_t n;
     int64_t gpus_milli;
-    int64_t gpu_ms_s; /* sum of GPUs in 1/1000 times whole seconds of duration */
+    int64_t gpu_ms_s; /* sum of GPUs in 1/1000 times seconds of duration, each product cut */
     int64_t span_s;
 } totals;
 
@@ -55,8 +55,8 @@ static totals sum(const dls_trace *t)
         assert_true(i == 0 || c->submit_us[i - 1] <= c->submit_us[i]);
         s.gpus_milli += milli_of(c, i);
         if (c->duration_us[i] != DLS_ABSENT) {
-            assert_true(c->duration_us[i] % DLS_US_PER_S == 0);
-            s.gpu_ms_s += milli_of(c, i) * (c->duration_us[i] / DLS_US_PER_S);
+            assert_true(c->duration_us[i] % 1000 == 0);
+            s.gpu_ms_s += milli_of(c, i) * (c->duration_us[i] / 1000) / 1000;
         }
     }
     s.span_s = (c->submit_us[c->n - 1] - c->submit_us[0]) / DLS_US_PER_S;
@@ -85,9 +85,9 @@ static void totals_of_every_trace(void **state)
         {"data/helios_2020/helios_venus_2vc_sept.csv",
          "helios-2vc",
          {1867, 1867, 87757000, 425944113000, 2216428}},
-        {"data/muri_philly_vcs/trace1.csv", "muri", {1494, 1494, 7398000, 1379976364000, 10817570}},
-        {"data/muri_philly_vcs/trace2.csv", "muri", {5755, 5755, 29825000, 2966695253000, 8572283}},
-        {"data/muri_philly_vcs/trace4.csv", "muri", {2638, 2638, 5310000, 737647571000, 7363956}},
+        {"data/muri_philly_vcs/trace1.csv", "muri", {1494, 1494, 7398000, 1379974477235, 10817570}},
+        {"data/muri_philly_vcs/trace2.csv", "muri", {5755, 5755, 29825000, 2966687708252, 8572283}},
+        {"data/muri_philly_vcs/trace4.csv", "muri", {2638, 2638, 5310000, 737646244386, 7363956}},
         {"data/elasticflow_a100_t4/traces_for_ElasticFlow/philly_103959.csv",
          "elasticflow",
          {876, 876, 1899000, 154137879000, 7910536}},
@@ -103,6 +103,7 @@ static void totals_of_every_trace(void **state)
         {"data/alibaba_openb_2023/openb_pod_list_multigpu50.csv",
          "openb",
          {9061, 7973, 11358800, 0, 0}},
+        {"golden/muri/testbed/cluster_trace.csv", "muri", {400, 400, 3766000, 237550066919, 2344695}},
         {"data/tiresias/60_job.csv", "tiresias", {60, 60, 170000, 26624000, 1779}},
     };
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {

@@ -52,7 +52,7 @@ static void muri(void **state)
         parse_as("job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,"
                  "iteration_time,resource_time_0,resource_time_1,resource_time_2,priority\r\n"
                  "0,2,1500,10000,bert,4,1900000,5000,190,0.5,163,18,1\r\n"
-                 "1,1,2000,10,vgg16,8,1,5000,190,0.5,163,18,0\r\n",
+                 "1,1,2000,10,vgg16,8,1,5000,0.1,0.5,163,18,0\r\n",
                  "muri");
     const dls_trace_columns *c = dls_trace_cols(t);
     assert_true(c->submit_us[0] == S(1.5));
@@ -63,6 +63,27 @@ static void muri(void **state)
     assert_int_equal(c->priority[1], 1); /* guaranteed */
     assert_int_equal(c->batch[0], 8); /* 4 on each of 2 GPUs */
     dls_trace_destroy(t);
+}
+
+/* Muri runs iterations x iteration_time; what its testbed took stands in `duration`. */
+static void muri_runs_its_iterations(void **state)
+{
+    (void)state;
+#define MURI "num_gpu,submit_time,duration,resource_time_0,iterations,iteration_time\n"
+    dls_trace *t = parse_as(MURI "8,0,5095000,0.6,10956,437\n8,1534000,281000,82,1463,214\n"
+                                 "1,1534000,10000,1,40,249.75\n1,1534000,7500,1,,249.75\n"
+                                 "1,1534000,7500,1,30,\n",
+                            "muri");
+    static const int64_t want_us[] = {4787772000, 313082000, 9990000, 7500000, 7500000};
+    for (int i = 0; i < 5; i++) {
+        assert_true(dls_trace_cols(t)->duration_us[i] == want_us[i]);
+    }
+    assert_non_null(strstr(dls_trace_about(t)->notes,
+                           "duration is not iterations x iteration_time, not used: 2"));
+    dls_trace_destroy(t);
+    must_refuse(MURI "1,0,1,1,9223372036854775807,1000\n",
+                strlen(MURI "1,0,1,1,9223372036854775807,1000\n"), NULL, "t:2:9",
+                "column 'iterations': ");
 }
 
 static void elasticflow(void **state)
@@ -552,6 +573,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiresias),
         cmocka_unit_test(muri),
+        cmocka_unit_test(muri_runs_its_iterations),
         cmocka_unit_test(elasticflow),
         cmocka_unit_test(philly_csv),
         cmocka_unit_test(philly_rfold),
