@@ -4,8 +4,8 @@
  * header, no quoting; 7, 10 or 12 fields. Work is given in steps; only Shockwave has a run time.
  * The models of the 7-field files, which follow Philly's arrivals, were drawn at random.
  */
-#include "traces/csv.h"
 #include "traces/reader.h"
+#include "traces/table.h"
 #include "traces/trace_impl.h"
 
 #include <stdio.h>
@@ -59,9 +59,9 @@ static dls_status split_type(const dls_csv *csv, char *model, size_t size, int64
     return DLS_OK;
 }
 
-static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_error *err)
+static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
 {
-    (void)cols;
+    (void)user;
     const gavel_layout *at = layout_of(csv->n_cells);
     if (!at) {
         return dls_csv_fail(csv, -1, err, "%zu fields, expected 7, 10 or 12 separated by TABs",
@@ -79,7 +79,7 @@ static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_
         dls_csv_i64(csv, at->steps, "a number of steps", 0, 0, INT64_MAX, &rec.iterations, err));
     DLS_TRY(dls_csv_gpus(csv, at->gpus, &rec.gpus_milli, err));
     rec.batch = dls_batch_of_all(rec.batch, rec.gpus_milli);
-    DLS_TRY(dls_csv_us(csv, at->arrival, "a time in seconds", 6, &rec.submit_us, err));
+    DLS_TRY(dls_csv_us(csv, at->arrival, DLS_SECONDS, &rec.submit_us, err));
     if (at->weight >= 0) {
         DLS_TRY(dls_csv_i64(csv, at->weight, "a whole priority weight", 0, 0, INT32_MAX,
                             &rec.priority, err));
@@ -101,7 +101,9 @@ static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_
 
 static dls_status read_gavel(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    return dls_csv_read(src, '\t', NULL, 0, row, NULL, b, err);
+    dls_csv csv;
+    dls_csv_init(&csv, src->path, src->text, src->len, '\t');
+    return dls_trace_rows_read(&csv, row, NULL, b, err);
 }
 
 static int sniff(const dls_trace_source *src)

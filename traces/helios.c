@@ -1,74 +1,189 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * SenseTime's Helios logs (Hu et al., SC 2021), cluster_log.csv of Venus, Earth, Saturn or Uranus:
- * Slurm jobs with dates of the site's clock. Jobs without GPUs are left out.
+ * Logs of sites that date submission, start and end: SenseTime's Helios (Hu et al., SC 2021), two
+ * tables made of it, and Shanghai AI Lab's Acme (Hu et al., NSDI 2024).
  */
-#include "traces/outcome.h"
+#include "traces/table.h"
 #include "traces/trace_impl.h"
-#include "traces/wallclock.h"
 
-typedef struct helios_cols {
-    int id, user, vc, gpus, cpus, nodes, state;
-    dls_wallclock_cols clock;
-} helios_cols;
+/* ---- the run of a job --------------------------------------------------------------------------
+ */
 
-static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_error *err)
+/* Where the dates stand in the fields of Helios and of Acme. */
+enum { LOG_SUBMIT = 1, LOG_START, LOG_END, LOG_DURATION, LOG_QUEUE };
+
+#define LOG_FIELDS                                                                                 \
+    DLS_MUST(GPUS_OR_SKIP, "gpu_num", gpus_milli, 0), DLS_MUST(DATE, "submit_time", submit_us, 0), \
+        DLS_OTHER("start_time", false), DLS_OTHER("end_time", false), DLS_OTHER("duration", true), \
+        DLS_OTHER("queue", false), DLS_MUST(TEXT, "job_id", id, 0),                                \
+        DLS_MAY(TEXT, "user", user, 0), DLS_MAY(OUTCOME, "state", outcome, 0),                     \
+        DLS_COLUMN(COUNT, "cpu_num", false, cpu_milli, 3, "a number of cores"),                    \
+        DLS_MAY(COUNT, "node_num", nodes, 0)
+
+/* The duration is end - start; where one of them is missing, the column, with column_flags set.
+ * With an end missing CENSORED is set. */
+static dls_status read_run(const dls_csv *csv, const int *col, uint32_t column_flags,
+                           dls_job_rec *rec, const char **skip, dls_error *err)
 {
-    const helios_cols *c = cols;
-    dls_job_rec rec;
-    dls_job_rec_init(&rec);
-    DLS_TRY(dls_csv_gpus(csv, c->gpus, &rec.gpus_milli, err));
-    if (rec.gpus_milli == 0) {
-        dls_trace_builder_skipped(b, "no GPU");
-        return DLS_OK;
+    int64_t start_us, end_us;
+    DLS_TRY(dls_csv_opt_date(csv, col[LOG_START], &start_us, err));
+    DLS_TRY(dls_csv_opt_date(csv, col[LOG_END], &end_us, err));
+    if (start_us != DLS_ABSENT) {
+        rec->queue_us = start_us > rec->submit_us ? start_us - rec->submit_us : 0;
+    } else {
+        DLS_TRY(dls_csv_opt_us(csv, col[LOG_QUEUE], DLS_SECONDS, &rec->queue_us, err));
     }
-    const char *skip;
-    DLS_TRY(dls_wallclock_read(csv, &c->clock, 0, &rec, &skip, err));
-    if (skip) {
-        dls_trace_builder_skipped(b, skip);
-        return DLS_OK;
+    rec->flags |= end_us == DLS_ABSENT ? DLS_JOB_CENSORED : 0u;
+    if (start_us != DLS_ABSENT && end_us != DLS_ABSENT) {
+        rec->duration_us = end_us > start_us ? end_us - start_us : 0;
+    } else if (!dls_csv_missing(csv, col[LOG_DURATION])) {
+        DLS_TRY(dls_csv_duration(csv, col[LOG_DURATION], DLS_SECONDS, &rec->duration_us, err));
+        rec->flags |= column_flags;
+    } else {
+        *skip = start_us == DLS_ABSENT ? "never started" : "no end time";
     }
-    rec.id = dls_csv_str(csv, c->id);
-    rec.user = dls_csv_str(csv, c->user);
-    rec.vc = dls_csv_str(csv, c->vc);
-    rec.outcome = dls_outcome_cell(csv, c->state, b);
-    DLS_TRY(dls_csv_opt_i64(csv, c->cpus, "a number of cores", 3, &rec.cpu_milli, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->nodes, "a whole number", 0, &rec.nodes, err));
-    return dls_csv_add(csv, b, &rec, err);
+    return DLS_OK;
 }
 
-static dls_status read_helios(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+/* ---- Helios ------------------------------------------------------------------------------------
+ */
+
+static const dls_field helios_fields[] = {
+    LOG_FIELDS,
+    DLS_MAY(TEXT, "vc", vc, 0),
+};
+
+static dls_status helios_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
+                             const char **skip, dls_error *err)
 {
-    helios_cols c;
-    const dls_csv_bind binds[] = {
-        {"job_id", &c.id, true},
-        {"user", &c.user, false},
-        {"vc", &c.vc, false},
-        {"gpu_num", &c.gpus, true},
-        {"cpu_num", &c.cpus, false},
-        {"node_num", &c.nodes, false},
-        {"state", &c.state, false},
-        {"submit_time", &c.clock.submit, true},
-        {"start_time", &c.clock.start, false},
-        {"end_time", &c.clock.end, false},
-        {"duration", &c.clock.duration, true},
-        {"queue", &c.clock.queue, false},
-    };
-    dls_trace_builder_rebase(b, "");
-    return dls_csv_read(src, ',', binds, sizeof binds / sizeof binds[0], row, &c, b, err);
+    (void)b;
+    return read_run(csv, col, 0, rec, skip, err);
 }
 
-static int sniff(const dls_trace_source *src)
-{
-    return dls_csv_sniff(src, ',', "vc,gpu_num,state,queue,submit_time") &&
-                   !dls_csv_sniff(src, ',', "type")
-               ? 90
-               : 0;
-}
+static const struct dls_trace_table helios = {
+    .score = 90,
+    .header = {"vc,gpu_num,state,queue,submit_time"},
+    .not_header = "type",
+    .fields = helios_fields,
+    .n_fields = sizeof helios_fields / sizeof *helios_fields,
+    .zone = "", /* the site's clock */
+    .row = helios_row,
+};
 
 const dls_trace_format dls_trace_format_helios = {
     .name = "helios",
     .summary = "Helios, the published cluster_log.csv",
-    .sniff = sniff,
-    .read = read_helios,
+    .table = &helios,
+};
+
+/* ---- Helios Venus, converted -------------------------------------------------------------------
+ */
+
+/* Whoever made it cut the service off at two days. */
+#define CLAMP_US (INT64_C(172800) * DLS_US_PER_S)
+
+static const dls_field conv_fields[] = {
+    DLS_MUST(TEXT, "job_id", id, 0),
+    DLS_MUST(TIME, "arrival_s", submit_us, DLS_SECONDS),
+    DLS_MUST(DURATION, "service_sec", duration_us, DLS_SECONDS),
+    DLS_MUST(GPUS, "gpu_count", gpus_milli, 0),
+};
+
+static dls_status conv_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
+                           const char **skip, dls_error *err)
+{
+    (void)csv, (void)col, (void)b, (void)skip, (void)err;
+    rec->flags = rec->duration_us == CLAMP_US ? DLS_JOB_CLAMPED : 0u;
+    return DLS_OK;
+}
+
+static const struct dls_trace_table conv = {
+    .score = 90,
+    .header = {"job_id,arrival_s,service_sec,gpu_count"},
+    .fields = conv_fields,
+    .n_fields = sizeof conv_fields / sizeof *conv_fields,
+    .row = conv_row,
+};
+
+const dls_trace_format dls_trace_format_helios_conv = {
+    .name = "helios-conv",
+    .summary = "Helios Venus, converted: job_id,arrival_s,service_sec,gpu_count",
+    .table = &conv,
+};
+
+/* ---- Helios Venus, two virtual clusters --------------------------------------------------------
+ */
+
+/* Submissions in microseconds, durations in seconds. The run time limit merely repeats the duration
+ * and is not read. */
+static const dls_field slice_fields[] = {
+    DLS_MUST(TEXT, "job_id", id, 0),
+    DLS_MAY(TEXT, "user", user, 0),
+    DLS_MUST(TEXT, "tenant", vc, 0),
+    DLS_MAY(TEXT, "class", job_class, 0),
+    DLS_MUST(TIME, "submit_time", submit_us, 0),
+    DLS_MUST(GPUS, "num_chips", gpus_milli, 0),
+    DLS_MAY(TEXT, "chip_type", gpu_types, 0),
+    DLS_MAY(COUNT, "num_nodes", nodes, 0),
+    DLS_MUST(DURATION, "duration_s", duration_us, DLS_SECONDS),
+    DLS_MAY(OUTCOME, "final_status", outcome, 0),
+};
+
+static const struct dls_trace_table slice = {
+    .score = 90,
+    .header = {"tenant,num_chips,duration_s,final_status"},
+    .fields = slice_fields,
+    .n_fields = sizeof slice_fields / sizeof *slice_fields,
+};
+
+const dls_trace_format dls_trace_format_helios_2vc = {
+    .name = "helios-2vc",
+    .summary = "Helios Venus, two virtual clusters: job_id,user,tenant,class,submit_time,...",
+    .table = &slice,
+};
+
+/* ---- Acme --------------------------------------------------------------------------------------
+ */
+
+enum { ACME_POD_MEM = 11, ACME_FAIL_TIME = 13 };
+
+/* trace_seren.csv and trace_kalos.csv. A pod is a node in Kalos. */
+static const dls_field acme_fields[] = {
+    LOG_FIELDS,
+    DLS_COLUMN(COUNT, "mem_per_pod_GB", false, mem_mib, 3, "GB with at most 3 decimals"),
+    DLS_MAY(TEXT, "type", job_class, 0),
+    DLS_OTHER("fail_time", false),
+};
+
+static dls_status acme_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
+                           const char **skip, dls_error *err)
+{
+    (void)b;
+    /* The column `duration` of Kalos contains the wait. */
+    const bool is_kalos = col[ACME_FAIL_TIME] >= 0;
+    DLS_TRY(read_run(csv, col, is_kalos ? DLS_JOB_DURATION_INCLUDES_QUEUE : 0u, rec, skip, err));
+    const int64_t pod_gb_milli = rec->mem_mib;
+    rec->mem_mib = DLS_ABSENT;
+    if (pod_gb_milli >= 0 && rec->nodes > 0) {
+        if (rec->nodes > 1000000 || pod_gb_milli > INT64_C(1000000000)) {
+            return dls_csv_fail(csv, col[ACME_POD_MEM], err, "more than 1000000 GB or nodes");
+        }
+        rec->mem_mib = pod_gb_milli * rec->nodes * 1024 / 1000;
+    }
+    return DLS_OK;
+}
+
+static const struct dls_trace_table acme = {
+    .score = 90,
+    .header = {"node_num,gpu_num,type,gpu_time,submit_time"},
+    .fields = acme_fields,
+    .n_fields = sizeof acme_fields / sizeof *acme_fields,
+    .zone = "Z",
+    .row = acme_row,
+};
+
+const dls_trace_format dls_trace_format_acme = {
+    .name = "acme",
+    .summary = "Acme, the published trace_seren.csv and trace_kalos.csv",
+    .table = &acme,
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces/json.h"
 
-#include "traces/decimal.h"
+#include "base/decimal.h"
+#include "base/file.h"
 #include "traces/reader.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ static void skip_blanks(dls_json *j)
 dls_status dls_json_fail(const dls_json *j, dls_error *err, const char *fmt, ...)
 {
     char where[256];
-    dls_source_where(j->src, (size_t)(j->p - j->src->text), where, sizeof where);
+    dls_file_where(j->src->path, j->src->text, (size_t)(j->p - j->src->text), where, sizeof where);
     va_list ap;
     va_start(ap, fmt);
     dls_vfail(err, DLS_EINPUT, where, fmt, ap);
@@ -313,7 +314,8 @@ dls_status dls_json_add(dls_json *j, dls_trace_builder *b, const dls_job_rec *re
 {
     const dls_status status = dls_trace_builder_add(b, rec, NULL, err);
     if (status == DLS_EINPUT && err) {
-        dls_source_where(j->src, (size_t)(j->p - j->src->text), err->where, sizeof err->where);
+        dls_file_where(j->src->path, j->src->text, (size_t)(j->p - j->src->text), err->where,
+                       sizeof err->where);
     }
     return status;
 }

@@ -1,64 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "base/sha256.h"
-#include "traces/gunzip.h"
 #include "traces/reader.h"
-#include "traces/trace_impl.h"
+#include "traces/table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- the bytes ---------------------------------------------------------------------------------
- */
-
-/* All of fd, terminated by '\0'; *bytes is the caller's even on failure. */
-static dls_status slurp(int fd, const char *path, char **bytes, size_t *len, dls_error *err)
-{
-    struct stat st;
-    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
-        return dls_fail(err, DLS_EINPUT, path, "is a directory, expected a trace file");
-    }
-    size_t cap = 0;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
-        cap = (size_t)st.st_size + 2; /* room to see the end of the file, and for '\0' */
-        *bytes = dls_alloc(cap);
-        if (!*bytes) {
-            return dls_nomem(err, "trace file", cap);
-        }
-    }
-    *len = 0;
-    for (;;) {
-        if (cap - *len < 2) {
-            DLS_TRY(dls_grow(bytes, &cap, *len + 65536, 1, err));
-        }
-        const ssize_t n = read(fd, *bytes + *len, cap - *len - 1);
-        if (n == 0) {
-            (*bytes)[*len] = '\0';
-            return DLS_OK;
-        }
-        if (n > 0) {
-            *len += (size_t)n;
-        } else if (errno != EINTR) {
-            return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-        }
-    }
-}
-
-void dls_source_where(const dls_trace_source *src, size_t offset, char *where, size_t size)
-{
-    size_t line = 1, start = 0;
-    for (size_t i = 0; i < offset && i < src->len; i++) {
-        if (src->text[i] == '\n') {
-            line++;
-            start = i + 1;
-        }
-    }
-    snprintf(where, size, "%.200s:%zu:%zu", src->path, line, offset - start + 1);
-}
 
 /* ---- the format --------------------------------------------------------------------------------
  */
@@ -85,7 +33,7 @@ static dls_status recognise(const dls_trace_source *src, const dls_trace_format 
     int best = 0;
     *out = NULL;
     for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++) {
-        const int score = (*f)->sniff(src);
+        const int score = (*f)->sniff ? (*f)->sniff(src) : dls_trace_table_sniff((*f)->table, src);
         if (score > best) {
             best = score;
             *out = *f;
@@ -114,7 +62,7 @@ static dls_status read_source(const dls_trace_source *src, const char *format, c
     const char *nul = memchr(src->text, '\0', src->len);
     if (nul) {
         char where[256];
-        dls_source_where(src, (size_t)(nul - src->text), where, sizeof where);
+        dls_file_where(src->path, src->text, (size_t)(nul - src->text), where, sizeof where);
         return dls_fail(err, DLS_EINPUT, where, "a NUL byte: this is not a text file");
     }
     const dls_trace_format *f = NULL;
@@ -129,7 +77,8 @@ static dls_status read_source(const dls_trace_source *src, const char *format, c
     snprintf(info->path, sizeof info->path, "%s", src->path);
     snprintf(info->format, sizeof info->format, "%s", f->name);
     snprintf(info->sha256, sizeof info->sha256, "%s", sha256);
-    dls_status status = f->read(src, b, err);
+    dls_status status =
+        f->read ? f->read(src, b, err) : dls_trace_table_read(f->table, src, b, err);
     if (status == DLS_OK) {
         status = dls_trace_builder_finish(b, out, err);
     }
@@ -154,13 +103,12 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
                         const dls_trace_options *opts, dls_trace **out, dls_error *err)
 {
     static const dls_trace_options defaults;
-    const unsigned char *raw = (const unsigned char *)*bytes;
     char sha256[DLS_SHA256_HEX];
-    dls_sha256_hex(raw, len, sha256);
-    dls_trace_source src = {path, (const char *)raw, len, opts ? opts : &defaults};
+    dls_sha256_hex(*bytes, len, sha256);
+    dls_trace_source src = {path, *bytes, len, opts ? opts : &defaults};
     char *text = NULL;
-    if (dls_is_gzip(raw, len)) {
-        DLS_TRY(dls_gunzip(path, raw, len, &text, &src.len, err));
+    if (dls_file_is_gzip(*bytes, len)) {
+        DLS_TRY(dls_file_gunzip(path, *bytes, len, DLS_FILE_LARGE, &text, &src.len, err));
         src.text = text;
         dls_free(*bytes);
         *bytes = NULL;
@@ -196,21 +144,11 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
 dls_status dls_trace_load(const char *path, const char *format, const dls_trace_options *opts,
                           dls_trace **out, dls_error *err)
 {
-    const bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "<stdin>" : path;
-    const int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be opened: %s", strerror(errno));
-    }
-    char *bytes = NULL;
-    size_t len = 0;
-    dls_status status = slurp(fd, name, &bytes, &len, err);
-    if (!is_stdin) {
-        close(fd);
-    }
-    if (status == DLS_OK) {
-        status = parse(name, &bytes, len, format, opts, out, err);
-    }
+    const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
+    char *bytes;
+    size_t len;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_LARGE, &bytes, &len, err));
+    const dls_status status = parse(name, &bytes, len, format, opts, out, err);
     dls_free(bytes);
     return status;
 }

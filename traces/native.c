@@ -4,9 +4,7 @@
  */
 #include "traces/native.h"
 
-#include "traces/csv.h"
-#include "traces/outcome.h"
-#include "traces/trace_impl.h"
+#include "traces/table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,33 +15,32 @@ const char *const dls_native_flags[DLS_JOB_FLAG_COUNT] = {
 #undef XX
 };
 
-typedef struct native_cols {
-    int id, gpus, submit, duration, iterations, model, batch, user, vc, status, gpu_type, cpu, mem;
-    int priority, job_class, deadline, limit, estimate, queue, nodes, attempts, flags;
-} native_cols;
+enum { NATIVE_FLAGS = 0 };
 
-/* A column that nobody reads is no error, but a mistyped name should be seen. */
-static dls_status note_unread(const dls_trace_source *src, const dls_csv_bind *binds, size_t n,
-                              dls_trace_builder *b, dls_error *err)
-{
-    dls_csv csv;
-    dls_csv_init(&csv, src, ',');
-    DLS_TRY(dls_csv_header(&csv, err));
-    DLS_TRY(dls_csv_bind_all(&csv, binds, n, err));
-    for (size_t i = 0; i < csv.n_header; i++) {
-        bool read = false;
-        for (size_t k = 0; k < n && !read; k++) {
-            read = *binds[k].col == (int)i;
-        }
-        if (!read) {
-            char note[80];
-            snprintf(note, sizeof note, "column '%.*s' not used",
-                     (int)(csv.header[i].len < 50 ? csv.header[i].len : 50), csv.header[i].s);
-            dls_trace_builder_noted(b, note);
-        }
-    }
-    return DLS_OK;
-}
+static const dls_field fields[] = {
+    DLS_OTHER("flags", false),
+    DLS_MAY(TEXT, "job_id", id, 0),
+    DLS_MUST(GPUS, "num_gpu|num_gpus|gpus", gpus_milli, 0),
+    DLS_MUST(TIME, "submit_time|submit_s", submit_us, DLS_SECONDS),
+    DLS_MAY(OPT_DURATION, "duration|duration_s", duration_us, DLS_SECONDS),
+    DLS_MAY(COUNT, "iterations", iterations, 0),
+    DLS_MAY(TEXT, "model_name|model", model, 0),
+    DLS_MAY(COUNT, "batch_size", batch, 0),
+    DLS_MAY(TEXT, "user", user, 0),
+    DLS_MAY(TEXT, "vc", vc, 0),
+    DLS_MAY(OUTCOME, "status", outcome, 0),
+    DLS_MAY(TEXT, "gpu_type", gpu_types, 0),
+    DLS_COLUMN(COUNT, "num_cpu", false, cpu_milli, 3, "a number of cores"),
+    DLS_COLUMN(COUNT, "mem_mib", false, mem_mib, 0, "a whole number of MiB"),
+    DLS_COLUMN(COUNT, "priority", false, priority, 0, "a whole number, 0 or more"),
+    DLS_MAY(TEXT, "class", job_class, 0),
+    DLS_MAY(OPT_TIME, "deadline", deadline_us, DLS_SECONDS),
+    DLS_MAY(OPT_TIME, "limit", limit_us, DLS_SECONDS),
+    DLS_MAY(OPT_TIME, "estimate", estimate_us, DLS_SECONDS),
+    DLS_MAY(OPT_TIME, "queue", queue_us, DLS_SECONDS),
+    DLS_MAY(COUNT, "nodes", nodes, 0),
+    DLS_MAY(COUNT, "attempts", attempts, 0),
+};
 
 static dls_status read_flags(const dls_csv *csv, int col, uint32_t *flags, dls_error *err)
 {
@@ -70,36 +67,12 @@ static dls_status read_flags(const dls_csv *csv, int col, uint32_t *flags, dls_e
     return DLS_OK;
 }
 
-static dls_status row(dls_csv *csv, const void *cols, dls_trace_builder *b, dls_error *err)
+static dls_status row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_builder *b,
+                      const char **skip, dls_error *err)
 {
-    const native_cols *c = cols;
-    dls_job_rec rec;
-    dls_job_rec_init(&rec);
-    rec.id = dls_csv_str(csv, c->id);
-    DLS_TRY(dls_csv_gpus(csv, c->gpus, &rec.gpus_milli, err));
-    DLS_TRY(dls_csv_us(csv, c->submit, "a time in seconds", 6, &rec.submit_us, err));
-    if (!dls_csv_missing(csv, c->duration)) {
-        DLS_TRY(dls_csv_duration(csv, c->duration, 6, &rec.duration_us, err));
-    }
-    DLS_TRY(dls_csv_opt_i64(csv, c->iterations, "a whole number", 0, &rec.iterations, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->batch, "a whole number", 0, &rec.batch, err));
-    rec.model = dls_csv_str(csv, c->model);
-    rec.user = dls_csv_str(csv, c->user);
-    rec.vc = dls_csv_str(csv, c->vc);
-    rec.gpu_types = dls_csv_str(csv, c->gpu_type);
-    rec.job_class = dls_csv_str(csv, c->job_class);
-    rec.outcome = dls_outcome_cell(csv, c->status, b);
-    DLS_TRY(dls_csv_opt_i64(csv, c->cpu, "a number of cores", 3, &rec.cpu_milli, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->mem, "a whole number of MiB", 0, &rec.mem_mib, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->priority, "a whole number, 0 or more", 0, &rec.priority, err));
-    DLS_TRY(dls_csv_opt_us(csv, c->deadline, "a time in seconds", 6, &rec.deadline_us, err));
-    DLS_TRY(dls_csv_opt_us(csv, c->limit, "seconds", 6, &rec.limit_us, err));
-    DLS_TRY(dls_csv_opt_us(csv, c->estimate, "seconds", 6, &rec.estimate_us, err));
-    DLS_TRY(dls_csv_opt_us(csv, c->queue, "seconds", 6, &rec.queue_us, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->nodes, "a whole number", 0, &rec.nodes, err));
-    DLS_TRY(dls_csv_opt_i64(csv, c->attempts, "a whole number", 0, &rec.attempts, err));
-    DLS_TRY(read_flags(csv, c->flags, &rec.flags, err));
-    return dls_csv_add(csv, b, &rec, err);
+    (void)b;
+    (void)skip;
+    return read_flags(csv, col[NATIVE_FLAGS], &rec->flags, err);
 }
 
 /* The epoch, if the first line tells it. */
@@ -114,47 +87,24 @@ static void read_epoch(const dls_trace_source *src, dls_trace_builder *b)
     }
 }
 
+static const struct dls_trace_table table = {
+    .score = 50,
+    .header = {"num_gpu,submit_time"},
+    .fields = fields,
+    .n_fields = sizeof fields / sizeof *fields,
+    .notes_rest = true,
+    .row = row,
+};
+
 static dls_status read_native(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    native_cols c;
-    const dls_csv_bind binds[] = {
-        {"job_id", &c.id, false},
-        {"num_gpu|num_gpus|gpus", &c.gpus, true},
-        {"submit_time|submit_s", &c.submit, true},
-        {"duration|duration_s", &c.duration, false},
-        {"iterations", &c.iterations, false},
-        {"model_name|model", &c.model, false},
-        {"batch_size", &c.batch, false},
-        {"user", &c.user, false},
-        {"vc", &c.vc, false},
-        {"status", &c.status, false},
-        {"gpu_type", &c.gpu_type, false},
-        {"num_cpu", &c.cpu, false},
-        {"mem_mib", &c.mem, false},
-        {"priority", &c.priority, false},
-        {"class", &c.job_class, false},
-        {"deadline", &c.deadline, false},
-        {"limit", &c.limit, false},
-        {"estimate", &c.estimate, false},
-        {"queue", &c.queue, false},
-        {"nodes", &c.nodes, false},
-        {"attempts", &c.attempts, false},
-        {"flags", &c.flags, false},
-    };
-    const size_t n = sizeof binds / sizeof binds[0];
     read_epoch(src, b);
-    DLS_TRY(note_unread(src, binds, n, b, err));
-    return dls_csv_read(src, ',', binds, n, row, &c, b, err);
-}
-
-static int sniff(const dls_trace_source *src)
-{
-    return dls_csv_sniff(src, ',', "num_gpu,submit_time") ? 50 : 0;
+    return dls_trace_table_read(&table, src, b, err);
 }
 
 const dls_trace_format dls_trace_format_native = {
     .name = "native",
     .summary = "CSV of dlsim itself: Tiresias's columns and more, times in seconds",
-    .sniff = sniff,
+    .table = &table,
     .read = read_native,
 };

@@ -3,7 +3,7 @@
  * Tables that lie beside the public traces and are taken for them: a clear refusal beats a missing
  * column.
  */
-#include "traces/csv.h"
+#include "base/csv.h"
 #include "traces/reader.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ static const struct {
 const char *dls_trace_not_jobs(const dls_trace_source *src)
 {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-        if (dls_csv_sniff(src, ',', tables[i].columns)) {
+        if (dls_csv_sniff(src->text, src->len, ',', tables[i].columns)) {
             return tables[i].what;
         }
     }

@@ -5,7 +5,8 @@
 #ifndef DLS_TRACES_OUTCOME_H
 #define DLS_TRACES_OUTCOME_H
 
-#include "traces/csv.h"
+#include "base/csv.h"
+#include "dlsim/trace.h"
 
 /* Slurm, Kubernetes, Philly and PAI words in any case, and those of DLS_OUTCOME_MAP. False: not
  * known, and *out is UNKNOWN. */

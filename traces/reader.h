@@ -13,9 +13,6 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
                            const dls_trace_options *opts, dls_trace **out,
                            dls_error *err) DLS_MUST_CHECK;
 
-/* "path:line:column" of the byte at `offset` in the source, 1-based; O(offset). */
-void dls_source_where(const dls_trace_source *src, size_t offset, char *where, size_t size);
-
 /* Global batch size of a job whose file has it per GPU; DLS_ABSENT stays. */
 static inline int64_t dls_batch_of_all(int64_t batch_per_gpu, int64_t gpus_milli)
 {

@@ -4,9 +4,9 @@
  * separated numbers, -1 for unknown, comments behind ';'. The format counts processors; that one
  * processor is one GPU has to be asked for (swf_processor_is_gpu).
  */
-#include "traces/csv.h"
+#include "base/decimal.h"
 #include "traces/date.h"
-#include "traces/decimal.h"
+#include "traces/table.h"
 #include "traces/trace_impl.h"
 
 #include <stdio.h>
@@ -58,8 +58,9 @@ static dls_status read_mem(const dls_csv *csv, int64_t processors, int64_t *mem_
     return DLS_OK;
 }
 
-static dls_status row(dls_csv *csv, dls_trace_builder *b, dls_error *err)
+static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
 {
+    (void)user;
     if (csv->n_cells != SWF_FIELDS) {
         return dls_csv_fail(csv, -1, err, "%zu fields, expected 18", csv->n_cells);
     }
@@ -90,7 +91,7 @@ static dls_status row(dls_csv *csv, dls_trace_builder *b, dls_error *err)
     }
     rec.gpus_milli = processors * 1000;
     rec.outcome = status < 0 ? DLS_OUTCOME_UNKNOWN : outcomes[status];
-    DLS_TRY(dls_csv_us(csv, SWF_SUBMIT, "a time in seconds", 6, &rec.submit_us, err));
+    DLS_TRY(dls_csv_us(csv, SWF_SUBMIT, DLS_SECONDS, &rec.submit_us, err));
     DLS_TRY(opt_us(csv, SWF_WAIT, &rec.queue_us, err));
     DLS_TRY(opt_us(csv, SWF_LIMIT, &rec.limit_us, err));
     DLS_TRY(read_mem(csv, processors, &rec.mem_mib, err));
@@ -147,25 +148,15 @@ static dls_status read_swf(const dls_trace_source *src, dls_trace_builder *b, dl
     }
     read_epoch(src, dls_trace_builder_info(b));
     dls_csv csv;
-    dls_csv_init(&csv, src, ' ');
+    dls_csv_init(&csv, src->path, src->text, src->len, ' ');
     csv.comment = ';';
-    dls_status status = DLS_OK;
-    while (status == DLS_OK && !dls_trace_builder_full(b)) {
-        bool more = false;
-        status = dls_csv_next(&csv, &more, err);
-        if (status != DLS_OK || !more) {
-            break;
-        }
-        status = row(&csv, b, err);
-    }
-    dls_csv_fini(&csv);
-    return status;
+    return dls_trace_rows_read(&csv, row, NULL, b, err);
 }
 
 static int sniff(const dls_trace_source *src)
 {
     dls_csv csv;
-    dls_csv_init(&csv, src, ' ');
+    dls_csv_init(&csv, src->path, src->text, src->len, ' ');
     csv.comment = ';';
     bool more = false;
     int score = 0;

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "traces/gunzip.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 #include "traces/date.h"
-#include "traces/decimal.h"
+#include "base/decimal.h"
 
 #include <inttypes.h>
 

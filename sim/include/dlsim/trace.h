@@ -195,6 +195,8 @@ typedef struct dls_trace_format {
     /* How sure the format is that src is its own, from the first bytes: 0 no, 100 certain. */
     int (*sniff)(const dls_trace_source *src);
     dls_status (*read)(const dls_trace_source *src, dls_trace_builder *b, dls_error *err);
+    /* For tables of text, in place of either function: which columns there are (traces/table.h). */
+    const struct dls_trace_table *table;
 } dls_trace_format;
 
 /* All formats by name, ended by NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traces/decimal.h"
+#include "base/decimal.h"
 
 #include <stdbool.h>
 #include <strings.h>

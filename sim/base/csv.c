@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "traces/csv.h"
+#include "base/csv.h"
 
 #include "base/alloc.h"
-#include "traces/trace_impl.h"
+#include "base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-void dls_csv_init(dls_csv *csv, const dls_trace_source *src, char sep)
+void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, char sep)
 {
-    csv->src = src;
-    csv->next = csv->line_start = src->text;
-    csv->end = src->text + src->len;
+    const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
+    csv->path = path;
+    csv->next = csv->line_start = text + (marked ? 3 : 0);
+    csv->end = text + len;
     csv->line = csv->next_line = 1;
     csv->sep = sep;
     csv->comment = '#';
@@ -37,7 +38,7 @@ static void where_is(const dls_csv *csv, const char *at, char *where, size_t siz
             start = p + 1;
         }
     }
-    snprintf(where, size, "%.200s:%zu:%zu", csv->src->path, line, (size_t)(at - start) + 1);
+    snprintf(where, size, "%.200s:%zu:%zu", csv->path, line, (size_t)(at - start) + 1);
 }
 
 dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char *fmt, ...)
@@ -48,7 +49,7 @@ dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char 
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (col < 0) {
-        snprintf(where, sizeof where, "%.200s:%zu", csv->src->path, csv->line);
+        snprintf(where, sizeof where, "%.200s:%zu", csv->path, csv->line);
         return dls_fail(err, DLS_EINPUT, where, "%s", text);
     }
     where_is(csv, csv->cell[col].s, where, sizeof where);
@@ -257,7 +258,7 @@ static bool find_header(dls_csv *csv)
 dls_status dls_csv_header(dls_csv *csv, dls_error *err)
 {
     if (!find_header(csv)) {
-        return dls_fail(err, DLS_EINPUT, csv->src->path, "no header line: the file has no data");
+        return dls_fail(err, DLS_EINPUT, csv->path, "no header line: the file has no data");
     }
     DLS_TRY(read_row(csv, csv->header, &csv->n_header, err));
     for (size_t i = 0; i < csv->n_header; i++) {
@@ -308,47 +309,118 @@ dls_status dls_csv_bind_all(const dls_csv *csv, const dls_csv_bind *binds, size_
     return DLS_OK;
 }
 
-dls_status dls_csv_read(const dls_trace_source *src, char sep, const dls_csv_bind *binds,
-                        size_t n_binds, dls_csv_row row, void *cols, dls_trace_builder *b,
-                        dls_error *err)
+bool dls_csv_sniff(const char *text, size_t len, char sep, const char *names)
 {
     dls_csv csv;
-    dls_csv_init(&csv, src, sep);
-    dls_status status = DLS_OK;
-    if (n_binds) {
-        status = dls_csv_header(&csv, err);
-        if (status == DLS_OK) {
-            status = dls_csv_bind_all(&csv, binds, n_binds, err);
-        }
-    }
-    while (status == DLS_OK && !dls_trace_builder_full(b)) {
-        bool more = false;
-        status = dls_csv_next(&csv, &more, err);
-        if (status != DLS_OK || !more) {
-            break;
-        }
-        status = row(&csv, cols, b, err);
-    }
-    dls_csv_fini(&csv);
-    return status;
-}
-
-bool dls_csv_sniff(const dls_trace_source *src, char sep, const char *names)
-{
-    dls_csv csv;
-    dls_csv_init(&csv, src, sep);
+    dls_csv_init(&csv, "", text, len, sep);
     if (!find_header(&csv) || read_row(&csv, csv.header, &csv.n_header, NULL) != DLS_OK) {
         return false;
     }
     for (const char *p = names;;) {
-        const size_t len = strcspn(p, ",");
+        const size_t n = strcspn(p, ",");
         bool found = false;
         for (size_t i = 0; i < csv.n_header && !found; i++) {
-            found = same(&csv.header[i], p, len);
+            found = same(&csv.header[i], p, n);
         }
-        if (!found || p[len] == '\0') {
+        if (!found || p[n] == '\0') {
             return found;
         }
-        p += len + 1;
+        p += n + 1;
     }
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+static int shown(const dls_csv_cell *cell)
+{
+    return (int)(cell->len < 60 ? cell->len : 60);
+}
+
+bool dls_csv_is(const dls_csv *csv, int col, const char *s)
+{
+    const size_t len = strlen(s);
+    return col >= 0 && csv->cell[col].len == len && memcmp(csv->cell[col].s, s, len) == 0;
+}
+
+bool dls_csv_missing(const dls_csv *csv, int col)
+{
+    static const char *const words[] = {"None", "NA", "NaN", "nan", "NULL", "null"};
+    if (col < 0 || csv->cell[col].len == 0) {
+        return true;
+    }
+    if (csv->cell[col].len > 4 || (unsigned char)csv->cell[col].s[0] < 'A') {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (dls_csv_is(csv, col, words[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+dls_status dls_csv_scaled(const dls_csv *csv, int col, const char *what, int scale, bool round,
+                          int64_t min, int64_t max, int64_t *out, dls_error *err)
+{
+    const dls_csv_cell *cell = &csv->cell[col];
+    if (cell->len == 0) {
+        return dls_csv_fail(csv, col, err, "empty, expected %s", what);
+    }
+    switch (dls_decimal_parse(cell->s, cell->len, scale, out)) {
+    case DLS_DECIMAL_EXACT:
+        break;
+    case DLS_DECIMAL_ROUNDED:
+        if (!round) {
+            return dls_csv_fail(csv, col, err,
+                                scale ? "'%.*s' has more than %d decimals, expected %s"
+                                      : "'%.*s' is not whole (%d decimals allowed), expected %s",
+                                shown(cell), cell->s, scale, what);
+        }
+        break;
+    case DLS_DECIMAL_OVERFLOW:
+        return dls_csv_fail(csv, col, err, "'%.*s' is too large, expected %s", shown(cell), cell->s,
+                            what);
+    case DLS_DECIMAL_NAN:
+    case DLS_DECIMAL_BAD:
+        return dls_csv_fail(csv, col, err, "'%.*s' is not a number, expected %s", shown(cell),
+                            cell->s, what);
+    }
+    if (*out < min || *out > max) {
+        return dls_csv_fail(csv, col, err, "'%.*s' is %s, expected %s", shown(cell), cell->s,
+                            *out > max ? "too large"
+                            : *out < 0 ? "negative"
+                                       : "too small",
+                            what);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_csv_i64(const dls_csv *csv, int col, const char *what, int scale, int64_t min,
+                       int64_t max, int64_t *out, dls_error *err)
+{
+    return dls_csv_scaled(csv, col, what, scale, false, min, max, out, err);
+}
+
+char *dls_csv_str(dls_csv *csv, int col)
+{
+    if (col < 0 || csv->cell[col].len == 0) {
+        return NULL;
+    }
+    const dls_csv_cell *cell = &csv->cell[col];
+    char *copy = csv->scratch + csv->scratch_len;
+    size_t n = 0;
+    for (uint32_t i = 0; i < cell->len; i++) {
+        copy[n++] = cell->s[i];
+        i += cell->escaped && cell->s[i] == '"'; /* "" is one quote */
+    }
+    copy[n] = '\0';
+    csv->scratch_len += n + 1;
+    return copy;
+}
+
+const char *dls_csv_text(dls_csv *csv, int col)
+{
+    const char *text = dls_csv_str(csv, col);
+    return text ? text : "";
 }

@@ -3,8 +3,8 @@
  * Decimal text to scaled integers, exactly: "17.5" at scale 6 is 17500000. Nothing passes through
  * binary floating point, so no digit of a file is lost.
  */
-#ifndef DLS_TRACES_DECIMAL_H
-#define DLS_TRACES_DECIMAL_H
+#ifndef DLS_BASE_DECIMAL_H
+#define DLS_BASE_DECIMAL_H
 
 #include <stddef.h>
 #include <stdint.h>

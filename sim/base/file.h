@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The one way to read an input file: whole, within a limit, from a disk, a pipe or a device. A read
+ * error is an error and never the end of the file.
+ *
+ *      DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &text, &len, err));
+ *      ...
+ *      dls_free(text);
+ */
+#ifndef DLS_BASE_FILE_H
+#define DLS_BASE_FILE_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Limits in bytes; a reader never holds more than twice as much. */
+#define DLS_FILE_CONFIG ((size_t)16 << 20)
+#define DLS_FILE_TABLE ((size_t)256 << 20)
+#define DLS_FILE_LARGE ((size_t)4 << 30) /* traces, graphs, recorded predictions */
+
+/* All bytes of a file, "-" for standard input, and a '\0' behind them; *bytes is the caller's, to
+ * be freed by dls_free, and NULL on failure. Errors: EINPUT naming the path (cannot be opened or
+ * read, is a directory, is larger than the limit), ENOMEM. */
+dls_status dls_file_read(const char *path, size_t limit, char **bytes, size_t *len,
+                         dls_error *err) DLS_MUST_CHECK;
+/* The same for text: a NUL byte is refused where it stands, as soon as it is read, so that a device
+ * or an image is not read to its limit. Compressed files (gzip) pass as they are. */
+dls_status dls_file_read_text(const char *path, size_t limit, char **text, size_t *len,
+                              dls_error *err) DLS_MUST_CHECK;
+
+/* Are these the first bytes of a gzip file? */
+bool dls_file_is_gzip(const char *bytes, size_t len);
+/* What gzip data of one or more members hold, within the limit, under the same terms as
+ * dls_file_read. */
+dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size_t limit,
+                           char **text, size_t *text_len, dls_error *err) DLS_MUST_CHECK;
+
+/* OK if path is a regular file that can be read: what libraries that open files themselves are
+ * asked to open. A pipe would block them, a device would not end. */
+dls_status dls_file_check_regular(const char *path, dls_error *err) DLS_MUST_CHECK;
+
+/* "path:line:column" of the byte at `offset`, 1-based; O(offset). Returns where. */
+const char *dls_file_where(const char *path, const char *text, size_t offset, char *where,
+                           size_t size);
+
+#endif

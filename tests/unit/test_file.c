@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reading a whole file: what is not a file, what does not end, what fails on the way.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+static char dir[64];
+
+static const char *in_dir(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static const char *put(const char *name, const char *text)
+{
+    const char *path = in_dir(name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    return path;
+}
+
+static void gives(const char *path, size_t limit, const char *want)
+{
+    char *text;
+    size_t len;
+    dls_error err = {0};
+    if (dls_file_read_text(path, limit, &text, &len, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    assert_int_equal(len, strlen(want));
+    assert_string_equal(text, want);
+    dls_free(text);
+}
+
+static void refuses(const char *path, size_t limit, const char *where, const char *part)
+{
+    char *text = dir;
+    size_t len;
+    dls_error err = {0};
+    assert_int_equal(dls_file_read_text(path, limit, &text, &len, &err), DLS_EINPUT);
+    assert_null(text);
+    assert_string_equal(err.where, where);
+    if (!strstr(err.msg, part)) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+}
+
+static void within_its_limit(void **state)
+{
+    (void)state;
+    gives(put("five", "12345"), 5, "12345");
+    refuses(in_dir("five"), 4, in_dir("five"), "is larger than 4 bytes, the limit");
+    gives(put("none", ""), 0, "");
+    /* Not read, or there would be no memory for it. */
+    const char *path = put("sparse", "");
+    assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+    refuses(path, DLS_FILE_LARGE, path, "is larger than 4096 MiB, the limit");
+}
+
+static void what_is_no_file(void **state)
+{
+    (void)state;
+    char *bytes;
+    size_t len;
+    dls_error err = {0};
+    refuses(dir, 100, dir, "is a directory");
+    refuses("/nonexistent/x", 100, "/nonexistent/x", "cannot be opened: No such file");
+    refuses("/dev/zero", DLS_FILE_LARGE, "/dev/zero:1:1", "a NUL byte: this is not a text file");
+    assert_int_equal(dls_file_read("/dev/zero", 1 << 20, &bytes, &len, &err), DLS_EINPUT);
+    assert_string_equal(err.where, "/dev/zero");
+    assert_string_equal(err.msg, "is larger than 1 MiB, the limit for such a file");
+    assert_int_equal(dls_file_check_regular("/dev/zero", &err), DLS_EINPUT);
+    assert_string_equal(err.msg, "is not a regular file");
+    assert_int_equal(dls_file_check_regular(put("regular", "x"), &err), DLS_OK);
+}
+
+static void no_more_descriptors(void **state)
+{
+    (void)state;
+    const char *path = put("there", "x");
+    struct rlimit was, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+    none = was;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    char *bytes;
+    size_t len;
+    dls_error err = {0};
+    const dls_status status = dls_file_read(path, 10, &bytes, &len, &err);
+    setrlimit(RLIMIT_NOFILE, &was);
+    assert_int_equal(status, DLS_EINPUT);
+    assert_string_equal(err.msg, "cannot be opened: Too many open files");
+}
+
+/* A child writes `line` into a pipe, `times` times or for ever. */
+static pid_t feed(const char *path, const char *line, long times)
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        const int fd = open(path, O_WRONLY);
+        while (times-- != 0 && write(fd, line, strlen(line)) > 0) {
+        }
+        _exit(0);
+    }
+    return child;
+}
+
+static void pipes(void **state)
+{
+    (void)state;
+    const char *path = in_dir("pipe");
+    assert_int_equal(mkfifo(path, 0600), 0);
+    pid_t child = feed(path, "a,b\n", 3);
+    gives(path, 100, "a,b\na,b\na,b\n");
+    waitpid(child, NULL, 0);
+    child = feed(path, "1,2,3\n", -1);
+    refuses(path, 3 << 20, path, "is larger than 3 MiB, the limit");
+    waitpid(child, NULL, 0);
+    dls_error err = {0};
+    assert_int_equal(dls_file_check_regular(path, &err), DLS_EINPUT);
+}
+
+static void a_read_error_is_not_the_end(void **state)
+{
+    (void)state;
+    refuses("/proc/self/mem", 1 << 20, "/proc/self/mem", "cannot be read: Input/output error");
+    /* Some text, and then the other side of the terminal is gone. */
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
+        skip();
+    }
+    const int other = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    assert_true(other >= 0);
+    assert_int_equal(write(other, "12\n", 3), 3);
+    close(other);
+    const int saved = dup(STDIN_FILENO);
+    assert_int_equal(dup2(terminal, STDIN_FILENO), STDIN_FILENO);
+    char *bytes;
+    size_t len;
+    dls_error err = {0};
+    const dls_status status = dls_file_read("-", 100, &bytes, &len, &err);
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    close(terminal);
+    assert_int_equal(status, DLS_EINPUT);
+    assert_string_equal(err.where, "<stdin>");
+    assert_string_equal(err.msg, "cannot be read: Input/output error");
+}
+
+static void compressed(void **state)
+{
+    (void)state;
+    const char *path = in_dir("zip");
+    gzFile gz = gzopen(path, "wb");
+    assert_non_null(gz);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(gzputs(gz, "0123456789\n"), 11);
+    }
+    gzclose(gz);
+    char *bytes, *text;
+    size_t len, text_len;
+    dls_error err = {0};
+    assert_int_equal(dls_file_read_text(path, 10000, &bytes, &len, &err), DLS_OK);
+    assert_true(dls_file_is_gzip(bytes, len));
+    assert_int_equal(dls_file_gunzip("t", bytes, len, 11000, &text, &text_len, &err), DLS_OK);
+    assert_int_equal(text_len, 11000);
+    assert_int_equal(strlen(text), 11000);
+    dls_free(text);
+    assert_int_equal(dls_file_gunzip("t", bytes, len, 10999, &text, &text_len, &err), DLS_EINPUT);
+    assert_string_equal(err.msg, "is larger than 10999 bytes, the limit for such a file");
+    assert_null(text);
+    dls_free(bytes);
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    strcpy(dir, "/tmp/dlsim-file-XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"five", "none", "sparse", "regular", "there", "pipe", "zip"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        unlink(in_dir(names[i]));
+    }
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(within_its_limit),    cmocka_unit_test(what_is_no_file),
+        cmocka_unit_test(no_more_descriptors), cmocka_unit_test(pipes),
+        cmocka_unit_test(a_read_error_is_not_the_end), cmocka_unit_test(compressed),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
