@@ -2,9 +2,9 @@
  *
  * gittins: Tiresias-G, discretised two-dimensional Gittins index (NSDI 2019, section 3). Queues as
  * in dlas-gpu; within a queue the highest index first. The index of a job is taken from the
- * distribution of the service of past jobs, with the quantum of its queue: the queue's upper
- * threshold, or `delta` for every queue. Without `delta` the last queue is first come, first served,
- * as in the paper.
+ * distribution of the service of past jobs, with the quantum `delta` in every queue, as in the public
+ * simulator. With `delta` 0 the quantum is the queue's upper threshold, and the last queue, which has
+ * none, is first come, first served: where jobs wait only there, that is dlas-gpu.
  *
  * The index moves while a job runs. It is taken at knots: 8 to a bounded queue, 64 quantiles beyond.
  */
@@ -25,9 +25,10 @@ static const dls_option options[] = {
      .type = DLS_OPT_F64,
      .min = 0,
      .max = 1e12,
-     .def = "0",
+     .def = "3250",
      .unit = "GPU-s",
-     .doc = "quantum of the index in every queue; 0: each queue's upper threshold"},
+     .doc = "quantum of the index in every queue; 0: each queue's upper threshold, and the last "
+            "queue first come, first served"},
     {0},
 };
 

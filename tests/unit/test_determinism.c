@@ -52,6 +52,9 @@ static void make(sim_setup *s, const scenario *c)
         setup_limits(s, 2, (double[]){40, 200});
         setup_option(s, "promote_knob")->f = 3;
     }
+    if (strcmp(c->sched, "gittins") == 0) {
+        setup_option(s, "delta")->f = 0;
+    }
     if (strcmp(c->sched, "multi-dlas-gpu") == 0) {
         setup_limits(s, 1, (double[]){60});
         setup_option(s, "period")->f = 100;
