@@ -25,13 +25,17 @@ static dls_status file_sha(const char *path, char hex[DLS_SHA256_HEX], dls_error
     return DLS_OK;
 }
 
+const char *dls_inspector_weights(const char *given, char *buf, size_t size)
+{
+    return given && *given ? given
+                           : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5",
+                                           buf, size);
+}
+
 static dls_status load_weights(dls_asker *a, const dls_asker_params *p, dls_error *err)
 {
     char buf[4096];
-    const char *path = p->weights && *p->weights
-                           ? p->weights
-                           : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5",
-                                           buf, sizeof buf);
+    const char *path = dls_inspector_weights(p->weights, buf, sizeof buf);
     DLS_TRY(dls_inspector_load(path, &a->insp, err));
     DLS_TRY(file_sha(path, a->weights_sha, err));
     const char *features = dls_inspector_features(a->insp);

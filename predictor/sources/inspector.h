@@ -34,6 +34,9 @@ typedef struct dls_asker_params {
     dls_numeric numeric;
 } dls_asker_params;
 
+/* The weights file: the one given, or (NULL or "") the shipped one. Returns given or buf. */
+const char *dls_inspector_weights(const char *given, char *buf, size_t size);
+
 /* EINPUT: weights that cannot be read; EPREDICTOR: that say nothing of their features, have other
  * features than they say, or no settings; ECONFIG. a must not move. It needs dls_asker_fini also
  * after a failure. */

@@ -150,10 +150,8 @@ static int cmd_run(request *r)
         code = dls_sweeping_run(&r->s);
     }
     if (code < 0 && !r->s.o.quiet) {
-        const size_t elsewhere = r->s.done.n - r->s.done.finished;
-        fprintf(stderr, "%zu of %zu points are finished in %s", r->s.done.finished, r->s.done.n,
+        fprintf(stderr, "%zu of %zu points are finished in %s\n", r->s.done.finished, r->s.done.n,
                 r->s.folder);
-        fprintf(stderr, elsewhere ? ", other processes run %zu\n" : "\n", elsewhere);
     }
     return code < 0 ? 0 : code;
 }

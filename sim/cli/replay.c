@@ -2,6 +2,7 @@
 #include "cli/replay.h"
 
 #include "base/alloc.h"
+#include "base/shell.h"
 #include "build_info.h"
 #include "cli/signals.h"
 #include "config/load.h"
@@ -20,50 +21,34 @@
 /* ---- options -----------------------------------------------------------------------------------
  */
 
-/* The command line, quoted as a shell wants it. */
+/* The command line, quoted as a shell wants it; the C library's. */
 static dls_status join(int argc, char **argv, char **out, dls_error *err)
 {
-    size_t n = 8;
-    for (int i = 1; i < argc; i++) {
-        n += 4 * strlen(argv[i]) + 3;
+    size_t len;
+    FILE *text = open_memstream(out, &len);
+    if (text) {
+        fputs("dlsim", text);
     }
-    char *text = dls_alloc(n);
-    if (!text) {
-        return dls_nomem(err, "command line", n);
+    for (int i = 1; text && i < argc; i++) {
+        fputc(' ', text);
+        dls_shell_word(text, argv[i]);
     }
-    char *p = text + sprintf(text, "dlsim");
-    for (int i = 1; i < argc; i++) {
-        const bool plain =
-            *argv[i] && strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                        "0123456789_-+=./,:@%") == strlen(argv[i]);
-        *p++ = ' ';
-        if (!plain) {
-            *p++ = '\'';
-        }
-        for (const char *s = argv[i]; *s; s++) {
-            p += *s == '\'' ? sprintf(p, "'\\''") : sprintf(p, "%c", *s);
-        }
-        if (!plain) {
-            *p++ = '\'';
-        }
-    }
-    *p = '\0';
-    *out = text;
-    return DLS_OK;
+    return text && fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", 0);
 }
 
 dls_status dls_replay_init(dls_replay_options *o, const char *command, int argc, char **argv,
                            dls_error *err)
 {
     *o = (dls_replay_options){.command = command};
-    DLS_TRY(join(argc, argv, &o->cmdline, err));
+    DLS_TRY(join(argc, argv, &o->own_cmdline, err));
+    o->cmdline = o->own_cmdline;
     return dls_registry_create(&o->registry, err);
 }
 
 void dls_replay_fini(dls_replay_options *o)
 {
     dls_free(o->overrides);
-    dls_free(o->cmdline);
+    free(o->own_cmdline); /* the C library's own */
     dls_free(o->assign_text);
     dls_registry_destroy(o->registry);
 }
@@ -402,7 +387,7 @@ dls_status dls_replay_write(const char *path, const dls_replay_options *o, const
     gethostname(hostname, sizeof hostname - 1);
     strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
     const dls_results_meta meta = {
-        .run_id = NULL,
+        .run_id = o->run_id,
         .seed = config->seed,
         .scheduler = config->scheduler,
         .placement = config->placement,

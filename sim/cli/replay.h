@@ -22,7 +22,9 @@ typedef struct dls_replay_options {
     bool json, quiet, force;
     dls_ui_when progress;
     int write_threads;      /* beside the caller's; 0 in a sweep, whose points share the cores */
-    char *cmdline;          /* owned */
+    const char *run_id;     /* what the run is called in its file; NULL: the usual */
+    const char *cmdline;    /* for the results */
+    char *own_cmdline;      /* owned */
     char *assign_text;      /* owned; the table that gave jobs their models, NULL: none */
     dls_registry *registry; /* owned */
 } dls_replay_options;

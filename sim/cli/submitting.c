@@ -2,6 +2,7 @@
 #include "cli/submitting.h"
 
 #include "base/alloc.h"
+#include "base/shell.h"
 #include "sweep/slurm.h"
 
 #include <errno.h>

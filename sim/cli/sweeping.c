@@ -2,10 +2,9 @@
 #include "cli/sweeping.h"
 
 #include "base/alloc.h"
-#include "build_info.h"
+#include "base/shell.h"
 #include "cli/signals.h"
 #include "sweep/merge.h"
-#include "sweep/slurm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,10 +27,11 @@ static dls_status load_trace(void *user, const dls_config *config, dls_trace **o
     return DLS_OK;
 }
 
-static dls_status run_point(void *user, const dls_config *config, const dls_trace *trace,
-                            const char *path, dls_error *err)
+static dls_status run_point(void *user, const dls_sweep_point *point, dls_error *err)
 {
     dls_sweeping *s = user;
+    const dls_config *config = point->config;
+    const dls_trace *trace = point->trace;
     dls_trace *assigned = NULL;
     dls_record *rec;
     dls_summary summary;
@@ -43,9 +43,14 @@ static dls_status run_point(void *user, const dls_config *config, const dls_trac
         trace = assigned;
     }
     DLS_TRY(dls_replay_run(&s->o, config, trace, &rec, &wall_s, err));
+    if (dls_signals_noted()) { /* by the parent, just before this process began */
+        return dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted");
+    }
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
-    return dls_replay_write(path, &s->o, config, trace, rec, &summary, err);
+    s->o.run_id = point->id;
+    s->o.cmdline = point->command;
+    return dls_replay_write(point->path, &s->o, config, trace, rec, &summary, err);
 }
 
 static bool interrupted(void *user)
@@ -160,7 +165,6 @@ int dls_sweeping_plan(dls_sweeping *s)
                                        .overrides = s->o.overrides,
                                        .n_overrides = s->o.n_overrides,
                                        .registry = s->o.registry,
-                                       .program = DLS_VERSION " " DLS_GIT_SHA,
                                        .host = &s->host,
                                        .first = s->first,
                                        .n = s->n};

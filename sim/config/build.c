@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config/build.h"
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "config/build.h"
 #include "engine/options.h"
 #include "traces/assign.h"
 
@@ -90,7 +90,7 @@ static dls_status set_options(const dls_builder *b, int group, const char *polic
         }
         char *copy;
         if (option->type == DLS_OPT_PATH && *e->text) {
-            DLS_TRY(dls_build_resolve(b, e->text, e->where, &copy, err));
+            DLS_TRY(dls_build_resolve(e->text, e->where, &copy, err));
         } else {
             copy = dls_strdup(e->text);
         }

@@ -21,11 +21,11 @@ const char *dls_build_where(const dls_builder *b, int key);
 const char *dls_build_keep(dls_config *config, char *text, dls_error *err);
 /* A value's text, the caller's. */
 dls_status dls_build_copy(const dls_builder *b, int key, char **out, dls_error *err) DLS_MUST_CHECK;
-/* The same for a path: it is relative to the folder of the file that it is written in, which may be a
- * sweep's; one from the command line to the current folder. It joins the configuration's files. */
+/* The same for a path: it is relative to the folder of the file that it is written in, which may be
+ * a sweep's; one from the command line to the current folder. */
 dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err) DLS_MUST_CHECK;
 /* A path written at `where`, the caller's. */
-dls_status dls_build_resolve(const dls_builder *b, const char *text, const char *where, char **out,
+dls_status dls_build_resolve(const char *text, const char *where, char **out,
                              dls_error *err) DLS_MUST_CHECK;
 
 /* Groups perf, predictor, and failures with checkpoint. */

@@ -32,31 +32,7 @@ dls_status dls_build_copy(const dls_builder *b, int key, char **out, dls_error *
     return *out ? DLS_OK : dls_nomem(err, "configuration", strlen(b->s->value[key].s));
 }
 
-/* The configuration names this file; the path is released if that cannot be noted. */
-static dls_status note_file(dls_config *config, char **path, dls_error *err)
-{
-    for (size_t i = 0; i < config->n_files; i++) {
-        if (strcmp(config->files[i], *path) == 0) {
-            return DLS_OK;
-        }
-    }
-    dls_status status = dls_grow(&config->files, &config->files_cap, config->n_files + 1,
-                                 sizeof *config->files, err);
-    if (status == DLS_OK) {
-        char *name = dls_strdup(*path);
-        status = name ? DLS_OK : dls_nomem(err, "configuration", strlen(*path));
-        config->files[config->n_files] = name;
-        config->n_files += name != NULL;
-    }
-    if (status != DLS_OK) {
-        dls_free(*path);
-        *path = NULL;
-    }
-    return status;
-}
-
-dls_status dls_build_resolve(const dls_builder *b, const char *text, const char *where, char **out,
-                             dls_error *err)
+dls_status dls_build_resolve(const char *text, const char *where, char **out, dls_error *err)
 {
     /* "a/b.cfg:12"; what stands in no file has no colon */
     const char *colon = where ? strrchr(where, ':') : NULL;
@@ -73,7 +49,7 @@ dls_status dls_build_resolve(const dls_builder *b, const char *text, const char 
         return dls_nomem(err, "configuration", n);
     }
     snprintf(*out, n, "%.*s%s", (int)len, len > 0 ? where : "", text);
-    return note_file(b->config, out, err);
+    return DLS_OK;
 }
 
 dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *err)
@@ -82,5 +58,5 @@ dls_status dls_build_path(const dls_builder *b, int key, char **out, dls_error *
     if (!*value->s || (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value->s))) {
         return dls_build_copy(b, key, out, err);
     }
-    return dls_build_resolve(b, value->s, value->where, out, err);
+    return dls_build_resolve(value->s, value->where, out, err);
 }

@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "config/build.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A text or a path that the parameters borrow; NULL for an empty one. */
@@ -45,8 +46,8 @@ dls_status dls_build_world(const dls_builder *b, dls_error *err)
     DLS_TRY(borrow(b, DLS_CFG_PERF_REFERENCE, false, &p->reference_gpu, err));
     const bool table = strcmp(p->model, "table") == 0;
     if (table != (p->table_path != NULL)) {
-        dls_problems_add(b->problems, dls_build_where(b, table ? DLS_CFG_PERF_MODEL
-                                                               : DLS_CFG_PERF_TABLE),
+        dls_problems_add(b->problems,
+                         dls_build_where(b, table ? DLS_CFG_PERF_MODEL : DLS_CFG_PERF_TABLE),
                          table ? "perf.model = \"table\" needs 'perf.table'"
                                : "'perf.table' is only for perf.model = \"table\"");
     }
@@ -72,18 +73,36 @@ static bool known_source(const dls_builder *b, const char *name)
 }
 
 /* "record:FILE" or "replay:FILE". */
-static void split_predictions(const dls_builder *b, const char *text, dls_prediction_params *p)
+static dls_status split_predictions(const dls_builder *b, dls_error *err)
 {
-    if (text && strncmp(text, "record:", 7) == 0 && text[7]) {
-        p->record_path = text + 7;
-    } else if (text && strncmp(text, "replay:", 7) == 0 && text[7]) {
-        p->replay_path = text + 7;
-    } else if (text) {
+    enum { PREFIX = sizeof "replay:" - 1 };
+    const dls_setting *value = &b->s->value[DLS_CFG_PRED_REPLAY];
+    const bool record = strncmp(value->s, "record:", PREFIX) == 0;
+    if (!*value->s) {
+        return DLS_OK;
+    }
+    if ((!record && strncmp(value->s, "replay:", PREFIX) != 0) || !value->s[PREFIX]) {
         dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_PRED_REPLAY),
                          "'predictor.predictions' is \"%.100s\": expected record:FILE or "
                          "replay:FILE",
-                         text);
+                         value->s);
+        return DLS_OK;
     }
+    char *path;
+    DLS_TRY(dls_build_resolve(value->s + PREFIX, value->where, &path, err));
+    const size_t n = PREFIX + strlen(path) + 1;
+    char *text = dls_alloc(n);
+    if (text) {
+        snprintf(text, n, "%.*s%s", (int)PREFIX, value->s, path);
+    }
+    dls_free(path);
+    b->config->predictions_text = dls_build_keep(b->config, text, err);
+    if (!b->config->predictions_text) {
+        return DLS_ENOMEM;
+    }
+    dls_prediction_params *p = &b->config->predictions;
+    *(record ? &p->record_path : &p->replay_path) = text + PREFIX;
+    return DLS_OK;
 }
 
 dls_status dls_build_predictions(const dls_builder *b, dls_error *err)
@@ -91,7 +110,6 @@ dls_status dls_build_predictions(const dls_builder *b, dls_error *err)
     const dls_setting *v = b->s->value;
     const dls_world_params *world = &b->config->world;
     dls_prediction_params *p = &b->config->predictions;
-    const char *predictions;
     *p = (dls_prediction_params){
         .cluster = &b->config->cluster,
         .seed = b->config->seed,
@@ -108,8 +126,7 @@ dls_status dls_build_predictions(const dls_builder *b, dls_error *err)
     DLS_TRY(borrow(b, DLS_CFG_PRED_BACKEND, false, &p->backend, err));
     DLS_TRY(borrow(b, DLS_CFG_PRED_CACHE, true, &p->cache_path, err));
     DLS_TRY(borrow(b, DLS_CFG_PRED_MAP, false, &p->settings_map, err));
-    DLS_TRY(borrow(b, DLS_CFG_PRED_REPLAY, false, &predictions, err));
-    split_predictions(b, predictions, p);
+    DLS_TRY(split_predictions(b, err));
     if (strcmp(v[DLS_CFG_PRED_SOURCE].s, "none") != 0 &&
         known_source(b, v[DLS_CFG_PRED_SOURCE].s)) {
         DLS_TRY(borrow(b, DLS_CFG_PRED_SOURCE, false, &p->source, err));

@@ -25,9 +25,9 @@ void dls_config_destroy(dls_config *config)
     dls_free(config->results_path);
     dls_free(config->text);
     for (size_t i = 0; i < config->n_files; i++) {
-        dls_free(config->files[i]);
+        dls_free(config->file[i].path);
     }
-    dls_free(config->files);
+    dls_free(config->file);
     for (size_t i = 0; i < config->n_kept; i++) {
         dls_free(config->kept[i]);
     }
@@ -91,7 +91,7 @@ static dls_status load(loading *l, const dls_config_request *request, dls_proble
     DLS_TRY(dls_config_build(config, &l->settings, request, l->file_scheduler, l->file_placement,
                              problems, err));
     if (problems->n == before) {
-        DLS_TRY(dls_config_emit(config, &l->settings, &config->text, err));
+        DLS_TRY(dls_config_emit(config, &l->settings, err));
     }
     return DLS_OK;
 }

@@ -26,6 +26,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* A file or folder that a run uses: text names it there, or an empty text stands for the usual one.
+ */
+typedef struct dls_config_file {
+    char *path;     /* owned */
+    size_t at, len; /* the value in text, quotes included */
+    bool input;     /* results follow from what it holds; false: the cache, "" if there is none */
+} dls_config_file;
+
 typedef struct dls_config {
     char *name;
     dls_cluster_spec cluster;
@@ -50,6 +58,7 @@ typedef struct dls_config {
     double storage_bps;             /* 0: not counted */
     dls_failure_params failures;
     const char *failure_trace;      /* path; NULL: none */
+    const char *predictions_text;   /* "replay:PATH" or "record:PATH", resolved; NULL: neither */
 
     uint64_t seed;
     int64_t until_us; /* DLS_NEVER */
@@ -61,8 +70,8 @@ typedef struct dls_config {
     bool want_allocs, want_series;
     int64_t warmup_us, cooldown_us;
 
-    char *text;   /* the resolved configuration: loads to an equal one */
-    char **files; /* [n_files] files that it names, as text has them, each once */
+    char *text; /* the resolved configuration: loads to an equal one */
+    dls_config_file *file; /* [n_files] in the order of text */
     size_t n_files, files_cap;
     char **kept; /* texts that option values and the params above borrow */
     size_t n_kept, kept_cap;

@@ -6,11 +6,15 @@
 #include "base/units.h"
 #include "config/load.h"
 #include "engine/options.h"
+#include "predictor/sources/inspector.h"
+#include "traces/assign.h"
+#include "workload/operator/hardware.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void dls_config_put_string(FILE *out, const char *s)
 {
@@ -110,12 +114,44 @@ void dls_config_put_option(FILE *out, const dls_option *option, const dls_option
     }
 }
 
-static void put_options(FILE *out, const dls_option *options, const dls_option_value *values)
+/* What is written, and the files that are named on the way. */
+typedef struct emitter {
+    FILE *out;
+    dls_config *config;
+    const dls_settings *s;
+    dls_status status;
+    dls_error *err;
+} emitter;
+
+/* A value that stands for the file `path`; NULL: for none. */
+static void put_path(emitter *e, const char *value, const char *path, bool input)
+{
+    dls_config *c = e->config;
+    const long at = ftell(e->out);
+    dls_config_put_string(e->out, value);
+    if (!path || e->status != DLS_OK) {
+        return;
+    }
+    e->status = dls_grow(&c->file, &c->files_cap, c->n_files + 1, sizeof *c->file, e->err);
+    char *copy = e->status == DLS_OK ? dls_strdup(path) : NULL;
+    if (copy) {
+        c->file[c->n_files++] =
+            (dls_config_file){copy, (size_t)at, (size_t)(ftell(e->out) - at), input};
+    } else {
+        e->status = dls_nomem(e->err, "resolved configuration", strlen(path));
+    }
+}
+
+static void put_options(emitter *e, const dls_option *options, const dls_option_value *values)
 {
     for (size_t i = 0; i < dls_options_count(options); i++) {
-        fprintf(out, "    %s = ", options[i].name);
-        dls_config_put_option(out, &options[i], &values[i]);
-        fputs(";\n", out);
+        fprintf(e->out, "    %s = ", options[i].name);
+        if (options[i].type == DLS_OPT_PATH && values[i].s && *values[i].s) {
+            put_path(e, values[i].s, values[i].s, true);
+        } else {
+            dls_config_put_option(e->out, &options[i], &values[i]);
+        }
+        fputs(";\n", e->out);
     }
 }
 
@@ -134,7 +170,8 @@ static void put_list(FILE *out, const dls_settings *s, int key)
     fputs(s->list[key].n > 0 ? "\n    );\n" : ");\n", out);
 }
 
-/* A path as it was resolved; NULL: the key is none, or is empty. */
+/* A path as it was resolved; NULL: the key is none, or is empty. That of predictions has a prefix.
+ */
 static const char *resolved(const dls_config *config, int key)
 {
     switch (key) {
@@ -150,6 +187,8 @@ static const char *resolved(const dls_config *config, int key)
         return config->predictions.weights;
     case DLS_CFG_PRED_CACHE:
         return config->predictions.cache_path;
+    case DLS_CFG_PRED_REPLAY:
+        return config->predictions_text;
     case DLS_CFG_FAIL_TRACE:
         return config->failure_trace;
     case DLS_CFG_SAMPLES:
@@ -159,34 +198,64 @@ static const char *resolved(const dls_config *config, int key)
     }
 }
 
-static void put_scalar(FILE *out, const dls_config *config, const dls_settings *s, int key)
+/* The file that an empty value of the key stands for; NULL: none is used, or there is none. */
+static const char *usual(const dls_config *config, int key, char *buf, size_t n)
 {
-    const char *indent = strchr(dls_schema[key].path, '.') ? "    " : "";
-    fprintf(out, "%s%s = ", indent, dls_schema_leaf(key));
-    const char *path = resolved(config, key);
-    if (path) {
-        dls_config_put_string(out, path);
-    } else if (key == DLS_CFG_RESTORE && config->compat) {
-        fputs("\"0 s\"", out);
-    } else {
-        dls_config_put_value(out, key, &s->value[key]);
+    const char *source = config->predictions.source, *path = NULL;
+    if (key == DLS_CFG_PERF_HARDWARE && (source || strcmp(config->world.model, "operator") == 0)) {
+        path = dls_hardware_folder(NULL, buf, n);
+    } else if (key == DLS_CFG_PRED_WEIGHTS && source && strcmp(source, "driple") == 0) {
+        path = dls_inspector_weights(NULL, buf, n);
     }
-    fputs(";\n", out);
+    return path && access(path, R_OK) == 0 ? path : NULL;
 }
 
-static void close_group(FILE *out, const dls_config *config, int group)
+/* The file that a value stands for: itself, behind a prefix, or another. */
+static const char *file_of(const dls_config *config, int key, const char *value, char *buf,
+                           size_t n)
 {
+    if (key == DLS_CFG_PRED_REPLAY) {
+        return config->predictions.replay_path;
+    }
+    if (key == DLS_CFG_TRACE_ASSIGN && dls_assign_builtin_text(value)) {
+        return NULL;
+    }
+    return *value || key == DLS_CFG_PRED_CACHE ? value : usual(config, key, buf, n);
+}
+
+static void put_scalar(emitter *e, int key)
+{
+    char buf[4096];
+    const char *indent = strchr(dls_schema[key].path, '.') ? "    " : "";
+    fprintf(e->out, "%s%s = ", indent, dls_schema_leaf(key));
+    const char *path = resolved(e->config, key);
+    if (path || key == DLS_CFG_PERF_HARDWARE || key == DLS_CFG_PRED_WEIGHTS ||
+        key == DLS_CFG_PRED_CACHE) {
+        path = path ? path : "";
+        put_path(e, path, file_of(e->config, key, path, buf, sizeof buf),
+                 key != DLS_CFG_PRED_CACHE);
+    } else if (key == DLS_CFG_RESTORE && e->config->compat) {
+        fputs("\"0 s\"", e->out);
+    } else {
+        dls_config_put_value(e->out, key, &e->s->value[key]);
+    }
+    fputs(";\n", e->out);
+}
+
+static void close_group(emitter *e, int group)
+{
+    const dls_config *config = e->config;
     if (group == DLS_CFG_SCHEDULER && config->sched) {
-        put_options(out, config->sched->options, config->sched_values);
+        put_options(e, config->sched->options, config->sched_values);
     } else if (group == DLS_CFG_PLACEMENT && config->place) {
-        put_options(out, config->place->options, config->placement_values);
+        put_options(e, config->place->options, config->placement_values);
     }
     if (group >= 0) {
-        fputs("};\n", out);
+        fputs("};\n", e->out);
     }
 }
 
-static void put_config(FILE *out, const dls_config *config, const dls_settings *s)
+static void put_config(emitter *e)
 {
     int group = -1;
     for (int key = 0; key < DLS_CFG_COUNT; key++) {
@@ -195,22 +264,21 @@ static void put_config(FILE *out, const dls_config *config, const dls_settings *
         }
         switch (dls_schema[key].type) {
         case DLS_KEY_GROUP:
-            close_group(out, config, group);
+            close_group(e, group);
             group = key;
-            fprintf(out, "%s:\n{\n", dls_schema[key].path);
+            fprintf(e->out, "%s:\n{\n", dls_schema[key].path);
             break;
         case DLS_KEY_LIST:
-            put_list(out, s, key);
+            put_list(e->out, e->s, key);
             break;
         default:
-            put_scalar(out, config, s, key);
+            put_scalar(e, key);
         }
     }
-    close_group(out, config, group);
+    close_group(e, group);
 }
 
-dls_status dls_config_emit(const dls_config *config, const dls_settings *settings, char **text,
-                           dls_error *err)
+dls_status dls_config_emit(dls_config *config, const dls_settings *settings, dls_error *err)
 {
     char *buf = NULL;
     size_t len = 0;
@@ -218,13 +286,14 @@ dls_status dls_config_emit(const dls_config *config, const dls_settings *setting
     if (!out) {
         return dls_nomem(err, "resolved configuration", 0);
     }
-    put_config(out, config, settings);
+    emitter e = {.out = out, .config = config, .s = settings, .status = DLS_OK, .err = err};
+    put_config(&e);
     const bool good = !ferror(out);
     if (fclose(out) != 0 || !good) {
         free(buf);
         return dls_nomem(err, "resolved configuration", len);
     }
-    *text = dls_strdup(buf);
+    config->text = dls_strdup(buf);
     free(buf); /* the stream's own, not ours */
-    return *text ? DLS_OK : dls_nomem(err, "resolved configuration", len);
+    return config->text ? e.status : dls_nomem(err, "resolved configuration", len);
 }

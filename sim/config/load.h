@@ -37,8 +37,8 @@ dls_status dls_config_build_cluster(dls_cluster_spec *spec, const dls_settings *
                                     const char *file, dls_problems *problems,
                                     dls_error *err) DLS_MUST_CHECK;
 
-/* Resolved text, freed by dls_free. */
-dls_status dls_config_emit(const dls_config *config, const dls_settings *settings, char **text,
+/* Make the resolved text and the list of files. Errors: ENOMEM. */
+dls_status dls_config_emit(dls_config *config, const dls_settings *settings,
                            dls_error *err) DLS_MUST_CHECK;
 
 /* s as a libconfig string, quotes included. */

@@ -198,8 +198,8 @@ typedef struct dls_key {
        "File in which answers are kept from run to run, relative to the configuration's "          \
        "folder; empty: none.")                                                                     \
     XX(PRED_REPLAY, "predictor.predictions", STRING, "", 0, 4095, NULL, NULL,                      \
-       "record:FILE writes every answer down, replay:FILE takes them from there; empty: "          \
-       "neither. --predictions sets it.")                                                          \
+       "record:FILE writes every answer down, replay:FILE takes them from there (relative to the " \
+       "configuration's folder); empty: neither. --predictions sets it.")                          \
     XX(PRED_MAP, "predictor.settings_map", STRING, "", 0, 65535, NULL, NULL,                       \
        "Table of placements and the settings that answer for them (docs/predictors.md); "          \
        "empty: the nearest.")                                                                      \

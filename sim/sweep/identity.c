@@ -1,91 +1,189 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/alloc.h"
-#include "config/load.h"
-#include "sweep/plan.h"
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ids of points, and the files that they follow from.
+ */
+#include "sweep/identity.h"
 
+#include "base/alloc.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-/* s as the configuration's text has it, owned by the C library. */
-static char *quoted(const char *s, size_t *len)
+void dls_sweep_inputs_init(dls_sweep_inputs *inputs)
 {
-    char *buf = NULL;
-    FILE *out = open_memstream(&buf, len);
-    if (!out) {
-        return NULL;
-    }
-    dls_config_put_string(out, s);
-    if (fclose(out) != 0) {
-        free(buf);
-        return NULL;
-    }
-    return buf;
+    *inputs = (dls_sweep_inputs){0};
+    dls_strdict_init(&inputs->paths);
 }
 
+void dls_sweep_inputs_fini(dls_sweep_inputs *inputs)
+{
+    dls_strdict_fini(&inputs->paths);
+    dls_free(inputs->input);
+}
+
+/* With the terminator, so that no two lists of texts are alike. */
 static void add(dls_sha256 *sha, const char *text)
 {
     dls_sha256_update(sha, text, strlen(text) + 1);
 }
 
-/* The file that this line of the text names ("    path = \"jobs.csv\";"), or -1. */
-static int file_of_line(const char *line, size_t len, char *const *names, const size_t *name_len,
-                        size_t n)
+static dls_status unreadable(const char *path, int why, dls_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const size_t tail = name_len[i] + 1; /* and the semicolon */
-        if (len > tail + 3 && memcmp(line + len - tail - 3, " = ", 3) == 0 &&
-            memcmp(line + len - tail, names[i], name_len[i]) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
+    return dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(why));
 }
 
-dls_status dls_sweep_identify(const dls_config *config, const char *program,
-                              const char *trace_sha256, dls_sweep_file_hash file_sha256, void *user,
-                              char id[DLS_SWEEP_ID], dls_error *err)
+static dls_status add_file(dls_sha256 *sha, const char *path, dls_error *err)
 {
-    enum { FILES_MAX = 64 };
-    char *name[FILES_MAX];
-    size_t len[FILES_MAX], n = 0;
-    char hex[DLS_SHA256_HEX];
-    const char *cache = config->predictions.cache_path; /* saves time and changes nothing */
-    if (config->n_files > FILES_MAX) {
-        return dls_fail(err, DLS_ECONFIG, NULL, "the configuration names too many files");
+    unsigned char buf[65536];
+    FILE *file = fopen(path, "rbe");
+    if (!file) {
+        return unreadable(path, errno, err);
     }
-    for (; n < config->n_files; n++) {
-        name[n] = quoted(config->files[n], &len[n]);
-        if (!name[n]) {
-            break;
+    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
+        dls_sha256_update(sha, buf, n);
+    }
+    const int why = ferror(file) ? errno : 0;
+    fclose(file);
+    return why ? unreadable(path, why, err) : DLS_OK;
+}
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+static dls_status add_input(dls_sweep_inputs *inputs, dls_sha256 *sha, const char *path,
+                            dls_error *err);
+
+static dls_status add_folder(dls_sweep_inputs *inputs, dls_sha256 *sha, const char *path,
+                             dls_error *err)
+{
+    struct dirent **entry = NULL;
+    const int n = scandir(path, &entry, visible, alphasort);
+    dls_status status = n < 0 ? unreadable(path, errno, err) : DLS_OK;
+    for (int i = 0; i < n; i++) {
+        char below[4400];
+        struct stat st;
+        const int len = snprintf(below, sizeof below, "%s/%s", path, entry[i]->d_name);
+        if (status == DLS_OK && len >= (int)sizeof below) {
+            status = unreadable(path, ENAMETOOLONG, err);
         }
+        if (status == DLS_OK && stat(below, &st) == 0 &&
+            (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+            add(sha, entry[i]->d_name);
+            status = add_input(inputs, sha, below, err);
+        }
+        free(entry[i]); /* the C library's own */
     }
-    const bool good = n == config->n_files;
+    free(entry);
+    return status;
+}
+
+static dls_status read_input(dls_sweep_inputs *inputs, const char *path, dls_sweep_input *out,
+                             dls_error *err)
+{
+    struct stat st;
     dls_sha256 sha;
     dls_sha256_init(&sha);
-    add(&sha, program);
-    add(&sha, trace_sha256);
-    for (const char *line = config->text; good && *line;) {
-        const char *end = strchr(line, '\n');
-        const size_t line_len = end ? (size_t)(end - line) : strlen(line);
-        const int file = file_of_line(line, line_len, name, len, n);
-        if (file >= 0) {
-            const char *path = config->files[file];
-            dls_sha256_update(&sha, line, strcspn(line, "="));
-            if (strcmp(path, config->trace_path) == 0) {
-                add(&sha, trace_sha256);
-            } else if (!cache || strcmp(path, cache) != 0) {
-                add(&sha, file_sha256(user, path));
-            }
-        } else {
-            dls_sha256_update(&sha, line, line_len);
+    if (stat(path, &st) != 0) {
+        return unreadable(path, errno, err);
+    }
+    if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+        return dls_fail(err, DLS_ECONFIG, path, "is not a file");
+    }
+    DLS_TRY(S_ISDIR(st.st_mode) ? add_folder(inputs, &sha, path, err) : add_file(&sha, path, err));
+    *out = (dls_sweep_input){
+        .dev = st.st_dev, .ino = st.st_ino, .size = st.st_size, .changed = st.st_mtim};
+    dls_sha256_final(&sha, out->sha256);
+    return DLS_OK;
+}
+
+/* The digest of what `path` holds becomes part of sha. */
+static dls_status add_input(dls_sweep_inputs *inputs, dls_sha256 *sha, const char *path,
+                            dls_error *err)
+{
+    int32_t code = dls_strdict_find(&inputs->paths, path, strlen(path));
+    if (code < 0) {
+        dls_sweep_input input;
+        DLS_TRY(read_input(inputs, path, &input, err));
+        DLS_TRY(dls_grow(&inputs->input, &inputs->cap, inputs->paths.n + 1, sizeof *inputs->input,
+                         err));
+        DLS_TRY(dls_strdict_put(&inputs->paths, path, strlen(path), &code, err));
+        inputs->input[code] = input;
+    }
+    add(sha, inputs->input[code].sha256);
+    return DLS_OK;
+}
+
+/* The bytes of the program, and of the library that this is part of if it is not in the program. */
+static dls_status add_program(dls_sweep_inputs *inputs, dls_sha256 *sha, dls_error *err)
+{
+    static const char program[] = "/proc/self/exe";
+    Dl_info about;
+    struct stat mine, whole;
+    DLS_TRY(add_input(inputs, sha, program, err));
+    const bool apart = dladdr(program, &about) && strchr(about.dli_fname, '/') &&
+                       stat(about.dli_fname, &mine) == 0 && stat(program, &whole) == 0 &&
+                       mine.st_ino != whole.st_ino;
+    return apart ? add_input(inputs, sha, about.dli_fname, err) : DLS_OK;
+}
+
+/* The bytes of the plug-in that a policy comes from. */
+static dls_status add_policy(dls_sweep_inputs *inputs, dls_sha256 *sha,
+                             const dls_registry *registry, const void *ops, dls_error *err)
+{
+    const char *plugin = ops ? dls_registry_origin(registry, ops) : "";
+    if (*plugin) {
+        return add_input(inputs, sha, plugin, err);
+    }
+    add(sha, "built in");
+    return DLS_OK;
+}
+
+dls_status dls_sweep_identify(dls_sweep_inputs *inputs, const dls_config *config,
+                              const dls_registry *registry, const char *trace_sha256,
+                              char id[DLS_SWEEP_ID], dls_error *err)
+{
+    char hex[DLS_SHA256_HEX];
+    size_t at = 0;
+    dls_sha256 sha;
+    dls_sha256_init(&sha);
+    DLS_TRY(add_program(inputs, &sha, err));
+    DLS_TRY(add_policy(inputs, &sha, registry, config->sched, err));
+    DLS_TRY(add_policy(inputs, &sha, registry, config->place, err));
+    for (size_t i = 0; i < config->n_files; i++) {
+        const dls_config_file *file = &config->file[i];
+        dls_sha256_update(&sha, config->text + at, file->at - at);
+        add(&sha, "");
+        at = file->at + file->len;
+        if (strcmp(file->path, config->trace_path) == 0) {
+            add(&sha, trace_sha256);
+        } else if (file->input) {
+            DLS_TRY(add_input(inputs, &sha, file->path, err));
         }
-        line += line_len + (end != NULL);
     }
-    while (n > 0) {
-        free(name[--n]);
-    }
+    add(&sha, config->text + at);
     dls_sha256_final(&sha, hex);
     snprintf(id, DLS_SWEEP_ID, "%.*s", DLS_SWEEP_ID - 1, hex);
-    return good ? DLS_OK : dls_nomem(err, "sweep", 0);
+    return DLS_OK;
+}
+
+dls_status dls_sweep_inputs_check(const dls_sweep_inputs *inputs, dls_error *err)
+{
+    for (size_t i = 0; i < inputs->paths.n; i++) {
+        const dls_sweep_input *was = &inputs->input[i];
+        const char *path = dls_strdict_get(&inputs->paths, (int32_t)i);
+        struct stat st;
+        if (stat(path, &st) != 0 || st.st_dev != was->dev || st.st_ino != was->ino ||
+            st.st_size != was->size || st.st_mtim.tv_sec != was->changed.tv_sec ||
+            st.st_mtim.tv_nsec != was->changed.tv_nsec) {
+            return dls_fail(err, DLS_EINPUT, path, "has changed since the sweep began");
+        }
+    }
+    return DLS_OK;
 }

@@ -1,15 +1,16 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A sweep's points resolved: configurations, traces, ids, and what is wrong with them.
+ */
 #include "sweep/plan.h"
 
 #include "base/alloc.h"
+#include "base/shell.h"
 #include "config/load.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     TRACES_KEPT = 16,    /* of more than so many, the rest is loaded where it is needed */
@@ -32,6 +33,7 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
     for (size_t i = 0; i < plan->n_traces; i++) {
         trace_fini(&plan->trace[i]);
     }
+    dls_sweep_inputs_fini(&plan->inputs);
     dls_free(plan->trace);
     dls_free(plan->base_text);
     dls_free(plan->id);
@@ -76,32 +78,68 @@ static size_t n_overrides_max(const dls_sweep_plan *plan)
            dls_sweep_n_keys(plan->request.sweep) + OVERRIDES_EXTRA;
 }
 
+/* All that a point is given, in out of n_overrides_max. seed: room for the text of a number. */
+static size_t point_overrides(const dls_sweep_plan *plan, size_t point, dls_override *out,
+                              char seed[32])
+{
+    const dls_sweep *s = plan->request.sweep;
+    size_t n = common_overrides(plan, out);
+    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
+        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
+            const char *value = dls_sweep_value(s, dls_sweep_design(plan, point), k);
+            if (strcmp(value, DLS_SWEEP_UNSET) != 0) {
+                out[n++] = (dls_override){s->axis[a].key[c], value, s->axis[a].where};
+            }
+        }
+    }
+    if (plan->seed) {
+        snprintf(seed, 32, "%lld", (long long)plan->seed[dls_sweep_replica(plan, point)]);
+        out[n++] = (dls_override){"run.seed", seed, "'replicas'"};
+    }
+    return n;
+}
+
 dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_problems *problems,
                             dls_config **out, dls_error *err)
 {
-    const dls_sweep *s = plan->request.sweep;
-    const size_t design = dls_sweep_design(plan, point);
     char seed[32];
     dls_override *overrides = dls_alloc(n_overrides_max(plan) * sizeof *overrides);
     if (!overrides) {
         return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *overrides);
     }
-    size_t n = common_overrides(plan, overrides);
-    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
-        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
-            const char *value = dls_sweep_value(s, design, k);
-            if (strcmp(value, DLS_SWEEP_UNSET) != 0) {
-                overrides[n++] = (dls_override){s->axis[a].key[c], value, s->axis[a].where};
-            }
-        }
-    }
-    if (plan->seed) {
-        snprintf(seed, sizeof seed, "%lld", (long long)plan->seed[dls_sweep_replica(plan, point)]);
-        overrides[n++] = (dls_override){"run.seed", seed, "'replicas'"};
-    }
+    const size_t n = point_overrides(plan, point, overrides, seed);
     const dls_status status = load(plan, overrides, n, problems, out, err);
     dls_free(overrides);
     return status;
+}
+
+dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, char **out, dls_error *err)
+{
+    char seed[32];
+    size_t len;
+    *out = NULL;
+    FILE *text = open_memstream(out, &len);
+    dls_override *overrides = dls_alloc(n_overrides_max(plan) * sizeof *overrides);
+    const size_t n = text && overrides ? point_overrides(plan, point, overrides, seed) : 0;
+    if (text) {
+        fputs("dlsim --config=", text);
+        dls_shell_word(text, plan->request.sweep->base);
+    }
+    for (size_t i = 0; i < n; i++) {
+        fputs(" --set ", text);
+        if (overrides[i].key) {
+            dls_shell_word(text, overrides[i].key);
+            fputc('=', text);
+        }
+        dls_shell_word(text, overrides[i].text);
+    }
+    dls_free(overrides);
+    if (!text || fclose(text) != 0 || !overrides) {
+        free(*out); /* the C library's own */
+        *out = NULL;
+        return dls_nomem(err, "command line", 0);
+    }
+    return DLS_OK;
 }
 
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n)
@@ -139,7 +177,7 @@ const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf
     return buf;
 }
 
-/* ---- traces and other files --------------------------------------------------------------------
+/* ---- traces ------------------------------------------------------------------------------------
  */
 
 static bool same_options(const dls_trace_options *a, const dls_trace_options *b)
@@ -188,76 +226,6 @@ static dls_status find_trace(dls_sweep_plan *plan, const dls_config *config, int
     DLS_TRY(add_trace(plan, config, err));
     *out = (int32_t)plan->n_traces - 1;
     return DLS_OK;
-}
-
-/* Hashes of files, each read once. */
-typedef struct files {
-    dls_strdict paths;
-    char (*sha256)[DLS_SHA256_HEX];
-    size_t cap;
-    dls_status status;
-    dls_error *err;
-} files;
-
-static dls_status add_file(dls_sha256 *sha, const char *path, dls_error *err)
-{
-    unsigned char buf[16384];
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno));
-    }
-    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
-        dls_sha256_update(sha, buf, n);
-    }
-    const bool good = !ferror(file);
-    const int why = errno;
-    fclose(file);
-    return good ? DLS_OK : dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(why));
-}
-
-/* The files of a folder by name; folders in it are passed over. */
-static dls_status add_folder(dls_sha256 *sha, const char *path, dls_error *err)
-{
-    struct dirent **entry = NULL;
-    const int n = scandir(path, &entry, NULL, alphasort);
-    dls_status status =
-        n < 0 ? dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno)) : DLS_OK;
-    for (int i = 0; i < n; i++) {
-        char below[4400];
-        struct stat st;
-        snprintf(below, sizeof below, "%.4000s/%s", path, entry[i]->d_name);
-        if (status == DLS_OK && stat(below, &st) == 0 && S_ISREG(st.st_mode)) {
-            dls_sha256_update(sha, entry[i]->d_name, strlen(entry[i]->d_name) + 1);
-            status = add_file(sha, below, err);
-        }
-        free(entry[i]); /* the C library's own */
-    }
-    free(entry);
-    return status;
-}
-
-static dls_status hash_file(files *f, const char *path, dls_error *err)
-{
-    struct stat st;
-    dls_sha256 sha;
-    dls_sha256_init(&sha);
-    DLS_TRY(stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? add_folder(&sha, path, err)
-                                                        : add_file(&sha, path, err));
-    DLS_TRY(dls_grow(&f->sha256, &f->cap, f->paths.n + 1, sizeof *f->sha256, err));
-    dls_sha256_final(&sha, f->sha256[f->paths.n]);
-    int32_t code;
-    return dls_strdict_put(&f->paths, path, strlen(path), &code, err);
-}
-
-static const char *file_sha256(void *user, const char *path)
-{
-    files *f = user;
-    int32_t code = dls_strdict_find(&f->paths, path, strlen(path));
-    if (code < 0 && f->status == DLS_OK) {
-        f->status = hash_file(f, path, f->err);
-        code = (int32_t)f->paths.n - 1;
-    }
-    return f->status == DLS_OK ? f->sha256[code] : "";
 }
 
 /* ---- all points --------------------------------------------------------------------------------
@@ -352,32 +320,27 @@ static void merge_problems(dls_problems *to, const dls_problems *from)
     to->nomem = to->nomem || from->nomem;
 }
 
-/* f NULL: only look for problems. */
-static dls_status resolve_point(dls_sweep_plan *plan, size_t i, files *f, dls_problems *problems,
+/* ids false: only look for problems. */
+static dls_status resolve_point(dls_sweep_plan *plan, size_t i, bool ids, dls_problems *problems,
                                 dls_error *err)
 {
     dls_config *config;
     DLS_TRY(dls_sweep_config(plan, plan->first + i, problems, &config, err));
-    if (!f) {
-        dls_config_destroy(config);
-        return DLS_OK;
-    }
-    dls_status status = find_trace(plan, config, &plan->trace_of[i], err);
-    if (status == DLS_OK) {
-        status =
-            dls_sweep_identify(config, plan->request.program, plan->trace[plan->trace_of[i]].sha256,
-                               file_sha256, f, plan->id[i], err);
+    dls_status status = ids ? find_trace(plan, config, &plan->trace_of[i], err) : DLS_OK;
+    if (status == DLS_OK && ids) {
+        status = dls_sweep_identify(&plan->inputs, config, plan->request.registry,
+                                    plan->trace[plan->trace_of[i]].sha256, plan->id[i], err);
     }
     dls_config_destroy(config);
-    return status == DLS_OK ? f->status : status;
+    return status;
 }
 
-static dls_status resolve(dls_sweep_plan *plan, files *f, dls_problems *problems, dls_error *err)
+static dls_status resolve(dls_sweep_plan *plan, bool ids, dls_problems *problems, dls_error *err)
 {
     size_t bad = 0;
     for (size_t i = 0; i < plan->n && bad < BAD_POINTS_MAX; i++) {
         dls_problems found = {0};
-        const dls_status status = resolve_point(plan, i, f, &found, err);
+        const dls_status status = resolve_point(plan, i, ids, &found, err);
         const bool listed = found.n > 0;
         merge_problems(problems, &found);
         dls_problems_fini(&found);
@@ -454,19 +417,15 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
         if (status != DLS_OK && problems->n == before) {
             return status;
         }
-        if (status != DLS_OK && resolve(plan, NULL, problems, err) == DLS_ENOMEM) {
+        if (status != DLS_OK && resolve(plan, false, problems, err) == DLS_ENOMEM) {
             return DLS_ENOMEM;
         }
     }
     if (problems->n == before) {
-        files f = {.err = err};
-        dls_strdict_init(&f.paths);
         plan->id = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->id);
         plan->trace_of = dls_alloc_zero(plan->n ? plan->n : 1, sizeof *plan->trace_of);
-        dls_status status = plan->id && plan->trace_of ? resolve(plan, &f, problems, err)
+        dls_status status = plan->id && plan->trace_of ? resolve(plan, true, problems, err)
                                                        : dls_nomem(err, "sweep", plan->n * 40);
-        dls_strdict_fini(&f.paths);
-        dls_free(f.sha256);
         if (status == DLS_OK && problems->n == before) {
             status = check_distinct(plan, problems, err);
         }
@@ -487,6 +446,7 @@ dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *p
         return dls_nomem(err, "sweep", sizeof *plan);
     }
     plan->request = *request;
+    dls_sweep_inputs_init(&plan->inputs);
     const dls_status status = make(plan, problems, err);
     if (status != DLS_OK) {
         dls_sweep_plan_destroy(plan);

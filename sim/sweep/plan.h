@@ -3,32 +3,39 @@
  * The points of a sweep, each resolved to a configuration and a trace, and checked, before anything
  * runs.
  *
- * A point is known by its id, a hash of everything that its result follows from: the resolved
- * configuration with the content of each file in place of its name, the trace, and the program. So
- * a result is found again wherever the sweep is started from and however its points are numbered
+ * A point is known by its id (sweep/identity.h), which says all that its result follows from. So a
+ * result is found again wherever the sweep is started from and however its points are numbered
  * since, and never taken for that of another point.
  */
 #ifndef DLS_SWEEP_PLAN_H
 #define DLS_SWEEP_PLAN_H
 
+#include "sweep/identity.h"
 #include "sweep/sweep.h"
 
-#define DLS_SWEEP_ID 33 /* 32 hexadecimal digits and the terminator */
 /* In a row of an axis: leave this key as the configuration has it. */
 #define DLS_SWEEP_UNSET "*"
 
 typedef struct dls_sweep_progress {
     size_t n, finished, failed, running; /* of the points asked for; finished: earlier ones too */
-    size_t skipped;                      /* finished before, or run by another process */
+    size_t skipped;                      /* finished before, or by another process */
 } dls_sweep_progress;
+
+/* What a worker simulates. */
+typedef struct dls_sweep_point {
+    const char *id;
+    const char *command; /* of a single run that does the same */
+    const char *path;    /* where the result goes */
+    const dls_config *config;
+    const dls_trace *trace;
+} dls_sweep_point;
 
 /* What a sweep asks of its caller. Only load_trace is called by a plan. */
 typedef struct dls_sweep_host {
     /* The trace that a configuration names, as it is in its file. */
     dls_status (*load_trace)(void *user, const dls_config *config, dls_trace **out, dls_error *err);
-    /* Simulate and write the result to path, in a process of its own. */
-    dls_status (*run)(void *user, const dls_config *config, const dls_trace *trace,
-                      const char *path, dls_error *err);
+    /* Simulate and write the result, a run called by the id, in a process of its own. */
+    dls_status (*run)(void *user, const dls_sweep_point *point, dls_error *err);
     bool (*interrupted)(void *user);
     void (*progress)(void *user, const dls_sweep_progress *now);
     void *user;
@@ -39,7 +46,6 @@ typedef struct dls_sweep_request {
     const dls_override *overrides; /* of every point, behind the file's own */
     size_t n_overrides;
     const dls_registry *registry;
-    const char *program; /* version and build: results of another program are not taken over */
     const dls_sweep_host *host;
     size_t first, n; /* only these points; n 0: all */
 } dls_sweep_request;
@@ -63,6 +69,7 @@ typedef struct dls_sweep_plan {
     char *scheduler, *placement; /* of the first point */
     dls_sweep_trace *trace;
     size_t n_traces, traces_cap;
+    dls_sweep_inputs inputs;
 } dls_sweep_plan;
 
 /* Problems are appended to the list: unknown keys, values that will not do, keys set twice, points
@@ -84,13 +91,11 @@ static inline size_t dls_sweep_replica(const dls_sweep_plan *plan, size_t point)
 /* The configuration of a point. Problems as dls_config_load. */
 dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_problems *problems,
                             dls_config **out, dls_error *err) DLS_MUST_CHECK;
+/* "dlsim --config=FILE --set KEY=VALUE ...": the point as a single run, whoever runs it. *out is
+ * the C library's (free). */
+dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, char **out,
+                             dls_error *err) DLS_MUST_CHECK;
 /* What a person calls a design: "dlas-gpu/consolidated, restore_cost=62 s". Returns buf. */
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n);
-
-/* The id of a configuration's result. file_sha256(user, path): of a file that it names. */
-typedef const char *(*dls_sweep_file_hash)(void *user, const char *path);
-dls_status dls_sweep_identify(const dls_config *config, const char *program,
-                              const char *trace_sha256, dls_sweep_file_hash file_sha256, void *user,
-                              char id[DLS_SWEEP_ID], dls_error *err) DLS_MUST_CHECK;
 
 #endif

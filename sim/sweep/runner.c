@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The parent that starts workers and waits for them, and what a worker does.
+ */
 #include "sweep/runner.h"
 
 #include "base/alloc.h"
@@ -25,6 +28,8 @@ typedef struct runner {
     const char *folder;
     worker *workers;
     int n_workers;
+    size_t *taken; /* [n_taken] points that other processes had when a worker wanted them */
+    size_t n_taken;
     dls_sweep_progress now;
 } runner;
 
@@ -39,7 +44,9 @@ static dls_status run_point(const runner *r, size_t i, dls_error *err)
     dls_problems problems = {0};
     dls_config *config;
     dls_trace *trace = NULL;
-    char path[4200];
+    char path[4200], *command;
+    DLS_TRY(dls_sweep_inputs_check(&plan->inputs, err));
+    DLS_TRY(dls_sweep_command(plan, plan->first + i, &command, err));
     DLS_TRY(dls_sweep_config(plan, plan->first + i, &problems, &config, err));
     if (!known->trace) {
         DLS_TRY(host->load_trace(host->user, config, &trace, err));
@@ -50,7 +57,12 @@ static dls_status run_point(const runner *r, size_t i, dls_error *err)
     }
     dls_sweep_store_path(r->folder, plan->id[i], ".h5", path, sizeof path);
     /* The process ends here: what is on its heap goes with it. */
-    return host->run(host->user, config, trace ? trace : known->trace, path, err);
+    const dls_sweep_point point = {.id = plan->id[i],
+                                   .command = command,
+                                   .path = path,
+                                   .config = config,
+                                   .trace = trace ? trace : known->trace};
+    return host->run(host->user, &point, err);
 }
 
 /* Never returns. */
@@ -119,8 +131,7 @@ static void note(runner *r, worker *w, int how)
         return;
     }
     if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_TAKEN) {
-        r->now.skipped++;
-        r->now.finished += dls_sweep_finished(r->folder, id);
+        r->taken[r->n_taken++] = w->i;
         return;
     }
     r->now.failed++;
@@ -138,7 +149,7 @@ static void note(runner *r, worker *w, int how)
 }
 
 /* Wait until a worker ends, or for a tenth of a second. */
-static void wait_for_one(runner *r)
+static dls_status wait_for_one(runner *r, dls_error *err)
 {
     const dls_sweep_host *host = r->plan->request.host;
     sigset_t child;
@@ -157,6 +168,11 @@ static void wait_for_one(runner *r)
     if (!any) {
         sigtimedwait(&child, NULL, &tenth);
     }
+    return host->interrupted(host->user)
+               ? dls_fail(err, DLS_EINTERRUPTED, NULL,
+                          "interrupted: %zu of %zu points are finished, the same command goes on",
+                          r->now.finished, r->now.n)
+               : DLS_OK;
 }
 
 static void stop_all(runner *r)
@@ -181,27 +197,51 @@ static worker *free_worker(runner *r)
     return NULL;
 }
 
+/* Start a worker for the point when one is free, unless it is finished. */
+static dls_status run_one(runner *r, size_t i, dls_error *err)
+{
+    worker *w;
+    if (dls_sweep_finished(r->folder, r->plan->id[i])) {
+        r->now.finished++;
+        r->now.skipped++;
+        return DLS_OK;
+    }
+    while (!(w = free_worker(r))) {
+        DLS_TRY(wait_for_one(r, err));
+    }
+    return start(r, w, i, err);
+}
+
+/* Look again at what other processes had: finished, failed, theirs still, or left by one that died.
+ */
+static dls_status ask_again(runner *r, dls_error *err)
+{
+    const size_t n = r->n_taken;
+    r->n_taken = 0;
+    for (size_t k = 0; k < n; k++) {
+        const size_t i = r->taken[k];
+        const dls_sweep_state state = dls_sweep_state_of(r->folder, r->plan->id[i]);
+        if (state == DLS_SWEEP_RUNNING) {
+            r->taken[r->n_taken++] = i;
+        } else if (state == DLS_SWEEP_FAILED) {
+            r->now.failed++;
+        } else {
+            DLS_TRY(run_one(r, i, err));
+        }
+    }
+    return DLS_OK;
+}
+
 static dls_status run_all(runner *r, dls_error *err)
 {
-    const dls_sweep_plan *plan = r->plan;
-    const dls_sweep_host *host = plan->request.host;
-    for (size_t i = 0; i < plan->n || r->now.running > 0;) {
-        worker *w = i < plan->n ? free_worker(r) : NULL;
-        if (host->interrupted(host->user)) {
-            return dls_fail(err, DLS_EINTERRUPTED, NULL,
-                            "interrupted: %zu of %zu points are finished, the same command goes on",
-                            r->now.finished, r->now.n);
+    for (size_t i = 0; i < r->plan->n; i++) {
+        DLS_TRY(run_one(r, i, err));
+    }
+    while (r->now.running > 0 || r->n_taken > 0) {
+        if (r->now.running == 0) {
+            DLS_TRY(ask_again(r, err));
         }
-        if (!w) {
-            wait_for_one(r);
-        } else if (dls_sweep_finished(r->folder, plan->id[i])) {
-            r->now.finished++;
-            r->now.skipped++;
-            i++;
-        } else {
-            DLS_TRY(start(r, w, i, err));
-            i++;
-        }
+        DLS_TRY(wait_for_one(r, err));
     }
     return DLS_OK;
 }
@@ -211,8 +251,11 @@ dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int wor
 {
     runner r = {.plan = plan, .folder = folder, .n_workers = workers, .now = {.n = plan->n}};
     r.workers = dls_alloc_zero((size_t)workers, sizeof *r.workers);
-    if (!r.workers) {
-        return dls_nomem(err, "workers", (size_t)workers * sizeof *r.workers);
+    r.taken = dls_alloc_zero(plan->n + 1, sizeof *r.taken);
+    if (!r.workers || !r.taken) {
+        dls_free(r.workers);
+        dls_free(r.taken);
+        return dls_nomem(err, "workers", plan->n * sizeof *r.taken);
     }
     dls_sweep_store_clean(folder);
     /* Blocked, so that none is missed between a look and the wait for the next; the workers inherit
@@ -226,6 +269,7 @@ dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int wor
     stop_all(&r);
     sigprocmask(SIG_SETMASK, &old, NULL);
     dls_free(r.workers);
+    dls_free(r.taken);
     *done = r.now;
     return status;
 }

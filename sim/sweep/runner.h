@@ -4,8 +4,9 @@
  *
  * The processes are forked: what the plan has loaded is theirs without a copy, and nothing that one
  * does, dying included, reaches another. Finished points are left alone. A point that fails is
- * remembered with its reason and the rest goes on; it is tried again the next time. Workers die
- * with the process that started them.
+ * remembered with its reason and the rest goes on; it is tried again the next time. What another
+ * process has in hand is waited for, and run here if that one dies. Workers die with the process
+ * that started them.
  */
 #ifndef DLS_SWEEP_RUNNER_H
 #define DLS_SWEEP_RUNNER_H

@@ -1,23 +1,14 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Batch scripts for Slurm, and what it says of their tasks.
+ */
 #include "sweep/slurm.h"
+
+#include "base/alloc.h"
+#include "base/shell.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-void dls_shell_word(FILE *out, const char *s)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                "0123456789_-+=./,:@%";
-    if (*s && strspn(s, plain) == strlen(s)) {
-        fputs(s, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *s; s++) {
-        fputs(*s == '\'' ? "'\\''" : (char[]){*s, '\0'}, out);
-    }
-    fputc('\'', out);
-}
 
 /* "0-3,7,9-12" */
 static void put_tasks(FILE *out, const size_t *task, size_t n)
@@ -51,20 +42,47 @@ static dls_status check_lines(const dls_slurm_array *a, dls_error *err)
     return DLS_OK;
 }
 
+/* Where a task's output goes: % is Slurm's own in there, but doubled. */
+static dls_status put_output(FILE *out, const char *results, dls_error *err)
+{
+    char *path = dls_alloc(2 * strlen(results) + sizeof "/slurm/%A_%a.out"), *p = path;
+    if (!path) {
+        return dls_nomem(err, "file name", strlen(results));
+    }
+    for (; *results; results++) {
+        *p++ = *results;
+        if (*results == '%') {
+            *p++ = '%';
+        }
+    }
+    strcpy(p, "/slurm/%A_%a.out");
+    dls_shell_word(out, path);
+    fputc('\n', out);
+    dls_free(path);
+    return DLS_OK;
+}
+
 dls_status dls_slurm_script(FILE *out, const dls_slurm_array *a, dls_error *err)
 {
     DLS_TRY(check_lines(a, err));
-    fprintf(out, "#!/bin/sh\n#SBATCH --job-name=%s\n#SBATCH --array=", a->name);
+    fputs("#!/bin/sh\n#SBATCH --job-name=", out);
+    dls_shell_word(out, a->name);
+    fputs("\n#SBATCH --array=", out);
     put_tasks(out, a->task, a->n_tasks);
-    fprintf(out, "\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%d\n", a->workers);
+    /* The batch shell becomes the program, so it is the one to be told that its time ends. */
+    fprintf(out, "\n#SBATCH --ntasks=1\n#SBATCH --cpus-per-task=%d\n#SBATCH --signal=B:TERM@60\n",
+            a->workers);
     fputs("#SBATCH --output=", out);
-    dls_shell_word(out, a->results);
-    fputs("/slurm/%A_%a.out\n", out);
+    DLS_TRY(put_output(out, a->results, err));
     if (a->time) {
-        fprintf(out, "#SBATCH --time=%s\n", a->time);
+        fputs("#SBATCH --time=", out);
+        dls_shell_word(out, a->time);
+        fputc('\n', out);
     }
     if (a->partition) {
-        fprintf(out, "#SBATCH --partition=%s\n", a->partition);
+        fputs("#SBATCH --partition=", out);
+        dls_shell_word(out, a->partition);
+        fputc('\n', out);
     }
     for (size_t i = 0; i < a->n_extra; i++) {
         fprintf(out, "#SBATCH %s\n", a->extra[i]);

@@ -41,7 +41,4 @@ typedef struct dls_slurm_states {
  * these, and a 25th state, is passed over. */
 void dls_slurm_count(dls_slurm_states *states, const char *line);
 
-/* s as one word of a shell. */
-void dls_shell_word(FILE *out, const char *s);
-
 #endif

@@ -1,12 +1,16 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The folder of a sweep: names, locks, states, what crashed writers left.
+ */
 #include "sweep/store.h"
+
+#include "results/read.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,22 +62,29 @@ const char *dls_sweep_store_path(const char *folder, const char *id, const char 
 bool dls_sweep_finished(const char *folder, const char *id)
 {
     char path[PATH_BYTES];
-    struct stat st;
-    return stat(dls_sweep_store_path(folder, id, ".h5", path, sizeof path), &st) == 0 &&
-           S_ISREG(st.st_mode);
+    dls_results *file;
+    dls_sweep_store_path(folder, id, ".h5", path, sizeof path);
+    if (access(path, F_OK) != 0 || dls_results_open(path, &file, NULL) != DLS_OK) {
+        return false;
+    }
+    const bool own = dls_results_n_runs(file) == 1 && strcmp(dls_results_run_id(file, 0), id) == 0;
+    dls_results_close(file);
+    return own;
 }
 
 /* ---- locks -------------------------------------------------------------------------------------
  */
 
-/* Whether the lock file at `path` is held; one that is not there is not. */
+/* Whether the lock file at `path` is held; one that is not there is not. It is only looked at: who
+ * wants it meanwhile gets it. */
 static bool held(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fd < 0) {
         return false;
     }
-    const bool busy = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    const bool busy = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(fd);
     return busy;
 }
@@ -88,11 +99,12 @@ dls_status dls_sweep_lock_take(const char *folder, const char *id, dls_sweep_loc
     *taken = false;
     for (;;) {
         struct stat mine, there;
+        struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
         lock->fd = open(lock->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock->fd < 0) {
             return dls_fail(err, DLS_EOUTPUT, lock->path, "cannot be created: %s", strerror(errno));
         }
-        if (flock(lock->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (fcntl(lock->fd, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
             close(lock->fd);
             lock->fd = -1;
             return DLS_OK;
@@ -125,20 +137,18 @@ static void clean(const char *folder, const char *sub)
         return;
     }
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        const size_t len = strlen(entry->d_name);
-        const bool part = len == DLS_SWEEP_ID - 1 + 8 &&
-                          strcmp(entry->d_name + DLS_SWEEP_ID - 1, ".h5.part") == 0;
-        const bool left =
-            len == DLS_SWEEP_ID - 1 + 5 && strcmp(entry->d_name + DLS_SWEEP_ID - 1, ".lock") == 0;
-        char id[DLS_SWEEP_ID], path[PATH_BYTES];
+        const char *name = entry->d_name + (*entry->d_name == '.'); /* parts may be hidden */
+        const char *ext = name + strspn(name, "0123456789abcdef");
+        char id[DLS_SWEEP_ID];
         dls_sweep_lock lock;
         bool taken;
-        if (!part && !left) {
+        if (ext - name != DLS_SWEEP_ID - 1 || strcmp(ext, ".h5") == 0 ||
+            strcmp(ext, ".failed") == 0) {
             continue;
         }
-        snprintf(id, sizeof id, "%.*s", DLS_SWEEP_ID - 1, entry->d_name);
+        snprintf(id, sizeof id, "%s", name);
         if (dls_sweep_lock_take(folder, id, &lock, &taken, NULL) == DLS_OK && taken) {
-            unlink(dls_sweep_store_path(folder, id, ".h5.part", path, sizeof path));
+            unlinkat(dirfd(dir), entry->d_name, 0);
             dls_sweep_lock_release(&lock); /* removes the lock */
         }
     }

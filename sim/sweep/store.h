@@ -2,14 +2,13 @@
  *
  * The folder of a sweep: one file per point, by its id.
  *
- *      FOLDER/points/3f/3f09...c1.h5       the result, there only when it is whole
- *      FOLDER/points/3f/3f09...c1.h5.part  being written
- *      FOLDER/points/3f/3f09...c1.lock     held by the process that runs the point
- *      FOLDER/points/3f/3f09...c1.failed   why it failed, the last time
+ *      FOLDER/points/3f/3f09...c1.h5       the result, there only when it is whole: a run called
+ * 3f09... FOLDER/points/3f/3f09...c1.h5.part  being written FOLDER/points/3f/3f09...c1.lock held by
+ * the process that runs the point FOLDER/points/3f/3f09...c1.failed   why it failed, the last time
  *
  * Any number of processes on any number of machines may work in one folder: whoever holds the lock
- * runs the point. A lock goes with its process, so a file that is left behind by one that was
- * killed is in nobody's way.
+ * runs the point (a lock of an open file, fcntl's F_OFD_SETLK). It goes with its process, so a file
+ * that is left behind by one that was killed is in nobody's way.
  */
 #ifndef DLS_SWEEP_STORE_H
 #define DLS_SWEEP_STORE_H
@@ -40,7 +39,9 @@ void dls_sweep_store_clean(const char *folder);
 /* FOLDER/points/../ID<ext> into buf. Returns buf. */
 const char *dls_sweep_store_path(const char *folder, const char *id, const char *ext, char *buf,
                                  size_t n);
+/* Whether the point's file is there and says that it is of this point. O(1), reads its head. */
 bool dls_sweep_finished(const char *folder, const char *id);
+/* Takes no lock. */
 dls_sweep_state dls_sweep_state_of(const char *folder, const char *id);
 
 /* The right to run a point, for this process. *taken false: somebody else has it. Errors: EOUTPUT.

@@ -18,7 +18,7 @@ allowed() {
     sim/engine) echo base cluster record workload world predictor/sources engine ;;
     sim/tiresias) echo base cluster record tiresias ;;
     results) echo base cluster record results ;;
-    sim/config) echo base cluster world workload predictor/sources traces engine tiresias config ;;
+    sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
     sim/sweep) echo base cluster record config results sweep ;;
     sim/cli) echo base cluster record workload world predictor/sources traces engine tiresias config results sweep predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training predictor/cli cli ;;
     predictor/driple) echo base predictor/driple ;;

@@ -122,6 +122,20 @@ END
     checks=$((checks + 1))
 fi
 
+# ---- a study without a folder of its own -----------------------------------------------------------
+# Its runs lie in TMPDIR while it lasts, however long that is, and nothing stays.
+tmp=$work/a/folder/for/temporary/files/that/is/longer/than/thirty-two/bytes
+mkdir -p "$tmp"
+TMPDIR=$tmp expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf -q
+test -z "$(ls "$tmp")" || fail "a study left $(ls "$tmp")"
+chmod a-w "$tmp"
+if test "$(id -u)" -ne 0; then
+    TMPDIR=$tmp expect 5 study --config="$config" --trace="$sample" --schedulers=fifo,srtf -q
+    says err.txt "$tmp"
+fi
+TMPDIR=$tmp/missing expect 5 study --config="$config" --trace="$sample" --schedulers=fifo,srtf -q
+says err.txt "$tmp/missing"
+
 # ---- traces ------------------------------------------------------------------------------------------
 # More of them than are kept at a time; replicas of the command line.
 for i in $(seq 20); do

@@ -24,6 +24,15 @@ for line in '#SBATCH --array=0-3' '#SBATCH --cpus-per-task=2' '#SBATCH --time=1:
     says out.txt "$line"
 done
 sh -n out.txt || fail "the script is not one of a shell"
+# The batch shell is the program: it is told a minute before its time ends.
+says out.txt '#SBATCH --signal=B:TERM@60'
+# A name is one word of a directive.
+sed 's/sweep: {/sweep: { name = "my sweep";/' my.cfg >named.cfg
+expect 0 sweep submit named.cfg --slurm
+grep -qx "#SBATCH --job-name='my sweep'" out.txt || fail "the name is not quoted: $(cat out.txt)"
+grep -qx "#SBATCH --output='my sweep.sweep/slurm/%A_%a.out'" out.txt || fail "the output: $(cat out.txt)"
+expect 0 sweep submit my.cfg --slurm -o 50%done
+grep -qx '#SBATCH --output=50%%done/slurm/%A_%a.out' out.txt || fail "the output: $(cat out.txt)"
 test ! -e my.sweep || fail "printing a script made a folder"
 # What is finished is not asked for; the script runs without Slurm, too.
 expect 0 sweep run my.cfg -q --points=3-6
@@ -46,7 +55,7 @@ settle() {
 # The first point of task 1 cannot be written, so that task fails; the others do not.
 rm -rf my.sweep
 id=$("$dlsim" sweep plan my.cfg -q | sed -n '4s/.*,//p') # point 2
-mkdir -p "my.sweep/points/${id:0:2}/$id.h5.part"
+mkdir -p "my.sweep/points/${id:0:2}/$id.h5" # a folder is in its way
 expect 0 sweep submit my.cfg --slurm --yes --chunk=2
 says err.txt "5 tasks of 2 points"
 settle 5
@@ -55,7 +64,7 @@ says out.txt "point 2 (srtf/consolidated)"
 says out.txt "10 points, 9 finished, 0 running, 1 failed, 0 missing"
 says out.txt "4 COMPLETED"
 says out.txt "1 FAILED"
-rmdir "my.sweep/points/${id:0:2}/$id.h5.part"
+rmdir "my.sweep/points/${id:0:2}/$id.h5"
 expect 0 sweep submit my.cfg --slurm --chunk=2
 says out.txt "#SBATCH --array=1"
 expect 0 sweep submit my.cfg --slurm --yes --chunk=2

@@ -67,6 +67,20 @@ static void hypercubes(void **state)
             seen[slice] = true;
         }
     }
+    /* The slices of a dimension come in no order, and no two dimensions in the same; a point lies
+     * anywhere in its slice. Of 50 slices in random order 1 is where it would be in sequence, on
+     * average; 15 would be a chance of 1e-12. */
+    for (size_t d = 0; d < DIMS; d++) {
+        size_t in_place = 0, beside = 0, low = 0;
+        for (size_t i = 0; i < N; i++) {
+            const double at = u[i * DIMS + d] * N, next = u[i * DIMS + (d + 1) % DIMS] * N;
+            in_place += (size_t)at == i;
+            beside += (size_t)at == (size_t)next;
+            low += at - floor(at) < 0.5;
+        }
+        assert_true(in_place < 15 && beside < 15);
+        assert_true(low > 5 && low < 45);
+    }
     dls_sweep_lhs(N, DIMS, 3, again);
     assert_memory_equal(u, again, sizeof u);
     dls_sweep_lhs(N, DIMS, 4, again);
@@ -178,7 +192,6 @@ static dls_sweep_plan *plan_of(const dls_registry *registry, dls_sweep **sweep,
                                            .overrides = overrides,
                                            .n_overrides = n,
                                            .registry = registry,
-                                           .program = "test",
                                            .host = &host};
         *status = dls_sweep_plan_make(&request, &problems, &plan, &err);
     }
