@@ -55,10 +55,11 @@ static dls_status load_trace(void *user, const dls_config *config, dls_trace **o
                           err);
 }
 
-static dls_status run(void *user, const dls_config *config, const dls_trace *trace,
-                      const char *path, dls_error *err)
+static dls_status run(void *user, const dls_sweep_point *point, dls_error *err)
 {
     (void)user;
+    const dls_config *config = point->config;
+    const dls_trace *trace = point->trace;
     dls_prepared p;
     dls_record *rec;
     dls_summary summary;
@@ -68,11 +69,13 @@ static dls_status run(void *user, const dls_config *config, const dls_trace *tra
     atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (now_s() - start)));
     atomic_fetch_add(&simulating->cpu_ns, (long long)(1e9 * (cpu_s() - cpu)));
     DLS_TRY(dls_summary_make(trace, rec, 0, 0, 1, &summary, err));
-    const dls_results_meta meta = {.scheduler = config->scheduler,
+    const dls_results_meta meta = {.run_id = point->id,
+                                   .cmdline = point->command,
+                                   .scheduler = config->scheduler,
                                    .placement = config->placement,
                                    .config_text = config->text,
                                    .cluster = &config->cluster};
-    return dls_results_write(path, &meta, trace, rec, &summary, err);
+    return dls_results_write(point->path, &meta, trace, rec, &summary, err);
 }
 
 static bool interrupted(void *user)
@@ -138,7 +141,6 @@ static dls_status measure(const workload *w, const char *folder, bool last, dls_
                                        .overrides = &override,
                                        .n_overrides = 1,
                                        .registry = registry,
-                                       .program = "bench",
                                        .host = &host};
     atomic_store(&simulating->wall_ns, 0);
     atomic_store(&simulating->cpu_ns, 0);
