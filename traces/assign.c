@@ -224,5 +224,18 @@ dls_status dls_trace_assign(const dls_trace *in, const dls_assign_table *table, 
         return status;
     }
     keep_origin(in, *out);
+    const size_t size = dls_assign_table_print(table, NULL, 0) + 1;
+    (*out)->assigned = dls_alloc(size);
+    if (!(*out)->assigned) {
+        dls_trace_destroy(*out);
+        *out = NULL;
+        return dls_nomem(err, "assignment", size);
+    }
+    dls_assign_table_print(table, (*out)->assigned, size);
     return DLS_OK;
+}
+
+const char *dls_trace_assigned(const dls_trace *trace)
+{
+    return trace->assigned ? trace->assigned : "";
 }

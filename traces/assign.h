@@ -49,5 +49,7 @@ size_t dls_assign_table_print(const dls_assign_table *table, char *buf, size_t s
  * none, and the flag ASSIGNED_MODEL. Everything else is as in `in`. O(n log entries). */
 dls_status dls_trace_assign(const dls_trace *in, const dls_assign_table *table, uint64_t seed,
                             dls_trace **out, dls_error *err) DLS_MUST_CHECK;
+/* The table, as dls_assign_table_print has it, that gave jobs of the trace their models; "" none. */
+const char *dls_trace_assigned(const dls_trace *trace);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/guard.h"
 #include "base/sha256.h"
 #include "traces/reader.h"
 #include "traces/table.h"
@@ -144,6 +145,7 @@ dls_status dls_trace_parse(const char *path, const void *bytes, size_t len, cons
 dls_status dls_trace_load(const char *path, const char *format, const dls_trace_options *opts,
                           dls_trace **out, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *bytes;
     size_t len;

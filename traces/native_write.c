@@ -4,6 +4,7 @@
  * decimals as they need, so that reading gives back the same trace.
  */
 #include "base/atomicfile.h"
+#include "base/guard.h"
 #include "dlsim/trace.h"
 #include "traces/native.h"
 #include "traces/outcome.h"
@@ -173,6 +174,7 @@ static dls_status write_to(const char *open_path, const char *path, const dls_tr
 
 dls_status dls_trace_save_csv(const dls_trace *trace, const char *path, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
     struct stat st;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return write_to(path, path, trace, err); /* a pipe or a device is not replaced */

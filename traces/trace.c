@@ -16,6 +16,7 @@ void dls_trace_destroy(dls_trace *trace)
     dls_strdict_fini(&trace->users);
     dls_strdict_fini(&trace->classes);
     dls_strdict_fini(&trace->gpu_types);
+    dls_free(trace->assigned);
     dls_free(trace);
 }
 

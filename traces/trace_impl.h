@@ -48,6 +48,7 @@ struct dls_trace {
     size_t n, cap;
     dls_strdict ids, models, vcs, users, classes, gpu_types;
     dls_trace_info info;
+    char *assigned; /* text of the table that gave jobs their models, NULL: none */
 };
 
 /* True when options.max_jobs jobs are in: a reader stops then. */

@@ -2,6 +2,7 @@
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/h5io.h"
 
@@ -401,6 +402,8 @@ static dls_status get_all(hid_t file, const char *path, dls_inspector **out, dls
 
 dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *err)
 {
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
     *out = NULL;
     hid_t file = -1;
     DLS_TRY(dls_h5io_open(path, &file, err));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "api/write_results.h"
 #include "cli/cli.h"
 #include "cli/replay.h"
 #include "cli/signals.h"
@@ -98,6 +99,8 @@ static int parse(dls_replay_options *o, int argc, char **argv)
     return -1;
 }
 
+enum { WRITE_THREADS = 2 };
+
 static dls_status finish(const dls_replay_options *o, const dls_config *config,
                          const dls_trace *trace, const dls_record *rec, double wall_s,
                          dls_error *err)
@@ -106,7 +109,9 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
     if (*config->results_path) {
-        DLS_TRY(dls_replay_write(config->results_path, o, config, trace, rec, &summary, err));
+        const dls_written_by by = {.command = o->cmdline, .threads = WRITE_THREADS};
+        DLS_TRY(dls_config_write_results(config, config->results_path, &by, trace, rec, &summary,
+                                         err));
         if (!o->quiet) {
             fprintf(stderr, "results: %s%s\n", config->results_path,
                     rec->complete ? "" : " (incomplete)");
@@ -153,8 +158,6 @@ static int run(dls_replay_options *o)
     return code;
 }
 
-enum { WRITE_THREADS = 2 };
-
 int dls_cmd_run(int argc, char **argv)
 {
     dls_replay_options o;
@@ -163,7 +166,6 @@ int dls_cmd_run(int argc, char **argv)
     if (dls_replay_init(&o, "run", argc, argv, &err) != DLS_OK) {
         code = dls_ui_fail(&err);
     }
-    o.write_threads = WRITE_THREADS;
     if (code < 0) {
         code = parse(&o, argc, argv);
     }

@@ -3,19 +3,14 @@
 
 #include "base/alloc.h"
 #include "base/shell.h"
-#include "build_info.h"
 #include "cli/signals.h"
-#include "config/load.h"
 #include "config/prepare.h"
-#include "results/write.h"
-#include "traces/assign.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sysexits.h>
-#include <time.h>
 #include <unistd.h>
 
 /* ---- options -----------------------------------------------------------------------------------
@@ -49,7 +44,6 @@ void dls_replay_fini(dls_replay_options *o)
 {
     dls_free(o->overrides);
     free(o->own_cmdline); /* the C library's own */
-    dls_free(o->assign_text);
     dls_registry_destroy(o->registry);
 }
 
@@ -159,54 +153,6 @@ void dls_replay_report_trace(const dls_trace *trace)
     }
 }
 
-dls_status dls_replay_assign(dls_replay_options *o, const dls_config *config,
-                             const dls_trace *trace, dls_trace **out, dls_error *err)
-{
-    const char *name = config->trace_assign;
-    const char *text = dls_assign_builtin_text(name);
-    char *file = NULL;
-    dls_assign_table table = {0};
-    dls_trace *assigned = NULL;
-    dls_status status = DLS_OK;
-    if (!text) {
-        size_t len;
-        status = dls_config_read_text(name, &file, &len, err);
-        text = file;
-    }
-    if (status == DLS_OK) {
-        status = dls_assign_table_parse(text, name, &table, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_trace_assign(trace, &table, config->seed, &assigned, err);
-    }
-    if (status == DLS_OK) {
-        const size_t n = dls_assign_table_print(&table, NULL, 0) + 1;
-        dls_free(o->assign_text);
-        o->assign_text = dls_alloc(n);
-        if (o->assign_text) {
-            dls_assign_table_print(&table, o->assign_text, n);
-            *out = assigned;
-        } else {
-            dls_trace_destroy(assigned);
-            status = dls_nomem(err, "assignment", n);
-        }
-    }
-    dls_assign_table_fini(&table);
-    dls_free(file);
-    return status;
-}
-
-dls_status dls_replay_load(const dls_config *config, dls_trace **out, dls_error *err)
-{
-    dls_trace_options options = config->trace_options;
-    if (config->compat) {
-        /* The imitated simulator takes jobs as they are. */
-        options.keep_zero_duration = !options.drop_zero_duration;
-        options.allow_duplicate_ids = true;
-    }
-    return dls_trace_load(config->trace_path, config->trace_format, &options, out, err);
-}
-
 int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out)
 {
     dls_error err;
@@ -214,16 +160,8 @@ int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace 
         return dls_ui_usage(o->command, "no trace: give --trace=FILE or trace.path in the "
                                         "configuration");
     }
-    if (dls_replay_load(config, out, &err) != DLS_OK) {
+    if (dls_config_make_trace(config, out, &err) != DLS_OK) {
         return dls_ui_fail(&err);
-    }
-    if (*config->trace_assign) {
-        dls_trace *assigned;
-        if (dls_replay_assign(o, config, *out, &assigned, &err) != DLS_OK) {
-            return dls_ui_fail(&err);
-        }
-        dls_trace_destroy(*out);
-        *out = assigned;
     }
     if (!o->quiet) {
         dls_replay_report_trace(*out);
@@ -375,35 +313,4 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
                         strerror(errno));
     }
     return DLS_OK;
-}
-
-dls_status dls_replay_write(const char *path, const dls_replay_options *o, const dls_config *config,
-                            const dls_trace *trace, const dls_record *rec,
-                            const dls_summary *summary, dls_error *err)
-{
-    char hostname[256] = "", started[32];
-    const time_t start = time(NULL) - (time_t)summary->wall_s;
-    struct tm utc;
-    gethostname(hostname, sizeof hostname - 1);
-    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
-    const dls_results_meta meta = {
-        .run_id = o->run_id,
-        .seed = config->seed,
-        .scheduler = config->scheduler,
-        .placement = config->placement,
-        .predictor = config->predictions.source,
-        .backend = rec->facts.backend,
-        .perf = config->compat ? "trace" : config->world.model,
-        .compat = config->compat ? "tiresias" : "none",
-        .git_sha = DLS_GIT_SHA,
-        .build = DLS_BUILD,
-        .cmdline = o->cmdline,
-        .config_text = config->text,
-        .hostname = hostname,
-        .started_utc = started,
-        .workload_assign = o->assign_text,
-        .cluster = &config->cluster,
-        .threads = o->write_threads,
-    };
-    return dls_results_write(path, &meta, trace, rec, summary, err);
 }

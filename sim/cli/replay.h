@@ -21,11 +21,8 @@ typedef struct dls_replay_options {
     size_t n_overrides, overrides_cap;
     bool json, quiet, force;
     dls_ui_when progress;
-    int write_threads;      /* beside the caller's; 0 in a sweep, whose points share the cores */
-    const char *run_id;     /* what the run is called in its file; NULL: the usual */
     const char *cmdline;    /* for the results */
     char *own_cmdline;      /* owned */
-    char *assign_text;      /* owned; the table that gave jobs their models, NULL: none */
     dls_registry *registry; /* owned */
 } dls_replay_options;
 
@@ -62,14 +59,7 @@ int dls_replay_config(const dls_replay_options *o, dls_config **out);
  * reader saw. -1 or the exit code. */
 int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out);
 
-/* The same in steps: the trace as its file has it; a new one in which every job has a model, as
- * trace.assign says (it must say something); on stderr what is odd about the jobs, because every
- * public trace breaks some assumption. */
-dls_status dls_replay_load(const dls_config *config, dls_trace **out,
-                           dls_error *err) DLS_MUST_CHECK;
-dls_status dls_replay_assign(dls_replay_options *o, const dls_config *config,
-                             const dls_trace *trace, dls_trace **out,
-                             dls_error *err) DLS_MUST_CHECK;
+/* On stderr what is odd about the jobs, because every public trace breaks some assumption. */
 void dls_replay_report_trace(const dls_trace *trace);
 
 /* Run one simulation with a progress bar; a signal that is
@@ -81,8 +71,5 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
 
 /* May a results file be written there? Asked before a run, so that no run is lost. */
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_replay_write(const char *path, const dls_replay_options *o, const dls_config *config,
-                            const dls_trace *trace, const dls_record *rec,
-                            const dls_summary *summary, dls_error *err) DLS_MUST_CHECK;
 
 #endif

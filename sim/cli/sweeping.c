@@ -2,8 +2,10 @@
 #include "cli/sweeping.h"
 
 #include "base/alloc.h"
+#include "api/write_results.h"
 #include "base/shell.h"
 #include "cli/signals.h"
+#include "config/prepare.h"
 #include "sweep/merge.h"
 
 #include <stdlib.h>
@@ -19,7 +21,7 @@ enum { WORKERS_MAX = 1024 };
 static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
 {
     dls_sweeping *s = user;
-    DLS_TRY(dls_replay_load(config, out, err));
+    DLS_TRY(dls_config_load_trace(config, out, err));
     if (!s->o.quiet && !s->told) {
         dls_replay_report_trace(*out);
         s->told = true;
@@ -39,7 +41,7 @@ static dls_status run_point(void *user, const dls_sweep_point *point, dls_error 
     s->o.quiet = true;
     s->o.progress = DLS_UI_NEVER;
     if (*config->trace_assign) {
-        DLS_TRY(dls_replay_assign(&s->o, config, trace, &assigned, err));
+        DLS_TRY(dls_config_assign_models(config, trace, &assigned, err));
         trace = assigned;
     }
     DLS_TRY(dls_replay_run(&s->o, config, trace, &rec, &wall_s, err));
@@ -48,9 +50,8 @@ static dls_status run_point(void *user, const dls_sweep_point *point, dls_error 
     }
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
-    s->o.run_id = point->id;
-    s->o.cmdline = point->command;
-    return dls_replay_write(point->path, &s->o, config, trace, rec, &summary, err);
+    const dls_written_by by = {.command = point->command, .run_id = point->id};
+    return dls_config_write_results(config, point->path, &by, trace, rec, &summary, err);
 }
 
 static bool interrupted(void *user)

@@ -9,6 +9,17 @@
 #include "config/config.h"
 #include "engine/sim.h"
 
+/* The trace that the configuration names, as its file has it. Errors: ECONFIG (it names none), those of
+ * dls_trace_load. */
+dls_status dls_config_load_trace(const dls_config *config, dls_trace **out,
+                                 dls_error *err) DLS_MUST_CHECK;
+/* A new trace in which every job has a model, as trace.assign says, which must say something. */
+dls_status dls_config_assign_models(const dls_config *config, const dls_trace *trace,
+                                    dls_trace **out, dls_error *err) DLS_MUST_CHECK;
+/* Both: the jobs of a run. */
+dls_status dls_config_make_trace(const dls_config *config, dls_trace **out,
+                                 dls_error *err) DLS_MUST_CHECK;
+
 /* Borrows the configuration and the trace; must not move. */
 typedef struct dls_prepared {
     dls_sim_params params; /* callbacks are the caller's to set */

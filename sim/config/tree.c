@@ -2,6 +2,7 @@
 #include "config/tree.h"
 
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "base/units.h"
 #include "config/load.h"
 
@@ -38,6 +39,7 @@ static const char *file_line(const char *included, unsigned line, const dls_conf
 bool dls_config_tree_read(config_t *tree, const char *text, size_t len,
                           const dls_config_source *from, dls_problems *problems)
 {
+    DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
     if (!dls_config_prescan(text, len, from->path, from->folder, problems)) {
         return false;
     }

@@ -241,6 +241,15 @@ dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err
     return DLS_OK;
 }
 
+dls_status dls_registry_add(dls_registry *reg, const dls_sched_ops *sched,
+                            const dls_placement_ops *placement, dls_error *err)
+{
+    const dls_sched_ops *const scheds[] = {sched, NULL};
+    const dls_placement_ops *const placements[] = {placement, NULL};
+    DLS_TRY(add_scheds(reg, NULL, scheds, -1, err));
+    return add_placements(reg, NULL, placements, -1, err);
+}
+
 const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg)
 {
     return (const dls_sched_ops *const *)reg->scheds.ops;

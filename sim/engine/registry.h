@@ -24,6 +24,11 @@ void dls_registry_destroy(dls_registry *reg);
  * plug-in, another ABI, a broken or repeated policy), ENOMEM. */
 dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err) DLS_MUST_CHECK;
 
+/* Add a program's own policy, borrowed for the registry's life; either may be NULL. Errors: EINPUT (a
+ * broken or repeated policy), ENOMEM. */
+dls_status dls_registry_add(dls_registry *reg, const dls_sched_ops *sched,
+                            const dls_placement_ops *placement, dls_error *err) DLS_MUST_CHECK;
+
 /* By name order of the build, plug-ins behind; ended by NULL. Valid until the next load. */
 const dls_sched_ops *const *dls_registry_scheds(const dls_registry *reg);
 const dls_placement_ops *const *dls_registry_placements(const dls_registry *reg);

@@ -272,6 +272,21 @@ const dls_view *dls_sim_view(const dls_engine *e)
     return &e->view;
 }
 
+const dls_place_index *dls_sim_index(const dls_engine *e)
+{
+    return e->index;
+}
+
+const dls_record *dls_sim_record(const dls_engine *e)
+{
+    return e->rec;
+}
+
+size_t dls_sim_jobs_done(const dls_engine *e)
+{
+    return e->done;
+}
+
 dls_actions *dls_sim_actions(dls_engine *e)
 {
     return e->deciding ? &e->actions : NULL;

@@ -80,6 +80,11 @@ dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop,
                            dls_error *err) DLS_MUST_CHECK;
 /* As of now; borrowed for the life of the engine. */
 const dls_view *dls_sim_view(const dls_engine *e);
+const dls_place_index *dls_sim_index(const dls_engine *e);
+/* NULL once it is closed. */
+const dls_record *dls_sim_record(const dls_engine *e);
+/* Finished or infeasible. */
+size_t dls_sim_jobs_done(const dls_engine *e);
 /* For dls_act_*; NULL unless the engine stands at a decision. */
 dls_actions *dls_sim_actions(dls_engine *e);
 /* Close the accounts of all jobs: *out is the caller's, the engine can only be destroyed. */

@@ -19,8 +19,9 @@ allowed() {
     sim/tiresias) echo base cluster record tiresias ;;
     results) echo base cluster record results ;;
     sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
+    sim/api) echo base cluster record world traces engine config results api ;;
     sim/sweep) echo base cluster record config results sweep ;;
-    sim/cli) echo base cluster record workload world predictor/sources traces engine tiresias config results sweep predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training predictor/cli cli ;;
+    sim/cli) echo base cluster record workload world predictor/sources traces engine tiresias config results api sweep predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training predictor/cli cli ;;
     predictor/driple) echo base predictor/driple ;;
     predictor/measure) echo base workload/graph predictor/measure ;;
     predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;

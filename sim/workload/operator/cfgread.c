@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workload/operator/cfgread.h"
 
+#include "base/guard.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,6 +10,7 @@
 
 dls_status dls_cfg_read(const char *path, config_t *cfg, dls_error *err)
 {
+    DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
     config_init(cfg);
     if (config_read_file(cfg, path) == CONFIG_TRUE) {
         return DLS_OK;

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What came of a simulation: columns, numbers, the file.
+ */
+#include "api/simulation.h"
+#include "api/write_results.h"
+#include "base/guard.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- columns -----------------------------------------------------------------------------------
+ */
+
+static dls_value_type type_of(dls_field_type type)
+{
+    switch (type) {
+    case DLS_FIELD_U64:
+        return DLS_VALUE_U64;
+    case DLS_FIELD_I32:
+        return DLS_VALUE_I32;
+    case DLS_FIELD_U32:
+    case DLS_FIELD_KIND:
+        return DLS_VALUE_U32;
+    case DLS_FIELD_F32:
+        return DLS_VALUE_F32;
+    case DLS_FIELD_F64:
+        return DLS_VALUE_F64;
+    case DLS_FIELD_BOOL:
+    case DLS_FIELD_STATE:
+    case DLS_FIELD_OUTCOME:
+    case DLS_FIELD_TEXT: /* never: texts have no data */
+        return DLS_VALUE_U8;
+    case DLS_FIELD_I64:
+        break;
+    }
+    return DLS_VALUE_I64;
+}
+
+/* Columns of a table with values, and its number of rows. */
+static size_t columns_of(const dls_simulation *sim, dls_table table,
+                         dls_column out[DLS_COLUMNS_MAX], size_t *rows)
+{
+    const dls_record *rec = sim->rec;
+    size_t n = 0, kept = 0;
+    *rows = 0;
+    switch (table) {
+    case DLS_TABLE_JOBS:
+        *rows = rec->n_jobs;
+        n = sim->n_jobs_columns;
+        memcpy(out, sim->jobs, n * sizeof *out);
+        break;
+    case DLS_TABLE_ALLOCATIONS:
+        *rows = rec->allocs.n;
+        n = dls_schema_allocs(&rec->allocs, out);
+        break;
+    case DLS_TABLE_SERIES:
+        *rows = rec->series.n;
+        n = dls_schema_series(&rec->series, out);
+        break;
+    case DLS_TABLE_STARTS:
+        *rows = rec->starts.n;
+        n = dls_schema_starts(&rec->starts, out);
+        break;
+    case DLS_TABLE_WORLD:
+        *rows = rec->world.n;
+        n = dls_schema_world(&rec->world, out);
+        break;
+    case DLS_TABLE_COUNT:
+        break;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (out[i].data) {
+            out[kept++] = out[i];
+        }
+    }
+    return kept;
+}
+
+static dls_result_column column_of(const dls_column *c, size_t rows)
+{
+    return (dls_result_column){.name = c->name,
+                               .unit = c->units,
+                               .description = c->description,
+                               .type = type_of(c->type),
+                               .n = rows,
+                               .data = c->data};
+}
+
+size_t dls_simulation_n_columns(const dls_simulation *sim, dls_table table)
+{
+    dls_column c[DLS_COLUMNS_MAX];
+    size_t rows;
+    return columns_of(sim, table, c, &rows);
+}
+
+bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t i,
+                              dls_result_column *out)
+{
+    dls_column c[DLS_COLUMNS_MAX];
+    size_t rows;
+    if (i >= columns_of(sim, table, c, &rows)) {
+        return false;
+    }
+    *out = column_of(&c[i], rows);
+    return true;
+}
+
+bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
+                           dls_result_column *out)
+{
+    dls_column c[DLS_COLUMNS_MAX];
+    size_t rows;
+    const size_t n = columns_of(sim, table, c, &rows);
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(c[i].name, name) == 0) {
+            *out = column_of(&c[i], rows);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+/* Where numbers come from: fields of the summary, of all its jobs, and of its world. */
+typedef struct source {
+    const dls_field *fields;
+    size_t n;
+    const void *values;
+} source;
+
+enum { SOURCES = 3 };
+
+static void sources_of(const dls_simulation *sim, source out[SOURCES])
+{
+    const dls_summary *s = &sim->summary;
+    out[0] = (source){dls_summary_fields, sim->result ? dls_summary_n_fields : 0, s};
+    out[1] = (source){dls_part_fields, sim->result ? dls_part_n_fields : 0, &s->part[0]};
+    out[2] =
+        (source){dls_world_fields, sim->result && s->has_world ? dls_world_n_fields : 0, &s->world};
+}
+
+static bool is_number(const dls_field *f)
+{
+    return f->type != DLS_FIELD_TEXT && f->type != DLS_FIELD_KIND;
+}
+
+static double number_of(const dls_field *f, const void *values)
+{
+    const void *at = (const char *)values + f->offset;
+    switch (f->type) {
+    case DLS_FIELD_I64:
+        return (double)*(const int64_t *)at;
+    case DLS_FIELD_U64:
+        return (double)*(const uint64_t *)at;
+    case DLS_FIELD_F64:
+        return *(const double *)at;
+    case DLS_FIELD_BOOL:
+        return *(const bool *)at;
+    default:
+        return (double)NAN;
+    }
+}
+
+size_t dls_simulation_n_numbers(const dls_simulation *sim)
+{
+    dls_result_number unused;
+    size_t n = 0;
+    while (dls_simulation_number_at(sim, n, &unused)) {
+        n++;
+    }
+    return n;
+}
+
+bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out)
+{
+    source from[SOURCES];
+    sources_of(sim, from);
+    for (size_t k = 0; k < SOURCES; k++) {
+        for (size_t f = 0; f < from[k].n; f++) {
+            const dls_field *field = &from[k].fields[f];
+            if (is_number(field) && i-- == 0) {
+                *out = (dls_result_number){field->name, field->units, field->description,
+                                           number_of(field, from[k].values)};
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value)
+{
+    dls_result_number number;
+    for (size_t i = 0; dls_simulation_number_at(sim, i, &number); i++) {
+        if (strcmp(number.name, name) == 0) {
+            *value = number.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+uint64_t dls_simulation_digest(const dls_simulation *sim)
+{
+    return sim->result ? sim->summary.digest : 0;
+}
+
+/* ---- the file ----------------------------------------------------------------------------------
+ */
+
+dls_status dls_simulation_write(const dls_simulation *sim, const char *path, const char *command,
+                                dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    if (!sim->result) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is not finished");
+    }
+    const dls_written_by by = {.command = command};
+    return dls_config_write_results(sim->config, path, &by, sim->trace, sim->result, &sim->summary,
+                                    err);
+}

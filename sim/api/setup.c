@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The public set-up: what a configuration is loaded from.
+ */
+#include "api/setup.h"
+
+#include "base/alloc.h"
+#include "base/guard.h"
+#include "config/prepare.h"
+
+#include <string.h>
+
+static dls_status never(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    (void)state;
+    (void)view;
+    (void)out;
+    return dls_fail(err, DLS_EUSAGE, "outside", "decisions from outside are made in steps");
+}
+
+const dls_sched_ops dls_sched_outside = {
+    .abi = DLS_POLICY_ABI,
+    .name = "outside",
+    .summary = "decisions are made by the program that uses the library",
+    .pass = never,
+};
+
+const char *dls_version(void)
+{
+    return DLS_VERSION;
+}
+
+dls_status dls_setup_create(dls_setup **out, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    dls_setup *setup = dls_alloc_zero(1, sizeof *setup);
+    if (!setup) {
+        return dls_nomem(err, "set-up", sizeof *setup);
+    }
+    const dls_status status = dls_registry_create(&setup->registry, err);
+    if (status != DLS_OK) {
+        dls_free(setup);
+        return status;
+    }
+    *out = setup;
+    return DLS_OK;
+}
+
+void dls_setup_destroy(dls_setup *setup)
+{
+    if (!setup) {
+        return;
+    }
+    for (size_t i = 0; i < setup->n_set; i++) {
+        dls_free((char *)(uintptr_t)setup->set[i].key);
+        dls_free((char *)(uintptr_t)setup->set[i].text);
+    }
+    dls_free(setup->set);
+    dls_free(setup->path);
+    dls_free(setup->content);
+    dls_problems_fini(&setup->problems);
+    dls_registry_destroy(setup->registry);
+    dls_free(setup);
+}
+
+static dls_status copy(const char *text, char **out, dls_error *err)
+{
+    char *mine = dls_strdup(text);
+    if (!mine) {
+        return dls_nomem(err, "set-up", strlen(text));
+    }
+    dls_free(*out);
+    *out = mine;
+    return DLS_OK;
+}
+
+dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err)
+{
+    DLS_TRY(copy(path, &setup->path, err));
+    dls_free(setup->content);
+    setup->content = NULL;
+    return DLS_OK;
+}
+
+dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error *err)
+{
+    DLS_TRY(copy(text, &setup->content, err));
+    dls_free(setup->path);
+    setup->path = NULL;
+    return DLS_OK;
+}
+
+dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value, dls_error *err)
+{
+    char *mine = NULL, *text = NULL;
+    dls_status status =
+        dls_grow(&setup->set, &setup->set_cap, setup->n_set + 1, sizeof *setup->set, err);
+    if (status == DLS_OK) {
+        status = copy(key, &mine, err);
+    }
+    if (status == DLS_OK) {
+        status = copy(value, &text, err);
+    }
+    if (status != DLS_OK) {
+        dls_free(mine);
+        return status;
+    }
+    setup->set[setup->n_set++] = (dls_override){.key = mine, .text = text, .where = mine};
+    return DLS_OK;
+}
+
+dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    return dls_registry_load(setup->registry, path, err);
+}
+
+dls_status dls_setup_sched(dls_setup *setup, const dls_sched_ops *ops, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_TRY(dls_registry_add(setup->registry, ops, NULL, err));
+    return dls_setup_set(setup, "scheduler.name", ops->name, err);
+}
+
+dls_status dls_setup_placement(dls_setup *setup, const dls_placement_ops *ops, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_TRY(dls_registry_add(setup->registry, NULL, ops, err));
+    return dls_setup_set(setup, "placement.name", ops->name, err);
+}
+
+dls_status dls_setup_outside(dls_setup *setup, dls_error *err)
+{
+    return dls_setup_sched(setup, &dls_sched_outside, err);
+}
+
+dls_status dls_setup_load(dls_setup *setup, dls_config **out, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    const dls_config_request request = {.path = setup->path,
+                                        .content = setup->content,
+                                        .overrides = setup->set,
+                                        .n_overrides = setup->n_set,
+                                        .registry = setup->registry};
+    dls_problems_fini(&setup->problems);
+    setup->problems = (dls_problems){0};
+    DLS_TRY(dls_config_load(&request, &setup->problems, out, err));
+    if ((*out)->compat) {
+        dls_config_destroy(*out);
+        return dls_fail(err, DLS_ECONFIG, "run.compat",
+                        "the library runs dlsim's own simulator only");
+    }
+    return DLS_OK;
+}
+
+dls_status dls_setup_check(dls_setup *setup, dls_error *err)
+{
+    dls_config *config;
+    DLS_TRY(dls_setup_load(setup, &config, err));
+    dls_config_destroy(config);
+    return DLS_OK;
+}
+
+const char *dls_setup_problem(const dls_setup *setup, size_t i)
+{
+    return i < setup->problems.kept ? setup->problems.text[i] : NULL;
+}
+
+dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    dls_config *config;
+    DLS_TRY(dls_setup_load(setup, &config, err));
+    const dls_status status = dls_config_make_trace(config, out, err);
+    dls_config_destroy(config);
+    return status;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The public simulation: made, run, stepped, finished.
+ */
+#include "api/simulation.h"
+
+#include "base/alloc.h"
+#include "base/guard.h"
+
+#include <time.h>
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static bool interrupted(void *user)
+{
+    const dls_simulation *sim = user;
+    return sim->interrupted;
+}
+
+static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
+{
+    dls_simulation *sim = user;
+    sim->interrupted = sim->watch && !sim->watch(sim->watch_user, now_us, done, n_jobs);
+}
+
+static void infeasible(void *user, size_t n, int32_t first)
+{
+    dls_simulation *sim = user;
+    sim->n_infeasible = n;
+    sim->first_infeasible = (size_t)first;
+}
+
+static dls_status create(dls_simulation *sim, dls_setup *setup, dls_error *err)
+{
+    DLS_TRY(dls_setup_load(setup, &sim->config, err));
+    DLS_TRY(dls_prepare(sim->config, sim->trace, &sim->prepared, err));
+    dls_sim_params *p = &sim->prepared.params;
+    sim->outside = p->sched == &dls_sched_outside;
+    p->outside = sim->outside;
+    p->interrupted = interrupted;
+    p->progress = progress;
+    p->infeasible = infeasible;
+    p->user = sim;
+    DLS_TRY(dls_sim_create(p, &sim->engine, err));
+    sim->rec = dls_sim_record(sim->engine);
+    sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
+    return DLS_OK;
+}
+
+dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_simulation **out,
+                                 dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    dls_simulation *sim = dls_alloc_zero(1, sizeof *sim);
+    if (!sim) {
+        return dls_nomem(err, "simulation", sizeof *sim);
+    }
+    sim->trace = trace;
+    sim->first_infeasible = dls_trace_cols(trace)->n;
+    const dls_status status = create(sim, setup, err);
+    if (status != DLS_OK) {
+        dls_simulation_destroy(sim);
+        return status;
+    }
+    *out = sim;
+    return DLS_OK;
+}
+
+void dls_simulation_destroy(dls_simulation *sim)
+{
+    if (!sim) {
+        return;
+    }
+    DLS_HDF5_LOCKED;
+    dls_record_destroy(sim->result);
+    dls_sim_destroy(sim->engine);
+    dls_prepared_fini(&sim->prepared);
+    dls_config_destroy(sim->config);
+    dls_free(sim);
+}
+
+void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user)
+{
+    sim->watch = watch;
+    sim->watch_user = user;
+}
+
+/* ---- going on ----------------------------------------------------------------------------------
+ */
+
+static dls_status finish(dls_simulation *sim, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    DLS_TRY(dls_sim_close(sim->engine, &sim->result, err));
+    sim->rec = sim->result;
+    DLS_TRY(dls_prepared_finish(&sim->prepared, &sim->result->facts, err));
+    return dls_summary_make(sim->trace, sim->result, sim->config->warmup_us,
+                            sim->config->cooldown_us, sim->wall_s, &sim->summary, err);
+}
+
+static dls_status advance(dls_simulation *sim, int64_t until_us, dls_sim_stop *stop, dls_error *err)
+{
+    sim->interrupted = false;
+    const double from_s = seconds();
+    dls_status status = dls_sim_advance(sim->engine, until_us, stop, err);
+    sim->wall_s += seconds() - from_s;
+    if (status == DLS_OK && *stop == DLS_SIM_ENDED) {
+        status = finish(sim, err);
+    }
+    sim->failed = status != DLS_OK;
+    return status;
+}
+
+/* May it go on, in steps or not? */
+static dls_status check(const dls_simulation *sim, bool in_steps, dls_error *err)
+{
+    if (sim->failed) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "the simulation has failed and can only be destroyed");
+    }
+    if (sim->outside != in_steps) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        in_steps ? "the set-up has a scheduler: there are no decisions from outside"
+                                 : "decisions from outside: the simulation goes on in steps");
+    }
+    return DLS_OK;
+}
+
+dls_status dls_simulation_run_until(dls_simulation *sim, int64_t time_us, dls_error *err)
+{
+    dls_sim_stop stop;
+    DLS_TRY(check(sim, false, err));
+    if (sim->result) {
+        return DLS_OK;
+    }
+    DLS_TRY(advance(sim, time_us, &stop, err));
+    return stop == DLS_SIM_INTERRUPTED ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted")
+                                       : DLS_OK;
+}
+
+dls_status dls_simulation_run(dls_simulation *sim, dls_error *err)
+{
+    return dls_simulation_run_until(sim, DLS_NEVER, err);
+}
+
+dls_status dls_simulation_step(dls_simulation *sim, int64_t until_us, dls_actions **actions,
+                               dls_error *err)
+{
+    dls_sim_stop stop;
+    *actions = NULL;
+    DLS_TRY(check(sim, true, err));
+    if (sim->result) {
+        return DLS_OK;
+    }
+    /* No clock is read: a decision costs less than that. */
+    dls_status status = dls_sim_advance(sim->engine, until_us, &stop, err);
+    if (status == DLS_OK && stop == DLS_SIM_ENDED) {
+        status = finish(sim, err);
+    }
+    sim->failed = status != DLS_OK;
+    *actions = status == DLS_OK && stop == DLS_SIM_DECISION ? dls_sim_actions(sim->engine) : NULL;
+    return status;
+}
+
+dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err)
+{
+    DLS_TRY(check(sim, sim->outside, err));
+    if (sim->result) {
+        return DLS_OK;
+    }
+    const dls_status status = finish(sim, err);
+    sim->failed = status != DLS_OK;
+    return status;
+}
+
+bool dls_simulation_is_finished(const dls_simulation *sim)
+{
+    return sim->result != NULL;
+}
+
+/* ---- the live state ----------------------------------------------------------------------------
+ */
+
+dls_counts dls_simulation_counts(const dls_simulation *sim)
+{
+    const dls_view *view = dls_sim_view(sim->engine);
+    const size_t done = dls_sim_jobs_done(sim->engine) - sim->n_infeasible;
+    return (dls_counts){
+        .jobs = sim->rec->n_jobs,
+        .submitted = (size_t)view->waiting_jobs + (size_t)view->running_jobs + done,
+        .waiting = (size_t)view->waiting_jobs,
+        .running = (size_t)view->running_jobs,
+        .finished = done,
+        .infeasible = sim->n_infeasible,
+        .first_infeasible = sim->first_infeasible,
+        .events = sim->rec->events,
+        .passes = sim->rec->passes,
+        .complete = sim->result && sim->result->complete,
+    };
+}
+
+const dls_view *dls_simulation_view(const dls_simulation *sim)
+{
+    return dls_sim_view(sim->engine);
+}
+
+const dls_place_index *dls_simulation_index(const dls_simulation *sim)
+{
+    return dls_sim_index(sim->engine);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Running simulations.
+ *
+ *      dls_setup        cluster and policies: a configuration, keys set over it, policies added
+ *      dls_trace        the jobs, from a file or built in memory (dlsim/trace.h)
+ *      dls_simulation   one run of the two: run it, or step through its decisions, look at it, clone
+ *                       it, read its columns and numbers, write its results file
+ *
+ * A complete program that schedules from outside, first come, first served; arguments: a
+ * configuration and a trace. dls_simulation_run in place of the loop runs a scheduler of dlsim's.
+ *
+ *      #include <dlsim/run.h>
+ *      #include <stdio.h>
+ *
+ *      int main(int argc, char **argv)
+ *      {
+ *          dls_setup *setup = NULL;
+ *          dls_trace *trace = NULL;
+ *          dls_simulation *sim = NULL;
+ *          dls_actions *act = NULL;
+ *          dls_error err;
+ *          dls_status status = argc == 3 ? dls_setup_create(&setup, &err) : DLS_EUSAGE;
+ *          status = status ? status : dls_setup_file(setup, argv[1], &err);
+ *          status = status ? status : dls_setup_set(setup, "placement.name", "first-fit", &err);
+ *          status = status ? status : dls_setup_outside(setup, &err);
+ *          status = status ? status : dls_trace_load(argv[2], NULL, NULL, &trace, &err);
+ *          status = status ? status : dls_simulation_create(setup, trace, &sim, &err);
+ *          while (!status && !(status = dls_simulation_step(sim, DLS_NEVER, &act, &err)) && act) {
+ *              const dls_view *view = dls_simulation_view(sim);
+ *              for (int32_t j; (j = dls_view_first_waiting(view)) >= 0;) {
+ *                  if (view->gpus[j] > view->free_gpus || !dls_act_start(act, j)) {
+ *                      break;
+ *                  }
+ *              }
+ *          }
+ *          dls_result_column end;
+ *          if (!status && dls_simulation_column(sim, DLS_TABLE_JOBS, "end_us", &end)) {
+ *              const int64_t *end_us = (const int64_t *)end.data;
+ *              double jct_s = 0;
+ *              dls_simulation_number(sim, "jct_mean_s", &jct_s);
+ *              printf("%zu jobs, mean JCT %.0f s, the first ends at %.0f s\n", end.n, jct_s,
+ *                     (double)end_us[0] / 1e6);
+ *          }
+ *          dls_simulation_destroy(sim);
+ *          dls_trace_destroy(trace);
+ *          dls_setup_destroy(setup);
+ *          return dls_status_exit_code(status);
+ *      }
+ *
+ * The library prints nothing, installs no handler, keeps no state between calls but one lock, and
+ * reads and writes numbers with a point whatever the locale. The same set-up, trace and actions give
+ * the same results, byte for byte.
+ *
+ * Threads: a set-up and a simulation belong to one thread at a time; simulations that share a
+ * set-up or a trace may run in several, while neither is changed. HDF5 as Debian builds it is not
+ * thread-safe: the library calls it under a lock of its own, which does not protect a program that
+ * uses HDF5 itself in another thread meanwhile.
+ *
+ * Errors come as a status with a dls_error (dlsim/error.h). EUSAGE: a call that is not allowed now.
+ * After any other error of run, run_until or step a simulation can only be destroyed.
+ */
+#ifndef DLSIM_RUN_H
+#define DLSIM_RUN_H
+
+#include "dlsim/error.h"
+#include "dlsim/policy.h"
+#include "dlsim/trace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* "0.1.0", of the library that is linked. */
+DLS_API const char *dls_version(void);
+
+/* ---- set-up ------------------------------------------------------------------------------------ */
+
+/* Everything that a run needs but its jobs. Texts are copied. What a set-up says is checked as a whole,
+ * when a simulation or a trace is made of it. */
+typedef struct dls_setup dls_setup;
+
+DLS_API dls_status dls_setup_create(dls_setup **out, dls_error *err) DLS_MUST_CHECK;
+/* NULL-safe. It must outlive the simulations made from it. */
+DLS_API void dls_setup_destroy(dls_setup *setup);
+/* The configuration (docs/config.md): a file, read when it is needed, or a text, whose paths are
+ * relative to the working directory. The last of them counts; one must be given, as nothing else
+ * describes a cluster. */
+DLS_API dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err) DLS_MUST_CHECK;
+DLS_API dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error *err) DLS_MUST_CHECK;
+/* Set a key over it, as `dlsim --set KEY=VALUE` does: "scheduler.name", "cluster.nodes[0].count",
+ * options of policies as "scheduler.quantum". In the order of the calls. */
+DLS_API dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value,
+                                 dls_error *err) DLS_MUST_CHECK;
+/* Make the policies of a plug-in known by name. Errors: EINPUT. */
+DLS_API dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err) DLS_MUST_CHECK;
+/* Add a policy of the program's own, borrowed for the set-up's life, and choose it. Errors: EINPUT (a
+ * name that is taken, a table that is wrong). */
+DLS_API dls_status dls_setup_sched(dls_setup *setup, const dls_sched_ops *ops,
+                                   dls_error *err) DLS_MUST_CHECK;
+DLS_API dls_status dls_setup_placement(dls_setup *setup, const dls_placement_ops *ops,
+                                       dls_error *err) DLS_MUST_CHECK;
+/* Schedule from outside: the decisions are the caller's (dls_simulation_step). In results the
+ * scheduler is called "outside". */
+DLS_API dls_status dls_setup_outside(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
+/* Check it. Errors: ECONFIG; every problem is then listed, as "file:line: what". */
+DLS_API dls_status dls_setup_check(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
+/* The i-th problem of the last check; NULL past the last. Borrowed until the next call on setup. */
+DLS_API const char *dls_setup_problem(const dls_setup *setup, size_t i);
+/* The trace that trace.path names, read and given models as the keys under trace say; the caller's. */
+DLS_API dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- simulation -------------------------------------------------------------------------------- */
+
+typedef struct dls_simulation dls_simulation;
+
+/* At time 0, nothing submitted. Set-up and trace are borrowed for its life. Errors: ECONFIG
+ * (dls_setup_problem says all), EINPUT, EPOLICY, EPREDICTOR, ENOMEM. */
+DLS_API dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace,
+                                         dls_simulation **out, dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_simulation_destroy(dls_simulation *sim); /* NULL-safe */
+
+/* Called now and then while it runs, never less than every 1024 instants at which something happens;
+ * returning false stops the run with EINTERRUPTED, after which it may be continued or finished. */
+typedef bool (*dls_watch_fn)(void *user, int64_t now_us, size_t jobs_done, size_t n_jobs);
+DLS_API void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user);
+
+/* Run to the end, or to the configuration's run.until, and finish. Not for decisions from outside. */
+DLS_API dls_status dls_simulation_run(dls_simulation *sim, dls_error *err) DLS_MUST_CHECK;
+/* Let everything up to and including time_us happen; now is then time_us, or the end, which finishes.
+ * Where a run is stopped makes no difference to what comes of it. */
+DLS_API dls_status dls_simulation_run_until(dls_simulation *sim, int64_t time_us,
+                                            dls_error *err) DLS_MUST_CHECK;
+/* After dls_setup_outside: go on to the next decision, an instant at which a scheduling program would
+ * be called. *actions is then for dls_act_*, and the view for the walks over waiting and running jobs,
+ * until the next step; deciding nothing is allowed. NULL: there is none up to and including
+ * until_us, or the end is reached. Errors: EPOLICY (an action of the last decision was illegal). */
+DLS_API dls_status dls_simulation_step(dls_simulation *sim, int64_t until_us, dls_actions **actions,
+                                       dls_error *err) DLS_MUST_CHECK;
+/* Close the accounts of all jobs as of now, so that results can be had: they are marked incomplete.
+ * Does nothing when the end was reached. */
+DLS_API dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err) DLS_MUST_CHECK;
+DLS_API bool dls_simulation_is_finished(const dls_simulation *sim);
+
+/* ---- the live state ---------------------------------------------------------------------------- */
+
+typedef struct dls_counts {
+    size_t jobs;       /* of the trace */
+    size_t submitted;  /* so far, infeasible ones not counted */
+    size_t waiting, running, finished;
+    size_t infeasible; /* can never run on this cluster */
+    size_t first_infeasible; /* the first of them, or `jobs` */
+    uint64_t events, passes;
+    bool complete;     /* finished, and everything has happened */
+} dls_counts;
+DLS_API dls_counts dls_simulation_counts(const dls_simulation *sim);
+/* As a scheduling policy sees it: time, GPUs, jobs, walks (dlsim/policy.h). Borrowed; it shows the
+ * present whenever the simulation stands still. */
+DLS_API const dls_view *dls_simulation_view(const dls_simulation *sim);
+/* Free GPUs by type and by node: dls_place_free_gpus, dls_place_free and their kind. Borrowed. */
+DLS_API const dls_place_index *dls_simulation_index(const dls_simulation *sim);
+
+/* ---- results ----------------------------------------------------------------------------------- */
+
+typedef enum dls_table {
+    DLS_TABLE_JOBS,        /* a row per job of the trace, in its order */
+    DLS_TABLE_ALLOCATIONS, /* a row per job, stretch of constant rate and node */
+    DLS_TABLE_SERIES,      /* the cluster, piecewise constant */
+    DLS_TABLE_STARTS,      /* what was predicted at each start, and what came of it */
+    DLS_TABLE_WORLD,       /* links, failures and sharing, piecewise constant */
+    DLS_TABLE_COUNT
+} dls_table;
+
+typedef enum dls_value_type {
+    DLS_VALUE_I64,
+    DLS_VALUE_U64,
+    DLS_VALUE_I32,
+    DLS_VALUE_U32,
+    DLS_VALUE_F32,
+    DLS_VALUE_F64,
+    DLS_VALUE_U8
+} dls_value_type;
+
+typedef struct dls_result_column {
+    const char *name;        /* as in a results file (docs/results.md) */
+    const char *unit;        /* "us", "gpus"; "" for pure numbers */
+    const char *description;
+    dls_value_type type;
+    size_t n;                /* values */
+    const void *data;        /* [n], the simulation's own: nothing is copied */
+} dls_result_column;
+
+/* Columns that the run has, and one of them by number or name; false: there is none. Names of jobs
+ * are dls_trace_id. They may be read while a simulation stands still: a job's times and counts are
+ * then as of the last change of its state. data is valid until the simulation goes on. O(columns). */
+DLS_API size_t dls_simulation_n_columns(const dls_simulation *sim, dls_table table);
+DLS_API bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t i,
+                                      dls_result_column *out);
+DLS_API bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
+                                   dls_result_column *out);
+
+/* Numbers of the summary, of all jobs: "jct_mean_s", "makespan_s", "utilisation", ...; false: no such
+ * number, or the simulation is not finished. NaN: nothing to take it of. */
+typedef struct dls_result_number {
+    const char *name, *unit, *description;
+    double value;
+} dls_result_number;
+DLS_API size_t dls_simulation_n_numbers(const dls_simulation *sim);
+DLS_API bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out);
+DLS_API bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value);
+/* Of the job columns: two runs with the same digest did the same. 0 unless finished. */
+DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
+/* Write the results file (docs/results.md) of a finished simulation, whole or not at all, replacing
+ * what is there. command, how the program was called, is kept in it; may be NULL. Errors: EOUTPUT. */
+DLS_API dls_status dls_simulation_write(const dls_simulation *sim, const char *path,
+                                        const char *command, dls_error *err) DLS_MUST_CHECK;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Simulations through the public header alone: dlsim/run.h.
+ */
+#include "dlsim/run.h"
+
+#include <locale.h>
+#include <malloc.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define TIGHT                                                                                      \
+    "schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 8; gpu_type = \"V100\"; }); };"   \
+    "placement: { name = \"first-fit\"; };"
+
+static dls_error err;
+
+static void must(dls_status status)
+{
+    if (status != DLS_OK) {
+        fail_msg("%s: %s: %s", dls_status_name(status), err.where, err.msg);
+    }
+}
+
+static dls_setup *setup_of(const char *text, const char *scheduler)
+{
+    dls_setup *setup;
+    must(dls_setup_create(&setup, &err));
+    must(dls_setup_text(setup, text, &err));
+    if (scheduler) {
+        must(dls_setup_set(setup, "scheduler.name", scheduler, &err));
+    }
+    return setup;
+}
+
+/* Jobs that compete: gangs of 1 to 8, some long, in memory. */
+static dls_trace *trace_of(uint32_t seed, size_t n)
+{
+    dls_trace_builder *b;
+    dls_trace *trace;
+    int64_t t = 0;
+    must(dls_trace_builder_create(NULL, &b, &err));
+    for (size_t i = 0; i < n; i++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        seed = seed * 1664525u + 1013904223u;
+        t += (seed >> 8) % 40 * 1000000;
+        rec.submit_us = t;
+        rec.gpus_milli = 1000 << (seed >> 20) % 4;
+        rec.duration_us = (1 + (int64_t)(seed >> 12) % 500) * 1000000;
+        must(dls_trace_builder_add(b, &rec, "here", &err));
+    }
+    must(dls_trace_builder_finish(b, &trace, &err));
+    return trace;
+}
+
+static dls_simulation *simulation_of(dls_setup *setup, const dls_trace *trace)
+{
+    dls_simulation *sim;
+    must(dls_simulation_create(setup, trace, &sim, &err));
+    return sim;
+}
+
+static uint64_t digest_of_run(dls_setup *setup, const dls_trace *trace)
+{
+    dls_simulation *sim = simulation_of(setup, trace);
+    must(dls_simulation_run(sim, &err));
+    assert_true(dls_simulation_is_finished(sim));
+    const uint64_t digest = dls_simulation_digest(sim);
+    assert_true(digest != 0);
+    dls_simulation_destroy(sim);
+    return digest;
+}
+
+/* ---- schedulers from outside -------------------------------------------------------------------
+ */
+
+static void decide_fifo(dls_simulation *sim, dls_actions *act, int64_t *keys)
+{
+    const dls_view *view = dls_simulation_view(sim);
+    (void)keys;
+    for (int32_t j; (j = dls_view_first_waiting(view)) >= 0;) {
+        if (view->gpus[j] > view->free_gpus || !dls_act_start(act, j)) {
+            break;
+        }
+    }
+}
+
+typedef struct ranked {
+    int64_t key;
+    int32_t job;
+    bool running;
+} ranked;
+
+static int by_key(const void *a, const void *b)
+{
+    const ranked *x = a, *y = b;
+    return x->key != y->key ? (x->key < y->key ? -1 : 1) : x->job - y->job;
+}
+
+/* keys: what was left at a job's last start; a running job's place falls from there as time goes
+ * on, restoring or not. */
+static void decide_srtf(dls_simulation *sim, dls_actions *act, int64_t *keys)
+{
+    const dls_view *view = dls_simulation_view(sim);
+    ranked *all = calloc((size_t)view->n_jobs + 1, sizeof *all);
+    size_t n = 0;
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        all[n++] = (ranked){dls_view_remaining_us(view, j), j, false};
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        all[n++] = (ranked){keys[j] - (view->now_us - view->since_us[j]), j, true};
+    }
+    qsort(all, n, sizeof *all, by_key);
+    int64_t left = view->total_gpus;
+    for (size_t i = 0; i < n; i++) {
+        const bool chosen = view->gpus[all[i].job] <= left;
+        left -= chosen ? view->gpus[all[i].job] : 0;
+        if (all[i].running && !chosen) {
+            dls_act_preempt(act, all[i].job);
+        }
+        if (all[i].running == chosen) {
+            all[i].job = -1; /* settled */
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].job >= 0 && !all[i].running) {
+            keys[all[i].job] = all[i].key;
+            assert_true(dls_act_start(act, all[i].job));
+        }
+    }
+    free(all);
+}
+
+typedef void (*decide_fn)(dls_simulation *sim, dls_actions *act, int64_t *keys);
+
+static void step_to_end(dls_simulation *sim, decide_fn decide, int64_t *keys)
+{
+    dls_actions *act;
+    for (;;) {
+        must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
+        if (!act) {
+            return;
+        }
+        decide(sim, act, keys);
+    }
+}
+
+static void check_outside(const char *scheduler, decide_fn decide, const char *restore)
+{
+    for (uint32_t seed = 1; seed <= 5; seed++) {
+        dls_trace *trace = trace_of(seed, 300);
+        dls_setup *inside = setup_of(TIGHT, scheduler), *outside = setup_of(TIGHT, NULL);
+        must(dls_setup_outside(outside, &err));
+        must(dls_setup_set(inside, "scheduler.restore_cost", restore, &err));
+        must(dls_setup_set(outside, "scheduler.restore_cost", restore, &err));
+        must(dls_setup_set(outside, "run.audit", "true", &err));
+        const uint64_t expected = digest_of_run(inside, trace);
+        dls_simulation *sim = simulation_of(outside, trace);
+        int64_t *keys = calloc(300, sizeof *keys);
+        step_to_end(sim, decide, keys);
+        assert_true(dls_simulation_is_finished(sim));
+        assert_int_equal(dls_simulation_digest(sim), expected);
+        assert_true(dls_simulation_counts(sim).complete);
+        free(keys);
+        dls_simulation_destroy(sim);
+        dls_setup_destroy(inside);
+        dls_setup_destroy(outside);
+        dls_trace_destroy(trace);
+    }
+}
+
+static void outside_is_fifo(void **unused)
+{
+    (void)unused;
+    check_outside("fifo", decide_fifo, "0 s");
+}
+
+static void outside_is_srtf(void **unused)
+{
+    (void)unused;
+    check_outside("srtf", decide_srtf, "0 s");
+    check_outside("srtf", decide_srtf, "30 s");
+}
+
+static void illegal_actions(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(1, 20);
+    dls_setup *setup = setup_of(TIGHT, NULL);
+    must(dls_setup_outside(setup, &err));
+    dls_simulation *sim = simulation_of(setup, trace);
+    dls_actions *act;
+    must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
+    assert_non_null(act);
+    assert_false(dls_act_start(act, 19)); /* not submitted */
+    assert_int_equal(dls_simulation_step(sim, DLS_NEVER, &act, &err), DLS_EPOLICY);
+    assert_non_null(strstr(err.msg, "job 19"));
+    assert_null(act);
+    assert_int_equal(dls_simulation_step(sim, DLS_NEVER, &act, &err), DLS_EUSAGE);
+    dls_simulation_destroy(sim);
+    sim = simulation_of(setup, trace);
+    assert_int_equal(dls_simulation_run(sim, &err), DLS_EUSAGE);
+    assert_int_equal(dls_simulation_write(sim, "nothing.h5", NULL, &err), DLS_EUSAGE);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    setup = setup_of(TIGHT, "srtf");
+    sim = simulation_of(setup, trace);
+    assert_int_equal(dls_simulation_step(sim, DLS_NEVER, &act, &err), DLS_EUSAGE);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* ---- until a time ------------------------------------------------------------------------------
+ */
+
+static void in_pieces(void **unused)
+{
+    (void)unused;
+    static const char *const schedulers[] = {"fifo",    "srtf", "dlas-gpu",
+                                             "gittins", "easy", "gandiva"};
+    dls_trace *trace = trace_of(7, 300);
+    for (size_t i = 0; i < sizeof schedulers / sizeof schedulers[0]; i++) {
+        dls_setup *setup = setup_of(TIGHT, schedulers[i]);
+        must(dls_setup_set(setup, "run.audit", "true", &err));
+        const uint64_t whole = digest_of_run(setup, trace);
+        dls_simulation *sim = simulation_of(setup, trace);
+        size_t submitted = 0;
+        for (int64_t t = 777777; !dls_simulation_is_finished(sim); t += 997000001) {
+            must(dls_simulation_run_until(sim, t, &err));
+            const dls_counts c = dls_simulation_counts(sim);
+            assert_true(dls_simulation_is_finished(sim) || dls_simulation_view(sim)->now_us == t);
+            assert_int_equal(c.submitted, c.waiting + c.running + c.finished);
+            assert_true(c.submitted >= submitted);
+            submitted = c.submitted;
+        }
+        assert_int_equal(submitted, 300);
+        assert_int_equal(dls_simulation_digest(sim), whole);
+        dls_simulation_destroy(sim);
+        dls_setup_destroy(setup);
+    }
+    dls_trace_destroy(trace);
+}
+
+static bool stop_at_once(void *user, int64_t now_us, size_t done, size_t n)
+{
+    (void)now_us;
+    (void)done;
+    (void)n;
+    return ++*(int *)user != 1;
+}
+
+static void interrupted(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(3, 100);
+    dls_setup *setup = setup_of(TIGHT, "srtf");
+    const uint64_t whole = digest_of_run(setup, trace);
+    dls_simulation *sim = simulation_of(setup, trace);
+    int calls = 0;
+    dls_simulation_watch(sim, stop_at_once, &calls);
+    assert_int_equal(dls_simulation_run(sim, &err), DLS_EINTERRUPTED);
+    assert_int_equal(calls, 1);
+    assert_false(dls_simulation_is_finished(sim));
+    must(dls_simulation_run(sim, &err)); /* it may go on */
+    assert_int_equal(dls_simulation_digest(sim), whole);
+    dls_simulation_destroy(sim);
+    sim = simulation_of(setup, trace);
+    must(dls_simulation_run_until(sim, INT64_C(500000000), &err));
+    must(dls_simulation_finish(sim, &err)); /* or not */
+    assert_false(dls_simulation_counts(sim).complete);
+    assert_true(dls_simulation_digest(sim) != whole);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* ---- what is read ------------------------------------------------------------------------------
+ */
+
+static void columns(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(5, 50);
+    dls_setup *setup = setup_of(TIGHT, "fifo");
+    dls_simulation *sim = simulation_of(setup, trace);
+    dls_result_column end, again, c;
+    double jct_s;
+    assert_false(dls_simulation_number(sim, "jct_mean_s", &jct_s));
+    assert_true(dls_simulation_column(sim, DLS_TABLE_JOBS, "end_us", &end));
+    must(dls_simulation_run(sim, &err));
+    assert_true(dls_simulation_column(sim, DLS_TABLE_JOBS, "end_us", &again));
+    assert_ptr_equal(end.data, again.data); /* nothing is copied */
+    assert_int_equal(end.n, 50);
+    assert_int_equal(end.type, DLS_VALUE_I64);
+    assert_string_equal(end.unit, "us");
+    double sum = 0;
+    for (size_t j = 0; j < 50; j++) {
+        sum += (double)(((const int64_t *)end.data)[j] - dls_trace_cols(trace)->submit_us[j]) / 1e6;
+    }
+    assert_true(dls_simulation_number(sim, "jct_mean_s", &jct_s));
+    assert_true(fabs(jct_s - sum / 50) < 1e-9 * sum);
+    assert_false(dls_simulation_column(sim, DLS_TABLE_JOBS, "no such", &c));
+    assert_false(dls_simulation_number(sim, "no such", &jct_s));
+    for (int t = 0; t < DLS_TABLE_COUNT; t++) {
+        const size_t n = dls_simulation_n_columns(sim, (dls_table)t);
+        assert_true(n > 0 || t == DLS_TABLE_STARTS || t == DLS_TABLE_WORLD);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(dls_simulation_column_at(sim, (dls_table)t, i, &c));
+            assert_true(c.data || c.n == 0);
+            assert_true(*c.name && *c.description);
+            assert_true(dls_simulation_column(sim, (dls_table)t, c.name, &again));
+            assert_ptr_equal(c.data, again.data);
+        }
+        assert_false(dls_simulation_column_at(sim, (dls_table)t, n, &c));
+    }
+    dls_result_number number;
+    const size_t n = dls_simulation_n_numbers(sim);
+    assert_true(n > 30);
+    assert_false(dls_simulation_number_at(sim, n, &number));
+    const dls_place_index *index = dls_simulation_index(sim);
+    assert_int_equal(dls_place_nodes(index), 4);
+    assert_int_equal(dls_place_free_gpus(index, 0), 32);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+static void problems(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(1, 3);
+    dls_simulation *sim;
+    dls_setup *setup = setup_of(TIGHT "scheduler: { nam = \"srtf\"; };", "strf");
+    assert_int_equal(dls_simulation_create(setup, trace, &sim, &err), DLS_ECONFIG);
+    assert_non_null(dls_setup_problem(setup, 0));
+    assert_non_null(strstr(dls_setup_problem(setup, 0), "nam"));
+    assert_non_null(strstr(dls_setup_problem(setup, 1), "scheduler.name"));
+    assert_null(dls_setup_problem(setup, 2));
+    assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG);
+    must(dls_setup_text(setup, TIGHT, &err));
+    must(dls_setup_set(setup, "scheduler.name", "srtf", &err));
+    must(dls_setup_check(setup, &err));
+    assert_null(dls_setup_problem(setup, 0));
+    dls_trace *none;
+    assert_int_equal(dls_setup_trace(setup, &none, &err), DLS_ECONFIG);
+    must(dls_setup_set(setup, "run.compat", "tiresias", &err));
+    assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG);
+    dls_setup_destroy(setup);
+    assert_int_equal(dls_setup_create(&setup, &err), DLS_OK);
+    assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG); /* no cluster */
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* A policy of the program's own. */
+static void last_first(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                       dls_priority *out)
+{
+    (void)state;
+    (void)why;
+    out->key = -view->submit_us[job];
+}
+
+static void own_policy(void **unused)
+{
+    (void)unused;
+    static const dls_sched_ops lifo = {.abi = DLS_POLICY_ABI,
+                                       .name = "lifo",
+                                       .summary = "last come, first served",
+                                       .discipline = DLS_STRICT,
+                                       .priority = last_first};
+    dls_trace *trace = trace_of(9, 100);
+    dls_setup *mine = setup_of(TIGHT, NULL), *theirs = setup_of(TIGHT, "fifo");
+    must(dls_setup_sched(mine, &lifo, &err));
+    assert_true(digest_of_run(mine, trace) != digest_of_run(theirs, trace));
+    assert_int_equal(dls_setup_sched(mine, &lifo, &err), DLS_EINPUT); /* the name is taken */
+    dls_setup_destroy(mine);
+    dls_setup_destroy(theirs);
+    dls_trace_destroy(trace);
+}
+
+/* ---- the process -------------------------------------------------------------------------------
+ */
+
+static void nothing_is_left(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(2, 30);
+    dls_setup *setup = setup_of(TIGHT, "srtf");
+    size_t used = 0;
+    for (int i = 0; i < 1000; i++) {
+        dls_simulation *sim = simulation_of(setup, trace);
+        if (i % 3 != 0) {
+            must(dls_simulation_run_until(sim, i * INT64_C(1000000), &err));
+        }
+        dls_simulation_destroy(sim);
+        used = i == 99 ? mallinfo2().uordblks : used;
+    }
+    /* The C library's own caches may move a little; a block lost per run would be seen. */
+    assert_true(mallinfo2().uordblks < used + 900 * 32);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+typedef struct working {
+    dls_trace *trace;
+    dls_setup *setup;
+    uint64_t digest;
+    char path[64];
+} working;
+
+static void *work(void *arg)
+{
+    working *w = arg;
+    dls_error mine;
+    for (int i = 0; i < 4; i++) {
+        dls_simulation *sim;
+        if (dls_simulation_create(w->setup, w->trace, &sim, &mine) != DLS_OK) {
+            return NULL;
+        }
+        if (dls_simulation_run(sim, &mine) == DLS_OK &&
+            dls_simulation_write(sim, w->path, "test", &mine) == DLS_OK) {
+            w->digest = dls_simulation_digest(sim);
+        }
+        dls_simulation_destroy(sim);
+    }
+    return NULL;
+}
+
+static void two_threads(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(4, 200);
+    working w[2];
+    pthread_t thread[2];
+    for (int k = 0; k < 2; k++) {
+        w[k] = (working){.trace = trace, .setup = setup_of(TIGHT, k ? "dlas-gpu" : "srtf")};
+        snprintf(w[k].path, sizeof w[k].path, "test_run.%ld.%d.h5", (long)getpid(), k);
+        assert_int_equal(pthread_create(&thread[k], NULL, work, &w[k]), 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        pthread_join(thread[k], NULL);
+        assert_int_equal(w[k].digest, digest_of_run(w[k].setup, trace));
+        assert_int_equal(remove(w[k].path), 0);
+        dls_setup_destroy(w[k].setup);
+    }
+    dls_trace_destroy(trace);
+}
+
+/* Make numbers have a decimal comma in this process. */
+static bool use_comma(void)
+{
+    char folder[] = "test_run.XXXXXX", command[256];
+    if (!mkdtemp(folder)) {
+        return false;
+    }
+    snprintf(command, sizeof command,
+             "cd %s && printf '%%s\\n' 'LC_NUMERIC' 'decimal_point \",\"' 'thousands_sep \"\"' "
+             "'grouping -1' 'END LC_NUMERIC' >source && localedef -c -i source -f UTF-8 ./comma "
+             ">log 2>&1",
+             folder);
+    const int made = system(command);
+    setenv("LOCPATH", folder, 1);
+    const bool set = setlocale(LC_NUMERIC, "comma") != NULL;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command) == 0 && made >= 0 && set && *localeconv()->decimal_point == ',';
+}
+
+/* The same configuration, the same trace, the same run, the same text. */
+static void other_locale(void **unused)
+{
+    (void)unused;
+    static const char text[] = "job_id,num_gpu,submit_time,duration\na,1,0.5,1.25\nb,2,1.75,2.5\n";
+    char path[2][64];
+    uint64_t digest[2];
+    for (int k = 0; k < 2; k++) {
+        snprintf(path[k], sizeof path[k], "test_run.%ld.%d.csv", (long)getpid(), k);
+        FILE *f = fopen(path[0], "w");
+        assert_non_null(f);
+        fputs(text, f);
+        fclose(f);
+    }
+    for (int k = 0; k < 2; k++) {
+        if (k == 1 && !use_comma()) {
+            remove(path[0]);
+            skip();
+        }
+        dls_trace *trace;
+        dls_setup *setup = setup_of(TIGHT "scheduler: { restore_cost = \"1.5 s\"; };", "srtf");
+        must(dls_setup_set(setup, "trace.path", path[0], &err));
+        must(dls_setup_set(setup, "cluster.nodes[0].nic", "12.5 Gb/s", &err));
+        must(dls_setup_trace(setup, &trace, &err));
+        assert_int_equal(dls_trace_cols(trace)->submit_us[0], 500000);
+        dls_trace_destroy(trace);
+        must(dls_trace_load(path[0], NULL, NULL, &trace, &err));
+        assert_int_equal(dls_trace_cols(trace)->submit_us[0], 500000);
+        digest[k] = digest_of_run(setup, trace);
+        must(dls_trace_save_csv(trace, path[1], &err));
+        dls_trace_destroy(trace);
+        must(dls_trace_load(path[1], NULL, NULL, &trace, &err));
+        assert_int_equal(dls_trace_cols(trace)->duration_us[0], 1250000);
+        assert_string_equal(localeconv()->decimal_point,
+                            k ? "," : "."); /* the caller's is as it was */
+        dls_trace_destroy(trace);
+        dls_setup_destroy(setup);
+    }
+    setlocale(LC_ALL, "C");
+    remove(path[0]);
+    remove(path[1]);
+    assert_int_equal(digest[0], digest[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(outside_is_fifo), cmocka_unit_test(outside_is_srtf),
+        cmocka_unit_test(illegal_actions), cmocka_unit_test(in_pieces),
+        cmocka_unit_test(interrupted),     cmocka_unit_test(columns),
+        cmocka_unit_test(problems),        cmocka_unit_test(own_policy),
+        cmocka_unit_test(nothing_is_left), cmocka_unit_test(two_threads),
+        cmocka_unit_test(other_locale),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
