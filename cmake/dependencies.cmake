@@ -2,6 +2,7 @@
 # Debian packages: libgsl-dev libopenblas-dev libconfig-dev libhdf5-dev zlib1g-dev libjson-c-dev
 # libprotobuf-c-dev protobuf-c-compiler.
 find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 pkg_check_modules(LIBCONFIG REQUIRED IMPORTED_TARGET libconfig)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program, the public headers, one static library with a pkg-config file and a CMake package.
+# The program, the public headers, the library, shared and static, with a pkg-config file and a CMake
+# package.
 if(NOT TARGET dlsim)
   return()
 endif()
@@ -10,6 +11,15 @@ if(TARGET dlsim_driple)
 endif()
 add_library(dlsim_static STATIC ${objects})
 set_target_properties(dlsim_static PROPERTIES OUTPUT_NAME dlsim LINKER_LANGUAGE C)
+# SOVERSION and the version in dlsim.map change together, when a program that is linked with the library
+# would have to be compiled again.
+set(map ${CMAKE_CURRENT_SOURCE_DIR}/cmake/dlsim.map)
+add_library(dlsim_shared SHARED ${objects})
+set_target_properties(dlsim_shared PROPERTIES OUTPUT_NAME dlsim LINKER_LANGUAGE C SOVERSION 1
+  VERSION 1.0 LINK_DEPENDS ${map})
+target_link_options(dlsim_shared PRIVATE -Wl,--version-script=${map} -Wl,--no-undefined)
+target_link_libraries(dlsim_shared PRIVATE dlsim_flags dlsim::gsl dlsim::libconfig dlsim::hdf5
+  dlsim::zlib dlsim::jsonc dlsim::protobufc Threads::Threads m ${CMAKE_DL_LIBS})
 
 # From the folders of the two package files up to the prefix: LIBDIR may be lib or lib/<triplet>.
 string(REGEX REPLACE "[^/]+" ".." up ${CMAKE_INSTALL_LIBDIR})
@@ -23,7 +33,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/dlsimConfigVersion.
   COMPATIBILITY SameMinorVersion)
 
 install(TARGETS dlsim RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(TARGETS dlsim_static ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS dlsim_static dlsim_shared DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY sim/include/dlsim DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/dlsimConfig.cmake

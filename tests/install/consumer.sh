@@ -36,37 +36,79 @@ for header in "$include"/dlsim/*.h; do
     fi
     headers=$((headers + 1))
 done
-test $headers -ge 3 || fail "only $headers public headers"
+test $headers -ge 5 || fail "only $headers public headers"
 
 sanitize=""
 if [ "${DLSIM_SANITIZE:-0}" = 1 ]; then
     sanitize="-fsanitize=address,undefined"
 fi
 
-# The pkg-config file: a program with the static library.
 libdir=$(dirname "$(find "$prefix" -name libdlsim.a)")
-export PKG_CONFIG_PATH=$libdir/pkgconfig
-# shellcheck disable=SC2046,SC2086
-"$cc" $sanitize -std=c17 -o "$work/consumer" "$here/consumer.c" $(pkg-config --cflags --libs --static dlsim) ||
-    fail "linking through pkg-config"
-sample=$DLSIM_SOURCE/traces/samples/quick_60.csv
-test "$("$work/consumer" "$sample")" = "60 jobs" || fail "the consumer did not read the sample"
+export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 
-# The CMake package.
+# The shared library exports, under a version, what the public headers declare, and nothing else.
+readelf -d "$libdir/libdlsim.so" | grep -q 'SONAME.*\[libdlsim\.so\.1\]' || fail "SONAME"
+nm -D --defined-only "$libdir/libdlsim.so" | sed -n 's/^[0-9a-f]* [TDBR] //p' | sort >"$work/exported"
+sed 's,/\*.*\*/,,' "$include"/dlsim/*.h | tr '\n' ' ' |
+    grep -o 'DLS_API [^;(]*[ *]dls_[a-z0-9_]*(' | sed 's/.*[ *]\(dls_[a-z0-9_]*\)(/\1@@DLSIM_1/' |
+    sort -u >"$work/declared"
+diff "$work/declared" "$work/exported" >"$work/diff" || fail "declared and exported: $(cat "$work/diff")"
+test "$(wc -l <"$work/declared")" -gt 80 || fail "few functions are declared"
+
+# The same run by the program, by a program with the shared and one with the static library, and by one
+# that the CMake package builds.
+sample=$DLSIM_SOURCE/traces/samples/quick_60.csv
+config=$prefix/share/dlsim/configs/quickstart.cfg
+"$dlsim" --config="$config" --trace="$sample" --scheduler=srtf --json --quiet -o "$work/program.h5" >"$work/program"
+digest=$(sed -n 's/.*"digest": *"\([0-9a-f]*\)".*/\1/p' "$work/program" | head -1)
+consume() {
+    (cd "$work" && "$@" "$config" "$sample" srtf >"$work/out" 2>&1) || fail "$1: $(cat "$work/out")"
+    test "$(cat "$work/out")" = "$digest" || fail "$1: $(cat "$work/out"), the program: $digest"
+    "$dlsim" compare "$work/program.h5" "$work/consumer.h5" >"$work/out" 2>&1 || fail "$1: $(cat "$work/out")"
+    rm "$work/consumer.h5"
+}
+# shellcheck disable=SC2046,SC2086
+"$cc" $sanitize -std=c17 -o "$work/shared" "$here/consumer.c" $(pkg-config --cflags --libs dlsim) ||
+    fail "linking the shared library"
+consume "$work/shared"
+# shellcheck disable=SC2046,SC2086
+"$cc" $sanitize -std=c17 -o "$work/static" "$here/consumer.c" $(pkg-config --cflags --libs --static dlsim |
+    sed "s,-ldlsim,$libdir/libdlsim.a,") || fail "linking the static library"
+consume "$work/static"
 mkdir "$work/cmake"
 cat >"$work/cmake/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES C)
 find_package(dlsim 0.1 REQUIRED)
+add_compile_options($sanitize)
+add_link_options($sanitize)
 add_executable(consumer $here/consumer.c)
-target_compile_options(consumer PRIVATE $sanitize)
-target_link_options(consumer PRIVATE $sanitize)
 target_link_libraries(consumer PRIVATE dlsim::dlsim)
+add_executable(consumer_static $here/consumer.c)
+target_link_libraries(consumer_static PRIVATE dlsim::static)
 END
 cmake -S "$work/cmake" -B "$work/cmake/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     >"$work/cmake.log" 2>&1 && cmake --build "$work/cmake/build" >>"$work/cmake.log" 2>&1 ||
     fail "CMake package: $(cat "$work/cmake.log")"
-test "$("$work/cmake/build/consumer" "$sample")" = "60 jobs" || fail "the CMake consumer"
+consume "$work/cmake/build/consumer"
+consume "$work/cmake/build/consumer_static"
+
+# The example in the header is a whole program, in C and in C++.
+sed -n '/^ \*      #include <dlsim\/run.h>/,/^ \*      }$/s/^ \*      \{0,1\}//p' "$include/dlsim/run.h" >"$work/example.c"
+lines=$(wc -l <"$work/example.c")
+test "$lines" -gt 20 -a "$lines" -le 40 || fail "the example has $lines lines"
+# shellcheck disable=SC2046,SC2086
+"$cc" $sanitize -std=c11 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L -o "$work/example" "$work/example.c" \
+    $(pkg-config --cflags --libs dlsim) || fail "the example"
+"$work/example" "$config" "$sample" >"$work/out" 2>&1 || fail "the example: $(cat "$work/out")"
+"$dlsim" --config="$config" --trace="$sample" --scheduler=fifo --placement=first-fit --json --quiet >"$work/fifo"
+mean=$(sed -n 's/.*"jct_mean_s": \([0-9.]*\).*/\1/p' "$work/fifo" | head -1)
+grep -q "^60 jobs, mean JCT $(printf %.0f "$mean") s" "$work/out" || fail "the example: $(cat "$work/out"), not $mean"
+if command -v g++ >/dev/null; then
+    # shellcheck disable=SC2046,SC2086
+    g++ $sanitize -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ -o "$work/example_cpp" "$work/example.c" \
+        $(pkg-config --cflags --libs dlsim) || fail "the example in C++"
+fi
 
 # A plug-in against the installed headers only.
 mkdir "$work/src"
