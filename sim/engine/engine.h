@@ -180,6 +180,8 @@ struct dls_engine {
         dls_audited *job; /* [n], NULL without audit */
         int64_t now_us;   /* of the last one */
         uint64_t seal[DLS_SEALED]; /* of what the policy may only read, before it was called */
+        uint64_t calls;
+        bool sealed;               /* at the last of the calls */
     } audit;
 
     /* group sharing */
@@ -355,7 +357,8 @@ static inline dls_status dls_policy_check(const dls_engine *e, const char *who, 
 }
 /* Now and then: is the policy getting anywhere? */
 dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err) DLS_MUST_CHECK;
-/* Before and after a callback of the scheduler: what it may only read is as it was. For audits. */
+/* Before and after a callback of the scheduler: what it may only read is as it was. For audits, which
+ * look at one of so many calls that the columns cost no more than the call. */
 void dls_seal_set(dls_engine *e);
 dls_status dls_seal_compare(const dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 static inline void dls_seal(dls_engine *e)
@@ -366,7 +369,7 @@ static inline void dls_seal(dls_engine *e)
 }
 static inline dls_status dls_seal_check(const dls_engine *e, dls_error *err)
 {
-    return e->params->audit ? dls_seal_compare(e, err) : DLS_OK;
+    return e->audit.sealed ? dls_seal_compare(e, err) : DLS_OK;
 }
 
 /* audit.c */
