@@ -29,11 +29,10 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
     dls_priority p = {.valid_until_us = DLS_NEVER};
-    /* Keys of remaining service, and what they are raised by as time passes, must fit. */
-    if (s->ageing == DLS_AGE_SERVICE &&
-        e->now_us + e->view.duration_us[job] > INT64_MAX / 4 / e->col->gpus[job]) {
-        return dls_fail(err, DLS_ERUN, ops->name, "GPU-time of job %d beyond 2^61 microseconds",
-                        job);
+    if (!e->running[job]) {
+        const int64_t left_us = s->ageing == DLS_AGE_SERVICE ? dls_job_remaining_us(e, job) : 0;
+        const int64_t known_us = e->view.duration_us[job];
+        DLS_TRY(dls_service_check(e, job, e->now_us + (left_us > known_us ? left_us : known_us), err));
     }
     if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
@@ -46,6 +45,11 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
         DLS_TRY(dls_policy_check(e, ops->name, job, err));
     }
     if (s->ageing != DLS_AGE_NONE) {
+        if (p.key > INT64_MAX / 2 || p.key < -INT64_MAX / 2) {
+            return dls_fail(err, DLS_EPOLICY, ops->name,
+                            "gives job %d the key %lld: keys that age are within 2^62", job,
+                            (long long)p.key);
+        }
         /* The key falls while the job holds GPUs, also when it does not progress. */
         p.key -= dls_select_slope(s, e->col->gpus[job]) * dls_job_stalled_us(e, job);
     }

@@ -37,6 +37,12 @@ static int64_t progressed_us(const dls_engine *e, int32_t job)
     return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) : 0;
 }
 
+/* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
+static dls_work work_time(dls_work work, int64_t rate)
+{
+    return rate == DLS_RATE_ONE ? dls_work_to_us(work) : (work + rate - 1) / rate;
+}
+
 /* Of it, the part before the present rate. */
 static int64_t progressed_before_us(const dls_engine *e, int32_t job)
 {
@@ -89,7 +95,17 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
     if (e->params->estimates_advised) {
         return predicted_left_us(e, job);
     }
-    return dls_work_time_us(dls_job_work_left(e, job), e->rate[job]);
+    const dls_work left_us = work_time(dls_job_work_left(e, job), e->rate[job]);
+    return left_us < INT64_MAX / 4 ? (int64_t)left_us : INT64_MAX / 4;
+}
+
+dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us, dls_error *err)
+{
+    if (e->select.ageing == DLS_AGE_SERVICE && end_us > INT64_MAX / 4 / e->col->gpus[job]) {
+        return dls_fail(err, DLS_ERUN, e->params->sched->name,
+                        "GPU-time of job %d beyond 2^61 microseconds", job);
+    }
+    return DLS_OK;
 }
 
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
@@ -175,12 +191,6 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- rates ------------------------------------------------------------------------------------- */
 
-/* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
-static dls_work work_time(dls_work work, int64_t rate)
-{
-    return rate == DLS_RATE_ONE ? dls_work_to_us(work) : (work + rate - 1) / rate;
-}
-
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
 {
     const bool changed = rate != e->rate[job];
@@ -198,6 +208,7 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);
     }
+    DLS_TRY(dls_service_check(e, job, (int64_t)end_us, err));
     e->rate[job] = rate;
     /* Work may just be done. */
     const int64_t finish_us = end_us > e->now_us ? (int64_t)end_us : e->now_us;

@@ -325,6 +325,12 @@ static dls_status build(dls_engine *e, dls_error *err)
         e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */
     }
     DLS_TRY(find_infeasible(e, err));
+    int64_t steepest = 1;
+    for (int32_t c = 0; c < e->select.n_classes; c++) {
+        const int64_t slope = dls_select_slope(&e->select, e->select.cls[c].gpus);
+        steepest = slope > steepest && e->select.cls[c].types ? slope : steepest;
+    }
+    e->last_us = INT64_MAX / 2 / steepest;
     DLS_TRY(dls_churn_create(e, err));
     if (p->checkpoint_period_us > 0) {
         e->save_us = dls_alloc_zero((size_t)e->n, sizeof *e->save_us);

@@ -233,6 +233,10 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
             *stop = last_us < end_us ? DLS_SIM_REACHED : DLS_SIM_ENDED;
             break;
         }
+        if (t > e->last_us) {
+            return dls_fail(err, DLS_ERUN, e->params->sched->name,
+                            "GPU-time of the largest gang beyond 2^62 microseconds");
+        }
         e->now_us = t;
         DLS_TRY(handle_all(e, err));
         if (e->params->outside) {

@@ -41,7 +41,7 @@ static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_e
 int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why,
                           dls_mlfq_job *state, dls_priority *out)
 {
-    const int64_t weight = q->by_gpu ? view->gpus[job] : 1;
+    const int32_t weight = q->by_gpu ? view->gpus[job] : 1;
     const int64_t total_us = dls_view_executed_us(view, job);
     const int32_t old_level = state->level;
     int64_t executed_us = total_us - state->base_us;
@@ -60,7 +60,7 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
             out->alarm_us = due_us;
         }
     }
-    const int64_t attained_us = executed_us * weight;
+    const int64_t attained_us = dls_service_us(executed_us, weight);
     while (state->level < q->n_limits && attained_us >= q->limit_us[state->level]) {
         state->level++;
     }

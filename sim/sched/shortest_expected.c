@@ -68,7 +68,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
 {
     const struct expected *x = state;
     const int32_t gpus = view->gpus[job];
-    const int64_t a_us = dls_view_executed_us(view, job) * gpus;
+    const int64_t a_us = dls_service_us(dls_view_executed_us(view, job), gpus);
     int64_t next_us;
     const int64_t knot_us = knot_before(x, a_us, &next_us);
     /* A knot that has been passed counts as of the knot, whenever that is noticed. */

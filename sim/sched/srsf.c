@@ -10,7 +10,7 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
 {
     (void)state;
     (void)why;
-    out->key = dls_view_remaining_us(view, job) * view->gpus[job];
+    out->key = dls_service_us(dls_view_remaining_us(view, job), view->gpus[job]);
 }
 
 const dls_sched_ops dls_sched_ops_srsf = {

@@ -2,6 +2,7 @@
  *
  * What single schedulers promise, on cases small enough to follow by hand (times in seconds).
  */
+#include "support/fake_world.h"
 #include "support/sim_setup.h"
 
 #include <setjmp.h>
@@ -406,6 +407,122 @@ static void test_service_too_large(void **unused)
     }
 }
 
+/* A world in which every job runs at one rate, or nobody does. */
+static int64_t slow_rate;
+static dls_rate_change slow_change[2];
+static size_t slow_changes;
+
+static dls_status slow_start(void *user, int32_t job, int32_t type, const dls_seat *seats, size_t n,
+                             dls_error *err)
+{
+    (void)user;
+    (void)type;
+    (void)seats;
+    (void)n;
+    (void)err;
+    slow_change[slow_changes++] = (dls_rate_change){job, slow_rate};
+    return DLS_OK;
+}
+
+static void slow_stop(void *user, int32_t job)
+{
+    (void)user;
+    (void)job;
+}
+
+static dls_status slow_settle(void *user, const dls_rate_change **changed, size_t *n, dls_error *err)
+{
+    (void)user;
+    (void)err;
+    *changed = slow_change;
+    *n = slow_changes;
+    slow_changes = 0;
+    return DLS_OK;
+}
+
+/* The same when it is the rate that makes the service large. What can be held is ordered rightly. */
+static void test_slow_rate(void **unused)
+{
+    (void)unused;
+    const dls_pace pace = {.work_us = fake_work_us,
+                           .start = slow_start,
+                           .stop = slow_stop,
+                           .link_scale = fake_link_scale,
+                           .settle = slow_settle};
+    static const case_job jobs[] = {{.duration_s = 2e8, .gpus = 8},
+                                    {.submit_s = 10, .duration_s = 100, .gpus = 8}};
+    static const char *const scheds[] = {"srsf", "shortest-expected", "srtf"};
+    for (size_t k = 0; k < 6; k++) {
+        sim_setup s;
+        dls_record *rec = NULL;
+        dls_error err;
+        fake_world world = {0};
+        dls_pace own = pace;
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 2), scheds[k % 3], "consolidated");
+        world.trace = s.trace;
+        own.user = &world;
+        s.p.pace = &own;
+        s.p.until_us = S(60 * 86400);
+        slow_changes = 0;
+        slow_rate = k < 3 ? DLS_RATE_ONE / 10000 : DLS_RATE_ONE / 1000;
+        if (k < 2) {
+            assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ERUN);
+            assert_string_equal(err.where, scheds[k]);
+            assert_null(rec);
+        } else {
+            rec = case_run(&s.p);
+            assert_int_equal(rec->preempts[0], k % 3 == 1 ? 0 : 1);
+            dls_record_destroy(rec);
+        }
+        setup_fini(&s);
+    }
+}
+
+/* Keys that fall as jobs run leave room for that. */
+static int64_t high_key;
+
+static void high(void *state, const dls_view *view, int32_t job, dls_job_event why, dls_priority *out)
+{
+    (void)state;
+    (void)view;
+    (void)job;
+    (void)why;
+    out->key = high_key;
+}
+
+static void test_keys_too_large(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.submit_s = 5, .duration_s = 10, .gpus = 2}};
+    dls_sched_ops ops = {
+        .abi = DLS_POLICY_ABI, .name = "high", .discipline = DLS_PREEMPT, .priority = high};
+    static const int64_t keys[] = {INT64_MAX, INT64_MIN, INT64_MAX / 2, -INT64_MAX / 2};
+    for (int k = 0; k < 12; k++) {
+        sim_setup s;
+        dls_record *rec = NULL;
+        dls_error err;
+        setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 1), "fifo", "consolidated");
+        high_key = keys[k % 4];
+        ops.ageing = (dls_ageing)(k / 4);
+        s.p.sched = &ops;
+        const dls_status status = dls_sim_run(&s.p, &rec, &err);
+        assert_int_equal(status, k >= 4 && k % 4 < 2 ? DLS_EPOLICY : DLS_OK);
+        assert_true(status == DLS_OK || strcmp(err.where, "high") == 0);
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+static void test_service(void **unused)
+{
+    (void)unused;
+    assert_int_equal(dls_service_us(7, 3), 21);
+    assert_int_equal(dls_service_us(0, INT32_MAX), 0);
+    assert_int_equal(dls_service_us(INT64_MAX / 4, 1), INT64_MAX / 4);
+    assert_int_equal(dls_service_us(INT64_MAX / 4, 2), INT64_MAX / 4);
+    assert_int_equal(dls_service_us(INT64_MAX, 3), INT64_MAX / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +539,9 @@ int main(void)
         cmocka_unit_test(test_bad_samples),
         cmocka_unit_test(test_bad_thresholds),
         cmocka_unit_test(test_service_too_large),
+        cmocka_unit_test(test_slow_rate),
+        cmocka_unit_test(test_keys_too_large),
+        cmocka_unit_test(test_service),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

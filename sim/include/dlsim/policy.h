@@ -93,6 +93,14 @@ typedef struct dls_view {
     const dls_engine *engine;
 } dls_view;
 
+/* GPU-microseconds of service, at most 2^61, so that what is computed from it fits. */
+static inline int64_t dls_service_us(int64_t run_us, int32_t gpus)
+{
+    int64_t service_us;
+    return __builtin_mul_overflow(run_us, gpus, &service_us) || service_us > INT64_MAX / 4
+               ? INT64_MAX / 4
+               : service_us;
+}
 /* Seconds of service are time spent running, without restoring; x GPUs = attained service. */
 DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 /* Run time left, for policies that know it: at the rate at which the job progresses now, or did when it
