@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# dlsim_registry(KIND TYPE DIR HEADER): every file of DIR that defines `const TYPE TYPE_<name> = ...`
+# dlsim_registry(KIND TYPE DIRS HEADER): every file of DIRS that defines `const TYPE TYPE_<name> = ...`
 # at the start of a line is registered; the generated file defines `const TYPE *const *dls_KINDs(void)`,
 # which HEADER declares.
-function(dlsim_registry kind type dir header)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*.c)
+function(dlsim_registry kind type dirs header)
+  list(TRANSFORM dirs REPLACE "(.+)" "${CMAKE_CURRENT_SOURCE_DIR}/\\1/*.c")
+  file(GLOB files CONFIGURE_DEPENDS ${dirs})
   set(symbols "")
   foreach(file IN LISTS files)
     file(STRINGS ${file} lines REGEX "^const ${type} ${type}_[a-z0-9_]+ =")

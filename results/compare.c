@@ -99,7 +99,7 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n, dl
     for (size_t i = 0; i < n; i++) {
         const char *sha = runs[i].trace_sha256;
         json_object *run = json_object_new_object(), *ratios = json_object_new_object();
-        json_object_object_add(run, "label", json_object_new_string(runs[i].label));
+        json_object_object_add(run, "label", dls_json_utf8(runs[i].label));
         json_object_object_add(run, "trace_sha256", json_object_new_string(sha ? sha : ""));
         for (int k = 0; k < DLS_FIGURES; k++) {
             const double r =
@@ -111,9 +111,7 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n, dl
         json_object_object_add(run, "summary", dls_json_summary(runs[i].summary));
         json_object_array_add(list, run);
     }
-    DLS_TRY(dls_json_print(out, top, err));
-    return fputc('\n', out) == EOF ? dls_fail(err, DLS_EOUTPUT, NULL, "JSON cannot be written")
-                                   : DLS_OK;
+    return dls_json_print(out, top, err);
 }
 
 size_t dls_compare_other_trace(const dls_compare_run *runs, size_t n)

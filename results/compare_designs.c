@@ -352,7 +352,7 @@ static json_object *design_json(const set *s, size_t design)
 {
     json_object *obj = json_object_new_object(), *figures = json_object_new_object(),
                 *ratios = json_object_new_array();
-    json_object_object_add(obj, "label", json_object_new_string(label_of(s, design)));
+    json_object_object_add(obj, "label", dls_json_utf8(label_of(s, design)));
     json_object_object_add(obj, "runs", json_object_new_int64((int64_t)n_runs(s, design)));
     for (int f = 0; f < DLS_FIGURES; f++) {
         const estimate e = estimate_of(s, design, f);
@@ -369,8 +369,8 @@ static json_object *design_json(const set *s, size_t design)
             const estimate e = ratio_of(s, design, base, f);
             add_estimate(values, f, &e);
         }
-        json_object_object_add(one, "baseline", json_object_new_string(name));
-        json_object_object_add(one, "label", json_object_new_string(label_of(s, base)));
+        json_object_object_add(one, "baseline", dls_json_utf8(name));
+        json_object_object_add(one, "label", dls_json_utf8(label_of(s, base)));
         json_object_object_add(one, "figures", values);
         json_object_array_add(ratios, one);
     }
@@ -393,9 +393,7 @@ static dls_status print_json(FILE *out, const set *s, dls_error *err)
             json_object_array_add(list, design_json(s, d));
         }
     }
-    DLS_TRY(dls_json_print(out, top, err));
-    return fputc('\n', out) == EOF ? dls_fail(err, DLS_EOUTPUT, NULL, "JSON cannot be written")
-                                   : DLS_OK;
+    return dls_json_print(out, top, err);
 }
 
 dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, size_t n,

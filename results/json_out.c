@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "results/json_out.h"
 
-#include "base/alloc.h"
-
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
-
-json_object *dls_json_number(double value)
-{
-    if (!isfinite(value)) {
-        return NULL;
-    }
-    char text[40];
-    snprintf(text, sizeof text, "%.15g", value);
-    return json_object_new_double_s(value, text);
-}
 
 static json_object *field_json(const dls_field *f, const void *base)
 {
@@ -45,7 +31,7 @@ static json_object *field_json(const dls_field *f, const void *base)
         return json_object_new_string(dls_part_kind_name(value));
     }
     case DLS_FIELD_TEXT:
-        return json_object_new_string(p);
+        return dls_json_utf8(p);
     default:
         return NULL; /* no struct that is printed has the other types */
     }
@@ -86,22 +72,6 @@ json_object *dls_json_summary(const dls_summary *s)
     }
     json_object_object_add(obj, "parts", parts);
     return obj;
-}
-
-dls_status dls_json_print(FILE *out, json_object *obj, dls_error *err)
-{
-    const char *text = obj ? json_object_to_json_string_ext(obj, JSON_C_TO_STRING_PRETTY |
-                                                                     JSON_C_TO_STRING_SPACED |
-                                                                     JSON_C_TO_STRING_NOSLASHESCAPE)
-                           : NULL;
-    dls_status status = DLS_OK;
-    if (!text) {
-        status = dls_nomem(err, "JSON", 0);
-    } else if (fputs(text, out) == EOF) {
-        status = dls_fail(err, DLS_EOUTPUT, NULL, "JSON: %s", strerror(errno));
-    }
-    json_object_put(obj);
-    return status;
 }
 
 dls_status dls_summary_json(FILE *out, const dls_summary *s, dls_error *err)

@@ -6,17 +6,12 @@
 #ifndef DLS_RESULTS_JSON_OUT_H
 #define DLS_RESULTS_JSON_OUT_H
 
+#include "base/json.h"
 #include "results/schema.h"
 
-#include <json-c/json.h>
-
-/* A number with 15 significant digits; NULL (JSON's null) for NaN. */
-json_object *dls_json_number(double value);
 /* Add the fields of a struct to an object. */
 void dls_json_add_fields(json_object *to, const dls_field *fields, size_t n, const void *base);
 /* A summary as an object: its fields, the digest, and "parts", a list. */
 json_object *dls_json_summary(const dls_summary *s);
-/* Print and release an object. Errors: EOUTPUT, and ENOMEM if obj is NULL. */
-dls_status dls_json_print(FILE *out, json_object *obj, dls_error *err) DLS_MUST_CHECK;
 
 #endif

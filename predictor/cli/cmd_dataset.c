@@ -2,7 +2,7 @@
  *
  * dlsim dataset: what inspectors are trained on.
  */
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/dataset_facts.h"
 #include "predictor/cli/dataset_show.h"
 #include "predictor/cli/setting_files.h"
@@ -370,7 +370,7 @@ static bool take_graphs(request *req)
     return good;
 }
 
-int dls_cmd_dataset(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const struct option longs[] = {{"settings", required_argument, NULL, OPT_SETTINGS},
                                           {"setting", required_argument, NULL, OPT_SETTING},
@@ -441,3 +441,6 @@ int dls_cmd_dataset(int argc, char **argv)
     }
     return dls_ui_usage("dataset", "one of build, show, facts");
 }
+
+const dls_command dls_command_dataset = {
+    .name = "dataset", .group = DLS_LABORATORY, .summary = "what inspectors are trained on", .legacy = legacy};

@@ -3,7 +3,7 @@
  * dlsim evaluate: how good an inspector is on a dataset, and what it is measured by.
  */
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/evaluate_baselines.h"
 #include "predictor/cli/evaluate_unseen.h"
 #include "predictor/cli/together.h"
@@ -449,7 +449,7 @@ static bool take(int opt, request *req)
     }
 }
 
-int dls_cmd_evaluate(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const struct option longs[] = {{"weights", required_argument, NULL, OPT_WEIGHTS},
                                           {"dataset", required_argument, NULL, OPT_DATASET},
@@ -482,3 +482,6 @@ int dls_cmd_evaluate(int argc, char **argv)
     }
     return evaluate(&req);
 }
+
+const dls_command dls_command_evaluate = {
+    .name = "evaluate", .group = DLS_LABORATORY, .summary = "how good an inspector is on a dataset", .legacy = legacy};

@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/suggest.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/ui.h"
 #include "dlsim/predictor.h"
 #include "workload/graph/dot.h"
@@ -480,7 +480,7 @@ static bool take(int opt, request *req)
     }
 }
 
-int dls_cmd_graph(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const struct option longs[] = {{"batch", required_argument, NULL, OPT_BATCH},
                                           {"sequence", required_argument, NULL, OPT_SEQUENCE},
@@ -539,3 +539,6 @@ int dls_cmd_graph(int argc, char **argv)
     }
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
+
+const dls_command dls_command_graph = {
+    .name = "graph", .group = DLS_LABORATORY, .summary = "training graphs of known models, grouped for the inspector", .legacy = legacy};

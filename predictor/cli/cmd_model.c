@@ -2,7 +2,7 @@
  *
  * dlsim model: make and look at files of inspector weights.
  */
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/ui.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
@@ -219,7 +219,7 @@ static dls_status work(const char *verb, const char *file, const options *o, dls
     return status;
 }
 
-int dls_cmd_model(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     enum {
         O_GROUP = 256,
@@ -310,3 +310,6 @@ int dls_cmd_model(int argc, char **argv)
     const dls_status status = work(verb, random ? NULL : argv[optind + 1], &o, &err);
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
+
+const dls_command dls_command_model = {
+    .name = "model", .group = DLS_LABORATORY, .summary = "weights of the inspector", .legacy = legacy};

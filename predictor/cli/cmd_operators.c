@@ -4,7 +4,7 @@
  * measurements, judgement against others, and answers for one step.
  */
 #include "base/units.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/operators_measure.h"
 #include "predictor/cli/operators_profile.h"
 #include "cli/ui.h"
@@ -551,7 +551,7 @@ static bool parse(int argc, char **argv, ask *a, bool *leave)
     return true;
 }
 
-int dls_cmd_operators(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const char *const actions[] = {"calibrate", "validate", "step",
                                           "profile",   "measure",  "list"};
@@ -592,3 +592,6 @@ int dls_cmd_operators(int argc, char **argv)
     dls_op_times_fini(&a.measured);
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
+
+const dls_command dls_command_operators = {
+    .name = "operators", .group = DLS_LABORATORY, .summary = "operator-level model of training time, and its accuracy", .legacy = legacy};

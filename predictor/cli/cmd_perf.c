@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/units.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/perf_plot.h"
 #include "cli/ui.h"
 #include "predictor/measure/burst.h"
@@ -358,7 +358,7 @@ static bool take(int opt, request *req)
     }
 }
 
-int dls_cmd_perf(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
                                           {"interval", required_argument, NULL, OPT_INTERVAL},
@@ -393,3 +393,6 @@ int dls_cmd_perf(int argc, char **argv)
     }
     return dls_ui_usage("perf", "expected 'record -- COMMAND' or 'analyze R.h5'");
 }
+
+const dls_command dls_command_perf = {
+    .name = "perf", .group = DLS_LABORATORY, .summary = "sample a real job; its bursts and pauses", .legacy = legacy};

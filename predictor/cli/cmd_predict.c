@@ -4,7 +4,7 @@
  * slice, so memory does not grow with the number of graphs.
  */
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/predict_whatif.h"
 #include "predictor/cli/setting_files.h"
 #include "cli/ui.h"
@@ -239,7 +239,7 @@ static bool choose(const char *option, const char *text, const char *const *name
     return false;
 }
 
-int dls_cmd_predict(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     enum {
         O_WEIGHTS = 256,
@@ -341,3 +341,6 @@ int dls_cmd_predict(int argc, char **argv)
     dls_inspector_destroy(s.insp);
     return status == DLS_OK ? 0 : dls_ui_fail(&err);
 }
+
+const dls_command dls_command_predict = {
+    .name = "predict", .group = DLS_LABORATORY, .summary = "ask the inspector how a job would behave", .legacy = legacy};

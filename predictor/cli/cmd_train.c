@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/suggest.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "predictor/cli/train_baseline.h"
 #include "predictor/cli/training.h"
 #include "cli/ui.h"
@@ -364,7 +364,7 @@ static int check(const dls_training *req)
     return 0;
 }
 
-int dls_cmd_train(int argc, char **argv)
+static int legacy(int argc, char **argv)
 {
     static const struct option longs[] = {
         {"dataset", required_argument, NULL, OPT_DATASET},
@@ -443,3 +443,6 @@ int dls_cmd_train(int argc, char **argv)
     dls_free(req);
     return code;
 }
+
+const dls_command dls_command_train = {
+    .name = "train", .group = DLS_LABORATORY, .summary = "inspectors from datasets, and from other inspectors", .legacy = legacy};

@@ -2,70 +2,49 @@
  *
  * dlsim compare: runs of several results files side by side.
  */
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/comparing.h"
-#include "cli/ui.h"
 
-static const char help[] =
-    "Usage: dlsim compare [OPTION]... FILE.h5...\n"
-    "\n"
-    "Show completion times, queueing, makespan, GPU use and preemptions of runs side by side, "
-    "with\n"
-    "ratios to the first run, over all jobs and per gang size. Takes every run of every file. "
-    "Runs\n"
-    "of a merged sweep that differ in their seed alone are averaged, with 95 % confidence "
-    "intervals.\n"
-    "\n"
-    "      --run=ID         only the run ID of each file\n"
-    "      --baseline=NAME  ratios to this run, or to the one that has NAME as a part of its "
-    "label\n"
-    "                       and shares the rest; may be repeated\n"
-    "      --json           print JSON\n"
-    "  -h, --help           show this and leave\n";
+typedef struct request {
+    dls_comparing c;
+    const char *run_id;
+    bool json;
+} request;
 
-int dls_cmd_compare(int argc, char **argv)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    enum { OPT_RUN = 256, OPT_JSON, OPT_BASELINE };
-    static const struct option longs[] = {{"run", required_argument, NULL, OPT_RUN},
-                                          {"baseline", required_argument, NULL, OPT_BASELINE},
-                                          {"json", no_argument, NULL, OPT_JSON},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    dls_comparing c = {0};
-    const char *run_id = NULL;
-    bool json = false;
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "h", longs, "compare")) != -1;) {
-        switch (opt) {
-        case OPT_RUN:
-            run_id = optarg;
-            break;
-        case OPT_BASELINE:
-            if (c.n_baselines == DLS_COMPARING_BASELINES) {
-                return dls_ui_usage("compare", "option '--baseline' is given too often");
-            }
-            c.baseline[c.n_baselines++] = optarg;
-            break;
-        case OPT_JSON:
-            json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
+    request *r = user;
+    for (size_t i = 0; i < call->n_words; i++) {
+        DLS_TRY(dls_comparing_add(&r->c, call->word[i], r->run_id, err));
     }
-    if (optind == argc) {
-        return dls_ui_usage("compare", "no results file given");
-    }
-    dls_error err;
-    dls_status status = DLS_OK;
-    for (int i = optind; i < argc && status == DLS_OK; i++) {
-        status = dls_comparing_add(&c, argv[i], run_id, &err);
-    }
-    if (status == DLS_OK) {
-        status = dls_comparing_show(&c, json, &err);
-    }
-    dls_comparing_fini(&c);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return dls_comparing_show(&r->c, r->json, err);
 }
+
+static void fini(void *user)
+{
+    dls_comparing_fini(&((request *)user)->c);
+}
+
+static const dls_arg args[] = {
+    DLS_TEXT(request, run_id, "run", 0, "ID", "only the run ID of each file"),
+    DLS_REPEAT(request, c.baseline, "baseline", 0, "NAME",
+               "ratios to this run, or to the one that has NAME as a part of its label and shares "
+               "the rest; may be repeated"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"), DLS_ARGS_END};
+
+const dls_command dls_command_compare = {
+    .name = "compare",
+    .summary = "compare results files",
+    .usage = "[OPTION]... FILE.h5...",
+    .about = "Show completion times, queueing, makespan, GPU use and preemptions of runs side by "
+             "side, with ratios to the first run, over all jobs and per gang size. Takes every run "
+             "of every file. Runs of a merged sweep that differ in their seed alone are averaged, "
+             "with 95 % confidence intervals.",
+    .args = args,
+    .words = "a results file",
+    .min_words = 1,
+    .max_words = DLS_ANY_NUMBER,
+    .size = sizeof(request),
+    .run = run,
+    .fini = fini,
+};

@@ -3,25 +3,12 @@
  * dlsim inspect: what a results file holds; its jobs; the life of one job.
  */
 #include "base/alloc.h"
-#include "cli/cli.h"
-#include "cli/ui.h"
+#include "cli/command.h"
 #include "results/json_out.h"
 #include "results/read.h"
 
 #include <inttypes.h>
 #include <string.h>
-
-static const char help[] =
-    "Usage: dlsim inspect [OPTION]... FILE.h5\n"
-    "\n"
-    "Show what a results file holds: where each run comes from, its tables and its summary.\n"
-    "\n"
-    "      --run=ID     only the run ID\n"
-    "      --jobs[=N]   list the first N jobs (20) instead; 0: all\n"
-    "      --job=ID     show the life of a job instead: waits, allocations, rates\n"
-    "      --config     print the configuration of the run instead\n"
-    "      --json       print JSON\n"
-    "  -h, --help       show this and leave\n";
 
 typedef struct request {
     const char *run_id, *job_id;
@@ -55,10 +42,10 @@ static json_object *job_json(const job_row *r)
     const size_t j = r->j;
     json_object *obj = json_object_new_object();
     const char *outcome = dls_outcome_name(r->jobs->outcome[j]);
-    json_object_object_add(obj, "id", json_object_new_string(dls_run_job_id(r->jobs, j)));
-    json_object_object_add(obj, "gpus", json_object_new_int(r->jobs->gpus[j]));
-    json_object_object_add(obj, "state", json_object_new_string(state_name(r->rec, j)));
-    json_object_object_add(obj, "outcome", json_object_new_string(outcome ? outcome : "?"));
+    dls_json_text(obj, "id", dls_run_job_id(r->jobs, j));
+    dls_json_int(obj, "gpus", r->jobs->gpus[j]);
+    dls_json_text(obj, "state", state_name(r->rec, j));
+    dls_json_text(obj, "outcome", outcome ? outcome : "?");
     const struct {
         const char *name;
         int64_t us;
@@ -69,11 +56,11 @@ static json_object *job_json(const job_row *r)
         {"overhead_s", r->rec->overhead_us[j]},
     };
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        json_object_object_add(obj, times[i].name, dls_json_number(seconds(times[i].us)));
+        dls_json_real(obj, times[i].name, seconds(times[i].us));
     }
-    json_object_object_add(obj, "preempts", json_object_new_int(r->rec->preempts[j]));
-    json_object_object_add(obj, "resumes", json_object_new_int(r->rec->resumes[j]));
-    json_object_object_add(obj, "promotes", json_object_new_int(r->rec->promotes[j]));
+    dls_json_int(obj, "preempts", r->rec->preempts[j]);
+    dls_json_int(obj, "resumes", r->rec->resumes[j]);
+    dls_json_int(obj, "promotes", r->rec->promotes[j]);
     return obj;
 }
 
@@ -113,9 +100,9 @@ static dls_status show_jobs(const request *req, const dls_run_jobs *jobs, const 
         }
     }
     if (req->json) {
-        DLS_TRY(dls_json_print(stdout, list, err));
-        putchar('\n');
-    } else if (n < jobs->n) {
+        return dls_json_print(stdout, list, err);
+    }
+    if (n < jobs->n) {
         fprintf(stderr, "dlsim: %zu of %zu jobs shown\n", n, jobs->n);
     }
     return DLS_OK;
@@ -127,12 +114,12 @@ static dls_status show_jobs(const request *req, const dls_run_jobs *jobs, const 
 static json_object *alloc_json(const dls_alloc_rows *a, size_t i)
 {
     json_object *obj = json_object_new_object();
-    json_object_object_add(obj, "start_s", dls_json_number(seconds(a->start_us[i])));
-    json_object_object_add(obj, "end_s", dls_json_number(seconds(a->end_us[i])));
-    json_object_object_add(obj, "node", json_object_new_int(a->node[i]));
-    json_object_object_add(obj, "gpus", json_object_new_int(a->gpus[i]));
+    dls_json_real(obj, "start_s", seconds(a->start_us[i]));
+    dls_json_real(obj, "end_s", seconds(a->end_us[i]));
+    dls_json_int(obj, "node", a->node[i]);
+    dls_json_int(obj, "gpus", a->gpus[i]);
     json_object_object_add(obj, "gpu_mask", json_object_new_uint64(a->gpu_mask[i]));
-    json_object_object_add(obj, "rate", dls_json_number((double)a->rate[i]));
+    dls_json_real(obj, "rate", (double)a->rate[i]);
     return obj;
 }
 
@@ -202,9 +189,7 @@ static dls_status show_job(const request *req, const dls_run *run, const dls_run
         }
     }
     json_object_object_add(obj, "allocations", list);
-    DLS_TRY(dls_json_print(stdout, obj, err));
-    putchar('\n');
-    return DLS_OK;
+    return dls_json_print(stdout, obj, err);
 }
 
 static dls_status show_rows(const request *req, const dls_run *run, dls_error *err)
@@ -228,10 +213,10 @@ static dls_status show_rows(const request *req, const dls_run *run, dls_error *e
 static json_object *run_json(const dls_run *run)
 {
     json_object *obj = json_object_new_object(), *attrs = json_object_new_object();
-    json_object_object_add(obj, "run", json_object_new_string(dls_run_id(run)));
+    dls_json_text(obj, "run", dls_run_id(run));
     for (size_t i = 0; i < dls_run_n_attrs(run); i++) {
         const char *name = dls_run_attr_name(run, i);
-        json_object_object_add(attrs, name, json_object_new_string(dls_run_attr(run, name)));
+        dls_json_text(attrs, name, dls_run_attr(run, name));
     }
     json_object_object_add(obj, "attributes", attrs);
     json_object_object_add(obj, "jobs", json_object_new_uint64(dls_run_n_jobs(run)));
@@ -285,7 +270,6 @@ static dls_status show_runs(const request *req, const dls_results *file, dls_err
     }
     if (req->json && status == DLS_OK) {
         status = dls_json_print(stdout, list, err);
-        putchar('\n');
     } else {
         json_object_put(list);
     }
@@ -315,48 +299,39 @@ static dls_status inspect(const char *path, const request *req, dls_error *err)
     return status;
 }
 
-int dls_cmd_inspect(int argc, char **argv)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    enum { OPT_RUN = 256, OPT_JOBS, OPT_JOB, OPT_CONFIG, OPT_JSON };
-    static const struct option longs[] = {{"run", required_argument, NULL, OPT_RUN},
-                                          {"jobs", optional_argument, NULL, OPT_JOBS},
-                                          {"job", required_argument, NULL, OPT_JOB},
-                                          {"config", no_argument, NULL, OPT_CONFIG},
-                                          {"json", no_argument, NULL, OPT_JSON},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    request req = {.n_jobs = 20};
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "h", longs, "inspect")) != -1;) {
-        switch (opt) {
-        case OPT_RUN:
-            req.run_id = optarg;
-            break;
-        case OPT_JOBS:
-            req.jobs = true;
-            if (optarg && !dls_ui_i64("inspect", "--jobs", optarg, 0, INT64_MAX, &req.n_jobs)) {
-                return dls_status_exit_code(DLS_EUSAGE);
-            }
-            break;
-        case OPT_JOB:
-            req.job_id = optarg;
-            break;
-        case OPT_CONFIG:
-            req.config = true;
-            break;
-        case OPT_JSON:
-            req.json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (optind + 1 != argc) {
-        return dls_ui_usage("inspect", optind == argc ? "no results file given"
-                                                      : "more than one results file given");
-    }
-    dls_error err;
-    return inspect(argv[optind], &req, &err) == DLS_OK ? 0 : dls_ui_fail(&err);
+    request *req = user;
+    req->jobs = dls_call_gave(call, "jobs");
+    return inspect(call->word[0], req, err);
 }
+
+static const dls_arg args[] = {
+    DLS_TEXT(request, run_id, "run", 0, "ID", "only the run ID"),
+    {.type = DLS_ARG_INT,
+     .name = "jobs",
+     .metavar = "N",
+     .optional = true,
+     DLS_MEMBER(request, n_jobs),
+     .most = INT64_MAX,
+     .help = "list the first N jobs instead; 0: all"},
+    DLS_TEXT(request, job_id, "job", 0, "ID",
+             "show the life of a job instead: waits, allocations, rates"),
+    DLS_SWITCH(request, config, "config", 0, "print the configuration of the run instead"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_inspect = {
+    .name = "inspect",
+    .summary = "show what a results file holds",
+    .usage = "[OPTION]... FILE.h5",
+    .about = "Show what a results file holds: where each run comes from, its tables and its "
+             "summary.",
+    .args = args,
+    .words = "a results file",
+    .min_words = 1,
+    .max_words = 1,
+    .size = sizeof(request),
+    .initial = &(const request){.n_jobs = 20},
+    .run = run,
+};

@@ -2,96 +2,56 @@
  *
  * dlsim report: a page about one run or several.
  */
-#include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/script.h"
-#include "cli/ui.h"
 
-#include <string.h>
 #include <unistd.h>
 
-static const char help[] =
-    "Usage: dlsim report [-o FILE] [OPTION]... RUN.h5...\n"
-    "\n"
-    "A page about one run, or about several to compare them: tables, distributions of completion "
-    "and\n"
-    "waiting time, the cluster over time, jobs over GPUs with zoom and hover. One HTML file that "
-    "needs\n"
-    "no network. Needs a Python with h5py, numpy, pandas and plotly.\n"
-    "\n"
-    "  -o, --output=FILE   where to write (report.html)\n"
-    "      --run=NAME      only this run of files that hold many; may be repeated\n"
-    "      --force         replace what is there\n"
-    "  -h, --help          show this and leave\n";
+typedef struct request {
+    const char *output;
+    dls_words runs;
+    bool force;
+} request;
 
-enum { O_RUN = 256, O_FORCE };
-static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                      {"run", required_argument, NULL, O_RUN},
-                                      {"force", no_argument, NULL, O_FORCE},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-/* The script's words: what was not understood here, unchanged, and the output. */
-static int draw(int argc, char **argv, char **words, char *output, bool force)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    static char flag[] = "--output", end[] = "--";
-    size_t n = 0;
-    while (words[n]) {
-        n++;
+    const request *r = user;
+    dls_words words = {0};
+    if (!r->force && access(r->output, F_OK) == 0) {
+        return dls_fail(err, DLS_EOUTPUT, r->output, "is there already (--force replaces it)");
     }
-    words[n++] = flag;
-    words[n++] = output;
-    words[n++] = end;
-    for (int i = optind; i < argc; i++) {
-        words[n++] = argv[i];
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < r->runs.n && status == DLS_OK; i++) {
+        status = dls_words_add(&words, "--run", r->runs.at[i], err);
     }
-    dls_error err;
-    const dls_status status =
-        !force && access(output, F_OK) == 0
-            ? dls_fail(&err, DLS_EOUTPUT, output, "is there already (--force replaces it)")
-            : dls_script_exec("dlsim report", "report.sh", words, &err);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    if (status == DLS_OK) {
+        status = dls_words_add(&words, "--output", r->output, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_words_add(&words, "--", NULL, err);
+    }
+    return dls_script_exec("dlsim report", "report.sh", &words, call, status, err);
 }
 
-int dls_cmd_report(int argc, char **argv)
-{
-    static char usual[] = "report.html", run[] = "--run";
-    char *output = usual;
-    bool force = false;
-    /* Each option becomes two words at most; three more and the end. */
-    const size_t room = 2 * (size_t)argc + 4;
-    char **words = dls_alloc_zero(room, sizeof *words);
-    if (!words) {
-        dls_error err;
-        (void)dls_nomem(&err, "words", room * sizeof *words);
-        return dls_ui_fail(&err);
-    }
-    int code = -1;
-    size_t n = 0;
-    for (int opt; code < 0 && (opt = dls_ui_getopt(argc, argv, "o:h", longs, "report")) != -1;) {
-        switch (opt) {
-        case 'o':
-            output = optarg;
-            break;
-        case O_RUN:
-            words[n++] = run;
-            words[n++] = optarg;
-            break;
-        case O_FORCE:
-            force = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            code = 0;
-            break;
-        default:
-            code = dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (code < 0) {
-        code = optind < argc ? draw(argc, argv, words, output, force)
-                             : dls_ui_usage("report", "no results file is named");
-    }
-    dls_free(words);
-    return code;
-}
+static const dls_arg args[] = {DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),
+                               DLS_REPEAT(request, runs, "run", 0, "NAME",
+                                          "only this run of files that hold many; may be repeated"),
+                               DLS_SWITCH(request, force, "force", 0, "replace what is there"),
+                               DLS_ARGS_END};
+
+const dls_command dls_command_report = {
+    .name = "report",
+    .summary = "a page about runs: tables, curves, jobs over GPUs",
+    .usage = "[-o FILE] [OPTION]... RUN.h5...",
+    .about = "A page about one run, or about several to compare them: tables, distributions of "
+             "completion and waiting time, the cluster over time, jobs over GPUs with zoom and "
+             "hover. One HTML file that needs no network. Needs a Python with h5py, numpy, pandas "
+             "and plotly.",
+    .args = args,
+    .words = "a results file",
+    .min_words = 1,
+    .max_words = DLS_ANY_NUMBER,
+    .size = sizeof(request),
+    .initial = &(const request){.output = "report.html"},
+    .run = run,
+};

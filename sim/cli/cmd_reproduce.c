@@ -2,107 +2,68 @@
  *
  * dlsim reproduce: figures of published papers, from simulations that are run anew.
  */
-#include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/script.h"
-#include "cli/ui.h"
 
-static const char help[] =
-    "Usage: dlsim reproduce [OPTION]... NAME...\n"
-    "       dlsim reproduce --all [OPTION]...\n"
-    "       dlsim reproduce --list\n"
-    "\n"
-    "Run what a figure needs, and draw it as PDF, SVG and PNG. Prints the figure's numbers beside "
-    "those\n"
-    "published. What is finished is not run again. Needs a Python with h5py, numpy, pandas and\n"
-    "matplotlib.\n"
-    "\n"
-    "      --list            names of the figures, and what they show\n"
-    "      --all             every figure\n"
-    "      --small           a quick form of the same, to try it\n"
-    "      --formats=LIST    only these kinds of pictures (pdf,svg,png)\n"
-    "  -o, --output=FOLDER   where pictures and, below data/, results go (figures)\n"
-    "  -j, --jobs=N          processes at a time (one per core)\n"
-    "  -h, --help            show this and leave\n";
+typedef struct request {
+    const char *output, *formats;
+    bool list, all, small;
+    int64_t jobs;
+} request;
 
-enum { O_LIST = 256, O_ALL, O_SMALL, O_FORMATS };
-static const struct option longs[] = {{"list", no_argument, NULL, O_LIST},
-                                      {"all", no_argument, NULL, O_ALL},
-                                      {"small", no_argument, NULL, O_SMALL},
-                                      {"formats", required_argument, NULL, O_FORMATS},
-                                      {"output", required_argument, NULL, 'o'},
-                                      {"jobs", required_argument, NULL, 'j'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-int dls_cmd_reproduce(int argc, char **argv)
+static dls_status put_options(const request *r, dls_words *words, char jobs[24], dls_error *err)
 {
-    static char usual[] = "figures", flag_list[] = "--list", flag_small[] = "--small",
-                flag_formats[] = "--formats", flag_output[] = "-o", flag_jobs[] = "-j";
-    char *output = usual, *jobs = NULL, *formats = NULL;
-    bool list = false, all = false, small = false;
-    int64_t n_jobs = 0;
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:j:h", longs, "reproduce")) != -1;) {
-        switch (opt) {
-        case O_LIST:
-            list = true;
-            break;
-        case O_ALL:
-            all = true;
-            break;
-        case O_SMALL:
-            small = true;
-            break;
-        case O_FORMATS:
-            formats = optarg;
-            break;
-        case 'o':
-            output = optarg;
-            break;
-        case 'j':
-            if (!dls_ui_i64("reproduce", "--jobs", optarg, 1, 4096, &n_jobs)) {
-                return dls_status_exit_code(DLS_EUSAGE);
-            }
-            jobs = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
+    DLS_TRY(dls_words_add(words, "-o", r->output, err));
+    if (r->list) {
+        DLS_TRY(dls_words_add(words, "--list", NULL, err));
     }
-    if (!list && all == (optind < argc)) {
-        return dls_ui_usage("reproduce", all ? "--all and a figure's name" : "no figure is named");
+    if (r->small) {
+        DLS_TRY(dls_words_add(words, "--small", NULL, err));
     }
-    dls_error err;
-    const size_t room = (size_t)argc + 10;
-    char **words = dls_alloc_zero(room, sizeof *words);
-    if (!words) {
-        (void)dls_nomem(&err, "words", room * sizeof *words);
-        return dls_ui_fail(&err);
+    if (r->formats) {
+        DLS_TRY(dls_words_add(words, "--formats", r->formats, err));
     }
-    size_t n = 0;
-    words[n++] = flag_output;
-    words[n++] = output;
-    if (list) {
-        words[n++] = flag_list;
+    if (r->jobs) {
+        snprintf(jobs, 24, "%lld", (long long)r->jobs);
+        DLS_TRY(dls_words_add(words, "-j", jobs, err));
     }
-    if (small) {
-        words[n++] = flag_small;
-    }
-    if (formats) {
-        words[n++] = flag_formats;
-        words[n++] = formats;
-    }
-    if (jobs) {
-        words[n++] = flag_jobs;
-        words[n++] = jobs;
-    }
-    for (int i = optind; i < argc; i++) {
-        words[n++] = argv[i];
-    }
-    const dls_status status = dls_script_exec("dlsim reproduce", "reproduce.sh", words, &err);
-    dls_free(words);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return DLS_OK;
 }
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    dls_words words = {0};
+    char jobs[24];
+    if (!r->list && r->all == (call->n_words > 0)) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        r->all ? "--all and a figure's name" : "no figure is named");
+    }
+    const dls_status status = put_options(r, &words, jobs, err);
+    return dls_script_exec("dlsim reproduce", "reproduce.sh", &words, call, status, err);
+}
+
+static const dls_arg args[] = {
+    DLS_SWITCH(request, list, "list", 0, "names of the figures, and what they show"),
+    DLS_SWITCH(request, all, "all", 0, "every figure"),
+    DLS_SWITCH(request, small, "small", 0, "a quick form of the same, to try it"),
+    DLS_TEXT(request, formats, "formats", 0, "LIST", "only these kinds of pictures (pdf,svg,png)"),
+    DLS_TEXT(request, output, "output", 'o', "FOLDER",
+             "where pictures and, below data/, results go"),
+    DLS_INT(request, jobs, "jobs", 'j', 1, 4096, "processes at a time; one per core if left out"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_reproduce = {
+    .name = "reproduce",
+    .summary = "published figures, from simulations run anew",
+    .usage = "[OPTION]... NAME...\n--all [OPTION]...\n--list",
+    .about =
+        "Run what a figure needs, and draw it as PDF, SVG and PNG. Prints the figure's numbers "
+        "beside those published. What is finished is not run again. Needs a Python with h5py, "
+        "numpy, pandas and matplotlib.",
+    .args = args,
+    .max_words = DLS_ANY_NUMBER,
+    .size = sizeof(request),
+    .initial = &(const request){.output = "figures"},
+    .run = run,
+};

@@ -2,84 +2,15 @@
  *
  * dlsim sweep: many simulations that differ in a few keys.
  */
-#include "base/alloc.h"
-#include "base/suggest.h"
-#include "cli/cli.h"
+#include "base/json.h"
 #include "cli/submitting.h"
 #include "sweep/merge.h"
 
 #include <string.h>
 
-static const char *const help_text =
-    "Usage: dlsim sweep COMMAND SWEEP.cfg [OPTION]...\n"
-    "\n"
-    "Run a configuration with varied keys, every point in a process of its own (docs/sweeps.md).\n"
-    "\n"
-    "  plan                     check every point and list them as CSV; nothing runs\n"
-    "  run                      run the points that are not finished\n"
-    "  status                   say how far it is; exit code 1 unless every point is finished\n"
-    "  submit                   print a batch script for Slurm that runs them, or submit it\n"
-    "  merge                    put the finished points into one file, with a table of them\n"
-    "\n"
-    "  -j, --jobs=N             processes at a time; as many as there are processors\n"
-    "  -o, --output=FOLDER      where points are kept; sweep.output, or NAME.sweep\n"
-    "      --replicas=N         so many seeds a design, in place of the file's\n"
-    "      --points=A[-B]       only these, by number\n"
-    "      --count              plan: print how many points there are, and no more\n"
-    "      --file=FILE.h5       merge: write this; FOLDER/NAME.h5\n"
-    "      --link               merge: link the points' files and do not copy them\n"
-    "      --slurm              submit: the batch system; there is one\n"
-    "      --yes                submit: hand the script to sbatch and do not print it\n"
-    "      --chunk=N            submit: points a task\n"
-    "      --time=T, --partition=P, --extra=OPTION\n"
-    "                           submit: options of sbatch; the last may be repeated\n"
-    "      --trace=FILE         jobs; sets trace.path\n"
-    "      --trace-format=NAME  one of 'dlsim list formats'; recognised if left out\n"
-    "      --seed=N             sets run.seed, from which replicas count\n"
-    "      --until=TIME         stop at this simulated time; sets run.until\n"
-    "      --set KEY=VALUE      set any key of the configuration, for every point; may be "
-    "repeated\n"
-    "      --plugin=FILE.so     load policies of a plug-in; may be repeated\n"
-    "      --json               status: as JSON\n"
-    "      --force              merge: replace the file if it is there\n"
-    "  -q, --quiet              no reports on stderr\n"
-    "      --progress=WHEN      auto (on a terminal), always, never\n"
-    "      --color=WHEN         auto, always, never\n"
-    "  -h, --help               this text\n"
-    "\n"
-    "A finished point is never run twice: 'run' goes on where it was stopped, by Ctrl-C or worse.\n"
-    "Points that failed are listed by 'status' and tried again by the next 'run'.\n";
-
-enum {
-    OPT_POINTS = 256,
-    OPT_COUNT,
-    OPT_FILE,
-    OPT_LINK,
-    OPT_SLURM,
-    OPT_YES,
-    OPT_CHUNK,
-    OPT_TIME,
-    OPT_PARTITION,
-    OPT_EXTRA
-};
-
-static const struct option longs[] = {DLS_REPLAY_LONGS,
-                                      DLS_SWEEPING_LONGS,
-                                      {"points", required_argument, NULL, OPT_POINTS},
-                                      {"count", no_argument, NULL, OPT_COUNT},
-                                      {"file", required_argument, NULL, OPT_FILE},
-                                      {"link", no_argument, NULL, OPT_LINK},
-                                      {"slurm", no_argument, NULL, OPT_SLURM},
-                                      {"yes", no_argument, NULL, OPT_YES},
-                                      {"chunk", required_argument, NULL, OPT_CHUNK},
-                                      {"time", required_argument, NULL, OPT_TIME},
-                                      {"partition", required_argument, NULL, OPT_PARTITION},
-                                      {"extra", required_argument, NULL, OPT_EXTRA},
-                                      {NULL, 0, NULL, 0}};
-
 typedef struct request {
     dls_sweeping s;
-    const char *command, *path, *points, *file;
+    const char *points, *file;
     bool count, link;
     dls_submit_options submit;
 } request;
@@ -104,17 +35,33 @@ static void put_cell(const char *text)
     putchar('"');
 }
 
-static int cmd_plan(request *r)
+static dls_status load(request *r, const dls_call *call, dls_error *err)
 {
+    DLS_TRY(dls_sweeping_load(&r->s, call->word[0], err));
+    return !r->points || r->s.first + r->s.n <= dls_sweep_n_points(r->s.sweep)
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, NULL,
+                          "option '--points' is \"%s\": there are %zu points", r->points,
+                          dls_sweep_n_points(r->s.sweep));
+}
+
+static dls_status plan_quietly(request *r, const dls_call *call, dls_error *err)
+{
+    r->s.told = true;
+    DLS_TRY(load(r, call, err));
+    return dls_sweeping_plan(&r->s, err);
+}
+
+static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
+{
+    request *r = user;
+    DLS_TRY(load(r, call, err));
     const dls_sweep *sweep = r->s.sweep;
     if (r->count) {
         printf("%zu\n", dls_sweep_n_points(sweep));
-        return 0;
+        return DLS_OK;
     }
-    const int code = dls_sweeping_plan(&r->s);
-    if (code >= 0) {
-        return code;
-    }
+    DLS_TRY(dls_sweeping_plan(&r->s, err));
     const dls_sweep_plan *plan = r->s.plan;
     const size_t n_keys = dls_sweep_n_keys(sweep);
     fputs("point,design,replica", stdout);
@@ -137,236 +84,176 @@ static int cmd_plan(request *r)
         }
         printf(",%s\n", plan->id[i]);
     }
-    return 0;
+    return DLS_OK;
 }
 
 /* ---- run, status, merge ------------------------------------------------------------------------
  */
 
-static int cmd_run(request *r)
+static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
 {
-    int code = dls_sweeping_plan(&r->s);
-    if (code < 0) {
-        code = dls_sweeping_run(&r->s);
-    }
-    if (code < 0 && !r->s.o.quiet) {
+    request *r = user;
+    DLS_TRY(load(r, call, err));
+    DLS_TRY(dls_sweeping_plan(&r->s, err));
+    DLS_TRY(dls_sweeping_run(&r->s, err));
+    if (!r->s.o.quiet) {
         fprintf(stderr, "%zu of %zu points are finished in %s\n", r->s.done.finished, r->s.done.n,
                 r->s.folder);
     }
-    return code < 0 ? 0 : code;
+    return DLS_OK;
 }
 
-static int cmd_status(request *r)
+static void tell_failure(const request *r, size_t i)
 {
-    r->s.told = true;
-    const int code = dls_sweeping_plan(&r->s);
-    if (code >= 0) {
-        return code;
-    }
     const dls_sweep_plan *plan = r->s.plan;
-    size_t count[4] = {0};
-    for (size_t i = 0; i < plan->n; i++) {
-        const dls_sweep_state state = dls_sweep_state_of(r->s.folder, plan->id[i]);
-        count[state]++;
-        if (state == DLS_SWEEP_FAILED && !r->s.o.json) {
-            char label[300], message[DLS_SWEEP_MESSAGE];
-            const size_t point = plan->first + i;
-            dls_sweep_failure_get(r->s.folder, plan->id[i], message);
-            printf("point %zu (%s) failed: %s\n", point,
-                   dls_sweep_label(plan, dls_sweep_design(plan, point), label, sizeof label),
-                   message);
-        }
-    }
+    char label[300], message[DLS_SWEEP_MESSAGE];
+    const size_t point = plan->first + i;
+    dls_sweep_failure_get(r->s.folder, plan->id[i], message);
+    printf("point %zu (%s) failed: %s\n", point,
+           dls_sweep_label(plan, dls_sweep_design(plan, point), label, sizeof label), message);
+}
+
+static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
+{
     static const dls_sweep_state order[] = {DLS_SWEEP_FINISHED, DLS_SWEEP_RUNNING, DLS_SWEEP_FAILED,
                                             DLS_SWEEP_MISSING};
-    printf(r->s.o.json ? "{\"points\": %zu" : "%zu points", plan->n);
-    for (size_t i = 0; i < 4; i++) {
-        const char *name = dls_sweep_state_name(order[i]);
-        if (r->s.o.json) {
-            printf(", \"%s\": %zu", name, count[order[i]]);
-        } else {
-            printf(", %zu %s", count[order[i]], name);
+    request *r = user;
+    DLS_TRY(plan_quietly(r, call, err));
+    const size_t n = r->s.plan->n;
+    size_t count[4] = {0};
+    for (size_t i = 0; i < n; i++) {
+        const dls_sweep_state state = dls_sweep_state_of(r->s.folder, r->s.plan->id[i]);
+        count[state]++;
+        if (state == DLS_SWEEP_FAILED && !r->s.o.json) {
+            tell_failure(r, i);
         }
     }
-    puts(r->s.o.json ? "}" : "");
-    if (!r->s.o.json) {
-        dls_submit_status(&r->s);
+    call->exit_code = count[DLS_SWEEP_FINISHED] == n ? 0 : dls_status_exit_code(DLS_ERUN);
+    if (r->s.o.json) {
+        json_object *obj = json_object_new_object();
+        dls_json_int(obj, "points", (int64_t)n);
+        for (size_t i = 0; i < 4; i++) {
+            dls_json_int(obj, dls_sweep_state_name(order[i]), (int64_t)count[order[i]]);
+        }
+        return dls_json_print(stdout, obj, err);
     }
-    return count[DLS_SWEEP_FINISHED] == plan->n ? 0 : dls_status_exit_code(DLS_ERUN);
+    printf("%zu points", n);
+    for (size_t i = 0; i < 4; i++) {
+        printf(", %zu %s", count[order[i]], dls_sweep_state_name(order[i]));
+    }
+    puts("");
+    dls_submit_status(&r->s);
+    return DLS_OK;
 }
 
-static int cmd_merge(request *r)
+static dls_status cmd_merge(void *user, dls_call *call, dls_error *err)
 {
-    r->s.told = true;
-    const int code = dls_sweeping_plan(&r->s);
-    return code < 0 ? dls_sweeping_merge(&r->s, r->file, r->link) : code;
+    request *r = user;
+    DLS_TRY(plan_quietly(r, call, err));
+    return dls_sweeping_merge(&r->s, r->file, r->link, err);
 }
 
-static int cmd_submit(request *r)
+static dls_status cmd_submit(void *user, dls_call *call, dls_error *err)
 {
+    request *r = user;
     if (!r->submit.slurm) {
-        return dls_ui_usage("sweep", "say to whom: --slurm");
+        return dls_fail(err, DLS_EUSAGE, NULL, "say to whom: --slurm");
     }
     if (r->points) {
-        return dls_ui_usage("sweep",
-                            "'submit' takes every point that is not finished: no --points");
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "'submit' takes every point that is not finished: no --points");
     }
-    r->s.told = true;
-    const int code = dls_sweeping_plan(&r->s);
-    return code < 0 ? dls_submit(&r->s, r->path, &r->submit) : code;
+    DLS_TRY(plan_quietly(r, call, err));
+    return dls_submit(&r->s, call, &r->submit, err);
 }
 
-static const struct {
-    const char *name;
-    int (*run)(request *r);
-} commands[] = {{"plan", cmd_plan},
-                {"run", cmd_run},
-                {"status", cmd_status},
-                {"submit", cmd_submit},
-                {"merge", cmd_merge}};
-enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
-
-/* ---- the command line --------------------------------------------------------------------------
+/* ---- the command -------------------------------------------------------------------------------
  */
 
 /* "7", "7-12" */
-static bool parse_points(const char *text, size_t *first, size_t *n)
+static dls_status take_points(void *member, const dls_arg *arg, const char *text, dls_error *err)
 {
+    request *r = member;
     unsigned long long a, b;
-    int used = 0;
-    if (sscanf(text, "%llu%n", &a, &used) != 1 || *text == '-' || *text == '+') {
-        return false;
-    }
-    b = a;
-    if (text[used] == '-') {
+    int used = 0, more = 0;
+    bool good = sscanf(text, "%llu%n", &a, &used) == 1 && *text != '-' && *text != '+';
+    if (good && text[used] == '-') {
         const char *rest = text + used + 1;
-        if (sscanf(rest, "%llu%n", &b, &used) != 1 || *rest == '-' || rest[used] != '\0') {
-            return false;
-        }
-    } else if (text[used] != '\0') {
-        return false;
+        good = sscanf(rest, "%llu%n", &b, &more) == 1 && *rest != '-' && rest[more] == '\0';
+    } else if (good) {
+        b = a;
+        good = text[used] == '\0';
     }
-    if (b < a || b > DLS_SWEEP_POINTS_MAX) {
-        return false;
+    if (!good || b < a || b > DLS_SWEEP_POINTS_MAX) {
+        return dls_arg_wrong(arg, text, "a number or a range, such as 0-99", err);
     }
-    *first = a;
-    *n = b - a + 1;
-    return true;
+    r->points = text;
+    r->s.first = a;
+    r->s.n = b - a + 1;
+    return DLS_OK;
 }
 
-/* An option of one command alone. */
-static int own_option(request *r, int c, const char *value)
+static dls_status init(void *user, dls_call *call, dls_error *err)
 {
-    dls_submit_options *o = &r->submit;
-    switch (c) {
-    case OPT_POINTS:
-        r->points = value;
-        return parse_points(value, &r->s.first, &r->s.n)
-                   ? -1
-                   : dls_ui_usage("sweep",
-                                  "option '--points' is \"%s\": expected a number or a range, such "
-                                  "as 0-99",
-                                  value);
-    case OPT_COUNT:
-        r->count = true;
-        return -1;
-    case OPT_FILE:
-        r->file = value;
-        return -1;
-    case OPT_LINK:
-        r->link = true;
-        return -1;
-    case OPT_SLURM:
-        o->slurm = true;
-        return -1;
-    case OPT_YES:
-        o->yes = true;
-        return -1;
-    case OPT_CHUNK:
-        return dls_ui_i64("sweep", "--chunk", value, 1, DLS_SWEEP_POINTS_MAX, &o->chunk)
-                   ? -1
-                   : dls_status_exit_code(DLS_EUSAGE);
-    case OPT_TIME:
-        o->time = value;
-        return -1;
-    case OPT_PARTITION:
-        o->partition = value;
-        return -1;
-    default:
-        if (o->n_extra == DLS_SUBMIT_EXTRA_MAX) {
-            return dls_ui_usage("sweep", "option '--extra' is given too often");
-        }
-        o->extra[o->n_extra++] = value;
-        return -1;
-    }
+    return dls_sweeping_init(&((request *)user)->s, call, err);
 }
 
-static int parse(request *r, int argc, char **argv)
+static void fini(void *user)
 {
-    for (;;) {
-        const int c = dls_ui_getopt(argc, argv, "o:qh" DLS_SWEEPING_SHORTS, longs, "sweep");
-        int code = -1;
-        if (c == -1) {
-            break;
-        }
-        switch (c) {
-        case '?':
-            return dls_status_exit_code(DLS_EUSAGE);
-        case 'h':
-            fputs(help_text, stdout);
-            return 0;
-        case 'c':
-            return dls_ui_usage("sweep", "a sweep names its configuration itself ('base')");
-        default:
-            code =
-                c >= OPT_POINTS ? own_option(r, c, optarg) : dls_sweeping_option(&r->s, c, optarg);
-        }
-        if (code >= 0) {
-            return code;
-        }
-    }
-    if (argc - optind != 2) {
-        return dls_ui_usage("sweep",
-                            argc - optind < 2 ? "expected a command and a file" : "too many words");
-    }
-    r->command = argv[optind];
-    r->path = argv[optind + 1];
-    return -1;
+    dls_sweeping_fini(&((request *)user)->s);
 }
 
-static int dispatch(request *r)
-{
-    const char *names[N_COMMANDS + 1] = {NULL};
-    for (size_t i = 0; i < N_COMMANDS; i++) {
-        names[i] = commands[i].name;
-        if (strcmp(r->command, commands[i].name) == 0) {
-            const int code = dls_sweeping_load(&r->s, r->path);
-            if (code < 0 && r->points && r->s.first + r->s.n > dls_sweep_n_points(r->s.sweep)) {
-                return dls_ui_usage("sweep", "option '--points' is \"%s\": there are %zu points",
-                                    r->points, dls_sweep_n_points(r->s.sweep));
-            }
-            return code < 0 ? commands[i].run(r) : code;
-        }
-    }
-    const char *near = dls_suggest(r->command, names);
-    return dls_ui_usage("sweep", "unknown command '%s'%s%s%s", r->command,
-                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-}
+static const dls_verb verbs[] = {
+    {"plan", "SWEEP.cfg", "check every point and list them as CSV; nothing runs", 1, 1, NULL,
+     cmd_plan},
+    {"run", "SWEEP.cfg", "run the points that are not finished", 1, 1, NULL, cmd_run},
+    {"status", "SWEEP.cfg", "say how far it is; exit code 1 unless every point is finished", 1, 1,
+     NULL, cmd_status},
+    {"submit", "SWEEP.cfg", "print a batch script for Slurm that runs them, or submit it", 1, 1,
+     NULL, cmd_submit},
+    {"merge", "SWEEP.cfg", "put the finished points into one file, with a table of them", 1, 1,
+     NULL, cmd_merge},
+    {.name = NULL}};
 
-int dls_cmd_sweep(int argc, char **argv)
-{
-    request r = {0};
-    dls_error err;
-    int code = -1;
-    if (dls_sweeping_init(&r.s, "sweep", argc, argv, &err) != DLS_OK) {
-        code = dls_ui_fail(&err);
-    }
-    if (code < 0) {
-        code = parse(&r, argc, argv);
-    }
-    if (code < 0) {
-        code = dispatch(&r);
-    }
-    dls_sweeping_fini(&r.s);
-    return code;
-}
+static const dls_arg args[] = {
+    DLS_TEXT(request, s.output, "output", 'o', "FOLDER",
+             "where points are kept; sweep.output, or NAME.sweep"),
+    {.type = DLS_ARG_CALL,
+     .name = "points",
+     .metavar = "A[-B]",
+     .set = take_points,
+     .help = "only these, by number"},
+    DLS_INCLUDE(request, s, dls_sweeping_args),
+    DLS_INCLUDE(request, s.o, dls_replay_talk_args),
+    DLS_HEADING("plan:"),
+    DLS_SWITCH(request, count, "count", 0, "print how many points there are, and no more"),
+    DLS_HEADING("status:"),
+    DLS_SWITCH(request, s.o.json, "json", 0, "print JSON"),
+    DLS_HEADING("merge:"),
+    DLS_TEXT(request, file, "file", 0, "FILE.h5", "write this; FOLDER/NAME.h5"),
+    DLS_SWITCH(request, link, "link", 0, "link the points' files and do not copy them"),
+    DLS_SWITCH(request, s.o.force, "force", 0, "replace the file if it is there"),
+    DLS_HEADING("submit:"),
+    DLS_SWITCH(request, submit.slurm, "slurm", 0, "the batch system; there is one"),
+    DLS_SWITCH(request, submit.yes, "yes", 0, "hand the script to sbatch and do not print it"),
+    DLS_INT(request, submit.chunk, "chunk", 0, 1, DLS_SWEEP_POINTS_MAX, "points a task"),
+    DLS_TEXT(request, submit.time, "time", 0, "T", "option of sbatch"),
+    DLS_TEXT(request, submit.partition, "partition", 0, "P", "option of sbatch"),
+    DLS_REPEAT(request, submit.extra, "extra", 0, "OPTION",
+               "another option of sbatch; may be repeated"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_sweep = {
+    .name = "sweep",
+    .summary = "many simulations that differ in a few keys, resumable",
+    .about = "Run a configuration with varied keys, every point in a process of its own "
+             "(docs/sweeps.md).",
+    .notes =
+        "A finished point is never run twice: 'run' goes on where it was stopped, by Ctrl-C or "
+        "worse. Points that failed are listed by 'status' and tried again by the next 'run'.",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(request),
+    .init = init,
+    .fini = fini,
+};

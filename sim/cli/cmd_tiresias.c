@@ -3,41 +3,12 @@
  * dlsim tiresias: takes the place of the Tiresias simulator's run_sim.py, its flags and its files.
  */
 #include "base/alloc.h"
-#include "cli/cli.h"
+#include "cli/command.h"
 #include "cli/signals.h"
-#include "cli/ui.h"
 #include "tiresias/tiresias.h"
 
 #include <string.h>
 #include <time.h>
-
-static const char help[] =
-    "Usage: dlsim tiresias --trace_file=FILE --cluster_spec=FILE --schedule=NAME --scheme=NAME\n"
-    "                      --log_path=DIR [OPTION]...\n"
-    "\n"
-    "Replay a Tiresias trace with the results of the Tiresias simulator, to the second: job.csv,\n"
-    "cluster.csv and, unless the scheme is count, cpu.csv, gpu.csv, network.csv and memory.csv in "
-    "DIR.\n"
-    "Flags may be cut short while they stay unambiguous.\n"
-    "\n"
-    "  --trace_file=FILE       jobs, CSV or blank-separated .txt (default tf_job.csv)\n"
-    "  --cluster_spec=FILE     the cluster, CSV; wins over the five flags below\n"
-    "  --num_switch=N          switches (1)\n"
-    "  --num_node_p_switch=N   nodes per switch (32)\n"
-    "  --num_gpu_p_node=N      GPUs per node (8)\n"
-    "  --num_cpu_p_node=N      CPUs per node (64)\n"
-    "  --mem_p_node=N          GB of memory per node (256)\n"
-    "  --schedule=NAME         see below (fifo)\n"
-    "  --scheme=NAME           count, yarn or gandiva (yarn)\n"
-    "  --log_path=DIR          made if missing (result-<date and time>)\n"
-    "  --samples=FILE          GPU-time samples of dlas-gpu-gittins and shortest-expected\n"
-    "                          (yarn-gput1000.csv)\n"
-    "  --arithmetic=NAME       python2 or python3: how divisions and halves are rounded (python2)\n"
-    "  --print                 print a summary\n"
-    "  --flush_stdout          hand every row of the logs to the system at once\n"
-    "  -h, --help              show this and leave\n"
-    "\n"
-    "Schedules:\n";
 
 typedef struct options {
     dls_tiresias_params params;
@@ -50,142 +21,6 @@ static bool interrupted(void *user)
 {
     (void)user;
     return dls_signals_noted();
-}
-
-static void print_help(void)
-{
-    size_t n;
-    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
-    fputs(help, stdout);
-    for (size_t i = 0; i < n; i++) {
-        printf("  %-20s %-12s %s\n", s[i].name, s[i].schemes, s[i].summary);
-    }
-}
-
-/* A switch of the original: bare, or with =true, =false, =1, =0. */
-static bool parse_switch(const char *name, const char *text, bool *out)
-{
-    static const char *const words[] = {"false", "0", "no", "true", "1", "yes"};
-    if (!text) {
-        *out = true;
-        return true;
-    }
-    for (int i = 0; i < 6; i++) {
-        if (strcasecmp(text, words[i]) == 0) {
-            *out = i >= 3;
-            return true;
-        }
-    }
-    dls_ui_usage("tiresias", "option '--%s' is \"%s\": expected true or false", name, text);
-    return false;
-}
-
-static bool parse_size(const char *name, const char *text, int64_t min, int32_t *out)
-{
-    int64_t value;
-    if (!dls_ui_i64("tiresias", name, text, min, INT32_MAX, &value)) {
-        return false;
-    }
-    *out = (int32_t)value;
-    return true;
-}
-
-/* One option; false after a report. */
-static bool take(options *o, int letter, const char *value)
-{
-    dls_tiresias_cluster *k = &o->params.cluster;
-    switch (letter) {
-    case 't':
-        o->trace_path = value;
-        return true;
-    case 'c':
-        o->cluster_path = value;
-        return true;
-    case 's':
-        o->params.schedule = value;
-        return true;
-    case 'p':
-        o->params.scheme = value;
-        return true;
-    case 'l':
-        o->log_path = value;
-        return true;
-    case 'g':
-        o->params.samples_path = value;
-        return true;
-    case 'a':
-        o->params.python3 = strcmp(value, "python3") == 0;
-        if (!o->params.python3 && strcmp(value, "python2") != 0) {
-            dls_ui_usage("tiresias", "option '--arithmetic' is \"%s\": expected python2 or python3",
-                         value);
-            return false;
-        }
-        return true;
-    case 'P':
-        return parse_switch("print", value, &o->print);
-    case 'F':
-        return parse_switch("flush_stdout", value, &o->flush);
-    case '1':
-        return parse_size("--num_switch", value, 1, &k->switches);
-    case '2':
-        return parse_size("--num_node_p_switch", value, 1, &k->nodes_per_switch);
-    case '4':
-        return parse_size("--num_gpu_p_node", value, 1, &k->gpus_per_node);
-    case '5':
-        return parse_size("--num_cpu_p_node", value, 0, &k->cpus_per_node);
-    case '6':
-        return parse_size("--mem_p_node", value, 0, &k->mem_gb_per_node);
-    default:
-        return false;
-    }
-}
-
-/* -1: go on, else the exit code. */
-static int parse(int argc, char **argv, options *o)
-{
-    static const struct option longs[] = {
-        {"trace_file", required_argument, NULL, 't'},
-        {"cluster_spec", required_argument, NULL, 'c'},
-        {"schedule", required_argument, NULL, 's'},
-        {"scheme", required_argument, NULL, 'p'},
-        {"log_path", required_argument, NULL, 'l'},
-        {"samples", required_argument, NULL, 'g'},
-        {"arithmetic", required_argument, NULL, 'a'},
-        {"print", optional_argument, NULL, 'P'},
-        {"flush_stdout", optional_argument, NULL, 'F'},
-        {"num_switch", required_argument, NULL, '1'},
-        {"num_node_p_switch", required_argument, NULL, '2'},
-        {"num_gpu_p_node", required_argument, NULL, '4'},
-        {"num_cpu_p_node", required_argument, NULL, '5'},
-        {"mem_p_node", required_argument, NULL, '6'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
-    };
-    int letter;
-    const time_t now = time(NULL);
-    struct tm local;
-    memset(o, 0, sizeof *o);
-    dls_tiresias_params_init(&o->params);
-    o->trace_path = "tf_job.csv";
-    o->log_path = o->default_log;
-    strftime(o->default_log, sizeof o->default_log, "result-%Y%m%d-%H-%M-%S",
-             localtime_r(&now, &local));
-    while ((letter = dls_ui_getopt(argc, argv, "h", longs, "tiresias")) != -1) {
-        if (letter == 'h') {
-            print_help();
-            return 0;
-        }
-        if (letter == '?' || !take(o, letter, optarg)) {
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (optind < argc) {
-        return dls_ui_usage("tiresias", "unexpected argument '%s'", argv[optind]);
-    }
-    if (!*o->log_path) {
-        return dls_ui_usage("tiresias", "option '--log_path' is empty");
-    }
-    return -1;
 }
 
 static dls_status simulate(options *o, const dls_trace *trace, dls_record *rec, dls_error *err)
@@ -242,8 +77,9 @@ static counts count(const options *o, const dls_trace *trace, const dls_record *
     return n;
 }
 
-/* What job.csv does not say, on stderr; the exit code. */
-static int report(const options *o, const dls_trace *trace, const dls_record *rec)
+/* What job.csv does not say, on stderr. */
+static dls_status report(const options *o, const dls_trace *trace, const dls_record *rec,
+                         dls_error *err)
 {
     const counts n = count(o, trace, rec);
     if (o->print) {
@@ -274,46 +110,125 @@ static int report(const options *o, const dls_trace *trace, const dls_record *re
             "dlsim: %zu jobs are ended before they have run their duration, as in the original\n",
             n.cut_short);
     }
-    if (n.never_ran == rec->n_jobs) {
-        fputs("dlsim: nothing could run\n", stderr);
-        return dls_status_exit_code(DLS_ERUN);
-    }
-    return 0;
+    return n.never_ran < rec->n_jobs ? DLS_OK : dls_fail(err, DLS_ERUN, NULL, "nothing could run");
 }
 
-int dls_cmd_tiresias(int argc, char **argv)
+static dls_status prepare(options *o, dls_trace **trace, dls_record **rec, dls_error *err)
 {
-    options o;
-    dls_error err = {0};
+    const dls_trace_options reading = {.keep_zero_duration = true, .allow_duplicate_ids = true};
+    if (!*o->log_path) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "option '--log_path' is empty");
+    }
+    if (o->cluster_path) {
+        DLS_TRY(dls_tiresias_load_cluster(o->cluster_path, &o->params.cluster, err));
+    }
+    DLS_TRY(dls_tiresias_check(&o->params, err));
+    DLS_TRY(dls_trace_load(o->trace_path, "tiresias", &reading, trace, err));
+    DLS_TRY(dls_record_create(dls_trace_cols(*trace)->n, rec, err));
+    (*rec)->want_allocs = (*rec)->want_series = false;
+    o->params.completed = dls_alloc_zero((*rec)->n_jobs, sizeof *o->params.completed);
+    return o->params.completed ? DLS_OK : dls_nomem(err, "order of ending", (*rec)->n_jobs * 4);
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    options *o = user;
     dls_trace *trace = NULL;
     dls_record *rec = NULL;
-    const dls_trace_options reading = {.keep_zero_duration = true, .allow_duplicate_ids = true};
-    int code = parse(argc, argv, &o);
-    if (code >= 0) {
-        return code;
-    }
-    dls_status status = DLS_OK;
-    if (o.cluster_path) {
-        status = dls_tiresias_load_cluster(o.cluster_path, &o.params.cluster, &err);
+    (void)call;
+    dls_status status = prepare(o, &trace, &rec, err);
+    if (status == DLS_OK) {
+        status = simulate(o, trace, rec, err);
     }
     if (status == DLS_OK) {
-        status = dls_tiresias_check(&o.params, &err);
+        status = report(o, trace, rec, err);
     }
-    if (status == DLS_OK) {
-        status = dls_trace_load(o.trace_path, "tiresias", &reading, &trace, &err);
-    }
-    if (status == DLS_OK) {
-        status = dls_record_create(dls_trace_cols(trace)->n, &rec, &err);
-    }
-    if (status == DLS_OK) {
-        rec->want_allocs = rec->want_series = false;
-        o.params.completed = dls_alloc_zero(rec->n_jobs, sizeof *o.params.completed);
-        status = o.params.completed ? simulate(&o, trace, rec, &err)
-                                    : dls_nomem(&err, "order of ending", rec->n_jobs * 4);
-    }
-    code = status == DLS_OK ? report(&o, trace, rec) : dls_ui_fail(&err);
-    dls_free(o.params.completed);
+    dls_free(o->params.completed);
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
-    return code;
+    return status;
 }
+
+static void defaults(void *user)
+{
+    options *o = user;
+    const time_t now = time(NULL);
+    struct tm local;
+    dls_tiresias_params_init(&o->params);
+    strftime(o->default_log, sizeof o->default_log, "result-%Y%m%d-%H-%M-%S",
+             localtime_r(&now, &local));
+}
+
+static dls_status init(void *user, dls_call *call, dls_error *err)
+{
+    options *o = user;
+    (void)call;
+    (void)err;
+    o->log_path = o->default_log;
+    return DLS_OK;
+}
+
+static const char *schedule_at(size_t i)
+{
+    size_t n;
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    return i < n ? s[i].name : NULL;
+}
+
+static void list_schedules(FILE *to)
+{
+    size_t n;
+    const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    fputs("\nSchedules:\n", to);
+    for (size_t i = 0; i < n; i++) {
+        fprintf(to, "  %-20s %-12s %s\n", s[i].name, s[i].schemes, s[i].summary);
+    }
+}
+
+/* A switch of the original: bare, or with =true, =false, =1, =0. */
+#define OLD_SWITCH(m, word, text)                                                                  \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_SWITCH, options, m, word, 0, "BOOL", text), .optional = true               \
+    }
+
+static const dls_arg args[] = {
+    DLS_TEXT(options, trace_path, "trace_file", 0, "FILE", "jobs, CSV or blank-separated .txt"),
+    DLS_TEXT(options, cluster_path, "cluster_spec", 0, "FILE",
+             "the cluster, CSV; wins over the five flags below"),
+    DLS_INT(options, params.cluster.switches, "num_switch", 0, 1, INT32_MAX, "switches"),
+    DLS_INT(options, params.cluster.nodes_per_switch, "num_node_p_switch", 0, 1, INT32_MAX,
+            "nodes per switch"),
+    DLS_INT(options, params.cluster.gpus_per_node, "num_gpu_p_node", 0, 1, INT32_MAX,
+            "GPUs per node"),
+    DLS_INT(options, params.cluster.cpus_per_node, "num_cpu_p_node", 0, 0, INT32_MAX,
+            "CPUs per node"),
+    DLS_INT(options, params.cluster.mem_gb_per_node, "mem_p_node", 0, 0, INT32_MAX,
+            "GB of memory per node"),
+    DLS_NAME(options, params.schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_TEXT(options, params.scheme, "scheme", 0, "NAME", "count, yarn or gandiva"),
+    DLS_TEXT(options, log_path, "log_path", 0, "DIR",
+             "made if missing; result-<date and time> if left out"),
+    DLS_TEXT(options, params.samples_path, "samples", 0, "FILE",
+             "GPU-time samples of dlas-gpu-gittins and shortest-expected"),
+    DLS_CHOICE(options, params.python3, "arithmetic", 0, "python2|python3",
+               "how divisions and halves are rounded"),
+    OLD_SWITCH(print, "print", "print a summary"),
+    OLD_SWITCH(flush, "flush_stdout", "hand every row of the logs to the system at once"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_tiresias = {
+    .name = "tiresias",
+    .summary = "in place of the Tiresias simulator: its flags and files",
+    .usage = "--trace_file=FILE --cluster_spec=FILE --schedule=NAME --scheme=NAME --log_path=DIR "
+             "[OPTION]...",
+    .about = "Replay a Tiresias trace with the results of the Tiresias simulator, to the second: "
+             "job.csv, cluster.csv and, unless the scheme is count, cpu.csv, gpu.csv, network.csv "
+             "and memory.csv in DIR. Flags may be cut short while they stay unambiguous.",
+    .more = list_schedules,
+    .args = args,
+    .size = sizeof(options),
+    .initial = &(const options){.trace_path = "tf_job.csv"},
+    .defaults = defaults,
+    .init = init,
+    .run = run,
+};

@@ -18,7 +18,8 @@ void dls_comparing_fini(dls_comparing *c)
         dls_free(c->runs[i].sha256);
     }
     dls_free(c->runs);
-    dls_free(c->file_baselines);
+    dls_free(c->file_baseline.at);
+    dls_free(c->file_baseline.text);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -77,20 +78,21 @@ static dls_status add_run(dls_comparing *c, const char *path, const dls_run *run
 /* The baselines that a sweep names, a line each, unless there are some. */
 static dls_status take_baselines(dls_comparing *c, const dls_points *points, dls_error *err)
 {
-    if (c->n_baselines > 0 || !points->baseline || !*points->baseline) {
+    dls_words *w = &c->file_baseline;
+    if (c->baseline.n > 0 || w->n > 0 || !points->baseline || !*points->baseline) {
         return DLS_OK;
     }
-    c->file_baselines = dls_strdup(points->baseline);
-    if (!c->file_baselines) {
+    w->text = dls_strdup(points->baseline);
+    if (!w->text) {
         return dls_nomem(err, "labels", 0);
     }
-    for (char *s = c->file_baselines; s && c->n_baselines < DLS_COMPARING_BASELINES;) {
+    for (char *s = w->text; s;) {
         char *end = strchr(s, '\n');
         if (end) {
-            *end = '\0';
+            *end++ = '\0';
         }
-        c->baseline[c->n_baselines++] = s;
-        s = end ? end + 1 : NULL;
+        DLS_TRY(dls_words_add(w, s, NULL, err));
+        s = end;
     }
     return DLS_OK;
 }
@@ -204,11 +206,12 @@ dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
         several = several || e->replica > 0;
     }
     warn(c, members);
-    dls_compare_options options = {c->baseline, c->n_baselines};
-    dls_status status = !several && c->n_baselines == 0
+    const dls_words *baseline = c->baseline.n ? &c->baseline : &c->file_baseline;
+    dls_compare_options options = {baseline->at, baseline->n};
+    dls_status status = !several && baseline->n == 0
                             ? show_runs(c, members, json, err)
                             : show_designs(c, members, &options, json, err);
-    if (status == DLS_EUSAGE && c->file_baselines) {
+    if (status == DLS_EUSAGE && c->file_baseline.n > 0) {
         /* The sweep's own baseline may not be among its finished points. */
         fprintf(stderr, "dlsim: warning: %s\n", err->msg);
         options.n_baselines = 0;

@@ -5,14 +5,8 @@
 #ifndef DLS_CLI_COMPARING_H
 #define DLS_CLI_COMPARING_H
 
-#include "dlsim/error.h"
+#include "cli/command.h"
 #include "results/summary.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#define DLS_COMPARING_BASELINES 8
 
 typedef struct dls_comparing_run {
     char *file_label;   /* "a.h5", or "a.h5:ID" when the file holds several runs */
@@ -27,9 +21,8 @@ typedef struct dls_comparing_run {
 typedef struct dls_comparing {
     dls_comparing_run *runs;
     size_t n, cap, n_designs;
-    const char *baseline[DLS_COMPARING_BASELINES]; /* of the command line or of a file */
-    size_t n_baselines;
-    char *file_baselines; /* owned; what baseline[] points into if it came from a file */
+    dls_words baseline;      /* of the command line */
+    dls_words file_baseline; /* owned; in its place, those that a sweep names */
 } dls_comparing;
 
 /* Add every run of a file, or the one called run_id. */

@@ -5,6 +5,7 @@
 #include "base/shell.h"
 #include "cli/signals.h"
 #include "config/prepare.h"
+#include "predictor/sources/predictions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,25 +18,23 @@
  */
 
 /* The command line, quoted as a shell wants it; the C library's. */
-static dls_status join(int argc, char **argv, char **out, dls_error *err)
+static dls_status join(const dls_call *call, char **out, dls_error *err)
 {
     size_t len;
     FILE *text = open_memstream(out, &len);
     if (text) {
         fputs("dlsim", text);
     }
-    for (int i = 1; text && i < argc; i++) {
+    for (int i = 1; text && i < call->argc; i++) {
         fputc(' ', text);
-        dls_shell_word(text, argv[i]);
+        dls_shell_word(text, call->argv[i]);
     }
     return text && fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", 0);
 }
 
-dls_status dls_replay_init(dls_replay_options *o, const char *command, int argc, char **argv,
-                           dls_error *err)
+dls_status dls_replay_init(dls_replay_options *o, const dls_call *call, dls_error *err)
 {
-    *o = (dls_replay_options){.command = command};
-    DLS_TRY(join(argc, argv, &o->own_cmdline, err));
+    DLS_TRY(join(call, &o->own_cmdline, err));
     o->cmdline = o->own_cmdline;
     return dls_registry_create(&o->registry, err);
 }
@@ -47,63 +46,64 @@ void dls_replay_fini(dls_replay_options *o)
     dls_registry_destroy(o->registry);
 }
 
-dls_status dls_replay_set(dls_replay_options *o, const char *key, const char *text,
-                          const char *where, dls_error *err)
+dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value, dls_error *err)
 {
+    dls_replay_options *o = options;
     DLS_TRY(
         dls_grow(&o->overrides, &o->overrides_cap, o->n_overrides + 1, sizeof *o->overrides, err));
-    o->overrides[o->n_overrides++] = (dls_override){key, text, where};
+    o->overrides[o->n_overrides++] = (dls_override){arg->key, value, arg->name - 2};
     return DLS_OK;
 }
 
-static int set(dls_replay_options *o, const char *key, const char *text, const char *where)
+dls_status dls_replay_take_plugin(void *registry, const dls_arg *arg, const char *value,
+                                  dls_error *err)
 {
-    dls_error err;
-    return dls_replay_set(o, key, text, where, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
+    (void)arg;
+    return dls_registry_load(*(dls_registry **)registry, value, err);
 }
 
-int dls_replay_option(dls_replay_options *o, int letter, const char *value)
+const char *dls_names_scheduler(size_t i)
 {
-    const int usage = dls_status_exit_code(DLS_EUSAGE);
-    dls_ui_when when;
-    dls_error err;
-    switch (letter) {
-    case 'c':
-        o->config_path = value;
-        return -1;
-    case 'T':
-        return set(o, "trace.path", value, "--trace");
-    case 'F':
-        return set(o, "trace.format", value, "--trace-format");
-    case 'S':
-        return set(o, "run.seed", value, "--seed");
-    case 's':
-        return set(o, NULL, value, "--set");
-    case 'U':
-        return set(o, "run.until", value, "--until");
-    case 'P':
-        return dls_registry_load(o->registry, value, &err) == DLS_OK ? -1 : dls_ui_fail(&err);
-    case 'J':
-        o->json = true;
-        return -1;
-    case 'q':
-        o->quiet = true;
-        return -1;
-    case 'f':
-        o->force = true;
-        return -1;
-    case 'B':
-        return dls_ui_when_parse(o->command, "--progress", value, &o->progress) ? -1 : usage;
-    case 'C':
-        if (!dls_ui_when_parse(o->command, "--color", value, &when)) {
-            return usage;
-        }
-        dls_ui_color(when);
-        return -1;
-    default:
-        return usage;
-    }
+    const dls_sched_ops *s = dls_scheds()[i];
+    return s ? s->name : NULL;
 }
+
+const char *dls_names_placement(size_t i)
+{
+    const dls_placement_ops *p = dls_placements()[i];
+    return p ? p->name : NULL;
+}
+
+const char *dls_names_predictor(size_t i)
+{
+    const dls_prediction_source *s = dls_prediction_sources()[i];
+    return s ? s->name : NULL;
+}
+
+const char *dls_names_format(size_t i)
+{
+    const dls_trace_format *f = dls_trace_formats()[i];
+    return f ? f->name : NULL;
+}
+
+const dls_arg dls_replay_args[] = {
+    DLS_OVERRIDE(0, "trace", 0, "FILE", "trace.path", NULL,
+                 "jobs, plain or gzip, '-' standard input; sets trace.path"),
+    DLS_OVERRIDE(0, "trace-format", 0, "NAME", "trace.format", dls_names_format,
+                 "one of 'dlsim list formats'; recognised if left out"),
+    DLS_OVERRIDE(0, "seed", 0, "N", "run.seed", NULL,
+                 "sets run.seed, from which replicas of a sweep count"),
+    DLS_OVERRIDE(0, "until", 0, "TIME", "run.until", NULL,
+                 "stop at this simulated time, e.g. 7d; sets run.until"),
+    DLS_OVERRIDE(0, "set", 0, "KEY=VALUE", NULL, NULL,
+                 "set any key of the configuration; may be repeated, the last setting counts"),
+    DLS_PLUGIN(dls_replay_options, registry),
+    DLS_ARGS_END};
+
+const dls_arg dls_replay_talk_args[] = {
+    DLS_SWITCH(dls_replay_options, quiet, "quiet", 'q',
+               "no reports on stderr, no summary on stdout unless --json"),
+    DLS_PROGRESS(dls_replay_options, progress), DLS_COLOR, DLS_ARGS_END};
 
 /* ---- the parts ---------------------------------------------------------------------------------
  */
@@ -119,17 +119,16 @@ void dls_replay_problems(dls_problems *problems)
     dls_problems_fini(problems);
 }
 
-int dls_replay_config(const dls_replay_options *o, dls_config **out)
+dls_status dls_replay_config(const dls_replay_options *o, dls_config **out, dls_error *err)
 {
     dls_problems problems = {0};
-    dls_error err;
     const dls_config_request request = {.path = o->config_path,
                                         .overrides = o->overrides,
                                         .n_overrides = o->n_overrides,
                                         .registry = o->registry};
-    const dls_status status = dls_config_load(&request, &problems, out, &err);
+    const dls_status status = dls_config_load(&request, &problems, out, err);
     dls_replay_problems(&problems);
-    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+    return status;
 }
 
 void dls_replay_report_trace(const dls_trace *trace)
@@ -153,20 +152,18 @@ void dls_replay_report_trace(const dls_trace *trace)
     }
 }
 
-int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out)
+dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
+                            dls_error *err)
 {
-    dls_error err;
     if (*config->trace_path == '\0') {
-        return dls_ui_usage(o->command, "no trace: give --trace=FILE or trace.path in the "
-                                        "configuration");
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "no trace: give --trace=FILE or trace.path in the configuration");
     }
-    if (dls_config_make_trace(config, out, &err) != DLS_OK) {
-        return dls_ui_fail(&err);
-    }
+    DLS_TRY(dls_config_make_trace(config, out, err));
     if (!o->quiet) {
         dls_replay_report_trace(*out);
     }
-    return -1;
+    return DLS_OK;
 }
 
 /* ---- running -----------------------------------------------------------------------------------
@@ -257,7 +254,8 @@ static const char *running_scheduler;
 static void refuse_exit(void)
 {
     if (running_scheduler) {
-        fprintf(stderr, "dlsim: a policy has called exit() during the run of '%s'\n", running_scheduler);
+        fprintf(stderr, "dlsim: a policy has called exit() during the run of '%s'\n",
+                running_scheduler);
         _exit(EX_SOFTWARE);
     }
 }

@@ -15,7 +15,6 @@
 
 /* The command line of a run. */
 typedef struct dls_replay_options {
-    const char *command; /* "run", "sweep" or "study", for messages */
     const char *config_path;
     dls_override *overrides; /* owned, in the order of the command line */
     size_t n_overrides, overrides_cap;
@@ -26,45 +25,50 @@ typedef struct dls_replay_options {
     dls_registry *registry; /* owned */
 } dls_replay_options;
 
-/* Options that both take, as (long option, its letter or number): see dls_replay_option. */
-#define DLS_REPLAY_SHORTS "c:o:qh"
-#define DLS_REPLAY_LONGS                                                                           \
-    {"config", required_argument, NULL, 'c'}, {"trace", required_argument, NULL, 'T'},             \
-        {"trace-format", required_argument, NULL, 'F'}, {"seed", required_argument, NULL, 'S'},    \
-        {"set", required_argument, NULL, 's'}, {"until", required_argument, NULL, 'U'},            \
-        {"plugin", required_argument, NULL, 'P'}, {"json", no_argument, NULL, 'J'},                \
-        {"quiet", no_argument, NULL, 'q'}, {"force", no_argument, NULL, 'f'},                      \
-        {"progress", required_argument, NULL, 'B'}, {"color", required_argument, NULL, 'C'},       \
-        {"output", required_argument, NULL, 'o'},                                                  \
+/* An option that sets a key; NULL: the value says which. offset: of the dls_replay_options. The
+ * name with its dashes is what problems are told of. */
+#define DLS_OVERRIDE(offset, long_name, letter_, var, key_, called, text)                          \
     {                                                                                              \
-        "help", no_argument, NULL, 'h'                                                             \
+        .type = DLS_ARG_CALL, .name = &("--" long_name)[2], .letter = letter_, .metavar = var,     \
+        .help = text, .at = offset, .key = key_, .names = called, .set = dls_replay_take           \
     }
+dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value,
+                           dls_error *err) DLS_MUST_CHECK;
+#define DLS_PLUGIN(T, registry)                                                                    \
+    DLS_CALL(T, registry, "plugin", 0, "FILE.so", dls_replay_take_plugin,                          \
+             "load policies of a plug-in; may be repeated")
+dls_status dls_replay_take_plugin(void *registry, const dls_arg *arg, const char *value,
+                                  dls_error *err) DLS_MUST_CHECK;
 
-dls_status dls_replay_init(dls_replay_options *o, const char *command, int argc, char **argv,
+/* Options of a dls_replay_options: of keys and plug-ins; of what is told. */
+extern const dls_arg dls_replay_args[], dls_replay_talk_args[];
+
+/* Names for completion. */
+const char *dls_names_scheduler(size_t i);
+const char *dls_names_placement(size_t i);
+const char *dls_names_predictor(size_t i);
+const char *dls_names_format(size_t i);
+
+/* Before options are taken. */
+dls_status dls_replay_init(dls_replay_options *o, const dls_call *call,
                            dls_error *err) DLS_MUST_CHECK;
 void dls_replay_fini(dls_replay_options *o);
 
-/* Add an override "key = text", told of as `where`. */
-dls_status dls_replay_set(dls_replay_options *o, const char *key, const char *text,
-                          const char *where, dls_error *err) DLS_MUST_CHECK;
-
-/* One of the shared options, but -o and -h; -1: good, else the exit code (it has been reported). */
-int dls_replay_option(dls_replay_options *o, int letter, const char *value);
-
 /* Print what is wrong with a configuration, and forget it. */
 void dls_replay_problems(dls_problems *problems);
-/* Load the configuration; its problems go to stderr. -1 or the exit code. */
-int dls_replay_config(const dls_replay_options *o, dls_config **out);
+/* Load the configuration; its problems go to stderr. */
+dls_status dls_replay_config(const dls_replay_options *o, dls_config **out,
+                             dls_error *err) DLS_MUST_CHECK;
 /* Load the trace that the configuration names, give its jobs models if asked to, and say what the
- * reader saw. -1 or the exit code. */
-int dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out);
+ * reader saw. */
+dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
+                            dls_error *err) DLS_MUST_CHECK;
 
 /* On stderr what is odd about the jobs, because every public trace breaks some assumption. */
 void dls_replay_report_trace(const dls_trace *trace);
 
-/* Run one simulation with a progress bar; a signal that is
- * noted (cli/signals.h) makes an incomplete record (status OK). wall_s:
- * what the simulation took. */
+/* Run one simulation with a progress bar; a signal that is noted (cli/signals.h) makes an incomplete
+ * record (status OK). wall_s: what the simulation took. */
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s,
                           dls_error *err) DLS_MUST_CHECK;

@@ -46,26 +46,38 @@ static dls_status find(const char *program, const char *script, char *path, dls_
                     program);
 }
 
-dls_status dls_script_exec(const char *command, const char *script, char **args, dls_error *err)
+static dls_status run(const char *command, const char *script, const dls_words *words,
+                      const dls_call *call, dls_error *err)
 {
-    static char shell[] = "/bin/sh";
     char program[PATH_MAX], path[PATH_MAX];
     DLS_TRY(own_path(program, sizeof program, err));
     DLS_TRY(find(program, script, path, err));
-    size_t n = 0;
-    while (args[n]) {
-        n++;
-    }
-    char **argv = dls_alloc_zero(n + 3, sizeof *argv);
+    /* execv changes no word; its type is older than const. */
+    const char **argv = dls_alloc_zero(words->n + call->n_words + 3, sizeof *argv);
     if (!argv) {
-        return dls_nomem(err, "words", (n + 3) * sizeof *argv);
+        return dls_nomem(err, "words", (words->n + call->n_words + 3) * sizeof *argv);
     }
-    argv[0] = shell;
+    argv[0] = "/bin/sh";
     argv[1] = path;
-    memcpy(argv + 2, args, n * sizeof *args);
+    for (size_t i = 0; i < words->n; i++) {
+        argv[2 + i] = words->at[i];
+    }
+    for (size_t i = 0; i < call->n_words; i++) {
+        argv[2 + words->n + i] = call->word[i];
+    }
     if (setenv("DLSIM", program, 1) == 0 && setenv("DLSIM_COMMAND", command, 1) == 0) {
-        execv(shell, argv);
+        execv(argv[0], (char *const *)(void *)argv);
     }
     dls_free(argv);
     return dls_fail(err, DLS_ERUN, path, "cannot be run: %s", strerror(errno));
+}
+
+dls_status dls_script_exec(const char *command, const char *script, dls_words *words,
+                           const dls_call *call, dls_status status, dls_error *err)
+{
+    if (status == DLS_OK) {
+        status = run(command, script, words, call, err);
+    }
+    dls_free(words->at);
+    return status;
 }

@@ -94,42 +94,69 @@ static dls_status submit(const dls_sweeping *s, const dls_slurm_array *array, dl
     return DLS_OK;
 }
 
-int dls_submit(const dls_sweeping *s, const char *sweep_path, const dls_submit_options *o)
+/* Options of every point as a shell wants them, " --set 'a=b'"; the C library's own. */
+static char *carried(const dls_call *call)
 {
-    dls_error err;
+    static const char *const names[] = {"trace", "trace-format", "seed",    "until",
+                                        "set",   "plugin",       "replicas"};
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    for (size_t i = 0; out && i < call->n_given; i++) {
+        const dls_given *g = &call->given[i];
+        for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+            if (strcmp(g->arg->name, names[k]) == 0) {
+                fprintf(out, " --%s ", g->arg->name);
+                dls_shell_word(out, g->value);
+            }
+        }
+    }
+    if (out) {
+        fclose(out);
+    }
+    return text;
+}
+
+dls_status dls_submit(const dls_sweeping *s, const dls_call *call, const dls_submit_options *o,
+                      dls_error *err)
+{
     char program[PATH_MAX], here[PATH_MAX];
     const ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
     if (len < 0 || !getcwd(here, sizeof here)) {
-        (void)dls_fail(&err, DLS_ERUN, NULL, "the current folder is not known: %s",
-                       strerror(errno));
-        return dls_ui_fail(&err);
+        return dls_fail(err, DLS_ERUN, NULL, "the current folder is not known: %s",
+                        strerror(errno));
     }
     program[len] = '\0';
+    char *options = carried(call);
+    if (!options) {
+        return dls_nomem(err, "options", 0);
+    }
     const size_t n = s->plan->n_points;
     const size_t chunk = o->chunk ? (size_t)o->chunk : (n + TASKS_USUAL - 1) / TASKS_USUAL;
     dls_slurm_array array = {.name = s->sweep->name,
                              .program = program,
                              .folder = here,
-                             .sweep = sweep_path,
+                             .sweep = call->word[0],
                              .results = s->folder,
-                             .options = s->carried ? s->carried : "",
+                             .options = options,
                              .time = o->time,
                              .partition = o->partition,
-                             .extra = o->extra,
-                             .n_extra = o->n_extra,
+                             .extra = o->extra.at,
+                             .n_extra = o->extra.n,
                              .chunk = chunk,
                              .n_points = n,
                              .workers = s->workers ? (int)s->workers : 1};
     size_t *tasks = NULL;
-    dls_status status = unfinished(s, chunk, &tasks, &array.n_tasks, &err);
+    dls_status status = unfinished(s, chunk, &tasks, &array.n_tasks, err);
     array.task = tasks;
     if (status == DLS_OK && array.n_tasks == 0) {
         fprintf(stderr, "all %zu points are finished in %s\n", n, s->folder);
     } else if (status == DLS_OK) {
-        status = o->yes ? submit(s, &array, &err) : dls_slurm_script(stdout, &array, &err);
+        status = o->yes ? submit(s, &array, err) : dls_slurm_script(stdout, &array, err);
     }
     dls_free(tasks);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    free(options);
+    return status;
 }
 
 /* ---- what became of it -------------------------------------------------------------------------

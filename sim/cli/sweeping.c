@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/sweeping.h"
 
-#include "base/alloc.h"
 #include "api/write_results.h"
+#include "base/alloc.h"
 #include "base/shell.h"
 #include "cli/signals.h"
 #include "config/prepare.h"
 #include "sweep/merge.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -75,83 +74,37 @@ static void progress(void *user, const dls_sweep_progress *now)
 /* ---- the steps ---------------------------------------------------------------------------------
  */
 
-dls_status dls_sweeping_init(dls_sweeping *s, const char *command, int argc, char **argv,
-                             dls_error *err)
+const dls_arg dls_sweeping_args[] = {
+    DLS_INT(dls_sweeping, workers, "jobs", 'j', 1, WORKERS_MAX,
+            "processes at a time; as many as there are processors if left out"),
+    DLS_INT(dls_sweeping, replicas, "replicas", 0, 1, DLS_SWEEP_POINTS_MAX,
+            "so many seeds a design, the same for all, in place of the file's"),
+    DLS_INCLUDE(dls_sweeping, o, dls_replay_args), DLS_ARGS_END};
+
+dls_status dls_sweeping_init(dls_sweeping *s, const dls_call *call, dls_error *err)
 {
-    *s = (dls_sweeping){0};
     s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
-    return dls_replay_init(&s->o, command, argc, argv, err);
+    return dls_replay_init(&s->o, call, err);
 }
 
 void dls_sweeping_fini(dls_sweeping *s)
 {
     dls_sweep_plan_destroy(s->plan);
     dls_sweep_destroy(s->sweep);
-    dls_free(s->carried);
     dls_replay_fini(&s->o);
 }
 
-/* The option once more, for a command line of its own. */
-static dls_status carry(dls_sweeping *s, const char *name, const char *value, dls_error *err)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-    if (!out) {
-        return dls_nomem(err, "options", 0);
-    }
-    fprintf(out, "%s --%s ", s->carried ? s->carried : "", name);
-    dls_shell_word(out, value);
-    fclose(out);
-    dls_free(s->carried);
-    s->carried = dls_strdup(text);
-    free(text); /* the C library's own */
-    return s->carried ? DLS_OK : dls_nomem(err, "options", len);
-}
-
-int dls_sweeping_option(dls_sweeping *s, int letter, const char *value)
-{
-    static const struct {
-        int letter;
-        const char *name;
-    } carried[] = {{'T', "trace"}, {'F', "trace-format"}, {'S', "seed"},    {'U', "until"},
-                   {'s', "set"},   {'P', "plugin"},       {'R', "replicas"}};
-    for (size_t i = 0; i < sizeof carried / sizeof carried[0]; i++) {
-        dls_error err;
-        if (carried[i].letter == letter && carry(s, carried[i].name, value, &err) != DLS_OK) {
-            return dls_ui_fail(&err);
-        }
-    }
-    if (letter == 'o') {
-        s->output = value;
-        return -1;
-    }
-    if (letter == 'R') {
-        return dls_ui_i64(s->o.command, "--replicas", value, 1, DLS_SWEEP_POINTS_MAX, &s->replicas)
-                   ? -1
-                   : dls_status_exit_code(DLS_EUSAGE);
-    }
-    if (letter == 'j') {
-        return dls_ui_i64(s->o.command, "--jobs", value, 1, WORKERS_MAX, &s->workers)
-                   ? -1
-                   : dls_status_exit_code(DLS_EUSAGE);
-    }
-    return dls_replay_option(&s->o, letter, value);
-}
-
-int dls_sweeping_load(dls_sweeping *s, const char *path)
+dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err)
 {
     dls_problems problems = {0};
-    dls_error err;
-    const dls_status status = dls_sweep_load(path, &problems, &s->sweep, &err);
+    const dls_status status = dls_sweep_load(path, &problems, &s->sweep, err);
     dls_replay_problems(&problems);
-    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+    return status;
 }
 
-int dls_sweeping_plan(dls_sweeping *s)
+dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err)
 {
     dls_problems problems = {0};
-    dls_error err;
     if (s->output || *s->sweep->output) {
         snprintf(s->folder, sizeof s->folder, "%s", s->output ? s->output : s->sweep->output);
     } else {
@@ -169,9 +122,9 @@ int dls_sweeping_plan(dls_sweeping *s)
                                        .host = &s->host,
                                        .first = s->first,
                                        .n = s->n};
-    const dls_status status = dls_sweep_plan_make(&request, &problems, &s->plan, &err);
+    const dls_status status = dls_sweep_plan_make(&request, &problems, &s->plan, err);
     dls_replay_problems(&problems);
-    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+    return status;
 }
 
 /* The first of the points that failed, and why. */
@@ -195,47 +148,42 @@ static void report_failures(const dls_sweeping *s, size_t n_failed)
     }
 }
 
-int dls_sweeping_run(dls_sweeping *s)
+dls_status dls_sweeping_run(dls_sweeping *s, dls_error *err)
 {
-    dls_error err;
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const int workers = s->workers ? (int)s->workers : processors > 0 ? (int)processors : 1;
-    dls_status status = dls_sweep_store_open(s->folder, &err);
+    dls_status status = dls_sweep_store_open(s->folder, err);
     if (status == DLS_OK) {
         dls_signals_catch();
         dls_progress_start(&s->bar, s->o.progress, s->o.quiet, s->sweep->name);
-        status = dls_sweep_run(s->plan, s->folder, workers, &s->done, &err);
+        status = dls_sweep_run(s->plan, s->folder, workers, &s->done, err);
         dls_progress_stop(&s->bar);
         dls_signals_release();
     }
     if (status == DLS_OK && s->done.failed > 0) {
         report_failures(s, s->done.failed);
         status =
-            dls_fail(&err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed, s->done.n);
+            dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed, s->done.n);
     }
-    return status == DLS_OK ? -1 : dls_ui_fail(&err);
+    return status;
 }
 
-int dls_sweeping_merge(dls_sweeping *s, const char *file, bool link)
+dls_status dls_sweeping_merge(dls_sweeping *s, const char *file, bool link, dls_error *err)
 {
     char path[4200];
     size_t n;
-    dls_error err;
     if (file) {
         snprintf(path, sizeof path, "%s", file);
     } else {
         snprintf(path, sizeof path, "%s/%s.h5", s->folder, s->sweep->name);
     }
     /* One in the sweep's own folder is the sweep's to replace. */
-    dls_status status = dls_replay_check_output(path, s->o.force || !file, &err);
+    dls_status status = dls_replay_check_output(path, s->o.force || !file, err);
     if (status == DLS_OK) {
-        status = dls_sweep_merge(s->plan, s->folder, path, link, &n, &err);
+        status = dls_sweep_merge(s->plan, s->folder, path, link, &n, err);
     }
-    if (status != DLS_OK) {
-        return dls_ui_fail(&err);
-    }
-    if (!s->o.quiet) {
+    if (status == DLS_OK && !s->o.quiet) {
         fprintf(stderr, "results: %s (%zu of %zu points)\n", path, n, s->plan->n);
     }
-    return 0;
+    return status;
 }

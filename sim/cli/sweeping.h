@@ -20,31 +20,22 @@ typedef struct dls_sweeping {
     size_t first, n;         /* --points; n 0: all */
     dls_sweep_progress done; /* of dls_sweeping_run */
     dls_progress bar;
-    char *carried; /* owned; options of every point as a shell wants them: " --set 'a=b'" */
-    bool told;     /* what the trace is like */
+    bool told; /* what the trace is like */
 } dls_sweeping;
 
-/* Options that both take beside those of a run. */
-#define DLS_SWEEPING_SHORTS "j:"
-#define DLS_SWEEPING_LONGS                                                                         \
-    {"jobs", required_argument, NULL, 'j'},                                                        \
-    {                                                                                              \
-        "replicas", required_argument, NULL, 'R'                                                   \
-    }
+/* --jobs, --replicas and the keys. */
+extern const dls_arg dls_sweeping_args[];
 
-dls_status dls_sweeping_init(dls_sweeping *s, const char *command, int argc, char **argv,
-                             dls_error *err) DLS_MUST_CHECK;
+dls_status dls_sweeping_init(dls_sweeping *s, const dls_call *call, dls_error *err) DLS_MUST_CHECK;
 void dls_sweeping_fini(dls_sweeping *s);
 
-/* One of the shared options, -o and -j too; -1: good, else the exit code (it has been reported). */
-int dls_sweeping_option(dls_sweeping *s, int letter, const char *value);
-/* The next three: -1: good, else the exit code; what was wrong has been reported. */
-int dls_sweeping_load(dls_sweeping *s, const char *path);
+dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Choose the folder and resolve the points. */
-int dls_sweeping_plan(dls_sweeping *s);
-/* Run what is not finished. A failed point is reported and gives exit code 1, when all is done. */
-int dls_sweeping_run(dls_sweeping *s);
-/* Merge the finished points into `file` (NULL: FOLDER/NAME.h5). Exit code. */
-int dls_sweeping_merge(dls_sweeping *s, const char *file, bool link);
+dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err) DLS_MUST_CHECK;
+/* Run what is not finished. A failed point is reported and gives ERUN, when all is done. */
+dls_status dls_sweeping_run(dls_sweeping *s, dls_error *err) DLS_MUST_CHECK;
+/* Merge the finished points into `file` (NULL: FOLDER/NAME.h5). */
+dls_status dls_sweeping_merge(dls_sweeping *s, const char *file, bool link,
+                              dls_error *err) DLS_MUST_CHECK;
 
 #endif

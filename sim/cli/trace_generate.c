@@ -2,102 +2,18 @@
 #include "cli/trace_generate.h"
 
 #include "base/units.h"
-#include "cli/ui.h"
 #include "traces/synth.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#define COMMAND "trace generate"
-enum { PROFILE = 256, JOBS, GPUS, LOAD, SEED, QUEUEING, MAX_DURATION, STAMPS };
-
-static const struct option longs[] = {{"profile", required_argument, NULL, PROFILE},
-                                      {"jobs", required_argument, NULL, JOBS},
-                                      {"gpus", required_argument, NULL, GPUS},
-                                      {"load", required_argument, NULL, LOAD},
-                                      {"seed", required_argument, NULL, SEED},
-                                      {"queueing", required_argument, NULL, QUEUEING},
-                                      {"max-duration", required_argument, NULL, MAX_DURATION},
-                                      {"stamps", required_argument, NULL, STAMPS},
-                                      {"output", required_argument, NULL, 'o'},
-                                      {"quiet", no_argument, NULL, 'q'},
-                                      {"help", no_argument, NULL, 'h'},
-                                      {NULL, 0, NULL, 0}};
-
-static void help(void)
-{
-    fputs(
-        "Usage: dlsim trace generate [OPTION]... -o FILE\n"
-        "Writes a synthetic trace, drawn from published distributions, in the native CSV format.\n"
-        "\n"
-        "  --profile=NAME      what to imitate (default philly):\n",
-        stdout);
-    for (int i = 0; dls_synth_profile_name(i); i++) {
-        printf("                        %-9s %s\n", dls_synth_profile_name(i),
-               dls_synth_profile_summary(i));
-    }
-    fputs(
-        "  --jobs=N            number of jobs (default 5000)\n"
-        "  --gpus=N            GPUs of the cluster: gangs are cut to it, load refers to it\n"
-        "                      (default: the cluster that the profile was recorded on)\n"
-        "  --load=X            GPU time asked for / GPU time there is over the submit span\n"
-        "                      (default: the published arrival rate)\n"
-        "  --queueing=WHAT     none, heavy, or SHARE:TIME: raise the load, and if that does not\n"
-        "                      do limit durations, until at least SHARE of all jobs waits during\n"
-        "                      TIME of the replay; heavy is a tenth for a third of the time\n"
-        "  --max-duration=T    leave longer jobs out of the distribution (\"2 d\", seconds)\n"
-        "  --stamps=s|us       times are whole seconds (default) or microseconds\n"
-        "  --seed=N            random seed (default 1)\n"
-        "  -o, --output=FILE   where to write\n"
-        "  -q, --quiet         no report on stderr\n"
-        "  -h, --help          this text\n",
-        stdout);
-}
-
-/* A positive number, or a usage error. */
-static bool parse_load(const char *text, double *load)
-{
-    if (dls_units_f64(text, load) && *load > 0) {
-        return true;
-    }
-    dls_ui_usage(COMMAND, "option '--load' is \"%s\": expected a positive number", text);
-    return false;
-}
-
-static bool parse_max_duration(const char *text, int64_t *max_s)
-{
-    double seconds;
-    dls_error err;
-    if (dls_units_parse(text, DLS_QUANTITY_TIME, &seconds, &err) == DLS_OK && seconds >= 1 &&
-        seconds <= 3e9) {
-        *max_s = (int64_t)seconds;
-        return true;
-    }
-    dls_ui_usage(COMMAND, "option '--max-duration' is \"%s\": expected a time of at least 1 s",
-                 text);
-    return false;
-}
-
-static bool parse_stamps(const char *text, int64_t *stamp_us)
-{
-    if (strcmp(text, "s") == 0 || strcmp(text, "us") == 0) {
-        *stamp_us = text[0] == 's' ? DLS_US_PER_S : 1;
-        return true;
-    }
-    dls_ui_usage(COMMAND, "option '--stamps' is \"%s\": expected s or us", text);
-    return false;
-}
-
-static bool parse_queueing(const char *text, dls_synth_params *params)
-{
-    dls_error err;
-    if (dls_synth_parse_queueing(text, params, &err) == DLS_OK) {
-        return true;
-    }
-    dls_ui_usage(COMMAND, "option '--queueing': %s", err.msg);
-    return false;
-}
+typedef struct request {
+    dls_synth_params params;
+    const char *path;
+    double duration_max_s;
+    int32_t stamps; /* 0: seconds */
+    bool quiet;
+} request;
 
 static void say_replay(const char *order, const dls_synth_queueing *q, int64_t waiting_jobs)
 {
@@ -124,80 +40,82 @@ static void say(const dls_synth_params *params, const dls_synth_report *report)
     }
 }
 
-static int write_trace(const dls_synth_params *params, const char *path, bool quiet)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    dls_error err;
+    request *r = user;
     dls_trace *trace;
     dls_synth_report report;
-    if (dls_synth_generate(params, &trace, &report, &err) != DLS_OK) {
-        return dls_ui_fail(&err);
-    }
-    const dls_status status = dls_trace_save_csv(trace, path, &err);
+    (void)call;
+    r->params.duration_max_s = (int64_t)r->duration_max_s;
+    r->params.stamp_us = r->stamps ? 1 : DLS_US_PER_S;
+    DLS_TRY(dls_synth_generate(&r->params, &trace, &report, err));
+    const dls_status status = dls_trace_save_csv(trace, r->path, err);
     dls_trace_destroy(trace);
-    if (status != DLS_OK) {
-        return dls_ui_fail(&err);
+    if (status == DLS_OK && !r->quiet) {
+        say(&r->params, &report);
     }
-    if (!quiet) {
-        say(params, &report);
-    }
-    return 0;
+    return status;
 }
 
-int dls_cmd_trace_generate(int argc, char **argv)
+static void defaults(void *user)
 {
-    dls_synth_params params;
-    dls_synth_params_init(&params);
-    const char *path = NULL;
-    bool quiet = false, good = true;
-    int64_t seed = 1;
-    for (int c; good && (c = dls_ui_getopt(argc, argv, "o:qh", longs, COMMAND)) != -1;) {
-        switch (c) {
-        case 'h':
-            help();
-            return 0;
-        case 'o':
-            path = optarg;
-            break;
-        case 'q':
-            quiet = true;
-            break;
-        case PROFILE:
-            params.profile = optarg;
-            break;
-        case JOBS:
-            good = dls_ui_i64(COMMAND, "--jobs", optarg, 2, DLS_SYNTH_JOBS_MAX, &params.n_jobs);
-            break;
-        case GPUS:
-            good = dls_ui_i64(COMMAND, "--gpus", optarg, 1, DLS_GPUS_MAX, &params.cluster_gpus);
-            break;
-        case SEED:
-            good = dls_ui_i64(COMMAND, "--seed", optarg, 0, INT64_MAX, &seed);
-            break;
-        case LOAD:
-            good = parse_load(optarg, &params.load);
-            break;
-        case QUEUEING:
-            good = parse_queueing(optarg, &params);
-            break;
-        case MAX_DURATION:
-            good = parse_max_duration(optarg, &params.duration_max_s);
-            break;
-        case STAMPS:
-            good = parse_stamps(optarg, &params.stamp_us);
-            break;
-        default:
-            good = false;
-        }
-    }
-    if (!good) {
-        return dls_status_exit_code(DLS_EUSAGE);
-    }
-    if (optind < argc) {
-        return dls_ui_usage(COMMAND, "unexpected word \"%s\"", argv[optind]);
-    }
-    if (!path) {
-        return dls_ui_usage(COMMAND, "where to? -o FILE is missing");
-    }
-    params.seed = (uint64_t)seed;
-    return write_trace(&params, path, quiet);
+    request *r = user;
+    dls_synth_params_init(&r->params);
+    r->params.seed = 1;
 }
+
+static void list_profiles(FILE *to)
+{
+    fputs("\nProfiles:\n", to);
+    for (int i = 0; dls_synth_profile_name(i); i++) {
+        fprintf(to, "  %-9s %s\n", dls_synth_profile_name(i), dls_synth_profile_summary(i));
+    }
+}
+
+static const char *profile_at(size_t i)
+{
+    return dls_synth_profile_name((int)i);
+}
+
+static dls_status take_queueing(void *member, const dls_arg *arg, const char *value, dls_error *err)
+{
+    dls_error why;
+    return dls_synth_parse_queueing(value, member, &why) == DLS_OK
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, NULL, "option '--%s': %s", arg->name, why.msg);
+}
+
+static const dls_arg args[] = {
+    DLS_NAME(request, params.profile, "profile", 0, profile_at, "what to imitate, see below"),
+    DLS_INT(request, params.n_jobs, "jobs", 0, 2, DLS_SYNTH_JOBS_MAX, "number of jobs"),
+    DLS_INT(request, params.cluster_gpus, "gpus", 0, 1, DLS_GPUS_MAX,
+            "GPUs of the cluster: gangs are cut to it, load refers to it; the cluster that the "
+            "profile was recorded on if left out"),
+    DLS_REAL(request, params.load, "load", 0, DLS_ABOVE_0, INFINITY,
+             "GPU time asked for / GPU time there is over the submit span; the published arrival "
+             "rate if left out"),
+    DLS_CALL(request, params, "queueing", 0, "WHAT", take_queueing,
+             "none, heavy, or SHARE:TIME: raise the load, and if that does not do limit durations, "
+             "until at least SHARE of all jobs waits during TIME of the replay; heavy is a tenth "
+             "for a third of the time"),
+    DLS_TIME(request, duration_max_s, "max-duration", 0, 1, 3e9,
+             "leave longer jobs out of the distribution (\"2 d\", seconds)"),
+    DLS_CHOICE(request, stamps, "stamps", 0, "s|us", "times are whole seconds or microseconds"),
+    DLS_INT(request, params.seed, "seed", 0, 0, INT64_MAX, "random seed"),
+    DLS_TEXT(request, path, "output", 'o', "FILE", "where to write"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_ARGS_END};
+
+const dls_command dls_trace_generate = {
+    .name = "trace generate",
+    .summary = "a synthetic trace",
+    .usage = "[OPTION]... -o FILE",
+    .about = "Writes a synthetic trace, drawn from published distributions, in the native CSV "
+             "format.",
+    .more = list_profiles,
+    .args = args,
+    .needs = "output",
+    .size = sizeof(request),
+    .defaults = defaults,
+    .run = run,
+};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * `dlsim trace generate`, called by cmd_trace.c with its own name as argv[0].
+ * dlsim trace generate.
  */
 #ifndef DLS_CLI_TRACE_GENERATE_H
 #define DLS_CLI_TRACE_GENERATE_H
 
-int dls_cmd_trace_generate(int argc, char **argv);
+#include "cli/command.h"
+
+extern const dls_command dls_trace_generate;
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/trace_print.h"
 
-#include "cli/ui.h"
+#include "base/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 static const char *const quantile_names[DLS_STATS_QUANTILES] = {"p1",  "p5",  "p25", "p50", "p75",
@@ -123,94 +122,72 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_number(FILE *to, const char *name, double value)
+static void json_dist(json_object *to, const char *name, const dls_stats_dist *dist)
 {
-    fprintf(to, "\"%s\": ", name);
-    if (isfinite(value)) {
-        fprintf(to, "%.10g", value);
-    } else {
-        fputs("null", to);
-    }
-}
-
-static void json_dist(FILE *to, const char *name, const dls_stats_dist *dist)
-{
-    fprintf(to, ",\n  \"%s\": {", name);
+    json_object *obj = dls_json_object(to, name);
     for (int i = 0; i < DLS_STATS_QUANTILES; i++) {
-        json_number(to, quantile_names[i], dist->q[i]);
-        fputs(", ", to);
+        dls_json_real(obj, quantile_names[i], dist->q[i]);
     }
-    json_number(to, "mean", dist->mean);
-    fputs(", ", to);
-    json_number(to, "cv", dist->cv);
-    fputc('}', to);
+    dls_json_real(obj, "mean", dist->mean);
+    dls_json_real(obj, "cv", dist->cv);
 }
 
 /* "name": {"key": count, ...} of the counts above 0. */
-static void json_counts(FILE *to, const char *name, const char *const *keys, const uint64_t *counts,
-                        int n)
+static void json_counts(json_object *to, const char *name, const char *const *keys,
+                        const uint64_t *counts, int n)
 {
-    const char *comma = "";
-    fprintf(to, ",\n  \"%s\": {", name);
+    json_object *obj = dls_json_object(to, name);
     for (int i = 0; i < n; i++) {
         if (counts[i] > 0) {
-            fprintf(to, "%s\"%s\": %" PRIu64, comma, keys[i], counts[i]);
-            comma = ", ";
+            dls_json_int(obj, keys[i], (int64_t)counts[i]);
         }
     }
-    fputc('}', to);
 }
 
-void dls_trace_print_json(FILE *to, const dls_trace *trace, const dls_trace_stats *stats)
+static void json_vcs(json_object *to, const dls_trace *trace, const dls_trace_stats *stats)
 {
-    const dls_trace_info *info = dls_trace_about(trace);
-    fputs("{\n  \"path\": ", to);
-    dls_ui_json_string(to, info->path);
-    fputs(", \"format\": ", to);
-    dls_ui_json_string(to, info->format);
-    fputs(", \"sha256\": ", to);
-    dls_ui_json_string(to, info->sha256);
-    fprintf(to,
-            ",\n  \"jobs\": %" PRIu64 ", \"zero_duration\": %" PRIu64 ", \"no_duration\": %" PRIu64
-            ", \"rows_read\": %" PRIu64 ", \"rows_skipped\": %" PRIu64 ",\n  ",
-            stats->jobs, stats->zero_duration, stats->no_duration, info->rows_read,
-            info->rows_skipped);
-    json_number(to, "span_s", stats->span_s);
-    fputs(", ", to);
-    json_number(to, "mean_gpus", stats->mean_gpus);
-    fputs(", ", to);
-    json_number(to, "max_gpus", (double)stats->max_gpus_milli * 1e-3);
-    fputs(", ", to);
-    json_number(to, "gpu_h", stats->gpu_h);
-    fputs(", ", to);
-    json_number(to, "busy_gpus", stats->busy_gpus);
-    fputs(", ", to);
-    json_number(to, "peak_gpus", stats->peak_gpus);
-    json_dist(to, "duration_s", &stats->duration_s);
-    json_dist(to, "gap_s", &stats->gap_s);
-    fputs(",\n  \"sizes\": [", to);
-    for (size_t i = 0; i < stats->n_sizes; i++) {
-        fputs(i ? ",\n    {" : "\n    {", to);
-        json_number(to, "gpus", (double)stats->sizes[i].gpus_milli * 1e-3);
-        fprintf(to, ", \"jobs\": %" PRIu64 ", ", stats->sizes[i].jobs);
-        json_number(to, "gpu_h", stats->sizes[i].gpu_h);
-        fputc('}', to);
-    }
-    fputs("],\n  \"vcs\": [", to);
+    json_object *list = dls_json_list(to, "vcs");
     for (size_t i = 0; i < stats->n_vcs; i++) {
         const dls_stats_vc *vc = &stats->vcs[i];
-        fputs(i ? ",\n    {\"vc\": " : "\n    {\"vc\": ", to);
-        dls_ui_json_string(to, vc->code < 0 ? "" : dls_trace_vc(trace, vc->code));
-        fprintf(to, ", \"jobs\": %" PRIu64 ", ", vc->jobs);
-        json_number(to, "gpu_h", vc->gpu_h);
-        fputs(", ", to);
-        json_number(to, "median_s", vc->median_s);
-        fputs(", ", to);
-        json_number(to, "max_gpus", (double)vc->max_gpus_milli * 1e-3);
-        fputc('}', to);
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "vc", vc->code < 0 ? "" : dls_trace_vc(trace, vc->code));
+        dls_json_int(obj, "jobs", (int64_t)vc->jobs);
+        dls_json_real(obj, "gpu_h", vc->gpu_h);
+        dls_json_real(obj, "median_s", vc->median_s);
+        dls_json_real(obj, "max_gpus", (double)vc->max_gpus_milli * 1e-3);
     }
-    fputc(']', to);
-    json_counts(to, "outcomes", outcome_names, stats->outcomes, DLS_OUTCOME_COUNT);
-    json_counts(to, "flags", flag_names, stats->flags, DLS_JOB_FLAG_COUNT);
-    fputs("\n}\n", to);
+}
+
+dls_status dls_trace_print_json(FILE *to, const dls_trace *trace, const dls_trace_stats *stats,
+                                dls_error *err)
+{
+    const dls_trace_info *info = dls_trace_about(trace);
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "path", info->path);
+    dls_json_text(top, "format", info->format);
+    dls_json_text(top, "sha256", info->sha256);
+    dls_json_int(top, "jobs", (int64_t)stats->jobs);
+    dls_json_int(top, "zero_duration", (int64_t)stats->zero_duration);
+    dls_json_int(top, "no_duration", (int64_t)stats->no_duration);
+    dls_json_int(top, "rows_read", (int64_t)info->rows_read);
+    dls_json_int(top, "rows_skipped", (int64_t)info->rows_skipped);
+    dls_json_real(top, "span_s", stats->span_s);
+    dls_json_real(top, "mean_gpus", stats->mean_gpus);
+    dls_json_real(top, "max_gpus", (double)stats->max_gpus_milli * 1e-3);
+    dls_json_real(top, "gpu_h", stats->gpu_h);
+    dls_json_real(top, "busy_gpus", stats->busy_gpus);
+    dls_json_real(top, "peak_gpus", stats->peak_gpus);
+    json_dist(top, "duration_s", &stats->duration_s);
+    json_dist(top, "gap_s", &stats->gap_s);
+    json_object *sizes = dls_json_list(top, "sizes");
+    for (size_t i = 0; i < stats->n_sizes; i++) {
+        json_object *obj = dls_json_next(sizes);
+        dls_json_real(obj, "gpus", (double)stats->sizes[i].gpus_milli * 1e-3);
+        dls_json_int(obj, "jobs", (int64_t)stats->sizes[i].jobs);
+        dls_json_real(obj, "gpu_h", stats->sizes[i].gpu_h);
+    }
+    json_vcs(top, trace, stats);
+    json_counts(top, "outcomes", outcome_names, stats->outcomes, DLS_OUTCOME_COUNT);
+    json_counts(top, "flags", flag_names, stats->flags, DLS_JOB_FLAG_COUNT);
+    return dls_json_print(to, top, err);
 }

@@ -140,6 +140,15 @@ void dls_ui_color(dls_ui_when when)
     color_when = when;
 }
 
+dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value, dls_error *err)
+{
+    int place;
+    (void)member;
+    DLS_TRY(dls_arg_word(arg, value, &place, err));
+    color_when = (dls_ui_when)place;
+    return DLS_OK;
+}
+
 static bool colored(FILE *to)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");

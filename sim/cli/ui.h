@@ -5,7 +5,7 @@
 #ifndef DLS_CLI_UI_H
 #define DLS_CLI_UI_H
 
-#include "dlsim/error.h"
+#include "cli/command.h"
 
 #include <getopt.h>
 #include <stdbool.h>
@@ -39,6 +39,16 @@ typedef enum dls_ui_when { DLS_UI_AUTO, DLS_UI_ALWAYS, DLS_UI_NEVER } dls_ui_whe
 
 /* "auto", "always" or "never"; false for another word, which is reported as a usage error. */
 bool dls_ui_when_parse(const char *command, const char *option, const char *text, dls_ui_when *out);
+/* The options of talk; when: a member of type dls_ui_when. */
+#define DLS_COLOR                                                                                  \
+    {                                                                                              \
+        .type = DLS_ARG_CALL, .name = "color", .metavar = "auto|always|never",                     \
+        .set = dls_ui_take_color, .help = "colour on a terminal, or as told"                       \
+    }
+#define DLS_PROGRESS(T, when)                                                                      \
+    DLS_CHOICE(T, when, "progress", 0, "auto|always|never", "a bar on a terminal, or as told")
+dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value,
+                             dls_error *err) DLS_MUST_CHECK;
 /* Auto: a terminal, TERM is not "dumb", NO_COLOR is unset or empty. */
 void dls_ui_color(dls_ui_when when);
 /* Escape sequences that are empty without colour. */
@@ -70,7 +80,8 @@ const char *dls_ui_duration(double seconds, char *buf, size_t n);
 /* s as a JSON string, quotes included. */
 void dls_ui_json_string(FILE *to, const char *s);
 
-/* A member of a JSON object on stdout, after a comma; null if it is not finite, which JSON lacks. */
+/* A member of a JSON object on stdout, after a comma; null if it is not finite, which JSON lacks.
+ */
 void dls_ui_json_number(const char *name, double value);
 
 #endif

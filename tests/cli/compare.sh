@@ -67,7 +67,7 @@ assert abs(second / first - runs[1]["ratio"]["jct_mean"]) < 1e-9
 END
 fi
 expect 2 "$dlsim" compare
-has err "no results file"
+has err "expected a results file"
 expect 2 "$dlsim" compare --jsn fifo.h5
 has err "--json"
 expect 4 "$dlsim" compare fifo.h5 missing.h5

@@ -21,7 +21,7 @@ allowed() {
     sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
     sim/api) echo base cluster record world traces engine config results api ;;
     sim/sweep) echo base cluster record config results sweep ;;
-    sim/cli) echo base cluster record workload world predictor/sources traces engine tiresias config results api sweep predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training predictor/cli cli ;;
+    sim/cli) echo base cluster record config engine results api sweep tiresias traces predictor/sources cli ;;
     predictor/driple) echo base predictor/driple ;;
     predictor/measure) echo base workload/graph predictor/measure ;;
     predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;

@@ -42,7 +42,7 @@ says out.txt "12 points, 0 finished, 0 running, 0 failed, 12 missing"
 expect 0 sweep run sweep.cfg -q -j 2
 empty err.txt
 expect 0 sweep status sweep.cfg --json
-test "$(cat out.txt)" = '{"points": 12, "finished": 12, "running": 0, "failed": 0, "missing": 0}' ||
+test "$(tr -d ' \n' <out.txt)" = '{"points":12,"finished":12,"running":0,"failed":0,"missing":0}' ||
     fail "status: $(cat out.txt)"
 find sweep.sweep -type f -printf '%p %i %T@\n' | sort >before.txt
 expect 0 sweep run sweep.cfg

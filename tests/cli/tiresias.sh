@@ -124,7 +124,7 @@ expect 'crashing scheme' 2 'crashes in the original' "${run[@]}" --scheme random
 expect 'wrong pair' 2 'works with scheme gandiva' "${run[@]}" --schedule gandiva
 expect 'unknown flag' 2 "did you mean '--schedule'" "${run[@]}" --shedule fifo
 expect 'ambiguous flag' 2 'ambiguous' "${run[@]}" --sche fifo
-expect 'stray word' 2 'unexpected argument' "${run[@]}" fifo
+expect 'stray word' 2 'unexpected word' "${run[@]}" fifo
 expect 'bad arithmetic' 2 'python2 or python3' "${run[@]}" --arithmetic c
 expect 'bad size' 2 'expected an integer' "${run[@]}" --num_switch 0
 expect 'no samples' 4 'yarn-gput1000.csv' "${run[@]}" --schedule dlas-gpu-gittins

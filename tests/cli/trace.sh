@@ -41,13 +41,13 @@ for command in stats convert generate; do
     expect "$command bad option" 2 - "unknown option '--hlep' (did you mean '--help'?)" \
         "$dlsim" trace $command --hlep
 done
-expect "mistyped command" 2 - 'did you mean "stats"?' "$dlsim" trace stat
-expect "stats of nothing" 2 - "file is missing" "$dlsim" trace stats
-expect "stats of two" 2 - "one trace at a time" "$dlsim" trace stats a b
+expect "mistyped command" 2 - "did you mean 'stats'?" "$dlsim" trace stat
+expect "stats of nothing" 2 - "expected a trace" "$dlsim" trace stats
+expect "stats of two" 2 - "unexpected word" "$dlsim" trace stats a b
 expect "missing file" 4 - "nowhere.csv" "$dlsim" trace stats "$dir/nowhere.csv"
 expect "bad zero-duration" 2 - "keep, raise or drop" "$dlsim" trace stats --zero-duration=x a
-expect "convert without -o" 2 - "-o OUT.csv is missing" "$dlsim" trace convert a.csv
-expect "generate without -o" 2 - "-o FILE is missing" "$dlsim" trace generate
+expect "convert without -o" 2 - "--output is needed" "$dlsim" trace convert a.csv
+expect "generate without -o" 2 - "--output is needed" "$dlsim" trace generate
 expect "bad profile" 2 - 'did you mean "helios"?' "$dlsim" trace generate --profile=helois -o "$dir/x"
 expect "bad jobs" 2 - "--jobs" "$dlsim" trace generate --jobs=1 -o "$dir/x"
 expect "bad load" 2 - "--load" "$dlsim" trace generate --load=fast -o "$dir/x"

@@ -5,20 +5,34 @@ config=$source/configs/quickstart.cfg
 
 for help in --help -h help; do
     expect 0 $help
-    says out.txt "Commands:"
+    says out.txt "Simulator:"
+    says out.txt "Laboratory:"
     empty err.txt
 done
 expect 2
 says err.txt "Usage:"
 empty out.txt
 
-# Every command that the help names explains itself on stdout.
-"$dlsim" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' >commands.txt
-test "$(wc -l <commands.txt)" -ge 11 || fail "too few commands: $(cat commands.txt)"
-while read -r command; do
-    expect 0 "$command" --help
-    grep -qi "usage" out.txt || fail "$command --help: $(cat out.txt)"
+# Every command, and every part of one, explains itself and each of its options on stdout.
+expect 0 help --json
+python3 - >commands.txt <<'END' || fail "help --json"
+import json
+def walk(commands):
+    for c in commands:
+        print(c["name"] + "|" + " ".join(o["name"] for o in c["options"]))
+        assert c["summary"] and all(o["help"] for o in c["options"]), c["name"]
+        walk(c["parts"])
+walk(json.load(open("out.txt")))
+END
+test "$(wc -l <commands.txt)" -ge 20 || fail "too few commands: $(cat commands.txt)"
+while IFS='|' read -r command options; do
+    # shellcheck disable=SC2086
+    expect 0 $command --help
+    says out.txt "Usage: dlsim $command"
     empty err.txt
+    for option in $options; do
+        says out.txt "--$option"
+    done
 done <commands.txt
 expect 0 help study
 says out.txt "--schedulers"

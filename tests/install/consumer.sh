@@ -122,7 +122,8 @@ for what in schedulers placements; do
     "$dlsim" list $what --plugin=./mine.so >list.txt
     grep -q -- '-mine.*mine.so' list.txt || fail "list $what does not show the plug-in"
 done
-"$dlsim" list schedulers --json --plugin=./mine.so | grep -q '"gandiva-mine".*"plugin": "./mine.so"' ||
+"$dlsim" list schedulers --json --plugin=./mine.so | tr -d '\n' |
+    grep -q '"gandiva-mine",[^{]*"plugin": "./mine.so"' ||
     fail "list --json does not show the plug-in"
 
 cat >tight.cfg <<'END'

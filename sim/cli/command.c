@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cli/command.h"
+
+#include "base/alloc.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "cli/ui.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct parser {
+    const dls_command *command;
+    dls_arg_row row[DLS_ARGS_MAX];
+    size_t n_rows;
+    void *request;
+    dls_given *given; /* owned; [argc] */
+    size_t n_given;
+    bool help;
+} parser;
+
+static size_t add_rows(const dls_arg *args, size_t base, dls_arg_row *row, size_t n)
+{
+    for (const dls_arg *a = args; a && (a->type != DLS_ARG_HEADING || a->help); a++) {
+        if (a->type == DLS_ARG_INCLUDE) {
+            n = add_rows(a->include, base + a->at, row, n);
+        } else {
+            assert(n < DLS_ARGS_MAX);
+            row[n++] = (dls_arg_row){a, base};
+        }
+    }
+    return n;
+}
+
+size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX])
+{
+    static const dls_arg help = {
+        .type = DLS_ARG_SWITCH, .name = "help", .letter = 'h', .help = "show this and leave"};
+    size_t n = add_rows(command->args, 0, row, 0);
+    assert(n < DLS_ARGS_MAX);
+    row[n++] = (dls_arg_row){&help, 0};
+    return n;
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what, dls_error *err)
+{
+    return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' is \"%s\": expected %s", arg->name, value,
+                    what);
+}
+
+dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_error *err)
+{
+    char what[200];
+    size_t used = 0;
+    *place = 0;
+    for (const char *w = arg->metavar;; (*place)++) {
+        const size_t len = strcspn(w, "|");
+        if (strlen(value) == len && strncmp(w, value, len) == 0) {
+            return DLS_OK;
+        }
+        const bool last = w[len] == '\0';
+        used += (size_t)snprintf(what + used, sizeof what - used, "%s%.*s",
+                                 w == arg->metavar ? ""
+                                 : last            ? " or "
+                                                   : ", ",
+                                 (int)len, w);
+        assert(used < sizeof what);
+        if (last) {
+            return dls_arg_wrong(arg, value, what, err);
+        }
+        w += len + 1;
+    }
+}
+
+static dls_status take_int(const dls_arg *a, void *to, const char *value, dls_error *err)
+{
+    int64_t n;
+    char what[80];
+    if (!dls_units_i64(value, &n) || n < a->least || n > a->most) {
+        snprintf(what, sizeof what,
+                 a->most == INT64_MAX ? "an integer of at least %lld" : "an integer %lld..%lld",
+                 (long long)a->least, (long long)a->most);
+        return dls_arg_wrong(a, value, what, err);
+    }
+    const int32_t small = (int32_t)n;
+    assert(a->size == sizeof n || a->size == sizeof small);
+    memcpy(to, a->size == sizeof n ? (const void *)&n : (const void *)&small, a->size);
+    return DLS_OK;
+}
+
+/* A number or a time. */
+static dls_status take_real(const dls_arg *a, double *to, const char *value, dls_error *err)
+{
+    double x;
+    char what[120], lo[40], hi[40];
+    dls_error ignored;
+    const bool time = a->type == DLS_ARG_TIME;
+    const bool number = time ? dls_units_parse(value, DLS_QUANTITY_TIME, &x, &ignored) == DLS_OK
+                             : dls_units_f64(value, &x);
+    if (number && x >= a->min && x <= a->max) {
+        *to = x;
+        return DLS_OK;
+    }
+    if (time) {
+        dls_units_format(a->min, DLS_QUANTITY_TIME, lo, sizeof lo);
+        dls_units_format(a->max, DLS_QUANTITY_TIME, hi, sizeof hi);
+    } else {
+        snprintf(lo, sizeof lo, "%g", a->min);
+        snprintf(hi, sizeof hi, "%g", a->max);
+    }
+    const char *kind = time ? "a time, such as 7d" : "a number";
+    if (a->min == DLS_ABOVE_0) {
+        snprintf(what, sizeof what, "%s above 0", kind);
+    } else if (isinf(a->max)) {
+        snprintf(what, sizeof what, "%s of at least %s", kind, lo);
+    } else {
+        snprintf(what, sizeof what, "%s %s..%s", kind, lo, hi);
+    }
+    return dls_arg_wrong(a, value, what, err);
+}
+
+static dls_status take_switch(const dls_arg *a, bool *to, const char *value, dls_error *err)
+{
+    static const char *const words[] = {"false", "0", "no", "true", "1", "yes"};
+    for (size_t i = 0; value && i < 6; i++) {
+        if (strcasecmp(value, words[i]) == 0) {
+            *to = i >= 3;
+            return DLS_OK;
+        }
+    }
+    *to = true;
+    return value ? dls_arg_wrong(a, value, "true or false", err) : DLS_OK;
+}
+
+static dls_status take_choice(const dls_arg *a, void *to, const char *value, dls_error *err)
+{
+    int place;
+    DLS_TRY(dls_arg_word(a, value, &place, err));
+    place += (int)a->least;
+    const bool flag = place != 0;
+    assert(a->size == sizeof place || a->size == sizeof flag);
+    memcpy(to, a->size == sizeof place ? (const void *)&place : (const void *)&flag, a->size);
+    return DLS_OK;
+}
+
+dls_status dls_words_add(dls_words *w, const char *word, const char *value, dls_error *err)
+{
+    DLS_TRY(dls_grow(&w->at, &w->cap, w->n + 2, sizeof *w->at, err));
+    w->at[w->n++] = word;
+    if (value) {
+        w->at[w->n++] = value;
+    }
+    return DLS_OK;
+}
+
+static dls_status take_list(const dls_arg *a, dls_words *w, const char *value, dls_error *err)
+{
+    dls_free(w->text);
+    w->text = dls_strdup(value);
+    w->n = 0;
+    if (!w->text) {
+        return dls_nomem(err, "names", strlen(value));
+    }
+    for (char *s = w->text; s;) {
+        char *comma = strchr(s, ',');
+        if (comma) {
+            *comma++ = '\0';
+        }
+        if (!*s) {
+            return dls_arg_wrong(a, value, "names, a comma between them", err);
+        }
+        DLS_TRY(dls_words_add(w, s, NULL, err));
+        s = comma;
+    }
+    return DLS_OK;
+}
+
+static dls_status take(parser *p, const dls_arg_row *row, const char *value, dls_error *err)
+{
+    const dls_arg *a = row->arg;
+    void *to = (char *)p->request + row->base + a->at;
+    int place;
+    p->given[p->n_given++] = (dls_given){a, value};
+    if (!value && a->optional && a->type != DLS_ARG_SWITCH && a->type != DLS_ARG_CALL) {
+        return DLS_OK; /* that it was given is all */
+    }
+    switch (a->type) {
+    case DLS_ARG_SWITCH:
+        if (strcmp(a->name, "help") == 0) {
+            p->help = true;
+            return DLS_OK;
+        }
+        return take_switch(a, to, value, err);
+    case DLS_ARG_TEXT:
+        if (strchr(a->metavar, '|')) {
+            DLS_TRY(dls_arg_word(a, value, &place, err));
+        }
+        memcpy(to, &value, sizeof value);
+        return DLS_OK;
+    case DLS_ARG_INT:
+        return take_int(a, to, value, err);
+    case DLS_ARG_REAL:
+    case DLS_ARG_TIME:
+        return take_real(a, to, value, err);
+    case DLS_ARG_CHOICE:
+        return take_choice(a, to, value, err);
+    case DLS_ARG_REPEAT:
+        return dls_words_add(to, value, NULL, err);
+    case DLS_ARG_LIST:
+        return take_list(a, to, value, err);
+    default:
+        return a->set(to, a, value, err);
+    }
+}
+
+/* ---- the command line --------------------------------------------------------------------------
+ */
+
+static dls_status unknown_option(const parser *p, const char *word, size_t len, dls_error *err)
+{
+    char name[64];
+    const char *names[DLS_ARGS_MAX + 1];
+    size_t n = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        if (p->row[i].arg->name) {
+            names[n++] = p->row[i].arg->name;
+        }
+    }
+    names[n] = NULL;
+    snprintf(name, sizeof name, "%.*s", (int)len, word);
+    const char *near = dls_suggest(name, names);
+    return dls_fail(err, DLS_EUSAGE, NULL, "unknown option '--%s'%s%s%s", name,
+                    near ? " (did you mean '--" : "", near ? near : "", near ? "'?)" : "");
+}
+
+/* The option that is called so, or the only one that begins so. */
+static dls_status find_long(const parser *p, const char *word, size_t len, const dls_arg_row **out,
+                            dls_error *err)
+{
+    int n = 0;
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const char *name = p->row[i].arg->name;
+        if (name && strncmp(name, word, len) == 0) {
+            *out = n++ == 0 || name[len] == '\0' ? &p->row[i] : *out;
+        }
+    }
+    if (n == 0) {
+        return unknown_option(p, word, len, err);
+    }
+    return n == 1 || (*out)->arg->name[len] == '\0'
+               ? DLS_OK
+               : dls_fail(err, DLS_EUSAGE, NULL,
+                          "option '--%.*s' is ambiguous: --%s and others begin so", (int)len, word,
+                          (*out)->arg->name);
+}
+
+/* Whether it stands alone: its value, if it has one, must follow a '='. */
+static bool stands_alone(const dls_arg *a)
+{
+    return a->type == DLS_ARG_SWITCH || a->optional;
+}
+
+/* "--name", "--name=value", "--name value"; *i: of argv. */
+static dls_status take_long(parser *p, int argc, char **argv, int *i, dls_error *err)
+{
+    const char *word = argv[*i] + 2, *value = strchr(word, '=');
+    const dls_arg_row *row = NULL;
+    DLS_TRY(find_long(p, word, strcspn(word, "="), &row, err));
+    const dls_arg *a = row->arg;
+    if (value) {
+        value++;
+    }
+    if (value && a->type == DLS_ARG_SWITCH && !a->optional) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' takes no value", a->name);
+    }
+    if (!value && !stands_alone(a)) {
+        if (*i + 1 == argc) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' needs a value", a->name);
+        }
+        value = argv[++*i];
+    }
+    return take(p, row, value, err);
+}
+
+/* "-abc", "-oVALUE", "-o VALUE" */
+static dls_status take_short(parser *p, int argc, char **argv, int *i, dls_error *err)
+{
+    for (const char *c = argv[*i] + 1; *c; c++) {
+        const dls_arg_row *row = NULL;
+        for (size_t k = 0; k < p->n_rows && !row; k++) {
+            row = p->row[k].arg->letter == *c ? &p->row[k] : NULL;
+        }
+        if (!row) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "unknown option '-%c'", *c);
+        }
+        if (stands_alone(row->arg)) {
+            DLS_TRY(take(p, row, NULL, err));
+            continue;
+        }
+        if (!c[1] && *i + 1 == argc) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "option '-%c' needs a value", *c);
+        }
+        return take(p, row, c[1] ? c + 1 : argv[++*i], err);
+    }
+    return DLS_OK;
+}
+
+/* Options go to the request, the rest to call->word. */
+static dls_status parse(parser *p, dls_call *call, dls_error *err)
+{
+    bool options = true;
+    for (int i = 1; i < call->argc && !p->help; i++) {
+        char *word = call->argv[i];
+        if (!options || word[0] != '-' || !word[1]) {
+            call->word[call->n_words++] = word;
+        } else if (strcmp(word, "--") == 0) {
+            options = false;
+        } else if (word[1] == '-') {
+            DLS_TRY(take_long(p, call->argc, call->argv, &i, err));
+        } else {
+            DLS_TRY(take_short(p, call->argc, call->argv, &i, err));
+        }
+    }
+    call->given = p->given;
+    call->n_given = p->n_given;
+    return DLS_OK;
+}
+
+bool dls_call_gave(const dls_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->n_given; i++) {
+        if (strcmp(call->given[i].arg->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void dls_call_text(const dls_call *call, char *out, size_t size)
+{
+    size_t used = (size_t)snprintf(out, size, "dlsim");
+    for (int i = 0; i < call->argc && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, " %s", call->argv[i]);
+    }
+}
+
+/* ---- what was asked for ------------------------------------------------------------------------
+ */
+
+static dls_status check_words(const dls_call *call, const char *words, size_t min, size_t max,
+                              const char *needs, dls_error *err)
+{
+    if (call->n_words > max) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "unexpected word '%s'", call->word[max]);
+    }
+    if (call->n_words < min) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "expected %s", words);
+    }
+    for (const char *n = needs; n && *n;) {
+        char name[64];
+        const size_t len = strcspn(n, " ");
+        snprintf(name, sizeof name, "%.*s", (int)len, n);
+        if (!dls_call_gave(call, name)) {
+            return dls_fail(err, DLS_EUSAGE, NULL, "--%s is needed", name);
+        }
+        n += len + (n[len] == ' ');
+    }
+    return DLS_OK;
+}
+
+/* "a, b or c" */
+static void join_verbs(const dls_verb *verbs, char *out, size_t size)
+{
+    size_t used = 0;
+    for (const dls_verb *v = verbs; v->name && used < size; v++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                 v == verbs  ? ""
+                                 : v[1].name ? ", "
+                                             : " or ",
+                                 v->name);
+    }
+}
+
+static dls_status do_verb(const dls_command *c, void *request, dls_call *call, dls_error *err)
+{
+    const char *names[24] = {NULL};
+    char all[200];
+    join_verbs(c->verbs, all, sizeof all);
+    if (call->n_words == 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "expected one of %s", all);
+    }
+    const char *word = call->word[0];
+    for (size_t i = 0; c->verbs[i].name; i++) {
+        const dls_verb *v = &c->verbs[i];
+        names[i] = v->name;
+        if (strcmp(v->name, word) == 0) {
+            call->word++;
+            call->n_words--;
+            DLS_TRY(check_words(call, v->words, v->min_words, v->max_words, v->needs, err));
+            return v->run(request, call, err);
+        }
+    }
+    const char *near = dls_suggest(word, names);
+    return near ? dls_fail(err, DLS_EUSAGE, NULL, "unknown command '%s' (did you mean '%s'?)", word,
+                           near)
+                : dls_fail(err, DLS_EUSAGE, NULL, "unknown command '%s': expected %s", word, all);
+}
+
+static dls_status run(const dls_command *c, parser *p, dls_call *call, dls_error *err)
+{
+    if (c->init) {
+        DLS_TRY(c->init(p->request, call, err));
+    }
+    DLS_TRY(parse(p, call, err));
+    if (p->help) {
+        dls_help_command(stdout, c);
+        return DLS_OK;
+    }
+    if (c->verbs) {
+        return do_verb(c, p->request, call, err);
+    }
+    DLS_TRY(check_words(call, c->words, c->min_words, c->max_words, c->needs, err));
+    return c->run(p->request, call, err);
+}
+
+static void release_words(const parser *p)
+{
+    for (size_t i = 0; i < p->n_rows; i++) {
+        const dls_arg *a = p->row[i].arg;
+        if (a->type == DLS_ARG_REPEAT || a->type == DLS_ARG_LIST) {
+            dls_words *w = (void *)((char *)p->request + p->row[i].base + a->at);
+            dls_free(w->at);
+            dls_free(w->text);
+        }
+    }
+}
+
+static int report(const dls_command *c, const dls_error *err)
+{
+    const int code = dls_ui_fail(err);
+    if (err->status == DLS_EUSAGE) {
+        fprintf(stderr, "Try 'dlsim %s --help'.\n", c->name);
+    }
+    return code;
+}
+
+static int run_alone(const dls_command *c, int argc, char **argv)
+{
+    parser p = {.command = c};
+    dls_call call = {.command = c, .argc = argc, .argv = argv};
+    dls_error err = {0};
+    const size_t room = (size_t)argc + 1;
+    char **words = dls_alloc_zero(room, sizeof *words);
+    p.n_rows = dls_command_rows(c, p.row);
+    /* A cluster of letters gives several options. */
+    size_t letters = room;
+    for (int i = 0; i < argc; i++) {
+        letters += strlen(argv[i]);
+    }
+    p.given = dls_alloc_zero(letters, sizeof *p.given);
+    p.request = dls_alloc_zero(1, c->size ? c->size : 1);
+    dls_status status = words && p.given && p.request ? DLS_OK : dls_nomem(&err, c->name, c->size);
+    if (status == DLS_OK) {
+        call.word = words;
+        if (c->initial) {
+            memcpy(p.request, c->initial, c->size);
+        }
+        if (c->defaults) {
+            c->defaults(p.request);
+        }
+        status = run(c, &p, &call, &err);
+        if (c->fini) {
+            c->fini(p.request);
+        }
+        release_words(&p);
+    }
+    dls_free(p.request);
+    dls_free(p.given);
+    dls_free(words);
+    return status == DLS_OK ? call.exit_code : report(c, &err);
+}
+
+/* ---- the commands ------------------------------------------------------------------------------
+ */
+
+const dls_command *dls_command_find(const char *name)
+{
+    for (const dls_command *const *c = dls_commands(); *c; c++) {
+        if (strcmp((*c)->name, name) == 0) {
+            return *c;
+        }
+    }
+    return NULL;
+}
+
+/* How a part is chosen: "stats" of "trace stats". */
+static const char *key_of(const dls_command *part)
+{
+    return strrchr(part->name, ' ') + 1;
+}
+
+/* The part that the words choose, NULL: none. */
+static const dls_command *choose_part(const dls_command *c, int argc, char **argv)
+{
+    for (size_t k = 0; c->part && c->part[k]; k++) {
+        const char *key = key_of(c->part[k]);
+        const size_t len = strlen(key);
+        const int last = *key == '-' ? argc - 1 : 1;
+        for (int i = 1; i <= last && i < argc && strcmp(argv[i], "--") != 0; i++) {
+            if (strncmp(argv[i], key, len) == 0 &&
+                (!argv[i][len] || (*key == '-' && argv[i][len] == '='))) {
+                return c->part[k];
+            }
+        }
+    }
+    return NULL;
+}
+
+int dls_command_main(const dls_command *c, int argc, char **argv)
+{
+    if (c->legacy) {
+        return c->legacy(argc, argv);
+    }
+    const dls_command *part = choose_part(c, argc, argv);
+    if (part) {
+        const int skip = *key_of(part) == '-' ? 0 : 1;
+        return run_alone(part, argc - skip, argv + skip);
+    }
+    if (c->run || c->verbs) {
+        return run_alone(c, argc, argv);
+    }
+    if (argc < 2) {
+        dls_help_command(stderr, c);
+        return dls_status_exit_code(DLS_EUSAGE);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        dls_help_command(stdout, c);
+        return 0;
+    }
+    const char *names[16] = {NULL};
+    for (size_t i = 0; c->part[i]; i++) {
+        names[i] = key_of(c->part[i]);
+    }
+    const char *near = dls_suggest(argv[1], names);
+    return dls_ui_usage(c->name, "unknown command '%s'%s%s%s", argv[1],
+                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A command of the program is one constant table: what it is called, its options with where each
+ * value goes, its verbs, and the function that does it. The table alone drives parsing, --help, the
+ * manual page, completion and `dlsim help --json`. A file of sim/cli or predictor/cli that defines
+ *
+ *     const dls_command dls_command_<name> = {...};
+ *
+ * is found by the build (cmake/registry.cmake); nothing else is edited. sim/cli/cmd_export.c is a
+ * short example. A command writes data to stdout and talk to stderr. Only sim/cli and predictor/cli
+ * print or exit.
+ */
+#ifndef DLS_CLI_COMMAND_H
+#define DLS_CLI_COMMAND_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- options -----------------------------------------------------------------------------------
+ */
+
+/* Texts of an option that may be repeated, or of a list with commas. Borrowed, but `text`. */
+typedef struct dls_words {
+    const char **at; /* [n] owned by whoever runs the command */
+    size_t n, cap;
+    char *text; /* of a list: the copy that is cut at its commas */
+} dls_words;
+
+/* Add one, and another unless it is NULL. */
+dls_status dls_words_add(dls_words *w, const char *word, const char *value,
+                         dls_error *err) DLS_MUST_CHECK;
+
+typedef enum dls_arg_type {
+    DLS_ARG_HEADING, /* help: of the options that follow */
+    DLS_ARG_INCLUDE, /* the rows of another table, for the struct at `at` */
+    DLS_ARG_SWITCH,  /* bool; with `optional`: true or false may be given */
+    DLS_ARG_TEXT,    /* const char *; if `metavar` has a '|', one of these words */
+    DLS_ARG_INT,     /* a whole number of 4 or 8 bytes, least..most */
+    DLS_ARG_REAL,    /* double, min..max */
+    DLS_ARG_TIME,    /* double, seconds min..max; written with or without a unit */
+    DLS_ARG_CHOICE,  /* 1 or 4 bytes: the place of the word in `metavar`, counted from `least` */
+    DLS_ARG_REPEAT,  /* dls_words, a text each time */
+    DLS_ARG_LIST,    /* dls_words, texts with commas between them */
+    DLS_ARG_CALL     /* `set` does it */
+} dls_arg_type;
+
+typedef struct dls_arg dls_arg;
+
+/* Takes the value (NULL: none was given) for the member. */
+typedef dls_status (*dls_arg_set)(void *member, const dls_arg *arg, const char *value,
+                                  dls_error *err);
+
+/* Built-in names of something, to complete with: the i-th, NULL behind the last. */
+typedef const char *(*dls_arg_names)(size_t i);
+
+struct dls_arg {
+    dls_arg_type type;
+    const char *name; /* without the dashes; NULL: a heading or an included table */
+    int letter;       /* 0: none */
+    const char *metavar;
+    const char *help;
+    size_t at, size; /* the member */
+    int64_t least, most;
+    double min, max;
+    bool optional; /* the value may be left out */
+    bool hidden;   /* not told of in help */
+    dls_arg_set set;
+    const char *key;        /* for `set` */
+    const dls_arg *include; /* ends with DLS_ARGS_END */
+    dls_arg_names names;
+};
+
+/* A bound of real numbers: above 0. */
+#define DLS_ABOVE_0 4.9406564584124654e-324
+
+#define DLS_MEMBER(T, m) .at = offsetof(T, m), .size = sizeof(((T *)0)->m)
+#define DLS_ARGS_END                                                                               \
+    {                                                                                              \
+        .type = DLS_ARG_HEADING                                                                    \
+    }
+#define DLS_HEADING(text)                                                                          \
+    {                                                                                              \
+        .type = DLS_ARG_HEADING, .help = text                                                      \
+    }
+#define DLS_INCLUDE(T, m, table)                                                                   \
+    {                                                                                              \
+        .type = DLS_ARG_INCLUDE, DLS_MEMBER(T, m), .include = table                                \
+    }
+#define DLS_ROW(kind, T, m, long_name, short_name, var, text)                                      \
+    .type = kind, .name = long_name, .letter = short_name, .metavar = var, .help = text,           \
+    DLS_MEMBER(T, m)
+#define DLS_SWITCH(T, m, name, letter, help)                                                       \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_SWITCH, T, m, name, letter, NULL, help)                                    \
+    }
+#define DLS_TEXT(T, m, name, letter, var, help)                                                    \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_TEXT, T, m, name, letter, var, help)                                       \
+    }
+#define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_INT, T, m, name, letter, "N", help), .least = lo, .most = hi               \
+    }
+#define DLS_REAL(T, m, name, letter, lo, hi, help)                                                 \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_REAL, T, m, name, letter, "X", help), .min = lo, .max = hi                 \
+    }
+#define DLS_TIME(T, m, name, letter, lo, hi, help)                                                 \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_TIME, T, m, name, letter, "TIME", help), .min = lo, .max = hi              \
+    }
+#define DLS_CHOICE(T, m, name, letter, words, help)                                                \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_CHOICE, T, m, name, letter, words, help)                                   \
+    }
+#define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_REPEAT, T, m, name, letter, var, help)                                     \
+    }
+#define DLS_LIST(T, m, name, letter, var, called, help)                                            \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_LIST, T, m, name, letter, var, help), .names = called                      \
+    }
+#define DLS_NAME(T, m, name, letter, called, help)                                                 \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_TEXT, T, m, name, letter, "NAME", help), .names = called                   \
+    }
+#define DLS_CALL(T, m, name, letter, var, how, help)                                               \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_CALL, T, m, name, letter, var, help), .set = how                           \
+    }
+
+/* Place of `value` among the words of arg->metavar; EUSAGE: it is none of them. */
+dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place,
+                        dls_error *err) DLS_MUST_CHECK;
+/* EUSAGE: "option '--name' is "value": expected <what>". */
+dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what,
+                         dls_error *err) DLS_MUST_CHECK;
+
+/* ---- commands ----------------------------------------------------------------------------------
+ */
+
+typedef struct dls_command dls_command;
+
+typedef struct dls_given {
+    const dls_arg *arg;
+    const char *value; /* NULL: none */
+} dls_given;
+
+/* A command line that has been taken apart. */
+typedef struct dls_call {
+    const dls_command *command;
+    char **word; /* [n_words] and NULL: what is no option, without the verb */
+    size_t n_words;
+    const dls_given *given; /* [n_given] in the order of the command line */
+    size_t n_given;
+    int argc; /* of the whole: argv[0] is the command's name */
+    char **argv;
+    int exit_code; /* when all went well; set by `run` where it is not 0 */
+} dls_call;
+
+bool dls_call_gave(const dls_call *call, const char *name);
+/* "dlsim <command> <words>", as files keep what made them; cut where it does not fit. */
+void dls_call_text(const dls_call *call, char *out, size_t size);
+
+/* An error with status EUSAGE is followed by a pointer to the command's help. */
+typedef dls_status (*dls_command_fn)(void *request, dls_call *call, dls_error *err);
+
+/* A word that says what a command shall do. */
+typedef struct dls_verb {
+    const char *name;  /* NULL: the end */
+    const char *words; /* what follows it; NULL: nothing */
+    const char *summary;
+    size_t min_words, max_words;
+    const char *needs; /* options that must be given, blanks between them; or NULL */
+    dls_command_fn run;
+} dls_verb;
+
+#define DLS_ANY_NUMBER SIZE_MAX
+
+typedef enum dls_command_group { DLS_SIMULATOR, DLS_LABORATORY } dls_command_group;
+
+struct dls_command {
+    const char *name; /* of a part: "trace stats", "predict --whatif" */
+    dls_command_group group;
+    const char *summary;    /* a line of dlsim --help */
+    const char *usage;      /* lines that follow "dlsim NAME "; NULL: made of the verbs */
+    const char *about;      /* paragraphs, a blank line between them; lines are broken for you */
+    const char *notes;      /* the same behind the options, or NULL */
+    void (*more)(FILE *to); /* lists at the end of the help, or NULL */
+    const dls_arg *args;
+    const dls_verb *verbs;          /* NULL: none */
+    const dls_command *const *part; /* NULL-terminated: chosen by the first word, or by an option
+                                       anywhere */
+    const char *words;              /* without verbs: what is no option */
+    size_t min_words, max_words;
+    const char *needs;               /* as of a verb */
+    size_t size;                     /* of the request */
+    const void *initial;             /* the request to begin with, NULL: zeros */
+    void (*defaults)(void *request); /* what `initial` cannot say, or NULL */
+    int (*legacy)(int argc, char **argv);
+    dls_command_fn init;         /* before options are taken: what they need; or NULL */
+    dls_command_fn run;          /* of a command without verbs */
+    void (*fini)(void *request); /* after a failed init, too; or NULL */
+};
+
+/* All that were registered, in order of their names, NULL at the end. */
+const dls_command *const *dls_commands(void);
+/* NULL: no such command. */
+const dls_command *dls_command_find(const char *name);
+/* Parse, do, report; the exit code of the process. argv[0] is the command's name. */
+int dls_command_main(const dls_command *command, int argc, char **argv);
+/* All rows, those of included tables among them; each with where its struct lies in the request. */
+typedef struct dls_arg_row {
+    const dls_arg *arg;
+    size_t base;
+} dls_arg_row;
+enum { DLS_ARGS_MAX = 96 };
+size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX]);
+
+/* ---- help (command_help.c) ---------------------------------------------------------------------
+ */
+
+void dls_help_program(FILE *to);
+void dls_help_command(FILE *to, const dls_command *command);
+/* The section of the manual page about commands, in mdoc. */
+void dls_help_manual(FILE *to);
+/* Every command with every option, as JSON. */
+dls_status dls_help_json(FILE *to, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/alloc.h"
+#include "base/json.h"
+#include "base/units.h"
+#include "cli/command.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 90, INDENT = 26 };
+
+static const char *const group_names[] = {"Simulator", "Laboratory"};
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+/* Words of `text` from column `at` on, lines broken before WIDTH and begun at `indent`; a line
+ * break in the text stays one. */
+static void put_wrapped(FILE *to, const char *text, size_t at, size_t indent)
+{
+    for (const char *s = text; *s;) {
+        if (*s == '\n') {
+            fputc('\n', to);
+            at = 0;
+            s++;
+            continue;
+        }
+        const size_t blanks = strspn(s, " "), len = strcspn(s + blanks, " \n");
+        if (at > indent && at + blanks + len > WIDTH) {
+            fputc('\n', to);
+            at = 0;
+        }
+        if (at == 0) {
+            fprintf(to, "%*s", (int)indent, "");
+            at = indent;
+        } else {
+            fprintf(to, "%*s", (int)blanks, "");
+            at += blanks;
+        }
+        fprintf(to, "%.*s", (int)len, s + blanks);
+        at += len;
+        s += blanks + len;
+    }
+    fputc('\n', to);
+}
+
+/* The word of a choice at `place`, into buf. */
+static void choice_at(const char *metavar, int place, char *buf, size_t size)
+{
+    const char *w = metavar;
+    while (w && place-- > 0) {
+        w = strchr(w, '|');
+        w = w ? w + 1 : NULL;
+    }
+    snprintf(buf, size, "%.*s", w ? (int)strcspn(w, "|") : 0, w ? w : "");
+}
+
+/* What the option is if it is not given, "" for nothing that could be told. */
+static void default_of(const dls_arg *a, const void *member, char *buf, size_t size)
+{
+    int64_t wide = 0;
+    int32_t small = 0;
+    double real = 0;
+    const char *text = NULL;
+    *buf = '\0';
+    switch (a->type) {
+    case DLS_ARG_TEXT:
+        memcpy(&text, member, sizeof text);
+        snprintf(buf, size, "%s", text ? text : "");
+        break;
+    case DLS_ARG_INT:
+        memcpy(a->size == sizeof wide ? (void *)&wide : (void *)&small, member, a->size);
+        wide = a->size == sizeof wide ? wide : small;
+        if (wide != 0) {
+            snprintf(buf, size, "%lld", (long long)wide);
+        }
+        break;
+    case DLS_ARG_REAL:
+        memcpy(&real, member, sizeof real);
+        if (real > 0 && isfinite(real)) {
+            snprintf(buf, size, "%g", real);
+        }
+        break;
+    case DLS_ARG_TIME:
+        memcpy(&real, member, sizeof real);
+        if (real > 0 && isfinite(real)) {
+            dls_units_format(real, DLS_QUANTITY_TIME, buf, size);
+        }
+        break;
+    case DLS_ARG_CHOICE:
+        memcpy(&small, member, a->size);
+        choice_at(a->metavar, small - (int)a->least, buf, size);
+        break;
+    default:
+        break;
+    }
+}
+
+/* "-o, --output=FILE" */
+static size_t format_name(const dls_arg *a, char *buf, size_t size)
+{
+    const char *between = a->optional ? "[="
+                          : strchr(a->metavar ? a->metavar : "", '=') ? " "
+                                                                      : "=";
+    char letter[5] = "    ";
+    if (a->letter) {
+        snprintf(letter, sizeof letter, "-%c, ", a->letter);
+    }
+    return (size_t)snprintf(buf, size, "  %s--%s%s%s%s", letter, a->name, a->metavar ? between : "",
+                            a->metavar ? a->metavar : "", a->metavar && a->optional ? "]" : "");
+}
+
+static void put_arg(FILE *to, const dls_arg_row *row, const char *request)
+{
+    const dls_arg *a = row->arg;
+    char text[1024], value[100];
+    if (!a->name) {
+        fprintf(to, "\n%s\n", a->help);
+        return;
+    }
+    default_of(a, request + row->base + a->at, value, sizeof value);
+    const size_t used = (size_t)snprintf(text, sizeof text, "%s", a->help);
+    if (*value && used < sizeof text) {
+        snprintf(text + used, sizeof text - used, " (default %s)", value);
+    }
+    char name[200];
+    size_t at = format_name(a, name, sizeof name);
+    fputs(name, to);
+    if (at + 2 > INDENT) {
+        fputc('\n', to);
+        at = 0;
+    } else {
+        fprintf(to, "%*s", (int)(INDENT - at), "");
+        at = INDENT;
+    }
+    put_wrapped(to, text, at, INDENT);
+}
+
+/* "Usage: dlsim NAME ...", a line for each form. */
+static void put_usage(FILE *to, const dls_command *c)
+{
+    const char *head = "Usage:";
+    for (const char *line = c->usage; line && *line;) {
+        const int len = (int)strcspn(line, "\n");
+        fprintf(to, "%-6s dlsim %s%s%.*s\n", head, c->name, len ? " " : "", len, line);
+        line += len + (line[len] == '\n');
+        head = "";
+    }
+    for (const dls_verb *v = c->usage ? NULL : c->verbs; v && v->name; v++) {
+        fprintf(to, "%-6s dlsim %s %s%s%s [OPTION]...\n", head, c->name, v->name,
+                v->words ? " " : "", v->words ? v->words : "");
+        head = "";
+    }
+    for (size_t i = 0; c->part && c->part[i] && c->part[i]->usage; i++) {
+        const dls_command *p = c->part[i];
+        fprintf(to, "%-6s dlsim %s %.*s\n", head, p->name, (int)strcspn(p->usage, "\n"), p->usage);
+        head = "";
+    }
+}
+
+/* The request as it is before options are taken; owned, NULL without memory. */
+static char *request_of(const dls_command *c)
+{
+    char *request = dls_alloc_zero(1, c->size ? c->size : 1);
+    if (request && c->initial) {
+        memcpy(request, c->initial, c->size);
+    }
+    if (request && c->defaults) {
+        c->defaults(request);
+    }
+    return request;
+}
+
+void dls_help_command(FILE *to, const dls_command *c)
+{
+    dls_arg_row row[DLS_ARGS_MAX];
+    const size_t n = dls_command_rows(c, row);
+    char *request = request_of(c);
+    bool headings = false;
+    put_usage(to, c);
+    if (c->about) {
+        fputc('\n', to);
+        put_wrapped(to, c->about, 0, 0);
+    }
+    for (const dls_verb *v = c->verbs; v && v->name; v++) {
+        fprintf(to, "%s  %-10s ", v == c->verbs ? "\n" : "", v->name);
+        put_wrapped(to, v->summary, 13, 13);
+    }
+    for (size_t i = 0; c->part && c->part[i]; i++) {
+        fprintf(to, "%s  %-20s ", i ? "" : "\n", c->part[i]->name);
+        put_wrapped(to, c->part[i]->summary, 23, 23);
+    }
+    fputc('\n', to);
+    for (size_t i = 0; i < n && request; i++) {
+        if (!row[i].arg->hidden) {
+            headings = headings || !row[i].arg->name;
+            fputs(headings && i + 1 == n ? "\n" : "", to); /* --help is of none */
+            put_arg(to, &row[i], request);
+        }
+    }
+    dls_free(request);
+    if (c->notes) {
+        fputc('\n', to);
+        put_wrapped(to, c->notes, 0, 0);
+    }
+    if (c->more) {
+        c->more(to);
+    }
+}
+
+void dls_help_program(FILE *to)
+{
+    fputs("dlsim - discrete-event simulator of GPU clusters that train deep-learning models\n"
+          "\n"
+          "Usage: dlsim --config=FILE --trace=FILE [OPTION]...\n"
+          "       dlsim COMMAND [OPTION]...\n",
+          to);
+    for (int group = DLS_SIMULATOR; group <= DLS_LABORATORY; group++) {
+        fprintf(to, "\n%s:\n", group_names[group]);
+        for (const dls_command *const *c = dls_commands(); *c; c++) {
+            if ((int)(*c)->group == group) {
+                fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
+            }
+        }
+    }
+    fputs("\n'dlsim COMMAND --help' tells more. Exit codes: 0 good, 1 run failed, 2 usage,\n"
+          "3 configuration, 4 input, 5 output, 6 predictor or device, 130 interrupted.\n",
+          to);
+}
+
+/* ---- the manual page ---------------------------------------------------------------------------
+ */
+
+/* Text of the page: what mdoc would read as a macro or an escape is none. A line break ends a
+ * sentence, as mdoc wants it. */
+static void put_mdoc(FILE *to, const char *text)
+{
+    bool begins = true;
+    for (const char *s = text; *s; s++) {
+        if (begins && (*s == '.' || *s == '\'')) {
+            fputs("\\&", to);
+        }
+        begins = *s == '\n' || (*s == '.' && s[1] == ' ' && s[2] != '\0');
+        if (*s == '\\') {
+            fputs("\\e", to);
+        } else if (*s == '\n' && s[1] == '\n') {
+            fputs("\n.Pp\n", to);
+            s++;
+        } else if (begins && *s == '.') {
+            fputs(".\n", to);
+            s++;
+        } else {
+            fputc(*s, to);
+        }
+    }
+    fputc('\n', to);
+}
+
+/* An argument of a macro. */
+static void put_mdoc_word(FILE *to, const char *word)
+{
+    fputs(" \"", to);
+    for (; *word; word++) {
+        fputs(*word == '"' ? "\"\"" : *word == '\\' ? "\\e" : "", to);
+        if (*word != '"' && *word != '\\') {
+            fputc(*word, to);
+        }
+    }
+    fputc('"', to);
+}
+
+static void mdoc_arg(FILE *to, const dls_arg_row *row, const char *request)
+{
+    const dls_arg *a = row->arg;
+    char value[100];
+    if (!a->name) {
+        fputs(".El\n.Pp\n", to);
+        put_mdoc(to, a->help);
+        fputs(".Bl -tag -width Ds\n", to);
+        return;
+    }
+    fputs(".It", to);
+    if (a->letter) {
+        fprintf(to, " Fl %c ,", a->letter);
+    }
+    fprintf(to, " Fl -%s", a->name);
+    if (a->metavar) {
+        fputs(strchr(a->metavar, '=') ? " Ar"
+              : a->optional           ? " Ns Oo Ns = Ns Ar"
+                                      : " Ns = Ns Ar",
+              to);
+        put_mdoc_word(to, a->metavar);
+        fputs(a->optional ? " Oc" : "", to);
+    }
+    fputc('\n', to);
+    put_mdoc(to, a->help);
+    default_of(a, request + row->base + a->at, value, sizeof value);
+    if (*value) {
+        fprintf(to, "The default is\n.Ql");
+        put_mdoc_word(to, value);
+        fputs(" .\n", to);
+    }
+}
+
+static void mdoc_command(FILE *to, const dls_command *c)
+{
+    dls_arg_row row[DLS_ARGS_MAX];
+    const size_t n = dls_command_rows(c, row);
+    char *request = request_of(c);
+    fprintf(to, ".Ss dlsim %s\n", c->name);
+    put_mdoc(to, c->about ? c->about : c->summary);
+    if (c->verbs) {
+        fputs(".Bl -tag -width Ds\n", to);
+        for (const dls_verb *v = c->verbs; v->name; v++) {
+            fprintf(to, ".It Cm %s", v->name);
+            if (v->words) {
+                fputs(" Ar", to);
+                put_mdoc_word(to, v->words);
+            }
+            fputc('\n', to);
+            put_mdoc(to, v->summary);
+        }
+        fputs(".El\n", to);
+    }
+    fputs(n > 1 ? ".Bl -tag -width Ds\n" : "", to);
+    for (size_t i = 0; i + 1 < n && request; i++) { /* all but --help */
+        if (!row[i].arg->hidden) {
+            mdoc_arg(to, &row[i], request);
+        }
+    }
+    fputs(n > 1 ? ".El\n" : "", to);
+    if (c->notes) {
+        fputs(".Pp\n", to);
+        put_mdoc(to, c->notes);
+    }
+    dls_free(request);
+    for (size_t i = 0; c->part && c->part[i]; i++) {
+        mdoc_command(to, c->part[i]);
+    }
+}
+
+void dls_help_manual(FILE *to)
+{
+    for (int group = DLS_SIMULATOR; group <= DLS_LABORATORY; group++) {
+        for (const dls_command *const *c = dls_commands(); *c; c++) {
+            if ((int)(*c)->group == group) {
+                mdoc_command(to, *c);
+            }
+        }
+    }
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static json_object *arg_json(const dls_arg_row *row, const char *heading, const char *request)
+{
+    static const char *const types[] = {
+        [DLS_ARG_SWITCH] = "switch", [DLS_ARG_TEXT] = "text", [DLS_ARG_INT] = "integer",
+        [DLS_ARG_REAL] = "number",   [DLS_ARG_TIME] = "time", [DLS_ARG_CHOICE] = "choice",
+        [DLS_ARG_REPEAT] = "text",   [DLS_ARG_LIST] = "list", [DLS_ARG_CALL] = "text"};
+    const dls_arg *a = row->arg;
+    const char letter[2] = {(char)a->letter, '\0'};
+    char value[100];
+    json_object *obj = json_object_new_object();
+    dls_json_text(obj, "name", a->name);
+    dls_json_text(obj, "letter", letter);
+    dls_json_text(obj, "type", types[a->type]);
+    dls_json_text(obj, "value", a->metavar ? a->metavar : "");
+    dls_json_text(obj, "help", a->help);
+    dls_json_text(obj, "group", heading);
+    dls_json_bool(obj, "repeated", a->type == DLS_ARG_REPEAT);
+    if (a->type == DLS_ARG_INT) {
+        dls_json_int(obj, "min", a->least);
+        dls_json_int(obj, "max", a->most);
+    } else if (a->type == DLS_ARG_REAL || a->type == DLS_ARG_TIME) {
+        dls_json_real(obj, "min", a->min);
+        dls_json_real(obj, "max", a->max);
+    }
+    default_of(a, request + row->base + a->at, value, sizeof value);
+    dls_json_text(obj, "default", value);
+    return obj;
+}
+
+static json_object *command_json(const dls_command *c)
+{
+    dls_arg_row row[DLS_ARGS_MAX];
+    const size_t n = dls_command_rows(c, row);
+    const char *heading = "";
+    char *request = request_of(c);
+    json_object *obj = json_object_new_object();
+    dls_json_text(obj, "name", c->name);
+    dls_json_text(obj, "group", group_names[c->group]);
+    dls_json_text(obj, "summary", c->summary);
+    json_object *verbs = dls_json_list(obj, "verbs");
+    for (const dls_verb *v = c->verbs; v && v->name; v++) {
+        json_object *verb = json_object_new_object();
+        dls_json_text(verb, "name", v->name);
+        dls_json_text(verb, "words", v->words ? v->words : "");
+        dls_json_text(verb, "summary", v->summary);
+        json_object_array_add(verbs, verb);
+    }
+    json_object *options = dls_json_list(obj, "options");
+    for (size_t i = 0; i < n && request; i++) {
+        if (!row[i].arg->name) {
+            heading = row[i].arg->help;
+        } else if (!row[i].arg->hidden) {
+            json_object_array_add(options, arg_json(&row[i], heading, request));
+        }
+    }
+    dls_free(request);
+    json_object *parts = dls_json_list(obj, "parts");
+    for (size_t i = 0; c->part && c->part[i]; i++) {
+        json_object_array_add(parts, command_json(c->part[i]));
+    }
+    return obj;
+}
+
+dls_status dls_help_json(FILE *to, dls_error *err)
+{
+    json_object *list = json_object_new_array();
+    for (const dls_command *const *c = dls_commands(); *c; c++) {
+        json_object_array_add(list, command_json(*c));
+    }
+    return dls_json_print(to, list, err);
+}
