@@ -21,7 +21,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parent.parent
-LIMIT_S = 300
+LIMIT_S = 60
 
 
 def stale(message):

@@ -154,6 +154,56 @@ static void test_estimates(void **unused)
     check_easy(0, 0, false, 110); /* all jobs are thought to take 53.3 s; job 0 is 2 s ahead */
 }
 
+/* When job 0 ends there is one GPU more than job 1 needs: one of two long jobs may have it now. */
+static void test_spare(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 5},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 7},
+                                    {.submit_s = 2, .duration_s = 500, .gpus = 1},
+                                    {.submit_s = 2, .duration_s = 500, .gpus = 1}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 8, 0), case_trace(jobs, 4), "easy", "consolidated");
+    s.p.estimates_exact = true;
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[1], 100);
+    CHECK_S(rec->start_us[2], 2);
+    CHECK_S(rec->start_us[3], 110);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* Type a has nodes of 4: job 0 holds 2 of one, job 1 3 of the other, job 2 the first node's rest.
+ * By number job 3 fits there in place of job 2, which would move to type b; on the nodes it does
+ * not, so job 2 stays where it is. */
+static void test_refused_makes_nobody_move(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 10, .gpus = 2, .types = "a"},
+                                    {.duration_s = 20, .gpus = 3, .types = "a"},
+                                    {.duration_s = 1000, .gpus = 2},
+                                    {.submit_s = 1, .duration_s = 30, .gpus = 3, .types = "a"}};
+    sim_setup s;
+    dls_cluster_spec cluster = case_cluster(2, 4, 0);
+    cluster.groups = realloc(cluster.groups, 2 * sizeof *cluster.groups);
+    cluster.groups[1] = cluster.groups[0];
+    snprintf(cluster.groups[1].name, sizeof cluster.groups[1].name, "one");
+    cluster.groups[1].nodes = 1;
+    cluster.groups[1].type = 1;
+    cluster.n_groups = cluster.n_types = 2;
+    cluster.types[1] = cluster.types[0];
+    snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "a");
+    snprintf(cluster.types[1].name, sizeof cluster.types[1].name, "b");
+    setup_init(&s, cluster, case_trace(jobs, 4), "srtf", "yarn");
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[2], 0);
+    CHECK_S(rec->end_us[2], 1000);
+    assert_int_equal(rec->preempts[2], 0);
+    CHECK_S(rec->start_us[3], 20);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* ---- gandiva -----------------------------------------------------------------------------------
  */
 
@@ -530,6 +580,8 @@ int main(void)
         cmocka_unit_test(test_starvation),
         cmocka_unit_test(test_discipline),
         cmocka_unit_test(test_estimates),
+        cmocka_unit_test(test_spare),
+        cmocka_unit_test(test_refused_makes_nobody_move),
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_turns_only_when_others_wait),
         cmocka_unit_test(test_turns_are_fair),
