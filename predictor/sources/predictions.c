@@ -2,6 +2,7 @@
 #include "predictor/sources/predictions.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/sha256.h"
 #include "base/suggest.h"
 #include "dlsim/predictor.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Jobs of one kind and gang that may use the same GPU types: their answers are the same. */
 typedef struct row {
@@ -406,21 +406,14 @@ static dls_status take_answers(dls_predictions *f, dls_error *err)
     return DLS_OK;
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static dls_status ask_source(dls_predictions *f, dls_error *err)
 {
     if (f->n_asks == 0) {
         return DLS_OK;
     }
-    const double start = now_s();
+    const double start = dls_clock_s();
     const dls_status status = f->ops->answer(f->source, f->ask, f->n_asks, f->reply, err);
-    f->stats.seconds += now_s() - start;
+    f->stats.seconds += dls_clock_s() - start;
     f->stats.batches++;
     f->stats.answers += f->n_asks;
     DLS_TRY(status);

@@ -2,6 +2,7 @@
 #include "predictor/training/trainer.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/rng.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/backend.h"
@@ -11,7 +12,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define PI 3.14159265358979323846
@@ -31,13 +31,6 @@ void dls_train_course_fini(dls_train_course *course)
 {
     dls_free(course->epoch);
     *course = (dls_train_course){0};
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 typedef struct training {
@@ -124,9 +117,9 @@ static dls_status open_learner(training *t, dls_error *err)
         DLS_TRY(dls_learner_cuda(NULL, &t->ops, &t->module, err));
     }
     DLS_TRY(t->ops->open(&config, &t->learner, err));
-    const double from = now_s();
+    const double from = dls_clock_s();
     DLS_TRY(t->ops->freeze(t->learner, err));
-    t->course->start_s = now_s() - from;
+    t->course->start_s = dls_clock_s() - from;
     return DLS_OK;
 }
 
@@ -235,12 +228,12 @@ static dls_status epochs(training *t, dls_error *err)
 {
     const dls_train_options *o = t->o;
     const double before = t->course->n ? t->course->epoch[t->course->n - 1].seconds : 0;
-    t->began_s = now_s();
+    t->began_s = dls_clock_s();
     while (!is_done(t)) {
         dls_train_epoch e = {.epoch = (int32_t)t->course->n + 1};
         DLS_TRY(train_epoch(t, e.epoch, &e.train_loss, err));
         DLS_TRY(t->ops->validate(t->learner, &e.val_loss, err));
-        e.seconds = before + now_s() - t->began_s;
+        e.seconds = before + dls_clock_s() - t->began_s;
         DLS_TRY(note_epoch(t, &e, err));
         if (o->progress && !o->progress(o->user, &e)) {
             DLS_TRY(save(t, err));

@@ -5,8 +5,8 @@
 #include "cli/comparing.h"
 #include "cli/sweeping.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -47,23 +47,12 @@ static dls_status make_scratch(study *s, dls_error *err)
     return DLS_OK;
 }
 
-/* Two levels of folders below it are the deepest there are. */
-static void remove_folder(const char *path, int depth)
+static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
-    DIR *dir = depth > 0 ? opendir(path) : NULL;
-    for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
-        char below[4096];
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-            if (unlink(below) != 0) {
-                remove_folder(below, depth - 1);
-            }
-        }
-    }
-    if (dir) {
-        closedir(dir);
-    }
-    rmdir(path);
+    (void)st;
+    (void)kind;
+    (void)at;
+    return remove(path);
 }
 
 static dls_status check(const study *s, dls_error *err)
@@ -131,7 +120,7 @@ static void fini(void *user)
 {
     study *s = user;
     if (*s->scratch) {
-        remove_folder(s->scratch, 3);
+        nftw(s->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     }
     dls_comparing_fini(&s->c);
     dls_sweeping_fini(&s->s);

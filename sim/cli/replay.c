@@ -2,6 +2,7 @@
 #include "cli/replay.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/shell.h"
 #include "cli/signals.h"
 #include "config/prepare.h"
@@ -265,7 +266,7 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
 {
     dls_progress bar;
     dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
-    const double start_s = dls_ui_now_s();
+    const double start_s = dls_clock_s();
     running r = {&bar, trace, o->quiet};
     static bool refusing; /* once a process */
     if (!refusing && atexit(refuse_exit) != 0) {
@@ -276,7 +277,7 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
     const dls_status status = config->compat ? run_compat(config, trace, &r, out, err)
                                              : run_sim(config, trace, &r, out, err);
     running_scheduler = NULL;
-    *wall_s = dls_ui_now_s() - start_s;
+    *wall_s = dls_clock_s() - start_s;
     dls_progress_stop(&bar);
     return status;
 }

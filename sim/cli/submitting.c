@@ -2,6 +2,7 @@
 #include "cli/submitting.h"
 
 #include "base/alloc.h"
+#include "base/folder.h"
 #include "base/shell.h"
 #include "sweep/slurm.h"
 
@@ -9,7 +10,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { TASKS_USUAL = 500 }; /* Slurm's own limit is 1,001 unless MaxArraySize says otherwise */
@@ -65,9 +65,7 @@ static dls_status submit(const dls_sweeping *s, const dls_slurm_array *array, dl
     slurm_path(s, "submit.sh", path, sizeof path);
     slurm_path(s, "jobs", jobs, sizeof jobs);
     DLS_TRY(dls_sweep_store_open(s->folder, err));
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return dls_fail(err, DLS_EOUTPUT, folder, "cannot be made: %s", strerror(errno));
-    }
+    DLS_TRY(dls_folder_make(folder, err));
     DLS_TRY(write_script(path, array, err));
     FILE *text = open_memstream(&command, &len);
     if (!text) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "cli/ui.h"
 
+#include "base/clock.h"
 #include "base/suggest.h"
 #include "base/units.h"
 
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #define OPTIONS_MAX 64
@@ -176,13 +176,6 @@ const char *dls_ui_reset(FILE *to)
 /* ---- progress ----------------------------------------------------------------------------------
  */
 
-double dls_ui_now_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 const char *dls_ui_duration(double seconds, char *buf, size_t n)
 {
     if (!isfinite(seconds) || seconds < 0) {
@@ -202,7 +195,7 @@ const char *dls_ui_duration(double seconds, char *buf, size_t n)
 void dls_progress_start(dls_progress *bar, dls_ui_when when, bool quiet, const char *label)
 {
     struct winsize size;
-    *bar = (dls_progress){.label = label, .width = 80, .started_s = dls_ui_now_s()};
+    *bar = (dls_progress){.label = label, .width = 80, .started_s = dls_clock_s()};
     bar->on = when == DLS_UI_ALWAYS || (when == DLS_UI_AUTO && !quiet && isatty(STDERR_FILENO));
     if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) {
         bar->width = size.ws_col;
@@ -211,7 +204,7 @@ void dls_progress_start(dls_progress *bar, dls_ui_when when, bool quiet, const c
 
 void dls_progress_draw(dls_progress *bar, double done_frac, const char *detail)
 {
-    const double now = dls_ui_now_s();
+    const double now = dls_clock_s();
     if (!bar->on || now - bar->drawn_s < 0.1) {
         return;
     }

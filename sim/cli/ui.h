@@ -72,8 +72,6 @@ void dls_progress_start(dls_progress *bar, dls_ui_when when, bool quiet, const c
 void dls_progress_draw(dls_progress *bar, double done_frac, const char *detail);
 void dls_progress_stop(dls_progress *bar);
 
-/* Seconds of the monotonic clock. */
-double dls_ui_now_s(void);
 /* "3 d 4 h", "12.3 s" */
 const char *dls_ui_duration(double seconds, char *buf, size_t n);
 

@@ -48,14 +48,10 @@ static void put_f64(FILE *out, double value)
     fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
 }
 
-static void put_quantity(FILE *out, double value, dls_quantity kind)
-{
-    char text[64];
-    fprintf(out, "\"%s\"", dls_units_format(value, kind, text, sizeof text));
-}
-
 void dls_config_put_value(FILE *out, int key, const dls_setting *value)
 {
+    char text[64];
+    dls_quantity kind;
     switch (dls_schema[key].type) {
     case DLS_KEY_BOOL:
         fputs(value->b ? "true" : "false", out);
@@ -70,21 +66,13 @@ void dls_config_put_value(FILE *out, int key, const dls_setting *value)
     case DLS_KEY_CHOICE:
         dls_config_put_string(out, value->s ? value->s : "");
         break;
-    case DLS_KEY_TIME:
-        put_quantity(out, value->f, DLS_QUANTITY_TIME);
-        break;
-    case DLS_KEY_BYTES:
-        put_quantity(out, value->f, DLS_QUANTITY_BYTES);
-        break;
-    case DLS_KEY_RATE:
-        put_quantity(out, value->f, DLS_QUANTITY_RATE);
-        break;
-    case DLS_KEY_FLOPS:
-        put_quantity(out, value->f, DLS_QUANTITY_FLOPS);
-        break;
     case DLS_KEY_GROUP:
     case DLS_KEY_LIST:
         break;
+    default:
+        if (dls_key_quantity(dls_schema[key].type, &kind)) {
+            fprintf(out, "\"%s\"", dls_units_format(value->f, kind, text, sizeof text));
+        }
     }
 }
 

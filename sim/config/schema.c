@@ -46,6 +46,24 @@ int dls_schema_n_fields(int list)
     return n;
 }
 
+bool dls_key_quantity(dls_key_type type, dls_quantity *out)
+{
+    static const struct {
+        dls_key_type type;
+        dls_quantity quantity;
+    } all[] = {{DLS_KEY_TIME, DLS_QUANTITY_TIME},
+               {DLS_KEY_BYTES, DLS_QUANTITY_BYTES},
+               {DLS_KEY_RATE, DLS_QUANTITY_RATE},
+               {DLS_KEY_FLOPS, DLS_QUANTITY_FLOPS}};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        if (all[i].type == type) {
+            *out = all[i].quantity;
+            return true;
+        }
+    }
+    return false;
+}
+
 const char *dls_schema_leaf(int key)
 {
     const char *dot = strrchr(dls_schema[key].path, '.');

@@ -10,6 +10,7 @@
 #ifndef DLS_CONFIG_SCHEMA_H
 #define DLS_CONFIG_SCHEMA_H
 
+#include "base/units.h"
 #include "dlsim/error.h"
 
 #include <stdbool.h>
@@ -254,6 +255,8 @@ int dls_schema_list_of(int key);
 int dls_schema_n_fields(int list);
 /* Last part of the path. */
 const char *dls_schema_leaf(int key);
+/* Whether values of the type carry a unit, and of what. */
+bool dls_key_quantity(dls_key_type type, dls_quantity *out);
 /* The nearest path, or last part of one, to a mistyped path; NULL if none is near. Elements of a
  * list are written "list[].key". */
 const char *dls_schema_suggest(const char *path);

@@ -138,12 +138,9 @@ static bool is_choice(const char *choices, const char *text)
 static dls_status parse_quantity(const dls_key *key, const char *text, dls_setting *out,
                                  dls_error *err)
 {
-    static const dls_quantity kind_of[] = {[DLS_KEY_TIME] = DLS_QUANTITY_TIME,
-                                           [DLS_KEY_BYTES] = DLS_QUANTITY_BYTES,
-                                           [DLS_KEY_RATE] = DLS_QUANTITY_RATE,
-                                           [DLS_KEY_FLOPS] = DLS_QUANTITY_FLOPS};
-    const dls_quantity kind = kind_of[key->type];
+    dls_quantity kind = DLS_QUANTITY_TIME;
     dls_error bad;
+    (void)dls_key_quantity(key->type, &kind);
     if (dls_units_parse(text, kind, &out->f, &bad) != DLS_OK) {
         return dls_fail(err, DLS_ECONFIG, NULL, "%s", bad.msg);
     }

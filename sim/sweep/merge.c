@@ -22,11 +22,9 @@ typedef struct table {
     dls_column column[COLUMNS_MAX];
     size_t n_columns;
     void *data[COLUMNS_MAX]; /* owned, of the columns */
-    char *axis[COLUMNS_MAX]; /* owned names */
-    size_t n_axes;
-    dls_sweep_state *state; /* [n] */
-    size_t *row;            /* [n] index in runs, of a finished point */
-    dls_merge_run *runs;    /* [n_finished] */
+    dls_sweep_state *state;  /* [n] */
+    size_t *row;             /* [n] index in runs, of a finished point */
+    dls_merge_run *runs;     /* [n_finished] */
     size_t n_finished;
     char *texts; /* of runs */
 } table;
@@ -35,9 +33,6 @@ static void table_fini(table *t)
 {
     for (size_t i = 0; i < t->n_columns; i++) {
         dls_free(t->data[i]);
-    }
-    for (size_t i = 0; i < t->n_axes; i++) {
-        dls_free(t->axis[i]);
     }
     dls_free(t->state);
     dls_free(t->row);
@@ -75,65 +70,53 @@ static dls_status add_i64(table *t, const char *name, const char *description, i
     return add_column(t, name, DLS_FIELD_I64, 0, "", description, out, err);
 }
 
-/* A column of texts, as wide as the longest; get writes one into buf. */
-static dls_status add_texts(table *t, const char *name, const char *description,
-                            const char *(*get)(const table *t, size_t i, char *buf, size_t n),
+static size_t design_of(const table *t, size_t i)
+{
+    return dls_sweep_design(t->plan, t->plan->first + i);
+}
+
+/* Texts of a point; those of its axes are counted from 0. */
+enum { RUN = -5, STATE, FAILURE, LABEL, ID };
+
+static const char *text_of(const table *t, int what, size_t i, char *buf, size_t n)
+{
+    switch (what) {
+    case RUN:
+        return t->state[i] == DLS_SWEEP_FINISHED ? t->runs[t->row[i]].id : "";
+    case STATE:
+        return dls_sweep_state_name(t->state[i]);
+    case FAILURE:
+        buf[0] = '\0';
+        if (t->state[i] == DLS_SWEEP_FAILED) {
+            dls_sweep_failure_get(t->folder, t->plan->id[i], buf);
+        }
+        return buf;
+    case LABEL:
+        return dls_sweep_label(t->plan, design_of(t, i), buf, n);
+    case ID:
+        return t->plan->id[i];
+    default:
+        return dls_sweep_value(t->plan->request.sweep, design_of(t, i), (size_t)what);
+    }
+}
+
+/* A column of texts, as wide as the longest. */
+static dls_status add_texts(table *t, const char *name, const char *description, int what,
                             dls_error *err)
 {
     char buf[DLS_SWEEP_MESSAGE];
     size_t width = 1;
     char *data;
     for (size_t i = 0; i < t->n; i++) {
-        const size_t len = strlen(get(t, i, buf, sizeof buf));
+        const size_t len = strlen(text_of(t, what, i, buf, sizeof buf));
         width = len > width ? len : width;
     }
     DLS_TRY(add_column(t, name, DLS_FIELD_TEXT, width, "", description, &data, err));
     for (size_t i = 0; i < t->n; i++) {
-        const char *text = get(t, i, buf, sizeof buf);
+        const char *text = text_of(t, what, i, buf, sizeof buf);
         memcpy(data + i * width, text, strlen(text));
     }
     return DLS_OK;
-}
-
-static size_t design_of(const table *t, size_t i)
-{
-    return dls_sweep_design(t->plan, t->plan->first + i);
-}
-
-static const char *get_run(const table *t, size_t i, char *buf, size_t n)
-{
-    (void)buf;
-    (void)n;
-    return t->state[i] == DLS_SWEEP_FINISHED ? t->runs[t->row[i]].id : "";
-}
-
-static const char *get_state(const table *t, size_t i, char *buf, size_t n)
-{
-    (void)buf;
-    (void)n;
-    return dls_sweep_state_name(t->state[i]);
-}
-
-static const char *get_failure(const table *t, size_t i, char *buf, size_t n)
-{
-    (void)n;
-    buf[0] = '\0';
-    if (t->state[i] == DLS_SWEEP_FAILED) {
-        dls_sweep_failure_get(t->folder, t->plan->id[i], buf);
-    }
-    return buf;
-}
-
-static const char *get_label(const table *t, size_t i, char *buf, size_t n)
-{
-    return dls_sweep_label(t->plan, design_of(t, i), buf, n);
-}
-
-static const char *get_id(const table *t, size_t i, char *buf, size_t n)
-{
-    (void)buf;
-    (void)n;
-    return t->plan->id[i];
 }
 
 /* The value of an axis as a number in the base unit of its key; false if it is none. */
@@ -155,31 +138,18 @@ static bool axis_number(const char *text, double *out)
 /* Numbers if all its values are, texts otherwise. */
 static dls_status add_axis(table *t, size_t k, dls_error *err)
 {
-    const dls_sweep *s = t->plan->request.sweep;
-    char *name = dls_strdup(dls_sweep_key(s, k));
-    if (!name) {
-        return dls_nomem(err, "table of points", 0);
-    }
-    t->axis[t->n_axes++] = name;
-    bool numbers = true;
-    size_t width = 1;
-    double value;
-    for (size_t i = 0; i < t->n; i++) {
-        const char *text = dls_sweep_value(s, design_of(t, i), k);
-        width = strlen(text) > width ? strlen(text) : width;
-        numbers = numbers && axis_number(text, &value);
-    }
     static const char description[] = "axis of the sweep; quantities in s, B, B/s or 1/s";
-    void *data;
-    DLS_TRY(add_column(t, name, numbers ? DLS_FIELD_F64 : DLS_FIELD_TEXT, numbers ? 0 : width, "",
-                       description, &data, err));
+    const dls_sweep *s = t->plan->request.sweep;
+    const char *name = dls_sweep_key(s, k);
+    double *data, value;
     for (size_t i = 0; i < t->n; i++) {
-        const char *text = dls_sweep_value(s, design_of(t, i), k);
-        if (numbers) {
-            axis_number(text, &((double *)data)[i]);
-        } else {
-            memcpy((char *)data + i * width, text, strlen(text));
+        if (!axis_number(dls_sweep_value(s, design_of(t, i), k), &value)) {
+            return add_texts(t, name, description, (int)k, err);
         }
+    }
+    DLS_TRY(add_column(t, name, DLS_FIELD_F64, 0, "", description, &data, err));
+    for (size_t i = 0; i < t->n; i++) {
+        axis_number(dls_sweep_value(s, design_of(t, i), k), &data[i]);
     }
     return DLS_OK;
 }
@@ -262,11 +232,11 @@ static dls_status fill_table(table *t, dls_error *err)
     const dls_sweep_plan *plan = t->plan;
     int64_t *point, *design, *replica, *seed;
     DLS_TRY(add_i64(t, "point", "number of the point", &point, err));
-    DLS_TRY(add_texts(t, "run", "its group in /runs; empty: it has no result", get_run, err));
-    DLS_TRY(add_texts(t, "state", "finished, failed, running or missing", get_state, err));
-    DLS_TRY(add_texts(t, "failure", "why it failed", get_failure, err));
+    DLS_TRY(add_texts(t, "run", "its group in /runs; empty: it has no result", RUN, err));
+    DLS_TRY(add_texts(t, "state", "finished, failed, running or missing", STATE, err));
+    DLS_TRY(add_texts(t, "failure", "why it failed", FAILURE, err));
     DLS_TRY(add_i64(t, "design", "number of the combination of axis values", &design, err));
-    DLS_TRY(add_texts(t, "label", "what the design is called", get_label, err));
+    DLS_TRY(add_texts(t, "label", "what the design is called", LABEL, err));
     DLS_TRY(add_i64(t, "replica", "number of the seed", &replica, err));
     if (plan->seed) {
         DLS_TRY(add_i64(t, "seed", "run.seed", &seed, err));
@@ -283,7 +253,7 @@ static dls_status fill_table(table *t, dls_error *err)
         DLS_TRY(add_axis(t, k, err));
     }
     DLS_TRY(add_summaries(t, err));
-    return add_texts(t, "id", "name of its file", get_id, err);
+    return add_texts(t, "id", "name of its file", ID, err);
 }
 
 /* ---- the runs ----------------------------------------------------------------------------------

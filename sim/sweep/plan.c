@@ -47,17 +47,6 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
 /* ---- one point ---------------------------------------------------------------------------------
  */
 
-static dls_status load(const dls_sweep_plan *plan, const dls_override *overrides, size_t n,
-                       dls_problems *problems, dls_config **out, dls_error *err)
-{
-    const dls_config_request request = {.path = plan->request.sweep->base,
-                                        .content = plan->base_text,
-                                        .overrides = overrides,
-                                        .n_overrides = n,
-                                        .registry = plan->request.registry};
-    return dls_config_load(&request, problems, out, err);
-}
-
 /* What every point is given, in out; the axes come behind. */
 static size_t common_overrides(const dls_sweep_plan *plan, dls_override *out)
 {
@@ -107,14 +96,22 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
     if (!overrides) {
         return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *overrides);
     }
-    const size_t n = point_overrides(plan, point, overrides, seed);
-    const dls_status status = load(plan, overrides, n, problems, out, err);
+    const dls_config_request request = {.path = plan->request.sweep->base,
+                                        .content = plan->base_text,
+                                        .overrides = overrides,
+                                        .n_overrides =
+                                            point_overrides(plan, point, overrides, seed),
+                                        .registry = plan->request.registry};
+    const dls_status status = dls_config_load(&request, problems, out, err);
     dls_free(overrides);
     return status;
 }
 
-dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, char **out, dls_error *err)
+dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls_config *config,
+                             char **out, dls_error *err)
 {
+    const char *plugin[] = {dls_registry_origin(plan->request.registry, config->sched),
+                            dls_registry_origin(plan->request.registry, config->place)};
     char seed[32];
     size_t len;
     *out = NULL;
@@ -124,6 +121,12 @@ dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, char **ou
     if (text) {
         fputs("dlsim --config=", text);
         dls_shell_word(text, plan->request.sweep->base);
+    }
+    for (int i = 0; text && i < 2; i++) {
+        if (*plugin[i] && (i == 0 || strcmp(plugin[0], plugin[1]) != 0)) {
+            fputs(" --plugin=", text);
+            dls_shell_word(text, plugin[i]);
+        }
     }
     for (size_t i = 0; i < n; i++) {
         fputs(" --set ", text);

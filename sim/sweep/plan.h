@@ -91,10 +91,10 @@ static inline size_t dls_sweep_replica(const dls_sweep_plan *plan, size_t point)
 /* The configuration of a point. Problems as dls_config_load. */
 dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_problems *problems,
                             dls_config **out, dls_error *err) DLS_MUST_CHECK;
-/* "dlsim --config=FILE --set KEY=VALUE ...": the point as a single run, whoever runs it. *out is
- * the C library's (free). */
-dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, char **out,
-                             dls_error *err) DLS_MUST_CHECK;
+/* "dlsim --config=FILE --set KEY=VALUE ...": the point, which has this configuration, as a single
+ * run, whoever runs it; paths as they were written. *out is the C library's (free). */
+dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls_config *config,
+                             char **out, dls_error *err) DLS_MUST_CHECK;
 /* What a person calls a design: "dlas-gpu/consolidated, restore_cost=62 s". Returns buf. */
 const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf, size_t n);
 

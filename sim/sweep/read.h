@@ -5,6 +5,7 @@
 #ifndef DLS_SWEEP_READ_H
 #define DLS_SWEEP_READ_H
 
+#include "config/schema.h"
 #include "config/tree.h"
 #include "sweep/sweep.h"
 
@@ -46,10 +47,10 @@ dls_status dls_sweep_add_value(dls_sweep_axis *axis, size_t at, const char *text
 
 /* How the values of a key lie between two ends. */
 typedef struct dls_sweep_span {
-    int type;        /* dls_key_type, FLOAT for an option of a policy */
-    double from, to; /* in the base unit of the type */
-    bool log, whole; /* equal steps of the logarithm; rounded to whole numbers */
-    bool sampled;    /* whole numbers are equally likely, the ends too */
+    dls_key_type type; /* FLOAT for an option of a policy */
+    double from, to;   /* in the base unit of the type */
+    bool log, whole;   /* equal steps of the logarithm; rounded to whole numbers */
+    bool sampled;      /* whole numbers are equally likely, the ends too */
 } dls_sweep_span;
 
 /* The ends as the configuration has them. Errors (ECONFIG): the key takes no numbers, an end that

@@ -46,8 +46,8 @@ static dls_status run_point(const runner *r, size_t i, dls_error *err)
     dls_trace *trace = NULL;
     char path[4200], *command;
     DLS_TRY(dls_sweep_inputs_check(&plan->inputs, err));
-    DLS_TRY(dls_sweep_command(plan, plan->first + i, &command, err));
     DLS_TRY(dls_sweep_config(plan, plan->first + i, &problems, &config, err));
+    DLS_TRY(dls_sweep_command(plan, plan->first + i, config, &command, err));
     if (!known->trace) {
         DLS_TRY(host->load_trace(host->user, config, &trace, err));
         if (strcmp(dls_trace_about(trace)->sha256, known->sha256) != 0) {

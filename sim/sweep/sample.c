@@ -15,29 +15,9 @@
 /* ---- between two ends --------------------------------------------------------------------------
  */
 
-static bool quantity_of(int type, dls_quantity *out)
-{
-    switch (type) {
-    case DLS_KEY_TIME:
-        *out = DLS_QUANTITY_TIME;
-        return true;
-    case DLS_KEY_BYTES:
-        *out = DLS_QUANTITY_BYTES;
-        return true;
-    case DLS_KEY_RATE:
-        *out = DLS_QUANTITY_RATE;
-        return true;
-    case DLS_KEY_FLOPS:
-        *out = DLS_QUANTITY_FLOPS;
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is a
  * number. */
-static int type_of(const char *key)
+static dls_key_type type_of(const char *key)
 {
     char plain[256];
     const char *open = strchr(key, '['), *close = open ? strchr(open, ']') : NULL;
@@ -47,13 +27,13 @@ static int type_of(const char *key)
         snprintf(plain, sizeof plain, "%s", key);
     }
     const int found = dls_schema_find(plain);
-    return found < 0 ? DLS_KEY_FLOAT : (int)dls_schema[found].type;
+    return found < 0 ? DLS_KEY_FLOAT : dls_schema[found].type;
 }
 
-static dls_status end(int type, const char *text, double *out, dls_error *err)
+static dls_status end(dls_key_type type, const char *text, double *out, dls_error *err)
 {
     dls_quantity kind;
-    if (quantity_of(type, &kind)) {
+    if (dls_key_quantity(type, &kind)) {
         DLS_TRY(dls_units_parse(text, kind, out, err));
     } else if (!dls_units_f64(text, out)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected a number", text);
@@ -69,7 +49,7 @@ dls_status dls_sweep_span_init(dls_sweep_span *span, const char *key, const char
     *span = (dls_sweep_span){.type = type_of(key), .log = log, .whole = whole};
     dls_quantity kind;
     if (span->type != DLS_KEY_INT && span->type != DLS_KEY_FLOAT &&
-        !quantity_of(span->type, &kind)) {
+        !dls_key_quantity(span->type, &kind)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "'%s' takes no numbers: list its values", key);
     }
     span->whole = whole || span->type == DLS_KEY_INT;
@@ -108,7 +88,7 @@ const char *dls_sweep_span_text(const dls_sweep_span *span, double u, char *buf,
     }
     snprintf(buf, n, "%.12g", value);
     value = strtod(buf, NULL);
-    if (quantity_of(span->type, &kind)) {
+    if (dls_key_quantity(span->type, &kind)) {
         return dls_units_format(value, kind, buf, n);
     }
     if (span->whole) {

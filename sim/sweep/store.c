@@ -4,6 +4,7 @@
  */
 #include "sweep/store.h"
 
+#include "base/folder.h"
 #include "results/read.h"
 
 #include <dirent.h>
@@ -16,36 +17,14 @@
 
 #define PATH_BYTES 4200
 
-static dls_status make_folder(const char *path, dls_error *err)
-{
-    struct stat st;
-    if (mkdir(path, 0777) == 0 ||
-        (errno == EEXIST && stat(path, &st) == 0 && S_ISDIR(st.st_mode))) {
-        return DLS_OK;
-    }
-    return dls_fail(err, DLS_EOUTPUT, path, "cannot be made: %s", strerror(errno));
-}
-
-/* With the folders above it. */
-static dls_status make_folders(const char *path, dls_error *err)
-{
-    char part[PATH_BYTES];
-    for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
-        DLS_TRY(make_folder(part, err));
-    }
-    return make_folder(path, err);
-}
-
 dls_status dls_sweep_store_open(const char *folder, dls_error *err)
 {
     char path[PATH_BYTES];
     if (*folder == '\0' || strlen(folder) > 4000) {
         return dls_fail(err, DLS_EOUTPUT, NULL, "the name of the folder is empty or too long");
     }
-    DLS_TRY(make_folders(folder, err));
     snprintf(path, sizeof path, "%s/points", folder);
-    DLS_TRY(make_folder(path, err));
+    DLS_TRY(dls_folder_make(path, err));
     if (access(path, W_OK | X_OK) != 0) {
         return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
     }
@@ -94,7 +73,7 @@ dls_status dls_sweep_lock_take(const char *folder, const char *id, dls_sweep_loc
 {
     char sub[PATH_BYTES];
     snprintf(sub, sizeof sub, "%s/points/%.2s", folder, id);
-    DLS_TRY(make_folder(sub, err));
+    DLS_TRY(dls_folder_make(sub, err));
     dls_sweep_store_path(folder, id, ".lock", lock->path, sizeof lock->path);
     *taken = false;
     for (;;) {

@@ -13,6 +13,7 @@
  */
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/folder.h"
 #include "tiresias/tiresias.h"
 
 #include <errno.h>
@@ -136,34 +137,6 @@ static dls_status begin_row(out_file *o, int64_t t_s, dls_error *err)
 /* ---- creation -----------------------------------------------------------------------------------
  */
 
-/* Make the folder and those above it. */
-static dls_status make_folder(const char *dir, dls_error *err)
-{
-    char *path = dls_strdup(dir);
-    if (!path) {
-        return dls_nomem(err, "folder name", strlen(dir));
-    }
-    int failed = 0;
-    for (char *p = path + 1; !failed && *path; p++) {
-        const char c = *p;
-        if (c == '/' || c == '\0') {
-            *p = '\0';
-            failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
-            *p = c;
-        }
-        if (c == '\0') {
-            break;
-        }
-    }
-    struct stat st;
-    if (!failed && (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))) {
-        failed = ENOTDIR;
-    }
-    dls_free(path);
-    return failed ? dls_fail(err, DLS_EOUTPUT, dir, "cannot be made: %s", strerror(failed))
-                  : DLS_OK;
-}
-
 static dls_status open_file(dls_tiresias_log *log, int which, const char *dir, dls_error *err)
 {
     const size_t n = strlen(dir) + strlen(names[which]) + 2;
@@ -233,7 +206,7 @@ static dls_status headers(const dls_tiresias_log *log, dls_error *err)
 
 static dls_status open_log(dls_tiresias_log *log, const char *dir, dls_error *err)
 {
-    DLS_TRY(make_folder(dir, err));
+    DLS_TRY(dls_folder_make(dir, err));
     for (int i = 0; i < N_FILES; i++) {
         if (!log->by_count || i == CLUSTER || i == JOB) {
             DLS_TRY(open_file(log, i, dir, err));

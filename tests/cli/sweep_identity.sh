@@ -61,6 +61,9 @@ if command -v "$cc" >/dev/null; then
     base 'scheduler: { name = "mine"; };'
     plugin fifo
     expect 0 sweep run sweep.cfg -q --plugin=./mine.so
+    for f in sweep.sweep/points/*/*.h5; do
+        grep -qa 'dlsim --config=base.cfg --plugin=./mine.so --set' "$f" || fail "$f: no command with its plug-in"
+    done
     ids --plugin=./mine.so >before.txt
     cp before.txt fifo.txt
     plugin srtf

@@ -6,11 +6,11 @@
 #include "workload/operator/meter.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define BLOCK 64
 #define RUNS_LEAST 3
@@ -28,13 +28,6 @@ static int cpu_open(void **device, char *name, size_t name_size, char *err, size
 static void cpu_close(void *device)
 {
     (void)device;
-}
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 typedef struct job {
@@ -83,13 +76,13 @@ static double median_s(const job *j, void (*once)(const job *), double budget_s)
     double run[RUNS_MOST];
     size_t n = 0;
     once(j); /* pages and caches */
-    const double start_s = now_s();
+    const double start_s = dls_clock_s();
     do {
-        const double before_s = now_s();
+        const double before_s = dls_clock_s();
         once(j);
-        const double s = now_s() - before_s;
+        const double s = dls_clock_s() - before_s;
         run[n++] = s > 1e-9 ? s : 1e-9; /* what the clock can tell */
-    } while (n < RUNS_MOST && (n < RUNS_LEAST || now_s() - start_s < budget_s));
+    } while (n < RUNS_MOST && (n < RUNS_LEAST || dls_clock_s() - start_s < budget_s));
     qsort(run, n, sizeof run[0], ascending);
     return run[n / 2];
 }
