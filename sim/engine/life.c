@@ -118,12 +118,12 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
     rec->pending_us[job] += e->now_us - e->since_us[job];
-    rec->resumes[job]++;
     rec->flips++;
     if (!again) {
         rec->start_us[job] = e->now_us;
     }
     DLS_TRY(dls_tell_started(e, job, err));
+    rec->resumes[job]++; /* not before: the placement is told of the request that it has answered */
     DLS_TRY(dls_starts_open(e, job, err));
     if (e->churn.on) {
         DLS_TRY(dls_churn_hold(e, job, err));

@@ -79,6 +79,7 @@ static void started(void *state, const dls_place_index *index, const dls_request
         sum += gpus[i];
     }
     assert_int_equal(sum, r->gpus);
+    assert_int_equal(r->attempt, now.started[r->job]); /* as when it was placed */
     assert_int_equal(now.started[r->job]++, now.stopped[r->job]);
 }
 

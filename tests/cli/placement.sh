@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every option of a placement changes what happens, on the cluster of docs/placement-study.md.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+# run PLACEMENT OPTION=VALUE...: digest and mean job completion time in seconds.
+run() {
+    local placement=$1 option sets=()
+    shift
+    for option in "$@"; do
+        sets+=(--set "placement.$option")
+    done
+    "$dlsim" --config="$source/configs/placement-study.cfg" --placement="$placement" --json --quiet \
+        --set trace.max_jobs=2500 "${sets[@]}" >out.txt || fail "$placement $*"
+    sed -n 's/^ *"digest": *"\(.*\)",/\1/p' out.txt
+    sed -n 's/^ *"jct_mean_s": *\([0-9]*\).*/\1/p' out.txt | head -1
+}
+
+# differs PLACEMENT OPTION=VALUE...: from the same without the last option.
+differs() {
+    run "${@:1:$#-1}" >without.txt
+    run "$@" >with.txt
+    test "$(wc -l <with.txt)" -eq 2 || fail "$*: no result"
+    cmp -s without.txt with.txt && fail "${*: -1} changes nothing under $1"
+    checks=$((checks + 1))
+}
+
+differs delay node_wait=0
+differs delay rack_wait=36000
+differs tiresias skew_limit=0.9
+differs tiresias learn=true
+differs tiresias learn=true loss=0.5
+for placement in driple driple-pack driple-net; do
+    differs $placement gain=0.9
+    differs $placement max_wait=60
+done
+for placement in driple driple-pack; do
+    differs $placement relax=0
+    differs $placement relax=0.3 link_part=0
+done
+differs driple-pack max_slowdown=1
+differs driple-pack max_slowdown=10 knee=0
+differs driple-pack slope=0
+differs driple-pack memory_part=0
+
+# Learning finds out that the models spread under a limit of 0.9 suffer.
+run tiresias skew_limit=0.9 >guessed.txt
+run tiresias skew_limit=0.9 learn=true >learned.txt
+test "$(tail -1 learned.txt)" -lt $(($(tail -1 guessed.txt) * 9 / 10)) ||
+    fail "learned: $(tail -1 learned.txt) s, guessed: $(tail -1 guessed.txt) s"
+echo "$checks checks"
