@@ -10,16 +10,27 @@
 dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err)
 {
-    c->relax = values[DLS_CHOOSE_RELAX].f;
-    c->link_part = values[DLS_CHOOSE_LINK].f;
     c->gain = values[DLS_CHOOSE_GAIN].f;
     c->max_wait_us = (int64_t)(values[DLS_CHOOSE_MAX_WAIT].f * 1e6);
+    c->relax = 0;
+    c->link_part = 1;
     c->trial = dls_grant_create();
     return c->trial ? dls_traffic_init(&c->traffic, index, err) : dls_nomem(err, "placement", 0);
 }
 
-void dls_choose_fini(dls_choose *c)
+dls_status dls_choose_init_all(void *state, const dls_place_index *index,
+                               const dls_option_value *values, dls_error *err)
 {
+    dls_choose *c = state;
+    DLS_TRY(dls_choose_init(c, index, values, err));
+    c->relax = values[DLS_CHOOSE_RELAX].f;
+    c->link_part = values[DLS_CHOOSE_LINK].f;
+    return DLS_OK;
+}
+
+void dls_choose_fini(void *state)
+{
+    dls_choose *c = state;
     dls_traffic_fini(&c->traffic);
     dls_grant_destroy(c->trial);
 }
@@ -27,7 +38,7 @@ void dls_choose_fini(dls_choose *c)
 void dls_choose_forget(dls_choose *c)
 {
     memset(c->choice, 0, sizeof c->choice);
-    memset(c->prospect, 0, sizeof c->prospect);
+    memset(c->candidates, 0, sizeof c->candidates);
     for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
         dls_outlook_forget(&c->traffic.outlook, t);
     }
@@ -83,87 +94,55 @@ static dls_choice weigh(dls_choose *c, const dls_place_index *index, const dls_r
 
 /* ---- what is kept --------------------------------------------------------------------------- */
 
-static dls_asked asked_of(const dls_request *r, int32_t type)
+/* The memo, in a table of DLS_CHOOSE_MEMOS that each begin with their key, of what is asked; it is
+ * emptied if it was that of something else. */
+static void *memo_of(void *table, size_t size, const dls_request *r, int32_t type)
 {
-    return (dls_asked){.job = r->job,
-                       .type = type,
-                       .since_us = r->waiting_since_us,
-                       .filled = true,
-                       .knows = r->predictor != NULL};
-}
-
-static bool is_asked(const dls_asked *a, const dls_asked *b)
-{
-    return a->job == b->job && a->type == b->type && a->since_us == b->since_us &&
-           a->filled == b->filled && a->knows == b->knows;
-}
-
-static uint32_t hash_of(const dls_asked *a)
-{
-    const uint32_t x = (uint32_t)a->job * DLS_TYPES_MAX + (uint32_t)(a->type + 1);
-    return (x * UINT32_C(2654435761) >> 16) % DLS_CHOICE_MEMOS; /* Fibonacci hashing */
-}
-
-static dls_choice_memo *memo_of(dls_choose *c, const dls_request *r)
-{
-    const dls_asked asked = asked_of(r, r->type);
-    dls_choice_memo *m = &c->choice[hash_of(&asked)];
-    if (!is_asked(&m->asked, &asked)) {
-        *m = (dls_choice_memo){.asked = asked};
+    const dls_choose_key key = {r->job + 1, type, r->waiting_since_us};
+    const uint32_t x = (uint32_t)r->job * DLS_TYPES_MAX + (uint32_t)(type + 1);
+    /* Fibonacci hashing */
+    char *memo = (char *)table + (x * UINT32_C(2654435761) >> 16) % DLS_CHOOSE_MEMOS * size;
+    const dls_choose_key *k = (const dls_choose_key *)memo;
+    if (k->job != key.job || k->type != type || k->since_us != key.since_us) {
+        memset(memo, 0, size);
+        memcpy(memo, &key, sizeof key);
     }
-    return m;
+    return memo;
 }
 
-static double hoped_s(dls_choose *c, const dls_place_index *index, const dls_request *r)
+static double ideal_s(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    dls_choice_memo *m = memo_of(c, r);
-    if (!m->hopes) {
-        m->hoped_s = dls_fit_hoped_s(index, r);
-        m->hopes = true;
+    dls_choice_memo *m = memo_of(c->choice, sizeof *m, r, r->type);
+    if (!m->has_ideal) {
+        m->ideal_s = dls_fit_ideal_s(index, r);
+        m->has_ideal = true;
     }
-    return m->hoped_s;
+    return m->ideal_s;
 }
 
 static dls_choice choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    const uint64_t of_gpus = dls_place_changes(index, r->type),
-                   of_jobs = c->traffic.changes[r->type];
     if (dls_place_free_gpus(index, r->type) < r->gpus) {
         return (dls_choice){DLS_WAY_CONSOLIDATED, (double)INFINITY};
     }
     if (r->gpus == 1 && r->cpu_milli_per_gpu == 0 && r->mem_mib_per_gpu == 0) {
-        return (dls_choice){DLS_WAY_CONSOLIDATED, hoped_s(c, index, r)}; /* any free GPU is that */
+        return (dls_choice){DLS_WAY_CONSOLIDATED, ideal_s(c, index, r)}; /* any free GPU is that */
     }
-    dls_choice_memo *m = memo_of(c, r);
-    if (!m->chosen || m->of_gpus != of_gpus || m->of_jobs != of_jobs) {
+    const uint64_t gpus = dls_place_changes(index, r->type), jobs = c->traffic.changes[r->type];
+    dls_choice_memo *m = memo_of(c->choice, sizeof *m, r, r->type);
+    if (!m->chosen || m->gpus_version != gpus || m->jobs_version != jobs) {
         m->choice = weigh(c, index, r);
         m->chosen = true;
-        m->of_gpus = of_gpus;
-        m->of_jobs = of_jobs;
+        m->gpus_version = gpus;
+        m->jobs_version = jobs;
     }
     return m->choice;
 }
 
 static double predict(const dls_request *r, const dls_shape *shape)
 {
-    dls_prediction f;
-    return dls_place_predict(r, r->job, shape, &f) ? f.remaining_s : (double)NAN;
-}
-
-/* Predicted remaining time on each of the job's candidates. */
-static const dls_prospect_memo *prospects(dls_choose *c, const dls_request *r,
-                                          const dls_shape *shape, size_t n)
-{
-    const dls_asked asked = asked_of(r, -1);
-    dls_prospect_memo *m = &c->prospect[hash_of(&asked)];
-    if (!is_asked(&m->asked, &asked)) {
-        m->asked = asked;
-        m->n = n < DLS_CHOICE_SHAPES ? n : DLS_CHOICE_SHAPES;
-        for (size_t i = 0; i < m->n; i++) {
-            m->remaining_s[i] = predict(r, &shape[i]);
-        }
-    }
-    return m;
+    dls_prediction p;
+    return dls_place_predict(r, r->job, shape, &p) ? p.remaining_s : (double)NAN;
 }
 
 /* ---- waiting -------------------------------------------------------------------------------- */
@@ -177,7 +156,10 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
     double least_s = enough_s;
     size_t n;
     const dls_shape *shape = dls_place_candidates(r, &n);
-    const dls_prospect_memo *known = prospects(c, r, shape, n);
+    dls_candidates_memo *known = memo_of(c->candidates, sizeof *known, r, -1);
+    for (; known->n < n && known->n < DLS_CHOOSE_SHAPES; known->n++) {
+        known->remaining_s[known->n] = predict(r, &shape[known->n]);
+    }
     for (size_t i = 0; i < n; i++) {
         const double remaining_s = i < known->n ? known->remaining_s[i] : predict(r, &shape[i]);
         if (isnan(remaining_s)) {
@@ -204,25 +186,47 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
     return retry_us < DLS_NEVER;
 }
 
-bool dls_choose_place(dls_choose *c, const dls_place_index *index, const dls_request *r,
+/* ---- for the table of a policy -------------------------------------------------------------- */
+
+bool dls_choose_place(void *state, const dls_place_index *index, const dls_request *r,
                       dls_grant *grant)
 {
-    const dls_choice best = choose(c, index, r);
-    if (isinf(best.best_s)) {
-        return false;
+    if (!r->predictor) {
+        return dls_fit_consolidated(index, r, grant); /* and nothing is kept */
     }
-    if (!isnan(best.best_s) && dls_choose_wait(c, index, r, best.best_s)) {
+    const dls_choice best = choose(state, index, r);
+    if (isinf(best.best_s) ||
+        (!isnan(best.best_s) && dls_choose_wait(state, index, r, best.best_s))) {
         return false;
     }
     return fill(index, r, best.way, grant);
 }
 
-double dls_choose_cost(dls_choose *c, const dls_place_index *index, const dls_request *r)
+double dls_choose_cost(void *state, const dls_place_index *index, const dls_request *r)
 {
-    const double best_s = choose(c, index, r).best_s;
-    const double cost_s = isinf(best_s) ? hoped_s(c, index, r) : best_s;
+    if (!r->predictor) {
+        return 0;
+    }
+    const double best_s = choose(state, index, r).best_s;
+    const double cost_s = isinf(best_s) ? ideal_s(state, index, r) : best_s;
     if (isnan(cost_s)) {
         return 0;
     }
-    return dls_choose_wait(c, index, r, cost_s) ? (double)INFINITY : cost_s;
+    return dls_choose_wait(state, index, r, cost_s) ? (double)INFINITY : cost_s;
+}
+
+void dls_choose_started(void *state, const dls_place_index *index, const dls_request *r,
+                        const int32_t *nodes, const int32_t *gpus, size_t n)
+{
+    dls_choose *c = state;
+    dls_traffic_started(&c->traffic, index, r, nodes, gpus, n);
+}
+
+void dls_choose_stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
+                        int64_t worked_us)
+{
+    dls_choose *c = state;
+    (void)now_us;
+    (void)worked_us;
+    dls_traffic_stopped(&c->traffic, index, job);
 }

@@ -6,46 +6,7 @@
  */
 #include "placement/choose.h"
 
-#include <math.h>
-
-static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
-
-static dls_status init(void *state, const dls_place_index *index, const dls_option_value *values,
-                       dls_error *err)
-{
-    return dls_choose_init(state, index, values, err);
-}
-
-static void fini(void *state)
-{
-    dls_choose_fini(state);
-}
-
-static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
-{
-    return dls_choose_place(state, index, r, grant);
-}
-
-static double cost(void *state, const dls_place_index *index, const dls_request *r)
-{
-    return dls_choose_cost(state, index, r);
-}
-
-static void started(void *state, const dls_place_index *index, const dls_request *r,
-                    const int32_t *nodes, const int32_t *gpus, size_t n)
-{
-    dls_choose *c = state;
-    dls_traffic_started(&c->traffic, index, r, nodes, gpus, n, (double)NAN);
-}
-
-static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                    int64_t worked_us)
-{
-    dls_choose *c = state;
-    (void)now_us;
-    (void)worked_us;
-    dls_traffic_stopped(&c->traffic, index, job);
-}
+static const dls_option options[] = {DLS_CHOOSE_WAIT_ROWS, DLS_CHOOSE_LEFTOVER_ROWS, {0}};
 
 const dls_placement_ops dls_placement_ops_driple = {
     .abi = DLS_POLICY_ABI,
@@ -55,10 +16,10 @@ const dls_placement_ops dls_placement_ops_driple = {
     .options = options,
     .needs_prediction = true,
     .state_bytes = sizeof(dls_choose),
-    .init = init,
-    .fini = fini,
-    .place = place,
-    .cost = cost,
-    .started = started,
-    .stopped = stopped,
+    .init = dls_choose_init_all,
+    .fini = dls_choose_fini,
+    .place = dls_choose_place,
+    .cost = dls_choose_cost,
+    .started = dls_choose_started,
+    .stopped = dls_choose_stopped,
 };

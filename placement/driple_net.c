@@ -8,33 +8,17 @@
 #include "placement/choose.h"
 #include "placement/fit.h"
 
-#include "dlsim/memory.h"
-
 #include <math.h>
-#include <string.h>
 
 #define RACKS 4    /* that are tried */
 #define WORST 0.01 /* a score below counts as this */
 
-static const dls_option options[] = {DLS_CHOOSE_OPTION_ROWS, {0}};
-
-typedef struct net {
-    dls_choose choose;
-    double *shift_s; /* [n_jobs] asked for when the job was last placed; NAN: none */
-    size_t n_jobs, cap;
-} net;
+static const dls_option options[] = {DLS_CHOOSE_WAIT_ROWS, {0}};
 
 static dls_status init(void *state, const dls_place_index *index, const dls_option_value *values,
                        dls_error *err)
 {
-    return dls_choose_init(&((net *)state)->choose, index, values, err);
-}
-
-static void fini(void *state)
-{
-    net *s = state;
-    dls_choose_fini(&s->choose);
-    dls_free(s->shift_s);
+    return dls_choose_init(state, index, values, err);
 }
 
 /* One way to place the gang. */
@@ -58,11 +42,11 @@ static bool fill(const dls_place_index *index, const dls_request *r, int32_t rac
     }
 }
 
-static void consider(net *s, const dls_place_index *index, const dls_request *r, int32_t rack,
-                     way *best)
+static void consider(dls_choose *c, const dls_place_index *index, const dls_request *r,
+                     int32_t rack, way *best)
 {
     dls_cassini_link links[DLS_CASSINI_LINKS];
-    dls_grant *trial = s->choose.trial;
+    dls_grant *trial = c->trial;
     dls_prediction f;
     dls_shape shape;
     if (!fill(index, r, rack, trial) || !dls_grant_shape(trial, index, &shape) ||
@@ -74,7 +58,7 @@ static void consider(net *s, const dls_place_index *index, const dls_request *r,
     if (mine.period_s > 0 && shape.n_nodes > 1) {
         size_t n;
         const dls_place_part *part = dls_grant_parts(trial, &n);
-        n = dls_traffic_links(&s->choose.traffic, index, part, n, links);
+        n = dls_traffic_links(&c->traffic, index, part, n, links);
         const double above = f.remaining_s / best->predicted_s; /* or it is not the best */
         score = fmax(
             WORST, dls_cassini_score(links, n, &mine, above < WORST ? -HUGE_VAL : above, &shift_s));
@@ -86,10 +70,10 @@ static void consider(net *s, const dls_place_index *index, const dls_request *r,
 
 /* No way is possible: predicted_s stays INFINITY. The racks tried are those with most nodes of some
  * number of free GPUs. */
-static way choose(net *s, const dls_place_index *index, const dls_request *r)
+static way choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
     way best = {.rack = -1, .predicted_s = (double)INFINITY, .shift_s = (double)NAN};
-    consider(s, index, r, -1, &best);
+    consider(c, index, r, -1, &best);
     if (!(best.predicted_s < (double)INFINITY) || best.n_nodes < 2) {
         return best;
     }
@@ -98,70 +82,33 @@ static way choose(net *s, const dls_place_index *index, const dls_request *r)
         int32_t nodes;
         const int32_t rack = dls_place_fullest_rack(index, r->type, f, &nodes);
         if (rack >= 0 && rack != last) {
-            consider(s, index, r, rack, &best);
+            consider(c, index, r, rack, &best);
             last = rack;
             tried++;
         }
     }
-    consider(s, index, r, -2, &best);
+    consider(c, index, r, -2, &best);
     return best;
-}
-
-static void remember(net *s, int32_t job, double shift_s)
-{
-    const size_t need = (size_t)job + 1;
-    if (need > s->n_jobs) {
-        if (dls_grow(&s->shift_s, &s->cap, need, sizeof *s->shift_s, NULL) != DLS_OK) {
-            return;
-        }
-        for (size_t i = s->n_jobs; i < s->cap; i++) {
-            s->shift_s[i] = (double)NAN;
-        }
-        s->n_jobs = s->cap;
-    }
-    s->shift_s[job] = shift_s;
 }
 
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
-    net *s = state;
+    dls_choose *c = state;
     if (r->gpus < 2) {
-        return dls_choose_place(&s->choose, index, r, grant);
+        return dls_choose_place(c, index, r, grant);
     }
-    const way best = choose(s, index, r);
+    const way best = choose(c, index, r);
     if (!(best.predicted_s < (double)INFINITY)) { /* does not fit, or nothing is known of the job */
         return dls_fit_consolidated(index, r, grant);
     }
-    if (dls_choose_wait(&s->choose, index, r, best.predicted_s) ||
-        !fill(index, r, best.rack, grant)) {
+    if (dls_choose_wait(c, index, r, best.predicted_s) || !fill(index, r, best.rack, grant)) {
         return false;
     }
-    remember(s, r->job, best.shift_s);
+    dls_traffic_set_shift(&c->traffic, r->job, best.shift_s);
     if (!isnan(best.shift_s)) {
         dls_grant_shift(grant, best.shift_s);
     }
     return true;
-}
-
-static double cost(void *state, const dls_place_index *index, const dls_request *r)
-{
-    return dls_choose_cost(&((net *)state)->choose, index, r);
-}
-
-static void started(void *state, const dls_place_index *index, const dls_request *r,
-                    const int32_t *nodes, const int32_t *gpus, size_t n)
-{
-    net *s = state;
-    const double shift_s = (size_t)r->job < s->n_jobs ? s->shift_s[r->job] : (double)NAN;
-    dls_traffic_started(&s->choose.traffic, index, r, nodes, gpus, n, shift_s);
-}
-
-static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                    int64_t worked_us)
-{
-    (void)now_us;
-    (void)worked_us;
-    dls_traffic_stopped(&((net *)state)->choose.traffic, index, job);
 }
 
 const dls_placement_ops dls_placement_ops_driple_net = {
@@ -170,11 +117,11 @@ const dls_placement_ops dls_placement_ops_driple_net = {
     .summary = "driple, with network bursts placed and shifted into each other's pauses",
     .options = options,
     .needs_prediction = true,
-    .state_bytes = sizeof(net),
+    .state_bytes = sizeof(dls_choose),
     .init = init,
-    .fini = fini,
+    .fini = dls_choose_fini,
     .place = place,
-    .cost = cost,
-    .started = started,
-    .stopped = stopped,
+    .cost = dls_choose_cost,
+    .started = dls_choose_started,
+    .stopped = dls_choose_stopped,
 };

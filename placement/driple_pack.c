@@ -20,7 +20,8 @@
 enum { OPT_SLOWDOWN = DLS_CHOOSE_OPTIONS, OPT_KNEE, OPT_SLOPE, OPT_MEMORY };
 
 static const dls_option options[] = {
-    DLS_CHOOSE_OPTION_ROWS,
+    DLS_CHOOSE_WAIT_ROWS,
+    DLS_CHOOSE_LEFTOVER_ROWS,
     {"max_slowdown", DLS_OPT_F64, 1, 10, "1.15", "",
      "do not share GPUs when that is predicted to make either job slower by this factor", NULL},
     {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",
@@ -45,22 +46,7 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
     p->knee = values[OPT_KNEE].f;
     p->slope = values[OPT_SLOPE].f;
     p->memory_part = values[OPT_MEMORY].f;
-    return dls_choose_init(&p->choose, index, values, err);
-}
-
-static void fini(void *state)
-{
-    dls_choose_fini(&((pack *)state)->choose);
-}
-
-static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
-{
-    return dls_choose_place(&((pack *)state)->choose, index, r, grant);
-}
-
-static double cost(void *state, const dls_place_index *index, const dls_request *r)
-{
-    return dls_choose_cost(&((pack *)state)->choose, index, r);
+    return dls_choose_init_all(state, index, values, err);
 }
 
 /* Mean GPU use over an iteration; NAN: unknown. */
@@ -87,20 +73,6 @@ static double share(void *state, const dls_place_index *index, const dls_request
     return speed * p->max_slowdown >= 1 ? 2 * speed - 1 : 0;
 }
 
-static void started(void *state, const dls_place_index *index, const dls_request *r,
-                    const int32_t *nodes, const int32_t *gpus, size_t n)
-{
-    dls_traffic_started(&((pack *)state)->choose.traffic, index, r, nodes, gpus, n, (double)NAN);
-}
-
-static void stopped(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
-                    int64_t worked_us)
-{
-    (void)now_us;
-    (void)worked_us;
-    dls_traffic_stopped(&((pack *)state)->choose.traffic, index, job);
-}
-
 const dls_placement_ops dls_placement_ops_driple_pack = {
     .abi = DLS_POLICY_ABI,
     .name = "driple-pack",
@@ -109,10 +81,10 @@ const dls_placement_ops dls_placement_ops_driple_pack = {
     .needs_prediction = true,
     .state_bytes = sizeof(pack),
     .init = init,
-    .fini = fini,
-    .place = place,
-    .cost = cost,
+    .fini = dls_choose_fini,
+    .place = dls_choose_place,
+    .cost = dls_choose_cost,
     .share = share,
-    .started = started,
-    .stopped = stopped,
+    .started = dls_choose_started,
+    .stopped = dls_choose_stopped,
 };

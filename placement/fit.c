@@ -204,7 +204,7 @@ int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)
     return left > 0 ? 0 : nodes;
 }
 
-double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r)
+double dls_fit_ideal_s(const dls_place_index *index, const dls_request *r)
 {
     const int32_t nodes = dls_fit_fewest_nodes(index, r);
     const dls_shape shape = {.type = r->type, .gpus = r->gpus, .n_nodes = nodes, .n_racks = 1};

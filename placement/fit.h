@@ -31,6 +31,6 @@ int32_t dls_fit_fewest_nodes(const dls_place_index *index, const dls_request *r)
  * be taken from other jobs. NAN: nothing is known of the job; INFINITY: it fits on no empty
  * cluster.
  */
-double dls_fit_hoped_s(const dls_place_index *index, const dls_request *r);
+double dls_fit_ideal_s(const dls_place_index *index, const dls_request *r);
 
 #endif

@@ -41,8 +41,8 @@ static double cost(void *state, const dls_place_index *index, const dls_request 
     dls_shape shape;
     dls_grant_reset(h->trial);
     if (!dls_fit_consolidated(index, r, h->trial) || !dls_grant_shape(h->trial, index, &shape)) {
-        const double hoped_s = dls_fit_hoped_s(index, r);
-        return isnan(hoped_s) ? 0 : hoped_s;
+        const double ideal_s = dls_fit_ideal_s(index, r);
+        return isnan(ideal_s) ? 0 : ideal_s;
     }
     return dls_place_predict(r, r->job, &shape, &f) ? f.remaining_s : 0;
 }

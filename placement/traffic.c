@@ -117,17 +117,30 @@ static void each_link(dls_traffic *t, const dls_place_index *index, int32_t slot
     }
 }
 
+/* What is noted of a job; NULL: out of memory. */
+static dls_traffic_job *job_of(dls_traffic *t, int32_t job)
+{
+    if (dls_grow(&t->of, &t->job_cap, (size_t)job + 1, sizeof *t->of, NULL) != DLS_OK) {
+        return NULL;
+    }
+    for (; t->n_jobs < t->job_cap; t->n_jobs++) {
+        t->of[t->n_jobs] = (dls_traffic_job){.shift_s = (double)NAN};
+    }
+    return &t->of[job];
+}
+
+void dls_traffic_set_shift(dls_traffic *t, int32_t job, double shift_s)
+{
+    dls_traffic_job *of = job_of(t, job);
+    if (of) {
+        of->shift_s = shift_s;
+    }
+}
+
 /* A free slot with room for n parts and in all the tables; -1: out of memory. */
 static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
 {
-    const size_t job = (size_t)r->job, type = (size_t)r->type;
-    if (job >= t->n_jobs) {
-        if (dls_grow(&t->of, &t->job_cap, job + 1, sizeof *t->of, NULL) != DLS_OK) {
-            return -1;
-        }
-        memset(t->of + t->n_jobs, 0, (t->job_cap - t->n_jobs) * sizeof *t->of);
-        t->n_jobs = t->job_cap;
-    }
+    const size_t type = (size_t)r->type;
     if (dls_grow(&t->end[type], &t->end_cap[type], t->n_end[type] + 1, sizeof *t->end[type],
                  NULL) != DLS_OK) {
         return -1;
@@ -153,9 +166,10 @@ static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
 }
 
 void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
-                         const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s)
+                         const int32_t *nodes, const int32_t *gpus, size_t n)
 {
-    const int32_t slot = new_slot(t, r, n);
+    dls_traffic_job *of = job_of(t, r->job);
+    const int32_t slot = of ? new_slot(t, r, n) : -1;
     if (slot < 0) {
         return;
     }
@@ -175,10 +189,10 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
         const double left_us = f.remaining_s * 1e6;
         p->end_us = left_us < 9e17 ? r->now_us + (int64_t)left_us : DLS_NEVER;
         p->pulse = dls_pulse_of(&f);
-        const double shift = isnan(shift_s) ? (double)r->now_us / 1e6 : shift_s;
+        const double shift = isnan(of->shift_s) ? (double)r->now_us / 1e6 : of->shift_s;
         p->pulse.shift_s = p->pulse.period_s > 0 ? fmod(shift, p->pulse.period_s) : 0;
     }
-    t->of[r->job] = slot + 1;
+    *of = (dls_traffic_job){.slot = slot + 1, .shift_s = (double)NAN};
     const size_t at = rank_of(t, p, slot);
     dls_by_end *end = t->end[r->type];
     memmove(end + at + 1, end + at, (t->n_end[r->type] - at) * sizeof *end);
@@ -190,10 +204,10 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
 
 void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job)
 {
-    if ((size_t)job >= t->n_jobs || t->of[job] == 0) {
+    if ((size_t)job >= t->n_jobs || t->of[job].slot == 0) {
         return;
     }
-    const int32_t slot = t->of[job] - 1;
+    const int32_t slot = t->of[job].slot - 1;
     const dls_runner *p = &t->runner[slot];
     const size_t at = rank_of(t, p, slot);
     dls_by_end *end = t->end[p->type];
@@ -201,7 +215,7 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
     t->n_end[p->type]--;
     t->changes[p->type]++;
     memmove(end + at, end + at + 1, (t->n_end[p->type] - at) * sizeof *end);
-    t->of[job] = 0;
+    t->of[job].slot = 0;
     t->spare[t->n_spare++] = slot;
 }
 

@@ -25,6 +25,11 @@ typedef struct dls_on_link {
     int32_t runner, next;
 } dls_on_link;
 
+typedef struct dls_traffic_job {
+    int32_t slot;   /* + 1; 0: does not run */
+    double shift_s; /* at its next start its bursts begin at this time; NAN: when it starts */
+} dls_traffic_job;
+
 typedef struct dls_by_end {
     int64_t end_us;
     int32_t runner;
@@ -36,7 +41,7 @@ typedef struct dls_traffic {
     size_t n_runners, runner_cap;
     int32_t *spare; /* slots that are free */
     size_t n_spare, spare_cap;
-    int32_t *of; /* [n_jobs] slot of a job + 1; 0: none */
+    dls_traffic_job *of; /* [n_jobs] */
     size_t n_jobs, job_cap;
     dls_by_end *end[DLS_TYPES_MAX]; /* ascending */
     size_t n_end[DLS_TYPES_MAX], end_cap[DLS_TYPES_MAX];
@@ -55,9 +60,11 @@ void dls_traffic_fini(dls_traffic *t);
 /* The pulse that a prediction describes; period_s 0 if it does not. */
 dls_pulse dls_pulse_of(const dls_prediction *f);
 
+/* The time shift that is asked for with the grant of a job; NAN: none. */
+void dls_traffic_set_shift(dls_traffic *t, int32_t job, double shift_s);
 /* A job that memory does not suffice for is not remembered. O(jobs running + nodes). */
 void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls_request *r,
-                         const int32_t *nodes, const int32_t *gpus, size_t n, double shift_s);
+                         const int32_t *nodes, const int32_t *gpus, size_t n);
 void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t job);
 
 /* How long from now on the shape has to wait if running jobs end as predicted and nothing else

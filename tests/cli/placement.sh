@@ -47,4 +47,8 @@ run tiresias skew_limit=0.9 >guessed.txt
 run tiresias skew_limit=0.9 learn=true >learned.txt
 test "$(tail -1 learned.txt)" -lt $(($(tail -1 guessed.txt) * 9 / 10)) ||
     fail "learned: $(tail -1 learned.txt) s, guessed: $(tail -1 guessed.txt) s"
+
+cp -r "$source/configs" "$source/traces" .
+run_page "$source/docs/placement.md"
+grep -q "21272.3\|5.91 h" out.txt || fail "docs/placement.md: another mean than 21,272 s: $(cat out.txt)"
 echo "$checks checks"

@@ -504,6 +504,47 @@ static void test_net(void **unused)
     end(&f);
 }
 
+/* Worse spread and out of the others' way: the score decides, and by as much as it says. */
+static void test_net_score(void **unused)
+{
+    (void)unused;
+    fixture f;
+    begin(&f, "driple-net", 6, 3);
+    f.t = (telling){.iteration_s = {{0.1, 0.1, 0.1}, {1, 1, 1}},
+                    .burst_s = 0.09,
+                    .link_bps = 1e9,
+                    .iterations = 1000};
+    ready(&f);
+    dls_request r = request(&f, 1, 2, 0);
+    dls_grant_reset(&f.grant);
+    dls_grant_add(&f.grant, 0, 1);
+    dls_grant_add(&f.grant, 1, 1);
+    start(&f, &r);
+    leave(&f, 2, 0);
+    for (int32_t node = 3; node < 6; node++) {
+        leave(&f, node, 2);
+    }
+    /* Six GPUs: three on each of the nodes 0 and 1, or two on each of the others. With job 1 the links
+     * of the first are wanted twice in 0.08 of every 0.1 s: a score of 0.2. */
+    r = request(&f, 2, 6, 0);
+    assert_true(place(&f, &r));
+    assert_int_equal(f.grant.n, 3);
+    assert_int_equal(dls_place_rack(f.x, f.grant.part[0].node), 1);
+    /* On three nodes 4 times as long: still better than 1 / 0.2. */
+    f.t.iteration_s[0][2] = 0.4;
+    f.t.burst_s = 0.09;
+    r = request(&f, 3, 6, 0);
+    assert_true(place(&f, &r));
+    assert_int_equal(f.grant.n, 3);
+    /* 6 times: not any more. */
+    f.t.iteration_s[0][2] = 0.6;
+    r = request(&f, 4, 6, 0);
+    assert_true(place(&f, &r));
+    assert_int_equal(f.grant.n, 2);
+    assert_int_equal(dls_place_rack(f.x, f.grant.part[0].node), 0);
+    end(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_tiresias),
@@ -516,6 +557,7 @@ int main(void)
                                        cmocka_unit_test(test_driple_waits),
                                        cmocka_unit_test(test_driple_waits_for_type),
                                        cmocka_unit_test(test_pack),
-                                       cmocka_unit_test(test_net)};
+                                       cmocka_unit_test(test_net),
+                                       cmocka_unit_test(test_net_score)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
