@@ -94,7 +94,7 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
     const uint8_t state = e->rec->state[job];
     return (dls_request){
         .job = job,
-        .gpus = c->gpus,
+        .gpus = e->select.size[job],
         .type = type,
         .attempt = e->rec->resumes[job],
         .cpu_milli_per_gpu = c->cpu_milli,
@@ -110,9 +110,9 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
 }
 
 /* A grant must name nodes of the type with so many GPUs, CPU and memory free, and be complete. */
-static dls_status check_grant(const dls_engine *e, const dls_request *r, dls_error *err)
+static dls_status check_grant(const dls_engine *e, const dls_request *r, const char *who,
+                              dls_error *err)
 {
-    const char *who = e->params->placement->name;
     const dls_grant *g = &e->grant;
     if (g->failed) {
         return dls_nomem(err, "a grant", g->n * sizeof *g->part);
@@ -153,6 +153,19 @@ static dls_status set_retry(dls_engine *e, int32_t cls, int64_t at_us, dls_error
     return dls_evq_set(&e->retries, slot, at_us, DLS_EV_TICK, err);
 }
 
+/* The GPUs of a checked grant out of the index, into a list of parts. */
+static dls_status take_grant(dls_engine *e, int32_t job, int32_t *parts, dls_error *err)
+{
+    for (size_t i = e->grant.n; i-- > 0;) {
+        const dls_place_part *p = &e->grant.part[i];
+        int64_t cpu, mem;
+        dls_side_resources(e, job, p->gpus, &cpu, &mem);
+        DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
+        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+    }
+    return DLS_OK;
+}
+
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err)
 {
@@ -168,18 +181,24 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
         return retry_us == DLS_NEVER ? DLS_OK
                                      : set_retry(e, e->select.class_of[job], retry_us, err);
     }
-    DLS_TRY(check_grant(e, &r, err));
+    DLS_TRY(check_grant(e, &r, e->params->placement->name, err));
     if (e->shift_s) {
         e->shift_s[job] = e->grant.shift_s;
     }
-    for (size_t i = e->grant.n; i-- > 0;) {
-        const dls_place_part *p = &e->grant.part[i];
-        int64_t cpu, mem;
-        dls_side_resources(e, job, p->gpus, &cpu, &mem);
-        DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
-        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+    return take_grant(e, job, parts, err);
+}
+
+dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n, int32_t *parts,
+                        dls_error *err)
+{
+    const dls_request r = request(e, job, e->index->node[nodes[0].node].type);
+    *parts = -1;
+    dls_grant_reset(&e->grant);
+    for (int32_t i = 0; i < n; i++) {
+        dls_grant_add(&e->grant, nodes[i].node, nodes[i].gpus);
     }
-    return DLS_OK;
+    DLS_TRY(check_grant(e, &r, e->params->sched->name, err));
+    return take_grant(e, job, parts, err);
 }
 
 /* The GPUs of a job by node into the scratch arrays. */
@@ -198,21 +217,28 @@ static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
     return DLS_OK;
 }
 
+dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fits, dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    *fits = true;
+    if (pace && pace->shares) {
+        DLS_TRY(list_seats(e, e->held[host], err));
+        *fits = pace->shares(pace->user, job, e->held_type[host], e->seat, e->n_seats);
+    }
+    return DLS_OK;
+}
+
 dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value, dls_error *err)
 {
-    const dls_placement_ops *ops = e->params->placement;
-    const dls_pace *pace = e->params->pace;
-    const int32_t type = e->held_type[host];
-    const dls_request r = request(e, job, type);
+    const dls_request r = request(e, job, e->held_type[host]);
     const dls_shape shape = dls_shape_of(e, host);
-    *value = ops->share(e->placement_state, e->index, &r, host, &shape);
-    DLS_TRY(dls_policy_check(e, ops->name, job, err));
-    if (*value > 0 && pace && pace->shares) { /* last, as it looks at every GPU */
-        DLS_TRY(list_seats(e, e->held[host], err));
-        if (!pace->shares(pace->user, job, type, e->seat, e->n_seats)) {
-            *value = 0;
-        }
+    bool fits = true;
+    *value = e->params->placement->share(e->placement_state, e->index, &r, host, &shape);
+    DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
+    if (*value > 0) { /* last, as it looks at every GPU */
+        DLS_TRY(dls_shares_memory(e, job, host, &fits, err));
     }
+    *value = fits ? *value : 0;
     return DLS_OK;
 }
 

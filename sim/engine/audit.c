@@ -68,6 +68,7 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
     }
     const dls_shape shape = dls_shape_of(e, job);
     DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
+    rate = dls_scaled_rate(e, job, rate);
     if (e->rate[job] > rate + (rate >> 30) + 1) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld", job,
                         (long long)e->rate[job], (long long)rate);
@@ -79,8 +80,12 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
 static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
 {
     const int32_t host = e->guests.job[guest].host;
-    bool same = host != DLS_NONE && e->running[host] && !dls_is_guest(e, host) &&
-                e->guests.job[host].guest == guest && e->held_type[host] == e->held_type[guest];
+    int32_t found_guest = host != DLS_NONE ? e->guests.job[host].guest : DLS_NONE;
+    while (found_guest != DLS_NONE && found_guest != guest) {
+        found_guest = e->guests.job[found_guest].next;
+    }
+    bool same = found_guest == guest && e->running[host] && !dls_is_guest(e, host) &&
+                e->held_type[host] == e->held_type[guest];
     for (int32_t p = e->held[guest]; p >= 0 && same; p = e->part[p].next) {
         bool found = false;
         for (int32_t q = e->held[host]; q >= 0; q = e->part[q].next) {
@@ -103,7 +108,7 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
             gpus += __builtin_popcountll(e->part[p].mask);
         }
         const bool guest = dls_is_guest(e, j);
-        if (running != (e->running[j] != 0) || gpus != (running ? e->col->gpus[j] : 0) ||
+        if (running != (e->running[j] != 0) || gpus != (running ? e->select.size[j] : 0) ||
             (running && e->select.type[j] != (guest ? -1 : e->held_type[j])) || (guest && !running)) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d holds %d GPUs in state %d", j, gpus,
                             r->state[j]);
@@ -116,7 +121,7 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
         }
         if (r->state[j] == DLS_JOB_FINISHED &&
-            ((!e->params->pace &&
+            ((!e->params->pace && !e->walk.speed &&
               r->executed_us[j] != e->duration_us[j] + (r->lost_us ? r->lost_us[j] : 0)) ||
              r->end_us[j] - e->col->submit_us[j] !=
                  r->pending_us[j] + r->executed_us[j] + r->overhead_us[j])) {

@@ -173,8 +173,9 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
     const bool mem = e->index->accounts_mem && !p->placement->gpus_only;
     for (int32_t j = 0; j < e->n && status == DLS_OK; j++) {
         const int32_t vc = e->col->vc[j], gpus = e->col->gpus[j];
+        const int32_t least = p->elastic && e->walk.on ? p->elastic->min_gpus[j] : gpus;
         const dls_class c = {
-            .gpus = gpus,
+            .gpus = least,
             .types = types_of(e, j),
             .cpu_milli = cpu ? per_gpu(e->col->cpu_milli, (size_t)j, gpus) : 0,
             .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,

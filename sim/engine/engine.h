@@ -14,7 +14,9 @@
  *   guests.c   jobs that share the GPUs of another
  *   starts.c   what was predicted at every start, and what came of it
  *   failures.c nodes, GPUs and links that fail and are repaired
- *   view.c     what policies see and may do
+ *   view.c     what policies see
+ *   walk.c     what programs and rounds do to jobs: allocate, preempt, join, decline
+ *   round.c    plans: when they are asked for, and the difference to what there is
  *   blame.c    policies that fail, ask for what does not exist, or get nowhere
  *   audit.c    every invariant, recounted
  *
@@ -23,6 +25,7 @@
 #ifndef DLS_ENGINE_ENGINE_H
 #define DLS_ENGINE_ENGINE_H
 
+#include "base/bitmap.h"
 #include "base/evq.h"
 #include "cluster/index.h"
 #include "engine/select.h"
@@ -36,7 +39,9 @@ typedef struct dls_held {
 
 /* Sharing of GPUs (guests.c). */
 typedef struct dls_guest {
-    int32_t host, guest;   /* of this job, DLS_NONE */
+    int32_t host;          /* whose GPUs it shares, DLS_NONE */
+    int32_t guest;         /* the first that shares its GPUs, in order of joining; DLS_NONE */
+    int32_t next;          /* of the guests of one host */
     int32_t older, newer;  /* in a list of hosts */
     uint64_t offer;        /* number of its last offer to be a host */
     uint64_t seen;         /* while waiting: it has been asked about with the hosts up to this offer */
@@ -44,7 +49,8 @@ typedef struct dls_guest {
 } dls_guest;
 
 typedef struct dls_guests {
-    dls_guest *job;        /* [n]; NULL: the placement does not share */
+    dls_guest *job;        /* [n]; NULL: nobody shares */
+    bool asks;             /* the placement says who shares, else the scheduler does */
     int32_t *newest;       /* [class][type] lists of hosts without a guest */
     uint64_t offers;
     int32_t n;             /* guests now */
@@ -75,6 +81,43 @@ typedef struct dls_churn {
     int64_t down_gpus[DLS_TYPES_MAX];
     int32_t down_nodes;    /* whole nodes */
 } dls_churn;
+
+/* What programs and rounds need and orders do not (walk.c). */
+typedef struct dls_walk {
+    bool on;
+    dls_order order;         /* running jobs .. */
+    dls_order_set running;   /* .. in order of their last start */
+    int64_t next_seq;        /* starts so far */
+    dls_bitmap waiting;
+    int32_t *size;           /* [n] GPUs held; while waiting: of the last allocation tried */
+    int32_t *held_gpus;      /* [n] GPUs held, 0 while waiting */
+    int64_t *batch;          /* [n] global batch, as the last allocation said */
+    double *speed;           /* [n] on what the job holds, over its gang; NULL: nobody is elastic */
+    int64_t *service_us;     /* [n][types] GPUs x time running, of the stretches that are over */
+} dls_walk;
+
+typedef struct dls_planned {
+    dls_want want;
+    int32_t job, host;       /* host: to join, else DLS_NONE */
+    bool keep, decline;
+    int32_t first_node;      /* of want.nodes, in the plan's own copy */
+} dls_planned;
+
+/* When the next round is, and the plan that it fills (round.c). */
+typedef struct dls_rounds {
+    bool on, due;
+    dls_round_timing timing;
+    int64_t origin_us;       /* the first submission */
+    uint64_t number;         /* rounds so far */
+    uint64_t *named;         /* [n] number of the round that last named the job */
+    dls_planned *plan;
+    size_t n, cap;
+    dls_place_part *nodes;
+    size_t n_nodes, nodes_cap;
+    int32_t *moving;         /* scratch: running jobs that change or stop */
+    size_t moving_cap;
+    bool keep_all;
+} dls_rounds;
 
 /* What the audit counts on its own. */
 typedef struct dls_audited {
@@ -110,7 +153,8 @@ struct dls_engine {
     dls_place_index *index;
     dls_grant grant;
     dls_discipline discipline;
-    bool program;          /* the policy is a program and not an order */
+    dls_walk walk;
+    dls_rounds rounds;
     dls_actions actions;   /* of the present pass */
     dls_error refused;     /* why an action from outside was refused */
     bool deciding;         /* the pass of this instant is the caller's and not yet over */
@@ -166,9 +210,6 @@ struct dls_engine {
     size_t done;           /* finished or infeasible */
     size_t infeasible;
     int64_t restore_us;
-    int64_t next_seq;      /* starts, for the order of running jobs that a program sees */
-    dls_order program_order;
-    dls_order_set program_running;
 
     size_t *start_row;     /* [n] row of a running job in the starts; NULL: none are kept */
     int32_t rack_nodes[DLS_TYPES_MAX]; /* most nodes of the type in a rack */
@@ -242,6 +283,8 @@ int64_t dls_job_stalled_us(const dls_engine *e, int32_t job);
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err) DLS_MUST_CHECK;
 /* A new stretch begins now, at the same rate. */
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* Tell a policy that learns what the stretch that ends now has shown. */
+void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts);
 /* Ask the world which rates what happened at this instant has changed. */
 dls_status dls_rates_settle(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Bring the columns of a running job up to now and record where it has run. */
@@ -270,16 +313,23 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
 /* Take the GPUs that a job holds from the index again, all or none. */
 bool dls_retake(dls_engine *e, int32_t job);
 
-/* The shape of what a job holds. O(nodes it holds). */
+/* The shape of a list of parts, not empty; of what a job holds. O(nodes). */
+dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts);
 dls_shape dls_shape_of(dls_engine *e, int32_t job);
 
 /* ask.c */
 /* Place a job on GPUs of a type; *parts gets the list. false: refused. */
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err) DLS_MUST_CHECK;
+/* The same on nodes that the scheduler names. */
+dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n, int32_t *parts,
+                        dls_error *err) DLS_MUST_CHECK;
 /* Tell the world and the placement that a job has got or lost its GPUs. */
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 void dls_tell_stopped(dls_engine *e, int32_t job);
+/* Have the host's GPUs memory for a waiting job beside those that run there? O(GPUs). */
+dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fits,
+                             dls_error *err) DLS_MUST_CHECK;
 /* How good it would be for a waiting job to be the guest of a host; <= 0: it may not. */
 dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value,
                          dls_error *err) DLS_MUST_CHECK;
@@ -312,6 +362,8 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MU
 dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
 /* A host is about to lose its GPUs: so does its guest. */
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* A waiting job joins a host, as the scheduler wants; the memory of the GPUs is for the caller to ask. */
+dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err) DLS_MUST_CHECK;
 /* If there is news: find hosts for waiting jobs that the pass has left without GPUs. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
@@ -333,6 +385,44 @@ dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_C
 void dls_churn_leave(dls_engine *e, int32_t parts);
 /* A part of what fails could still be repaired. */
 bool dls_churn_is_down(const dls_engine *e);
+
+/* walk.c */
+/* Whether a program may go on to act: it has not failed, written to what it may only read, or gone on for ever. */
+bool dls_may_act(dls_actions *out);
+dls_status dls_walk_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_walk_destroy(dls_engine *e);
+/* An error of the policy about a job: EPOLICY, with its name, the job and the time. */
+dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Is this an allocation that the job could use on an empty cluster? EPOLICY. */
+dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want,
+                          dls_error *err) DLS_MUST_CHECK;
+/* Does a running job have what is wanted already? O(nodes it holds). */
+bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want);
+/* As dls_act_allocate; *done false: refused. */
+dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
+                        dls_error *err) DLS_MUST_CHECK;
+dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined,
+                    dls_error *err) DLS_MUST_CHECK;
+dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+/* Speed of an elastic job on what it holds; 1 for all others. */
+static inline int64_t dls_scaled_rate(const dls_engine *e, int32_t job, int64_t rate)
+{
+    return e->walk.speed && e->walk.speed[job] != 1 ? (int64_t)((double)rate * e->walk.speed[job] + 0.5)
+                                                    : rate;
+}
+void dls_walk_started(dls_engine *e, int32_t job);
+void dls_walk_stopped(dls_engine *e, int32_t job);
+/* progress_us of running on these parts since the last start are over. */
+void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us);
+
+/* round.c */
+dls_status dls_rounds_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_rounds_destroy(dls_engine *e);
+/* Jobs have come, or have lost their GPUs or finished. */
+dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_round_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
 /* view.c */
 static inline void dls_view_update(dls_engine *e)

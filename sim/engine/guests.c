@@ -28,12 +28,13 @@ dls_status dls_guest_create(dls_engine *e, dls_error *err)
         return dls_nomem(err, "guests", n * sizeof *g->job);
     }
     for (size_t j = 0; j < n; j++) {
-        g->job[j] = (dls_guest){.host = DLS_NONE, .guest = DLS_NONE, .older = DLS_NONE,
-                                .newer = DLS_NONE};
+        g->job[j] = (dls_guest){.host = DLS_NONE, .guest = DLS_NONE, .next = DLS_NONE,
+                                .older = DLS_NONE, .newer = DLS_NONE};
     }
     for (size_t i = 0; i < n_lists; i++) {
         g->newest[i] = DLS_NONE;
     }
+    g->asks = e->params->placement->share != NULL;
     return DLS_OK;
 }
 
@@ -53,6 +54,9 @@ static int32_t *list_of(dls_engine *e, int32_t job)
 static void offer(dls_engine *e, int32_t host)
 {
     dls_guest *g = e->guests.job;
+    if (!e->guests.asks) {
+        return;
+    }
     int32_t *newest = list_of(e, host);
     g[host].older = *newest;
     g[host].newer = DLS_NONE;
@@ -93,18 +97,22 @@ void dls_guest_offer(dls_engine *e, int32_t job)
 
 void dls_guest_wanted(dls_engine *e, int32_t job)
 {
-    if (e->guests.job) {
+    if (e->guests.asks) {
         e->guests.job[job].seen = 0;
         e->guests.news = true;
     }
 }
 
-/* Host and guest are none any more. */
+/* The guest shares its host's GPUs no longer. */
 static void part(dls_engine *e, int32_t guest)
 {
     dls_guest *g = &e->guests.job[guest];
-    e->guests.job[g->host].guest = DLS_NONE;
-    g->host = DLS_NONE;
+    int32_t *at = &e->guests.job[g->host].guest;
+    while (*at != guest) {
+        at = &e->guests.job[*at].next;
+    }
+    *at = g->next;
+    g->host = g->next = DLS_NONE;
     e->select.guest[guest] = 0;
     e->guests.n--;
 }
@@ -116,7 +124,7 @@ void dls_guest_finished(dls_engine *e, int32_t guest)
     offer(e, host);
 }
 
-/* The guest, DLS_NONE, of a job that will be no host any more. */
+/* The first guest, DLS_NONE, of a job that will be no host any more. */
 static int32_t close_house(dls_engine *e, int32_t host)
 {
     if (!e->guests.job) {
@@ -141,6 +149,13 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     }
     dls_select_add_running(&e->select, guest, e->held_type[guest], rank, e->now_us);
     offer(e, guest);
+    /* The others are its guests from now on. */
+    dls_guest *g = e->guests.job;
+    g[guest].guest = g[host].guest;
+    g[host].guest = DLS_NONE;
+    for (int32_t k = g[guest].guest; k != DLS_NONE; k = g[k].next) {
+        g[k].host = guest;
+    }
     return DLS_OK;
 }
 
@@ -173,17 +188,16 @@ dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
 
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 {
-    const int32_t guest = close_house(e, host);
-    if (guest == DLS_NONE) {
-        return DLS_OK;
+    for (int32_t guest = close_house(e, host); guest != DLS_NONE; guest = e->guests.job[host].guest) {
+        e->guests.evicted = true;
+        DLS_TRY(stop_guest(e, guest, false, err));
     }
-    e->guests.evicted = true;
-    return stop_guest(e, guest, false, err);
+    return DLS_OK;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------ */
 
-static dls_status admit(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
+dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
 {
     dls_select *s = &e->select;
     int32_t parts = DLS_NONE;
@@ -196,7 +210,11 @@ static dls_status admit(dls_engine *e, int32_t guest, int32_t host, dls_error *e
     s->guest[guest] = 1;
     dls_select_set_guest_rank(s, guest, rank, e->now_us);
     e->guests.job[guest].host = host;
-    e->guests.job[host].guest = guest;
+    int32_t *last = &e->guests.job[host].guest;
+    while (*last != DLS_NONE) {
+        last = &e->guests.job[*last].next;
+    }
+    *last = guest;
     e->guests.n++;
     e->held[guest] = parts;
     e->held_type[guest] = e->held_type[host];
@@ -240,7 +258,7 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
         }
     }
     e->guests.job[job].seen = e->guests.offers;
-    return best == DLS_NONE ? DLS_OK : admit(e, job, best, err);
+    return best == DLS_NONE ? DLS_OK : dls_guest_join(e, job, best, err);
 }
 
 dls_status dls_guest_pass(dls_engine *e, dls_error *err)

@@ -58,10 +58,16 @@ bool dls_retake(dls_engine *e, int32_t job)
 
 dls_shape dls_shape_of(dls_engine *e, int32_t job)
 {
-    dls_shape shape = {.type = e->held_type[job], .gpus = e->col->gpus[job]};
+    return dls_shape_of_parts(e, e->held[job]);
+}
+
+dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts)
+{
+    dls_shape shape = {.type = e->index->node[e->part[parts].node].type};
     e->rack_count++;
-    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
+    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
         const int32_t rack = e->index->node[e->part[p].node].rack;
+        shape.gpus += __builtin_popcountll(e->part[p].mask);
         shape.n_nodes++; /* a grant names a node once */
         shape.n_racks += e->rack_seen[rack] != e->rack_count;
         e->rack_seen[rack] = e->rack_count;

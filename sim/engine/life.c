@@ -37,7 +37,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
         p.key = e->anchor_us[job] + estimate_left_us(e, job);
-    } else if (!e->program) {
+    } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);
         ops->priority(e->sched_state, &e->view, job, why, &p);
@@ -83,9 +83,30 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     if (e->rec->state[job] == DLS_JOB_INFEASIBLE) {
         return DLS_OK;
     }
+    const dls_sched_ops *ops = e->params->sched;
+    bool admitted = true;
+    if (ops->admit) {
+        dls_view_update(e);
+        dls_seal(e);
+        admitted = ops->admit(e->sched_state, &e->view, job);
+        DLS_TRY(dls_seal_check(e, err));
+        DLS_TRY(dls_policy_check(e, ops->name, job, err));
+    }
+    if (!admitted) {
+        e->rec->state[job] = DLS_JOB_DECLINED;
+        e->done++;
+        return DLS_OK;
+    }
     e->rec->state[job] = DLS_JOB_PENDING;
     e->since_us[job] = e->now_us;
     e->view.waiting_jobs++;
+    e->view.arrived++;
+    if (e->walk.on) {
+        dls_bitmap_set(&e->walk.waiting, job);
+    }
+    if (e->rounds.on) {
+        DLS_TRY(dls_round_wanted(e, true, err));
+    }
     if (e->rec->fastest_us) {
         DLS_TRY(dls_find_fastest(e, job, err));
     }
@@ -132,6 +153,11 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
         e->saved[job] = e->work[job];
     }
     int64_t restore_us = e->restore_us;
+    if (e->params->elastic && e->params->elastic->restore_us) {
+        const dls_shape shape = dls_shape_of(e, job);
+        const int64_t own_us = e->params->elastic->restore_us(e->params->elastic->user, job, &shape);
+        restore_us = own_us >= 0 ? own_us : restore_us;
+    }
     if (e->params->storage_bps > 0) {
         DLS_TRY(find_storage_time(e, job, &restore_us, err));
     } else if (e->save_us) {
@@ -143,12 +169,11 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
-    if (e->program) {
-        dls_order_insert(&e->program_order, &e->program_running, job,
-                         (dls_rank){.key = e->next_seq++}, 1, 0);
+    if (e->walk.on) {
+        dls_walk_started(e, job);
     }
     if (!e->params->pace) {
-        DLS_TRY(dls_job_set_rate(e, job, DLS_RATE_ONE, err));
+        DLS_TRY(dls_job_set_rate(e, job, dls_scaled_rate(e, job, DLS_RATE_ONE), err));
     } /* else the world gives the rate when the pass is over */
     dls_guest_offer(e, job);
     return dls_job_rank(e, job, DLS_EVENT_STARTED, err);
@@ -165,8 +190,8 @@ static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *er
     }
     e->running[job] = 0;
     e->view.running_jobs--;
-    if (e->program) {
-        dls_order_remove(&e->program_order, &e->program_running, job);
+    if (e->walk.on) {
+        dls_walk_stopped(e, job);
     }
     return DLS_OK;
 }
@@ -180,6 +205,9 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
     e->rec->flips++;
     e->since_us[job] = e->now_us;
     e->view.waiting_jobs++;
+    if (e->walk.on) {
+        dls_bitmap_set(&e->walk.waiting, job);
+    }
     dls_guest_wanted(e, job);
     return dls_job_rank(e, job, DLS_EVENT_PREEMPTED, err);
 }
@@ -197,6 +225,9 @@ dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *er
     e->rec->failures[job]++;
     e->rec->lost_us[job] += dls_work_to_us(saved - e->work[job]);
     e->work[job] = saved;
+    if (e->rounds.on) {
+        DLS_TRY(dls_round_wanted(e, false, err));
+    }
     return wait_again(e, job, err);
 }
 
@@ -209,6 +240,10 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     e->rec->state[job] = DLS_JOB_FINISHED;
     e->rec->end_us[job] = e->now_us;
     e->done++;
+    e->view.ended++;
+    if (e->rounds.on) {
+        DLS_TRY(dls_round_wanted(e, false, err));
+    }
     if (dls_is_guest(e, job)) {
         dls_guest_finished(e, job);
     } else {

@@ -34,9 +34,23 @@ typedef struct dls_pace {
     /* Optional: when in its iterations a job that has just started bursts, as its placement wants
      * (dls_grant_shift). */
     void (*set_shift)(void *user, int32_t job, double shift_s);
+    /* Optional: time of a training step at the reference. */
+    double (*reference_s)(void *user, int32_t job);
     /* Optional: load of the network now. */
     dls_link_load (*link_load)(void *user);
 } dls_pace;
+
+/* Jobs that can use more or fewer GPUs than the trace asks for. */
+typedef struct dls_elastic {
+    void *user;
+    const int32_t *min_gpus, *max_gpus; /* [jobs], around the gang of the trace */
+    /* How fast the job does its work on a shape and with a global batch (DLS_ABSENT: its own), over what
+     * the world's rate for the shape says, which is that of a training step: throughput in samples and
+     * statistical efficiency. 1 for the gang and the batch of the trace; > 0. */
+    double (*speed)(void *user, int32_t job, const dls_shape *shape, int64_t batch);
+    /* Optional: restoring time on a shape; < 0: as configured for all. */
+    int64_t (*restore_us)(void *user, int32_t job, const dls_shape *shape);
+} dls_elastic;
 
 /* What may be known in advance. All functions must be there. */
 typedef struct dls_prediction_ops {

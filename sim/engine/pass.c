@@ -286,8 +286,11 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
     }
-    if (e->program) {
+    if (e->walk.on) {
         const dls_sched_ops *ops = e->params->sched;
+        if (e->rounds.on) {
+            return e->rounds.due ? dls_round_pass(e, err) : DLS_OK;
+        }
         dls_program_begin(e, err);
         err->msg[0] = '\0';
         const dls_status status = ops->pass(e->sched_state, &e->view, &e->actions, err);

@@ -11,6 +11,8 @@
  */
 #include "engine/engine.h"
 
+#include <math.h>
+
 int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
 {
     if (!e->save_us || held_us <= 0) {
@@ -165,9 +167,15 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
 dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
     const int64_t progress_us = progressed_us(e, job);
+    if (e->params->sched->seen) {
+        dls_tell_seen(e, job, parts);
+    }
     e->work[job] = dls_job_work_left(e, job);
     e->rec->overhead_us[job] += e->now_us - e->since_us[job] - progress_us;
     e->rec->executed_us[job] += progress_us;
+    if (e->walk.on) {
+        dls_walk_account(e, job, parts, progress_us);
+    }
     if (dls_is_guest(e, job)) {
         e->rec->guest_us[job] += e->now_us - e->since_us[job];
     }
@@ -179,6 +187,9 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_TRY(record_stretch(e, job, e->held[job], err));
     if (e->now_us > e->rated_us[job]) {
+        if (e->params->sched->seen) {
+            dls_tell_seen(e, job, e->held[job]);
+        }
         const dls_work left = dls_job_work_left(e, job);
         if (e->saved) {
             e->saved[job] = dls_job_saved(e, job);
@@ -222,6 +233,32 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     return DLS_OK;
 }
 
+void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
+{
+    const int64_t executed_us = progressed_us(e, job) - progressed_before_us(e, job);
+    if (executed_us <= 0) {
+        return;
+    }
+    const dls_pace *pace = e->params->pace;
+    const dls_shape shape = dls_shape_of_parts(e, parts);
+    const double rate = (double)e->rate[job] / (double)DLS_RATE_ONE;
+    const double speed = e->walk.speed ? e->walk.speed[job] : 1;
+    dls_view_update(e);
+    const dls_observation seen = {
+        .job = job,
+        .type = shape.type,
+        .gpus = shape.gpus,
+        .n_nodes = shape.n_nodes,
+        .n_racks = shape.n_racks,
+        .batch = dls_view_batch(&e->view, job),
+        .executed_us = executed_us,
+        .iteration_s = pace && pace->reference_s ? pace->reference_s(pace->user, job) * speed / rate
+                                                 : (double)NAN,
+        .rate = rate,
+    };
+    e->params->sched->seen(e->sched_state, &e->view, &seen);
+}
+
 dls_status dls_rates_settle(dls_engine *e, dls_error *err)
 {
     const dls_pace *pace = e->params->pace;
@@ -234,7 +271,7 @@ dls_status dls_rates_settle(dls_engine *e, dls_error *err)
             return dls_fail(err, DLS_ERUN, NULL, "the world gives a rate to job %d, which does not run",
                             job);
         }
-        DLS_TRY(dls_job_set_rate(e, job, change[i].rate, err));
+        DLS_TRY(dls_job_set_rate(e, job, dls_scaled_rate(e, job, change[i].rate), err));
     }
     return DLS_OK;
 }

@@ -54,7 +54,7 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
     dls_class *c = &s->cls[s->class_of[job]];
     dls_pool *p = &s->pool[c->pool];
     s->type[job] = (int8_t)type;
-    p->used[type] += c->gpus;
+    p->used[type] += s->size[job];
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         rank.key += dls_select_slope(s, c->gpus) * now_us;
@@ -72,7 +72,7 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     dls_pool *p = &s->pool[c->pool];
     const int32_t type = s->type[job];
     s->type[job] = -1;
-    p->used[type] -= c->gpus;
+    p->used[type] -= s->size[job];
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         if (p->last[set] == job) {

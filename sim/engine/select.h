@@ -69,6 +69,7 @@ typedef struct dls_select {
     dls_pool *pool;
     int32_t n_pools, n_types;
     int32_t *class_of; /* [jobs], -1: infeasible */
+    const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, where nobody is elastic */
     int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */

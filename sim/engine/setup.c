@@ -164,10 +164,9 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     DLS_TRY(dls_evq_init(&e->events, 2 * n + 2, err));
     DLS_TRY(dls_evq_init(&e->stale, n, err));
     DLS_TRY(dls_evq_init(&e->turns, n, err));
-    if (e->program) {
-        DLS_TRY(dls_order_init(&e->program_order, e->n, err));
+    if (e->walk.on) {
+        DLS_TRY(dls_walk_create(e, err));
     }
-    e->program_running.root = DLS_NONE;
     return dls_record_create(n, &e->rec, err);
 }
 
@@ -201,13 +200,18 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, NULL,
                         "run times are to come from a predictor: set 'predictor.source'");
     }
-    if (!s->priority == !s->pass) {
+    if (!!s->priority + !!s->pass + !!s->round != 1 || !s->round != !s->timing) {
         return dls_fail(err, DLS_EPOLICY, s->name,
-                        "must have exactly one of `priority` and `pass`");
+                        "must have exactly one of `priority`, `pass`, and `round` with `timing`");
     }
-    if (s->pass && (s->share || p->discipline >= 0)) {
+    if (!s->priority && (s->share || p->discipline >= 0)) {
         return dls_fail(err, DLS_ECONFIG, s->name,
-                        "a scheduler that is a program has no discipline and no groups");
+                        "a scheduler that is no order has no discipline and no groups");
+    }
+    if (s->joins && (s->priority || p->placement->share)) {
+        return dls_fail(err, DLS_ECONFIG, s->name,
+                        "shares GPUs, and so must not be an order, nor used with placement '%s', which "
+                        "shares them too", p->placement->name);
     }
     if (s->share && (p->cluster->n_vcs > 0 || p->cluster->n_types > 1)) {
         return dls_fail(err, DLS_ECONFIG, s->name,
@@ -248,11 +252,12 @@ static dls_status build(dls_engine *e, dls_error *err)
         return dls_fail(err, DLS_EINPUT, NULL, "%zu jobs are too many", e->col->n);
     }
     e->n = (int32_t)e->col->n;
-    e->program = p->sched->pass != NULL;
+    e->walk.on = p->sched->priority == NULL;
+    e->select.size = e->col->gpus;
     e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
-    e->select.ageing = e->discipline == DLS_PREEMPT && !e->program ? p->sched->ageing : DLS_AGE_NONE;
-    e->select.ranked = !e->program && (e->discipline == DLS_PREEMPT || e->discipline == DLS_EASY);
-    e->select.preempts = !e->program && e->discipline == DLS_PREEMPT;
+    e->select.ageing = e->discipline == DLS_PREEMPT && !e->walk.on ? p->sched->ageing : DLS_AGE_NONE;
+    e->select.ranked = !e->walk.on && (e->discipline == DLS_PREEMPT || e->discipline == DLS_EASY);
+    e->select.preempts = !e->walk.on && e->discipline == DLS_PREEMPT;
     e->restore_us = p->restore_us;
     e->free_part = -1;
     DLS_TRY(allocate(e, err));
@@ -270,7 +275,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(make_groups(e, err));
     DLS_TRY(dls_evq_init(&e->retries, (size_t)e->select.n_classes, err));
     dls_know_init(e);
-    if (p->placement->by_job && !e->program &&
+    if (p->placement->by_job && !e->walk.on &&
         (e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT)) {
         e->select.refusal = dls_alloc_zero((size_t)e->n, sizeof *e->select.refusal);
         if (!e->select.refusal) {
@@ -291,7 +296,7 @@ static dls_status build(dls_engine *e, dls_error *err)
         e->select.choose = dls_cheapest_type;
         e->select.user = e;
     }
-    if (p->placement->share) {
+    if (p->placement->share || p->sched->joins) {
         DLS_TRY(dls_guest_create(e, err));
         DLS_TRY(dls_record_want_guests(e->rec, err));
     }
@@ -303,6 +308,20 @@ static dls_status build(dls_engine *e, dls_error *err)
     }
     e->view = (dls_view){.n_jobs = e->n,
                          .gpus = e->col->gpus,
+                         .min_gpus = p->elastic ? p->elastic->min_gpus : e->col->gpus,
+                         .max_gpus = p->elastic ? p->elastic->max_gpus : e->col->gpus,
+                         .held_gpus = e->walk.held_gpus,
+                         .held_type = e->held_type,
+                         .user = e->col->user,
+                         .vc = e->col->vc,
+                         .model = e->col->model,
+                         .job_class = e->col->job_class,
+                         .batch = e->col->batch,
+                         .priority = e->col->priority,
+                         .deadline_us = e->col->deadline_us,
+                         .limit_us = e->col->limit_us,
+                         .starts = e->rec->resumes,
+                         .n_types = e->select.n_types,
                          .submit_us = e->col->submit_us,
                          .duration_us = e->duration_us,
                          .estimate_us = e->estimate_us,
@@ -321,6 +340,9 @@ static dls_status build(dls_engine *e, dls_error *err)
         DLS_TRY(dls_policy_returned(e, p->sched->name, "init", DLS_NONE, status, err));
         DLS_TRY(dls_seal_check(e, err));
     }
+    if (p->sched->round) {
+        DLS_TRY(dls_rounds_create(e, err));
+    }
     if (p->estimates_advised) {
         e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */
     }
@@ -332,6 +354,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     }
     e->last_us = INT64_MAX / 2 / steepest;
     DLS_TRY(dls_churn_create(e, err));
+    e->view.failures = e->rec->failures;
     if (p->checkpoint_period_us > 0) {
         e->save_us = dls_alloc_zero((size_t)e->n, sizeof *e->save_us);
         if (!e->save_us) {
@@ -388,7 +411,8 @@ void dls_engine_destroy(dls_engine *e)
     dls_guest_destroy(e);
     dls_churn_destroy(e);
     dls_select_fini(&e->select);
-    dls_order_fini(&e->program_order);
+    dls_walk_destroy(e);
+    dls_rounds_destroy(e);
     dls_evq_fini(&e->events);
     dls_evq_fini(&e->stale);
     dls_evq_fini(&e->turns);

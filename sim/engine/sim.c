@@ -66,7 +66,11 @@ static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
     if (slot < 2 * n) {
         return ask_again(e, (int32_t)(slot - n), err);
     }
-    return slot == DLS_SLOT_SHARE(e) ? dls_share_pass(e, err) : DLS_OK;
+    if (slot == DLS_SLOT_PROGRAM(e)) {
+        e->rounds.due = e->rounds.on;
+        return DLS_OK;
+    }
+    return dls_share_pass(e, err);
 }
 
 static dls_status arrive_all(dls_engine *e, dls_error *err)

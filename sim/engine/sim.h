@@ -23,6 +23,7 @@ typedef struct dls_sim_params {
     const dls_option_value *placement_values;
     const dls_pace *pace;         /* how fast jobs run; NULL: as long as the trace says, everywhere */
     const dls_prediction_ops *predictions;     /* what policies may know in advance; NULL: nothing */
+    const dls_elastic *elastic;   /* NULL: every job runs as the gang that the trace asks for */
     const dls_kinds *kinds;       /* of the trace's jobs, for what placements may know of a model; NULL:
                                      unknown */
     int discipline; /* -1: the policy's own, else a dls_discipline */

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What policies see and may do.
+ * What policies see.
  */
 #include "engine/engine.h"
 
 static inline bool is_job(const dls_view *view, const char *query, int32_t job)
 {
     return dls_fault_check(view->engine->index->fault, query, job, view->engine->n);
+}
+
+static inline bool is_type(const dls_view *view, const char *query, int32_t type)
+{
+    return dls_fault_check(view->engine->index->fault, query, type, view->n_types);
 }
 
 int64_t dls_view_executed_us(const dls_view *view, int32_t job)
@@ -32,49 +37,154 @@ void *dls_view_job_state(const dls_view *view, int32_t job)
     return e->job_state + at * e->params->sched->job_state_bytes;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------- */
+/* ---- jobs and cluster -------------------------------------------------------------------------- */
 
-/* The waiting jobs lie in one set per class, ranked by submission: merge their successors. */
-static int32_t waiting_after(const dls_engine *e, int32_t after)
+const char *dls_view_name(const dls_view *view, dls_name what, int32_t code)
 {
-    const dls_select *s = &e->select;
-    int32_t best = DLS_NONE;
-    for (int32_t c = 0; c < s->n_classes; c++) {
-        int32_t x = s->cls[c].waiting.root, found = DLS_NONE;
-        while (x != DLS_NONE) {
-            if (x > after) {
-                found = x;
-                x = s->order.node[x].left;
-            } else {
-                x = s->order.node[x].right;
-            }
-        }
-        best = found != DLS_NONE && (best == DLS_NONE || found < best) ? found : best;
+    const dls_trace *trace = view->engine->params->trace;
+    switch (what) {
+    case DLS_NAME_USER:
+        return dls_trace_user(trace, code);
+    case DLS_NAME_VC:
+        return dls_trace_vc(trace, code);
+    case DLS_NAME_MODEL:
+        return dls_trace_model(trace, code);
+    case DLS_NAME_CLASS:
+        return dls_trace_class(trace, code);
     }
-    return best;
+    return "";
 }
+
+const char *dls_view_type_name(const dls_view *view, int32_t type)
+{
+    return is_type(view, __func__, type) ? view->engine->params->cluster->types[type].name : "";
+}
+
+int64_t dls_view_free_gpus(const dls_view *view, int32_t type)
+{
+    return is_type(view, __func__, type) ? view->engine->index->type[type].free_gpus : 0;
+}
+
+int64_t dls_view_total_gpus(const dls_view *view, int32_t type)
+{
+    return is_type(view, __func__, type) ? view->engine->index->type[type].total_gpus : 0;
+}
+
+static const dls_class *class_of(const dls_view *view, const char *query, int32_t job)
+{
+    const dls_select *s = &view->engine->select;
+    return is_job(view, query, job) && s->class_of[job] >= 0 ? &s->cls[s->class_of[job]] : NULL;
+}
+
+int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    if (!c || !is_type(view, __func__, type)) {
+        return 0;
+    }
+    const dls_pool *pool = &view->engine->select.pool[c->pool];
+    const int64_t left = pool->cap[type] - pool->used[type], free = dls_view_free_gpus(view, type);
+    return left < free ? left : free;
+}
+
+uint32_t dls_view_types(const dls_view *view, int32_t job)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    return c ? c->types : 0;
+}
+
+int64_t dls_view_cpu_per_gpu(const dls_view *view, int32_t job)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    return c ? c->cpu_milli : 0;
+}
+
+int64_t dls_view_mem_per_gpu(const dls_view *view, int32_t job)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    return c ? c->mem_mib : 0;
+}
+
+size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, size_t most)
+{
+    const dls_engine *e = view->engine;
+    size_t n = 0;
+    for (int32_t p = is_job(view, __func__, job) ? e->held[job] : DLS_NONE; p >= 0; p = e->part[p].next, n++) {
+        if (n < most) {
+            out[n] = (dls_place_part){e->part[p].node, __builtin_popcountll(e->part[p].mask)};
+        }
+    }
+    return n;
+}
+
+int32_t dls_view_host(const dls_view *view, int32_t job)
+{
+    return is_job(view, __func__, job) && view->engine->guests.job ? view->engine->guests.job[job].host : DLS_NONE;
+}
+
+int64_t dls_view_batch(const dls_view *view, int32_t job)
+{
+    const dls_engine *e = view->engine;
+    if (!is_job(view, __func__, job)) {
+        return DLS_ABSENT;
+    }
+    return e->walk.on ? e->walk.batch[job] : dls_trace_i64(e->col->batch, (size_t)job);
+}
+
+int64_t dls_view_service_us(const dls_view *view, int32_t job, int32_t type)
+{
+    const dls_engine *e = view->engine;
+    if (!is_job(view, __func__, job) || (type >= 0 && !is_type(view, __func__, type))) {
+        return 0;
+    }
+    const int64_t executed_us = dls_job_executed_us(e, job);
+    if (!e->walk.on) {
+        return type < 0 ? executed_us * e->col->gpus[job] : DLS_ABSENT;
+    }
+    const int64_t *us = &e->walk.service_us[(size_t)job * (size_t)e->select.n_types];
+    const bool here = e->running[job] && (type < 0 || e->held_type[job] == type);
+    int64_t sum = here ? (executed_us - e->rec->executed_us[job]) * e->walk.held_gpus[job] : 0;
+    for (int32_t t = 0; t < e->select.n_types; t++) {
+        sum += type < 0 || t == type ? us[t] : 0;
+    }
+    return sum;
+}
+
+const dls_place_index *dls_view_index(const dls_view *view)
+{
+    return view->engine->index;
+}
+
+bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape, dls_prediction *out)
+{
+    const dls_engine *e = view->engine;
+    const dls_request r = {.job = job, .predictor = e->params->predictions ? &e->predictor : NULL};
+    return dls_place_predict(&r, job, shape, out);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------- */
 
 int32_t dls_view_first_waiting(const dls_view *view)
 {
-    return waiting_after(view->engine, -1);
+    return dls_bitmap_next(&view->engine->walk.waiting, 0);
 }
 
 int32_t dls_view_next_waiting(const dls_view *view, int32_t job)
 {
-    return is_job(view, __func__, job) ? waiting_after(view->engine, job) : DLS_NONE;
+    return is_job(view, __func__, job) ? dls_bitmap_next(&view->engine->walk.waiting, job + 1) : DLS_NONE;
 }
 
 int32_t dls_view_first_running(const dls_view *view)
 {
-    return dls_order_first(&view->engine->program_order, view->engine->program_running);
+    return dls_order_first(&view->engine->walk.order, view->engine->walk.running);
 }
 
 /* By rank, which the node of a job keeps when the job is preempted in the midst of a walk. */
 int32_t dls_view_next_running(const dls_view *view, int32_t job)
 {
-    const dls_order_node *node = view->engine->program_order.node;
+    const dls_order_node *node = view->engine->walk.order.node;
     const bool there = is_job(view, __func__, job);
-    int32_t x = there ? view->engine->program_running.root : DLS_NONE, found = DLS_NONE;
+    int32_t x = there ? view->engine->walk.running.root : DLS_NONE, found = DLS_NONE;
     while (x != DLS_NONE) {
         if (dls_rank_cmp(&node[x].rank, &node[job].rank) > 0) {
             found = x;
@@ -87,7 +197,7 @@ int32_t dls_view_next_running(const dls_view *view, int32_t job)
 }
 
 /* Whether a program may go on to act. */
-static bool act(dls_actions *out)
+bool dls_may_act(dls_actions *out)
 {
     dls_engine *e = out->e;
     if (out->status == DLS_OK) {
@@ -102,103 +212,10 @@ static bool act(dls_actions *out)
     return out->status == DLS_OK;
 }
 
-static bool legal(dls_actions *out, int32_t job, bool running)
-{
-    dls_engine *e = out->e;
-    if (!act(out)) {
-        return false;
-    }
-    if (job < 0 || job >= e->n || e->rec->state[job] != (running ? DLS_JOB_RUNNING : DLS_JOB_PENDING)) {
-        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "wants to %s job %d, which is not %s", running ? "preempt" : "start",
-                               job, running ? "running" : "waiting");
-        return false;
-    }
-    return true;
-}
-
-static bool start(dls_actions *out, int32_t job)
-{
-    dls_engine *e = out->e;
-    const dls_class *c = &e->select.cls[e->select.class_of[job]];
-    dls_pool *pool = &e->select.pool[c->pool];
-    uint32_t types = 0;
-    for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (c->types >> t & 1 && pool->cap[t] - pool->used[t] >= c->gpus) {
-            types |= UINT32_C(1) << t;
-        }
-    }
-    if (!types) {
-        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "wants to start job %d, whose %d GPUs are not free", job, c->gpus);
-    }
-    while (types) {
-        const int32_t t = e->select.choose ? e->select.choose(e, job, types) : __builtin_ctz(types);
-        if (t < 0) {
-            return false;
-        }
-        bool placed;
-        int32_t parts;
-        out->status = dls_place_job(e, job, t, &parts, &placed, out->err);
-        if (out->status != DLS_OK) {
-            return false;
-        }
-        if (placed) {
-            dls_select_remove_waiting(&e->select, job);
-            dls_select_add_running(&e->select, job, t, (dls_rank){.id = job}, e->now_us);
-            e->held[job] = parts;
-            e->held_type[job] = (int8_t)t;
-            out->status = dls_job_start(e, job, out->err);
-            dls_view_update(e);
-            return out->status == DLS_OK;
-        }
-        types &= ~(UINT32_C(1) << t);
-    }
-    return false;
-}
-
-bool dls_act_start(dls_actions *out, int32_t job)
-{
-    const bool started = legal(out, job, false) && start(out, job);
-    dls_seal(out->e);
-    return started;
-}
-
-static void preempt(dls_actions *out, int32_t job)
-{
-    dls_engine *e = out->e;
-    if (dls_is_guest(e, job)) {
-        out->status = dls_guest_preempt(e, job, out->err);
-        dls_view_update(e);
-        return;
-    }
-    const int32_t parts = e->held[job];
-    out->status = dls_guest_evict(e, job, out->err);
-    if (out->status != DLS_OK) {
-        return;
-    }
-    dls_select_remove_running(&e->select, job);
-    dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->estimate_us[job]);
-    dls_give_back(e, job, parts);
-    e->held[job] = -1;
-    e->held_type[job] = -1;
-    out->status = dls_job_preempt(e, job, parts, out->err);
-    dls_free_parts(e, parts);
-    dls_view_update(e);
-}
-
-void dls_act_preempt(dls_actions *out, int32_t job)
-{
-    if (legal(out, job, true)) {
-        preempt(out, job);
-    }
-    dls_seal(out->e);
-}
-
 void dls_act_wake(dls_actions *out, int64_t at_us)
 {
     dls_engine *e = out->e;
-    if (!act(out)) {
+    if (!dls_may_act(out)) {
         return;
     }
     if (at_us <= e->now_us) {
@@ -225,6 +242,7 @@ dls_status dls_program_end(dls_engine *e, dls_error *err)
 {
     DLS_TRY(e->actions.status);
     DLS_TRY(dls_seal_check(e, err));
+    e->view.arrived = e->view.ended = 0;
     DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
     DLS_TRY(dls_set_retries(e, err));
     return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;

@@ -19,7 +19,8 @@ typedef enum dls_job_state {
     DLS_JOB_PENDING = 1,
     DLS_JOB_RUNNING = 2,
     DLS_JOB_FINISHED = 3,
-    DLS_JOB_INFEASIBLE = 4  /* can never run on this cluster: reported up front, never queued */
+    DLS_JOB_INFEASIBLE = 4, /* can never run on this cluster: reported up front, never queued */
+    DLS_JOB_DECLINED = 5    /* turned away by the scheduler */
 } dls_job_state;
 
 /* Where a job ran: one row per (job, stretch of constant rate, node). */

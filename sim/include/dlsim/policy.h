@@ -7,11 +7,16 @@
  * code is the same. A policy reads a const view and answers; the engine checks and applies, so a
  * wrong policy gets an error (EPOLICY) and never corrupts a run.
  *
- * Scheduling policies come in two tiers.
+ * Scheduling policies come in three kinds; a table has exactly one of the three functions.
  * - An order: `priority` says where a job stands, smallest (level, key, tie) first, and when that
  *   next changes. The engine keeps the queues and selects; a pass costs only what changed.
- * - A program: `pass` walks the waiting and the running jobs and emits actions. It costs what it
- *   walks.
+ * - A program: `pass` walks the waiting and the running jobs whenever something has happened, and acts
+ *   on them one by one. It costs what it walks.
+ * - A round: `round` says every so often which allocations there are to be from now on. The engine takes
+ *   the difference to what there is: what goes or shrinks frees its GPUs before anything grows or starts,
+ *   and what stays the same costs nothing.
+ * Orders take gangs as the trace asks for them. Programs and rounds may also choose the GPU type, the nodes
+ * and, for elastic jobs, the number of GPUs and the batch, and let jobs join the GPUs of others.
  *
  * Pointers from a view are valid until the callback returns. One run is one thread; a policy keeps
  * its state in the memory that it is given and not in globals, because a process may run many.
@@ -70,12 +75,31 @@ typedef struct dls_option_value {
 /* ---- what a scheduling policy sees ------------------------------------------------------------- */
 
 typedef struct dls_engine dls_engine;
+typedef struct dls_place_index dls_place_index;
+struct dls_shape;
+struct dls_prediction;
 
-/* Columns are [n_jobs], indexed by job: 0-based in order of submission. */
+/* The GPUs that a job has, or is to have, on one node. */
+typedef struct dls_place_part {
+    int32_t node, gpus;
+} dls_place_part;
+
+/* Columns are [n_jobs], indexed by job: 0-based in order of submission. A column of the trace that no
+ * job fills is NULL; where a job does not say, there is DLS_ABSENT (-1), also for codes (dls_view_name). */
 typedef struct dls_view {
     int64_t now_us;
     int32_t n_jobs;
-    const int32_t *gpus;           /* gang size */
+    const int32_t *gpus;           /* gang size that the trace asks for */
+    const int32_t *min_gpus, *max_gpus; /* that an elastic job can use; both are `gpus` if none is elastic */
+    const int32_t *held_gpus;      /* programs and rounds: GPUs held now, its host's if it has joined one; 0 */
+    const int8_t *held_type;       /* type of the GPUs held, -1 */
+    const int32_t *user, *vc, *model, *job_class; /* codes; user and job_class may be NULL */
+    const int64_t *batch;          /* global batch size of the trace */
+    const int64_t *priority;       /* larger is more important */
+    const int64_t *deadline_us;    /* absolute */
+    const int64_t *limit_us;       /* run time limit of the user */
+    const int32_t *starts;         /* times the job got GPUs */
+    const int32_t *failures;       /* times its GPUs failed; NULL: nothing fails */
     const int64_t *submit_us;
     const int64_t *duration_us;    /* run time at the reference rate, for policies that know it: true; or
                                       estimate_us if run times are to come from a predictor, but in
@@ -88,6 +112,8 @@ typedef struct dls_view {
     int64_t total_gpus;
     int64_t free_gpus;
     int32_t running_jobs, waiting_jobs;
+    int32_t n_types;               /* of GPUs */
+    int32_t arrived, ended;        /* jobs that came, and that finished, since the last pass or round */
     uint64_t seed;
     uint64_t pass;                 /* number of the scheduling pass */
     const dls_engine *engine;
@@ -109,10 +135,40 @@ DLS_API int64_t dls_view_executed_us(const dls_view *view, int32_t job);
 DLS_API int64_t dls_view_remaining_us(const dls_view *view, int32_t job);
 /* When the checkpoint that a running job is taking will be written; now if it is taking none. */
 DLS_API int64_t dls_view_saved_us(const dls_view *view, int32_t job);
+/* What a code of a column means, as in the trace; "" for -1. */
+typedef enum dls_name { DLS_NAME_USER, DLS_NAME_VC, DLS_NAME_MODEL, DLS_NAME_CLASS } dls_name;
+DLS_API const char *dls_view_name(const dls_view *view, dls_name what, int32_t code);
+/* GPU types by index; GPUs of a type that are free, and in all. */
+DLS_API const char *dls_view_type_name(const dls_view *view, int32_t type);
+DLS_API int64_t dls_view_free_gpus(const dls_view *view, int32_t type);
+DLS_API int64_t dls_view_total_gpus(const dls_view *view, int32_t type);
+/* Of the free ones, those that the quota of the job's virtual cluster leaves it. */
+DLS_API int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type);
+/* The types that a job may run on: bit t for type t; 0: it can never run here. */
+DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
+/* CPU (1/1000 core) and memory (MiB) that go with each of its GPUs; 0: not accounted. */
+DLS_API int64_t dls_view_cpu_per_gpu(const dls_view *view, int32_t job);
+DLS_API int64_t dls_view_mem_per_gpu(const dls_view *view, int32_t job);
+/* Where a running job is: at most `most` parts into out[], all of one type. Returns how many there are. */
+DLS_API size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, size_t most);
+/* The running job whose GPUs a job has joined, -1: it has its own. */
+DLS_API int32_t dls_view_host(const dls_view *view, int32_t job);
+/* Global batch size that a job trains with now, or would with the next start; DLS_ABSENT. */
+DLS_API int64_t dls_view_batch(const dls_view *view, int32_t job);
+/* Attained service: GPUs x time spent running without restoring, on one type or on all (type -1), in
+ * GPU-microseconds. By type for programs and rounds only. O(1). */
+DLS_API int64_t dls_view_service_us(const dls_view *view, int32_t job, int32_t type);
+/* The nodes and their free GPUs: what the dls_place_ functions below take. */
+DLS_API const dls_place_index *dls_view_index(const dls_view *view);
+/* What the configured predictor says of a submitted job on a shape, any number of GPUs within its range.
+ * false: no predictor, or nothing known; *out is then all NAN. */
+DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dls_shape *shape,
+                              struct dls_prediction *out);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
-/* For `pass`: waiting jobs in order of submission, running ones in order of their last start; -1 ends.
- * The job that a walk stands at may be started or preempted. */
+/* For programs and rounds: waiting jobs in order of submission, running ones in order of their last
+ * start; -1 ends. The job that a walk stands at may be started or preempted. O(1) a step of the waiting,
+ * O(log jobs) of the running. */
 DLS_API int32_t dls_view_first_waiting(const dls_view *view);
 DLS_API int32_t dls_view_next_waiting(const dls_view *view, int32_t job);
 DLS_API int32_t dls_view_first_running(const dls_view *view);
@@ -169,14 +225,64 @@ typedef enum dls_ageing {
     DLS_AGE_SERVICE  /* falls by the job's GPUs per microsecond: remaining service */
 } dls_ageing;
 
+/* An allocation. {.type = -1} is the gang as the trace asks for it, wherever the placement likes it. */
+typedef struct dls_want {
+    int32_t type;   /* -1: any that the job allows, the cheapest first if the placement knows costs */
+    int32_t gpus;   /* 0: as the trace asks; else within min_gpus..max_gpus of the view */
+    int64_t batch;  /* global; 0: as it is */
+    const dls_place_part *nodes; /* [n_nodes] exactly these, all of one type; NULL: the placement chooses */
+    int32_t n_nodes;
+} dls_want;
+
 typedef struct dls_actions dls_actions;
 /* For `pass`, applied in the order of the calls. Starting a job that does not fit, or one that is not
  * waiting, and preempting one that is not running, are errors of the policy. A start that the
  * placement refuses leaves the job waiting and returns false. */
 DLS_API bool dls_act_start(dls_actions *out, int32_t job);
 DLS_API void dls_act_preempt(dls_actions *out, int32_t job);
+/* Give a waiting job an allocation, or a running one another: that is one restart, none if it is what it
+ * has. A refusal (false) leaves the job as it was. GPUs that are not free, beyond the quota or outside
+ * what the job can use are errors. */
+DLS_API bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want);
+/* A waiting job runs on the GPUs of a running one beside it, which has its own: up to DLS_GROUP_MAX jobs
+ * together. It must be able to use as many GPUs of that type. When the host goes first, the eldest of the
+ * others has the GPUs; if it is preempted, they wait. False: the GPUs have not the memory. Only for tables
+ * with `joins`. */
+#define DLS_GROUP_MAX 8
+DLS_API bool dls_act_join(dls_actions *out, int32_t job, int32_t host);
+/* Turn a waiting job away for good: it ends as declined. */
+DLS_API void dls_act_decline(dls_actions *out, int32_t job);
 /* Another pass at this time; of several calls before it the earliest counts. */
 DLS_API void dls_act_wake(dls_actions *out, int64_t at_us);
+
+/* ---- rounds ------------------------------------------------------------------------------------- */
+
+typedef struct dls_round_timing {
+    int64_t interval_us; /* > 0; rounds are at the first submission and whole intervals after it, while
+                            there are jobs */
+    bool on_arrival;     /* one more at once when jobs come, */
+    bool on_end;         /* or finish or lose their GPUs to a failure */
+} dls_round_timing;
+
+typedef struct dls_plan dls_plan;
+/* What there is to be after the round; a job that is not named has no GPUs, one that is named twice is an
+ * error. Errors are those of the dls_act_ functions. In the order of the calls, larger allocations first,
+ * the placement is asked for those that change; a job that it refuses waits. O(1) each. */
+DLS_API void dls_plan_set(dls_plan *plan, int32_t job, const dls_want *want);
+DLS_API void dls_plan_keep(dls_plan *plan, int32_t job); /* running: as it is */
+DLS_API void dls_plan_keep_all(dls_plan *plan); /* running jobs that are not named are as they are */
+DLS_API void dls_plan_join(dls_plan *plan, int32_t job, int32_t host); /* as dls_act_join */
+DLS_API void dls_plan_decline(dls_plan *plan, int32_t job);
+
+/* What a stretch of running has shown: a policy that learns may use this and nothing else. */
+typedef struct dls_observation {
+    int32_t job;
+    int32_t type, gpus, n_nodes, n_racks;
+    int64_t batch;        /* DLS_ABSENT */
+    int64_t executed_us;  /* time without restoring, > 0 */
+    double iteration_s;   /* mean time of a training step in it; NAN without a performance model */
+    double rate;          /* work done per time, 1 at the reference with the gang of the trace */
+} dls_observation;
 
 /* For policies that divide the cluster among gang sizes: one group per distinct size, ascending. */
 typedef struct dls_groups {
@@ -204,7 +310,16 @@ typedef struct dls_sched_ops {
     void (*priority)(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out);                               /* an order ... */
     dls_status (*pass)(void *state, const dls_view *view, dls_actions *out,
-                       dls_error *err);                                /* ... or a program */
+                       dls_error *err);                                /* ... or a program ... */
+    dls_status (*round)(void *state, const dls_view *view, dls_plan *plan,
+                        dls_error *err);                               /* ... or a round, ... */
+    void (*timing)(const void *state, dls_round_timing *out);          /* ... which has this too: asked
+                                                                          once, after init */
+    bool joins;                                                        /* jobs may share GPUs */
+    /* Optional, at arrival: false turns the job away. */
+    bool (*admit)(void *state, const dls_view *view, int32_t job);
+    /* Optional: a stretch of one rate is over. */
+    void (*seen)(void *state, const dls_view *view, const dls_observation *what);
     void (*share)(void *state, const dls_view *view, dls_groups *groups); /* optional, orders only */
 } dls_sched_ops;
 
@@ -212,8 +327,6 @@ typedef struct dls_sched_ops {
 
 #define DLS_TYPES_MAX 16 /* GPU types in one cluster */
 #define DLS_GPUS_PER_NODE_MAX 64
-
-typedef struct dls_place_index dls_place_index; /* what is free in the cluster */
 
 /* What a predictor tells apart of all the ways to place a gang. */
 typedef struct dls_shape {
@@ -302,11 +415,6 @@ DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type,
 /* The rack with the most nodes of exactly free_gpus free GPUs (lowest id) and how many. */
 DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type,
                                        int32_t free_gpus, int32_t *nodes);
-
-/* One node's share of a grant. */
-typedef struct dls_place_part {
-    int32_t node, gpus;
-} dls_place_part;
 
 /* What a placement answers: the engine hands an empty one to `place`; others are for trials. */
 typedef struct dls_grant dls_grant;

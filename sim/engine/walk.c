@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What programs and rounds do to jobs: give them GPUs, others or fewer, take them away, let them share.
+ *
+ * Every action is checked against the job, its virtual cluster's quota and the index before anything
+ * changes; a wrong one is an error of the policy and ends the run.
+ */
+#include "base/alloc.h"
+#include "engine/engine.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- state ------------------------------------------------------------------------------------- */
+
+dls_status dls_walk_create(dls_engine *e, dls_error *err)
+{
+    dls_walk *w = &e->walk;
+    const size_t n = (size_t)e->n;
+    if (e->n >= 1 << 24) {
+        return dls_fail(err, DLS_EINPUT, e->params->sched->name,
+                        "%d jobs are too many for a scheduler that is no order", e->n);
+    }
+    w->running.root = DLS_NONE;
+    DLS_TRY(dls_order_init(&w->order, e->n, err));
+    DLS_TRY(dls_bitmap_init(&w->waiting, e->n, err));
+    w->size = dls_alloc_zero(n, sizeof *w->size);
+    w->held_gpus = dls_alloc_zero(n, sizeof *w->held_gpus);
+    w->batch = dls_alloc_zero(n, sizeof *w->batch);
+    w->service_us = dls_alloc_zero(n * (size_t)e->params->cluster->n_types, sizeof *w->service_us);
+    w->speed = e->params->elastic ? dls_alloc_zero(n, sizeof *w->speed) : NULL;
+    if (!w->size || !w->held_gpus || !w->batch || !w->service_us || (e->params->elastic && !w->speed)) {
+        return dls_nomem(err, "jobs", n * 32);
+    }
+    for (int32_t j = 0; j < e->n; j++) {
+        w->size[j] = e->params->elastic ? e->params->elastic->min_gpus[j] : e->col->gpus[j];
+        w->batch[j] = dls_trace_i64(e->col->batch, (size_t)j);
+    }
+    e->select.size = w->size;
+    return DLS_OK;
+}
+
+void dls_walk_destroy(dls_engine *e)
+{
+    dls_walk *w = &e->walk;
+    dls_order_fini(&w->order);
+    dls_bitmap_fini(&w->waiting);
+    dls_free(w->size);
+    dls_free(w->held_gpus);
+    dls_free(w->batch);
+    dls_free(w->speed);
+    dls_free(w->service_us);
+}
+
+void dls_walk_started(dls_engine *e, int32_t job)
+{
+    dls_walk *w = &e->walk;
+    const dls_elastic *elastic = e->params->elastic;
+    dls_order_insert(&w->order, &w->running, job, (dls_rank){.key = w->next_seq++}, 1, 0);
+    dls_bitmap_clear(&w->waiting, job);
+    w->held_gpus[job] = w->size[job];
+    if (elastic) {
+        const dls_shape shape = dls_shape_of(e, job);
+        w->speed[job] = elastic->speed(elastic->user, job, &shape, w->batch[job]);
+    }
+}
+
+void dls_walk_stopped(dls_engine *e, int32_t job)
+{
+    dls_order_remove(&e->walk.order, &e->walk.running, job);
+    e->walk.held_gpus[job] = 0;
+}
+
+void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us)
+{
+    const int32_t type = e->index->node[e->part[parts].node].type;
+    e->walk.service_us[(size_t)job * (size_t)e->select.n_types + (size_t)type] +=
+        progress_us * e->walk.held_gpus[job];
+}
+
+/* ---- what is legal ----------------------------------------------------------------------------- */
+
+dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const char *fmt, ...)
+{
+    char what[256];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    return dls_fail(err, DLS_EPOLICY, e->params->sched->name, "at %.6f s, job %d: %s",
+                    (double)e->now_us / 1e6, job, what);
+}
+
+static bool is_in(const dls_engine *e, int32_t job, dls_job_state state)
+{
+    return job >= 0 && job < e->n && e->rec->state[job] == state;
+}
+
+static int32_t gpus_wanted(const dls_engine *e, int32_t job, const dls_want *want)
+{
+    return want->gpus ? want->gpus : e->col->gpus[job];
+}
+
+/* GPU type of the nodes that are named, which must be nodes of one type. -1. */
+static int32_t type_of_nodes(const dls_engine *e, const dls_want *want)
+{
+    int32_t type = -1;
+    for (int32_t i = 0; i < want->n_nodes; i++) {
+        const int32_t node = want->nodes[i].node;
+        if (node < 0 || node >= e->index->n_nodes || want->nodes[i].gpus < 1 ||
+            (i > 0 && e->index->node[node].type != type)) {
+            return -1;
+        }
+        type = e->index->node[node].type;
+    }
+    return type;
+}
+
+dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want, dls_error *err)
+{
+    if (!is_in(e, job, DLS_JOB_PENDING) && !is_in(e, job, DLS_JOB_RUNNING)) {
+        return dls_illegal(e, job, err, "is to get GPUs, but neither waits nor runs");
+    }
+    const int32_t gpus = gpus_wanted(e, job, want);
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    if (gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job]) {
+        return dls_illegal(e, job, err, "is to get %d GPUs and can use %d to %d", gpus,
+                           e->view.min_gpus[job], e->view.max_gpus[job]);
+    }
+    if (want->type < -1 || want->type >= e->select.n_types ||
+        (want->type >= 0 && !(c->types >> want->type & 1))) {
+        return dls_illegal(e, job, err, "is to get GPUs of type %d, on which it cannot run", want->type);
+    }
+    if (want->batch < 0) {
+        return dls_illegal(e, job, err, "is to train with a batch of %lld", (long long)want->batch);
+    }
+    if (want->nodes) {
+        const int32_t type = want->n_nodes > 0 ? type_of_nodes(e, want) : -1;
+        int64_t sum = 0;
+        for (int32_t i = 0; i < want->n_nodes; i++) {
+            sum += want->nodes[i].gpus;
+        }
+        if (type < 0 || (want->type >= 0 && want->type != type) || !(c->types >> type & 1) || sum != gpus) {
+            return dls_illegal(e, job, err, "is to get %lld GPUs on %d named nodes, which are not %d of "
+                               "one type that it can use", (long long)sum, want->n_nodes, gpus);
+        }
+    }
+    return DLS_OK;
+}
+
+/* How many of a job's GPUs are on a node. */
+static int32_t held_on(const dls_engine *e, int32_t job, int32_t node)
+{
+    int32_t gpus = 0;
+    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
+        gpus += e->part[p].node == node ? __builtin_popcountll(e->part[p].mask) : 0;
+    }
+    return gpus;
+}
+
+bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
+{
+    if (!e->running[job] || e->walk.held_gpus[job] != gpus_wanted(e, job, want) ||
+        (want->type >= 0 && e->held_type[job] != want->type) ||
+        (want->batch > 0 && e->walk.batch[job] != want->batch) || dls_is_guest(e, job)) {
+        return false;
+    }
+    for (int32_t i = 0; want->nodes && i < want->n_nodes; i++) {
+        int32_t gpus = 0;
+        for (int32_t k = 0; k < want->n_nodes; k++) {
+            gpus += want->nodes[k].node == want->nodes[i].node ? want->nodes[k].gpus : 0;
+        }
+        if (held_on(e, job, want->nodes[i].node) != gpus) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- allocations ------------------------------------------------------------------------------- */
+
+/* Types on which so many GPUs are free by number, the job's quota considered. */
+static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want, int32_t gpus)
+{
+    const dls_class *c = &e->select.cls[e->select.class_of[job]];
+    const dls_pool *pool = &e->select.pool[c->pool];
+    const int32_t only = want->nodes ? type_of_nodes(e, want) : want->type;
+    uint32_t types = 0;
+    for (int32_t t = 0; t < e->select.n_types; t++) {
+        if (c->types >> t & 1 && (only < 0 || only == t) && pool->cap[t] - pool->used[t] >= gpus &&
+            e->index->type[t].free_gpus >= gpus) {
+            types |= UINT32_C(1) << t;
+        }
+    }
+    return types;
+}
+
+/* Take GPUs for a job on the first of the types that the placement grants; *type -1: refused. */
+static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, uint32_t types,
+                            int32_t *type, int32_t *parts, dls_error *err)
+{
+    *type = -1;
+    while (types) {
+        const int32_t t = !want->nodes && e->select.choose ? e->select.choose(e, job, types)
+                                                           : __builtin_ctz(types);
+        bool placed = true;
+        if (t < 0) {
+            return DLS_OK;
+        }
+        if (want->nodes) {
+            DLS_TRY(dls_place_on(e, job, want->nodes, want->n_nodes, parts, err));
+        } else {
+            DLS_TRY(dls_place_job(e, job, t, parts, &placed, err));
+        }
+        if (placed) {
+            *type = t;
+            return DLS_OK;
+        }
+        types &= ~(UINT32_C(1) << t);
+    }
+    return DLS_OK;
+}
+
+/* A running job, whose GPUs are back in the index already, waits from now on, and so do its guests. */
+static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
+{
+    const int32_t parts = e->held[job];
+    DLS_TRY(dls_guest_evict(e, job, err));
+    dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->estimate_us[job]);
+    e->held[job] = -1;
+    e->held_type[job] = -1;
+    DLS_TRY(dls_job_preempt(e, job, parts, err));
+    dls_free_parts(e, parts);
+    return DLS_OK;
+}
+
+dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done, dls_error *err)
+{
+    const bool was_running = e->running[job] != 0;
+    const int32_t gpus = gpus_wanted(e, job, want), had = e->walk.size[job];
+    int32_t type, parts;
+    *done = false;
+    if (was_running) {
+        dls_select_remove_running(&e->select, job);
+        dls_give_back(e, job, e->held[job]);
+    }
+    const uint32_t types = types_with_room(e, job, want, gpus);
+    if (!types) {
+        return dls_illegal(e, job, err, "is to get %d GPUs, which are not free or beyond its quota", gpus);
+    }
+    e->walk.size[job] = gpus;
+    DLS_TRY(take_gpus(e, job, want, types, &type, &parts, err));
+    e->walk.size[job] = had;
+    if (type < 0 && was_running) { /* as it was */
+        dls_select_add_running(&e->select, job, e->held_type[job], (dls_rank){.id = job}, e->now_us);
+        return dls_retake(e, job) ? DLS_OK : dls_illegal(e, job, err, "lost its GPUs");
+    }
+    if (type < 0) {
+        return DLS_OK;
+    }
+    if (was_running) {
+        DLS_TRY(lose(e, job, err));
+    }
+    *done = true;
+    dls_select_remove_waiting(&e->select, job);
+    e->walk.size[job] = gpus;
+    e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
+    dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->now_us);
+    e->held[job] = parts;
+    e->held_type[job] = (int8_t)type;
+    return dls_job_start(e, job, err);
+}
+
+dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
+{
+    if (dls_is_guest(e, job)) {
+        return dls_guest_preempt(e, job, err);
+    }
+    dls_select_remove_running(&e->select, job);
+    dls_give_back(e, job, e->held[job]);
+    return lose(e, job, err);
+}
+
+/* ---- sharing ----------------------------------------------------------------------------------- */
+
+dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
+{
+    const dls_select *s = &e->select;
+    *joined = false;
+    if (!e->params->sched->joins) {
+        return dls_illegal(e, job, err, "is to join job %d, but the policy does not say that it joins jobs",
+                           host);
+    }
+    if (!is_in(e, job, DLS_JOB_PENDING) || !is_in(e, host, DLS_JOB_RUNNING) || dls_is_guest(e, host)) {
+        return dls_illegal(e, job, err, "is to join job %d: one must wait, the other have GPUs of its own",
+                           host);
+    }
+    const dls_class *c = &s->cls[s->class_of[job]], *other = &s->cls[s->class_of[host]];
+    const int32_t gpus = e->walk.held_gpus[host], type = e->held_type[host];
+    if (!(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
+        c->pool != other->pool) {
+        return dls_illegal(e, job, err, "is to join job %d, on a type or a number of GPUs or in a virtual "
+                           "cluster that it cannot use", host);
+    }
+    int32_t n = 2;
+    for (int32_t g = e->guests.job[host].guest; g != DLS_NONE; g = e->guests.job[g].next) {
+        n++;
+    }
+    if (n > DLS_GROUP_MAX) {
+        return dls_illegal(e, job, err, "is to join job %d, which shares with %d already", host, n - 2);
+    }
+    if (c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
+        return DLS_OK; /* it could not inherit the GPUs */
+    }
+    DLS_TRY(dls_shares_memory(e, job, host, joined, err));
+    if (!*joined) {
+        return DLS_OK;
+    }
+    e->walk.size[job] = gpus;
+    return dls_guest_join(e, job, host, err);
+}
+
+dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
+{
+    if (!is_in(e, job, DLS_JOB_PENDING)) {
+        return dls_illegal(e, job, err, "is to be turned away, but does not wait");
+    }
+    dls_select_remove_waiting(&e->select, job);
+    dls_bitmap_clear(&e->walk.waiting, job);
+    e->rec->pending_us[job] += e->now_us - e->since_us[job];
+    e->rec->state[job] = DLS_JOB_DECLINED;
+    e->view.waiting_jobs--;
+    e->done++;
+    return DLS_OK;
+}
+
+/* ---- programs ---------------------------------------------------------------------------------- */
+
+static bool allocate(dls_actions *out, int32_t job, const dls_want *want)
+{
+    dls_engine *e = out->e;
+    bool done = false;
+    out->status = dls_want_check(e, job, want, out->err);
+    if (out->status != DLS_OK || dls_want_is_held(e, job, want)) {
+        return out->status == DLS_OK;
+    }
+    if (dls_is_guest(e, job)) {
+        out->status = dls_guest_preempt(e, job, out->err); /* it moves out */
+    }
+    if (out->status == DLS_OK) {
+        out->status = dls_allocate(e, job, want, &done, out->err);
+    }
+    return done && out->status == DLS_OK;
+}
+
+/* An action is over. */
+static void acted(dls_actions *out)
+{
+    dls_view_update(out->e);
+    dls_seal(out->e);
+}
+
+bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want)
+{
+    const bool done = dls_may_act(out) && allocate(out, job, want);
+    acted(out);
+    return done;
+}
+
+bool dls_act_start(dls_actions *out, int32_t job)
+{
+    static const dls_want as_asked = {.type = -1};
+    bool done = false;
+    if (dls_may_act(out) && !is_in(out->e, job, DLS_JOB_PENDING)) {
+        out->status = dls_illegal(out->e, job, out->err, "is to start, but does not wait");
+    } else if (out->status == DLS_OK) {
+        done = allocate(out, job, &as_asked);
+    }
+    acted(out);
+    return done;
+}
+
+void dls_act_preempt(dls_actions *out, int32_t job)
+{
+    if (dls_may_act(out)) {
+        out->status = is_in(out->e, job, DLS_JOB_RUNNING)
+                          ? dls_preempt(out->e, job, out->err)
+                          : dls_illegal(out->e, job, out->err, "is to be preempted, but does not run");
+    }
+    acted(out);
+}
+
+bool dls_act_join(dls_actions *out, int32_t job, int32_t host)
+{
+    bool joined = false;
+    if (dls_may_act(out)) {
+        out->status = dls_join(out->e, job, host, &joined, out->err);
+    }
+    acted(out);
+    return joined && out->status == DLS_OK;
+}
+
+void dls_act_decline(dls_actions *out, int32_t job)
+{
+    if (dls_may_act(out)) {
+        out->status = dls_decline(out->e, job, out->err);
+    }
+    acted(out);
+}
