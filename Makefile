@@ -41,5 +41,5 @@ test:
 	cmake -S . -B $(ASAN) -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDLSIM_SANITIZE=ON \
 	    -DDLSIM_WERROR=$(WERROR) -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet
-	ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
-	ctest --test-dir $(ASAN) -j $(JOBS) --output-on-failure --no-tests=error -LE bench
+	@tests/skipped.sh $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	@tests/skipped.sh $(ASAN) -j $(JOBS) --output-on-failure --no-tests=error -LE bench

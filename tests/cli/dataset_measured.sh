@@ -86,7 +86,7 @@ test ! -e x.h5 || fail "a failed build left a file"
 
 # ---- the pickled batches --------------------------------------------------------------------------
 "$python" -c 'import h5py, numpy' 2>/dev/null || {
-    echo "$checks checks; pickles skipped: python3 has no h5py"
+    printf '%s checks\nskipped: python3 has no h5py\n' "$checks"
     exit 0
 }
 cat >make.py <<'EOF'

@@ -4,7 +4,7 @@
 set -euo pipefail
 reference=${DLSIM_SHARED:-}/tools/driple_reference.py
 if [ ! -r "$reference" ]; then
-  echo "skipped: no reference implementation (DLSIM_SHARED is ${DLSIM_SHARED:-not set})"
+  echo "skipped: published data not found (DLSIM_SHARED): tools/driple_reference.py"
   exit 77
 fi
 python=python3

@@ -5,7 +5,7 @@
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 cc=${CC:-cc}
 command -v "$cc" >/dev/null || {
-    echo "no C compiler: skipped"
+    echo "skipped: no C compiler"
     exit 77
 }
 

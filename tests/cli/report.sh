@@ -50,7 +50,7 @@ expect 0 report bare.h5 -o bare.html
 # In a browser: curves and jobs are there, zoom and hover work, no script fails.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 if [ -z "$browser" ]; then
-    echo "$checks checks; skipped the browser: no chromium"
+    printf '%s checks\nskipped: no chromium\n' "$checks"
     exit 0
 fi
 look() {

@@ -5,6 +5,7 @@
  * draws the cases and runs the reference; arguments: [cases [seed]].
  */
 #include "tiresias/tiresias.h"
+#include "support/shared.h"
 
 #include <limits.h>
 #include <setjmp.h>
@@ -217,12 +218,13 @@ int main(int argc, char **argv)
 {
     static char folder[PATH_MAX];
     char path[PATH_MAX + 32];
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(folder, sizeof folder, "%.4000s/tools", shared ? shared : "");
-    snprintf(path, sizeof path, "%s/tiresias_reference.py", folder);
+    if (!shared_path("tools", folder, sizeof folder) ||
+        !shared_path("tools/tiresias_reference.py", path, sizeof path)) {
+        return 77;
+    }
     reference_folder = folder;
-    if (access(path, R_OK) != 0 || system("python3 -c '' 2>/dev/null") != 0) {
-        printf("skipped: needs python3 and %s\n", path);
+    if (system("python3 -c '' 2>/dev/null") != 0) {
+        puts("skipped: no python3");
         return 77;
     }
     n_cases = argc > 1 ? atoi(argv[1]) : n_cases;

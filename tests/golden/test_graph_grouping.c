@@ -15,6 +15,7 @@
 #include "workload/graph/graphdef.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/pyrandom.h"
+#include "support/shared.h"
 
 #include <json-c/json.h>
 #include <math.h>
@@ -412,11 +413,8 @@ static void test_builder(void **state)
 int main(void)
 {
     char path[2][1200];
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(path[0], sizeof path[0], "%s/golden/driple/fluid.json", shared ? shared : "");
-    snprintf(path[1], sizeof path[1], "%s/golden/driple/builder.json", shared ? shared : "");
-    if (access(path[0], R_OK) != 0 || access(path[1], R_OK) != 0) {
-        fprintf(stderr, "skipped: no golden files (set DLSIM_SHARED)\n");
+    if (!shared_path("golden/driple/fluid.json", path[0], sizeof path[0]) ||
+        !shared_path("golden/driple/builder.json", path[1], sizeof path[1])) {
         return 77;
     }
     fluid = json_object_from_file(path[0]);

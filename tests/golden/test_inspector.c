@@ -17,6 +17,7 @@
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
 #include "tests/inspector_golden.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -258,10 +259,7 @@ static void test_variants(void **state)
 
 int main(void)
 {
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(folder, sizeof folder, "%s/golden/driple", shared ? shared : "");
-    if (!shared || access(golden("driple_gcn.h5"), R_OK) != 0) {
-        printf("skipped: no golden vectors (DLSIM_SHARED is %s)\n", shared ? shared : "not set");
+    if (!shared_path("golden/driple", folder, sizeof folder)) {
         return 77;
     }
     emulated = getenv("DLSIM_CUDA_EMULATED");

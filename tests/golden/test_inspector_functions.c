@@ -15,6 +15,7 @@
 #define ENGINE_ISA "functions"
 #include "predictor/driple/cpu_engine.inc.h"
 #include "tests/inspector_golden.h"
+#include "support/shared.h"
 
 #include <unistd.h>
 
@@ -241,10 +242,7 @@ static void test_gat_isolated(void **state)
 
 int main(void)
 {
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(path, sizeof path, "%s/golden/driple/driple_variants.h5", shared ? shared : "");
-    if (!shared || access(path, R_OK) != 0) {
-        printf("skipped: no golden vectors (DLSIM_SHARED is %s)\n", shared ? shared : "not set");
+    if (!shared_path("golden/driple/driple_variants.h5", path, sizeof path)) {
         return 77;
     }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_aggregators),

@@ -4,6 +4,7 @@
  * times of an independent reference, which equals two published simulators where they overlap.
  */
 #include "support/sim_case.h"
+#include "support/shared.h"
 
 #include <unistd.h>
 
@@ -63,10 +64,7 @@ static int compare(const char *folder, const char *name, const char *sched, dls_
 int main(void)
 {
     char folder[512];
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(folder, sizeof folder, "%s/golden/philly64", shared ? shared : "");
-    if (access(folder, R_OK) != 0) {
-        fprintf(stderr, "skipped: no golden outputs under DLSIM_SHARED\n");
+    if (!shared_path("golden/philly64", folder, sizeof folder)) {
         return 77;
     }
     int failed = 0;

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "tiresias/tiresias.h"
 #include "traces/reader.h"
+#include "support/shared.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -258,13 +259,9 @@ int main(void)
 {
     char path[PATH_MAX];
     shared = getenv("DLSIM_SHARED");
-    snprintf(path, sizeof path, "%s/golden/tiresias/runs", shared ? shared : "");
-    DIR *dir = opendir(path);
-    if (!dir) {
-        printf("skipped: the published simulator's results are not there (%s)\n", path);
+    if (!shared_path("golden/tiresias/runs", path, sizeof path)) {
         return 77;
     }
-    closedir(dir);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_runs_without_leak),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "dlsim/trace.h"
+#include "support/shared.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -271,10 +272,7 @@ int main(void)
 {
     shared = getenv("DLSIM_SHARED");
     char path[512];
-    snprintf(path, sizeof path, "%s/data/philly_msr_2017/philly.csv", shared ? shared : "");
-    if (!shared || access(path, R_OK) != 0) {
-        printf("skipped: the published traces are not in DLSIM_SHARED (%s)\n",
-               shared ? shared : "not set");
+    if (!shared_path("data/philly_msr_2017/philly.csv", path, sizeof path)) {
         return 77;
     }
     const struct CMUnitTest tests[] = {

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "traces/stats.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -304,10 +305,7 @@ static void openb(void **state)
 int main(void)
 {
     char probe[1024];
-    snprintf(probe, sizeof probe, "%s/data/philly_msr_2017/philly.csv",
-             getenv("DLSIM_SHARED") ? getenv("DLSIM_SHARED") : "");
-    if (access(probe, R_OK) != 0) {
-        printf("skipped: the published traces are not here (%s)\n", probe);
+    if (!shared_path("data/philly_msr_2017/philly.csv", probe, sizeof probe)) {
         return 77;
     }
     struct CMUnitTest tests[N_TRACES + 2];

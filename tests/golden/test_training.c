@@ -17,6 +17,7 @@
 #include "predictor/driple/weights.h"
 #include "predictor/training/adam.h"
 #include "predictor/training/stepper.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -236,10 +237,7 @@ static void test_published_transfer(void **state)
 
 int main(void)
 {
-    const char *shared = getenv("DLSIM_SHARED");
-    snprintf(path, sizeof path, "%s/golden/driple/driple_grad.h5", shared ? shared : "../shared");
-    if (access(path, R_OK) != 0) {
-        printf("skipped: %s is not there\n", path);
+    if (!shared_path("golden/driple/driple_grad.h5", path, sizeof path)) {
         return 77;
     }
     dls_error e = {0};

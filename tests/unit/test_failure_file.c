@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "cluster/failures.h"
+#include "support/shared.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,14 +168,12 @@ static void test_published(void **unused)
     (void)unused;
     static const char *const files[] = {"p3-trace.csv", "g4dn-trace.csv",
                                         "gcloud/a100x1-east1b.txt", "gcloud/v100x1-east1c.txt"};
-    const char *shared = getenv("DLSIM_SHARED");
     for (int i = 0; i < 4; i++) {
-        char name[512];
+        char file[256], name[512];
         dls_failure_trace t;
         dls_error err;
-        snprintf(name, sizeof name, "%s/data/spot_availability/%s", shared ? shared : "", files[i]);
-        if (access(name, R_OK) != 0) {
-            print_message("no published traces of spot instances under DLSIM_SHARED\n");
+        snprintf(file, sizeof file, "data/spot_availability/%s", files[i]);
+        if (!shared_path(file, name, sizeof name)) {
             skip();
         }
         assert_int_equal(dls_failure_trace_load(name, 100, &t, &err), DLS_OK);

@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "predictor/baselines/layer_study.h"
 #include "support/refuse.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -241,10 +242,7 @@ static void test_published(void **unused)
     dls_layer_verdict verdict[MODELS];
     dls_error err = {0};
     const char *const folder = "data/pipedream_layers/image_classification/profiles";
-    snprintf(path, sizeof path, "%s/%s/resnet50/graph.txt", shared ? shared : "", folder);
-    if (!shared || access(path, R_OK) != 0) {
-        print_message("skipped: no profiles of layers (DLSIM_SHARED is %s)\n",
-                      shared ? shared : "not set");
+    if (!shared_path(folder, path, sizeof path)) {
         skip();
     }
     for (int i = 0; i < MODELS; i++) {

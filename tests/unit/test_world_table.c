@@ -16,6 +16,7 @@
 #include "world/table.h"
 #include "workload/graph/h5.h"
 #include "support/refuse.h"
+#include "support/shared.h"
 
 #include <math.h>
 #include <sys/stat.h>
@@ -317,10 +318,7 @@ static void test_refusals(void **state)
 static const char *shared(const char *path)
 {
     static char full[1024];
-    snprintf(full, sizeof full, "%s/%s", getenv("DLSIM_SHARED") ? getenv("DLSIM_SHARED") : ".",
-             path);
-    if (access(full, R_OK) != 0) {
-        print_message("skipped: no %s\n", full);
+    if (!shared_path(path, full, sizeof full)) {
         skip();
     }
     return full;
