@@ -214,7 +214,6 @@ static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_result
         {"predictor", meta->predictor},
         {"backend", meta->backend},
         {"perf", meta->perf},
-        {"compat", meta->compat},
         {"digest", digest},
         {"dlsim_version", DLS_VERSION},
         {"git_sha", meta->git_sha},

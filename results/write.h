@@ -21,7 +21,6 @@ typedef struct dls_results_meta {
     uint64_t seed;
     const char *scheduler, *placement;
     const char *predictor, *backend, *perf;
-    const char *compat;          /* "none" or the simulator that is imitated */
     const char *git_sha, *build; /* of this program */
     const char *cmdline;
     const char *config_text; /* the resolved configuration */

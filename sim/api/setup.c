@@ -144,13 +144,7 @@ dls_status dls_setup_load(dls_setup *setup, dls_config **out, dls_error *err)
                                         .registry = setup->registry};
     dls_problems_fini(&setup->problems);
     setup->problems = (dls_problems){0};
-    DLS_TRY(dls_config_load(&request, &setup->problems, out, err));
-    if ((*out)->compat) {
-        dls_config_destroy(*out);
-        return dls_fail(err, DLS_ECONFIG, "run.compat",
-                        "the library runs dlsim's own simulator only");
-    }
-    return DLS_OK;
+    return dls_config_load(&request, &setup->problems, out, err);
 }
 
 dls_status dls_setup_check(dls_setup *setup, dls_error *err)

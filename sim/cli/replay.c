@@ -207,26 +207,6 @@ static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
     }
 }
 
-static dls_status run_compat(const dls_config *config, const dls_trace *trace, running *r,
-                             dls_record **out, dls_error *err)
-{
-    dls_tiresias_params params = config->compat_params;
-    params.interrupted = interrupted;
-    params.progress = progress;
-    params.user = r;
-    dls_record *rec;
-    DLS_TRY(dls_record_create(dls_trace_cols(trace)->n, &rec, err));
-    rec->want_allocs = config->want_allocs;
-    rec->want_series = config->want_series;
-    const dls_status status = dls_tiresias_run(&params, trace, rec, err);
-    if (status != DLS_OK) {
-        dls_record_destroy(rec);
-        return status;
-    }
-    *out = rec;
-    return DLS_OK;
-}
-
 static dls_status run_sim(const dls_config *config, const dls_trace *trace, running *r,
                           dls_record **out, dls_error *err)
 {
@@ -274,8 +254,7 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
     }
     refusing = true;
     running_scheduler = config->scheduler;
-    const dls_status status = config->compat ? run_compat(config, trace, &r, out, err)
-                                             : run_sim(config, trace, &r, out, err);
+    const dls_status status = run_sim(config, trace, &r, out, err);
     running_scheduler = NULL;
     *wall_s = dls_clock_s() - start_s;
     dls_progress_stop(&bar);

@@ -6,7 +6,6 @@
 #include "engine/options.h"
 #include "traces/assign.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,97 +175,6 @@ static dls_status build_placement(const dls_builder *b, const char *file_name, d
                        strcmp(file_name, c->placement) == 0, c->placement_values, err);
 }
 
-/* ---- the imitated simulator --------------------------------------------------------------------
- */
-
-/* It knows switches x nodes x GPUs, all alike. */
-static bool uniform_cluster(const dls_builder *b, dls_tiresias_cluster *out)
-{
-    const dls_cluster_spec *spec = &b->config->cluster;
-    const dls_node_group *g = spec->groups;
-    if (spec->n_groups == 0) {
-        return false;
-    }
-    const int32_t per_switch = g->nodes_per_rack > 0 ? g->nodes_per_rack : g->nodes;
-    const bool whole = fabs(g->cpus_per_node - floor(g->cpus_per_node)) <= 0 &&
-                       fabs(g->mem_gib_per_node - floor(g->mem_gib_per_node)) <= 0;
-    if (spec->n_groups != 1 || spec->n_vcs > 0 || per_switch < 1 || g->nodes % per_switch != 0 ||
-        !whole) {
-        dls_problems_add(b->problems, b->s->list[DLS_CFG_NODES].where[0],
-                         "run.compat = \"tiresias\" needs one group of equal nodes, racks that are "
-                         "all full, whole CPUs and GiB, and no virtual clusters");
-        return false;
-    }
-    const dls_tiresias_cluster def = DLS_TIRESIAS_CLUSTER_DEFAULT;
-    *out = (dls_tiresias_cluster){
-        .switches = g->nodes / per_switch,
-        .nodes_per_switch = per_switch,
-        .gpus_per_node = g->gpus_per_node,
-        .cpus_per_node = g->cpus_per_node > 0 ? (int32_t)g->cpus_per_node : def.cpus_per_node,
-        .mem_gb_per_node =
-            g->mem_gib_per_node > 0 ? (int32_t)g->mem_gib_per_node : def.mem_gb_per_node,
-    };
-    return true;
-}
-
-/* Keys that mean nothing there and would be ignored. */
-static void refuse_in_compat(const dls_builder *b)
-{
-    const dls_setting *v = b->s->value;
-    if (v[DLS_CFG_RESTORE].given && v[DLS_CFG_RESTORE].f > 0) {
-        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_RESTORE),
-                         "run.compat = \"tiresias\" knows no restore cost: leave "
-                         "'scheduler.restore_cost' out or set it to 0");
-    }
-    if (b->config->discipline >= 0) {
-        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_DISCIPLINE),
-                         "run.compat = \"tiresias\" knows no 'scheduler.discipline'");
-    }
-    if (strcmp(v[DLS_CFG_PERF_MODEL].s, "trace") != 0 || b->config->predictions.source ||
-        isfinite(b->config->failures.node_mtbf_s) || isfinite(b->config->failures.gpu_mtbf_s) ||
-        b->config->failure_trace) {
-        dls_problems_add(b->problems, b->file,
-                         "run.compat = \"tiresias\" knows no performance model but the trace's, no "
-                         "predictor and no failures");
-    }
-    if (b->config->until_us != DLS_NEVER) {
-        dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_UNTIL),
-                         "run.compat = \"tiresias\" always runs to the end: no 'run.until'");
-    }
-    for (size_t i = 0; i < b->s->n_extra; i++) {
-        dls_problems_add(b->problems, b->s->extra[i].where,
-                         "run.compat = \"tiresias\" has no options of policies: '%s.%s'",
-                         dls_schema[b->s->extra[i].group].path, b->s->extra[i].name);
-    }
-}
-
-static dls_status build_compat(const dls_builder *b, dls_error *err)
-{
-    dls_config *c = b->config;
-    dls_tiresias_params *p = &c->compat_params;
-    char *samples;
-    c->restore_us = 0;
-    dls_tiresias_params_init(p);
-    p->schedule = c->scheduler;
-    p->scheme = c->placement;
-    p->python3 = strcmp(b->s->value[DLS_CFG_ARITHMETIC].s, "python3") == 0;
-    DLS_TRY(dls_build_path(b, DLS_CFG_SAMPLES, &samples, err));
-    const char *path = dls_build_keep(c, samples, err);
-    if (!path) {
-        return DLS_ENOMEM;
-    }
-    if (*path) {
-        p->samples_path = path;
-    }
-    refuse_in_compat(b);
-    dls_error bad;
-    if (b->problems->n == 0 && uniform_cluster(b, &p->cluster) &&
-        dls_tiresias_check(p, &bad) != DLS_OK) {
-        dls_problems_add(b->problems, b->file, "%s", bad.msg);
-    }
-    return DLS_OK;
-}
-
 static int discipline(const char *name)
 {
     static const char *const names[] = {
@@ -299,7 +207,6 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
     config->seed = (uint64_t)v[DLS_CFG_SEED].i;
     config->until_us = dls_units_us(v[DLS_CFG_UNTIL].f);
     config->audit = v[DLS_CFG_AUDIT].b;
-    config->compat = strcmp(v[DLS_CFG_COMPAT].s, "tiresias") == 0;
     config->want_allocs = v[DLS_CFG_ALLOCATIONS].b;
     config->want_series = v[DLS_CFG_SERIES].b;
     config->warmup_us = dls_units_us(v[DLS_CFG_WARMUP].f);
@@ -307,9 +214,6 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
     DLS_TRY(dls_build_world(&b, err));
     DLS_TRY(dls_build_predictions(&b, err));
     DLS_TRY(dls_build_failures(&b, err));
-    if (config->compat) {
-        return build_compat(&b, err);
-    }
     DLS_TRY(build_scheduler(&b, file_scheduler, err));
     return build_placement(&b, file_placement, err);
 }

@@ -11,7 +11,6 @@
 #define DLS_CONFIG_CONFIG_H
 
 #include "base/sha256.h"
-#include "tiresias/tiresias.h"
 #include "config/problems.h"
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
@@ -44,9 +43,9 @@ typedef struct dls_config {
     dls_trace_options trace_options;
 
     char *scheduler, *placement;        /* names */
-    const dls_sched_ops *sched;         /* NULL in compat mode */
+    const dls_sched_ops *sched;
     dls_option_value *sched_values;     /* [options of sched] */
-    const dls_placement_ops *place;     /* NULL in compat mode */
+    const dls_placement_ops *place;
     dls_option_value *placement_values; /* [options of place] */
     int discipline;                     /* -1: the policy's own, else a dls_discipline */
     int64_t restore_us;
@@ -63,8 +62,6 @@ typedef struct dls_config {
     uint64_t seed;
     int64_t until_us; /* DLS_NEVER */
     bool audit;
-    bool compat;
-    dls_tiresias_params compat_params; /* cluster, schedule, scheme, arithmetic and samples are set */
 
     char *results_path; /* "" none */
     bool want_allocs, want_series;

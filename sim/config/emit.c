@@ -179,8 +179,6 @@ static const char *resolved(const dls_config *config, int key)
         return config->predictions_text;
     case DLS_CFG_FAIL_TRACE:
         return config->failure_trace;
-    case DLS_CFG_SAMPLES:
-        return config->compat ? config->compat_params.samples_path : NULL;
     default:
         return NULL;
     }
@@ -222,8 +220,6 @@ static void put_scalar(emitter *e, int key)
         path = path ? path : "";
         put_path(e, path, file_of(e->config, key, path, buf, sizeof buf),
                  key != DLS_CFG_PRED_CACHE);
-    } else if (key == DLS_CFG_RESTORE && e->config->compat) {
-        fputs("\"0 s\"", e->out);
     } else {
         dls_config_put_value(e->out, key, &e->s->value[key]);
     }
@@ -233,9 +229,9 @@ static void put_scalar(emitter *e, int key)
 static void close_group(emitter *e, int group)
 {
     const dls_config *config = e->config;
-    if (group == DLS_CFG_SCHEDULER && config->sched) {
+    if (group == DLS_CFG_SCHEDULER) {
         put_options(e, config->sched->options, config->sched_values);
-    } else if (group == DLS_CFG_PLACEMENT && config->place) {
+    } else if (group == DLS_CFG_PLACEMENT) {
         put_options(e, config->place->options, config->placement_values);
     }
     if (group >= 0) {

@@ -9,16 +9,11 @@
 
 dls_status dls_config_load_trace(const dls_config *config, dls_trace **out, dls_error *err)
 {
-    dls_trace_options options = config->trace_options;
     if (*config->trace_path == '\0') {
         return dls_fail(err, DLS_ECONFIG, "trace.path", "no trace is named");
     }
-    if (config->compat) {
-        /* The imitated simulator takes jobs as they are. */
-        options.keep_zero_duration = !options.drop_zero_duration;
-        options.allow_duplicate_ids = true;
-    }
-    return dls_trace_load(config->trace_path, config->trace_format, &options, out, err);
+    return dls_trace_load(config->trace_path, config->trace_format, &config->trace_options, out,
+                          err);
 }
 
 dls_status dls_config_assign_models(const dls_config *config, const dls_trace *trace,

@@ -21,8 +21,8 @@ static dls_status make_world(const dls_config *config, const dls_trace *trace, d
     return DLS_OK;
 }
 
-static dls_status make_predictions(const dls_config *config, const dls_trace *trace, dls_prepared *p,
-                                 dls_error *err)
+static dls_status make_predictions(const dls_config *config, const dls_trace *trace,
+                                   dls_prepared *p, dls_error *err)
 {
     if (!config->predictions.source) {
         return DLS_OK;

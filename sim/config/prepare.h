@@ -31,7 +31,7 @@ typedef struct dls_prepared {
     dls_failure_trace failures;
 } dls_prepared;
 
-/* Not for run.compat. Errors: those of dls_world_create, dls_predictions_create and
+/* Errors: those of dls_world_create, dls_predictions_create and
  * dls_failure_trace_load. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;

@@ -94,11 +94,9 @@ typedef struct dls_key {
     XX(TRACE_FORMAT, "trace.format", STRING, "auto", 1, 63, NULL, NULL,                            \
        "One of 'dlsim list formats', or auto: recognised from the first bytes.")                   \
     XX(TRACE_ZERO, "trace.zero_duration", CHOICE, "raise", 0, 0, "raise|keep|drop", NULL,          \
-       "Jobs of zero or negative duration: raise to 1 s, keep at 0 (always, unless dropped, "      \
-       "under "                                                                                    \
-       "run.compat), or leave out.")                                                               \
+       "Jobs of zero or negative duration: raise to 1 s, keep at 0, or leave out.")                \
     XX(TRACE_DUPLICATES, "trace.allow_duplicate_ids", BOOL, "false", 0, 0, NULL, NULL,             \
-       "Accept ids that repeat (always under run.compat).")                                        \
+       "Accept ids that repeat.")                                                                  \
     XX(TRACE_MAX_JOBS, "trace.max_jobs", INT, "0", 0, 1e9, NULL, NULL,                             \
        "Read at most so many rows; 0: all.")                                                       \
     XX(TRACE_SPAN, "trace.philly_span", BOOL, "false", 0, 0, NULL, NULL,                           \
@@ -119,8 +117,7 @@ typedef struct dls_key {
        "fit skips it, easy skips without delaying it, preempt also takes GPUs away; default: the " \
        "scheduler's own.")                                                                         \
     XX(RESTORE, "scheduler.restore_cost", TIME, "62 s", 0, 31557600, NULL, NULL,                   \
-       "Time to restore a job at every start but the first, GPUs held; 0 with "                    \
-       "run.compat = \"tiresias\".")                                                               \
+       "Time to restore a job at every start but the first, GPUs held.")                           \
     XX(ESTIMATES, "scheduler.estimates", CHOICE, "exact", 0, 0, "exact|limit|predictor", NULL,     \
        "Run time that a scheduler believes of a job without an estimate in the trace: exact, its " \
        "true duration; limit, its time limit, else the mean duration; predictor: what the "        \
@@ -136,13 +133,6 @@ typedef struct dls_key {
        "Stop before the first event after this simulated time; --until sets it.")                  \
     XX(AUDIT, "run.audit", BOOL, "false", 0, 0, NULL, NULL,                                        \
        "Check every invariant after every event (slow).")                                          \
-    XX(COMPAT, "run.compat", CHOICE, "none", 0, 0, "none|tiresias", NULL,                          \
-       "Imitate another simulator, defects included (docs/tiresias-compat.md).")                   \
-    XX(ARITHMETIC, "run.arithmetic", CHOICE, "python2", 0, 0, "python2|python3", NULL,             \
-       "Rounding of the imitated simulator.")                                                      \
-    XX(SAMPLES, "run.gittins_samples", STRING, "", 0, 4095, NULL, NULL,                            \
-       "Sample file of dlas-gpu-gittins under run.compat, relative to the configuration's "        \
-       "folder.")                                                                                  \
     XX(PERF, "perf", GROUP, "", 0, 0, NULL, NULL,                                                  \
        "How fast a job runs where it is placed: the truth.")                                       \
     XX(PERF_MODEL, "perf.model", CHOICE, "trace", 0, 0, "trace|table|operator", NULL,              \

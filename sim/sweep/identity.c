@@ -137,7 +137,7 @@ static dls_status add_program(dls_sweep_inputs *inputs, dls_sha256 *sha, dls_err
 static dls_status add_policy(dls_sweep_inputs *inputs, dls_sha256 *sha,
                              const dls_registry *registry, const void *ops, dls_error *err)
 {
-    const char *plugin = ops ? dls_registry_origin(registry, ops) : "";
+    const char *plugin = dls_registry_origin(registry, ops);
     if (*plugin) {
         return add_input(inputs, sha, plugin, err);
     }

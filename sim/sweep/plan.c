@@ -196,7 +196,7 @@ static dls_status add_trace(dls_sweep_plan *plan, const dls_config *config, dls_
     DLS_TRY(
         dls_grow(&plan->trace, &plan->traces_cap, plan->n_traces + 1, sizeof *plan->trace, err));
     dls_sweep_trace *t = &plan->trace[plan->n_traces];
-    *t = (dls_sweep_trace){.options = config->trace_options, .compat = config->compat};
+    *t = (dls_sweep_trace){.options = config->trace_options};
     t->path = dls_strdup(config->trace_path);
     t->format = dls_strdup(config->trace_format);
     plan->n_traces++;
@@ -220,8 +220,7 @@ static dls_status find_trace(dls_sweep_plan *plan, const dls_config *config, int
     for (size_t i = 0; i < plan->n_traces; i++) {
         const dls_sweep_trace *t = &plan->trace[i];
         if (strcmp(t->path, config->trace_path) == 0 &&
-            strcmp(t->format, config->trace_format) == 0 && t->compat == config->compat &&
-            same_options(&t->options, &config->trace_options)) {
+            strcmp(t->format, config->trace_format) == 0 && same_options(&t->options, &config->trace_options)) {
             *out = (int32_t)i;
             return DLS_OK;
         }

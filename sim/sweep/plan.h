@@ -53,7 +53,6 @@ typedef struct dls_sweep_request {
 typedef struct dls_sweep_trace {
     char *path, *format; /* owned */
     dls_trace_options options;
-    bool compat;
     dls_trace *trace; /* owned; NULL: too many are in use, load it when it is needed */
     char sha256[DLS_SHA256_HEX];
 } dls_sweep_trace;

@@ -77,7 +77,6 @@ refuse "set 'predictor.source'" --placement=driple
 refuse "did you mean 'oracle'" --predictor=oracel
 refuse "expected record:FILE or replay:FILE" --predictor=oracle --predictions=keep:x
 refuse "cannot bear failures" --set failures.node_mtbf=1d --scheduler=multi-dlas-gpu
-refuse "no predictor and no failures" --set perf.model=operator --set run.compat=tiresias
 # shellcheck disable=SC2086
 expect 4 $base --set failures.trace=nowhere.csv
 says err.txt "nowhere.csv"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Runs: summary, JSON, results file, quiet, precedence, compatibility mode, infeasible jobs, studies.
+# Runs: summary, JSON, results file, quiet, precedence, infeasible jobs, studies.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 config=$source/configs/quickstart.cfg
 
@@ -60,25 +60,9 @@ expect 0 --config="$config" --trace=big.csv
 says err.txt "1 of 2 jobs can never run"
 says err.txt "big (300 GPUs)"
 
-# Compatibility mode: other names, no options, a uniform cluster.
-cat >compat.cfg <<'END'
-schema_version = 1;
-cluster: { nodes = ({ count = 4; gpus = 4; gpu_type = "P100"; }); };
-scheduler: { name = "dlas-gpu"; };
-placement: { name = "count"; };
-run: { compat = "tiresias"; };
-END
-printf 'job_id,num_gpu,submit_time,duration,model_name,iterations,interval\n1,4,0,100,vgg16,1,1\n2,4,0,200,vgg16,1,1\n' >t.csv
-expect 0 --config=compat.cfg --trace=t.csv -o compat.h5
-says out.txt "2 completed"
-expect 3 --config=compat.cfg --trace=t.csv --set scheduler.restore_cost=62
-says err.txt "restore cost"
-expect 3 --config=compat.cfg --trace=t.csv --set scheduler.queue_limits=5
-says err.txt "no options of policies"
-expect 3 --config=compat.cfg --trace=t.csv --scheduler=dlas-gp
-says err.txt "did you mean 'dlas-gpu'?"
-expect 3 --config=compat.cfg --trace=t.csv --set 'cluster.nodes[0].rack_size=3'
-says err.txt "racks"
+# The Tiresias simulator is a command of its own, no mode of a configuration.
+expect 3 --config="$config" --trace="$sample" --set run.compat=tiresias
+says err.txt "unknown key 'run.compat'"
 
 # A study.
 expect 0 study --config="$config" --trace="$sample" --schedulers=fifo,srtf --placements=count,spread -o study

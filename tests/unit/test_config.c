@@ -104,7 +104,7 @@ static void defaults(void **state)
     assert_true(c->restore_us == 62 * DLS_US_PER_S);
     assert_true(c->until_us == DLS_NEVER);
     assert_true(c->estimates_exact && c->want_allocs && c->want_series);
-    assert_false(c->audit || c->compat || c->trace_options.keep_zero_duration);
+    assert_false(c->audit || c->trace_options.keep_zero_duration);
     assert_int_equal(c->seed, 1);
     assert_string_equal(c->trace_path, "");
     assert_string_equal(c->results_path, "");
@@ -213,7 +213,7 @@ static void mistakes(void **state)
         {HEAD NODES "run: { seed = 0xFFFFFFFF; };\n", "my.cfg:3: the number 0xFFFFFFFF"},
         {HEAD NODES "run: { seed = 99999999999999999999L; };\n", "does not fit 64 bits"},
         {HEAD NODES "run: { audit = 1; };\n", "expected true or false"},
-        {HEAD NODES "run: { compat = \"tiresia\"; };\n", "expected one of none|tiresias"},
+        {HEAD NODES "perf: { model = \"tabel\"; };\n", "expected one of"},
         {HEAD NODES "run: { until = \"7 y\"; };\n", "unknown unit 'y'"},
         {HEAD NODES "run: { until = true; };\n", "expected time"},
         {HEAD NODES "scheduler: { restore_cost = \"-1 s\"; };\n", "expected 0 s to"},
@@ -385,38 +385,6 @@ static void files(void **state)
     rmdir(folder);
 }
 
-static void compat(void **state)
-{
-    (void)state;
-    const char *text =
-        HEAD "cluster: { nodes = ({ count = 6; gpus = 4; gpu_type = \"P100\"; rack_size = 2; "
-             "cpus = 32; memory = \"254 GiB\"; }); };\n"
-             "scheduler: { name = \"dlas-gpu-100\"; };\nplacement: { name = \"yarn\"; };\n"
-             "run: { compat = \"tiresias\"; arithmetic = \"python3\"; };\n";
-    dls_config *c = good(text);
-    assert_true(c->compat);
-    assert_null(c->sched);
-    assert_int_equal(c->restore_us, 0);
-    assert_int_equal(c->compat_params.cluster.switches, 3);
-    assert_int_equal(c->compat_params.cluster.nodes_per_switch, 2);
-    assert_int_equal(c->compat_params.cluster.gpus_per_node, 4);
-    assert_int_equal(c->compat_params.cluster.cpus_per_node, 32);
-    assert_int_equal(c->compat_params.cluster.mem_gb_per_node, 254);
-    assert_string_equal(c->compat_params.schedule, "dlas-gpu-100");
-    assert_string_equal(c->compat_params.scheme, "yarn");
-    assert_true(c->compat_params.python3);
-    dls_config *again = good(c->text);
-    assert_string_equal(again->text, c->text);
-    dls_config_destroy(again);
-    dls_config_destroy(c);
-#define COMPAT "run: { compat = \"tiresias\"; };\nplacement: { name = \"count\"; };\n"
-    wrong(HEAD NODES COMPAT "scheduler: { restore_cost = 3; };\n", "knows no restore cost");
-    wrong(HEAD NODES COMPAT "scheduler: { discipline = \"fit\"; };\n", "knows no");
-    wrong(HEAD NODES COMPAT "scheduler: { slice = 3; };\n", "no options of policies");
-    wrong(HEAD NODES "run: { compat = \"tiresias\"; until = 5; };\n", "always runs to the end");
-    wrong(HEAD NODES COMPAT "scheduler: { name = \"dlas-gpuu\"; };\n", "dlas-gpu");
-}
-
 /* --defaults can be loaded, and every key of it is at its default. */
 static void documentation(void **state)
 {
@@ -529,7 +497,6 @@ int main(void)
         cmocka_unit_test(prescan_is_not_fooled),
         cmocka_unit_test(all_at_once),
         cmocka_unit_test(files),
-        cmocka_unit_test(compat),
         cmocka_unit_test(documentation),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(registry_out_of_memory),
