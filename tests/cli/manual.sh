@@ -19,7 +19,10 @@ while read -r line; do
 done <readme.txt
 test $checks -ge 6 || fail "only $checks commands"
 
-# The two modes, on the cluster that docs/modes.md describes.
+# The two simulators, on the cluster that docs/modes.md describes.
+awk -F, '/^#/ { next }
+         !head { head = 1; print "job_id,num_gpu,submit_time,duration,model_name,iterations,interval"; next }
+         { print $1 "," $2 "," $3 "," $4 ",resnet50,1,1" }' "$source/traces/samples/philly_like_5000.csv" >jobs.csv
 cat >modes.cfg <<'CFG'
 schema_version = 1;
 cluster = { nodes = ( { name = "n"; count = 32; gpus = 8; gpu_type = "V100"; } ); };
