@@ -46,24 +46,20 @@ void dls_choose_forget(dls_choose *c)
 
 /* ---- ways to place -------------------------------------------------------------------------- */
 
-static bool fill(const dls_place_index *index, const dls_request *r, int way, dls_grant *grant)
+bool dls_choose_fill(const dls_place_index *index, const dls_request *r, int32_t way,
+                     dls_grant *grant)
 {
     dls_grant_reset(grant);
-    if (way == DLS_WAY_CONSOLIDATED) {
-        return dls_fit_consolidated(index, r, grant);
-    }
-    if (way == DLS_WAY_LEFTOVERS) {
-        return dls_fit_fragments(index, r, grant);
-    }
-    const int32_t rack = dls_fit_find_rack(index, r);
-    return rack >= 0 && dls_fit_rack(index, r, rack, grant);
+    return way == DLS_WAY_CONSOLIDATED ? dls_fit_consolidated(index, r, grant)
+           : way == DLS_WAY_LEFTOVERS  ? dls_fit_fragments(index, r, grant)
+                                       : dls_fit_rack(index, r, way, grant);
 }
 
 /* Predicted remaining time of one way; INFINITY: not possible; NAN: nothing is known of the job. */
-static double remaining_s(const dls_place_index *index, const dls_request *r, int way,
+static double remaining_s(const dls_place_index *index, const dls_request *r, int32_t way,
                           dls_grant *grant, dls_shape *shape, dls_prediction *f)
 {
-    if (!fill(index, r, way, grant) || !dls_grant_shape(grant, index, shape)) {
+    if (!dls_choose_fill(index, r, way, grant) || !dls_grant_shape(grant, index, shape)) {
         return (double)INFINITY;
     }
     return dls_place_predict(r, r->job, shape, f) ? f->remaining_s : (double)NAN;
@@ -78,15 +74,14 @@ static dls_choice weigh(dls_choose *c, const dls_place_index *index, const dls_r
     if (!(best.best_s < (double)INFINITY) || r->gpus < 2) {
         return best; /* one GPU: the tightest node is a leftover */
     }
-    if (fewest.n_racks > 1) {
-        const double s = remaining_s(index, r, DLS_WAY_ONE_RACK, c->trial, &shape, &f);
-        best = s < best.best_s ? (dls_choice){DLS_WAY_ONE_RACK, s} : best;
+    const int32_t rack = fewest.n_racks > 1 ? dls_fit_find_rack(index, r) : -1;
+    if (rack >= 0) {
+        const double s = remaining_s(index, r, rack, c->trial, &shape, &f);
+        best = s < best.best_s ? (dls_choice){rack, s} : best;
     }
     const double s = remaining_s(index, r, DLS_WAY_LEFTOVERS, c->trial, &shape, &f);
-    size_t n;
-    const dls_place_part *part = dls_grant_parts(c->trial, &n);
     if (s <= best.best_s * (1 + c->relax) &&
-        dls_traffic_fits(&c->traffic, index, part, n, &f, c->link_part)) {
+        dls_traffic_fits(&c->traffic, index, c->trial, &shape, &f, c->link_part)) {
         best = (dls_choice){DLS_WAY_LEFTOVERS, fmin(s, best.best_s)};
     }
     return best;
@@ -199,7 +194,7 @@ bool dls_choose_place(void *state, const dls_place_index *index, const dls_reque
         (!isnan(best.best_s) && dls_choose_wait(state, index, r, best.best_s))) {
         return false;
     }
-    return fill(index, r, best.way, grant);
+    return dls_choose_fill(index, r, best.way, grant);
 }
 
 double dls_choose_cost(void *state, const dls_place_index *index, const dls_request *r)

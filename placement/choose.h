@@ -39,10 +39,10 @@ enum {
      "and when mean network use stays below this part of each link", NULL}
 /* clang-format on */
 
-enum { DLS_WAY_CONSOLIDATED, DLS_WAY_ONE_RACK, DLS_WAY_LEFTOVERS };
+enum { DLS_WAY_CONSOLIDATED = -1, DLS_WAY_LEFTOVERS = -2 }; /* else: in the rack of that number */
 
 typedef struct dls_choice {
-    int way;
+    int32_t way;
     double best_s; /* of all ways; INFINITY: none is possible, NAN: nothing is known of the job */
 } dls_choice;
 
@@ -86,6 +86,9 @@ dls_status dls_choose_init(dls_choose *c, const dls_place_index *index,
                            const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
 /* Answer from nothing that was found before: answers are the same. */
 void dls_choose_forget(dls_choose *c);
+/* Fill an empty grant that way; false: it does not fit. */
+bool dls_choose_fill(const dls_place_index *index, const dls_request *r, int32_t way,
+                     dls_grant *grant);
 /* Is waiting worth more than ending in best_s from now? *retry_us of the request is then set. */
 bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_request *r,
                      double best_s);

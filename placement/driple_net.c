@@ -23,48 +23,32 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
 
 /* One way to place the gang. */
 typedef struct way {
-    int32_t rack; /* -1: consolidated, -2: leftovers */
+    int32_t way; /* of dls_choose_fill */
     int32_t n_nodes;
     double predicted_s; /* remaining time over score */
     double shift_s;
 } way;
 
-static bool fill(const dls_place_index *index, const dls_request *r, int32_t rack, dls_grant *grant)
-{
-    dls_grant_reset(grant);
-    switch (rack) {
-    case -1:
-        return dls_fit_consolidated(index, r, grant);
-    case -2:
-        return dls_fit_fragments(index, r, grant);
-    default:
-        return dls_fit_rack(index, r, rack, grant);
-    }
-}
-
-static void consider(dls_choose *c, const dls_place_index *index, const dls_request *r,
-                     int32_t rack, way *best)
+static void consider(dls_choose *c, const dls_place_index *index, const dls_request *r, int32_t how,
+                     way *best)
 {
     dls_cassini_link links[DLS_CASSINI_LINKS];
-    dls_grant *trial = c->trial;
     dls_prediction f;
     dls_shape shape;
-    if (!fill(index, r, rack, trial) || !dls_grant_shape(trial, index, &shape) ||
+    if (!dls_choose_fill(index, r, how, c->trial) || !dls_grant_shape(c->trial, index, &shape) ||
         !dls_place_predict(r, r->job, &shape, &f) || !(f.remaining_s < best->predicted_s)) {
         return; /* a score of 1 would not make it the best */
     }
     const dls_pulse mine = dls_pulse_of(&f);
     double score = 1, shift_s = (double)NAN;
     if (mine.period_s > 0 && shape.n_nodes > 1) {
-        size_t n;
-        const dls_place_part *part = dls_grant_parts(trial, &n);
-        n = dls_traffic_links(&c->traffic, index, part, n, links);
+        const size_t n = dls_traffic_links(&c->traffic, index, c->trial, &shape, links);
         const double above = f.remaining_s / best->predicted_s; /* or it is not the best */
         score = fmax(
             WORST, dls_cassini_score(links, n, &mine, above < WORST ? -HUGE_VAL : above, &shift_s));
     }
     if (f.remaining_s / score < best->predicted_s) {
-        *best = (way){rack, shape.n_nodes, f.remaining_s / score, shift_s};
+        *best = (way){how, shape.n_nodes, f.remaining_s / score, shift_s};
     }
 }
 
@@ -72,8 +56,9 @@ static void consider(dls_choose *c, const dls_place_index *index, const dls_requ
  * number of free GPUs. */
 static way choose(dls_choose *c, const dls_place_index *index, const dls_request *r)
 {
-    way best = {.rack = -1, .predicted_s = (double)INFINITY, .shift_s = (double)NAN};
-    consider(c, index, r, -1, &best);
+    way best = {
+        .way = DLS_WAY_CONSOLIDATED, .predicted_s = (double)INFINITY, .shift_s = (double)NAN};
+    consider(c, index, r, DLS_WAY_CONSOLIDATED, &best);
     if (!(best.predicted_s < (double)INFINITY) || best.n_nodes < 2) {
         return best;
     }
@@ -87,7 +72,7 @@ static way choose(dls_choose *c, const dls_place_index *index, const dls_request
             tried++;
         }
     }
-    consider(c, index, r, -2, &best);
+    consider(c, index, r, DLS_WAY_LEFTOVERS, &best);
     return best;
 }
 
@@ -101,7 +86,8 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     if (!(best.predicted_s < (double)INFINITY)) { /* does not fit, or nothing is known of the job */
         return dls_fit_consolidated(index, r, grant);
     }
-    if (dls_choose_wait(c, index, r, best.predicted_s) || !fill(index, r, best.rack, grant)) {
+    if (dls_choose_wait(c, index, r, best.predicted_s) ||
+        !dls_choose_fill(index, r, best.way, grant)) {
         return false;
     }
     dls_traffic_set_shift(&c->traffic, r->job, best.shift_s);

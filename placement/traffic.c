@@ -30,7 +30,6 @@ void dls_traffic_fini(dls_traffic *t)
         dls_free(t->end[k]);
     }
     dls_free(t->runner);
-    dls_free(t->spare);
     dls_free(t->of);
     dls_free(t->link);
     dls_free(t->entry);
@@ -102,17 +101,25 @@ static void join_link(dls_traffic *t, int32_t link, int32_t slot)
     t->link[link] = at;
 }
 
+/* The k-th link of n parts: those of their nodes, then, if they span racks, those of the racks; -1:
+ * no more. A rack is met once a node of it. */
+static int32_t link_of(const dls_traffic *t, const dls_place_index *index,
+                       const dls_place_part *part, size_t n, bool uplinks, size_t k)
+{
+    if (k < n) {
+        return part[k].node;
+    }
+    return uplinks && k < 2 * n ? t->n_nodes + dls_place_rack(index, part[k - n].node) : -1;
+}
+
 static void each_link(dls_traffic *t, const dls_place_index *index, int32_t slot,
                       void (*visit)(dls_traffic *t, int32_t link, int32_t slot))
 {
     const dls_runner *p = &t->runner[slot];
-    if (!(p->pulse.period_s > 0) || p->n < 2) {
-        return;
-    }
-    for (size_t i = 0; i < p->n; i++) {
-        visit(t, p->part[i].node, slot);
-        if (p->uplinks) {
-            visit(t, t->n_nodes + dls_place_rack(index, p->part[i].node), slot);
+    int32_t link;
+    if (p->pulse.period_s > 0 && p->n > 1) {
+        for (size_t k = 0; (link = link_of(t, index, p->part, p->n, p->uplinks, k)) >= 0; k++) {
+            visit(t, link, slot);
         }
     }
 }
@@ -145,23 +152,20 @@ static int32_t new_slot(dls_traffic *t, const dls_request *r, size_t n)
                  NULL) != DLS_OK) {
         return -1;
     }
-    if (t->n_spare == 0) {
-        /* One place among the spare ones for every slot, so that stopping never fails. */
-        if (dls_grow(&t->spare, &t->spare_cap, t->n_runners + 1, sizeof *t->spare, NULL) !=
-                DLS_OK ||
-            dls_grow(&t->runner, &t->runner_cap, t->n_runners + 1, sizeof *t->runner, NULL) !=
-                DLS_OK) {
+    if (t->spare == 0) {
+        if (dls_grow(&t->runner, &t->runner_cap, t->n_runners + 1, sizeof *t->runner, NULL) !=
+            DLS_OK) {
             return -1;
         }
-        t->runner[t->n_runners] = (dls_runner){0};
-        t->spare[t->n_spare++] = (int32_t)t->n_runners++;
+        t->runner[t->n_runners++] = (dls_runner){0};
+        t->spare = (int32_t)t->n_runners;
     }
-    const int32_t slot = t->spare[t->n_spare - 1];
+    const int32_t slot = t->spare - 1;
     dls_runner *p = &t->runner[slot];
     if (dls_grow(&p->part, &p->cap, n, sizeof *p->part, NULL) != DLS_OK) {
         return -1;
     }
-    t->n_spare--;
+    t->spare = p->next;
     return slot;
 }
 
@@ -180,7 +184,6 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
     const dls_shape shape = dls_place_shape(index, p->part, n);
     dls_prediction f;
     p->n = n;
-    p->job = r->job;
     p->type = r->type;
     p->uplinks = shape.n_racks > 1;
     p->end_us = DLS_NEVER;
@@ -208,7 +211,7 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
         return;
     }
     const int32_t slot = t->of[job].slot - 1;
-    const dls_runner *p = &t->runner[slot];
+    dls_runner *p = &t->runner[slot];
     const size_t at = rank_of(t, p, slot);
     dls_by_end *end = t->end[p->type];
     each_link(t, index, slot, leave_link);
@@ -216,7 +219,8 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
     t->changes[p->type]++;
     memmove(end + at, end + at + 1, (t->n_end[p->type] - at) * sizeof *end);
     t->of[job].slot = 0;
-    t->spare[t->n_spare++] = slot;
+    p->next = t->spare;
+    t->spare = slot + 1;
 }
 
 /* ---- links ---------------------------------------------------------------------------------- */
@@ -227,33 +231,12 @@ static double link_capacity(const dls_traffic *t, const dls_place_index *index, 
                              : dls_place_uplink_bps(index, link - t->n_nodes);
 }
 
-/* The k-th link of n parts: those of their nodes, then, if they span racks, those of the racks; -1:
- * no more. A rack is met once a node of it. */
-static int32_t link_of(const dls_traffic *t, const dls_place_index *index,
-                       const dls_place_part *part, size_t n, bool uplinks, size_t k)
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                         const dls_shape *shape, dls_cassini_link links[DLS_CASSINI_LINKS])
 {
-    if (k < n) {
-        return part[k].node;
-    }
-    return uplinks && k < 2 * n ? t->n_nodes + dls_place_rack(index, part[k - n].node) : -1;
-}
-
-static bool spans_racks(const dls_place_index *index, const dls_place_part *part, size_t n)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (dls_place_rack(index, part[i].node) != dls_place_rack(index, part[0].node)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index,
-                         const dls_place_part *part, size_t n,
-                         dls_cassini_link links[DLS_CASSINI_LINKS])
-{
-    const bool uplinks = spans_racks(index, part, n);
-    size_t found = 0;
+    size_t n, found = 0;
+    const dls_place_part *part = dls_grant_parts(grant, &n);
+    const bool uplinks = shape->n_racks > 1;
     int32_t link, last = -1;
     for (size_t k = 0;
          n > 1 && found < DLS_CASSINI_LINKS && (link = link_of(t, index, part, n, uplinks, k)) >= 0;
@@ -278,12 +261,13 @@ static double mean_bps(const dls_pulse *p)
     return p->bps * p->burst_s / p->period_s;
 }
 
-bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index,
-                      const dls_place_part *part, size_t n, const dls_prediction *f,
-                      double link_part)
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                      const dls_shape *shape, const dls_prediction *f, double link_part)
 {
     const dls_pulse mine = dls_pulse_of(f);
-    const bool uplinks = spans_racks(index, part, n);
+    const bool uplinks = shape->n_racks > 1;
+    size_t n;
+    const dls_place_part *part = dls_grant_parts(grant, &n);
     int32_t link;
     if (!(mine.period_s > 0) || n < 2) {
         return true;

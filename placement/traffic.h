@@ -17,7 +17,7 @@ typedef struct dls_runner {
     dls_pulse pulse;      /* period_s 0: sends nothing, or nothing is known */
     dls_place_part *part; /* [n] owned, kept for the next job of this slot */
     size_t n, cap;
-    int32_t job, type;
+    int32_t type, next;
     bool uplinks;
 } dls_runner;
 
@@ -39,8 +39,7 @@ typedef struct dls_traffic {
     int32_t n_nodes, n_racks;
     dls_runner *runner;
     size_t n_runners, runner_cap;
-    int32_t *spare; /* slots that are free */
-    size_t n_spare, spare_cap;
+    int32_t spare;       /* 1 + a slot that is free, whose `next` is another; 0: none */
     dls_traffic_job *of; /* [n_jobs] */
     size_t n_jobs, job_cap;
     dls_by_end *end[DLS_TYPES_MAX]; /* ascending */
@@ -75,15 +74,13 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
                             int64_t now_us, int64_t limit_us);
 
-/* The links that a gang on these parts crosses and that other jobs send over, with their pulses;
+/* The links that a grant of that shape crosses and that other jobs send over, with their pulses;
  * links of unknown or unlimited capacity are left out. Returns how many. */
-size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index,
-                         const dls_place_part *part, size_t n,
-                         dls_cassini_link links[DLS_CASSINI_LINKS]);
-/* Does what `f` sends on average fit beside the averages of the others, on every link of the
- * parts, up to `link_part` of its capacity? true if nothing is known of f or of the links. */
-bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index,
-                      const dls_place_part *part, size_t n, const dls_prediction *f,
-                      double link_part);
+size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                         const dls_shape *shape, dls_cassini_link links[DLS_CASSINI_LINKS]);
+/* Does what `f` sends on average fit beside the averages of the others, on every link of the grant,
+ * up to `link_part` of its capacity? true if nothing is known of f or of the links. */
+bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const dls_grant *grant,
+                      const dls_shape *shape, const dls_prediction *f, double link_part);
 
 #endif
