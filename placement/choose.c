@@ -40,7 +40,7 @@ void dls_choose_forget(dls_choose *c)
     memset(c->choice, 0, sizeof c->choice);
     memset(c->candidates, 0, sizeof c->candidates);
     for (int32_t t = 0; t < DLS_TYPES_MAX; t++) {
-        dls_outlook_forget(&c->traffic.outlook, t);
+        dls_openings_forget(&c->traffic.openings, t);
     }
 }
 

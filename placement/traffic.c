@@ -18,7 +18,7 @@ dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_er
         return dls_nomem(err, "links", n_links * sizeof *t->link);
     }
     memset(t->link, 0xff, n_links * sizeof *t->link);
-    return dls_outlook_init(&t->outlook, index, err);
+    return dls_openings_init(&t->openings, index, err);
 }
 
 void dls_traffic_fini(dls_traffic *t)
@@ -33,7 +33,7 @@ void dls_traffic_fini(dls_traffic *t)
     dls_free(t->of);
     dls_free(t->link);
     dls_free(t->entry);
-    dls_outlook_fini(&t->outlook);
+    dls_openings_fini(&t->openings);
 }
 
 dls_pulse dls_pulse_of(const dls_prediction *f)

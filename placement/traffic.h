@@ -10,7 +10,7 @@
 #define DLS_PLACEMENT_TRAFFIC_H
 
 #include "placement/cassini.h"
-#include "placement/outlook.h"
+#include "placement/openings.h"
 
 typedef struct dls_runner {
     int64_t end_us;       /* predicted */
@@ -49,7 +49,7 @@ typedef struct dls_traffic {
     size_t n_entries, entry_cap;
     int32_t spare_entry;
     uint64_t changes[DLS_TYPES_MAX]; /* starts and stops of jobs of the type */
-    dls_outlook outlook;
+    dls_openings openings;
 } dls_traffic;
 
 dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index,
@@ -68,9 +68,9 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
 
 /* How long from now on the shape has to wait if running jobs end as predicted and nothing else
  * starts: 0 if it is free, DLS_NEVER if it opens neither within limit_us nor with the next
- * DLS_OUTLOOK_ENDS ends. One node: a node with so many free GPUs; several: so many idle nodes. O(1)
- * if another question went as far since the type last changed, else O(nodes of the jobs whose ends
- * are gone through). */
+ * DLS_OPENINGS_ENDS ends. One node: a node with so many free GPUs; several: so many idle nodes.
+ * O(1) if another question went as far since the type last changed, else O(nodes of the jobs whose
+ * ends are gone through). */
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
                             int64_t now_us, int64_t limit_us);
 
