@@ -155,6 +155,7 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
 {
     int64_t held = 0, used = 0, failed = 0;
     DLS_TRY(dls_place_index_check(e->index, err));
+    DLS_TRY(dls_select_check(&e->select, err));
     DLS_TRY(audit_jobs(e, &held, err));
     DLS_TRY(audit_work(e, err));
     for (int32_t k = 0; k < e->select.n_pools; k++) {

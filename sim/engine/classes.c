@@ -254,9 +254,15 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         const size_t n_sets = (size_t)(pool->n_running_sets * s->n_types);
         pool->running = dls_alloc(n_sets * sizeof *pool->running);
         pool->last = dls_alloc(n_sets * sizeof *pool->last);
-        if (!pool->running || !pool->last) {
+        const size_t n_first = (size_t)(2 * pool->n_classes * (s->by_type ? s->n_types : 1));
+        pool->first = e->walk.on ? NULL : dls_alloc(n_first * sizeof *pool->first);
+        if (!pool->running || !pool->last || (!pool->first && !e->walk.on)) {
             return dls_nomem(err, "pools", n_sets * sizeof *pool->running);
         }
+        for (size_t i = 0; i < n_first && !e->walk.on; i++) {
+            pool->first[i] = DLS_NONE;
+        }
+        pool->closed = DLS_NONE;
         for (size_t i = 0; i < n_sets; i++) {
             pool->running[i].root = pool->last[i] = DLS_NONE;
         }

@@ -69,6 +69,8 @@ void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
     }
     if (!dls_select_fits(s, job, now_us)) {
         park(s, c, job);
+    } else {
+        dls_select_update_head(s, c);
     }
 }
 

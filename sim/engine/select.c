@@ -8,6 +8,7 @@ void dls_select_fini(dls_select *s)
     for (int32_t p = 0; s->pool && p < s->n_pools; p++) {
         dls_free(s->pool[p].running);
         dls_free(s->pool[p].last);
+        dls_free(s->pool[p].first);
     }
     dls_order_fini(&s->order);
     dls_free(s->cls);
@@ -27,6 +28,121 @@ static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t
     return type * p->n_running_sets + (p->n_running_sets > 1 ? c->size_idx : 0);
 }
 
+/* ---- heads ------------------------------------------------------------------------------------- */
+
+static uint32_t refused_types(const dls_select *s, const dls_class *c)
+{
+    return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
+}
+
+/* The types on which the class may be tried for a job of it. */
+static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32_t job)
+{
+    const uint32_t types = c->types & ~refused_types(s, c);
+    const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
+    return r && (r->pass == s->pass || r->gives == s->gives) ? types & ~r->types : types;
+}
+
+static inline int32_t *tournament(const dls_select *s, const dls_pool *p, int32_t type)
+{
+    return p->first + (s->by_type ? (ptrdiff_t)type * 2 * p->n_classes : 0);
+}
+
+static inline int32_t earlier(const dls_select *s, int32_t a, int32_t b)
+{
+    if (a == DLS_NONE || b == DLS_NONE) {
+        return a == DLS_NONE ? b : a;
+    }
+    return dls_rank_cmp(&s->order.node[a].rank, &s->order.node[b].rank) < 0 ? a : b;
+}
+
+/* Job `head`, or none, plays for class number k of the pool. */
+static void play(const dls_select *s, const dls_pool *p, int32_t *first, int32_t k, int32_t head)
+{
+    int32_t i = p->n_classes + k;
+    if (first[i] == head) {
+        return;
+    }
+    first[i] = head;
+    for (i /= 2; i > 0; i /= 2) {
+        const int32_t winner = earlier(s, first[2 * i], first[2 * i + 1]);
+        if (first[i] == winner) {
+            return;
+        }
+        first[i] = winner;
+    }
+}
+
+void dls_select_update_head(dls_select *s, dls_class *c)
+{
+    dls_pool *p = &s->pool[c->pool];
+    const int32_t cls = (int32_t)(c - s->cls), k = cls - p->first_class;
+    if (!p->first) {
+        return; /* of a program, which walks */
+    }
+    if (!s->by_type) {
+        play(s, p, p->first, k, c->head);
+        return;
+    }
+    const uint32_t open = c->head == DLS_NONE ? 0 : open_types(s, c, c->head);
+    for (uint32_t types = c->types; types; types &= types - 1) {
+        const int32_t t = __builtin_ctz(types);
+        play(s, p, tournament(s, p, t), k, open >> t & 1 ? c->head : DLS_NONE);
+    }
+    if (c->head != DLS_NONE && open != c->types && !c->closed) {
+        c->closed = true;
+        c->next_closed = p->closed;
+        p->closed = cls;
+    }
+}
+
+/* What was refused in another pass, or before GPUs were given back, may be tried again. */
+static void reopen(dls_select *s, dls_pool *p)
+{
+    if (p->closed == DLS_NONE || (p->closed_pass == s->pass && p->closed_gives == s->gives)) {
+        return;
+    }
+    p->closed_pass = s->pass;
+    p->closed_gives = s->gives;
+    int32_t cls = p->closed;
+    p->closed = DLS_NONE;
+    while (cls != DLS_NONE) {
+        dls_class *c = &s->cls[cls];
+        cls = c->next_closed;
+        c->closed = false;
+        dls_select_update_head(s, c); /* back into the list if it still is closed */
+    }
+}
+
+/* The first head that plays for the type among the gangs of at most `most` GPUs. */
+static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, int64_t most)
+{
+    const int32_t *first = tournament(s, p, type);
+    const dls_class *c = &s->cls[p->first_class];
+    if (most >= c[p->n_classes - 1].gpus || first[1] == DLS_NONE) {
+        return first[1];
+    }
+    int32_t lo = 0, hi = p->n_classes - 1; /* classes below lo are small enough, hi is not */
+    while (lo < hi) {
+        const int32_t middle = (lo + hi) / 2;
+        if (c[middle].gpus <= most) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    int32_t best = DLS_NONE;
+    for (int32_t l = p->n_classes, r = p->n_classes + lo; l < r; l /= 2, r /= 2) {
+        if (l & 1) {
+            best = earlier(s, best, first[l++]);
+        }
+        if (r & 1) {
+            best = earlier(s, best, first[--r]);
+        }
+    }
+    return best;
+}
+
 /* ---- membership -------------------------------------------------------------------------------- */
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
@@ -36,17 +152,22 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
     s->pool[c->pool].waiting_gpus += c->gpus;
     if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.node[c->head].rank) < 0) {
         c->head = job;
+        dls_select_update_head(s, c);
     }
 }
 
 void dls_select_remove_waiting(dls_select *s, int32_t job)
 {
     dls_class *c = &s->cls[s->class_of[job]];
-    if (c->head == job) {
+    const bool first = c->head == job;
+    if (first) {
         c->head = dls_order_next(&s->order, job);
     }
     dls_order_remove(&s->order, &c->waiting, job);
     s->pool[c->pool].waiting_gpus -= c->gpus;
+    if (first) {
+        dls_select_update_head(s, c);
+    }
 }
 
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
@@ -123,19 +244,6 @@ void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_
 
 /* ---- places in the order ----------------------------------------------------------------------- */
 
-static uint32_t refused_types(const dls_select *s, const dls_class *c)
-{
-    return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
-}
-
-/* The types on which the class may be tried for a job of it. */
-static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32_t job)
-{
-    const uint32_t types = c->types & ~refused_types(s, c);
-    const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
-    return r && (r->pass == s->pass || r->gives == s->gives) ? types & ~r->types : types;
-}
-
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
 {
     c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
@@ -143,6 +251,7 @@ void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
         c->refused_pass = s->pass;
         c->refused_gives = s->gives; /* of the first refusal: what is given back later may help it */
     }
+    dls_select_update_head(s, c);
 }
 
 void dls_select_forgive(dls_select *s, int32_t cls)
@@ -153,6 +262,7 @@ void dls_select_forgive(dls_select *s, int32_t cls)
     if (s->refusal) {
         dls_select_forgive_jobs(s, c);
     }
+    dls_select_update_head(s, c);
 }
 
 /* The last of the jobs that the cursors, one per running set, point at. */
@@ -188,17 +298,17 @@ static void step_back(dls_select *s, const dls_pool *p, int32_t job)
     s->positions++;
 }
 
-/* Whether a waiting job of rank `rank` finds room for its GPUs at its place: idle GPUs and those of the
- * running jobs ranked behind it. The last member of each set mostly decides; only if it does not are
- * the GPUs behind `rank` summed. */
-static inline bool room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
+/* The room that a waiting job of rank `rank` finds at its place: idle GPUs and those of the running jobs
+ * ranked behind it; or less, if that is enough for its GPUs. The last member of each set mostly decides;
+ * only if it does not are the GPUs behind `rank` summed. */
+static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type, const dls_rank *rank,
                                int32_t gpus, int64_t now_us)
 {
     const int32_t base = type * p->n_running_sets;
     const int64_t idle = p->cap[type] - p->used[type];
     int64_t at_least = idle;
     if (idle >= gpus) {
-        return true;
+        return idle;
     }
     for (int32_t k = p->n_running_sets - 1; k >= 0; k--) {
         const int32_t last = p->last[base + k];
@@ -206,7 +316,7 @@ static inline bool room_behind(dls_select *s, const dls_pool *p, int32_t type, c
             const dls_rank end = dls_select_rank(s, last, now_us);
             at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.node[last].weight : 0;
             if (at_least >= gpus) {
-                return true;
+                return at_least;
             }
         }
     }
@@ -220,12 +330,12 @@ static inline bool room_behind(dls_select *s, const dls_pool *p, int32_t type, c
                 behind += dls_order_sum(&s->order, p->running[base + k]) -
                           dls_order_sum_before(&s->order, p->running[base + k], &shifted);
                 if (behind >= gpus) {
-                    return true;
+                    return behind;
                 }
             }
         }
     }
-    return false;
+    return behind;
 }
 
 /* Those of some types (bits) on which a waiting job fits at its place in the order, `first` (-1: none)
@@ -239,7 +349,7 @@ static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls
     while (rest) {
         const int32_t t = rest & first_bit ? first : __builtin_ctz(rest);
         rest &= ~(UINT32_C(1) << t);
-        if (p->cap[t] >= c->gpus && room_behind(s, p, t, rank, c->gpus, now_us)) {
+        if (p->cap[t] >= c->gpus && room_behind(s, p, t, rank, c->gpus, now_us) >= c->gpus) {
             fits |= UINT32_C(1) << t;
             if (!s->choose || t == first) {
                 break;
@@ -306,6 +416,26 @@ static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t t
     return DLS_OK;
 }
 
+/* The first head that fits on the type at its place, or `best` if that comes before it. Where a gang has
+ * too little room, so has every larger one behind it. */
+static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int32_t best,
+                             int64_t now_us)
+{
+    int64_t room = p->cap[type];
+    for (;;) {
+        const int32_t job = first_head(s, p, type, room);
+        if (job == DLS_NONE || earlier(s, best, job) == best) {
+            return best;
+        }
+        const int32_t gpus = s->cls[s->class_of[job]].gpus;
+        s->positions++;
+        room = room_behind(s, p, type, &s->order.node[job].rank, gpus, now_us);
+        if (room >= gpus) {
+            return job;
+        }
+    }
+}
+
 dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
                                  dls_error *err)
 {
@@ -315,27 +445,18 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
     }
     for (;;) {
         int32_t best = DLS_NONE;
-        uint32_t best_types = 0;
-        for (int32_t k = 0; k < p->n_classes; k++) {
-            const dls_class *c = &s->cls[p->first_class + k];
-            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
-            if (!open) {
-                continue;
-            }
-            s->positions++;
-            if (best != DLS_NONE && dls_rank_cmp(&s->order.node[best].rank,
-                                                 &s->order.node[c->head].rank) < 0) {
-                continue;
-            }
-            const uint32_t types = fits_in_order(s, p, c, c->head, open, now_us, sticky[c->head]);
-            if (types) {
-                best = c->head;
-                best_types = types;
-            }
+        reopen(s, p);
+        for (int32_t t = 0; t < s->n_types; t++) {
+            best = first_fitting(s, p, t, best, now_us);
         }
         if (best == DLS_NONE) {
             return DLS_OK;
         }
+        const dls_class *c = &s->cls[s->class_of[best]];
+        const uint32_t best_types = s->n_types == 1
+                                        ? 1
+                                        : fits_in_order(s, p, c, best, open_types(s, c, best),
+                                                        now_us, sticky[best]);
         const int32_t best_type =
             choose_type(s, best, best_types, sticky[best], now_us);
         if (best_type < 0) {
@@ -372,38 +493,22 @@ uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
 
 int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type)
 {
-    const dls_pool *p = &s->pool[pool];
+    dls_pool *p = &s->pool[pool];
     for (;;) {
-        int32_t best = DLS_NONE;
-        uint32_t best_types = 0;
-        for (int32_t k = 0; k < p->n_classes; k++) {
-            const dls_class *c = &s->cls[p->first_class + k];
-            uint32_t types = 0;
-            if (c->head == DLS_NONE) {
-                continue;
-            }
-            if (fitting) {
-                types = open_types(s, c, c->head);
-                s->positions += types != 0;
-                types = fits_free(p, c, types);
-                if (!types) {
-                    continue;
-                }
-            } else {
-                s->positions++;
-            }
-            if (best == DLS_NONE || dls_rank_cmp(&s->order.node[c->head].rank,
-                                                 &s->order.node[best].rank) < 0) {
-                best = c->head;
-                best_types = types;
-            }
+        int32_t best = fitting ? DLS_NONE : p->first[1];
+        reopen(s, p);
+        for (int32_t t = 0; t < s->n_types && fitting; t++) {
+            best = earlier(s, best, first_head(s, p, t, p->cap[t] - p->used[t]));
         }
-        if (best != DLS_NONE && !fitting) {
-            const dls_class *c = &s->cls[s->class_of[best]];
-            best_types = fits_free(p, c, open_types(s, c, best));
+        if (best == DLS_NONE) {
+            *type = -1;
+            return DLS_NONE;
         }
-        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
-        if (best == DLS_NONE || !fitting || *type >= 0) {
+        const dls_class *c = &s->cls[s->class_of[best]];
+        const uint32_t types = fits_free(p, c, open_types(s, c, best));
+        s->positions++;
+        *type = types ? choose_type(s, best, types, -1, now_us) : -1;
+        if (!fitting || *type >= 0) {
             return best;
         }
     }
@@ -448,10 +553,15 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
     const dls_pool *p = &s->pool[pool];
     const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
     const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;
+    int64_t most = 0;
+    for (int32_t t = 0; t < s->n_types; t++) {
+        const int64_t free = p->cap[t] - p->used[t];
+        most = free > most ? free : most;
+    }
     for (;;) {
         int32_t best = DLS_NONE;
         uint32_t best_types = 0;
-        for (int32_t k = 0; k < p->n_classes; k++) {
+        for (int32_t k = 0; k < p->n_classes && s->cls[p->first_class + k].gpus <= most; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
             const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
             if (!open) {
@@ -488,4 +598,31 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             return best;
         }
     }
+}
+
+/* ---- audit ------------------------------------------------------------------------------------- */
+
+dls_status dls_select_check(const dls_select *s, dls_error *err)
+{
+    for (int32_t k = 0; k < s->n_pools; k++) {
+        const dls_pool *p = &s->pool[k];
+        for (int32_t t = 0; t < (s->by_type ? s->n_types : 1) && p->first; t++) {
+            const int32_t *first = tournament(s, p, t);
+            bool good = true;
+            for (int32_t i = 1; i < p->n_classes; i++) {
+                good = good && first[i] == earlier(s, first[2 * i], first[2 * i + 1]);
+            }
+            for (int32_t i = 0; i < p->n_classes; i++) {
+                const dls_class *c = &s->cls[p->first_class + i];
+                const bool plays = !s->by_type || c->types >> t & 1;
+                const int32_t head = first[p->n_classes + i];
+                good = good && (head == (plays ? c->head : DLS_NONE) ||
+                                (head == DLS_NONE && c->closed));
+            }
+            if (!good) {
+                return dls_fail(err, DLS_ERUN, NULL, "pool %d: wrong tournament of heads", k);
+            }
+        }
+    }
+    return DLS_OK;
 }

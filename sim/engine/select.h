@@ -12,9 +12,12 @@
  * Within a class all jobs ask the same, so only its head can be the next to start; whether it fits at
  * its place follows from the sum of the running jobs ranked before it. The result of the walk is
  * reached from the last one by flips, in rank order: the first waiting job that fits at its place
- * starts; while too much is selected, the first running job that no longer fits stops. What lies
- * before a flip is settled, so a pass costs O((1 + flips) x classes x log jobs) and does not depend
- * on how many jobs wait or run. Keys that fall as jobs run (remaining time) are stored as the key
+ * starts; while too much is selected, the first running job that no longer fits stops.
+ *
+ * The heads of a pool lie in a tournament per GPU type, by gang size: the first of all gangs of at most
+ * so many GPUs is found in O(log classes). If it does not fit, no larger gang behind it does, so the next
+ * to look at is the first among the smaller ones: a pass looks at few heads, and costs O((1 + flips) x
+ * heads looked at x (log classes + log jobs)) however many classes there are and jobs wait or run. Keys that fall as jobs run (remaining time) are stored as the key
  * plus rate x now, which stands still.
  */
 #ifndef DLS_ENGINE_SELECT_H
@@ -37,6 +40,8 @@ typedef struct dls_class {
     uint32_t refused_types; /* on which types */
     dls_order_set parked;   /* refused jobs that are out of the way of the next of the class */
     int32_t n_parked;
+    bool closed;            /* in the pool's list of closed classes */
+    int32_t next_closed;
     uint64_t parked_gives;  /* how often GPUs had been given back when the first was parked */
 } dls_class;
 
@@ -55,6 +60,10 @@ typedef struct dls_pool {
     int32_t n_running_sets;         /* per type: 1, or n_sizes */
     dls_order_set *running;         /* [type][n_running_sets] */
     int32_t *last;                  /* the last member of each of them, DLS_NONE */
+    int32_t *first;                 /* [types, or 1][2 n_classes] tournaments of heads: root at 1, class k at
+                                       n_classes + k; DLS_NONE */
+    int32_t closed;                 /* classes whose head is refused on some type, as of .. */
+    uint64_t closed_pass, closed_gives; /* .. this */
     int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
@@ -74,6 +83,7 @@ typedef struct dls_select {
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */
     bool preempts;
+    bool by_type;      /* tournaments of the heads that may be tried on a type, else one of all heads */
     uint64_t positions;
     uint64_t pass;     /* number of the pass */
     uint64_t gives;    /* how often GPUs have been given back */
@@ -117,6 +127,8 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us);
  * of the pass, and until GPUs are given back; or the job alone is, where refusals depend on the job. */
 void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us);
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
+/* The head of a class, or what is refused to it, has changed. */
+void dls_select_update_head(dls_select *s, dls_class *c);
 /* It may be asked about the class again. */
 void dls_select_forgive(dls_select *s, int32_t cls);
 /* Those on which a waiting job fits by number at its place, preempting if that is the way. */
@@ -146,5 +158,8 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
  * more than `spare` GPUs of the head's type, or runs on another type. *uses_spare tells. */
 int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
                             int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare);
+
+/* Recount the tournaments: for audits. O(classes x types). */
+dls_status dls_select_check(const dls_select *s, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -257,6 +257,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
     e->select.ageing = e->discipline == DLS_PREEMPT && !e->walk.on ? p->sched->ageing : DLS_AGE_NONE;
     e->select.ranked = !e->walk.on && (e->discipline == DLS_PREEMPT || e->discipline == DLS_EASY);
+    e->select.by_type = e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT;
     e->select.preempts = !e->walk.on && e->discipline == DLS_PREEMPT;
     e->restore_us = p->restore_us;
     e->free_part = -1;
