@@ -448,7 +448,7 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 static inline dls_status dls_policy_check(const dls_engine *e, const char *who, int32_t job,
                                           dls_error *err)
 {
-    return e->index->fault->query ? dls_policy_asked_wrong(e, who, job, err) : DLS_OK;
+    return e->index->first_fault.query ? dls_policy_asked_wrong(e, who, job, err) : DLS_OK;
 }
 /* Now and then: is the policy getting anywhere? */
 dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err) DLS_MUST_CHECK;

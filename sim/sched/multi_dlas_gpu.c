@@ -6,6 +6,10 @@
  */
 #include "sched/mlfq.h"
 
+#include "dlsim/memory.h"
+
+#include <stdlib.h>
+
 enum { OPT_LIMITS, OPT_PERIOD };
 static const dls_option options[] = {
     DLS_MLFQ_LIMITS("3600", "GPU-s"),
@@ -19,18 +23,37 @@ static const dls_option options[] = {
     {0},
 };
 
+struct wish {
+    int64_t demand;
+    int32_t group;
+};
+
 struct multi {
     dls_mlfq queues;
     int64_t period_us;
+    struct wish *wish; /* [gang sizes] scratch: groups whose jobs wait */
 };
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
     struct multi *m = state;
-    (void)view;
+    int32_t n_sizes = 0; /* at most */
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        n_sizes = view->gpus[j] > n_sizes ? view->gpus[j] : n_sizes;
+    }
+    n_sizes = n_sizes < view->n_jobs ? n_sizes : view->n_jobs;
+    m->wish = dls_alloc_zero((size_t)n_sizes, sizeof *m->wish);
+    if (!m->wish) {
+        return dls_nomem(err, "gang sizes", (size_t)n_sizes * sizeof *m->wish);
+    }
     m->period_us = (int64_t)(values[OPT_PERIOD].f * 1e6);
     return dls_mlfq_init(&m->queues, &values[OPT_LIMITS], 0, true, "multi-dlas-gpu", err);
+}
+
+static void fini(void *state)
+{
+    dls_free(((struct multi *)state)->wish);
 }
 
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
@@ -40,31 +63,32 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     dls_mlfq_priority(&m->queues, view, job, why, dls_view_job_state(view, job), out);
 }
 
-/* The group of least demand above `after` (demand, then gang size); -1: none. */
-static int32_t next_by_demand(const dls_groups *g, int32_t after)
+static int by_demand(const void *a, const void *b)
 {
-    int32_t best = -1;
-    for (int32_t k = 0; k < g->n; k++) {
-        const bool behind = after < 0 || g->demand[k] > g->demand[after] ||
-                            (g->demand[k] == g->demand[after] && k > after);
-        if (behind && (best < 0 || g->demand[k] < g->demand[best])) {
-            best = k;
-        }
+    const struct wish *x = a, *y = b;
+    if (x->demand != y->demand) {
+        return x->demand < y->demand ? -1 : 1;
     }
-    return best;
+    return x->group - y->group;
 }
 
 static void share(void *state, const dls_view *view, dls_groups *g)
 {
     const struct multi *m = state;
     int64_t left = g->total_gpus, demand = 0;
+    size_t n = 0;
     for (int32_t k = 0; k < g->n; k++) {
         demand += g->demand[k];
         left -= g->used[k];
         g->reserved[k] = g->used[k];
+        if (g->demand[k] > g->used[k]) {
+            m->wish[n++] = (struct wish){g->demand[k], k};
+        }
     }
+    qsort(m->wish, n, sizeof *m->wish, by_demand);
     g->next_us = view->now_us + m->period_us;
-    for (int32_t k = next_by_demand(g, -1); k >= 0 && demand > 0; k = next_by_demand(g, k)) {
+    for (size_t i = 0; i < n; i++) {
+        const int32_t k = m->wish[i].group;
         const int64_t size = g->gpus[k];
         const double fair = (double)g->total_gpus * ((double)g->demand[k] / (double)demand);
         int64_t want = (int64_t)fair / size * size;
@@ -98,6 +122,7 @@ const dls_sched_ops dls_sched_ops_multi_dlas_gpu = {
     .discipline = DLS_PREEMPT,
     .ageing = DLS_AGE_NONE,
     .init = init,
+    .fini = fini,
     .priority = priority,
     .share = share,
 };

@@ -573,6 +573,44 @@ static void test_service(void **unused)
     assert_int_equal(dls_service_us(INT64_MAX, 3), INT64_MAX / 4);
 }
 
+/* However many gang sizes there are, a pass looks at few of the jobs that wait. */
+static void test_many_gang_sizes(void **unused)
+{
+    (void)unused;
+    enum { SIZES = 800 };
+    case_job *jobs = calloc(SIZES, sizeof *jobs);
+    dls_rng rng = dls_rng_stream(11, DLS_RNG_TEST, 2);
+    for (int j = 0; j < SIZES; j++) {
+        const int k = (int)dls_rng_below(&rng, (uint64_t)j + 1); /* shuffled as it grows */
+        jobs[j].gpus = jobs[k].gpus;
+        jobs[k].gpus = j + 1;
+        jobs[j].submit_s = 30.0 * j;
+        jobs[j].duration_s = 60 + (double)dls_rng_below(&rng, 20000);
+    }
+    uint64_t most = 0;
+    for (size_t k = 0; dls_scheds()[k]; k++) {
+        const dls_sched_ops *sched = dls_scheds()[k];
+        if (sched->pass || sched->discipline == DLS_EASY) {
+            continue; /* walk, or look at all gangs that fit in the free GPUs */
+        }
+        sim_setup s;
+        setup_init(&s, case_cluster(140, 8, 0), case_trace(jobs, SIZES), sched->name,
+                   "first-fit");
+        s.p.audit = s.p.want_allocs = s.p.want_series = false;
+        dls_record *rec = case_run(&s.p);
+        assert_true(rec->complete && rec->positions > 0);
+        if (rec->positions > 12 * rec->events) {
+            fail_msg("%s looks at %llu jobs in %llu events", sched->name,
+                     (unsigned long long)rec->positions, (unsigned long long)rec->events);
+        }
+        most = rec->positions / rec->events > most ? rec->positions / rec->events : most;
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+    print_message("at most %llu jobs looked at in an event\n", (unsigned long long)most);
+    free(jobs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -594,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_slow_rate),
         cmocka_unit_test(test_keys_too_large),
         cmocka_unit_test(test_service),
+        cmocka_unit_test(test_many_gang_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
