@@ -3,11 +3,11 @@
  * dlsim evaluate: how good an inspector is on a dataset, and what it is measured by.
  */
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "predictor/cli/evaluate_baselines.h"
 #include "predictor/cli/evaluate_unseen.h"
 #include "predictor/cli/together.h"
-#include "cli/ui.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/judge.h"
 
@@ -15,46 +15,10 @@
 
 #define SETTINGS_MAX 1024
 
-static const char help[] =
-    "Usage: dlsim evaluate --weights=W.h5 --dataset=D.h5 [OPTION]...\n"
-    "\n"
-    "Errors of an inspector on the test split of every setting that file and dataset share, "
-    "beside\n"
-    "the labels' own noise, the mean of the training split and the nearest training graph.\n"
-    "\n"
-    "      --weights=W.h5      inspector file (see dlsim train)\n"
-    "      --dataset=D.h5      see dlsim dataset\n"
-    "      --setting=NAME      only this one; may be repeated\n"
-    "      --as=NAME           predict all of them as this setting of the file, or \"base\"\n"
-    "      --split=test|val|train   (test)\n"
-    "      --metrics           the errors of every metric\n"
-    "      --families          the errors of every model family, averaged over the settings\n"
-    "      --baselines         the step time beside Paleo's and, if the dataset has V100-w1,\n"
-    "                          Habitat's scaling of that\n"
-    "      --learned=J.h5      the same beside a learned baseline (dlsim train --baseline); may "
-    "be\n"
-    "                          given for each method\n"
-    "      --nearest=N.h5      the settings that an inspector of all was not trained on (dlsim "
-    "train\n"
-    "                          --together), beside the nearest setting's and the own inspector of\n"
-    "                          this file\n"
-    "      --hardware=DIR      folder of gpus.cfg, links.cfg and operator.cfg\n"
-    "      --json              all numbers as JSON\n"
-    "      --threads=N         (one per core)\n"
-    "  -h, --help              show this and leave\n"
-    "\n"
-    "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum in "
-    "JSON),\n"
-    "averaged over the metrics that vary. iter: of the time of one step, GPU idle and active.\n"
-    "share: of the squared error of that time.\n";
-
 typedef struct request {
     const char *weights, *dataset, *as, *hardware, *nearest;
-    const char *setting[SETTINGS_MAX];
-    size_t n_settings;
+    dls_words setting, learned;
     dls_split split;
-    const char *learned[DLS_LEARNED_COUNT];
-    size_t n_learned;
     bool json, metrics, families, baselines;
     int32_t threads;
 } request;
@@ -82,7 +46,7 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
     const char *name = s->set->setting[setting].name;
     const int32_t as = dls_inspector_find(s->insp, s->req->as ? s->req->as : name);
     if (as == -2) {
-        return s->req->n_settings || s->req->as
+        return s->req->setting.n || s->req->as
                    ? dls_fail(err, DLS_EINPUT, s->req->weights, "no setting \"%s\"",
                               s->req->as ? s->req->as : name)
                    : DLS_OK;
@@ -99,8 +63,7 @@ static dls_status load(session *s, dls_error *err)
 {
     const request *req = s->req;
     DLS_TRY(dls_inspector_load(req->weights, &s->insp, err));
-    DLS_TRY(dls_dataset_load(req->dataset, req->n_settings ? req->setting : NULL, req->n_settings,
-                             &s->set, err));
+    DLS_TRY(dls_dataset_load(req->dataset, req->setting.at, req->setting.n, &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
     return dls_together_settle(s->insp, s->set, NULL, 0, req->hardware, err);
 }
@@ -122,7 +85,7 @@ static dls_status judge_all(session *s, dls_error *err)
     DLS_TRY(load(s, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
     if (req->baselines) {
-        DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned, req->n_learned,
+        DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned.at, req->learned.n,
                                    &s->baselines, err));
     }
     for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
@@ -143,55 +106,55 @@ static bool has_column(const session *s, int kind)
                                                : true;
 }
 
-static void json_column(const dls_column_error *e)
+static void json_column(json_object *to, const char *name, const dls_column_error *e)
 {
-    printf("{\"counted\": %s", e->counted ? "true" : "false");
-    dls_ui_json_number("rmse", e->rmse);
-    dls_ui_json_number("by_range", e->by_range);
-    dls_ui_json_number("by_mean", e->by_mean);
-    dls_ui_json_number("by_max", e->by_max);
-    dls_ui_json_number("percent", e->percent);
-    putchar('}');
+    json_object *obj = dls_json_object(to, name);
+    dls_json_bool(obj, "counted", e->counted);
+    dls_json_real(obj, "rmse", e->rmse);
+    dls_json_real(obj, "by_range", e->by_range);
+    dls_json_real(obj, "by_mean", e->by_mean);
+    dls_json_real(obj, "by_max", e->by_max);
+    dls_json_real(obj, "percent", e->percent);
 }
 
-static void json_table(const char *who, const dls_error_table *t)
+static void json_table(json_object *to, const char *who, const dls_error_table *t)
 {
-    printf(",\n   \"%s\": {\"graphs\": %zu", who, t->n);
-    dls_ui_json_number("nrmse", t->by_range);
-    dls_ui_json_number("by_mean", t->by_mean);
-    dls_ui_json_number("by_max", t->by_max);
-    dls_ui_json_number("percent", t->percent);
+    json_object *obj = dls_json_object(to, who);
+    dls_json_int(obj, "graphs", (int64_t)t->n);
+    dls_json_real(obj, "nrmse", t->by_range);
+    dls_json_real(obj, "by_mean", t->by_mean);
+    dls_json_real(obj, "by_max", t->by_max);
+    dls_json_real(obj, "percent", t->percent);
     for (int k = 0; k < DLS_METRICS; k++) {
-        printf(",\n     \"%s\": ", dls_metric_name(k));
-        json_column(&t->metric[k]);
+        json_column(obj, dls_metric_name(k), &t->metric[k]);
     }
-    printf(",\n     \"iteration\": ");
-    json_column(&t->iteration);
-    putchar('}');
+    json_column(obj, "iteration", &t->iteration);
 }
 
-static void print_json(const session *s)
+static dls_status print_json(const session *s, dls_error *err)
 {
-    printf("{\"split\": \"%s\", \"settings\": [", dls_split_name((int)s->req->split));
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "split", dls_split_name((int)s->req->split));
+    json_object *list = dls_json_list(top, "settings");
     for (size_t i = 0; i < s->n; i++) {
         const dls_judgement *j = &s->result[i].j;
-        printf("%s\n  {\"setting\": ", i ? "," : "");
-        dls_ui_json_string(stdout, s->result[i].name);
-        printf(", \"graphs\": %zu", j->table[0].n);
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "setting", s->result[i].name);
+        dls_json_int(obj, "graphs", (int64_t)j->table[0].n);
         for (int k = 0; k < DLS_WHO_COUNT; k++) {
             if (j->has[k]) {
-                json_table(dls_who_names[k], &j->table[k]);
+                json_table(obj, dls_who_names[k], &j->table[k]);
             }
         }
         for (int k = 0; s->req->baselines && k < DLS_BASELINE_KINDS; k++) {
+            char name[64];
             if (has_column(s, k)) {
-                printf(",\n   \"%s_iteration\": ", dls_baseline_names[k]);
-                json_column(&s->result[i].other.error[k]);
+                snprintf(name, sizeof name, "%s_iteration", dls_baseline_names[k]);
+                json_column(obj, name, &s->result[i].other.error[k]);
             }
         }
-        putchar('}');
     }
-    printf("\n]}\n");
+    return dls_json_print(stdout, top, err);
 }
 
 static void print_metrics(const dls_judgement *j)
@@ -347,18 +310,18 @@ static void print_text(const session *s)
     print_all_errors(s);
 }
 
-static int evaluate(const request *req)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    dls_error err = {0};
+    request *req = user;
     session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
-    dls_status status = !s.result      ? dls_nomem(&err, "results", SETTINGS_MAX * sizeof(judged))
-                        : req->nearest ? print_unseen(&s, &err)
-                                       : judge_all(&s, &err);
-    if (status != DLS_OK || req->nearest) {
-        /* nothing more to print */
-    } else if (req->json) {
-        print_json(&s);
-    } else {
+    (void)call;
+    req->baselines = req->baselines || req->learned.n > 0;
+    dls_status status = !s.result      ? dls_nomem(err, "results", SETTINGS_MAX * sizeof(judged))
+                        : req->nearest ? print_unseen(&s, err)
+                                       : judge_all(&s, err);
+    if (status == DLS_OK && !req->nearest && req->json) {
+        status = print_json(&s, err);
+    } else if (status == DLS_OK && !req->nearest) {
         print_text(&s);
     }
     dls_baselines_close(&s.baselines);
@@ -366,122 +329,48 @@ static int evaluate(const request *req)
     dls_inspector_destroy(s.insp);
     dls_dataset_destroy(s.set);
     dls_free(s.result);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return status;
 }
 
-/* ---- options --------------------------------------------------------------------------------- */
-
-enum {
-    OPT_WEIGHTS = 256,
-    OPT_DATASET,
-    OPT_SETTING,
-    OPT_AS,
-    OPT_SPLIT,
-    OPT_THREADS,
-    OPT_HARDWARE,
-    OPT_NEAREST,
-    OPT_LEARNED
-};
-
-static bool take(int opt, request *req)
-{
-    int64_t n = 0;
-    switch (opt) {
-    case OPT_WEIGHTS:
-        req->weights = optarg;
-        return true;
-    case OPT_DATASET:
-        req->dataset = optarg;
-        return true;
-    case OPT_AS:
-        req->as = optarg;
-        return true;
-    case OPT_SETTING:
-        if (req->n_settings == SETTINGS_MAX) {
-            dls_ui_usage("evaluate", "--setting: more than %d", SETTINGS_MAX);
-            return false;
-        }
-        req->setting[req->n_settings++] = optarg;
-        return true;
-    case OPT_SPLIT:
-        for (int i = 0; i < DLS_SPLITS; i++) {
-            if (strcmp(optarg, dls_split_name(i)) == 0) {
-                req->split = (dls_split)i;
-                return true;
-            }
-        }
-        dls_ui_usage("evaluate", "--split=%s: train, val or test", optarg);
-        return false;
-    case OPT_THREADS:
-        if (!dls_ui_i64("evaluate", "--threads", optarg, 1, 256, &n)) {
-            return false;
-        }
-        req->threads = (int32_t)n;
-        return true;
-    case OPT_NEAREST:
-        req->nearest = optarg;
-        return true;
-    case OPT_HARDWARE:
-        req->hardware = optarg;
-        return true;
-    case OPT_LEARNED:
-        if (req->n_learned == DLS_LEARNED_COUNT) {
-            dls_ui_usage("evaluate", "--learned: more than %d", DLS_LEARNED_COUNT);
-            return false;
-        }
-        req->learned[req->n_learned++] = optarg;
-        req->baselines = true;
-        return true;
-    case 'b':
-        req->baselines = true;
-        return true;
-    case 'f':
-        req->families = true;
-        return true;
-    case 'm':
-        req->metrics = true;
-        return true;
-    case 'j':
-        req->json = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int legacy(int argc, char **argv)
-{
-    static const struct option longs[] = {{"weights", required_argument, NULL, OPT_WEIGHTS},
-                                          {"dataset", required_argument, NULL, OPT_DATASET},
-                                          {"setting", required_argument, NULL, OPT_SETTING},
-                                          {"as", required_argument, NULL, OPT_AS},
-                                          {"split", required_argument, NULL, OPT_SPLIT},
-                                          {"threads", required_argument, NULL, OPT_THREADS},
-                                          {"hardware", required_argument, NULL, OPT_HARDWARE},
-                                          {"nearest", required_argument, NULL, OPT_NEAREST},
-                                          {"learned", required_argument, NULL, OPT_LEARNED},
-                                          {"baselines", no_argument, NULL, 'b'},
-                                          {"metrics", no_argument, NULL, 'm'},
-                                          {"families", no_argument, NULL, 'f'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    static request req;
-    req = (request){.split = DLS_SPLIT_TEST};
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "h", longs, "evaluate")) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (!take(opt, &req)) {
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (!req.weights || !req.dataset || optind != argc) {
-        return dls_ui_usage("evaluate", "--weights and --dataset are needed, and no other word");
-    }
-    return evaluate(&req);
-}
+static const dls_arg args[] = {
+    DLS_TEXT(request, weights, "weights", 0, "W.h5", "inspector file (see dlsim train)"),
+    DLS_TEXT(request, dataset, "dataset", 0, "D.h5", "see dlsim dataset"),
+    DLS_REPEAT(request, setting, "setting", 0, "NAME", "only this one; may be repeated"),
+    DLS_TEXT(request, as, "as", 0, "NAME",
+             "predict all of them as this setting of the file, or \"base\""),
+    DLS_CHOICE(request, split, "split", 0, "train|val|test", "of the dataset"),
+    DLS_SWITCH(request, metrics, "metrics", 0, "the errors of every metric"),
+    DLS_SWITCH(request, families, "families", 0,
+               "the errors of every model family, averaged over the settings"),
+    DLS_SWITCH(request, baselines, "baselines", 0,
+               "the step time beside Paleo's and, if the dataset has V100-w1, Habitat's scaling of "
+               "that"),
+    DLS_REPEAT(request, learned, "learned", 0, "J.h5",
+               "the same beside a learned baseline (dlsim train --baseline); may be given for each "
+               "method"),
+    DLS_TEXT(request, nearest, "nearest", 0, "N.h5",
+             "the settings that an inspector of all was not trained on (dlsim train --together), "
+             "beside the nearest setting's and the own inspector of this file"),
+    DLS_TEXT(request, hardware, "hardware", 0, "DIR",
+             "folder of gpus.cfg, links.cfg and operator.cfg"),
+    DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
+    DLS_INT(request, threads, "threads", 0, 1, 256, "one per core if left out"),
+    DLS_ARGS_END};
 
 const dls_command dls_command_evaluate = {
-    .name = "evaluate", .group = DLS_LABORATORY, .summary = "how good an inspector is on a dataset", .legacy = legacy};
+    .name = "evaluate",
+    .group = DLS_LABORATORY,
+    .summary = "how good an inspector is on a dataset",
+    .usage = "--weights=W.h5 --dataset=D.h5 [OPTION]...",
+    .about = "Errors of an inspector on the test split of every setting that file and dataset "
+             "share, beside the labels' own noise, the mean of the training split and the nearest "
+             "training graph.",
+    .notes = "NRMSE: root of the mean squared error over the labels' range (by mean and by maximum "
+             "in JSON), averaged over the metrics that vary. iter: of the time of one step, GPU "
+             "idle and active. share: of the squared error of that time.",
+    .args = args,
+    .needs = "weights dataset",
+    .size = sizeof(request),
+    .initial = &(const request){.split = DLS_SPLIT_TEST},
+    .run = run,
+};

@@ -3,9 +3,9 @@
  * dlsim graph: training graphs of known models, their groups as the inspector reads them, pictures.
  */
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/suggest.h"
 #include "cli/command.h"
-#include "cli/ui.h"
 #include "dlsim/predictor.h"
 #include "workload/graph/dot.h"
 #include "workload/graph/features.h"
@@ -16,48 +16,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: dlsim graph zoo                            the models and their sizes\n"
-    "       dlsim graph zoo MODEL -o G.h5 [OPTION]...  write the training graph of a model\n"
-    "       dlsim graph import FILE -o G.h5 [OPTION]...\n"
-    "                                                  a TensorFlow GraphDef or ONNX file\n"
-    "       dlsim graph show GRAPH [OPTION]...         what a graph holds\n"
-    "       dlsim graph group GRAPH... -o OUT.h5 [OPTION]...\n"
-    "                                                  group graphs for dlsim predict\n"
-    "\n"
-    "A GRAPH is a file of `dlsim graph zoo` or `import`, a .pb, .pbtxt or .onnx file, or the name "
-    "of\n"
-    "a model.\n"
-    "\n"
-    "      --batch=N           samples per worker (default: usual for the model)\n"
-    "                          import: what an unknown first dimension of an input is\n"
-    "      --sequence=N        tokens per sample; import: other unknown dimensions of inputs\n"
-    "      --dataset=NAME      label of the data set\n"
-    "      --precision=fp32|tf32|fp16|bf16\n"
-    "      --optimiser=sgd|momentum|rmsprop|adam\n"
-    "      --device=auto|file|gpu\n"
-    "                          import: what runs on a GPU (as the file says, else everything)\n"
-    "      --training          import: add loss, gradients and optimiser\n"
-    "      --grouping=none|uniform|proportional   (uniform)\n"
-    "      --groups=N          groups per graph (100)\n"
-    "      --group-batch=N     graphs that share a number of groups (proportional; 32)\n"
-    "      --seed=N            of the grouping (42)\n"
-    "      --features=1|2|3    columns per group: Driple's three, eight, fifteen (1)\n"
-    "      --weights=W.h5      group: groups and features as this inspector was trained on; in "
-    "place\n"
-    "                          of the five above\n"
-    "      --dot=FILE          picture of the grouped graph for Graphviz (show)\n"
-    "      --json              print JSON (zoo, show)\n"
-    "  -o, --output=FILE       where to write\n"
-    "  -h, --help              show this and leave\n";
-
 typedef struct request {
     dls_zoo_options zoo;
     bool has_numeric, has_optimiser, json, training;
-    bool has_groups; /* how to group or describe was said */
     dls_import_device device;
     dls_grouping_kind grouping;
-    int64_t batch, sequence, groups, group_batch, seed, features;
+    int64_t batch, sequence, groups, group_batch, seed;
+    int64_t features; /* a dls_features_version */
     const char *output, *dot, *weights;
 } request;
 
@@ -156,20 +121,26 @@ static double matrix_flops(const dls_opgraph *g, dls_phase phase)
 /* ---- zoo ---------------------------------------------------------------------------------------
  */
 
-static dls_status list_row(const dls_zoo_model *m, const request *req, bool first, dls_error *err)
+/* all: NULL for text. */
+static dls_status list_row(const dls_zoo_model *m, const request *req, json_object *all,
+                           dls_error *err)
 {
     dls_opgraph *g;
     DLS_TRY(build(m, req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
     const double per_sample = matrix_flops(g, DLS_PHASE_FORWARD) / g->info.batch * 1e-9;
-    if (req->json) {
-        printf(
-            "%s\n  {\"model\": \"%s\", \"family\": \"%s\", \"dataset\": \"%s\", \"batch\": %" PRId32
-            ", \"sequence\": %" PRId32 ", \"params\": %" PRId64
-            ", \"forward_gflop_per_sample\": %.6g, \"nodes\": %" PRId32 ", \"edges\": %" PRId32 "}",
-            first ? "[" : ",", m->name, m->family, g->info.dataset, g->info.batch, g->info.sequence,
-            t.n_params, per_sample, g->n_nodes, g->n_edges);
+    if (all) {
+        json_object *obj = dls_json_next(all);
+        dls_json_text(obj, "model", m->name);
+        dls_json_text(obj, "family", m->family);
+        dls_json_text(obj, "dataset", g->info.dataset);
+        dls_json_int(obj, "batch", g->info.batch);
+        dls_json_int(obj, "sequence", g->info.sequence);
+        dls_json_int(obj, "params", t.n_params);
+        dls_json_real(obj, "forward_gflop_per_sample", per_sample);
+        dls_json_int(obj, "nodes", g->n_nodes);
+        dls_json_int(obj, "edges", g->n_edges);
     } else {
         printf("%-17s %-13s %-14s %6" PRId32 " %6" PRId32 " %12" PRId64 " %12.5g %7" PRId32
                " %7" PRId32 "\n",
@@ -182,17 +153,20 @@ static dls_status list_row(const dls_zoo_model *m, const request *req, bool firs
 
 static dls_status list_models(const request *req, dls_error *err)
 {
+    json_object *all = req->json ? json_object_new_array() : NULL;
+    dls_status status = req->json && !all ? dls_nomem(err, "JSON", 0) : DLS_OK;
     if (!req->json) {
         printf("%-17s %-13s %-14s %6s %6s %12s %12s %7s %7s\n", "model", "family", "dataset",
                "batch", "tokens", "parameters", "GFLOP/sample", "nodes", "edges");
     }
-    for (size_t i = 0; i < dls_zoo_size(); i++) {
-        DLS_TRY(list_row(dls_zoo_at(i), req, i == 0, err));
+    for (size_t i = 0; i < dls_zoo_size() && status == DLS_OK; i++) {
+        status = list_row(dls_zoo_at(i), req, all, err);
     }
-    if (req->json) {
-        puts("\n]");
+    if (all && status == DLS_OK) {
+        return dls_json_print(stdout, all, err);
     }
-    return DLS_OK;
+    json_object_put(all);
+    return status;
 }
 
 static dls_status write_model(const char *name, const request *req, dls_error *err)
@@ -208,10 +182,11 @@ static dls_status write_model(const char *name, const request *req, dls_error *e
     return status;
 }
 
-static dls_status write_import(const char *path, const request *req, dls_error *err)
+static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
 {
+    const request *req = user;
     dls_opgraph *g;
-    DLS_TRY(import_file(path, req, &g, err));
+    DLS_TRY(import_file(call->word[0], req, &g, err));
     const dls_status status = dls_opgraph_save(g, req->output, err);
     dls_opgraph_destroy(g);
     return status;
@@ -245,24 +220,28 @@ static void show_text(const dls_opgraph *g, const dls_opgraph_totals *t)
     }
 }
 
-static void show_json(const dls_opgraph *g, const dls_opgraph_totals *t)
+static dls_status show_json(const dls_opgraph *g, const dls_opgraph_totals *t, dls_error *err)
 {
-    fputs("{\"model\": ", stdout);
-    dls_ui_json_string(stdout, g->info.model);
-    fputs(", \"dataset\": ", stdout);
-    dls_ui_json_string(stdout, g->info.dataset);
-    printf(", \"batch\": %" PRId32 ", \"sequence\": %" PRId32 ", \"precision\": \"%s\", "
-           "\"optimiser\": \"%s\",\n \"params\": %" PRId64 ", \"param_tensors\": %" PRId64
-           ", \"activation_bytes\": %" PRId64 ", \"nodes\": %" PRId32 ", \"edges\": %" PRId32
-           ",\n \"phases\": {",
-           g->info.batch, g->info.sequence, dls_numeric_name(g->info.numeric),
-           dls_optimiser_name(g->info.optimiser), t->n_params, t->n_param_tensors,
-           t->activation_bytes, g->n_nodes, g->n_edges);
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "model", g->info.model);
+    dls_json_text(top, "dataset", g->info.dataset);
+    dls_json_int(top, "batch", g->info.batch);
+    dls_json_int(top, "sequence", g->info.sequence);
+    dls_json_text(top, "precision", dls_numeric_name(g->info.numeric));
+    dls_json_text(top, "optimiser", dls_optimiser_name(g->info.optimiser));
+    dls_json_int(top, "params", t->n_params);
+    dls_json_int(top, "param_tensors", t->n_param_tensors);
+    dls_json_int(top, "activation_bytes", t->activation_bytes);
+    dls_json_int(top, "nodes", g->n_nodes);
+    dls_json_int(top, "edges", g->n_edges);
+    json_object *phases = dls_json_object(top, "phases");
     for (int i = 0; i < DLS_PHASE_COUNT; i++) {
-        printf("%s\"%s\": {\"nodes\": %" PRId32 ", \"flops\": %.17g, \"traffic_bytes\": %.17g}",
-               i ? ", " : "", dls_phase_name(i), t->n_nodes[i], t->flops[i], t->traffic_bytes[i]);
+        json_object *phase = dls_json_object(phases, dls_phase_name(i));
+        dls_json_int(phase, "nodes", t->n_nodes[i]);
+        dls_json_real(phase, "flops", t->flops[i]);
+        dls_json_real(phase, "traffic_bytes", t->traffic_bytes[i]);
     }
-    puts("}}");
+    return dls_json_print(stdout, top, err);
 }
 
 static dls_status show(const char *word, const request *req, dls_error *err)
@@ -271,13 +250,13 @@ static dls_status show(const char *word, const request *req, dls_error *err)
     DLS_TRY(open_graph(word, req, &g, err));
     dls_opgraph_totals t;
     dls_opgraph_sum(g, &t);
+    dls_status status = DLS_OK;
     if (req->json) {
-        show_json(g, &t);
+        status = show_json(g, &t, err);
     } else {
         show_text(g, &t);
     }
-    dls_status status = DLS_OK;
-    if (req->dot) {
+    if (status == DLS_OK && req->dot) {
         dls_grouping grouping;
         status = dls_grouping_create(g, req->grouping, (int32_t)req->groups, (uint64_t)req->seed,
                                      &grouping, err);
@@ -398,147 +377,98 @@ static dls_status group(char **words, size_t n, const request *req, dls_error *e
     return status;
 }
 
-/* ---- options -----------------------------------------------------------------------------------
+/* ---- the command -------------------------------------------------------------------------------
  */
 
-enum {
-    OPT_BATCH = 256,
-    OPT_SEQUENCE,
-    OPT_DATASET,
-    OPT_PRECISION,
-    OPT_OPTIMISER,
-    OPT_GROUPING,
-    OPT_GROUPS,
-    OPT_GROUP_BATCH,
-    OPT_SEED,
-    OPT_FEATURES,
-    OPT_DEVICE,
-    OPT_TRAINING,
-    OPT_WEIGHTS,
-    OPT_DOT,
-    OPT_JSON
-};
-
-/* false: reported. */
-static bool take(int opt, request *req)
+/* What the request says beside its members. */
+static dls_status take_given(request *req, const dls_call *call, dls_error *err)
 {
-    req->has_groups |= opt == OPT_GROUPING || opt == OPT_GROUPS || opt == OPT_GROUP_BATCH ||
-                       opt == OPT_SEED || opt == OPT_FEATURES;
-    switch (opt) {
-    case OPT_BATCH:
-        return dls_ui_i64("graph", "--batch", optarg, 1, 1 << 20, &req->batch);
-    case OPT_SEQUENCE:
-        return dls_ui_i64("graph", "--sequence", optarg, 1, 1 << 20, &req->sequence);
-    case OPT_GROUPS:
-        return dls_ui_i64("graph", "--groups", optarg, 1, 1 << 20, &req->groups);
-    case OPT_GROUP_BATCH:
-        return dls_ui_i64("graph", "--group-batch", optarg, 1, 1 << 20, &req->group_batch);
-    case OPT_SEED:
-        return dls_ui_i64("graph", "--seed", optarg, 0, INT64_MAX, &req->seed);
-    case OPT_FEATURES:
-        return dls_ui_i64("graph", "--features", optarg, 1, DLS_FEATURES_VERSION_END - 1,
-                          &req->features);
-    case OPT_DATASET:
-        req->zoo.dataset = optarg;
-        return true;
-    case OPT_DEVICE:
-        return dls_import_device_find(optarg, &req->device) ||
-               (dls_ui_usage("graph", "unknown device '%s' (auto, file, gpu)", optarg), 0);
-    case OPT_TRAINING:
-        req->training = true;
-        return true;
-    case OPT_WEIGHTS:
-        req->weights = optarg;
-        return true;
-    case OPT_DOT:
-        req->dot = optarg;
-        return true;
-    case OPT_JSON:
-        req->json = true;
-        return true;
-    case 'o':
-        req->output = optarg;
-        return true;
-    case OPT_PRECISION:
-        req->has_numeric = dls_numeric_find(optarg, &req->zoo.numeric);
-        return req->has_numeric ||
-               (dls_ui_usage("graph", "unknown precision '%s' (fp32, tf32, fp16, bf16)", optarg),
-                0);
-    case OPT_OPTIMISER:
-        req->has_optimiser = dls_optimiser_find(optarg, &req->zoo.optimiser);
-        return req->has_optimiser ||
-               (dls_ui_usage("graph", "unknown optimiser '%s' (sgd, momentum, rmsprop, adam)",
-                             optarg),
-                0);
-    case OPT_GROUPING:
-        return dls_grouping_find(optarg, &req->grouping) ||
-               (dls_ui_usage("graph", "unknown grouping '%s' (none, uniform, proportional)",
-                             optarg),
-                0);
-    default:
-        return false;
-    }
-}
-
-static int legacy(int argc, char **argv)
-{
-    static const struct option longs[] = {{"batch", required_argument, NULL, OPT_BATCH},
-                                          {"sequence", required_argument, NULL, OPT_SEQUENCE},
-                                          {"dataset", required_argument, NULL, OPT_DATASET},
-                                          {"precision", required_argument, NULL, OPT_PRECISION},
-                                          {"optimiser", required_argument, NULL, OPT_OPTIMISER},
-                                          {"grouping", required_argument, NULL, OPT_GROUPING},
-                                          {"groups", required_argument, NULL, OPT_GROUPS},
-                                          {"group-batch", required_argument, NULL, OPT_GROUP_BATCH},
-                                          {"seed", required_argument, NULL, OPT_SEED},
-                                          {"features", required_argument, NULL, OPT_FEATURES},
-                                          {"device", required_argument, NULL, OPT_DEVICE},
-                                          {"training", no_argument, NULL, OPT_TRAINING},
-                                          {"weights", required_argument, NULL, OPT_WEIGHTS},
-                                          {"dot", required_argument, NULL, OPT_DOT},
-                                          {"json", no_argument, NULL, OPT_JSON},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    request req = {.grouping = DLS_GROUPING_UNIFORM,
-                   .groups = DLS_GROUPS_DEFAULT,
-                   .group_batch = 32,
-                   .seed = DLS_GROUPING_SEED,
-                   .features = DLS_FEATURES_DRIPLE};
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "ho:", longs, "graph")) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (!take(opt, &req)) {
-            return dls_status_exit_code(DLS_EUSAGE);
+    static const char *const told[] = {"grouping", "groups", "group-batch", "seed", "features"};
+    req->has_numeric = dls_call_gave(call, "precision");
+    req->has_optimiser = dls_call_gave(call, "optimiser");
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (req->weights && dls_call_gave(call, told[i])) {
+            return dls_fail(err, DLS_EUSAGE, NULL,
+                            "--weights says how graphs are grouped and described: without "
+                            "--grouping, --groups, --group-batch, --seed, --features");
         }
     }
-    if (req.weights && req.has_groups) {
-        return dls_ui_usage("graph", "--weights says how graphs are grouped and described: without "
-                                     "--grouping, --groups, --group-batch, --seed, --features");
-    }
-    const int n = argc - optind - 1; /* words after the verb */
-    const char *verb = n >= 0 ? argv[optind] : "";
-    char **words = argv + optind + 1;
-    dls_error err;
-    dls_status status;
-    if (strcmp(verb, "zoo") == 0 && n == 0 && !req.output) {
-        status = list_models(&req, &err);
-    } else if (strcmp(verb, "zoo") == 0 && n == 1 && req.output) {
-        status = write_model(words[0], &req, &err);
-    } else if (strcmp(verb, "import") == 0 && n == 1 && req.output) {
-        status = write_import(words[0], &req, &err);
-    } else if (strcmp(verb, "show") == 0 && n == 1) {
-        status = show(words[0], &req, &err);
-    } else if (strcmp(verb, "group") == 0 && n >= 1 && req.output) {
-        status = group(words, (size_t)n, &req, &err);
-    } else {
-        return dls_ui_usage("graph", "expected 'zoo', 'zoo MODEL -o FILE', 'import FILE -o FILE', "
-                                     "'show GRAPH' or 'group GRAPH... -o FILE'");
-    }
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return DLS_OK;
 }
+
+static dls_status cmd_zoo(void *user, dls_call *call, dls_error *err)
+{
+    request *req = user;
+    DLS_TRY(take_given(req, call, err));
+    if ((call->n_words == 1) != (req->output != NULL)) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "expected 'zoo' alone or 'zoo MODEL -o FILE'");
+    }
+    return req->output ? write_model(call->word[0], req, err) : list_models(req, err);
+}
+
+static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
+{
+    DLS_TRY(take_given(user, call, err));
+    return show(call->word[0], user, err);
+}
+
+static dls_status cmd_group(void *user, dls_call *call, dls_error *err)
+{
+    DLS_TRY(take_given(user, call, err));
+    return group(call->word, call->n_words, user, err);
+}
+
+static const dls_verb verbs[] = {
+    {"zoo", "[MODEL -o G.h5]", "the models and their sizes, or the training graph of one", 0, 1,
+     NULL, cmd_zoo},
+    {"import", "FILE -o G.h5", "a TensorFlow GraphDef or ONNX file", 1, 1, "output", cmd_import},
+    {"show", "GRAPH", "what a graph holds", 1, 1, NULL, cmd_show},
+    {"group", "GRAPH... -o OUT.h5", "group graphs for dlsim predict", 1, DLS_ANY_NUMBER, "output",
+     cmd_group},
+    {.name = NULL}};
+
+static const dls_arg args[] = {
+    DLS_INT(request, batch, "batch", 0, 1, 1 << 20,
+            "samples per worker, if not what is usual for the model; import: what an unknown first "
+            "dimension of an input is"),
+    DLS_INT(request, sequence, "sequence", 0, 1, 1 << 20,
+            "tokens per sample; import: other unknown dimensions of inputs"),
+    DLS_TEXT(request, zoo.dataset, "dataset", 0, "NAME", "label of the data set"),
+    DLS_CHOICE(request, zoo.numeric, "precision", 0, "fp32|tf32|fp16|bf16",
+               "what numbers are, if not what is usual for the model"),
+    DLS_CHOICE(request, zoo.optimiser, "optimiser", 0, "sgd|momentum|rmsprop|adam",
+               "the same of the optimiser"),
+    DLS_CHOICE(request, device, "device", 0, "auto|file|gpu",
+               "import: what runs on a GPU (as the file says, else everything)"),
+    DLS_SWITCH(request, training, "training", 0, "import: add loss, gradients and optimiser"),
+    DLS_CHOICE(request, grouping, "grouping", 0, "none|uniform|proportional",
+               "how operations are grouped"),
+    DLS_INT(request, groups, "groups", 0, 1, 1 << 20, "groups per graph"),
+    DLS_INT(request, group_batch, "group-batch", 0, 1, 1 << 20,
+            "proportional: graphs that share a number of groups"),
+    DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "of the grouping"),
+    DLS_INT(request, features, "features", 0, 1, DLS_FEATURES_VERSION_END - 1,
+            "columns per group: Driple's three, eight, fifteen"),
+    DLS_TEXT(request, weights, "weights", 0, "W.h5",
+             "group: groups and features as this inspector was trained on; in place of the five "
+             "above"),
+    DLS_TEXT(request, dot, "dot", 0, "FILE", "show: picture of the grouped graph for Graphviz"),
+    DLS_SWITCH(request, json, "json", 0, "zoo, show: print JSON"),
+    DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),
+    DLS_ARGS_END};
 
 const dls_command dls_command_graph = {
-    .name = "graph", .group = DLS_LABORATORY, .summary = "training graphs of known models, grouped for the inspector", .legacy = legacy};
+    .name = "graph",
+    .group = DLS_LABORATORY,
+    .summary = "training graphs of known models, grouped for the inspector",
+    .about = "A GRAPH is a file of `dlsim graph zoo` or `import`, a .pb, .pbtxt or .onnx file, or "
+             "the name of a model.",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(request),
+    .initial = &(const request){.grouping = DLS_GROUPING_UNIFORM,
+                                .groups = DLS_GROUPS_DEFAULT,
+                                .group_batch = 32,
+                                .seed = DLS_GROUPING_SEED,
+                                .features = DLS_FEATURES_DRIPLE},
+};

@@ -3,7 +3,6 @@
  * dlsim model: make and look at files of inspector weights.
  */
 #include "cli/command.h"
-#include "cli/ui.h"
 #include "predictor/driple/arch_text.h"
 #include "predictor/driple/weights.h"
 
@@ -11,31 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SETTINGS_MAX 256
-
-static const char help[] =
-    "Usage: dlsim model import FILE -o W.h5 [OPTION]...\n"
-    "       dlsim model random -o W.h5 [OPTION]...\n"
-    "       dlsim model show W.h5\n"
-    "\n"
-    "import: read a plain HDF5 file of tensors under their published names.\n"
-    "      --group=/G          the group that holds the tensors (default /)\n"
-    "      --arch=\"KEY=VALUE..\" what names and shapes do not tell (docs/inspector-files.md)\n"
-    "      --setting=NAME=FILE[:/G]  add a setting tuned from this base; may be repeated\n"
-    "      --about=NAME:gpu=G,ps=N,workers=N,topology=T,network=W  describe a setting\n"
-    "      --feature-shift=A,B,..   --feature-scale=A,B,..   the network sees (x - shift) / scale\n"
-    "      --label-scale=A,..  12 numbers: an output times this is the metric\n"
-    "random: weights drawn as the published code initialises, for tests and benchmarks.\n"
-    "      --arch, --label-scale as above  --seed=N  --settings=N\n"
-    "      --gain=X            enlarge the linear layers, whose published start is near zero\n"
-    "  -o, --output=W.h5       where to write\n"
-    "  -h, --help              show this and leave\n";
-
 typedef struct options {
     const char *output, *group, *arch, *shift, *scale, *label;
-    const char *setting[SETTINGS_MAX];
-    const char *about[SETTINGS_MAX];
-    size_t n_settings, n_about;
+    dls_words setting, about;
     int64_t seed, random_settings;
     double gain;
 } options;
@@ -147,11 +124,11 @@ static dls_status finish(dls_inspector *insp, const options *o, dls_error *err)
             insp->settings[i].labels = insp->labels;
         }
     }
-    for (size_t i = 0; i < o->n_settings; i++) {
-        DLS_TRY(add_setting(insp, o->setting[i], err));
+    for (size_t i = 0; i < o->setting.n; i++) {
+        DLS_TRY(add_setting(insp, o->setting.at[i], err));
     }
-    for (size_t i = 0; i < o->n_about; i++) {
-        DLS_TRY(describe(insp, o->about[i], err));
+    for (size_t i = 0; i < o->about.n; i++) {
+        DLS_TRY(describe(insp, o->about.at[i], err));
     }
     return dls_inspector_save(insp, o->output, err);
 }
@@ -198,118 +175,78 @@ static void show(const dls_inspector *insp)
     }
 }
 
-static dls_status work(const char *verb, const char *file, const options *o, dls_error *err)
+static dls_status finish_and_drop(dls_status status, dls_inspector *insp, const options *o,
+                                  dls_error *err)
 {
-    dls_inspector *insp = NULL;
-    dls_status status;
-    if (strcmp(verb, "show") == 0) {
-        status = dls_inspector_load(file, &insp, err);
-        if (status == DLS_OK) {
-            show(insp);
-        }
-    } else {
-        status = strcmp(verb, "import") == 0
-                     ? dls_inspector_import(file, o->group, o->arch, &insp, err)
-                     : random_inspector(o, &insp, err);
-        if (status == DLS_OK) {
-            status = finish(insp, o, err);
-        }
+    if (status == DLS_OK) {
+        status = finish(insp, o, err);
     }
     dls_inspector_destroy(insp);
     return status;
 }
 
-static int legacy(int argc, char **argv)
+static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
 {
-    enum {
-        O_GROUP = 256,
-        O_ARCH,
-        O_SETTING,
-        O_ABOUT,
-        O_SHIFT,
-        O_SCALE,
-        O_LABEL,
-        O_SEED,
-        O_N,
-        O_GAIN
-    };
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"group", required_argument, NULL, O_GROUP},
-                                          {"arch", required_argument, NULL, O_ARCH},
-                                          {"setting", required_argument, NULL, O_SETTING},
-                                          {"about", required_argument, NULL, O_ABOUT},
-                                          {"feature-shift", required_argument, NULL, O_SHIFT},
-                                          {"feature-scale", required_argument, NULL, O_SCALE},
-                                          {"label-scale", required_argument, NULL, O_LABEL},
-                                          {"seed", required_argument, NULL, O_SEED},
-                                          {"settings", required_argument, NULL, O_N},
-                                          {"gain", required_argument, NULL, O_GAIN},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    options o = {.gain = 1, .seed = 1};
-    const char **const text[] = {&o.group, &o.arch, NULL, NULL, &o.shift, &o.scale, &o.label};
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:h", longs, "model")) != -1;) {
-        char *end = NULL;
-        switch (opt) {
-        case 'o':
-            o.output = optarg;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        case O_SETTING:
-        case O_ABOUT:
-            if ((opt == O_SETTING ? o.n_settings : o.n_about) == SETTINGS_MAX) {
-                return dls_ui_usage("model", "more than %d settings", SETTINGS_MAX);
-            }
-            if (opt == O_SETTING) {
-                o.setting[o.n_settings++] = optarg;
-            } else {
-                o.about[o.n_about++] = optarg;
-            }
-            break;
-        case O_SEED:
-            if (!dls_ui_i64("model", "--seed", optarg, 0, INT64_MAX, &o.seed)) {
-                return 2;
-            }
-            break;
-        case O_N:
-            if (!dls_ui_i64("model", "--settings", optarg, 0, 4096, &o.random_settings)) {
-                return 2;
-            }
-            break;
-        case O_GAIN:
-            o.gain = strtod(optarg, &end);
-            if (*end || end == optarg || !isfinite(o.gain) || o.gain <= 0) {
-                return dls_ui_usage("model", "--gain: expected a positive number");
-            }
-            break;
-        case O_GROUP:
-        case O_ARCH:
-        case O_SHIFT:
-        case O_SCALE:
-        case O_LABEL:
-            *text[opt - O_GROUP] = optarg;
-            break;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    const char *verb = optind < argc ? argv[optind] : "";
-    const bool random = strcmp(verb, "random") == 0;
-    if (strcmp(verb, "import") != 0 && strcmp(verb, "show") != 0 && !random) {
-        return dls_ui_usage("model", "\"%s\": expected import, random or show", verb);
-    }
-    if (argc - optind != (random ? 1 : 2)) {
-        return dls_ui_usage("model", "%s: expected %s", verb, random ? "no file" : "one file");
-    }
-    if (strcmp(verb, "show") != 0 && !o.output) {
-        return dls_ui_usage("model", "%s: where to? (-o W.h5)", verb);
-    }
-    dls_error err = {0};
-    const dls_status status = work(verb, random ? NULL : argv[optind + 1], &o, &err);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    const options *o = user;
+    dls_inspector *insp = NULL;
+    const dls_status status = dls_inspector_import(call->word[0], o->group, o->arch, &insp, err);
+    return finish_and_drop(status, insp, o, err);
 }
 
+static dls_status cmd_random(void *user, dls_call *call, dls_error *err)
+{
+    dls_inspector *insp = NULL;
+    (void)call;
+    const dls_status status = random_inspector(user, &insp, err);
+    return finish_and_drop(status, insp, user, err);
+}
+
+static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
+{
+    dls_inspector *insp = NULL;
+    (void)user;
+    DLS_TRY(dls_inspector_load(call->word[0], &insp, err));
+    show(insp);
+    dls_inspector_destroy(insp);
+    return DLS_OK;
+}
+
+static const dls_verb verbs[] = {
+    {"import", "FILE", "read a plain HDF5 file of tensors under their published names", 1, 1,
+     "output", cmd_import},
+    {"random", NULL, "weights drawn as the published code initialises, for tests and benchmarks", 0,
+     0, "output", cmd_random},
+    {"show", "W.h5", "what a file of weights holds", 1, 1, NULL, cmd_show},
+    {.name = NULL}};
+
+static const dls_arg args[] = {
+    DLS_TEXT(options, output, "output", 'o', "W.h5", "import, random: where to write"),
+    DLS_TEXT(options, arch, "arch", 0, "KEY=VALUE..",
+             "what names and shapes do not tell (docs/inspector-files.md)"),
+    DLS_TEXT(options, label, "label-scale", 0, "A,..",
+             "12 numbers: an output times this is the metric"),
+    DLS_HEADING("import:"),
+    DLS_TEXT(options, group, "group", 0, "/G", "the group that holds the tensors; / if left out"),
+    DLS_REPEAT(options, setting, "setting", 0, "NAME=FILE[:/G]",
+               "add a setting tuned from this base; may be repeated"),
+    DLS_REPEAT(options, about, "about", 0, "NAME:gpu=G,ps=N,workers=N,topology=T,network=W",
+               "describe a setting; may be repeated"),
+    DLS_TEXT(options, shift, "feature-shift", 0, "A,B,..", "the network sees (x - shift) / scale"),
+    DLS_TEXT(options, scale, "feature-scale", 0, "A,B,..", "the same"),
+    DLS_HEADING("random:"),
+    DLS_INT(options, seed, "seed", 0, 0, INT64_MAX, "of the weights"),
+    DLS_INT(options, random_settings, "settings", 0, 0, 4096, "so many settings"),
+    DLS_REAL(options, gain, "gain", 0, DLS_ABOVE_0, INFINITY,
+             "enlarge the linear layers, whose published start is near zero"),
+    DLS_ARGS_END};
+
 const dls_command dls_command_model = {
-    .name = "model", .group = DLS_LABORATORY, .summary = "weights of the inspector", .legacy = legacy};
+    .name = "model",
+    .group = DLS_LABORATORY,
+    .summary = "weights of the inspector",
+    .about = "Make and look at files of inspector weights.",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(options),
+    .initial = &(const options){.gain = 1, .seed = 1},
+};

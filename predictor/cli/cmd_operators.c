@@ -3,68 +3,16 @@
  * dlsim operators: the operator-level model of training time. Calibration from published
  * measurements, judgement against others, and answers for one step.
  */
-#include "base/units.h"
 #include "cli/command.h"
+#include "predictor/baselines/validate.h"
 #include "predictor/cli/operators_measure.h"
 #include "predictor/cli/operators_profile.h"
-#include "cli/ui.h"
-#include "predictor/baselines/validate.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/from_graph.h"
 #include "workload/operator/hardware.h"
 #include "workload/operator/topology.h"
 
-#include <string.h>
-
-static const char help[] =
-    "Usage: dlsim operators calibrate --output=FILE [OPTION]...\n"
-    "       dlsim operators validate [--points] [OPTION]...\n"
-    "       dlsim operators step --model=NAME --gpu=NAME [OPTION]...\n"
-    "       dlsim operators profile --model=NAME --gpu=NAME [OPTION]...\n"
-    "       dlsim operators measure --model=NAME --gpu=NAME --output=FILE [OPTION]...\n"
-    "       dlsim operators list [OPTION]...\n"
-    "\n"
-    "calibrate  fit the constants to the calibrating points and write them\n"
-    "validate   mean absolute errors on points that fitted nothing, as a table (Markdown);\n"
-    "           exit code 1 if a target is missed\n"
-    "step       time and memory of one training step\n"
-    "profile    sample the resources of that step as a profiler would: burst and idle phases, and\n"
-    "           the 12 metrics of the inspector\n"
-    "measure    time the operations of a training graph on this machine's GPU and add them to a "
-    "file\n"
-    "list       models, GPUs, links, hosts and fabrics that the tables know\n"
-    "\n"
-    "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
-    "                         (default: configs/hardware here, then where dlsim is installed)\n"
-    "      --constants=FILE   in place of operator.cfg\n"
-    "  -o, --output=FILE      calibrate, measure: where the constants, the times go; profile: the\n"
-    "                         samples, as a recording for dlsim perf analyze\n"
-    "      --operators=FILE   step, profile: measured times in place of the formula, where they "
-    "are\n"
-    "      --device=cuda|cpu  measure: what to time (default cuda; cpu: to try it, fp32 only)\n"
-    "      --seconds=X        measure: for each operation (default 0.05)\n"
-    "      --most-gflop=X     measure: leave out products of more\n"
-    "      --points           validate: every point, too\n"
-    "      --model=NAME       step, profile: a network\n"
-    "      --graph=FILE       in place of --model: a training graph (dlsim graph), which brings "
-    "its\n"
-    "                         batch and precision\n"
-    "      --gpu=NAME         step, profile: a GPU\n"
-    "      --batch=N          samples per GPU (default 32)\n"
-    "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
-    "      --gpus=N           GPUs of the job (default 1)\n"
-    "      --fabric=NAME      how gradients travel, as measured, see list\n"
-    "      --link=NAME        without --fabric: between GPUs of a node (default: the GPU's own)\n"
-    "      --nodes=N          without --fabric: nodes of the job (default 1)\n"
-    "      --network=NAME     without --fabric: the link between them\n"
-    "      --algorithm=ring|tree|hierarchical   without --fabric: of all-reduce (default ring)\n"
-    "      --servers=N        parameter servers (default: all-reduce)\n"
-    "      --async            workers do not wait for each other (with --servers)\n"
-    "      --host=NAME        framework and input pipeline, see list\n"
-    "      --interval-us=N    profile: between samples (default 10000)\n"
-    "      --samples=N        profile: how many (default 3000)\n"
-    "      --seed=N           profile: of the noise (default 1)\n"
-    "  -h, --help             show this and leave\n";
+#include <math.h>
 
 typedef struct ask {
     const char *folder, *constants, *output;
@@ -281,8 +229,8 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     dls_opmodel model;
     dls_workload w;
     dls_step_in_setting step;
-    if (!a->model == !a->graph || !a->gpu) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "--gpu and one of --model and --graph are needed");
+    if (!a->model == !a->graph) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
     }
     DLS_TRY(load_model(a, &model, err));
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &setting.gpu, err));
@@ -304,9 +252,8 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
 static dls_status measure(const ask *a, const dls_hardware *hw, dls_error *err)
 {
     const dls_hw_gpu *gpu;
-    if (!a->model == !a->graph || !a->gpu || !a->output) {
-        return dls_fail(err, DLS_EUSAGE, NULL,
-                        "--gpu, --output and one of --model and --graph are needed");
+    if (!a->model == !a->graph) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
     }
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
     return dls_operators_measure(&(dls_operators_measure_ask){.model = a->model,
@@ -346,252 +293,138 @@ static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
 static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *err)
 {
     dls_opmodel model;
-    if (!a->output) {
-        return dls_fail(err, DLS_EUSAGE, "calibrate", "--output is needed");
-    }
     DLS_TRY(dls_calibrate(set, NULL, &model, err));
     return dls_opmodel_save(&model, a->output, err);
 }
 
-static dls_status act(const char *action, ask *a, dls_error *err)
-{
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+/* What all verbs begin with: the tables, the measured times, the points. */
+typedef struct tables {
     dls_hardware hw;
-    dls_pointset set = {0};
+    dls_pointset set;
+} tables;
+
+static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, dls_error *err),
+                      dls_error *err)
+{
+    char folder[4096];
+    tables t = {.set = {0}};
+    a->folder = dls_hardware_folder(a->folder, folder, sizeof folder);
+    if (a->async && !a->servers) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--async needs --servers");
+    }
     if (a->operators) {
         DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
     }
-    DLS_TRY(dls_hardware_load(a->folder, &hw, err));
-    dls_status status = dls_pointset_create(&hw, &set, err);
+    DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
+    dls_status status = dls_pointset_create(&t.hw, &t.set, err);
     if (status == DLS_OK) {
-        status = strcmp(action, "validate") == 0    ? validate(a, &set, err)
-                 : strcmp(action, "calibrate") == 0 ? calibrate(a, &set, err)
-                 : strcmp(action, "step") == 0      ? one_job(a, false, &hw, err)
-                 : strcmp(action, "profile") == 0   ? one_job(a, true, &hw, err)
-                 : strcmp(action, "measure") == 0   ? measure(a, &hw, err)
-                                                    : list(a, &hw, err);
+        status = what(a, &t, err);
     }
-    dls_pointset_fini(&set);
-    dls_hardware_fini(&hw);
+    dls_pointset_fini(&t.set);
+    dls_hardware_fini(&t.hw);
     return status;
 }
 
-static bool algorithm_of(const char *text, dls_allreduce *out)
+static void fini(void *user)
 {
-    for (int i = 0; dls_allreduce_names()[i]; i++) {
-        if (strcmp(text, dls_allreduce_names()[i]) == 0) {
-            *out = (dls_allreduce)i;
-            return true;
-        }
-    }
-    dls_ui_usage("operators", "--algorithm=%s: ring, tree or hierarchical", text);
-    return false;
+    dls_op_times_fini(&((ask *)user)->measured);
 }
 
-/* A number above 0 in optarg. */
-static bool real_of(const char *option, double *out)
-{
-    const bool good = dls_units_f64(optarg, out) && *out > 0;
-    if (!good) {
-        dls_ui_usage("operators", "%s=%s: a number above 0", option, optarg);
+#define VERB(name, call)                                                                           \
+    static dls_status do_##name(const ask *a, const tables *t, dls_error *err)                     \
+    {                                                                                              \
+        return call;                                                                               \
+    }                                                                                              \
+    static dls_status cmd_##name(void *user, dls_call *words, dls_error *err)                      \
+    {                                                                                              \
+        (void)words;                                                                               \
+        return act(user, do_##name, err);                                                          \
     }
-    return good;
-}
+VERB(validate, validate(a, &t->set, err))
+VERB(calibrate, calibrate(a, &t->set, err))
+VERB(step, one_job(a, false, &t->hw, err))
+VERB(profile, one_job(a, true, &t->hw, err))
+VERB(measure, measure(a, &t->hw, err))
+VERB(list, list(a, &t->hw, err))
+#undef VERB
 
-static bool parse(int argc, char **argv, ask *a, bool *leave)
-{
-    enum {
-        O_HARDWARE = 256,
-        O_CONSTANTS,
-        O_POINTS,
-        O_MODEL,
-        O_GRAPH,
-        O_GPU,
-        O_BATCH,
-        O_PRECISION,
-        O_GPUS,
-        O_FABRIC,
-        O_LINK,
-        O_NODES,
-        O_NETWORK,
-        O_ALGORITHM,
-        O_SERVERS,
-        O_ASYNC,
-        O_INTERVAL,
-        O_SAMPLES,
-        O_SEED,
-        O_HOST,
-        O_OPERATORS,
-        O_DEVICE,
-        O_SECONDS,
-        O_MOST_GFLOP
-    };
-    static const struct option longs[] = {{"hardware", required_argument, NULL, O_HARDWARE},
-                                          {"constants", required_argument, NULL, O_CONSTANTS},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"points", no_argument, NULL, O_POINTS},
-                                          {"model", required_argument, NULL, O_MODEL},
-                                          {"graph", required_argument, NULL, O_GRAPH},
-                                          {"gpu", required_argument, NULL, O_GPU},
-                                          {"batch", required_argument, NULL, O_BATCH},
-                                          {"precision", required_argument, NULL, O_PRECISION},
-                                          {"gpus", required_argument, NULL, O_GPUS},
-                                          {"fabric", required_argument, NULL, O_FABRIC},
-                                          {"link", required_argument, NULL, O_LINK},
-                                          {"nodes", required_argument, NULL, O_NODES},
-                                          {"network", required_argument, NULL, O_NETWORK},
-                                          {"algorithm", required_argument, NULL, O_ALGORITHM},
-                                          {"servers", required_argument, NULL, O_SERVERS},
-                                          {"async", no_argument, NULL, O_ASYNC},
-                                          {"interval-us", required_argument, NULL, O_INTERVAL},
-                                          {"samples", required_argument, NULL, O_SAMPLES},
-                                          {"seed", required_argument, NULL, O_SEED},
-                                          {"host", required_argument, NULL, O_HOST},
-                                          {"operators", required_argument, NULL, O_OPERATORS},
-                                          {"device", required_argument, NULL, O_DEVICE},
-                                          {"seconds", required_argument, NULL, O_SECONDS},
-                                          {"most-gflop", required_argument, NULL, O_MOST_GFLOP},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:h", longs, "operators")) != -1;) {
-        bool good = true;
-        switch (opt) {
-        case O_HARDWARE:
-            a->folder = optarg;
-            break;
-        case O_CONSTANTS:
-            a->constants = optarg;
-            break;
-        case 'o':
-            a->output = optarg;
-            break;
-        case O_POINTS:
-            a->points = true;
-            break;
-        case O_MODEL:
-            a->model = optarg;
-            break;
-        case O_GRAPH:
-            a->graph = optarg;
-            break;
-        case O_GPU:
-            a->gpu = optarg;
-            break;
-        case O_LINK:
-            a->link = optarg;
-            break;
-        case O_NETWORK:
-            a->network = optarg;
-            break;
-        case O_NODES:
-            good = dls_ui_i64("operators", "--nodes", optarg, 1, 1 << 20, &a->nodes);
-            break;
-        case O_ALGORITHM:
-            good = algorithm_of(optarg, &a->algorithm);
-            break;
-        case O_FABRIC:
-            a->fabric = optarg;
-            break;
-        case O_HOST:
-            a->host = optarg;
-            break;
-        case O_OPERATORS:
-            a->operators = optarg;
-            break;
-        case O_DEVICE:
-            a->device = optarg;
-            good = strcmp(optarg, "cpu") == 0 || strcmp(optarg, "cuda") == 0;
-            if (!good) {
-                dls_ui_usage("operators", "--device=%s: cuda or cpu", optarg);
-            }
-            break;
-        case O_SECONDS:
-            good = real_of("--seconds", &a->seconds);
-            break;
-        case O_MOST_GFLOP:
-            good = real_of("--most-gflop", &a->most_gflop);
-            break;
-        case O_ASYNC:
-            a->async = true;
-            break;
-        case O_BATCH:
-            good = dls_ui_i64("operators", "--batch", optarg, 1, 1 << 20, &a->batch);
-            break;
-        case O_GPUS:
-            good = dls_ui_i64("operators", "--gpus", optarg, 1, 1 << 20, &a->gpus);
-            break;
-        case O_SERVERS:
-            good = dls_ui_i64("operators", "--servers", optarg, 1, 1 << 20, &a->servers);
-            break;
-        case O_INTERVAL:
-            good = dls_ui_i64("operators", "--interval-us", optarg, 1, INT32_MAX, &a->interval_us);
-            break;
-        case O_SAMPLES:
-            good = dls_ui_i64("operators", "--samples", optarg, 1, 1 << 26, &a->samples);
-            break;
-        case O_SEED:
-            good = dls_ui_i64("operators", "--seed", optarg, 0, INT64_MAX, &a->seed);
-            break;
-        case O_PRECISION:
-            good = dls_numeric_find(optarg, &a->numeric);
-            if (!good) {
-                dls_ui_usage("operators", "--precision=%s: fp32, tf32, fp16 or bf16", optarg);
-            }
-            break;
-        case 'h':
-            fputs(help, stdout);
-            *leave = true;
-            return true;
-        default:
-            return false;
-        }
-        if (!good) {
-            return false;
-        }
-    }
-    return true;
-}
+static const dls_verb verbs[] = {
+    {"calibrate", "--output=FILE", "fit the constants to the calibrating points and write them", 0,
+     0, "output", cmd_calibrate},
+    {"validate", "[--points]",
+     "mean absolute errors on points that fitted nothing, as a table (Markdown); exit code 1 if a "
+     "target is missed",
+     0, 0, NULL, cmd_validate},
+    {"step", "--model=NAME --gpu=NAME", "time and memory of one training step", 0, 0, "gpu",
+     cmd_step},
+    {"profile", "--model=NAME --gpu=NAME",
+     "sample the resources of that step as a profiler would: burst and idle phases, and the 12 "
+     "metrics of the inspector",
+     0, 0, "gpu", cmd_profile},
+    {"measure", "--model=NAME --gpu=NAME --output=FILE",
+     "time the operations of a training graph on this machine's GPU and add them to a file", 0, 0,
+     "gpu output", cmd_measure},
+    {"list", NULL, "models, GPUs, links, hosts and fabrics that the tables know", 0, 0, NULL,
+     cmd_list},
+    {.name = NULL}};
 
-static int legacy(int argc, char **argv)
-{
-    static const char *const actions[] = {"calibrate", "validate", "step",
-                                          "profile",   "measure",  "list"};
-    char folder[4096];
-    ask a = {.device = "cuda",
-             .seconds = 0.05,
-             .batch = 32,
-             .gpus = 1,
-             .nodes = 1,
-             .interval_us = 10000,
-             .samples = 3000,
-             .seed = 1};
-    bool leave = false, known = false;
-    if (!parse(argc, argv, &a, &leave)) {
-        return dls_status_exit_code(DLS_EUSAGE);
-    }
-    if (leave) {
-        return 0;
-    }
-    if (optind + 1 != argc) {
-        return dls_ui_usage("operators",
-                            "one of calibrate, validate, step, profile, measure, list");
-    }
-    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++) {
-        known = known || strcmp(actions[i], argv[optind]) == 0;
-    }
-    if (!known) {
-        return dls_ui_usage("operators",
-                            "\"%s\" is not calibrate, validate, step, profile, measure or list",
-                            argv[optind]);
-    }
-    if (a.async && !a.servers) {
-        return dls_ui_usage("operators", "--async needs --servers");
-    }
-    a.folder = dls_hardware_folder(a.folder, folder, sizeof folder);
-    dls_error err = {0};
-    const dls_status status = act(argv[optind], &a, &err);
-    dls_op_times_fini(&a.measured);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
-}
+static const dls_arg args[] = {
+    DLS_TEXT(ask, folder, "hardware", 0, "DIR",
+             "folder of gpus.cfg, links.cfg and operator.cfg; configs/hardware here, then where "
+             "dlsim is installed, if left out"),
+    DLS_TEXT(ask, constants, "constants", 0, "FILE", "in place of operator.cfg"),
+    DLS_TEXT(ask, output, "output", 'o', "FILE",
+             "calibrate, measure: where the constants, the times go; profile: the samples, as a "
+             "recording for dlsim perf analyze"),
+    DLS_TEXT(ask, operators, "operators", 0, "FILE",
+             "step, profile: measured times in place of the formula, where they are"),
+    DLS_SWITCH(ask, points, "points", 0, "validate: every point, too"),
+    DLS_HEADING("The job:"),
+    DLS_TEXT(ask, model, "model", 0, "NAME", "a network"),
+    DLS_TEXT(ask, graph, "graph", 0, "FILE",
+             "in place of --model: a training graph (dlsim graph), which brings its batch and "
+             "precision"),
+    DLS_TEXT(ask, gpu, "gpu", 0, "NAME", "a GPU"),
+    DLS_INT(ask, batch, "batch", 0, 1, 1 << 20, "samples per GPU"),
+    DLS_CHOICE(ask, numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_INT(ask, gpus, "gpus", 0, 1, 1 << 20, "GPUs of the job"),
+    DLS_TEXT(ask, fabric, "fabric", 0, "NAME", "how gradients travel, as measured, see list"),
+    DLS_TEXT(ask, link, "link", 0, "NAME",
+             "without --fabric: between GPUs of a node; the GPU's own if left out"),
+    DLS_INT(ask, nodes, "nodes", 0, 1, 1 << 20, "without --fabric: nodes of the job"),
+    DLS_TEXT(ask, network, "network", 0, "NAME", "without --fabric: the link between them"),
+    DLS_CHOICE(ask, algorithm, "algorithm", 0, "ring|tree|hierarchical",
+               "without --fabric: of all-reduce"),
+    DLS_INT(ask, servers, "servers", 0, 1, 1 << 20, "parameter servers; all-reduce if left out"),
+    DLS_SWITCH(ask, async, "async", 0, "workers do not wait for each other (with --servers)"),
+    DLS_TEXT(ask, host, "host", 0, "NAME", "framework and input pipeline, see list"),
+    DLS_HEADING("profile:"),
+    DLS_INT(ask, interval_us, "interval-us", 0, 1, INT32_MAX, "between samples"),
+    DLS_INT(ask, samples, "samples", 0, 1, 1 << 26, "how many"),
+    DLS_INT(ask, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
+    DLS_HEADING("measure:"),
+    DLS_TEXT(ask, device, "device", 0, "cuda|cpu", "what to time (cpu: to try it, fp32 only)"),
+    DLS_REAL(ask, seconds, "seconds", 0, DLS_ABOVE_0, INFINITY, "for each operation"),
+    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, INFINITY, "leave out products of more"),
+    DLS_ARGS_END};
 
 const dls_command dls_command_operators = {
-    .name = "operators", .group = DLS_LABORATORY, .summary = "operator-level model of training time, and its accuracy", .legacy = legacy};
+    .name = "operators",
+    .group = DLS_LABORATORY,
+    .summary = "operator-level model of training time, and its accuracy",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(ask),
+    .initial = &(const ask){.device = "cuda",
+                            .seconds = 0.05,
+                            .batch = 32,
+                            .gpus = 1,
+                            .nodes = 1,
+                            .interval_us = 10000,
+                            .samples = 3000,
+                            .seed = 1},
+    .fini = fini,
+};

@@ -3,37 +3,19 @@
  * dlsim perf: sample a real job; its bursts and pauses.
  */
 #include "base/alloc.h"
-#include "base/units.h"
+#include "base/json.h"
 #include "cli/command.h"
-#include "predictor/cli/perf_plot.h"
 #include "cli/ui.h"
+#include "predictor/cli/perf_plot.h"
 #include "predictor/measure/burst.h"
 #include "predictor/measure/recording.h"
 
 #include <signal.h>
 #include <string.h>
 
-static const char help[] =
-    "Usage: dlsim perf record [OPTION]... -- COMMAND [ARGUMENT]...\n"
-    "                              sample GPUs, network and processors while COMMAND runs\n"
-    "       dlsim perf analyze R.h5 [OPTION]...\n"
-    "                              bursts and pauses of each resource\n"
-    "\n"
-    "record leaves with the exit code of COMMAND, 127 if there is none of that name.\n"
-    "\n"
-    "  -o, --output=R.h5           where to write (record; default perf.h5)\n"
-    "      --interval=TIME         between readings (record: 10 ms; analyze: as recorded)\n"
-    "      --interface=NAME[,...]  network interfaces (record; default: all but loopback)\n"
-    "      --no-gpu                do not look for GPUs (record)\n"
-    "      --gpu=N                 which GPU (analyze; 0)\n"
-    "      --plot=FILE.svg         picture of the series (analyze)\n"
-    "      --json                  print JSON (analyze)\n"
-    "  -q, --quiet                 no word about what was recorded (record)\n"
-    "  -h, --help                  show this and leave\n";
-
 typedef struct request {
     const char *output, *interfaces, *plot;
-    double interval_s; /* 0: default */
+    double interval_s; /* 0: the usual */
     int64_t gpu;
     bool no_gpu, json, quiet;
 } request;
@@ -78,32 +60,32 @@ static void tell(const dls_recording *r, const char *path)
     }
 }
 
-static int record(char **argv, const request *req)
+static dls_status record(void *user, dls_call *call, dls_error *err)
 {
+    const request *req = user;
     const dls_record_options options = {.interval_s = req->interval_s > 0 ? req->interval_s : 0.01,
                                         .interfaces = req->interfaces,
                                         .no_gpu = req->no_gpu,
                                         .forward = &forward};
     const char *path = req->output ? req->output : "perf.h5";
     dls_recording r;
-    dls_error err = {0};
     catch_signals(true);
-    dls_status status = dls_record(argv, &options, &r, &err);
+    dls_status status = dls_record(call->word, &options, &r, err);
     catch_signals(false);
-    int code = r.exit_code;
-    if (status == DLS_OK) {
-        status = dls_recording_save(&r, path, &err);
-        code = status == DLS_OK ? code : 0;
+    call->exit_code = r.exit_code;
+    const bool ran = status == DLS_OK;
+    if (ran) {
+        status = dls_recording_save(&r, path, err);
     }
-    if (status == DLS_OK && !req->quiet) {
+    if (ran && status == DLS_OK && !req->quiet) {
         tell(&r, path);
     }
     dls_recording_fini(&r);
-    if (status != DLS_OK) {
-        const int failed = dls_ui_fail(&err);
-        return code != 0 ? code : failed;
+    if (!ran && call->exit_code != 0) { /* the command's code says why it could not be run */
+        (void)dls_ui_fail(err);
+        return DLS_OK;
     }
-    return code;
+    return status;
 }
 
 /* ---- analyze -----------------------------------------------------------------------------------
@@ -221,42 +203,52 @@ static void print_text(const dls_recording *r, const analysis *a, double interva
     }
 }
 
-static void print_json(const dls_recording *r, const analysis *a, double interval_s,
-                       const dls_profile *profile)
+static void resource_json(json_object *list, const resource *what, const analysis *a)
 {
-    fputs("{\"command\": ", stdout);
-    dls_ui_json_string(stdout, r->command);
-    printf(", \"exit_code\": %d, \"readings\": %zu, \"interval_s\": %.9g, \"notes\": ",
-           (int)r->exit_code, r->n, interval_s);
-    dls_ui_json_string(stdout, r->notes);
-    fputs(",\n \"resources\": [", stdout);
-    bool first = true;
+    const dls_burst *b = &a->burst;
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "resource", what->name);
+    dls_json_text(obj, "unit", what->unit);
+    dls_json_text(obj, "pattern", dls_pattern_name(b->pattern));
+    dls_json_real(obj, "mean", a->mean);
+    dls_json_real(obj, "idle_s", b->idle_s);
+    dls_json_real(obj, "burst_s", b->burst_s);
+    dls_json_real(obj, "idle_amount", b->idle_amount);
+    dls_json_real(obj, "burst_amount", b->burst_amount);
+    dls_json_int(obj, "n_idle", (int64_t)b->n_idle);
+    dls_json_int(obj, "n_burst", (int64_t)b->n_burst);
+    dls_json_bool(obj, "cut", b->cut);
+    dls_json_real(obj, "threshold", b->threshold);
+    dls_json_real(obj, "cycle_s", b->cycle_s);
+    dls_json_real(obj, "period_s", b->period_s);
+    dls_json_real(obj, "correlation", b->correlation);
+    dls_json_bool(obj, "cycle_agrees", b->cycle_agrees);
+}
+
+/* profile: NULL if a resource of the inspector's is missing. */
+static dls_status print_json(const dls_recording *r, const analysis *a, double interval_s,
+                             const dls_profile *profile, dls_error *err)
+{
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "command", r->command);
+    dls_json_int(top, "exit_code", r->exit_code);
+    dls_json_int(top, "readings", (int64_t)r->n);
+    dls_json_real(top, "interval_s", interval_s);
+    dls_json_text(top, "notes", r->notes);
+    json_object *list = dls_json_list(top, "resources");
     for (size_t i = 0; i < N_RESOURCES; i++) {
-        const dls_burst *b = &a[i].burst;
-        if (!a[i].present) {
-            continue;
+        if (a[i].present) {
+            resource_json(list, &resources[i], &a[i]);
         }
-        printf(
-            "%s\n  {\"resource\": \"%s\", \"unit\": \"%s\", \"pattern\": \"%s\", \"mean\": %.9g, "
-            "\"idle_s\": %.9g, \"burst_s\": %.9g, \"idle_amount\": %.9g, \"burst_amount\": %.9g, "
-            "\"n_idle\": %zu, \"n_burst\": %zu, \"cut\": %s, \"threshold\": %.9g, "
-            "\"cycle_s\": %.9g, \"period_s\": %.9g, \"correlation\": %.9g, "
-            "\"cycle_agrees\": %s}",
-            first ? "" : ",", resources[i].name, resources[i].unit, dls_pattern_name(b->pattern),
-            a[i].mean, b->idle_s, b->burst_s, b->idle_amount, b->burst_amount, b->n_idle,
-            b->n_burst, b->cut ? "true" : "false", b->threshold, b->cycle_s, b->period_s,
-            b->correlation, b->cycle_agrees ? "true" : "false");
-        first = false;
     }
-    fputs("\n ]", stdout);
     if (profile) {
-        fputs(",\n \"profile\": {", stdout);
+        json_object *obj = dls_json_object(top, "profile");
         for (int k = 0; k < DLS_METRICS; k++) {
-            printf("\"%s\": %.9g, ", dls_metric_name(k), profile->metric[k]);
+            dls_json_real(obj, dls_metric_name(k), profile->metric[k]);
         }
-        printf("\"iteration_s\": %.9g}", profile->iteration_s);
+        dls_json_real(obj, "iteration_s", profile->iteration_s);
     }
-    puts("}");
+    return dls_json_print(stdout, top, err);
 }
 
 static dls_status plot(const dls_recording *r, const analysis *a, double interval_s,
@@ -296,19 +288,19 @@ static dls_status report(const dls_recording *r, const request *req, analysis *a
         if (whole) {
             profile = dls_burst_profile(burst);
         }
-        print_json(r, a, interval_s, whole ? &profile : NULL);
+        DLS_TRY(print_json(r, a, interval_s, whole ? &profile : NULL, err));
     } else {
         print_text(r, a, interval_s);
     }
     return req->plot ? plot(r, a, interval_s, req->plot, err) : DLS_OK;
 }
 
-static dls_status analyze(const char *path, const request *req, dls_error *err)
+static dls_status analyze(void *user, dls_call *call, dls_error *err)
 {
     dls_recording r;
     analysis a[N_RESOURCES] = {{0}};
-    DLS_TRY(dls_recording_load(path, &r, err));
-    const dls_status status = report(&r, req, a, err);
+    DLS_TRY(dls_recording_load(call->word[0], &r, err));
+    const dls_status status = report(&r, user, a, err);
     for (size_t i = 0; i < N_RESOURCES; i++) {
         dls_free(a[i].x);
     }
@@ -316,83 +308,36 @@ static dls_status analyze(const char *path, const request *req, dls_error *err)
     return status;
 }
 
-/* ---- options -----------------------------------------------------------------------------------
+/* ---- the command -------------------------------------------------------------------------------
  */
 
-enum { OPT_INTERVAL = 256, OPT_INTERFACE, OPT_NO_GPU, OPT_GPU, OPT_PLOT, OPT_JSON };
+static const dls_verb verbs[] = {
+    {"record", "-- COMMAND [ARGUMENT]...", "sample GPUs, network and processors while COMMAND runs",
+     1, DLS_ANY_NUMBER, NULL, record},
+    {"analyze", "R.h5", "bursts and pauses of each resource", 1, 1, NULL, analyze},
+    {.name = NULL}};
 
-/* false: reported. */
-static bool take(int opt, request *req)
-{
-    dls_error err;
-    switch (opt) {
-    case OPT_INTERVAL:
-        if (dls_units_parse(optarg, DLS_QUANTITY_TIME, &req->interval_s, &err) != DLS_OK ||
-            !(req->interval_s >= 0.001 && req->interval_s <= 3600)) {
-            dls_ui_usage("perf", "--interval: a time between 1 ms and 1 h, not '%s'", optarg);
-            return false;
-        }
-        return true;
-    case OPT_GPU:
-        return dls_ui_i64("perf", "--gpu", optarg, 0, 1023, &req->gpu);
-    case OPT_INTERFACE:
-        req->interfaces = optarg;
-        return true;
-    case OPT_NO_GPU:
-        req->no_gpu = true;
-        return true;
-    case OPT_PLOT:
-        req->plot = optarg;
-        return true;
-    case OPT_JSON:
-        req->json = true;
-        return true;
-    case 'o':
-        req->output = optarg;
-        return true;
-    case 'q':
-        req->quiet = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static int legacy(int argc, char **argv)
-{
-    static const struct option longs[] = {{"output", required_argument, NULL, 'o'},
-                                          {"interval", required_argument, NULL, OPT_INTERVAL},
-                                          {"interface", required_argument, NULL, OPT_INTERFACE},
-                                          {"no-gpu", no_argument, NULL, OPT_NO_GPU},
-                                          {"gpu", required_argument, NULL, OPT_GPU},
-                                          {"plot", required_argument, NULL, OPT_PLOT},
-                                          {"json", no_argument, NULL, OPT_JSON},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    request req = {0};
-    /* Up to "--": what is behind it belongs to the command. */
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "ho:q", longs, "perf")) != -1;) {
-        if (opt == 'h') {
-            fputs(help, stdout);
-            return 0;
-        }
-        if (!take(opt, &req)) {
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    const int n = argc - optind - 1; /* words after the verb */
-    const char *verb = n >= 0 ? argv[optind] : "";
-    if (strcmp(verb, "record") == 0 && n >= 1) {
-        return record(argv + optind + 1, &req);
-    }
-    if (strcmp(verb, "analyze") == 0 && n == 1) {
-        dls_error err;
-        const dls_status status = analyze(argv[optind + 1], &req, &err);
-        return status == DLS_OK ? 0 : dls_ui_fail(&err);
-    }
-    return dls_ui_usage("perf", "expected 'record -- COMMAND' or 'analyze R.h5'");
-}
+static const dls_arg args[] = {
+    DLS_TIME(request, interval_s, "interval", 0, 0.001, 3600,
+             "between readings (record: 10 ms; analyze: as recorded)"),
+    DLS_HEADING("record:"),
+    DLS_TEXT(request, output, "output", 'o', "R.h5", "where to write; perf.h5 if left out"),
+    DLS_TEXT(request, interfaces, "interface", 0, "NAME[,...]",
+             "network interfaces; all but loopback if left out"),
+    DLS_SWITCH(request, no_gpu, "no-gpu", 0, "do not look for GPUs"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no word about what was recorded"),
+    DLS_HEADING("analyze:"),
+    DLS_INT(request, gpu, "gpu", 0, 0, 1023, "which GPU; 0 if left out"),
+    DLS_TEXT(request, plot, "plot", 0, "FILE.svg", "picture of the series"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"),
+    DLS_ARGS_END};
 
 const dls_command dls_command_perf = {
-    .name = "perf", .group = DLS_LABORATORY, .summary = "sample a real job; its bursts and pauses", .legacy = legacy};
+    .name = "perf",
+    .group = DLS_LABORATORY,
+    .summary = "sample a real job; its bursts and pauses",
+    .notes = "record leaves with the exit code of COMMAND, 127 if there is none of that name.",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(request),
+};

@@ -4,42 +4,17 @@
  * slice, so memory does not grow with the number of graphs.
  */
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/command.h"
+#include "dlsim/predictor.h"
 #include "predictor/cli/predict_whatif.h"
 #include "predictor/cli/setting_files.h"
-#include "cli/ui.h"
-#include "dlsim/predictor.h"
 #include "predictor/driple/batch_io.h"
 
 #include <string.h>
 
 #define SLICE_BYTES ((size_t)16 << 20)
 #define SLICE_GRAPHS 4096
-
-static const char help[] =
-    "Usage: dlsim predict --weights=W.h5 --input=G.h5 [OPTION]...\n"
-    "       dlsim predict --whatif --model=NAME [OPTION]...\n"
-    "\n"
-    "Predict the 12 metrics of every graph of a file: groups with adj [B,N,N] or [N,N] and\n"
-    "x [B,N,F]. The output has `output` [B,12] under the same group names, or [B,settings,12].\n"
-    "\n"
-    "      --weights=W.h5     inspector file (see dlsim model)\n"
-    "      --input=G.h5       graphs; those of dlsim graph zoo and import are grouped first:\n"
-    "                         dlsim graph group --weights=W.h5\n"
-    "      --setting=NAME     one setting, or \"base\" (default: all settings of the file, the\n"
-    "                         base if it has none)\n"
-    "      --settings=paper|clusters|all|FILE   where an inspector of all settings finds the "
-    "others\n"
-    "                         (all); they are those that it answers for without --setting, too\n"
-    "      --hardware=DIR     folder of gpus.cfg and links.cfg, likewise\n"
-    "      --backend=auto|cpu|cuda\n"
-    "      --precision=f32|f64|fast   fast: bf16 matrix units on CUDA, float32 elsewhere\n"
-    "      --threads=N        CPU threads (default: one per core)\n"
-    "  -o, --output=OUT.h5    write predictions\n"
-    "      --json             print predictions as JSON\n"
-    "  -q, --quiet            no word about the backend on stderr\n"
-    "      --whatif           questions about one workload: dlsim predict --whatif --help\n"
-    "  -h, --help             show this and leave\n";
 
 typedef struct ask {
     const char *weights, *input, *output, *setting, *settings, *hardware;
@@ -65,20 +40,24 @@ static const char *setting_name(const session *s, size_t i)
     return idx < 0 ? "base" : dls_inspector_setting(s->insp, idx).name;
 }
 
-static void print_json(session *s, const char *group, size_t first, size_t n,
-                       const dls_profile *profile)
+/* An array that is printed element by element: there may be more than fit memory. */
+static dls_status print_json(session *s, const char *group, size_t first, size_t n,
+                             const dls_profile *profile, dls_error *err)
 {
     for (size_t i = 0; i < n * s->n_settings; i++) {
-        printf("%s\n  {\"group\": ", s->printed ? "," : "");
-        s->printed = true;
-        dls_ui_json_string(stdout, group);
-        printf(", \"graph\": %zu, \"setting\": ", first + i / s->n_settings);
-        dls_ui_json_string(stdout, setting_name(s, i % s->n_settings));
+        json_object *obj = json_object_new_object();
+        dls_json_text(obj, "group", group);
+        dls_json_int(obj, "graph", (int64_t)(first + i / s->n_settings));
+        dls_json_text(obj, "setting", setting_name(s, i % s->n_settings));
         for (int k = 0; k < DLS_METRICS; k++) {
-            printf(", \"%s\": %.9g", dls_metric_name(k), profile[i].metric[k]);
+            dls_json_real(obj, dls_metric_name(k), profile[i].metric[k]);
         }
-        printf(", \"iteration_s\": %.9g}", profile[i].iteration_s);
+        dls_json_real(obj, "iteration_s", profile[i].iteration_s);
+        fputs(s->printed ? "," : "", stdout);
+        s->printed = true;
+        DLS_TRY(dls_json_print(stdout, obj, err));
     }
+    return DLS_OK;
 }
 
 static void print_text(const session *s, const char *group, size_t first, size_t n,
@@ -127,7 +106,7 @@ static dls_status slice(session *s, size_t group, const dls_group_shape *shape, 
         DLS_TRY(dls_output_writer_rows(s->writer, b->rows, n, err));
     }
     if (s->a->json) {
-        print_json(s, name, first, n, b->profile);
+        DLS_TRY(print_json(s, name, first, n, b->profile, err));
     } else if (!s->writer) {
         print_text(s, name, first, n, b->profile);
     }
@@ -205,14 +184,14 @@ static dls_status predict_file(session *s, dls_error *err)
         strcat(strcat(names, i ? "\n" : ""), setting_name(s, i));
     }
     if (s->a->json) {
-        putchar('[');
+        puts("[");
     }
     dls_status status = DLS_OK;
     for (size_t g = 0; status == DLS_OK && g < dls_graph_reader_n_groups(s->reader); g++) {
         status = predict_group(s, g, names, err);
     }
     if (s->a->json) {
-        puts("\n]");
+        puts("]");
     }
     dls_free(names);
     if (status == DLS_OK && s->writer) {
@@ -221,126 +200,57 @@ static dls_status predict_file(session *s, dls_error *err)
     if (!s->a->quiet) {
         fputs(dls_predictor_notes(s->predictor) + said, stderr);
     }
-    if (status == DLS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = dls_fail(err, DLS_EOUTPUT, "standard output", "cannot be written");
-    }
     return status;
 }
 
-static bool choose(const char *option, const char *text, const char *const *names, int *out)
+static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    for (int i = 0; names[i]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *out = i;
-            return true;
-        }
-    }
-    dls_ui_usage("predict", "%s=%s: not one of the choices", option, text);
-    return false;
-}
-
-static int legacy(int argc, char **argv)
-{
-    enum {
-        O_WEIGHTS = 256,
-        O_INPUT,
-        O_SETTING,
-        O_BACKEND,
-        O_PRECISION,
-        O_THREADS,
-        O_JSON,
-        O_SETTINGS,
-        O_HARDWARE
-    };
-    static const struct option longs[] = {{"weights", required_argument, NULL, O_WEIGHTS},
-                                          {"input", required_argument, NULL, O_INPUT},
-                                          {"setting", required_argument, NULL, O_SETTING},
-                                          {"settings", required_argument, NULL, O_SETTINGS},
-                                          {"hardware", required_argument, NULL, O_HARDWARE},
-                                          {"backend", required_argument, NULL, O_BACKEND},
-                                          {"precision", required_argument, NULL, O_PRECISION},
-                                          {"threads", required_argument, NULL, O_THREADS},
-                                          {"json", no_argument, NULL, O_JSON},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
-    static const char *const precisions[] = {"f32", "f64", "fast", NULL};
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--whatif") == 0) {
-            return dls_predict_whatif(argc, argv);
-        }
-    }
-    ask a = {.settings = "all"};
-    int choice = 0;
-    int64_t threads = 0;
-    for (int opt; (opt = dls_ui_getopt(argc, argv, "o:qh", longs, "predict")) != -1;) {
-        switch (opt) {
-        case O_WEIGHTS:
-            a.weights = optarg;
-            break;
-        case O_INPUT:
-            a.input = optarg;
-            break;
-        case O_SETTING:
-            a.setting = optarg;
-            break;
-        case O_SETTINGS:
-            a.settings = optarg;
-            break;
-        case O_HARDWARE:
-            a.hardware = optarg;
-            break;
-        case O_BACKEND:
-            if (!choose("--backend", optarg, backends, &choice)) {
-                return 2;
-            }
-            a.predictor.backend = (dls_backend_kind)choice;
-            break;
-        case O_PRECISION:
-            if (!choose("--precision", optarg, precisions, &choice)) {
-                return 2;
-            }
-            a.predictor.precision = (dls_precision)choice;
-            break;
-        case O_THREADS:
-            if (!dls_ui_i64("predict", "--threads", optarg, 1, 256, &threads)) {
-                return 2;
-            }
-            a.predictor.threads = (int32_t)threads;
-            break;
-        case O_JSON:
-            a.json = true;
-            break;
-        case 'o':
-            a.output = optarg;
-            break;
-        case 'q':
-            a.quiet = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (!a.weights || !a.input) {
-        return dls_ui_usage("predict", "--weights and --input are needed");
-    }
-    if (optind < argc) {
-        return dls_ui_usage("predict", "\"%s\" is not an option", argv[optind]);
-    }
-    session s = {.a = &a};
-    dls_error err = {0};
-    const dls_status status = predict_file(&s, &err);
+    session s = {.a = user};
+    (void)call;
+    const dls_status status = predict_file(&s, err);
     dls_output_writer_destroy(s.writer);
     dls_graph_reader_close(s.reader);
     dls_predictor_destroy(s.predictor);
     dls_inspector_destroy(s.insp);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return status;
 }
 
+static const dls_arg args[] = {
+    DLS_TEXT(ask, weights, "weights", 0, "W.h5", "inspector file (see dlsim model)"),
+    DLS_TEXT(ask, input, "input", 0, "G.h5",
+             "graphs; those of dlsim graph zoo and import are grouped first: dlsim graph group "
+             "--weights=W.h5"),
+    DLS_TEXT(ask, setting, "setting", 0, "NAME",
+             "one setting, or \"base\"; all settings of the file, the base if it has none, if left "
+             "out"),
+    DLS_TEXT(ask, settings, "settings", 0, "NAME",
+             "paper, clusters, all or a file: where an inspector of all settings finds the others; "
+             "they are those that it answers for without --setting, too"),
+    DLS_TEXT(ask, hardware, "hardware", 0, "DIR", "folder of gpus.cfg and links.cfg, likewise"),
+    DLS_CHOICE(ask, predictor.backend, "backend", 0, "auto|cpu|cuda", "where to compute"),
+    DLS_CHOICE(ask, predictor.precision, "precision", 0, "f32|f64|fast",
+               "fast: bf16 matrix units on CUDA, float32 elsewhere"),
+    DLS_INT(ask, predictor.threads, "threads", 0, 1, 256, "CPU threads; one per core if left out"),
+    DLS_TEXT(ask, output, "output", 'o', "OUT.h5", "write predictions"),
+    DLS_SWITCH(ask, json, "json", 0, "print predictions as JSON"),
+    DLS_SWITCH(ask, quiet, "quiet", 'q', "no word about the backend on stderr"),
+    DLS_ARGS_END};
+
+static const dls_command *const parts[] = {&dls_predict_whatif, NULL};
+
 const dls_command dls_command_predict = {
-    .name = "predict", .group = DLS_LABORATORY, .summary = "ask the inspector how a job would behave", .legacy = legacy};
+    .name = "predict",
+    .group = DLS_LABORATORY,
+    .summary = "ask the inspector how a job would behave",
+    .usage = "--weights=W.h5 --input=G.h5 [OPTION]...",
+    .about =
+        "Predict the 12 metrics of every graph of a file: groups with adj [B,N,N] or [N,N] and "
+        "x [B,N,F]. The output has `output` [B,12] under the same group names, or "
+        "[B,settings,12].",
+    .args = args,
+    .part = parts,
+    .needs = "weights input",
+    .size = sizeof(ask),
+    .initial = &(const ask){.settings = "all"},
+    .run = run,
+};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictor/cli/dataset_show.h"
 
+#include "base/json.h"
 #include "predictor/dataset/summary.h"
-#include "results/json_out.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -78,16 +78,16 @@ static dls_status show_text(const dls_dataset *set, dls_error *err)
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-static json_object *metrics(const double x[DLS_METRICS])
+static void put_metrics(json_object *to, const char *name, const double x[DLS_METRICS])
 {
-    json_object *obj = json_object_new_object();
+    json_object *obj = dls_json_object(to, name);
     for (int k = 0; k < DLS_METRICS; k++) {
-        json_object_object_add(obj, dls_metric_name(k), dls_json_number(x[k]));
+        dls_json_real(obj, dls_metric_name(k), x[k]);
     }
-    return obj;
 }
 
-static json_object *setting_json(const dls_dataset_setting *s, const dls_dataset_summary *m)
+static void put_setting(json_object *list, const dls_dataset_setting *s,
+                        const dls_dataset_summary *m)
 {
     const struct {
         const char *name;
@@ -107,51 +107,47 @@ static json_object *setting_json(const dls_dataset_setting *s, const dls_dataset
                    {"nrmse_neighbour", m->neighbour_test},
                    {"nrmse_mean", m->mean_test},
                    {"model_error", m->model_error}};
-    json_object *obj = json_object_new_object();
-    json_object *patterns = json_object_new_object();
-    json_object_object_add(obj, "name", json_object_new_string(s->name));
-    json_object_object_add(obj, "gpu", json_object_new_string(s->gpu_type));
-    json_object_object_add(obj, "exchange", json_object_new_string(s->topology));
-    json_object_object_add(obj, "link", json_object_new_string(s->network));
-    json_object_object_add(obj, "measured", json_object_new_boolean(s->measured));
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "name", s->name);
+    dls_json_text(obj, "gpu", s->gpu_type);
+    dls_json_text(obj, "exchange", s->topology);
+    dls_json_text(obj, "link", s->network);
+    dls_json_bool(obj, "measured", s->measured);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        json_object_object_add(obj, numbers[i].name, dls_json_number(numbers[i].value));
+        dls_json_real(obj, numbers[i].name, numbers[i].value);
     }
+    json_object *patterns = dls_json_object(obj, "patterns");
     for (int r = 0; r < DLS_METRICS / 3; r++) {
-        json_object *p = json_object_new_object();
-        json_object_object_add(p, "I", dls_json_number(m->pattern[r].idle));
-        json_object_object_add(p, "B", dls_json_number(m->pattern[r].burst));
-        json_object_object_add(p, "BIB", dls_json_number(m->pattern[r].both));
-        json_object_object_add(patterns, resources[r], p);
+        json_object *p = dls_json_object(patterns, resources[r]);
+        dls_json_real(p, "I", m->pattern[r].idle);
+        dls_json_real(p, "B", m->pattern[r].burst);
+        dls_json_real(p, "BIB", m->pattern[r].both);
     }
-    json_object_object_add(obj, "patterns", patterns);
-    json_object_object_add(obj, "label_least", metrics(m->least));
-    json_object_object_add(obj, "label_most", metrics(m->most));
-    return obj;
+    put_metrics(obj, "label_least", m->least);
+    put_metrics(obj, "label_most", m->most);
 }
 
 static dls_status show_json(const dls_dataset *set, dls_error *err)
 {
-    json_object *root = json_object_new_object();
-    json_object *settings = json_object_new_array();
+    json_object *top = json_object_new_object();
     dls_status status = DLS_OK;
-    json_object_object_add(root, "graphs", json_object_new_int64((int64_t)set->n_graphs));
-    json_object_object_add(root, "features", json_object_new_string(set->feature_version));
-    json_object_object_add(root, "seed", json_object_new_uint64(set->seed));
-    json_object_object_add(root, "command", json_object_new_string(set->command));
+    dls_json_int(top, "graphs", (int64_t)set->n_graphs);
+    dls_json_text(top, "features", set->feature_version);
+    dls_json_int(top, "seed", (int64_t)set->seed);
+    dls_json_text(top, "command", set->command);
+    json_object *settings = dls_json_list(top, "settings");
     for (size_t i = 0; i < set->n_settings && status == DLS_OK; i++) {
         dls_dataset_summary m;
         status = dls_dataset_summarise(set, i, &m, err);
         if (status == DLS_OK) {
-            json_object_array_add(settings, setting_json(&set->setting[i], &m));
+            put_setting(settings, &set->setting[i], &m);
         }
     }
-    json_object_object_add(root, "settings", settings);
-    if (status != DLS_OK) {
-        json_object_put(root);
-        return status;
+    if (status == DLS_OK) {
+        return dls_json_print(stdout, top, err);
     }
-    return dls_json_print(stdout, root, err);
+    json_object_put(top);
+    return status;
 }
 
 dls_status dls_dataset_show(const char *path, const char *const *settings, size_t n_settings,

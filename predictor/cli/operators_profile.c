@@ -32,9 +32,8 @@ static dls_status save(const dls_workload *w, const dls_work_setting *setting,
                        const char *path, dls_error *err)
 {
     dls_recording r;
-    dls_status status =
-        dls_recording_of_samples(x, opts->n_samples, opts->interval_s,
-                                 setting->fabric ? setting->fabric->bps : 0, &r, err);
+    dls_status status = dls_recording_of_samples(
+        x, opts->n_samples, opts->interval_s, setting->fabric ? setting->fabric->bps : 0, &r, err);
     if (status == DLS_OK) {
         snprintf(r.command, sizeof r.command, "%s on %d %s", w->name, setting->n_workers,
                  setting->gpu->name);

@@ -2,7 +2,7 @@
 #include "predictor/cli/predict_whatif.h"
 
 #include "base/alloc.h"
-#include "cli/ui.h"
+#include "base/json.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/whatif.h"
 
@@ -12,41 +12,14 @@
 
 #define MAX_QUESTIONS 24
 
-static const char help[] =
-    "Usage: dlsim predict --whatif --model=NAME [OPTION]...\n"
-    "\n"
-    "How one workload would run, and how if it had another GPU, one more parameter server, one "
-    "more\n"
-    "worker on each machine, or another batch.\n"
-    "\n"
-    "      --model=NAME       as in a trace; 'dlsim graph zoo' lists the zoo\n"
-    "      --batch=N          samples per worker (default 32)\n"
-    "      --gpu=NAME         (default V100)\n"
-    "      --to-gpus=A,B,...  the other GPUs (default P100,RTX2080TI,A100,H100)\n"
-    "      --workers=N        (default 1)\n"
-    "      --nodes=N          machines that they share alike (default 1)\n"
-    "      --ps=N             parameter servers (default 0: all-reduce)\n"
-    "      --async            servers do not make workers wait for each other\n"
-    "      --link=NAME        between GPUs of a machine (default: the GPU's own)\n"
-    "      --network=NAME     between machines (default eth10)\n"
-    "      --precision=fp32|tf32|fp16|bf16   (default fp32)\n"
-    "      --source=driple|operator|paleo|habitat   who answers (default driple)\n"
-    "      --weights=W.h5     driple: inspector file (default: the one that comes with dlsim)\n"
-    "      --backend=auto|cpu|cuda   driple\n"
-    "      --settings-map=TEXT   driple: which setting answers for what, see docs/predictors.md\n"
-    "      --measured=GPU:BATCH:SECONDS   habitat: a step measured on one GPU (default: what the\n"
-    "                         operator model says of a V100)\n"
-    "      --hardware=DIR     folder of gpus.cfg, links.cfg and operator.cfg\n"
-    "      --json             print JSON\n"
-    "  -h, --help             show this and leave\n";
-
 typedef struct request {
     dls_whatif_params p;
     dls_whatif_question base;
-    char *to_gpus;
+    const char *gpu, *network;
     const char *link; /* NULL: the GPU's own */
+    dls_words to_gpus;
     char measured[DLS_HW_NAME];
-    bool json;
+    bool whatif, async, json;
 } request;
 
 typedef struct rows {
@@ -83,22 +56,21 @@ static dls_status use_gpu(const request *a, const dls_hardware *hw, const char *
 }
 
 /* The question itself, then its neighbours. */
-static dls_status make_rows(const request *a, const dls_hardware *hw, bool async, rows *r,
-                            dls_error *err)
+static dls_status make_rows(const request *a, const dls_hardware *hw, rows *r, dls_error *err)
 {
+    static const char *const usual[] = {"P100", "RTX2080TI", "A100", "H100"};
+    const char *const *others = a->to_gpus.n ? a->to_gpus.at : usual;
+    const size_t n_others = a->to_gpus.n ? a->to_gpus.n : sizeof usual / sizeof usual[0];
+    const bool async = a->async;
     dls_whatif_question q = a->base;
     char label[64];
-    DLS_TRY(use_gpu(a, hw, a->base.setting.gpu, &q.setting, err));
+    DLS_TRY(use_gpu(a, hw, a->gpu, &q.setting, err));
     name_exchange(&q.setting, async);
     const dls_whatif_question base = q;
     add(r, &base, "as asked");
-    for (char *at = a->to_gpus, *next; at && *at; at = next) {
-        next = strchr(at, ',');
-        if (next) {
-            *next++ = '\0';
-        }
+    for (size_t i = 0; i < n_others; i++) {
         q = base;
-        DLS_TRY(use_gpu(a, hw, at, &q.setting, err));
+        DLS_TRY(use_gpu(a, hw, others[i], &q.setting, err));
         if (strcmp(q.setting.gpu, base.setting.gpu) != 0) {
             snprintf(label, sizeof label, "on %s", q.setting.gpu);
             add(r, &q, label);
@@ -153,60 +125,68 @@ static void print_table(const request *a, const rows *r)
     }
 }
 
-static void print_json(const request *a, const rows *r)
+static dls_status print_json(const request *a, const rows *r, dls_error *err)
 {
-    fputs("{\"model\": ", stdout);
-    dls_ui_json_string(stdout, a->p.model);
-    fputs(", \"source\": ", stdout);
-    dls_ui_json_string(stdout, a->p.source);
-    fputs(", \"answers\": [", stdout);
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "model", a->p.model);
+    dls_json_text(top, "source", a->p.source);
+    json_object *list = dls_json_list(top, "answers");
     for (size_t i = 0; i < r->n; i++) {
-        const dls_whatif_question *q = &r->question[i];
+        const dls_setting_spec *s = &r->question[i].setting;
         const dls_prediction *f = &r->answer[i].prediction;
-        printf("%s\n  {\"what\": ", i ? "," : "");
-        dls_ui_json_string(stdout, r->label[i]);
-        fputs(", \"gpu\": ", stdout);
-        dls_ui_json_string(stdout, q->setting.gpu);
-        printf(", \"workers\": %d, \"nodes\": %d, \"ps\": %d, \"batch\": %d, \"exchange\": \"%s\"",
-               (int)q->setting.workers, (int)q->setting.nodes, (int)q->setting.servers,
-               (int)q->batch, q->setting.exchange);
-        dls_ui_json_number("iteration_s", f->iteration_s);
-        dls_ui_json_number("samples_per_s", samples_per_s(r, i));
-        dls_ui_json_number("speed", samples_per_s(r, i) / samples_per_s(r, 0));
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "what", r->label[i]);
+        dls_json_text(obj, "gpu", s->gpu);
+        dls_json_int(obj, "workers", s->workers);
+        dls_json_int(obj, "nodes", s->nodes);
+        dls_json_int(obj, "ps", s->servers);
+        dls_json_int(obj, "batch", r->question[i].batch);
+        dls_json_text(obj, "exchange", s->exchange);
+        dls_json_real(obj, "iteration_s", f->iteration_s);
+        dls_json_real(obj, "samples_per_s", samples_per_s(r, i));
+        dls_json_real(obj, "speed", samples_per_s(r, i) / samples_per_s(r, 0));
         for (int k = 0; k < DLS_METRICS; k++) {
-            dls_ui_json_number(dls_metric_name(k), f->metric[k]);
+            dls_json_real(obj, dls_metric_name(k), f->metric[k]);
         }
-        fputs(", \"setting\": ", stdout);
-        dls_ui_json_string(stdout, r->answer[i].setting);
-        dls_ui_json_number("distance", f->distance);
-        putchar('}');
+        dls_json_text(obj, "setting", r->answer[i].setting);
+        dls_json_real(obj, "distance", f->distance);
     }
-    puts("\n]}");
+    return dls_json_print(stdout, top, err);
 }
 
-static int answer(request *a, bool async)
+static dls_status answer(const request *a, rows *r, dls_error *err)
 {
     dls_whatif *w = NULL;
-    dls_error err = {0};
-    rows *r = dls_alloc_zero(1, sizeof *r);
-    dls_status status = r ? dls_whatif_create(&a->p, &w, &err) : dls_nomem(&err, "rows", sizeof *r);
+    DLS_TRY(dls_whatif_create(&a->p, &w, err));
+    dls_status status = make_rows(a, dls_whatif_hardware(w), r, err);
     if (status == DLS_OK) {
-        status = make_rows(a, dls_whatif_hardware(w), async, r, &err);
+        status = dls_whatif_ask(w, r->question, r->n, r->answer, err);
     }
-    if (status == DLS_OK) {
-        status = dls_whatif_ask(w, r->question, r->n, r->answer, &err);
-    }
-    if (status == DLS_OK) {
-        (a->json ? print_json : print_table)(a, r);
-        if (fflush(stdout) != 0 || ferror(stdout)) {
-            status = dls_fail(&err, DLS_EOUTPUT, "standard output", "cannot be written");
-        }
+    if (status == DLS_OK && a->json) {
+        status = print_json(a, r, err);
+    } else if (status == DLS_OK) {
+        print_table(a, r);
     }
     dls_whatif_destroy(w);
-    dls_free(r);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return status;
 }
 
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    request *a = user;
+    dls_setting_spec *s = &a->base.setting;
+    (void)call;
+    if (a->async && s->servers == 0) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--async goes with --ps");
+    }
+    snprintf(s->network, sizeof s->network, "%s", a->network);
+    rows *r = dls_alloc_zero(1, sizeof *r);
+    const dls_status status = r ? answer(a, r, err) : dls_nomem(err, "rows", sizeof *r);
+    dls_free(r);
+    return status;
+}
+
+/* "GPU:BATCH:SECONDS" */
 static bool read_measured(const char *text, request *a)
 {
     int64_t batch;
@@ -226,146 +206,61 @@ static bool read_measured(const char *text, request *a)
     return whole && end != last + 1 && *end == '\0' && a->p.measured_s > 0;
 }
 
-int dls_predict_whatif(int argc, char **argv)
+static dls_status take_measured(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
-    enum {
-        O_WHATIF = 256,
-        O_MODEL,
-        O_BATCH,
-        O_GPU,
-        O_TO_GPUS,
-        O_WORKERS,
-        O_NODES,
-        O_PS,
-        O_ASYNC,
-        O_LINK,
-        O_NETWORK,
-        O_PRECISION,
-        O_SOURCE,
-        O_WEIGHTS,
-        O_BACKEND,
-        O_MAP,
-        O_MEASURED,
-        O_HARDWARE,
-        O_JSON
-    };
-    static const struct option longs[] = {{"whatif", no_argument, NULL, O_WHATIF},
-                                          {"model", required_argument, NULL, O_MODEL},
-                                          {"batch", required_argument, NULL, O_BATCH},
-                                          {"gpu", required_argument, NULL, O_GPU},
-                                          {"to-gpus", required_argument, NULL, O_TO_GPUS},
-                                          {"workers", required_argument, NULL, O_WORKERS},
-                                          {"nodes", required_argument, NULL, O_NODES},
-                                          {"ps", required_argument, NULL, O_PS},
-                                          {"async", no_argument, NULL, O_ASYNC},
-                                          {"link", required_argument, NULL, O_LINK},
-                                          {"network", required_argument, NULL, O_NETWORK},
-                                          {"precision", required_argument, NULL, O_PRECISION},
-                                          {"source", required_argument, NULL, O_SOURCE},
-                                          {"weights", required_argument, NULL, O_WEIGHTS},
-                                          {"backend", required_argument, NULL, O_BACKEND},
-                                          {"settings-map", required_argument, NULL, O_MAP},
-                                          {"measured", required_argument, NULL, O_MEASURED},
-                                          {"hardware", required_argument, NULL, O_HARDWARE},
-                                          {"json", no_argument, NULL, O_JSON},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
-    static const char others[] = "P100,RTX2080TI,A100,H100";
-    char to_gpus[1024];
-    request a = {.p = {.source = "driple"}, .base = {.batch = 32}, .to_gpus = to_gpus};
-    int64_t batch = 32, workers = 1, nodes = 1, servers = 0;
-    bool async = false, good = true;
-    snprintf(to_gpus, sizeof to_gpus, "%s", others);
-    snprintf(a.base.setting.gpu, sizeof a.base.setting.gpu, "V100");
-    snprintf(a.base.setting.network, sizeof a.base.setting.network, "eth10");
-    for (int opt; good && (opt = dls_ui_getopt(argc, argv, "h", longs, "predict")) != -1;) {
-        switch (opt) {
-        case O_WHATIF:
-            break;
-        case O_MODEL:
-            a.p.model = optarg;
-            break;
-        case O_BATCH:
-            good = dls_ui_i64("predict", "--batch", optarg, 1, 1 << 19, &batch);
-            break;
-        case O_GPU:
-            snprintf(a.base.setting.gpu, sizeof a.base.setting.gpu, "%s", optarg);
-            break;
-        case O_TO_GPUS:
-            snprintf(to_gpus, sizeof to_gpus, "%s", optarg);
-            break;
-        case O_WORKERS:
-            good = dls_ui_i64("predict", "--workers", optarg, 1, 4096, &workers);
-            break;
-        case O_NODES:
-            good = dls_ui_i64("predict", "--nodes", optarg, 1, 4096, &nodes);
-            break;
-        case O_PS:
-            good = dls_ui_i64("predict", "--ps", optarg, 0, 4096, &servers);
-            break;
-        case O_ASYNC:
-            async = true;
-            break;
-        case O_LINK:
-            a.link = optarg;
-            break;
-        case O_NETWORK:
-            snprintf(a.base.setting.network, sizeof a.base.setting.network, "%s", optarg);
-            break;
-        case O_PRECISION:
-            if (!dls_numeric_find(optarg, &a.p.numeric)) {
-                return dls_ui_usage("predict", "--precision=%s: fp32, tf32, fp16 or bf16", optarg);
-            }
-            break;
-        case O_SOURCE:
-            a.p.source = optarg;
-            break;
-        case O_WEIGHTS:
-            a.p.weights = optarg;
-            break;
-        case O_BACKEND:
-            if (strcmp(optarg, "auto") != 0 && strcmp(optarg, "cpu") != 0 &&
-                strcmp(optarg, "cuda") != 0) {
-                return dls_ui_usage("predict", "--backend=%s: not one of the choices", optarg);
-            }
-            a.p.backend = optarg;
-            break;
-        case O_MAP:
-            a.p.settings_map = optarg;
-            break;
-        case O_MEASURED:
-            if (!read_measured(optarg, &a)) {
-                return dls_ui_usage("predict", "--measured=%s: expected GPU:BATCH:SECONDS", optarg);
-            }
-            break;
-        case O_HARDWARE:
-            a.p.hardware_dir = optarg;
-            break;
-        case O_JSON:
-            a.json = true;
-            break;
-        case 'h':
-            fputs(help, stdout);
-            return 0;
-        default:
-            return dls_status_exit_code(DLS_EUSAGE);
-        }
-    }
-    if (!good) {
-        return dls_status_exit_code(DLS_EUSAGE);
-    }
-    if (!a.p.model) {
-        return dls_ui_usage("predict", "--model is needed");
-    }
-    if (optind < argc) {
-        return dls_ui_usage("predict", "\"%s\" is not an option", argv[optind]);
-    }
-    if (async && servers == 0) {
-        return dls_ui_usage("predict", "--async goes with --ps");
-    }
-    a.base.batch = (int32_t)batch;
-    a.base.setting.workers = (int32_t)workers;
-    a.base.setting.nodes = (int32_t)nodes;
-    a.base.setting.servers = (int32_t)servers;
-    return answer(&a, async);
+    return read_measured(value, member) ? DLS_OK
+                                        : dls_arg_wrong(arg, value, "GPU:BATCH:SECONDS", err);
 }
+
+static const dls_arg args[] = {
+    {DLS_ROW(DLS_ARG_SWITCH, request, whatif, "whatif", 0, NULL, "this"), .hidden = true},
+    DLS_TEXT(request, p.model, "model", 0, "NAME",
+             "as in a trace; 'dlsim graph zoo' lists the zoo"),
+    DLS_INT(request, base.batch, "batch", 0, 1, 1 << 19, "samples per worker"),
+    DLS_TEXT(request, gpu, "gpu", 0, "NAME", "on which it runs"),
+    DLS_LIST(request, to_gpus, "to-gpus", 0, "A,B,...", NULL,
+             "the other GPUs; P100,RTX2080TI,A100,H100 if left out"),
+    DLS_INT(request, base.setting.workers, "workers", 0, 1, 4096, "workers"),
+    DLS_INT(request, base.setting.nodes, "nodes", 0, 1, 4096, "machines that they share alike"),
+    DLS_INT(request, base.setting.servers, "ps", 0, 0, 4096,
+            "parameter servers; 0, if left out: all-reduce"),
+    DLS_SWITCH(request, async, "async", 0, "servers do not make workers wait for each other"),
+    DLS_TEXT(request, link, "link", 0, "NAME",
+             "between GPUs of a machine; the GPU's own if left out"),
+    DLS_TEXT(request, network, "network", 0, "NAME", "between machines"),
+    DLS_CHOICE(request, p.numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_TEXT(request, p.source, "source", 0, "NAME",
+             "who answers: driple, operator, paleo or habitat"),
+    DLS_TEXT(request, p.weights, "weights", 0, "W.h5",
+             "driple: inspector file; the one that comes with dlsim if left out"),
+    DLS_TEXT(request, p.backend, "backend", 0, "auto|cpu|cuda", "driple: where to compute"),
+    DLS_TEXT(request, p.settings_map, "settings-map", 0, "TEXT",
+             "driple: which setting answers for what, see docs/predictors.md"),
+    {.type = DLS_ARG_CALL,
+     .name = "measured",
+     .metavar = "GPU:BATCH:SECONDS",
+     .set = take_measured,
+     .help = "habitat: a step measured on one GPU; what the operator model says of a V100 if left "
+             "out"},
+    DLS_TEXT(request, p.hardware_dir, "hardware", 0, "DIR",
+             "folder of gpus.cfg, links.cfg and operator.cfg"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"),
+    DLS_ARGS_END};
+
+const dls_command dls_predict_whatif = {
+    .name = "predict --whatif",
+    .group = DLS_LABORATORY,
+    .summary = "questions about one workload",
+    .usage = "--model=NAME [OPTION]...",
+    .about =
+        "How one workload would run, and how if it had another GPU, one more parameter server, "
+        "one more worker on each machine, or another batch.",
+    .args = args,
+    .needs = "model",
+    .size = sizeof(request),
+    .initial = &(const request){.p = {.source = "driple"},
+                                .base = {.setting = {.workers = 1, .nodes = 1}, .batch = 32},
+                                .gpu = "V100",
+                                .network = "eth10"},
+    .run = run,
+};

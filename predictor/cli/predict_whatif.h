@@ -5,6 +5,8 @@
 #ifndef DLS_CLI_PREDICT_WHATIF_H
 #define DLS_CLI_PREDICT_WHATIF_H
 
-int dls_predict_whatif(int argc, char **argv);
+#include "cli/command.h"
+
+extern const dls_command dls_predict_whatif;
 
 #endif

@@ -17,8 +17,8 @@ static bool is_left_out(const dls_together_choice *c, const dls_dataset *set, si
     if (c->leave_out > 0 && setting % (uint64_t)c->leave_out == c->from % (uint64_t)c->leave_out) {
         return true;
     }
-    for (size_t k = 0; k < c->n_without; k++) {
-        if (is_called(s, c->without[k])) {
+    for (size_t k = 0; k < c->without.n; k++) {
+        if (is_called(s, c->without.at[k])) {
             return true;
         }
     }
@@ -29,14 +29,14 @@ static bool is_left_out(const dls_together_choice *c, const dls_dataset *set, si
 static dls_status check_left_out(const dls_dataset *set, const dls_together_choice *c,
                                  dls_error *err)
 {
-    for (size_t k = 0; k < c->n_without; k++) {
+    for (size_t k = 0; k < c->without.n; k++) {
         bool found = false;
         for (size_t i = 0; i < set->n_settings; i++) {
-            found |= is_called(&set->setting[i], c->without[k]);
+            found |= is_called(&set->setting[i], c->without.at[k]);
         }
         if (!found) {
             return dls_fail(err, DLS_EINPUT, "--without", "no setting and no GPU \"%s\"",
-                            c->without[k]);
+                            c->without.at[k]);
         }
     }
     return DLS_OK;
@@ -53,10 +53,11 @@ dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp
             chosen[(*n)++] = i;
         }
     }
-    for (size_t i = 0; i < c->n_settings && *n < DLS_TOGETHER_MAX; i++) {
-        const int32_t idx = dls_dataset_find(set, c->setting[i]);
+    for (size_t i = 0; i < c->setting.n && *n < DLS_TOGETHER_MAX; i++) {
+        const int32_t idx = dls_dataset_find(set, c->setting.at[i]);
         if (idx < 0) {
-            return dls_fail(err, DLS_EINPUT, c->setting[i], "no setting \"%s\"", c->setting[i]);
+            return dls_fail(err, DLS_EINPUT, c->setting.at[i], "no setting \"%s\"",
+                            c->setting.at[i]);
         }
         chosen[(*n)++] = (size_t)idx;
     }

@@ -6,16 +6,14 @@
 #ifndef DLS_CLI_TOGETHER_H
 #define DLS_CLI_TOGETHER_H
 
+#include "cli/command.h"
 #include "predictor/training/fit.h"
 
 #define DLS_TOGETHER_MAX 1024
 
 typedef struct dls_together_choice {
     bool all; /* every setting that the inspector does not have, but those left out */
-    const char *setting[DLS_TOGETHER_MAX];
-    size_t n_settings;
-    const char *without[DLS_TOGETHER_MAX]; /* names of settings or GPUs */
-    size_t n_without;
+    dls_words setting, without; /* names; without: of GPUs, too */
     int32_t leave_out; /* with all: every so many-th setting of the set is left out; 0: none */
     uint64_t from;     /* the first of them, modulo leave_out */
 } dls_together_choice;

@@ -5,7 +5,8 @@
 #ifndef DLS_CLI_TRAIN_BASELINE_H
 #define DLS_CLI_TRAIN_BASELINE_H
 
-/* As a subcommand; the exit code. */
-int dls_train_baseline(int argc, char **argv);
+#include "cli/command.h"
+
+extern const dls_command dls_train_baseline;
 
 #endif

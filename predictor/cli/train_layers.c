@@ -122,18 +122,14 @@ static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profile
     return status;
 }
 
-int dls_train_layers_run(const dls_train_layers *t)
+dls_status dls_train_layers_run(const dls_train_layers *t, dls_error *err)
 {
     char folder[4096];
-    dls_error err = {0};
     dls_hardware hw;
     profiles p = {0};
-    dls_status status =
-        dls_hardware_load(dls_hardware_folder(t->hardware, folder, sizeof folder), &hw, &err);
-    if (status == DLS_OK) {
-        status = run(t, &hw, &p, &err);
-        profiles_fini(&p);
-        dls_hardware_fini(&hw);
-    }
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    DLS_TRY(dls_hardware_load(dls_hardware_folder(t->hardware, folder, sizeof folder), &hw, err));
+    const dls_status status = run(t, &hw, &p, err);
+    profiles_fini(&p);
+    dls_hardware_fini(&hw);
+    return status;
 }

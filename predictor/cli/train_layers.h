@@ -27,7 +27,7 @@ typedef struct dls_train_layers {
     bool quiet;
 } dls_train_layers;
 
-/* Prints a table; the exit code. */
-int dls_train_layers_run(const dls_train_layers *t);
+/* Prints a table. */
+dls_status dls_train_layers_run(const dls_train_layers *t, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -19,7 +19,7 @@ typedef struct dls_train_study {
     const char *base;     /* "transfer": what is tuned */
     const char *hardware; /* "transfer": folder of the tables, for a base of all settings; NULL */
     int32_t seeds;        /* "transfer": so many trainings of each, from train.seed on */
-    const char *arch; /* what the variants have in common */
+    const char *arch;     /* what the variants have in common */
     dls_fit_init init;
     dls_data_options data;
     dls_train_options train;

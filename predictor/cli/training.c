@@ -95,8 +95,8 @@ static dls_status open_inspector(session *s, dls_error *err)
 static dls_status train_all(session *s, dls_error *err)
 {
     const dls_training *req = s->req;
-    DLS_TRY(dls_dataset_load(req->dataset, req->choice.all ? NULL : req->choice.setting,
-                             req->choice.all ? 0 : req->choice.n_settings, &s->set, err));
+    DLS_TRY(dls_dataset_load(req->dataset.at[0], req->choice.all ? NULL : req->choice.setting.at,
+                             req->choice.all ? 0 : req->choice.setting.n, &s->set, err));
     DLS_TRY(open_inspector(s, err));
     DLS_TRY(dls_together_choose(s->set, s->insp, &req->choice, s->setting, &s->n_settings, err));
     dls_status status = DLS_OK;
@@ -117,17 +117,15 @@ static dls_status train_all(session *s, dls_error *err)
     return status;
 }
 
-int dls_training_run(const dls_training *req)
+dls_status dls_training_run(const dls_training *req, dls_error *err)
 {
-    dls_error err = {0};
     session *s = dls_alloc_zero(1, sizeof *s);
     if (!s) {
-        (void)dls_nomem(&err, "training", sizeof *s);
-        return dls_ui_fail(&err);
+        return dls_nomem(err, "training", sizeof *s);
     }
     s->req = req;
     dls_signals_catch(); /* the first ends the training after its epoch */
-    const dls_status status = train_all(s, &err);
+    const dls_status status = train_all(s, err);
     dls_signals_release();
     for (size_t i = 0; i < s->n_courses; i++) {
         dls_train_course_fini(&s->course[i]);
@@ -135,5 +133,5 @@ int dls_training_run(const dls_training *req)
     dls_inspector_destroy(s->insp);
     dls_dataset_destroy(s->set);
     dls_free(s);
-    return status == DLS_OK ? 0 : dls_ui_fail(&err);
+    return status;
 }

@@ -293,9 +293,6 @@ static dls_status inspect(const char *path, const request *req, dls_error *err)
     }
     dls_run_close(run);
     dls_results_close(file);
-    if (status == DLS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = dls_fail(err, DLS_EOUTPUT, "standard output", "cannot be written");
-    }
     return status;
 }
 

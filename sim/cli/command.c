@@ -282,8 +282,9 @@ static dls_status take_long(parser *p, int argc, char **argv, int *i, dls_error 
             return dls_fail(err, DLS_EUSAGE, NULL, "option '--%s' needs a value", a->name);
         }
         value = argv[++*i];
+        p->help = strcmp(value, "--help") == 0; /* asked for where a value was due */
     }
-    return take(p, row, value, err);
+    return p->help ? DLS_OK : take(p, row, value, err);
 }
 
 /* "-abc", "-oVALUE", "-o VALUE" */
@@ -522,9 +523,6 @@ static const dls_command *choose_part(const dls_command *c, int argc, char **arg
 
 int dls_command_main(const dls_command *c, int argc, char **argv)
 {
-    if (c->legacy) {
-        return c->legacy(argc, argv);
-    }
     const dls_command *part = choose_part(c, argc, argv);
     if (part) {
         const int skip = *key_of(part) == '-' ? 0 : 1;

@@ -117,6 +117,10 @@ struct dls_arg {
     {                                                                                              \
         DLS_ROW(DLS_ARG_CHOICE, T, m, name, letter, words, help)                                   \
     }
+#define DLS_CHOICE_FROM(T, m, name, letter, first, words, help)                                    \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_CHOICE, T, m, name, letter, words, help), .least = (int)(first)            \
+    }
 #define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
     {                                                                                              \
         DLS_ROW(DLS_ARG_REPEAT, T, m, name, letter, var, help)                                     \
@@ -202,10 +206,9 @@ struct dls_command {
     size_t size;                     /* of the request */
     const void *initial;             /* the request to begin with, NULL: zeros */
     void (*defaults)(void *request); /* what `initial` cannot say, or NULL */
-    int (*legacy)(int argc, char **argv);
-    dls_command_fn init;         /* before options are taken: what they need; or NULL */
-    dls_command_fn run;          /* of a command without verbs */
-    void (*fini)(void *request); /* after a failed init, too; or NULL */
+    dls_command_fn init;             /* before options are taken: what they need; or NULL */
+    dls_command_fn run;              /* of a command without verbs */
+    void (*fini)(void *request);     /* after a failed init, too; or NULL */
 };
 
 /* All that were registered, in order of their names, NULL at the end. */

@@ -47,7 +47,7 @@ static void put_wrapped(FILE *to, const char *text, size_t at, size_t indent)
 /* The word of a choice at `place`, into buf. */
 static void choice_at(const char *metavar, int place, char *buf, size_t size)
 {
-    const char *w = metavar;
+    const char *w = place >= 0 ? metavar : NULL;
     while (w && place-- > 0) {
         w = strchr(w, '|');
         w = w ? w + 1 : NULL;

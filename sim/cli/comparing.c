@@ -218,8 +218,5 @@ dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
         status = show_designs(c, members, &options, json, err);
     }
     dls_free(members);
-    if (status == DLS_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        status = dls_fail(err, DLS_EOUTPUT, "standard output", "cannot be written");
-    }
     return status;
 }

@@ -67,8 +67,8 @@ dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls
 /* On stderr what is odd about the jobs, because every public trace breaks some assumption. */
 void dls_replay_report_trace(const dls_trace *trace);
 
-/* Run one simulation with a progress bar; a signal that is noted (cli/signals.h) makes an incomplete
- * record (status OK). wall_s: what the simulation took. */
+/* Run one simulation with a progress bar; a signal that is noted (cli/signals.h) makes an
+ * incomplete record (status OK). wall_s: what the simulation took. */
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
                           const dls_trace *trace, dls_record **out, double *wall_s,
                           dls_error *err) DLS_MUST_CHECK;

@@ -2,16 +2,12 @@
 #include "cli/ui.h"
 
 #include "base/clock.h"
-#include "base/suggest.h"
-#include "base/units.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#define OPTIONS_MAX 64
 
 static dls_ui_when color_when = DLS_UI_AUTO;
 
@@ -33,112 +29,8 @@ int dls_ui_fail(const dls_error *err)
     return err->status == DLS_OK ? 1 : dls_status_exit_code(err->status); /* a failure is never 0 */
 }
 
-static void unknown_option(const struct option *longs, const char *command, const char *word)
-{
-    char name[64];
-    const char *names[OPTIONS_MAX + 1];
-    size_t n = 0;
-    for (; longs->name && n < OPTIONS_MAX; longs++) {
-        names[n++] = longs->name;
-    }
-    names[n] = NULL;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    const char *near = dls_suggest(name, names);
-    dls_ui_usage(command, "unknown option '--%s'%s%s%s", name, near ? " (did you mean '--" : "",
-                 near ? near : "", near ? "'?)" : "");
-}
-
-/* Why getopt_long has refused the word at argv[at]. */
-static void explain(int argc, char **argv, int at, bool no_value, const struct option *longs,
-                    const char *command)
-{
-    const char *word = at < argc ? argv[at] : "";
-    if (strncmp(word, "--", 2) != 0) {
-        dls_ui_usage(command, no_value ? "option '-%c' needs a value" : "unknown option '-%c'",
-                     optopt);
-        return;
-    }
-    const size_t len = strcspn(word + 2, "=");
-    const struct option *found = NULL;
-    int n = 0;
-    for (const struct option *o = longs; o->name; o++) {
-        if (strncmp(o->name, word + 2, len) == 0) {
-            n++;
-            found = strlen(o->name) == len ? o : (n == 1 ? o : found);
-        }
-    }
-    if (n == 0) {
-        unknown_option(longs, command, word);
-    } else if (n > 1 && strlen(found->name) != len) {
-        dls_ui_usage(command, "option '%.*s' is ambiguous: --%s and others begin so", (int)len + 2,
-                     word, found->name);
-    } else if (found->has_arg == no_argument && word[2 + len] == '=') {
-        dls_ui_usage(command, "option '--%s' takes no value", found->name);
-    } else {
-        dls_ui_usage(command, "option '--%s' needs a value", found->name);
-    }
-}
-
-int dls_ui_getopt(int argc, char **argv, const char *shorts, const struct option *longs,
-                  const char *command)
-{
-    /* A leading ':' tells an option without its value from an unknown one. */
-    char spec[64];
-    snprintf(spec, sizeof spec, ":%s", shorts);
-    opterr = 0;
-    optopt = 0;
-    const int before = optind;
-    const int c = getopt_long(argc, argv, spec, longs, NULL);
-    if (c == ':' || c == '?') {
-        /* The word is the one just passed, but for a letter inside "-abc", where optind stays. */
-        const int at = optind > 1 && optind > before ? optind - 1 : optind;
-        explain(argc, argv, at, c == ':', longs, command);
-        return '?';
-    }
-    return c;
-}
-
-void dls_ui_command_line(int argc, char **argv, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "dlsim");
-    for (int i = 0; i < argc && used < size; i++) {
-        used += (size_t)snprintf(out + used, size - used, " %s", argv[i]);
-    }
-}
-
-bool dls_ui_i64(const char *command, const char *option, const char *text, int64_t min, int64_t max,
-                int64_t *out)
-{
-    int64_t value;
-    if (!dls_units_i64(text, &value) || value < min || value > max) {
-        dls_ui_usage(command, "option '%s' is \"%s\": expected an integer %lld..%lld", option, text,
-                     (long long)min, (long long)max);
-        return false;
-    }
-    *out = value;
-    return true;
-}
-
-bool dls_ui_when_parse(const char *command, const char *option, const char *text, dls_ui_when *out)
-{
-    static const char *const words[] = {"auto", "always", "never"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *out = (dls_ui_when)i;
-            return true;
-        }
-    }
-    dls_ui_usage(command, "option '%s' is \"%s\": expected auto, always or never", option, text);
-    return false;
-}
-
 /* ---- colour ------------------------------------------------------------------------------------
  */
-
-void dls_ui_color(dls_ui_when when)
-{
-    color_when = when;
-}
 
 dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
@@ -230,25 +122,4 @@ void dls_progress_stop(dls_progress *bar)
         fflush(stderr);
     }
     bar->on = false;
-}
-
-void dls_ui_json_string(FILE *to, const char *s)
-{
-    fputc('"', to);
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\') {
-            fprintf(to, "\\%c", c);
-        } else if (c < 0x20) {
-            fprintf(to, "\\u%04x", c);
-        } else {
-            fputc(c, to);
-        }
-    }
-    fputc('"', to);
-}
-
-void dls_ui_json_number(const char *name, double value)
-{
-    printf(isfinite(value) ? ", \"%s\": %.9g" : ", \"%s\": null", name, value);
 }

@@ -33,7 +33,7 @@ fi
 expect 0 "^/small 0 base " "${ask[@]}" "--weights=$sample/weights.h5" -q --setting=base
 
 expect 2 "needed" "$dlsim" predict --weights=x.h5
-expect 2 "choices" "${ask[@]}" "--weights=$sample/weights.h5" --precision=f16
+expect 2 "expected f32, f64 or fast" "${ask[@]}" "--weights=$sample/weights.h5" --precision=f16
 expect 2 "no setting" "${ask[@]}" "--weights=$sample/weights.h5" --setting=nobody
 expect 4 "No such file" "${ask[@]}" "--weights=$dir/none.h5"
 expect 4 "not an inspector file" "${ask[@]}" "--weights=$sample/graphs.h5"
@@ -53,8 +53,8 @@ cmp "$dir/r.h5" "$dir/s.h5" || fail "the same seed, other bytes"
 expect 4 "expected one of" "$dlsim" model random -o "$dir/r.h5" --arch="conv=cnn"
 expect 4 "no key" "$dlsim" model random -o "$dir/r.h5" --arch="hiden=3"
 expect 2 "12 numbers" "$dlsim" model random -o "$dir/r.h5" --label-scale=1,2
-expect 2 "where to" "$dlsim" model random
-expect 2 "expected import" "$dlsim" model inport
+expect 2 "--output is needed" "$dlsim" model random
+expect 2 "did you mean 'import'" "$dlsim" model inport
 expect 4 "one or two dimensions" "$dlsim" model import "$sample/graphs.h5" --group=/small -o "$dir/i.h5"
 # The tensors of an inspector file are themselves a plain file of named tensors.
 expect 0 "" "$dlsim" model import "$sample/weights.h5" --group=/base/tensors -o "$dir/i.h5" \

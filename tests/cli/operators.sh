@@ -69,8 +69,13 @@ dlsim operators profile --model=resnet50 --gpu=V100 --gpus=2 --servers=1 -o samp
 dlsim perf analyze samples.h5 --json >b.json
 for resource in gpu_mem net_tx; do
     printed=$(awk -v r=$resource '$1 == r { printf "%.3e %.3e", $3, $4 }' a.txt)
-    found=$(sed -n "s/.*\"resource\": \"$resource\".*\"idle_s\": \([^,]*\), \"burst_s\": \([^,]*\),.*/\1 \2/p" b.json |
-        awk '{ printf "%.3e %.3e", $1, $2 }')
+    found=$(python3 - $resource <<'END'
+import json, sys
+for r in json.load(open("b.json"))["resources"]:
+    if r["resource"] == sys.argv[1]:
+        print("%.3e %.3e" % (r["idle_s"], r["burst_s"]))
+END
+    )
     test -n "$printed" && test "$printed" = "$found" || fail "$resource: $printed printed, $found in the file"
 done
 

@@ -11,7 +11,8 @@ for who in operator paleo habitat; do
         says out.txt "$row"
     done
     expect 0 predict --whatif --model=resnet50 --source=$who --json
-    says out.txt '"what": "as asked", "gpu": "V100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32'
+    tr -d '\n' <out.txt | tr -s ' ' >flat.txt
+    says flat.txt '"what": "as asked", "gpu": "V100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32'
     if command -v python3 >/dev/null; then
         python3 - out.txt <<'END' || fail "$who: the JSON"
 import json, sys
@@ -25,7 +26,8 @@ done
 # Over a slow network a second machine hardly helps VGG; a measured step is scaled.
 expect 0 predict --whatif --model=vgg16 --workers=2 --nodes=2 --network=eth1 --source=operator
 expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 --gpu=P100 --json
-says out.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'
+tr -d '\n' <out.txt | tr -s ' ' >flat.txt
+says flat.txt '"gpu": "P100", "workers": 1, "nodes": 1, "ps": 0, "batch": 32, "exchange": "one", "iteration_s": 0.2,'
 
 expect 2 predict --whatif
 says err.txt "model is needed"
