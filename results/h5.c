@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "results/h5.h"
 
+#include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/file.h"
 #include "results/h5_driver.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- errors ------------------------------------------------------------------------------------
  */
@@ -83,13 +84,7 @@ dls_status dls_h5_create(dls_h5 *h5, const char *path, const char *shown, dls_er
 dls_status dls_h5_open(dls_h5 *h5, const char *path, dls_error *err)
 {
     *h5 = (dls_h5){H5I_INVALID_HID, path, DLS_EINPUT, 0};
-    struct stat st;
-    if (stat(path, &st) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be opened: %s", strerror(errno));
-    }
-    if (!S_ISREG(st.st_mode)) {
-        return dls_fail(err, DLS_EINPUT, path, "is not a regular file");
-    }
+    DLS_TRY(dls_file_check_regular(path, err));
     const hid_t fapl = access_list();
     h5->file = H5Fopen(path, H5F_ACC_RDONLY, fapl);
     const dls_status status =
@@ -111,6 +106,10 @@ dls_status dls_h5_close(dls_h5 *h5, dls_error *err)
 dls_status dls_h5_save(const char *path, dls_h5_put_fn put, const void *what, dls_error *err)
 {
     dls_atomicfile file;
+    /* Short of memory HDF5 may crash while it sets itself up: before there is a file. */
+    if (H5open() < 0) {
+        return dls_nomem(err, "HDF5", 0);
+    }
     DLS_TRY(dls_atomicfile_begin(&file, path, err));
     dls_h5 h5;
     dls_status status = dls_h5_create(&h5, file.part, path, err);

@@ -109,7 +109,7 @@ static dls_status parse(const char *path, char **bytes, size_t len, const char *
     dls_trace_source src = {path, *bytes, len, opts ? opts : &defaults};
     char *text = NULL;
     if (dls_file_is_gzip(*bytes, len)) {
-        DLS_TRY(dls_file_gunzip(path, *bytes, len, DLS_FILE_LARGE, &text, &src.len, err));
+        DLS_TRY(dls_file_gunzip(path, *bytes, len, DLS_FILE_TRACE, &text, &src.len, err));
         src.text = text;
         dls_free(*bytes);
         *bytes = NULL;
@@ -149,7 +149,7 @@ dls_status dls_trace_load(const char *path, const char *format, const dls_trace_
     const char *name = strcmp(path, "-") == 0 ? "<stdin>" : path;
     char *bytes;
     size_t len;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_LARGE, &bytes, &len, err));
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TRACE, &bytes, &len, err));
     const dls_status status = parse(name, &bytes, len, format, opts, out, err);
     dls_free(bytes);
     return status;

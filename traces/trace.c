@@ -2,6 +2,8 @@
 #include "base/alloc.h"
 #include "traces/trace_impl.h"
 
+#include <stdio.h>
+
 void dls_trace_destroy(dls_trace *trace)
 {
     if (!trace) {
@@ -28,6 +30,26 @@ const dls_trace_columns *dls_trace_cols(const dls_trace *trace)
 const dls_trace_info *dls_trace_about(const dls_trace *trace)
 {
     return &trace->info;
+}
+
+dls_status dls_trace_no_duration(const dls_trace *trace, size_t job, dls_error *err)
+{
+    static const char needs[] = "the run needs a performance model that knows its work";
+    char where[256];
+    size_t without = 0;
+    for (size_t i = 0; i < trace->n; i++) {
+        without += trace->cols.duration_us[i] == DLS_ABSENT;
+    }
+    if (without == trace->n) {
+        return dls_fail(
+            err, DLS_EINPUT, trace->info.path,
+            "the file (format %s) has no durations, in 'native' the column 'duration': %s",
+            trace->info.format, needs);
+    }
+    snprintf(where, sizeof where, "%.200s: data row %u", trace->info.path,
+             trace->cols.row[job] + 1);
+    return dls_fail(err, DLS_EINPUT, where, "the duration of job '%s' is empty: %s",
+                    dls_trace_id(trace, job), needs);
 }
 
 const char *dls_trace_id(const dls_trace *trace, size_t job)

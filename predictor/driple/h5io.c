@@ -3,11 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ELEMENTS_MAX ((hsize_t)1 << 28)
 
@@ -20,9 +19,7 @@ dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err)
 {
     dls_h5io_quiet();
     *file = -1;
-    if (access(path, R_OK) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "%s", strerror(errno));
-    }
+    DLS_TRY(dls_file_check_regular(path, err));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (*file < 0) {
         return dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");

@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/file.h"
 #include "base/sha256.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,30 +115,6 @@ size_t dls_answers_count(const dls_answers *a)
 /* ---- files -------------------------------------------------------------------------------------
  */
 
-static dls_status read_all(const char *path, char **bytes, size_t *n, dls_error *err)
-{
-    size_t cap = 0;
-    *bytes = NULL;
-    *n = 0;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    dls_status status = DLS_OK;
-    for (size_t got = 1; got > 0 && status == DLS_OK; *n += got) {
-        status = dls_grow(bytes, &cap, *n + 65536, 1, err);
-        got = status == DLS_OK ? fread(*bytes + *n, 1, cap - *n, file) : 0;
-    }
-    if (status == DLS_OK && ferror(file)) {
-        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    fclose(file);
-    if (status != DLS_OK) {
-        dls_free(*bytes);
-    }
-    return status;
-}
-
 static bool is_answer(const dls_kept_answer *answer)
 {
     return answer->iteration_s >= 0 && isfinite(answer->iteration_s) && answer->distance >= 0;
@@ -174,7 +150,7 @@ dls_status dls_answers_load(dls_answers *a, const char *path, dls_error *err)
 {
     char *bytes;
     size_t n;
-    DLS_TRY(read_all(path, &bytes, &n, err));
+    DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &bytes, &n, err));
     const dls_status status = take_in(a, bytes, n, path, err);
     dls_free(bytes);
     return status;

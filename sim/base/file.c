@@ -48,6 +48,23 @@ static dls_status refuse_nul(const char *path, const char *text, size_t from, si
                            "a NUL byte: this is not a text file");
 }
 
+/* Room for at least a byte and '\0' behind len: doubled, but never more than the limit needs. */
+static dls_status make_room(char **bytes, size_t *cap, size_t len, size_t limit, dls_error *err)
+{
+    if (*cap >= len + 2) {
+        return DLS_OK;
+    }
+    size_t want = *cap < CHUNK ? CHUNK : *cap * 2;
+    want = want > limit ? limit + 2 : want;
+    char *p = dls_realloc(*bytes, want);
+    if (!p) {
+        return dls_nomem(err, "input file", want);
+    }
+    *bytes = p;
+    *cap = want;
+    return DLS_OK;
+}
+
 /* *bytes is the caller's even on failure. */
 static dls_status read_fd(int fd, const char *path, bool is_text, size_t limit, char **bytes,
                           size_t *len, dls_error *err)
@@ -68,9 +85,7 @@ static dls_status read_fd(int fd, const char *path, bool is_text, size_t limit, 
         }
     }
     for (;;) {
-        if (cap - *len < 2) {
-            DLS_TRY(dls_grow(bytes, &cap, *len + CHUNK, 1, err));
-        }
+        DLS_TRY(make_room(bytes, &cap, *len, limit, err));
         const ssize_t n = read(fd, *bytes + *len, cap - *len - 1);
         if (n == 0) {
             (*bytes)[*len] = '\0';
@@ -165,7 +180,7 @@ static dls_status inflate_all(z_stream *z, size_t left, const char *path, size_t
             z->avail_in = left > UINT_MAX ? UINT_MAX : (uInt)left;
             left -= z->avail_in;
         }
-        DLS_TRY(dls_grow(text, &cap, *len + CHUNK, 1, err));
+        DLS_TRY(make_room(text, &cap, *len, limit, err));
         const uInt give = cap - *len - 1 > UINT_MAX ? UINT_MAX : (uInt)(cap - *len - 1);
         const size_t from = *len;
         z->next_out = (Bytef *)*text + from;

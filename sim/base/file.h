@@ -15,10 +15,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Limits in bytes; a reader never holds more than twice as much. */
+/* Limits in bytes. */
 #define DLS_FILE_CONFIG ((size_t)16 << 20)
 #define DLS_FILE_TABLE ((size_t)256 << 20)
-#define DLS_FILE_LARGE ((size_t)4 << 30) /* traces, graphs, recorded predictions */
+#define DLS_FILE_GRAPH ((size_t)2 << 30) /* what protocol buffers allow */
+#define DLS_FILE_TRACE ((size_t)4 << 30) /* plain or unpacked */
 
 /* All bytes of a file, "-" for standard input, and a '\0' behind them; *bytes is the caller's, to
  * be freed by dls_free, and NULL on failure. Errors: EINPUT naming the path (cannot be opened or

@@ -2,16 +2,16 @@
 #include "cluster/failures.h"
 
 #include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
 #include "base/rng.h"
 #include "base/units.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 int64_t dls_failure_draw_us(const dls_failure_params *p, uint64_t seed, uint64_t component,
@@ -30,13 +30,10 @@ int64_t dls_failure_draw_us(const dls_failure_params *p, uint64_t seed, uint64_t
     return us < 1 ? 1 : us < 0x1p61 ? (int64_t)us : INT64_MAX;
 }
 
-/* ---- files ------------------------------------------------------------------------------------- */
+/* ---- files -------------------------------------------------------------------------------------
+ */
 
-typedef enum format {
-    EVENTS,
-    INSTANCES,
-    COUNTS
-} format;
+typedef enum format { EVENTS, INSTANCES, COUNTS } format;
 
 typedef struct line {
     int64_t t_us;
@@ -57,33 +54,6 @@ typedef struct reader {
     int32_t n_nodes;
 } reader;
 
-static dls_status bad_line(const reader *r, size_t number, const char *why, dls_error *err)
-{
-    char where[300];
-    snprintf(where, sizeof where, "%.240s:%zu", r->path, number);
-    return dls_fail(err, DLS_EINPUT, where, "%s", why);
-}
-
-/* "a, b ,c" in place; how many fields, at most `most`. */
-static size_t split(char *text, char **field, size_t most)
-{
-    size_t n = 0;
-    for (char *p = text; p && n < most; n++) {
-        char *comma = strchr(p, ',');
-        if (comma) {
-            *comma++ = '\0';
-        }
-        p += strspn(p, " \t");
-        char *end = p + strlen(p);
-        while (end > p && strchr(" \t\r\n", end[-1])) {
-            *--end = '\0';
-        }
-        field[n] = p;
-        p = comma;
-    }
-    return n;
-}
-
 static bool parse_seconds(const char *text, double unit_s, int64_t *t_us)
 {
     double value;
@@ -94,111 +64,109 @@ static bool parse_seconds(const char *text, double unit_s, int64_t *t_us)
     return true;
 }
 
-static dls_status parse_event(const reader *r, char **field, size_t n, line *out, dls_error *err)
+static dls_status parse_event(const reader *r, dls_csv *csv, line *out, dls_error *err)
 {
     int64_t node;
-    if (n < 3 || !parse_seconds(field[0], 1, &out->t_us)) {
-        return bad_line(r, out->number, "expected time_s,node,event", err);
+    if (csv->n_cells < 3 || !parse_seconds(dls_csv_text(csv, 0), 1, &out->t_us)) {
+        return dls_csv_fail(csv, -1, err, "expected time_s,node,event");
     }
-    if (!dls_units_i64(field[1], &node) || node < 0 || node >= r->n_nodes) {
-        return bad_line(r, out->number, "the cluster has no such node", err);
+    if (!dls_units_i64(dls_csv_text(csv, 1), &node) || node < 0 || node >= r->n_nodes) {
+        return dls_csv_fail(csv, -1, err, "the cluster has no such node");
     }
     out->node = (int32_t)node;
     out->part = 1;
-    if (strcmp(field[2], "fail") == 0) {
+    if (dls_csv_is(csv, 2, "fail")) {
         out->what = DLS_NODE_FAILS;
-    } else if (strcmp(field[2], "repair") == 0) {
+    } else if (dls_csv_is(csv, 2, "repair")) {
         out->what = DLS_NODE_REPAIRED;
-    } else if (strcmp(field[2], "link") == 0) {
+    } else if (dls_csv_is(csv, 2, "link")) {
         out->what = DLS_LINK_SCALED;
-        if (n < 4 || !dls_units_f64(field[3], &out->part) || !(out->part > 0 && out->part <= 1)) {
-            return bad_line(r, out->number, "link needs the part of its bandwidth that is left, "
-                                            "above 0 and at most 1", err);
+        if (csv->n_cells < 4 || !dls_units_f64(dls_csv_text(csv, 3), &out->part) ||
+            !(out->part > 0 && out->part <= 1)) {
+            return dls_csv_fail(csv, -1, err,
+                                "link needs the part of its bandwidth that is left, "
+                                "above 0 and at most 1");
         }
     } else {
-        return bad_line(r, out->number, "expected fail, repair or link", err);
+        return dls_csv_fail(csv, -1, err, "expected fail, repair or link");
     }
     return DLS_OK;
 }
 
-static dls_status parse_instance(const reader *r, char **field, size_t n, line *out, dls_error *err)
+static dls_status parse_instance(const reader *r, dls_csv *csv, line *out, dls_error *err)
 {
-    if (n != 3 || !parse_seconds(field[0], 1e-3, &out->t_us) || !*field[2] ||
-        strlen(field[2]) >= sizeof out->name) {
-        return bad_line(r, out->number, "expected milliseconds,add|remove,name", err);
+    (void)r;
+    if (csv->n_cells != 3 || !parse_seconds(dls_csv_text(csv, 0), 1e-3, &out->t_us) ||
+        csv->cell[2].len == 0 || csv->cell[2].len >= sizeof out->name) {
+        return dls_csv_fail(csv, -1, err, "expected milliseconds,add|remove,name");
     }
-    const bool add = strcmp(field[1], "add") == 0;
-    if (!add && strcmp(field[1], "remove") != 0) {
-        return bad_line(r, out->number, "expected add or remove", err);
+    const bool add = dls_csv_is(csv, 1, "add");
+    if (!add && !dls_csv_is(csv, 1, "remove")) {
+        return dls_csv_fail(csv, -1, err, "expected add or remove");
     }
     out->what = add ? DLS_NODE_REPAIRED : DLS_NODE_FAILS;
-    memcpy(out->name, field[2], strlen(field[2]) + 1);
+    snprintf(out->name, sizeof out->name, "%s", dls_csv_text(csv, 2));
     return DLS_OK;
 }
 
-static dls_status parse_count(const reader *r, char **field, size_t n, line *out, dls_error *err)
+static dls_status parse_count(const reader *r, dls_csv *csv, line *out, dls_error *err)
 {
+    (void)r;
+    char text[40];
     struct tm tm = {0};
     int64_t alive;
-    if (n != 3 || sscanf(field[0], "%d-%d-%d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday) != 3 ||
-        sscanf(field[1], "%d:%d:%d", &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 3 ||
-        tm.tm_year < 1970 || tm.tm_year > 9999 || tm.tm_mon < 1 || tm.tm_mon > 12 ||
-        tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour < 0 || tm.tm_hour > 23 || tm.tm_min < 0 ||
-        tm.tm_min > 59 || tm.tm_sec < 0 || tm.tm_sec > 60 || !dls_units_i64(field[2], &alive) ||
-        alive < 0 || alive > INT32_MAX) {
-        return bad_line(r, out->number, "expected date, time, instances alive", err);
+    if (csv->n_cells != 3) {
+        return dls_csv_fail(csv, -1, err, "expected date, time, instances alive");
     }
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
+    snprintf(text, sizeof text, "%s %s", dls_csv_text(csv, 0), dls_csv_text(csv, 1));
+    const char *end = strptime(text, "%Y-%m-%d %H:%M:%S", &tm);
+    if (!end || *end || tm.tm_year < 70 || !dls_units_i64(dls_csv_text(csv, 2), &alive) ||
+        alive < 0 || alive > INT32_MAX) {
+        return dls_csv_fail(csv, -1, err, "expected date, time, instances alive");
+    }
     out->t_us = (int64_t)timegm(&tm) * 1000000;
     out->node = (int32_t)alive;
     return DLS_OK;
 }
 
-static dls_status recognise(reader *r, const char *first, dls_error *err)
+static dls_status recognise(reader *r, const dls_csv *csv, dls_error *err)
 {
-    int year, month, day;
-    if (strncmp(first, "time_s", 6) == 0) {
+    struct tm tm;
+    if (dls_csv_is(csv, 0, "time_s")) {
         r->format = EVENTS;
-    } else if (strstr(first, ",add,") || strstr(first, ",remove,")) {
+    } else if (csv->n_cells > 1 && (dls_csv_is(csv, 1, "add") || dls_csv_is(csv, 1, "remove"))) {
         r->format = INSTANCES;
-    } else if (sscanf(first, "%4d-%2d-%2d,", &year, &month, &day) == 3) {
+    } else if (strptime(csv->cell[0].s, "%Y-%m-%d", &tm)) {
         r->format = COUNTS;
     } else {
-        return bad_line(r, 1, "not a file of failures: expected the header time_s,node,event,part, "
-                              "or lines such as 480000,add,node1 or 2021-12-11, 11:11:30, 55", err);
+        return dls_csv_fail(
+            csv, -1, err,
+            "not a file of failures: expected the header time_s,node,event,part, or "
+            "lines such as 480000,add,node1 or 2021-12-11, 11:11:30, 55");
     }
     return DLS_OK;
 }
 
-static dls_status read_lines(reader *r, FILE *f, char **text, size_t *size, dls_error *err)
+static dls_status read_lines(reader *r, dls_csv *csv, dls_error *err)
 {
-    static dls_status (*const parse[])(const reader *, char **, size_t, line *, dls_error *) = {
+    static dls_status (*const parse[])(const reader *, dls_csv *, line *, dls_error *) = {
         [EVENTS] = parse_event, [INSTANCES] = parse_instance, [COUNTS] = parse_count};
-    bool known = false;
-    for (size_t number = 1; getline(text, size, f) > 0; number++) {
-        char *field[5];
-        const char *p = *text + strspn(*text, " \t\r\n");
-        if (!*p || *p == '#') {
-            continue;
+    for (bool known = false, more;; known = true) {
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        if (!more) {
+            return known ? DLS_OK : dls_fail(err, DLS_EINPUT, r->path, "is empty");
         }
         if (!known) {
-            DLS_TRY(recognise(r, p, err));
-            known = true;
+            DLS_TRY(recognise(r, csv, err));
             if (r->format == EVENTS) {
                 continue;
             }
         }
         DLS_TRY(dls_grow(&r->lines, &r->cap, r->n + 1, sizeof *r->lines, err));
-        line *l = &r->lines[r->n];
-        *l = (line){.number = number};
-        DLS_TRY(parse[r->format](r, field, split(*text, field, 5), l, err));
+        r->lines[r->n] = (line){.number = csv->line};
+        DLS_TRY(parse[r->format](r, csv, &r->lines[r->n], err));
         r->n++;
     }
-    if (ferror(f)) {
-        return dls_fail(err, DLS_EINPUT, r->path, "cannot be read: %s", strerror(errno));
-    }
-    return known ? DLS_OK : dls_fail(err, DLS_EINPUT, r->path, "is empty");
 }
 
 static int by_time(const void *a, const void *b)
@@ -230,8 +198,8 @@ static dls_status place_instances(reader *r, dls_error *err)
         const line *l = &r->lines[i];
         const bool add = l->what == DLS_NODE_REPAIRED;
         int32_t k = 0;
-        while (k < r->n_nodes && (add ? holder[k] != NULL
-                                      : !holder[k] || strcmp(holder[k], l->name) != 0)) {
+        while (k < r->n_nodes &&
+               (add ? holder[k] != NULL : !holder[k] || strcmp(holder[k], l->name) != 0)) {
             k++;
         }
         if (k == r->n_nodes) {
@@ -284,24 +252,18 @@ dls_status dls_failure_trace_load(const char *path, int32_t n_nodes, dls_failure
                                   dls_error *err)
 {
     reader r = {.path = path, .out = out, .n_nodes = n_nodes};
-    char *text = NULL; /* of getline: the C library's */
-    size_t size = 0;
-    struct stat info;
+    char *text;
+    size_t len;
+    dls_csv csv;
     *out = (dls_failure_trace){0};
-    FILE *f = fopen(path, "re");
-    if (!f || fstat(fileno(f), &info) != 0 || S_ISDIR(info.st_mode)) {
-        const int why = f ? EISDIR : errno;
-        if (f) {
-            fclose(f);
-        }
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(why));
-    }
-    dls_status status = read_lines(&r, f, &text, &size, err);
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
+    dls_csv_init(&csv, path, text, len, ',');
+    dls_status status = read_lines(&r, &csv, err);
     if (status == DLS_OK) {
         status = place_lines(&r, err);
     }
-    free(text);
-    fclose(f);
+    dls_csv_fini(&csv);
+    dls_free(text);
     dls_free(r.lines);
     if (status != DLS_OK) {
         dls_failure_trace_fini(out);

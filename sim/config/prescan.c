@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/alloc.h"
+#include "base/file.h"
 #include "config/load.h"
 
 #include <ctype.h>
@@ -8,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#define TEXT_MAX ((size_t)16 << 20)
 #define INCLUDE_DEPTH_MAX 8 /* libconfig's own bound is 10 */
 
 typedef struct scan {
@@ -36,44 +35,11 @@ static void cannot_include(scan *s, const char *name, int len, const char *why)
 
 dls_status dls_config_read_text(const char *path, char **text, size_t *len, dls_error *err)
 {
-    const bool from_stdin = strcmp(path, "-") == 0;
-    FILE *file = from_stdin ? stdin : fopen(path, "rb");
-    struct stat info;
-    if (!file) {
-        return dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno));
+    const dls_status status = dls_file_read(path, DLS_FILE_CONFIG, text, len, err);
+    if (status == DLS_EINPUT && err) {
+        err->status = DLS_ECONFIG;
     }
-    dls_status status = DLS_OK;
-    char *buf = NULL;
-    size_t n = 0, cap = 0;
-    if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
-        status = dls_fail(err, DLS_ECONFIG, path, "is a folder, not a configuration");
-    }
-    while (status == DLS_OK) {
-        status = dls_grow(&buf, &cap, n + 4096, 1, err);
-        if (status != DLS_OK) {
-            break;
-        }
-        const size_t got = fread(buf + n, 1, cap - n - 1, file);
-        n += got;
-        if (n > TEXT_MAX) {
-            status = dls_fail(err, DLS_ECONFIG, path, "is larger than 16 MiB: not a configuration");
-        } else if (ferror(file)) {
-            status = dls_fail(err, DLS_ECONFIG, path, "cannot be read: %s", strerror(errno));
-        } else if (got == 0) {
-            break;
-        }
-    }
-    if (!from_stdin) {
-        fclose(file);
-    }
-    if (status != DLS_OK) {
-        dls_free(buf);
-        return status;
-    }
-    buf[n] = '\0';
-    *text = buf;
-    *len = n;
-    return DLS_OK;
+    return status == DLS_EINPUT ? DLS_ECONFIG : status;
 }
 
 /* Past a string that starts at p (the quote); escapes are two bytes. */

@@ -85,12 +85,7 @@ static dls_status find_durations(dls_engine *e, dls_error *err)
             e->work_us[j] = pace->work_us(pace->user, j);
         }
         if (e->duration_us[j] < 0) {
-            char where[64];
-            snprintf(where, sizeof where, "data row %u", e->col->row[j] + 1);
-            return dls_fail(err, DLS_EINPUT, where,
-                            "job '%s' has no duration: this trace gives work in another unit, which "
-                            "needs a performance model that knows it",
-                            dls_trace_id(e->params->trace, (size_t)j));
+            return dls_trace_no_duration(e->params->trace, (size_t)j, err);
         }
     }
     return DLS_OK;

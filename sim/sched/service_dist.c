@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SAMPLES_MAX (1 << 25)
+
 static int cmp(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -29,18 +31,25 @@ static dls_status read_file(dls_service_dist *d, const char *path, dls_error *er
         const double x = strtod(line, &end);
         end += strspn(end, " \t\r\n,");
         snprintf(where, sizeof where, "%s:%d", path, number);
-        if (end == line || *end) {
+        if (strlen(line) == sizeof line - 1 || (!*line && !feof(f))) {
+            status = dls_fail(err, DLS_EINPUT, where, "a NUL byte or a long line: no service samples");
+        } else if (end == line || *end) {
             if (number > 1 && line[strspn(line, " \t\r\n")]) {
                 status = dls_fail(err, DLS_EINPUT, where, "expected one number of GPU-seconds");
             }
-        } else if (!(x >= 0) || isinf(x) || n == INT32_MAX) {
+        } else if (!(x >= 0) || isinf(x)) {
             status = dls_fail(err, DLS_EINPUT, where, "expected GPU-seconds of at least 0");
+        } else if (n == SAMPLES_MAX) {
+            status = dls_fail(err, DLS_EINPUT, path, "is larger than %d samples", SAMPLES_MAX);
         } else {
             status = dls_grow(&d->sample_s, &cap, n + 1, sizeof *d->sample_s, err);
             if (status == DLS_OK) {
                 d->sample_s[n++] = x;
             }
         }
+    }
+    if (status == DLS_OK && ferror(f)) {
+        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
     }
     fclose(f);
     d->n = (int32_t)n;

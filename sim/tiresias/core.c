@@ -44,7 +44,7 @@ static dls_status read_job(dls_tir *s, int32_t j, dls_error *err)
                         id, (double)c->submit_us[j] / 1e6);
     }
     if (c->duration_us[j] == DLS_ABSENT) {
-        return dls_fail(err, DLS_EINPUT, NULL, "job %s has no duration", id);
+        return dls_trace_no_duration(s->trace, (size_t)j, err);
     }
     if (c->flags[j] & DLS_JOB_FRACTIONAL_GPUS) {
         return dls_fail(

@@ -2,7 +2,9 @@
 #include "world/table.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,8 @@ dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, d
     return DLS_OK;
 }
 
-/* ---- loading ------------------------------------------------------------------------------------- */
+/* ---- loading
+ * ------------------------------------------------------------------------------------- */
 
 static int compare_i32(int32_t a, int32_t b)
 {
@@ -88,21 +91,21 @@ static dls_status read_folder(const char *path, dls_table *out, dls_error *err)
 static dls_status read_any(const char *path, dls_table *out, dls_error *err)
 {
     struct stat about;
-    char head[8] = "";
+    char *text;
+    size_t len;
     if (stat(path, &about) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "the table of throughputs cannot be read");
+        return dls_fail(err, DLS_EINPUT, path, "the table of throughputs cannot be read: %s",
+                        strerror(errno));
     }
     if (S_ISDIR(about.st_mode)) {
         return read_folder(path, out, err);
     }
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "the table of throughputs cannot be read");
-    }
-    const size_t n = fread(head, 1, sizeof head, f);
-    fclose(f);
-    const bool h5 = n == sizeof head && memcmp(head, "\211HDF\r\n\032\n", 8) == 0;
-    return h5 ? dls_table_read_h5(path, out, err) : dls_table_read_gavel(path, out, err);
+    DLS_TRY(dls_file_read(path, DLS_FILE_TABLE, &text, &len, err));
+    const bool h5 = len >= 8 && memcmp(text, "\211HDF\r\n\032\n", 8) == 0;
+    const dls_status status =
+        h5 ? dls_table_read_h5(path, out, err) : dls_table_read_gavel(path, text, len, out, err);
+    dls_free(text);
+    return status;
 }
 
 dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
@@ -122,7 +125,8 @@ dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- names --------------------------------------------------------------------------------------- */
+/* ---- names
+ * --------------------------------------------------------------------------------------- */
 
 int32_t dls_table_gpu(const dls_table *table, const char *name)
 {
@@ -160,7 +164,8 @@ int32_t dls_table_model(const dls_table *table, const dls_kind *kind)
     return -1;
 }
 
-/* ---- looking up ---------------------------------------------------------------------------------- */
+/* ---- looking up
+ * ---------------------------------------------------------------------------------- */
 
 static bool of_model(const dls_table_row *r, const dls_table_ask *ask)
 {
@@ -185,7 +190,8 @@ static int32_t spread_distance(const dls_table_row *r, const dls_table_ask *ask)
     return abs(r->nodes - ask->nodes) + ((r->nodes == 1) != (ask->nodes == 1) ? other_side : 0);
 }
 
-/* The group of rows, all with the same GPUs and nodes, that is nearest; false: none of the model. */
+/* The group of rows, all with the same GPUs and nodes, that is nearest; false: none of the model.
+ */
 static bool nearest_group(const dls_table *t, const dls_table_ask *ask, size_t *first, size_t *end)
 {
     size_t best = t->n;
@@ -231,8 +237,8 @@ bool dls_table_find(const dls_table *t, const dls_table_ask *ask, dls_table_answ
     while (high < end && t->row[high].batch < ask->batch) {
         high++;
     }
-    const size_t low = high == first || (high < end && t->row[high].batch == ask->batch) ? high
-                                                                                         : high - 1;
+    const size_t low =
+        high == first || (high < end && t->row[high].batch == ask->batch) ? high : high - 1;
     const dls_table_row *a = &t->row[low], *b = &t->row[high < end ? high : low];
     const double share = a->split ? (double)a->gpus / ask->gpus : 1;
     const double batch = (double)ask->batch;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Measured iteration times: which model, with which batch per GPU, on how many GPUs of which type, over
- * how many nodes. Read from what others have published or from our own HDF5 (docs/world.md):
+ * Measured iteration times: which model, with which batch per GPU, on how many GPUs of which type,
+ * over how many nodes. Read from what others have published or from our own HDF5 (docs/world.md):
  *
  *      Gavel        throughputs.json: steps per second, consolidated or not, alone or in pairs
  *      Pollux       a folder with <application>/placements.csv and scalability.csv, measured on T4s
@@ -24,9 +24,9 @@ typedef struct dls_table_row {
     int32_t nodes;      /* >= 1, DLS_TABLE_PACKED: as few as possible, DLS_TABLE_SPREAD: more */
     bool split;         /* an iteration is one GPU's share: twice the GPUs, half the time */
     double iteration_s; /* > 0 */
-    double beside_s;    /* the same with an equal job on the same GPUs; 0 unknown, INFINITY: does not
-                           fit */
-    double weight;      /* measurements in it */
+    double beside_s; /* the same with an equal job on the same GPUs; 0 unknown, INFINITY: does not
+                        fit */
+    double weight;   /* measurements in it */
 } dls_table_row;
 
 typedef struct dls_table {
@@ -36,8 +36,8 @@ typedef struct dls_table {
     dls_strdict gpus;   /* as written */
 } dls_table;
 
-/* Whatever of the above path is. *out needs dls_table_fini only on success. Errors: EINPUT (with the
- * place), ENOMEM. */
+/* Whatever of the above path is. *out needs dls_table_fini only on success. Errors: EINPUT (with
+ * the place), ENOMEM. */
 dls_status dls_table_load(const char *path, dls_table *out, dls_error *err) DLS_MUST_CHECK;
 void dls_table_fini(dls_table *table); /* NULL-safe */
 
@@ -64,12 +64,15 @@ typedef struct dls_table_answer {
  * on this GPU. O(rows of the model). */
 bool dls_table_find(const dls_table *table, const dls_table_ask *ask, dls_table_answer *out);
 
-/* ---- for readers --------------------------------------------------------------------------------- */
+/* ---- for readers
+ * --------------------------------------------------------------------------------- */
 
 /* model as written. Rows with a time that is not a positive number are passed over. */
 dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, dls_table_row row,
                          dls_error *err) DLS_MUST_CHECK;
-dls_status dls_table_read_gavel(const char *path, dls_table *out, dls_error *err) DLS_MUST_CHECK;
+/* A text; path names it. */
+dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_table *out,
+                                dls_error *err) DLS_MUST_CHECK;
 /* Of a folder; *found: it had such files. */
 dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found,
                                  dls_error *err) DLS_MUST_CHECK;

@@ -10,12 +10,47 @@
  */
 #include "world/table.h"
 
+#include "base/alloc.h"
+#include "base/decimal.h"
+#include "base/file.h"
+
 #include <json-c/json.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+_Static_assert(DLS_FILE_TABLE <= INT32_MAX, "json-c counts in int");
+
 static const char spread_mark[] = "_unconsolidated";
+
+static const char batch_mark[] = "(batch size ";
+
+/* A whole number from 1 on and the text behind it, and nothing else. */
+static bool whole_in(const char *text, const char *behind, int32_t *out)
+{
+    const size_t len = strcspn(text, behind);
+    int64_t value;
+    if (strcmp(text + len, behind) != 0 ||
+        dls_decimal_parse(text, len, 0, &value) != DLS_DECIMAL_EXACT || value < 1 ||
+        value > INT32_MAX) {
+        return false;
+    }
+    *out = (int32_t)value;
+    return true;
+}
+
+/* "('Model', GPUs)" */
+static bool name_in(const char *self, char *model, size_t size, int32_t *gpus)
+{
+    const char *end = strncmp(self, "('", 2) == 0 ? strchr(self + 2, '\'') : NULL;
+    const size_t len = end ? (size_t)(end - self) - 2 : 0;
+    if (len == 0 || len >= size || strncmp(end, "', ", 3) != 0) {
+        return false;
+    }
+    memcpy(model, self + 2, len);
+    model[len] = '\0';
+    return whole_in(end + 3, ")", gpus);
+}
 
 static double number(struct json_object *value)
 {
@@ -33,8 +68,8 @@ static double seconds(double per_s)
 static double beside(struct json_object *job, const char *self)
 {
     struct json_object *pair;
-    if (!json_object_object_get_ex(job, self, &pair) || !json_object_is_type(pair, json_type_array) ||
-        json_object_array_length(pair) != 2) {
+    if (!json_object_object_get_ex(job, self, &pair) ||
+        !json_object_is_type(pair, json_type_array) || json_object_array_length(pair) != 2) {
         return 0;
     }
     return seconds(number(json_object_array_get_idx(pair, 0)));
@@ -46,12 +81,12 @@ static dls_status add_job(dls_table *out, const char *path, const char *gpu, boo
     char model[96];
     dls_table_row row = {.nodes = spread ? DLS_TABLE_SPREAD : DLS_TABLE_PACKED, .split = true};
     struct json_object *alone;
-    if (sscanf(self, "('%95[^']', %d)", model, &row.gpus) != 2 || row.gpus < 1) {
-        return dls_fail(err, DLS_EINPUT, path, "%s: expected \"('Model', GPUs)\", not \"%.60s\"", gpu,
-                        self);
+    if (!name_in(self, model, sizeof model, &row.gpus)) {
+        return dls_fail(err, DLS_EINPUT, path, "%s: expected \"('Model', GPUs)\", not \"%.60s\"",
+                        gpu, self);
     }
-    const char *batch = strstr(model, "(batch size ");
-    if (batch && (sscanf(batch, "(batch size %d)", &row.batch) != 1 || row.batch < 1)) {
+    const char *batch = strstr(model, batch_mark);
+    if (batch && !whole_in(batch + strlen(batch_mark), ")", &row.batch)) {
         return dls_fail(err, DLS_EINPUT, path, "%s: no batch size in \"%.60s\"", gpu, self);
     }
     if (!json_object_object_get_ex(job, "null", &alone)) {
@@ -87,7 +122,8 @@ static dls_status add_gpu(dls_table *out, const char *path, const char *name,
     return DLS_OK;
 }
 
-static dls_status add_all(dls_table *out, const char *path, struct json_object *root, dls_error *err)
+static dls_status add_all(dls_table *out, const char *path, struct json_object *root,
+                          dls_error *err)
 {
     if (!json_object_is_type(root, json_type_object)) {
         return dls_fail(err, DLS_EINPUT, path, "expected an object of GPU types");
@@ -101,11 +137,24 @@ static dls_status add_all(dls_table *out, const char *path, struct json_object *
     return DLS_OK;
 }
 
-dls_status dls_table_read_gavel(const char *path, dls_table *out, dls_error *err)
+dls_status dls_table_read_gavel(const char *path, const char *text, size_t len, dls_table *out,
+                                dls_error *err)
 {
-    struct json_object *root = json_object_from_file(path);
+    struct json_tokener *tokener = json_tokener_new();
+    if (!tokener) {
+        return dls_nomem(err, "JSON reader", 0);
+    }
+    struct json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
+    const enum json_tokener_error why = json_tokener_get_error(tokener);
+    const size_t at = json_tokener_get_parse_end(tokener);
+    json_tokener_free(tokener);
+    if (!root && why == json_tokener_success) {
+        return dls_nomem(err, "JSON table", len);
+    }
     if (!root) {
-        return dls_fail(err, DLS_EINPUT, path, "not a JSON table of throughputs");
+        char where[256];
+        return dls_fail(err, DLS_EINPUT, dls_file_where(path, text, at, where, sizeof where),
+                        "not a JSON table of throughputs: %s", json_tokener_error_desc(why));
     }
     const dls_status status = add_all(out, path, root, err);
     json_object_put(root);

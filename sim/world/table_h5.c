@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Measured throughputs in our own HDF5 (docs/world.md): attribute format "dlsim-throughputs", dictionaries
- * models and gpu_types, columns of equal length.
+ * Measured throughputs in our own HDF5 (docs/world.md): attribute format "dlsim-throughputs",
+ * dictionaries models and gpu_types, columns of equal length.
  */
 #include "world/table.h"
 
@@ -46,8 +46,8 @@ static dls_status read_columns(hid_t file, columns *c, dls_error *err)
     char format[32];
     DLS_TRY(dls_gh5_get_text(file, "format", format, sizeof format, err));
     if (strcmp(format, "dlsim-throughputs") != 0) {
-        return dls_fail(err, DLS_EINPUT, NULL, "expected a file of throughputs, not of format \"%s\"",
-                        format);
+        return dls_fail(err, DLS_EINPUT, NULL,
+                        "expected a file of throughputs, not of format \"%s\"", format);
     }
     DLS_TRY(dls_gh5_get_dict(file, "models", &c->models, err));
     DLS_TRY(dls_gh5_get_dict(file, "gpu_types", &c->gpus, err));

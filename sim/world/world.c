@@ -199,9 +199,7 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
         w->notes.stand_in_jobs += note.stand_in;
     }
     if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || iterations < 1)) {
-        return dls_fail(err, DLS_EINPUT, dls_trace_id(w->p.trace, (size_t)job),
-                        w->ops->unit_rate ? "the job has no duration"
-                                          : "the job has neither duration nor iterations");
+        return dls_trace_no_duration(w->p.trace, (size_t)job, err);
     }
     w->work_us[job] = duration;
     if (counted || duration == DLS_ABSENT) {

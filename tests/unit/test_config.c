@@ -365,10 +365,10 @@ static void files(void **state)
 
     request.path = folder;
     assert_int_equal(dls_config_load(&request, &problems, &config, &err), DLS_ECONFIG);
-    assert_non_null(strstr(err.msg, "folder"));
+    assert_non_null(strstr(err.msg, "directory"));
     request.path = "/nowhere/at/all.cfg";
     assert_int_equal(dls_config_load(&request, &problems, &config, &err), DLS_ECONFIG);
-    assert_non_null(strstr(err.msg, "cannot be read"));
+    assert_non_null(strstr(err.msg, "cannot be opened"));
     assert_int_equal(problems.n, 0);
 
     FILE *nul = fopen(loop, "wb");

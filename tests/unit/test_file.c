@@ -76,7 +76,7 @@ static void within_its_limit(void **state)
     /* Not read, or there would be no memory for it. */
     const char *path = put("sparse", "");
     assert_int_equal(truncate(path, (off_t)1 << 40), 0);
-    refuses(path, DLS_FILE_LARGE, path, "is larger than 4096 MiB, the limit");
+    refuses(path, DLS_FILE_TRACE, path, "is larger than 4096 MiB, the limit");
 }
 
 static void what_is_no_file(void **state)
@@ -87,7 +87,7 @@ static void what_is_no_file(void **state)
     dls_error err = {0};
     refuses(dir, 100, dir, "is a directory");
     refuses("/nonexistent/x", 100, "/nonexistent/x", "cannot be opened: No such file");
-    refuses("/dev/zero", DLS_FILE_LARGE, "/dev/zero:1:1", "a NUL byte: this is not a text file");
+    refuses("/dev/zero", DLS_FILE_TRACE, "/dev/zero:1:1", "a NUL byte: this is not a text file");
     assert_int_equal(dls_file_read("/dev/zero", 1 << 20, &bytes, &len, &err), DLS_EINPUT);
     assert_string_equal(err.where, "/dev/zero");
     assert_string_equal(err.msg, "is larger than 1 MiB, the limit for such a file");
@@ -204,7 +204,8 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     (void)state;
-    static const char *const names[] = {"five", "none", "sparse", "regular", "there", "pipe", "zip"};
+    static const char *const names[] = {"five",  "none", "sparse", "regular",
+                                        "there", "pipe", "zip"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         unlink(in_dir(names[i]));
     }
@@ -214,9 +215,12 @@ static int remove_dir(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(within_its_limit),    cmocka_unit_test(what_is_no_file),
-        cmocka_unit_test(no_more_descriptors), cmocka_unit_test(pipes),
-        cmocka_unit_test(a_read_error_is_not_the_end), cmocka_unit_test(compressed),
+        cmocka_unit_test(within_its_limit),
+        cmocka_unit_test(what_is_no_file),
+        cmocka_unit_test(no_more_descriptors),
+        cmocka_unit_test(pipes),
+        cmocka_unit_test(a_read_error_is_not_the_end),
+        cmocka_unit_test(compressed),
     };
     return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

@@ -269,16 +269,16 @@ static void test_cluster_file(void **state)
     static const struct {
         const char *text, *where, *message;
     } bad[] = {
-        {"", ":1", "empty"},
+        {"", "", "no header line"},
         {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node\n1,2,3,4\n", ":1",
-         "missing column 'mem_p_node'"},
-        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n", ":2", "no row"},
+         "lacks the column 'mem_p_node'"},
+        {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n", ":1", "no row"},
         {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,x,4,5\n", ":2",
          "num_gpu_p_node"},
         {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,0,4,5\n", ":2",
          "at least 1"},
         {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n1,2,3\n", ":2",
-         "fewer cells"},
+         "3 cells, but the header has 5"},
         {"num_switch,num_node_p_switch,num_gpu_p_node,num_cpu_p_node,mem_p_node\n"
          "1,2,3,4,5\n1,2,3,4,5\n",
          ":3", "one row"},

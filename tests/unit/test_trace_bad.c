@@ -38,6 +38,8 @@ static void cells(void **state)
         {"a,1,9223372036855,1", "t:2:5", "too large"},
         {"a,1,0x10,1", "t:2:5", "not a number"},
         {"a,1,0,1h", "t:2:7", "column 'duration': '1h' is not a number, expected a duration"},
+        {"a,1,0,5\nb,1,0,nan", "t:3:7", "column 'duration': 'nan' is not a number"},
+        {"a,1,0,5\nb,1,0,None", "t:3:7", "column 'duration': 'None' is not a number"},
         {"a,1,0,99999999999", "t:2:7", "too large"},
         {"a,1,0", "t:2", "3 cells, but the header has 4 columns"},
         {"a,1,0,1,", "t:2", "5 cells, but the header has 4 columns"},

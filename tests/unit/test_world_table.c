@@ -194,6 +194,23 @@ static void test_h5(void **state)
                      DLS_EINPUT);
 }
 
+/* A line may be longer than any buffer. */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    char text[9000];
+    memset(text, '7', sizeof text);
+    memcpy(text, "note,placement,local_bsz,step_time\n", 35);
+    memcpy(text + sizeof text - 14, ",2,8,0.25\n\0", 12);
+    subfolder("long");
+    subfolder("long/bert");
+    file("long/bert/placements.csv", text);
+    dls_table t = load(subfolder("long"));
+    assert_int_equal(t.n, 1);
+    NEAR(ask(&t, "bert", "T4", 8, 2, 1, false).iteration_s, 0.25, 1e-12);
+    dls_table_fini(&t);
+}
+
 static void test_bad_files(void **state)
 {
     (void)state;
@@ -205,6 +222,10 @@ static void test_bad_files(void **state)
                                        "{\"v100\": {\"('A', 0)\": {\"null\": 1}}}",
                                        "{\"v100\": {\"('A (batch size x)', 1)\": {\"null\": 1}}}",
                                        "{\"v100\": {\"('A', 1)\": [1]}}",
+                                       "{\"v100\": {\"('A', 4294967297)\": {\"null\": 1}}}",
+                                       "{\"v100\": {\"('A', 1x)\": {\"null\": 1}}}",
+                                       "{\"v100\": {\"('A (batch size 4294967297)', 1)\": {\"null\": 1}}}",
+                                       "{\"v100\": {\"('A (batch size 8', 1)\": {\"null\": 1}}}",
                                        "{\"v100\": {\"('A', 1)\": {\"null\": \"fast\"}}}",
                                        "{}"};
     static const char *const csv[] = {"",
@@ -225,8 +246,16 @@ static void test_bad_files(void **state)
     for (size_t i = 0; i < sizeof csv / sizeof csv[0]; i++) {
         file("b/bert/placements.csv", csv[i]);
         assert_int_equal(dls_table_load(subfolder("b"), &t, &err), DLS_EINPUT);
-        assert_non_null(strstr(err.where, "placements.csv:"));
+        assert_non_null(strstr(err.where, i > 0 ? "placements.csv:" : "placements.csv"));
     }
+    /* There, though it cannot be opened. */
+    const char *path = file("b/bert/placements.csv", "");
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("placements.csv", path), 0);
+    file("b/bert/scalability.csv", "num_nodes,num_replicas,local_bsz,step_time\n1,1,8,0.5\n");
+    assert_int_equal(dls_table_load(subfolder("b"), &t, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.where, "placements.csv"));
+    assert_non_null(strstr(err.msg, "symbolic links"));
     subfolder("c");
     subfolder("c/throughputs_T4");
     file("c/throughputs_T4/bert.csv", "global_batch_size,one\n");
@@ -415,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_gavel),
         cmocka_unit_test(test_csv),
         cmocka_unit_test(test_h5),
+        cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_world),
         cmocka_unit_test(test_pair),

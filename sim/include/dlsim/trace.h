@@ -144,6 +144,10 @@ DLS_API size_t dls_trace_n_vcs(const dls_trace *trace);
 DLS_API size_t dls_trace_n_users(const dls_trace *trace);
 DLS_API size_t dls_trace_n_classes(const dls_trace *trace);
 DLS_API size_t dls_trace_n_gpu_types(const dls_trace *trace);
+/* The error (EINPUT) of a run that needs the duration of a job which has none: no job has one, or only
+ * some have not. */
+DLS_API dls_status dls_trace_no_duration(const dls_trace *trace, size_t job,
+                                         dls_error *err) DLS_MUST_CHECK;
 /* column[job], or DLS_ABSENT when the trace does not have the column. */
 static inline int64_t dls_trace_i64(const int64_t *column, size_t job)
 {

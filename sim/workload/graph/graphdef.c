@@ -6,6 +6,7 @@
 #include "workload/graph/graphdef.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "graphdef.pb-c.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/import_impl.h"
@@ -300,7 +301,7 @@ dls_status dls_graphdef_load(const char *path, const dls_import_options *options
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
+    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &data, &size, err));
     const dls_status status = dls_graphdef_parse(path, data, size, options, out, report, err);
     dls_free(data);
     return status;

@@ -3,11 +3,10 @@
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/file.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ROWS_MAX ((hsize_t)1 << 26)
 #define TEXT_MAX 4096
@@ -292,9 +291,7 @@ dls_status dls_gh5_open(const char *path, hid_t *file, dls_error *err)
 {
     dls_gh5_quiet();
     *file = -1;
-    if (access(path, R_OK) != 0) {
-        return dls_fail(err, DLS_EINPUT, path, "%s", strerror(errno));
-    }
+    DLS_TRY(dls_file_check_regular(path, err));
     *file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     return *file >= 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "not an HDF5 file, or damaged");
 }

@@ -5,6 +5,7 @@
 #include "workload/graph/import.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "workload/graph/graphdef.h"
 #include "workload/graph/import_impl.h"
 #include "workload/graph/onnx.h"
@@ -44,38 +45,13 @@ void dls_imp_fini(imp_graph *g)
     dls_arena_fini(&g->arena);
 }
 
-dls_status dls_imp_read_file(const char *path, char **data, size_t *size, dls_error *err)
-{
-    *data = NULL;
-    *size = 0;
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "the file cannot be opened");
-    }
-    size_t cap = 0;
-    dls_status status = DLS_OK;
-    for (size_t n = 1; n > 0 && status == DLS_OK; *size += n) {
-        status = dls_grow(data, &cap, *size + (1 << 16), 1, err);
-        n = status == DLS_OK ? fread(*data + *size, 1, cap - *size, f) : 0;
-    }
-    if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "the file cannot be read");
-    }
-    fclose(f);
-    if (status != DLS_OK) {
-        dls_free(*data);
-        *data = NULL;
-    }
-    return status;
-}
-
 dls_status dls_graph_import(const char *path, const dls_import_options *options, dls_opgraph **out,
                             dls_import_report *report, dls_error *err)
 {
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
+    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &data, &size, err));
     /* An ONNX model begins with its version, field 1 as a number; field 1 of a GraphDef is a node.
      */
     const bool onnx = size > 0 && data[0] == 1 << 3;

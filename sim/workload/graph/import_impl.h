@@ -103,9 +103,6 @@ dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *re
 void dls_imp_fini(imp_graph *g);
 dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control,
                             dls_error *err) DLS_MUST_CHECK;
-/* A whole file; freed by dls_free. */
-dls_status dls_imp_read_file(const char *path, char **data, size_t *size,
-                             dls_error *err) DLS_MUST_CHECK;
 
 /* ---- import_shape.c
  * ------------------------------------------------------------------------------

@@ -7,6 +7,7 @@
 #include "workload/graph/onnx.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 #include "onnx.pb-c.h"
 #include "workload/graph/onnx_rules.h"
 #include "workload/graph/pb.h"
@@ -405,7 +406,7 @@ dls_status dls_onnx_load(const char *path, const dls_import_options *options, dl
     char *data;
     size_t size;
     *out = NULL;
-    DLS_TRY(dls_imp_read_file(path, &data, &size, err));
+    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &data, &size, err));
     const dls_status status = dls_onnx_parse(path, data, size, options, out, report, err);
     dls_free(data);
     return status;

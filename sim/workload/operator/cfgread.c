@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "workload/operator/cfgread.h"
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "base/guard.h"
 
 #include <math.h>
@@ -11,13 +13,21 @@
 dls_status dls_cfg_read(const char *path, config_t *cfg, dls_error *err)
 {
     DLS_IN_C_LOCALE; /* libconfig leaves the process's own behind */
+    char *text, where[256];
+    size_t len;
     config_init(cfg);
-    if (config_read_file(cfg, path) == CONFIG_TRUE) {
-        return DLS_OK;
+    /* libconfig would end the program on a read error. */
+    const dls_status status = dls_file_read_text(path, DLS_FILE_CONFIG, &text, &len, err);
+    if (status != DLS_OK) {
+        if (status == DLS_EINPUT && err) {
+            err->status = DLS_ECONFIG;
+        }
+        return status == DLS_EINPUT ? DLS_ECONFIG : status;
     }
-    char where[256];
-    if (config_error_type(cfg) == CONFIG_ERR_FILE_IO) {
-        return dls_fail(err, DLS_ECONFIG, path, "cannot be read");
+    const bool good = config_read_string(cfg, text) == CONFIG_TRUE;
+    dls_free(text);
+    if (good) {
+        return DLS_OK;
     }
     snprintf(where, sizeof where, "%s:%d", path, config_error_line(cfg));
     return dls_fail(err, DLS_ECONFIG, where, "%s", config_error_text(cfg));
