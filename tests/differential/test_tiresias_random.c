@@ -4,8 +4,8 @@
  * clusters: every schedule, both arithmetics, per job and in the order of ending. tiresias_cases.py
  * draws the cases and runs the reference; arguments: [cases [seed]].
  */
-#include "tiresias/tiresias.h"
 #include "support/shared.h"
+#include "tiresias/tiresias.h"
 
 #include <limits.h>
 #include <setjmp.h>

@@ -11,11 +11,11 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "support/shared.h"
 #include "workload/graph/features.h"
 #include "workload/graph/graphdef.h"
 #include "workload/graph/grouping.h"
 #include "workload/graph/pyrandom.h"
-#include "support/shared.h"
 
 #include <json-c/json.h>
 #include <math.h>

@@ -16,8 +16,8 @@
 #include "predictor/driple/cpu_engine.h"
 #include "predictor/driple/h5io.h"
 #include "predictor/driple/weights.h"
-#include "tests/inspector_golden.h"
 #include "support/shared.h"
+#include "tests/inspector_golden.h"
 
 #include <math.h>
 #include <stdio.h>

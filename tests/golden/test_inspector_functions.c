@@ -14,8 +14,8 @@
 #define ENGINE_NAME functions_engine
 #define ENGINE_ISA "functions"
 #include "predictor/driple/cpu_engine.inc.h"
-#include "tests/inspector_golden.h"
 #include "support/shared.h"
+#include "tests/inspector_golden.h"
 
 #include <unistd.h>
 

@@ -3,12 +3,13 @@
  * Non-preemptive schedules of a Philly virtual cluster on 64 GPUs against the per-job start and end
  * times of an independent reference, which equals two published simulators where they overlap.
  */
-#include "support/sim_case.h"
 #include "support/shared.h"
+#include "support/sim_case.h"
 
 #include <unistd.h>
 
-static int compare(const char *folder, const char *name, const char *sched, dls_discipline discipline)
+static int compare(const char *folder, const char *name, const char *sched,
+                   dls_discipline discipline)
 {
     char path[600], line[256];
     dls_trace *trace;

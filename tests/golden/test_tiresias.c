@@ -6,9 +6,9 @@
  * leak are left out here: runs_memfix has the same runs without it.
  */
 #include "base/alloc.h"
+#include "support/shared.h"
 #include "tiresias/tiresias.h"
 #include "traces/reader.h"
-#include "support/shared.h"
 
 #include <dirent.h>
 #include <limits.h>

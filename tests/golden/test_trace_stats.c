@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "traces/stats.h"
 #include "support/shared.h"
+#include "traces/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -13,10 +13,10 @@
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
-#include "world/table.h"
-#include "workload/graph/h5.h"
 #include "support/refuse.h"
 #include "support/shared.h"
+#include "workload/graph/h5.h"
+#include "world/table.h"
 
 #include <math.h>
 #include <sys/stat.h>
