@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * To be preloaded: the allocation of number REFUSE_AT, from 0, that the program itself asks for
+ * fails; those of the libraries it calls are not counted. How many there were goes to REFUSE_COUNT,
+ * a file.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+static struct {
+    const char *from, *end;
+} own[2];
+static long at = -1, seen;
+
+/* The program, and the library that is the program but for its command line. */
+static int find_own(struct dl_phdr_info *info, size_t size, void *first)
+{
+    (void)size;
+    const int library = strstr(info->dlpi_name, "/libdlsim.so") != NULL;
+    for (int i = 0; (library || *(int *)first) && i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+        if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
+            own[library].from = (const char *)info->dlpi_addr + p->p_vaddr;
+            own[library].end = own[library].from + p->p_memsz;
+        }
+    }
+    *(int *)first = 0;
+    return 0;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    int first = 1;
+    const char *n = getenv("REFUSE_AT");
+    dl_iterate_phdr(find_own, &first);
+    at = n ? strtol(n, NULL, 10) : -1;
+    seen = 0;
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    const char *path = getenv("REFUSE_COUNT");
+    const long n = seen;
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (f) {
+        fprintf(f, "%ld\n", n);
+        fclose(f);
+    }
+}
+
+static int refused(const void *caller)
+{
+    const char *c = caller;
+    if ((c < own[0].from || c >= own[0].end) && (c < own[1].from || c >= own[1].end)) {
+        return 0;
+    }
+    if (__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED) != at) {
+        return 0;
+    }
+    errno = ENOMEM;
+    return 1;
+}
+
+void *malloc(size_t bytes)
+{
+    return refused(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t n, size_t size)
+{
+    return refused(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t bytes)
+{
+    return refused(__builtin_return_address(0)) ? NULL : __libc_realloc(p, bytes);
+}
+
+int posix_memalign(void **to, size_t alignment, size_t bytes)
+{
+    if (refused(__builtin_return_address(0))) {
+        return ENOMEM;
+    }
+    *to = __libc_memalign(alignment, bytes);
+    return *to ? 0 : ENOMEM;
+}
