@@ -84,25 +84,40 @@ static uint64_t sum_of(const void *bytes, size_t n)
     return sum;
 }
 
-/* The k-th thing that a policy is given to read. */
+/* The k-th thing that a policy is given to read: the view first, as the columns are found by it. */
 static uint64_t seal_of(const dls_engine *e, int k, const char **name)
 {
     const dls_view *v = &e->view;
-    const size_t n = (size_t)e->n;
     const struct {
         const char *name;
         const void *bytes;
         size_t n;
     } sealed[DLS_SEALED] = {
-        {"gpus", e->col->gpus, n * sizeof *v->gpus},
-        {"submit_us", e->col->submit_us, n * sizeof *v->submit_us},
-        {"duration_us", e->duration_us, n * sizeof *v->duration_us},
-        {"estimate_us", e->estimate_us, n * sizeof *v->estimate_us},
-        {"first_start_us", e->rec->start_us, n * sizeof *v->first_start_us},
-        {"since_us", e->since_us, n * sizeof *v->since_us},
-        {"progress_us", e->anchor_us, n * sizeof *v->progress_us},
-        {"running", e->running, n * sizeof *v->running},
         {"dls_view", v, sizeof *v},
+#define COLUMN(member) {#member, v->member, v->member ? (size_t)e->n * sizeof *v->member : 0}
+        COLUMN(gpus),
+        COLUMN(min_gpus),
+        COLUMN(max_gpus),
+        COLUMN(held_gpus),
+        COLUMN(held_type),
+        COLUMN(user),
+        COLUMN(vc),
+        COLUMN(model),
+        COLUMN(job_class),
+        COLUMN(batch),
+        COLUMN(priority),
+        COLUMN(deadline_us),
+        COLUMN(limit_us),
+        COLUMN(starts),
+        COLUMN(failures),
+        COLUMN(submit_us),
+        COLUMN(duration_us),
+        COLUMN(estimate_us),
+        COLUMN(first_start_us),
+        COLUMN(since_us),
+        COLUMN(progress_us),
+        COLUMN(running),
+#undef COLUMN
     };
     *name = sealed[k].name;
     return sum_of(sealed[k].bytes, sealed[k].n);

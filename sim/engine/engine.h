@@ -135,7 +135,7 @@ struct dls_actions {
     dls_error *err;
 };
 
-#define DLS_SEALED 9 /* the view and its columns */
+#define DLS_SEALED 23 /* the view and its columns */
 
 struct dls_engine {
     const dls_sim_params *params;

@@ -139,7 +139,7 @@ int64_t dls_view_service_us(const dls_view *view, int32_t job, int32_t type)
     }
     const int64_t executed_us = dls_job_executed_us(e, job);
     if (!e->walk.on) {
-        return type < 0 ? executed_us * e->col->gpus[job] : DLS_ABSENT;
+        return type < 0 ? dls_service_us(executed_us, e->col->gpus[job]) : DLS_ABSENT;
     }
     const int64_t *us = &e->walk.service_us[(size_t)job * (size_t)e->select.n_types];
     const bool here = e->running[job] && (type < 0 || e->held_type[job] == type);

@@ -87,8 +87,7 @@ dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const c
     va_start(args, fmt);
     vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    return dls_fail(err, DLS_EPOLICY, e->params->sched->name, "at %.6f s, job %d: %s",
-                    (double)e->now_us / 1e6, job, what);
+    return dls_fail(err, DLS_EPOLICY, e->params->sched->name, "job %d: %s", job, what);
 }
 
 static bool is_in(const dls_engine *e, int32_t job, dls_job_state state)
