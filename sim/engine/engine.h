@@ -261,6 +261,9 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
 /* Close the accounts of jobs still waiting or running when the run stops. */
 dls_status dls_jobs_close(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 
+/* What is left of a job's estimated run time when so much of its work is. */
+int64_t dls_estimate_left_us(const dls_engine *e, int32_t job, dls_work left);
+
 /* progress.c */
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job);
 dls_work dls_job_work_left(const dls_engine *e, int32_t job);

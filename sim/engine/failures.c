@@ -162,7 +162,7 @@ static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
     DLS_TRY(dls_guest_evict(e, job, err)); /* no more than takes it off the list of hosts */
     const dls_rank rank = dls_select_rank(s, job, e->now_us);
     dls_select_remove_running(s, job);
-    dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    dls_select_add_waiting(s, job, rank, dls_estimate_left_us(e, job, dls_job_saved(e, job)));
     dls_give_back(e, job, parts);
     e->held[job] = DLS_NONE;
     e->held_type[job] = -1;

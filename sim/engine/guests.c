@@ -169,7 +169,7 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
     const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
     e->held_type[guest] = -1;
     part(e, guest);
-    dls_select_add_waiting(&e->select, guest, rank, e->estimate_us[guest]);
+    dls_select_add_waiting(&e->select, guest, rank, dls_estimate_left_us(e, guest, e->work[guest]));
     return DLS_OK;
 }
 

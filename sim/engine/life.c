@@ -16,10 +16,9 @@ static dls_status set_alarm(dls_evq *q, uint32_t slot, int64_t at_us, dls_error 
     return DLS_OK;
 }
 
-/* What is left of a job's estimated run time, in proportion to its work. */
-static int64_t estimate_left_us(const dls_engine *e, int32_t job)
+int64_t dls_estimate_left_us(const dls_engine *e, int32_t job, dls_work left)
 {
-    const int64_t whole_us = e->duration_us[job], left_us = dls_work_to_us(e->work[job]);
+    const int64_t whole_us = e->duration_us[job], left_us = dls_work_to_us(left);
     return left_us == whole_us ? e->estimate_us[job]
                                : (int64_t)((dls_work)e->estimate_us[job] * left_us / whole_us);
 }
@@ -36,7 +35,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->anchor_us[job] + estimate_left_us(e, job);
+        p.key = e->anchor_us[job] + dls_estimate_left_us(e, job, e->work[job]);
     } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);

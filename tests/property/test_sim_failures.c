@@ -148,6 +148,32 @@ static void test_quotas(void **unused)
     dls_record_destroy(rec);
 }
 
+/* ---- what a failed job is expected to take ------------------------------------------------------
+ */
+
+/* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of 100 that
+ * are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
+static void test_backfill_after_failure(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {
+        {0, 190, 4, NULL, NULL}, {1, 50, 8, NULL, NULL}, {2, 100, 2, NULL, NULL}};
+    static dls_failure_event event[] = {{95000000, 1, DLS_NODE_FAILS, 1},
+                                        {100000000, 1, DLS_NODE_REPAIRED, 1}};
+    const dls_failure_trace trace = {event, 2, 0};
+    sim_setup s;
+    setup_init(&s, case_cluster(2, 4, 0), case_trace(jobs, 3), "easy", "first-fit");
+    s.p.failure_trace = &trace;
+    s.p.checkpoint_period_us = S(10);
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->failures[2], 1);
+    assert_int_equal(rec->lost_us[2], S(3));
+    assert_int_equal(rec->end_us[2], S(110));
+    assert_int_equal(rec->start_us[1], S(190));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* ---- random ------------------------------------------------------------------------------------
  */
 
@@ -252,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
         cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_quotas),
+        cmocka_unit_test(test_backfill_after_failure),
         cmocka_unit_test(test_random),        cmocka_unit_test(test_draws),
         cmocka_unit_test(test_shares_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
