@@ -94,7 +94,8 @@ size_t dls_field_width(dls_field_type type)
 
 const char *dls_state_name(unsigned state)
 {
-    static const char *const names[] = {"new", "pending", "running", "finished", "infeasible"};
+    static const char *const names[] = {"new", "pending", "running", "finished", "infeasible",
+                                        "declined"};
     return state < sizeof names / sizeof names[0] ? names[state] : NULL;
 }
 
@@ -184,6 +185,9 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
         COL("preempts", I32, "", "times it lost its GPUs", rec->preempts),
         COL("resumes", I32, "", "times it got GPUs, the first start included", rec->resumes),
         COL("promotes", I32, "", "times it was promoted for having starved", rec->promotes),
+        COL("gpu_us", I64, "gpu us", "GPUs x time held, restoring included; those of another job not counted",
+            rec->gpu_us),
+        COL("gpu_restore_us", I64, "gpu us", "of gpu_us, restoring", rec->gpu_restore_us),
         COL("guest_us", I64, "us", "time on the GPUs of another job, part of executed and overhead",
             rec->guest_us),
         COL("failures", I32, "", "times its GPUs failed, part of preempts", rec->failures),
@@ -213,6 +217,10 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
         COL("deadline_us", I64, "us", "deadline; -1: none", t->deadline_us),
         COL("limit_us", I64, "us", "the user's run time limit; -1: none", t->limit_us),
         COL("estimate_us", I64, "us", "run time estimate of the trace; -1: none", t->estimate_us),
+        COL("min_gpus", I64, "gpus", "least that an elastic job can use; -1: as many as it asks for",
+            t->min_gpus),
+        COL("max_gpus", I64, "gpus", "most that an elastic job can use; -1: as many as it asks for",
+            t->max_gpus),
         COL("trace_attempts", I64, "", "attempts where the trace was recorded; -1: none",
             t->attempts),
     };

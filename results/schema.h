@@ -57,7 +57,7 @@ typedef struct dls_column {
     const void *ctx;
 } dls_column;
 
-#define DLS_COLUMNS_MAX 40
+#define DLS_COLUMNS_MAX 64
 
 /* The columns of jobs, allocations and series/cluster with their data; columns that the trace does
  * not have are left out. They borrow from trace and rec; either may be empty. Return how many. */

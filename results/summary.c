@@ -112,6 +112,12 @@ static void count_jobs(const work *w, dls_summary *s)
             p->preemptions += (uint64_t)rec->preempts[j];
             p->resumes += (uint64_t)rec->resumes[j];
             p->promotions += (uint64_t)rec->promotes[j];
+            if (rec->gpu_us) {
+                p->held_gpu_s += (double)rec->gpu_us[j] / (double)DLS_US_PER_S;
+                p->useful_gpu_s +=
+                    (double)(rec->gpu_us[j] - rec->gpu_restore_us[j]) / (double)DLS_US_PER_S;
+                continue;
+            }
             const int64_t useful_us = rec->executed_us[j] - shared_us;
             p->useful_gpu_s += gpu_s * (double)(useful_us > 0 ? useful_us : 0);
             p->held_gpu_s +=

@@ -172,6 +172,8 @@ static void copy_job(const dls_trace *in, size_t i, dls_job_rec *rec)
         .deadline_us = dls_trace_i64(c->deadline_us, i),
         .limit_us = dls_trace_i64(c->limit_us, i),
         .estimate_us = dls_trace_i64(c->estimate_us, i),
+        .min_gpus = dls_trace_i64(c->min_gpus, i),
+        .max_gpus = dls_trace_i64(c->max_gpus, i),
         .attempts = dls_trace_i64(c->attempts, i),
         .flags = c->flags[i],
     };

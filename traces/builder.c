@@ -44,6 +44,8 @@ void dls_job_rec_init(dls_job_rec *rec)
         .mem_mib = DLS_ABSENT,
         .priority = DLS_ABSENT,
         .deadline_us = DLS_ABSENT,
+        .min_gpus = DLS_ABSENT,
+        .max_gpus = DLS_ABSENT,
         .limit_us = DLS_ABSENT,
         .estimate_us = DLS_ABSENT,
         .attempts = DLS_ABSENT,
@@ -254,6 +256,12 @@ static dls_status check_rec(const dls_job_rec *rec, const char *where, dls_error
     DLS_TRY(check_count("the CPU request", rec->cpu_milli, where, err));
     DLS_TRY(check_count("the memory request", rec->mem_mib, where, err));
     DLS_TRY(check_count("the priority", rec->priority, where, err));
+    const int64_t gpus = (rec->gpus_milli + 999) / 1000;
+    if ((rec->min_gpus != DLS_ABSENT && (rec->min_gpus < 1 || rec->min_gpus > gpus)) ||
+        (rec->max_gpus != DLS_ABSENT && (rec->max_gpus < gpus || rec->max_gpus > DLS_GPUS_MAX))) {
+        return dls_fail(err, DLS_EINPUT, where, "%" PRId64 " GPUs are not within the %" PRId64 " to %" PRId64
+                        " that the job is said to be able to use", gpus, rec->min_gpus, rec->max_gpus);
+    }
     return check_count("the number of attempts", rec->attempts, where, err);
 }
 
@@ -326,6 +334,8 @@ dls_status dls_trace_builder_add(dls_trace_builder *b, const dls_job_rec *rec, c
     DLS_TRY(put_i64(t, DLS_COL_DEADLINE_US, rec->deadline_us, err));
     DLS_TRY(put_i64(t, DLS_COL_LIMIT_US, rec->limit_us, err));
     DLS_TRY(put_i64(t, DLS_COL_ESTIMATE_US, rec->estimate_us, err));
+    DLS_TRY(put_i64(t, DLS_COL_MIN_GPUS, rec->min_gpus, err));
+    DLS_TRY(put_i64(t, DLS_COL_MAX_GPUS, rec->max_gpus, err));
     DLS_TRY(put_i64(t, DLS_COL_ATTEMPTS, rec->attempts, err));
     ((int64_t *)t->data[DLS_COL_SUBMIT_US])[t->n] = rec->submit_us;
     ((int64_t *)t->data[DLS_COL_DURATION_US])[t->n] = duration_us;
@@ -445,6 +455,8 @@ static void set_views(dls_trace *t)
         .deadline_us = d[DLS_COL_DEADLINE_US],
         .limit_us = d[DLS_COL_LIMIT_US],
         .estimate_us = d[DLS_COL_ESTIMATE_US],
+        .min_gpus = d[DLS_COL_MIN_GPUS],
+        .max_gpus = d[DLS_COL_MAX_GPUS],
         .attempts = d[DLS_COL_ATTEMPTS],
         .user = d[DLS_COL_USER],
         .job_class = d[DLS_COL_CLASS],

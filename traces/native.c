@@ -39,6 +39,8 @@ static const dls_field fields[] = {
     DLS_MAY(OPT_TIME, "estimate", estimate_us, DLS_SECONDS),
     DLS_MAY(OPT_TIME, "queue", queue_us, DLS_SECONDS),
     DLS_MAY(COUNT, "nodes", nodes, 0),
+    DLS_MAY(COUNT, "min_gpus", min_gpus, 0),
+    DLS_MAY(COUNT, "max_gpus", max_gpus, 0),
     DLS_MAY(COUNT, "attempts", attempts, 0),
 };
 

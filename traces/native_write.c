@@ -90,6 +90,7 @@ static void write_table(FILE *f, const dls_trace *trace)
         {"priority", c->priority, 0},     {"deadline", c->deadline_us, 6},
         {"limit", c->limit_us, 6},        {"estimate", c->estimate_us, 6},
         {"queue", c->queue_us, 6},        {"nodes", c->nodes, 0},
+        {"min_gpus", c->min_gpus, 0},     {"max_gpus", c->max_gpus, 0},
         {"attempts", c->attempts, 0},
     };
     const text_column texts[] = {

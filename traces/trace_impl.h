@@ -32,6 +32,8 @@
     XX(DEADLINE_US, int64_t, false)                                                                \
     XX(LIMIT_US, int64_t, false)                                                                   \
     XX(ESTIMATE_US, int64_t, false)                                                                \
+    XX(MIN_GPUS, int64_t, false)                                                                   \
+    XX(MAX_GPUS, int64_t, false)                                                                   \
     XX(ATTEMPTS, int64_t, false)                                                                   \
     XX(USER, int32_t, false)                                                                       \
     XX(CLASS, int32_t, false)

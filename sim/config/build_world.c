@@ -38,6 +38,7 @@ dls_status dls_build_world(const dls_builder *b, dls_error *err)
     };
     DLS_TRY(borrow(b, DLS_CFG_PERF_MODEL, false, &p->model, err));
     DLS_TRY(borrow(b, DLS_CFG_PERF_TABLE, true, &p->table_path, err));
+    DLS_TRY(borrow(b, DLS_CFG_PERF_ELASTIC, true, &b->config->elastic_table, err));
     DLS_TRY(borrow(b, DLS_CFG_PERF_HARDWARE, true, &p->hardware_dir, err));
     DLS_TRY(borrow(b, DLS_CFG_PERF_HOST, false, &p->host, err));
     DLS_TRY(borrow(b, DLS_CFG_PERF_FABRIC, false, &p->fabric, err));

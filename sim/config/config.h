@@ -57,6 +57,7 @@ typedef struct dls_config {
     double storage_bps;             /* 0: not counted */
     dls_failure_params failures;
     const char *failure_trace;      /* path; NULL: none */
+    const char *elastic_table;      /* path; NULL: none */
     const char *predictions_text;   /* "replay:PATH" or "record:PATH", resolved; NULL: neither */
 
     uint64_t seed;

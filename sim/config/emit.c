@@ -169,6 +169,8 @@ static const char *resolved(const dls_config *config, int key)
         return config->trace_assign;
     case DLS_CFG_PERF_TABLE:
         return config->world.table_path;
+    case DLS_CFG_PERF_ELASTIC:
+        return config->elastic_table;
     case DLS_CFG_PERF_HARDWARE:
         return config->world.hardware_dir;
     case DLS_CFG_PRED_WEIGHTS:

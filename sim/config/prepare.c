@@ -36,6 +36,31 @@ static dls_status make_predictions(const dls_config *config, const dls_trace *tr
     return DLS_OK;
 }
 
+static double elastic_speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
+{
+    return dls_elastic_speed(user, job, shape, batch);
+}
+
+static int64_t elastic_restore_us(void *user, int32_t job, const dls_shape *shape)
+{
+    return dls_elastic_restore_us(user, job, shape);
+}
+
+static dls_status make_elastic(const dls_config *config, const dls_trace *trace, dls_prepared *p,
+                               dls_error *err)
+{
+    DLS_TRY(dls_elastic_create(config->elastic_table, trace, &config->cluster, &p->elastic, err));
+    if (p->elastic) {
+        p->elastic_ops = (dls_elastic){.user = p->elastic,
+                                       .min_gpus = dls_elastic_min_gpus(p->elastic),
+                                       .max_gpus = dls_elastic_max_gpus(p->elastic),
+                                       .speed = elastic_speed,
+                                       .restore_us = elastic_restore_us};
+        p->params.elastic = &p->elastic_ops;
+    }
+    return DLS_OK;
+}
+
 static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
 {
     if (isfinite(config->failures.node_mtbf_s) || isfinite(config->failures.gpu_mtbf_s)) {
@@ -81,6 +106,9 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
         status = make_predictions(config, trace, out, err);
     }
     if (status == DLS_OK) {
+        status = make_elastic(config, trace, out, err);
+    }
+    if (status == DLS_OK) {
         status = make_failures(config, out, err);
     }
     if (status != DLS_OK) {
@@ -92,6 +120,7 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
 void dls_prepared_fini(dls_prepared *p)
 {
     dls_failure_trace_fini(&p->failures);
+    dls_elastic_destroy(p->elastic);
     dls_predictions_destroy(p->predictions);
     dls_world_destroy(p->world);
     dls_kinds_fini(&p->kinds);

@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "engine/sim.h"
+#include "workload/elastic.h"
 
 /* The trace that the configuration names, as its file has it. Errors: ECONFIG (it names none), those of
  * dls_trace_load. */
@@ -29,6 +30,8 @@ typedef struct dls_prepared {
     dls_pace pace;
     dls_prediction_ops prediction_ops;
     dls_failure_trace failures;
+    dls_elastic_jobs *elastic; /* NULL: every job runs as the gang that it asks for */
+    dls_elastic elastic_ops;
 } dls_prepared;
 
 /* Errors: those of dls_world_create, dls_predictions_create and

@@ -142,6 +142,9 @@ typedef struct dls_key {
     XX(PERF_TABLE, "perf.table", STRING, "", 0, 4095, NULL, NULL,                                  \
        "Measured throughputs for perf.model = \"table\", relative to the configuration's "         \
        "folder.")                                                                                  \
+    XX(PERF_ELASTIC, "perf.elastic", STRING, "", 0, 4095, NULL, NULL,                              \
+       "Speeds of elastic jobs on other numbers of GPUs than they ask for, relative to the "       \
+       "configuration's folder (docs/elastic.md).")                                                \
     XX(PERF_HARDWARE, "perf.hardware", STRING, "", 0, 4095, NULL, NULL,                            \
        "Folder with gpus.cfg, links.cfg and operator.cfg, relative to the configuration's; "       \
        "empty: the usual places.")                                                                 \

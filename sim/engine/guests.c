@@ -143,6 +143,9 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
     DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
     e->rec->guest_us[guest] += e->now_us - e->since_us[guest];
+    if (e->rec->gpu_us) { /* its own from here on; restoring is over or goes on */
+        e->rec->gpu_us[guest] -= (e->now_us - e->since_us[guest]) * e->walk.held_gpus[guest];
+    }
     part(e, guest);
     if (!dls_retake(e, guest)) { /* nobody else had a chance to take them */
         return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);

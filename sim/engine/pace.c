@@ -55,6 +55,11 @@ static void set_shift(void *user, int32_t job, double shift_s)
     dls_world_set_shift(user, job, shift_s);
 }
 
+static double reference_s(void *user, int32_t job)
+{
+    return dls_world_reference_s(user, job);
+}
+
 dls_pace dls_pace_of(dls_world *world)
 {
     return (dls_pace){.user = world,
@@ -67,5 +72,6 @@ dls_pace dls_pace_of(dls_world *world)
                       .solo = solo,
                       .shares = shares,
                       .set_shift = set_shift,
+                      .reference_s = reference_s,
                       .link_load = link_load};
 }

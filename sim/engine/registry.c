@@ -152,9 +152,10 @@ static dls_status add_scheds(dls_registry *reg, const char *path, const dls_sche
         const dls_sched_ops *ops = *list;
         DLS_TRY(check_policy(path, &reg->scheds, "scheduling", ops->abi, ops->name, ops->summary,
                              ops->options, err));
-        if (!ops->priority == !ops->pass) {
+        if (!!ops->priority + !!ops->pass + !!ops->round != 1 || !ops->round != !ops->timing) {
             return dls_fail(err, DLS_EINPUT, path,
-                            "scheduling policy '%s' needs either 'priority' or 'pass'", ops->name);
+                            "scheduling policy '%s' needs one of 'priority', 'pass', and 'round' with "
+                            "'timing'", ops->name);
         }
         if (ops->share && !ops->priority) {
             return dls_fail(err, DLS_EINPUT, path,

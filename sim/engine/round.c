@@ -2,10 +2,11 @@
  *
  * Rounds: when a plan is asked for, and what is done to get from what there is to what is planned.
  *
- *      plan ──> who stops, who changes ──> their GPUs back ──> largest first: place, start ──> joins, declines
+ *      plan ──> who stops, who changes ──> their GPUs back ──> largest first: place, start ──>
+ * joins, declines
  *
- * A job that keeps what it has is looked at once, to see that. So a round costs O(running + planned), and
- * what changes costs what a start costs.
+ * A job that keeps what it has is looked at once, to see that. So a round costs O(running +
+ * planned), and what changes costs what a start costs.
  */
 #include "base/alloc.h"
 #include "engine/engine.h"
@@ -44,7 +45,8 @@ void dls_rounds_destroy(dls_engine *e)
     dls_free(e->rounds.moving);
 }
 
-/* ---- when -------------------------------------------------------------------------------------- */
+/* ---- when --------------------------------------------------------------------------------------
+ */
 
 /* The first round at or after a time. */
 static int64_t round_from(const dls_rounds *r, int64_t at_us)
@@ -72,7 +74,8 @@ dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err)
     return arrival ? set_round(e, round_from(r, e->now_us), err) : DLS_OK;
 }
 
-/* ---- the plan ---------------------------------------------------------------------------------- */
+/* ---- the plan ----------------------------------------------------------------------------------
+ */
 
 static dls_planned *add(dls_plan *plan, int32_t job)
 {
@@ -82,8 +85,9 @@ static dls_planned *add(dls_plan *plan, int32_t job)
         return NULL;
     }
     if (job < 0 || job >= e->n || r->named[job] == r->number) {
-        plan->status = dls_illegal(e, job, plan->err, job < 0 || job >= e->n ? "there is no such job"
-                                                                             : "is planned twice");
+        plan->status =
+            dls_illegal(e, job, plan->err,
+                        job < 0 || job >= e->n ? "there is no such job" : "is planned twice");
         return NULL;
     }
     plan->status = dls_grow(&r->plan, &r->cap, r->n + 1, sizeof *r->plan, plan->err);
@@ -123,7 +127,8 @@ void dls_plan_keep(dls_plan *plan, int32_t job)
 {
     dls_planned *p = add(plan, job);
     if (p && plan->e->rec->state[job] != DLS_JOB_RUNNING) {
-        plan->status = dls_illegal(plan->e, job, plan->err, "is to stay as it is, but does not run");
+        plan->status =
+            dls_illegal(plan->e, job, plan->err, "is to stay as it is, but does not run");
     } else if (p) {
         p->keep = true;
     }
@@ -153,7 +158,8 @@ void dls_plan_decline(dls_plan *plan, int32_t job)
     }
 }
 
-/* ---- the difference ---------------------------------------------------------------------------- */
+/* ---- the difference ----------------------------------------------------------------------------
+ */
 
 /* Largest first, so that gangs of whole nodes fit wherever they fitted; then as planned. */
 static int by_size(const void *a, const void *b)
@@ -181,8 +187,8 @@ static bool is_change(const dls_planned *p)
     return !p->keep && !p->decline && p->host == DLS_NONE;
 }
 
-/* Preempt whom the plan does not name, guests before hosts; they are listed first, as walks are over
- * what changes. */
+/* Preempt whom the plan does not name, guests before hosts; they are listed first, as walks are
+ * over what changes. */
 static dls_status stop_unnamed(dls_engine *e, dls_error *err)
 {
     dls_rounds *r = &e->rounds;
@@ -269,6 +275,7 @@ dls_status dls_round_pass(dls_engine *e, dls_error *err)
     dls_view_update(e);
     dls_seal(e);
     DLS_TRY(dls_program_end(e, err));
-    return e->view.waiting_jobs + e->view.running_jobs > 0 ? set_round(e, round_from(r, e->now_us + 1), err)
-                                                           : DLS_OK;
+    return e->view.waiting_jobs + e->view.running_jobs > 0
+               ? set_round(e, round_from(r, e->now_us + 1), err)
+               : DLS_OK;
 }

@@ -225,6 +225,9 @@ static dls_status want_world(dls_engine *e, dls_error *err)
         int32_t *most = &e->rack_nodes[e->index->node[rack->first].type];
         *most = rack->end - rack->first > *most ? rack->end - rack->first : *most;
     }
+    if (p->elastic && e->walk.on) {
+        DLS_TRY(dls_record_want_elastic(e->rec, err));
+    }
     if (p->pace && p->pace->solo) {
         DLS_TRY(dls_record_want_fastest(e->rec, err));
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What programs and rounds do to jobs: give them GPUs, others or fewer, take them away, let them share.
+ * What programs and rounds do to jobs: give them GPUs, others or fewer, take them away, let them
+ * share.
  *
- * Every action is checked against the job, its virtual cluster's quota and the index before anything
- * changes; a wrong one is an error of the policy and ends the run.
+ * Every action is checked against the job, its virtual cluster's quota and the index before
+ * anything changes; a wrong one is an error of the policy and ends the run.
  */
 #include "base/alloc.h"
 #include "engine/engine.h"
@@ -11,7 +12,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- state ------------------------------------------------------------------------------------- */
+/* ---- state -------------------------------------------------------------------------------------
+ */
 
 dls_status dls_walk_create(dls_engine *e, dls_error *err)
 {
@@ -29,7 +31,8 @@ dls_status dls_walk_create(dls_engine *e, dls_error *err)
     w->batch = dls_alloc_zero(n, sizeof *w->batch);
     w->service_us = dls_alloc_zero(n * (size_t)e->params->cluster->n_types, sizeof *w->service_us);
     w->speed = e->params->elastic ? dls_alloc_zero(n, sizeof *w->speed) : NULL;
-    if (!w->size || !w->held_gpus || !w->batch || !w->service_us || (e->params->elastic && !w->speed)) {
+    if (!w->size || !w->held_gpus || !w->batch || !w->service_us ||
+        (e->params->elastic && !w->speed)) {
         return dls_nomem(err, "jobs", n * 32);
     }
     for (int32_t j = 0; j < e->n; j++) {
@@ -74,11 +77,17 @@ void dls_walk_stopped(dls_engine *e, int32_t job)
 void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us)
 {
     const int32_t type = e->index->node[e->part[parts].node].type;
+    const int64_t gpus = e->walk.held_gpus[job], held_us = e->now_us - e->since_us[job];
     e->walk.service_us[(size_t)job * (size_t)e->select.n_types + (size_t)type] +=
-        progress_us * e->walk.held_gpus[job];
+        progress_us * gpus;
+    if (e->rec->gpu_us && !dls_is_guest(e, job)) {
+        e->rec->gpu_us[job] += held_us * gpus;
+        e->rec->gpu_restore_us[job] += (held_us - progress_us) * gpus;
+    }
 }
 
-/* ---- what is legal ----------------------------------------------------------------------------- */
+/* ---- what is legal -----------------------------------------------------------------------------
+ */
 
 dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const char *fmt, ...)
 {
@@ -128,7 +137,8 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
     }
     if (want->type < -1 || want->type >= e->select.n_types ||
         (want->type >= 0 && !(c->types >> want->type & 1))) {
-        return dls_illegal(e, job, err, "is to get GPUs of type %d, on which it cannot run", want->type);
+        return dls_illegal(e, job, err, "is to get GPUs of type %d, on which it cannot run",
+                           want->type);
     }
     if (want->batch < 0) {
         return dls_illegal(e, job, err, "is to train with a batch of %lld", (long long)want->batch);
@@ -139,9 +149,12 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
         for (int32_t i = 0; i < want->n_nodes; i++) {
             sum += want->nodes[i].gpus;
         }
-        if (type < 0 || (want->type >= 0 && want->type != type) || !(c->types >> type & 1) || sum != gpus) {
-            return dls_illegal(e, job, err, "is to get %lld GPUs on %d named nodes, which are not %d of "
-                               "one type that it can use", (long long)sum, want->n_nodes, gpus);
+        if (type < 0 || (want->type >= 0 && want->type != type) || !(c->types >> type & 1) ||
+            sum != gpus) {
+            return dls_illegal(e, job, err,
+                               "is to get %lld GPUs on %d named nodes, which are not %d of "
+                               "one type that it can use",
+                               (long long)sum, want->n_nodes, gpus);
         }
     }
     return DLS_OK;
@@ -176,10 +189,12 @@ bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
     return true;
 }
 
-/* ---- allocations ------------------------------------------------------------------------------- */
+/* ---- allocations -------------------------------------------------------------------------------
+ */
 
 /* Types on which so many GPUs are free by number, the job's quota considered. */
-static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want, int32_t gpus)
+static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want,
+                                int32_t gpus)
 {
     const dls_class *c = &e->select.cls[e->select.class_of[job]];
     const dls_pool *pool = &e->select.pool[c->pool];
@@ -220,7 +235,8 @@ static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, ui
     return DLS_OK;
 }
 
-/* A running job, whose GPUs are back in the index already, waits from now on, and so do its guests. */
+/* A running job, whose GPUs are back in the index already, waits from now on, and so do its guests.
+ */
 static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
 {
     const int32_t parts = e->held[job];
@@ -233,7 +249,8 @@ static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
-dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done, dls_error *err)
+dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
+                        dls_error *err)
 {
     const bool was_running = e->running[job] != 0;
     const int32_t gpus = gpus_wanted(e, job, want), had = e->walk.size[job];
@@ -245,13 +262,15 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     }
     const uint32_t types = types_with_room(e, job, want, gpus);
     if (!types) {
-        return dls_illegal(e, job, err, "is to get %d GPUs, which are not free or beyond its quota", gpus);
+        return dls_illegal(e, job, err, "is to get %d GPUs, which are not free or beyond its quota",
+                           gpus);
     }
     e->walk.size[job] = gpus;
     DLS_TRY(take_gpus(e, job, want, types, &type, &parts, err));
     e->walk.size[job] = had;
     if (type < 0 && was_running) { /* as it was */
-        dls_select_add_running(&e->select, job, e->held_type[job], (dls_rank){.id = job}, e->now_us);
+        dls_select_add_running(&e->select, job, e->held_type[job], (dls_rank){.id = job},
+                               e->now_us);
         return dls_retake(e, job) ? DLS_OK : dls_illegal(e, job, err, "lost its GPUs");
     }
     if (type < 0) {
@@ -280,33 +299,38 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
     return lose(e, job, err);
 }
 
-/* ---- sharing ----------------------------------------------------------------------------------- */
+/* ---- sharing -----------------------------------------------------------------------------------
+ */
 
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
 {
     const dls_select *s = &e->select;
     *joined = false;
     if (!e->params->sched->joins) {
-        return dls_illegal(e, job, err, "is to join job %d, but the policy does not say that it joins jobs",
-                           host);
+        return dls_illegal(
+            e, job, err, "is to join job %d, but the policy does not say that it joins jobs", host);
     }
-    if (!is_in(e, job, DLS_JOB_PENDING) || !is_in(e, host, DLS_JOB_RUNNING) || dls_is_guest(e, host)) {
-        return dls_illegal(e, job, err, "is to join job %d: one must wait, the other have GPUs of its own",
-                           host);
+    if (!is_in(e, job, DLS_JOB_PENDING) || !is_in(e, host, DLS_JOB_RUNNING) ||
+        dls_is_guest(e, host)) {
+        return dls_illegal(
+            e, job, err, "is to join job %d: one must wait, the other have GPUs of its own", host);
     }
     const dls_class *c = &s->cls[s->class_of[job]], *other = &s->cls[s->class_of[host]];
     const int32_t gpus = e->walk.held_gpus[host], type = e->held_type[host];
     if (!(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
         c->pool != other->pool) {
-        return dls_illegal(e, job, err, "is to join job %d, on a type or a number of GPUs or in a virtual "
-                           "cluster that it cannot use", host);
+        return dls_illegal(e, job, err,
+                           "is to join job %d, on a type or a number of GPUs or in a virtual "
+                           "cluster that it cannot use",
+                           host);
     }
     int32_t n = 2;
     for (int32_t g = e->guests.job[host].guest; g != DLS_NONE; g = e->guests.job[g].next) {
         n++;
     }
     if (n > DLS_GROUP_MAX) {
-        return dls_illegal(e, job, err, "is to join job %d, which shares with %d already", host, n - 2);
+        return dls_illegal(e, job, err, "is to join job %d, which shares with %d already", host,
+                           n - 2);
     }
     if (c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
         return DLS_OK; /* it could not inherit the GPUs */
@@ -333,7 +357,8 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------- */
+/* ---- programs ----------------------------------------------------------------------------------
+ */
 
 static bool allocate(dls_actions *out, int32_t job, const dls_want *want)
 {
@@ -382,9 +407,10 @@ bool dls_act_start(dls_actions *out, int32_t job)
 void dls_act_preempt(dls_actions *out, int32_t job)
 {
     if (dls_may_act(out)) {
-        out->status = is_in(out->e, job, DLS_JOB_RUNNING)
-                          ? dls_preempt(out->e, job, out->err)
-                          : dls_illegal(out->e, job, out->err, "is to be preempted, but does not run");
+        out->status =
+            is_in(out->e, job, DLS_JOB_RUNNING)
+                ? dls_preempt(out->e, job, out->err)
+                : dls_illegal(out->e, job, out->err, "is to be preempted, but does not run");
     }
     acted(out);
 }

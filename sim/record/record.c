@@ -35,6 +35,15 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
     return DLS_OK;
 }
 
+dls_status dls_record_want_elastic(dls_record *rec, dls_error *err)
+{
+    rec->gpu_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->gpu_us);
+    rec->gpu_restore_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->gpu_restore_us);
+    return rec->gpu_us && rec->gpu_restore_us
+               ? DLS_OK
+               : dls_nomem(err, "run record", 2 * rec->n_jobs * sizeof *rec->gpu_us);
+}
+
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
 {
     rec->guest_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->guest_us);
@@ -73,7 +82,7 @@ void dls_record_destroy(dls_record *rec)
         rec->executed_us,     rec->overhead_us,      rec->preempts,         rec->resumes,
         rec->promotes,        rec->allocs.job,       rec->allocs.node,      rec->allocs.start_us,
         rec->allocs.end_us,   rec->allocs.gpu_mask,  rec->allocs.gpus,      rec->allocs.rate,
-        rec->allocs.guest,    rec->guest_us,         rec->failures,         rec->lost_us,
+        rec->allocs.guest,    rec->gpu_us,           rec->gpu_restore_us,   rec->guest_us,         rec->failures,         rec->lost_us,
         rec->fastest_us,      rec->starts.job,       rec->starts.host,      rec->starts.type,
         rec->starts.n_nodes,  rec->starts.n_racks,   rec->starts.start_us,  rec->starts.end_us,
         rec->starts.left_us,  rec->starts.work_us,   rec->starts.executed_us,

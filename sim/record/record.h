@@ -103,6 +103,9 @@ typedef struct dls_record {
     int32_t *preempts;     /* times it lost its GPUs */
     int32_t *resumes;      /* times it got GPUs, the first start included */
     int32_t *promotes;     /* times it was moved to the first queue for having starved */
+    int64_t *gpu_us;       /* GPUs x time held, restoring included, on GPUs of its own; NULL: every job
+                              held its gang all the time */
+    int64_t *gpu_restore_us; /* of it, restoring */
     int64_t *guest_us;     /* time on the GPUs of another job, part of executed and overhead; NULL:
                               GPUs are not shared */
 
@@ -137,6 +140,7 @@ typedef struct dls_record {
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 /* Columns that only some runs have. */
+dls_status dls_record_want_elastic(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;

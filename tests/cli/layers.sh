@@ -10,7 +10,7 @@ allowed() {
     sim/record) echo base record ;;
     sim/workload/graph) echo base workload/graph ;;
     sim/workload/operator) echo base cluster workload/graph workload/operator ;;
-    sim/workload) echo base workload/graph workload/operator workload ;;
+    sim/workload) echo base cluster workload/graph workload/operator workload ;;
     sim/world) echo base cluster workload workload/graph workload/operator world ;;
     sim/sched) echo sched ;;
     placement) echo placement ;;

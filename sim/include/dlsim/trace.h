@@ -86,6 +86,7 @@ typedef struct dls_job_rec {
     int64_t deadline_us;    /* absolute; DLS_ABSENT */
     int64_t limit_us;       /* the user's run time limit; DLS_ABSENT */
     int64_t estimate_us;    /* a prediction shipped with the trace; DLS_ABSENT */
+    int64_t min_gpus, max_gpus; /* an elastic job can use these; DLS_ABSENT: no fewer, no more */
     int64_t attempts;       /* scheduling attempts recorded; DLS_ABSENT */
     uint32_t flags;         /* dls_job_flag bits */
 } dls_job_rec;
@@ -112,6 +113,7 @@ typedef struct dls_trace_columns {
     const int64_t *gpus_milli;
     const int64_t *iterations, *batch, *queue_us, *nodes, *cpu_milli, *mem_mib, *priority;
     const int64_t *deadline_us, *limit_us, *estimate_us, *attempts;
+    const int64_t *min_gpus, *max_gpus;
     const int32_t *user, *job_class; /* codes in users, classes */
 } dls_trace_columns;
 

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ranges and speeds of elastic jobs (elastic.h).
+ */
+#include "workload/elastic.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "workload/kinds.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct row {
+    char model[DLS_MODEL_KEY];
+    int32_t type;  /* of the cluster, -1: any */
+    int64_t batch; /* DLS_ABSENT: any */
+    int32_t gpus;
+    double speed;
+    int64_t restore_us; /* -1 */
+} row;
+
+struct dls_elastic_jobs {
+    const dls_trace_columns *cols;
+    int32_t *min_gpus, *max_gpus;
+    row *row; /* sorted by all but speed and restoring time */
+    size_t n, cap;
+    size_t *first, *end; /* [models + 1] rows of a model code; the last for jobs without a model */
+};
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+static int by_place(const void *a, const void *b)
+{
+    const row *x = a, *y = b;
+    const int names = strcmp(x->model, y->model);
+    if (names != 0 || x->type != y->type) {
+        return names != 0 ? names : x->type < y->type ? -1 : 1;
+    }
+    if (x->batch != y->batch) {
+        return x->batch < y->batch ? -1 : 1;
+    }
+    return x->gpus < y->gpus ? -1 : x->gpus > y->gpus;
+}
+
+static dls_status read_number(const dls_csv *csv, int col, const char *what, int scale,
+                              int64_t least, int64_t *out, dls_error *err)
+{
+    return dls_csv_missing(csv, col) ? DLS_OK
+                                     : dls_csv_scaled(csv, col, what, scale, true, least,
+                                                      INT64_C(1000000000000000), out, err);
+}
+
+static dls_status read_row(dls_elastic_jobs *e, dls_csv *csv, const int col[6],
+                           const dls_cluster_spec *cluster, dls_error *err)
+{
+    row r = {.type = -1, .batch = DLS_ABSENT, .restore_us = -1};
+    int64_t gpus = 0, speed = 0;
+    if (dls_csv_missing(csv, col[0])) {
+        return dls_csv_fail(csv, col[0], err, "expected the name of a model");
+    }
+    dls_model_key(dls_csv_text(csv, col[0]), r.model);
+    DLS_TRY(dls_csv_i64(csv, col[1], "a number of GPUs", 0, 1, DLS_GPUS_MAX, &gpus, err));
+    DLS_TRY(dls_csv_scaled(csv, col[2], "a speed above 0", 9, true, 1, INT64_C(1000000000000000000),
+                           &speed, err));
+    DLS_TRY(read_number(csv, col[4], "a batch size", 0, 1, &r.batch, err));
+    DLS_TRY(read_number(csv, col[5], "seconds", 6, 0, &r.restore_us, err));
+    r.gpus = (int32_t)gpus;
+    r.speed = (double)speed;
+    if (!dls_csv_missing(csv, col[3])) {
+        const char *type = dls_csv_text(csv, col[3]);
+        for (int32_t t = 0; t < cluster->n_types && r.type < 0; t++) {
+            r.type = strcmp(cluster->types[t].name, type) == 0 ? t : -1;
+        }
+        if (r.type < 0) {
+            return DLS_OK; /* of a GPU that this cluster does not have */
+        }
+    }
+    DLS_TRY(dls_grow(&e->row, &e->cap, e->n + 1, sizeof *e->row, err));
+    e->row[e->n++] = r;
+    return DLS_OK;
+}
+
+static dls_status read_table(dls_elastic_jobs *e, const char *path, const char *text, size_t len,
+                             const dls_cluster_spec *cluster, dls_error *err)
+{
+    int col[6];
+    const dls_csv_bind binds[] = {{"model", &col[0], true},  {"gpus", &col[1], true},
+                                  {"speed", &col[2], true},  {"gpu", &col[3], false},
+                                  {"batch", &col[4], false}, {"restore_s", &col[5], false}};
+    dls_csv csv;
+    bool more = true;
+    dls_csv_init(&csv, path, text, len, ',');
+    dls_status status = dls_csv_header(&csv, err);
+    if (status == DLS_OK) {
+        status = dls_csv_bind_all(&csv, binds, sizeof binds / sizeof binds[0], err);
+    }
+    while (status == DLS_OK) {
+        status = dls_csv_next(&csv, &more, err);
+        if (status != DLS_OK || !more) {
+            break;
+        }
+        status = read_row(e, &csv, col, cluster, err);
+    }
+    dls_csv_fini(&csv);
+    DLS_TRY(status);
+    if (e->n > 1) {
+        qsort(e->row, e->n, sizeof *e->row, by_place);
+    }
+    for (size_t i = 1; i < e->n; i++) {
+        if (by_place(&e->row[i - 1], &e->row[i]) == 0) {
+            return dls_fail(err, DLS_EINPUT, path, "model '%s' has two speeds on %d GPUs",
+                            e->row[i].model, e->row[i].gpus);
+        }
+    }
+    return DLS_OK;
+}
+
+/* The rows of every model of the trace. */
+static dls_status find_models(dls_elastic_jobs *e, const dls_trace *trace, dls_error *err)
+{
+    const size_t n = dls_trace_n_models(trace) + 1;
+    e->first = dls_alloc_zero(n, sizeof *e->first);
+    e->end = dls_alloc_zero(n, sizeof *e->end);
+    if (!e->first || !e->end) {
+        return dls_nomem(err, "elastic models", n * sizeof *e->first);
+    }
+    for (size_t m = 0; m + 1 < n; m++) {
+        char key[DLS_MODEL_KEY];
+        dls_model_key(dls_trace_model(trace, (int32_t)m), key);
+        while (e->first[m] < e->n && strcmp(e->row[e->first[m]].model, key) != 0) {
+            e->first[m]++;
+        }
+        e->end[m] = e->first[m];
+        while (e->end[m] < e->n && strcmp(e->row[e->end[m]].model, key) == 0) {
+            e->end[m]++;
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- jobs --------------------------------------------------------------------------------------
+ */
+
+static size_t model_of(const dls_elastic_jobs *e, int32_t job, size_t *end)
+{
+    const int32_t code = e->cols->model[job];
+    *end = code < 0 ? 0 : e->end[code];
+    return code < 0 ? 0 : e->first[code];
+}
+
+static dls_status find_ranges(dls_elastic_jobs *e, dls_error *err)
+{
+    const size_t n = e->cols->n;
+    e->min_gpus = dls_alloc_zero(n, sizeof *e->min_gpus);
+    e->max_gpus = dls_alloc_zero(n, sizeof *e->max_gpus);
+    if (!e->min_gpus || !e->max_gpus) {
+        return dls_nomem(err, "elastic jobs", n * sizeof *e->min_gpus);
+    }
+    for (size_t j = 0; j < n; j++) {
+        size_t end;
+        const int32_t gang = e->cols->gpus[j];
+        const size_t first = model_of(e, (int32_t)j, &end);
+        int32_t least = gang, most = gang;
+        for (size_t i = first; i < end; i++) {
+            least = e->row[i].gpus < least ? e->row[i].gpus : least;
+            most = e->row[i].gpus > most ? e->row[i].gpus : most;
+        }
+        const int64_t own_min = dls_trace_i64(e->cols->min_gpus, j);
+        const int64_t own_max = dls_trace_i64(e->cols->max_gpus, j);
+        e->min_gpus[j] = own_min != DLS_ABSENT   ? (int32_t)own_min
+                         : own_max != DLS_ABSENT ? gang
+                                                 : least;
+        e->max_gpus[j] = own_max != DLS_ABSENT   ? (int32_t)own_max
+                         : own_min != DLS_ABSENT ? gang
+                                                 : most;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_elastic_create(const char *path, const dls_trace *trace,
+                              const dls_cluster_spec *cluster, dls_elastic_jobs **out,
+                              dls_error *err)
+{
+    const dls_trace_columns *cols = dls_trace_cols(trace);
+    *out = NULL;
+    if (!path && !cols->min_gpus && !cols->max_gpus) {
+        return DLS_OK;
+    }
+    dls_elastic_jobs *e = dls_alloc_zero(1, sizeof *e);
+    char *text = NULL;
+    size_t len = 0;
+    if (!e) {
+        return dls_nomem(err, "elastic jobs", sizeof *e);
+    }
+    e->cols = cols;
+    dls_status status = path ? dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err) : DLS_OK;
+    if (status == DLS_OK && path) {
+        status = read_table(e, path, text, len, cluster, err);
+    }
+    dls_free(text);
+    if (status == DLS_OK) {
+        status = find_models(e, trace, err);
+    }
+    if (status == DLS_OK) {
+        status = find_ranges(e, err);
+    }
+    if (status != DLS_OK) {
+        dls_elastic_destroy(e);
+        return status;
+    }
+    *out = e;
+    return DLS_OK;
+}
+
+void dls_elastic_destroy(dls_elastic_jobs *e)
+{
+    if (e) {
+        dls_free(e->min_gpus);
+        dls_free(e->max_gpus);
+        dls_free(e->row);
+        dls_free(e->first);
+        dls_free(e->end);
+        dls_free(e);
+    }
+}
+
+const int32_t *dls_elastic_min_gpus(const dls_elastic_jobs *e)
+{
+    return e->min_gpus;
+}
+
+const int32_t *dls_elastic_max_gpus(const dls_elastic_jobs *e)
+{
+    return e->max_gpus;
+}
+
+/* The rows of one curve: of the type rather than of any, of the nearest batch. Empty: there is
+ * none. */
+static size_t curve_of(const dls_elastic_jobs *e, int32_t job, int32_t type, int64_t batch,
+                       size_t *end)
+{
+    size_t last;
+    const size_t first = model_of(e, job, &last);
+    size_t best = last;
+    double nearest = INFINITY;
+    for (size_t i = first; i < last; i++) {
+        const row *r = &e->row[i];
+        const bool head = i == first || r->type != r[-1].type || r->batch != r[-1].batch;
+        if (!head || (r->type >= 0 && r->type != type)) {
+            continue;
+        }
+        const double far = r->batch == batch || r->batch < 0 || batch < 0
+                               ? 0
+                               : fabs(log((double)r->batch / (double)batch));
+        if (far < nearest || (far == nearest && r->type >= 0)) {
+            nearest = far;
+            best = i;
+        }
+    }
+    *end = best;
+    while (*end < last && e->row[*end].type == e->row[best].type &&
+           e->row[*end].batch == e->row[best].batch) {
+        ++*end;
+    }
+    return best;
+}
+
+static double on_curve(const row *r, size_t n, int32_t gpus)
+{
+    size_t i = 0;
+    while (i < n && r[i].gpus < gpus) {
+        i++;
+    }
+    if (i == n) {
+        return r[n - 1].speed;
+    }
+    if (i == 0 || r[i].gpus == gpus) {
+        return r[i].speed * gpus / r[i].gpus;
+    }
+    const double part = (double)(gpus - r[i - 1].gpus) / (r[i].gpus - r[i - 1].gpus);
+    return r[i - 1].speed + part * (r[i].speed - r[i - 1].speed);
+}
+
+double dls_elastic_speed(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape,
+                         int64_t batch)
+{
+    const int64_t own = dls_trace_i64(e->cols->batch, (size_t)job);
+    const int32_t gang = e->cols->gpus[job];
+    size_t end, own_end;
+    assert(shape->gpus >= 1);
+    const size_t first = curve_of(e, job, shape->type, batch == DLS_ABSENT ? own : batch, &end);
+    if (first == end) {
+        return (double)shape->gpus / gang;
+    }
+    const size_t own_first = curve_of(e, job, shape->type, own, &own_end);
+    return on_curve(e->row + first, end - first, shape->gpus) /
+           on_curve(e->row + own_first, own_end - own_first, gang);
+}
+
+int64_t dls_elastic_restore_us(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape)
+{
+    size_t end;
+    int64_t restore_us = -1;
+    int32_t nearest = INT32_MAX;
+    for (size_t i = curve_of(e, job, shape->type, DLS_ABSENT, &end); i < end; i++) {
+        const int32_t far = abs(e->row[i].gpus - shape->gpus);
+        if (e->row[i].restore_us >= 0 && far < nearest) {
+            nearest = far;
+            restore_us = e->row[i].restore_us;
+        }
+    }
+    return restore_us;
+}

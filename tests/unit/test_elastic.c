@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Elastic jobs: ranges of the trace and of a table, speeds between the points, what is wrong with a table.
+ */
+#include "base/alloc.h"
+#include "support/refuse.h"
+#include "support/sim_case.h"
+#include "workload/elastic.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char path[] = "test_elastic.csv";
+
+static void write_table(const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+/* Jobs of the models A, A, B and none; the second says its range itself. */
+static dls_trace *make_trace(bool ranges)
+{
+    static const struct {
+        const char *model;
+        int64_t gpus, min, max, batch;
+    } jobs[] = {{"A", 4, -1, -1, 64}, {"A", 2, 1, 3, -1}, {"B", 2, -1, -1, 256}, {NULL, 2, -1, -1, -1}};
+    dls_trace_builder *b;
+    dls_trace *trace;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t i = 0; i < 4; i++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.duration_us = 1000000;
+        rec.gpus_milli = jobs[i].gpus * 1000;
+        rec.model = jobs[i].model;
+        rec.batch = jobs[i].batch;
+        if (ranges) {
+            rec.min_gpus = jobs[i].min;
+            rec.max_gpus = jobs[i].max;
+        }
+        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    return trace;
+}
+
+static dls_cluster_spec cluster;
+
+static double speed(const dls_elastic_jobs *e, int32_t job, int32_t type, int32_t gpus, int64_t batch)
+{
+    const dls_shape shape = {.type = type, .gpus = gpus, .n_nodes = 1, .n_racks = 1};
+    return dls_elastic_speed(e, job, &shape, batch);
+}
+
+static void near(double value, double want)
+{
+    if (!(fabs(value - want) < 1e-12)) {
+        fail_msg("%.15g and not %.15g", value, want);
+    }
+}
+
+static void test_rigid(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = make_trace(false);
+    dls_elastic_jobs *e;
+    assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
+    assert_null(e);
+    dls_trace_destroy(trace);
+}
+
+static void test_without_table(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = make_trace(true);
+    dls_elastic_jobs *e;
+    assert_int_equal(dls_elastic_create(NULL, trace, &cluster, &e, NULL), DLS_OK);
+    static const int32_t least[] = {4, 1, 2, 2}, most[] = {4, 3, 2, 2};
+    assert_memory_equal(dls_elastic_min_gpus(e), least, sizeof least);
+    assert_memory_equal(dls_elastic_max_gpus(e), most, sizeof most);
+    near(speed(e, 1, 0, 3, DLS_ABSENT), 1.5);
+    near(speed(e, 1, 0, 2, 999), 1);
+    dls_elastic_destroy(e);
+    dls_trace_destroy(trace);
+}
+
+static void test_table(void **unused)
+{
+    (void)unused;
+    write_table("model,gpus,speed,gpu,batch,restore_s\n"
+                "a,8,6,,64,30\na,2,2,,64,10.5\na,4,3.5,,64,\n"
+                "a,1,3,P100,64,\na,2,5,P100,64,\n"
+                "a,2,1,,128,\na,4,4,,128,\n"
+                "a,2,1,K80,64,\n"
+                "B,1,1,,,\nB,16,8,,,\n");
+    dls_trace *trace = make_trace(true);
+    dls_elastic_jobs *e;
+    dls_error err;
+    if (dls_elastic_create(path, trace, &cluster, &e, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    static const int32_t least[] = {1, 1, 1, 2}, most[] = {8, 3, 16, 2};
+    assert_memory_equal(dls_elastic_min_gpus(e), least, sizeof least);
+    assert_memory_equal(dls_elastic_max_gpus(e), most, sizeof most);
+    /* Job 0: 4 GPUs and a batch of 64; its own speed on a V100 is 3.5, on a P100 5 (beyond the last). */
+    near(speed(e, 0, 0, 4, DLS_ABSENT), 1);
+    near(speed(e, 0, 0, 2, DLS_ABSENT), 2 / 3.5);
+    near(speed(e, 0, 0, 1, DLS_ABSENT), 1 / 3.5);
+    near(speed(e, 0, 0, 6, 64), (3.5 + 2.5 / 2) / 3.5);
+    near(speed(e, 0, 0, 8, 64), 6 / 3.5);
+    near(speed(e, 0, 0, 3, 128), 2.5 / 3.5);
+    near(speed(e, 0, 0, 3, 100), 2.5 / 3.5);
+    near(speed(e, 0, 0, 4, 80), 1);
+    near(speed(e, 0, 1, 1, 64), 3.0 / 5);
+    near(speed(e, 2, 0, 16, 9), 8 / (1 + 7.0 / 15));
+    near(speed(e, 3, 0, 1, DLS_ABSENT), 0.5); /* no model, no row */
+    const dls_shape small = {.type = 0, .gpus = 1}, large = {.type = 0, .gpus = 7};
+    assert_int_equal(dls_elastic_restore_us(e, 0, &small), 10500000);
+    assert_int_equal(dls_elastic_restore_us(e, 0, &large), 30000000);
+    assert_int_equal(dls_elastic_restore_us(e, 2, &large), -1);
+    assert_int_equal(dls_elastic_restore_us(e, 3, &large), -1);
+    dls_elastic_destroy(e);
+    for (int n = 0;; n++) {
+        int left = n;
+        dls_alloc_set_hook(refuse, &left);
+        const dls_status status = dls_elastic_create(path, trace, &cluster, &e, &err);
+        dls_alloc_set_hook(NULL, NULL);
+        if (status == DLS_OK) {
+            dls_elastic_destroy(e);
+            assert_true(n > 5);
+            break;
+        }
+        assert_int_equal(status, DLS_ENOMEM);
+        assert_null(e);
+    }
+    dls_trace_destroy(trace);
+}
+
+static void test_bad_tables(void **unused)
+{
+    (void)unused;
+    static const struct {
+        const char *text, *where, *what;
+    } bad[] = {
+        {"model,gpus\na,1\n", "test_elastic.csv:1", "speed"},
+        {"model,gpus,speed\na,0,1\n", "test_elastic.csv:2:3", "GPUs"},
+        {"model,gpus,speed\na,1,0\n", "test_elastic.csv:2:5", "speed"},
+        {"model,gpus,speed\na,1,-1\n", "test_elastic.csv:2:5", "speed"},
+        {"model,gpus,speed\na,1,nan\n", "test_elastic.csv:2:5", "speed"},
+        {"model,gpus,speed\n,1,1\n", "test_elastic.csv:2:1", "model"},
+        {"model,gpus,speed\na,1,1\na,1,2\n", "test_elastic.csv", "two speeds on 1 GPUs"},
+        {"model,gpus,speed,restore_s\na,1,1,-2\n", "test_elastic.csv:2:7", "seconds"},
+    };
+    dls_trace *trace = make_trace(true);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        dls_elastic_jobs *e;
+        dls_error err;
+        write_table(bad[i].text);
+        assert_int_equal(dls_elastic_create(path, trace, &cluster, &e, &err), DLS_EINPUT);
+        if (strncmp(err.where, bad[i].where, strlen(bad[i].where)) != 0 || !strstr(err.msg, bad[i].what)) {
+            fail_msg("%s: %s", err.where, err.msg);
+        }
+        assert_null(e);
+    }
+    dls_elastic_jobs *e;
+    assert_int_equal(dls_elastic_create("no/such/file", trace, &cluster, &e, NULL), DLS_EINPUT);
+    dls_trace_destroy(trace);
+    unlink(path);
+}
+
+int main(void)
+{
+    cluster = case_cluster(1, 4, 0);
+    cluster.n_types = 2;
+    snprintf(cluster.types[0].name, sizeof cluster.types[0].name, "V100");
+    snprintf(cluster.types[1].name, sizeof cluster.types[1].name, "P100");
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rigid),
+        cmocka_unit_test(test_without_table),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_bad_tables),
+    };
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    free(cluster.groups);
+    return failed;
+}
