@@ -103,16 +103,6 @@ static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static void tell_failure(const request *r, size_t i)
-{
-    const dls_sweep_plan *plan = r->s.plan;
-    char label[300], message[DLS_SWEEP_MESSAGE];
-    const size_t point = plan->first + i;
-    dls_sweep_failure_get(r->s.folder, plan->id[i], message);
-    printf("point %zu (%s) failed: %s\n", point,
-           dls_sweep_label(plan, dls_sweep_design(plan, point), label, sizeof label), message);
-}
-
 static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
 {
     static const dls_sweep_state order[] = {DLS_SWEEP_FINISHED, DLS_SWEEP_RUNNING, DLS_SWEEP_FAILED,
@@ -125,7 +115,7 @@ static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
         const dls_sweep_state state = dls_sweep_state_of(r->s.folder, r->s.plan->id[i]);
         count[state]++;
         if (state == DLS_SWEEP_FAILED && !r->s.o.json) {
-            tell_failure(r, i);
+            dls_sweeping_tell_failure(&r->s, i, stdout);
         }
     }
     call->exit_code = count[DLS_SWEEP_FINISHED] == n ? 0 : dls_status_exit_code(DLS_ERUN);

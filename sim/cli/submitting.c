@@ -1,7 +1,11 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What is not finished, handed to sbatch, and what Slurm says of it.
+ */
 #include "cli/submitting.h"
 
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 #include "base/folder.h"
 #include "base/shell.h"
 #include "sweep/slurm.h"
@@ -42,21 +46,13 @@ static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks
 /* ---- submission --------------------------------------------------------------------------------
  */
 
-static dls_status write_script(const char *path, const dls_slurm_array *array, dls_error *err)
+static dls_status put_script(FILE *to, void *what, dls_error *err)
 {
-    FILE *out = fopen(path, "w");
-    if (!out) {
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be created: %s", strerror(errno));
-    }
-    const dls_status status = dls_slurm_script(out, array, err);
-    if (fclose(out) != 0 && status == DLS_OK) {
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
-    }
-    return status;
+    return dls_slurm_script(to, what, err);
 }
 
 /* Hand the script over and note the number of the job. */
-static dls_status submit(const dls_sweeping *s, const dls_slurm_array *array, dls_error *err)
+static dls_status submit(const dls_sweeping *s, dls_slurm_array *array, dls_error *err)
 {
     char folder[4200], path[4300], jobs[4300], line[256] = "";
     char *command = NULL;
@@ -66,7 +62,7 @@ static dls_status submit(const dls_sweeping *s, const dls_slurm_array *array, dl
     slurm_path(s, "jobs", jobs, sizeof jobs);
     DLS_TRY(dls_sweep_store_open(s->folder, err));
     DLS_TRY(dls_folder_make(folder, err));
-    DLS_TRY(write_script(path, array, err));
+    DLS_TRY(dls_atomicfile_write(path, put_script, array, err));
     FILE *text = open_memstream(&command, &len);
     if (!text) {
         return dls_nomem(err, "command", 0);

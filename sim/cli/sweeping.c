@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The steps of a sweep, with reports on stderr.
+ */
 #include "cli/sweeping.h"
 
 #include "api/write_results.h"
@@ -127,6 +130,16 @@ dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err)
     return status;
 }
 
+void dls_sweeping_tell_failure(const dls_sweeping *s, size_t i, FILE *to)
+{
+    const size_t point = s->plan->first + i;
+    char label[300], message[DLS_SWEEP_MESSAGE];
+    dls_sweep_failure_get(s->folder, s->plan->id[i], message);
+    fprintf(to, "point %zu (%s) failed: %s\n", point,
+            dls_sweep_label(s->plan, dls_sweep_design(s->plan, point), label, sizeof label),
+            message);
+}
+
 /* The first of the points that failed, and why. */
 static void report_failures(const dls_sweeping *s, size_t n_failed)
 {
@@ -134,12 +147,7 @@ static void report_failures(const dls_sweeping *s, size_t n_failed)
     size_t shown = 0;
     for (size_t i = 0; i < s->plan->n && shown < SHOWN; i++) {
         if (dls_sweep_state_of(s->folder, s->plan->id[i]) == DLS_SWEEP_FAILED) {
-            char label[300], message[DLS_SWEEP_MESSAGE];
-            const size_t point = s->plan->first + i;
-            dls_sweep_failure_get(s->folder, s->plan->id[i], message);
-            fprintf(stderr, "point %zu (%s): %s\n", point,
-                    dls_sweep_label(s->plan, dls_sweep_design(s->plan, point), label, sizeof label),
-                    message);
+            dls_sweeping_tell_failure(s, i, stderr);
             shown++;
         }
     }

@@ -37,5 +37,7 @@ dls_status dls_sweeping_run(dls_sweeping *s, dls_error *err) DLS_MUST_CHECK;
 /* Merge the finished points into `file` (NULL: FOLDER/NAME.h5). */
 dls_status dls_sweeping_merge(dls_sweeping *s, const char *file, bool link,
                               dls_error *err) DLS_MUST_CHECK;
+/* A line about the i-th point of the plan, which has failed. */
+void dls_sweeping_tell_failure(const dls_sweeping *s, size_t i, FILE *to);
 
 #endif

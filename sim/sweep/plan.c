@@ -73,12 +73,10 @@ static size_t point_overrides(const dls_sweep_plan *plan, size_t point, dls_over
 {
     const dls_sweep *s = plan->request.sweep;
     size_t n = common_overrides(plan, out);
-    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
-        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
-            const char *value = dls_sweep_value(s, dls_sweep_design(plan, point), k);
-            if (strcmp(value, DLS_SWEEP_UNSET) != 0) {
-                out[n++] = (dls_override){s->axis[a].key[c], value, s->axis[a].where};
-            }
+    for (size_t k = 0; k < dls_sweep_n_keys(s); k++) {
+        const char *value = dls_sweep_value(s, dls_sweep_design(plan, point), k);
+        if (strcmp(value, DLS_SWEEP_UNSET) != 0) {
+            out[n++] = (dls_override){dls_sweep_key(s, k), value, dls_sweep_key_where(s, k)};
         }
     }
     if (plan->seed) {
@@ -220,7 +218,8 @@ static dls_status find_trace(dls_sweep_plan *plan, const dls_config *config, int
     for (size_t i = 0; i < plan->n_traces; i++) {
         const dls_sweep_trace *t = &plan->trace[i];
         if (strcmp(t->path, config->trace_path) == 0 &&
-            strcmp(t->format, config->trace_format) == 0 && same_options(&t->options, &config->trace_options)) {
+            strcmp(t->format, config->trace_format) == 0 &&
+            same_options(&t->options, &config->trace_options)) {
             *out = (int32_t)i;
             return DLS_OK;
         }
@@ -256,13 +255,11 @@ static void check_overrides(const dls_sweep_plan *plan, const dls_override *comm
             dls_problems_add(problems, common[i].where, "'run.seed' is varied by 'seeds'");
         }
     }
-    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
-        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
-            if (s->n_seeds && strcmp(s->axis[a].key[c], "run.seed") == 0) {
-                dls_problems_add(problems, s->axis[a].where,
-                                 "'run.seed' is varied twice: by this axis and by %s",
-                                 s->seed ? "'seeds'" : "'replicas'");
-            }
+    for (size_t k = 0; s->n_seeds && k < dls_sweep_n_keys(s); k++) {
+        if (strcmp(dls_sweep_key(s, k), "run.seed") == 0) {
+            dls_problems_add(problems, dls_sweep_key_where(s, k),
+                             "'run.seed' is varied twice: by this axis and by %s",
+                             s->seed ? "'seeds'" : "'replicas'");
         }
     }
 }

@@ -236,14 +236,11 @@ static dls_status read_group(const dls_sweep_reader *r, const config_setting_t *
 /* A key of two axes would be set twice. */
 static void check_keys(const dls_sweep *s, dls_problems *problems)
 {
-    const size_t n = dls_sweep_n_keys(s);
-    for (size_t a = 0, k = 0; a < s->n_axes; a++) {
-        for (size_t c = 0; c < s->axis[a].n_keys; c++, k++) {
-            const char *key = s->axis[a].key[c];
-            for (size_t j = k + 1; j < n; j++) {
-                if (strcmp(key, dls_sweep_key(s, j)) == 0) {
-                    dls_problems_add(problems, s->axis[a].where, "'%s' is varied twice", key);
-                }
+    for (size_t k = 0; k < dls_sweep_n_keys(s); k++) {
+        for (size_t j = k + 1; j < dls_sweep_n_keys(s); j++) {
+            if (strcmp(dls_sweep_key(s, k), dls_sweep_key(s, j)) == 0) {
+                dls_problems_add(problems, dls_sweep_key_where(s, k), "'%s' is varied twice",
+                                 dls_sweep_key(s, k));
             }
         }
     }

@@ -46,55 +46,51 @@ static dls_status axis_of_key(const dls_sweep_reader *r, const config_setting_t 
     return key ? dls_sweep_add_key(*axis, key, r->err) : DLS_OK;
 }
 
-static dls_status read_list(const dls_sweep_reader *r, const config_setting_t *group,
-                            const char *key, const config_setting_t *values)
+/* The keys of an axis: `key` alone, or the list `keys`. *good false after a problem. */
+static dls_status read_keys(const dls_sweep_reader *r, dls_sweep_axis *axis, const char *key,
+                            const config_setting_t *keys, bool *good)
 {
-    static const char *const names[] = {"key", "values", NULL};
-    dls_sweep_axis *axis;
-    if (!dls_sweep_members(r, group, "an axis with 'values'", names)) {
-        return DLS_OK;
+    if (key) {
+        return dls_sweep_add_key(axis, key, r->err);
     }
-    DLS_TRY(axis_of_key(r, group, key, &axis));
-    for (int i = 0; i < config_setting_length(values); i++) {
-        char buf[TEXT_MAX];
-        const char *text =
-            value_text(r, config_setting_get_elem(values, (unsigned)i), buf, sizeof buf);
-        if (text) {
-            DLS_TRY(dls_sweep_add_value(axis, (size_t)i, text, r->err));
+    const int n = config_setting_length(keys);
+    for (int k = 0; k < n && *good; k++) {
+        const config_setting_t *one = config_setting_get_elem(keys, (unsigned)k);
+        const bool text = config_setting_type(one) == CONFIG_TYPE_STRING;
+        *good = text && n <= DLS_SWEEP_AXES_MAX;
+        if (!*good) {
+            dls_sweep_problem(r, one, text ? "too many keys" : "a key is a text");
+            return DLS_OK;
         }
+        DLS_TRY(dls_sweep_add_key(axis, config_setting_get_string(one), r->err));
     }
     return DLS_OK;
 }
 
-static dls_status read_zip(const dls_sweep_reader *r, const config_setting_t *group)
+/* A list of values for `key`, or (NULL) of rows for 'keys'. */
+static dls_status read_values(const dls_sweep_reader *r, const config_setting_t *group,
+                              const char *key)
 {
-    static const char *const names[] = {"keys", "values", NULL};
-    bool good = dls_sweep_members(r, group, "an axis with 'keys'", names);
-    const config_setting_t *keys = dls_sweep_get_list(r, group, "keys", &good);
+    const char *const names[] = {key ? "key" : "keys", "values", NULL};
+    bool good =
+        dls_sweep_members(r, group, key ? "an axis with 'values'" : "an axis with 'keys'", names);
+    const config_setting_t *keys = key ? NULL : dls_sweep_get_list(r, group, "keys", &good);
     const config_setting_t *values = dls_sweep_get_list(r, group, "values", &good);
     dls_sweep_axis *axis;
-    if (!good || !keys || !values) {
-        if (good) {
-            dls_sweep_problem(r, group, "an axis with 'keys' has 'values', a list of lists");
-        }
+    if (good && !values) {
+        dls_sweep_problem(r, group, "an axis with 'keys' has 'values', a list of lists");
+    }
+    if (!good || !values) {
         return DLS_OK;
     }
     DLS_TRY(axis_of_key(r, group, NULL, &axis));
-    const int n_keys = config_setting_length(keys);
-    for (int k = 0; k < n_keys; k++) {
-        const config_setting_t *key = config_setting_get_elem(keys, (unsigned)k);
-        const bool text = config_setting_type(key) == CONFIG_TYPE_STRING;
-        if (!text || n_keys > DLS_SWEEP_AXES_MAX) {
-            dls_sweep_problem(r, key, text ? "too many keys" : "a key is a text");
-            return DLS_OK;
-        }
-        DLS_TRY(dls_sweep_add_key(axis, config_setting_get_string(key), r->err));
-    }
-    for (int i = 0; i < config_setting_length(values); i++) {
+    DLS_TRY(read_keys(r, axis, key, keys, &good));
+    const int n_keys = (int)axis->n_keys;
+    for (int i = 0; good && i < config_setting_length(values); i++) {
         const config_setting_t *row = config_setting_get_elem(values, (unsigned)i);
         const int type = config_setting_type(row);
-        if ((type != CONFIG_TYPE_LIST && type != CONFIG_TYPE_ARRAY) ||
-            config_setting_length(row) != n_keys) {
+        if (!key && ((type != CONFIG_TYPE_LIST && type != CONFIG_TYPE_ARRAY) ||
+                     config_setting_length(row) != n_keys)) {
             char text[200];
             snprintf(text, sizeof text, "a row is a list with a value for each of the %d keys",
                      n_keys);
@@ -103,8 +99,8 @@ static dls_status read_zip(const dls_sweep_reader *r, const config_setting_t *gr
         }
         for (int k = 0; k < n_keys; k++) {
             char buf[TEXT_MAX];
-            const char *text =
-                value_text(r, config_setting_get_elem(row, (unsigned)k), buf, sizeof buf);
+            const char *text = value_text(r, key ? row : config_setting_get_elem(row, (unsigned)k),
+                                          buf, sizeof buf);
             if (text) {
                 DLS_TRY(dls_sweep_add_value(axis, (size_t)(i * n_keys + k), text, r->err));
             }
@@ -286,17 +282,14 @@ static dls_status read_axis(const dls_sweep_reader *r, const config_setting_t *g
         return read_sample(r, group, method);
     }
     if (config_setting_get_member(group, "keys")) {
-        return read_zip(r, group);
+        return read_values(r, group, NULL);
     }
     if (!key) {
         dls_sweep_problem(r, group, "an axis needs a 'key' (or 'keys', or 'sample')");
         return DLS_OK;
     }
-    const config_setting_t *values = dls_sweep_get_list(r, group, "values", &good);
-    if (!good) {
-        return DLS_OK;
-    }
-    return values ? read_list(r, group, key, values) : read_range(r, group, key);
+    return config_setting_get_member(group, "values") ? read_values(r, group, key)
+                                                      : read_range(r, group, key);
 }
 
 dls_status dls_sweep_read_axes(const dls_sweep_reader *r, const config_setting_t *group)

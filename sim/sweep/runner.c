@@ -126,7 +126,7 @@ static void note(runner *r, worker *w, int how)
     char message[DLS_SWEEP_MESSAGE];
     w->pid = 0;
     r->now.running--;
-    if (WIFEXITED(how) && WEXITSTATUS(how) == 0) {
+    if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && dls_sweep_finished(r->folder, id)) {
         r->now.finished++;
         return;
     }
@@ -143,7 +143,9 @@ static void note(runner *r, worker *w, int how)
         if (*message) {
             return; /* it has said why */
         }
-        snprintf(message, sizeof message, "exit code %d", WEXITSTATUS(how));
+        /* A plug-in may end the process as it likes. */
+        snprintf(message, sizeof message, "ended without a result, exit code %d",
+                 WEXITSTATUS(how));
     }
     (void)!dls_sweep_failure_put(r->folder, id, message, NULL);
 }

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A sweep in memory: its axes, and points by number.
+ */
 #include "sweep/sweep.h"
 
 #include "base/alloc.h"
@@ -175,6 +178,11 @@ const char *dls_sweep_key(const dls_sweep *sweep, size_t k)
 {
     const dls_sweep_axis *axis = axis_of(sweep, &k);
     return axis->key[k];
+}
+
+const char *dls_sweep_key_where(const dls_sweep *sweep, size_t k)
+{
+    return axis_of(sweep, &k)->where;
 }
 
 const char *dls_sweep_value(const dls_sweep *sweep, size_t design, size_t k)

@@ -62,6 +62,8 @@ size_t dls_sweep_n_points(const dls_sweep *sweep);
 /* Keys of all axes, and the k-th of them. */
 size_t dls_sweep_n_keys(const dls_sweep *sweep);
 const char *dls_sweep_key(const dls_sweep *sweep, size_t k);
+/* Where the axis of the k-th key stands: "sweep.cfg:12". */
+const char *dls_sweep_key_where(const dls_sweep *sweep, size_t k);
 /* Value of the k-th key in a design, borrowed. */
 const char *dls_sweep_value(const dls_sweep *sweep, size_t design, size_t k);
 

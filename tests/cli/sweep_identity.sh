@@ -73,6 +73,29 @@ if command -v "$cc" >/dev/null; then
     plugin fifo
     ids --plugin=./mine.so >after.txt
     cmp fifo.txt after.txt || fail "the first plug-in, built again, has other ids"
+    # One that ends the process has run no point, whatever it says.
+    cat >end.c <<'END'
+#include <unistd.h>
+#include "dlsim/policy.h"
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    (void)state, (void)view, (void)values, (void)err;
+    _exit(0);
+}
+static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    (void)state, (void)view, (void)out, (void)err;
+    return DLS_OK;
+}
+const dls_sched_ops dls_sched_ops_end = {
+    .abi = DLS_POLICY_ABI, .name = "end", .summary = "ends", .init = init, .pass = pass};
+END
+    "$cc" -std=c17 -O2 -fPIC -shared -fvisibility=hidden -I"$source/sim/include" \
+        -DPOLICY=dls_sched_ops_end -o ends.so entry.c end.c || fail "plug-in end"
+    expect 1 sweep run sweep.cfg -q -o ends --plugin=./ends.so
+    says err.txt "2 of 2 points failed"
+    says err.txt "ended without a result, exit code 0"
     # One that is loaded and not used is nothing to the point.
     base 'scheduler: { name = "srtf"; };'
     ids >before.txt

@@ -140,8 +140,9 @@ static int setup(void **state)
         "global_batch_size,1,2,4\n32,10,18,30\n64,11,20,36\n");
     put("samples", "100\n2000\n30000\n");
     put("failures.csv", "time_s,node,event\n50,0,fail\n500,0,repair\n");
+    put("models", "1 resnet50 32 1\n");
     put("jobs.csv", "job_id,num_gpu,submit_time,duration,model,batch_size\n"
-                    "a,1,0,100,resnet50,32\nb,2,5,200,resnet50,64\nc,4,9,300,resnet50,128\n");
+                    "a,1,0,100,resnet50,32\nb,2,5,200,resnet50,64\nc,4,9,300,,\n");
     return 0;
 }
 
@@ -182,7 +183,7 @@ static void check(const char *keys, const char *want)
     snprintf(text, sizeof text,
              "schema_version = 1;\n"
              "cluster: { nodes = ({ count = 2; gpus = 4; gpu_type = \"V100\"; }); };\n"
-             "trace: { path = \"jobs.csv\"; };\n%s",
+             "trace: { path = \"jobs.csv\"; assign = \"models\"; };\n%s",
              keys);
     put("run.cfg", text);
     snprintf(path, sizeof path, "%s/run.cfg", folder);
@@ -193,8 +194,7 @@ static void check(const char *keys, const char *want)
     }
     n_opened = 0;
     watching = true;
-    dls_status status = dls_trace_load(config->trace_path, config->trace_format,
-                                       &config->trace_options, &trace, &err);
+    dls_status status = dls_config_make_trace(config, &trace, &err);
     assert_int_equal(status, DLS_OK);
     status = dls_prepare(config, trace, &prepared, &err);
     if (status == DLS_OK) {
@@ -231,6 +231,7 @@ static void files(void **state)
 {
     (void)state;
     check("", "/jobs.csv");
+    check("", "/models");
     check("scheduler: { name = \"gittins\"; samples = \"samples\"; };", "/samples");
     check("failures: { trace = \"failures.csv\"; };", "/failures.csv");
     check("perf: { model = \"table\"; table = \"table\"; };", "/throughputs_V100/resnet50.csv");
