@@ -6,6 +6,7 @@
  *                          10,000 and 100,000 jobs that queue, under every scheduler
  *   bench_sim --large      ... and of 1,000,000 jobs
  *   bench_sim --smoke      a generated trace of 2,000 jobs only
+ *   bench_sim --sizes      4,096 jobs, no two of which want as many GPUs
  *   bench_sim --scheduler=NAME, --placement=NAME, --philly, --generated   only these
  *
  * gandiva runs on traces of at most 10,000 jobs unless it is named.
@@ -15,6 +16,7 @@
  */
 #include "results/summary.h"
 #include "results/write.h"
+#include "base/rng.h"
 #include "engine/sim.h"
 #include "support/sim_case.h"
 #include "traces/synth.h"
@@ -118,7 +120,7 @@ static void fork_one(const struct bench *b)
 
 struct choice {
     const char *scheduler, *placement;
-    bool smoke, large, philly, generated;
+    bool smoke, sizes, large, philly, generated;
 };
 
 static void all_schedulers(struct bench *b, const struct choice *c)
@@ -152,6 +154,27 @@ static void generated(int64_t jobs, int gpus, const struct choice *c)
     dls_cluster_spec cluster = case_cluster(gpus / 8, 8, 32);
     snprintf(name, sizeof name, "generated-%lld", (long long)jobs);
     struct bench b = {.name = name, .trace = trace, .cluster = &cluster};
+    all_schedulers(&b, c);
+    dls_trace_destroy(trace);
+    free(cluster.groups);
+}
+
+/* Gangs of 1 to 4,096 GPUs, shuffled, on 8,192. */
+static void many_sizes(const struct choice *c)
+{
+    enum { SIZES = 4096 };
+    static case_job jobs[SIZES];
+    dls_rng rng = dls_rng_stream(1, DLS_RNG_TEST, 0);
+    for (int j = 0; j < SIZES; j++) {
+        const int k = (int)dls_rng_below(&rng, (uint64_t)j + 1);
+        jobs[j].gpus = jobs[k].gpus;
+        jobs[k].gpus = j + 1;
+        jobs[j].submit_s = 30.0 * j;
+        jobs[j].duration_s = 60 + (double)dls_rng_below(&rng, 20000);
+    }
+    dls_trace *trace = case_trace(jobs, SIZES);
+    dls_cluster_spec cluster = case_cluster(1024, 8, 32);
+    struct bench b = {.name = "sizes-4096", .trace = trace, .cluster = &cluster};
     all_schedulers(&b, c);
     dls_trace_destroy(trace);
     free(cluster.groups);
@@ -193,6 +216,8 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--smoke") == 0) {
             c.smoke = true;
+        } else if (strcmp(argv[i], "--sizes") == 0) {
+            c.sizes = true;
         } else if (strcmp(argv[i], "--large") == 0) {
             c.large = true;
         } else if (strcmp(argv[i], "--philly") == 0) {
@@ -204,10 +229,14 @@ int main(int argc, char **argv)
         } else if (strncmp(argv[i], "--placement=", 12) == 0) {
             c.placement = argv[i] + 12;
         } else {
-            fprintf(stderr, "usage: bench_sim [--smoke] [--large] [--philly] [--generated] "
+            fprintf(stderr, "usage: bench_sim [--smoke] [--sizes] [--large] [--philly] [--generated] "
                             "[--scheduler=NAME] [--placement=NAME]\n");
             return 2;
         }
+    }
+    if (c.sizes) {
+        many_sizes(&c);
+        return 0;
     }
     const bool both = c.philly == c.generated;
     if (c.smoke) {
