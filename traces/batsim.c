@@ -6,8 +6,8 @@
  */
 #include "base/alloc.h"
 #include "base/strdict.h"
-#include "traces/json.h"
 #include "traces/trace_impl.h"
+#include "traces/walk.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,45 +25,31 @@ typedef struct profiles {
     size_t cap;
 } profiles;
 
-static dls_status read_profile(dls_json *j, profile *p, dls_error *err)
+static dls_status read_profile(const dls_walk *w, json_object *from, profile *p, dls_error *err)
 {
-    *p = (profile){.delay_us = DLS_ABSENT};
-    int64_t delay_us = DLS_ABSENT;
-    DLS_TRY(dls_json_open(j, '{', err));
-    for (bool more;;) {
-        char key[DLS_JSON_TEXT], type[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(j, key, &more, err));
-        if (!more) {
-            break;
-        }
-        if (strcmp(key, "type") == 0) {
-            DLS_TRY(dls_json_string(j, type, err));
-            snprintf(p->type, sizeof p->type, "%.63s", type);
-        } else if (strcmp(key, "delay") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &delay_us, err));
-        } else if (strcmp(key, "ret") == 0) {
-            int64_t ret;
-            DLS_TRY(dls_json_parse_number(j, "a return code", 0, INT64_MIN, INT64_MAX, &ret, err));
-            p->fails = ret != 0;
-        } else {
-            DLS_TRY(dls_json_skip(j, err));
-        }
-    }
-    if (strcmp(p->type, "delay") == 0 || strcmp(p->type, "DelayProfile") == 0) {
+    const char *type = "";
+    int64_t delay_us = DLS_ABSENT, ret = 0;
+    DLS_TRY(dls_walk_text(w, from, "type", &type, err));
+    DLS_TRY(dls_walk_number(w, from, "delay", "seconds", 6, 0, DLS_TIME_MAX_US, &delay_us, err));
+    DLS_TRY(dls_walk_number(w, from, "ret", "a return code", 0, INT64_MIN, INT64_MAX, &ret, err));
+    *p = (profile){.delay_us = DLS_ABSENT, .fails = ret != 0};
+    snprintf(p->type, sizeof p->type, "%.63s", type);
+    if (strcmp(type, "delay") == 0 || strcmp(type, "DelayProfile") == 0) {
         if (delay_us == DLS_ABSENT) {
-            return dls_json_fail(j, err, "the delay profile that ends here has no 'delay'");
+            return dls_walk_fail(w, err, "this delay profile has no 'delay'");
         }
         p->delay_us = delay_us;
     }
     return DLS_OK;
 }
 
-static dls_status read_profiles(dls_json *j, profiles *all, dls_error *err)
+static dls_status read_profiles(dls_walk *w, profiles *all, dls_error *err)
 {
-    DLS_TRY(dls_json_open(j, '{', err));
+    DLS_TRY(dls_walk_enter(w, '{', err));
     for (bool more;;) {
-        char name[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(j, name, &more, err));
+        char name[DLS_WALK_TEXT];
+        json_object *from;
+        DLS_TRY(dls_walk_key(w, name, &more, err));
         if (!more) {
             return DLS_OK;
         }
@@ -71,126 +57,100 @@ static dls_status read_profiles(dls_json *j, profiles *all, dls_error *err)
         int32_t code = -1;
         DLS_TRY(dls_strdict_put(&all->names, name, strlen(name), &code, err));
         if (all->names.n == known) {
-            return dls_json_fail(j, err, "two profiles are named '%.80s'", name);
+            return dls_walk_fail(w, err, "two profiles are named '%.80s'", name);
         }
         DLS_TRY(dls_grow(&all->of, &all->cap, all->names.n, sizeof *all->of, err));
-        DLS_TRY(read_profile(j, &all->of[code], err));
+        DLS_TRY(dls_walk_object(w, &from, err));
+        const dls_status status = read_profile(w, from, &all->of[code], err);
+        json_object_put(from);
+        DLS_TRY(status);
     }
 }
 
-/* A job's id: a string or a whole number. */
-static dls_status read_id(dls_json *j, char id[DLS_JSON_TEXT], dls_error *err)
-{
-    if (dls_json_peek(j) == '"') {
-        return dls_json_string(j, id, err);
-    }
-    int64_t number;
-    DLS_TRY(dls_json_parse_number(j, "a string or a whole number", 0, 0, INT64_MAX, &number, err));
-    snprintf(id, DLS_JSON_TEXT, "%" PRId64, number);
-    return DLS_OK;
-}
-
-static dls_status read_job(dls_json *j, const profiles *all, dls_trace_builder *b, dls_error *err)
+static dls_status read_job(const dls_walk *w, json_object *job, const profiles *all,
+                           dls_trace_builder *b, dls_error *err)
 {
     dls_job_rec rec;
+    int64_t res = DLS_ABSENT, number = DLS_ABSENT;
+    char id[24];
+    const char *name = "";
     dls_job_rec_init(&rec);
     rec.submit_us = DLS_ABSENT;
-    char id[DLS_JSON_TEXT] = "", name[DLS_JSON_TEXT] = "";
-    int64_t res = DLS_ABSENT;
-    dls_json_peek(j);
-    const char *start = j->p;
-    DLS_TRY(dls_json_open(j, '{', err));
-    for (bool more;;) {
-        char key[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(j, key, &more, err));
-        if (!more) {
-            break;
-        }
-        if (strcmp(key, "id") == 0) {
-            DLS_TRY(read_id(j, id, err));
-        } else if (strcmp(key, "subtime") == 0) {
-            DLS_TRY(
-                dls_json_parse_number(j, "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
-        } else if (strcmp(key, "res") == 0) {
-            DLS_TRY(
-                dls_json_parse_number(j, "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
-        } else if (strcmp(key, "profile") == 0) {
-            DLS_TRY(dls_json_string(j, name, err));
-        } else if (strcmp(key, "walltime") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US,
-                                          &rec.limit_us, err));
-            rec.limit_us = rec.limit_us > 0 ? rec.limit_us : DLS_ABSENT; /* older files: -1 */
-        } else {
-            DLS_TRY(dls_json_skip(j, err));
-        }
+    if (json_object_is_type(json_object_object_get(job, "id"), json_type_string)) {
+        DLS_TRY(dls_walk_text(w, job, "id", &rec.id, err));
+    } else {
+        DLS_TRY(dls_walk_number(w, job, "id", "a string or a whole number", 0, 0, INT64_MAX,
+                                &number, err));
+        snprintf(id, sizeof id, "%" PRId64, number);
+        rec.id = number >= 0 ? id : NULL;
     }
-    const char *after = j->p;
-    j->p = start; /* complaints name the start of the job */
+    DLS_TRY(
+        dls_walk_number(w, job, "subtime", "seconds", 6, 0, DLS_TIME_MAX_US, &rec.submit_us, err));
+    DLS_TRY(dls_walk_number(w, job, "res", "a number of resources", 0, 0, DLS_GPUS_MAX, &res, err));
+    DLS_TRY(dls_walk_text(w, job, "profile", &name, err));
+    DLS_TRY(dls_walk_number(w, job, "walltime", "seconds", 6, -DLS_US_PER_S, DLS_TIME_MAX_US,
+                            &rec.limit_us, err));
+    rec.limit_us = rec.limit_us > 0 ? rec.limit_us : DLS_ABSENT; /* older files: -1 */
     if (rec.submit_us == DLS_ABSENT || res == DLS_ABSENT || !*name) {
-        return dls_json_fail(j, err, "this job lacks '%s'",
+        return dls_walk_fail(w, err, "this job lacks '%s'",
                              rec.submit_us == DLS_ABSENT ? "subtime"
                              : res == DLS_ABSENT         ? "res"
                                                          : "profile");
     }
     const int32_t code = dls_strdict_find(&all->names, name, strlen(name));
     if (code < 0) {
-        return dls_json_fail(j, err, "no profile is named '%.80s'", name);
+        return dls_walk_fail(w, err, "no profile is named '%.80s'", name);
     }
     const profile *p = &all->of[code];
     if (p->delay_us == DLS_ABSENT) {
-        return dls_json_fail(j, err, "profile '%.80s' is of type '%s', only delays are understood",
+        return dls_walk_fail(w, err, "profile '%.80s' is of type '%s', only delays are understood",
                              name, p->type);
     }
     if (res == 0) {
         dls_trace_builder_skipped(b, "no GPU");
-        j->p = after;
         return DLS_OK;
     }
     const bool cut = rec.limit_us != DLS_ABSENT && p->delay_us > rec.limit_us;
-    rec.id = id;
     rec.gpus_milli = res * 1000;
     rec.duration_us = cut ? rec.limit_us : p->delay_us;
     rec.outcome = cut ? DLS_OUTCOME_TIMEOUT : p->fails ? DLS_OUTCOME_FAILED : DLS_OUTCOME_COMPLETED;
-    DLS_TRY(dls_json_add(j, b, &rec, err));
-    j->p = after;
-    return DLS_OK;
+    return dls_walk_add(w, b, &rec, err);
 }
 
-static dls_status read_jobs(dls_json *j, const profiles *all, dls_trace_builder *b, dls_error *err)
+static dls_status read_jobs(dls_walk *w, const profiles *all, dls_trace_builder *b, dls_error *err)
 {
-    DLS_TRY(dls_json_open(j, '[', err));
+    DLS_TRY(dls_walk_enter(w, '[', err));
     for (bool more;;) {
-        DLS_TRY(dls_json_item(j, &more, err));
+        json_object *job;
+        DLS_TRY(dls_walk_item(w, ']', &more, err));
         if (!more) {
             return DLS_OK;
         }
-        if (dls_trace_builder_full(b)) {
-            DLS_TRY(dls_json_skip(j, err));
-        } else {
-            DLS_TRY(read_job(j, all, b, err));
-        }
+        DLS_TRY(dls_walk_object(w, &job, err));
+        const dls_status status =
+            dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, all, b, err);
+        json_object_put(job);
+        DLS_TRY(status);
     }
 }
 
 /* One walk over the outer object: the profiles, or (b) the jobs. */
-static dls_status walk(const dls_trace_source *src, profiles *all, dls_trace_builder *b,
-                       dls_error *err)
+static dls_status walk(dls_walk *w, profiles *all, dls_trace_builder *b, dls_error *err)
 {
-    dls_json j;
-    dls_json_init(&j, src);
-    DLS_TRY(dls_json_open(&j, '{', err));
+    w->p = w->src->text;
+    DLS_TRY(dls_walk_enter(w, '{', err));
     for (bool more;;) {
-        char key[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(&j, key, &more, err));
+        char key[DLS_WALK_TEXT];
+        DLS_TRY(dls_walk_key(w, key, &more, err));
         if (!more) {
-            return dls_json_end(&j, err);
+            return dls_walk_end(w, err);
         }
         if (!b && strcmp(key, "profiles") == 0) {
-            DLS_TRY(read_profiles(&j, all, err));
+            DLS_TRY(read_profiles(w, all, err));
         } else if (b && strcmp(key, "jobs") == 0) {
-            DLS_TRY(read_jobs(&j, all, b, err));
+            DLS_TRY(read_jobs(w, all, b, err));
         } else {
-            DLS_TRY(dls_json_skip(&j, err));
+            DLS_TRY(dls_walk_skip(w, err));
         }
     }
 }
@@ -198,11 +158,16 @@ static dls_status walk(const dls_trace_source *src, profiles *all, dls_trace_bui
 static dls_status read_batsim(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
     profiles all = {0};
+    dls_walk w;
     dls_strdict_init(&all.names);
-    dls_status status = walk(src, &all, NULL, err);
+    dls_status status = dls_walk_init(&w, src, err);
     if (status == DLS_OK) {
-        status = walk(src, &all, b, err);
+        status = walk(&w, &all, NULL, err);
     }
+    if (status == DLS_OK) {
+        status = walk(&w, &all, b, err);
+    }
+    dls_walk_fini(&w);
     dls_strdict_fini(&all.names);
     dls_free(all.of);
     return status;

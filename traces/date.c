@@ -3,81 +3,60 @@
 
 #include "dlsim/trace.h"
 
-#include <stdio.h>
+#include <string.h>
+#include <time.h>
 
-/* n digits at s as a number, or -1. */
-static int digits(const char *s, int n)
+/* "+08:00" and the like in minutes, "Z" or nothing: 0. */
+static bool offset_of(const char *s, size_t len, int *minutes)
 {
-    int v = 0;
-    for (int i = 0; i < n; i++) {
-        if (s[i] < '0' || s[i] > '9') {
-            return -1;
-        }
-        v = v * 10 + (s[i] - '0');
+    *minutes = 0;
+    if (len == 0 || (len == 1 && *s == 'Z')) {
+        return true;
     }
-    return v;
-}
-
-/* Days since 1970-01-01. Years are counted from March, so that the leap day is the last of its
- * year and 153 days make every five months. */
-static int64_t days_from_civil(int year, int month, int day)
-{
-    const int y = month <= 2 ? year - 1 : year;
-    const int m = month <= 2 ? month + 9 : month - 3;
-    const int64_t leap_days = y / 4 - y / 100 + y / 400;
-    return (int64_t)365 * y + leap_days + (153 * m + 2) / 5 + day - 1 - 719468;
-}
-
-static int days_in_month(int year, int month)
-{
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
+    for (size_t i = 1; i < len; i++) {
+        if (i == 3 ? s[i] != ':' : s[i] < '0' || s[i] > '9') {
+            return false;
+        }
+    }
+    if (len != 6 || (*s != '+' && *s != '-')) {
+        return false;
+    }
+    const int h = (s[1] - '0') * 10 + s[2] - '0', m = (s[4] - '0') * 10 + s[5] - '0';
+    *minutes = (*s == '-' ? -1 : 1) * (h * 60 + m);
+    return h <= 14 && m <= 59;
 }
 
 bool dls_date_parse(const char *s, size_t len, int64_t *us)
 {
-    if (len < 19 || s[4] != '-' || s[7] != '-' || (s[10] != ' ' && s[10] != 'T') || s[13] != ':' ||
-        s[16] != ':') {
+    static const char form[] = "dddd-dd-dd dd:dd:dd";
+    char text[sizeof form];
+    int offset;
+    struct tm tm = {0};
+    if (len < sizeof form - 1 ||
+        !offset_of(s + sizeof form - 1, len - (sizeof form - 1), &offset)) {
         return false;
     }
-    const int year = digits(s, 4), month = digits(s + 5, 2), day = digits(s + 8, 2);
-    const int hour = digits(s + 11, 2), minute = digits(s + 14, 2), second = digits(s + 17, 2);
-    if (year < 1970 || year > 2900 || month < 1 || month > 12 || day < 1 ||
-        day > days_in_month(year, month) || hour < 0 || hour > 23 || minute < 0 || minute > 59 ||
-        second < 0 || second > 60) {
-        return false;
-    }
-    int offset_minutes = 0;
-    if (len == 25 && (s[19] == '+' || s[19] == '-') && s[22] == ':') {
-        const int h = digits(s + 20, 2), m = digits(s + 23, 2);
-        if (h < 0 || h > 14 || m < 0 || m > 59) {
+    memcpy(text, s, sizeof form - 1);
+    text[sizeof form - 1] = '\0';
+    text[10] = text[10] == 'T' ? ' ' : text[10];
+    for (size_t i = 0; form[i]; i++) { /* strptime would take fewer digits and more blanks */
+        if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != form[i]) {
             return false;
         }
-        offset_minutes = (s[19] == '-' ? -1 : 1) * (h * 60 + m);
-    } else if (!(len == 19 || (len == 20 && s[19] == 'Z'))) {
+    }
+    if (!strptime(text, "%Y-%m-%d %H:%M:%S", &tm) || tm.tm_year < 70 || tm.tm_year > 1000 ||
+        tm.tm_sec > 60) {
         return false;
     }
-    const int64_t minutes =
-        days_from_civil(year, month, day) * 1440 + hour * 60 + minute - offset_minutes;
-    *us = (minutes * 60 + second) * DLS_US_PER_S;
-    return *us >= 0;
+    const int day = tm.tm_mday, second = tm.tm_sec;
+    tm.tm_sec = 0;
+    *us = ((int64_t)timegm(&tm) - (int64_t)offset * 60 + second) * DLS_US_PER_S;
+    return tm.tm_mday == day && *us >= 0; /* 30 February has become a day of March */
 }
 
 void dls_date_format(int64_t us, char out[32])
 {
-    const uint64_t seconds = (uint64_t)(us < 0 ? 0 : us) / 1000000u;
-    const unsigned of_day = (unsigned)(seconds % 86400);
-    const unsigned z = (unsigned)(seconds / 86400) + 719468u; /* days since 1 March of year 0 */
-    const unsigned era = z / 146097, day_of_era = z % 146097; /* 400 years have 146097 days */
-    const unsigned year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    const unsigned day_of_year =
-        day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    const unsigned m = (5 * day_of_year + 2) / 153;
-    const unsigned day = day_of_year - (153 * m + 2) / 5 + 1;
-    const unsigned month = m < 10 ? m + 3 : m - 9;
-    const unsigned year = era * 400 + year_of_era + (month <= 2);
-    snprintf(out, 32, "%04u-%02u-%02u %02u:%02u:%02u", year % 10000, month % 100, day % 100,
-             of_day / 3600, of_day / 60 % 60, of_day % 60);
+    const time_t seconds = (time_t)((us < 0 ? 0 : us) / DLS_US_PER_S);
+    struct tm tm;
+    strftime(out, 32, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
 }

@@ -2,9 +2,9 @@
 #include "traces/philly_jobs.h"
 
 #include "traces/date.h"
-#include "traces/json.h"
 #include "traces/outcome.h"
 #include "traces/trace_impl.h"
+#include "traces/walk.h"
 
 #include <string.h>
 
@@ -18,84 +18,65 @@ typedef struct attempts {
 } attempts;
 
 /* A date string; "None", "" and null are DLS_ABSENT. */
-static dls_status read_date(dls_json *j, int64_t *us, dls_error *err)
+static dls_status read_date(const dls_walk *w, json_object *of, const char *name, int64_t *us,
+                            dls_error *err)
 {
+    const char *text = "";
     *us = DLS_ABSENT;
-    if (dls_json_peek(j) == 'n') {
-        return dls_json_skip(j, err);
-    }
-    const char *start = j->p;
-    char text[DLS_JSON_TEXT];
-    DLS_TRY(dls_json_string(j, text, err));
-    if (text[0] == '\0' || strcmp(text, "None") == 0) {
+    DLS_TRY(dls_walk_text(w, of, name, &text, err));
+    if (text[0] == '\0' || strcmp(text, "None") == 0 || dls_date_parse(text, strlen(text), us)) {
         return DLS_OK;
     }
-    if (!dls_date_parse(text, strlen(text), us)) {
-        j->p = start;
-        return dls_json_fail(
-            j, err, "'%.40s' is not a date of 1970 or later, expected YYYY-MM-DD HH:MM:SS", text);
-    }
-    return DLS_OK;
+    return dls_walk_fail(
+        w, err, "member '%s': '%.40s' is not a date of 1970 or later, expected YYYY-MM-DD HH:MM:SS",
+        name, text);
+}
+
+/* The array that a member is; NULL if there is none, or null. */
+static dls_status member_array(const dls_walk *w, json_object *of, const char *name,
+                               json_object **out, dls_error *err)
+{
+    *out = NULL;
+    json_object_object_get_ex(of, name, out);
+    return !*out || json_object_is_type(*out, json_type_array)
+               ? DLS_OK
+               : dls_walk_fail(w, err, "member '%s': expected an array", name);
+}
+
+/* Item i of the array that is the member `name`. */
+static dls_status item_object(const dls_walk *w, json_object *array, size_t i, const char *name,
+                              json_object **out, dls_error *err)
+{
+    *out = json_object_array_get_idx(array, i);
+    return json_object_is_type(*out, json_type_object)
+               ? DLS_OK
+               : dls_walk_fail(w, err, "member '%s', item %zu: expected an object", name, i + 1);
 }
 
 /* [{"ip": "m1", "gpus": ["gpu0", ...]}, ...] */
-static dls_status read_detail(dls_json *j, int64_t *n_gpus, int64_t *n_nodes, dls_error *err)
+static dls_status read_detail(const dls_walk *w, json_object *attempt, int64_t *n_gpus,
+                              int64_t *n_nodes, dls_error *err)
 {
-    *n_gpus = *n_nodes = 0;
-    if (dls_json_peek(j) == 'n') {
-        return dls_json_skip(j, err);
+    json_object *detail, *node, *gpus;
+    *n_gpus = 0;
+    DLS_TRY(member_array(w, attempt, "detail", &detail, err));
+    const size_t n = detail ? json_object_array_length(detail) : 0;
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(item_object(w, detail, i, "detail", &node, err));
+        DLS_TRY(member_array(w, node, "gpus", &gpus, err));
+        *n_gpus += gpus ? (int64_t)json_object_array_length(gpus) : 0;
     }
-    DLS_TRY(dls_json_open(j, '[', err));
-    for (bool more;;) {
-        DLS_TRY(dls_json_item(j, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        (*n_nodes)++;
-        DLS_TRY(dls_json_open(j, '{', err));
-        for (;;) {
-            char key[DLS_JSON_TEXT];
-            DLS_TRY(dls_json_key(j, key, &more, err));
-            if (!more) {
-                break;
-            }
-            if (strcmp(key, "gpus") != 0) {
-                DLS_TRY(dls_json_skip(j, err));
-                continue;
-            }
-            DLS_TRY(dls_json_open(j, '[', err));
-            for (;;) {
-                DLS_TRY(dls_json_item(j, &more, err));
-                if (!more) {
-                    break;
-                }
-                (*n_gpus)++;
-                DLS_TRY(dls_json_skip(j, err));
-            }
-        }
-    }
+    *n_nodes = (int64_t)n;
+    return DLS_OK;
 }
 
-static dls_status read_attempt(dls_json *j, attempts *out, dls_error *err)
+static dls_status read_attempt(const dls_walk *w, json_object *attempt, attempts *out,
+                               dls_error *err)
 {
-    int64_t start_us = DLS_ABSENT, end_us = DLS_ABSENT, gpus = 0, nodes = 0;
-    DLS_TRY(dls_json_open(j, '{', err));
-    for (bool more;;) {
-        char key[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(j, key, &more, err));
-        if (!more) {
-            break;
-        }
-        if (strcmp(key, "start_time") == 0) {
-            DLS_TRY(read_date(j, &start_us, err));
-        } else if (strcmp(key, "end_time") == 0) {
-            DLS_TRY(read_date(j, &end_us, err));
-        } else if (strcmp(key, "detail") == 0) {
-            DLS_TRY(read_detail(j, &gpus, &nodes, err));
-        } else {
-            DLS_TRY(dls_json_skip(j, err));
-        }
-    }
+    int64_t start_us, end_us, gpus, nodes;
+    DLS_TRY(read_date(w, attempt, "start_time", &start_us, err));
+    DLS_TRY(read_date(w, attempt, "end_time", &end_us, err));
+    DLS_TRY(read_detail(w, attempt, &gpus, &nodes, err));
     if (out->n++ == 0) {
         out->first_start_us = start_us;
         out->first_gpus = gpus;
@@ -112,20 +93,17 @@ static dls_status read_attempt(dls_json *j, attempts *out, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status read_attempts(dls_json *j, attempts *out, dls_error *err)
+static dls_status read_attempts(const dls_walk *w, json_object *job, attempts *out, dls_error *err)
 {
+    json_object *list, *attempt;
     *out = (attempts){.first_start_us = DLS_ABSENT, .last_end_us = DLS_ABSENT};
-    if (dls_json_peek(j) == 'n') {
-        return dls_json_skip(j, err);
+    DLS_TRY(member_array(w, job, "attempts", &list, err));
+    const size_t n = list ? json_object_array_length(list) : 0;
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(item_object(w, list, i, "attempts", &attempt, err));
+        DLS_TRY(read_attempt(w, attempt, out, err));
     }
-    DLS_TRY(dls_json_open(j, '[', err));
-    for (bool more;;) {
-        DLS_TRY(dls_json_item(j, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        DLS_TRY(read_attempt(j, out, err));
-    }
+    return DLS_OK;
 }
 
 /* Duration, wait, attempts and flags of rec. Returns why the job cannot be used, or NULL. */
@@ -158,59 +136,24 @@ static const char *apply_attempts(const attempts *a, bool span, dls_job_rec *rec
     return NULL;
 }
 
-typedef struct job_text {
-    char id[DLS_JSON_TEXT], vc[DLS_JSON_TEXT], user[DLS_JSON_TEXT], status[DLS_JSON_TEXT];
-} job_text;
-
-/* The members of one job, in any order. */
-static dls_status read_members(dls_json *j, dls_job_rec *rec, job_text *text, attempts *a,
-                               dls_error *err)
-{
-    DLS_TRY(dls_json_open(j, '{', err));
-    for (bool more;;) {
-        char key[DLS_JSON_TEXT];
-        DLS_TRY(dls_json_key(j, key, &more, err));
-        if (!more) {
-            return DLS_OK;
-        }
-        if (dls_json_peek(j) == 'n') {
-            DLS_TRY(dls_json_skip(j, err)); /* null: as if it were not there */
-        } else if (strcmp(key, "id") == 0 || strcmp(key, "jobid") == 0) {
-            DLS_TRY(dls_json_string(j, text->id, err));
-        } else if (strcmp(key, "vc") == 0) {
-            DLS_TRY(dls_json_string(j, text->vc, err));
-        } else if (strcmp(key, "user") == 0) {
-            DLS_TRY(dls_json_string(j, text->user, err));
-        } else if (strcmp(key, "status") == 0) {
-            DLS_TRY(dls_json_string(j, text->status, err));
-        } else if (strcmp(key, "num_gpus") == 0) {
-            DLS_TRY(dls_json_parse_number(j, "a number of GPUs", 3, 0, INT64_C(1000) * DLS_GPUS_MAX,
-                                          &rec->gpus_milli, err));
-        } else if (strcmp(key, "attempts") == 0) {
-            DLS_TRY(read_attempts(j, a, err));
-        } else if (strcmp(key, "submitted_time") == 0) {
-            DLS_TRY(read_date(j, &rec->submit_us, err));
-        } else {
-            DLS_TRY(dls_json_skip(j, err));
-        }
-    }
-}
-
-static dls_status read_job(dls_json *j, dls_trace_builder *b, dls_error *err)
+static dls_status read_job(const dls_walk *w, json_object *job, dls_trace_builder *b,
+                           dls_error *err)
 {
     dls_job_rec rec;
+    attempts a;
+    const char *status = "";
     dls_job_rec_init(&rec);
-    rec.submit_us = rec.gpus_milli = DLS_ABSENT;
-    job_text text;
-    text.id[0] = text.vc[0] = text.user[0] = text.status[0] = '\0';
-    attempts a = {.first_start_us = DLS_ABSENT, .last_end_us = DLS_ABSENT};
-    dls_json_peek(j);
-    const char *start = j->p;
-    DLS_TRY(read_members(j, &rec, &text, &a, err));
-    rec.id = text.id;
-    rec.vc = text.vc;
-    rec.user = text.user;
-    if (text.status[0] && !dls_outcome_parse(text.status, strlen(text.status), &rec.outcome)) {
+    rec.gpus_milli = DLS_ABSENT;
+    DLS_TRY(dls_walk_text(w, job, "id", &rec.id, err));
+    DLS_TRY(dls_walk_text(w, job, "jobid", &rec.id, err));
+    DLS_TRY(dls_walk_text(w, job, "vc", &rec.vc, err));
+    DLS_TRY(dls_walk_text(w, job, "user", &rec.user, err));
+    DLS_TRY(dls_walk_text(w, job, "status", &status, err));
+    DLS_TRY(dls_walk_number(w, job, "num_gpus", "a number of GPUs", 3, 0,
+                            INT64_C(1000) * DLS_GPUS_MAX, &rec.gpus_milli, err));
+    DLS_TRY(read_date(w, job, "submitted_time", &rec.submit_us, err));
+    DLS_TRY(read_attempts(w, job, &a, err));
+    if (*status && !dls_outcome_parse(status, strlen(status), &rec.outcome)) {
         dls_trace_builder_noted(b, "status not known");
     }
     if (rec.gpus_milli == DLS_ABSENT) {
@@ -228,28 +171,35 @@ static dls_status read_job(dls_json *j, dls_trace_builder *b, dls_error *err)
         dls_trace_builder_skipped(b, skip);
         return DLS_OK;
     }
-    const char *after = j->p;
-    j->p = start; /* a complaint names the start of the job */
-    DLS_TRY(dls_json_add(j, b, &rec, err));
-    j->p = after;
+    return dls_walk_add(w, b, &rec, err);
+}
+
+static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
+{
+    DLS_TRY(dls_walk_enter(w, '[', err));
+    while (!dls_trace_builder_full(b)) {
+        bool more;
+        json_object *job;
+        DLS_TRY(dls_walk_item(w, ']', &more, err));
+        if (!more) {
+            return dls_walk_end(w, err);
+        }
+        DLS_TRY(dls_walk_object(w, &job, err));
+        const dls_status status = read_job(w, job, b, err);
+        json_object_put(job);
+        DLS_TRY(status);
+    }
     return DLS_OK;
 }
 
 dls_status dls_philly_read_jobs(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
-    dls_json j;
-    dls_json_init(&j, src);
+    dls_walk w;
     dls_trace_builder_rebase(b, "");
-    DLS_TRY(dls_json_open(&j, '[', err));
-    while (!dls_trace_builder_full(b)) {
-        bool more;
-        DLS_TRY(dls_json_item(&j, &more, err));
-        if (!more) {
-            return dls_json_end(&j, err);
-        }
-        DLS_TRY(read_job(&j, b, err));
-    }
-    return DLS_OK;
+    DLS_TRY(dls_walk_init(&w, src, err));
+    const dls_status status = read_jobs(&w, b, err);
+    dls_walk_fini(&w);
+    return status;
 }
 
 int dls_philly_sniff(const dls_trace_source *src, const char *quoted_key)

@@ -2,61 +2,27 @@
 #include "traces/synth_queue.h"
 
 #include "base/alloc.h"
+#include "base/evq.h"
 
 #include <string.h>
 
-/* Binary heaps of (key, job), smallest first, ties to the lower job. */
-typedef struct entry {
-    int64_t key;
-    uint32_t job;
-} entry;
-
-typedef struct heap {
-    entry *at;
+/* The jobs of one GPU count that wait: events at their keys, ties to the lower job. */
+typedef struct queue {
+    int32_t gpus;
+    dls_evq waiting;
+    uint32_t *job; /* [n] by slot, as they arrived */
     size_t n;
-} heap;
+} queue;
 
-static bool before(const entry *a, const entry *b)
-{
-    return a->key != b->key ? a->key < b->key : a->job < b->job;
-}
-
-static void push(heap *h, entry e)
-{
-    size_t i = h->n++;
-    while (i > 0 && before(&e, &h->at[(i - 1) / 2])) {
-        h->at[i] = h->at[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    h->at[i] = e;
-}
-
-static entry pop(heap *h)
-{
-    const entry top = h->at[0], last = h->at[--h->n];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-        child += child + 1 < h->n && before(&h->at[child + 1], &h->at[child]);
-        if (!before(&h->at[child], &last)) {
-            break;
-        }
-        h->at[i] = h->at[child];
-    }
-    h->at[i] = last;
-    return top;
-}
-
-/* One queue per distinct GPU count, ascending, each with room for all jobs of its count. */
 typedef struct replay {
     const dls_queue_jobs *jobs;
     dls_queue_order order;
     int64_t free_gpus, waiting;
-    int32_t *gpus;     /* [n_queues] */
-    heap *queue;       /* [n_queues] */
+    queue *queue;      /* [n_queues] ascending by GPUs */
     int32_t *queue_of; /* [largest count + 1] */
     int n_queues;
-    entry *storage; /* [n] shared by the queues */
-    heap running;   /* by end */
+    uint32_t *storage; /* [n] shared by the queues */
+    dls_evq running;   /* by end; slots are jobs */
 } replay;
 
 static dls_status replay_init(replay *r, dls_error *err)
@@ -69,80 +35,93 @@ static dls_status replay_init(replay *r, dls_error *err)
     const size_t counts = (size_t)largest + 1;
     r->queue_of = dls_alloc_zero(counts, sizeof *r->queue_of);
     r->storage = dls_alloc(jobs->n * sizeof *r->storage);
-    r->running.at = dls_alloc(jobs->n * sizeof *r->running.at);
-    if (!r->queue_of || !r->storage || !r->running.at) {
+    if (!r->queue_of || !r->storage) {
         return dls_nomem(err, "queue replay", jobs->n * sizeof *r->storage);
     }
     for (size_t j = 0; j < jobs->n; j++) {
-        r->queue_of[jobs->gpus[j]]++;
+        r->n_queues += r->queue_of[jobs->gpus[j]]++ == 0;
     }
-    for (size_t g = 0; g < counts; g++) {
-        r->n_queues += r->queue_of[g] > 0;
-    }
-    r->gpus = dls_alloc_zero((size_t)r->n_queues, sizeof *r->gpus);
     r->queue = dls_alloc_zero((size_t)r->n_queues, sizeof *r->queue);
-    if (!r->gpus || !r->queue) {
+    if (!r->queue) {
         return dls_nomem(err, "queue replay", (size_t)r->n_queues * sizeof *r->queue);
     }
-    size_t used = 0;
+    uint32_t *job = r->storage;
     for (size_t g = 0, q = 0; g < counts; g++) {
         const size_t room = (size_t)r->queue_of[g];
         if (room > 0) {
-            r->gpus[q] = (int32_t)g;
-            r->queue[q].at = r->storage + used;
-            used += room;
-            r->queue_of[g] = (int32_t)q++;
+            r->queue[q].gpus = (int32_t)g;
+            r->queue[q].job = job;
+            job += room;
+            r->queue_of[g] = (int32_t)q;
+            DLS_TRY(dls_evq_init(&r->queue[q++].waiting, room, err));
         }
     }
-    return DLS_OK;
+    return dls_evq_init(&r->running, jobs->n, err);
 }
 
 static void replay_fini(replay *r)
 {
+    for (int q = 0; r->queue && q < r->n_queues; q++) {
+        dls_evq_fini(&r->queue[q].waiting);
+    }
+    dls_evq_fini(&r->running);
     dls_free(r->queue_of);
     dls_free(r->storage);
-    dls_free(r->running.at);
-    dls_free(r->gpus);
     dls_free(r->queue);
 }
 
-static void arrive(replay *r, uint32_t job)
+static dls_status arrive(replay *r, uint32_t job, dls_error *err)
 {
     const int32_t gpus = r->jobs->gpus[job];
+    queue *q = &r->queue[r->queue_of[gpus]];
     const int64_t key =
         r->order == DLS_QUEUE_OLDEST ? (int64_t)job : gpus * r->jobs->duration_us[job];
-    push(&r->queue[r->queue_of[gpus]], (entry){key, job});
+    q->job[q->n] = job;
     r->waiting++;
+    return dls_evq_set(&q->waiting, (uint32_t)q->n++, key, DLS_EV_FINISH, err);
 }
 
-static void start_what_fits(replay *r, int64_t now_us)
+static uint32_t first_of(const queue *q)
+{
+    return q->job[dls_event_slot(dls_evq_top(&q->waiting))];
+}
+
+static bool before(const queue *a, const queue *b)
+{
+    const int64_t x = dls_evq_top(&a->waiting).time_us, y = dls_evq_top(&b->waiting).time_us;
+    return x != y ? x < y : first_of(a) < first_of(b);
+}
+
+static dls_status start_what_fits(replay *r, int64_t now_us, dls_error *err)
 {
     for (;;) {
-        heap *best = NULL;
-        for (int q = 0; q < r->n_queues && r->gpus[q] <= r->free_gpus; q++) {
-            heap *h = &r->queue[q];
-            if (h->n > 0 && (!best || before(&h->at[0], &best->at[0]))) {
-                best = h;
+        queue *best = NULL;
+        for (int i = 0; i < r->n_queues && r->queue[i].gpus <= r->free_gpus; i++) {
+            queue *q = &r->queue[i];
+            if (!dls_evq_empty(&q->waiting) && (!best || before(q, best))) {
+                best = q;
             }
         }
         if (!best) {
-            return;
+            return DLS_OK;
         }
-        const uint32_t job = pop(best).job;
-        r->free_gpus -= r->jobs->gpus[job];
+        const uint32_t job = first_of(best);
+        dls_evq_pop(&best->waiting);
+        r->free_gpus -= best->gpus;
         r->waiting--;
-        push(&r->running, (entry){now_us + r->jobs->duration_us[job], job});
+        DLS_TRY(
+            dls_evq_set(&r->running, job, now_us + r->jobs->duration_us[job], DLS_EV_FINISH, err));
     }
 }
 
-static void run(replay *r, int64_t waiting_jobs, dls_synth_queueing *out)
+static dls_status run(replay *r, int64_t waiting_jobs, dls_synth_queueing *out, dls_error *err)
 {
     const dls_queue_jobs *jobs = r->jobs;
     const int64_t first_us = jobs->submit_us[0], last_us = jobs->submit_us[jobs->n - 1];
     int64_t now_us = first_us, over_us = 0, over_span_us = 0;
     size_t next = 0;
-    while (next < jobs->n || r->running.n > 0) {
-        int64_t then_us = r->running.n > 0 ? r->running.at[0].key : INT64_MAX;
+    while (next < jobs->n || !dls_evq_empty(&r->running)) {
+        int64_t then_us = dls_evq_empty(&r->running) ? INT64_MAX : dls_evq_top(&r->running).time_us;
         if (next < jobs->n && jobs->submit_us[next] < then_us) {
             then_us = jobs->submit_us[next];
         }
@@ -153,18 +132,19 @@ static void run(replay *r, int64_t waiting_jobs, dls_synth_queueing *out)
             }
         }
         now_us = then_us;
-        while (r->running.n > 0 && r->running.at[0].key <= now_us) {
-            r->free_gpus += jobs->gpus[pop(&r->running).job];
+        while (!dls_evq_empty(&r->running) && dls_evq_top(&r->running).time_us <= now_us) {
+            r->free_gpus += jobs->gpus[dls_event_slot(dls_evq_pop(&r->running))];
         }
         while (next < jobs->n && jobs->submit_us[next] <= now_us) {
-            arrive(r, (uint32_t)next++);
+            DLS_TRY(arrive(r, (uint32_t)next++, err));
         }
-        start_what_fits(r, now_us);
+        DLS_TRY(start_what_fits(r, now_us, err));
         out->peak_jobs = r->waiting > out->peak_jobs ? r->waiting : out->peak_jobs;
     }
     out->makespan_s = (now_us - first_us) / DLS_US_PER_S;
     out->time_frac = now_us > first_us ? (double)over_us / (double)(now_us - first_us) : 0;
     out->span_frac = last_us > first_us ? (double)over_span_us / (double)(last_us - first_us) : 0;
+    return DLS_OK;
 }
 
 dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dls_queue_order order,
@@ -175,9 +155,9 @@ dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dl
         return DLS_OK;
     }
     replay r = {.jobs = jobs, .order = order, .free_gpus = cluster_gpus};
-    const dls_status status = replay_init(&r, err);
+    dls_status status = replay_init(&r, err);
     if (status == DLS_OK) {
-        run(&r, waiting_jobs, out);
+        status = run(&r, waiting_jobs, out, err);
     }
     replay_fini(&r);
     return status;

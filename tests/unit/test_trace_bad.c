@@ -170,21 +170,23 @@ static void json(void **state)
         {"[" JOB "[]}", "t:1:68", "expected ',' or ']'"},
         {"[" JOB "[]}] x", "t:1:70", "'x', expected the end of the file"},
         {"[\n 7]", "t:2:2", "'7]', expected an object"},
-        {"[{\"a\" 7}]", "t:1:7", "expected ':'"},
-        {"[{\"a\":nope}]", "t:1:7", "expected a value"},
-        {"[{\"a\":1.2.3}]", "t:1:7", "expected a value"},
-        {"[{\"jobid\":7}]", "t:1:11", "expected a string"},
-        {"[{\"jobid\":\"x", "t:1:11", "never ends"},
-        {"[{\"jobid\":\"\\q\"}]", "t:1:12", "an escape that JSON does not know"},
-        {"[{\"jobid\":\"\\ud800\"}]", "t:1:12", "an escape"},
-        {"[{\"jobid\":\"\\u0000\"}]", "t:1:12", "an escape"},
-        {"[{\"jobid\":\"a\nb\"}]", "t:1:13", "control character"},
-        {"[{\"num_gpus\":-1}]", "t:1:14", "'-1' is negative, expected a number of GPUs"},
-        {"[{\"num_gpus\":1e30}]", "t:1:14", "too large"},
-        {"[{\"num_gpus\":\"4\"}]", "t:1:14", "expected a number of GPUs"},
-        {"[{\"submitted_time\":\"yesterday\"}]", "t:1:20", "'yesterday' is not a date"},
-        {"[" JOB "[{\"start_time\":\"2017\"}]}]", "t:1:80", "'2017' is not a date"},
-        {"[" JOB "[{\"detail\":[7]}]}]", "t:1:77", "expected an object"},
+        {"[{\"a\" 7}]", "t:1:7", "'7}]': object property name separator ':' expected"},
+        {"[{\"a\":nope}]", "t:1:8", "'ope}]': null expected"},
+        {"[{\"a\":1.2.3}]", "t:1:10", "'.3}]': number expected"},
+        {"[{\"jobid\":7}]", "t:1:2", "member 'jobid': expected a string"},
+        {"[{\"jobid\":\"x", "t:1:13", "the file ends here, in a value that starts at t:1:2"},
+        {"[{\"jobid\":\"\\q\"}]", "t:1:13", "invalid string sequence"},
+        {"[{\"a\":1,}]", "t:1:9", "unexpected character"},
+        {"[{\"a\":1} ,]", "t:1:11", "expected an object"},
+        {"[{\"num_gpus\":NaN}]", "t:1:2", "member 'num_gpus': 'NaN' is not a number"},
+        {"[{\"num_gpus\":99999999999999999999}]", "t:1:2", "too large"},
+        {"[{\"jobid\":\"\\u0000\"}]", "t:1:2", "a NUL character in a string"},
+        {"[{\"num_gpus\":-1}]", "t:1:2", "'-1' is negative, expected a number of GPUs"},
+        {"[{\"num_gpus\":1e30}]", "t:1:2", "too large"},
+        {"[{\"num_gpus\":\"4\"}]", "t:1:2", "expected a number of GPUs"},
+        {"[{\"submitted_time\":\"yesterday\"}]", "t:1:2", "member 'submitted_time': 'yesterday' is not a date"},
+        {"[" JOB "[{\"start_time\":\"2017\"}]}]", "t:1:2", "member 'start_time': '2017' is not a date"},
+        {"[" JOB "[{\"detail\":[7]}]}]", "t:1:2", "member 'detail', item 1: expected an object"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         refuse(cases[i].text, "philly-log", cases[i].where, cases[i].part);
@@ -196,11 +198,11 @@ static void json(void **state)
 
     char deep[400] = "[{\"a\":";
     memset(deep + 6, '[', 300);
-    refuse(deep, "philly-log", "t:1:69", "more than 64 levels");
+    refuse(deep, "philly-log", "t:1:70", "nesting too deep");
     char id[400] = "[{\"jobid\":\"";
     memset(id + 11, 'i', 300);
     strcpy(id + 311, "\"}]");
-    refuse(id, "philly-log", "t:1:11", "a string of 300 bytes (at most 255)");
+    refuse(id, "philly-log", "t:1:2", "a string of 300 bytes (at most 255)");
 }
 
 static void batsim(void **state)
@@ -215,9 +217,9 @@ static void batsim(void **state)
         {"{\"res\":1,\"profile\":\"d\"}", "t:1:10", "this job lacks 'subtime'"},
         {"{\"subtime\":0,\"res\":1,\"profile\":\"e\"}", "t:1:10", "no profile is named 'e'"},
         {"{\"subtime\":0,\"res\":1,\"profile\":\"p\"}", "t:1:10", "is of type 'parallel'"},
-        {"{\"subtime\":-1,\"res\":1,\"profile\":\"d\"}", "t:1:21", "negative"},
-        {"{\"subtime\":0,\"res\":1.5,\"profile\":\"d\"}", "t:1:29", "too many decimals"},
-        {"{\"subtime\":0,\"res\":1,\"profile\":\"d\",\"id\":true}", "t:1:50",
+        {"{\"subtime\":-1,\"res\":1,\"profile\":\"d\"}", "t:1:10", "member 'subtime': '-1' is negative"},
+        {"{\"subtime\":0,\"res\":1.5,\"profile\":\"d\"}", "t:1:10", "member 'res': '1.5' has too many decimals"},
+        {"{\"subtime\":0,\"res\":1,\"profile\":\"d\",\"id\":true}", "t:1:10",
          "expected a string or a whole number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -225,9 +227,9 @@ static void batsim(void **state)
         snprintf(text, sizeof text, "{\"jobs\":[%s]," P "}", cases[i].job);
         refuse(text, NULL, cases[i].where, cases[i].part);
     }
-    refuse("{\"jobs\":[],\"profiles\":{\"d\":{\"type\":\"delay\"}}}", NULL, "t:1:44",
+    refuse("{\"jobs\":[],\"profiles\":{\"d\":{\"type\":\"delay\"}}}", NULL, "t:1:28",
            "has no 'delay'");
-    refuse("{\"jobs\":[],\"profiles\":{\"d\":{},\"d\":{}}}", NULL, "t:1:35", "two profiles");
+    refuse("{\"jobs\":[],\"profiles\":{\"d\":{},\"d\":{}}}", NULL, "t:1:31", "two profiles");
     refuse("{\"jobs\":[]," P "}", NULL, "t", "no job in the trace");
 }
 

@@ -536,6 +536,12 @@ static void batsim(void **state)
     assert_int_equal(c->outcome[1], DLS_OUTCOME_TIMEOUT);
     assert_int_equal(c->gpus[1], 4);
     dls_trace_destroy(t);
+    t = parse_as("{\"jobs\": [{\"subtime\": 4503599627.370497, \"res\": 1, \"profile\": \"d\"}], "
+                 "\"profiles\": {\"d\": {\"type\": \"delay\", \"delay\": 9007199254.740993}}}",
+                 "batsim");
+    assert_true(dls_trace_cols(t)->submit_us[0] == INT64_C(4503599627370497)); /* no double has it */
+    assert_true(dls_trace_cols(t)->duration_us[0] == INT64_C(9007199254740993));
+    dls_trace_destroy(t);
 }
 
 static void max_jobs_keeps_the_first_of_the_file(void **state)
