@@ -70,6 +70,11 @@ def mutate(row):
     return text.replace(old, "\n".join(row["+"]))
 
 
+def target(test):
+    """What is linked for a test: itself, or the program that a script of tests/cli tests."""
+    return "dlsim" if test.startswith("cli.") else test
+
+
 class Build:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -83,10 +88,11 @@ class Build:
         self.link = {}
 
     def program(self, test):
-        return self.folder / "tests" / test
+        return self.folder / "tests" / test if target(test) == test else self.folder / target(test)
 
     def link_command(self, test):
-        """How BUILD links a test program, its last command for it."""
+        """How BUILD links a test's program, its last command for it."""
+        test = target(test)
         if test not in self.link:
             done = subprocess.run(["ninja", "-C", str(self.folder), "-t", "commands", test],
                                   capture_output=True, text=True)
@@ -105,11 +111,13 @@ def run(command, folder):
                           stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def passes(program, folder, limit_s):
-    """Does the test program pass? One that takes too long does not."""
+def passes(test, program, folder, limit_s):
+    """Does the test pass with this program? One that takes too long does not."""
+    script = SOURCE / "tests" / "cli" / (test[4:] + ".sh")
+    command = [str(program)] if target(test) == test else ["bash", str(script), str(program)]
     environment = dict(os.environ, DLSIM_SOURCE=str(SOURCE))
     try:
-        done = subprocess.run([str(program)], cwd=folder, env=environment, timeout=limit_s,
+        done = subprocess.run(command, cwd=folder, env=environment, timeout=limit_s,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return False
@@ -150,12 +158,12 @@ def first_failing(build, row, text, limit_s=LIMIT_S):
     for test in row["tests"].split():
         words = list(build.link_command(test))
         at = words.index("-o")
-        program = overlay / test
-        words[at:at + 2] = ["-o", str(program)] + objects
+        program = build.own / (row["mutant"] + "-" + target(test))  # finds its data from there
+        words[at:at + 2] = ["-o", str(program), "-Wl,-z,muldefs"] + objects  # the first counts
         done = run(words, build.folder)
         if done.returncode:
             stale("mutant %s: %s does not link:\n%s" % (row["mutant"], test, done.stdout))
-        if not passes(program, overlay, limit_s):
+        if not passes(test, program, overlay, limit_s):
             return test
     return None
 
