@@ -203,7 +203,7 @@ dls_status dls_config_build(dls_config *config, const dls_settings *settings,
     config->discipline = discipline(v[DLS_CFG_DISCIPLINE].s);
     config->restore_us = dls_units_us(v[DLS_CFG_RESTORE].f);
     config->estimates_exact = strcmp(v[DLS_CFG_ESTIMATES].s, "exact") == 0;
-    config->estimates_advised = strcmp(v[DLS_CFG_ESTIMATES].s, "predictor") == 0;
+    config->estimates_predicted = strcmp(v[DLS_CFG_ESTIMATES].s, "predictor") == 0;
     config->seed = (uint64_t)v[DLS_CFG_SEED].i;
     config->until_us = dls_units_us(v[DLS_CFG_UNTIL].f);
     config->audit = v[DLS_CFG_AUDIT].b;

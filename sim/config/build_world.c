@@ -132,7 +132,7 @@ dls_status dls_build_predictions(const dls_builder *b, dls_error *err)
         known_source(b, v[DLS_CFG_PRED_SOURCE].s)) {
         DLS_TRY(borrow(b, DLS_CFG_PRED_SOURCE, false, &p->source, err));
     }
-    if (strcmp(v[DLS_CFG_PRED_SOURCE].s, "none") == 0 && b->config->estimates_advised) {
+    if (strcmp(v[DLS_CFG_PRED_SOURCE].s, "none") == 0 && b->config->estimates_predicted) {
         dls_problems_add(b->problems, dls_build_where(b, DLS_CFG_ESTIMATES),
                          "scheduler.estimates = \"predictor\" needs 'predictor.source'");
     }

@@ -49,7 +49,7 @@ typedef struct dls_config {
     dls_option_value *placement_values; /* [options of place] */
     int discipline;                     /* -1: the policy's own, else a dls_discipline */
     int64_t restore_us;
-    bool estimates_exact, estimates_advised;
+    bool estimates_exact, estimates_predicted;
 
     dls_world_params world;         /* without the trace */
     dls_prediction_params predictions; /* without the trace and the world; source NULL: none */

@@ -94,7 +94,7 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     p->restore_us = config->restore_us;
     p->until_us = config->until_us;
     p->estimates_exact = config->estimates_exact;
-    p->estimates_advised = config->estimates_advised;
+    p->estimates_predicted = config->estimates_predicted;
     p->audit = config->audit;
     p->want_allocs = config->want_allocs;
     p->want_series = config->want_series;

@@ -59,13 +59,13 @@ dls_rng dls_place_random(const dls_request *r)
     return dls_rng_stream(r->seed + (uint64_t)r->attempt, DLS_RNG_PLACEMENT, (uint64_t)r->job);
 }
 
-void dls_know_init(dls_engine *e)
+void dls_predictor_init(dls_engine *e)
 {
     e->predictor =
         (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
 }
 
-dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err)
+dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err)
 {
     const dls_prediction_ops *a = e->params->predictions;
     size_t n = 0;
@@ -79,7 +79,7 @@ dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_erro
         return DLS_OK;
     }
     DLS_TRY(a->prepare(a->user, e->arrivals, n, err));
-    for (size_t i = 0; i < n && e->params->estimates_advised; i++) {
+    for (size_t i = 0; i < n && e->params->estimates_predicted; i++) {
         e->estimate_us[e->arrivals[i]] = a->estimate_us(a->user, e->arrivals[i]);
     }
     return DLS_OK;

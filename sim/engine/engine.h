@@ -341,9 +341,9 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
 int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types);
 /* After a pass: the times at which those that would rather wait want to be asked again. */
 dls_status dls_set_retries(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
-void dls_know_init(dls_engine *e);
+void dls_predictor_init(dls_engine *e);
 /* Jobs submitted now: what is to be known of them is asked for in one batch. */
-dls_status dls_advise_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err) DLS_MUST_CHECK;
 /* guests.c; without sharing these do nothing */
 dls_status dls_guest_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_guest_destroy(dls_engine *e);

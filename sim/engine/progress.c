@@ -94,7 +94,7 @@ static int64_t predicted_left_us(const dls_engine *e, int32_t job)
 
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
 {
-    if (e->params->estimates_advised) {
+    if (e->params->estimates_predicted) {
         return predicted_left_us(e, job);
     }
     const dls_work left_us = work_time(dls_job_work_left(e, job), e->rate[job]);
@@ -227,7 +227,7 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     /* A predicted remaining time does not follow the rate. The new order counts when something happens
      * in the pool: a pass for this alone could go on changing rates for ever, and an instant at which
      * nothing happens must not make a difference. */
-    if (changed && e->select.ageing != DLS_AGE_NONE && !e->params->estimates_advised) {
+    if (changed && e->select.ageing != DLS_AGE_NONE && !e->params->estimates_predicted) {
         return dls_job_rank(e, job, DLS_EVENT_RATE, err);
     }
     return DLS_OK;

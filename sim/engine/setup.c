@@ -191,7 +191,7 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, p->placement->name,
                         "places jobs by what a predictor says: set 'predictor.source'");
     }
-    if (p->estimates_advised && !p->predictions) {
+    if (p->estimates_predicted && !p->predictions) {
         return dls_fail(err, DLS_ECONFIG, NULL,
                         "run times are to come from a predictor: set 'predictor.source'");
     }
@@ -273,7 +273,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(dls_pools_make(e, err));
     DLS_TRY(make_groups(e, err));
     DLS_TRY(dls_evq_init(&e->retries, (size_t)e->select.n_classes, err));
-    dls_know_init(e);
+    dls_predictor_init(e);
     if (p->placement->by_job && !e->walk.on &&
         (e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT)) {
         e->select.refusal = dls_alloc_zero((size_t)e->n, sizeof *e->select.refusal);
@@ -342,7 +342,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     if (p->sched->round) {
         DLS_TRY(dls_rounds_create(e, err));
     }
-    if (p->estimates_advised) {
+    if (p->estimates_predicted) {
         e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */
     }
     DLS_TRY(find_infeasible(e, err));

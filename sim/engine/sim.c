@@ -80,7 +80,7 @@ static dls_status arrive_all(dls_engine *e, dls_error *err)
         end++;
     }
     if (e->params->predictions && end > e->cursor) {
-        DLS_TRY(dls_advise_arrivals(e, e->cursor, end, err));
+        DLS_TRY(dls_predict_arrivals(e, e->cursor, end, err));
     }
     while (e->cursor < end) {
         e->rec->events++;

@@ -37,7 +37,7 @@ typedef struct dls_sim_params {
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */
-    bool estimates_advised; /* estimate_us of every job is what `predictions` says, and so is what policies
+    bool estimates_predicted; /* estimate_us of every job is what `predictions` says, and so is what policies
                                that know run times know of them (dls_view) */
     bool outside;         /* the passes of the scheduler, a program, are the caller's (dls_sim_advance) */
     uint64_t patience;    /* instants without progress, or actions in a pass beyond four a job, after which

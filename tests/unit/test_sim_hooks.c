@@ -386,7 +386,7 @@ static void test_advice(void **unused)
     predictions.estimate_us[0] = S(100);
     predictions.estimate_us[1] = S(90);
     s.p.predictions = &table;
-    s.p.estimates_advised = true;
+    s.p.estimates_predicted = true;
     rec = case_run(&s.p);
     assert_int_equal(predictions.batches, 1);
     dls_record_destroy(rec);
@@ -426,7 +426,7 @@ static void test_predicted(void **unused)
             predictions.estimate_us[j] = S(said_s[j]);
         }
         s.p.predictions = &table;
-        s.p.estimates_advised = predicted;
+        s.p.estimates_predicted = predicted;
         s.p.audit = true;
         dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 5; j++) {
@@ -454,7 +454,7 @@ static void test_errors(void **unused)
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_non_null(strstr(err.msg, "predictor.source"));
     ops.needs_prediction = false;
-    s.p.estimates_advised = true;
+    s.p.estimates_predicted = true;
     assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
     assert_null(rec);
     setup_fini(&s);
