@@ -10,6 +10,7 @@
 #ifndef DLS_BASE_EVQ_H
 #define DLS_BASE_EVQ_H
 
+#include "base/assert.h"
 #include "dlsim/error.h"
 
 #include <stdbool.h>
@@ -49,11 +50,13 @@ dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_cla
                        dls_error *err) DLS_MUST_CHECK;
 static inline bool dls_evq_has(const dls_evq *q, uint32_t slot)
 {
+    DLS_DEBUG_ASSERT(slot < q->n_slots);
     return q->pos[slot] >= 0;
 }
 /* When the slot's event is; it must have one. */
 static inline int64_t dls_evq_time(const dls_evq *q, uint32_t slot)
 {
+    DLS_DEBUG_ASSERT(dls_evq_has(q, slot));
     return q->heap[q->pos[slot]].time_us;
 }
 static inline bool dls_evq_empty(const dls_evq *q)
@@ -72,6 +75,7 @@ static inline void dls_evq_cancel(dls_evq *q, uint32_t slot)
 /* The first event; the queue must not be empty. */
 static inline dls_event dls_evq_top(const dls_evq *q)
 {
+    DLS_DEBUG_ASSERT(!dls_evq_empty(q));
     return q->heap[0];
 }
 static inline dls_event_class dls_event_class_of(dls_event e)

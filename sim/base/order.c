@@ -2,6 +2,7 @@
 #include "base/order.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 _Static_assert(sizeof(dls_order_node) == 64, "a node is a cache line");
 
@@ -102,6 +103,7 @@ static void rotate_up(dls_order *t, dls_order_set *s, int32_t x)
 void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, int32_t weight,
                       int64_t aux)
 {
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && !dls_order_has(t, x));
     dls_order_node *const node = t->node;
     node[x] = (dls_order_node){.rank = rank,
                                .sum = weight,
@@ -127,8 +129,18 @@ void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, 
     }
 }
 
+static inline int32_t root_of(const dls_order *t, int32_t x)
+{
+    while (t->node[x].parent != DLS_NONE) {
+        x = t->node[x].parent;
+    }
+    return x;
+}
+
 void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
 {
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
+    DLS_AUDIT_ASSERT(root_of(t, x) == s->root);
     dls_order_node *const node = t->node;
     while (node[x].left != DLS_NONE && node[x].right != DLS_NONE) {
         t->steps++;
