@@ -41,7 +41,7 @@ static void begin(writer *w)
 /* s as a JSON string; false without memory. */
 static bool put_text(FILE *out, const char *s)
 {
-    json_object *text = json_object_new_string(s);
+    json_object *text = dls_json_utf8(s);
     if (!text) {
         return false;
     }

@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include "base/alloc.h"
-#include "base/units.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,9 +10,8 @@
 json_object *dls_json_number(double value)
 {
     char text[40];
-    return isfinite(value)
-               ? json_object_new_double_s(value, dls_units_number(value, text, sizeof text))
-               : NULL;
+    snprintf(text, sizeof text, "%.15g", value);
+    return isfinite(value) ? json_object_new_double_s(value, text) : NULL;
 }
 
 /* Bytes of the UTF-8 sequence at s, 0: it is none (RFC 3629: no surrogates, nothing overlong). */

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The shortest number that reads back to value; NULL, which is JSON's null, for one that is not
+/* A number with 15 significant digits; NULL, which is JSON's null, for one that is not
  * finite: JSON has none. */
 json_object *dls_json_number(double value);
 /* A string. What is not UTF-8, as names of files may be, becomes "\xff" byte by byte. */

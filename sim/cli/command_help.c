@@ -231,22 +231,24 @@ void dls_help_program(FILE *to)
 /* ---- the manual page ---------------------------------------------------------------------------
  */
 
-/* Text of the page: what mdoc would read as a macro or an escape is none. A line break ends a
- * sentence, as mdoc wants it. */
+/* Text of the page: every sentence on a line of its own, as mdoc wants it, and nothing that it
+ * would take for a macro or an escape. */
 static void put_mdoc(FILE *to, const char *text)
 {
     bool begins = true;
     for (const char *s = text; *s; s++) {
+        const bool ends =
+            *s == '.' && s[1] == ' ' && !(s > text + 1 && s[-2] == '.'); /* not "e.g." */
         if (begins && (*s == '.' || *s == '\'')) {
             fputs("\\&", to);
         }
-        begins = *s == '\n' || (*s == '.' && s[1] == ' ' && s[2] != '\0');
+        begins = *s == '\n' || ends;
         if (*s == '\\') {
             fputs("\\e", to);
         } else if (*s == '\n' && s[1] == '\n') {
             fputs("\n.Pp\n", to);
             s++;
-        } else if (begins && *s == '.') {
+        } else if (ends) {
             fputs(".\n", to);
             s++;
         } else {

@@ -46,10 +46,12 @@ done
 if command -v mandoc >/dev/null; then
     mandoc -T lint -W warning "$source/docs/dlsim.1" || fail "the manual page"
 fi
-# Every long option of run is on the page.
-"$dlsim" run --help | grep -o -- '--[a-z][a-z-]*' | sort -u | while read -r option; do
-    grep -q -- "Fl -${option#--}" "$source/docs/dlsim.1" || fail "$option is not in docs/dlsim.1"
-done
+# The page's section about commands is what the program prints.
+"$dlsim" help --mdoc >commands.mdoc
+sed -n '/^\.Sh COMMANDS/,/^\.Sh CONFIGURATIONS/p' "$source/docs/dlsim.1" | sed '1d;$d' >page.mdoc
+test "$(wc -l <page.mdoc)" -gt 300 || fail "the page has no section about commands"
+diff commands.mdoc page.mdoc >diff.txt ||
+    fail "docs/dlsim.1: put the output of 'dlsim help --mdoc' there: $(head -5 diff.txt)"
 bash -n "$source/cmake/dlsim.bash"
 (
     # shellcheck disable=SC1091
@@ -62,5 +64,17 @@ bash -n "$source/cmake/dlsim.bash"
     COMP_CWORD=1
     _dlsim
     test "${COMPREPLY[*]}" = "study" || fail "completion gives '${COMPREPLY[*]}'"
+    COMP_WORDS=(dlsim sweep sta)
+    COMP_CWORD=2
+    _dlsim
+    test "${COMPREPLY[*]}" = "status" || fail "completion gives '${COMPREPLY[*]}'"
+    COMP_WORDS=(dlsim trace generate --queue)
+    COMP_CWORD=3
+    _dlsim
+    test "${COMPREPLY[*]}" = "--queueing" || fail "completion gives '${COMPREPLY[*]}'"
+    COMP_WORDS=(dlsim graph show lenet --precision = f)
+    COMP_CWORD=6
+    _dlsim
+    test "${COMPREPLY[*]}" = "fp32 fp16" || fail "completion gives '${COMPREPLY[*]}'"
 )
 echo "$checks commands"

@@ -37,6 +37,33 @@ done <commands.txt
 expect 0 help study
 says out.txt "--schedulers"
 
+# A value that is no number, no time, none of the choices or beyond the bounds is a usage error that
+# names the option.
+expect 0 help --json
+python3 - >values.txt <<'END' || fail "help --json"
+import json
+def walk(commands):
+    for c in commands:
+        for o in c["options"]:
+            wrong = []
+            if c["name"].endswith(" --" + o["name"]):
+                continue # it is how the part is chosen
+            if o["type"] in ("integer", "number", "time"):
+                wrong = ["1x", "-1e300"] + (["%d0" % o["max"]] if o["type"] == "integer" else [])
+            elif o["type"] == "choice" or "|" in o["value"]:
+                wrong = ["nonesuch", ""]
+            for value in wrong:
+                print(c["name"] + "|" + o["name"] + "|" + value)
+        walk(c["parts"])
+walk(json.load(open("out.txt")))
+END
+test "$(wc -l <values.txt)" -gt 150 || fail "too few values: $(wc -l <values.txt)"
+while IFS='|' read -r command option value; do
+    # shellcheck disable=SC2086
+    expect 2 $command --"$option=$value"
+    says err.txt "option '--$option' is \"$value\": expected "
+done <values.txt
+
 # Mistyped words get a suggestion, on stderr, with a way to help.
 expect 2 rn
 says err.txt "did you mean 'run'?"
