@@ -20,11 +20,10 @@ typedef struct request {
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    unsigned major, minor, release;
     char hdf5[32], libconfig[32], abi[16];
     (void)call;
-    H5get_libversion(&major, &minor, &release);
-    snprintf(hdf5, sizeof hdf5, "%u.%u.%u", major, minor, release);
+    /* HDF5 refuses to run with another version than the headers', and to ask it would set it up. */
+    snprintf(hdf5, sizeof hdf5, "%d.%d.%d", H5_VERS_MAJOR, H5_VERS_MINOR, H5_VERS_RELEASE);
     snprintf(libconfig, sizeof libconfig, "%d.%d.%d", LIBCONFIG_VER_MAJOR, LIBCONFIG_VER_MINOR,
              LIBCONFIG_VER_REVISION);
     snprintf(abi, sizeof abi, "%u", DLS_POLICY_ABI);

@@ -44,16 +44,20 @@ python3 - >values.txt <<'END' || fail "help --json"
 import json
 def walk(commands):
     for c in commands:
+        name = c["name"]
+        chosen = [o for o in c["options"] if name.endswith(" --" + o["name"])] # by an option
+        if chosen and chosen[0]["value"]:
+            name += "=" + chosen[0]["value"].split("|")[0]
         for o in c["options"]:
             wrong = []
-            if c["name"].endswith(" --" + o["name"]):
-                continue # it is how the part is chosen
+            if o in chosen:
+                continue
             if o["type"] in ("integer", "number", "time"):
                 wrong = ["1x", "-1e300"] + (["%d0" % o["max"]] if o["type"] == "integer" else [])
             elif o["type"] == "choice" or "|" in o["value"]:
                 wrong = ["nonesuch", ""]
             for value in wrong:
-                print(c["name"] + "|" + o["name"] + "|" + value)
+                print(name + "|" + o["name"] + "|" + value)
         walk(c["parts"])
 walk(json.load(open("out.txt")))
 END
