@@ -128,7 +128,7 @@ says err.txt "did you mean '--json'?"
 expect 3 --config=nowhere.cfg --trace="$sample"
 says err.txt "nowhere.cfg"
 expect 3 --config="$work" --trace="$sample"
-says err.txt "is a folder"
+says err.txt "is a directory"
 expect 4 --config="$config" --trace=nowhere.csv
 says err.txt "nowhere.csv"
 expect 3 --config="$config" --trace="$sample" --seed=abc --until=soon --set x
