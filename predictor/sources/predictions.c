@@ -22,6 +22,7 @@ typedef struct row {
     uint32_t types;
     int32_t n;       /* candidates; -1: not asked for yet */
     int64_t first;   /* of its cells */
+    int32_t other;   /* the next row of the same jobs on another number of GPUs, -1 */
     float mem_bytes; /* per GPU */
 } row;
 
@@ -33,8 +34,9 @@ struct dls_predictions {
     const dls_kinds *kinds;
     dls_candidates candidates;
     int32_t *row_of; /* [jobs] */
-    row *row;
+    row *row; /* first those of the gangs of the trace */
     int32_t n_rows;
+    size_t row_cap;
     uint8_t *kind_seen; /* [kinds] */
     /* The candidates of all answered rows, those of a row side by side. */
     dls_shape *shape;
@@ -125,6 +127,7 @@ static void number_rows(dls_predictions *f, by_row *job, size_t n)
                                         .gpus = job[i].gpus,
                                         .first_job = job[i].job,
                                         .types = job[i].types,
+                                        .other = -1,
                                         .n = -1};
         }
         f->row_of[job[i].job] = f->n_rows - 1;
@@ -137,6 +140,7 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
     by_row *job = dls_alloc_zero(n + 1, sizeof *job);
     f->row_of = dls_alloc_zero(n + 1, sizeof *f->row_of);
     f->row = dls_alloc_zero(n + 1, sizeof *f->row);
+    f->row_cap = n + 1;
     dls_status status = DLS_OK;
     if (!job || !f->row_of || !f->row) {
         status = dls_nomem(err, "predictions", n * sizeof *f->row);
@@ -144,6 +148,7 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
         number_rows(f, job, n);
         row *fitted = dls_realloc(f->row, ((size_t)f->n_rows + 1) * sizeof *f->row);
         f->row = fitted ? fitted : f->row;
+        f->row_cap = fitted ? (size_t)f->n_rows + 1 : f->row_cap;
     }
     dls_free(job);
     return status;
@@ -483,6 +488,32 @@ dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size
     return status;
 }
 
+/* The row of a job on so many GPUs, -1: there is none yet. */
+static int32_t row_for(const dls_predictions *f, int32_t job, int32_t gpus)
+{
+    int32_t at = f->row_of[job];
+    while (at >= 0 && gpus > 0 && f->row[at].gpus != gpus) {
+        at = f->row[at].other;
+    }
+    return at;
+}
+
+dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus, dls_error *err)
+{
+    if (row_for(f, job, gpus) >= 0) {
+        return DLS_OK;
+    }
+    const int32_t own = f->row_of[job];
+    int32_t added = f->n_rows;
+    DLS_TRY(dls_grow(&f->row, &f->row_cap, (size_t)f->n_rows + 1, sizeof *f->row, err));
+    f->row[added] = f->row[own];
+    f->row[added].gpus = gpus;
+    f->row[added].n = -1;
+    DLS_TRY(prepare_rows(f, &added, 1, err));
+    f->row[own].other = f->n_rows++;
+    return DLS_OK;
+}
+
 dls_status dls_predictions_finish(dls_predictions *f, dls_error *err)
 {
     if (f->p.record_path) {
@@ -496,10 +527,11 @@ dls_status dls_predictions_finish(dls_predictions *f, dls_error *err)
 /* ---- what is known -----------------------------------------------------------------------------
  */
 
-const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, size_t *n)
+const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus, size_t *n)
 {
-    const row *r = &f->row[f->row_of[job]];
-    *n = r->n > 0 ? (size_t)r->n : 0;
+    const int32_t at = row_for(f, job, gpus);
+    const row *r = &f->row[at >= 0 ? at : 0];
+    *n = at >= 0 && r->n > 0 ? (size_t)r->n : 0;
     return *n > 0 ? f->shape + r->first : NULL;
 }
 
@@ -530,9 +562,11 @@ static int64_t cell_for(const dls_predictions *f, const row *r, const dls_shape 
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
                        dls_prediction *out)
 {
-    const row *r = &f->row[f->row_of[job]];
+    const row *own = &f->row[f->row_of[job]];
+    const int32_t sized = row_for(f, job, shape->gpus);
+    const row *r = &f->row[sized >= 0 ? sized : 0];
     double distance;
-    const int64_t at = r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
+    const int64_t at = sized >= 0 && r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
     if (at < 0) {
         *out = (dls_prediction){.iteration_s = (double)NAN,
                               .remaining_s = (double)NAN,
@@ -546,7 +580,7 @@ void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape 
     }
     const dls_kept_answer *c = &f->cell[at];
     /* Without a world, work is counted at the best candidate. */
-    const double per_s = f->p.world ? reference_s(f, job) : f->cell[r->first].iteration_s;
+    const double per_s = f->p.world ? reference_s(f, job) : f->cell[own->first].iteration_s;
     out->iteration_s = c->iteration_s;
     out->remaining_s = (double)work_us / 1e6 * (c->iteration_s / per_s);
     for (int k = 0; k < DLS_METRICS; k++) {
@@ -562,7 +596,7 @@ int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job)
     const int64_t work_us = f->p.world ? dls_world_work_us(f->p.world, job)
                                        : dls_trace_cols(f->p.trace)->duration_us[job];
     size_t n;
-    const dls_shape *best = dls_predictions_shapes(f, job, &n);
+    const dls_shape *best = dls_predictions_shapes(f, job, 0, &n);
     if (n == 0) {
         return work_us;
     }

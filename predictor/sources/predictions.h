@@ -54,16 +54,21 @@ void dls_predictions_destroy(dls_predictions *f); /* NULL-safe */
  */
 dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size_t n,
                                  dls_error *err) DLS_MUST_CHECK;
+/* The same for a prepared job on another number of GPUs than its gang; each GPU with as many samples a
+ * step as in the gang. O(1) after the first time for jobs of its kind. */
+dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus,
+                                        dls_error *err) DLS_MUST_CHECK;
 /* Write the cache and the recording, if there are to be any: once, after the last question.
  * EOUTPUT. */
 dls_status dls_predictions_finish(dls_predictions *f, dls_error *err) DLS_MUST_CHECK;
 
-/* The candidate shapes of a prepared job, by predicted iteration time, least first; borrowed until
+/* The candidate shapes of a job on a prepared number of GPUs (0: its gang), by predicted iteration time, least first; borrowed until
  * the next dls_predictions_prepare. */
-const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, size_t *n);
-/* Prediction for a prepared job on a shape; a shape that is no candidate gets the prediction of the
- * nearest one (candidates.h). work_us: work left at the reference. Never fails: nothing known is
- * NAN. O(max_candidates). */
+const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus,
+                                        size_t *n);
+/* Prediction for a prepared job on a shape of a prepared number of GPUs; a shape that is no candidate
+ * gets that of the nearest one (candidates.h). work_us: work left at the reference; remaining_s counts as
+ * many samples a step as the gang's. Never fails: nothing known is NAN. O(max_candidates). */
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
                        dls_prediction *out);
 /* Predicted run time of the whole job on its best candidate: for schedulers. */

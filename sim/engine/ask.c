@@ -10,27 +10,48 @@
 
 /* ---- what may be known ---------------------------------------------------------------------- */
 
+/* The gang is known from the submission on, other numbers of GPUs from the first question. An error ends
+ * the run when the policy has returned. */
+static bool size_is_known(dls_engine *e, int32_t job, int32_t gpus)
+{
+    const dls_prediction_ops *a = e->params->predictions;
+    if (gpus == e->col->gpus[job]) {
+        return true;
+    }
+    if (!a->prepare_size || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
+        e->predicting.status != DLS_OK) {
+        return false;
+    }
+    e->predicting.status = a->prepare_size(a->user, job, gpus, &e->predicting);
+    return e->predicting.status == DLS_OK;
+}
+
 static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_prediction *out)
 {
-    const dls_engine *e = user;
+    dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
     const bool there = dls_fault_check(e->index->fault, "dls_place_predict", job, e->n) &&
                        dls_fault_check(e->index->fault, "dls_place_predict", shape->type,
                                        e->select.n_types);
     const uint8_t state = there ? e->rec->state[job] : DLS_JOB_NEW;
-    if (state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) {
+    if ((state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) || !size_is_known(e, job, shape->gpus)) {
         return false;
     }
     a->get(a->user, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);
+    if (shape->gpus != e->col->gpus[job] && e->params->elastic) {
+        const dls_elastic *elastic = e->params->elastic;
+        out->remaining_s /= elastic->speed(elastic->user, job, shape, DLS_ABSENT);
+    }
     return out->iteration_s > 0;
 }
 
-static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
-    const dls_engine *e = user;
+    dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
     const bool there = dls_fault_check(e->index->fault, "dls_place_candidates", job, e->n);
-    return there ? a->shapes(a->user, job, n) : NULL;
+    *n = 0;
+    return there && size_is_known(e, job, gpus) ? a->shapes(a->user, job, gpus, n) : NULL;
 }
 
 bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
@@ -51,7 +72,7 @@ bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape
 const dls_shape *dls_place_candidates(const dls_request *r, size_t *n)
 {
     *n = 0;
-    return r->predictor ? r->predictor->candidates(r->predictor->user, r->job, n) : NULL;
+    return r->predictor ? r->predictor->candidates(r->predictor->user, r->job, r->gpus, n) : NULL;
 }
 
 dls_rng dls_place_random(const dls_request *r)

@@ -29,6 +29,9 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 {
     const dls_fault *f = e->index->fault;
     char when[48] = "";
+    if (e->predicting.status != DLS_OK) {
+        return dls_fail(err, e->predicting.status, e->predicting.where, "%s", e->predicting.msg);
+    }
     if (job >= 0) {
         snprintf(when, sizeof when, ", when asked about job %d", job);
     }

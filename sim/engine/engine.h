@@ -194,6 +194,7 @@ struct dls_engine {
     int32_t *settle;       /* jobs to be asked for after the pass */
     size_t n_settle, settle_cap;
 
+    dls_error predicting;  /* what went wrong when a policy asked; raised when it has returned */
     dls_place_predictor predictor; /* the predictor, as the placement sees it */
     dls_seat *seat;        /* scratch: GPUs of one job by node, as nodes and as counts */
     int32_t *seat_node, *seat_gpus;
@@ -451,7 +452,9 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 static inline dls_status dls_policy_check(const dls_engine *e, const char *who, int32_t job,
                                           dls_error *err)
 {
-    return e->index->first_fault.query ? dls_policy_asked_wrong(e, who, job, err) : DLS_OK;
+    return e->index->first_fault.query || e->predicting.status != DLS_OK
+               ? dls_policy_asked_wrong(e, who, job, err)
+               : DLS_OK;
 }
 /* Now and then: is the policy getting anywhere? */
 dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err) DLS_MUST_CHECK;

@@ -52,15 +52,17 @@ typedef struct dls_elastic {
     int64_t (*restore_us)(void *user, int32_t job, const dls_shape *shape);
 } dls_elastic;
 
-/* What may be known in advance. All functions must be there. */
+/* What may be known in advance. What is not called optional must be there. */
 typedef struct dls_prediction_ops {
     void *user;
     /* Make every candidate of the jobs known. */
     dls_status (*prepare)(void *user, const int32_t *jobs, size_t n, dls_error *err);
     /* The rest is asked about prepared jobs only. */
-    const dls_shape *(*shapes)(void *user, int32_t job, size_t *n);
+    const dls_shape *(*shapes)(void *user, int32_t job, int32_t gpus, size_t *n);
     void (*get)(void *user, int32_t job, const dls_shape *shape, int64_t work_us, dls_prediction *out);
     int64_t (*estimate_us)(void *user, int32_t job);
+    /* Optional: make another number of GPUs than the gang known; NULL: nothing is known of others. */
+    dls_status (*prepare_size)(void *user, int32_t job, int32_t gpus, dls_error *err);
 } dls_prediction_ops;
 
 /* What a placement may ask of the predictor during one request (dls_place_predict,
@@ -69,7 +71,7 @@ struct dls_place_predictor {
     /* false: nothing is known of the job. */
     bool (*prediction)(void *user, int32_t job, const dls_shape *shape, dls_prediction *out);
     /* The candidate shapes of a job, best first; borrowed until the next request. */
-    const dls_shape *(*candidates)(void *user, int32_t job, size_t *n);
+    const dls_shape *(*candidates)(void *user, int32_t job, int32_t gpus, size_t *n);
     void *user;
 };
 

@@ -6,9 +6,14 @@ static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *
     return dls_predictions_prepare(user, jobs, n, err);
 }
 
-static const dls_shape *shapes(void *user, int32_t job, size_t *n)
+static dls_status prepare_size(void *user, int32_t job, int32_t gpus, dls_error *err)
 {
-    return dls_predictions_shapes(user, job, n);
+    return dls_predictions_prepare_size(user, job, gpus, err);
+}
+
+static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
+{
+    return dls_predictions_shapes(user, job, gpus, n);
 }
 
 static void get(void *user, int32_t job, const dls_shape *shape, int64_t work_left_us,
@@ -26,6 +31,7 @@ dls_prediction_ops dls_prediction_ops_of(dls_predictions *predictions)
 {
     return (dls_prediction_ops){.user = predictions,
                         .prepare = prepare,
+                        .prepare_size = prepare_size,
                         .shapes = shapes,
                         .get = get,
                         .estimate_us = estimate_us};

@@ -50,10 +50,10 @@ static void get(void *user, int32_t job, const dls_shape *s, int64_t work_us, dl
     out->mem_bytes = 0x1p33 * unit_of(t, job, s, 22);
 }
 
-static const dls_shape *shapes(void *user, int32_t job, size_t *n)
+static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
 {
     teller *t = user;
-    const int32_t gpus = dls_trace_cols(t->trace)->gpus[job];
+    assert_int_equal(gpus, dls_trace_cols(t->trace)->gpus[job]);
     *n = 0;
     for (int32_t type = 0; type < t->cluster->n_types; type++) {
         const int32_t per_node = t->cluster->groups[type].gpus_per_node;
@@ -148,7 +148,7 @@ static uint64_t run(const char *sched, const char *placement, uint64_t seed, boo
     cluster.rack_uplink_bps = dls_rng_below(&rng, 2) ? 1e9 : 0;
     setup_init(&s, cluster, random_trace(seed, FAKE_JOBS, 8, 4, NULL, types), sched, placement);
     teller t = {.trace = s.trace, .cluster = &s.cluster, .seed = seed};
-    const dls_prediction_ops predictions = {&t, prepare, shapes, get, estimate};
+    const dls_prediction_ops predictions = {&t, prepare, shapes, get, estimate, NULL};
     const dls_pace pace = fake_pace(&world, s.trace);
     const dls_failure_params failures = {
         .node_mtbf_s = 400, .gpu_mtbf_s = (double)INFINITY, .shape = 1, .repair_s = 20};

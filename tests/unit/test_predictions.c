@@ -102,7 +102,7 @@ static void test_oracle(void **state)
     predictions_prepare(f, 0, N_JOBS);
     for (int32_t j = 0; j < N_JOBS; j++) {
         size_t n;
-        const dls_shape *shape = dls_predictions_shapes(f, j, &n);
+        const dls_shape *shape = dls_predictions_shapes(f, j, 0, &n);
         double last = 0;
         assert_true(n > 0);
         for (size_t i = 0; i < n && j != 5; i++) {
@@ -133,7 +133,7 @@ static void test_oracle(void **state)
     assert_true(vgg > 0.9);
     /* The estimate: all of the work on the best shape. */
     size_t n;
-    const dls_shape *best = dls_predictions_shapes(f, 0, &n);
+    const dls_shape *best = dls_predictions_shapes(f, 0, 0, &n);
     dls_prediction out;
     dls_predictions_get(f, 0, best, dls_world_work_us(s.w, 0), &out);
     NEAR((double)dls_predictions_estimate_us(f, 0), out.remaining_s * 1e6, 1e-6);
@@ -142,21 +142,34 @@ static void test_oracle(void **state)
                 predictions_get(f, 0, 0, 8, 8, 2).iteration_s);
     assert_true(predictions_get(f, 0, 0, 8, 7, 2).distance > 0);
     assert_true(isnan(predictions_get(f, 0, 2, 8, 1, 1).iteration_s));
+    /* Half the GPUs: unknown until it is asked for, then what the world says, as all else is known. */
+    assert_true(isnan(predictions_get(f, 0, 0, 4, 1, 1).iteration_s));
+    assert_null(dls_predictions_shapes(f, 0, 4, &n));
+    for (int again = 0; again < 2; again++) {
+        dls_error err;
+        assert_int_equal(dls_predictions_prepare_size(f, 0, 4, &err), DLS_OK);
+        assert_int_equal(dls_predictions_about(f).batches, 2);
+        assert_true(predictions_get(f, 0, 0, 4, 1, 1).iteration_s ==
+                    world_solo(&s, 0, 0, 4, 1, 1).iteration_s);
+        assert_non_null(dls_predictions_shapes(f, 0, 4, &n));
+        assert_true(predictions_get(f, 0, 0, 8, 2, 1).iteration_s ==
+                    world_solo(&s, 0, 0, 8, 2, 1).iteration_s);
+    }
     /* Nobody knows the model: everywhere as at the reference, no more said. */
     const dls_prediction mystery = predictions_get(f, 5, 0, 4, 1, 1);
     assert_true(mystery.iteration_s == dls_world_reference_s(s.w, 5));
     assert_true(mystery.remaining_s == 1000 && isnan(mystery.metric[DLS_GPU_ACTIVE]));
     assert_true(isnan(mystery.mem_bytes));
     const dls_predictions_stats st = dls_predictions_about(f);
-    assert_int_equal(st.batches, 1);
+    assert_int_equal(st.batches, 2);
     assert_int_equal(st.distinct_kinds, 5);
     assert_int_equal(st.unknown_kinds, 1);
-    (void)dls_predictions_shapes(f, 5, &n);
+    (void)dls_predictions_shapes(f, 5, 0, &n);
     assert_int_equal(st.answers + n, st.questions);
     assert_int_equal(st.nearest + st.fallbacks + st.disk_hits, 0);
     /* Asked again, and for a job of a row that is known: from the table. */
     predictions_prepare(f, 0, 3);
-    assert_int_equal(dls_predictions_about(f).batches, 1);
+    assert_int_equal(dls_predictions_about(f).batches, 2);
     assert_true(dls_predictions_about(f).cache_hits > st.cache_hits);
     dls_predictions_destroy(f);
     world_fini(&s);
@@ -167,8 +180,8 @@ static void same_answers(const dls_predictions *a, const dls_predictions *b, int
 {
     for (int32_t j = 0; j < end; j++) {
         size_t n, m;
-        const dls_shape *shape = dls_predictions_shapes(a, j, &n);
-        const dls_shape *other = dls_predictions_shapes(b, j, &m);
+        const dls_shape *shape = dls_predictions_shapes(a, j, 0, &n);
+        const dls_shape *other = dls_predictions_shapes(b, j, 0, &m);
         assert_int_equal(n, m);
         assert_memory_equal(shape, other, n * sizeof *shape);
         for (size_t i = 0; i < n; i++) {
@@ -330,7 +343,7 @@ static void test_baselines(void **state)
          world_solo(&s, 4, 0, 1, 1, 1).iteration_s, 1e-12);
     for (int32_t j = 0; j < N_JOBS; j++) {
         size_t n;
-        const dls_shape *shape = dls_predictions_shapes(operator, j, &n);
+        const dls_shape *shape = dls_predictions_shapes(operator, j, 0, &n);
         for (size_t i = 0; i < n && j != 5; i++) {
             dls_prediction h, a, m;
             dls_predictions_get(habitat, j, &shape[i], 1000, &h);

@@ -359,7 +359,7 @@ static void test_cache(void **state)
     assert_int_equal(dls_predictions_about(warm).nearest, dls_predictions_about(cold).nearest);
     for (int32_t j = 0; j < 4; j++) {
         size_t n;
-        const dls_shape *shape = dls_predictions_shapes(warm, j, &n);
+        const dls_shape *shape = dls_predictions_shapes(warm, j, 0, &n);
         for (size_t i = 0; i < n; i++) {
             dls_prediction x, y;
             dls_predictions_get(cold, j, &shape[i], 1000, &x);

@@ -329,8 +329,9 @@ static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *
     return n < 8 ? DLS_OK : dls_fail(err, DLS_EPREDICTOR, NULL, "too many");
 }
 
-static const dls_shape *shapes(void *user, int32_t job, size_t *n)
+static const dls_shape *shapes(void *user, int32_t job, int32_t gpus, size_t *n)
 {
+    (void)gpus;
     static const dls_shape two[2] = {{0, 1, 1, 1}, {0, 1, 1, 1}};
     const fake_predictions *a = user;
     assert_true(a->prepared >> job & 1);
@@ -364,7 +365,7 @@ static void test_advice(void **unused)
     sim_setup s;
     dls_placement_ops ops;
     fake_predictions predictions = {0};
-    const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate};
+    const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL};
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 4, "srtf", &ops);
     s.p.predictions = &table;
     dls_record *rec = case_run(&s.p);
@@ -420,7 +421,7 @@ static void test_predicted(void **unused)
         sim_setup s;
         dls_placement_ops ops;
         fake_predictions predictions = {0};
-        const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate};
+        const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL};
         setup_probe(&s, case_cluster(1, 4, 0), jobs, 5, cases[k / 2].sched, &ops);
         for (int j = 0; j < 5; j++) {
             predictions.estimate_us[j] = S(said_s[j]);
