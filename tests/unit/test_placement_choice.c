@@ -56,8 +56,9 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
     return true;
 }
 
-static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
+    (void)gpus;
     telling *t = user;
     (void)job;
     *n = t->n_shapes;
