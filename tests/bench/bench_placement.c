@@ -46,8 +46,9 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
     return true;
 }
 
-static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
+    (void)gpus;
     static const dls_shape shape[2] = {{0, 8, 1, 1}, {0, 8, 2, 1}};
     (void)user;
     (void)job;

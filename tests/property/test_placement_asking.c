@@ -49,8 +49,9 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
     return true;
 }
 
-static const dls_shape *candidates(void *user, int32_t job, size_t *n)
+static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
 {
+    (void)gpus;
     teller *t = user;
     *n = 0;
     for (int32_t type = 0; type < t->n_types; type++) {
