@@ -2,14 +2,11 @@
 #include "predictor/dataset/perf_csv.h"
 
 #include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/units.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define CELLS_MAX 64
 
 enum { COL_RESOURCE = DLS_JOB_PARTS, COL_IDLE, COL_ACTIVE, COL_PEAK, N_COLUMNS };
 
@@ -26,154 +23,65 @@ static const char *const columns[N_COLUMNS] = {[DLS_JOB_GPU] = "GPU",
 
 static const char *const resources[] = {"GPU MEM util", "GPU util", "Network_rx", "Network_tx"};
 
-typedef struct reader {
-    const char *path;
-    FILE *file;
-    char *line;
-    size_t line_cap;
-    size_t line_no;
-    char *cell[CELLS_MAX];
-    int n_cells;
-    int at[N_COLUMNS];
-    dls_error *err;
-} reader;
-
-static dls_status wrong(const reader *r, const char *what, const char *text)
+static dls_status number(dls_csv *csv, int col, double *out, dls_error *err)
 {
-    char where[256];
-    snprintf(where, sizeof where, "%s:%zu", r->path, r->line_no);
-    return dls_fail(r->err, DLS_EINPUT, where, "%s \"%s\"", what, text);
+    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= 0
+               ? DLS_OK
+               : dls_csv_fail(csv, col, err, "expected a number, at least 0");
 }
 
-/* Cut the line into its cells, quotes removed in place. */
-static dls_status split(reader *r)
-{
-    char *from = r->line, *to = r->line;
-    r->n_cells = 0;
-    for (bool more = true; more;) {
-        if (r->n_cells == CELLS_MAX) {
-            return wrong(r, "more cells than 64 before", from);
-        }
-        r->cell[r->n_cells++] = to;
-        const bool quoted = *from == '"';
-        from += quoted;
-        while (*from && (quoted || *from != ',')) {
-            if (quoted && *from == '"') {
-                if (from[1] != '"') {
-                    break;
-                }
-                from++;
-            }
-            *to++ = *from++;
-        }
-        if (quoted && *from != '"') {
-            return wrong(r, "a quote without its end:", r->cell[r->n_cells - 1]);
-        }
-        from += quoted;
-        more = *from == ',';
-        if (!more && *from) {
-            return wrong(r, "text behind a quote:", from);
-        }
-        from += more;
-        *to++ = '\0';
-    }
-    return DLS_OK;
-}
-
-/* false: the end of the file. */
-static bool next(reader *r)
-{
-    const ssize_t n = getline(&r->line, &r->line_cap, r->file);
-    if (n < 0) {
-        return false;
-    }
-    r->line[strcspn(r->line, "\r\n")] = '\0';
-    r->line_no++;
-    return true;
-}
-
-static dls_status read_head(reader *r)
-{
-    if (!next(r)) {
-        return wrong(r, "an empty file in place of", "GPU,Data Set,...");
-    }
-    if (strncmp(r->line, "\xEF\xBB\xBF", 3) == 0) {
-        memmove(r->line, r->line + 3, strlen(r->line + 3) + 1);
-    }
-    DLS_TRY(split(r));
-    for (int c = 0; c < N_COLUMNS; c++) {
-        r->at[c] = -1;
-        for (int i = 0; i < r->n_cells; i++) {
-            if (strcmp(r->cell[i], columns[c]) == 0) {
-                r->at[c] = i;
-            }
-        }
-        if (r->at[c] < 0) {
-            return wrong(r, "no column", columns[c]);
-        }
-    }
-    return DLS_OK;
-}
-
-static dls_status number(const reader *r, int column, double *out)
-{
-    const char *text = r->cell[r->at[column]];
-    char *end;
-    *out = strtod(text, &end);
-    return *text && !*end && isfinite(*out) && *out >= 0 ? DLS_OK : wrong(r, columns[column], text);
-}
-
-static dls_status read_row(reader *r, dls_perf_csv *csv)
+static dls_status read_row(dls_csv *in, const int *col, dls_perf_csv *csv, dls_error *err)
 {
     dls_perf_row row = {.resource = -1};
-    DLS_TRY(split(r));
-    for (int c = 0; c < N_COLUMNS; c++) {
-        if (r->at[c] >= r->n_cells) {
-            return wrong(r, "no cell for column", columns[c]);
-        }
-    }
     for (int i = 0; i < 4; i++) {
-        row.resource = strcmp(r->cell[r->at[COL_RESOURCE]], resources[i]) == 0 ? i : row.resource;
+        row.resource = dls_csv_is(in, col[COL_RESOURCE], resources[i]) ? i : row.resource;
     }
     if (row.resource < 0) {
         return DLS_OK;
     }
     for (int p = 0; p < DLS_JOB_PARTS; p++) {
-        const char *text = r->cell[r->at[p]];
-        if (strlen(text) >= sizeof row.part[p]) {
-            return wrong(r, "a text of more than 63 bytes:", text);
+        if (in->cell[col[p]].len >= sizeof row.part[p]) {
+            return dls_csv_fail(in, col[p], err, "a text of more than 63 bytes");
         }
-        snprintf(row.part[p], sizeof row.part[p], "%s", text);
+        snprintf(row.part[p], sizeof row.part[p], "%s", dls_csv_text(in, col[p]));
     }
-    DLS_TRY(number(r, COL_IDLE, &row.idle_s));
-    DLS_TRY(number(r, COL_ACTIVE, &row.active_s));
-    DLS_TRY(number(r, COL_PEAK, &row.peak));
-    DLS_TRY(dls_grow(&csv->row, &csv->cap, csv->n + 1, sizeof *csv->row, r->err));
+    DLS_TRY(number(in, col[COL_IDLE], &row.idle_s, err));
+    DLS_TRY(number(in, col[COL_ACTIVE], &row.active_s, err));
+    DLS_TRY(number(in, col[COL_PEAK], &row.peak, err));
+    DLS_TRY(dls_grow(&csv->row, &csv->cap, csv->n + 1, sizeof *csv->row, err));
     csv->row[csv->n++] = row;
     return DLS_OK;
 }
 
-static dls_status read_all(reader *r, dls_perf_csv *csv)
+static dls_status read_all(dls_csv *in, dls_perf_csv *csv, dls_error *err)
 {
-    DLS_TRY(read_head(r));
-    while (next(r)) {
-        if (*r->line) {
-            DLS_TRY(read_row(r, csv));
-        }
+    int col[N_COLUMNS];
+    dls_csv_bind binds[N_COLUMNS];
+    for (int c = 0; c < N_COLUMNS; c++) {
+        binds[c] = (dls_csv_bind){columns[c], &col[c], true};
     }
-    return ferror(r->file) ? dls_fail(r->err, DLS_EINPUT, r->path, "could not be read") : DLS_OK;
+    DLS_TRY(dls_csv_header(in, err));
+    DLS_TRY(dls_csv_bind_all(in, binds, N_COLUMNS, err));
+    for (bool more;;) {
+        DLS_TRY(dls_csv_next(in, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(read_row(in, col, csv, err));
+    }
 }
 
 dls_status dls_perf_csv_load(const char *path, dls_perf_csv *csv, dls_error *err)
 {
+    char *text;
+    size_t len;
+    dls_csv in;
     *csv = (dls_perf_csv){0};
-    reader r = {.path = path, .file = fopen(path, "r"), .err = err};
-    if (!r.file) {
-        return dls_fail(err, DLS_EINPUT, path, "%s", strerror(errno));
-    }
-    const dls_status status = read_all(&r, csv);
-    free(r.line); /* getline's */
-    fclose(r.file);
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
+    dls_csv_init(&in, path, text, len, ',');
+    const dls_status status = read_all(&in, csv, err);
+    dls_csv_fini(&in);
+    dls_free(text);
     return status;
 }
 

@@ -2,28 +2,12 @@
 #include "predictor/sources/inspector.h"
 
 #include "base/datapath.h"
+#include "base/file.h"
 #include "predictor/sources/settle.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static dls_status file_sha(const char *path, char hex[DLS_SHA256_HEX], dls_error *err)
-{
-    unsigned char buf[65536];
-    dls_sha256 sha;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read");
-    }
-    dls_sha256_init(&sha);
-    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
-        dls_sha256_update(&sha, buf, n);
-    }
-    fclose(file);
-    dls_sha256_final(&sha, hex);
-    return DLS_OK;
-}
 
 const char *dls_inspector_weights(const char *given, char *buf, size_t size)
 {
@@ -34,10 +18,13 @@ const char *dls_inspector_weights(const char *given, char *buf, size_t size)
 
 static dls_status load_weights(dls_asker *a, const dls_asker_params *p, dls_error *err)
 {
+    dls_sha256 sha;
     char buf[4096];
     const char *path = dls_inspector_weights(p->weights, buf, sizeof buf);
     DLS_TRY(dls_inspector_load(path, &a->insp, err));
-    DLS_TRY(file_sha(path, a->weights_sha, err));
+    dls_sha256_init(&sha);
+    DLS_TRY(dls_file_hash(path, &sha, err));
+    dls_sha256_final(&sha, a->weights_sha);
     const char *features = dls_inspector_features(a->insp);
     if (!*features) {
         return dls_fail(

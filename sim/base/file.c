@@ -138,6 +138,21 @@ dls_status dls_file_read_text(const char *path, size_t limit, char **text, size_
     return read_path(path, true, limit, text, len, err);
 }
 
+dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err)
+{
+    unsigned char buf[CHUNK];
+    FILE *file = fopen(path, "rbe");
+    if (!file) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot be opened: %s", strerror(errno));
+    }
+    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
+        dls_sha256_update(sha, buf, n);
+    }
+    const int why = ferror(file) ? errno : 0;
+    fclose(file);
+    return why ? dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(why)) : DLS_OK;
+}
+
 dls_status dls_file_check_regular(const char *path, dls_error *err)
 {
     struct stat st;

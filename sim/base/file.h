@@ -10,6 +10,7 @@
 #ifndef DLS_BASE_FILE_H
 #define DLS_BASE_FILE_H
 
+#include "base/sha256.h"
 #include "dlsim/error.h"
 
 #include <stdbool.h>
@@ -37,6 +38,9 @@ bool dls_file_is_gzip(const char *bytes, size_t len);
  * dls_file_read. */
 dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size_t limit,
                            char **text, size_t *text_len, dls_error *err) DLS_MUST_CHECK;
+
+/* The bytes of a file of any size become part of sha. Errors as above, but for the limit. */
+dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err) DLS_MUST_CHECK;
 
 /* OK if path is a regular file that can be read: what libraries that open files themselves are
  * asked to open. A pipe would block them, a device would not end. */

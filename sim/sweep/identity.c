@@ -5,6 +5,7 @@
 #include "sweep/identity.h"
 
 #include "base/alloc.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -39,17 +40,11 @@ static dls_status unreadable(const char *path, int why, dls_error *err)
 
 static dls_status add_file(dls_sha256 *sha, const char *path, dls_error *err)
 {
-    unsigned char buf[65536];
-    FILE *file = fopen(path, "rbe");
-    if (!file) {
-        return unreadable(path, errno, err);
+    const dls_status status = dls_file_hash(path, sha, err);
+    if (status == DLS_EINPUT && err) {
+        err->status = DLS_ECONFIG;
     }
-    for (size_t n; (n = fread(buf, 1, sizeof buf, file)) > 0;) {
-        dls_sha256_update(sha, buf, n);
-    }
-    const int why = ferror(file) ? errno : 0;
-    fclose(file);
-    return why ? unreadable(path, why, err) : DLS_OK;
+    return status == DLS_EINPUT ? DLS_ECONFIG : status;
 }
 
 static int visible(const struct dirent *entry)

@@ -67,11 +67,11 @@ wrong() { # sed of the CSV, code of lines, what is said
     expect 4 dataset build -o x.h5 --perf-result=wrong.csv --graphs=g --groups=5
     says err.txt "$2"
 }
-wrong '1s/Resource/Thing/' 'wrong.csv:1: no column "Resource"'
-wrong '3s/0.25/soon/' 'wrong.csv:3: avg Active time "soon"'
-wrong '4s/0.25/-1/' 'wrong.csv:4: avg Active time "-1"'
-wrong '5s/""b"""/""b/' 'wrong.csv:5: '
-wrong '6s/,worker.*//' 'wrong.csv:6: no cell for column'
+wrong '1s/Resource/Thing/' "wrong.csv:1: the header lacks the column 'Resource'"
+wrong '3s/0.25/soon/' "wrong.csv:3:62: column 'avg Active time'"
+wrong '4s/0.25/-1/' "wrong.csv:4:66: column 'avg Active time'"
+wrong '5s/""b"""/""b/' 'wrong.csv:5:'
+wrong '6s/,worker.*//' 'wrong.csv:6: 2 cells, but the header has 11'
 expect 4 dataset build -o x.h5 --perf-result=/dev/null --graphs=g
 expect 4 dataset build -o x.h5 --perf-result=nothing.csv --graphs=g
 expect 4 dataset build -o x.h5 --perf-result=perf.csv --graphs=nothing
