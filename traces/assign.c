@@ -151,32 +151,21 @@ static const char *or_null(const char *text)
 static void copy_job(const dls_trace *in, size_t i, dls_job_rec *rec)
 {
     const dls_trace_columns *c = dls_trace_cols(in);
-    *rec = (dls_job_rec){
-        .id = dls_trace_id(in, i),
-        .submit_us = c->submit_us[i],
-        .gpus_milli = c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000),
-        .duration_us = c->duration_us[i],
-        .iterations = dls_trace_i64(c->iterations, i),
-        .model = or_null(dls_trace_model(in, c->model[i])),
-        .batch = dls_trace_i64(c->batch, i),
-        .user = c->user ? or_null(dls_trace_user(in, c->user[i])) : NULL,
-        .vc = or_null(dls_trace_vc(in, c->vc[i])),
-        .outcome = (dls_outcome)c->outcome[i],
-        .queue_us = dls_trace_i64(c->queue_us, i),
-        .nodes = dls_trace_i64(c->nodes, i),
-        .gpu_types = or_null(dls_trace_gpu_types(in, c->gpu_types[i])),
-        .cpu_milli = dls_trace_i64(c->cpu_milli, i),
-        .mem_mib = dls_trace_i64(c->mem_mib, i),
-        .priority = dls_trace_i64(c->priority, i),
-        .job_class = c->job_class ? or_null(dls_trace_class(in, c->job_class[i])) : NULL,
-        .deadline_us = dls_trace_i64(c->deadline_us, i),
-        .limit_us = dls_trace_i64(c->limit_us, i),
-        .estimate_us = dls_trace_i64(c->estimate_us, i),
-        .min_gpus = dls_trace_i64(c->min_gpus, i),
-        .max_gpus = dls_trace_i64(c->max_gpus, i),
-        .attempts = dls_trace_i64(c->attempts, i),
-        .flags = c->flags[i],
-    };
+    *rec =
+        (dls_job_rec){.id = dls_trace_id(in, i),
+                      .submit_us = c->submit_us[i],
+                      .gpus_milli = c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000),
+                      .duration_us = c->duration_us[i],
+                      .outcome = (dls_outcome)c->outcome[i],
+                      .flags = c->flags[i],
+#define XX(column, member, kind, what) .member = dls_trace_i64(c->member, i),
+                      DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
+#define XX(column, member, dict, one)                                                              \
+    .member = c->member ? or_null(dls_trace_##one(in, c->member[i])) : NULL,
+                          DLS_TRACE_TEXT_MAP(XX)
+#undef XX
+        };
 }
 
 static dls_status assign_all(const dls_trace *in, const dls_assign_table *table, uint64_t seed,

@@ -26,29 +26,18 @@ static const struct {
     size_t size;
     bool always;
 } col_kind[DLS_COL_COUNT] = {
-#define XX(name, type, always) {sizeof(type), always},
+#define XX(name, type, always, member) {sizeof(type), always},
     DLS_TRACE_COL_MAP(XX)
 #undef XX
 };
 
 void dls_job_rec_init(dls_job_rec *rec)
 {
-    *rec = (dls_job_rec){
-        .duration_us = DLS_ABSENT,
-        .iterations = DLS_ABSENT,
-        .batch = DLS_ABSENT,
-        .outcome = DLS_OUTCOME_UNKNOWN,
-        .queue_us = DLS_ABSENT,
-        .nodes = DLS_ABSENT,
-        .cpu_milli = DLS_ABSENT,
-        .mem_mib = DLS_ABSENT,
-        .priority = DLS_ABSENT,
-        .deadline_us = DLS_ABSENT,
-        .min_gpus = DLS_ABSENT,
-        .max_gpus = DLS_ABSENT,
-        .limit_us = DLS_ABSENT,
-        .estimate_us = DLS_ABSENT,
-        .attempts = DLS_ABSENT,
+    *rec = (dls_job_rec){.duration_us = DLS_ABSENT,
+                         .outcome = DLS_OUTCOME_UNKNOWN,
+#define XX(column, member, kind, what) .member = DLS_ABSENT,
+                         DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
     };
 }
 
@@ -66,11 +55,9 @@ dls_status dls_trace_builder_create(const dls_trace_options *opts, dls_trace_bui
         b->opts = *opts;
     }
     dls_strdict_init(&trace->ids);
-    dls_strdict_init(&trace->models);
-    dls_strdict_init(&trace->vcs);
-    dls_strdict_init(&trace->users);
-    dls_strdict_init(&trace->classes);
-    dls_strdict_init(&trace->gpu_types);
+#define XX(column, member, dict, one) dls_strdict_init(&trace->dict);
+    DLS_TRACE_TEXT_MAP(XX)
+#undef XX
     *out = b;
     return DLS_OK;
 }
@@ -228,6 +215,9 @@ static dls_status check_count(const char *what, int64_t value, const char *where
     return DLS_OK;
 }
 
+#define CHECK_TIME(what, value) check_time(what, value, true, where, err)
+#define CHECK_COUNT(what, value) check_count(what, value, where, err)
+
 static dls_status check_rec(const dls_job_rec *rec, const char *where, dls_error *err)
 {
     if (rec->gpus_milli <= 0) {
@@ -246,23 +236,18 @@ static dls_status check_rec(const dls_job_rec *rec, const char *where, dls_error
     }
     DLS_TRY(check_time("the submission time", rec->submit_us, false, where, err));
     DLS_TRY(check_time("the duration", rec->duration_us, true, where, err));
-    DLS_TRY(check_time("the recorded wait", rec->queue_us, true, where, err));
-    DLS_TRY(check_time("the deadline", rec->deadline_us, true, where, err));
-    DLS_TRY(check_time("the run time limit", rec->limit_us, true, where, err));
-    DLS_TRY(check_time("the estimate", rec->estimate_us, true, where, err));
-    DLS_TRY(check_count("the number of iterations", rec->iterations, where, err));
-    DLS_TRY(check_count("the batch size", rec->batch, where, err));
-    DLS_TRY(check_count("the number of nodes", rec->nodes, where, err));
-    DLS_TRY(check_count("the CPU request", rec->cpu_milli, where, err));
-    DLS_TRY(check_count("the memory request", rec->mem_mib, where, err));
-    DLS_TRY(check_count("the priority", rec->priority, where, err));
+#define XX(column, member, kind, what) DLS_TRY(CHECK_##kind(what, rec->member));
+    DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
     const int64_t gpus = (rec->gpus_milli + 999) / 1000;
     if ((rec->min_gpus != DLS_ABSENT && (rec->min_gpus < 1 || rec->min_gpus > gpus)) ||
         (rec->max_gpus != DLS_ABSENT && (rec->max_gpus < gpus || rec->max_gpus > DLS_GPUS_MAX))) {
-        return dls_fail(err, DLS_EINPUT, where, "%" PRId64 " GPUs are not within the %" PRId64 " to %" PRId64
-                        " that the job is said to be able to use", gpus, rec->min_gpus, rec->max_gpus);
+        return dls_fail(err, DLS_EINPUT, where,
+                        "%" PRId64 " GPUs are not within the %" PRId64 " to %" PRId64
+                        " that the job is said to be able to use",
+                        gpus, rec->min_gpus, rec->max_gpus);
     }
-    return check_count("the number of attempts", rec->attempts, where, err);
+    return DLS_OK;
 }
 
 static dls_status put_id(dls_trace_builder *b, const char *id, const char *where, dls_error *err)
@@ -314,29 +299,18 @@ dls_status dls_trace_builder_add(dls_trace_builder *b, const dls_job_rec *rec, c
         DLS_TRY(grow_columns(t, err));
     }
     DLS_TRY(put_id(b, rec->id, where, err));
-    DLS_TRY(put_text(t, DLS_COL_MODEL, &t->models, rec->model, err));
-    DLS_TRY(put_text(t, DLS_COL_VC, &t->vcs, rec->vc, err));
-    DLS_TRY(put_text(t, DLS_COL_GPU_TYPES, &t->gpu_types, rec->gpu_types, err));
-    DLS_TRY(put_text(t, DLS_COL_USER, &t->users, rec->user, err));
-    DLS_TRY(put_text(t, DLS_COL_CLASS, &t->classes, rec->job_class, err));
+#define XX(column, member, dict, one)                                                              \
+    DLS_TRY(put_text(t, DLS_COL_##column, &t->dict, rec->member, err));
+    DLS_TRACE_TEXT_MAP(XX)
+#undef XX
     const int64_t gpus = (rec->gpus_milli + 999) / 1000;
     if (t->data[DLS_COL_GPUS_MILLI] || gpus * 1000 != rec->gpus_milli) {
         DLS_TRY(put_i64(t, DLS_COL_GPUS_MILLI, rec->gpus_milli, err));
         flags |= gpus * 1000 != rec->gpus_milli ? DLS_JOB_FRACTIONAL_GPUS : 0u;
     }
-    DLS_TRY(put_i64(t, DLS_COL_ITERATIONS, rec->iterations, err));
-    DLS_TRY(put_i64(t, DLS_COL_BATCH, rec->batch, err));
-    DLS_TRY(put_i64(t, DLS_COL_QUEUE_US, rec->queue_us, err));
-    DLS_TRY(put_i64(t, DLS_COL_NODES, rec->nodes, err));
-    DLS_TRY(put_i64(t, DLS_COL_CPU_MILLI, rec->cpu_milli, err));
-    DLS_TRY(put_i64(t, DLS_COL_MEM_MIB, rec->mem_mib, err));
-    DLS_TRY(put_i64(t, DLS_COL_PRIORITY, rec->priority, err));
-    DLS_TRY(put_i64(t, DLS_COL_DEADLINE_US, rec->deadline_us, err));
-    DLS_TRY(put_i64(t, DLS_COL_LIMIT_US, rec->limit_us, err));
-    DLS_TRY(put_i64(t, DLS_COL_ESTIMATE_US, rec->estimate_us, err));
-    DLS_TRY(put_i64(t, DLS_COL_MIN_GPUS, rec->min_gpus, err));
-    DLS_TRY(put_i64(t, DLS_COL_MAX_GPUS, rec->max_gpus, err));
-    DLS_TRY(put_i64(t, DLS_COL_ATTEMPTS, rec->attempts, err));
+#define XX(column, member, kind, what) DLS_TRY(put_i64(t, DLS_COL_##column, rec->member, err));
+    DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
     ((int64_t *)t->data[DLS_COL_SUBMIT_US])[t->n] = rec->submit_us;
     ((int64_t *)t->data[DLS_COL_DURATION_US])[t->n] = duration_us;
     ((int32_t *)t->data[DLS_COL_GPUS])[t->n] = (int32_t)gpus;
@@ -432,34 +406,10 @@ static void rebase(dls_trace *t, const char *zone)
 
 static void set_views(dls_trace *t)
 {
-    void **d = t->data;
-    t->cols = (dls_trace_columns){
-        .n = t->n,
-        .submit_us = d[DLS_COL_SUBMIT_US],
-        .duration_us = d[DLS_COL_DURATION_US],
-        .gpus = d[DLS_COL_GPUS],
-        .model = d[DLS_COL_MODEL],
-        .vc = d[DLS_COL_VC],
-        .gpu_types = d[DLS_COL_GPU_TYPES],
-        .outcome = d[DLS_COL_OUTCOME],
-        .flags = d[DLS_COL_FLAGS],
-        .row = d[DLS_COL_ROW],
-        .gpus_milli = d[DLS_COL_GPUS_MILLI],
-        .iterations = d[DLS_COL_ITERATIONS],
-        .batch = d[DLS_COL_BATCH],
-        .queue_us = d[DLS_COL_QUEUE_US],
-        .nodes = d[DLS_COL_NODES],
-        .cpu_milli = d[DLS_COL_CPU_MILLI],
-        .mem_mib = d[DLS_COL_MEM_MIB],
-        .priority = d[DLS_COL_PRIORITY],
-        .deadline_us = d[DLS_COL_DEADLINE_US],
-        .limit_us = d[DLS_COL_LIMIT_US],
-        .estimate_us = d[DLS_COL_ESTIMATE_US],
-        .min_gpus = d[DLS_COL_MIN_GPUS],
-        .max_gpus = d[DLS_COL_MAX_GPUS],
-        .attempts = d[DLS_COL_ATTEMPTS],
-        .user = d[DLS_COL_USER],
-        .job_class = d[DLS_COL_CLASS],
+    t->cols = (dls_trace_columns){.n = t->n,
+#define XX(name, type, always, view) .view = t->data[DLS_COL_##name],
+                                  DLS_TRACE_VIEW_MAP(XX)
+#undef XX
     };
 }
 

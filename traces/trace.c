@@ -13,11 +13,9 @@ void dls_trace_destroy(dls_trace *trace)
         dls_free(trace->data[c]);
     }
     dls_strdict_fini(&trace->ids);
-    dls_strdict_fini(&trace->models);
-    dls_strdict_fini(&trace->vcs);
-    dls_strdict_fini(&trace->users);
-    dls_strdict_fini(&trace->classes);
-    dls_strdict_fini(&trace->gpu_types);
+#define XX(column, member, dict, one) dls_strdict_fini(&trace->dict);
+    DLS_TRACE_TEXT_MAP(XX)
+#undef XX
     dls_free(trace->assigned);
     dls_free(trace);
 }
@@ -58,52 +56,14 @@ const char *dls_trace_id(const dls_trace *trace, size_t job)
     return job < trace->n ? dls_strdict_get(&trace->ids, code[job]) : "";
 }
 
-const char *dls_trace_model(const dls_trace *trace, int32_t code)
-{
-    return dls_strdict_get(&trace->models, code);
-}
-
-const char *dls_trace_vc(const dls_trace *trace, int32_t code)
-{
-    return dls_strdict_get(&trace->vcs, code);
-}
-
-const char *dls_trace_user(const dls_trace *trace, int32_t code)
-{
-    return dls_strdict_get(&trace->users, code);
-}
-
-const char *dls_trace_class(const dls_trace *trace, int32_t code)
-{
-    return dls_strdict_get(&trace->classes, code);
-}
-
-const char *dls_trace_gpu_types(const dls_trace *trace, int32_t code)
-{
-    return dls_strdict_get(&trace->gpu_types, code);
-}
-
-size_t dls_trace_n_models(const dls_trace *trace)
-{
-    return trace->models.n;
-}
-
-size_t dls_trace_n_vcs(const dls_trace *trace)
-{
-    return trace->vcs.n;
-}
-
-size_t dls_trace_n_users(const dls_trace *trace)
-{
-    return trace->users.n;
-}
-
-size_t dls_trace_n_classes(const dls_trace *trace)
-{
-    return trace->classes.n;
-}
-
-size_t dls_trace_n_gpu_types(const dls_trace *trace)
-{
-    return trace->gpu_types.n;
-}
+#define XX(column, member, dict, one)                                                              \
+    const char *dls_trace_##one(const dls_trace *trace, int32_t code)                              \
+    {                                                                                              \
+        return dls_strdict_get(&trace->dict, code);                                                \
+    }                                                                                              \
+    size_t dls_trace_n_##dict(const dls_trace *trace)                                              \
+    {                                                                                              \
+        return trace->dict.n;                                                                      \
+    }
+DLS_TRACE_TEXT_MAP(XX)
+#undef XX

@@ -9,37 +9,63 @@
 #include "base/strdict.h"
 #include "dlsim/trace.h"
 
-/* Every column of a trace: XX(NAME, C type, always there). */
-#define DLS_TRACE_COL_MAP(XX)                                                                      \
-    XX(SUBMIT_US, int64_t, true)                                                                   \
-    XX(DURATION_US, int64_t, true)                                                                 \
-    XX(GPUS, int32_t, true)                                                                        \
-    XX(MODEL, int32_t, true)                                                                       \
-    XX(VC, int32_t, true)                                                                          \
-    XX(GPU_TYPES, int32_t, true)                                                                   \
-    XX(OUTCOME, uint8_t, true)                                                                     \
-    XX(FLAGS, uint32_t, true)                                                                      \
-    XX(ROW, uint32_t, true)                                                                        \
-    XX(ID, int32_t, true)                                                                          \
-    XX(GPUS_MILLI, int64_t, false)                                                                 \
-    XX(ITERATIONS, int64_t, false)                                                                 \
-    XX(BATCH, int64_t, false)                                                                      \
-    XX(QUEUE_US, int64_t, false)                                                                   \
-    XX(NODES, int64_t, false)                                                                      \
-    XX(CPU_MILLI, int64_t, false)                                                                  \
-    XX(MEM_MIB, int64_t, false)                                                                    \
-    XX(PRIORITY, int64_t, false)                                                                   \
-    XX(DEADLINE_US, int64_t, false)                                                                \
-    XX(LIMIT_US, int64_t, false)                                                                   \
-    XX(ESTIMATE_US, int64_t, false)                                                                \
-    XX(MIN_GPUS, int64_t, false)                                                                   \
-    XX(MAX_GPUS, int64_t, false)                                                                   \
-    XX(ATTEMPTS, int64_t, false)                                                                   \
-    XX(USER, int32_t, false)                                                                       \
-    XX(CLASS, int32_t, false)
+/* The optional numbers of a job: XX(COLUMN, member of dls_job_rec and dls_trace_columns, TIME or
+ * COUNT, what it is). */
+#define DLS_TRACE_NUMBER_MAP(XX)                                                                   \
+    XX(ITERATIONS, iterations, COUNT, "the number of iterations")                                  \
+    XX(BATCH, batch, COUNT, "the batch size")                                                      \
+    XX(QUEUE_US, queue_us, TIME, "the recorded wait")                                              \
+    XX(NODES, nodes, COUNT, "the number of nodes")                                                 \
+    XX(CPU_MILLI, cpu_milli, COUNT, "the CPU request")                                             \
+    XX(MEM_MIB, mem_mib, COUNT, "the memory request")                                              \
+    XX(PRIORITY, priority, COUNT, "the priority")                                                  \
+    XX(DEADLINE_US, deadline_us, TIME, "the deadline")                                             \
+    XX(LIMIT_US, limit_us, TIME, "the run time limit")                                             \
+    XX(ESTIMATE_US, estimate_us, TIME, "the estimate")                                             \
+    XX(MIN_GPUS, min_gpus, COUNT, "the least number of GPUs")                                      \
+    XX(MAX_GPUS, max_gpus, COUNT, "the greatest number of GPUs")                                   \
+    XX(ATTEMPTS, attempts, COUNT, "the number of attempts")
+
+/* Its texts: XX(COLUMN, member of both, dictionary, how dls_trace_<one> is called). */
+#define DLS_TRACE_TEXT_MAP(XX)                                                                     \
+    XX(MODEL, model, models, model)                                                                \
+    XX(VC, vc, vcs, vc)                                                                            \
+    XX(GPU_TYPES, gpu_types, gpu_types, gpu_types)                                                 \
+    XX(USER, user, users, user)                                                                    \
+    XX(CLASS, job_class, classes, class)
+
+/* Every column of a trace that readers see: XX(COLUMN, C type, always there, member of
+ * dls_trace_columns); and with the ids all. */
+#define DLS_TRACE_VIEW_MAP(XX)                                                                     \
+    XX(SUBMIT_US, int64_t, true, submit_us)                                                        \
+    XX(DURATION_US, int64_t, true, duration_us)                                                    \
+    XX(GPUS, int32_t, true, gpus)                                                                  \
+    XX(MODEL, int32_t, true, model)                                                                \
+    XX(VC, int32_t, true, vc)                                                                      \
+    XX(GPU_TYPES, int32_t, true, gpu_types)                                                        \
+    XX(OUTCOME, uint8_t, true, outcome)                                                            \
+    XX(FLAGS, uint32_t, true, flags)                                                               \
+    XX(ROW, uint32_t, true, row)                                                                   \
+    XX(GPUS_MILLI, int64_t, false, gpus_milli)                                                     \
+    XX(ITERATIONS, int64_t, false, iterations)                                                     \
+    XX(BATCH, int64_t, false, batch)                                                               \
+    XX(QUEUE_US, int64_t, false, queue_us)                                                         \
+    XX(NODES, int64_t, false, nodes)                                                               \
+    XX(CPU_MILLI, int64_t, false, cpu_milli)                                                       \
+    XX(MEM_MIB, int64_t, false, mem_mib)                                                           \
+    XX(PRIORITY, int64_t, false, priority)                                                         \
+    XX(DEADLINE_US, int64_t, false, deadline_us)                                                   \
+    XX(LIMIT_US, int64_t, false, limit_us)                                                         \
+    XX(ESTIMATE_US, int64_t, false, estimate_us)                                                   \
+    XX(MIN_GPUS, int64_t, false, min_gpus)                                                         \
+    XX(MAX_GPUS, int64_t, false, max_gpus)                                                         \
+    XX(ATTEMPTS, int64_t, false, attempts)                                                         \
+    XX(USER, int32_t, false, user)                                                                 \
+    XX(CLASS, int32_t, false, job_class)
+#define DLS_TRACE_COL_MAP(XX) DLS_TRACE_VIEW_MAP(XX) XX(ID, int32_t, true, id)
 
 typedef enum dls_trace_col {
-#define XX(name, type, always) DLS_COL_##name,
+#define XX(name, type, always, member) DLS_COL_##name,
     DLS_TRACE_COL_MAP(XX) DLS_COL_COUNT
 #undef XX
 } dls_trace_col;

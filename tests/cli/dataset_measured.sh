@@ -70,7 +70,7 @@ wrong() { # sed of the CSV, code of lines, what is said
 wrong '1s/Resource/Thing/' "wrong.csv:1: the header lacks the column 'Resource'"
 wrong '3s/0.25/soon/' "wrong.csv:3:62: column 'avg Active time'"
 wrong '4s/0.25/-1/' "wrong.csv:4:66: column 'avg Active time'"
-wrong '5s/""b"""/""b/' 'wrong.csv:5:'
+wrong '5s/""b"""/""b/' 'wrong.csv:6:2: text behind a closing quote'
 wrong '6s/,worker.*//' 'wrong.csv:6: 2 cells, but the header has 11'
 expect 4 dataset build -o x.h5 --perf-result=/dev/null --graphs=g
 expect 4 dataset build -o x.h5 --perf-result=nothing.csv --graphs=g
