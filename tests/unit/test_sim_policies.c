@@ -173,6 +173,24 @@ static void test_spare(void **unused)
     setup_fini(&s);
 }
 
+/* One idle GPU and those of three jobs behind it make room for job 3. */
+static void test_room_of_several(void **unused)
+{
+    (void)unused;
+    static const case_job jobs[] = {{.duration_s = 100, .gpus = 1},
+                                    {.duration_s = 90, .gpus = 1},
+                                    {.duration_s = 80, .gpus = 1},
+                                    {.submit_s = 1, .duration_s = 10, .gpus = 4}};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 4), "srtf", "consolidated");
+    dls_record *rec = case_run(&s.p);
+    CHECK_S(rec->start_us[3], 1);
+    CHECK_S(rec->end_us[0], 110);
+    assert_int_equal(rec->preempts[0] + rec->preempts[1] + rec->preempts[2], 3);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
 /* Type a has nodes of 4: job 0 holds 2 of one, job 1 3 of the other, job 2 the first node's rest.
  * By number job 3 fits there in place of job 2, which would move to type b; on the nodes it does
  * not, so job 2 stays where it is. */
@@ -480,7 +498,8 @@ static void slow_stop(void *user, int32_t job)
     (void)job;
 }
 
-static dls_status slow_settle(void *user, const dls_rate_change **changed, size_t *n, dls_error *err)
+static dls_status slow_settle(void *user, const dls_rate_change **changed, size_t *n,
+                              dls_error *err)
 {
     (void)user;
     (void)err;
@@ -490,7 +509,8 @@ static dls_status slow_settle(void *user, const dls_rate_change **changed, size_
     return DLS_OK;
 }
 
-/* The same when it is the rate that makes the service large. What can be held is ordered rightly. */
+/* The same when it is the rate that makes the service large. What can be held is ordered rightly.
+ */
 static void test_slow_rate(void **unused)
 {
     (void)unused;
@@ -531,7 +551,8 @@ static void test_slow_rate(void **unused)
 /* Keys that fall as jobs run leave room for that. */
 static int64_t high_key;
 
-static void high(void *state, const dls_view *view, int32_t job, dls_job_event why, dls_priority *out)
+static void high(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                 dls_priority *out)
 {
     (void)state;
     (void)view;
@@ -594,8 +615,7 @@ static void test_many_gang_sizes(void **unused)
             continue; /* walk, or look at all gangs that fit in the free GPUs */
         }
         sim_setup s;
-        setup_init(&s, case_cluster(140, 8, 0), case_trace(jobs, SIZES), sched->name,
-                   "first-fit");
+        setup_init(&s, case_cluster(140, 8, 0), case_trace(jobs, SIZES), sched->name, "first-fit");
         s.p.audit = s.p.want_allocs = s.p.want_series = false;
         dls_record *rec = case_run(&s.p);
         assert_true(rec->complete && rec->positions > 0);
@@ -619,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_discipline),
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_spare),
+        cmocka_unit_test(test_room_of_several),
         cmocka_unit_test(test_refused_makes_nobody_move),
         cmocka_unit_test(test_turns),
         cmocka_unit_test(test_turns_only_when_others_wait),
