@@ -143,38 +143,13 @@ static const dls_assign_entry *draw(const dls_assign_table *table, int32_t gpus,
     return &e[first];
 }
 
-static const char *or_null(const char *text)
-{
-    return text[0] ? text : NULL;
-}
-
-static void copy_job(const dls_trace *in, size_t i, dls_job_rec *rec)
-{
-    const dls_trace_columns *c = dls_trace_cols(in);
-    *rec =
-        (dls_job_rec){.id = dls_trace_id(in, i),
-                      .submit_us = c->submit_us[i],
-                      .gpus_milli = c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000),
-                      .duration_us = c->duration_us[i],
-                      .outcome = (dls_outcome)c->outcome[i],
-                      .flags = c->flags[i],
-#define XX(column, member, kind, what) .member = dls_trace_i64(c->member, i),
-                      DLS_TRACE_NUMBER_MAP(XX)
-#undef XX
-#define XX(column, member, dict, one)                                                              \
-    .member = c->member ? or_null(dls_trace_##one(in, c->member[i])) : NULL,
-                          DLS_TRACE_TEXT_MAP(XX)
-#undef XX
-        };
-}
-
 static dls_status assign_all(const dls_trace *in, const dls_assign_table *table, uint64_t seed,
                              dls_trace_builder *b, dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(in);
     for (size_t i = 0; i < c->n; i++) {
         dls_job_rec rec;
-        copy_job(in, i, &rec);
+        dls_trace_job(in, i, &rec);
         if (!rec.model) {
             dls_rng rng = dls_rng_stream(seed, DLS_RNG_ASSIGN, i);
             const dls_assign_entry *e = draw(table, c->gpus[i], dls_rng_unit(&rng));

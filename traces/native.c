@@ -15,25 +15,21 @@ const char *const dls_native_flags[DLS_JOB_FLAG_COUNT] = {
 #undef XX
 };
 
-enum { NATIVE_FLAGS = 0 };
-
-static const dls_field fields[] = {
-    DLS_OTHER("flags", false),
+const dls_field dls_native_fields[DLS_NATIVE_FIELDS] = {
     DLS_MAY(TEXT, "job_id", id, 0),
-    DLS_MUST(GPUS, "num_gpu|num_gpus|gpus", gpus_milli, 0),
+    DLS_MUST(GPUS, "num_gpu|num_gpus|gpus", gpus_milli, 3),
     DLS_MUST(TIME, "submit_time|submit_s", submit_us, DLS_SECONDS),
     DLS_MAY(OPT_DURATION, "duration|duration_s", duration_us, DLS_SECONDS),
-    DLS_MAY(COUNT, "iterations", iterations, 0),
     DLS_MAY(TEXT, "model_name|model", model, 0),
-    DLS_MAY(COUNT, "batch_size", batch, 0),
     DLS_MAY(TEXT, "user", user, 0),
     DLS_MAY(TEXT, "vc", vc, 0),
-    DLS_MAY(OUTCOME, "status", outcome, 0),
     DLS_MAY(TEXT, "gpu_type", gpu_types, 0),
+    DLS_MAY(TEXT, "class", job_class, 0),
+    DLS_MAY(COUNT, "iterations", iterations, 0),
+    DLS_MAY(COUNT, "batch_size", batch, 0),
     DLS_COLUMN(COUNT, "num_cpu", false, cpu_milli, 3, "a number of cores"),
     DLS_COLUMN(COUNT, "mem_mib", false, mem_mib, 0, "a whole number of MiB"),
     DLS_COLUMN(COUNT, "priority", false, priority, 0, "a whole number, 0 or more"),
-    DLS_MAY(TEXT, "class", job_class, 0),
     DLS_MAY(OPT_TIME, "deadline", deadline_us, DLS_SECONDS),
     DLS_MAY(OPT_TIME, "limit", limit_us, DLS_SECONDS),
     DLS_MAY(OPT_TIME, "estimate", estimate_us, DLS_SECONDS),
@@ -42,6 +38,8 @@ static const dls_field fields[] = {
     DLS_MAY(COUNT, "min_gpus", min_gpus, 0),
     DLS_MAY(COUNT, "max_gpus", max_gpus, 0),
     DLS_MAY(COUNT, "attempts", attempts, 0),
+    DLS_MAY(OUTCOME, "status", outcome, 0),
+    DLS_OTHER("flags", false),
 };
 
 static dls_status read_flags(const dls_csv *csv, int col, uint32_t *flags, dls_error *err)
@@ -74,7 +72,7 @@ static dls_status row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_trace_
 {
     (void)b;
     (void)skip;
-    return read_flags(csv, col[NATIVE_FLAGS], &rec->flags, err);
+    return read_flags(csv, col[DLS_NATIVE_FIELDS - 1], &rec->flags, err);
 }
 
 /* The epoch, if the first line tells it. */
@@ -92,8 +90,8 @@ static void read_epoch(const dls_trace_source *src, dls_trace_builder *b)
 static const struct dls_trace_table table = {
     .score = 50,
     .header = {"num_gpu,submit_time"},
-    .fields = fields,
-    .n_fields = sizeof fields / sizeof *fields,
+    .fields = dls_native_fields,
+    .n_fields = DLS_NATIVE_FIELDS,
     .notes_rest = true,
     .row = row,
 };

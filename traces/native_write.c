@@ -8,6 +8,7 @@
 #include "dlsim/trace.h"
 #include "traces/native.h"
 #include "traces/outcome.h"
+#include "traces/trace_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -66,93 +67,71 @@ static void put_flags(FILE *f, uint32_t flags)
     }
 }
 
-/* A numeric column of the file: the one of the trace, its name and its decimal scale. */
-typedef struct number_column {
-    const char *name;
-    const int64_t *value; /* NULL: not written */
-    int scale;
-} number_column;
+static bool has_value(const dls_field *field, const dls_job_rec *rec)
+{
+    const void *at = (const char *)rec + field->target;
+    switch (field->kind) {
+    case DLS_FIELD_TEXT:
+        return *(const char *const *)at != NULL;
+    case DLS_FIELD_OUTCOME:
+        return rec->outcome != DLS_OUTCOME_UNKNOWN;
+    case DLS_FIELD_OTHER:
+        return rec->flags != 0;
+    default:
+        return *(const int64_t *)at != DLS_ABSENT;
+    }
+}
 
-/* A column of codes. */
-typedef struct text_column {
-    const char *name;
-    const int32_t *code;
-    size_t n_codes; /* 0: not written */
-    const char *(*text)(const dls_trace *trace, int32_t code);
-} text_column;
+static void put_cell(FILE *f, const dls_field *field, const dls_job_rec *rec)
+{
+    const void *at = (const char *)rec + field->target;
+    switch (field->kind) {
+    case DLS_FIELD_TEXT:
+        put_text(f, has_value(field, rec) ? *(const char *const *)at : "");
+        break;
+    case DLS_FIELD_OUTCOME:
+        fputs(dls_outcome_text(rec->outcome), f);
+        break;
+    case DLS_FIELD_OTHER:
+        put_flags(f, rec->flags);
+        break;
+    default:
+        put_scaled(f, *(const int64_t *)at, field->scale);
+        break;
+    }
+}
 
 static void write_table(FILE *f, const dls_trace *trace)
 {
-    const dls_trace_columns *c = dls_trace_cols(trace);
-    const number_column numbers[] = {
-        {"iterations", c->iterations, 0}, {"batch_size", c->batch, 0},
-        {"num_cpu", c->cpu_milli, 3},     {"mem_mib", c->mem_mib, 0},
-        {"priority", c->priority, 0},     {"deadline", c->deadline_us, 6},
-        {"limit", c->limit_us, 6},        {"estimate", c->estimate_us, 6},
-        {"queue", c->queue_us, 6},        {"nodes", c->nodes, 0},
-        {"min_gpus", c->min_gpus, 0},     {"max_gpus", c->max_gpus, 0},
-        {"attempts", c->attempts, 0},
-    };
-    const text_column texts[] = {
-        {"model_name", c->model, dls_trace_n_models(trace), dls_trace_model},
-        {"user", c->user, dls_trace_n_users(trace), dls_trace_user},
-        {"vc", c->vc, dls_trace_n_vcs(trace), dls_trace_vc},
-        {"gpu_type", c->gpu_types, dls_trace_n_gpu_types(trace), dls_trace_gpu_types},
-        {"class", c->job_class, dls_trace_n_classes(trace), dls_trace_class},
-    };
-    const size_t n_numbers = sizeof numbers / sizeof numbers[0];
-    const size_t n_texts = sizeof texts / sizeof texts[0];
-    bool outcomes = false;
-    uint32_t flags = 0;
-    for (size_t i = 0; i < c->n; i++) {
-        outcomes = outcomes || c->outcome[i] != DLS_OUTCOME_UNKNOWN;
-        flags |= c->flags[i];
-    }
-
+    const size_t n = dls_trace_cols(trace)->n;
     const char *epoch = dls_trace_about(trace)->epoch;
+    bool written[DLS_NATIVE_FIELDS] = {true, true, true, true};
+    dls_job_rec rec;
+    for (size_t i = 0; i < n; i++) {
+        dls_trace_job(trace, i, &rec);
+        for (int k = DLS_NATIVE_ALWAYS; k < DLS_NATIVE_FIELDS; k++) {
+            written[k] = written[k] || has_value(&dls_native_fields[k], &rec);
+        }
+    }
     if (*epoch) {
         fprintf(f, DLS_NATIVE_EPOCH "%s\n", epoch);
     }
-    fputs("job_id,num_gpu,submit_time,duration", f);
-    for (size_t k = 0; k < n_texts; k++) {
-        if (texts[k].n_codes) {
-            fprintf(f, ",%s", texts[k].name);
+    for (int k = 0; k < DLS_NATIVE_FIELDS; k++) {
+        const char *names = dls_native_fields[k].names;
+        if (written[k]) {
+            fprintf(f, "%s%.*s", k ? "," : "", (int)strcspn(names, "|"), names);
         }
     }
-    for (size_t k = 0; k < n_numbers; k++) {
-        if (numbers[k].value) {
-            fprintf(f, ",%s", numbers[k].name);
-        }
-    }
-    fputs(outcomes ? ",status" : "", f);
-    fputs(flags ? ",flags\n" : "\n", f);
-
-    for (size_t i = 0; i < c->n; i++) {
-        put_text(f, dls_trace_id(trace, i));
-        fputc(',', f);
-        put_scaled(f, c->gpus_milli ? c->gpus_milli[i] : (int64_t)c->gpus[i] * 1000, 3);
-        fputc(',', f);
-        put_scaled(f, c->submit_us[i], 6);
-        fputc(',', f);
-        put_scaled(f, c->duration_us[i], 6);
-        for (size_t k = 0; k < n_texts; k++) {
-            if (texts[k].n_codes) {
-                fputc(',', f);
-                put_text(f, texts[k].text(trace, texts[k].code[i]));
+    fputc('\n', f);
+    for (size_t i = 0; i < n; i++) {
+        dls_trace_job(trace, i, &rec);
+        for (int k = 0; k < DLS_NATIVE_FIELDS; k++) {
+            if (written[k]) {
+                if (k > 0) {
+                    fputc(',', f);
+                }
+                put_cell(f, &dls_native_fields[k], &rec);
             }
-        }
-        for (size_t k = 0; k < n_numbers; k++) {
-            if (numbers[k].value) {
-                fputc(',', f);
-                put_scaled(f, numbers[k].value[i], numbers[k].scale);
-            }
-        }
-        if (outcomes) {
-            fprintf(f, ",%s", dls_outcome_text((dls_outcome)c->outcome[i]));
-        }
-        if (flags) {
-            fputc(',', f);
-            put_flags(f, c->flags[i]);
         }
         fputc('\n', f);
     }

@@ -67,3 +67,28 @@ const char *dls_trace_id(const dls_trace *trace, size_t job)
     }
 DLS_TRACE_TEXT_MAP(XX)
 #undef XX
+
+static const char *or_null(const char *text)
+{
+    return text[0] ? text : NULL;
+}
+
+void dls_trace_job(const dls_trace *in, size_t i, dls_job_rec *rec)
+{
+    const dls_trace_columns *c = dls_trace_cols(in);
+    *rec =
+        (dls_job_rec){.id = dls_trace_id(in, i),
+                      .submit_us = c->submit_us[i],
+                      .gpus_milli = c->gpus_milli ? c->gpus_milli[i] : c->gpus[i] * INT64_C(1000),
+                      .duration_us = c->duration_us[i],
+                      .outcome = (dls_outcome)c->outcome[i],
+                      .flags = c->flags[i],
+#define XX(column, member, kind, what) .member = dls_trace_i64(c->member, i),
+                      DLS_TRACE_NUMBER_MAP(XX)
+#undef XX
+#define XX(column, member, dict, one)                                                              \
+    .member = c->member ? or_null(dls_trace_##one(in, c->member[i])) : NULL,
+                          DLS_TRACE_TEXT_MAP(XX)
+#undef XX
+        };
+}

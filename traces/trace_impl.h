@@ -79,6 +79,9 @@ struct dls_trace {
     char *assigned; /* text of the table that gave jobs their models, NULL: none */
 };
 
+/* A job as it was added, but for what the builder mended; strings are the trace's. */
+void dls_trace_job(const dls_trace *trace, size_t job, dls_job_rec *rec);
+
 /* True when options.max_jobs jobs are in: a reader stops then. */
 bool dls_trace_builder_full(const dls_trace_builder *b);
 /* The options that the builder was made with. */
