@@ -213,7 +213,7 @@ static dls_status take_measured(void *member, const dls_arg *arg, const char *va
 }
 
 static const dls_arg args[] = {
-    {DLS_ROW(DLS_ARG_SWITCH, request, whatif, "whatif", 0, NULL, "this"), .hidden = true},
+    {DLS_ROW(DLS_ARG_SWITCH, 1, request, whatif, "whatif", 0, NULL, "this"), .hidden = true},
     DLS_TEXT(request, p.model, "model", 0, "NAME",
              "as in a trace; 'dlsim graph zoo' lists the zoo"),
     DLS_INT(request, base.batch, "batch", 0, 1, 1 << 19, "samples per worker"),

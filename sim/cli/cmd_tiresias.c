@@ -188,7 +188,7 @@ static void list_schedules(FILE *to)
 /* A switch of the original: bare, or with =true, =false, =1, =0. */
 #define OLD_SWITCH(m, word, text)                                                                  \
     {                                                                                              \
-        DLS_ROW(DLS_ARG_SWITCH, options, m, word, 0, "BOOL", text), .optional = true               \
+        DLS_ROW(DLS_ARG_SWITCH, 1, options, m, word, 0, "BOOL", text), .optional = true            \
     }
 
 static const dls_arg args[] = {

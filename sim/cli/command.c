@@ -54,26 +54,31 @@ dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what
 
 dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_error *err)
 {
-    char what[200];
-    size_t used = 0;
-    *place = 0;
-    for (const char *w = arg->metavar;; (*place)++) {
-        const size_t len = strcspn(w, "|");
-        if (strlen(value) == len && strncmp(w, value, len) == 0) {
+    enum { WORDS_MAX = 16 };
+    char words[200], what[300];
+    const char *word[WORDS_MAX + 1] = {NULL};
+    size_t n = 0, used = 0;
+    snprintf(words, sizeof words, "%s", arg->metavar);
+    for (char *rest = words, *w; (w = strsep(&rest, "|")) != NULL; n++) {
+        assert(n < WORDS_MAX);
+        word[n] = w;
+        if (strcmp(w, value) == 0) {
+            *place = (int)n;
             return DLS_OK;
         }
-        const bool last = w[len] == '\0';
-        used += (size_t)snprintf(what + used, sizeof what - used, "%s%.*s",
-                                 w == arg->metavar ? ""
-                                 : last            ? " or "
-                                                   : ", ",
-                                 (int)len, w);
-        assert(used < sizeof what);
-        if (last) {
-            return dls_arg_wrong(arg, value, what, err);
-        }
-        w += len + 1;
     }
+    for (size_t i = 0; i < n && used < sizeof what; i++) {
+        used += (size_t)snprintf(what + used, sizeof what - used, "%s%s",
+                                 i == 0       ? ""
+                                 : i + 1 == n ? " or "
+                                              : ", ",
+                                 word[i]);
+    }
+    const char *near = dls_suggest(value, word);
+    if (near && used < sizeof what) {
+        snprintf(what + used, sizeof what - used, " (did you mean '%s'?)", near);
+    }
+    return dls_arg_wrong(arg, value, what, err);
 }
 
 static dls_status take_int(const dls_arg *a, void *to, const char *value, dls_error *err)

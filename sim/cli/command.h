@@ -90,52 +90,58 @@ struct dls_arg {
     {                                                                                              \
         .type = DLS_ARG_INCLUDE, DLS_MEMBER(T, m), .include = table                                \
     }
-#define DLS_ROW(kind, T, m, long_name, short_name, var, text)                                      \
-    .type = kind, .name = long_name, .letter = short_name, .metavar = var, .help = text,           \
-    DLS_MEMBER(T, m)
+/* 1 if the member is of that type, else it does not compile. */
+#define DLS_IS(T, m, type) _Generic(((T *)0)->m, type : 1)
+#define DLS_IS_INT(T, m) _Generic(((T *)0)->m, int32_t : 1, int64_t : 1, uint64_t : 1)
+#define DLS_ROW(kind, right, T, m, long_name, short_name, var, text)                               \
+    .type = (dls_arg_type)((kind) * (right)), .name = long_name, .letter = short_name,             \
+    .metavar = var, .help = text, DLS_MEMBER(T, m)
 #define DLS_SWITCH(T, m, name, letter, help)                                                       \
     {                                                                                              \
-        DLS_ROW(DLS_ARG_SWITCH, T, m, name, letter, NULL, help)                                    \
+        DLS_ROW(DLS_ARG_SWITCH, DLS_IS(T, m, bool), T, m, name, letter, NULL, help)                \
     }
 #define DLS_TEXT(T, m, name, letter, var, help)                                                    \
     {                                                                                              \
-        DLS_ROW(DLS_ARG_TEXT, T, m, name, letter, var, help)                                       \
-    }
-#define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_INT, T, m, name, letter, "N", help), .least = lo, .most = hi               \
-    }
-#define DLS_REAL(T, m, name, letter, lo, hi, help)                                                 \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_REAL, T, m, name, letter, "X", help), .min = lo, .max = hi                 \
-    }
-#define DLS_TIME(T, m, name, letter, lo, hi, help)                                                 \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_TIME, T, m, name, letter, "TIME", help), .min = lo, .max = hi              \
-    }
-#define DLS_CHOICE(T, m, name, letter, words, help)                                                \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_CHOICE, T, m, name, letter, words, help)                                   \
-    }
-#define DLS_CHOICE_FROM(T, m, name, letter, first, words, help)                                    \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_CHOICE, T, m, name, letter, words, help), .least = (int)(first)            \
-    }
-#define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_REPEAT, T, m, name, letter, var, help)                                     \
-    }
-#define DLS_LIST(T, m, name, letter, var, called, help)                                            \
-    {                                                                                              \
-        DLS_ROW(DLS_ARG_LIST, T, m, name, letter, var, help), .names = called                      \
+        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, var, help)           \
     }
 #define DLS_NAME(T, m, name, letter, called, help)                                                 \
     {                                                                                              \
-        DLS_ROW(DLS_ARG_TEXT, T, m, name, letter, "NAME", help), .names = called                   \
+        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),       \
+            .names = called                                                                        \
+    }
+#define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_INT, DLS_IS_INT(T, m), T, m, name, letter, "N", help), .least = lo,        \
+                                                                               .most = hi          \
+    }
+#define DLS_REAL(T, m, name, letter, lo, hi, help)                                                 \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_REAL, DLS_IS(T, m, double), T, m, name, letter, "X", help), .min = lo,     \
+                                                                                    .max = hi      \
+    }
+#define DLS_TIME(T, m, name, letter, lo, hi, help)                                                 \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_TIME, DLS_IS(T, m, double), T, m, name, letter, "TIME", help), .min = lo,  \
+                                                                                       .max = hi   \
+    }
+#define DLS_CHOICE_FROM(T, m, name, letter, first, words, help)                                    \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_CHOICE, 1, T, m, name, letter, words, help), .least = (int)(first)         \
+    }
+#define DLS_CHOICE(T, m, name, letter, words, help)                                                \
+    DLS_CHOICE_FROM(T, m, name, letter, 0, words, help)
+#define DLS_REPEAT(T, m, name, letter, var, help)                                                  \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_REPEAT, DLS_IS(T, m, dls_words), T, m, name, letter, var, help)            \
+    }
+#define DLS_LIST(T, m, name, letter, var, called, help)                                            \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_LIST, DLS_IS(T, m, dls_words), T, m, name, letter, var, help),             \
+            .names = called                                                                        \
     }
 #define DLS_CALL(T, m, name, letter, var, how, help)                                               \
     {                                                                                              \
-        DLS_ROW(DLS_ARG_CALL, T, m, name, letter, var, help), .set = how                           \
+        DLS_ROW(DLS_ARG_CALL, 1, T, m, name, letter, var, help), .set = how                        \
     }
 
 /* Place of `value` among the words of arg->metavar; EUSAGE: it is none of them. */

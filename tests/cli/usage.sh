@@ -113,6 +113,8 @@ expect 2 --config="$config"
 says err.txt "no trace"
 expect 2 --config="$config" --trace="$sample" --progress=often
 says err.txt "auto, always or never"
+expect 2 --config="$config" --trace="$sample" --progress=allways
+says err.txt "did you mean 'always'?"
 expect 2 config
 expect 2 config --defaults --markdown
 expect 2 config --check
