@@ -67,16 +67,6 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status init(void *user, dls_call *call, dls_error *err)
-{
-    return dls_replay_init(&((request *)user)->o, call, err);
-}
-
-static void fini(void *user)
-{
-    dls_replay_fini(&((request *)user)->o);
-}
-
 static const dls_arg args[] = {
     DLS_SWITCH(request, defaults, "defaults", 0,
                "a configuration with every key and what it means"),
@@ -98,7 +88,7 @@ const dls_command dls_command_config = {
     .args = args,
     .max_words = DLS_ANY_NUMBER,
     .size = sizeof(request),
-    .init = init,
+    .init = dls_replay_init,
     .run = run,
-    .fini = fini,
+    .fini = dls_replay_fini,
 };

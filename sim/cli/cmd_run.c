@@ -68,16 +68,6 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-static dls_status init(void *user, dls_call *call, dls_error *err)
-{
-    return dls_replay_init(user, call, err);
-}
-
-static void fini(void *user)
-{
-    dls_replay_fini(user);
-}
-
 static const dls_arg args[] = {
     DLS_TEXT(dls_replay_options, config_path, "config", 'c', "FILE",
              "configuration ('dlsim config --defaults' shows all keys), '-' standard input"),
@@ -110,7 +100,7 @@ const dls_command dls_command_run = {
         "and the exit code is 130.",
     .args = args,
     .size = sizeof(dls_replay_options),
-    .init = init,
+    .init = dls_replay_init,
     .run = run,
-    .fini = fini,
+    .fini = dls_replay_fini,
 };

@@ -111,11 +111,6 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status != DLS_OK ? status : shown;
 }
 
-static dls_status init(void *user, dls_call *call, dls_error *err)
-{
-    return dls_sweeping_init(&((study *)user)->s, call, err);
-}
-
 static void fini(void *user)
 {
     study *s = user;
@@ -154,7 +149,7 @@ const dls_command dls_command_study = {
     .args = args,
     .max_words = 1,
     .size = sizeof(study),
-    .init = init,
+    .init = dls_sweeping_init,
     .run = run,
     .fini = fini,
 };

@@ -183,16 +183,6 @@ static dls_status take_points(void *member, const dls_arg *arg, const char *text
     return DLS_OK;
 }
 
-static dls_status init(void *user, dls_call *call, dls_error *err)
-{
-    return dls_sweeping_init(&((request *)user)->s, call, err);
-}
-
-static void fini(void *user)
-{
-    dls_sweeping_fini(&((request *)user)->s);
-}
-
 static const dls_verb verbs[] = {
     {"plan", "SWEEP.cfg", "check every point and list them as CSV; nothing runs", 1, 1, NULL,
      cmd_plan},
@@ -244,6 +234,6 @@ const dls_command dls_command_sweep = {
     .args = args,
     .verbs = verbs,
     .size = sizeof(request),
-    .init = init,
-    .fini = fini,
+    .init = dls_sweeping_init,
+    .fini = dls_sweeping_fini,
 };

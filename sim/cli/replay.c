@@ -33,15 +33,17 @@ static dls_status join(const dls_call *call, char **out, dls_error *err)
     return text && fclose(text) == 0 ? DLS_OK : dls_nomem(err, "command line", 0);
 }
 
-dls_status dls_replay_init(dls_replay_options *o, const dls_call *call, dls_error *err)
+dls_status dls_replay_init(void *options, dls_call *call, dls_error *err)
 {
+    dls_replay_options *o = options;
     DLS_TRY(join(call, &o->own_cmdline, err));
     o->cmdline = o->own_cmdline;
     return dls_registry_create(&o->registry, err);
 }
 
-void dls_replay_fini(dls_replay_options *o)
+void dls_replay_fini(void *options)
 {
+    dls_replay_options *o = options;
     dls_free(o->overrides);
     free(o->own_cmdline); /* the C library's own */
     dls_registry_destroy(o->registry);

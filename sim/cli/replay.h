@@ -49,10 +49,9 @@ const char *dls_names_placement(size_t i);
 const char *dls_names_predictor(size_t i);
 const char *dls_names_format(size_t i);
 
-/* Before options are taken. */
-dls_status dls_replay_init(dls_replay_options *o, const dls_call *call,
-                           dls_error *err) DLS_MUST_CHECK;
-void dls_replay_fini(dls_replay_options *o);
+/* The init and fini of a command whose request begins with a dls_replay_options. */
+dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;
+void dls_replay_fini(void *options);
 
 /* Print what is wrong with a configuration, and forget it. */
 void dls_replay_problems(dls_problems *problems);

@@ -84,14 +84,16 @@ const dls_arg dls_sweeping_args[] = {
             "so many seeds a design, the same for all, in place of the file's"),
     DLS_INCLUDE(dls_sweeping, o, dls_replay_args), DLS_ARGS_END};
 
-dls_status dls_sweeping_init(dls_sweeping *s, const dls_call *call, dls_error *err)
+dls_status dls_sweeping_init(void *sweeping, dls_call *call, dls_error *err)
 {
+    dls_sweeping *s = sweeping;
     s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
     return dls_replay_init(&s->o, call, err);
 }
 
-void dls_sweeping_fini(dls_sweeping *s)
+void dls_sweeping_fini(void *sweeping)
 {
+    dls_sweeping *s = sweeping;
     dls_sweep_plan_destroy(s->plan);
     dls_sweep_destroy(s->sweep);
     dls_replay_fini(&s->o);

@@ -26,8 +26,9 @@ typedef struct dls_sweeping {
 /* --jobs, --replicas and the keys. */
 extern const dls_arg dls_sweeping_args[];
 
-dls_status dls_sweeping_init(dls_sweeping *s, const dls_call *call, dls_error *err) DLS_MUST_CHECK;
-void dls_sweeping_fini(dls_sweeping *s);
+/* The init and fini of a command whose request begins with a dls_sweeping. */
+dls_status dls_sweeping_init(void *sweeping, dls_call *call, dls_error *err) DLS_MUST_CHECK;
+void dls_sweeping_fini(void *sweeping);
 
 dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Choose the folder and resolve the points. */
