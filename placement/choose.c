@@ -35,6 +35,16 @@ void dls_choose_fini(void *state)
     dls_grant_destroy(c->trial);
 }
 
+dls_status dls_choose_clone(void *state, const void *from, const dls_place_index *index,
+                            dls_error *err)
+{
+    dls_choose *c = state;
+    const dls_choose *of = from;
+    c->trial = dls_grant_create();
+    DLS_TRY(dls_traffic_clone(&c->traffic, &of->traffic, index, err));
+    return c->trial ? DLS_OK : dls_nomem(err, "placement", 0);
+}
+
 void dls_choose_forget(dls_choose *c)
 {
     memset(c->choice, 0, sizeof c->choice);

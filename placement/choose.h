@@ -97,6 +97,8 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
 dls_status dls_choose_init_all(void *state, const dls_place_index *index,
                                const dls_option_value *values, dls_error *err) DLS_MUST_CHECK;
 void dls_choose_fini(void *state);
+dls_status dls_choose_clone(void *state, const void *from, const dls_place_index *index,
+                            dls_error *err) DLS_MUST_CHECK;
 /* Fill the grant, or refuse and set r->retry_us. Without a prediction for the job: as
  * `consolidated`. O(ways x (nodes given x GPUs of a node + log racks) + jobs on their links) if
  * GPUs of the type were taken or given back since the job was asked about, else O(1); candidates x

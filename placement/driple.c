@@ -18,6 +18,7 @@ const dls_placement_ops dls_placement_ops_driple = {
     .state_bytes = sizeof(dls_choose),
     .init = dls_choose_init_all,
     .fini = dls_choose_fini,
+    .clone = dls_choose_clone,
     .place = dls_choose_place,
     .cost = dls_choose_cost,
     .started = dls_choose_started,

@@ -106,6 +106,7 @@ const dls_placement_ops dls_placement_ops_driple_net = {
     .state_bytes = sizeof(dls_choose),
     .init = init,
     .fini = dls_choose_fini,
+    .clone = dls_choose_clone,
     .place = place,
     .cost = dls_choose_cost,
     .started = dls_choose_started,

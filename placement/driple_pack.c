@@ -82,6 +82,7 @@ const dls_placement_ops dls_placement_ops_driple_pack = {
     .state_bytes = sizeof(pack),
     .init = init,
     .fini = dls_choose_fini,
+    .clone = dls_choose_clone,
     .place = dls_choose_place,
     .cost = dls_choose_cost,
     .share = share,

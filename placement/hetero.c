@@ -28,6 +28,12 @@ static void fini(void *state)
     dls_grant_destroy(((hetero *)state)->trial);
 }
 
+static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
+{
+    (void)from;
+    return init(state, index, NULL, err);
+}
+
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
     (void)state;
@@ -55,6 +61,7 @@ const dls_placement_ops dls_placement_ops_hetero = {
     .state_bytes = sizeof(hetero),
     .init = init,
     .fini = fini,
+    .clone = clone,
     .place = place,
     .cost = cost,
 };

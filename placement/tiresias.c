@@ -59,6 +59,17 @@ static void fini(void *state)
     dls_free(t->run);
 }
 
+static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
+{
+    tiresias *t = state;
+    const tiresias *of = from;
+    (void)index;
+    t->run = NULL;
+    DLS_TRY(dls_duplicate(&t->limit.cell, of->limit.cell, of->limit.n, of->limit.cap,
+                          sizeof *t->limit.cell, err));
+    return dls_duplicate(&t->run, of->run, of->n_runs, of->cap, sizeof *t->run, err);
+}
+
 static bool place(void *state, const dls_place_index *index, const dls_request *r, dls_grant *grant)
 {
     const tiresias *t = state;
@@ -117,6 +128,7 @@ const dls_placement_ops dls_placement_ops_tiresias = {
     .state_bytes = sizeof(tiresias),
     .init = init,
     .fini = fini,
+    .clone = clone,
     .place = place,
     .started = started,
     .stopped = stopped,

@@ -36,6 +36,35 @@ void dls_traffic_fini(dls_traffic *t)
     dls_openings_fini(&t->openings);
 }
 
+dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_place_index *index,
+                             dls_error *err)
+{
+    const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
+    t->runner = NULL;
+    t->n_runners = 0;
+    t->link = NULL;
+    t->of = NULL;
+    t->entry = NULL;
+    memset(t->end, 0, sizeof t->end);
+    t->openings = (dls_openings){0};
+    DLS_TRY(dls_openings_init(&t->openings, index, err));
+    DLS_TRY(dls_duplicate(&t->runner, from->runner, from->n_runners, from->runner_cap,
+                          sizeof *t->runner, err));
+    for (size_t i = 0; i < from->n_runners; i++) {
+        const dls_runner *of = &from->runner[i];
+        DLS_TRY(dls_duplicate(&t->runner[i].part, of->part, of->n, of->cap, sizeof *of->part, err));
+        t->n_runners = i + 1;
+    }
+    for (int32_t k = 0; k < DLS_TYPES_MAX; k++) {
+        DLS_TRY(dls_duplicate(&t->end[k], from->end[k], from->n_end[k], from->end_cap[k],
+                              sizeof *t->end[k], err));
+    }
+    DLS_TRY(dls_duplicate(&t->of, from->of, from->n_jobs, from->job_cap, sizeof *t->of, err));
+    DLS_TRY(dls_duplicate(&t->link, from->link, n_links, n_links, sizeof *t->link, err));
+    return dls_duplicate(&t->entry, from->entry, from->n_entries, from->entry_cap, sizeof *t->entry,
+                         err);
+}
+
 dls_pulse dls_pulse_of(const dls_prediction *f)
 {
     const double tx = f->metric[DLS_NET_TX_ACTIVE], rx = f->metric[DLS_NET_RX_ACTIVE];

@@ -55,6 +55,9 @@ typedef struct dls_traffic {
 dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index,
                             dls_error *err) DLS_MUST_CHECK;
 void dls_traffic_fini(dls_traffic *t);
+/* For `clone`: *t, a copy of the bytes of *from, gets memory of its own. */
+dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_place_index *index,
+                             dls_error *err) DLS_MUST_CHECK;
 
 /* The pulse that a prediction describes; period_s 0 if it does not. */
 dls_pulse dls_pulse_of(const dls_prediction *f);

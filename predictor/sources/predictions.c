@@ -250,6 +250,42 @@ dls_status dls_predictions_create(const dls_prediction_params *p, dls_prediction
     return DLS_OK;
 }
 
+static dls_status copy_answers(dls_predictions *f, const dls_predictions *from, dls_error *err)
+{
+    const size_t n_kinds = (size_t)from->kinds->n;
+    if (!f->p.replay_path) {
+        dls_answers_destroy(f->answers);
+        f->answers = NULL;
+        f->p.record_path = f->p.cache_path = NULL;
+    }
+    memcpy(f->row, from->row, (size_t)from->n_rows * sizeof *f->row);
+    memcpy(f->kind_seen, from->kind_seen, n_kinds * sizeof *f->kind_seen);
+    if (f->kind_sum && from->kind_sum) {
+        memcpy(f->kind_sum, from->kind_sum, n_kinds * sizeof *f->kind_sum);
+    }
+    f->stats = from->stats;
+    DLS_TRY(dls_duplicate(&f->shape, from->shape, from->n_cells, from->shape_cap, sizeof *f->shape, err));
+    f->shape_cap = from->shape_cap;
+    DLS_TRY(dls_duplicate(&f->cell, from->cell, from->n_cells, from->cell_cap, sizeof *f->cell, err));
+    f->cell_cap = from->cell_cap;
+    f->n_cells = from->n_cells;
+    return DLS_OK;
+}
+
+dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world, dls_predictions **out,
+                                dls_error *err)
+{
+    dls_prediction_params params = from->p;
+    params.world = world;
+    DLS_TRY(dls_predictions_create(&params, out, err));
+    const dls_status status = copy_answers(*out, from, err);
+    if (status != DLS_OK) {
+        dls_predictions_destroy(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
 void dls_predictions_destroy(dls_predictions *f)
 {
     if (!f) {

@@ -48,6 +48,10 @@ typedef struct dls_predictions dls_predictions;
 dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
                                 dls_error *err) DLS_MUST_CHECK;
 void dls_predictions_destroy(dls_predictions *f); /* NULL-safe */
+/* *out: others that know the same and ask a source of their own, about another world. What they learn is
+ * neither recorded nor kept on disk. Errors: as dls_predictions_create. */
+dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world, dls_predictions **out,
+                                dls_error *err) DLS_MUST_CHECK;
 
 /* Make every candidate of the jobs known: one batch for what is not yet cached. The engine calls it
  * with the jobs submitted since the last pass. EPREDICTOR; EINPUT: a recording without the answer.

@@ -38,20 +38,38 @@ static void infeasible(void *user, size_t n, int32_t first)
     sim->first_infeasible = (size_t)first;
 }
 
-static dls_status create(dls_simulation *sim, dls_setup *setup, dls_error *err)
+/* The callbacks and columns of a simulation that has an engine, or gets one from these parameters.
+ */
+static void set_callbacks(dls_simulation *sim)
 {
-    DLS_TRY(dls_setup_load(setup, &sim->config, err));
-    DLS_TRY(dls_prepare(sim->config, sim->trace, &sim->prepared, err));
     dls_sim_params *p = &sim->prepared.params;
-    sim->outside = p->sched == &dls_sched_outside;
-    p->outside = sim->outside;
     p->interrupted = interrupted;
     p->progress = progress;
     p->infeasible = infeasible;
     p->user = sim;
-    DLS_TRY(dls_sim_create(p, &sim->engine, err));
+}
+
+static void show_record(dls_simulation *sim)
+{
     sim->rec = dls_sim_record(sim->engine);
     sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
+}
+
+static dls_status create(dls_simulation *sim, dls_setup *setup, dls_error *err)
+{
+    sim->shared = dls_alloc_zero(1, sizeof *sim->shared);
+    if (!sim->shared) {
+        return dls_nomem(err, "simulation", sizeof *sim->shared);
+    }
+    atomic_init(&sim->shared->users, 1);
+    DLS_TRY(dls_setup_load(setup, &sim->shared->config, err));
+    sim->config = sim->shared->config;
+    DLS_TRY(dls_prepare(sim->config, sim->trace, &sim->prepared, err));
+    sim->outside = sim->config->sched == &dls_sched_outside;
+    sim->prepared.params.outside = sim->outside;
+    set_callbacks(sim);
+    DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));
+    show_record(sim);
     return DLS_OK;
 }
 
@@ -75,6 +93,43 @@ dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_s
     return DLS_OK;
 }
 
+static dls_status clone_parts(dls_simulation *copy, const dls_simulation *sim, dls_error *err)
+{
+    DLS_TRY(dls_prepared_copy(&sim->prepared, sim->config, &copy->prepared, err));
+    set_callbacks(copy);
+    DLS_TRY(dls_sim_clone(sim->engine, &copy->prepared.params, &copy->engine, err));
+    show_record(copy);
+    return DLS_OK;
+}
+
+dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    if (sim->failed || sim->result) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is at its end and cannot be cloned");
+    }
+    dls_simulation *copy = dls_alloc_zero(1, sizeof *copy);
+    if (!copy) {
+        return dls_nomem(err, "simulation", sizeof *copy);
+    }
+    atomic_fetch_add(&sim->shared->users, 1);
+    copy->shared = sim->shared;
+    copy->config = sim->config;
+    copy->trace = sim->trace;
+    copy->wall_s = sim->wall_s;
+    copy->n_infeasible = sim->n_infeasible;
+    copy->first_infeasible = sim->first_infeasible;
+    copy->outside = sim->outside;
+    const dls_status status = clone_parts(copy, sim, err);
+    if (status != DLS_OK) {
+        dls_simulation_destroy(copy);
+        return status;
+    }
+    *out = copy;
+    return DLS_OK;
+}
+
 void dls_simulation_destroy(dls_simulation *sim)
 {
     if (!sim) {
@@ -84,7 +139,10 @@ void dls_simulation_destroy(dls_simulation *sim)
     dls_record_destroy(sim->result);
     dls_sim_destroy(sim->engine);
     dls_prepared_fini(&sim->prepared);
-    dls_config_destroy(sim->config);
+    if (sim->shared && atomic_fetch_sub(&sim->shared->users, 1) == 1) {
+        dls_config_destroy(sim->shared->config);
+        dls_free(sim->shared);
+    }
     dls_free(sim);
 }
 
@@ -186,6 +244,11 @@ dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err)
 bool dls_simulation_is_finished(const dls_simulation *sim)
 {
     return sim->result != NULL;
+}
+
+dls_actions *dls_simulation_actions(dls_simulation *sim)
+{
+    return sim->failed || sim->result ? NULL : dls_sim_actions(sim->engine);
 }
 
 /* ---- the live state ----------------------------------------------------------------------------

@@ -9,8 +9,17 @@
 #include "config/prepare.h"
 #include "results/schema.h"
 
-struct dls_simulation {
+#include <stdatomic.h>
+
+/* What a simulation and its clones share. */
+typedef struct dls_shared_config {
     dls_config *config;
+    atomic_int users;
+} dls_shared_config;
+
+struct dls_simulation {
+    dls_shared_config *shared;
+    const dls_config *config; /* of it */
     const dls_trace *trace;
     dls_prepared prepared;
     dls_engine *engine;

@@ -78,6 +78,23 @@ dls_status dls_grow_more(void *p, size_t *cap, size_t need, size_t size, dls_err
     return DLS_OK;
 }
 
+dls_status dls_duplicate(void *p, const void *from, size_t n, size_t room, size_t size,
+                         dls_error *err)
+{
+    void *copy = NULL;
+    memcpy(p, &copy, sizeof copy);
+    if (!from) {
+        return DLS_OK;
+    }
+    copy = dls_alloc(room > 0 ? room * size : 1);
+    if (!copy) {
+        return dls_nomem(err, "copy", room * size);
+    }
+    memcpy(copy, from, n * size);
+    memcpy(p, &copy, sizeof copy);
+    return DLS_OK;
+}
+
 dls_status dls_nomem(dls_error *err, const char *what, size_t bytes)
 {
     return dls_fail(err, DLS_ENOMEM, NULL, "out of memory (%s, %zu bytes)", what, bytes);

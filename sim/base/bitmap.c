@@ -35,6 +35,14 @@ void dls_bitmap_fini(dls_bitmap *b)
     memset(b, 0, sizeof *b);
 }
 
+void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from)
+{
+    /* The levels lie side by side, the last is one word. */
+    const size_t words = (size_t)(from->level[from->n_levels - 1] - from->level[0]) + 1;
+    memcpy(b->level[0], from->level[0], words * sizeof *b->level[0]);
+    b->count = from->count;
+}
+
 void dls_bitmap_set(dls_bitmap *b, int32_t i)
 {
     b->count++;

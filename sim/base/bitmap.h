@@ -22,6 +22,8 @@ typedef struct dls_bitmap {
 /* n < 2^24. The set is empty. */
 dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err) DLS_MUST_CHECK;
 void dls_bitmap_fini(dls_bitmap *b);
+/* The members of b become those of a bitmap for as many. */
+void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from);
 void dls_bitmap_set(dls_bitmap *b, int32_t i);   /* i must not be in */
 void dls_bitmap_clear(dls_bitmap *b, int32_t i); /* i must be in */
 /* The least member >= from, or -1. */

@@ -94,6 +94,25 @@ void dls_evq_fini(dls_evq *q)
     memset(q, 0, sizeof *q);
 }
 
+dls_status dls_evq_copy(dls_evq *q, const dls_evq *from, dls_error *err)
+{
+    memset(q, 0, sizeof *q);
+    if (!from->pos) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_duplicate(&q->pos, from->pos, from->n_slots, from->n_slots, sizeof *q->pos, err));
+    const dls_status status = reserve(q, from->cap, err);
+    if (status != DLS_OK) {
+        dls_evq_fini(q);
+        return status;
+    }
+    memcpy(q->heap, from->heap, from->n * sizeof *q->heap);
+    q->n = from->n;
+    q->n_slots = from->n_slots;
+    q->peak = from->peak;
+    return DLS_OK;
+}
+
 dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_class cls,
                        dls_error *err)
 {

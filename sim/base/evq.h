@@ -44,6 +44,8 @@ typedef struct dls_evq {
 
 dls_status dls_evq_init(dls_evq *q, size_t n_slots, dls_error *err) DLS_MUST_CHECK;
 void dls_evq_fini(dls_evq *q);
+/* *q becomes a queue with the same events; all zero after a failure. O(slots). */
+dls_status dls_evq_copy(dls_evq *q, const dls_evq *from, dls_error *err) DLS_MUST_CHECK;
 
 /* Set the event of a slot, moving it if it has one. */
 dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_class cls,

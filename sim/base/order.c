@@ -4,6 +4,8 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 
+#include <string.h>
+
 _Static_assert(sizeof(dls_order_node) == 64, "a node is a cache line");
 
 dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err)
@@ -25,6 +27,23 @@ void dls_order_fini(dls_order *t)
     dls_free(t->node);
     t->node = NULL;
     t->n = 0;
+}
+
+dls_status dls_order_copy(dls_order *t, const dls_order *from, dls_error *err)
+{
+    const size_t bytes = (size_t)from->n * sizeof *t->node;
+    *t = (dls_order){0};
+    if (!from->node) {
+        return DLS_OK;
+    }
+    t->node = dls_alloc_aligned(bytes);
+    if (!t->node) {
+        return dls_nomem(err, "ordered sets", bytes);
+    }
+    memcpy(t->node, from->node, bytes);
+    t->n = from->n;
+    t->steps = from->steps;
+    return DLS_OK;
 }
 
 /* Heap priority of a member: fixed, so that runs repeat. */

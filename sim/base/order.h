@@ -71,6 +71,8 @@ typedef struct dls_order_set {
 
 dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err) DLS_MUST_CHECK;
 void dls_order_fini(dls_order *t);
+/* *t becomes a table with the same members in the same sets; all zero after a failure. */
+dls_status dls_order_copy(dls_order *t, const dls_order *from, dls_error *err) DLS_MUST_CHECK;
 
 /* x must be in no set. */
 void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, int32_t weight,

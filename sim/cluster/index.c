@@ -150,6 +150,30 @@ dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index 
     return DLS_OK;
 }
 
+dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_spec *spec,
+                                dls_place_index **out, dls_error *err)
+{
+    DLS_TRY(dls_place_index_create(spec, out, err));
+    dls_place_index *x = *out;
+    memcpy(x->node, from->node, (size_t)x->n_nodes * sizeof *x->node);
+    for (int32_t t = 0; t < x->n_types; t++) {
+        dls_type_index *ti = &x->type[t];
+        const dls_type_index *of = &from->type[t];
+        ti->free_gpus = of->free_gpus;
+        ti->changes = of->changes;
+        for (int32_t f = 0; f <= ti->max_gpus; f++) {
+            dls_bitmap_assign(&ti->nodes[f], &of->nodes[f]);
+            memcpy(ti->rack_tree[f], of->rack_tree[f],
+                   2 * (size_t)x->rack_leaves * sizeof **ti->rack_tree);
+        }
+    }
+    x->free_gpus = from->free_gpus;
+    x->busy_nodes = from->busy_nodes;
+    x->full_nodes = from->full_nodes;
+    x->first_fault = from->first_fault;
+    return DLS_OK;
+}
+
 void dls_place_index_destroy(dls_place_index *index)
 {
     if (!index) {

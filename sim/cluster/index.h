@@ -79,6 +79,9 @@ static inline bool dls_fault_check(dls_fault *fault, const char *query, int64_t 
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
                                   dls_error *err) DLS_MUST_CHECK;
 void dls_place_index_destroy(dls_place_index *index);
+/* *out: an index of the same nodes, spec being theirs, in the state of `from`. O(nodes x GPUs). */
+dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_spec *spec,
+                                dls_place_index **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Take the `gpus` lowest free GPUs of a node (there must be so many) and the CPU and memory that go
  * with them; returns their mask. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config/prepare.h"
 
+#include "base/alloc.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -111,6 +113,44 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     if (status == DLS_OK) {
         status = make_failures(config, out, err);
     }
+    if (status != DLS_OK) {
+        dls_prepared_fini(out);
+    }
+    return status;
+}
+
+static dls_status copy_parts(dls_prepared *p, const dls_prepared *from, const dls_config *config,
+                             dls_error *err)
+{
+    DLS_TRY(make_elastic(config, from->params.trace, p, err));
+    if (from->world) {
+        DLS_TRY(dls_world_copy(from->world, &p->world, err));
+        p->params.kinds = dls_world_kinds(p->world);
+        p->pace = dls_pace_of(p->world);
+        p->params.pace = &p->pace;
+    } else {
+        DLS_TRY(dls_kinds_of_trace(from->params.trace, &p->kinds, err));
+        p->params.kinds = &p->kinds;
+    }
+    if (from->predictions) {
+        DLS_TRY(dls_predictions_copy(from->predictions, p->world, &p->predictions, err));
+        p->prediction_ops = dls_prediction_ops_of(p->predictions);
+        p->params.predictions = &p->prediction_ops;
+    }
+    if (from->params.failure_trace) {
+        p->failures = from->failures;
+        p->params.failure_trace = &p->failures;
+        return dls_duplicate(&p->failures.event, from->failures.event, from->failures.n,
+                             from->failures.n, sizeof *p->failures.event, err);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config, dls_prepared *out,
+                             dls_error *err)
+{
+    *out = (dls_prepared){.params = from->params};
+    const dls_status status = copy_parts(out, from, config, err);
     if (status != DLS_OK) {
         dls_prepared_fini(out);
     }

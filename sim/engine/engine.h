@@ -4,6 +4,7 @@
  *
  *   sim.c      set up, the event loop, tear down
  *   setup.c    an engine that is ready to run; what is infeasible
+ *   clone.c    a second engine in the same state
  *   classes.c  jobs into classes and pools
  *   life.c     what happens to a job: arrive, start, lose its GPUs, finish
  *   progress.c its work and its accounts: rates, checkpoints, stretches
@@ -237,9 +238,49 @@ struct dls_engine {
 #define DLS_SLOT_SHARE(e) ((uint32_t)(2 * (e)->n))
 #define DLS_SLOT_PROGRAM(e) ((uint32_t)(2 * (e)->n + 1))
 
+/* Every array of the engine's own: XX(member, elements in use, elements that there is room for). What
+ * is freed, and what is copied into a clone. */
+#define DLS_ENGINE_ARRAYS(XX)                                                                      \
+    XX(since_us, e->n, e->n)                                                                       \
+    XX(anchor_us, e->n, e->n)                                                                      \
+    XX(rated_us, e->n, e->n)                                                                       \
+    XX(row_us, e->n, e->n)                                                                         \
+    XX(estimate_us, e->n, e->n)                                                                    \
+    XX(work_us, e->n, e->n)                                                                        \
+    XX(work, e->n, e->n)                                                                           \
+    XX(began, e->n, e->n)                                                                          \
+    XX(shift_s, e->n, e->n)                                                                        \
+    XX(rate, e->n, e->n)                                                                           \
+    XX(running, e->n, e->n)                                                                        \
+    XX(held_type, e->n, e->n)                                                                      \
+    XX(held, e->n, e->n)                                                                           \
+    XX(job_state, (size_t)(e->n + 1) * e->params->sched->job_state_bytes,                          \
+       (size_t)(e->n + 1) * e->params->sched->job_state_bytes)                                     \
+    XX(tentative, e->n, e->n)                                                                      \
+    XX(new_held, e->n, e->n)                                                                       \
+    XX(part, e->n_parts, e->parts_cap)                                                             \
+    XX(settle, e->n_settle, e->settle_cap)                                                         \
+    XX(seat, 0, e->seat_cap)                                                                       \
+    XX(seat_node, 0, e->seat_node_cap)                                                             \
+    XX(seat_gpus, 0, e->seat_gpus_cap)                                                             \
+    XX(rack_seen, e->index->n_racks, e->index->n_racks)                                            \
+    XX(arrivals, 0, e->arrivals_cap)                                                               \
+    XX(wanted_us, e->select.n_classes, e->select.n_classes + 1)                                    \
+    XX(start_row, e->n, e->n)                                                                      \
+    XX(save_us, e->n, e->n)                                                                        \
+    XX(saved, e->n, e->n)                                                                          \
+    XX(audit.job, e->n, e->n)                                                                      \
+    XX(group_gpus, e->select.n_pools + 1, e->select.n_pools + 1)                                   \
+    XX(group_demand, e->select.n_pools + 1, e->select.n_pools + 1)                                 \
+    XX(group_used, e->select.n_pools + 1, e->select.n_pools + 1)                                   \
+    XX(group_reserved, e->select.n_pools + 1, e->select.n_pools + 1)
+
 /* setup.c */
 dls_status dls_engine_create(const dls_sim_params *p, dls_engine **out, dls_error *err) DLS_MUST_CHECK;
 void dls_engine_destroy(dls_engine *e);
+/* Let the view show the engine's columns. */
+void dls_view_bind(dls_engine *e);
+
 
 /* classes.c: for set-up, the index being there */
 dls_status dls_classes_make(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
@@ -348,6 +389,8 @@ dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_err
 /* guests.c; without sharing these do nothing */
 dls_status dls_guest_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_guest_destroy(dls_engine *e);
+/* Copies for a clone, to be destroyed also after a failure. */
+dls_status dls_guest_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
 static inline bool dls_is_guest(const dls_engine *e, int32_t job)
 {
     return e->select.guest && e->select.guest[job];
@@ -382,6 +425,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err) DLS_MUST
 /* failures.c */
 dls_status dls_churn_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_churn_destroy(dls_engine *e);
+dls_status dls_churn_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
 /* Everything that fails or is repaired now. */
 dls_status dls_churn_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* A job has got its parts, or is about to lose them. */
@@ -395,6 +439,8 @@ bool dls_churn_is_down(const dls_engine *e);
 bool dls_may_act(dls_actions *out);
 dls_status dls_walk_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_walk_destroy(dls_engine *e);
+/* Copies for a clone, to be destroyed also after a failure. */
+dls_status dls_walk_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
 /* An error of the policy about a job: EPOLICY, with its name, the job and the time. */
 dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
@@ -424,6 +470,7 @@ void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progres
 /* round.c */
 dls_status dls_rounds_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 void dls_rounds_destroy(dls_engine *e);
+dls_status dls_rounds_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
 /* Jobs have come, or have lost their GPUs or finished. */
 dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_round_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;

@@ -109,6 +109,32 @@ void dls_churn_destroy(dls_engine *e)
     dls_evq_fini(&c->events);
 }
 
+dls_status dls_churn_copy(dls_engine *e, const dls_engine *from, dls_error *err)
+{
+    const dls_churn *of = &from->churn;
+    dls_churn *c = &e->churn;
+    const size_t n = (size_t)from->index->n_nodes;
+    const size_t n_all = n + (size_t)from->index->total_gpus;
+    *c = *of;
+    dls_status status = dls_evq_copy(&c->events, &of->events, err);
+#define COPY(member, used, room)                                                                   \
+    if (status == DLS_OK) {                                                                        \
+        status = dls_duplicate(&c->member, of->member, used, room, sizeof *c->member, err);        \
+    } else {                                                                                       \
+        c->member = NULL;                                                                          \
+    }
+    COPY(first_gpu, n + 1, n + 1)
+    COPY(draws, n_all, n_all)
+    COPY(node_down, n, n)
+    COPY(gpu_down, n, n)
+    COPY(withheld, n, n)
+    COPY(on_node, n, n)
+    COPY(link, of->link_cap, of->link_cap)
+    COPY(victims, 0, of->victims_cap)
+#undef COPY
+    return status;
+}
+
 bool dls_churn_is_down(const dls_engine *e)
 {
     for (int32_t t = 0; t < e->select.n_types; t++) {

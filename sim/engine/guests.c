@@ -44,6 +44,16 @@ void dls_guest_destroy(dls_engine *e)
     dls_free(e->guests.newest);
 }
 
+dls_status dls_guest_copy(dls_engine *e, const dls_engine *from, dls_error *err)
+{
+    const size_t n = (size_t)from->n;
+    const size_t n_lists = (size_t)(from->select.n_classes * from->select.n_types);
+    e->guests.newest = NULL;
+    DLS_TRY(dls_duplicate(&e->guests.job, from->guests.job, n, n, sizeof *e->guests.job, err));
+    return dls_duplicate(&e->guests.newest, from->guests.newest, n_lists, n_lists,
+                         sizeof *e->guests.newest, err);
+}
+
 static int32_t *list_of(dls_engine *e, int32_t job)
 {
     const int32_t cls = e->select.class_of[job];

@@ -45,8 +45,20 @@ void dls_rounds_destroy(dls_engine *e)
     dls_free(e->rounds.moving);
 }
 
-/* ---- when --------------------------------------------------------------------------------------
- */
+dls_status dls_rounds_copy(dls_engine *e, const dls_engine *from, dls_error *err)
+{
+    const size_t n = (size_t)from->n;
+    dls_rounds *r = &e->rounds;
+    *r = from->rounds;
+    /* A plan is of one pass. */
+    r->plan = NULL;
+    r->nodes = NULL;
+    r->moving = NULL;
+    r->n = r->cap = r->n_nodes = r->nodes_cap = r->moving_cap = 0;
+    return dls_duplicate(&r->named, from->rounds.named, n, n, sizeof *r->named, err);
+}
+
+/* ---- when -------------------------------------------------------------------------------------- */
 
 /* The first round at or after a time. */
 static int64_t round_from(const dls_rounds *r, int64_t at_us)

@@ -101,6 +101,9 @@ typedef struct dls_select {
 } dls_select;
 
 void dls_select_fini(dls_select *s);
+/* clone.c: *s becomes a copy that is to be freed, whether or not there was memory for all of it. `choose` and its
+ * user are for the caller to set. */
+dls_status dls_select_copy(dls_select *s, const dls_select *from, dls_error *err) DLS_MUST_CHECK;
 
 /* By how much the key of a running job of so many GPUs falls per microsecond. */
 static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)

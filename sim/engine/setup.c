@@ -241,6 +241,40 @@ static dls_status want_world(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
+void dls_view_bind(dls_engine *e)
+{
+    const dls_elastic *elastic = e->params->elastic;
+    dls_view *v = &e->view;
+    v->n_jobs = e->n;
+    v->gpus = e->col->gpus;
+    v->min_gpus = elastic ? elastic->min_gpus : e->col->gpus;
+    v->max_gpus = elastic ? elastic->max_gpus : e->col->gpus;
+    v->held_gpus = e->walk.held_gpus;
+    v->held_type = e->held_type;
+    v->user = e->col->user;
+    v->vc = e->col->vc;
+    v->model = e->col->model;
+    v->job_class = e->col->job_class;
+    v->batch = e->col->batch;
+    v->priority = e->col->priority;
+    v->deadline_us = e->col->deadline_us;
+    v->limit_us = e->col->limit_us;
+    v->starts = e->rec->resumes;
+    v->n_types = e->select.n_types;
+    v->submit_us = e->col->submit_us;
+    v->duration_us = e->params->estimates_predicted ? e->estimate_us : e->duration_us;
+    v->estimate_us = e->estimate_us;
+    v->first_start_us = e->rec->start_us;
+    v->since_us = e->since_us;
+    v->progress_us = e->anchor_us;
+    v->running = e->running;
+    v->total_gpus = e->index->total_gpus;
+    v->free_gpus = e->index->free_gpus;
+    v->seed = e->params->seed;
+    v->failures = e->rec->failures;
+    v->engine = e;
+}
+
 static dls_status build(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -305,33 +339,8 @@ static dls_status build(dls_engine *e, dls_error *err)
             p->placement->init(e->placement_state, e->index, p->placement_values, err);
         DLS_TRY(dls_policy_returned(e, p->placement->name, "init", DLS_NONE, status, err));
     }
-    e->view = (dls_view){.n_jobs = e->n,
-                         .gpus = e->col->gpus,
-                         .min_gpus = p->elastic ? p->elastic->min_gpus : e->col->gpus,
-                         .max_gpus = p->elastic ? p->elastic->max_gpus : e->col->gpus,
-                         .held_gpus = e->walk.held_gpus,
-                         .held_type = e->held_type,
-                         .user = e->col->user,
-                         .vc = e->col->vc,
-                         .model = e->col->model,
-                         .job_class = e->col->job_class,
-                         .batch = e->col->batch,
-                         .priority = e->col->priority,
-                         .deadline_us = e->col->deadline_us,
-                         .limit_us = e->col->limit_us,
-                         .starts = e->rec->resumes,
-                         .n_types = e->select.n_types,
-                         .submit_us = e->col->submit_us,
-                         .duration_us = e->duration_us,
-                         .estimate_us = e->estimate_us,
-                         .first_start_us = e->rec->start_us,
-                         .since_us = e->since_us,
-                         .progress_us = e->anchor_us,
-                         .running = e->running,
-                         .total_gpus = e->index->total_gpus,
-                         .free_gpus = e->index->free_gpus,
-                         .seed = p->seed,
-                         .engine = e};
+    dls_view_bind(e);
+    e->view.duration_us = e->duration_us;
     if (p->sched->init) {
         dls_seal(e);
         err->msg[0] = '\0';
@@ -342,9 +351,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     if (p->sched->round) {
         DLS_TRY(dls_rounds_create(e, err));
     }
-    if (p->estimates_predicted) {
-        e->view.duration_us = e->estimate_us; /* from here on nobody knows more than the predictor */
-    }
+    dls_view_bind(e); /* from here on nobody knows more than the predictor */
     DLS_TRY(find_infeasible(e, err));
     int64_t steepest = 1;
     for (int32_t c = 0; c < e->select.n_classes; c++) {
@@ -392,20 +399,11 @@ void dls_engine_destroy(dls_engine *e)
     if (e->placement_state && e->params->placement->fini) {
         e->params->placement->fini(e->placement_state);
     }
-    void *const memory[] = {
-        e->since_us,      e->anchor_us,       e->rated_us,     e->row_us,          e->work_us,         e->began,
-        e->shift_s,
-        e->estimate_us,  e->work,          e->rate,
-        e->running,       e->held_type,       e->held,         e->tentative,
-        e->new_held,      e->job_state,       e->sched_state,  e->placement_state, e->part,
-        e->group_gpus,    e->group_demand,    e->group_used,   e->group_reserved,
-        e->settle,        e->seat,            e->seat_node,    e->seat_gpus,      e->arrivals,
-        e->rack_seen,     e->audit.job,       e->save_us,      e->saved,
-        e->start_row,
-    };
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
-        dls_free(memory[i]);
-    }
+    dls_free(e->sched_state);
+    dls_free(e->placement_state);
+#define XX(member, used, room) dls_free(e->member);
+    DLS_ENGINE_ARRAYS(XX)
+#undef XX
     dls_grant_fini(&e->grant);
     dls_guest_destroy(e);
     dls_churn_destroy(e);
@@ -416,7 +414,6 @@ void dls_engine_destroy(dls_engine *e)
     dls_evq_fini(&e->stale);
     dls_evq_fini(&e->turns);
     dls_evq_fini(&e->retries);
-    dls_free(e->wanted_us);
     dls_place_index_destroy(e->index);
     dls_record_destroy(e->rec);
     dls_free(e);

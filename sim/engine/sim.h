@@ -88,6 +88,11 @@ const dls_record *dls_sim_record(const dls_engine *e);
 size_t dls_sim_jobs_done(const dls_engine *e);
 /* For dls_act_*; NULL unless the engine stands at a decision. */
 dls_actions *dls_sim_actions(dls_engine *e);
+/* *out: another engine in the same state, with parameters of its own, which say the same; its world and
+ * predictor are copies of the first's as they are now. Both go on independently and equally. Errors:
+ * EPOLICY (a policy whose memory cannot be copied), ENOMEM. O(jobs + GPUs). */
+dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engine **out,
+                         dls_error *err) DLS_MUST_CHECK;
 /* Close the accounts of all jobs: *out is the caller's, the engine can only be destroyed. */
 dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 

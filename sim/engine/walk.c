@@ -55,6 +55,31 @@ void dls_walk_destroy(dls_engine *e)
     dls_free(w->service_us);
 }
 
+dls_status dls_walk_copy(dls_engine *e, const dls_engine *from, dls_error *err)
+{
+    const dls_walk *of = &from->walk;
+    dls_walk *w = &e->walk;
+    const size_t n = (size_t)from->n, cells = n * (size_t)from->params->cluster->n_types;
+    if (!of->on) {
+        return DLS_OK;
+    }
+    *w = *of;
+    w->size = w->held_gpus = NULL;
+    w->batch = w->service_us = NULL;
+    w->speed = NULL;
+    w->waiting = (dls_bitmap){0};
+    DLS_TRY(dls_order_copy(&w->order, &of->order, err));
+    DLS_TRY(dls_bitmap_init(&w->waiting, from->n, err));
+    dls_bitmap_assign(&w->waiting, &of->waiting);
+    DLS_TRY(dls_duplicate(&w->size, of->size, n, n, sizeof *w->size, err));
+    DLS_TRY(dls_duplicate(&w->held_gpus, of->held_gpus, n, n, sizeof *w->held_gpus, err));
+    DLS_TRY(dls_duplicate(&w->batch, of->batch, n, n, sizeof *w->batch, err));
+    DLS_TRY(dls_duplicate(&w->service_us, of->service_us, cells, cells, sizeof *w->service_us, err));
+    DLS_TRY(dls_duplicate(&w->speed, of->speed, n, n, sizeof *w->speed, err));
+    e->select.size = w->size;
+    return DLS_OK;
+}
+
 void dls_walk_started(dls_engine *e, int32_t job)
 {
     dls_walk *w = &e->walk;

@@ -72,31 +72,71 @@ dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
                : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->lost_us);
 }
 
+/* Every column: where its pointer and its number of rows, and of rows that there is room for, are. */
+static const struct column {
+    size_t at, size, n, cap;
+} all_columns[] = {
+#define COLUMN(member, rows, room)                                                                 \
+    {offsetof(dls_record, member), sizeof *((dls_record *)0)->member, offsetof(dls_record, rows),   \
+     offsetof(dls_record, room)},
+#define JOB(member) COLUMN(member, n_jobs, n_jobs)
+#define ROW(table, member) COLUMN(table.member, table.n, table.cap)
+    JOB(state) JOB(start_us) JOB(end_us) JOB(pending_us) JOB(executed_us) JOB(overhead_us)
+    JOB(preempts) JOB(resumes) JOB(promotes) JOB(guest_us) JOB(failures) JOB(lost_us)
+    JOB(fastest_us) JOB(gpu_us) JOB(gpu_restore_us)
+    ROW(allocs, job) ROW(allocs, node) ROW(allocs, start_us) ROW(allocs, end_us)
+    ROW(allocs, gpu_mask) ROW(allocs, gpus) ROW(allocs, rate) ROW(allocs, guest)
+    ROW(starts, job) ROW(starts, host) ROW(starts, type) ROW(starts, n_nodes) ROW(starts, n_racks)
+    ROW(starts, start_us) ROW(starts, end_us) ROW(starts, left_us) ROW(starts, work_us)
+    ROW(starts, executed_us) ROW(starts, iteration_s) ROW(starts, remaining_s)
+    ROW(world, t_us) ROW(world, failed_gpus) ROW(world, guests) ROW(world, nic_mean)
+    ROW(world, nic_max) ROW(world, uplink_mean) ROW(world, uplink_max)
+    ROW(series, t_us) ROW(series, busy_gpus) ROW(series, running_jobs) ROW(series, pending_jobs)
+    ROW(series, finished_jobs) ROW(series, busy_nodes) ROW(series, full_nodes)
+#undef ROW
+#undef JOB
+#undef COLUMN
+};
+
+static void *column_of(const dls_record *rec, size_t i)
+{
+    void *data;
+    memcpy(&data, (const char *)rec + all_columns[i].at, sizeof data);
+    return data;
+}
+
 void dls_record_destroy(dls_record *rec)
 {
     if (!rec) {
         return;
     }
-    void *const columns[] = {
-        rec->state,           rec->start_us,         rec->end_us,           rec->pending_us,
-        rec->executed_us,     rec->overhead_us,      rec->preempts,         rec->resumes,
-        rec->promotes,        rec->allocs.job,       rec->allocs.node,      rec->allocs.start_us,
-        rec->allocs.end_us,   rec->allocs.gpu_mask,  rec->allocs.gpus,      rec->allocs.rate,
-        rec->allocs.guest,    rec->gpu_us,           rec->gpu_restore_us,   rec->guest_us,         rec->failures,         rec->lost_us,
-        rec->fastest_us,      rec->starts.job,       rec->starts.host,      rec->starts.type,
-        rec->starts.n_nodes,  rec->starts.n_racks,   rec->starts.start_us,  rec->starts.end_us,
-        rec->starts.left_us,  rec->starts.work_us,   rec->starts.executed_us,
-        rec->starts.iteration_s, rec->starts.remaining_s,
-        rec->world.t_us,      rec->world.failed_gpus, rec->world.guests,    rec->world.nic_mean,
-        rec->world.nic_max,   rec->world.uplink_mean, rec->world.uplink_max,
-        rec->series.t_us,     rec->series.busy_gpus, rec->series.running_jobs,
-        rec->series.pending_jobs, rec->series.finished_jobs, rec->series.busy_nodes,
-        rec->series.full_nodes,
-    };
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        dls_free(columns[i]);
+    for (size_t i = 0; i < sizeof all_columns / sizeof all_columns[0]; i++) {
+        dls_free(column_of(rec, i));
     }
     dls_free(rec);
+}
+
+dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *err)
+{
+    dls_record *rec;
+    DLS_TRY(dls_duplicate(&rec, from, 1, 1, sizeof *rec, err));
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < sizeof all_columns / sizeof all_columns[0]; i++) {
+        const struct column *c = &all_columns[i];
+        size_t n, cap;
+        memcpy(&n, (const char *)from + c->n, sizeof n);
+        memcpy(&cap, (const char *)from + c->cap, sizeof cap);
+        const void *data = status == DLS_OK ? column_of(from, i) : NULL; /* the rest is no copy's */
+        dls_error *why = status == DLS_OK ? err : NULL;
+        const dls_status one = dls_duplicate((char *)rec + c->at, data, n, cap, c->size, why);
+        status = status == DLS_OK ? one : status;
+    }
+    if (status != DLS_OK) {
+        dls_record_destroy(rec);
+        return status;
+    }
+    *out = rec;
+    return DLS_OK;
 }
 
 /* Make room for one more row in every column of a table that shares one capacity. */

@@ -145,6 +145,7 @@ dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHEC
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
+dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Append a row; *row gets its index, for setting end_us later. O(1) amortised. */
 dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int64_t start_us,

@@ -88,6 +88,12 @@ static void fini(void *state)
     dls_service_dist_fini(&g->dist);
 }
 
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)view;
+    return dls_service_dist_clone(&((struct gittins *)state)->dist, &((const struct gittins *)from)->dist, err);
+}
+
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
@@ -122,5 +128,6 @@ const dls_sched_ops dls_sched_ops_gittins = {
     .ageing = DLS_AGE_NONE,
     .init = init,
     .fini = fini,
+    .clone = clone,
     .priority = priority,
 };

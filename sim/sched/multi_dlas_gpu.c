@@ -34,19 +34,22 @@ struct multi {
     struct wish *wish; /* [gang sizes] scratch: groups whose jobs wait */
 };
 
-static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
-                       dls_error *err)
+static dls_status make_room(struct multi *m, const dls_view *view, dls_error *err)
 {
-    struct multi *m = state;
     int32_t n_sizes = 0; /* at most */
     for (int32_t j = 0; j < view->n_jobs; j++) {
         n_sizes = view->gpus[j] > n_sizes ? view->gpus[j] : n_sizes;
     }
     n_sizes = n_sizes < view->n_jobs ? n_sizes : view->n_jobs;
     m->wish = dls_alloc_zero((size_t)n_sizes, sizeof *m->wish);
-    if (!m->wish) {
-        return dls_nomem(err, "gang sizes", (size_t)n_sizes * sizeof *m->wish);
-    }
+    return m->wish ? DLS_OK : dls_nomem(err, "gang sizes", (size_t)n_sizes * sizeof *m->wish);
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    struct multi *m = state;
+    DLS_TRY(make_room(m, view, err));
     m->period_us = (int64_t)(values[OPT_PERIOD].f * 1e6);
     return dls_mlfq_init(&m->queues, &values[OPT_LIMITS], 0, true, "multi-dlas-gpu", err);
 }
@@ -54,6 +57,12 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 static void fini(void *state)
 {
     dls_free(((struct multi *)state)->wish);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)from;
+    return make_room(state, view, err);
 }
 
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
@@ -123,6 +132,7 @@ const dls_sched_ops dls_sched_ops_multi_dlas_gpu = {
     .ageing = DLS_AGE_NONE,
     .init = init,
     .fini = fini,
+    .clone = clone,
     .priority = priority,
     .share = share,
 };

@@ -94,6 +94,14 @@ void dls_service_dist_fini(dls_service_dist *d)
     dls_free(d->sum_s);
 }
 
+dls_status dls_service_dist_clone(dls_service_dist *d, const dls_service_dist *from, dls_error *err)
+{
+    const size_t n = (size_t)from->n;
+    d->sum_s = NULL;
+    DLS_TRY(dls_duplicate(&d->sample_s, from->sample_s, n, n, sizeof *d->sample_s, err));
+    return dls_duplicate(&d->sum_s, from->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);
+}
+
 /* First index with sample > x. */
 static int32_t above(const dls_service_dist *d, double x)
 {

@@ -19,6 +19,9 @@ typedef struct dls_service_dist {
 dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, const char *path,
                                  dls_error *err) DLS_MUST_CHECK;
 void dls_service_dist_fini(dls_service_dist *d);
+/* For `clone`: *d, a copy of the bytes of *from, gets memory of its own. */
+dls_status dls_service_dist_clone(dls_service_dist *d, const dls_service_dist *from,
+                                  dls_error *err) DLS_MUST_CHECK;
 
 /* Gittins index at attained service a, quantum delta (GPU-seconds), per GPU-second:
  * P(S - a <= delta | S > a) / E[min(S - a, delta) | S > a]; 0 when no sample exceeds a.

@@ -42,6 +42,12 @@ static void fini(void *state)
     dls_service_dist_fini(&x->dist);
 }
 
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)view;
+    return dls_service_dist_clone(&((struct expected *)state)->dist, &((const struct expected *)from)->dist, err);
+}
+
 /* The last knot at or before an attained service, 0 before the first; *next: the one behind it. Beyond
  * all samples, where the expectation rises with the service, there are 16 to 32 in every doubling. */
 static int64_t knot_before(const struct expected *x, int64_t a_us, int64_t *next)
@@ -90,5 +96,6 @@ const dls_sched_ops dls_sched_ops_shortest_expected = {
     .ageing = DLS_AGE_SERVICE,
     .init = init,
     .fini = fini,
+    .clone = clone,
     .priority = priority,
 };

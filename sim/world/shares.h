@@ -98,6 +98,9 @@ typedef struct dls_shares {
 /* Links without capacity. Errors: ENOMEM; *s then needs no dls_shares_fini. */
 dls_status dls_shares_init(dls_shares *s, int32_t n_links, dls_error *err) DLS_MUST_CHECK;
 void dls_shares_fini(dls_shares *s);
+/* *s, of as many links and without flows, gets the state of another; the curves of flows are still that
+ * one's. */
+dls_status dls_shares_copy(dls_shares *s, const dls_shares *from, dls_error *err) DLS_MUST_CHECK;
 
 /* Room for flow number `flow` with n more crossings, so that adding them cannot fail. */
 dls_status dls_shares_reserve(dls_shares *s, int32_t flow, size_t n, dls_error *err) DLS_MUST_CHECK;

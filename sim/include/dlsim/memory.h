@@ -40,6 +40,11 @@ static inline dls_status dls_grow(void *p, size_t *cap, size_t need, size_t size
     return need <= *cap ? DLS_OK : dls_grow_more(p, cap, need, size, err);
 }
 
+/* *(void **)p becomes a copy of n elements at `from`, with room for `room` of them, at least n; NULL where
+ * `from` is NULL, and after a failure. For state that is cloned. */
+DLS_API dls_status dls_duplicate(void *p, const void *from, size_t n, size_t room, size_t size,
+                                 dls_error *err) DLS_MUST_CHECK;
+
 /* "out of memory (<what>, n bytes)" */
 DLS_API dls_status dls_nomem(dls_error *err, const char *what, size_t bytes);
 

@@ -321,6 +321,11 @@ typedef struct dls_sched_ops {
     /* Optional: a stretch of one rate is over. */
     void (*seen)(void *state, const dls_view *view, const dls_observation *what);
     void (*share)(void *state, const dls_view *view, dls_groups *groups); /* optional, orders only */
+    /* Needed where there is a `fini`, if simulations are to be cloned: `state` holds a copy of the bytes of
+     * `from`, the state of another simulation. Set what points to memory of `from` to NULL and then copy
+     * it (dls_duplicate); after a failure `fini` is called. view is the clone's. A job's bytes are copied
+     * and must not point to memory. */
+    dls_status (*clone)(void *state, const void *from, const dls_view *view, dls_error *err);
 } dls_sched_ops;
 
 /* ---- placement --------------------------------------------------------------------------------- */
@@ -470,6 +475,8 @@ typedef struct dls_placement_ops {
                     const int32_t *nodes, const int32_t *gpus, size_t n);
     void (*stopped)(void *state, const dls_place_index *index, int32_t job, int64_t now_us,
                     int64_t worked_us);
+    /* As that of a scheduler; index is the clone's. */
+    dls_status (*clone)(void *state, const void *from, const dls_place_index *index, dls_error *err);
 } dls_placement_ops;
 
 /* ---- registry and plug-ins --------------------------------------------------------------------- */

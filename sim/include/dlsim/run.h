@@ -137,6 +137,14 @@ DLS_API dls_status dls_simulation_run_until(dls_simulation *sim, int64_t time_us
  * until_us, or the end is reached. Errors: EPOLICY (an action of the last decision was illegal). */
 DLS_API dls_status dls_simulation_step(dls_simulation *sim, int64_t until_us, dls_actions **actions,
                                        dls_error *err) DLS_MUST_CHECK;
+/* Those of the decision at which it stands, NULL at none: a clone stands where its original does. */
+DLS_API dls_actions *dls_simulation_actions(dls_simulation *sim);
+/* Another simulation in the same state, to see what would be if: both go on independently, and equally if
+ * nothing is done differently. It is not watched, and what its predictor learns is not kept on disk.
+ * Errors: EUSAGE (it is finished), EPOLICY (a policy of a plug-in whose memory cannot be copied: it has no
+ * `clone`). O(jobs + GPUs). */
+DLS_API dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
+                                        dls_error *err) DLS_MUST_CHECK;
 /* Close the accounts of all jobs as of now, so that results can be had: they are marked incomplete.
  * Does nothing when the end was reached. */
 DLS_API dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err) DLS_MUST_CHECK;

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Clones of live simulations: whenever one is made, both halves do what the undisturbed run does,
+ * to every column, under every policy, with links, predictions, sharing and failures.
+ */
+#include "dlsim/memory.h"
+#include "dlsim/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#define PLAIN                                                                                      \
+    "schema_version = 1; cluster: { nodes = ("                                                     \
+    "{ name = \"a\"; count = 4; gpus = 8; gpu_type = \"V100-32GB\"; rack_size = 2; nic = \"10 "    \
+    "Gb/s\"; },"                                                                                   \
+    "{ name = \"b\"; count = 4; gpus = 4; gpu_type = \"A100\"; rack_size = 2; nic = \"10 Gb/s\"; " \
+    "});"                                                                                          \
+    "rack_uplink = \"10 Gb/s\"; };"
+#define ONE_TYPE                                                                                   \
+    "schema_version = 1; cluster: { nodes = ("                                                     \
+    "{ name = \"a\"; count = 6; gpus = 8; gpu_type = \"V100-32GB\"; rack_size = 2; }); };"
+#define WORLD PLAIN "perf: { model = \"operator\"; }; predictor: { source = \"noisy\"; };"
+#define FAILING                                                                                    \
+    WORLD "failures: { node_mtbf = \"12h\"; gpu_mtbf = \"2d\"; };"                                 \
+          "checkpoint: { period = \"600 s\"; cost = \"5 s\"; };"
+
+static dls_error err;
+
+static void must(dls_status status)
+{
+    if (status != DLS_OK) {
+        fail_msg("%s: %s: %s", dls_status_name(status), err.where, err.msg);
+    }
+}
+
+static dls_trace *trace_of(uint32_t seed, size_t n)
+{
+    static const char *const models[] = {"resnet50", "vgg16", "bert-base", "alexnet", "inception3"};
+    dls_trace_builder *b;
+    dls_trace *trace;
+    int64_t t = 0;
+    must(dls_trace_builder_create(NULL, &b, &err));
+    for (size_t i = 0; i < n; i++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        seed = seed * 1664525u + 1013904223u;
+        t += (seed >> 8) % 120 * 1000000;
+        rec.submit_us = t;
+        rec.gpus_milli = 1000 << (seed >> 20) % 4;
+        rec.duration_us = (1 + (int64_t)(seed >> 12) % 1500) * 1000000;
+        rec.model = models[(seed >> 5) % 5];
+        must(dls_trace_builder_add(b, &rec, "here", &err));
+    }
+    must(dls_trace_builder_finish(b, &trace, &err));
+    return trace;
+}
+
+static dls_simulation *simulation_of(const char *text, const char *scheduler, const char *placement,
+                                     const dls_trace *trace, dls_setup **setup)
+{
+    dls_simulation *sim;
+    must(dls_setup_create(setup, &err));
+    must(dls_setup_text(*setup, text, &err));
+    must(dls_setup_set(*setup, "scheduler.name", scheduler, &err));
+    must(dls_setup_set(*setup, "placement.name", placement, &err));
+    must(dls_setup_set(*setup, "run.audit", "true", &err));
+    if (dls_simulation_create(*setup, trace, &sim, &err) != DLS_OK) {
+        fail_msg("%s, %s: %s: %s", scheduler, placement, err.msg, dls_setup_problem(*setup, 0));
+    }
+    return sim;
+}
+
+static size_t width_of(dls_value_type type)
+{
+    return type == DLS_VALUE_U8                                                      ? 1
+           : type == DLS_VALUE_I32 || type == DLS_VALUE_U32 || type == DLS_VALUE_F32 ? 4
+                                                                                     : 8;
+}
+
+static void assert_equal(const dls_simulation *a, const dls_simulation *b, const char *what)
+{
+    for (int t = 0; t < DLS_TABLE_COUNT; t++) {
+        const size_t n = dls_simulation_n_columns(a, (dls_table)t);
+        assert_int_equal(n, dls_simulation_n_columns(b, (dls_table)t));
+        for (size_t i = 0; i < n; i++) {
+            dls_result_column x, y;
+            assert_true(dls_simulation_column_at(a, (dls_table)t, i, &x));
+            assert_true(dls_simulation_column_at(b, (dls_table)t, i, &y));
+            if (x.n != y.n || memcmp(x.data, y.data, x.n * width_of(x.type)) != 0) {
+                fail_msg("%s: column %s of table %d differs", what, x.name, t);
+            }
+        }
+    }
+    assert_int_equal(dls_simulation_digest(a), dls_simulation_digest(b));
+}
+
+/* Clones at several times of a run, and a clone of a clone, against the whole run. */
+static void check(const char *text, const char *scheduler, const char *placement,
+                  const dls_trace *trace)
+{
+    dls_setup *setup, *other;
+    char what[128];
+    dls_simulation *whole = simulation_of(text, scheduler, placement, trace, &setup);
+    dls_simulation *first = simulation_of(text, scheduler, placement, trace, &other);
+    must(dls_simulation_run(whole, &err));
+    const int64_t end_us = dls_simulation_view(whole)->now_us;
+    uint32_t x = 12345;
+    for (int64_t t = 0, k = 0; t < end_us; k++) {
+        dls_simulation *copy, *copy_of_copy;
+        snprintf(what, sizeof what, "%s, %s, at %.6f s", scheduler, placement, (double)t / 1e6);
+        must(dls_simulation_run_until(first, t, &err));
+        if (dls_simulation_is_finished(first)) {
+            break;
+        }
+        must(dls_simulation_clone(first, &copy, &err));
+        must(dls_simulation_run_until(copy, t + end_us / 7, &err));
+        if (!dls_simulation_is_finished(copy)) {
+            must(dls_simulation_clone(copy, &copy_of_copy, &err));
+            must(dls_simulation_run(copy_of_copy, &err));
+            assert_equal(whole, copy_of_copy, what);
+            dls_simulation_destroy(copy_of_copy);
+        }
+        must(dls_simulation_run(copy, &err));
+        assert_equal(whole, copy, what);
+        dls_simulation_destroy(copy);
+        x = x * 1664525u + 1013904223u;
+        t += end_us / 12 + (int64_t)(x >> 4) % (end_us / 6);
+    }
+    must(dls_simulation_run(first, &err));
+    assert_equal(whole, first, "the original");
+    dls_simulation_destroy(first);
+    dls_simulation_destroy(whole);
+    dls_setup_destroy(setup);
+    dls_setup_destroy(other);
+}
+
+static void schedulers(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(1, 150);
+    for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
+        check((*s)->share ? ONE_TYPE : PLAIN, (*s)->name, "consolidated", trace);
+        if (!(*s)->share) {
+            check(WORLD, (*s)->name, "tiresias", trace);
+        }
+    }
+    dls_trace_destroy(trace);
+}
+
+static void placements(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(2, 150);
+    for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
+        check(WORLD, "dlas-gpu", (*p)->name, trace);
+        check(FAILING, "fjf", (*p)->name, trace);
+    }
+    dls_trace_destroy(trace);
+}
+
+/* ---- what differs stays apart ------------------------------------------------------------------
+ */
+
+static void start_all(dls_simulation *sim, dls_actions *act)
+{
+    const dls_view *view = dls_simulation_view(sim);
+    for (int32_t j; (j = dls_view_first_waiting(view)) >= 0;) {
+        if (view->gpus[j] > view->free_gpus || !dls_act_start(act, j)) {
+            return;
+        }
+    }
+}
+
+static void what_if(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(3, 60);
+    dls_setup *setup;
+    dls_simulation *sim, *other;
+    dls_actions *act;
+    must(dls_setup_create(&setup, &err));
+    must(dls_setup_text(setup, ONE_TYPE "placement: { name = \"first-fit\"; };", &err));
+    must(dls_setup_outside(setup, &err));
+    must(dls_simulation_create(setup, trace, &sim, &err));
+    assert_null(dls_simulation_actions(sim));
+    for (int i = 0; i < 40; i++) {
+        must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
+        start_all(sim, act);
+    }
+    must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
+    must(dls_simulation_clone(sim, &other, &err)); /* in the middle of a decision */
+    assert_non_null(dls_simulation_actions(other));
+    assert_ptr_not_equal(dls_simulation_actions(other), act);
+    const int32_t running = dls_simulation_view(sim)->running_jobs;
+    assert_true(running > 0);
+    for (int32_t j; (j = dls_view_first_running(dls_simulation_view(other))) >= 0;) {
+        dls_act_preempt(dls_simulation_actions(other), j);
+    }
+    assert_int_equal(dls_simulation_view(other)->running_jobs, 0);
+    assert_int_equal(dls_simulation_view(sim)->running_jobs, running);
+    assert_int_equal(dls_place_free_gpus(dls_simulation_index(other), 0), 48);
+    assert_true(dls_place_free_gpus(dls_simulation_index(sim), 0) < 48);
+    dls_simulation *const both[] = {sim, other};
+    uint64_t digest[2];
+    for (int k = 0; k < 2; k++) {
+        act = dls_simulation_actions(both[k]);
+        while (act) {
+            start_all(both[k], act);
+            must(dls_simulation_step(both[k], DLS_NEVER, &act, &err));
+        }
+        assert_true(dls_simulation_counts(both[k]).complete);
+        digest[k] = dls_simulation_digest(both[k]);
+    }
+    assert_true(digest[0] != digest[1]);
+    assert_int_equal(dls_simulation_clone(sim, &other, &err), DLS_EUSAGE); /* finished */
+    dls_simulation_destroy(both[0]);
+    dls_simulation_destroy(both[1]);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* A policy with memory that it cannot copy. */
+static dls_status take(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *e)
+{
+    (void)view;
+    (void)values;
+    *(void **)state = dls_alloc(8);
+    return *(void **)state ? DLS_OK : dls_nomem(e, "test", 8);
+}
+
+static void give(void *state)
+{
+    dls_free(*(void **)state);
+}
+
+static void first_first(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                        dls_priority *out)
+{
+    (void)state;
+    (void)why;
+    out->key = view->submit_us[job];
+}
+
+static void no_clone(void **unused)
+{
+    (void)unused;
+    static const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
+                                      .name = "hoarder",
+                                      .summary = "has memory",
+                                      .state_bytes = sizeof(void *),
+                                      .init = take,
+                                      .fini = give,
+                                      .priority = first_first};
+    dls_trace *trace = trace_of(4, 20);
+    dls_setup *setup;
+    dls_simulation *sim, *copy;
+    must(dls_setup_create(&setup, &err));
+    must(dls_setup_text(setup, ONE_TYPE, &err));
+    must(dls_setup_sched(setup, &ops, &err));
+    must(dls_simulation_create(setup, trace, &sim, &err));
+    assert_int_equal(dls_simulation_clone(sim, &copy, &err), DLS_EPOLICY);
+    assert_string_equal(err.where, "hoarder");
+    must(dls_simulation_run(sim, &err)); /* as if nothing had been asked */
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schedulers),
+        cmocka_unit_test(placements),
+        cmocka_unit_test(what_if),
+        cmocka_unit_test(no_clone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
