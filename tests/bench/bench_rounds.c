@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What a round costs that changes nothing: jobs that all run, plans that keep them. One JSON object a line,
+ * one line for each way to say it.
+ *
+ *   bench_rounds           5,000 jobs, 500 rounds
+ *   bench_rounds --smoke   500 jobs, 20 rounds
+ *
+ * The time is that of the process less that of a run with a single round, over jobs x rounds.
+ */
+#include "support/sim_case.h"
+
+#include <time.h>
+
+static int n_rounds;
+static enum { KEEP_ALL, KEEP_EACH, SET_EACH } how;
+
+static void timing(const void *state, dls_round_timing *out)
+{
+    (void)state;
+    out->interval_us = 1000000000 / n_rounds; /* jobs run for 1,000 s */
+}
+
+static dls_status keep(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    (void)state;
+    (void)err;
+    const dls_want as_asked = {.type = -1};
+    if (how == KEEP_ALL) {
+        dls_plan_keep_all(plan);
+    }
+    for (int32_t j = dls_view_first_running(view); how != KEEP_ALL && j >= 0;
+         j = dls_view_next_running(view, j)) {
+        if (how == KEEP_EACH) {
+            dls_plan_keep(plan, j);
+        } else {
+            dls_plan_set(plan, j, &as_asked);
+        }
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        dls_plan_set(plan, j, &as_asked);
+    }
+    return DLS_OK;
+}
+
+static double run_s(const dls_sim_params *p)
+{
+    struct timespec from, to;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    dls_record_destroy(case_run(p));
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const names[] = {"keep all", "keep each", "set each as it is"};
+    const bool smoke = argc > 1 && strcmp(argv[1], "--smoke") == 0;
+    const int n = smoke ? 500 : 5000, rounds = smoke ? 20 : 500;
+    case_job *jobs = calloc((size_t)n, sizeof *jobs);
+    for (int j = 0; j < n; j++) {
+        jobs[j] = (case_job){.duration_s = 1000, .gpus = 1 + j % 8};
+    }
+    dls_trace *trace = case_trace(jobs, (size_t)n);
+    dls_cluster_spec cluster = case_cluster(n, 8, 32);
+    const dls_sched_ops ops = {
+        .abi = DLS_POLICY_ABI, .name = "keeper", .summary = "keeps", .round = keep, .timing = timing};
+    dls_sim_params p;
+    dls_sim_params_init(&p);
+    p.cluster = &cluster;
+    p.trace = trace;
+    p.sched = &ops;
+    p.placement = case_placement("first-fit");
+    p.want_allocs = false;
+    for (int k = 0; k < 3; k++) {
+        how = k;
+        n_rounds = 1;
+        const double once_s = run_s(&p);
+        n_rounds = rounds;
+        const double all_s = run_s(&p);
+        fflush(stdout);
+        printf("{\"plan\": \"%s\", \"jobs\": %d, \"rounds\": %d, \"ns_per_job_and_round\": %.1f}\n", names[k], n,
+               rounds, (all_s - once_s) / n / rounds * 1e9);
+    }
+    dls_trace_destroy(trace);
+    free(cluster.groups);
+    free(jobs);
+    return 0;
+}
