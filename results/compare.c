@@ -2,6 +2,7 @@
 #include "results/compare.h"
 
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "results/compare_impl.h"
 #include "results/json_out.h"
 
@@ -25,7 +26,8 @@ static void print_rows(FILE *out, const dls_compare_run *runs, size_t n, int par
 {
     for (size_t i = 0; i < n; i++) {
         const dls_summary_part *p = &runs[i].summary->part[part];
-        fprintf(out, "%-*s  %9" PRIu64, width, runs[i].label, p->completed);
+        char label[DLS_PRINTABLE_BYTES];
+        fprintf(out, "%-*s  %9" PRIu64, width, dls_printable(runs[i].label, label), p->completed);
         for (int k = 0; k < n_figures; k++) {
             dls_figure_cell(out, &dls_figures[k],
                             dls_figure_value(&dls_figures[k], runs[i].summary, part));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "base/suggest.h"
 #include "results/compare_impl.h"
 #include "results/json_out.h"
@@ -249,9 +250,9 @@ static void print_widths(FILE *out, const set *s, size_t design, int width)
 static void print_ratios(FILE *out, const set *s, size_t design, size_t base, const char *name,
                          int width)
 {
-    char text[80];
+    char text[80], label[DLS_PRINTABLE_BYTES];
     bool widths = false;
-    snprintf(text, sizeof text, "  / %.60s", name);
+    snprintf(text, sizeof text, "  / %.60s", dls_printable(name, label));
     fprintf(out, "%-*s  %5s", width, text, "");
     for (int f = 0; f < s->shown; f++) {
         const estimate e = ratio_of(s, design, base, f);
@@ -285,7 +286,8 @@ static size_t n_baselines(const set *s)
 
 static void print_design(FILE *out, const set *s, size_t design, int width)
 {
-    fprintf(out, "%-*s  %5zu", width, label_of(s, design), n_runs(s, design));
+    char label[DLS_PRINTABLE_BYTES];
+    fprintf(out, "%-*s  %5zu", width, dls_printable(label_of(s, design), label), n_runs(s, design));
     for (int f = 0; f < s->shown; f++) {
         const estimate e = estimate_of(s, design, f);
         dls_figure_cell(out, &dls_figures[f], mean_of(&e));

@@ -17,7 +17,8 @@ typedef struct dls_figure {
     enum { DLS_SHOWN_SECONDS, DLS_SHOWN_PERCENT, DLS_SHOWN_COUNT, DLS_SHOWN_FACTOR } shown;
 } dls_figure;
 
-/* The first ones are figures of parts, too; the last ones only of runs in which placement matters. */
+/* The first ones are figures of parts, too; the last ones only of runs in which placement matters.
+ */
 enum { DLS_FIGURES = 12, DLS_PLAIN_FIGURES = 8, DLS_PART_FIGURES = 5 };
 extern const dls_figure dls_figures[DLS_FIGURES];
 

@@ -52,9 +52,13 @@ json_object *dls_json_summary(const dls_summary *s)
         json_object_put(parts);
         return NULL;
     }
-    char digest[17];
-    snprintf(digest, sizeof digest, "%016" PRIx64, s->digest);
-    json_object_object_add(obj, "digest", json_object_new_string(digest));
+    const uint64_t digests[] = {s->digest, s->history_digest};
+    static const char *const names[] = {"digest", "history_digest"};
+    for (int i = 0; i < 2; i++) {
+        char text[17];
+        snprintf(text, sizeof text, "%016" PRIx64, digests[i]);
+        json_object_object_add(obj, names[i], json_object_new_string(text));
+    }
     dls_json_add_fields(obj, dls_summary_fields, dls_summary_n_fields, s);
     if (s->has_world) {
         json_object *world = json_object_new_object();

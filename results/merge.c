@@ -2,7 +2,6 @@
 #include "results/merge.h"
 
 #include "base/alloc.h"
-#include "results/chunks.h"
 #include "results/read_impl.h"
 
 #include <limits.h>
@@ -15,7 +14,7 @@
  */
 
 /* The one run of the file becomes a group of `runs`. */
-static dls_status copy_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *run, dls_error *err)
+static dls_status copy_run(hid_t runs, const dls_merge_run *run, dls_error *err)
 {
     dls_results *file;
     DLS_TRY(dls_results_open(run->path, &file, err));
@@ -25,7 +24,7 @@ static dls_status copy_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *ru
                           dls_results_n_runs(file));
     } else if (H5Ocopy(file->runs, dls_results_run_id(file, 0), runs, run->id, H5P_DEFAULT,
                        H5P_DEFAULT) < 0) {
-        status = dls_h5_fail(h5, err, "copy of %s", run->path);
+        status = dls_h5_fail(err, DLS_EOUTPUT, "copy of %s", run->path);
     }
     dls_results_close(file);
     return status;
@@ -43,8 +42,7 @@ static void link_target(const char *path, const char *folder, char out[PATH_MAX]
     }
 }
 
-static dls_status link_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *run,
-                           const char *folder, dls_error *err)
+static dls_status link_run(hid_t runs, const dls_merge_run *run, const char *folder, dls_error *err)
 {
     dls_results *file;
     char target[PATH_MAX], object[300];
@@ -54,47 +52,48 @@ static dls_status link_run(const dls_h5 *h5, hid_t runs, const dls_merge_run *ru
     link_target(run->path, folder, target);
     return H5Lcreate_external(target, object, runs, run->id, H5P_DEFAULT, H5P_DEFAULT) >= 0
                ? DLS_OK
-               : dls_h5_fail(h5, err, "link to %s", run->path);
+               : dls_h5_fail(err, DLS_EOUTPUT, "link to %s", run->path);
 }
 
-static dls_status write_points(const dls_h5 *h5, const dls_merge *m, dls_error *err)
+static dls_status write_points(hid_t file, const dls_merge *m, dls_error *err)
 {
     hid_t at;
-    dls_chunks *chunks = NULL;
-    DLS_TRY(dls_h5_group_create(h5, h5->file, GROUP, &at, err));
+    DLS_TRY(dls_h5_put_group(file, GROUP, &at, err));
     for (size_t i = 0; i < m->n_texts; i++) {
-        DLS_TRY(dls_h5_put_text(h5, at, m->texts[i].name, m->texts[i].text, err));
+        DLS_TRY(dls_h5_put_text(at, m->texts[i].name, m->texts[i].text, err));
     }
-    DLS_TRY(dls_chunks_create(h5, 0, &chunks, err));
-    const dls_status status =
-        dls_chunks_write(chunks, at, GROUP, m->columns, m->n_columns, m->n_points, err);
-    dls_chunks_destroy(chunks);
+    const dls_status status = dls_put_columns(at, m->columns, m->n_columns, m->n_points, err);
     H5Gclose(at);
     return status;
 }
 
-static dls_status write_all(const dls_h5 *h5, const void *what, dls_error *err)
+typedef struct merging {
+    const dls_merge *merge;
+    const char *path;
+} merging;
+
+static dls_status write_all(hid_t file, const void *what, dls_error *err)
 {
-    const dls_merge *m = what;
-    const char *path = h5->path;
+    const dls_merge *m = ((const merging *)what)->merge;
+    const char *path = ((const merging *)what)->path;
     char folder[PATH_MAX];
     const char *slash = strrchr(path, '/');
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     hid_t runs;
-    DLS_TRY(dls_h5_put_text(h5, h5->file, "format", DLS_RESULTS_FORMAT, err));
-    DLS_TRY(dls_h5_put_u64(h5, h5->file, "format_version", DLS_RESULTS_VERSION, err));
-    DLS_TRY(dls_h5_group_create(h5, h5->file, "runs", &runs, err));
+    DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
+    DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
+    DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
     for (size_t i = 0; i < m->n_runs; i++) {
-        DLS_TRY(m->link ? link_run(h5, runs, &m->runs[i], *folder ? folder : "/", err)
-                        : copy_run(h5, runs, &m->runs[i], err));
+        DLS_TRY(m->link ? link_run(runs, &m->runs[i], *folder ? folder : "/", err)
+                        : copy_run(runs, &m->runs[i], err));
     }
     H5Gclose(runs);
-    return write_points(h5, m, err);
+    return write_points(file, m, err);
 }
 
 dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error *err)
 {
-    return dls_h5_save(path, write_all, merge, err);
+    return dls_h5_save(path, write_all, &(merging){merge, path}, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -113,7 +112,7 @@ void dls_points_fini(dls_points *p)
 static dls_status read_points(const dls_results *file, dls_points *p, dls_error *err)
 {
     /* The columns' readers start at a run; the table hangs on the file itself. */
-    const dls_run root = {.file = file, .group = file->h5.file};
+    const dls_run root = {.file = file, .group = file->file};
     size_t n, width;
     DLS_TRY(dls_run_count_rows(&root, GROUP, "design", &n, err));
     if (n == 0) {
@@ -136,8 +135,8 @@ static dls_status read_points(const dls_results *file, dls_points *p, dls_error 
     }
     p->n = n;
     hid_t at;
-    DLS_TRY(dls_h5_group_open(&file->h5, root.group, GROUP, &at, err));
-    const dls_status status = dls_read_attr(&file->h5, at, "baseline", &p->baseline, err);
+    DLS_TRY(dls_h5_get_group(root.group, GROUP, &at, err));
+    const dls_status status = dls_h5_get_as_text(at, "baseline", &p->baseline, err);
     H5Gclose(at);
     return status;
 }
@@ -147,6 +146,7 @@ dls_status dls_points_read(const dls_results *file, dls_points *out, dls_error *
     *out = (dls_points){0};
     const dls_status status = read_points(file, out, err);
     if (status != DLS_OK) {
+        dls_h5_where(err, file->path);
         dls_points_fini(out);
     }
     return status;

@@ -4,6 +4,7 @@
 #include "base/alloc.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,79 +29,25 @@ static herr_t visit_run(hid_t group, const char *name, const H5L_info_t *info, v
     return w->status == DLS_OK ? 0 : -1;
 }
 
-dls_status dls_read_attr(const dls_h5 *h5, hid_t at, const char *name, char **out, dls_error *err)
+/* The version first: texts of version 1 had another form. */
+static dls_status check_format(hid_t file, dls_error *err)
 {
-    *out = NULL;
-    const hid_t id = H5Aopen(at, name, H5P_DEFAULT);
-    if (id < 0) {
-        return dls_h5_fail(h5, err, "no attribute '%s'", name);
+    char *format = NULL;
+    uint64_t version = 0;
+    if (H5Aexists(file, "format") <= 0) {
+        return dls_h5_fail(err, DLS_EINPUT, "is HDF5, but not a results file of dlsim");
     }
-    const hid_t type = H5Aget_type(id), space = H5Aget_space(id);
-    const H5T_class_t class = H5Tget_class(type);
-    char number[64] = "";
-    bool done = H5Sget_simple_extent_npoints(space) == 1;
-    if (done && class == H5T_STRING && H5Tis_variable_str(type) > 0) {
-        char *text = NULL;
-        const hid_t mem = dls_h5_type(DLS_FIELD_TEXT, H5T_VARIABLE, false);
-        done = H5Aread(id, mem, &text) >= 0;
-        H5Tclose(mem);
-        *out = done ? dls_strdup(text ? text : "") : NULL;
-        H5free_memory(text);
-    } else if (done && class == H5T_STRING && H5Tget_size(type) <= DLS_TEXT_MAX) {
-        *out = dls_alloc_zero(H5Tget_size(type) + 1, 1);
-        done = !*out || H5Aread(id, type, *out) >= 0;
-    } else if (done && class == H5T_INTEGER && H5Tget_sign(type) == H5T_SGN_NONE) {
-        uint64_t value;
-        done = H5Aread(id, H5T_NATIVE_UINT64, &value) >= 0;
-        snprintf(number, sizeof number, "%" PRIu64, done ? value : 0);
-    } else if (done && class == H5T_INTEGER) {
-        int64_t value;
-        done = H5Aread(id, H5T_NATIVE_INT64, &value) >= 0;
-        snprintf(number, sizeof number, "%" PRId64, done ? value : 0);
-    } else if (done && class == H5T_FLOAT) {
-        double value;
-        done = H5Aread(id, H5T_NATIVE_DOUBLE, &value) >= 0;
-        snprintf(number, sizeof number, "%.9g", done ? value : 0);
-    } else {
-        done = false;
+    DLS_TRY(dls_h5_get_u64(file, "format_version", &version, err));
+    if (version != DLS_RESULTS_VERSION) {
+        return dls_fail(err, DLS_EINPUT, NULL, "has format version %" PRIu64 ", expected %d",
+                        version, DLS_RESULTS_VERSION);
     }
-    if (done && class != H5T_STRING) {
-        *out = dls_strdup(number);
-    }
-    dls_status status = DLS_OK;
-    if (!done) {
-        status = dls_h5_fail(h5, err, "attribute '%s' is not one text or number", name);
-        dls_free(*out);
-        *out = NULL;
-    } else if (!*out) {
-        status = dls_nomem(err, "attribute", DLS_TEXT_MAX);
-    }
-    H5Sclose(space);
-    H5Tclose(type);
-    H5Aclose(id);
-    return status;
-}
-
-static dls_status check_format(const dls_h5 *h5, dls_error *err)
-{
-    char *format = NULL, *version = NULL;
-    if (H5Aexists(h5->file, "format") <= 0) {
-        return dls_h5_fail(h5, err, "is HDF5, but not a results file of dlsim");
-    }
-    dls_status status = dls_read_attr(h5, h5->file, "format", &format, err);
-    if (status == DLS_OK && strcmp(format, DLS_RESULTS_FORMAT) != 0) {
-        status = dls_fail(err, DLS_EINPUT, h5->path, "holds '%s', expected '%s'", format,
-                          DLS_RESULTS_FORMAT);
-    }
-    if (status == DLS_OK) {
-        status = dls_read_attr(h5, h5->file, "format_version", &version, err);
-    }
-    if (status == DLS_OK && atol(version) != DLS_RESULTS_VERSION) {
-        status = dls_fail(err, DLS_EINPUT, h5->path, "has format version %s, expected %d", version,
-                          DLS_RESULTS_VERSION);
-    }
+    DLS_TRY(dls_h5_get_as_text(file, "format", &format, err));
+    const dls_status status = strcmp(format, DLS_RESULTS_FORMAT) == 0
+                                  ? DLS_OK
+                                  : dls_fail(err, DLS_EINPUT, NULL, "holds '%s', expected '%s'",
+                                             format, DLS_RESULTS_FORMAT);
     dls_free(format);
-    dls_free(version);
     return status;
 }
 
@@ -110,12 +57,12 @@ static dls_status open_file(dls_results *f, const char *path, dls_error *err)
     if (!f->path) {
         return dls_nomem(err, "file name", strlen(path));
     }
-    DLS_TRY(dls_h5_open(&f->h5, f->path, err));
-    DLS_TRY(check_format(&f->h5, err));
-    DLS_TRY(dls_h5_group_open(&f->h5, f->h5.file, "runs", &f->runs, err));
+    DLS_TRY(dls_h5_open(f->path, &f->file, err));
+    DLS_TRY(check_format(f->file, err));
+    DLS_TRY(dls_h5_get_group(f->file, "runs", &f->runs, err));
     walk w = {.ids = &f->ids, .status = DLS_OK, .err = err};
     if (H5Literate(f->runs, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_run, &w) < 0) {
-        return w.status != DLS_OK ? w.status : dls_h5_fail(&f->h5, err, "group 'runs'");
+        return w.status != DLS_OK ? w.status : dls_h5_damaged(err, "runs");
     }
     return f->ids.n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "holds no run");
 }
@@ -126,10 +73,11 @@ dls_status dls_results_open(const char *path, dls_results **out, dls_error *err)
     if (!f) {
         return dls_nomem(err, "results file", sizeof *f);
     }
-    f->h5.file = f->runs = H5I_INVALID_HID;
+    f->file = f->runs = H5I_INVALID_HID;
     dls_strdict_init(&f->ids);
     const dls_status status = open_file(f, path, err);
     if (status != DLS_OK) {
+        dls_h5_where(err, path);
         dls_results_close(f);
         return status;
     }
@@ -140,8 +88,9 @@ dls_status dls_results_open(const char *path, dls_results **out, dls_error *err)
 void dls_results_close(dls_results *f)
 {
     if (f) {
-        const dls_status status = dls_h5_close(&f->h5, NULL);
-        (void)status; /* nothing was written */
+        if (f->file >= 0) {
+            H5Fclose(f->file);
+        }
         dls_strdict_fini(&f->ids);
         dls_free(f->path);
         dls_free(f);
@@ -169,7 +118,7 @@ static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, voi
     dls_run_text a = {NULL, NULL};
     w->status = dls_grow(&run->attrs, &run->attrs_cap, run->n_attrs + 1, sizeof a, w->err);
     if (w->status == DLS_OK) {
-        w->status = dls_read_attr(&run->file->h5, at, name, &a.text, w->err);
+        w->status = dls_h5_get_as_text(at, name, &a.text, w->err);
     }
     if (w->status == DLS_OK) {
         a.name = dls_strdup(name);
@@ -185,43 +134,70 @@ static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, voi
 
 static dls_status read_summary(dls_run *run, dls_error *err)
 {
-    const dls_h5 *h5 = &run->file->h5;
     hid_t at;
-    DLS_TRY(dls_h5_group_open(h5, run->group, "summary", &at, err));
     dls_summary *s = &run->summary;
-    dls_status status = dls_h5_get_fields(h5, at, dls_summary_fields, dls_summary_n_fields, s, err);
-    if (status == DLS_OK) {
-        status = dls_h5_get_table(h5, at, "parts", dls_part_fields, dls_part_n_fields, s->part,
-                                  DLS_SUMMARY_PARTS, sizeof s->part[0], err);
-    }
+    DLS_TRY(dls_h5_get_group(run->group, "summary", &at, err));
+    dls_status status = dls_get_fields(at, dls_summary_fields, dls_summary_n_fields, s, err);
+    status = status == DLS_OK ? dls_get_rows(at, "parts", &dls_part_rows, s->part, err) : status;
     H5Gclose(at);
-    for (int p = 0; p < DLS_SUMMARY_PARTS && status == DLS_OK; p++) {
+    DLS_TRY(status);
+    for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         s->part[p].name[sizeof s->part[p].name - 1] = '\0';
         if ((unsigned)s->part[p].kind > DLS_PART_OUTCOME) {
-            status = dls_fail(err, DLS_EINPUT, h5->path, "table 'summary/parts' has a bad kind");
+            return dls_fail(err, DLS_EINPUT, NULL, "table 'summary/parts' has a bad kind");
         }
     }
     s->digest = strtoull(dls_run_attr(run, "digest"), NULL, 16);
-    s->has_world = H5Lexists(run->group, "world", H5P_DEFAULT) > 0;
-    if (status == DLS_OK && s->has_world) {
-        DLS_TRY(dls_h5_group_open(h5, run->group, "world", &at, err));
-        status = dls_h5_get_fields(h5, at, dls_world_fields, dls_world_n_fields, &s->world, err);
-        H5Gclose(at);
+    s->history_digest = strtoull(dls_run_attr(run, "history_digest"), NULL, 16);
+    s->has_world = dls_h5_has(run->group, "world");
+    if (!s->has_world) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_h5_get_group(run->group, "world", &at, err));
+    status = dls_get_fields(at, dls_world_fields, dls_world_n_fields, &s->world, err);
+    H5Gclose(at);
+    return status;
+}
+
+/* A merged file may name the file of a run instead of holding it: the one kind of link out of a
+ * file that is followed, and only to a run of a results file, which lies as a regular file below
+ * the merged file's folder or at a whole path. */
+static dls_status follow_link(dls_run *run, hid_t runs, const char *id, dls_error *err)
+{
+    H5L_info_t info;
+    char value[PATH_MAX + 512], path[2 * PATH_MAX];
+    const char *file, *object;
+    if (H5Lget_info(runs, id, &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_EXTERNAL) {
+        return dls_h5_get_group(runs, id, &run->group, err);
+    }
+    if (info.u.val_size > sizeof value ||
+        H5Lget_val(runs, id, value, sizeof value, H5P_DEFAULT) < 0 ||
+        H5Lunpack_elink_val(value, info.u.val_size, NULL, &file, &object) < 0 ||
+        strncmp(object, "/runs/", 6) != 0 || strchr(object + 6, '/') || strlen(file) >= PATH_MAX) {
+        return dls_h5_fail(err, DLS_EINPUT, "run '%s' is a link to something else", id);
+    }
+    const char *slash = strrchr(run->file->path, '/');
+    snprintf(path, sizeof path, "%.*s%s",
+             *file != '/' && slash ? (int)(slash - run->file->path) + 1 : 0, run->file->path, file);
+    DLS_TRY(dls_h5_open(path, &run->linked, err));
+    dls_status status = check_format(run->linked, err);
+    status = status == DLS_OK ? dls_h5_get_group(run->linked, object, &run->group, err) : status;
+    if (status != DLS_OK) {
+        dls_h5_where(err, path);
     }
     return status;
 }
 
 static dls_status open_run(dls_run *run, const char *id, dls_error *err)
 {
-    const dls_h5 *h5 = &run->file->h5;
     run->id = dls_strdup(id);
     if (!run->id) {
         return dls_nomem(err, "run name", strlen(id));
     }
-    DLS_TRY(dls_h5_group_open(h5, run->file->runs, id, &run->group, err));
+    DLS_TRY(follow_link(run, run->file->runs, id, err));
     walk w = {.run = run, .status = DLS_OK, .err = err};
     if (H5Aiterate2(run->group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_attr, &w) < 0) {
-        return w.status != DLS_OK ? w.status : dls_h5_fail(h5, err, "attributes of run '%s'", id);
+        return w.status != DLS_OK ? w.status : dls_h5_damaged(err, "attributes of the run");
     }
     DLS_TRY(read_summary(run, err));
     DLS_TRY(dls_run_count_rows(run, "jobs", "submit_us", &run->n_jobs, err));
@@ -247,9 +223,10 @@ dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out, 
         return dls_nomem(err, "run", sizeof *run);
     }
     run->file = file;
-    run->group = H5I_INVALID_HID;
+    run->group = run->linked = H5I_INVALID_HID;
     const dls_status status = open_run(run, id, err);
     if (status != DLS_OK) {
+        dls_h5_where(err, file->path);
         dls_run_close(run);
         return status;
     }
@@ -264,6 +241,9 @@ void dls_run_close(dls_run *run)
     }
     if (run->group >= 0) {
         H5Gclose(run->group);
+    }
+    if (run->linked >= 0) {
+        H5Fclose(run->linked);
     }
     for (size_t i = 0; i < run->n_attrs; i++) {
         dls_free(run->attrs[i].name);

@@ -25,6 +25,10 @@ dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_run_close(dls_run *run); /* NULL-safe */
 
+/* Read every table once, in blocks, and compare the jobs with their digest: EINPUT names the first
+ * column that is not what was written. O(size of the run). */
+dls_status dls_run_verify(const dls_run *run, dls_error *err) DLS_MUST_CHECK;
+
 const char *dls_run_id(const dls_run *run);
 const dls_summary *dls_run_summary(const dls_run *run);
 /* Attributes as text, numbers in decimal, in order of name; borrowed. */

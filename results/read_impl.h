@@ -6,18 +6,12 @@
 #define DLS_RESULTS_READ_IMPL_H
 
 #include "base/strdict.h"
-#include "results/h5.h"
 #include "results/read.h"
-
-/* No table of a results file is longer: a larger number is damage. */
-#define DLS_ROWS_MAX INT32_MAX
-/* Nor is any text. */
-#define DLS_TEXT_MAX (1 << 20)
+#include "results/tables.h"
 
 struct dls_results {
-    dls_h5 h5;
+    hid_t file, runs;
     char *path;
-    hid_t runs;
     dls_strdict ids;
 };
 
@@ -27,7 +21,7 @@ typedef struct dls_run_text {
 
 struct dls_run {
     const dls_results *file;
-    hid_t group;
+    hid_t group, linked; /* the file that the run lies in, if it is another */
     char *id;
     dls_run_text *attrs;
     size_t n_attrs, attrs_cap;
@@ -44,9 +38,5 @@ dls_status dls_run_count_rows(const dls_run *run, const char *table, const char 
 dls_status dls_run_read_rows(const dls_run *run, const char *name, dls_field_type want, size_t n,
                              size_t first, size_t count, void *out, size_t *width,
                              dls_error *err) DLS_MUST_CHECK;
-
-/* The text of an attribute, owned. Numbers become decimals. */
-dls_status dls_read_attr(const dls_h5 *h5, hid_t at, const char *name, char **out,
-                         dls_error *err) DLS_MUST_CHECK;
 
 #endif

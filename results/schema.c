@@ -72,30 +72,16 @@ const dls_field dls_part_fields[] = {
     P(F64, slowdown_mean, "", "completion time / duration, mean"),
 };
 const size_t dls_part_n_fields = sizeof dls_part_fields / sizeof dls_part_fields[0];
+const dls_rows dls_part_rows = {dls_part_fields, sizeof dls_part_fields / sizeof dls_part_fields[0],
+                                sizeof(dls_summary_part), DLS_SUMMARY_PARTS};
 #undef STATS
 #undef STAT
 #undef P
 
-size_t dls_field_width(dls_field_type type)
-{
-    static const size_t widths[] = {[DLS_FIELD_I64] = 8,
-                                    [DLS_FIELD_U64] = 8,
-                                    [DLS_FIELD_I32] = 4,
-                                    [DLS_FIELD_U32] = 4,
-                                    [DLS_FIELD_F32] = 4,
-                                    [DLS_FIELD_F64] = 8,
-                                    [DLS_FIELD_BOOL] = sizeof(bool),
-                                    [DLS_FIELD_STATE] = 1,
-                                    [DLS_FIELD_OUTCOME] = 1,
-                                    [DLS_FIELD_KIND] = sizeof(dls_part_kind),
-                                    [DLS_FIELD_TEXT] = 0};
-    return widths[type];
-}
-
 const char *dls_state_name(unsigned state)
 {
-    static const char *const names[] = {"new", "pending", "running", "finished", "infeasible",
-                                        "declined"};
+    static const char *const names[] = {"new",      "pending",    "running",
+                                        "finished", "infeasible", "declined"};
     return state < sizeof names / sizeof names[0] ? names[state] : NULL;
 }
 
@@ -147,156 +133,87 @@ static size_t longest_id(const dls_trace *trace, size_t n)
     return longest;
 }
 
-/* Keep the columns that have data (or text), in order. */
-static size_t present(const dls_column *all, size_t n, dls_column out[DLS_COLUMNS_MAX])
+/* clang-format off */
+#define AT(member) offsetof(dls_trace_columns, member)
+static const dls_record_column trace_columns[] = {
+    {"submit_us", DLS_FIELD_I64, AT(submit_us), "us", .what = "submission"},
+    {"gpus", DLS_FIELD_I32, AT(gpus), "gpus", .what = "GPUs, all or nothing"},
+    {"duration_us", DLS_FIELD_I64, AT(duration_us), "us",
+     .what = "run time at the reference rate; -1: not in the trace"},
+    {"outcome", DLS_FIELD_OUTCOME, AT(outcome), "",
+     .what = "how it ended where the trace was recorded"},
+    {"flags", DLS_FIELD_U32, AT(flags), "", .what = "bits: what is odd about the job in the trace"},
+    {"row", DLS_FIELD_U32, AT(row), "", .what = "0-based data row in the trace file"},
+    {"model", DLS_FIELD_I32, AT(model), "", .what = "index in dicts/model; -1: none"},
+    {"vc", DLS_FIELD_I32, AT(vc), "", .what = "virtual cluster, index in dicts/vc; -1: none"},
+    {"gpu_types", DLS_FIELD_I32, AT(gpu_types), "",
+     .what = "allowed types, index in dicts/gpu_types; -1: any"},
+    {"user", DLS_FIELD_I32, AT(user), "", .what = "index in dicts/user; -1: none"},
+    {"class", DLS_FIELD_I32, AT(job_class), "", .what = "index in dicts/class; -1: none"},
+    {"gpus_milli", DLS_FIELD_I64, AT(gpus_milli), "1/1000 gpu",
+     .what = "GPUs asked for, before rounding up; -1: none"},
+    {"iterations", DLS_FIELD_I64, AT(iterations), "", .what = "training iterations; -1: none"},
+    {"batch", DLS_FIELD_I64, AT(batch), "samples", .what = "global batch size; -1: none"},
+    {"trace_queue_us", DLS_FIELD_I64, AT(queue_us), "us",
+     .what = "wait where the trace was recorded; -1: none"},
+    {"trace_nodes", DLS_FIELD_I64, AT(nodes), "nodes",
+     .what = "nodes where the trace was recorded; -1: none"},
+    {"cpu_milli", DLS_FIELD_I64, AT(cpu_milli), "1/1000 core",
+     .what = "CPU over the whole job; -1: none"},
+    {"mem_mib", DLS_FIELD_I64, AT(mem_mib), "MiB", .what = "memory over the whole job; -1: none"},
+    {"priority", DLS_FIELD_I64, AT(priority), "", .what = "larger is more important; -1: none"},
+    {"deadline_us", DLS_FIELD_I64, AT(deadline_us), "us", .what = "deadline; -1: none"},
+    {"limit_us", DLS_FIELD_I64, AT(limit_us), "us", .what = "the user's run time limit; -1: none"},
+    {"estimate_us", DLS_FIELD_I64, AT(estimate_us), "us",
+     .what = "run time estimate of the trace; -1: none"},
+    {"min_gpus", DLS_FIELD_I64, AT(min_gpus), "gpus",
+     .what = "least that an elastic job can use; -1: as many as it asks for"},
+    {"max_gpus", DLS_FIELD_I64, AT(max_gpus), "gpus",
+     .what = "most that an elastic job can use; -1: as many as it asks for"},
+    {"trace_attempts", DLS_FIELD_I64, AT(attempts), "",
+     .what = "attempts where the trace was recorded; -1: none"},
+};
+#undef AT
+/* clang-format on */
+
+size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (all[i].data || all[i].fill) {
-            out[kept++] = all[i];
+    size_t n = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        const dls_record_column *c = &table->columns[i];
+        const void *cells = dls_column_cells(c, rows);
+        if (cells) {
+            out[n++] = (dls_column){.name = c->name,
+                                    .type = c->type,
+                                    .units = c->units,
+                                    .description = c->what,
+                                    .data = cells};
         }
     }
-    return kept;
+    return n;
 }
 
-#define COL(name, type, units, text, data)                                                         \
-    {                                                                                              \
-        name, DLS_FIELD_##type, units, text, data, 0, NULL, NULL                                   \
-    }
+size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column *out)
+{
+    dls_alloc_rows known = *rows;
+    known.guest = rows->has_guests ? rows->guest : NULL;
+    return dls_schema_table(&dls_alloc_table, &known, out);
+}
 
 size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                        dls_column out[DLS_COLUMNS_MAX])
 {
     const dls_trace_columns *t = dls_trace_cols(trace);
-    const dls_column all[] = {
-        {"id", DLS_FIELD_TEXT, "", "name of the job in the trace", NULL, longest_id(trace, t->n),
-         fill_ids, trace},
-        COL("submit_us", I64, "us", "submission", t->submit_us),
-        COL("gpus", I32, "gpus", "GPUs, all or nothing", t->gpus),
-        COL("duration_us", I64, "us", "run time at the reference rate; -1: not in the trace",
-            t->duration_us),
-        COL("state", STATE, "", "when the run stopped", rec->state),
-        COL("start_us", I64, "us", "first start; -1: never", rec->start_us),
-        COL("end_us", I64, "us", "end; -1: did not end", rec->end_us),
-        COL("pending_us", I64, "us", "total time waiting, while suspended included",
-            rec->pending_us),
-        COL("executed_us", I64, "us", "time spent running, restoring excluded", rec->executed_us),
-        COL("overhead_us", I64, "us", "time spent restoring, GPUs held", rec->overhead_us),
-        COL("preempts", I32, "", "times it lost its GPUs", rec->preempts),
-        COL("resumes", I32, "", "times it got GPUs, the first start included", rec->resumes),
-        COL("promotes", I32, "", "times it was promoted for having starved", rec->promotes),
-        COL("gpu_us", I64, "gpu us", "GPUs x time held, restoring included; those of another job not counted",
-            rec->gpu_us),
-        COL("gpu_restore_us", I64, "gpu us", "of gpu_us, restoring", rec->gpu_restore_us),
-        COL("guest_us", I64, "us", "time on the GPUs of another job, part of executed and overhead",
-            rec->guest_us),
-        COL("failures", I32, "", "times its GPUs failed, part of preempts", rec->failures),
-        COL("lost_us", I64, "us", "work lost to failures, run time at the reference rate",
-            rec->lost_us),
-        COL("fastest_us", I64, "us",
-            "run time alone on the placement that suits it best; -1: never submitted",
-            rec->fastest_us),
-        COL("outcome", OUTCOME, "", "how it ended where the trace was recorded", t->outcome),
-        COL("flags", U32, "", "bits: what is odd about the job in the trace", t->flags),
-        COL("row", U32, "", "0-based data row in the trace file", t->row),
-        COL("model", I32, "", "index in dicts/model; -1: none", t->model),
-        COL("vc", I32, "", "virtual cluster, index in dicts/vc; -1: none", t->vc),
-        COL("gpu_types", I32, "", "allowed types, index in dicts/gpu_types; -1: any", t->gpu_types),
-        COL("user", I32, "", "index in dicts/user; -1: none", t->user),
-        COL("class", I32, "", "index in dicts/class; -1: none", t->job_class),
-        COL("gpus_milli", I64, "1/1000 gpu", "GPUs asked for, before rounding up; -1: none",
-            t->gpus_milli),
-        COL("iterations", I64, "", "training iterations; -1: none", t->iterations),
-        COL("batch", I64, "samples", "global batch size; -1: none", t->batch),
-        COL("trace_queue_us", I64, "us", "wait where the trace was recorded; -1: none",
-            t->queue_us),
-        COL("trace_nodes", I64, "nodes", "nodes where the trace was recorded; -1: none", t->nodes),
-        COL("cpu_milli", I64, "1/1000 core", "CPU over the whole job; -1: none", t->cpu_milli),
-        COL("mem_mib", I64, "MiB", "memory over the whole job; -1: none", t->mem_mib),
-        COL("priority", I64, "", "larger is more important; -1: none", t->priority),
-        COL("deadline_us", I64, "us", "deadline; -1: none", t->deadline_us),
-        COL("limit_us", I64, "us", "the user's run time limit; -1: none", t->limit_us),
-        COL("estimate_us", I64, "us", "run time estimate of the trace; -1: none", t->estimate_us),
-        COL("min_gpus", I64, "gpus", "least that an elastic job can use; -1: as many as it asks for",
-            t->min_gpus),
-        COL("max_gpus", I64, "gpus", "most that an elastic job can use; -1: as many as it asks for",
-            t->max_gpus),
-        COL("trace_attempts", I64, "", "attempts where the trace was recorded; -1: none",
-            t->attempts),
-    };
-    _Static_assert(sizeof all / sizeof all[0] <= DLS_COLUMNS_MAX, "too many columns");
-    return present(all, sizeof all / sizeof all[0], out);
-}
-
-size_t dls_schema_allocs(const dls_alloc_rows *rows, dls_column out[DLS_COLUMNS_MAX])
-{
-    const dls_column all[] = {
-        COL("job", I32, "", "row in jobs", rows->job),
-        COL("node", I32, "", "0-based node of the cluster; -1: GPUs are only counted", rows->node),
-        COL("start_us", I64, "us", "the job holds the GPUs from here", rows->start_us),
-        COL("end_us", I64, "us", "to here; the end of the run if it holds them then", rows->end_us),
-        COL("gpu_mask", U64, "", "bit i: GPU i of the node; 0 with node -1", rows->gpu_mask),
-        COL("gpus", I32, "gpus", "GPUs held on the node, or in all with node -1", rows->gpus),
-        COL("rate", F32, "", "seconds of work per second; 0 while restoring", rows->rate),
-        COL("guest", BOOL, "", "1: the GPUs are another job's, which has rows of its own",
-            rows->has_guests ? rows->guest : NULL),
-    };
-    return present(all, sizeof all / sizeof all[0], out);
-}
-
-size_t dls_schema_series(const dls_series_rows *rows, dls_column out[DLS_COLUMNS_MAX])
-{
-    const dls_column all[] = {
-        COL("t_us", I64, "us", "the row holds from here to the next", rows->t_us),
-        COL("busy_gpus", I32, "gpus", "GPUs held by jobs", rows->busy_gpus),
-        COL("running_jobs", I32, "jobs", "jobs that hold GPUs", rows->running_jobs),
-        COL("pending_jobs", I32, "jobs", "jobs that wait", rows->pending_jobs),
-        COL("finished_jobs", I32, "jobs", "jobs that have ended", rows->finished_jobs),
-        COL("busy_nodes", I32, "nodes", "nodes with a GPU taken; 0 if GPUs are only counted",
-            rows->busy_nodes),
-        COL("full_nodes", I32, "nodes", "nodes with every GPU taken", rows->full_nodes),
-    };
-    return present(all, sizeof all / sizeof all[0], out);
-}
-
-size_t dls_schema_starts(const dls_start_rows *rows, dls_column out[DLS_COLUMNS_MAX])
-{
-    const dls_column all[] = {
-        COL("job", I32, "", "row in jobs", rows->job),
-        COL("start_us", I64, "us", "the job got its GPUs", rows->start_us),
-        COL("end_us", I64, "us", "it lost them or finished; the end of the run if it holds them then",
-            rows->end_us),
-        COL("host", I32, "", "job whose GPUs it shares, -1: its own", rows->host),
-        COL("type", I32, "", "GPU type, row in cluster/types", rows->type),
-        COL("n_nodes", I32, "nodes", "over which it is spread", rows->n_nodes),
-        COL("n_racks", I32, "racks", "over which it is spread", rows->n_racks),
-        COL("left_us", I64, "us", "work left at the start, run time at the reference rate",
-            rows->left_us),
-        COL("work_us", I64, "us", "of it, done until end_us", rows->work_us),
-        COL("executed_us", I64, "us", "time in which it was done; work / executed: mean rate",
-            rows->executed_us),
-        COL("predicted_iteration_s", F32, "s", "predicted iteration time; NaN: nothing was predicted",
-            rows->iteration_s),
-        COL("predicted_remaining_s", F32, "s", "predicted time for left_us, without restoring",
-            rows->remaining_s),
-    };
-    return present(all, sizeof all / sizeof all[0], out);
-}
-
-size_t dls_schema_world(const dls_world_rows *rows, dls_column out[DLS_COLUMNS_MAX])
-{
-    const dls_column all[] = {
-        COL("t_us", I64, "us", "the row holds from here to the next", rows->t_us),
-        COL("failed_gpus", I32, "gpus", "GPUs that have failed, or whose node has", rows->failed_gpus),
-        COL("guests", I32, "jobs", "jobs that share the GPUs of another", rows->guests),
-        COL("nic_mean", F32, "", "part of nodes' network links in use, mean over those that a job crosses",
-            rows->nic_mean),
-        COL("nic_max", F32, "", "the same of the fullest", rows->nic_max),
-        COL("uplink_mean", F32, "", "part of rack uplinks in use, mean over those that a job crosses",
-            rows->uplink_mean),
-        COL("uplink_max", F32, "", "the same of the fullest", rows->uplink_max),
-    };
-    return present(all, sizeof all / sizeof all[0], out);
+    const dls_record_table of_trace = {trace_columns, sizeof trace_columns / sizeof *trace_columns};
+    out[0] = (dls_column){.name = "id",
+                          .type = DLS_FIELD_TEXT,
+                          .units = "",
+                          .description = "name of the job in the trace",
+                          .width = longest_id(trace, t->n),
+                          .fill = fill_ids,
+                          .ctx = trace};
+    const size_t n = 1 + dls_schema_table(&of_trace, t, out + 1);
+    return n + dls_schema_table(&dls_job_table, rec, out + n);
 }
 
 #define W(kind, member, units, text) FIELD(dls_world_summary, kind, member, units, text)

@@ -308,6 +308,7 @@ static void cluster_figures(const work *w, double wall_s, dls_summary *s)
     s->wall_s = wall_s;
     s->events_per_s = wall_s > 0 ? (double)rec->events / wall_s : 0;
     s->digest = dls_record_digest(rec);
+    s->history_digest = dls_record_history_digest(rec);
     s->complete = rec->complete;
 }
 

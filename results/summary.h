@@ -70,11 +70,12 @@ typedef struct dls_summary {
     int64_t waiting_peak;
     uint64_t events, passes, positions, flips, refusals, peak_queue;
     double positions_per_event;
-    double wall_s;       /* of the simulation; 0 if not measured */
-    double events_per_s; /* 0 if not measured */
-    uint64_t digest;     /* dls_record_digest */
-    bool complete;       /* every event was processed */
-    bool has_world;      /* placement mattered: */
+    double wall_s;           /* of the simulation; 0 if not measured */
+    double events_per_s;     /* 0 if not measured */
+    uint64_t digest;         /* dls_record_digest */
+    uint64_t history_digest; /* dls_record_history_digest */
+    bool complete;           /* every event was processed */
+    bool has_world;          /* placement mattered: */
     dls_world_summary world;
 } dls_summary;
 

@@ -99,17 +99,21 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 s->best_slowdown_mean, s->placement_slowdown_mean);
     }
     if (s->nic_mean > 0) {
-        fprintf(out, "network use             %.1f %% of the links that jobs cross, %.1f %% of uplinks\n",
-                100 * s->nic_mean, 100 * s->uplink_mean);
+        fprintf(
+            out,
+            "network use             %.1f %% of the links that jobs cross, %.1f %% of uplinks\n",
+            100 * s->nic_mean, 100 * s->uplink_mean);
     }
     if (s->predicted_starts > 0) {
-        fprintf(out, "prediction error        %.1f %% of the time (%+.1f %% on average) over %" PRIu64
-                     " starts\n",
+        fprintf(out,
+                "prediction error        %.1f %% of the time (%+.1f %% on average) over %" PRIu64
+                " starts\n",
                 100 * s->prediction_error, 100 * expm1(s->prediction_bias), s->predicted_starts);
     }
     if (s->questions > 0) {
-        fprintf(out, "predictor               %" PRIu64 " answers in %" PRIu64 " batches, %.3g s; %" PRIu64
-                     " from disk; %.1f %% not quite the placement\n",
+        fprintf(out,
+                "predictor               %" PRIu64 " answers in %" PRIu64
+                " batches, %.3g s; %" PRIu64 " from disk; %.1f %% not quite the placement\n",
                 s->answers, s->batches, s->predictor_s, s->disk_hits,
                 100 * (double)s->nearest / (double)(s->answers + s->disk_hits + (s->answers == 0)));
     }
@@ -118,8 +122,10 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
                 s->guest_gpu_s / 3600);
     }
     if (s->node_failures + s->gpu_failures > 0) {
-        fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs; %.4g GPU-hours of "
-                     "work lost\n",
+        fprintf(out,
+                "failures                %" PRIu64 " of nodes, %" PRIu64
+                " of GPUs; %.4g GPU-hours of "
+                "work lost\n",
                 s->node_failures, s->gpu_failures, s->lost_gpu_s / 3600);
     }
     if (s->unknown_model_jobs > 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What placement did in a run: slow-down against the best placement, use of the network, predictions
- * against what came of them, sharing, failures, and what had to be guessed. Only runs in which
- * placement matters have it.
+ * What placement did in a run: slow-down against the best placement, use of the network,
+ * predictions against what came of them, sharing, failures, and what had to be guessed. Only runs
+ * in which placement matters have it.
  */
 #ifndef DLS_RESULTS_WORLD_H
 #define DLS_RESULTS_WORLD_H
@@ -30,8 +30,9 @@ typedef struct dls_world_summary {
     double predictor_s;
 } dls_world_summary;
 
-/* O(jobs + starts + series). A start counts for the error when the job then did work for a second or
- * more: the prediction is scaled to the work done, and the time is that in which the job progressed. */
+/* O(jobs + starts + series). A start counts for the error when the job then did work for a second
+ * or more: the prediction is scaled to the work done, and the time is that in which the job
+ * progressed. */
 void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_world_summary *out);
 /* A few lines of dls_summary_print; what does not apply is left out. */
 void dls_world_print(FILE *out, const dls_world_summary *s);

@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/sha256.h"
-#include "results/chunks.h"
+#include "results/tables.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,6 +48,11 @@ static const dls_field vc_fields[] = {
     FIELD(dls_vc_spec, I32, quota_gpus, DLS_TYPES_MAX, "gpus", "quota by GPU type"),
 };
 
+static const dls_field link_fields[] = {
+    FIELD(dls_cluster_spec, F64, rack_uplink_bps, 1, "B/s", "link of a rack; 0: not limiting"),
+    FIELD(dls_cluster_spec, F64, core_bps, 1, "B/s", "between racks, in all; 0: not limiting"),
+};
+
 typedef struct flag_row {
     char text[64];
     uint32_t bit;
@@ -63,34 +68,30 @@ static const dls_field flag_fields[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static dls_status write_cluster(const dls_h5 *h5, hid_t run, const dls_cluster_spec *cluster,
-                                dls_error *err)
+/* A table of a struct's array. */
+#define ROWS(field_list, array, count)                                                             \
+    (&(dls_rows){.fields = (field_list),                                                           \
+                 .n_fields = COUNT(field_list),                                                    \
+                 .row_bytes = sizeof *(array),                                                     \
+                 .n = (size_t)(count)}),                                                           \
+        (array)
+
+static dls_status write_cluster(hid_t run, const dls_cluster_spec *cluster, dls_error *err)
 {
     hid_t at;
-    DLS_TRY(dls_h5_group_create(h5, run, "cluster", &at, err));
-    DLS_TRY(dls_h5_put_table(h5, at, "groups", "nodes of the cluster, numbered group by group",
-                             group_fields, COUNT(group_fields), cluster->groups,
-                             (size_t)cluster->n_groups, sizeof *cluster->groups, err));
-    DLS_TRY(dls_h5_put_table(h5, at, "types", "GPU types of the cluster; 0: unknown", type_fields,
-                             COUNT(type_fields), cluster->types, (size_t)cluster->n_types,
-                             sizeof *cluster->types, err));
-    DLS_TRY(dls_h5_put_table(h5, at, "vcs", "quotas of virtual clusters", vc_fields,
-                             COUNT(vc_fields), cluster->vcs, (size_t)cluster->n_vcs,
-                             sizeof *cluster->vcs, err));
-    static const dls_field uplink = {"rack_uplink_bps",
-                                     DLS_FIELD_F64,
-                                     offsetof(dls_cluster_spec, rack_uplink_bps),
-                                     8,
-                                     1,
-                                     "",
-                                     ""};
-    DLS_TRY(dls_h5_put_fields(h5, at, &uplink, 1, cluster, err));
+    DLS_TRY(dls_h5_put_group(run, "cluster", &at, err));
+    DLS_TRY(dls_put_rows(at, "groups", "nodes of the cluster, numbered group by group",
+                         ROWS(group_fields, cluster->groups, cluster->n_groups), err));
+    DLS_TRY(dls_put_rows(at, "types", "GPU types of the cluster; 0: unknown",
+                         ROWS(type_fields, cluster->types, cluster->n_types), err));
+    DLS_TRY(dls_put_rows(at, "vcs", "quotas of virtual clusters",
+                         ROWS(vc_fields, cluster->vcs, cluster->n_vcs), err));
+    DLS_TRY(dls_put_fields(at, link_fields, COUNT(link_fields), cluster, err));
     H5Gclose(at);
     return DLS_OK;
 }
 
-static dls_status write_flags(const dls_h5 *h5, hid_t run, const dls_trace_info *info,
-                              dls_error *err)
+static dls_status write_flags(hid_t run, const dls_trace_info *info, dls_error *err)
 {
     flag_row rows[DLS_JOB_FLAG_COUNT];
     memset(rows, 0, sizeof rows);
@@ -104,20 +105,17 @@ static dls_status write_flags(const dls_h5 *h5, hid_t run, const dls_trace_info 
         rows[i].bit = (uint32_t)i;
         rows[i].jobs = info->flag_count[i];
     }
-    return dls_h5_put_table(h5, run, "trace_flags",
-                            "how many jobs of the trace break an assumption", flag_fields,
-                            COUNT(flag_fields), rows, COUNT(rows), sizeof rows[0], err);
+    return dls_put_rows(run, "trace_flags", "how many jobs of the trace break an assumption",
+                        ROWS(flag_fields, rows, COUNT(rows)), err);
 }
 
-static dls_status write_summary(const dls_h5 *h5, hid_t run, const dls_summary *summary,
-                                dls_error *err)
+static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error *err)
 {
     hid_t at;
-    DLS_TRY(dls_h5_group_create(h5, run, "summary", &at, err));
-    DLS_TRY(dls_h5_put_fields(h5, at, dls_summary_fields, dls_summary_n_fields, summary, err));
-    DLS_TRY(dls_h5_put_table(h5, at, "parts", "jobs in all, and by gang size, class and outcome",
-                             dls_part_fields, dls_part_n_fields, summary->part, DLS_SUMMARY_PARTS,
-                             sizeof summary->part[0], err));
+    DLS_TRY(dls_h5_put_group(run, "summary", &at, err));
+    DLS_TRY(dls_put_fields(at, dls_summary_fields, dls_summary_n_fields, summary, err));
+    DLS_TRY(dls_put_rows(at, "parts", "jobs in all, and by gang size, class and outcome",
+                         &dls_part_rows, summary->part, err));
     H5Gclose(at);
     return DLS_OK;
 }
@@ -141,8 +139,7 @@ static void fill_dict(const void *ctx, size_t first, size_t n, size_t width, cha
     }
 }
 
-static dls_status write_dicts(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
-                              const dls_trace *trace, dls_error *err)
+static dls_status write_dicts(hid_t run, const dls_trace *trace, dls_error *err)
 {
     const struct {
         const char *name, *description;
@@ -159,7 +156,7 @@ static dls_status write_dicts(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
          {trace, dls_trace_gpu_types}},
     };
     hid_t at;
-    DLS_TRY(dls_h5_group_create(h5, run, "dicts", &at, err));
+    DLS_TRY(dls_h5_put_group(run, "dicts", &at, err));
     for (size_t d = 0; d < COUNT(dicts); d++) {
         size_t width = 1;
         for (size_t i = 0; i < dicts[d].n; i++) {
@@ -173,7 +170,7 @@ static dls_status write_dicts(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
                                    .width = width,
                                    .fill = fill_dict,
                                    .ctx = &dicts[d].strings};
-        DLS_TRY(dls_chunks_write(chunks, at, "dicts", &column, 1, dicts[d].n, err));
+        DLS_TRY(dls_put_columns(at, &column, 1, dicts[d].n, err));
     }
     H5Gclose(at);
     return DLS_OK;
@@ -197,13 +194,14 @@ static bool source_date(char text[32])
     return true;
 }
 
-static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_results_meta *meta,
+static dls_status write_attributes(hid_t run, const dls_results_meta *meta,
                                    const dls_trace_info *info, const dls_summary *summary,
                                    dls_error *err)
 {
-    char digest[17], config_sha[DLS_SHA256_HEX], date[32];
+    char digest[17], history[17], config_sha[DLS_SHA256_HEX], date[32];
     const bool fixed = source_date(date);
     snprintf(digest, sizeof digest, "%016" PRIx64, summary->digest);
+    snprintf(history, sizeof history, "%016" PRIx64, summary->history_digest);
     const char *config = meta->config_text ? meta->config_text : "";
     dls_sha256_hex(config, strlen(config), config_sha);
     const struct {
@@ -215,6 +213,7 @@ static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_result
         {"backend", meta->backend},
         {"perf", meta->perf},
         {"digest", digest},
+        {"history_digest", history},
         {"dlsim_version", DLS_VERSION},
         {"git_sha", meta->git_sha},
         {"build", meta->build},
@@ -231,7 +230,7 @@ static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_result
         {"started_utc", fixed ? date : meta->started_utc},
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
-        DLS_TRY(dls_h5_put_text(h5, run, texts[i].name, texts[i].text, err));
+        DLS_TRY(dls_h5_put_text(run, texts[i].name, texts[i].text ? texts[i].text : "", err));
     }
     const struct {
         const char *name;
@@ -248,47 +247,52 @@ static dls_status write_attributes(const dls_h5 *h5, hid_t run, const dls_result
         {"trace_rows_changed", info->rows_changed},
     };
     for (size_t i = 0; i < COUNT(numbers); i++) {
-        DLS_TRY(dls_h5_put_u64(h5, run, numbers[i].name, numbers[i].value, err));
+        DLS_TRY(dls_h5_put_u64(run, numbers[i].name, numbers[i].value, err));
     }
     static const dls_field wall = {"wall_s", DLS_FIELD_F64, offsetof(dls_summary, wall_s), 8, 1, "",
                                    ""};
-    return dls_h5_put_fields(h5, run, &wall, 1, summary, err);
+    return dls_put_fields(run, &wall, 1, summary, err);
 }
 
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-static dls_status write_long_tables(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
-                                    const dls_trace *trace, const dls_record *rec, dls_error *err)
+/* A table in a group of its own; nothing for one without rows. */
+static dls_status write_columns(hid_t at, const char *name, const dls_column *columns,
+                                size_t n_columns, size_t n, dls_error *err)
+{
+    hid_t group;
+    if (n == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_h5_put_group(at, name, &group, err));
+    DLS_TRY(dls_put_columns(group, columns, n_columns, n, err));
+    H5Gclose(group);
+    return DLS_OK;
+}
+
+static dls_status write_long_tables(hid_t run, const dls_trace *trace, const dls_record *rec,
+                                    dls_error *err)
 {
     dls_column columns[DLS_COLUMNS_MAX];
     hid_t at;
-    DLS_TRY(dls_h5_group_create(h5, run, "jobs", &at, err));
+    DLS_TRY(dls_h5_put_group(run, "jobs", &at, err));
     size_t n = dls_schema_jobs(trace, rec, columns);
-    DLS_TRY(dls_chunks_write(chunks, at, "jobs", columns, n, rec->n_jobs, err));
+    DLS_TRY(dls_put_columns(at, columns, n, rec->n_jobs, err));
     H5Gclose(at);
-    if (rec->allocs.n > 0) {
-        DLS_TRY(dls_h5_group_create(h5, run, "allocations", &at, err));
-        n = dls_schema_allocs(&rec->allocs, columns);
-        DLS_TRY(dls_chunks_write(chunks, at, "allocations", columns, n, rec->allocs.n, err));
-        H5Gclose(at);
-    }
+    n = dls_schema_allocs(&rec->allocs, columns);
+    DLS_TRY(write_columns(run, "allocations", columns, n, rec->allocs.n, err));
     if (rec->series.n > 0) {
-        hid_t cluster;
-        DLS_TRY(dls_h5_group_create(h5, run, "series", &at, err));
-        DLS_TRY(dls_h5_group_create(h5, at, "cluster", &cluster, err));
-        n = dls_schema_series(&rec->series, columns);
-        DLS_TRY(
-            dls_chunks_write(chunks, cluster, "series/cluster", columns, n, rec->series.n, err));
-        H5Gclose(cluster);
+        DLS_TRY(dls_h5_put_group(run, "series", &at, err));
+        n = dls_schema_table(&dls_series_table, &rec->series, columns);
+        DLS_TRY(write_columns(at, "cluster", columns, n, rec->series.n, err));
         H5Gclose(at);
     }
     return DLS_OK;
 }
 
 /* What only runs in which placement matters have. */
-static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
-                              const dls_world_summary *measured, const dls_record *rec,
+static dls_status write_world(hid_t run, const dls_world_summary *measured, const dls_record *rec,
                               dls_error *err)
 {
     dls_column columns[DLS_COLUMNS_MAX];
@@ -298,24 +302,14 @@ static dls_status write_world(const dls_h5 *h5, dls_chunks *chunks, hid_t run,
     if (source_date(date)) {
         summary.predictor_s = 0;
     }
-    DLS_TRY(dls_h5_group_create(h5, run, "world", &at, err));
-    DLS_TRY(dls_h5_put_fields(h5, at, dls_world_fields, dls_world_n_fields, &summary, err));
-    DLS_TRY(dls_h5_put_text(h5, at, "predictor_notes", rec->facts.notes, err));
-    if (rec->world.n > 0) {
-        hid_t series;
-        DLS_TRY(dls_h5_group_create(h5, at, "series", &series, err));
-        const size_t n = dls_schema_world(&rec->world, columns);
-        DLS_TRY(dls_chunks_write(chunks, series, "world/series", columns, n, rec->world.n, err));
-        H5Gclose(series);
-    }
+    DLS_TRY(dls_h5_put_group(run, "world", &at, err));
+    DLS_TRY(dls_put_fields(at, dls_world_fields, dls_world_n_fields, &summary, err));
+    DLS_TRY(dls_h5_put_text(at, "predictor_notes", rec->facts.notes, err));
+    size_t n = dls_schema_table(&dls_world_table, &rec->world, columns);
+    DLS_TRY(write_columns(at, "series", columns, n, rec->world.n, err));
     H5Gclose(at);
-    if (rec->starts.n > 0) {
-        DLS_TRY(dls_h5_group_create(h5, run, "starts", &at, err));
-        const size_t n = dls_schema_starts(&rec->starts, columns);
-        DLS_TRY(dls_chunks_write(chunks, at, "starts", columns, n, rec->starts.n, err));
-        H5Gclose(at);
-    }
-    return DLS_OK;
+    n = dls_schema_table(&dls_start_table, &rec->starts, columns);
+    return write_columns(run, "starts", columns, n, rec->starts.n, err);
 }
 
 typedef struct whole_run {
@@ -325,9 +319,9 @@ typedef struct whole_run {
     const dls_summary *summary;
 } whole_run;
 
-static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const whole_run *w,
-                            dls_error *err)
+static dls_status write_run(hid_t file, const void *what, dls_error *err)
 {
+    const whole_run *w = what;
     const dls_results_meta *meta = w->meta;
     dls_summary summary = *w->summary;
     char date[32];
@@ -335,35 +329,25 @@ static dls_status write_run(const dls_h5 *h5, dls_chunks *chunks, const whole_ru
         summary.wall_s = summary.events_per_s = 0;
     }
     hid_t runs, run;
-    DLS_TRY(dls_h5_put_text(h5, h5->file, "format", DLS_RESULTS_FORMAT, err));
-    DLS_TRY(dls_h5_put_u64(h5, h5->file, "format_version", DLS_RESULTS_VERSION, err));
-    DLS_TRY(dls_h5_group_create(h5, h5->file, "runs", &runs, err));
-    DLS_TRY(dls_h5_group_create(h5, runs, meta->run_id ? meta->run_id : "0", &run, err));
+    DLS_TRY(dls_h5_put_text(file, "format", DLS_RESULTS_FORMAT, err));
+    DLS_TRY(dls_h5_put_u64(file, "format_version", DLS_RESULTS_VERSION, err));
+    DLS_TRY(dls_h5_put_group(file, "runs", &runs, err));
+    DLS_TRY(dls_h5_put_group(runs, meta->run_id ? meta->run_id : "0", &run, err));
     const dls_trace_info *info = dls_trace_about(w->trace);
-    DLS_TRY(write_attributes(h5, run, meta, info, &summary, err));
-    DLS_TRY(write_summary(h5, run, &summary, err));
-    DLS_TRY(write_flags(h5, run, info, err));
+    DLS_TRY(write_attributes(run, meta, info, &summary, err));
+    DLS_TRY(write_summary(run, &summary, err));
+    DLS_TRY(write_flags(run, info, err));
     if (meta->cluster) {
-        DLS_TRY(write_cluster(h5, run, meta->cluster, err));
+        DLS_TRY(write_cluster(run, meta->cluster, err));
     }
-    DLS_TRY(write_long_tables(h5, chunks, run, w->trace, w->rec, err));
+    DLS_TRY(write_long_tables(run, w->trace, w->rec, err));
     if (summary.has_world) {
-        DLS_TRY(write_world(h5, chunks, run, &summary.world, w->rec, err));
+        DLS_TRY(write_world(run, &summary.world, w->rec, err));
     }
-    DLS_TRY(write_dicts(h5, chunks, run, w->trace, err));
+    DLS_TRY(write_dicts(run, w->trace, err));
     H5Gclose(run);
     H5Gclose(runs);
     return DLS_OK;
-}
-
-static dls_status put(const dls_h5 *h5, const void *what, dls_error *err)
-{
-    const whole_run *w = what;
-    dls_chunks *chunks;
-    DLS_TRY(dls_chunks_create(h5, w->meta->threads, &chunks, err));
-    const dls_status status = write_run(h5, chunks, w, err);
-    dls_chunks_destroy(chunks);
-    return status;
 }
 
 dls_status dls_results_write(const char *path, const dls_results_meta *meta, const dls_trace *trace,
@@ -375,5 +359,5 @@ dls_status dls_results_write(const char *path, const dls_results_meta *meta, con
     if (meta->run_id && (!*meta->run_id || strchr(meta->run_id, '/') || *meta->run_id == '.')) {
         return dls_fail(err, DLS_EINPUT, path, "'%s' is not a name for a run", meta->run_id);
     }
-    return dls_h5_save(path, put, &(whole_run){meta, trace, rec, summary}, err);
+    return dls_h5_save(path, write_run, &(whole_run){meta, trace, rec, summary}, err);
 }

@@ -2,9 +2,9 @@
  *
  * Write a run to HDF5 (docs/results.md gives the layout) or its jobs to CSV.
  *
- * A file appears under its name only when it is whole: it is written beside it as PATH.part, synced
- * and renamed, and the part is removed when anything fails. An existing file is replaced; whether
- * it may be is for the caller to ask. HDF5 is not thread safe: one thread of a process at a time.
+ * A file appears under its name only when it is whole (base/atomicfile.h). An existing file is
+ * replaced; whether it may be is for the caller to ask. HDF5 is not thread safe: one thread of a
+ * process at a time.
  *
  * With SOURCE_DATE_EPOCH in the environment the same run gives the same bytes: started_utc is that
  * time, hostname is empty, and the wall times are 0.
@@ -28,7 +28,6 @@ typedef struct dls_results_meta {
     const char *started_utc;         /* "2024-05-01T12:00:00Z" */
     const char *workload_assign;     /* table that gave jobs their models */
     const dls_cluster_spec *cluster; /* NULL: not described */
-    int threads;                     /* that help to compress long columns; 0: none */
 } dls_results_meta;
 
 /* O(size of the record); 10 MiB of working memory. Allocations and series are written when the

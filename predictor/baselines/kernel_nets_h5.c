@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "predictor/baselines/kernel_nets.h"
 #include "predictor/driple/arch.h"
-#include "workload/graph/h5.h"
+#include "base/h5.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -41,10 +41,10 @@ static void checksum(const dls_kernel_nets *nets, const columns *c, char hex[DLS
     for (size_t i = 0; i < sizeof text / sizeof text[0]; i++) {
         dls_sha256_update(&sha, text[i], strlen(text[i]) + 1);
     }
-    dls_gh5_hash(&sha, c->shape, DLS_KERNEL_NETS * SHAPE, sizeof(int32_t));
-    dls_gh5_hash(&sha, c->rows, DLS_KERNEL_NETS * 2 * DLS_SPLITS, sizeof(int64_t));
-    dls_gh5_hash(&sha, c->percent, DLS_KERNEL_NETS * DLS_SPLITS, sizeof(double));
-    dls_gh5_hash(&sha, c->value, c->n, sizeof *c->value);
+    dls_h5_hash(&sha, c->shape, DLS_KERNEL_NETS * SHAPE, sizeof(int32_t));
+    dls_h5_hash(&sha, c->rows, DLS_KERNEL_NETS * 2 * DLS_SPLITS, sizeof(int64_t));
+    dls_h5_hash(&sha, c->percent, DLS_KERNEL_NETS * DLS_SPLITS, sizeof(double));
+    dls_h5_hash(&sha, c->value, c->n, sizeof *c->value);
     dls_sha256_final(&sha, hex);
 }
 
@@ -71,20 +71,20 @@ static dls_status put_columns(hid_t file, const dls_kernel_nets *nets, const col
 {
     char hex[DLS_SHA256_HEX];
     checksum(nets, c, hex);
-    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_put_text(file, "checksum", hex, err));
-    DLS_TRY(dls_gh5_put_text(file, "method", dls_learned_names[nets->how], err));
-    DLS_TRY(dls_gh5_put_text(file, "command", nets->command, err));
-    DLS_TRY(dls_gh5_put_text(file, "data_command", nets->data_command, err));
-    DLS_TRY(dls_gh5_put_text(file, "gpus", nets->gpus, err));
-    DLS_TRY(dls_gh5_put_data(file, "shape", H5T_STD_I32LE, H5T_NATIVE_INT32, c->shape,
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "checksum", hex, err));
+    DLS_TRY(dls_h5_put_text(file, "method", dls_learned_names[nets->how], err));
+    DLS_TRY(dls_h5_put_text(file, "command", nets->command, err));
+    DLS_TRY(dls_h5_put_text(file, "data_command", nets->data_command, err));
+    DLS_TRY(dls_h5_put_text(file, "gpus", nets->gpus, err));
+    DLS_TRY(dls_h5_put_data(file, "shape", H5T_STD_I32LE, H5T_NATIVE_INT32, c->shape,
                              DLS_KERNEL_NETS, SHAPE, err));
-    DLS_TRY(dls_gh5_put_data(file, "rows", H5T_STD_I64LE, H5T_NATIVE_INT64, c->rows,
+    DLS_TRY(dls_h5_put_data(file, "rows", H5T_STD_I64LE, H5T_NATIVE_INT64, c->rows,
                              DLS_KERNEL_NETS, 2 * DLS_SPLITS, err));
-    DLS_TRY(dls_gh5_put_data(file, "percent", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->percent,
+    DLS_TRY(dls_h5_put_data(file, "percent", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->percent,
                              DLS_KERNEL_NETS, DLS_SPLITS, err));
-    return dls_gh5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->value, c->n, 0,
+    return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->value, c->n, 0,
                             err);
 }
 
@@ -116,7 +116,7 @@ static dls_status put_nets(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_kernel_nets_save(const dls_kernel_nets *nets, const char *path, dls_error *err)
 {
-    return dls_gh5_save(path, put_nets, nets, err);
+    return dls_h5_save(path, put_nets, nets, err);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -125,18 +125,18 @@ static dls_status get_texts(hid_t file, dls_kernel_nets *nets, char *stored, siz
                             dls_error *err)
 {
     char text[64];
-    DLS_TRY(dls_gh5_check_format(file, FORMAT, FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_get_text(file, "checksum", stored, size, err));
-    DLS_TRY(dls_gh5_get_text(file, "method", text, sizeof text, err));
+    DLS_TRY(dls_h5_check_format(file, FORMAT, FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_get_text(file, "checksum", stored, size, err));
+    DLS_TRY(dls_h5_get_text(file, "method", text, sizeof text, err));
     const int32_t how = dls_name_index(dls_learned_names, text, strlen(text));
     if (how < 0) {
         return dls_fail(err, DLS_EINPUT, NULL, "method \"%s\" is not justus or habitat", text);
     }
     nets->how = (dls_learned)how;
-    DLS_TRY(dls_gh5_get_text(file, "command", nets->command, sizeof nets->command, err));
+    DLS_TRY(dls_h5_get_text(file, "command", nets->command, sizeof nets->command, err));
     DLS_TRY(
-        dls_gh5_get_text(file, "data_command", nets->data_command, sizeof nets->data_command, err));
-    return dls_gh5_get_text(file, "gpus", nets->gpus, sizeof nets->gpus, err);
+        dls_h5_get_text(file, "data_command", nets->data_command, sizeof nets->data_command, err));
+    return dls_h5_get_text(file, "gpus", nets->gpus, sizeof nets->gpus, err);
 }
 
 /* Networks of the shapes in the file, still empty. */
@@ -144,7 +144,7 @@ static dls_status get_shapes(hid_t file, dls_kernel_nets *nets, columns *c, dls_
 {
     size_t n = 0;
     DLS_TRY(
-        dls_gh5_get_data(file, "shape", H5T_NATIVE_INT32, c->shape, DLS_KERNEL_NETS, SHAPE, err));
+        dls_h5_get_data(file, "shape", H5T_NATIVE_INT32, c->shape, DLS_KERNEL_NETS, SHAPE, err));
     for (int k = 0; k < DLS_KERNEL_NETS; k++) {
         const int32_t *s = c->shape[k];
         if (s[0] == 0 && s[1] == 0 && s[2] == 0) {
@@ -158,7 +158,7 @@ static dls_status get_shapes(hid_t file, dls_kernel_nets *nets, columns *c, dls_
         DLS_TRY(dls_mlp_create((dls_mlp_shape){s[0], s[1], s[2]}, &nets->net[k], err));
         c->n += net_values(s);
     }
-    DLS_TRY(dls_gh5_length(file, "value", &n, err));
+    DLS_TRY(dls_h5_length(file, "value", &n, err));
     return n == c->n ? DLS_OK
                      : dls_fail(err, DLS_EINPUT, NULL, "%zu numbers where %zu are needed", n, c->n);
 }
@@ -167,11 +167,11 @@ static dls_status get_numbers(hid_t file, dls_kernel_nets *nets, columns *c, con
                               dls_error *err)
 {
     char hex[DLS_SHA256_HEX];
-    DLS_TRY(dls_gh5_get_data(file, "rows", H5T_NATIVE_INT64, c->rows, DLS_KERNEL_NETS,
+    DLS_TRY(dls_h5_get_data(file, "rows", H5T_NATIVE_INT64, c->rows, DLS_KERNEL_NETS,
                              2 * DLS_SPLITS, err));
-    DLS_TRY(dls_gh5_get_data(file, "percent", H5T_NATIVE_DOUBLE, c->percent, DLS_KERNEL_NETS,
+    DLS_TRY(dls_h5_get_data(file, "percent", H5T_NATIVE_DOUBLE, c->percent, DLS_KERNEL_NETS,
                              DLS_SPLITS, err));
-    DLS_TRY(dls_gh5_get_data(file, "value", H5T_NATIVE_DOUBLE, c->value, c->n, 0, err));
+    DLS_TRY(dls_h5_get_data(file, "value", H5T_NATIVE_DOUBLE, c->value, c->n, 0, err));
     checksum(nets, c, hex);
     if (strcmp(stored, hex) != 0) {
         return dls_fail(err, DLS_EINPUT, NULL, "checksum %s stored, %s computed: damaged", stored,
@@ -212,7 +212,7 @@ dls_status dls_kernel_nets_load(const char *path, dls_kernel_nets *nets, dls_err
 {
     hid_t file;
     *nets = (dls_kernel_nets){0};
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_nets(file, nets, err);
     H5Fclose(file);
     if (status != DLS_OK) {

@@ -8,7 +8,7 @@
 #define DLS_DATASET_DATASET_H5_H
 
 #include "predictor/dataset/dataset.h"
-#include "workload/graph/h5.h"
+#include "base/h5.h"
 
 #define DLS_SET_FORMAT "dlsim-dataset"
 #define DLS_SET_FORMAT_VERSION 1

@@ -9,9 +9,9 @@
 
 static dls_status get_ints(dls_set_channel *c, const char *name, hid_t memory, void *data, size_t n)
 {
-    DLS_TRY(dls_gh5_get_data(c->at, name, memory, data, n, 0, c->err));
+    DLS_TRY(dls_h5_get_data(c->at, name, memory, data, n, 0, c->err));
     dls_set_hash_text(c, name);
-    dls_gh5_hash(&c->sha, data, n, H5Tget_size(memory));
+    dls_h5_hash(&c->sha, data, n, H5Tget_size(memory));
     return DLS_OK;
 }
 
@@ -24,7 +24,7 @@ static dls_status get_reals(dls_set_channel *c, const char *name, double **x, si
     *x = dls_alloc_zero(n + 1, sizeof **x);
     dls_status status = data && *x ? DLS_OK : dls_nomem(c->err, name, n * sizeof **x);
     if (status == DLS_OK) {
-        status = dls_gh5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
+        status = dls_h5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         (*x)[i] = (double)data[i];
@@ -35,7 +35,7 @@ static dls_status get_reals(dls_set_channel *c, const char *name, double **x, si
     }
     if (status == DLS_OK) {
         dls_set_hash_text(c, name);
-        dls_gh5_hash(&c->sha, data, n, sizeof *data);
+        dls_h5_hash(&c->sha, data, n, sizeof *data);
     }
     dls_free(data);
     return status;
@@ -45,7 +45,7 @@ static dls_status get_texts(dls_set_channel *c, const char *name, char *first, s
                             size_t width, size_t stride)
 {
     char *text = dls_alloc_zero(n * width + 1, 1);
-    dls_status status = text ? dls_gh5_get_strings(c->at, name, text, n, width, c->err)
+    dls_status status = text ? dls_h5_get_strings(c->at, name, text, n, width, c->err)
                              : dls_nomem(c->err, name, n * width);
     if (status == DLS_OK) {
         dls_set_hash_text(c, name);
@@ -63,7 +63,7 @@ static dls_status get_checksum(dls_set_channel *c, const char *what)
     char stored[DLS_SHA256_HEX];
     char hex[DLS_SHA256_HEX];
     dls_sha256_final(&c->sha, hex);
-    DLS_TRY(dls_gh5_get_text(c->at, "checksum", stored, sizeof stored, c->err));
+    DLS_TRY(dls_h5_get_text(c->at, "checksum", stored, sizeof stored, c->err));
     return strcmp(stored, hex) == 0
                ? DLS_OK
                : dls_fail(c->err, DLS_EINPUT, NULL,
@@ -72,9 +72,9 @@ static dls_status get_checksum(dls_set_channel *c, const char *what)
 
 static dls_status get_group(hid_t at, const char *name, dls_set_channel *c, dls_error *err)
 {
-    *c = (dls_set_channel){.at = H5Gopen2(at, name, H5P_DEFAULT), .err = err};
+    *c = (dls_set_channel){.err = err};
     dls_sha256_init(&c->sha);
-    return c->at >= 0 ? DLS_OK : dls_gh5_damaged(err, name);
+    return dls_h5_get_group(at, name, &c->at, err);
 }
 
 static dls_status get_origins(dls_set_channel *c, dls_dataset *set)
@@ -163,7 +163,7 @@ static dls_status get_pack(dls_set_channel *c, dls_set_pack *p)
         dls_free(p->weight);
         p->weight = weight;
     }
-    return status == DLS_OK && !sizes_agree(p) ? dls_gh5_damaged(c->err, DLS_SET_GRAPHS "/degree")
+    return status == DLS_OK && !sizes_agree(p) ? dls_h5_damaged(c->err, DLS_SET_GRAPHS "/degree")
                                                : status;
 }
 
@@ -193,10 +193,10 @@ static dls_status get_graphs(hid_t file, dls_dataset *set, dls_error *err)
     dls_set_pack p = {.features = (size_t)set->n_features};
     dls_set_channel c;
     DLS_TRY(get_group(file, DLS_SET_GRAPHS, &c, err));
-    p.weighted = H5Lexists(c.at, "weight", H5P_DEFAULT) > 0;
-    dls_status status = dls_gh5_length(c.at, "batch", &p.graphs, err);
-    status = status == DLS_OK ? dls_gh5_length(c.at, "degree", &p.nodes, err) : status;
-    status = status == DLS_OK ? dls_gh5_length(c.at, "col", &p.edges, err) : status;
+    p.weighted = dls_h5_has(c.at, "weight");
+    dls_status status = dls_h5_length(c.at, "batch", &p.graphs, err);
+    status = status == DLS_OK ? dls_h5_length(c.at, "degree", &p.nodes, err) : status;
+    status = status == DLS_OK ? dls_h5_length(c.at, "col", &p.edges, err) : status;
     status = status == DLS_OK ? get_graphs_into(&c, set, &p) : status;
     H5Gclose(c.at);
     dls_set_pack_fini(&p);
@@ -217,15 +217,15 @@ static dls_status check_rows(const dls_dataset_setting *s, size_t n_graphs, dls_
 static dls_status get_setting_data(dls_set_channel *c, size_t n_graphs, dls_dataset_setting *s)
 {
     char labels[DLS_DATASET_NAME];
-    DLS_TRY(dls_gh5_get_text(c->at, "gpu_type", s->gpu_type, sizeof s->gpu_type, c->err));
-    DLS_TRY(dls_gh5_get_text(c->at, "topology", s->topology, sizeof s->topology, c->err));
-    DLS_TRY(dls_gh5_get_text(c->at, "network", s->network, sizeof s->network, c->err));
-    DLS_TRY(dls_gh5_get_i32(c->at, "n_ps", &s->n_ps, c->err));
-    DLS_TRY(dls_gh5_get_i32(c->at, "n_workers", &s->n_workers, c->err));
-    DLS_TRY(dls_gh5_get_i32(c->at, "n_nodes", &s->n_nodes, c->err));
-    DLS_TRY(dls_gh5_get_text(c->at, "labels", labels, sizeof labels, c->err));
+    DLS_TRY(dls_h5_get_text(c->at, "gpu_type", s->gpu_type, sizeof s->gpu_type, c->err));
+    DLS_TRY(dls_h5_get_text(c->at, "topology", s->topology, sizeof s->topology, c->err));
+    DLS_TRY(dls_h5_get_text(c->at, "network", s->network, sizeof s->network, c->err));
+    DLS_TRY(dls_h5_get_i32(c->at, "n_ps", &s->n_ps, c->err));
+    DLS_TRY(dls_h5_get_i32(c->at, "n_workers", &s->n_workers, c->err));
+    DLS_TRY(dls_h5_get_i32(c->at, "n_nodes", &s->n_nodes, c->err));
+    DLS_TRY(dls_h5_get_text(c->at, "labels", labels, sizeof labels, c->err));
     s->measured = strcmp(labels, "measured") == 0;
-    DLS_TRY(dls_gh5_length(c->at, "graph", &s->n, c->err));
+    DLS_TRY(dls_h5_length(c->at, "graph", &s->n, c->err));
     s->graph = dls_alloc_zero(s->n + 1, sizeof *s->graph);
     s->split = dls_alloc_zero(s->n + 1, sizeof *s->split);
     if (!s->graph || !s->split) {
@@ -235,10 +235,10 @@ static dls_status get_setting_data(dls_set_channel *c, size_t n_graphs, dls_data
     DLS_TRY(get_ints(c, "split", H5T_NATIVE_UINT8, s->split, s->n));
     DLS_TRY(get_reals(c, "label", &s->label, s->n, DLS_METRICS));
     DLS_TRY(get_reals(c, "iteration_s", &s->iteration_s, s->n, 0));
-    if (H5Lexists(c->at, "truth", H5P_DEFAULT) > 0) {
+    if (dls_h5_has(c->at, "truth")) {
         DLS_TRY(get_reals(c, "truth", &s->truth, s->n, DLS_METRICS));
     }
-    if (H5Lexists(c->at, "model_s", H5P_DEFAULT) > 0) {
+    if (dls_h5_has(c->at, "model_s")) {
         DLS_TRY(get_reals(c, "model_s", &s->model_s, s->n, 0));
     }
     DLS_TRY(get_checksum(c, s->name));
@@ -308,13 +308,13 @@ static dls_status get_settings(hid_t file, const char *const *wanted, size_t n_w
                                dls_dataset *set, dls_error *err)
 {
     size_t n = 0;
-    if (H5Lexists(file, DLS_SET_NAMES, H5P_DEFAULT) > 0) {
-        DLS_TRY(dls_gh5_length(file, DLS_SET_NAMES, &n, err));
+    if (dls_h5_has(file, DLS_SET_NAMES)) {
+        DLS_TRY(dls_h5_length(file, DLS_SET_NAMES, &n, err));
     }
     char *names = dls_alloc_zero(n * DLS_DATASET_NAME + 1, 1);
     dls_status status = names ? DLS_OK : dls_nomem(err, "settings", n * DLS_DATASET_NAME);
     if (status == DLS_OK && n > 0) {
-        status = dls_gh5_get_strings(file, DLS_SET_NAMES, names, n, DLS_DATASET_NAME, err);
+        status = dls_h5_get_strings(file, DLS_SET_NAMES, names, n, DLS_DATASET_NAME, err);
     }
     status = status == DLS_OK ? get_named(file, names, n, wanted, n_wanted, set, err) : status;
     dls_free(names);
@@ -323,37 +323,34 @@ static dls_status get_settings(hid_t file, const char *const *wanted, size_t n_w
 
 static dls_status get_features_text(hid_t file, char **text, dls_error *err)
 {
-    if (H5Lexists(file, DLS_SET_FEATURES, H5P_DEFAULT) <= 0) {
+    if (!dls_h5_has(file, DLS_SET_FEATURES)) {
         return DLS_OK;
     }
-    const hid_t data = H5Dopen2(file, DLS_SET_FEATURES, H5P_DEFAULT);
-    const hid_t type = data < 0 ? -1 : H5Dget_type(data);
-    const size_t width = type < 0 ? 0 : H5Tget_size(type);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    if (data >= 0) {
-        H5Dclose(data);
-    }
+    hid_t data;
+    DLS_TRY(dls_h5_get_set(file, DLS_SET_FEATURES, &data, err));
+    const hid_t type = H5Dget_type(data);
+    const size_t width = H5Tget_size(type);
+    H5Tclose(type);
+    H5Dclose(data);
     if (width == 0 || width > (size_t)1 << 24) {
-        return dls_gh5_damaged(err, DLS_SET_FEATURES);
+        return dls_h5_damaged(err, DLS_SET_FEATURES);
     }
     *text = dls_alloc_zero(width + 1, 1);
-    return *text ? dls_gh5_get_strings(file, DLS_SET_FEATURES, *text, 1, width, err)
+    return *text ? dls_h5_get_strings(file, DLS_SET_FEATURES, *text, 1, width, err)
                  : dls_nomem(err, DLS_SET_FEATURES, width);
 }
 
 static dls_status get_set(hid_t file, const char *const *wanted, size_t n_wanted, dls_dataset *set,
                           dls_error *err)
 {
-    DLS_TRY(dls_gh5_check_format(file, DLS_SET_FORMAT, DLS_SET_FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_get_text(file, "feature_version", set->feature_version,
-                             sizeof set->feature_version, err));
-    DLS_TRY(dls_gh5_get_i32(file, "n_features", &set->n_features, err));
-    DLS_TRY(dls_gh5_get_u64(file, "seed", &set->seed, err));
-    DLS_TRY(dls_gh5_get_text(file, "command", set->command, sizeof set->command, err));
+    DLS_TRY(dls_h5_check_format(file, DLS_SET_FORMAT, DLS_SET_FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_get_text(file, "feature_version", set->feature_version,
+                            sizeof set->feature_version, err));
+    DLS_TRY(dls_h5_get_i32(file, "n_features", &set->n_features, err));
+    DLS_TRY(dls_h5_get_u64(file, "seed", &set->seed, err));
+    DLS_TRY(dls_h5_get_text(file, "command", set->command, sizeof set->command, err));
     if (set->n_features < 1 || set->n_features > 4096) {
-        return dls_gh5_damaged(err, "n_features");
+        return dls_h5_damaged(err, "n_features");
     }
     DLS_TRY(get_features_text(file, &set->features_text, err));
     DLS_TRY(get_graphs(file, set, err));
@@ -365,7 +362,7 @@ dls_status dls_dataset_load(const char *path, const char *const *settings, size_
 {
     hid_t file;
     *out = NULL;
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     dls_dataset *set = dls_alloc_zero(1, sizeof *set);
     const dls_status status =
         set ? get_set(file, settings, n_settings, set, err) : dls_nomem(err, path, sizeof *set);

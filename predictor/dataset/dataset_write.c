@@ -8,8 +8,8 @@ static dls_status put_ints(dls_set_channel *c, const char *name, hid_t stored, h
                            const void *data, size_t n)
 {
     dls_set_hash_text(c, name);
-    dls_gh5_hash(&c->sha, data, n, H5Tget_size(memory));
-    return dls_gh5_put_data(c->at, name, stored, memory, data, n, 0, c->err);
+    dls_h5_hash(&c->sha, data, n, H5Tget_size(memory));
+    return dls_h5_put_data(c->at, name, stored, memory, data, n, 0, c->err);
 }
 
 static dls_status put_reals(dls_set_channel *c, const char *name, const double *x, size_t rows,
@@ -24,9 +24,9 @@ static dls_status put_reals(dls_set_channel *c, const char *name, const double *
         data[i] = (float)x[i];
     }
     dls_set_hash_text(c, name);
-    dls_gh5_hash(&c->sha, data, n, sizeof *data);
+    dls_h5_hash(&c->sha, data, n, sizeof *data);
     const dls_status status =
-        dls_gh5_put_data(c->at, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
+        dls_h5_put_data(c->at, name, H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
     dls_free(data);
     return status;
 }
@@ -43,7 +43,7 @@ static dls_status put_texts(dls_set_channel *c, const char *name, const char *fi
         dls_set_hash_text(c, first + i * stride);
         memcpy(text + i * width, first + i * stride, strlen(first + i * stride));
     }
-    const dls_status status = dls_gh5_put_strings(c->at, name, text, n, width, c->err);
+    const dls_status status = dls_h5_put_strings(c->at, name, text, n, width, c->err);
     dls_free(text);
     return status;
 }
@@ -52,15 +52,14 @@ static dls_status put_checksum(dls_set_channel *c)
 {
     char hex[DLS_SHA256_HEX];
     dls_sha256_final(&c->sha, hex);
-    return dls_gh5_put_text(c->at, "checksum", hex, c->err);
+    return dls_h5_put_text(c->at, "checksum", hex, c->err);
 }
 
 static dls_status put_group(hid_t at, const char *name, dls_set_channel *c, dls_error *err)
 {
-    *c = (dls_set_channel){.at = H5Gcreate2(at, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
-                           .err = err};
+    *c = (dls_set_channel){.err = err};
     dls_sha256_init(&c->sha);
-    return c->at >= 0 ? DLS_OK : dls_gh5_unwritten(err, name);
+    return dls_h5_put_group(at, name, &c->at, err);
 }
 
 static dls_status put_origins(dls_set_channel *c, const dls_dataset *set)
@@ -131,13 +130,13 @@ static dls_status put_graphs(hid_t file, const dls_dataset *set, dls_error *err)
 
 static dls_status put_setting_data(dls_set_channel *c, const dls_dataset_setting *s)
 {
-    DLS_TRY(dls_gh5_put_text(c->at, "gpu_type", s->gpu_type, c->err));
-    DLS_TRY(dls_gh5_put_text(c->at, "topology", s->topology, c->err));
-    DLS_TRY(dls_gh5_put_text(c->at, "network", s->network, c->err));
-    DLS_TRY(dls_gh5_put_i32(c->at, "n_ps", s->n_ps, c->err));
-    DLS_TRY(dls_gh5_put_i32(c->at, "n_workers", s->n_workers, c->err));
-    DLS_TRY(dls_gh5_put_i32(c->at, "n_nodes", s->n_nodes, c->err));
-    DLS_TRY(dls_gh5_put_text(c->at, "labels", s->measured ? "measured" : "simulated", c->err));
+    DLS_TRY(dls_h5_put_text(c->at, "gpu_type", s->gpu_type, c->err));
+    DLS_TRY(dls_h5_put_text(c->at, "topology", s->topology, c->err));
+    DLS_TRY(dls_h5_put_text(c->at, "network", s->network, c->err));
+    DLS_TRY(dls_h5_put_i32(c->at, "n_ps", s->n_ps, c->err));
+    DLS_TRY(dls_h5_put_i32(c->at, "n_workers", s->n_workers, c->err));
+    DLS_TRY(dls_h5_put_i32(c->at, "n_nodes", s->n_nodes, c->err));
+    DLS_TRY(dls_h5_put_text(c->at, "labels", s->measured ? "measured" : "simulated", c->err));
     DLS_TRY(put_ints(c, "graph", H5T_STD_I32LE, H5T_NATIVE_INT32, s->graph, s->n));
     DLS_TRY(put_ints(c, "split", H5T_STD_U8LE, H5T_NATIVE_UINT8, s->split, s->n));
     DLS_TRY(put_reals(c, "label", s->label, s->n, DLS_METRICS));
@@ -182,15 +181,15 @@ static dls_status put_settings(hid_t file, const dls_dataset *set, dls_error *er
 static dls_status put_set(hid_t file, const void *what, dls_error *err)
 {
     const dls_dataset *set = what;
-    DLS_TRY(dls_gh5_put_text(file, "format", DLS_SET_FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", DLS_SET_FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_put_text(file, "feature_version", set->feature_version, err));
-    DLS_TRY(dls_gh5_put_i32(file, "n_features", set->n_features, err));
-    DLS_TRY(dls_gh5_put_u64(file, "seed", set->seed, err));
-    DLS_TRY(dls_gh5_put_text(file, "command", set->command, err));
+    DLS_TRY(dls_h5_put_text(file, "format", DLS_SET_FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", DLS_SET_FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "feature_version", set->feature_version, err));
+    DLS_TRY(dls_h5_put_i32(file, "n_features", set->n_features, err));
+    DLS_TRY(dls_h5_put_u64(file, "seed", set->seed, err));
+    DLS_TRY(dls_h5_put_text(file, "command", set->command, err));
     if (set->features_text) {
-        DLS_TRY(dls_gh5_put_strings(file, DLS_SET_FEATURES, set->features_text, 1,
-                                    strlen(set->features_text) + 1, err));
+        DLS_TRY(dls_h5_put_strings(file, DLS_SET_FEATURES, set->features_text, 1,
+                                   strlen(set->features_text) + 1, err));
     }
     DLS_TRY(put_graphs(file, set, err));
     return put_settings(file, set, err);
@@ -198,5 +197,5 @@ static dls_status put_set(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_dataset_save(const dls_dataset *set, const char *path, dls_error *err)
 {
-    return dls_gh5_save(path, put_set, set, err);
+    return dls_h5_save(path, put_set, set, err);
 }

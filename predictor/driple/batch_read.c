@@ -25,7 +25,7 @@ struct dls_graph_reader {
 static dls_status collect(dls_graph_reader *r, hid_t loc, const char *path, int depth,
                           dls_error *err)
 {
-    if (dls_h5io_exists(loc, "adj") && dls_h5io_exists(loc, "x")) {
+    if (dls_h5_has(loc, "adj") && dls_h5_has(loc, "x")) {
         DLS_TRY(dls_grow(&r->group, &r->cap_groups, r->n_groups + 1, sizeof *r->group, err));
         char *copy = dls_strdup(path[0] ? path : "/");
         if (!copy) {
@@ -36,13 +36,9 @@ static dls_status collect(dls_graph_reader *r, hid_t loc, const char *path, int 
     char name[256];
     for (size_t i = 0; depth < DEPTH_MAX && dls_h5io_link_name(loc, i, name, sizeof name); i++) {
         char full[1024];
-        H5O_info_t info;
-        if (snprintf(full, sizeof full, "%s/%s", path, name) >= (int)sizeof full ||
-            H5Oget_info_by_name(loc, name, &info, H5P_DEFAULT) < 0 || info.type != H5O_TYPE_GROUP) {
-            continue;
-        }
-        const hid_t group = H5Gopen2(loc, name, H5P_DEFAULT);
-        if (group >= 0) {
+        hid_t group;
+        if (snprintf(full, sizeof full, "%s/%s", path, name) < (int)sizeof full &&
+            dls_h5_get_group(loc, name, &group, NULL) == DLS_OK) {
             const dls_status status = collect(r, group, full, depth + 1, err);
             H5Gclose(group);
             DLS_TRY(status);
@@ -59,7 +55,7 @@ dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_e
         return dls_nomem(err, "graph reader", sizeof *r);
     }
     r->file = -1;
-    dls_status status = dls_h5io_open(path, &r->file, err);
+    dls_status status = dls_h5_open(path, &r->file, err);
     if (status == DLS_OK) {
         status = collect(r, r->file, "", 0, err);
     }
@@ -107,21 +103,23 @@ const char *dls_graph_reader_group(const dls_graph_reader *r, size_t group)
     return r->group[group];
 }
 
-static hid_t open_in(const dls_graph_reader *r, size_t group, const char *name, char *full,
-                     size_t size)
+static dls_status open_in(const dls_graph_reader *r, size_t group, const char *name, char *full,
+                          size_t size, hid_t *set, dls_error *err)
 {
     const char *g = r->group[group];
     snprintf(full, size, "%s/%s", g[1] ? g : "", name);
-    return H5Dopen2(r->file, full, H5P_DEFAULT);
+    const dls_status status = dls_h5_get_set(r->file, full, set, err);
+    if (status != DLS_OK) {
+        dls_h5_where(err, full);
+    }
+    return status;
 }
 
 static dls_status shape_of(dls_graph_reader *r, size_t group, const char *name,
                            dls_h5io_shape *shape, char *full, size_t size, dls_error *err)
 {
-    const hid_t set = open_in(r, group, name, full, size);
-    if (set < 0) {
-        return dls_fail(err, DLS_EINPUT, full, "not a dataset");
-    }
+    hid_t set;
+    DLS_TRY(open_in(r, group, name, full, size, &set, err));
     const dls_status status = dls_h5io_shape_of(set, full, shape, err);
     H5Dclose(set);
     return status;
@@ -174,8 +172,9 @@ static dls_status read_slab(dls_graph_reader *r, size_t group, const char *name,
                             dls_error *err)
 {
     char full[1100];
-    const hid_t set = open_in(r, group, name, full, sizeof full);
-    const hid_t space = set < 0 ? -1 : H5Dget_space(set);
+    hid_t set;
+    DLS_TRY(open_in(r, group, name, full, sizeof full, &set, err));
+    const hid_t space = H5Dget_space(set);
     const hsize_t start[3] = {first, 0, 0};
     const hsize_t count[3] = {n, rows, cols};
     const int skip = single ? 1 : 0;
@@ -185,12 +184,8 @@ static dls_status read_slab(dls_graph_reader *r, size_t group, const char *name,
         H5Sselect_hyperslab(space, H5S_SELECT_SET, start + skip, NULL, count + skip, NULL) >= 0 &&
         H5Dread(set, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, out) >= 0;
     H5Sclose(memory);
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (set >= 0) {
-        H5Dclose(set);
-    }
+    H5Sclose(space);
+    H5Dclose(set);
     return ok ? DLS_OK : dls_fail(err, DLS_EINPUT, full, "cannot be read: truncated or damaged");
 }
 

@@ -1,30 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The little of HDF5 that inspector files need: arrays of doubles with a checksum, text and integer
- * attributes. HDF5's own messages are kept quiet; errors name file and object. EINPUT on reading,
- * EOUTPUT on writing.
+ * What inspector files need beyond base/h5.h: arrays of doubles with a checksum, attributes that
+ * may be missing. Errors name file or object: EINPUT on reading, EOUTPUT on writing.
  */
 #ifndef DLS_DRIPLE_H5IO_H
 #define DLS_DRIPLE_H5IO_H
 
-#include "dlsim/error.h"
+#include "base/h5.h"
 
-#include <hdf5.h>
 #include <stdbool.h>
-#include <stdint.h>
 
-/* Quiet for the life of the process: messages are ours. */
-void dls_h5io_quiet(void);
-/* Open for reading: "no such file", "not an HDF5 file". */
-dls_status dls_h5io_open(const char *path, hid_t *file, dls_error *err) DLS_MUST_CHECK;
-
-/* Write a file that appears under its name only when `put` has filled it (base/atomicfile.h).
- * Errors: EOUTPUT, ENOMEM, those of put. */
-typedef dls_status (*dls_h5io_put_fn)(hid_t file, const void *what, dls_error *err);
-dls_status dls_h5io_save(const char *path, dls_h5io_put_fn put, const void *what,
-                         dls_error *err) DLS_MUST_CHECK;
-
-bool dls_h5io_exists(hid_t loc, const char *name);
 /* Name of the i-th link in order of name; false beyond the last. */
 bool dls_h5io_link_name(hid_t group, size_t i, char *name, size_t size);
 
@@ -41,10 +26,6 @@ dls_status dls_h5io_text(hid_t object, const char *name, bool missing_ok, char *
                          const char *where, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_h5io_integer(hid_t object, const char *name, bool missing_ok, int64_t *value,
                             const char *where, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5io_put_text(hid_t object, const char *name, const char *text,
-                             dls_error *err) DLS_MUST_CHECK;
-dls_status dls_h5io_put_integer(hid_t object, const char *name, int64_t value,
-                                dls_error *err) DLS_MUST_CHECK;
 
 /* FNV-1a of the elements as they are stored (little-endian float32 or float64), as 16 hex digits.
  */

@@ -37,15 +37,15 @@ static dls_status read_plain(const char *path, const char *group_name, dls_tenso
                              dls_error *err)
 {
     hid_t file = -1;
-    DLS_TRY(dls_h5io_open(path, &file, err));
-    const hid_t group = H5Gopen2(file, group_name ? group_name : "/", H5P_DEFAULT);
-    dls_status status = group >= 0 ? read_group(group, path, set, err)
-                                   : dls_fail(err, DLS_EINPUT, path, "no group \"%s\"", group_name);
-    if (group >= 0) {
-        H5Gclose(group);
+    DLS_TRY(dls_h5_open(path, &file, err));
+    hid_t group;
+    dls_status status = dls_h5_get_group(file, group_name ? group_name : "/", &group, err);
+    if (status == DLS_OK) {
+        status = read_group(group, path, set, err);
     }
     H5Fclose(file);
     if (status != DLS_OK) {
+        dls_h5_where(err, path);
         dls_tensors_fini(set);
     }
     return status;

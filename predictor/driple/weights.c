@@ -26,17 +26,10 @@ static uint64_t text_hash(const char *s)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static hid_t make_group(hid_t loc, const char *name)
-{
-    return H5Gcreate2(loc, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-}
-
 static dls_status put_tensors(hid_t loc, const dls_tensors *set, dls_error *err)
 {
-    const hid_t group = make_group(loc, "tensors");
-    if (group < 0) {
-        return dls_fail(err, DLS_EOUTPUT, NULL, "group \"tensors\" could not be created");
-    }
+    hid_t group;
+    DLS_TRY(dls_h5_put_group(loc, "tensors", &group, err));
     dls_status status = DLS_OK;
     for (size_t i = 0; status == DLS_OK && i < set->n; i++) {
         const dls_tensor *t = &set->t[i];
@@ -59,28 +52,28 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     char hex[17];
     dls_arch_format(&insp->arch, text);
     snprintf(hex, sizeof hex, "%016llx", (unsigned long long)text_hash(text));
-    DLS_TRY(dls_h5io_put_text(base, "architecture", text, err));
-    DLS_TRY(dls_h5io_put_text(base, "architecture_checksum", hex, err));
+    DLS_TRY(dls_h5_put_text(base, "architecture", text, err));
+    DLS_TRY(dls_h5_put_text(base, "architecture_checksum", hex, err));
     const int64_t n = insp->arch.n_features;
     DLS_TRY(dls_h5io_put_array(base, "feature_shift", insp->feature_shift, n, 0, false, err));
     DLS_TRY(dls_h5io_put_array(base, "feature_scale", insp->feature_scale, n, 0, false, err));
     DLS_TRY(put_labels(base, &insp->labels, err));
     if (insp->n_ops) {
-        DLS_TRY(dls_h5io_put_text(base, "op_names", insp->op_names, err));
+        DLS_TRY(dls_h5_put_text(base, "op_names", insp->op_names, err));
         DLS_TRY(dls_h5io_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
                                    false, err));
     }
     if (insp->features_text) {
-        DLS_TRY(dls_h5io_put_text(base, "features", insp->features_text, err));
+        DLS_TRY(dls_h5_put_text(base, "features", insp->features_text, err));
     }
     if (insp->arch.n_conditions) {
         const int64_t m = insp->arch.n_conditions;
         const dls_condition_scale *c = &insp->condition;
-        DLS_TRY(dls_h5io_put_text(base, "condition_names", c->names, err));
+        DLS_TRY(dls_h5_put_text(base, "condition_names", c->names, err));
         DLS_TRY(dls_h5io_put_array(base, "condition_shift", c->shift, m, 0, false, err));
         DLS_TRY(dls_h5io_put_array(base, "condition_scale", c->scale, m, 0, false, err));
         if (c->trained_on) {
-            DLS_TRY(dls_h5io_put_text(base, "trained_on", c->trained_on, err));
+            DLS_TRY(dls_h5_put_text(base, "trained_on", c->trained_on, err));
         }
         DLS_TRY(dls_h5io_put_array(base, "label_slope", c->label_slope, DLS_METRICS * m, 0, false,
                                    err));
@@ -90,12 +83,12 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
 
 static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
 {
-    DLS_TRY(dls_h5io_put_text(group, "gpu_type", s->gpu_type, err));
-    DLS_TRY(dls_h5io_put_text(group, "topology", s->topology, err));
-    DLS_TRY(dls_h5io_put_text(group, "network", s->network, err));
-    DLS_TRY(dls_h5io_put_integer(group, "n_ps", s->n_ps, err));
-    DLS_TRY(dls_h5io_put_integer(group, "n_workers", s->n_workers, err));
-    DLS_TRY(dls_h5io_put_integer(group, "n_nodes", s->n_nodes, err));
+    DLS_TRY(dls_h5_put_text(group, "gpu_type", s->gpu_type, err));
+    DLS_TRY(dls_h5_put_text(group, "topology", s->topology, err));
+    DLS_TRY(dls_h5_put_text(group, "network", s->network, err));
+    DLS_TRY(dls_h5_put_i64(group, "n_ps", s->n_ps, err));
+    DLS_TRY(dls_h5_put_i64(group, "n_workers", s->n_workers, err));
+    DLS_TRY(dls_h5_put_i64(group, "n_nodes", s->n_nodes, err));
     DLS_TRY(put_labels(group, &s->labels, err));
     return put_tensors(group, &s->tensors, err);
 }
@@ -103,51 +96,40 @@ static dls_status put_setting(hid_t group, const dls_setting *s, dls_error *err)
 static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
     const dls_inspector *insp = what;
-    DLS_TRY(dls_h5io_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_h5io_put_integer(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_h5io_put_integer(file, "n_settings", (int64_t)insp->n_settings, err));
-    const hid_t base = make_group(file, "base");
-    const hid_t settings = make_group(file, "settings");
-    dls_status status = base >= 0 && settings >= 0
-                            ? put_base(base, insp, err)
-                            : dls_fail(err, DLS_EOUTPUT, NULL, "groups could not be created");
-    for (size_t i = 0; status == DLS_OK && i < insp->n_settings; i++) {
-        const hid_t group = make_group(settings, insp->settings[i].name);
-        status = group >= 0 ? dls_h5io_put_integer(group, "index", (int64_t)i, err)
-                            : dls_fail(err, DLS_EOUTPUT, insp->settings[i].name,
-                                       "the group of the setting could not be created");
-        if (status == DLS_OK) {
-            status = put_setting(group, &insp->settings[i], err);
-        }
-        if (group >= 0) {
-            H5Gclose(group);
-        }
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i64(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_i64(file, "n_settings", (int64_t)insp->n_settings, err));
+    hid_t base, settings, group;
+    DLS_TRY(dls_h5_put_group(file, "base", &base, err));
+    DLS_TRY(put_base(base, insp, err));
+    H5Gclose(base);
+    DLS_TRY(dls_h5_put_group(file, "settings", &settings, err));
+    for (size_t i = 0; i < insp->n_settings; i++) {
+        DLS_TRY(dls_h5_put_group(settings, insp->settings[i].name, &group, err));
+        DLS_TRY(dls_h5_put_i64(group, "index", (int64_t)i, err));
+        DLS_TRY(put_setting(group, &insp->settings[i], err));
+        H5Gclose(group);
     }
-    if (settings >= 0) {
-        H5Gclose(settings);
-    }
-    if (base >= 0) {
-        H5Gclose(base);
-    }
-    return status;
+    H5Gclose(settings);
+    return DLS_OK;
 }
 
 dls_status dls_inspector_save(const dls_inspector *insp, const char *path, dls_error *err)
 {
     DLS_TRY(dls_inspector_check(insp, err));
-    return dls_h5io_save(path, put_all, insp, err);
+    return dls_h5_save(path, put_all, insp, err);
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
 static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dls_error *err)
 {
-    const hid_t group =
-        dls_h5io_exists(loc, "tensors") ? H5Gopen2(loc, "tensors", H5P_DEFAULT) : -1;
-    if (group < 0) {
-        return dls_fail(err, DLS_EINPUT, where, "group \"tensors\" is missing");
+    hid_t group;
+    dls_status status = dls_h5_get_group(loc, "tensors", &group, err);
+    if (status != DLS_OK) {
+        dls_h5_where(err, where);
+        return status;
     }
-    dls_status status = DLS_OK;
     char name[DLS_TENSOR_NAME_MAX];
     for (size_t i = 0; status == DLS_OK && dls_h5io_link_name(group, i, name, sizeof name); i++) {
         dls_tensor_spec spec = {0};
@@ -197,7 +179,7 @@ static dls_status get_labels(hid_t loc, const char *where, dls_labels *labels, d
 {
     memset(labels->floor, 0, sizeof labels->floor);
     DLS_TRY(get_vector(loc, "label_scale", where, DLS_METRICS, labels->scale, err));
-    return dls_h5io_exists(loc, "label_floor")
+    return dls_h5_has(loc, "label_floor")
                ? get_vector(loc, "label_floor", where, DLS_METRICS, labels->floor, err)
                : DLS_OK;
 }
@@ -335,8 +317,8 @@ static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *
             return dls_fail(err, DLS_EINPUT, "settings", "more than %d settings", SETTINGS_MAX);
         }
         DLS_TRY(dls_inspector_add_setting(insp, name, &s, err));
-        const hid_t group = H5Gopen2(settings, name, H5P_DEFAULT);
-        if (group < 0) {
+        hid_t group;
+        if (dls_h5_get_group(settings, name, &group, err) != DLS_OK) {
             return dls_fail(err, DLS_EINPUT, name, "setting %s is not a group", name);
         }
         const dls_status status = dls_h5io_integer(group, "index", false, &index, name, err);
@@ -355,7 +337,8 @@ static dls_status get_settings(hid_t settings, int64_t expected, dls_inspector *
         qsort(insp->settings, insp->n_settings, sizeof *insp->settings, by_index);
     }
     for (size_t i = 0; i < insp->n_settings; i++) {
-        const hid_t group = H5Gopen2(settings, insp->settings[i].name, H5P_DEFAULT);
+        hid_t group;
+        DLS_TRY(dls_h5_get_group(settings, insp->settings[i].name, &group, err));
         const dls_status status = get_setting(group, &insp->settings[i], err);
         H5Gclose(group);
         DLS_TRY(status);
@@ -381,23 +364,11 @@ static dls_status get_all(hid_t file, const char *path, dls_inspector **out, dls
                         (long long)version, FORMAT_VERSION);
     }
     DLS_TRY(dls_h5io_integer(file, "n_settings", false, &n_settings, path, err));
-    const hid_t base = dls_h5io_exists(file, "base") ? H5Gopen2(file, "base", H5P_DEFAULT) : -1;
-    const hid_t settings =
-        dls_h5io_exists(file, "settings") ? H5Gopen2(file, "settings", H5P_DEFAULT) : -1;
-    dls_status status =
-        base >= 0 && settings >= 0
-            ? get_base(base, out, err)
-            : dls_fail(err, DLS_EINPUT, path, "group \"base\" or \"settings\" is missing");
-    if (status == DLS_OK) {
-        status = get_settings(settings, n_settings, *out, err);
-    }
-    if (settings >= 0) {
-        H5Gclose(settings);
-    }
-    if (base >= 0) {
-        H5Gclose(base);
-    }
-    return status;
+    hid_t base, settings; /* closed with the file */
+    DLS_TRY(dls_h5_get_group(file, "base", &base, err));
+    DLS_TRY(dls_h5_get_group(file, "settings", &settings, err));
+    DLS_TRY(get_base(base, out, err));
+    return get_settings(settings, n_settings, *out, err);
 }
 
 dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *err)
@@ -406,9 +377,12 @@ dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *
     DLS_HDF5_LOCKED;
     *out = NULL;
     hid_t file = -1;
-    DLS_TRY(dls_h5io_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     dls_inspector *insp = NULL;
     dls_status status = get_all(file, path, &insp, err);
+    if (status != DLS_OK) {
+        dls_h5_where(err, path);
+    }
     H5Fclose(file);
     if (status == DLS_OK) {
         status = dls_inspector_check(insp, err);

@@ -3,7 +3,7 @@
  * Recordings as files (docs/perf.md).
  */
 #include "base/alloc.h"
-#include "workload/graph/h5.h"
+#include "base/h5.h"
 #include "predictor/measure/recording.h"
 
 #include <math.h>
@@ -41,10 +41,10 @@ static dls_status put_columns(hid_t file, const dls_recording *r, tables *t, dls
         t->kind[i] = (int32_t)r->columns[i].kind;
         t->capacity[i] = r->columns[i].capacity;
     }
-    DLS_TRY(dls_gh5_put_dict(file, "columns", names, err));
-    DLS_TRY(dls_gh5_put_data(file, "kind", H5T_STD_I32LE, H5T_NATIVE_INT32, t->kind, r->n_columns,
+    DLS_TRY(dls_h5_put_dict(file, "columns", names, err));
+    DLS_TRY(dls_h5_put_data(file, "kind", H5T_STD_I32LE, H5T_NATIVE_INT32, t->kind, r->n_columns,
                              0, err));
-    return dls_gh5_put_data(file, "capacity", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, t->capacity,
+    return dls_h5_put_data(file, "capacity", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, t->capacity,
                             r->n_columns, 0, err);
 }
 
@@ -53,12 +53,12 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     const dls_recording *r = what;
     char interval[32];
     snprintf(interval, sizeof interval, "%.17g", r->interval_s);
-    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_put_text(file, "command", r->command, err));
-    DLS_TRY(dls_gh5_put_text(file, "notes", r->notes, err));
-    DLS_TRY(dls_gh5_put_text(file, "interval_s", interval, err));
-    DLS_TRY(dls_gh5_put_i32(file, "exit_code", r->exit_code, err));
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "command", r->command, err));
+    DLS_TRY(dls_h5_put_text(file, "notes", r->notes, err));
+    DLS_TRY(dls_h5_put_text(file, "interval_s", interval, err));
+    DLS_TRY(dls_h5_put_i32(file, "exit_code", r->exit_code, err));
     tables t = {NULL, NULL};
     dls_strdict names;
     dls_strdict_init(&names);
@@ -69,15 +69,15 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     dls_strdict_fini(&names);
     tables_fini(&t);
     DLS_TRY(status);
-    DLS_TRY(dls_gh5_put_data(file, "time_ns", H5T_STD_I64LE, H5T_NATIVE_INT64, r->time_ns, r->n, 0,
+    DLS_TRY(dls_h5_put_data(file, "time_ns", H5T_STD_I64LE, H5T_NATIVE_INT64, r->time_ns, r->n, 0,
                              err));
-    return dls_gh5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, r->value, r->n,
+    return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, r->value, r->n,
                             r->n_columns, err);
 }
 
 dls_status dls_recording_save(const dls_recording *r, const char *path, dls_error *err)
 {
-    return dls_gh5_save(path, put_all, r, err);
+    return dls_h5_save(path, put_all, r, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -87,15 +87,15 @@ static dls_status get_columns(hid_t file, dls_recording *r, tables *t, const dls
                               dls_error *err)
 {
     if (names->n == 0) {
-        return dls_gh5_damaged(err, "columns");
+        return dls_h5_damaged(err, "columns");
     }
-    DLS_TRY(dls_gh5_get_data(file, "kind", H5T_NATIVE_INT32, t->kind, names->n, 0, err));
-    DLS_TRY(dls_gh5_get_data(file, "capacity", H5T_NATIVE_DOUBLE, t->capacity, names->n, 0, err));
+    DLS_TRY(dls_h5_get_data(file, "kind", H5T_NATIVE_INT32, t->kind, names->n, 0, err));
+    DLS_TRY(dls_h5_get_data(file, "capacity", H5T_NATIVE_DOUBLE, t->capacity, names->n, 0, err));
     DLS_TRY(dls_grow(&r->columns, &r->column_cap, names->n + 1, sizeof *r->columns, err));
     for (size_t i = 0; i < names->n; i++) {
         if ((t->kind[i] != DLS_COLUMN_LEVEL && t->kind[i] != DLS_COLUMN_COUNTER) ||
             !(t->capacity[i] >= 0)) {
-            return dls_gh5_damaged(err, "kind or capacity");
+            return dls_h5_damaged(err, "kind or capacity");
         }
         r->columns[i] =
             (dls_column){.kind = (dls_column_kind)t->kind[i], .capacity = t->capacity[i]};
@@ -108,19 +108,19 @@ static dls_status get_columns(hid_t file, dls_recording *r, tables *t, const dls
 
 static dls_status get_readings(hid_t file, dls_recording *r, dls_error *err)
 {
-    DLS_TRY(dls_gh5_length(file, "time_ns", &r->n, err));
+    DLS_TRY(dls_h5_length(file, "time_ns", &r->n, err));
     DLS_TRY(dls_grow(&r->time_ns, &r->time_cap, r->n + 1, sizeof *r->time_ns, err));
     DLS_TRY(dls_grow(&r->value, &r->value_cap, r->n * r->n_columns + 1, sizeof *r->value, err));
-    DLS_TRY(dls_gh5_get_data(file, "time_ns", H5T_NATIVE_INT64, r->time_ns, r->n, 0, err));
-    DLS_TRY(dls_gh5_get_data(file, "value", H5T_NATIVE_DOUBLE, r->value, r->n, r->n_columns, err));
+    DLS_TRY(dls_h5_get_data(file, "time_ns", H5T_NATIVE_INT64, r->time_ns, r->n, 0, err));
+    DLS_TRY(dls_h5_get_data(file, "value", H5T_NATIVE_DOUBLE, r->value, r->n, r->n_columns, err));
     for (size_t i = 0; i < r->n; i++) {
         if (r->time_ns[i] < (i ? r->time_ns[i - 1] : 0)) {
-            return dls_gh5_damaged(err, "time_ns");
+            return dls_h5_damaged(err, "time_ns");
         }
     }
     for (size_t i = 0; i < r->n * r->n_columns; i++) {
         if (!isfinite(r->value[i])) {
-            return dls_gh5_damaged(err, "value");
+            return dls_h5_damaged(err, "value");
         }
     }
     return DLS_OK;
@@ -130,22 +130,22 @@ static dls_status get_all(hid_t file, dls_recording *r, dls_error *err)
 {
     char text[64];
     int32_t version = 0;
-    DLS_TRY(dls_gh5_get_text(file, "format", text, sizeof text, err));
-    DLS_TRY(dls_gh5_get_i32(file, "format_version", &version, err));
+    DLS_TRY(dls_h5_get_text(file, "format", text, sizeof text, err));
+    DLS_TRY(dls_h5_get_i32(file, "format_version", &version, err));
     if (strcmp(text, FORMAT) != 0 || version != FORMAT_VERSION) {
         return dls_fail(err, DLS_EINPUT, NULL, "not a recording of version %d", FORMAT_VERSION);
     }
-    DLS_TRY(dls_gh5_get_text(file, "command", r->command, sizeof r->command, err));
-    DLS_TRY(dls_gh5_get_text(file, "notes", r->notes, sizeof r->notes, err));
-    DLS_TRY(dls_gh5_get_text(file, "interval_s", text, sizeof text, err));
-    DLS_TRY(dls_gh5_get_i32(file, "exit_code", &r->exit_code, err));
+    DLS_TRY(dls_h5_get_text(file, "command", r->command, sizeof r->command, err));
+    DLS_TRY(dls_h5_get_text(file, "notes", r->notes, sizeof r->notes, err));
+    DLS_TRY(dls_h5_get_text(file, "interval_s", text, sizeof text, err));
+    DLS_TRY(dls_h5_get_i32(file, "exit_code", &r->exit_code, err));
     if (sscanf(text, "%lf", &r->interval_s) != 1 || !(r->interval_s > 0 && r->interval_s < 1e6)) {
-        return dls_gh5_damaged(err, "interval_s");
+        return dls_h5_damaged(err, "interval_s");
     }
     tables t = {NULL, NULL};
     dls_strdict names;
     dls_strdict_init(&names);
-    dls_status status = dls_gh5_get_dict(file, "columns", &names, err);
+    dls_status status = dls_h5_get_dict(file, "columns", &names, err);
     if (status == DLS_OK) {
         status = tables_init(&t, names.n, err);
     }
@@ -161,15 +161,12 @@ dls_status dls_recording_load(const char *path, dls_recording *out, dls_error *e
 {
     hid_t file;
     *out = (dls_recording){0};
-    dls_gh5_quiet();
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_all(file, out, err);
     H5Fclose(file);
     if (status != DLS_OK) {
         dls_recording_fini(out);
-        if (err && !err->where[0]) {
-            snprintf(err->where, sizeof err->where, "%s", path);
-        }
+        dls_h5_where(err, path);
     }
     return status;
 }

@@ -550,14 +550,16 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
     return DLS_OK;
 }
 
-dls_status dls_predictions_finish(dls_predictions *f, dls_error *err)
+dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept, dls_error *err)
 {
     if (f->p.record_path) {
         return dls_answers_save(f->answers, f->p.record_path, err);
     }
-    return f->answers && !f->p.replay_path && f->stats.answers > 0
-               ? dls_answers_save(f->answers, f->p.cache_path, err)
-               : DLS_OK;
+    if (f->answers && !f->p.replay_path && f->stats.answers > 0) {
+        const dls_status status = dls_answers_save(f->answers, f->p.cache_path, unkept);
+        (void)status; /* in *unkept */
+    }
+    return DLS_OK;
 }
 
 /* ---- what is known -----------------------------------------------------------------------------

@@ -62,9 +62,11 @@ dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size
  * step as in the gang. O(1) after the first time for jobs of its kind. */
 dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus,
                                         dls_error *err) DLS_MUST_CHECK;
-/* Write the cache and the recording, if there are to be any: once, after the last question.
- * EOUTPUT. */
-dls_status dls_predictions_finish(dls_predictions *f, dls_error *err) DLS_MUST_CHECK;
+/* Write the cache and the recording, if there are to be any: once, after the last question. A cache
+ * that cannot be written is no failure: *unkept (NULL: nobody asks) says why. Errors: EOUTPUT,
+ * ENOMEM. */
+dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept,
+                                  dls_error *err) DLS_MUST_CHECK;
 
 /* The candidate shapes of a job on a prepared number of GPUs (0: its gang), by predicted iteration time, least first; borrowed until
  * the next dls_predictions_prepare. */

@@ -82,14 +82,10 @@ typedef struct course_list {
 static dls_status write_courses(hid_t file, const void *what, dls_error *err)
 {
     const course_list *list = what;
-    DLS_TRY(dls_h5io_put_text(file, "format", "dlsim-learning-curves", err));
+    DLS_TRY(dls_h5_put_text(file, "format", "dlsim-learning-curves", err));
     for (size_t i = 0; i < list->n; i++) {
-        const hid_t group =
-            H5Gcreate2(file, list->course[i].name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        if (group < 0) {
-            return dls_fail(err, DLS_EOUTPUT, list->course[i].name,
-                            "the group of the curve could not be created");
-        }
+        hid_t group;
+        DLS_TRY(dls_h5_put_group(file, list->course[i].name, &group, err));
         const dls_status status = put_course(group, list->course[i].course, err);
         H5Gclose(group);
         DLS_TRY(status);
@@ -101,7 +97,7 @@ dls_status dls_courses_save(const char *path, const dls_named_course *course, si
                             dls_error *err)
 {
     const course_list list = {course, n};
-    return dls_h5io_save(path, write_courses, &list, err);
+    return dls_h5_save(path, write_courses, &list, err);
 }
 
 /* ---- checkpoints ---------------------------------------------------------------------------- */
@@ -110,9 +106,9 @@ static dls_status write_checkpoint(hid_t file, const void *what, dls_error *err)
 {
     const dls_checkpoint *c = what;
     const int64_t n = (int64_t)c->net->n_values;
-    DLS_TRY(dls_h5io_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_h5io_put_text(file, "identity", c->identity, err));
-    DLS_TRY(dls_h5io_put_integer(file, "steps", c->adam->t, err));
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_text(file, "identity", c->identity, err));
+    DLS_TRY(dls_h5_put_i64(file, "steps", c->adam->t, err));
     DLS_TRY(dls_h5io_put_array(file, "value", c->net->value, n, 0, false, err));
     DLS_TRY(dls_h5io_put_array(file, "best", c->best, n, 0, false, err));
     DLS_TRY(dls_h5io_put_array(file, "m", c->adam->m, n, 0, false, err));
@@ -122,7 +118,7 @@ static dls_status write_checkpoint(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_checkpoint_save(const dls_checkpoint *c, const char *path, dls_error *err)
 {
-    return dls_h5io_save(path, write_checkpoint, c, err);
+    return dls_h5_save(path, write_checkpoint, c, err);
 }
 
 static dls_status get_vector(hid_t file, const char *name, const char *path, size_t n, double *out,
@@ -146,7 +142,7 @@ static dls_status get_vector(hid_t file, const char *name, const char *path, siz
 
 static dls_status get_course(hid_t file, const char *path, dls_train_course *course, dls_error *err)
 {
-    for (int k = 0; dls_h5io_exists(file, columns[0]) && k < COLUMNS; k++) {
+    for (int k = 0; dls_h5_has(file, columns[0]) && k < COLUMNS; k++) {
         double *data = NULL;
         int64_t rows = 0;
         int64_t cols = 0;
@@ -196,7 +192,7 @@ static dls_status read_checkpoint(hid_t file, const char *path, const dls_checkp
 dls_status dls_checkpoint_load(const char *path, const dls_checkpoint *c, dls_error *err)
 {
     hid_t file = -1;
-    DLS_TRY(dls_h5io_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = read_checkpoint(file, path, c, err);
     H5Fclose(file);
     return status;

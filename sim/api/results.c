@@ -56,15 +56,15 @@ static size_t columns_of(const dls_simulation *sim, dls_table table,
         break;
     case DLS_TABLE_SERIES:
         *rows = rec->series.n;
-        n = dls_schema_series(&rec->series, out);
+        n = dls_schema_table(&dls_series_table, &rec->series, out);
         break;
     case DLS_TABLE_STARTS:
         *rows = rec->starts.n;
-        n = dls_schema_starts(&rec->starts, out);
+        n = dls_schema_table(&dls_start_table, &rec->starts, out);
         break;
     case DLS_TABLE_WORLD:
         *rows = rec->world.n;
-        n = dls_schema_world(&rec->world, out);
+        n = dls_schema_table(&dls_world_table, &rec->world, out);
         break;
     case DLS_TABLE_COUNT:
         break;

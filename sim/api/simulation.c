@@ -161,7 +161,7 @@ static dls_status finish(dls_simulation *sim, dls_error *err)
     DLS_HDF5_LOCKED;
     DLS_TRY(dls_sim_close(sim->engine, &sim->result, err));
     sim->rec = sim->result;
-    DLS_TRY(dls_prepared_finish(&sim->prepared, &sim->result->facts, err));
+    DLS_TRY(dls_prepared_finish(&sim->prepared, &sim->result->facts, NULL, err));
     return dls_summary_make(sim->trace, sim->result, sim->config->warmup_us,
                             sim->config->cooldown_us, sim->wall_s, &sim->summary, err);
 }

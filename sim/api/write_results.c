@@ -34,7 +34,6 @@ dls_status dls_config_write_results(const dls_config *config, const char *path,
         .started_utc = started,
         .workload_assign = dls_trace_assigned(trace),
         .cluster = &config->cluster,
-        .threads = by->threads,
     };
     return dls_results_write(path, &meta, trace, rec, summary, err);
 }

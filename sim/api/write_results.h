@@ -12,7 +12,6 @@
 typedef struct dls_written_by {
     const char *command; /* as the program was called; may be NULL */
     const char *run_id;  /* what the run is called in the file; NULL: the usual */
-    int threads;         /* that help to compress */
 } dls_written_by;
 
 /* Errors: EOUTPUT, ENOMEM. */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Files that appear whole: see the header.
+ */
 #include "base/atomicfile.h"
 
 #include "base/alloc.h"
@@ -7,10 +10,12 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void release(dls_atomicfile *f)
@@ -18,6 +23,47 @@ static void release(dls_atomicfile *f)
     dls_free(f->path);
     dls_free(f->part);
     memset(f, 0, sizeof *f);
+}
+
+/* Room for part: the folder of path, and the longest name in it. */
+static size_t part_bytes(const dls_atomicfile *f)
+{
+    return strlen(f->path) + NAME_MAX + sizeof "/proc/self/fd/";
+}
+
+/* The next name to try: ".NAME.XXXXXX" beside path, NAME cut where there is no room for it. */
+static void next_name(dls_atomicfile *f)
+{
+    const char *slash = strrchr(f->path, '/');
+    const char *name = slash ? slash + 1 : f->path;
+    uint32_t random = 0;
+    if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0) {
+        random = (uint32_t)clock() ^ (uint32_t)getpid() << 12;
+    }
+    snprintf(f->part, part_bytes(f), "%.*s.%.*s.%06x", (int)(name - f->path), f->path, NAME_MAX - 8,
+             name, random & 0xffffffU);
+}
+
+static int open_part(dls_atomicfile *f)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(f->path, '/');
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - f->path) + 1 : 1,
+             slash ? f->path : ".");
+    f->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    if (f->fd >= 0) {
+        snprintf(f->part, part_bytes(f), "/proc/self/fd/%d", f->fd);
+        if (access(f->part, W_OK) == 0) {
+            return 0;
+        }
+        close(f->fd); /* no /proc */
+    }
+    f->named = true;
+    do {
+        next_name(f);
+        f->fd = open(f->part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (f->fd < 0 && errno == EEXIST);
+    return f->fd < 0 ? errno : 0;
 }
 
 dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *err)
@@ -32,22 +78,33 @@ dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         return dls_fail(err, DLS_EOUTPUT, path, "is not a regular file");
     }
-    const size_t len = strlen(path);
     f->path = dls_strdup(path);
-    f->part = dls_alloc(len + sizeof ".part");
-    if (!f->path || !f->part) {
+    f->part = f->path ? dls_alloc(part_bytes(f)) : NULL;
+    if (!f->part) {
         release(f);
-        return dls_nomem(err, "file name", len);
+        return dls_nomem(err, "file name", strlen(path));
     }
-    snprintf(f->part, len + sizeof ".part", "%s.part", path);
-    const int fd = open(f->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0) {
-        const int why = errno;
+    const int why = open_part(f);
+    if (why) {
         release(f);
         return dls_fail(err, DLS_EOUTPUT, path, "cannot be created: %s", strerror(why));
     }
-    close(fd);
     return DLS_OK;
+}
+
+/* Give an unnamed part a name, for rename to take: only that replaces what is there. */
+static int name_part(dls_atomicfile *f)
+{
+    char unnamed[sizeof "/proc/self/fd/" + 12];
+    snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", f->fd);
+    while (!f->named) {
+        next_name(f);
+        f->named = linkat(AT_FDCWD, unnamed, AT_FDCWD, f->part, AT_SYMLINK_FOLLOW) == 0;
+        if (!f->named && errno != EEXIST) {
+            return errno;
+        }
+    }
+    return 0;
 }
 
 /* Make the rename itself last: sync the folder. Some file systems refuse; the data is safe then. */
@@ -64,11 +121,7 @@ static void sync_folder(const char *path)
 
 dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err)
 {
-    const int fd = open(f->part, O_RDONLY | O_CLOEXEC);
-    int why = fd < 0 || fsync(fd) != 0 ? errno : 0;
-    if (fd >= 0 && close(fd) != 0 && !why) {
-        why = errno;
-    }
+    int why = fsync(f->fd) != 0 ? errno : name_part(f);
     if (!why && rename(f->part, f->path) != 0) {
         why = errno;
     }
@@ -79,6 +132,7 @@ dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err)
         return status;
     }
     sync_folder(f->path);
+    close(f->fd);
     release(f);
     return DLS_OK;
 }
@@ -86,7 +140,10 @@ dls_status dls_atomicfile_commit(dls_atomicfile *f, dls_error *err)
 void dls_atomicfile_abort(dls_atomicfile *f)
 {
     if (f->part) {
-        unlink(f->part);
+        if (f->named) {
+            unlink(f->part);
+        }
+        close(f->fd);
         release(f);
     }
 }

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file that appears under its name only when it is whole. It is written beside it as PATH.part
- * (same folder, so the rename is atomic), synced to the disk, and renamed.
+ * A file that appears under its name only when it is whole. It is written without a name in the
+ * same folder (O_TMPFILE; as .NAME.XXXXXX where the file system has none), synced to the disk,
+ * named and renamed. A process that is killed leaves nothing behind but on such file systems.
  *
- *      begin -> write to part() ----> commit    PATH holds the new content
+ *      begin -> write to part ------> commit    PATH holds the new content
  *                              \----> abort     PATH is as before, nothing is left behind
  *
- * Two writers of one PATH at a time are not supported. One file belongs to one thread.
+ * Any number of writers may write one PATH at a time: whoever commits last wins. One file belongs
+ * to one thread.
  */
 #ifndef DLS_BASE_ATOMICFILE_H
 #define DLS_BASE_ATOMICFILE_H
 
 #include "dlsim/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct dls_atomicfile {
     char *path; /* where it goes, symbolic links followed */
-    char *part; /* where it is written meanwhile */
+    char *part; /* where it is written meanwhile: open it by this name */
+    int fd;     /* keeps it there */
+    bool named; /* part is in the folder, not only in this process */
 } dls_atomicfile;
 
-/* Create an empty PATH.part. Errors: EOUTPUT (folder missing or not writable, PATH is there and not
+/* Create an empty part. Errors: EOUTPUT (folder missing or not writable, PATH is there and not
  * a regular file), ENOMEM. On failure *f is zero and needs nothing. */
 dls_status dls_atomicfile_begin(dls_atomicfile *f, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Sync and rename; the writer has closed its own handle. *f is released whether it works or not. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dlsim/error.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 static const struct {
@@ -34,6 +35,17 @@ int dls_status_exit_code(dls_status status)
     return status_table[known(status)].exit_code;
 }
 
+/* Names out of files go into messages, and messages to terminals. */
+static void hide_controls(char *text)
+{
+    for (unsigned char *s = (unsigned char *)text; *s; s++) {
+        const bool c1 = *s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0; /* U+0080 to U+009F */
+        if ((*s < 0x20 && *s != '\n' && *s != '\t') || *s == 0x7f || c1) {
+            *s = '?';
+        }
+    }
+}
+
 dls_status dls_vfail(dls_error *err, dls_status status, const char *where, const char *fmt,
                      va_list ap)
 {
@@ -41,6 +53,8 @@ dls_status dls_vfail(dls_error *err, dls_status status, const char *where, const
         err->status = status;
         snprintf(err->where, sizeof err->where, "%s", where ? where : "");
         vsnprintf(err->msg, sizeof err->msg, fmt, ap);
+        hide_controls(err->where);
+        hide_controls(err->msg);
     }
     return status;
 }

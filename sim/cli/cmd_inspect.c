@@ -3,10 +3,12 @@
  * dlsim inspect: what a results file holds; its jobs; the life of one job.
  */
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "results/json_out.h"
 #include "results/read.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -73,11 +75,12 @@ static void print_job_head(void)
 static void print_job(const job_row *r)
 {
     const size_t j = r->j;
+    char id[DLS_PRINTABLE_BYTES];
     printf("%-34s %5" PRId32 " %12.10g %12.10g %12.10g %12.10g %12.10g %9" PRId32 "  %s\n",
-           dls_run_job_id(r->jobs, j), r->jobs->gpus[j], seconds(r->jobs->submit_us[j]),
-           seconds(r->jobs->duration_us[j]), seconds(r->rec->start_us[j]),
-           seconds(r->rec->end_us[j]), seconds(r->rec->pending_us[j]), r->rec->preempts[j],
-           state_name(r->rec, j));
+           dls_printable(dls_run_job_id(r->jobs, j), id), r->jobs->gpus[j],
+           seconds(r->jobs->submit_us[j]), seconds(r->jobs->duration_us[j]),
+           seconds(r->rec->start_us[j]), seconds(r->rec->end_us[j]), seconds(r->rec->pending_us[j]),
+           r->rec->preempts[j], state_name(r->rec, j));
 }
 
 static dls_status show_jobs(const request *req, const dls_run_jobs *jobs, const dls_record *rec,
@@ -154,7 +157,8 @@ static dls_status print_life(const dls_run *run, const job_row *row, dls_error *
         char *name = NULL;
         DLS_TRY(dls_run_read_name(run, dicts[d], row->j, &name, err));
         if (*name) {
-            printf("%s: %s\n", dicts[d], name);
+            char buf[DLS_PRINTABLE_BYTES];
+            printf("%s: %s\n", dicts[d], dls_printable(name, buf));
         }
         dls_free(name);
     }
@@ -228,19 +232,20 @@ static json_object *run_json(const dls_run *run)
 
 static void print_run(const dls_run *run)
 {
-    printf("run %s\n", dls_run_id(run));
+    char name[DLS_PRINTABLE_BYTES], value[DLS_PRINTABLE_BYTES];
+    printf("run %s\n", dls_printable(dls_run_id(run), name));
     for (size_t i = 0; i < dls_run_n_attrs(run); i++) {
-        const char *name = dls_run_attr_name(run, i);
-        const char *text = dls_run_attr(run, name);
+        const char *attr = dls_run_attr_name(run, i), *text = dls_run_attr(run, attr);
+        const char *shown = dls_printable(attr, name);
         if (strchr(text, '\n')) {
             size_t lines = 0;
             for (const char *p = text; *p; p++) {
                 lines += *p == '\n';
             }
-            printf("  %-20s (%zu lines%s)\n", name, lines,
-                   strcmp(name, "config_text") == 0 ? ", see --config" : "");
+            printf("  %-20s (%zu lines%s)\n", shown, lines,
+                   strcmp(attr, "config_text") == 0 ? ", see --config" : "");
         } else if (*text) {
-            printf("  %-20s %s\n", name, text);
+            printf("  %-20s %s\n", shown, dls_printable(text, value));
         }
     }
     printf("  %-20s %zu jobs, %zu allocations, %zu points of the series\n\n", "rows",
@@ -260,6 +265,7 @@ static dls_status show_runs(const request *req, const dls_results *file, dls_err
         }
         dls_run *run = NULL;
         status = dls_run_open(file, id, &run, err);
+        status = status == DLS_OK ? dls_run_verify(run, err) : status;
         if (status == DLS_OK && req->json) {
             json_object_array_add(list, run_json(run));
         } else if (status == DLS_OK) {
@@ -285,9 +291,12 @@ static dls_status inspect(const char *path, const request *req, dls_error *err)
     const bool one = req->jobs || req->job_id || req->config;
     if (one || req->run_id) {
         status = dls_run_open(file, req->run_id, &run, err);
+        status = status == DLS_OK ? dls_run_verify(run, err) : status;
     }
     if (status == DLS_OK && req->config) {
-        fputs(dls_run_attr(run, "config_text"), stdout);
+        for (const char *p = dls_run_attr(run, "config_text"); *p; p++) {
+            putchar(iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t' ? '?' : *p);
+        }
     } else if (status == DLS_OK) {
         status = one ? show_rows(req, run, err) : show_runs(req, file, err);
     }

@@ -6,8 +6,6 @@
 #include "cli/replay.h"
 #include "cli/signals.h"
 
-enum { WRITE_THREADS = 2 };
-
 static dls_status finish(const dls_replay_options *o, const dls_config *config,
                          const dls_trace *trace, const dls_record *rec, double wall_s,
                          dls_error *err)
@@ -16,7 +14,7 @@ static dls_status finish(const dls_replay_options *o, const dls_config *config,
     DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
                              err));
     if (*config->results_path) {
-        const dls_written_by by = {.command = o->cmdline, .threads = WRITE_THREADS};
+        const dls_written_by by = {.command = o->cmdline};
         DLS_TRY(
             dls_config_write_results(config, config->results_path, &by, trace, rec, &summary, err));
         if (!o->quiet) {

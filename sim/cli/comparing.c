@@ -2,6 +2,7 @@
 #include "cli/comparing.h"
 
 #include "base/alloc.h"
+#include "base/printable.h"
 #include "results/compare.h"
 #include "results/merge.h"
 #include "results/read.h"
@@ -105,8 +106,11 @@ static dls_status add_runs(dls_comparing *c, const char *path, const dls_results
         dls_run *run;
         DLS_TRY(dls_run_open(file, run_id ? run_id : dls_results_run_id(file, i), &run, err));
         point = point_of(points, dls_run_id(run), point);
-        const dls_status status =
-            add_run(c, path, run, n > 1, points, point, points->n ? first : c->n_designs, err);
+        dls_status status = dls_run_verify(run, err);
+        if (status == DLS_OK) {
+            status =
+                add_run(c, path, run, n > 1, points, point, points->n ? first : c->n_designs, err);
+        }
         point++;
         dls_run_close(run);
         DLS_TRY(status);
@@ -151,12 +155,15 @@ static void warn(const dls_comparing *c, const dls_compare_member *members)
 {
     for (size_t i = 0; i < c->n; i++) {
         const char *sha = members[i].run.trace_sha256, *first = members[0].run.trace_sha256;
+        char label[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
         if (!c->runs[i].summary.complete) {
-            fprintf(stderr, "dlsim: warning: %s was stopped early\n", c->runs[i].file_label);
+            fprintf(stderr, "dlsim: warning: %s was stopped early\n",
+                    dls_printable(c->runs[i].file_label, label));
         }
         if (*sha && *first && strcmp(sha, first) != 0) {
             fprintf(stderr, "dlsim: warning: %s and %s replay different traces\n",
-                    c->runs[0].file_label, c->runs[i].file_label);
+                    dls_printable(c->runs[0].file_label, label),
+                    dls_printable(c->runs[i].file_label, other));
             break;
         }
     }

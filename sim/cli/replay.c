@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/printable.h"
 #include "cli/replay.h"
 
 #include "base/alloc.h"
@@ -184,10 +185,12 @@ static void report_infeasible(void *user, size_t n_infeasible, int32_t first_job
     const running *r = user;
     if (!r->quiet) {
         const size_t job = (size_t)first_job;
+        char id[DLS_PRINTABLE_BYTES];
         fprintf(stderr,
                 "%zu of %zu jobs can never run on this cluster and are left out; the first is "
                 "%s (%d GPUs)\n",
-                n_infeasible, dls_trace_cols(r->trace)->n, dls_trace_id(r->trace, job),
+                n_infeasible, dls_trace_cols(r->trace)->n,
+                dls_printable(dls_trace_id(r->trace, job), id),
                 dls_trace_cols(r->trace)->gpus[job]);
     }
 }
@@ -220,7 +223,11 @@ static dls_status run_sim(const dls_config *config, const dls_trace *trace, runn
     p.params.user = r;
     dls_status status = dls_sim_run(&p.params, out, err);
     if (status == DLS_OK) {
-        status = dls_prepared_finish(&p, &(*out)->facts, err);
+        dls_error unkept = {0};
+        status = dls_prepared_finish(&p, &(*out)->facts, &unkept, err);
+        if (unkept.status != DLS_OK) {
+            fprintf(stderr, "dlsim: warning: %s: %s\n", unkept.where, unkept.msg);
+        }
     }
     if (status != DLS_OK) {
         dls_record_destroy(*out);

@@ -2,6 +2,7 @@
 #include "cli/trace_print.h"
 
 #include "base/json.h"
+#include "base/printable.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -64,8 +65,10 @@ static void put_vcs(FILE *to, const dls_trace *trace, const dls_trace_stats *sta
             "max GPUs");
     for (size_t i = 0; i < stats->n_vcs; i++) {
         const dls_stats_vc *vc = &stats->vcs[i];
+        char buf[DLS_PRINTABLE_BYTES];
         fprintf(to, "%-22s %10" PRIu64 " %14.1f %10.1f %8g\n",
-                vc->code < 0 ? "(none)" : dls_trace_vc(trace, vc->code), vc->jobs, vc->gpu_h,
+                vc->code < 0 ? "(none)" : dls_printable(dls_trace_vc(trace, vc->code), buf),
+                vc->jobs, vc->gpu_h,
                 vc->median_s, (double)vc->max_gpus_milli * 1e-3);
     }
 }

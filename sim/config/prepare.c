@@ -166,7 +166,8 @@ void dls_prepared_fini(dls_prepared *p)
     dls_kinds_fini(&p->kinds);
 }
 
-dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *err)
+dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *unkept,
+                               dls_error *err)
 {
     *facts = (dls_run_facts){0};
     if (p->world) {
@@ -193,5 +194,5 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
     facts->predictor_s = s.seconds;
     memcpy(facts->backend, s.backend, sizeof facts->backend);
     memcpy(facts->notes, s.notes, sizeof facts->notes);
-    return dls_predictions_finish(p->predictions, err);
+    return dls_predictions_finish(p->predictions, unkept, err);
 }

@@ -44,7 +44,8 @@ void dls_prepared_fini(dls_prepared *p);
 dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config, dls_prepared *out,
                              dls_error *err) DLS_MUST_CHECK;
 /* After the run: keep what was predicted, where that is wanted, and say for the results what was
- * guessed and asked. Errors: EOUTPUT. */
-dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *err) DLS_MUST_CHECK;
+ * guessed and asked. *unkept: as in dls_predictions_finish. Errors: EOUTPUT. */
+dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *unkept,
+                               dls_error *err) DLS_MUST_CHECK;
 
 #endif

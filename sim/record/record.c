@@ -1,10 +1,28 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A run's record: memory and digests follow from its tables of columns (columns.h).
+ */
 #include "record/record.h"
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "record/columns.h"
 
 #include <string.h>
+
+static dls_status add_column(dls_record *rec, const dls_record_column *column, dls_error *err)
+{
+    const size_t width = dls_field_width(column->type);
+    void *cells = dls_alloc_zero(rec->n_jobs, width);
+    if (!cells) {
+        return dls_nomem(err, "run record", rec->n_jobs * width);
+    }
+    if (column->unset && rec->n_jobs > 0) {
+        memset(cells, 0xff, rec->n_jobs * width);
+    }
+    dls_column_set(column, rec, cells);
+    return DLS_OK;
+}
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
 {
@@ -14,95 +32,47 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
     }
     rec->n_jobs = n_jobs;
     rec->want_allocs = rec->want_series = true;
-    rec->state = dls_alloc_zero(n_jobs, sizeof *rec->state);
-    rec->start_us = dls_alloc_zero(n_jobs, sizeof *rec->start_us);
-    rec->end_us = dls_alloc_zero(n_jobs, sizeof *rec->end_us);
-    rec->pending_us = dls_alloc_zero(n_jobs, sizeof *rec->pending_us);
-    rec->executed_us = dls_alloc_zero(n_jobs, sizeof *rec->executed_us);
-    rec->overhead_us = dls_alloc_zero(n_jobs, sizeof *rec->overhead_us);
-    rec->preempts = dls_alloc_zero(n_jobs, sizeof *rec->preempts);
-    rec->resumes = dls_alloc_zero(n_jobs, sizeof *rec->resumes);
-    rec->promotes = dls_alloc_zero(n_jobs, sizeof *rec->promotes);
-    if (!rec->state || !rec->start_us || !rec->end_us || !rec->pending_us || !rec->executed_us ||
-        !rec->overhead_us || !rec->preempts || !rec->resumes || !rec->promotes) {
-        dls_record_destroy(rec);
-        return dls_nomem(err, "run record", n_jobs * 53);
-    }
-    for (size_t i = 0; i < n_jobs; i++) {
-        rec->start_us[i] = rec->end_us[i] = -1;
+    for (size_t i = 0; i < dls_job_table.n; i++) {
+        const dls_record_column *column = &dls_job_table.columns[i];
+        const dls_status status = column->optional ? DLS_OK : add_column(rec, column, err);
+        if (status != DLS_OK) {
+            dls_record_destroy(rec);
+            return status;
+        }
     }
     *out = rec;
     return DLS_OK;
 }
 
+static dls_status want(dls_record *rec, size_t offset, dls_error *err)
+{
+    size_t i = 0;
+    while (dls_job_table.columns[i].offset != offset) {
+        i++;
+    }
+    return add_column(rec, &dls_job_table.columns[i], err);
+}
+
 dls_status dls_record_want_elastic(dls_record *rec, dls_error *err)
 {
-    rec->gpu_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->gpu_us);
-    rec->gpu_restore_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->gpu_restore_us);
-    return rec->gpu_us && rec->gpu_restore_us
-               ? DLS_OK
-               : dls_nomem(err, "run record", 2 * rec->n_jobs * sizeof *rec->gpu_us);
+    DLS_TRY(want(rec, offsetof(dls_record, gpu_us), err));
+    return want(rec, offsetof(dls_record, gpu_restore_us), err);
 }
 
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err)
 {
-    rec->guest_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->guest_us);
-    return rec->guest_us ? DLS_OK
-                         : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->guest_us);
+    return want(rec, offsetof(dls_record, guest_us), err);
 }
 
 dls_status dls_record_want_fastest(dls_record *rec, dls_error *err)
 {
-    rec->fastest_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->fastest_us);
-    if (!rec->fastest_us) {
-        return dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->fastest_us);
-    }
-    for (size_t i = 0; i < rec->n_jobs; i++) {
-        rec->fastest_us[i] = -1;
-    }
-    return DLS_OK;
+    return want(rec, offsetof(dls_record, fastest_us), err);
 }
 
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
 {
-    rec->failures = dls_alloc_zero(rec->n_jobs, sizeof *rec->failures);
-    rec->lost_us = dls_alloc_zero(rec->n_jobs, sizeof *rec->lost_us);
-    return rec->failures && rec->lost_us
-               ? DLS_OK
-               : dls_nomem(err, "run record", rec->n_jobs * sizeof *rec->lost_us);
-}
-
-/* Every column: where its pointer and its number of rows, and of rows that there is room for, are. */
-static const struct column {
-    size_t at, size, n, cap;
-} all_columns[] = {
-#define COLUMN(member, rows, room)                                                                 \
-    {offsetof(dls_record, member), sizeof *((dls_record *)0)->member, offsetof(dls_record, rows),   \
-     offsetof(dls_record, room)},
-#define JOB(member) COLUMN(member, n_jobs, n_jobs)
-#define ROW(table, member) COLUMN(table.member, table.n, table.cap)
-    JOB(state) JOB(start_us) JOB(end_us) JOB(pending_us) JOB(executed_us) JOB(overhead_us)
-    JOB(preempts) JOB(resumes) JOB(promotes) JOB(guest_us) JOB(failures) JOB(lost_us)
-    JOB(fastest_us) JOB(gpu_us) JOB(gpu_restore_us)
-    ROW(allocs, job) ROW(allocs, node) ROW(allocs, start_us) ROW(allocs, end_us)
-    ROW(allocs, gpu_mask) ROW(allocs, gpus) ROW(allocs, rate) ROW(allocs, guest)
-    ROW(starts, job) ROW(starts, host) ROW(starts, type) ROW(starts, n_nodes) ROW(starts, n_racks)
-    ROW(starts, start_us) ROW(starts, end_us) ROW(starts, left_us) ROW(starts, work_us)
-    ROW(starts, executed_us) ROW(starts, iteration_s) ROW(starts, remaining_s)
-    ROW(world, t_us) ROW(world, failed_gpus) ROW(world, guests) ROW(world, nic_mean)
-    ROW(world, nic_max) ROW(world, uplink_mean) ROW(world, uplink_max)
-    ROW(series, t_us) ROW(series, busy_gpus) ROW(series, running_jobs) ROW(series, pending_jobs)
-    ROW(series, finished_jobs) ROW(series, busy_nodes) ROW(series, full_nodes)
-#undef ROW
-#undef JOB
-#undef COLUMN
-};
-
-static void *column_of(const dls_record *rec, size_t i)
-{
-    void *data;
-    memcpy(&data, (const char *)rec + all_columns[i].at, sizeof data);
-    return data;
+    DLS_TRY(want(rec, offsetof(dls_record, failures), err));
+    return want(rec, offsetof(dls_record, lost_us), err);
 }
 
 void dls_record_destroy(dls_record *rec)
@@ -110,25 +80,53 @@ void dls_record_destroy(dls_record *rec)
     if (!rec) {
         return;
     }
-    for (size_t i = 0; i < sizeof all_columns / sizeof all_columns[0]; i++) {
-        dls_free(column_of(rec, i));
-    }
+    dls_table_free(&dls_job_table, rec);
+    dls_table_free(&dls_alloc_table, &rec->allocs);
+    dls_table_free(&dls_series_table, &rec->series);
+    dls_table_free(&dls_start_table, &rec->starts);
+    dls_table_free(&dls_world_table, &rec->world);
     dls_free(rec);
+}
+
+/* A copy of every cell that `from` has; what is not copied belongs to nobody. */
+static dls_status copy_table(const dls_record_table *table, const void *from, void *to, size_t n,
+                             size_t cap, dls_error *err)
+{
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < table->n; i++) {
+        const dls_record_column *c = &table->columns[i];
+        const void *cells = status == DLS_OK ? dls_column_cells(c, from) : NULL;
+        const dls_status one =
+            dls_duplicate((char *)to + c->offset, cells, n, cap, dls_field_width(c->type),
+                          status == DLS_OK ? err : NULL);
+        status = status == DLS_OK ? one : status;
+    }
+    return status;
 }
 
 dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *err)
 {
     dls_record *rec;
     DLS_TRY(dls_duplicate(&rec, from, 1, 1, sizeof *rec, err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < sizeof all_columns / sizeof all_columns[0]; i++) {
-        const struct column *c = &all_columns[i];
+    const struct {
+        const dls_record_table *table;
+        const void *from;
+        void *to;
         size_t n, cap;
-        memcpy(&n, (const char *)from + c->n, sizeof n);
-        memcpy(&cap, (const char *)from + c->cap, sizeof cap);
-        const void *data = status == DLS_OK ? column_of(from, i) : NULL; /* the rest is no copy's */
-        dls_error *why = status == DLS_OK ? err : NULL;
-        const dls_status one = dls_duplicate((char *)rec + c->at, data, n, cap, c->size, why);
+    } tables[] = {
+        {&dls_job_table, from, rec, from->n_jobs, from->n_jobs},
+        {&dls_alloc_table, &from->allocs, &rec->allocs, from->allocs.n, from->allocs.cap},
+        {&dls_series_table, &from->series, &rec->series, from->series.n, from->series.cap},
+        {&dls_start_table, &from->starts, &rec->starts, from->starts.n, from->starts.cap},
+        {&dls_world_table, &from->world, &rec->world, from->world.n, from->world.cap},
+    };
+    dls_status status = DLS_OK;
+    for (size_t t = 0; t < sizeof tables / sizeof tables[0]; t++) {
+        /* After a failure every other pointer still has to become the copy's own: none. */
+        static const dls_record nothing;
+        const dls_status one =
+            copy_table(tables[t].table, status == DLS_OK ? tables[t].from : &nothing, tables[t].to,
+                       tables[t].n, tables[t].cap, status == DLS_OK ? err : NULL);
         status = status == DLS_OK ? one : status;
     }
     if (status != DLS_OK) {
@@ -139,25 +137,19 @@ dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *
     return DLS_OK;
 }
 
-/* Make room for one more row in every column of a table that shares one capacity. */
-static dls_status grow_all(void *const *columns, const size_t *sizes, size_t n_columns, size_t n,
-                           size_t *cap, dls_error *err)
+/* Make room for row n in every column of a table that shares one capacity. */
+static dls_status grow(const dls_record_table *table, void *rows, size_t n, size_t *cap,
+                       dls_error *err)
 {
     size_t grown = *cap;
-    for (size_t i = 0; n >= *cap && i < n_columns; i++) {
+    for (size_t i = 0; n >= *cap && i < table->n; i++) {
+        const dls_record_column *column = &table->columns[i];
         grown = *cap;
-        DLS_TRY(dls_grow(columns[i], &grown, n + 1, sizes[i], err));
+        DLS_TRY(dls_grow((char *)rows + column->offset, &grown, n + 1,
+                         dls_field_width(column->type), err));
     }
     *cap = grown;
     return DLS_OK;
-}
-
-static dls_status grow_allocs(dls_alloc_rows *a, dls_error *err)
-{
-    void *const columns[] = {&a->job,      &a->node, &a->start_us, &a->end_us,
-                             &a->gpu_mask, &a->gpus, &a->rate,     &a->guest};
-    static const size_t sizes[] = {4, 4, 8, 8, 8, 4, 4, 1};
-    return grow_all(columns, sizes, 8, a->n, &a->cap, err);
 }
 
 dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int64_t start_us,
@@ -165,9 +157,7 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
                                 dls_error *err)
 {
     dls_alloc_rows *a = &rec->allocs;
-    if (a->n >= a->cap) {
-        DLS_TRY(grow_allocs(a, err));
-    }
+    DLS_TRY(grow(&dls_alloc_table, a, a->n, &a->cap, err));
     a->job[a->n] = job;
     a->node[a->n] = node;
     a->start_us[a->n] = start_us;
@@ -178,15 +168,6 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
     a->guest[a->n] = 0;
     *row = a->n++;
     return DLS_OK;
-}
-
-static dls_status grow_series(dls_series_rows *s, dls_error *err)
-{
-    void *const columns[] = {&s->t_us,         &s->busy_gpus,     &s->running_jobs,
-                             &s->pending_jobs, &s->finished_jobs, &s->busy_nodes,
-                             &s->full_nodes};
-    static const size_t sizes[] = {8, 4, 4, 4, 4, 4, 4};
-    return grow_all(columns, sizes, 7, s->n, &s->cap, err);
 }
 
 dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_error *err)
@@ -206,9 +187,7 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
         }
     }
     if (at == s->n) {
-        if (s->n >= s->cap) {
-            DLS_TRY(grow_series(s, err));
-        }
+        DLS_TRY(grow(&dls_series_table, s, s->n, &s->cap, err));
         s->n++;
     }
     s->t_us[at] = p->t_us;
@@ -225,11 +204,7 @@ dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, 
                                 dls_error *err)
 {
     dls_start_rows *s = &rec->starts;
-    void *const columns[] = {&s->job,     &s->host,    &s->type,    &s->n_nodes,
-                             &s->n_racks, &s->start_us, &s->end_us, &s->left_us,
-                             &s->work_us, &s->executed_us, &s->iteration_s, &s->remaining_s};
-    static const size_t sizes[] = {4, 4, 4, 4, 4, 8, 8, 8, 8, 8, 4, 4};
-    DLS_TRY(grow_all(columns, sizes, 12, s->n, &s->cap, err));
+    DLS_TRY(grow(&dls_start_table, s, s->n, &s->cap, err));
     s->job[s->n] = job;
     s->start_us[s->n] = start_us;
     s->end_us[s->n] = -1;
@@ -255,10 +230,7 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
         }
     }
     if (at == w->n) {
-        void *const columns[] = {&w->t_us,    &w->failed_gpus, &w->guests,    &w->nic_mean,
-                                 &w->nic_max, &w->uplink_mean, &w->uplink_max};
-        static const size_t sizes[] = {8, 4, 4, 4, 4, 4, 4};
-        DLS_TRY(grow_all(columns, sizes, 7, w->n, &w->cap, err));
+        DLS_TRY(grow(&dls_world_table, w, w->n, &w->cap, err));
         w->n++;
     }
     w->t_us[at] = p->t_us;
@@ -271,24 +243,50 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
     return DLS_OK;
 }
 
+/* ---- digests --------------------------------------------------------------------------------- */
+
+static uint64_t mix_cell(uint64_t h, const void *cells, size_t width, size_t i)
+{
+    uint64_t bits;
+    uint32_t word;
+    if (width == 8) {
+        memcpy(&bits, (const char *)cells + i * 8, sizeof bits);
+    } else if (width == 4) {
+        memcpy(&word, (const char *)cells + i * 4, sizeof word);
+        bits = word;
+    } else {
+        bits = ((const uint8_t *)cells)[i];
+    }
+    return dls_mix64(h ^ bits);
+}
+
 uint64_t dls_record_digest(const dls_record *rec)
 {
     uint64_t h = dls_mix64(rec->n_jobs);
     for (size_t i = 0; i < rec->n_jobs; i++) {
-        const uint64_t fields[] = {
-            rec->state[i],
-            (uint64_t)rec->start_us[i],
-            (uint64_t)rec->end_us[i],
-            (uint64_t)rec->pending_us[i],
-            (uint64_t)rec->executed_us[i],
-            (uint64_t)rec->overhead_us[i],
-            (uint64_t)(uint32_t)rec->preempts[i],
-            (uint64_t)(uint32_t)rec->resumes[i],
-            (uint64_t)(uint32_t)rec->promotes[i],
-        };
-        for (size_t k = 0; k < sizeof fields / sizeof fields[0]; k++) {
-            h = dls_mix64(h ^ fields[k]);
+        for (size_t k = 0; k < dls_job_table.n && !dls_job_table.columns[k].optional; k++) {
+            const dls_record_column *c = &dls_job_table.columns[k];
+            h = mix_cell(h, dls_column_cells(c, rec), dls_field_width(c->type), i);
         }
     }
     return h;
+}
+
+static uint64_t mix_table(uint64_t h, const dls_record_table *table, const void *rows, size_t n)
+{
+    h = dls_mix64(h ^ n);
+    for (size_t k = 0; k < table->n && !table->columns[k].optional; k++) {
+        const dls_record_column *c = &table->columns[k];
+        const void *cells = dls_column_cells(c, rows);
+        for (size_t i = 0; i < n; i++) {
+            h = mix_cell(h, cells, dls_field_width(c->type), i);
+        }
+    }
+    return h;
+}
+
+uint64_t dls_record_history_digest(const dls_record *rec)
+{
+    const uint64_t h = mix_table(0, &dls_alloc_table, &rec->allocs, rec->allocs.n);
+    return mix_table(h, &dls_series_table, &rec->series, rec->series.n);
 }

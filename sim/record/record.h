@@ -171,5 +171,7 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
 /* 64-bit digest of the job columns (state, start, end, pending, executed, overhead, preempts,
  * resumes, promotes): equal for the same inputs whatever the compiler or the machine. */
 uint64_t dls_record_digest(const dls_record *rec);
+/* The same of the allocations and the cluster's series, as far as they were recorded. */
+uint64_t dls_record_history_digest(const dls_record *rec);
 
 #endif

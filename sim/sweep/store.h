@@ -2,9 +2,9 @@
  *
  * The folder of a sweep: one file per point, by its id.
  *
- *      FOLDER/points/3f/3f09...c1.h5       the result, there only when it is whole: a run called
- * 3f09... FOLDER/points/3f/3f09...c1.h5.part  being written FOLDER/points/3f/3f09...c1.lock held by
- * the process that runs the point FOLDER/points/3f/3f09...c1.failed   why it failed, the last time
+ *      FOLDER/points/3f/3f09...c1.h5       the result, there only when it is whole: a run called 3f09..
+ *      FOLDER/points/3f/3f09...c1.lock     held by the process that runs the point
+ *      FOLDER/points/3f/3f09...c1.failed   why it failed, the last time
  *
  * Any number of processes on any number of machines may work in one folder: whoever holds the lock
  * runs the point (a lock of an open file, fcntl's F_OFD_SETLK). It goes with its process, so a file

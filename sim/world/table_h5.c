@@ -6,7 +6,7 @@
 #include "world/table.h"
 
 #include "base/alloc.h"
-#include "workload/graph/h5.h"
+#include "base/h5.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static dls_status read_column(hid_t file, const char *name, hid_t type, size_t s
 {
     hid_t set;
     hsize_t rows;
-    DLS_TRY(dls_gh5_open_data(file, name, &set, &rows, err));
+    DLS_TRY(dls_h5_open_data(file, name, &set, &rows, err));
     dls_status status = DLS_OK;
     void *data = dls_alloc_zero((size_t)rows + 1, size);
     memcpy(out, &data, sizeof data);
@@ -34,7 +34,7 @@ static dls_status read_column(hid_t file, const char *name, hid_t type, size_t s
         status = dls_nomem(err, name, (size_t)rows * size);
     } else if ((*n != HSIZE_UNDEF && rows != *n) ||
                (rows > 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)) {
-        status = dls_gh5_damaged(err, name);
+        status = dls_h5_damaged(err, name);
     }
     *n = rows;
     H5Dclose(set);
@@ -44,13 +44,13 @@ static dls_status read_column(hid_t file, const char *name, hid_t type, size_t s
 static dls_status read_columns(hid_t file, columns *c, dls_error *err)
 {
     char format[32];
-    DLS_TRY(dls_gh5_get_text(file, "format", format, sizeof format, err));
+    DLS_TRY(dls_h5_get_text(file, "format", format, sizeof format, err));
     if (strcmp(format, "dlsim-throughputs") != 0) {
         return dls_fail(err, DLS_EINPUT, NULL,
                         "expected a file of throughputs, not of format \"%s\"", format);
     }
-    DLS_TRY(dls_gh5_get_dict(file, "models", &c->models, err));
-    DLS_TRY(dls_gh5_get_dict(file, "gpu_types", &c->gpus, err));
+    DLS_TRY(dls_h5_get_dict(file, "models", &c->models, err));
+    DLS_TRY(dls_h5_get_dict(file, "gpu_types", &c->gpus, err));
     for (int i = 0; i < COLUMNS; i++) {
         DLS_TRY(read_column(file, column_names[i], H5T_NATIVE_INT32, sizeof(int32_t), &c->n,
                             &c->column[i], err));
@@ -85,14 +85,14 @@ dls_status dls_table_read_h5(const char *path, dls_table *out, dls_error *err)
     hid_t file;
     dls_strdict_init(&c.models);
     dls_strdict_init(&c.gpus);
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     dls_status status = read_columns(file, &c, err);
     if (status == DLS_OK) {
         status = add_rows(&c, out, err);
     }
     H5Fclose(file);
-    if (status != DLS_OK && err && !*err->where) {
-        snprintf(err->where, sizeof err->where, "%s", path);
+    if (status != DLS_OK) {
+        dls_h5_where(err, path);
     }
     dls_strdict_fini(&c.models);
     dls_strdict_fini(&c.gpus);

@@ -142,7 +142,7 @@ static dls_predictions *pass(const dls_prediction_params *p, int32_t n, const ch
     const double opened = now_s();
     TINY(dls_predictions_prepare(f, job, (size_t)n, err));
     const double done = now_s();
-    TINY(dls_predictions_finish(f, err));
+    TINY(dls_predictions_finish(f, NULL, err));
     const dls_predictions_stats s = dls_predictions_about(f);
     printf("{\"what\": \"%s\", \"workloads\": %llu, \"questions\": %llu, \"answers\": %llu, "
            "\"open_s\": %.3f, \"prepare_s\": %.3f, \"finish_s\": %.3f, \"rss_mib\": %ld",

@@ -39,7 +39,7 @@ static dls_status measure(size_t n, const char *path, bool last, dls_error *err)
     }
     const double t1 = now_s(CLOCK_MONOTONIC), cpu1 = now_s(CLOCK_PROCESS_CPUTIME_ID);
     const long before_kib = peak_kib();
-    const dls_results_meta meta = {.scheduler = "none", .placement = "none", .threads = 2};
+    const dls_results_meta meta = {.scheduler = "none", .placement = "none"};
     if (status == DLS_OK) {
         status = dls_results_write(path, &meta, trace, rec, &summary, err);
     }

@@ -70,7 +70,6 @@ static int run_one(const struct bench *b)
     char path[64];
     snprintf(path, sizeof path, "/tmp/dlsim-bench-%d.h5", (int)getpid());
     dls_results_meta meta = {.run_id = "bench",
-                             .threads = 2,
                              .scheduler = b->scheduler,
                              .placement = b->placement,
                              .cluster = b->cluster};

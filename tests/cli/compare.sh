@@ -73,7 +73,7 @@ has err "--json"
 expect 4 "$dlsim" compare fifo.h5 missing.h5
 has err "missing.h5"
 expect 4 "$dlsim" compare trace.csv
-has err "cannot be read as HDF5"
+has err "not an HDF5 file"
 head -c 20000 fifo.h5 >cut.h5
 expect 4 "$dlsim" compare cut.h5
 expect 4 "$dlsim" compare --run=none fifo.h5

@@ -48,7 +48,7 @@ find sweep.sweep -type f -printf '%p %i %T@\n' | sort >before.txt
 expect 0 sweep run sweep.cfg
 find sweep.sweep -type f -printf '%p %i %T@\n' | sort | cmp - before.txt ||
     fail "finished points were run again"
-test -z "$(find sweep.sweep -name '*.part' -o -name '*.lock')" || fail "something was left"
+test -z "$(find sweep.sweep -name '.*.h5.*' -o -name '*.lock')" || fail "something was left"
 # One value more: only its points run; the others are found again although their numbers moved.
 sweep '{ key = "scheduler.name"; values = ["lpjf", "fifo", "srtf"]; },
        { key = "scheduler.restore_cost"; from = "0 s"; to = "120 s"; steps = 3; }' 'replicas = 2;'

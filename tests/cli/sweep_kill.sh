@@ -44,7 +44,8 @@ find sweep.sweep -name '*.h5' -printf '%p %i %T@\n' | sort >before.txt
 # A part and a lock that a killed worker may leave.
 mkdir -p sweep.sweep/points/00
 stale=sweep.sweep/points/00/00000000000000000000000000000000
-: >"$stale.h5.part"
+part=$(dirname "$stale")/.$(basename "$stale").h5.abcdef
+: >"$part"
 : >"$stale.lock"
 expect 1 sweep status sweep.cfg
 says out.txt "401 points, $n finished, 0 running, 0 failed"
@@ -71,7 +72,7 @@ if test $code -ne 0; then
     expect 1 sweep status sweep.cfg
     says out.txt "killed by signal 9"
 fi
-test ! -e "$stale.h5.part" && test ! -e "$stale.lock" || fail "what a killed worker left is still there"
+test ! -e "$part" && test ! -e "$stale.lock" || fail "what a killed worker left is still there"
 
 # Ctrl-C and kill: exit code 130, and the same command goes on. Background jobs of a script ignore
 # SIGINT unless it is given back to them.
@@ -97,7 +98,7 @@ expect 0 sweep status sweep.cfg --points=0-199
 says out.txt "200 points, 200 finished"
 find sweep.sweep -name '*.h5' -printf '%p %i %T@\n' | sort >after.txt
 test -z "$(comm -23 before.txt after.txt)" || fail "finished points were run again: $(comm -23 before.txt after.txt | head -3)"
-test -z "$(find sweep.sweep -name '*.part' -o -name '*.lock')" || fail "something was left"
+test -z "$(find sweep.sweep -name '.*.h5.*' -o -name '*.lock')" || fail "something was left"
 
 # Two at once share the points and disturb nobody.
 "$dlsim" sweep run sweep.cfg -q -j 1 --points=200-215 -o two &

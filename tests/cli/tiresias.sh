@@ -141,6 +141,6 @@ expect 'folder in the way' 5 'plain' "${run[@]}" --log_path plain/logs
 printf 'duration\n5\n50\n500\n' >samples.csv
 expect 'samples' 0 '' "${run[@]}" --schedule dlas-gpu-gittins --samples samples.csv --arith python3
 [ "$(wc -l <refused/job.csv)" = 4 ] || fail 'Gittins run'
-[ -z "$(find . -name '*.part')" ] || fail "left behind: $(find . -name '*.part')"
+[ -z "$(find . -name '.?*')" ] || fail "left behind: $(find . -name '.?*')"
 "$dlsim" tiresias --help | grep -q 'dlas-gpu-gittins' || fail 'help lists schedules'
 exit $failed

@@ -60,7 +60,6 @@ static void make_good_files(void)
 {
     snprintf(path, sizeof path, "fuzz_inspector.%d.h5", (int)getpid());
     snprintf(again, sizeof again, "fuzz_inspector.%d.again.h5", (int)getpid());
-    dls_h5io_quiet();
     dls_inspector *insp = small_inspector();
     must(dls_inspector_save(insp, path, NULL) == DLS_OK);
     good[WEIGHTS] = slurp(path);

@@ -266,7 +266,6 @@ int main(void)
     if (getenv("DLSIM_CUDA_EMULATED_NODES")) {
         emulated_nodes = (int32_t)strtol(getenv("DLSIM_CUDA_EMULATED_NODES"), NULL, 10);
     }
-    dls_h5io_quiet();
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_published),
                                        cmocka_unit_test(test_variants)};
     return cmocka_run_group_tests(tests, NULL, NULL);

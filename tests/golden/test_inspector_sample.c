@@ -82,7 +82,7 @@ static void test_sample(void **state)
     MUST(dls_inspector_load(file("weights.h5"), &insp, &e));
     assert_int_equal(dls_inspector_n_settings(insp), SETTINGS);
     hid_t expected = -1;
-    MUST(dls_h5io_open(file("expected.h5"), &expected, &e));
+    MUST(dls_h5_open(file("expected.h5"), &expected, &e));
     for (int f64 = 0; f64 < 2; f64++) {
         const dls_predictor_options o = {.backend = DLS_BACKEND_CPU,
                                          .precision = f64 ? DLS_PRECISION_F64 : DLS_PRECISION_F32};

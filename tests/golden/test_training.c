@@ -242,7 +242,6 @@ int main(void)
     }
     dls_error e = {0};
     dls_group_shape shape;
-    dls_h5io_quiet();
     if (dls_graph_reader_open(path, &reader, &e) != DLS_OK ||
         dls_graph_reader_shape(reader, 0, &shape, &e) != DLS_OK || shape.n_graphs != GRAPHS ||
         shape.n_nodes != NODES ||

@@ -10,6 +10,7 @@
 #include "results/write.h"
 #include "support/results_sample.h"
 
+#include <dirent.h>
 #include <hdf5.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -42,7 +43,6 @@ static const dls_cluster_spec cluster = {
     .n_vcs = 1,
     .rack_uplink_bps = 5e9};
 static const dls_results_meta meta = {.run_id = "r1",
-                                      .threads = 2,
                                       .seed = UINT64_C(0xFFFFFFFFFFFFFFF1),
                                       .scheduler = "dlas-gpu",
                                       .placement = "consolidated",
@@ -81,6 +81,19 @@ static inline int drop_sample(void **state)
     return rmdir(folder); /* fails if a test left something behind */
 }
 
+/* Files in the folder. */
+static inline int entries(void)
+{
+    int n = -2;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir)) {
+        n++;
+    }
+    closedir(dir);
+    return n;
+}
+
 static inline char *contents(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
@@ -115,10 +128,20 @@ static inline dls_status read_all(const char *path, dls_error *err)
         status = dls_run_open(file, NULL, &run, err);
     }
     if (status == DLS_OK) {
+        status = dls_run_verify(run, err);
+    }
+    if (status == DLS_OK) {
         status = dls_run_read_jobs(run, &jobs, err);
     }
     if (status == DLS_OK) {
         status = dls_run_read_record(run, true, true, &back, err);
+    }
+    if (status == DLS_OK) { /* then it is what was written */
+        const dls_summary *s = dls_run_summary(run);
+        assert_int_equal(dls_record_digest(back), dls_record_digest(rec));
+        assert_int_equal(dls_record_history_digest(back), dls_record_history_digest(rec));
+        assert_memory_equal(&s->part[0].jct, &summary.part[0].jct, sizeof summary.part[0].jct);
+        assert_int_equal(s->events, summary.events);
     }
     dls_record_destroy(back);
     dls_run_jobs_fini(&jobs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A file appears whole or not at all.
+ * A file appears whole or not at all, whoever else writes it, and nothing else in its folder
+ * changes. Each test runs with and without O_TMPFILE, which not every file system has.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,16 +13,37 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64], path[80], part[96];
+static char folder[64], path[80];
+static bool no_tmpfile;
+
+/* In place of the C library's. */
+int open(const char *name, int flags, ...)
+{
+    va_list ap;
+    va_start(ap, flags);
+    const int mode = va_arg(ap, int);
+    va_end(ap);
+    if (no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+}
 
 static int make_folder(void **state)
 {
@@ -29,8 +51,13 @@ static int make_folder(void **state)
     snprintf(folder, sizeof folder, "/tmp/dlsim-atomic-XXXXXX");
     const bool made = mkdtemp(folder) != NULL;
     snprintf(path, sizeof path, "%s/file", folder);
-    snprintf(part, sizeof part, "%s.part", path);
     return made ? 0 : -1;
+}
+
+static int without_tmpfile(void **state)
+{
+    no_tmpfile = true;
+    return make_folder(state);
 }
 
 static int drop_folder(void **state)
@@ -58,9 +85,16 @@ static void assert_content(const char *name, const char *text)
     assert_string_equal(line, text);
 }
 
-static bool exists(const char *name)
+static int entries(void)
 {
-    return access(name, F_OK) == 0;
+    int n = 0;
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    while (readdir(dir)) {
+        n++;
+    }
+    closedir(dir);
+    return n - 2;
 }
 
 static void commit_replaces(void **state)
@@ -69,14 +103,83 @@ static void commit_replaces(void **state)
     dls_atomicfile f;
     put(path, "old");
     assert_int_equal(dls_atomicfile_begin(&f, path, NULL), DLS_OK);
-    assert_string_equal(f.part, part);
     put(f.part, "new");
     assert_content(path, "old");
     assert_int_equal(dls_atomicfile_commit(&f, NULL), DLS_OK);
     assert_content(path, "new");
-    assert_false(exists(part));
+    assert_int_equal(entries(), 1);
     dls_atomicfile_abort(&f); /* nothing left to do */
     assert_content(path, "new");
+}
+
+/* As any new file: what the umask leaves of rw-rw-rw-. */
+static void permissions(void **state)
+{
+    (void)state;
+    struct stat st;
+    dls_atomicfile f;
+    const mode_t was = umask(027);
+    assert_int_equal(dls_atomicfile_begin(&f, path, NULL), DLS_OK);
+    assert_int_equal(dls_atomicfile_commit(&f, NULL), DLS_OK);
+    umask(was);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0640);
+}
+
+static void two_writers(void **state)
+{
+    (void)state;
+    dls_atomicfile a, b;
+    char users[96];
+    snprintf(users, sizeof users, "%s.part", path);
+    put(users, "the user's");
+    assert_int_equal(dls_atomicfile_begin(&a, path, NULL), DLS_OK);
+    put(a.part, "a");
+    assert_int_equal(dls_atomicfile_begin(&b, path, NULL), DLS_OK);
+    put(b.part, "b");
+    assert_int_equal(dls_atomicfile_commit(&a, NULL), DLS_OK);
+    assert_content(path, "a");
+    assert_int_equal(dls_atomicfile_commit(&b, NULL), DLS_OK);
+    assert_content(path, "b");
+    assert_content(users, "the user's");
+    unlink(users);
+    assert_int_equal(entries(), 1);
+}
+
+/* A name as long as the file system allows. */
+static void long_name(void **state)
+{
+    (void)state;
+    dls_atomicfile f;
+    char name[400];
+    snprintf(name, sizeof name, "%s/%0255d", folder, 0);
+    assert_int_equal(dls_atomicfile_begin(&f, name, NULL), DLS_OK);
+    put(f.part, "long");
+    assert_int_equal(dls_atomicfile_commit(&f, NULL), DLS_OK);
+    assert_content(name, "long");
+    unlink(name);
+}
+
+/* With O_TMPFILE not even SIGKILL leaves anything. */
+static void killed(void **state)
+{
+    (void)state;
+    if (no_tmpfile) {
+        skip();
+    }
+    const int before = entries();
+    const pid_t child = fork();
+    if (child == 0) {
+        dls_atomicfile f;
+        if (dls_atomicfile_begin(&f, path, NULL) == DLS_OK) {
+            kill(getpid(), SIGKILL);
+        }
+        _exit(1);
+    }
+    int how;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how));
+    assert_int_equal(entries(), before);
 }
 
 static void abort_leaves_nothing(void **state)
@@ -87,7 +190,7 @@ static void abort_leaves_nothing(void **state)
     assert_int_equal(dls_atomicfile_begin(&f, path, NULL), DLS_OK);
     put(f.part, "half");
     dls_atomicfile_abort(&f);
-    assert_false(exists(part));
+    assert_int_equal(entries(), 1);
     assert_content(path, "old");
 }
 
@@ -102,11 +205,14 @@ static void refused(void **state)
     assert_int_equal(dls_atomicfile_begin(&f, "/no/such/folder/x", &err), DLS_EOUTPUT);
     assert_string_equal(err.where, "/no/such/folder/x");
     assert_null(f.part);
-    /* The part vanishes before it is committed. */
+    /* The name is taken by a folder before it is committed. */
+    unlink(path);
     assert_int_equal(dls_atomicfile_begin(&f, path, &err), DLS_OK);
-    unlink(part);
+    mkdir(path, 0777);
     assert_int_equal(dls_atomicfile_commit(&f, &err), DLS_EOUTPUT);
     assert_null(f.part);
+    assert_int_equal(entries(), 1);
+    rmdir(path);
 }
 
 static dls_status put_words(FILE *to, void *what, dls_error *err)
@@ -135,7 +241,7 @@ static void written_through_a_stream(void **state)
     assert_int_equal(dls_atomicfile_write(path, put_words, no, &err), DLS_EINPUT);
     assert_string_equal(err.where, "words");
     assert_content(path, "old");
-    assert_false(exists(part));
+    assert_int_equal(entries(), 1);
     assert_int_equal(dls_atomicfile_write(path, put_words, yes, &err), DLS_OK);
     assert_content(path, "yes");
     struct rlimit was;
@@ -148,7 +254,7 @@ static void written_through_a_stream(void **state)
     assert_string_equal(err.where, path);
     assert_non_null(strstr(err.msg, "File too large"));
     assert_content(path, "yes");
-    assert_false(exists(part));
+    assert_int_equal(entries(), 1);
 }
 
 static int fail_at;
@@ -170,7 +276,7 @@ static void failed_allocations(void **state)
         const dls_status status = dls_atomicfile_begin(&f, path, NULL);
         dls_alloc_set_hook(NULL, NULL);
         assert_int_equal(status, DLS_ENOMEM);
-        assert_false(exists(part));
+        assert_int_equal(entries(), 1);
     }
 }
 
@@ -178,10 +284,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commit_replaces),
+        cmocka_unit_test(permissions),
         cmocka_unit_test(abort_leaves_nothing),
+        cmocka_unit_test(two_writers),
+        cmocka_unit_test(long_name),
+        cmocka_unit_test(killed),
         cmocka_unit_test(refused),
         cmocka_unit_test(written_through_a_stream),
         cmocka_unit_test(failed_allocations),
     };
-    return cmocka_run_group_tests(tests, make_folder, drop_folder);
+    const int failed = cmocka_run_group_tests(tests, make_folder, drop_folder);
+    return failed + cmocka_run_group_tests(tests, without_tmpfile, drop_folder);
 }

@@ -201,7 +201,7 @@ static void check(const char *keys, const char *want)
         status = dls_sim_run(&prepared.params, &record, &err);
     }
     if (status == DLS_OK) {
-        status = dls_prepared_finish(&prepared, &facts, &err);
+        status = dls_prepared_finish(&prepared, &facts, NULL, &err);
     }
     watching = false;
     if (status != DLS_OK) {

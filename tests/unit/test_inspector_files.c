@@ -152,7 +152,7 @@ static void poke(const char *name, double value, bool mend)
         char hex[17];
         dls_h5io_checksum(data, n, true, hex);
         H5Adelete(set, "checksum");
-        MUST(dls_h5io_put_text(set, "checksum", hex, &e));
+        MUST(dls_h5_put_text(set, "checksum", hex, &e));
     }
     free(data);
     H5Sclose(space);
@@ -199,7 +199,7 @@ static void other_architecture(hid_t file)
 {
     const hid_t base = H5Gopen2(file, "base", H5P_DEFAULT);
     H5Adelete(base, "architecture");
-    MUST(dls_h5io_put_text(base, "architecture", "conv=gcn hidden=32", &e));
+    MUST(dls_h5_put_text(base, "architecture", "conv=gcn hidden=32", &e));
     H5Gclose(base);
 }
 static void drop_scale(hid_t file)
@@ -213,7 +213,7 @@ static void drop_setting(hid_t file)
 static void newer_version(hid_t file)
 {
     H5Adelete(file, "format_version");
-    MUST(dls_h5io_put_integer(file, "format_version", 99, &e));
+    MUST(dls_h5_put_i64(file, "format_version", 99, &e));
 }
 static void text_tensor(hid_t file)
 {
@@ -402,8 +402,8 @@ static void test_output(void **state)
     MUST(dls_output_writer_finish(w, &e));
     dls_output_writer_destroy(w);
     hid_t file = -1;
-    MUST(dls_h5io_open(other, &file, &e));
-    assert_true(dls_h5io_exists(file, "/a/b/output") && dls_h5io_exists(file, "output"));
+    MUST(dls_h5_open(other, &file, &e));
+    assert_true(dls_h5_has(file, "/a/b/output") && dls_h5_has(file, "output"));
     H5Fclose(file);
     remove(other);
     MUST(dls_output_writer_create(other, "w.h5", "cpu", &w, &e));
@@ -463,7 +463,6 @@ int main(void)
     }
     snprintf(path, sizeof path, "%s/w.h5", folder);
     snprintf(other, sizeof other, "%s/o.h5", folder);
-    dls_h5io_quiet();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_saving), cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_damage), cmocka_unit_test(test_graph_files),

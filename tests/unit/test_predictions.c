@@ -380,7 +380,7 @@ static void test_record_replay(void **state)
     p.record_path = file;
     dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, 5);
-    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
     /* Replayed, the source is not even opened: another seed changes nothing. */
     p.record_path = NULL;
     p.replay_path = file;
@@ -390,7 +390,7 @@ static void test_record_replay(void **state)
     assert_int_equal(dls_predictions_about(again).batches, 0);
     assert_true(dls_predictions_about(again).disk_hits > 0);
     assert_string_equal(dls_predictions_about(again).backend, "replayed");
-    assert_int_equal(dls_predictions_finish(again, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(again, NULL, &err), DLS_OK);
     predictions_prepare(again, 5, 6); /* nobody is asked about a model that nobody knows */
     predictions_prepare(f, 5, 6);
     const int32_t bert = 6;
@@ -426,7 +426,7 @@ static void test_other_questions(void **state)
     p.record_path = file;
     dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, 1);
-    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
     dls_predictions_destroy(f);
     p.record_path = NULL;
     p.replay_path = file;
@@ -481,7 +481,7 @@ static void test_long_names(void **state)
     p.record_path = file;
     dls_predictions *f = predictions_open(&p);
     predictions_prepare(f, 0, 2);
-    assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
     p.record_path = NULL;
     p.replay_path = file;
     dls_predictions *again = predictions_open(&p);
@@ -620,7 +620,7 @@ static void test_failing_memory(void **state)
                 status = dls_predictions_prepare(f, ask, 3, NULL);
             }
             if (status == DLS_OK) {
-                status = dls_predictions_finish(f, NULL);
+                status = dls_predictions_finish(f, NULL, NULL);
             }
             dls_alloc_set_hook(NULL, NULL);
             whole = status == DLS_OK && left >= 0;

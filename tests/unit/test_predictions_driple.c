@@ -349,7 +349,7 @@ static void test_cache(void **state)
     dls_predictions *cold = predictions_open(&p);
     assert_non_null(strstr(dls_predictions_about(cold).notes, "starting an empty one"));
     predictions_prepare(cold, 0, 4);
-    assert_int_equal(dls_predictions_finish(cold, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(cold, NULL, &err), DLS_OK);
     /* Warm: nothing is asked, the same is said; a new kind is added to what is there. */
     dls_predictions *warm = predictions_open(&p);
     assert_string_equal(dls_predictions_about(warm).notes, "");
@@ -369,7 +369,7 @@ static void test_cache(void **state)
     }
     predictions_prepare(warm, 4, N_JOBS);
     assert_int_equal(dls_predictions_about(warm).batches, 1);
-    assert_int_equal(dls_predictions_finish(warm, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(warm, NULL, &err), DLS_OK);
     dls_predictions_destroy(warm);
     warm = predictions_open(&p);
     predictions_prepare(warm, 0, N_JOBS);
@@ -394,7 +394,7 @@ static void test_cache(void **state)
     assert_non_null(strstr(dls_predictions_about(warm).notes, "cut off"));
     predictions_prepare(warm, 0, 4);
     assert_int_equal(dls_predictions_about(warm).disk_hits, 0);
-    assert_int_equal(dls_predictions_finish(warm, &err), DLS_OK);
+    assert_int_equal(dls_predictions_finish(warm, NULL, &err), DLS_OK);
     dls_predictions_destroy(warm);
     dls_predictions_destroy(cold);
     unlink(cache);
@@ -417,7 +417,7 @@ static void test_recorded_map(void **state)
         p.record_path = cache;
         dls_predictions *f = predictions_open(&p);
         predictions_prepare(f, 0, N_JOBS);
-        assert_int_equal(dls_predictions_finish(f, &err), DLS_OK);
+        assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
         dls_predictions_destroy(f);
         p.record_path = NULL;
         p.replay_path = cache;

@@ -13,9 +13,9 @@
 #include "support/world_setup.h"
 
 #include "base/alloc.h"
+#include "base/h5.h"
 #include "support/refuse.h"
 #include "support/shared.h"
-#include "workload/graph/h5.h"
 #include "world/table.h"
 
 #include <math.h>
@@ -157,20 +157,19 @@ static const char *write_h5(const char *name, int32_t gpus, double seconds, cons
     dls_strdict_init(&models);
     dls_strdict_init(&types);
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    dls_gh5_quiet();
     const hid_t f = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
     dls_status ok = dls_strdict_put(&models, "vgg16", 5, &code, NULL);
     ok += dls_strdict_put(&types, "V100", 4, &code, NULL);
-    ok += dls_gh5_put_text(f, "format", format, NULL);
-    ok += dls_gh5_put_dict(f, "models", &models, NULL);
-    ok += dls_gh5_put_dict(f, "gpu_types", &types, NULL);
+    ok += dls_h5_put_text(f, "format", format, NULL);
+    ok += dls_h5_put_dict(f, "models", &models, NULL);
+    ok += dls_h5_put_dict(f, "gpu_types", &types, NULL);
     const int32_t *const columns[] = {model, gpu, batch, n, nodes};
     static const char *const names[] = {"model", "gpu_type", "batch", "gpus", "nodes"};
     for (int i = 0; i < 5; i++) {
         ok +=
-            dls_gh5_put_data(f, names[i], H5T_STD_I32LE, H5T_NATIVE_INT32, columns[i], 2, 0, NULL);
+            dls_h5_put_data(f, names[i], H5T_STD_I32LE, H5T_NATIVE_INT32, columns[i], 2, 0, NULL);
     }
-    ok += dls_gh5_put_data(f, "iteration_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, s, 2, 0, NULL);
+    ok += dls_h5_put_data(f, "iteration_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, s, 2, 0, NULL);
     assert_int_equal(ok, DLS_OK);
     H5Fclose(f);
     dls_strdict_fini(&models);

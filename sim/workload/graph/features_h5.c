@@ -3,8 +3,8 @@
  * Grouped graphs as the inspector reads them, with the spec of their features (docs/graphs.md).
  */
 #include "base/alloc.h"
+#include "base/h5.h"
 #include "workload/graph/features.h"
-#include "workload/graph/h5.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
         const char *op = dls_strdict_get(&spec->ops, (int32_t)i);
         dls_sha256_update(&sha, op, strlen(op) + 1);
     }
-    dls_gh5_hash(&sha, spec->frequency, spec->ops.n, sizeof *spec->frequency);
-    dls_gh5_hash(&sha, spec->scale, (size_t)spec->n_features, sizeof *spec->scale);
+    dls_h5_hash(&sha, spec->frequency, spec->ops.n, sizeof *spec->frequency);
+    dls_h5_hash(&sha, spec->scale, (size_t)spec->n_features, sizeof *spec->scale);
     dls_sha256_final(&sha, hex);
 }
 
@@ -32,10 +32,8 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
 
 static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
 {
-    const hid_t at = H5Gcreate2(file, SPEC, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (at < 0) {
-        return dls_gh5_unwritten(err, SPEC);
-    }
+    hid_t at;
+    DLS_TRY(dls_h5_put_group(file, SPEC, &at, err));
     char hex[DLS_SHA256_HEX];
     char columns[256] = "";
     for (int32_t f = 0; f < spec->n_features; f++) {
@@ -43,15 +41,15 @@ static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *
         snprintf(columns + used, sizeof columns - used, "%s%s", f ? " " : "", dls_feature_name(f));
     }
     checksum(spec, hex);
-    dls_status status = dls_gh5_put_i32(at, "version", (int32_t)spec->version, err);
-    status = status == DLS_OK ? dls_gh5_put_text(at, "columns", columns, err) : status;
-    status = status == DLS_OK ? dls_gh5_put_text(at, "checksum", hex, err) : status;
-    status = status == DLS_OK ? dls_gh5_put_dict(at, "ops", &spec->ops, err) : status;
-    status = status == DLS_OK ? dls_gh5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                                 spec->frequency, spec->ops.n, 0, err)
+    dls_status status = dls_h5_put_i32(at, "version", (int32_t)spec->version, err);
+    status = status == DLS_OK ? dls_h5_put_text(at, "columns", columns, err) : status;
+    status = status == DLS_OK ? dls_h5_put_text(at, "checksum", hex, err) : status;
+    status = status == DLS_OK ? dls_h5_put_dict(at, "ops", &spec->ops, err) : status;
+    status = status == DLS_OK ? dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                                spec->frequency, spec->ops.n, 0, err)
                               : status;
-    status = status == DLS_OK ? dls_gh5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                                 spec->scale, (size_t)spec->n_features, 0, err)
+    status = status == DLS_OK ? dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                                spec->scale, (size_t)spec->n_features, 0, err)
                               : status;
     H5Gclose(at);
     return status;
@@ -68,21 +66,21 @@ static dls_status put_matrices(hid_t at, const dls_feature_spec *spec, const dls
         }
     }
     DLS_TRY(dls_features(spec, graph->graph, grouping, x, NULL, err));
-    DLS_TRY(dls_gh5_put_data(at, "adj", H5T_STD_U8LE, H5T_NATIVE_UINT8, adj, n, n, err));
-    DLS_TRY(dls_gh5_put_data(at, "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n,
-                             (size_t)spec->n_features, err));
-    return dls_gh5_put_data(at, "group", H5T_STD_I32LE, H5T_NATIVE_INT32, grouping->group,
-                            (size_t)grouping->n_nodes, 0, err);
+    DLS_TRY(dls_h5_put_data(at, "adj", H5T_STD_U8LE, H5T_NATIVE_UINT8, adj, n, n, err));
+    DLS_TRY(dls_h5_put_data(at, "x", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, x, n,
+                            (size_t)spec->n_features, err));
+    return dls_h5_put_data(at, "group", H5T_STD_I32LE, H5T_NATIVE_INT32, grouping->group,
+                           (size_t)grouping->n_nodes, 0, err);
 }
 
 static dls_status put_info(hid_t at, const dls_opgraph_info *info, dls_error *err)
 {
-    DLS_TRY(dls_gh5_put_text(at, "model", info->model, err));
-    DLS_TRY(dls_gh5_put_text(at, "dataset", info->dataset, err));
-    DLS_TRY(dls_gh5_put_i32(at, "batch", info->batch, err));
-    DLS_TRY(dls_gh5_put_i32(at, "sequence", info->sequence, err));
-    DLS_TRY(dls_gh5_put_text(at, "precision", dls_numeric_name(info->numeric), err));
-    return dls_gh5_put_text(at, "optimiser", dls_optimiser_name(info->optimiser), err);
+    DLS_TRY(dls_h5_put_text(at, "model", info->model, err));
+    DLS_TRY(dls_h5_put_text(at, "dataset", info->dataset, err));
+    DLS_TRY(dls_h5_put_i32(at, "batch", info->batch, err));
+    DLS_TRY(dls_h5_put_i32(at, "sequence", info->sequence, err));
+    DLS_TRY(dls_h5_put_text(at, "precision", dls_numeric_name(info->numeric), err));
+    return dls_h5_put_text(at, "optimiser", dls_optimiser_name(info->optimiser), err);
 }
 
 static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dls_grouped *graph,
@@ -91,27 +89,24 @@ static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dl
     char name[DLS_OPGRAPH_TEXT_MAX + 16];
     const char *model = graph->graph->info.model;
     snprintf(name, sizeof name, "%s", *model ? model : "graph");
-    for (int i = 2; H5Lexists(file, name, H5P_DEFAULT) > 0; i++) {
+    for (int i = 2; dls_h5_has(file, name); i++) {
         snprintf(name, sizeof name, "%s-%d", *model ? model : "graph", i);
     }
     const size_t n = (size_t)graph->grouping->n_groups;
-    const hid_t at = H5Gcreate2(file, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t at;
+    DLS_TRY(dls_h5_put_group(file, name, &at, err));
     unsigned char *adj = dls_alloc_zero(n * n + 1, 1);
     double *x = dls_alloc(n * (size_t)spec->n_features * sizeof *x + 1);
     dls_status status = DLS_OK;
     if (!adj || !x) {
         status = dls_nomem(err, name, n * n);
-    } else if (at < 0) {
-        status = dls_gh5_unwritten(err, name);
     } else {
         status = put_info(at, &graph->graph->info, err);
         status = status == DLS_OK ? put_matrices(at, spec, graph, adj, x, err) : status;
     }
     dls_free(adj);
     dls_free(x);
-    if (at >= 0) {
-        H5Gclose(at);
-    }
+    H5Gclose(at);
     return status;
 }
 
@@ -124,8 +119,8 @@ typedef struct grouped_list {
 static dls_status put_all(hid_t file, const void *what, dls_error *err)
 {
     const grouped_list *list = what;
-    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
     DLS_TRY(put_spec(file, list->spec, err));
     for (size_t i = 0; i < list->n; i++) {
         DLS_TRY(put_grouped(file, list->spec, &list->graphs[i], err));
@@ -137,7 +132,7 @@ dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
                             const dls_grouped *graphs, size_t n, dls_error *err)
 {
     const grouped_list list = {spec, graphs, n};
-    return dls_gh5_save(path, put_all, &list, err);
+    return dls_h5_save(path, put_all, &list, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -145,24 +140,20 @@ dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
 
 static dls_status get_doubles(hid_t at, const char *name, double *x, size_t n, dls_error *err)
 {
-    hid_t set;
-    hsize_t len;
-    DLS_TRY(dls_gh5_open_data(at, name, &set, &len, err));
-    bool ok = len == n &&
-              (n == 0 || H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, x) >= 0);
+    bool ok = true;
+    DLS_TRY(dls_h5_get_data(at, name, H5T_NATIVE_DOUBLE, x, n, 0, err));
     for (size_t i = 0; i < n && ok; i++) {
         ok = isfinite(x[i]) && x[i] >= 0;
     }
-    H5Dclose(set);
-    return ok ? DLS_OK : dls_gh5_damaged(err, name);
+    return ok ? DLS_OK : dls_h5_damaged(err, name);
 }
 
 static dls_status get_spec(hid_t at, dls_feature_spec *spec, dls_error *err)
 {
     char stored[DLS_SHA256_HEX];
     char hex[DLS_SHA256_HEX];
-    DLS_TRY(dls_gh5_get_text(at, "checksum", stored, sizeof stored, err));
-    DLS_TRY(dls_gh5_get_dict(at, "ops", &spec->ops, err));
+    DLS_TRY(dls_h5_get_text(at, "checksum", stored, sizeof stored, err));
+    DLS_TRY(dls_h5_get_dict(at, "ops", &spec->ops, err));
     const size_t n = spec->ops.n;
     DLS_TRY(dls_grow(&spec->frequency, &spec->frequency_cap, n + 1, sizeof *spec->frequency, err));
     DLS_TRY(get_doubles(at, "frequency", spec->frequency, n, err));
@@ -188,19 +179,17 @@ dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out, dls_e
 {
     *out = NULL;
     hid_t file;
-    DLS_TRY(dls_gh5_open(path, &file, err));
-    const hid_t at = H5Gopen2(file, SPEC, H5P_DEFAULT);
+    DLS_TRY(dls_h5_open(path, &file, err));
+    hid_t at; /* closed with the file */
     int32_t version = 0;
-    dls_status status = at < 0 ? dls_gh5_damaged(err, SPEC) : DLS_OK;
-    status = status == DLS_OK ? dls_gh5_get_i32(at, "version", &version, err) : status;
+    dls_status status = dls_h5_get_group(file, SPEC, &at, err);
+    status = status == DLS_OK ? dls_h5_get_i32(at, "version", &version, err) : status;
     status = status == DLS_OK ? dls_feature_spec_create((dls_features_version)version, out, err)
                               : status;
     status = status == DLS_OK ? get_spec(at, *out, err) : status;
-    if (at >= 0) {
-        H5Gclose(at);
-    }
     H5Fclose(file);
     if (status != DLS_OK) {
+        dls_h5_where(err, path);
         dls_feature_spec_destroy(*out);
         *out = NULL;
     }

@@ -4,8 +4,8 @@
  * writing, reading and the checksum.
  */
 #include "base/alloc.h"
+#include "base/h5.h"
 #include "workload/graph/graph.h"
-#include "workload/graph/h5.h"
 
 #include <hdf5.h>
 #include <stddef.h>
@@ -133,8 +133,8 @@ static void hash_rows(dls_sha256 *sha, const column *columns, size_t n_columns, 
     for (size_t c = 0; c < n_columns; c++) {
         hash_text(sha, columns[c].name);
         for (size_t i = 0; i < n_rows; i++) {
-            dls_gh5_hash(sha, (const char *)rows + i * row_bytes + columns[c].offset, 1,
-                         cell_bytes(columns[c].type));
+            dls_h5_hash(sha, (const char *)rows + i * row_bytes + columns[c].offset, 1,
+                        cell_bytes(columns[c].type));
         }
     }
 }
@@ -145,8 +145,8 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
     dls_sha256_init(&sha);
     hash_text(&sha, g->info.model);
     hash_text(&sha, g->info.dataset);
-    dls_gh5_hash(&sha, &g->info.batch, 1, sizeof g->info.batch);
-    dls_gh5_hash(&sha, &g->info.sequence, 1, sizeof g->info.sequence);
+    dls_h5_hash(&sha, &g->info.batch, 1, sizeof g->info.batch);
+    dls_h5_hash(&sha, &g->info.sequence, 1, sizeof g->info.sequence);
     hash_text(&sha, dls_numeric_name(g->info.numeric));
     hash_text(&sha, dls_optimiser_name(g->info.optimiser));
     hash_dict(&sha, &g->names);
@@ -163,23 +163,20 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
 static dls_status put_rows(hid_t file, const char *group, const column *columns, size_t n_columns,
                            const void *rows, size_t n_rows, size_t row_bytes, dls_error *err)
 {
-    const hid_t at = H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t at;
+    DLS_TRY(dls_h5_put_group(file, group, &at, err));
     char *data = dls_alloc(n_rows * 8 + 1);
-    dls_status status = at < 0  ? dls_gh5_unwritten(err, group)
-                        : !data ? dls_nomem(err, group, n_rows * 8)
-                                : DLS_OK;
+    dls_status status = data ? DLS_OK : dls_nomem(err, group, n_rows * 8);
     for (size_t c = 0; c < n_columns && status == DLS_OK; c++) {
         const size_t bytes = cell_bytes(columns[c].type);
         for (size_t i = 0; i < n_rows; i++) {
             memcpy(data + i * bytes, (const char *)rows + i * row_bytes + columns[c].offset, bytes);
         }
-        status = dls_gh5_put_data(at, columns[c].name, file_type(columns[c].type),
-                                  memory_type(columns[c].type), data, n_rows, 0, err);
+        status = dls_h5_put_data(at, columns[c].name, file_type(columns[c].type),
+                                 memory_type(columns[c].type), data, n_rows, 0, err);
     }
     dls_free(data);
-    if (at >= 0) {
-        H5Gclose(at);
-    }
+    H5Gclose(at);
     return status;
 }
 
@@ -188,18 +185,18 @@ static dls_status put_graph(hid_t file, const void *what, dls_error *err)
     const dls_opgraph *g = what;
     char hex[DLS_SHA256_HEX];
     checksum(g, hex);
-    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_put_text(file, "model", g->info.model, err));
-    DLS_TRY(dls_gh5_put_text(file, "dataset", g->info.dataset, err));
-    DLS_TRY(dls_gh5_put_i32(file, "batch", g->info.batch, err));
-    DLS_TRY(dls_gh5_put_i32(file, "sequence", g->info.sequence, err));
-    DLS_TRY(dls_gh5_put_text(file, "precision", dls_numeric_name(g->info.numeric), err));
-    DLS_TRY(dls_gh5_put_text(file, "optimiser", dls_optimiser_name(g->info.optimiser), err));
-    DLS_TRY(dls_gh5_put_text(file, "checksum", hex, err));
-    DLS_TRY(dls_gh5_put_dict(file, "names", &g->names, err));
-    DLS_TRY(dls_gh5_put_dict(file, "ops", &g->ops, err));
-    DLS_TRY(dls_gh5_put_dict(file, "layers", &g->layers, err));
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "model", g->info.model, err));
+    DLS_TRY(dls_h5_put_text(file, "dataset", g->info.dataset, err));
+    DLS_TRY(dls_h5_put_i32(file, "batch", g->info.batch, err));
+    DLS_TRY(dls_h5_put_i32(file, "sequence", g->info.sequence, err));
+    DLS_TRY(dls_h5_put_text(file, "precision", dls_numeric_name(g->info.numeric), err));
+    DLS_TRY(dls_h5_put_text(file, "optimiser", dls_optimiser_name(g->info.optimiser), err));
+    DLS_TRY(dls_h5_put_text(file, "checksum", hex, err));
+    DLS_TRY(dls_h5_put_dict(file, "names", &g->names, err));
+    DLS_TRY(dls_h5_put_dict(file, "ops", &g->ops, err));
+    DLS_TRY(dls_h5_put_dict(file, "layers", &g->layers, err));
     DLS_TRY(put_rows(file, "nodes", node_columns, N_NODE_COLUMNS, g->nodes, (size_t)g->n_nodes,
                      sizeof *g->nodes, err));
     return put_rows(file, "edges", edge_columns, N_EDGE_COLUMNS, g->edges, (size_t)g->n_edges,
@@ -208,7 +205,7 @@ static dls_status put_graph(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *err)
 {
-    return dls_gh5_save(path, put_graph, g, err);
+    return dls_h5_save(path, put_graph, g, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -219,34 +216,18 @@ static dls_status get_column(hid_t file, const char *group, const column *col, c
 {
     char path[64];
     snprintf(path, sizeof path, "%s/%s", group, col->name);
-    hid_t set;
-    hsize_t n;
-    DLS_TRY(dls_gh5_open_data(file, path, &set, &n, err));
     const size_t bytes = cell_bytes(col->type);
-    const hid_t type = H5Dget_type(set);
-    const bool typed =
-        type >= 0 && H5Tget_class(type) == (col->type == CELL_F64 ? H5T_FLOAT : H5T_INTEGER);
     char *data = dls_alloc(n_rows * bytes + 1);
-    dls_status status = DLS_OK;
-    if (!data) {
-        status = dls_nomem(err, path, n_rows * bytes);
-    } else if (!typed || n != n_rows ||
-               (n > 0 &&
-                H5Dread(set, memory_type(col->type), H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0)) {
-        status = dls_gh5_damaged(err, path);
-    } else {
-        for (size_t i = 0; i < n_rows; i++) {
-            if (col->type == CELL_BOOL) {
-                data[i] = data[i] != 0;
-            }
-            memcpy(rows + i * row_bytes + col->offset, data + i * bytes, bytes);
+    const dls_status status =
+        data ? dls_h5_get_data(file, path, memory_type(col->type), data, n_rows, 0, err)
+             : dls_nomem(err, path, n_rows * bytes);
+    for (size_t i = 0; status == DLS_OK && i < n_rows; i++) {
+        if (col->type == CELL_BOOL) {
+            data[i] = data[i] != 0;
         }
+        memcpy(rows + i * row_bytes + col->offset, data + i * bytes, bytes);
     }
     dls_free(data);
-    if (type >= 0) {
-        H5Tclose(type);
-    }
-    H5Dclose(set);
     return status;
 }
 
@@ -254,36 +235,34 @@ static dls_status get_info(hid_t file, dls_opgraph_info *info, char hex[DLS_SHA2
                            dls_error *err)
 {
     char text[DLS_OPGRAPH_TEXT_MAX];
-    DLS_TRY(dls_gh5_check_format(file, FORMAT, FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_get_text(file, "model", info->model, sizeof info->model, err));
-    DLS_TRY(dls_gh5_get_text(file, "dataset", info->dataset, sizeof info->dataset, err));
-    DLS_TRY(dls_gh5_get_i32(file, "batch", &info->batch, err));
-    DLS_TRY(dls_gh5_get_i32(file, "sequence", &info->sequence, err));
-    DLS_TRY(dls_gh5_get_text(file, "precision", text, sizeof text, err));
+    DLS_TRY(dls_h5_check_format(file, FORMAT, FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_get_text(file, "model", info->model, sizeof info->model, err));
+    DLS_TRY(dls_h5_get_text(file, "dataset", info->dataset, sizeof info->dataset, err));
+    DLS_TRY(dls_h5_get_i32(file, "batch", &info->batch, err));
+    DLS_TRY(dls_h5_get_i32(file, "sequence", &info->sequence, err));
+    DLS_TRY(dls_h5_get_text(file, "precision", text, sizeof text, err));
     if (!dls_numeric_find(text, &info->numeric)) {
         return dls_fail(err, DLS_EINPUT, NULL, "precision \"%s\" is unknown", text);
     }
-    DLS_TRY(dls_gh5_get_text(file, "optimiser", text, sizeof text, err));
+    DLS_TRY(dls_h5_get_text(file, "optimiser", text, sizeof text, err));
     if (!dls_optimiser_find(text, &info->optimiser)) {
         return dls_fail(err, DLS_EINPUT, NULL, "optimiser \"%s\" is unknown", text);
     }
-    return dls_gh5_get_text(file, "checksum", hex, DLS_SHA256_HEX, err);
+    return dls_h5_get_text(file, "checksum", hex, DLS_SHA256_HEX, err);
 }
 
 static dls_status get_rows(hid_t file, dls_opgraph *g, dls_error *err)
 {
-    hid_t set;
-    hsize_t n_edges;
-    DLS_TRY(dls_gh5_open_data(file, "edges/from", &set, &n_edges, err));
-    H5Dclose(set);
+    size_t n_edges;
+    DLS_TRY(dls_h5_length(file, "edges/from", &n_edges, err));
     const size_t n = g->names.n;
     g->nodes = dls_alloc_zero(n + 1, sizeof *g->nodes);
-    g->edges = dls_alloc_zero((size_t)n_edges + 1, sizeof *g->edges);
+    g->edges = dls_alloc_zero(n_edges + 1, sizeof *g->edges);
     if (!g->nodes || !g->edges) {
-        return dls_nomem(err, "graph", n * sizeof *g->nodes + (size_t)n_edges * sizeof *g->edges);
+        return dls_nomem(err, "graph", n * sizeof *g->nodes + n_edges * sizeof *g->edges);
     }
     g->node_cap = n + 1;
-    g->edge_cap = (size_t)n_edges + 1;
+    g->edge_cap = n_edges + 1;
     g->n_nodes = (int32_t)n;
     g->n_edges = (int32_t)n_edges;
     for (size_t c = 0; c < N_NODE_COLUMNS; c++) {
@@ -291,7 +270,7 @@ static dls_status get_rows(hid_t file, dls_opgraph *g, dls_error *err)
                            err));
     }
     for (size_t c = 0; c < N_EDGE_COLUMNS; c++) {
-        DLS_TRY(get_column(file, "edges", &edge_columns[c], (char *)g->edges, (size_t)n_edges,
+        DLS_TRY(get_column(file, "edges", &edge_columns[c], (char *)g->edges, n_edges,
                            sizeof *g->edges, err));
     }
     for (size_t i = 0; i < n; i++) {
@@ -308,9 +287,9 @@ static dls_status get_graph(hid_t file, dls_opgraph **out, dls_error *err)
     DLS_TRY(get_info(file, &info, stored, err));
     DLS_TRY(dls_opgraph_create(&info, out, err));
     dls_opgraph *g = *out;
-    DLS_TRY(dls_gh5_get_dict(file, "names", &g->names, err));
-    DLS_TRY(dls_gh5_get_dict(file, "ops", &g->ops, err));
-    DLS_TRY(dls_gh5_get_dict(file, "layers", &g->layers, err));
+    DLS_TRY(dls_h5_get_dict(file, "names", &g->names, err));
+    DLS_TRY(dls_h5_get_dict(file, "ops", &g->ops, err));
+    DLS_TRY(dls_h5_get_dict(file, "layers", &g->layers, err));
     DLS_TRY(get_rows(file, g, err));
     checksum(g, hex);
     if (strcmp(stored, hex) != 0) {
@@ -324,7 +303,7 @@ dls_status dls_opgraph_load(const char *path, dls_opgraph **out, dls_error *err)
 {
     *out = NULL;
     hid_t file;
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_graph(file, out, err);
     H5Fclose(file);
     if (status != DLS_OK) {

@@ -3,7 +3,7 @@
  * Measured times in HDF5: one column per field, one checksum over all (docs/operator.md).
  */
 #include "base/alloc.h"
-#include "workload/graph/h5.h"
+#include "base/h5.h"
 #include "workload/operator/op_times.h"
 
 #include <stdio.h>
@@ -59,9 +59,9 @@ static void checksum(const columns *c, char hex[DLS_SHA256_HEX])
     dls_sha256_update(&sha, c->method, c->rows * DLS_OP_TIME_NAME);
     dls_sha256_update(&sha, c->numeric, c->rows * NUMERIC_WIDTH);
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
-        dls_gh5_hash(&sha, whole[i], c->rows, sizeof *whole[i]);
+        dls_h5_hash(&sha, whole[i], c->rows, sizeof *whole[i]);
     }
-    dls_gh5_hash(&sha, c->seconds, c->rows, sizeof *c->seconds);
+    dls_h5_hash(&sha, c->seconds, c->rows, sizeof *c->seconds);
     dls_sha256_final(&sha, hex);
 }
 
@@ -93,17 +93,17 @@ static dls_status put_columns(hid_t file, const columns *c, dls_error *err)
     } whole[] = {{"count", c->count}, {"m", c->m}, {"n", c->n}, {"k", c->k}, {"bytes", c->bytes}};
     char hex[DLS_SHA256_HEX];
     checksum(c, hex);
-    DLS_TRY(dls_gh5_put_text(file, "format", FORMAT, err));
-    DLS_TRY(dls_gh5_put_i32(file, "format_version", FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_put_text(file, "checksum", hex, err));
-    DLS_TRY(dls_gh5_put_strings(file, "gpu", c->gpu, c->rows, DLS_OP_TIME_NAME, err));
-    DLS_TRY(dls_gh5_put_strings(file, "method", c->method, c->rows, DLS_OP_TIME_NAME, err));
-    DLS_TRY(dls_gh5_put_strings(file, "precision", c->numeric, c->rows, NUMERIC_WIDTH, err));
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "checksum", hex, err));
+    DLS_TRY(dls_h5_put_strings(file, "gpu", c->gpu, c->rows, DLS_OP_TIME_NAME, err));
+    DLS_TRY(dls_h5_put_strings(file, "method", c->method, c->rows, DLS_OP_TIME_NAME, err));
+    DLS_TRY(dls_h5_put_strings(file, "precision", c->numeric, c->rows, NUMERIC_WIDTH, err));
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
-        DLS_TRY(dls_gh5_put_data(file, whole[i].name, H5T_STD_I64LE, H5T_NATIVE_INT64, whole[i].x,
+        DLS_TRY(dls_h5_put_data(file, whole[i].name, H5T_STD_I64LE, H5T_NATIVE_INT64, whole[i].x,
                                  c->rows, 0, err));
     }
-    return dls_gh5_put_data(file, "seconds", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->seconds, c->rows,
+    return dls_h5_put_data(file, "seconds", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, c->seconds, c->rows,
                             0, err);
 }
 
@@ -122,7 +122,7 @@ static dls_status put_times(hid_t file, const void *what, dls_error *err)
 
 dls_status dls_op_times_save(const dls_op_times *times, const char *path, dls_error *err)
 {
-    return dls_gh5_save(path, put_times, times, err);
+    return dls_h5_save(path, put_times, times, err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -136,15 +136,15 @@ static dls_status get_columns(hid_t file, columns *c, dls_error *err)
     } whole[] = {{"count", c->count}, {"m", c->m}, {"n", c->n}, {"k", c->k}, {"bytes", c->bytes}};
     char stored[DLS_SHA256_HEX];
     char hex[DLS_SHA256_HEX];
-    DLS_TRY(dls_gh5_get_text(file, "checksum", stored, sizeof stored, err));
-    DLS_TRY(dls_gh5_get_strings(file, "gpu", c->gpu, c->rows, DLS_OP_TIME_NAME, err));
-    DLS_TRY(dls_gh5_get_strings(file, "method", c->method, c->rows, DLS_OP_TIME_NAME, err));
-    DLS_TRY(dls_gh5_get_strings(file, "precision", c->numeric, c->rows, NUMERIC_WIDTH, err));
+    DLS_TRY(dls_h5_get_text(file, "checksum", stored, sizeof stored, err));
+    DLS_TRY(dls_h5_get_strings(file, "gpu", c->gpu, c->rows, DLS_OP_TIME_NAME, err));
+    DLS_TRY(dls_h5_get_strings(file, "method", c->method, c->rows, DLS_OP_TIME_NAME, err));
+    DLS_TRY(dls_h5_get_strings(file, "precision", c->numeric, c->rows, NUMERIC_WIDTH, err));
     for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
         DLS_TRY(
-            dls_gh5_get_data(file, whole[i].name, H5T_NATIVE_INT64, whole[i].x, c->rows, 0, err));
+            dls_h5_get_data(file, whole[i].name, H5T_NATIVE_INT64, whole[i].x, c->rows, 0, err));
     }
-    DLS_TRY(dls_gh5_get_data(file, "seconds", H5T_NATIVE_DOUBLE, c->seconds, c->rows, 0, err));
+    DLS_TRY(dls_h5_get_data(file, "seconds", H5T_NATIVE_DOUBLE, c->seconds, c->rows, 0, err));
     checksum(c, hex);
     return strcmp(stored, hex) == 0
                ? DLS_OK
@@ -175,8 +175,8 @@ static dls_status get_times(hid_t file, dls_op_times *times, dls_error *err)
 {
     size_t rows = 0;
     columns c = {0};
-    DLS_TRY(dls_gh5_check_format(file, FORMAT, FORMAT_VERSION, err));
-    DLS_TRY(dls_gh5_length(file, "seconds", &rows, err));
+    DLS_TRY(dls_h5_check_format(file, FORMAT, FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_length(file, "seconds", &rows, err));
     dls_status status = columns_alloc(&c, rows, err);
     status = status == DLS_OK ? get_columns(file, &c, err) : status;
     status = status == DLS_OK ? take_rows(&c, times, err) : status;
@@ -188,7 +188,7 @@ dls_status dls_op_times_load(const char *path, dls_op_times *times, dls_error *e
 {
     hid_t file;
     *times = (dls_op_times){0};
-    DLS_TRY(dls_gh5_open(path, &file, err));
+    DLS_TRY(dls_h5_open(path, &file, err));
     const dls_status status = get_times(file, times, err);
     H5Fclose(file);
     if (status != DLS_OK) {

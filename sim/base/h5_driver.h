@@ -6,8 +6,8 @@
  * points at freed memory and the process crashes later, at the latest in exit(). This driver keeps
  * the first error for its caller to ask for, drops what follows and lets HDF5 close in peace.
  */
-#ifndef DLS_RESULTS_H5_DRIVER_H
-#define DLS_RESULTS_H5_DRIVER_H
+#ifndef DLS_BASE_H5_DRIVER_H
+#define DLS_BASE_H5_DRIVER_H
 
 #include <hdf5.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "results/h5_driver.h"
+#include "base/h5_driver.h"
 
 #include "base/alloc.h"
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Whether a run's tables are what was written: all of them are read once, in blocks.
+ */
+#include "base/alloc.h"
+#include "results/read_impl.h"
+
+#include <string.h>
+
+enum { BLOCK_BYTES = 1 << 20, SETS_MAX = 1024 };
+
+typedef struct visit {
+    hid_t run;
+    const char *group;
+    size_t n;
+    dls_status status;
+    dls_error *err;
+} visit;
+
+/* Rows to read at once: whole chunks, so that each is read once. */
+static hsize_t block_rows(hid_t set, hsize_t n, size_t width)
+{
+    const hid_t dcpl = H5Dget_create_plist(set);
+    hsize_t chunk = 1;
+    if (H5Pget_layout(dcpl) == H5D_CHUNKED) {
+        H5Pget_chunk(dcpl, 1, &chunk);
+    }
+    H5Pclose(dcpl);
+    const hsize_t fit = BLOCK_BYTES / width / chunk;
+    const hsize_t rows = chunk * (fit > 0 ? fit : 1);
+    return rows < n ? rows : n;
+}
+
+static dls_status read_through(hid_t set, hsize_t n, const char *name, dls_error *err)
+{
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    const size_t width = H5Tget_size(type);
+    const hsize_t rows = n > 0 ? block_rows(set, n, width) : 0;
+    void *block = dls_alloc((size_t)rows * width + 1);
+    dls_status status = block ? DLS_OK : dls_nomem(err, name, (size_t)rows * width);
+    for (hsize_t first = 0; first < n && status == DLS_OK; first += rows) {
+        const hsize_t count = n - first < rows ? n - first : rows;
+        const hid_t part = H5Screate_simple(1, &count, NULL);
+        if (H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, NULL, &count, NULL) < 0 ||
+            H5Dread(set, type, part, space, H5P_DEFAULT, block) < 0) {
+            status = dls_h5_fail(err, DLS_EINPUT, "\"%s\" is damaged", name);
+        }
+        H5Sclose(part);
+    }
+    dls_free(block);
+    H5Sclose(space);
+    H5Tclose(type);
+    return status;
+}
+
+static herr_t visit_set(hid_t group, const char *name, const H5L_info_t *info, void *user)
+{
+    (void)group, (void)info;
+    visit *v = user;
+    char shown[256];
+    hid_t set;
+    hsize_t n;
+    snprintf(shown, sizeof shown, "%s/%s", v->group, name);
+    if (++v->n > SETS_MAX) {
+        v->status = dls_fail(v->err, DLS_EINPUT, NULL, "\"%s\" holds more than %d columns",
+                             v->group, SETS_MAX);
+        return -1;
+    }
+    v->status = dls_h5_open_data(v->run, shown, &set, &n, v->err);
+    if (v->status == DLS_OK) {
+        v->status = read_through(set, n, shown, v->err);
+        H5Dclose(set);
+    }
+    return v->status == DLS_OK ? 0 : -1;
+}
+
+static dls_status verify_group(hid_t run, const char *name, dls_error *err)
+{
+    visit v = {.run = run, .group = name, .status = DLS_OK, .err = err};
+    hid_t group;
+    if (!dls_h5_has(run, name)) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_h5_get_group(run, name, &group, err));
+    const herr_t done = H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, NULL, visit_set, &v);
+    if (done < 0 && v.status == DLS_OK) {
+        v.status = dls_h5_damaged(err, name);
+    }
+    H5Gclose(group);
+    return v.status;
+}
+
+dls_status dls_run_verify(const dls_run *run, dls_error *err)
+{
+    static const char *const groups[] = {"jobs",         "allocations", "series/cluster", "starts",
+                                         "world/series", "dicts",       "cluster"};
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0] && status == DLS_OK; i++) {
+        status = verify_group(run->group, groups[i], err);
+    }
+    if (status != DLS_OK) {
+        dls_h5_where(err, run->file->path);
+        return status;
+    }
+    dls_record *rec;
+    DLS_TRY(dls_run_read_record(run, false, false, &rec, err)); /* the jobs' digest */
+    dls_record_destroy(rec);
+    return DLS_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Names out of files, fit for a terminal.
+ */
+#include "base/printable.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* U+0080 to U+009F are C2 80 to C2 9F in UTF-8. */
+static bool is_control(const unsigned char *s)
+{
+    return *s < 0x20 || *s == 0x7f || (*s == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
+}
+
+const char *dls_printable(const char *text, char buf[DLS_PRINTABLE_BYTES])
+{
+    const unsigned char *s = (const unsigned char *)text;
+    while (*s && !is_control(s)) {
+        s++;
+    }
+    if (!*s) {
+        return text;
+    }
+    size_t n = 0;
+    for (s = (const unsigned char *)text; *s && n + 5 < DLS_PRINTABLE_BYTES; s++) {
+        if (is_control(s)) {
+            s += *s == 0xc2;
+            n += (size_t)snprintf(buf + n, 5, "\\x%02x", *s);
+        } else {
+            buf[n++] = (char)*s;
+        }
+    }
+    buf[n] = '\0';
+    return buf;
+}

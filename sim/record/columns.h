@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The columns of a run's record, each described once: memory, digests, files and documentation
+ * follow from these tables. A column of a table is a pointer in a struct to cells in a row.
+ */
+#ifndef DLS_RECORD_COLUMNS_H
+#define DLS_RECORD_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef enum dls_field_type {
+    DLS_FIELD_I64,
+    DLS_FIELD_U64,
+    DLS_FIELD_I32,
+    DLS_FIELD_U32,
+    DLS_FIELD_F32,
+    DLS_FIELD_F64,
+    DLS_FIELD_BOOL,    /* C bool, an unsigned byte in files */
+    DLS_FIELD_STATE,   /* uint8_t, dls_job_state; an enumeration in files */
+    DLS_FIELD_OUTCOME, /* uint8_t, dls_outcome; an enumeration in files */
+    DLS_FIELD_KIND,    /* C enum; an enumeration in files */
+    DLS_FIELD_TEXT     /* bytes, padded with '\0' */
+} dls_field_type;
+
+/* Bytes of one value in memory (TEXT: 0). */
+size_t dls_field_width(dls_field_type type);
+
+typedef struct dls_record_column {
+    const char *name; /* in files */
+    dls_field_type type;
+    size_t offset;     /* of the pointer to the cells */
+    const char *units; /* "" for pure numbers */
+    const char *what;  /* it is */
+    bool unset;        /* cells start as -1 and not as 0 */
+    bool optional;     /* a column that only some runs have */
+} dls_record_column;
+
+typedef struct dls_record_table {
+    const dls_record_column *columns;
+    size_t n;
+} dls_record_table;
+
+extern const dls_record_table dls_job_table;    /* of dls_record */
+extern const dls_record_table dls_alloc_table;  /* of dls_alloc_rows */
+extern const dls_record_table dls_series_table; /* of dls_series_rows */
+extern const dls_record_table dls_start_table;  /* of dls_start_rows */
+extern const dls_record_table dls_world_table;  /* of dls_world_rows */
+
+/* The cells of a column, NULL if the table does not have it. */
+const void *dls_column_cells(const dls_record_column *column, const void *rows);
+void dls_column_set(const dls_record_column *column, void *rows, void *cells);
+/* Free all cells and set their pointers to NULL. */
+void dls_table_free(const dls_record_table *table, void *rows);
+
+#endif

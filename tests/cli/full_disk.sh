@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Every command that writes HDF5 says so when the disk is full, with exit code 5, and leaves nothing
+# behind. A limit on the size of files stands for the disk.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+sample_h5=$source/tests/golden/inspector
+small="--graphs=60 --samples=100 --groups=8 --features=total --hardware=$source/configs/hardware --setting=V100-P1w2-ho-PCIe"
+# shellcheck disable=SC2086
+expect 0 dataset build -o set.h5 $small -q
+mkdir full
+
+# full BLOCKS WORDS...: BLOCKS of 1,024 bytes fit.
+full() {
+    local blocks=$1 code
+    shift
+    (
+        ulimit -f "$blocks"
+        trap '' XFSZ
+        "$dlsim" "$@" 2>&1 && code=0 || code=$?
+        echo "exit code $code"
+    ) | cat >err.txt
+    code=$(sed -n 's/^exit code //p' err.txt)
+    test "$code" = 5 || fail "dlsim $*: exit code $code, not 5: $(head -c 2000 err.txt)"
+    says err.txt "File too large"
+    test -z "$(ls -A full)" || fail "dlsim $* left $(ls -A full)"
+}
+
+run="--config=$source/configs/quickstart.cfg --trace=$sample --quiet"
+for blocks in 0 1 4; do
+    # shellcheck disable=SC2086
+    full $blocks run $run -o full/run.h5
+    full $blocks graph zoo resnet50 -o full/graph.h5
+    full $blocks graph group resnet50 -o full/grouped.h5
+    # shellcheck disable=SC2086
+    full $blocks dataset build -o full/set.h5 $small -q
+    full $blocks train --dataset=set.h5 --arch=hidden=16 --epochs=1 --setting=V100-P1w2-ho-PCIe -o full/w.h5 -q
+    full $blocks operators profile --model=resnet50 --gpu=V100 --gpus=2 --servers=1 -o full/ops.h5
+done
+for blocks in 0 1; do
+    full $blocks perf record -q --no-gpu -o full/perf.h5 -- true
+    full $blocks predict --input="$sample_h5/graphs.h5" --weights="$sample_h5/weights.h5" -q \
+        --backend=cpu -o full/out.h5
+done
+echo "$checks checks"
