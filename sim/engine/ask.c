@@ -122,7 +122,7 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .mem_mib_per_gpu = c->mem_mib,
         .seed = p->seed,
         .now_us = e->now_us,
-        .waiting_since_us = state == DLS_JOB_PENDING ? e->since_us[job] : e->now_us,
+        .waiting_since_us = state == DLS_JOB_PENDING ? e->state_since_us[job] : e->now_us,
         .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
         /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job.
          */
@@ -282,30 +282,30 @@ int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
             best = t;
         }
     }
-    int64_t *at_us = &e->wanted_us[e->select.class_of[job]];
+    int64_t *at_us = &e->retry_us[e->select.class_of[job]];
     if (best < 0 && retry_us < *at_us) {
         *at_us = retry_us;
-        e->wanted = true;
+        e->any_retry = true;
     }
     return best;
 }
 
 dls_status dls_set_retries(dls_engine *e, dls_error *err)
 {
-    for (int32_t c = 0; c < e->select.n_classes && e->wanted; c++) {
-        const int64_t at_us = e->wanted_us[c];
-        e->wanted_us[c] = DLS_NEVER;
+    for (int32_t c = 0; c < e->select.n_classes && e->any_retry; c++) {
+        const int64_t at_us = e->retry_us[c];
+        e->retry_us[c] = DLS_NEVER;
         if (at_us < DLS_NEVER) {
             DLS_TRY(set_retry(e, c, at_us, err));
         }
     }
-    e->wanted = false;
+    e->any_retry = false;
     return DLS_OK;
 }
 
 /* ---- what happened -------------------------------------------------------------------------- */
 
-static dls_status tell_where(dls_engine *e, int32_t job, dls_error *err)
+static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
@@ -327,10 +327,10 @@ static dls_status tell_where(dls_engine *e, int32_t job, dls_error *err)
 
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
 {
-    if (e->began) {
-        e->began[job] = e->work[job];
+    if (e->work_at_start) {
+        e->work_at_start[job] = e->work[job];
     }
-    return e->params->pace || e->params->placement->started ? tell_where(e, job, err) : DLS_OK;
+    return e->params->pace || e->params->placement->started ? notify_started(e, job, err) : DLS_OK;
 }
 
 void dls_tell_stopped(dls_engine *e, int32_t job)
@@ -338,7 +338,7 @@ void dls_tell_stopped(dls_engine *e, int32_t job)
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
     if (ops->stopped) {
-        const int64_t worked_us = dls_work_to_us(e->began[job] - e->work[job]);
+        const int64_t worked_us = dls_work_to_us(e->work_at_start[job] - e->work[job]);
         ops->stopped(e->placement_state, e->index, job, e->now_us, worked_us);
     }
     if (pace) {

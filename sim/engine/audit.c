@@ -26,10 +26,10 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
 {
     for (int32_t j = 0; j < e->n; j++) {
         dls_audited *a = &e->audit.job[j];
-        const int64_t from = a->anchor_us > e->audit.now_us ? a->anchor_us : e->audit.now_us;
+        const int64_t from = a->progress_from_us > e->audit.now_us ? a->progress_from_us : e->audit.now_us;
         if (a->running && e->now_us > from) {
-            const int64_t done_us = dls_job_progress_in(e, j, e->now_us - a->anchor_us) -
-                                    dls_job_progress_in(e, j, from - a->anchor_us);
+            const int64_t done_us = dls_job_progress_in(e, j, e->now_us - a->progress_from_us) -
+                                    dls_job_progress_in(e, j, from - a->progress_from_us);
             a->left -= (dls_work)done_us * a->rate;
         }
         /* What a failure has undone since: never more than was done. */
@@ -50,7 +50,7 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
         a->left = finished ? 0 : a->left;
         a->running = e->running[j] != 0;
         a->rate = e->rate[j];
-        a->anchor_us = e->anchor_us[j];
+        a->progress_from_us = e->progress_from_us[j];
         a->saved = finished ? 0 : e->saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
     }
     e->audit.now_us = e->now_us;
@@ -95,7 +95,7 @@ static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
         same = found;
     }
     return same ? DLS_OK
-                : dls_fail(err, DLS_ERUN, NULL, "job %d is the guest of none", guest);
+                : dls_fail(err, DLS_ERUN, NULL, "job %d is marked as a guest but has no host with its GPUs", guest);
 }
 
 static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
@@ -138,13 +138,13 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
 /* Nobody holds a GPU that has failed. */
 static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
 {
-    for (int32_t k = 0; e->churn.on && k < e->index->n_nodes; k++) {
-        const uint64_t mask = e->churn.withheld[k];
+    for (int32_t k = 0; e->failures.on && k < e->index->n_nodes; k++) {
+        const uint64_t mask = e->failures.withheld[k];
         *failed += __builtin_popcountll(mask);
-        for (int32_t p = e->churn.on_node[k]; p != DLS_NONE; p = e->churn.link[p].next) {
+        for (int32_t p = e->failures.on_node[k]; p != DLS_NONE; p = e->failures.link[p].next) {
             if (e->part[p].mask & mask || e->part[p].node != k) {
                 return dls_fail(err, DLS_ERUN, NULL, "job %d holds GPUs of node %d that have failed",
-                                e->churn.link[p].job, k);
+                                e->failures.link[p].job, k);
             }
         }
     }
@@ -162,7 +162,7 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
         const dls_pool *pool = &e->select.pool[k];
         for (int32_t t = 0; t < e->select.n_types; t++) {
             used += pool->used[t];
-            if (pool->used[t] > pool->cap[t] && (e->select.preempts || !dls_churn_is_down(e))) {
+            if (pool->used[t] > pool->cap[t] && (e->select.preempts || !dls_failures_any_down(e))) {
                 return dls_fail(err, DLS_ERUN, NULL, "pool %d holds more than its share", k);
             }
         }

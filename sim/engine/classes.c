@@ -184,7 +184,7 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
             .parked = DLS_ORDER_SET_EMPTY,
             .head = DLS_NONE,
             .refused_pass = UINT64_MAX,
-            .refused_gives = UINT64_MAX,
+            .refused_releases = UINT64_MAX,
         };
         status = find_class(s, &table, &c, &s->class_of[j], err);
     }

@@ -100,7 +100,7 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
     DLS_TRY(dls_walk_copy(c, e, err));
     DLS_TRY(dls_rounds_copy(c, e, err));
     DLS_TRY(dls_guest_copy(c, e, err));
-    DLS_TRY(dls_churn_copy(c, e, err));
+    DLS_TRY(dls_failures_copy(c, e, err));
 #define XX(member, used, room)                                                                     \
     DLS_TRY(dls_duplicate(&c->member, e->member, (size_t)(used), (size_t)(room),                   \
                           sizeof *c->member, err));
@@ -140,7 +140,7 @@ dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engin
     memset(&c->grant, 0, sizeof c->grant);
     c->guests.job = NULL;
     c->guests.newest = NULL;
-    c->churn = (dls_churn){0};
+    c->failures = (dls_failure_state){0};
 #define XX(member, used, room) c->member = NULL;
     DLS_ENGINE_ARRAYS(XX)
 #undef XX

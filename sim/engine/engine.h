@@ -64,7 +64,7 @@ typedef struct dls_link_on {
     int32_t job, next, prev; /* of the parts on the same node */
 } dls_link_on;
 
-typedef struct dls_churn {
+typedef struct dls_failure_state {
     bool on;
     dls_evq events;        /* slots: nodes, GPUs, the file */
     size_t cursor;         /* next event of the file */
@@ -81,7 +81,7 @@ typedef struct dls_churn {
     size_t victims_cap;
     int64_t down_gpus[DLS_TYPES_MAX];
     int32_t down_nodes;    /* whole nodes */
-} dls_churn;
+} dls_failure_state;
 
 /* What programs and rounds need and orders do not (walk.c). */
 typedef struct dls_walk {
@@ -123,7 +123,7 @@ typedef struct dls_rounds {
 /* What the audit counts on its own. */
 typedef struct dls_audited {
     dls_work left, saved;
-    int64_t rate, anchor_us;
+    int64_t rate, progress_from_us;
     int32_t failures;
     bool running;
 } dls_audited;
@@ -148,8 +148,8 @@ struct dls_engine {
     dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
     dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
     dls_evq retries;       /* slots: classes that the placement wants to be asked for again */
-    int64_t *wanted_us;    /* [classes] when, as its `cost` has said in this pass; DLS_NEVER */
-    bool wanted;           /* any of them */
+    int64_t *retry_us;     /* [classes] when to ask the placement again, from its `cost` in this pass; DLS_NEVER */
+    bool any_retry;        /* any of retry_us is set */
     dls_select select;
     dls_place_index *index;
     dls_grant grant;
@@ -168,15 +168,15 @@ struct dls_engine {
     } stall;
 
     /* [n] */
-    int64_t *since_us;     /* last change of state */
-    int64_t *anchor_us;    /* while running: progress counts from here */
-    int64_t *rated_us;     /* while running: the present rate counts from here, >= anchor_us */
-    int64_t *row_us;       /* while running: recorded up to here */
+    int64_t *state_since_us;   /* last change of state */
+    int64_t *progress_from_us; /* while running: progress counts from here */
+    int64_t *rate_from_us;     /* while running: the present rate counts from here, >= progress_from_us */
+    int64_t *recorded_to_us;   /* while running: recorded up to here */
     int64_t *estimate_us;
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;      /* .. what the world says; NULL without one */
-    dls_work *work;        /* left at rated_us; while waiting: left */
-    dls_work *began;       /* left at the last start; NULL when nobody asks */
+    dls_work *work;        /* left at rate_from_us; while waiting: left */
+    dls_work *work_at_start;   /* left at the last start; NULL when nobody asks */
     double *shift_s;       /* of the bursts, from the last grant, else NAN; NULL when nobody asks */
     int64_t *rate;         /* now, or when it last ran; DLS_RATE_ONE before the first start */
     uint8_t *running;
@@ -185,8 +185,8 @@ struct dls_engine {
     char *job_state;       /* the policy's bytes */
 
     /* in a pass: jobs that lost their selection but whose GPUs are not yet given up for good */
-    int8_t *tentative;     /* [n] 1: dropped, GPUs back in the index; 2: placed anew meanwhile */
-    int32_t *new_held;     /* [n] GPUs placed in this pass, not yet started */
+    bool *dropped;         /* [n] lost its selection in this pass; its GPUs are back in the index */
+    int32_t *placed_parts;     /* [n] GPUs placed in this pass, not yet started */
 
     dls_held *part;
     size_t n_parts, parts_cap;
@@ -216,7 +216,7 @@ struct dls_engine {
     size_t *start_row;     /* [n] row of a running job in the starts; NULL: none are kept */
     int32_t rack_nodes[DLS_TYPES_MAX]; /* most nodes of the type in a rack */
     dls_guests guests;
-    dls_churn churn;
+    dls_failure_state failures;
     int64_t *save_us;      /* [n] time that a periodic checkpoint takes; NULL: none are taken */
     dls_work *saved;       /* [n] left at the last checkpoint; NULL: nothing fails */
 
@@ -241,14 +241,14 @@ struct dls_engine {
 /* Every array of the engine's own: XX(member, elements in use, elements that there is room for). What
  * is freed, and what is copied into a clone. */
 #define DLS_ENGINE_ARRAYS(XX)                                                                      \
-    XX(since_us, e->n, e->n)                                                                       \
-    XX(anchor_us, e->n, e->n)                                                                      \
-    XX(rated_us, e->n, e->n)                                                                       \
-    XX(row_us, e->n, e->n)                                                                         \
+    XX(state_since_us, e->n, e->n)                                                                 \
+    XX(progress_from_us, e->n, e->n)                                                               \
+    XX(rate_from_us, e->n, e->n)                                                                   \
+    XX(recorded_to_us, e->n, e->n)                                                                 \
     XX(estimate_us, e->n, e->n)                                                                    \
     XX(work_us, e->n, e->n)                                                                        \
     XX(work, e->n, e->n)                                                                           \
-    XX(began, e->n, e->n)                                                                          \
+    XX(work_at_start, e->n, e->n)                                                                  \
     XX(shift_s, e->n, e->n)                                                                        \
     XX(rate, e->n, e->n)                                                                           \
     XX(running, e->n, e->n)                                                                        \
@@ -256,8 +256,8 @@ struct dls_engine {
     XX(held, e->n, e->n)                                                                           \
     XX(job_state, (size_t)(e->n + 1) * e->params->sched->job_state_bytes,                          \
        (size_t)(e->n + 1) * e->params->sched->job_state_bytes)                                     \
-    XX(tentative, e->n, e->n)                                                                      \
-    XX(new_held, e->n, e->n)                                                                       \
+    XX(dropped, e->n, e->n)                                                                        \
+    XX(placed_parts, e->n, e->n)                                                                   \
     XX(part, e->n_parts, e->parts_cap)                                                             \
     XX(settle, e->n_settle, e->settle_cap)                                                         \
     XX(seat, 0, e->seat_cap)                                                                       \
@@ -265,7 +265,7 @@ struct dls_engine {
     XX(seat_gpus, 0, e->seat_gpus_cap)                                                             \
     XX(rack_seen, e->index->n_racks, e->index->n_racks)                                            \
     XX(arrivals, 0, e->arrivals_cap)                                                               \
-    XX(wanted_us, e->select.n_classes, e->select.n_classes + 1)                                    \
+    XX(retry_us, e->select.n_classes, e->select.n_classes + 1)                                     \
     XX(start_row, e->n, e->n)                                                                      \
     XX(save_us, e->n, e->n)                                                                        \
     XX(saved, e->n, e->n)                                                                          \
@@ -423,16 +423,16 @@ void dls_starts_close(dls_engine *e, int32_t job);
 dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 
 /* failures.c */
-dls_status dls_churn_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
-void dls_churn_destroy(dls_engine *e);
-dls_status dls_churn_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_failures_create(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+void dls_failures_destroy(dls_engine *e);
+dls_status dls_failures_copy(dls_engine *e, const dls_engine *from, dls_error *err) DLS_MUST_CHECK;
 /* Everything that fails or is repaired now. */
-dls_status dls_churn_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_failures_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* A job has got its parts, or is about to lose them. */
-dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
-void dls_churn_leave(dls_engine *e, int32_t parts);
-/* A part of what fails could still be repaired. */
-bool dls_churn_is_down(const dls_engine *e);
+dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_failures_leave(dls_engine *e, int32_t parts);
+/* Some GPU is down and may yet be repaired. */
+bool dls_failures_any_down(const dls_engine *e);
 
 /* walk.c */
 /* Whether a program may go on to act: it has not failed, written to what it may only read, or gone on for ever. */

@@ -17,7 +17,7 @@ enum { AT_RANDOM = 1, BY_FILE = 2 }; /* why a node is down */
 
 static uint32_t file_slot(const dls_engine *e)
 {
-    return (uint32_t)(e->index->n_nodes + e->churn.first_gpu[e->index->n_nodes]);
+    return (uint32_t)(e->index->n_nodes + e->failures.first_gpu[e->index->n_nodes]);
 }
 
 /* ---- when -------------------------------------------------------------------------------------- */
@@ -26,26 +26,26 @@ static uint32_t file_slot(const dls_engine *e)
 static dls_status draw(dls_engine *e, uint32_t component, dls_error *err)
 {
     const dls_failure_params *p = e->params->failures;
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     const bool node = component < (uint32_t)e->index->n_nodes;
-    const uint32_t n = c->draws[component]++;
+    const uint32_t n = f->draws[component]++;
     const int64_t wait_us = dls_failure_draw_us(p, e->params->seed, component,
                                                 node ? p->node_mtbf_s : p->gpu_mtbf_s, n);
     if (wait_us > INT64_MAX / 4 - e->now_us) {
         return DLS_OK; /* never */
     }
-    return dls_evq_set(&c->events, component, e->now_us + wait_us,
+    return dls_evq_set(&f->events, component, e->now_us + wait_us,
                        n % 2 == 0 ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
 }
 
 static dls_status queue_file(dls_engine *e, dls_error *err)
 {
     const dls_failure_trace *t = e->params->failure_trace;
-    if (!t || e->churn.cursor >= t->n) {
+    if (!t || e->failures.cursor >= t->n) {
         return DLS_OK;
     }
-    const dls_failure_event *next = &t->event[e->churn.cursor];
-    return dls_evq_set(&e->churn.events, file_slot(e), e->churn.origin_us + next->t_us,
+    const dls_failure_event *next = &t->event[e->failures.cursor];
+    return dls_evq_set(&e->failures.events, file_slot(e), e->failures.origin_us + next->t_us,
                        next->what == DLS_NODE_FAILS ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
 }
 
@@ -54,7 +54,7 @@ static bool fails(double mtbf_s)
     return mtbf_s > 0 && !isinf(mtbf_s);
 }
 
-dls_status dls_churn_create(dls_engine *e, dls_error *err)
+dls_status dls_failures_create(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
     const bool nodes = p->failures && fails(p->failures->node_mtbf_s);
@@ -66,28 +66,28 @@ dls_status dls_churn_create(dls_engine *e, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, p->sched->name,
                         "divides the cluster among gang sizes and so cannot bear failures");
     }
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     const size_t n = (size_t)e->index->n_nodes, n_gpus = (size_t)e->index->total_gpus;
-    c->first_gpu = dls_alloc_zero(n + 1, sizeof *c->first_gpu);
-    c->draws = dls_alloc_zero(n + n_gpus, sizeof *c->draws);
-    c->node_down = dls_alloc_zero(n, sizeof *c->node_down);
-    c->gpu_down = dls_alloc_zero(n, sizeof *c->gpu_down);
-    c->withheld = dls_alloc_zero(n, sizeof *c->withheld);
-    c->on_node = dls_alloc_zero(n, sizeof *c->on_node);
+    f->first_gpu = dls_alloc_zero(n + 1, sizeof *f->first_gpu);
+    f->draws = dls_alloc_zero(n + n_gpus, sizeof *f->draws);
+    f->node_down = dls_alloc_zero(n, sizeof *f->node_down);
+    f->gpu_down = dls_alloc_zero(n, sizeof *f->gpu_down);
+    f->withheld = dls_alloc_zero(n, sizeof *f->withheld);
+    f->on_node = dls_alloc_zero(n, sizeof *f->on_node);
     e->saved = dls_alloc_zero((size_t)e->n, sizeof *e->saved);
-    if (!c->first_gpu || !c->draws || !c->node_down || !c->gpu_down || !c->withheld || !c->on_node ||
+    if (!f->first_gpu || !f->draws || !f->node_down || !f->gpu_down || !f->withheld || !f->on_node ||
         !e->saved) {
         return dls_nomem(err, "failures", n * 32 + n_gpus * 4);
     }
     for (size_t i = 0; i < n; i++) {
-        c->on_node[i] = DLS_NONE;
-        c->first_gpu[i + 1] = c->first_gpu[i] + e->index->node[i].capacity;
+        f->on_node[i] = DLS_NONE;
+        f->first_gpu[i + 1] = f->first_gpu[i] + e->index->node[i].capacity;
     }
-    DLS_TRY(dls_evq_init(&c->events, n + n_gpus + 1, err));
+    DLS_TRY(dls_evq_init(&f->events, n + n_gpus + 1, err));
     DLS_TRY(dls_record_want_failures(e->rec, err));
-    c->on = true;
-    c->origin_us = e->n > 0 ? e->col->submit_us[0] : 0;
-    e->now_us = c->origin_us;
+    f->on = true;
+    f->origin_us = e->n > 0 ? e->col->submit_us[0] : 0;
+    e->now_us = f->origin_us;
     for (size_t i = 0; i < n && nodes; i++) {
         DLS_TRY(draw(e, (uint32_t)i, err));
     }
@@ -98,30 +98,30 @@ dls_status dls_churn_create(dls_engine *e, dls_error *err)
     return queue_file(e, err);
 }
 
-void dls_churn_destroy(dls_engine *e)
+void dls_failures_destroy(dls_engine *e)
 {
-    dls_churn *c = &e->churn;
-    void *const memory[] = {c->first_gpu, c->draws,   c->node_down, c->gpu_down, c->withheld,
-                            c->on_node,   c->link,    c->victims};
+    dls_failure_state *f = &e->failures;
+    void *const memory[] = {f->first_gpu, f->draws,   f->node_down, f->gpu_down, f->withheld,
+                            f->on_node,   f->link,    f->victims};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
         dls_free(memory[i]);
     }
-    dls_evq_fini(&c->events);
+    dls_evq_fini(&f->events);
 }
 
-dls_status dls_churn_copy(dls_engine *e, const dls_engine *from, dls_error *err)
+dls_status dls_failures_copy(dls_engine *e, const dls_engine *from, dls_error *err)
 {
-    const dls_churn *of = &from->churn;
-    dls_churn *c = &e->churn;
+    const dls_failure_state *of = &from->failures;
+    dls_failure_state *f = &e->failures;
     const size_t n = (size_t)from->index->n_nodes;
     const size_t n_all = n + (size_t)from->index->total_gpus;
-    *c = *of;
-    dls_status status = dls_evq_copy(&c->events, &of->events, err);
+    *f = *of;
+    dls_status status = dls_evq_copy(&f->events, &of->events, err);
 #define COPY(member, used, room)                                                                   \
     if (status == DLS_OK) {                                                                        \
-        status = dls_duplicate(&c->member, of->member, used, room, sizeof *c->member, err);        \
+        status = dls_duplicate(&f->member, of->member, used, room, sizeof *f->member, err);        \
     } else {                                                                                       \
-        c->member = NULL;                                                                          \
+        f->member = NULL;                                                                          \
     }
     COPY(first_gpu, n + 1, n + 1)
     COPY(draws, n_all, n_all)
@@ -135,10 +135,10 @@ dls_status dls_churn_copy(dls_engine *e, const dls_engine *from, dls_error *err)
     return status;
 }
 
-bool dls_churn_is_down(const dls_engine *e)
+bool dls_failures_any_down(const dls_engine *e)
 {
     for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (e->churn.down_gpus[t] > 0) {
+        if (e->failures.down_gpus[t] > 0) {
             return true;
         }
     }
@@ -147,33 +147,33 @@ bool dls_churn_is_down(const dls_engine *e)
 
 /* ---- who --------------------------------------------------------------------------------------- */
 
-dls_status dls_churn_hold(dls_engine *e, int32_t job, dls_error *err)
+dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
-    dls_churn *c = &e->churn;
-    DLS_TRY(dls_grow(&c->link, &c->link_cap, e->n_parts, sizeof *c->link, err));
+    dls_failure_state *f = &e->failures;
+    DLS_TRY(dls_grow(&f->link, &f->link_cap, e->n_parts, sizeof *f->link, err));
     for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
-        int32_t *first = &c->on_node[e->part[p].node];
-        c->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
+        int32_t *first = &f->on_node[e->part[p].node];
+        f->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
         if (*first != DLS_NONE) {
-            c->link[*first].prev = p;
+            f->link[*first].prev = p;
         }
         *first = p;
     }
     return DLS_OK;
 }
 
-void dls_churn_leave(dls_engine *e, int32_t parts)
+void dls_failures_leave(dls_engine *e, int32_t parts)
 {
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     for (int32_t p = parts; p >= 0; p = e->part[p].next) {
-        const dls_link_on *l = &c->link[p];
+        const dls_link_on *l = &f->link[p];
         if (l->prev != DLS_NONE) {
-            c->link[l->prev].next = l->next;
+            f->link[l->prev].next = l->next;
         } else {
-            c->on_node[e->part[p].node] = l->next;
+            f->on_node[e->part[p].node] = l->next;
         }
         if (l->next != DLS_NONE) {
-            c->link[l->next].prev = l->prev;
+            f->link[l->next].prev = l->prev;
         }
     }
 }
@@ -185,7 +185,7 @@ static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
     if (dls_is_guest(e, job)) {
         return dls_guest_fail(e, job, err);
     }
-    DLS_TRY(dls_guest_evict(e, job, err)); /* no more than takes it off the list of hosts */
+    DLS_TRY(dls_guest_evict(e, job, err)); /* its guests have failed already: only leaves the list of hosts */
     const dls_rank rank = dls_select_rank(s, job, e->now_us);
     dls_select_remove_running(s, job);
     dls_select_add_waiting(s, job, rank, dls_estimate_left_us(e, job, dls_job_saved(e, job)));
@@ -200,17 +200,17 @@ static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
 /* Guests before their hosts: both have been running there. */
 static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_error *err)
 {
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     size_t n = 0;
-    for (int32_t p = c->on_node[node]; p != DLS_NONE; p = c->link[p].next) {
+    for (int32_t p = f->on_node[node]; p != DLS_NONE; p = f->link[p].next) {
         if (e->part[p].mask & mask) {
-            DLS_TRY(dls_grow(&c->victims, &c->victims_cap, n + 1, sizeof *c->victims, err));
-            c->victims[n++] = c->link[p].job;
+            DLS_TRY(dls_grow(&f->victims, &f->victims_cap, n + 1, sizeof *f->victims, err));
+            f->victims[n++] = f->link[p].job;
         }
     }
     for (int32_t guests = 1; guests >= 0; guests--) {
         for (size_t i = 0; i < n; i++) {
-            const int32_t job = c->victims[i];
+            const int32_t job = f->victims[i];
             if (e->running[job] && dls_is_guest(e, job) == (guests == 1)) {
                 DLS_TRY(fail_job(e, job, err));
             }
@@ -224,11 +224,11 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
 /* Make the index and the pools agree with what is down on a node. */
 static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
 {
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     const dls_node *at = &e->index->node[node];
     const uint64_t all = at->capacity == 64 ? UINT64_MAX : (UINT64_C(1) << at->capacity) - 1;
-    const uint64_t old = c->withheld[node];
-    const uint64_t now = c->node_down[node] ? all : c->gpu_down[node];
+    const uint64_t old = f->withheld[node];
+    const uint64_t now = f->node_down[node] ? all : f->gpu_down[node];
     if (now & ~old) {
         DLS_TRY(fail_jobs(e, node, now & ~old, err));
         if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
@@ -237,12 +237,12 @@ static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
     }
     if (old & ~now) {
         dls_place_give(e->index, node, old & ~now, 0, 0);
-        e->select.gives++;
+        e->select.releases++;
     }
-    c->withheld[node] = now;
-    c->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);
-    c->down_nodes += (now == all) - (old == all);
-    dls_pools_divide(e, at->type, c->down_gpus[at->type]);
+    f->withheld[node] = now;
+    f->down_gpus[at->type] += __builtin_popcountll(now) - __builtin_popcountll(old);
+    f->down_nodes += (now == all) - (old == all);
+    dls_pools_divide(e, at->type, f->down_gpus[at->type]);
     for (int32_t k = 0; k < e->select.n_pools; k++) {
         dls_mark_dirty(e, k);
     }
@@ -251,17 +251,17 @@ static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
 
 static dls_status next_of_file(dls_engine *e, dls_error *err)
 {
-    dls_churn *c = &e->churn;
-    const dls_failure_event *now = &e->params->failure_trace->event[c->cursor++];
+    dls_failure_state *f = &e->failures;
+    const dls_failure_event *now = &e->params->failure_trace->event[f->cursor++];
     const dls_pace *pace = e->params->pace;
-    const uint8_t was = c->node_down[now->node];
+    const uint8_t was = f->node_down[now->node];
     switch (now->what) {
     case DLS_NODE_FAILS:
-        c->node_down[now->node] = was | BY_FILE;
+        f->node_down[now->node] = was | BY_FILE;
         e->rec->node_failures += was == 0;
         break;
     case DLS_NODE_REPAIRED:
-        c->node_down[now->node] = (uint8_t)(was & ~BY_FILE);
+        f->node_down[now->node] = (uint8_t)(was & ~BY_FILE);
         break;
     case DLS_LINK_SCALED:
         if (pace) {
@@ -278,7 +278,7 @@ static int32_t node_of_gpu(const dls_engine *e, int32_t gpu)
     int32_t lo = 0, hi = e->index->n_nodes;
     while (hi - lo > 1) {
         const int32_t middle = lo + (hi - lo) / 2;
-        if (e->churn.first_gpu[middle] <= gpu) {
+        if (e->failures.first_gpu[middle] <= gpu) {
             lo = middle;
         } else {
             hi = middle;
@@ -287,9 +287,9 @@ static int32_t node_of_gpu(const dls_engine *e, int32_t gpu)
     return lo;
 }
 
-static dls_status happen(dls_engine *e, dls_event event, dls_error *err)
+static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
 {
-    dls_churn *c = &e->churn;
+    dls_failure_state *f = &e->failures;
     const uint32_t slot = dls_event_slot(event);
     const bool fail = dls_event_class_of(event) == DLS_EV_FAIL;
     int32_t node = (int32_t)slot;
@@ -297,26 +297,26 @@ static dls_status happen(dls_engine *e, dls_event event, dls_error *err)
         return next_of_file(e, err);
     }
     if (node < e->index->n_nodes) {
-        e->rec->node_failures += fail && !c->node_down[node];
-        c->node_down[node] = (uint8_t)(fail ? c->node_down[node] | AT_RANDOM
-                                            : c->node_down[node] & ~AT_RANDOM);
+        e->rec->node_failures += fail && !f->node_down[node];
+        f->node_down[node] = (uint8_t)(fail ? f->node_down[node] | AT_RANDOM
+                                            : f->node_down[node] & ~AT_RANDOM);
     } else {
         const int32_t gpu = node - e->index->n_nodes;
         node = node_of_gpu(e, gpu);
-        const uint64_t bit = UINT64_C(1) << (gpu - c->first_gpu[node]);
-        c->gpu_down[node] = fail ? c->gpu_down[node] | bit : c->gpu_down[node] & ~bit;
+        const uint64_t bit = UINT64_C(1) << (gpu - f->first_gpu[node]);
+        f->gpu_down[node] = fail ? f->gpu_down[node] | bit : f->gpu_down[node] & ~bit;
         e->rec->gpu_failures += fail;
     }
     DLS_TRY(apply(e, node, err));
     return draw(e, slot, err);
 }
 
-dls_status dls_churn_now(dls_engine *e, dls_error *err)
+dls_status dls_failures_now(dls_engine *e, dls_error *err)
 {
-    dls_evq *q = &e->churn.events;
+    dls_evq *q = &e->failures.events;
     while (!dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us) {
         e->rec->events++;
-        DLS_TRY(happen(e, dls_evq_pop(q), err));
+        DLS_TRY(apply_event(e, dls_evq_pop(q), err));
     }
     return DLS_OK;
 }

@@ -113,8 +113,8 @@ void dls_guest_wanted(dls_engine *e, int32_t job)
     }
 }
 
-/* The guest shares its host's GPUs no longer. */
-static void part(dls_engine *e, int32_t guest)
+/* The guest no longer shares its host's GPUs. */
+static void unpair(dls_engine *e, int32_t guest)
 {
     dls_guest *g = &e->guests.job[guest];
     int32_t *at = &e->guests.job[g->host].guest;
@@ -130,12 +130,12 @@ static void part(dls_engine *e, int32_t guest)
 void dls_guest_finished(dls_engine *e, int32_t guest)
 {
     const int32_t host = e->guests.job[guest].host;
-    part(e, guest);
+    unpair(e, guest);
     offer(e, host);
 }
 
-/* The first guest, DLS_NONE, of a job that will be no host any more. */
-static int32_t close_house(dls_engine *e, int32_t host)
+/* The job gets no more guests. Returns its first guest or DLS_NONE. */
+static int32_t stop_hosting(dls_engine *e, int32_t host)
 {
     if (!e->guests.job) {
         return DLS_NONE;
@@ -146,17 +146,17 @@ static int32_t close_house(dls_engine *e, int32_t host)
 
 dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
 {
-    const int32_t guest = close_house(e, host);
+    const int32_t guest = stop_hosting(e, host);
     if (guest == DLS_NONE) {
         return DLS_OK;
     }
     const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
     DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
-    e->rec->guest_us[guest] += e->now_us - e->since_us[guest];
+    e->rec->guest_us[guest] += e->now_us - e->state_since_us[guest];
     if (e->rec->gpu_us) { /* its own from here on; restoring is over or goes on */
-        e->rec->gpu_us[guest] -= (e->now_us - e->since_us[guest]) * e->walk.held_gpus[guest];
+        e->rec->gpu_us[guest] -= (e->now_us - e->state_since_us[guest]) * e->walk.held_gpus[guest];
     }
-    part(e, guest);
+    unpair(e, guest);
     if (!dls_retake(e, guest)) { /* nobody else had a chance to take them */
         return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);
     }
@@ -181,7 +181,7 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
     dls_free_parts(e, parts);
     const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
     e->held_type[guest] = -1;
-    part(e, guest);
+    unpair(e, guest);
     dls_select_add_waiting(&e->select, guest, rank, dls_estimate_left_us(e, guest, e->work[guest]));
     return DLS_OK;
 }
@@ -201,7 +201,7 @@ dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
 
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 {
-    for (int32_t guest = close_house(e, host); guest != DLS_NONE; guest = e->guests.job[host].guest) {
+    for (int32_t guest = stop_hosting(e, host); guest != DLS_NONE; guest = e->guests.job[host].guest) {
         e->guests.evicted = true;
         DLS_TRY(stop_guest(e, guest, false, err));
     }
@@ -293,6 +293,6 @@ dls_status dls_guest_pass(dls_engine *e, dls_error *err)
             DLS_TRY(find_host(e, heads[i], err));
         }
     }
-    e->guests.news = false; /* guests are no hosts */
+    e->guests.news = false; /* a new guest cannot be a host, so none has appeared */
     return DLS_OK;
 }

@@ -37,7 +37,7 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
         dls_side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
         dls_place_give(e->index, e->part[p].node, e->part[p].mask, cpu, mem);
     }
-    e->select.gives++;
+    e->select.releases++;
 }
 
 bool dls_retake(dls_engine *e, int32_t job)

@@ -35,7 +35,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     if (e->discipline == DLS_EASY && e->running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->anchor_us[job] + dls_estimate_left_us(e, job, e->work[job]);
+        p.key = e->progress_from_us[job] + dls_estimate_left_us(e, job, e->work[job]);
     } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);
@@ -97,7 +97,7 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
         return DLS_OK;
     }
     e->rec->state[job] = DLS_JOB_PENDING;
-    e->since_us[job] = e->now_us;
+    e->state_since_us[job] = e->now_us;
     e->view.waiting_jobs++;
     e->view.arrived++;
     if (e->walk.on) {
@@ -137,7 +137,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 {
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
-    rec->pending_us[job] += e->now_us - e->since_us[job];
+    rec->pending_us[job] += e->now_us - e->state_since_us[job];
     rec->flips++;
     if (!again) {
         rec->start_us[job] = e->now_us;
@@ -145,8 +145,8 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     DLS_TRY(dls_tell_started(e, job, err));
     rec->resumes[job]++; /* not before: the placement is told of the request that it has answered */
     DLS_TRY(dls_starts_open(e, job, err));
-    if (e->churn.on) {
-        DLS_TRY(dls_churn_hold(e, job, err));
+    if (e->failures.on) {
+        DLS_TRY(dls_failures_hold(e, job, err));
     }
     if (e->saved) {
         e->saved[job] = e->work[job];
@@ -164,8 +164,8 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     }
     rec->state[job] = DLS_JOB_RUNNING;
     e->running[job] = 1;
-    e->since_us[job] = e->row_us[job] = e->now_us;
-    e->anchor_us[job] = e->rated_us[job] = e->now_us + (again ? restore_us : 0);
+    e->state_since_us[job] = e->recorded_to_us[job] = e->now_us;
+    e->progress_from_us[job] = e->rate_from_us[job] = e->now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
     if (e->walk.on) {
@@ -181,11 +181,11 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 /* What losing the GPUs and finishing have in common. */
 static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    e->stall.stints += dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) >= 1000000;
+    e->stall.stints += dls_job_progress_in(e, job, e->now_us - e->progress_from_us[job]) >= 1000000;
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
-    if (e->churn.on) {
-        dls_churn_leave(e, parts);
+    if (e->failures.on) {
+        dls_failures_leave(e, parts);
     }
     e->running[job] = 0;
     e->view.running_jobs--;
@@ -202,7 +202,7 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
     e->rec->state[job] = DLS_JOB_PENDING;
     e->rec->preempts[job]++;
     e->rec->flips++;
-    e->since_us[job] = e->now_us;
+    e->state_since_us[job] = e->now_us;
     e->view.waiting_jobs++;
     if (e->walk.on) {
         dls_bitmap_set(&e->walk.waiting, job);
@@ -261,7 +261,7 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err)
 {
     for (int32_t j = 0; j < e->n; j++) {
         if (e->rec->state[j] == DLS_JOB_PENDING) {
-            e->rec->pending_us[j] += e->now_us - e->since_us[j];
+            e->rec->pending_us[j] += e->now_us - e->state_since_us[j];
         } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
             DLS_TRY(dls_job_account(e, j, e->held[j], err));
         }

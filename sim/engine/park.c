@@ -20,7 +20,7 @@ static void park(dls_select *s, dls_class *c, int32_t job)
     s->pool[c->pool].waiting_gpus += c->gpus; /* it waits all the same */
     s->refusal[job].parked = true;
     if (c->n_parked++ == 0) {
-        c->parked_gives = s->gives;
+        c->parked_releases = s->releases;
     }
 }
 
@@ -29,7 +29,7 @@ static void take_parked(dls_select *s, dls_class *c, int32_t job)
 {
     dls_order_remove(&s->order, &c->parked, job);
     s->pool[c->pool].waiting_gpus -= c->gpus;
-    s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .gives = UINT64_MAX};
+    s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .releases = UINT64_MAX};
     c->n_parked--;
 }
 
@@ -61,11 +61,11 @@ void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
         return;
     }
     dls_refusal *r = &s->refusal[job];
-    const bool known = r->pass == s->pass || r->gives == s->gives;
+    const bool known = r->pass == s->pass || r->releases == s->releases;
     r->types = (known ? r->types : 0) | UINT32_C(1) << type;
     if (r->pass != s->pass) {
         r->pass = s->pass;
-        r->gives = s->gives;
+        r->releases = s->releases;
     }
     if (!dls_select_fits(s, job, now_us)) {
         park(s, c, job);
@@ -79,7 +79,7 @@ void dls_select_unpark(dls_select *s, int32_t pool)
     const dls_pool *p = &s->pool[pool];
     for (int32_t k = 0; k < p->n_classes; k++) {
         dls_class *c = &s->cls[p->first_class + k];
-        if (c->n_parked > 0 && c->parked_gives != s->gives) {
+        if (c->n_parked > 0 && c->parked_releases != s->releases) {
             unpark_all(s, c);
         }
     }
@@ -93,10 +93,10 @@ void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
     dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
 }
 
-void dls_select_forgive_jobs(dls_select *s, dls_class *c)
+void dls_select_clear_refusals_of_jobs(dls_select *s, dls_class *c)
 {
     unpark_all(s, c);
     if (c->head != DLS_NONE) { /* refused on some types, it may have stayed */
-        s->refusal[c->head].pass = s->refusal[c->head].gives = UINT64_MAX;
+        s->refusal[c->head].pass = s->refusal[c->head].releases = UINT64_MAX;
     }
 }

@@ -3,7 +3,7 @@
  * One scheduling pass: select, take GPUs away, place, until nothing changes.
  *
  * A preemptive pass first decides by number who runs. Jobs that lost their selection give their GPUs
- * back tentatively; the newly selected are placed in rank order. One that the placement refuses is
+ * back for the time being; the newly selected are placed in rank order. One that the placement refuses is
  * put back among the waiting, its class is left alone on that GPU type for the rest of the pass, and the
  * selection is repeated: a job that had lost its place to the refused one then gets the same GPUs
  * again and never notices. Only at the end do the changes become starts and preemptions.
@@ -20,8 +20,8 @@ void dls_mark_dirty(dls_engine *e, int32_t pool)
     e->select.pool[pool].dirty = true;
 }
 
-/* GPUs given back in one pool may be what the placement lacked in another, which is tried again when next
- * there is anything to do: not at an instant at which nothing happens. */
+/* A release in one pool may let the placement accept a class of another that it has refused: these pools
+ * are to be passed too. Only when some pool is dirty: an instant at which nothing happens changes nothing. */
 static void mark_refused_pools(dls_engine *e)
 {
     dls_select *s = &e->select;
@@ -34,9 +34,9 @@ static void mark_refused_pools(dls_engine *e)
     }
     for (int32_t c = 0; c < s->n_classes; c++) {
         const dls_class *cls = &s->cls[c];
-        const bool refused = cls->head != DLS_NONE && cls->refused_gives != UINT64_MAX &&
-                             cls->refused_gives != s->gives;
-        if (refused || (cls->n_parked > 0 && cls->parked_gives != s->gives)) {
+        const bool refused = cls->head != DLS_NONE && cls->refused_releases != UINT64_MAX &&
+                             cls->refused_releases != s->releases;
+        if (refused || (cls->n_parked > 0 && cls->parked_releases != s->releases)) {
             s->pool[cls->pool].dirty = true;
         }
     }
@@ -102,29 +102,27 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 
 /* ---- with preemption --------------------------------------------------------------------------- */
 
-enum { KEPT = 0, DROPPED = 1 };
-
 /* Give back, for now, the GPUs of jobs that are no longer selected for them. */
 static void drop_unselected(dls_engine *e)
 {
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->running[job] && e->tentative[job] == KEPT && s->type[job] != e->held_type[job]) {
-            e->tentative[job] = DROPPED;
+        if (e->running[job] && !e->dropped[job] && s->type[job] != e->held_type[job]) {
+            e->dropped[job] = true;
             dls_give_back(e, job, e->held[job]);
         }
     }
 }
 
-/* Room that one left for another which was then refused is its own again: those that were to move away
- * from the type are selected anew. */
+/* A job was refused on this type: jobs that were to move away to make room for it are selected again, and
+ * may stay. */
 static void unselect_moved(dls_engine *e, int32_t type)
 {
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->tentative[job] == DROPPED && e->held_type[job] == type && s->type[job] >= 0 &&
+        if (e->dropped[job] && e->held_type[job] == type && s->type[job] >= 0 &&
             s->type[job] != type) {
             const dls_rank rank = dls_select_rank(s, job, e->now_us);
             dls_select_remove_running(s, job);
@@ -141,16 +139,16 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
         const int32_t type = s->type[job];
-        const bool has = e->running[job] && e->tentative[job] == KEPT;
-        if (type < 0 || has || e->new_held[job] >= 0) {
+        const bool has = e->running[job] && !e->dropped[job];
+        if (type < 0 || has || e->placed_parts[job] >= 0) {
             continue;
         }
         if (e->running[job] && type == e->held_type[job] && dls_retake(e, job)) {
-            e->tentative[job] = KEPT;
+            e->dropped[job] = false;
             continue;
         }
         bool placed;
-        DLS_TRY(dls_place_job(e, job, type, &e->new_held[job], &placed, err));
+        DLS_TRY(dls_place_job(e, job, type, &e->placed_parts[job], &placed, err));
         if (!placed) {
             const dls_rank rank = dls_select_rank(s, job, e->now_us);
             dls_select_remove_running(s, job);
@@ -169,11 +167,11 @@ static void undo_placed(dls_engine *e)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        const int32_t parts = e->new_held[job];
+        const int32_t parts = e->placed_parts[job];
         if (parts >= 0 && s->type[job] != e->index->node[e->part[parts].node].type) {
             dls_give_back(e, job, parts);
             dls_free_parts(e, parts);
-            e->new_held[job] = -1;
+            e->placed_parts[job] = -1;
         }
     }
 }
@@ -210,9 +208,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     /* Those that stop go first, in the order in which they stood; then those that start. */
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->tentative[job] == DROPPED) {
+        if (e->dropped[job]) {
             const int32_t parts = e->held[job];
-            e->tentative[job] = KEPT;
+            e->dropped[job] = false;
             if (s->type[job] < 0) {
                 s->stopped[n_stop++] = job;
                 continue;
@@ -235,10 +233,10 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     }
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->new_held[job] >= 0) {
-            e->held[job] = e->new_held[job];
+        if (e->placed_parts[job] >= 0) {
+            e->held[job] = e->placed_parts[job];
             e->held_type[job] = s->type[job];
-            e->new_held[job] = -1;
+            e->placed_parts[job] = -1;
             DLS_TRY(dls_job_start(e, job, err));
         }
     }
@@ -271,7 +269,7 @@ static dls_status settle(dls_engine *e, dls_error *err)
             DLS_TRY(dls_job_rank(e, job, DLS_EVENT_PASSED, err));
         }
     }
-    /* What asked to be settled again meanwhile waits for the next pass. */
+    /* Jobs that asked again during this loop wait for the next pass. */
     for (size_t i = n; i < e->n_settle; i++) {
         e->settle[i - n] = e->settle[i];
     }

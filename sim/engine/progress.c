@@ -2,7 +2,7 @@
  *
  * The work of a job and its accounts.
  *
- *      since            anchor             rated             now
+ *      state_since   progress_from       rate_from           now
  *        |-- restoring ---|---- old rates ---|-- this rate --|
  *
  * Work is exact: a stretch of one rate is time x rate in fixed point, and a change of rate settles
@@ -23,7 +23,7 @@ int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
     return held_us / cycle_us * run_us + (rest_us < run_us ? rest_us : run_us);
 }
 
-/* Time after the anchor at which a job has progressed for progress_us: before a checkpoint that would
+/* Time after progress_from_us at which a job has progressed for progress_us: before a checkpoint that would
  * be taken just then. */
 static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
 {
@@ -33,10 +33,10 @@ static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
     return progress_us + (progress_us - 1) / e->params->checkpoint_period_us * e->save_us[job];
 }
 
-/* Time that a running job has progressed since its anchor: none while it restores. */
+/* Time that a running job has progressed since progress_from_us: none while it restores. */
 static int64_t progressed_us(const dls_engine *e, int32_t job)
 {
-    return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->anchor_us[job]) : 0;
+    return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->progress_from_us[job]) : 0;
 }
 
 /* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
@@ -48,7 +48,7 @@ static dls_work work_time(dls_work work, int64_t rate)
 /* Of it, the part before the present rate. */
 static int64_t progressed_before_us(const dls_engine *e, int32_t job)
 {
-    return dls_job_progress_in(e, job, e->rated_us[job] - e->anchor_us[job]);
+    return dls_job_progress_in(e, job, e->rate_from_us[job] - e->progress_from_us[job]);
 }
 
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
@@ -58,7 +58,7 @@ int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
 
 dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 {
-    if (!e->running[job] || e->now_us <= e->rated_us[job]) {
+    if (!e->running[job] || e->now_us <= e->rate_from_us[job]) {
         return e->work[job];
     }
     const int64_t progress_us = progressed_us(e, job) - progressed_before_us(e, job);
@@ -68,7 +68,7 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 
 dls_work dls_job_saved(const dls_engine *e, int32_t job)
 {
-    const int64_t held_us = e->now_us - e->anchor_us[job];
+    const int64_t held_us = e->now_us - e->progress_from_us[job];
     if (!e->save_us || held_us <= 0) {
         return e->saved[job];
     }
@@ -82,8 +82,8 @@ dls_work dls_job_saved(const dls_engine *e, int32_t job)
 }
 
 /* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
- * is to be done again. A job that outlives its prediction is believed to be all but done; while it runs it
- * is the longer past that the more urgent, as its place in the order falls on. */
+ * is to be done again. A job that outlives its prediction is taken to be almost done: at least 1
+ * while it waits, negative and falling while it runs, so that it keeps moving forward in the order. */
 static int64_t predicted_left_us(const dls_engine *e, int32_t job)
 {
     const int64_t lost_us = e->rec->lost_us ? e->rec->lost_us[job] : 0;
@@ -112,12 +112,12 @@ dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us, d
 
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
 {
-    return e->running[job] ? e->now_us - e->since_us[job] - progressed_us(e, job) : 0;
+    return e->running[job] ? e->now_us - e->state_since_us[job] - progressed_us(e, job) : 0;
 }
 
 int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
 {
-    const int64_t held_us = e->now_us - e->anchor_us[job];
+    const int64_t held_us = e->now_us - e->progress_from_us[job];
     if (!e->save_us || held_us < 0) {
         return e->now_us;
     }
@@ -150,14 +150,14 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
     if (!e->rec->want_allocs) {
         return DLS_OK;
     }
-    const int64_t from = e->row_us[job], to = e->now_us;
-    int64_t middle = e->rated_us[job] > from ? e->rated_us[job] : from;
+    const int64_t from = e->recorded_to_us[job], to = e->now_us;
+    int64_t middle = e->rate_from_us[job] > from ? e->rate_from_us[job] : from;
     middle = middle < to ? middle : to;
-    e->row_us[job] = to;
+    e->recorded_to_us[job] = to;
     if (middle > from) {
         DLS_TRY(record_rows(e, job, parts, from, middle, 0, err));
     }
-    if (to > middle || to == e->since_us[job]) {
+    if (to > middle || to == e->state_since_us[job]) {
         const float rate = (float)((double)e->rate[job] / (double)DLS_RATE_ONE);
         DLS_TRY(record_rows(e, job, parts, middle, to, rate, err));
     }
@@ -171,13 +171,13 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
         dls_tell_seen(e, job, parts);
     }
     e->work[job] = dls_job_work_left(e, job);
-    e->rec->overhead_us[job] += e->now_us - e->since_us[job] - progress_us;
+    e->rec->overhead_us[job] += e->now_us - e->state_since_us[job] - progress_us;
     e->rec->executed_us[job] += progress_us;
     if (e->walk.on) {
         dls_walk_account(e, job, parts, progress_us);
     }
     if (dls_is_guest(e, job)) {
-        e->rec->guest_us[job] += e->now_us - e->since_us[job];
+        e->rec->guest_us[job] += e->now_us - e->state_since_us[job];
     }
     dls_starts_close(e, job);
     return record_stretch(e, job, parts, err);
@@ -186,7 +186,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_TRY(record_stretch(e, job, e->held[job], err));
-    if (e->now_us > e->rated_us[job]) {
+    if (e->now_us > e->rate_from_us[job]) {
         if (e->params->sched->seen) {
             dls_tell_seen(e, job, e->held[job]);
         }
@@ -195,7 +195,7 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
             e->saved[job] = dls_job_saved(e, job);
         }
         e->work[job] = left;
-        e->rated_us[job] = e->now_us;
+        e->rate_from_us[job] = e->now_us;
     }
     return DLS_OK;
 }
@@ -209,12 +209,12 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
     if (begun && !changed) {
         return DLS_OK;
     }
-    if (rate > 0 && e->now_us > e->rated_us[job]) {
+    if (rate > 0 && e->now_us > e->rate_from_us[job]) {
         DLS_TRY(dls_job_split(e, job, err));
     }
     const dls_work progress_us =
         rate > 0 ? progressed_before_us(e, job) + work_time(e->work[job], rate) : 0;
-    const dls_work end_us = e->anchor_us[job] + held_for(e, job, progress_us);
+    const dls_work end_us = e->progress_from_us[job] + held_for(e, job, progress_us);
     if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);

@@ -32,7 +32,7 @@ static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t
 
 static uint32_t refused_types(const dls_select *s, const dls_class *c)
 {
-    return c->refused_pass == s->pass || c->refused_gives == s->gives ? c->refused_types : 0;
+    return c->refused_pass == s->pass || c->refused_releases == s->releases ? c->refused_types : 0;
 }
 
 /* The types on which the class may be tried for a job of it. */
@@ -40,7 +40,7 @@ static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32
 {
     const uint32_t types = c->types & ~refused_types(s, c);
     const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
-    return r && (r->pass == s->pass || r->gives == s->gives) ? types & ~r->types : types;
+    return r && (r->pass == s->pass || r->releases == s->releases) ? types & ~r->types : types;
 }
 
 static inline int32_t *tournament(const dls_select *s, const dls_pool *p, int32_t type)
@@ -99,11 +99,11 @@ void dls_select_update_head(dls_select *s, dls_class *c)
 /* What was refused in another pass, or before GPUs were given back, may be tried again. */
 static void reopen(dls_select *s, dls_pool *p)
 {
-    if (p->closed == DLS_NONE || (p->closed_pass == s->pass && p->closed_gives == s->gives)) {
+    if (p->closed == DLS_NONE || (p->closed_pass == s->pass && p->closed_releases == s->releases)) {
         return;
     }
     p->closed_pass = s->pass;
-    p->closed_gives = s->gives;
+    p->closed_releases = s->releases;
     int32_t cls = p->closed;
     p->closed = DLS_NONE;
     while (cls != DLS_NONE) {
@@ -249,18 +249,18 @@ void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
     c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
     if (c->refused_pass != s->pass) {
         c->refused_pass = s->pass;
-        c->refused_gives = s->gives; /* of the first refusal: what is given back later may help it */
+        c->refused_releases = s->releases; /* of the first refusal: what is given back later may help it */
     }
     dls_select_update_head(s, c);
 }
 
-void dls_select_forgive(dls_select *s, int32_t cls)
+void dls_select_clear_refusal(dls_select *s, int32_t cls)
 {
     dls_class *c = &s->cls[cls];
-    c->refused_pass = c->refused_gives = UINT64_MAX;
+    c->refused_pass = c->refused_releases = UINT64_MAX;
     s->pool[c->pool].dirty = true;
     if (s->refusal) {
-        dls_select_forgive_jobs(s, c);
+        dls_select_clear_refusals_of_jobs(s, c);
     }
     dls_select_update_head(s, c);
 }
@@ -295,7 +295,7 @@ static void step_back(dls_select *s, const dls_pool *p, int32_t job)
 {
     const int32_t k = p->n_running_sets > 1 ? s->cls[s->class_of[job]].size_idx : 0;
     s->cursor[k] = dls_order_prev(&s->order, job);
-    s->positions++;
+    s->heads_examined++;
 }
 
 /* The room that a waiting job of rank `rank` finds at its place: idle GPUs and those of the running jobs
@@ -409,7 +409,7 @@ static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t t
         const int32_t job = first_over(s, p, type, now_us);
         const dls_rank rank = dls_select_rank(s, job, now_us);
         DLS_TRY(touch(s, job, err));
-        s->positions++;
+        s->heads_examined++;
         dls_select_remove_running(s, job);
         dls_select_add_waiting(s, job, rank, 0);
     }
@@ -428,7 +428,7 @@ static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int
             return best;
         }
         const int32_t gpus = s->cls[s->class_of[job]].gpus;
-        s->positions++;
+        s->heads_examined++;
         room = room_behind(s, p, type, &s->order.node[job].rank, gpus, now_us);
         if (room >= gpus) {
             return job;
@@ -506,7 +506,7 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_u
         }
         const dls_class *c = &s->cls[s->class_of[best]];
         const uint32_t types = fits_free(p, c, open_types(s, c, best));
-        s->positions++;
+        s->heads_examined++;
         *type = types ? choose_type(s, best, types, -1, now_us) : -1;
         if (!fitting || *type >= 0) {
             return best;
@@ -567,7 +567,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             if (!open) {
                 continue;
             }
-            s->positions++;
+            s->heads_examined++;
             /* Any type but the head's is free to take; there it must end in time or use what is
              * spare. */
             const uint32_t fits = fits_free(p, c, open);

@@ -17,8 +17,8 @@
  * The heads of a pool lie in a tournament per GPU type, by gang size: the first of all gangs of at most
  * so many GPUs is found in O(log classes). If it does not fit, no larger gang behind it does, so the next
  * to look at is the first among the smaller ones: a pass looks at few heads, and costs O((1 + flips) x
- * heads looked at x (log classes + log jobs)) however many classes there are and jobs wait or run. Keys that fall as jobs run (remaining time) are stored as the key
- * plus rate x now, which stands still.
+ * heads looked at x (log classes + log jobs)) however many jobs wait or run. Keys that fall as jobs run
+ * (remaining time) are stored as the key plus rate x now, which stays constant.
  */
 #ifndef DLS_ENGINE_SELECT_H
 #define DLS_ENGINE_SELECT_H
@@ -36,18 +36,18 @@ typedef struct dls_class {
     dls_order_set waiting;
     int32_t head;           /* first of waiting, DLS_NONE */
     uint64_t refused_pass;  /* last pass in which the placement refused it */
-    uint64_t refused_gives; /* how often GPUs had been given back then */
+    uint64_t refused_releases; /* how often GPUs had been given back then */
     uint32_t refused_types; /* on which types */
     dls_order_set parked;   /* refused jobs that are out of the way of the next of the class */
     int32_t n_parked;
     bool closed;            /* in the pool's list of closed classes */
     int32_t next_closed;
-    uint64_t parked_gives;  /* how often GPUs had been given back when the first was parked */
+    uint64_t parked_releases;  /* how often GPUs had been given back when the first was parked */
 } dls_class;
 
 /* Refusals of one job, where they depend on the job and not only on its class. */
 typedef struct dls_refusal {
-    uint64_t pass, gives; /* as in dls_class */
+    uint64_t pass, releases; /* as in dls_class */
     uint32_t types;
     bool parked;
 } dls_refusal;
@@ -63,7 +63,7 @@ typedef struct dls_pool {
     int32_t *first;                 /* [types, or 1][2 n_classes] tournaments of heads: root at 1, class k at
                                        n_classes + k; DLS_NONE */
     int32_t closed;                 /* classes whose head is refused on some type, as of .. */
-    uint64_t closed_pass, closed_gives; /* .. this */
+    uint64_t closed_pass, closed_releases; /* .. this */
     int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
@@ -84,9 +84,9 @@ typedef struct dls_select {
     bool ranked;       /* running sets are kept (preemption, backfilling) */
     bool preempts;
     bool by_type;      /* tournaments of the heads that may be tried on a type, else one of all heads */
-    uint64_t positions;
+    uint64_t heads_examined;
     uint64_t pass;     /* number of the pass */
-    uint64_t gives;    /* how often GPUs have been given back */
+    uint64_t releases;    /* how often GPUs have been given back */
     /* jobs whose selection changed in this pass, in order, with repeats */
     int32_t *touched;
     size_t n_touched, touched_cap;
@@ -113,7 +113,7 @@ static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);
 void dls_select_remove_waiting(dls_select *s, int32_t job);
-/* The same for a job that may be parked. */
+/* Remove a waiting job from its class, or from the parked jobs if it is parked. */
 void dls_select_take_waiting(dls_select *s, int32_t job);
 /* Rank, as of now, of a job that has become a guest. */
 void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us);
@@ -132,16 +132,16 @@ void dls_select_refuse(dls_select *s, int32_t job, int32_t type, int64_t now_us)
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type);
 /* The head of a class, or what is refused to it, has changed. */
 void dls_select_update_head(dls_select *s, dls_class *c);
-/* It may be asked about the class again. */
-void dls_select_forgive(dls_select *s, int32_t cls);
-/* Those on which a waiting job fits by number at its place, preempting if that is the way. */
+/* Offer the class to the placement again. */
+void dls_select_clear_refusal(dls_select *s, int32_t cls);
+/* The types (bits) on which a waiting job fits by number at its place, preempting if that is the way. */
 uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us);
 
 /* park.c: where refusals depend on the job, one that is refused everywhere is parked, and the next of
  * its class is asked. Parked jobs are back in their places once GPUs have been given back. */
 void dls_select_unpark(dls_select *s, int32_t pool);
 void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank);
-void dls_select_forgive_jobs(dls_select *s, dls_class *c);
+void dls_select_clear_refusals_of_jobs(dls_select *s, dls_class *c);
 
 /* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
  * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that

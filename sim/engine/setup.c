@@ -42,9 +42,9 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
         }
     }
     for (int32_t c = 0; c < s->n_classes; c++) {
-        s->cls[c].refused_pass = s->cls[c].refused_gives = UINT64_MAX;
+        s->cls[c].refused_pass = s->cls[c].refused_releases = UINT64_MAX;
     }
-    s->gives = 0;
+    s->releases = 0;
     e->rec->refusals = 0;
     for (int32_t j = 0; j < e->n; j++) {
         if (!s->cls[s->class_of[j]].types) {
@@ -106,7 +106,7 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
                             : limit >= 0                    ? limit
                                                             : mean_us;
         e->held_type[j] = e->select.type[j] = -1;
-        e->held[j] = e->new_held[j] = -1;
+        e->held[j] = e->placed_parts[j] = -1;
     }
     return DLS_OK;
 }
@@ -114,19 +114,19 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
 static dls_status allocate(dls_engine *e, dls_error *err)
 {
     const size_t n = (size_t)e->n;
-    e->since_us = dls_alloc_zero(n, sizeof *e->since_us);
-    e->anchor_us = dls_alloc_zero(n, sizeof *e->anchor_us);
+    e->state_since_us = dls_alloc_zero(n, sizeof *e->state_since_us);
+    e->progress_from_us = dls_alloc_zero(n, sizeof *e->progress_from_us);
     e->estimate_us = dls_alloc_zero(n, sizeof *e->estimate_us);
     e->work = dls_alloc_zero(n, sizeof *e->work);
-    e->rated_us = dls_alloc_zero(n, sizeof *e->rated_us);
-    e->row_us = dls_alloc_zero(n, sizeof *e->row_us);
+    e->rate_from_us = dls_alloc_zero(n, sizeof *e->rate_from_us);
+    e->recorded_to_us = dls_alloc_zero(n, sizeof *e->recorded_to_us);
     e->rate = dls_alloc_zero(n, sizeof *e->rate);
     const dls_failure_params *fail = e->params->failures;
     if (e->params->placement->stopped || e->params->placement->share || e->params->pace ||
         e->params->predictions || fail || e->params->failure_trace) {
-        e->began = dls_alloc_zero(n, sizeof *e->began);
-        if (!e->began) {
-            return dls_nomem(err, "jobs", n * sizeof *e->began);
+        e->work_at_start = dls_alloc_zero(n, sizeof *e->work_at_start);
+        if (!e->work_at_start) {
+            return dls_nomem(err, "jobs", n * sizeof *e->work_at_start);
         }
     }
     if (e->params->pace && e->params->pace->set_shift) {
@@ -141,16 +141,16 @@ static dls_status allocate(dls_engine *e, dls_error *err)
     e->running = dls_alloc_zero(n, sizeof *e->running);
     e->held_type = dls_alloc_zero(n, sizeof *e->held_type);
     e->held = dls_alloc_zero(n, sizeof *e->held);
-    e->tentative = dls_alloc_zero(n, sizeof *e->tentative);
-    e->new_held = dls_alloc_zero(n, sizeof *e->new_held);
+    e->dropped = dls_alloc_zero(n, sizeof *e->dropped);
+    e->placed_parts = dls_alloc_zero(n, sizeof *e->placed_parts);
     e->job_state = dls_alloc_zero(n + 1, e->params->sched->job_state_bytes);
     e->select.class_of = dls_alloc_zero(n, sizeof *e->select.class_of);
     e->select.type = dls_alloc_zero(n, sizeof *e->select.type);
     e->sched_state = dls_alloc_zero(1, e->params->sched->state_bytes);
     e->placement_state = dls_alloc_zero(1, e->params->placement->state_bytes);
-    if (!e->since_us || !e->anchor_us || !e->rated_us || !e->row_us ||
+    if (!e->state_since_us || !e->progress_from_us || !e->rate_from_us || !e->recorded_to_us ||
         !e->estimate_us || !e->work || !e->rate || !e->running ||
-        !e->held_type || !e->held || !e->tentative || !e->new_held ||
+        !e->held_type || !e->held || !e->dropped || !e->placed_parts ||
         !e->job_state || !e->select.class_of || !e->select.type || !e->sched_state ||
         !e->placement_state) {
         return dls_nomem(err, "jobs", n * 80);
@@ -231,7 +231,7 @@ static dls_status want_world(dls_engine *e, dls_error *err)
     if (p->pace && p->pace->solo) {
         DLS_TRY(dls_record_want_fastest(e->rec, err));
     }
-    e->rec->want_world = p->pace || p->predictions || p->placement->share || e->churn.on;
+    e->rec->want_world = p->pace || p->predictions || p->placement->share || e->failures.on;
     if (e->rec->want_world && p->want_allocs) {
         e->start_row = dls_alloc_zero((size_t)e->n, sizeof *e->start_row);
         if (!e->start_row) {
@@ -265,8 +265,8 @@ void dls_view_bind(dls_engine *e)
     v->duration_us = e->params->estimates_predicted ? e->estimate_us : e->duration_us;
     v->estimate_us = e->estimate_us;
     v->first_start_us = e->rec->start_us;
-    v->since_us = e->since_us;
-    v->progress_us = e->anchor_us;
+    v->since_us = e->state_since_us;
+    v->progress_us = e->progress_from_us;
     v->running = e->running;
     v->total_gpus = e->index->total_gpus;
     v->free_gpus = e->index->free_gpus;
@@ -315,16 +315,16 @@ static dls_status build(dls_engine *e, dls_error *err)
             return dls_nomem(err, "refusals", (size_t)e->n * sizeof *e->select.refusal);
         }
         for (int32_t j = 0; j < e->n; j++) {
-            e->select.refusal[j].pass = e->select.refusal[j].gives = UINT64_MAX;
+            e->select.refusal[j].pass = e->select.refusal[j].releases = UINT64_MAX;
         }
     }
     if (p->placement->cost) {
-        e->wanted_us = dls_alloc(((size_t)e->select.n_classes + 1) * sizeof *e->wanted_us);
-        if (!e->wanted_us) {
-            return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->wanted_us);
+        e->retry_us = dls_alloc(((size_t)e->select.n_classes + 1) * sizeof *e->retry_us);
+        if (!e->retry_us) {
+            return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->retry_us);
         }
         for (int32_t c = 0; c < e->select.n_classes; c++) {
-            e->wanted_us[c] = DLS_NEVER;
+            e->retry_us[c] = DLS_NEVER;
         }
         e->select.choose = dls_cheapest_type;
         e->select.user = e;
@@ -359,7 +359,7 @@ static dls_status build(dls_engine *e, dls_error *err)
         steepest = slope > steepest && e->select.cls[c].types ? slope : steepest;
     }
     e->last_us = INT64_MAX / 2 / steepest;
-    DLS_TRY(dls_churn_create(e, err));
+    DLS_TRY(dls_failures_create(e, err));
     e->view.failures = e->rec->failures;
     if (p->checkpoint_period_us > 0) {
         e->save_us = dls_alloc_zero((size_t)e->n, sizeof *e->save_us);
@@ -406,7 +406,7 @@ void dls_engine_destroy(dls_engine *e)
 #undef XX
     dls_grant_fini(&e->grant);
     dls_guest_destroy(e);
-    dls_churn_destroy(e);
+    dls_failures_destroy(e);
     dls_select_fini(&e->select);
     dls_walk_destroy(e);
     dls_rounds_destroy(e);

@@ -35,16 +35,17 @@ static int64_t next_time(const dls_engine *e)
             next = when < next ? when : next;
         }
     }
-    /* What fails keeps nothing alive that waits for more than a repair can give. */
-    if (e->churn.on && !dls_evq_empty(&e->churn.events) &&
-        (next != DLS_NEVER || dls_churn_is_down(e))) {
-        const int64_t when = dls_evq_top(&e->churn.events).time_us;
+    /* Random failures go on for ever: they count only if something else is due, or if a repair could let a
+     * waiting job run. */
+    if (e->failures.on && !dls_evq_empty(&e->failures.events) &&
+        (next != DLS_NEVER || dls_failures_any_down(e))) {
+        const int64_t when = dls_evq_top(&e->failures.events).time_us;
         next = when < next ? when : next;
     }
     return next;
 }
 
-/* Only another place in the order is something to schedule for. */
+/* A job is due to be ranked again: a pass is needed only if its rank has changed. */
 static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_rank was = dls_select_rank(&e->select, job, e->now_us);
@@ -106,8 +107,8 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
             DLS_TRY(handle(e, dls_evq_pop(&e->events), err));
         }
         if (part == 0) {
-            if (e->churn.on) {
-                DLS_TRY(dls_churn_now(e, err));
+            if (e->failures.on) {
+                DLS_TRY(dls_failures_now(e, err));
             }
             DLS_TRY(arrive_all(e, err));
         }
@@ -121,7 +122,7 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
     }
     while (is_due(e, &e->retries)) {
         e->rec->events++;
-        dls_select_forgive(&e->select, (int32_t)dls_event_slot(dls_evq_pop(&e->retries)));
+        dls_select_clear_refusal(&e->select, (int32_t)dls_event_slot(dls_evq_pop(&e->retries)));
     }
     return DLS_OK;
 }
@@ -135,8 +136,8 @@ static dls_status sample(dls_engine *e, dls_error *err)
         return DLS_OK;
     }
     int64_t failed = 0;
-    for (int32_t t = 0; e->churn.on && t < e->select.n_types; t++) {
-        failed += e->churn.down_gpus[t];
+    for (int32_t t = 0; e->failures.on && t < e->select.n_types; t++) {
+        failed += e->failures.down_gpus[t];
     }
     const dls_series_point p = {
         .t_us = e->now_us,
@@ -144,8 +145,8 @@ static dls_status sample(dls_engine *e, dls_error *err)
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
         .finished_jobs = (int32_t)(e->done - e->infeasible),
-        .busy_nodes = e->index->busy_nodes - e->churn.down_nodes,
-        .full_nodes = e->index->full_nodes - e->churn.down_nodes,
+        .busy_nodes = e->index->busy_nodes - e->failures.down_nodes,
+        .full_nodes = e->index->full_nodes - e->failures.down_nodes,
     };
     DLS_TRY(dls_record_series(e->rec, &p, err));
     if (!e->rec->want_world) {
@@ -226,7 +227,7 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
     }
     for (;;) {
         const int64_t t = next_time(e);
-        /* A tick of a policy alone, with every job done or stuck for good, keeps nothing alive. */
+        /* Ticks of a policy recur for ever: the run is over when every job is done or can never run. */
         if (t == DLS_NEVER || (e->done == e->col->n && e->n > 0)) {
             e->rec->complete = true;
             *stop = DLS_SIM_ENDED;
@@ -308,7 +309,7 @@ dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
     }
     DLS_TRY(dls_jobs_close(e, err));
     e->rec->end_us_of_run = e->now_us;
-    e->rec->positions = e->select.positions;
+    e->rec->positions = e->select.heads_examined;
     e->rec->peak_queue = e->events.peak;
     *out = e->rec;
     e->rec = NULL;

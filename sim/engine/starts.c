@@ -41,7 +41,7 @@ void dls_starts_close(dls_engine *e, int32_t job)
     dls_start_rows *s = &e->rec->starts;
     const size_t row = e->start_row[job];
     s->end_us[row] = e->now_us;
-    s->work_us[row] = dls_work_to_us(e->began[job] - e->work[job]);
+    s->work_us[row] = dls_work_to_us(e->work_at_start[job] - e->work[job]);
     s->executed_us[row] += e->rec->executed_us[job];
 }
 

@@ -102,7 +102,7 @@ void dls_walk_stopped(dls_engine *e, int32_t job)
 void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us)
 {
     const int32_t type = e->index->node[e->part[parts].node].type;
-    const int64_t gpus = e->walk.held_gpus[job], held_us = e->now_us - e->since_us[job];
+    const int64_t gpus = e->walk.held_gpus[job], held_us = e->now_us - e->state_since_us[job];
     e->walk.service_us[(size_t)job * (size_t)e->select.n_types + (size_t)type] +=
         progress_us * gpus;
     if (e->rec->gpu_us && !dls_is_guest(e, job)) {
@@ -375,7 +375,7 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
     }
     dls_select_remove_waiting(&e->select, job);
     dls_bitmap_clear(&e->walk.waiting, job);
-    e->rec->pending_us[job] += e->now_us - e->since_us[job];
+    e->rec->pending_us[job] += e->now_us - e->state_since_us[job];
     e->rec->state[job] = DLS_JOB_DECLINED;
     e->view.waiting_jobs--;
     e->done++;
