@@ -3,8 +3,10 @@
  * Clones of live simulations: whenever one is made, both halves do what the undisturbed run does,
  * to every column, under every policy, with links, predictions, sharing and failures.
  */
+#include "base/alloc.h"
 #include "dlsim/memory.h"
 #include "dlsim/run.h"
+#include "support/refuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -273,6 +275,51 @@ static void no_clone(void **unused)
     dls_trace_destroy(trace);
 }
 
+/* ---- without memory ---------------------------------------------------------------------------- */
+
+/* A clone that fails at any of its allocations leaves nothing behind and the original as it was. */
+static void check_no_memory(const char *text, const char *scheduler, const char *placement)
+{
+    dls_trace *trace = trace_of(5, 80);
+    dls_setup *setup, *other;
+    dls_simulation *whole = simulation_of(text, scheduler, placement, trace, &other), *copy;
+    dls_simulation *sim = simulation_of(text, scheduler, placement, trace, &setup);
+    must(dls_simulation_run(whole, &err));
+    must(dls_simulation_run_until(sim, dls_simulation_view(whole)->now_us / 3, &err));
+    int failed = 0;
+    for (int n = 0;; n++) {
+        int left = n;
+        dls_alloc_set_hook(refuse, &left);
+        const dls_status status = dls_simulation_clone(sim, &copy, &err);
+        dls_alloc_set_hook(NULL, NULL);
+        if (status == DLS_OK) {
+            break;
+        }
+        assert_int_equal(status, DLS_ENOMEM);
+        failed++;
+    }
+    assert_true(failed > 50);
+    must(dls_simulation_run(copy, &err));
+    assert_equal(whole, copy, "the clone");
+    must(dls_simulation_run(sim, &err));
+    assert_equal(whole, sim, "the original");
+    dls_simulation_destroy(copy);
+    dls_simulation_destroy(sim);
+    dls_simulation_destroy(whole);
+    dls_setup_destroy(setup);
+    dls_setup_destroy(other);
+    dls_trace_destroy(trace);
+}
+
+static void no_memory(void **unused)
+{
+    (void)unused;
+    check_no_memory(PLAIN, "gittins", "tiresias");
+    check_no_memory(ONE_TYPE, "multi-dlas-gpu", "consolidated");
+    check_no_memory(FAILING, "shortest-expected", "driple-pack");
+    check_no_memory(FAILING, "fjf", "driple-net");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +327,7 @@ int main(void)
         cmocka_unit_test(placements),
         cmocka_unit_test(what_if),
         cmocka_unit_test(no_clone),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
