@@ -257,13 +257,15 @@ dls_actions *dls_simulation_actions(dls_simulation *sim)
 dls_counts dls_simulation_counts(const dls_simulation *sim)
 {
     const dls_view *view = dls_sim_view(sim->engine);
+    const size_t declined = dls_sim_jobs_declined(sim->engine);
     const size_t done = dls_sim_jobs_done(sim->engine) - sim->n_infeasible;
     return (dls_counts){
         .jobs = sim->rec->n_jobs,
         .submitted = (size_t)view->waiting_jobs + (size_t)view->running_jobs + done,
         .waiting = (size_t)view->waiting_jobs,
         .running = (size_t)view->running_jobs,
-        .finished = done,
+        .finished = done - declined,
+        .declined = declined,
         .infeasible = sim->n_infeasible,
         .first_infeasible = sim->first_infeasible,
         .events = sim->rec->events,

@@ -209,8 +209,9 @@ struct dls_engine {
     int64_t now_us;
     int64_t last_us;       /* no key can be raised beyond this time */
     size_t cursor;         /* next arrival */
-    size_t done;           /* finished or infeasible */
+    size_t done;           /* finished, infeasible or declined */
     size_t infeasible;
+    size_t declined;       /* turned away by the scheduler */
     int64_t restore_us;
 
     size_t *start_row;     /* [n] row of a running job in the starts; NULL: none are kept */

@@ -93,6 +93,7 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     }
     if (!admitted) {
         e->rec->state[job] = DLS_JOB_DECLINED;
+        e->declined++;
         e->done++;
         return DLS_OK;
     }

@@ -296,6 +296,11 @@ size_t dls_sim_jobs_done(const dls_engine *e)
     return e->done;
 }
 
+size_t dls_sim_jobs_declined(const dls_engine *e)
+{
+    return e->declined;
+}
+
 dls_actions *dls_sim_actions(dls_engine *e)
 {
     return e->deciding ? &e->actions : NULL;

@@ -84,8 +84,9 @@ const dls_view *dls_sim_view(const dls_engine *e);
 const dls_place_index *dls_sim_index(const dls_engine *e);
 /* NULL once it is closed. */
 const dls_record *dls_sim_record(const dls_engine *e);
-/* Finished or infeasible. */
+/* Finished, infeasible or declined; of them, declined. */
 size_t dls_sim_jobs_done(const dls_engine *e);
+size_t dls_sim_jobs_declined(const dls_engine *e);
 /* For dls_act_*; NULL unless the engine stands at a decision. */
 dls_actions *dls_sim_actions(dls_engine *e);
 /* *out: another engine in the same state, with parameters of its own, which say the same; its world and

@@ -377,6 +377,7 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
     dls_bitmap_clear(&e->walk.waiting, job);
     e->rec->pending_us[job] += e->now_us - e->state_since_us[job];
     e->rec->state[job] = DLS_JOB_DECLINED;
+    e->declined++;
     e->view.waiting_jobs--;
     e->done++;
     return DLS_OK;

@@ -390,6 +390,40 @@ static void own_policy(void **unused)
     dls_trace_destroy(trace);
 }
 
+static bool only_small(void *state, const dls_view *view, int32_t job)
+{
+    (void)state;
+    return view->gpus[job] < 8;
+}
+
+static void turned_away(void **unused)
+{
+    (void)unused;
+    static const dls_sched_ops picky = {.abi = DLS_POLICY_ABI,
+                                        .name = "picky",
+                                        .summary = "nothing large",
+                                        .discipline = DLS_STRICT,
+                                        .admit = only_small,
+                                        .priority = last_first};
+    dls_trace *trace = trace_of(9, 100);
+    dls_setup *setup = setup_of(TIGHT, NULL);
+    must(dls_setup_sched(setup, &picky, &err));
+    dls_simulation *sim = simulation_of(setup, trace);
+    must(dls_simulation_run(sim, &err));
+    size_t large = 0;
+    for (size_t j = 0; j < 100; j++) {
+        large += dls_trace_cols(trace)->gpus[j] == 8;
+    }
+    const dls_counts c = dls_simulation_counts(sim);
+    assert_true(large > 0);
+    assert_int_equal(c.declined, large);
+    assert_int_equal(c.finished, 100 - large);
+    assert_int_equal(c.submitted, 100);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
 /* ---- the process -------------------------------------------------------------------------------
  */
 
@@ -528,6 +562,7 @@ int main(void)
         cmocka_unit_test(illegal_actions), cmocka_unit_test(in_pieces),
         cmocka_unit_test(interrupted),     cmocka_unit_test(columns),
         cmocka_unit_test(problems),        cmocka_unit_test(own_policy),
+        cmocka_unit_test(turned_away),
         cmocka_unit_test(nothing_is_left), cmocka_unit_test(two_threads),
         cmocka_unit_test(other_locale),
     };

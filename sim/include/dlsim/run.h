@@ -156,6 +156,7 @@ typedef struct dls_counts {
     size_t jobs;       /* of the trace */
     size_t submitted;  /* so far, infeasible ones not counted */
     size_t waiting, running, finished;
+    size_t declined;   /* turned away by the scheduler */
     size_t infeasible; /* can never run on this cluster */
     size_t first_infeasible; /* the first of them, or `jobs` */
     uint64_t events, passes;
