@@ -153,7 +153,7 @@ refuse() {
 refuse 1 "policy ABI"
 refuse 2 "already a scheduling policy called 'fifo'"
 refuse 3 "default is wrong"
-refuse 4 "either 'priority' or 'pass'"
+refuse 4 "needs one of 'priority', 'pass', and 'round'"
 refuse 5 "brings no policy"
 code=0
 "$dlsim" list schedulers --plugin=./nowhere.so 2>err.txt || code=$?
