@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What the public functions put round what they do: numbers are read and written with a point
- * whatever the caller's locale, and HDF5, which is not thread-safe, has one caller at a time.
+ * whatever the caller's locale, and HDF5, which may have been built without thread safety, has one
+ * caller at a time.
  *
  *      DLS_IN_C_LOCALE;       until the block is left this thread's locale is "C"
  *      DLS_HDF5_LOCKED;       until the block is left no other thread of the library uses HDF5

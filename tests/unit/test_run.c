@@ -452,6 +452,7 @@ typedef struct working {
     dls_setup *setup;
     uint64_t digest;
     char path[64];
+    pthread_barrier_t *together; /* files are written at the same time */
 } working;
 
 static void *work(void *arg)
@@ -459,14 +460,14 @@ static void *work(void *arg)
     working *w = arg;
     dls_error mine;
     for (int i = 0; i < 4; i++) {
-        dls_simulation *sim;
-        if (dls_simulation_create(w->setup, w->trace, &sim, &mine) != DLS_OK) {
-            return NULL;
+        dls_simulation *sim = NULL;
+        dls_status status = dls_simulation_create(w->setup, w->trace, &sim, &mine);
+        status = status ? status : dls_simulation_run(sim, &mine);
+        for (int k = 0; k < 20; k++) {
+            pthread_barrier_wait(w->together);
+            status = status ? status : dls_simulation_write(sim, w->path, "test", &mine);
         }
-        if (dls_simulation_run(sim, &mine) == DLS_OK &&
-            dls_simulation_write(sim, w->path, "test", &mine) == DLS_OK) {
-            w->digest = dls_simulation_digest(sim);
-        }
+        w->digest = status == DLS_OK ? dls_simulation_digest(sim) : 0;
         dls_simulation_destroy(sim);
     }
     return NULL;
@@ -478,8 +479,12 @@ static void two_threads(void **unused)
     dls_trace *trace = trace_of(4, 200);
     working w[2];
     pthread_t thread[2];
+    pthread_barrier_t together;
+    assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
     for (int k = 0; k < 2; k++) {
-        w[k] = (working){.trace = trace, .setup = setup_of(TIGHT, k ? "dlas-gpu" : "srtf")};
+        w[k] = (working){.trace = trace,
+                         .setup = setup_of(TIGHT, k ? "dlas-gpu" : "srtf"),
+                         .together = &together};
         snprintf(w[k].path, sizeof w[k].path, "test_run.%ld.%d.h5", (long)getpid(), k);
         assert_int_equal(pthread_create(&thread[k], NULL, work, &w[k]), 0);
     }

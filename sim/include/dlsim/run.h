@@ -53,9 +53,9 @@
  * the same results, byte for byte.
  *
  * Threads: a set-up and a simulation belong to one thread at a time; simulations that share a
- * set-up or a trace may run in several, while neither is changed. HDF5 as Debian builds it is not
- * thread-safe: the library calls it under a lock of its own, which does not protect a program that
- * uses HDF5 itself in another thread meanwhile.
+ * set-up or a trace may run in several, while neither is changed. HDF5 can be built without thread
+ * safety (Debian's has it): the library calls it under a lock of its own. A program that uses such an
+ * HDF5 in another thread must keep the two apart itself.
  *
  * Errors come as a status with a dls_error (dlsim/error.h). EUSAGE: a call that is not allowed now.
  * After any other error of run, run_until or step a simulation can only be destroyed.
