@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Compatibility score of jobs whose network bursts share links (CASSINI, NSDI 2024): every burst
+ * becomes a pulse over time slices, the loads of a link are added slice by slice, and each time
+ * shift of the new job is scored by the excess over the link's capacity.
+ */
 #include "placement/cassini.h"
 
 #include <math.h>

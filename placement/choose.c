@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Chooses among the ways to place a gang now, and between placing now and waiting, by predicted
+ * completion; remembers each answer until GPUs of that type or the jobs on them change.
+ */
 #include "placement/choose.h"
 
 #include "dlsim/memory.h"

@@ -1,16 +1,15 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* clang-format off */
-/*
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
  * The choice that `driple` and its relatives make: of the ways to place a gang now, and of the
  * better ones that are expected to open soon, the one with the least predicted completion.
  *
  *      now        consolidated; one rack; leftovers  -> shape -> prediction -> remaining time
- *      leftovers  are taken when they cost at most `relax` of the best and the network bursts fit the
- *                 links beside those that others send (traffic.h)
- *      waiting    each candidate shape of the predictor, any GPU type: expected wait + remaining time
- *                 must beat the best of now by the part `gain`, within max_wait of waiting in all
+ *      leftovers  are taken when they cost at most `relax` of the best and the network bursts
+ *                 fit the links beside those that others send (traffic.h)
+ *      waiting    each candidate shape of the predictor, any GPU type: expected wait + remaining
+ *                 time must beat the best of now by the part `gain`, within max_wait of waiting
+ *                 in all
  */
-/* clang-format on */
 #ifndef DLS_PLACEMENT_CHOOSE_H
 #define DLS_PLACEMENT_CHOOSE_H
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Expected openings by GPU type: goes through the predicted ends of running jobs in order of time
+ * and records when the largest gap on a node and the number of idle nodes grow.
+ */
 #include "placement/openings.h"
 
 #include "dlsim/memory.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Learns the skew above which spreading a model over nodes slows it down: a threshold classifier
+ * over cells of equal skew, GPU type and gang (Tiresias, NSDI 2019, section 4.3).
+ */
 #include "placement/skew_limit.h"
 
 #include "dlsim/memory.h"

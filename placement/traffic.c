@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tracks the running jobs for placements that predict: their expected ends in order, and a list of
+ * jobs by network link; answers what a candidate placement would share its links with.
+ */
 #include "placement/traffic.h"
 
 #include "dlsim/memory.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints runs side by side as a table, or as JSON: every figure, and its ratio to the first run.
+ */
 #include "results/compare.h"
 
 #include "base/alloc.h"

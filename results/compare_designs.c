@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Compares designs that were run with several seeds: means with 95 % intervals (Student's t), and
+ * paired ratios to a baseline design with the same seeds.
+ */
 #include "base/alloc.h"
 #include "base/printable.h"
 #include "base/suggest.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The figures that comparisons show, as one table: name, title, where the value lies in a summary,
+ * and how it is printed.
+ */
 #include "results/compare_impl.h"
 
 #include <math.h>

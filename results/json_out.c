@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Summaries as JSON, by the field tables of the results schema.
+ */
 #include "results/json_out.h"
 
 #include <inttypes.h>

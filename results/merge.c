@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Merges results files into one, copying or linking the runs, and writes and reads the table of
+ * points beside them.
+ */
 #include "results/merge.h"
 
 #include "base/alloc.h"

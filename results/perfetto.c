@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Exports a run as Trace Event JSON: one slice for each GPU that a job holds, in row order by
+ * start, and counters of the cluster; written as a stream, without a tree in memory.
+ */
 #include "results/perfetto.h"
 
 #include "base/alloc.h"

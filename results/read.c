@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Opens results files and finds their runs, attributes and summaries; checks the format's version,
+ * and follows the links of merged files only to regular files below their folder.
+ */
 #include "results/read_impl.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads the long tables of a run (jobs, allocations, series) back into columns, and checks their
+ * types and lengths.
+ */
 #include "results/read_impl.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The tables that describe every column and field of a results file, and the functions that point a
+ * table at the data of a run.
+ */
 #include "results/schema.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Computes the summary of a run in a few passes over the columns; percentiles of all parts come
+ * from one radix sort of the jobs by value.
+ */
 #include "results/summary.h"
 
 #include "base/alloc.h"

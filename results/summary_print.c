@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints the summary of a run as text.
+ */
 #include "results/summary.h"
 
 #include <inttypes.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Summarises and prints what placement did in a run: slowdowns, network load, prediction errors,
+ * sharing, failures.
+ */
 #include "results/world.h"
 
 #include "results/summary.h"

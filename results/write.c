@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes a run to HDF5 by the tables of schema.c, with the cluster, the dictionaries of names and
+ * where the run comes from.
+ */
 #include "results/write.h"
 
 #include "base/alloc.h"

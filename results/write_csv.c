@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes the jobs of a run as CSV: exact decimal seconds, texts quoted by RFC 4180.
+ */
 #include "results/write.h"
 
 #include "base/atomicfile.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Assigns models to the jobs of a trace by a table of weights: parses and prints the table, draws
+ * with one random stream a job.
+ */
 #include "traces/assign.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The built-in assignment tables: workload mixes of published papers, as text.
+ */
 #include "traces/assign.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds a trace from job records of a reader: grows columns, applies filters, counts repairs and
+ * skipped rows with their reasons, and sorts by submission.
+ */
 #include "base/alloc.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Dates to microseconds and back with the civil calendar's day count; time zones are fixed offsets
+ * in the text.
+ */
 #include "traces/date.h"
 
 #include "dlsim/trace.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A gsl_rng_type over dlsim's Philox streams, so that GSL's distributions draw from them.
+ */
 #include "traces/gsl_philox.h"
 
 static void philox_set(void *state, unsigned long seed)

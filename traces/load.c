@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Loads a trace file: reads and decompresses it, recognises its format by its content, and runs the
+ * format's reader.
+ */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/guard.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Maps the words that schedulers use for the end of a job to outcomes.
+ */
 #include "traces/outcome.h"
 
 #include "traces/trace_impl.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads Philly job records with scheduling attempts from JSON: durations, waits and GPUs come from
+ * the attempts.
+ */
 #include "traces/philly_jobs.h"
 
 #include "traces/date.h"

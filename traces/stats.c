@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Computes the statistics of a trace: distributions with GSL, sizes, virtual clusters, and
+ * concurrency from sorted starts and ends.
+ */
 #include "traces/stats.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Generates a synthetic trace: plan, calibration of the span to the load or queueing, tags (virtual
+ * cluster, user, outcome), and the report.
+ */
 #include "traces/synth.h"
 
 #include "base/rng.h"

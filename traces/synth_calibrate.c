@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Searches for the load and the limit on durations that make jobs wait as long as asked, with
+ * replays of a sample.
+ */
 #include "traces/synth_draw.h"
 #include "traces/synth_queue.h"
 

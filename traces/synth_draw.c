@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Turns a plan into jobs with clock times in order of submission, and computes the span for a given
+ * load.
+ */
 #include "traces/synth_draw.h"
 
 #include "base/alloc.h"

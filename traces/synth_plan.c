@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Draws the plan of a synthetic trace: batches, Poisson starts, stratified GPU counts and
+ * durations.
+ */
 #include "traces/synth_plan.h"
 
 #include "base/alloc.h"

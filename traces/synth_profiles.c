@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The published profiles by number and by name; the tables themselves are in synth_<name>.c.
+ */
 #include "traces/synth_profile.h"
 
 #include "traces/synth.h"

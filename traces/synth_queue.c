@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Replays jobs that only count GPUs, with one queue for each GPU count, to measure how many wait.
+ */
 #include "traces/synth_queue.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads trace formats described by a table of columns: recognises the header, binds columns,
+ * converts units, notes columns that nobody reads.
+ */
 #include "traces/table.h"
 
 #include "traces/date.h"

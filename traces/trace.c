@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Frees traces, copies out single jobs, and names jobs without a duration.
+ */
 #include "base/alloc.h"
 #include "traces/trace_impl.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Streaming walk over large JSON lists: skips and checks the outer structure itself and lets json-c
+ * parse one item at a time.
+ */
 #include "traces/walk.h"
 
 #include "base/alloc.h"

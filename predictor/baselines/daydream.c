@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Daydream (USENIX ATC 2020): profiles one step as tasks of a GPU stream and a network stream,
+ * edits them (mixed precision, more workers), and replays them with all-reduces of gradient
+ * buckets.
+ */
 #include "predictor/baselines/daydream.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Habitat's wave scaling (USENIX ATC 2021): kernel times measured on one GPU, scaled to another by
+ * the ratios of bandwidth and compute rate, weighted by arithmetic intensity.
+ */
 #include "predictor/baselines/habitat.h"
 
 #include <math.h>

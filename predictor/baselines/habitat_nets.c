@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Habitat with networks: convolutions and matrix products are scaled by the ratio of two network
+ * predictions, all other kernels by wave scaling (habitat.c).
+ */
 #include "predictor/baselines/habitat_nets.h"
 
 #include "base/alloc.h"

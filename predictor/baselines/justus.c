@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The predictor of Justus et al. (IEEE Big Data 2018): a step is the sum of network-predicted times
+ * of its kernels and of the update.
+ */
 #include "predictor/baselines/justus.h"
 
 #include "base/alloc.h"

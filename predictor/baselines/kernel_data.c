@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Collects training data of learned baselines: inputs and simulated times of every kernel of a
+ * dataset's graphs on every GPU where they fit, divided into splits as the graphs are.
+ */
 #include "predictor/baselines/kernel_data.h"
 
 #include "base/alloc.h"

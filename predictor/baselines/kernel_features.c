@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Turns a kernel, or the parameter update of a step, together with its GPU's data sheet into the
+ * input vector of the network for its kind; amounts are logarithms.
+ */
 #include "predictor/baselines/kernel_features.h"
 
 #include "predictor/baselines/roofline.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Trains one small network for each kind of kernel (mlp.h) and predicts with them: kernels of one
+ * kind are put to their network as one batch.
+ */
 #include "predictor/baselines/kernel_nets.h"
 
 #include "base/alloc.h"

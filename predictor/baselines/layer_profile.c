@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads PipeDream's graph.txt profiles (one line a layer, one line an edge), connects the layers
+ * and turns each into a kernel with its measured time.
+ */
 #include "predictor/baselines/layer_profile.h"
 
 #include "base/alloc.h"

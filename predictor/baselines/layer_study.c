@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Leave-one-family-out study of layer time predictions: for each family of models, trains on the
+ * profiles of the others and reports the errors on its own.
+ */
 #include "predictor/baselines/layer_study.h"
 
 #include "base/alloc.h"

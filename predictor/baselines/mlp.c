@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Multilayer perceptron with ReLU layers: blocked forward and backward passes in float64, trained
+ * with Adam; the values with the least validation loss are kept.
+ */
 #include "predictor/baselines/mlp.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Paleo's step time (ICLR 2017): compute time plus memory time at peak rates, over one fraction of
+ * peak that is calibrated on the measured points.
+ */
 #include "predictor/baselines/paleo.h"
 
 #include <math.h>

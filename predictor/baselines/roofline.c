@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Roofline times of one kernel on one GPU, from the peak rate and the memory bandwidth of its data
+ * sheet.
+ */
 #include "predictor/baselines/roofline.h"
 
 #define WORD_BYTES 4.0

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Scores predictions against published measurements: which points belong to which group, and the
+ * errors of the operator model and of every baseline in each group.
+ */
 #include "predictor/baselines/validate.h"
 
 #include "predictor/baselines/daydream.h"

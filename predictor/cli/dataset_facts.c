@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints burst and idle statistics of simulated jobs beside the published ones (dataset/facts.h) as
+ * a Markdown table, for `dlsim dataset facts`.
+ */
 #include "predictor/cli/dataset_facts.h"
 
 #include <stdio.h>

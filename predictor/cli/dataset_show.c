@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints what a dataset holds, its graphs by family and split and its settings with their label
+ * statistics, as text or as JSON.
+ */
 #include "predictor/cli/dataset_show.h"
 
 #include "base/json.h"

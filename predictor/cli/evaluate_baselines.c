@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Step times of the baselines (paleo, habitat, learned networks) on the test graphs of a dataset,
+ * for `dlsim evaluate --baselines`; predictions are kept by graph and GPU.
+ */
 #include "predictor/cli/evaluate_baselines.h"
 
 #include "base/alloc.h"

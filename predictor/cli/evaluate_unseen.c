@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim evaluate --nearest`: errors on settings that an inspector was not trained on, beside those
+ * of the nearest trained setting and of the setting's own training.
+ */
 #include "predictor/cli/evaluate_unseen.h"
 
 #include "predictor/cli/together.h"

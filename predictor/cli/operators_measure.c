@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim operators measure`: times the distinct operations of a training graph on this machine and
+ * adds the results to a file of operation times.
+ */
 #include "predictor/cli/operators_measure.h"
 
 #include "cli/ui.h"

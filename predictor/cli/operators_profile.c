@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim operators profile`: samples the modelled GPU and network use of one worker, prints its
+ * burst and idle phases and saves the samples.
+ */
 #include "predictor/cli/operators_profile.h"
 
 #include "base/alloc.h"

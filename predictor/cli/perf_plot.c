@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Draws sampled series for terminals (one line of block characters) and as SVG files with one panel
+ * a series; long series are reduced to the maximum of each piece.
+ */
 #include "predictor/cli/perf_plot.h"
 
 #include "base/atomicfile.h"

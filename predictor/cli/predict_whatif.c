@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim predict --whatif`: step times of one workload as it is and under each small change:
+ * another GPU, one more worker or server, another batch.
+ */
 #include "predictor/cli/predict_whatif.h"
 
 #include "base/alloc.h"

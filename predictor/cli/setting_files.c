@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Loads descriptions of training settings (configs/settings or the user's) and registers them with
+ * inspectors that answer for any setting.
+ */
 #include "predictor/cli/setting_files.h"
 
 #include "predictor/sources/settle.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Chooses the settings of a dataset to train on, and trains one inspector on all of them together,
+ * which is told of each setting in numbers (dataset/condition.h).
+ */
 #include "predictor/cli/together.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim train --baseline`: trains the networks of habitat or justus on kernel times of a dataset,
+ * reports their errors and saves them.
+ */
 #include "predictor/cli/train_baseline.h"
 
 #include "predictor/baselines/kernel_nets.h"

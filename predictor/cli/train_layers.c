@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim train --baseline=justus --profiles`: reads a folder of measured layer profiles and prints
+ * the errors on families of models that were left out of the training.
+ */
 #include "predictor/cli/train_layers.h"
 
 #include "base/alloc.h"

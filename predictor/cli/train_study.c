@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The design studies of `dlsim train`: trains variants of an architecture, data set or starting
+ * point under equal conditions and prints their errors and training times side by side.
+ */
 #include "predictor/cli/train_study.h"
 
 #include "predictor/cli/together.h"

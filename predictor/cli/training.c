@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs the training that `dlsim train` asks for: opens or creates the inspector, trains its
+ * settings one by one or together, reports progress, saves the result.
+ */
 #include "predictor/cli/training.h"
 
 #include "base/alloc.h"

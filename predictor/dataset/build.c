@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds a dataset with simulated labels: labels every graph of a corpus in every setting where it
+ * fits, with noise that depends on graph and setting alone.
+ */
 #include "predictor/dataset/build.h"
 
 #include "base/alloc.h"

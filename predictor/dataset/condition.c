@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Describes a training setting (GPU, links, workers, exchange) as the vector of numbers that an
+ * inspector of all settings reads.
+ */
 #include "predictor/dataset/condition.h"
 
 #include <math.h>

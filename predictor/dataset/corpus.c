@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Makes the graphs of a dataset: builds the drawn variants of zoo models and random models, groups
+ * their operations, and fits the feature scales to the training graphs.
+ */
 #include "predictor/dataset/corpus.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What reading and writing of dataset files share: running checksums of texts, and the arrays in
+ * which many small graphs are stored end to end.
+ */
 #include "predictor/dataset/dataset_h5.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads dataset files (docs/dataset-files.md): checks sizes, checksums, edges and finite numbers
+ * before anything of the file is used.
+ */
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "predictor/dataset/dataset_h5.h"

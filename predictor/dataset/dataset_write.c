@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes dataset files (docs/dataset-files.md): graphs end to end in a few arrays, then one group
+ * of labels for each setting, each with its checksum.
+ */
 #include "base/alloc.h"
 #include "predictor/dataset/dataset_h5.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Asks simulated jobs for the facts that Driple's authors report of real ones: shares of burst
+ * patterns, burst to idle ratios, and what varies with workload or setting.
+ */
 #include "predictor/dataset/facts.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Labels one workload in one setting: the operator model's timeline, stretched by the residual,
+ * sampled like a profiler, smoothed like utilisation counters, and analysed as burst and idle
+ * phases.
+ */
 #include "predictor/dataset/label.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Makes a dataset from real measurements: pairs Driple's CSV rows with graph files by the six parts
+ * of their names, counts what has no counterpart, groups the graphs.
+ */
 #include "predictor/dataset/measured.h"
 
 #include "base/alloc.h"

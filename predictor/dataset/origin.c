@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Rebuilds the kernels of a dataset's graph from its recorded origin: the zoo model or random
+ * model, batch, precision and optimiser.
+ */
 #include "predictor/dataset/origin.h"
 
 #include "workload/graph/random_model.h"

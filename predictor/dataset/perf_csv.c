@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads Driple's CSV of measured metrics (format: measured.h), one row for each job and resource.
+ */
 #include "predictor/dataset/perf_csv.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Draws random models as dataset graphs: skips those whose workload equals a known one, and reduces
+ * the batch to what fits in GPU memory.
+ */
 #include "predictor/dataset/random_graphs.h"
 
 #include "predictor/dataset/variants.h"

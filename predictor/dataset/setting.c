@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads lists of training settings from libconfig files, checks that their members agree, and turns
+ * one into parameters of the operator model.
+ */
 #include "predictor/dataset/setting.h"
 
 #include "base/alloc.h"

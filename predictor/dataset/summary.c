@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Statistics of a setting's labels: ranges, noise floor, and the errors of three answers that need
+ * no training (the operator model, the mean, the nearest training graph).
+ */
 #include "predictor/dataset/summary.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Draws the (model, batch, precision, optimiser) variants of a corpus and divides their model
+ * families into train, validation and test (rules: corpus.h).
+ */
 #include "predictor/dataset/variants.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inspector architectures: checks the fields, and walks all tensors of an architecture with their
+ * names and shapes, for loading, training and packing.
+ */
 #include "predictor/driple/arch.h"
 
 #include "dlsim/predictor.h"

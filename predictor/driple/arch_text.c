@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads and writes an architecture as "key=value" text; one table of fields drives both directions.
+ */
 #include "predictor/driple/arch_text.h"
 
 #include <errno.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads batches of graphs from HDF5 in slices that fit in memory, and turns dense adjacency
+ * matrices into lists of neighbours.
+ */
 #include "predictor/driple/batch_io.h"
 
 #include "base/alloc.h"

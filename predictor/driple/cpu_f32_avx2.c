@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* float32 with AVX2 and FMA. */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * CPU engine of predictions in float32 with AVX2 and FMA: cpu_engine.inc.h compiled for that
+ * instruction set.
+ */
 #if defined(__x86_64__)
 #define ENGINE_AVX2
 #define REAL float

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* float64 on any machine: for checking. */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * CPU engine of predictions in float64 for any processor, the reference that the float32 engines
+ * are checked against.
+ */
 #define REAL double
 #define ENGINE_NAME dls_cpu_f64_scalar
 #define ENGINE_ISA "scalar"

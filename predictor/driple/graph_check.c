@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Validates a graph before prediction: sizes, neighbour lists, finite features. A branch-free test
+ * passes good graphs quickly; only a graph that fails it is searched for the words of the error.
+ */
 #include "predictor/driple/backend.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Imports published Driple checkpoints that were converted to plain HDF5: derives the architecture
+ * from the names and shapes of the tensors, or checks it against a given one.
+ */
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inspector in memory: adds and finds tensors and settings, checks that every tensor of the
+ * architecture is there with its shape, converts network outputs to metrics and back.
+ */
 #include "predictor/driple/model.h"
 
 #include "base/alloc.h"

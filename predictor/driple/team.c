@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs numbered items on a few POSIX threads, which take the next number from an atomic counter.
+ */
 #include "predictor/driple/team.h"
 
 #include <pthread.h>

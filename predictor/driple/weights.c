@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Saves and loads inspectors as HDF5 files (docs/inspector-files.md): tensors, label scales,
+ * features and settings, with a checksum of the architecture.
+ */
 #include "predictor/driple/weights.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds burst and idle phases in a sampled series: splits the samples into two classes, takes runs
+ * of one class as phases, and averages their lengths and heights.
+ */
 #include "predictor/measure/burst.h"
 
 #include "predictor/measure/cycle.h"

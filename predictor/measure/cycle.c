@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds the period of a sampled series as the highest peak of its autocorrelation, computed with
+ * two FFTs.
+ */
 #include "predictor/measure/cycle.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Optimal division of numbers into two classes: sorts them and tries every split with running sums.
+ */
 #include "predictor/measure/two_means.h"
 
 #include "base/alloc.h"

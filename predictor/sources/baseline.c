@@ -1,4 +1,9 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the sources operator, paleo, habitat and justus share: a cluster's GPUs looked up in the
+ * hardware tables, kernels of each kind of job, and the exchange of gradients by the operator
+ * model.
+ */
 #include "predictor/sources/baseline.h"
 
 #include "predictor/sources/from_solo.h"

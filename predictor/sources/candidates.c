@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Lists the placements (nodes and racks by GPU type) that are worth predicting for a gang, and
+ * measures how far apart two placements are.
+ */
 #include "predictor/sources/candidates.h"
 
 #include <math.h>

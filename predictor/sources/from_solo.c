@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Turns what a truth model says of a job running alone into a prediction: burst and idle lengths
+ * and heights of GPU, memory and network.
+ */
 #include "predictor/sources/from_solo.h"
 
 #include "dlsim/predictor.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * GPU memory of a kind of job: the operator model's estimate at two batch sizes, interpolated for
+ * all others and kept by model.
+ */
 #include "predictor/sources/gpu_memory.h"
 
 #include "base/alloc.h"

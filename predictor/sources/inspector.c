@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Opens an inspector for the simulator: loads weights and hardware tables, chooses a setting for
+ * each placement, and predicts batches of zoo models.
+ */
 #include "predictor/sources/inspector.h"
 
 #include "base/datapath.h"

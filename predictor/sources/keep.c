@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Store of predictions by digest of the question: an open-addressing hash table in memory and a
+ * checksummed, sorted file, for the cache of a predictor and for recordings of a run.
+ */
 #include "predictor/sources/keep.h"
 
 #include "base/alloc.h"

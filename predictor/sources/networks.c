@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Base of the sources that predict with learned kernel networks: loads the file of networks and
+ * keeps the kernel times of one kind of job at a time.
+ */
 #include "predictor/sources/networks.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Predictions for policies: groups jobs into rows with equal answers, asks the source for all that
+ * is missing in one batch, keeps the answers, and replays recordings.
+ */
 #include "predictor/sources/predictions.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Chooses the inspector's setting that answers for a placement: the user's table first, else the
+ * setting at the least distance in GPU, workers, nodes, link and exchange.
+ */
 #include "predictor/sources/setting_map.h"
 
 #include "base/alloc.h"

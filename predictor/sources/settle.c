@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Adds a setting, described by numbers from the hardware tables, to an inspector that was trained
+ * to answer for any setting.
+ */
 #include "predictor/sources/settle.h"
 
 #include "predictor/driple/model.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Predicts one workload in settings named by the user, with the inspector, the operator model,
+ * Paleo or Habitat, without a cluster or a trace.
+ */
 #include "predictor/sources/whatif.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inspector inputs of zoo models at any batch, interpolated from two built graphs of each model,
+ * since amounts are linear in the batch; grouped once a model.
+ */
 #include "predictor/sources/zoo_inputs.h"
 
 #include "base/alloc.h"

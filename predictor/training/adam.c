@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Adam and AdamW (ICLR 2015, ICLR 2019) over a vector of doubles, with gradient clipping; steps
+ * only the trained parameters.
+ */
 #include "predictor/training/adam.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Saves and loads the state of a training as HDF5, and the loss curves of finished trainings;
+ * refuses a checkpoint of another training.
+ */
 #include "predictor/training/checkpoint.h"
 
 #include "base/alloc.h"

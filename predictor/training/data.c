@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prepares the training data of settings: keeps a seeded share of the graphs, turns labels into
+ * network outputs, and finds the scales from the training split.
+ */
 #include "predictor/training/data.h"
 
 #include "base/alloc.h"

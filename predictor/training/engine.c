@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Chooses the fastest compiled training step that this processor can run, or the one that is asked
+ * for.
+ */
 #include "predictor/training/engine.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Errors of predictions by metric, and the yardsticks for them: answers from the label noise, from
+ * the mean, and from the nearest training graph.
+ */
 #include "predictor/training/evaluate.h"
 
 #include "base/alloc.h"

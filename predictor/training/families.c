@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Divides the errors of a split by model family: root mean squares over the range of the whole
+ * split.
+ */
 #include "predictor/training/families.h"
 
 #include <math.h>

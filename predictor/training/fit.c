@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Trains an inspector of one setting from a dataset: standardises features, trains a base from
+ * scratch or tunes a setting from it, and keeps scales and labels with the result.
+ */
 #include "predictor/training/fit.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Trains one inspector for all settings of a dataset: standardises the numbers that describe a
+ * setting and fits label scales as a ridge regression on them.
+ */
 #include "base/alloc.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/ridge.h"

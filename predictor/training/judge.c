@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Predicts a split of a setting and compares: the inspector's errors beside those of the yardsticks
+ * (evaluate.h).
+ */
 #include "predictor/training/judge.h"
 
 #include "base/alloc.h"

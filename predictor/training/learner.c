@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Opens the learner of the CUDA module at run time and checks the version of its interface.
+ */
 #include "predictor/training/learner.h"
 
 #include "predictor/driple/backend.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Ridge regression: builds the normal equations and solves them by Cholesky factors; the constant
+ * is not penalised.
+ */
 #include "predictor/training/ridge.h"
 
 #include "base/alloc.h"

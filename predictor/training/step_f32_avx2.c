@@ -1,5 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* float32 with AVX2 and FMA. */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Training step in float32 with AVX2 and FMA: step.inc.h compiled for that instruction set.
+ */
 #if defined(__x86_64__)
 #define ENGINE_AVX2
 #define REAL float

@@ -1,5 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
-/* float32 with AVX-512 F, DQ, VL and BW. */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Training step in float32 with AVX-512 F, DQ, VL and BW: step.inc.h compiled for that instruction
+ * set.
+ */
 #if defined(__x86_64__)
 #define ENGINE_AVX512
 #define REAL float

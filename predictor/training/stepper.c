@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Cuts a batch into blocks of graphs of one size, runs their forward and backward passes on
+ * threads, and adds the gradients in block order, so that results do not depend on the threads.
+ */
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Lays out all parameters of a network in one vector, starts them (random, or from the base), and
+ * maps each linear layer to its place for the engines.
+ */
 #include "predictor/training/trainee.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The training loop: shuffled epochs, validation, early stopping with the best values kept, and
+ * checkpoints from which a training resumes with the same result.
+ */
 #include "predictor/training/trainer.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes the results file of a run that was made from a configuration: collects the resolved
+ * configuration, digests, policies and versions that go into it.
+ */
 #include "api/write_results.h"
 
 #include "build_info.h"

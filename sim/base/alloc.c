@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Allocation through one hook, which tests use to make the n-th allocation fail; arrays grow by
+ * doubling.
+ */
 #include "base/alloc.h"
 
 #include <stdint.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Bitmap with summary levels: a bit of a higher level says whether a word of 64 bits below it is
+ * not zero, so the next member is found in a few steps.
+ */
 #include "base/bitmap.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reader of tables of text in three dialects (comma, blank, TAB): cells point into the text,
+ * columns are found by name, errors name line and column.
+ */
 #include "base/csv.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds files that come with the program: where they were installed, else in the source around a
+ * build folder.
+ */
 #include "base/datapath.h"
 
 #include <stdbool.h>

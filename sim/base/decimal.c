@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Exact decimal parser: accumulates digits in an integer, so nothing passes through floating point;
+ * reports overflow, and digits beyond the scale, which are rounded.
+ */
 #include "base/decimal.h"
 
 #include <stdbool.h>

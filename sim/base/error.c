@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Names, texts and exit codes of statuses, and how an error message is filled; control characters
+ * are replaced, since messages quote input files.
+ */
 #include "dlsim/error.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Indexed 4-ary heap of events: sifting moves 16-byte events and keeps each slot's position, so an
+ * event is moved or cancelled in place.
+ */
 #include "base/evq.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads files and pipes whole within a limit, refuses NUL bytes in text, hashes files, and
+ * decompresses gzip with zlib.
+ */
 #define ZLIB_CONST /* next_in may point to constant bytes */
 #include "base/file.h"
 

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Switches the thread's locale to "C" and serialises HDF5 calls with one recursive lock, for the
+ * duration of a public call.
+ */
 #include "base/guard.h"
 
 #include <pthread.h>

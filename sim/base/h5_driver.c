@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * HDF5 virtual file driver over POSIX files that remembers the first write error and drops later
+ * writes, so that HDF5 can close the file normally.
+ */
 #include "base/h5_driver.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Helpers that add members to json-c objects and print them; invalid UTF-8 bytes are written as
+ * \xNN text.
+ */
 #include "base/json.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Treap operations: insertion and removal by rotation, with subtree sums and minima kept up to
+ * date; searches descend by sums of weights.
+ */
 #include "base/order.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Philox4x32-10, the stream constructor that hashes (seed, purpose, entity), and normal numbers by
+ * Box and Muller.
+ */
 #include "base/rng.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * SHA-256 (FIPS 180-4): compression with rotating roles of the eight variables, padding,
+ * hexadecimal output.
+ */
 #include "base/sha256.h"
 
 #include <string.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Dictionary of strings with dense codes: one buffer of text and an open-addressing table of FNV-1a
+ * hashes with linear probing.
+ */
 #include "base/strdict.h"
 
 #include "base/alloc.h"

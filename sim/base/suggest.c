@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds the candidate nearest to a misspelt word: edit distance with transpositions (optimal string
+ * alignment), within about a third of the word's length.
+ */
 #include "base/suggest.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Parses and prints quantities with units, from tables of units for time, bytes, rates and FLOP/s.
+ */
 #include "base/units.h"
 
 #include <ctype.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Command line parser driven by a command's table: long and short options, abbreviations, verbs,
+ * lists, suggestions for misspelt words.
+ */
 #include "cli/command.h"
 
 #include "base/alloc.h"

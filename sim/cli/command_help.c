@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints --help, the manual's data and `dlsim help --json` from the same tables that parse the
+ * command line.
+ */
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/units.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Collects runs of results files for `compare` and `study`, groups them into designs when the files
+ * are sweeps, and prints the comparison.
+ */
 #include "cli/comparing.h"
 
 #include "base/alloc.h"

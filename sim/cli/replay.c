@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Loads the configuration and trace that a run's options name, runs the simulation with progress
+ * and interruption, and writes its results.
+ */
 #include "base/printable.h"
 #include "cli/replay.h"
 

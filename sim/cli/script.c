@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds a script of plots/ beside the program and replaces this process by Python running it.
+ */
 #include "cli/script.h"
 #include "base/alloc.h"
 

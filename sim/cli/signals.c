@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Catches SIGINT, SIGTERM and SIGHUP with handlers that set a flag; a second signal ends the
+ * program as usual.
+ */
 #include "cli/signals.h"
 
 #include <signal.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * `dlsim trace generate`: a synthetic trace by a published profile, with a report of its load and
+ * queueing.
+ */
 #include "cli/trace_generate.h"
 
 #include "base/units.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prints the statistics of a trace, and the notes of its reader, as text and as JSON.
+ */
 #include "cli/trace_print.h"
 
 #include "base/json.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Error reports, colour by terminal and environment, and the progress bar of the commands.
+ */
 #include "cli/ui.h"
 
 #include "base/clock.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Checks a cluster specification (names, counts, types, quotas against GPUs) and finds GPU types by
+ * name.
+ */
 #include "cluster/cluster.h"
 
 #include "base/alloc.h"

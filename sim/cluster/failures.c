@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads files of failures in three formats (events, instances, counts of nodes) into one list of
+ * events by time, and draws random times between failures.
+ */
 #include "cluster/failures.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Index of free GPUs: a bitmap of nodes and a tournament tree of racks for each number of free
+ * GPUs, updated as GPUs of a node are taken or given back.
+ */
 #include "cluster/index.h"
 
 #include "base/alloc.h"

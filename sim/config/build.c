@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds a configuration from settings: chooses trace, scheduler and placement, sets and checks the
+ * policies' options.
+ */
 #include "config/build.h"
 #include "base/alloc.h"
 #include "base/suggest.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds the cluster of a configuration: groups of nodes, GPU types (of the table or the user's
+ * own), links, virtual clusters.
+ */
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "config/load.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Loads a configuration in order: defaults, file, overrides, then the checks; every problem is
+ * collected before it fails.
+ */
 #include "config/config.h"
 
 #include "base/alloc.h"

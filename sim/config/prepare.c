@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Makes what one simulation needs from a configuration and a trace: the world, predictions, elastic
+ * jobs, failures; also copies them for a clone.
+ */
 #include "config/prepare.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Scans configuration text before libconfig reads it, for what libconfig 1.5 gets wrong: numbers
+ * beyond 32 bits, NUL bytes, includes that are missing, absolute or too deep.
+ */
 #include "base/alloc.h"
 #include "base/file.h"
 #include "config/load.h"

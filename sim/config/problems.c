@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Growing list of problems, each with its place in the file; memory that runs out is itself a
+ * problem of the list.
+ */
 #include "config/problems.h"
 
 #include "base/alloc.h"

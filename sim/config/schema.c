@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds keys of the schema by path, suggests the nearest key of the same group, and says which
+ * values a key takes.
+ */
 #include "config/schema.h"
 
 #include "base/suggest.h"

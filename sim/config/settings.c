@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Stores a value for every key of the schema, parsed and checked by the key's type, with the file
+ * and line or option that set it.
+ */
 #include "config/settings.h"
 
 #include "base/alloc.h"

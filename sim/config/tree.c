@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads libconfig text safely: prescans it, sets the folder of its includes, and reports
+ * libconfig's errors with file and line.
+ */
 #include "config/tree.h"
 
 #include "base/alloc.h"

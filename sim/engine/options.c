@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Parses option values by a policy's own table, checks ranges and choices, and validates the tables
+ * of plug-ins.
+ */
 #include "engine/options.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Binds the engine's table of questions (pace.h) to the world of sim/world.
+ */
 #include "engine/pace.h"
 
 static int64_t work_us(void *user, int32_t job)

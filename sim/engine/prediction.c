@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Binds the engine's table of prediction calls (pace.h) to predictor/sources.
+ */
 #include "engine/pace.h"
 
 static dls_status prepare(void *user, const int32_t *jobs, size_t n, dls_error *err)

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Registers built-in policies and loads plug-ins with dlopen; checks ABI, names, options and
+ * mandatory callbacks before any is used.
+ */
 #include "engine/registry.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Selection of running jobs: tournaments of class heads, flips in rank order until the selection is
+ * that of a full walk, and EASY backfilling.
+ */
 #include "engine/select.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Places a job in its queue by attained service, demotes and promotes it, and says when its queue
+ * next changes.
+ */
 #include "sched/mlfq.h"
 
 dls_status dls_mlfq_init(dls_mlfq *q, const dls_option_value *limits_s, double knob, bool by_gpu,

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Loads samples of job service from a file or from the trace and computes Gittins indices, expected
+ * remaining service and quantiles from prefix sums.
+ */
 #include "sched/service_dist.h"
 
 #include "dlsim/memory.h"

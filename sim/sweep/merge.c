@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds the merged results file of a sweep: a table of its points with axes, states and summary
+ * figures as columns, and the runs.
+ */
 #include "sweep/merge.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sample points of a sweep: values between two ends on linear or logarithmic scales, Latin
+ * hypercubes, and Sobol sequences (GSL).
+ */
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/units.h"

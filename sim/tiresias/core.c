@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Job table and accounting of the Tiresias simulator: arrivals, starts, suspensions and ends at
+ * whole seconds, with columns brought up to date when a job's state changes.
+ */
 #include "tiresias/core.h"
 
 #include "base/alloc.h"

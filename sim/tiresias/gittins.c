@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Gittins indices and expected remaining times over service samples, rounded as the original Python
+ * program rounds them.
+ */
 #include "tiresias/gittins.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs one schedule of the Tiresias simulator: the table of schedules with their runners, and the
+ * checks of what the original supports.
+ */
 #include "base/alloc.h"
 #include "base/suggest.h"
 #include "tiresias/core.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Preemptive selection of the Tiresias simulator by ordered sets: applies the next start or
+ * suspension in rank order until nothing changes.
+ */
 #include "tiresias/select.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The original's yarn placement with its network load: first switch that holds the gang, nodes
+ * found by a tournament tree, memory charged in the original's order.
+ */
 #include "tiresias/yarn.h"
 
 #include "base/alloc.h"

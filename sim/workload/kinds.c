@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Groups the jobs of a trace into kinds by model and batch per GPU (sort, then number by first
+ * submission), with the tensor skew of each model.
+ */
 #include "workload/kinds.h"
 
 #include "base/alloc.h"

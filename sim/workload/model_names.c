@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Normalises model names of public traces and maps them to zoo models and workloads, with a table
+ * of other spellings and stand-ins; adapts a workload to a batch size.
+ */
 #include "workload/kinds.h"
 
 #include "workload/graph/zoo.h"

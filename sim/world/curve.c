@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Tabulates a job's iteration time against its bandwidth at eight knots an octave.
+ */
 #include "world/curve.h"
 
 #include "world/truth.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Fraction of one job's bursts that meets the other's, when one period is a small multiple of the
+ * other and both have a time shift.
+ */
 #include "world/interleave.h"
 
 #include <math.h>

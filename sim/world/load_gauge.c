@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Mean and maximum of link loads: an exact integer sum, and counts of links by step of 1/1024.
+ */
 #include "world/load_gauge.h"
 
 static int step_of(int64_t load)

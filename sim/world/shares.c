@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Solves max-min fair bandwidth incrementally: when a job or a link changes, only the levels that
+ * depend on it are computed again, from low to high.
+ */
 #include "world/shares.h"
 
 #include "base/alloc.h"

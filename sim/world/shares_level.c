@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Finds the level at which one link is full: brackets the level around a guess, then false position
+ * (Illinois) on the grid of levels.
+ */
 #include "world/shares_level.h"
 
 /* The fullest of a link's constraints when each of its jobs has min(level, the most it can get). In

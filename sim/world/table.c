@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Table of measured iteration times: loads the published formats, merges repeats, and finds the
+ * nearest setting, interpolated over the batch.
+ */
 #include "world/table.h"
 
 #include "base/alloc.h"

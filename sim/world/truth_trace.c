@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The truth `trace`: jobs run as long as the trace says, wherever they are placed.
+ */
 #include "world/truth.h"
 
 const dls_truth_ops dls_truth_ops_trace = {

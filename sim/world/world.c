@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Sets up the world (links, GPU types, reference times, rates of shapes) and answers questions
+ * about one job alone; world_settle.c keeps the rates of running jobs.
+ */
 #include "world/world_impl.h"
 
 #include "base/alloc.h"

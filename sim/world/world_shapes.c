@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Keeps what the truth says of each (kind, shape) in a hash table, with the residual applied, so
+ * that each is computed once.
+ */
 #include "world/world_impl.h"
 
 #include "base/alloc.h"

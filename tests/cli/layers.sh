@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Who may include whom (docs/ARCHITECTURE.md): every #include "folder/..." is checked.
+# What holds for every source file: who may include whom (docs/ARCHITECTURE.md), that it opens with its
+# licence and what it is for, and how long files and functions may be.
 set -eu
 cd "$DLSIM_SOURCE"
 allowed() {
@@ -53,5 +54,17 @@ for dir in sim/* sim/workload/* placement traces results predictor/*; do
         esac
     done < <(grep -Ho '#include "[^"]*"' "$dir"/*.[ch] | sed 's/#include "//; s/"$//')
 done
-[ $bad = 0 ] && echo "includes follow the layers"
+# Every C and CUDA file opens with "/* SPDX..., *, * What it is for"; every script with two such lines.
+while IFS= read -r file; do
+    case $file in
+    *.py | *.sh) form='NR <= 6 && /^# [^!]|^"""[A-Za-z]/ && !/SPDX/ { said = 1 }' ;;
+    *) form='NR == 1 && /^\/\* SPDX-License-Identifier: [^ ]+$/ { head = 1 } NR == 3 && head && /^ \* +[^ ]/ { said = 1 }' ;;
+    esac
+    awk "$form"' NR == 6 { exit } END { exit !said }' "$file" || {
+        echo "$file does not open with its licence and what it is for"
+        bad=1
+    }
+done < <(find sim placement traces results predictor plots tests cmake -type f \
+    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*')
+[ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Assignment of models to traces that name none: parsing, drawing by weight, errors, failing
+ * allocations.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Edit distances and suggestions for misspelt words.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

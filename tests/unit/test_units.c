@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Quantities with units: parsing, refusals, and printing that parses back.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Bump allocator: pieces are cut from large blocks that are freed together.
+ */
 #include "workload/graph/arena.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Composite layers of the model zoo (convolution with batch norm, LSTM, attention, feed-forward) in
+ * terms of net.h.
+ */
 #include "workload/graph/blocks.h"
 
 #define SAME DLS_PAD_SAME

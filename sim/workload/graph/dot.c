@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes a grouped graph as Graphviz text, with the commonest operations of each group.
+ */
 #include "workload/graph/dot.h"
 
 #include "base/alloc.h"

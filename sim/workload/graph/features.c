@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Computes the feature rows of groups: sums and counts over their operations, logarithms and scales
+ * by the feature spec.
+ */
 #include "workload/graph/features.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Asynchronous fluid communities as in networkx 2.8, including its order of neighbours and its
+ * random draws, over compressed adjacency rows.
+ */
 #include "workload/graph/fluid.h"
 
 #include "base/alloc.h"

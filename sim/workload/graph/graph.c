@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds computational graphs (nodes, edges, layers) and orders them with producers first; edges
+ * that close a loop are left out of the order.
+ */
 #include "workload/graph/graph.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reduces a training graph to groups by Driple's rules: GPU operations only, the largest connected
+ * part, then fluid communities, or no grouping.
+ */
 #include "workload/graph/grouping.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Applies an input spec (grouping and features) to a graph, and stores and reads the spec as JSON.
+ */
 #include "workload/graph/input.h"
 
 #include "base/alloc.h"

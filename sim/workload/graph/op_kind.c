@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of known operations, TensorFlow's name and family of each, and lookup by name.
+ */
 #include "workload/graph/op_kind.h"
 
 #include <string.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Unpacks binary protocol buffers with protobuf-c into an arena; pb_text.c reads the text form.
+ */
 #include "workload/graph/pb.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Mersenne Twister (MT19937) seeded and sampled as CPython's random.Random, for results that must
+ * equal Driple's.
+ */
 #include "workload/graph/pyrandom.h"
 
 #define N DLS_PYRANDOM_WORDS

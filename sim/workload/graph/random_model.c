@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Draws random models by seed and number: the kind of design, its options, and the call of the
+ * design's builder.
+ */
 #include "workload/graph/random_model.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Formulas for the cost of operations that the zoo and the graph readers share: FLOPs of products,
+ * memory traffic of optimiser updates.
+ */
 #include "workload/graph/work.h"
 
 double dls_work_update(dls_optimiser optimiser)

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The list of models in the zoo, their default options, and the call of a model's builder.
+ */
 #include "workload/graph/zoo.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Fits the constants of the operator model to the calibrating points, stage by stage: kernels, GPU
+ * factors, hosts, exchange (fit.h).
+ */
 #include "workload/operator/calibrate.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Typed access to libconfig settings for the hardware and operator tables; errors name file and
+ * line.
+ */
 #include "workload/operator/cfgread.h"
 
 #include "base/alloc.h"

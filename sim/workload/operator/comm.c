@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Times of gradient exchange: ring, tree and hierarchical all-reduce, parameter servers, and the
+ * overlap with the backward pass.
+ */
 #include "workload/operator/comm.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Levenberg-Marquardt with a robust loss and normal priors: finite-difference Jacobian, normal
+ * equations solved by Cholesky.
+ */
 #include "workload/operator/fit.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Converts a training graph to a workload: each GPU operation becomes a kernel, in topological
+ * order, with the parameter tensor whose gradient it completes.
+ */
 #include "workload/operator/from_graph.h"
 
 #include "base/alloc.h"

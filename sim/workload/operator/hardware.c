@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads the tables of GPUs and links from configs/hardware and finds rows by name, with
+ * suggestions.
+ */
 #include "workload/operator/hardware.h"
 
 #include "base/alloc.h"

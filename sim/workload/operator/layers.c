@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds workloads of networks layer by layer: kernels of convolutions, dense layers, matrix
+ * products and element-wise operations by the counting rules of workload.h.
+ */
 #include "workload/operator/layers.h"
 
 #include "base/alloc.h"

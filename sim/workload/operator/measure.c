@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Measures the distinct kernels of a workload on a device as matrix products and copies, repeated
+ * for a given time.
+ */
 #include "workload/operator/measure.h"
 
 #include "workload/operator/model.h"

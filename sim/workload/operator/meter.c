@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Opens the device that operations are timed on: the CPU's own functions, or a GPU module loaded at
+ * run time.
+ */
 #include "workload/operator/meter.h"
 
 #include <dlfcn.h>

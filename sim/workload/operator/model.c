@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The operator model's formulas: roofline time of each kernel with efficiency factors, step time
+ * with host effects, memory of a step.
+ */
 #include "workload/operator/model.h"
 
 #include <math.h>

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Table of measured operation times, sorted by GPU, precision and amount of work: insertion, and
+ * binary search for exactly the same work.
+ */
 #include "workload/operator/op_times.h"
 
 #include "base/alloc.h"

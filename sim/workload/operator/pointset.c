@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Prepares the published measurements: builds each point's network and GPU once, and predicts its
+ * step with a given model.
+ */
 #include "workload/operator/pointset.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The frozen model error of (model, GPU, link): a log-normal factor drawn from a stream keyed by a
+ * hash of the names.
+ */
 #include "workload/operator/residual.h"
 
 #include "base/rng.h"

@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Samples a timeline as a profiler would: integrates the tracks over jittered intervals and adds
+ * multiplicative noise.
+ */
 #include "workload/operator/series.h"
 
 #include "base/rng.h"

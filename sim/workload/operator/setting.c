@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Step time of a workload on several workers: checks the setting, then all-reduce or parameter
+ * servers, synchronous or not, over the given fabric.
+ */
 #include "workload/operator/timeline.h"
 
 #include <math.h>

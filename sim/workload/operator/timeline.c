@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds the timeline of one training step as pieces of constant rate on tracks for GPU, GPU memory
+ * and network.
+ */
 #include "workload/operator/timeline.h"
 
 #include "base/alloc.h"

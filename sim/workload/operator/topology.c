@@ -1,4 +1,8 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Predicts the fabric of an unmeasured cluster from its links: the slowest link that a message
+ * passes, and gradients in 25 MB buckets.
+ */
 #include "workload/operator/topology.h"
 
 #include <math.h>

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Builds the workloads of the operator model's own networks by name, and frees workloads.
+ */
 #include "workload/operator/workload.h"
 
 #include "base/alloc.h"
