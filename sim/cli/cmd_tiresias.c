@@ -125,7 +125,6 @@ static dls_status prepare(options *o, dls_trace **trace, dls_record **rec, dls_e
     DLS_TRY(dls_tiresias_check(&o->params, err));
     DLS_TRY(dls_trace_load(o->trace_path, "tiresias", &reading, trace, err));
     DLS_TRY(dls_record_create(dls_trace_cols(*trace)->n, rec, err));
-    (*rec)->want_allocs = (*rec)->want_series = false;
     o->params.completed = dls_alloc_zero((*rec)->n_jobs, sizeof *o->params.completed);
     return o->params.completed ? DLS_OK : dls_nomem(err, "order of ending", (*rec)->n_jobs * 4);
 }

@@ -6,10 +6,9 @@
  * within a pass, so a size that did not fit once does not fit again: a pass asks each size at most
  * once more than it starts jobs of it.
  */
-#include "base/alloc.h"
-#include "tiresias/core.h"
 #include "tiresias/yarn.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct batch {
@@ -19,54 +18,35 @@ typedef struct batch {
     bool strict; /* fifo, lpjf: the first misfit ends the pass */
     bool skips;  /* lpjf: the job behind a start is not looked at */
     int64_t free_gpus;
-    dls_evq ends;     /* in seconds; slot: how many jobs started before */
-    int32_t *started; /* [n] job of each slot */
-    int32_t n_started;
     int32_t *next, *prev; /* [n] the waiting jobs, in order of arrival */
     int32_t first, last;
     int32_t *head, *tail, *after; /* [n_sizes], [n_sizes], [n]: by size */
     bool *misfit;                 /* [n_sizes] in this pass or since the last release */
 } batch;
 
-static dls_status init(batch *b, dls_tir *s, dls_error *err)
+static dls_status init(void *state, dls_tir *s, dls_error *err)
 {
+    batch *b = state;
     const size_t n = (size_t)s->n, m = (size_t)s->n_sizes;
     *b = (batch){.s = s, .first = -1, .last = -1, .free_gpus = s->total_gpus};
     b->by_yarn = strcmp(s->p->scheme, "yarn") == 0;
     b->strict = strcmp(s->p->schedule, "fjf") != 0;
     b->skips = strcmp(s->p->schedule, "lpjf") == 0;
-    b->started = dls_alloc(n * sizeof *b->started);
-    b->next = dls_alloc(n * sizeof *b->next);
-    b->prev = dls_alloc(n * sizeof *b->prev);
-    b->after = dls_alloc(n * sizeof *b->after);
-    b->head = dls_alloc(m * sizeof *b->head);
-    b->tail = dls_alloc(m * sizeof *b->tail);
-    b->misfit = dls_alloc_zero(m, sizeof *b->misfit);
-    if (!b->started || !b->next || !b->prev || !b->after || !b->head || !b->tail || !b->misfit) {
-        return dls_nomem(err, "waiting lists", n * 16);
-    }
+    b->next = dls_tir_array(s, n, sizeof *b->next);
+    b->prev = dls_tir_array(s, n, sizeof *b->prev);
+    b->after = dls_tir_array(s, n, sizeof *b->after);
+    b->head = dls_tir_array(s, m, sizeof *b->head);
+    b->tail = dls_tir_array(s, m, sizeof *b->tail);
+    b->misfit = dls_tir_array(s, m, sizeof *b->misfit);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (size_t c = 0; c < m; c++) {
         b->head[c] = b->tail[c] = -1;
     }
     if (b->by_yarn) {
         DLS_TRY(dls_tir_yarn_init(&b->yarn, s, err));
         s->node = b->yarn.node;
-        s->counts_gpus = false;
     }
-    return dls_evq_init(&b->ends, n, err);
-}
-
-static void fini(batch *b)
-{
-    dls_evq_fini(&b->ends);
-    dls_tir_yarn_fini(&b->yarn);
-    dls_free(b->started);
-    dls_free(b->next);
-    dls_free(b->prev);
-    dls_free(b->after);
-    dls_free(b->head);
-    dls_free(b->tail);
-    dls_free(b->misfit);
+    return DLS_OK;
 }
 
 static void enqueue(batch *b, int32_t j)
@@ -95,7 +75,6 @@ static void dequeue(batch *b, int32_t j)
 static dls_status try_start(batch *b, int32_t j, bool *started, dls_error *err)
 {
     dls_tir *s = b->s;
-    s->rec->positions++;
     *started = b->by_yarn ? dls_tir_yarn_place(&b->yarn, s, j) : s->job[j].gpus <= b->free_gpus;
     if (!*started) {
         return DLS_OK;
@@ -103,15 +82,9 @@ static dls_status try_start(batch *b, int32_t j, bool *started, dls_error *err)
     b->free_gpus -= s->job[j].gpus;
     dequeue(b, j);
     DLS_TRY(dls_tir_start(s, j, err));
-    if (b->by_yarn) {
-        DLS_TRY(dls_tir_yarn_seat(&b->yarn, s, j, err));
-    }
     /* An end at this very event is lost there: a job of no duration never ends. */
-    if (s->job[j].duration_s > 0) {
-        const int32_t slot = b->n_started++;
-        b->started[slot] = j;
-        DLS_TRY(dls_evq_set(&b->ends, (uint32_t)slot, s->now_s + s->job[j].duration_s,
-                            DLS_EV_FINISH, err));
+    if (s->job[j].duration_s == 0) {
+        dls_evq_cancel(&s->ends, (uint32_t)j);
     }
     return DLS_OK;
 }
@@ -155,18 +128,28 @@ static dls_status pass_fit(batch *b, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status event(batch *b, dls_error *err)
+/* Within a pass jobs start in order of arrival. */
+static int compare_start(const void *a, const void *b, void *jobs)
 {
+    const dls_tir_job *job = jobs;
+    const int32_t i = *(const int32_t *)a, j = *(const int32_t *)b;
+    const int64_t x = job[i].start_s, y = job[j].start_s;
+    return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
+}
+
+static dls_status event(void *state, dls_error *err)
+{
+    batch *b = state;
     dls_tir *s = b->s;
-    const int64_t arrival_s = dls_tir_next_arrival(s);
-    const int64_t end_s = dls_evq_empty(&b->ends) ? DLS_TIR_NEVER : dls_evq_top(&b->ends).time_us;
-    DLS_TRY(dls_tir_clock(s, arrival_s < end_s ? arrival_s : end_s, err));
-    while (!dls_evq_empty(&b->ends) && dls_evq_top(&b->ends).time_us == s->now_s) {
-        const int32_t j = b->started[dls_event_slot(dls_evq_pop(&b->ends))];
+    DLS_TRY(dls_tir_advance(s, err));
+    const int32_t n = dls_tir_due(s, s->now_s, s->due);
+    qsort_r(s->due, (size_t)n, sizeof *s->due, compare_start, s->job);
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t j = s->due[i];
         dls_tir_finish(s, j);
         b->free_gpus += s->job[j].gpus;
         if (b->by_yarn) {
-            dls_tir_yarn_release(&b->yarn, s, j);
+            dls_tir_yarn_release(&b->yarn, j);
         }
         memset(b->misfit, 0, (size_t)s->n_sizes * sizeof *b->misfit);
     }
@@ -174,24 +157,7 @@ static dls_status event(batch *b, dls_error *err)
         enqueue(b, dls_tir_arrive(s));
     }
     DLS_TRY(b->strict ? pass_strict(b, err) : pass_fit(b, err));
-    s->busy_nodes = b->yarn.busy_nodes;
-    s->full_nodes = b->yarn.full_nodes;
     return dls_tir_event(s, err);
 }
 
-dls_status dls_tir_run_batch(dls_tir *s, dls_error *err)
-{
-    batch b;
-    dls_status status = init(&b, s, err);
-    while (status == DLS_OK && !s->stop && (s->next < s->n || !dls_evq_empty(&b.ends))) {
-        status = event(&b, err);
-    }
-    for (int32_t j = 0; status == DLS_OK && b.by_yarn && j < s->n; j++) {
-        dls_tir_yarn_leave(&b.yarn, s, j);
-    }
-    if (status == DLS_OK) {
-        s->rec->peak_queue = b.ends.peak;
-    }
-    fini(&b);
-    return status;
-}
+const dls_tir_family dls_tir_family_batch = {sizeof(batch), init, event, NULL};

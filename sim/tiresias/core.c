@@ -9,7 +9,29 @@
 
 #include <stdlib.h>
 
-static int compare_i32(const void *a, const void *b)
+void *dls_tir_array(dls_tir *s, size_t n, size_t size)
+{
+    const size_t ahead = _Alignof(max_align_t); /* room for the link */
+    if (n > (SIZE_MAX - ahead) / size) {
+        s->out_of_memory = true;
+        return NULL;
+    }
+    char *block = dls_alloc_zero(1, ahead + n * size);
+    if (!block) {
+        s->out_of_memory = true;
+        return NULL;
+    }
+    *(void **)block = s->arrays;
+    s->arrays = block;
+    return block + ahead;
+}
+
+dls_status dls_tir_arrays_got(const dls_tir *s, dls_error *err)
+{
+    return s->out_of_memory ? dls_nomem(err, "queues", (size_t)s->n * sizeof *s->job) : DLS_OK;
+}
+
+int dls_tir_compare_i32(const void *a, const void *b)
 {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
@@ -21,7 +43,7 @@ static void find_sizes(dls_tir *s)
     for (int32_t j = 0; j < s->n; j++) {
         s->size[j] = s->job[j].gpus;
     }
-    qsort(s->size, (size_t)s->n, sizeof *s->size, compare_i32);
+    qsort(s->size, (size_t)s->n, sizeof *s->size, dls_tir_compare_i32);
     int32_t m = 0;
     for (int32_t i = 0; i < s->n; i++) {
         if (m == 0 || s->size[m - 1] != s->size[i]) {
@@ -31,7 +53,7 @@ static void find_sizes(dls_tir *s)
     s->n_sizes = m;
     for (int32_t j = 0; j < s->n; j++) {
         const int32_t *at =
-            bsearch(&s->job[j].gpus, s->size, (size_t)m, sizeof *s->size, compare_i32);
+            bsearch(&s->job[j].gpus, s->size, (size_t)m, sizeof *s->size, dls_tir_compare_i32);
         s->job[j].cls = (int32_t)(at - s->size);
     }
 }
@@ -63,33 +85,36 @@ static dls_status read_job(dls_tir *s, int32_t j, dls_error *err)
     return DLS_OK;
 }
 
-dls_status dls_tir_init(dls_tir *s, const dls_tiresias_params *p, const dls_trace *trace,
-                        dls_record *rec, dls_error *err)
+static dls_status init(dls_tir *s, dls_error *err)
 {
-    const dls_tiresias_cluster *k = &p->cluster;
-    const size_t n = dls_trace_cols(trace)->n;
-    *s = (dls_tir){.p = p, .trace = trace, .rec = rec, .n = (int32_t)n, .counts_gpus = true};
+    const dls_tiresias_cluster *k = &s->p->cluster;
+    const size_t n = (size_t)s->n;
     s->n_nodes = k->switches * k->nodes_per_switch;
     s->total_gpus = (int64_t)s->n_nodes * k->gpus_per_node;
-    s->job = dls_alloc_zero(n, sizeof *s->job);
-    s->size = dls_alloc_zero(n, sizeof *s->size);
-    s->row = dls_alloc_zero(n, sizeof *s->row);
-    if (!s->job || !s->size || !s->row) {
-        return dls_nomem(err, "job table", n * sizeof *s->job);
-    }
+    s->job = dls_tir_array(s, n, sizeof *s->job);
+    s->size = dls_tir_array(s, n, sizeof *s->size);
+    s->due = dls_tir_array(s, n, sizeof *s->due);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (int32_t j = 0; j < s->n; j++) {
         DLS_TRY(read_job(s, j, err));
-        s->row[j] = SIZE_MAX;
     }
     find_sizes(s);
-    return DLS_OK;
+    if (s->p->samples) {
+        DLS_TRY(
+            dls_tir_samples_init(&s->samples, s->p->samples, s->p->n_samples, s->p->python3, err));
+    }
+    return dls_evq_init(&s->ends, n, err);
 }
 
-void dls_tir_fini(dls_tir *s)
+static void fini(dls_tir *s)
 {
-    dls_free(s->job);
-    dls_free(s->size);
-    dls_free(s->row);
+    dls_evq_fini(&s->ends);
+    dls_tir_samples_fini(&s->samples);
+    for (void *array = s->arrays; array;) {
+        void *next = *(void **)array;
+        dls_free(array);
+        array = next;
+    }
 }
 
 int32_t dls_tir_arrive(dls_tir *s)
@@ -98,7 +123,7 @@ int32_t dls_tir_arrive(dls_tir *s)
     s->job[j].status = DLS_JOB_PENDING;
     s->job[j].anchor_s = s->now_s;
     s->pending++;
-    s->rec->events++;
+    s->changes++;
     return j;
 }
 
@@ -115,20 +140,8 @@ dls_status dls_tir_start(dls_tir *s, int32_t j, dls_error *err)
     s->pending--;
     s->running++;
     s->busy_gpus += job->gpus;
-    s->rec->flips++;
-    if (s->counts_gpus && s->rec->want_allocs) {
-        DLS_TRY(dls_record_alloc_row(s->rec, j, -1, s->now_s * DLS_US_PER_S, 0, job->gpus, 1.0F,
-                                     &s->row[j], err));
-    }
-    return DLS_OK;
-}
-
-void dls_tir_close_row(dls_tir *s, int32_t j)
-{
-    if (s->row[j] != SIZE_MAX) {
-        s->rec->allocs.end_us[s->row[j]] = s->now_s * DLS_US_PER_S;
-        s->row[j] = SIZE_MAX;
-    }
+    return s->sliced ? DLS_OK
+                     : dls_evq_set(&s->ends, (uint32_t)j, dls_tir_end_s(s, j), DLS_EV_FINISH, err);
 }
 
 static void stop_running(dls_tir *s, int32_t j)
@@ -138,7 +151,7 @@ static void stop_running(dls_tir *s, int32_t j)
     job->executed_s += s->now_s - job->anchor_s;
     s->running--;
     s->busy_gpus -= job->gpus;
-    dls_tir_close_row(s, j);
+    dls_evq_cancel(&s->ends, (uint32_t)j);
 }
 
 void dls_tir_suspend(dls_tir *s, int32_t j)
@@ -148,7 +161,6 @@ void dls_tir_suspend(dls_tir *s, int32_t j)
     s->job[j].status = DLS_JOB_PENDING;
     s->job[j].preempts++;
     s->pending++;
-    s->rec->flips++;
 }
 
 void dls_tir_finish(dls_tir *s, int32_t j)
@@ -168,7 +180,29 @@ void dls_tir_finish(dls_tir *s, int32_t j)
         s->p->completed[s->finished] = j;
     }
     s->finished++;
-    s->rec->events++;
+    s->changes++;
+}
+
+int32_t dls_tir_due(const dls_tir *s, int64_t t_s, int32_t *out)
+{
+    const dls_event *heap = s->ends.heap;
+    int32_t n = 0;
+    if (dls_tir_next_end(s) == t_s) {
+        out[n++] = 0; /* they are the connected top of the heap */
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const size_t first = 4 * (size_t)out[i] + 1;
+        for (size_t c = first; c < first + 4 && c < s->ends.n; c++) {
+            if (heap[c].time_us == t_s) {
+                out[n++] = (int32_t)c;
+            }
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        out[i] = (int32_t)dls_event_slot(heap[out[i]]);
+    }
+    qsort(out, (size_t)n, sizeof *out, dls_tir_compare_i32);
+    return n;
 }
 
 dls_status dls_tir_clock(dls_tir *s, int64_t now_s, dls_error *err)
@@ -182,46 +216,38 @@ dls_status dls_tir_clock(dls_tir *s, int64_t now_s, dls_error *err)
     return DLS_OK;
 }
 
+dls_status dls_tir_advance(dls_tir *s, dls_error *err)
+{
+    const int64_t arrival_s = dls_tir_next_arrival(s), end_s = dls_tir_next_end(s);
+    return dls_tir_clock(s, arrival_s < end_s ? arrival_s : end_s, err);
+}
+
 dls_status dls_tir_event(dls_tir *s, dls_error *err)
 {
-    dls_record *rec = s->rec;
-    rec->passes++;
-    rec->peak_pending = s->pending > rec->peak_pending ? s->pending : rec->peak_pending;
-    if (rec->want_series) {
-        const dls_series_point point = {.t_us = s->now_s * DLS_US_PER_S,
-                                        .busy_gpus = (int32_t)s->busy_gpus,
-                                        .running_jobs = s->running,
-                                        .pending_jobs = s->pending,
-                                        .finished_jobs = s->finished,
-                                        .busy_nodes = s->busy_nodes,
-                                        .full_nodes = s->full_nodes};
-        DLS_TRY(dls_record_series(rec, &point, err));
-    }
+    s->events++;
     if (s->p->on_event) {
         dls_tiresias_event event = {.t_s = s->now_s,
-                                  .busy_gpus = s->busy_gpus,
-                                  .running_jobs = s->running,
-                                  .pending_jobs = s->pending,
-                                  .finished_jobs = s->finished,
-                                  .n_nodes = s->n_nodes,
-                                  .node = s->node,
-                                  .idle_nodes = s->idle_nodes};
+                                    .busy_gpus = s->busy_gpus,
+                                    .running_jobs = s->running,
+                                    .pending_jobs = s->pending,
+                                    .finished_jobs = s->finished,
+                                    .n_nodes = s->n_nodes,
+                                    .node = s->node,
+                                    .idle_nodes = s->idle_nodes};
         for (int i = 0; i < DLS_TIRESIAS_GANDIVA_SETS; i++) {
             event.sets[i] = s->sets[i];
         }
         DLS_TRY(s->p->on_event(s->p->user, &event, err));
     }
     s->last_s = s->now_s;
-    if (rec->passes % 1024 == 0) {
+    if (s->events % 1024 == 0) {
         s->stop = s->p->interrupted && s->p->interrupted(s->p->user);
-        if (s->p->progress) {
-            s->p->progress(s->p->user, s->now_s * DLS_US_PER_S, (size_t)s->finished, (size_t)s->n);
-        }
     }
     return DLS_OK;
 }
 
-void dls_tir_close(dls_tir *s)
+/* The run is over: fill the record. */
+static void close_run(dls_tir *s)
 {
     dls_record *rec = s->rec;
     for (int32_t j = 0; j < s->n; j++) {
@@ -230,7 +256,6 @@ void dls_tir_close(dls_tir *s)
             job->pending_s += s->preemptive ? s->last_s - job->anchor_s : 0;
         } else if (job->status == DLS_JOB_RUNNING) {
             job->service_s += s->last_s - job->anchor_s;
-            dls_tir_close_row(s, j);
         }
         rec->state[j] = job->status;
         rec->start_us[j] = job->start_s < 0 ? -1 : job->start_s * DLS_US_PER_S;
@@ -244,4 +269,35 @@ void dls_tir_close(dls_tir *s)
     rec->end_us_of_run = s->last_s * DLS_US_PER_S;
     rec->total_gpus = s->total_gpus;
     rec->complete = !s->stop;
+}
+
+static dls_status replay(const dls_tir_family *family, dls_tir *s, dls_error *err)
+{
+    void *state = dls_tir_array(s, 1, family->size);
+    DLS_TRY(dls_tir_arrays_got(s, err));
+    dls_status status = family->init(state, s, err);
+    while (status == DLS_OK && !s->stop &&
+           (s->next < s->n || (s->sliced ? s->running > 0 : !dls_evq_empty(&s->ends)))) {
+        status = family->event(state, err);
+    }
+    if (family->fini) {
+        family->fini(state);
+    }
+    return status;
+}
+
+dls_status dls_tir_run(const dls_tir_family *family, int32_t knob2, const dls_tiresias_params *p,
+                       const dls_trace *trace, dls_record *rec, dls_error *err)
+{
+    dls_tir s = {.p = p, .trace = trace, .rec = rec, .knob2 = knob2};
+    s.n = (int32_t)dls_trace_cols(trace)->n;
+    dls_status status = init(&s, err);
+    if (status == DLS_OK && s.n > 0) {
+        status = replay(family, &s, err);
+    }
+    if (status == DLS_OK) {
+        close_run(&s);
+    }
+    fini(&s);
+    return status;
 }

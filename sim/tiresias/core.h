@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the compatibility schedulers share: the job table, lazy accounting, the end of an event.
+ * What the compatibility schedulers share: the job table, lazy accounting, predicted ends, the loop
+ * over events.
  *
  * A job is accounted when its status changes: it has been in its status since anchor_s, so
  * nothing walks all jobs at every event.
@@ -8,8 +9,9 @@
 #ifndef DLS_TIRESIAS_CORE_H
 #define DLS_TIRESIAS_CORE_H
 
-#include "tiresias/tiresias.h"
 #include "base/evq.h"
+#include "tiresias/gittins.h"
+#include "tiresias/tiresias.h"
 
 #define DLS_TIR_NEVER INT64_MAX
 /* The last second that fits in a record's microseconds; job sizes times it fit in 64 bits too. */
@@ -39,18 +41,39 @@ typedef struct dls_tir {
     int32_t next;          /* first job that has not arrived */
     int64_t busy_gpus;
     int32_t running, pending, finished;
-    bool preemptive;             /* counts resumes, and the waiting of jobs that never end */
-    bool counts_gpus;            /* placement by count: the core writes the allocation rows */
+    int64_t events, changes;       /* events so far; arrivals and ends so far */
+    dls_evq ends;                  /* running jobs, in seconds */
+    int32_t *due;                  /* [n] for dls_tir_due, else scratch */
+    dls_tir_samples samples;       /* if the schedule needs them */
+    int32_t knob2;                 /* twice the starvation knob; 0: none */
+    bool preemptive;               /* counts resumes, and the waiting of jobs that never end */
+    bool sliced;                   /* gandiva: nobody can say when a running job ends */
+    bool stop;                     /* interrupted */
     const dls_tiresias_node *node; /* yarn only */
-    int32_t n_nodes, busy_nodes, full_nodes;
-    int32_t idle_nodes, sets[DLS_TIRESIAS_GANDIVA_SETS];
-    size_t *row; /* [n] open allocation row of a job, SIZE_MAX: none */
-    bool stop;   /* interrupted */
+    int32_t n_nodes, idle_nodes, sets[DLS_TIRESIAS_GANDIVA_SETS];
+    void *arrays;       /* a list of all that dls_tir_array gave */
+    bool out_of_memory; /* it once failed */
 } dls_tir;
 
-dls_status dls_tir_init(dls_tir *s, const dls_tiresias_params *p, const dls_trace *trace,
-                        dls_record *rec, dls_error *err) DLS_MUST_CHECK;
-void dls_tir_fini(dls_tir *s);
+/* A family of schedules: its state, all zero at first, and what happens at an event. */
+typedef struct dls_tir_family {
+    size_t size;
+    dls_status (*init)(void *state, dls_tir *s, dls_error *err);
+    dls_status (*event)(void *state, dls_error *err);
+    void (*fini)(void *state); /* NULL: it has arrays only */
+} dls_tir_family;
+
+extern const dls_tir_family dls_tir_family_batch, dls_tir_family_sorted, dls_tir_family_sorted_yarn,
+    dls_tir_family_shortest, dls_tir_family_queues, dls_tir_family_gandiva;
+
+/* Replay the trace with a schedule of the family. */
+dls_status dls_tir_run(const dls_tir_family *family, int32_t knob2, const dls_tiresias_params *p,
+                       const dls_trace *trace, dls_record *rec, dls_error *err) DLS_MUST_CHECK;
+
+/* n zero elements that live as long as the run. NULL without memory; whoever asks for several looks
+ * at them at once, by dls_tir_arrays_got. */
+void *dls_tir_array(dls_tir *s, size_t n, size_t size);
+dls_status dls_tir_arrays_got(const dls_tir *s, dls_error *err) DLS_MUST_CHECK;
 
 /* Submission time of the next arrival. */
 static inline int64_t dls_tir_next_arrival(const dls_tir *s)
@@ -68,27 +91,30 @@ static inline int64_t dls_tir_end_s(const dls_tir *s, int32_t j)
     return job->anchor_s + job->duration_s - job->service_s;
 }
 
-/* Changes of status at now_s. arrive takes job s->next. */
+/* The earliest predicted end. */
+static inline int64_t dls_tir_next_end(const dls_tir *s)
+{
+    return dls_evq_empty(&s->ends) ? DLS_TIR_NEVER : dls_evq_top(&s->ends).time_us;
+}
+
+/* Move the clock: ERUN when it leaves the range. */
+dls_status dls_tir_clock(dls_tir *s, int64_t now_s, dls_error *err) DLS_MUST_CHECK;
+/* The same, to the next arrival or end. */
+dls_status dls_tir_advance(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
+/* Which running jobs are to end at t_s, no other being due before: out [n] by index, returns how
+ * many. They stay in s->ends until they finish. */
+int32_t dls_tir_due(const dls_tir *s, int64_t t_s, int32_t *out);
+
+/* Changes of status at now_s; s->ends follows. arrive takes job s->next. */
 int32_t dls_tir_arrive(dls_tir *s);
 dls_status dls_tir_start(dls_tir *s, int32_t j, dls_error *err) DLS_MUST_CHECK;
 void dls_tir_suspend(dls_tir *s, int32_t j);
 void dls_tir_finish(dls_tir *s, int32_t j);
-/* Close the open allocation row of a job. */
-void dls_tir_close_row(dls_tir *s, int32_t j);
 
-/* Move the clock: ERUN when it leaves the range. */
-dls_status dls_tir_clock(dls_tir *s, int64_t now_s, dls_error *err) DLS_MUST_CHECK;
-/* The event is over: series, observers, interruption. */
+/* The event is over: observers, interruption. */
 dls_status dls_tir_event(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-/* The run is over: fill the record. */
-void dls_tir_close(dls_tir *s);
 
-/* The schedules; each runs the whole trace. */
-dls_status dls_tir_run_batch(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_tir_run_sorted(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_tir_run_sorted_yarn(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_tir_run_shortest(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_tir_run_queues(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_tir_run_gandiva(dls_tir *s, dls_error *err) DLS_MUST_CHECK;
+/* Order of int32_t, for qsort. */
+int dls_tir_compare_i32(const void *a, const void *b);
 
 #endif

@@ -40,7 +40,7 @@ typedef struct gandiva {
     int32_t n_pending;
     int32_t *moved; /* scratch, grows */
     size_t moved_cap;
-    int64_t elapsed_s;
+    int64_t next_s, elapsed_s;
     bool released; /* nodes came back at this tick */
 } gandiva;
 
@@ -57,19 +57,18 @@ static set_list *list_of(gandiva *x, int32_t gpus)
     return NULL;
 }
 
-static dls_status init(gandiva *x, dls_tir *s, dls_error *err)
+static dls_status init(void *state, dls_tir *s, dls_error *err)
 {
+    gandiva *x = state;
     const size_t n = (size_t)s->n;
-    *x = (gandiva){.s = s, .free_nodes = s->n_nodes};
+    *x = (gandiva){.s = s, .free_nodes = s->n_nodes, .next_s = dls_tir_next_arrival(s)};
     for (int i = 0; i < N_SIZES; i++) {
         x->list[i].gpus = s->p->python3 ? python3_order[i] : python2_order[i];
     }
-    s->counts_gpus = false; /* shared GPUs: no job holds them for a stretch */
-    x->served = dls_alloc_zero(n, sizeof *x->served);
-    x->pending = dls_alloc_zero(n, sizeof *x->pending);
-    if (!x->served || !x->pending) {
-        return dls_nomem(err, "node sets", n * 12);
-    }
+    s->sliced = true;
+    x->served = dls_tir_array(s, n, sizeof *x->served);
+    x->pending = dls_tir_array(s, n, sizeof *x->pending);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (int32_t c = 0; c < s->n_sizes; c++) {
         if (!list_of(x, s->size[c])) {
             return dls_fail(
@@ -82,16 +81,15 @@ static dls_status init(gandiva *x, dls_tir *s, dls_error *err)
     return DLS_OK;
 }
 
-static void fini(gandiva *x)
+static void fini(void *state)
 {
+    gandiva *x = state;
     for (int i = 0; i < N_SIZES; i++) {
         for (int32_t k = 0; k < x->list[i].n; k++) {
             dls_free(x->list[i].set[k].job);
         }
         dls_free(x->list[i].set);
     }
-    dls_free(x->served);
-    dls_free(x->pending);
     dls_free(x->moved);
 }
 
@@ -333,45 +331,36 @@ static dls_status tell(gandiva *x, dls_error *err)
         s->sets[i] = list_of(x, shown[i])->n;
     }
     s->idle_nodes = x->free_nodes;
-    s->busy_nodes = s->n_nodes - x->free_nodes;
     s->busy_gpus = busy;
     DLS_TRY(dls_tir_event(s, err));
     s->busy_gpus = claimed;
     return DLS_OK;
 }
 
-static dls_status tick(gandiva *x, dls_error *err)
+/* The original goes on for ever while jobs wait that can never be placed: here it is over when
+ * nobody runs. */
+static dls_status event(void *state, dls_error *err)
 {
+    gandiva *x = state;
+    dls_tir *s = x->s;
+    x->elapsed_s = s->events == 0 ? 0 : x->next_s - s->now_s;
+    DLS_TRY(dls_tir_clock(s, x->next_s, err));
     DLS_TRY(rebalance(x, err));
     DLS_TRY(run_slice(x, err));
     DLS_TRY(arrive(x, err));
     if (x->released) {
         DLS_TRY(place_pending(x, err));
     }
-    return tell(x, err);
-}
-
-dls_status dls_tir_run_gandiva(dls_tir *s, dls_error *err)
-{
-    gandiva x;
-    dls_status status = init(&x, s, err);
-    int64_t next_s = dls_tir_next_arrival(s);
-    /* The original goes on for ever while jobs wait that can never be placed. */
-    while (status == DLS_OK && !s->stop && (s->next < s->n || s->running > 0)) {
-        x.elapsed_s = s->rec->passes == 0 ? 0 : next_s - s->now_s;
-        status = dls_tir_clock(s, next_s, err);
-        if (status == DLS_OK) {
-            status = tick(&x, err);
-        }
-        const int64_t arrival_s = dls_tir_next_arrival(s);
-        next_s = arrival_s < s->now_s + TICK_S ? arrival_s : s->now_s + TICK_S;
-    }
-    for (int32_t j = 0; status == DLS_OK && j < s->n; j++) {
-        if (s->job[j].status == DLS_JOB_RUNNING) { /* interrupted */
-            s->job[j].service_s = x.served[j];
+    DLS_TRY(tell(x, err));
+    const int64_t arrival_s = dls_tir_next_arrival(s), tick_s = s->now_s + TICK_S;
+    x->next_s = arrival_s < tick_s ? arrival_s : tick_s;
+    for (int32_t j = 0; s->stop && j < s->n; j++) {
+        if (s->job[j].status == DLS_JOB_RUNNING) {
+            s->job[j].service_s = x->served[j];
             s->job[j].anchor_s = s->last_s;
         }
     }
-    fini(&x);
-    return status;
+    return DLS_OK;
 }
+
+const dls_tir_family dls_tir_family_gandiva = {sizeof(gandiva), init, event, fini};

@@ -15,7 +15,7 @@
 /* Sums up to here are exact in a double. */
 #define SUM_MAX (INT64_C(1) << 46)
 
-static int compare_i64(const void *a, const void *b)
+int dls_tir_compare_i64(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -48,7 +48,7 @@ dls_status dls_tir_samples_init(dls_tir_samples *x, const int64_t *samples, size
         return dls_nomem(err, "samples", n * sizeof *x->value);
     }
     memcpy(x->value, samples, n * sizeof *x->value);
-    qsort(x->value, n, sizeof *x->value, compare_i64);
+    qsort(x->value, n, sizeof *x->value, dls_tir_compare_i64);
     if (x->value[0] < 1) {
         return dls_fail(err, DLS_EINPUT, NULL, "a GPU-time sample of %lld s: expected at least 1",
                         (long long)x->value[0]);
@@ -128,7 +128,7 @@ dls_status dls_tir_samples_rank(dls_tir_samples *x, dls_error *err)
     }
     index[x->n] = 0; /* beyond the largest sample */
     memcpy(distinct, index, n * sizeof *index);
-    qsort(distinct, n, sizeof *distinct, compare_i64);
+    qsort(distinct, n, sizeof *distinct, dls_tir_compare_i64);
     size_t m = 0;
     for (size_t k = 0; k < n; k++) {
         if (m == 0 || distinct[m - 1] != distinct[k]) {
@@ -136,7 +136,7 @@ dls_status dls_tir_samples_rank(dls_tir_samples *x, dls_error *err)
         }
     }
     for (size_t k = 0; k < n; k++) {
-        const int64_t *at = bsearch(&index[k], distinct, m, sizeof *distinct, compare_i64);
+        const int64_t *at = bsearch(&index[k], distinct, m, sizeof *distinct, dls_tir_compare_i64);
         x->order[k] = (int32_t)(at - distinct);
     }
     dls_free(index);

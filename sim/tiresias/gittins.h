@@ -29,6 +29,9 @@ dls_status dls_tir_samples_init(dls_tir_samples *x, const int64_t *samples, size
 dls_status dls_tir_samples_rank(dls_tir_samples *x, dls_error *err) DLS_MUST_CHECK;
 void dls_tir_samples_fini(dls_tir_samples *x);
 
+/* Order of int64_t, for qsort. */
+int dls_tir_compare_i64(const void *a, const void *b);
+
 /* How many samples are <= a: the index into order, and value[] of it is the next to cross. */
 int32_t dls_tir_samples_above(const dls_tir_samples *x, int64_t a);
 /* Expected remaining time after a seconds, in hundredths of a second. */

@@ -4,42 +4,19 @@
  */
 #include "tiresias/queues.h"
 
-#include "base/alloc.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #define SHARE_PERIOD_S 600
 
-/* Twice the starvation knob that the original reads from the schedule's name. A Gittins schedule
- * with a knob is the plain one there: its test for the name fails. */
-static int32_t knob2_of(const char *schedule)
+static dls_status init(void *state, dls_tir *s, dls_error *err)
 {
-    static const struct {
-        const char *name;
-        int32_t knob2;
-    } knobs[] = {
-        {"dlas-gpu-05", 1},        {"dlas-gpu-1", 2},         {"dlas-gpu-2", 4},
-        {"dlas-gpu-4", 8},         {"dlas-gpu-8", 16},        {"dlas-gpu-10", 20},
-        {"dlas-gpu-100", 200},     {"dlas-gpu-1000", 2000},   {"dlas-gpu-gittins-1", 2},
-        {"dlas-gpu-gittins-2", 4}, {"dlas-gpu-gittins-4", 8}, {"dlas-gpu-gittins-8", 16},
-    };
-    for (size_t i = 0; i < sizeof knobs / sizeof knobs[0]; i++) {
-        if (strcmp(schedule, knobs[i].name) == 0) {
-            return knobs[i].knob2;
-        }
-    }
-    return 0;
-}
-
-static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
-{
+    dls_tir_queues *q = state;
     const size_t n = (size_t)s->n;
     const char *schedule = s->p->schedule;
     *q = (dls_tir_queues){.s = s, .limit_s = {3250, 7200}, .n_limits = 2};
     q->by_gpu = strcmp(schedule, "dlas") != 0;
     q->per_size = strcmp(schedule, "multi-dlas-gpu") == 0;
-    q->knob2 = knob2_of(schedule);
     q->jump_s = q->tick_s = DLS_TIR_NEVER;
     q->run_front = -1;
     q->wait_front = -1;
@@ -50,64 +27,45 @@ static dls_status init(dls_tir_queues *q, dls_tir *s, dls_error *err)
     }
     s->preemptive = true;
     const size_t classes = (size_t)q->n_limits * (size_t)s->n_sizes;
-    q->queue = dls_alloc_zero(n, sizeof *q->queue);
-    q->listed = dls_alloc_zero(n, sizeof *q->listed);
-    q->tie = dls_alloc_zero(n, sizeof *q->tie);
-    q->standing = dls_alloc_zero(n, sizeof *q->standing);
-    q->passed = dls_alloc_zero(n, sizeof *q->passed);
-    q->ending = dls_alloc_zero(n, sizeof *q->ending);
-    q->overdue = dls_alloc_zero(n, sizeof *q->overdue);
-    q->moves = dls_alloc_zero(n, sizeof *q->moves);
-    q->joins = dls_alloc_zero(n, sizeof *q->joins);
-    q->class_of = dls_alloc_zero(classes, sizeof *q->class_of);
-    q->first_origin_s = dls_alloc_zero(classes, sizeof *q->first_origin_s);
-    q->stay_s = dls_alloc_zero(classes, sizeof *q->stay_s);
-    if (!q->queue || !q->listed || !q->tie || !q->standing || !q->passed || !q->ending ||
-        !q->overdue || !q->moves || !q->joins || !q->class_of || !q->first_origin_s || !q->stay_s) {
-        return dls_nomem(err, "queues", n * 32);
-    }
+    q->queue = dls_tir_array(s, n, sizeof *q->queue);
+    q->listed = dls_tir_array(s, n, sizeof *q->listed);
+    q->tie = dls_tir_array(s, n, sizeof *q->tie);
+    q->standing = dls_tir_array(s, n, sizeof *q->standing);
+    q->passed = dls_tir_array(s, n, sizeof *q->passed);
+    q->ending = dls_tir_array(s, n, sizeof *q->ending);
+    q->overdue = dls_tir_array(s, n, sizeof *q->overdue);
+    q->moves = dls_tir_array(s, n, sizeof *q->moves);
+    q->joins = dls_tir_array(s, n, sizeof *q->joins);
+    q->class_of = dls_tir_array(s, classes, sizeof *q->class_of);
+    q->first_origin_s = dls_tir_array(s, classes, sizeof *q->first_origin_s);
+    q->stay_s = dls_tir_array(s, classes, sizeof *q->stay_s);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (size_t i = 0; i < classes; i++) {
         const int64_t gpus = q->by_gpu ? s->size[i % (size_t)s->n_sizes] : 1;
         q->class_of[i].root = DLS_NONE;
         q->first_origin_s[i] = DLS_TIR_NEVER;
         q->stay_s[i] = (q->limit_s[i / (size_t)s->n_sizes] + gpus - 1) / gpus;
     }
-    if (strcmp(schedule, "dlas-gpu-gittins") == 0) {
-        DLS_TRY(
-            dls_tir_samples_init(&q->samples, s->p->samples, s->p->n_samples, s->p->python3, err));
-        DLS_TRY(dls_tir_samples_rank(&q->samples, err));
+    if (s->samples.n > 0) {
+        DLS_TRY(dls_tir_samples_rank(&s->samples, err));
         for (int i = 0; i < 4; i++) {
             DLS_TRY(dls_evq_init(&q->crossings[i], n, err));
         }
     }
     DLS_TRY(dls_tir_select_init(&q->sel, s, q->per_size, err));
-    DLS_TRY(dls_evq_init(&q->ends, n, err));
     DLS_TRY(dls_evq_init(&q->promotions, n, err));
     return dls_order_init(&q->origins, s->n, err);
 }
 
-static void fini(dls_tir_queues *q)
+static void fini(void *state)
 {
+    dls_tir_queues *q = state;
     dls_order_fini(&q->origins);
     dls_evq_fini(&q->promotions);
-    dls_evq_fini(&q->ends);
     for (int i = 0; i < 4; i++) {
         dls_evq_fini(&q->crossings[i]);
     }
     dls_tir_select_fini(&q->sel);
-    dls_tir_samples_fini(&q->samples);
-    dls_free(q->queue);
-    dls_free(q->listed);
-    dls_free(q->tie);
-    dls_free(q->standing);
-    dls_free(q->passed);
-    dls_free(q->ending);
-    dls_free(q->overdue);
-    dls_free(q->moves);
-    dls_free(q->joins);
-    dls_free(q->class_of);
-    dls_free(q->first_origin_s);
-    dls_free(q->stay_s);
 }
 
 static int32_t class_index(const dls_tir_queues *q, int32_t j)
@@ -145,37 +103,10 @@ static void class_drop(dls_tir_queues *q, int32_t j)
 static void forget(dls_tir_queues *q, int32_t j)
 {
     class_drop(q, j);
-    dls_evq_cancel(&q->ends, (uint32_t)j);
     dls_evq_cancel(&q->promotions, (uint32_t)j);
-    if (q->samples.order) {
+    if (q->s->samples.order) {
         dls_tir_queues_unwatch(q, j);
     }
-}
-
-static int compare_i32(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* All running jobs that share the earliest end, by index: they are the connected top of the heap.
- */
-static void collect_ending(dls_tir_queues *q)
-{
-    const dls_event *heap = q->ends.heap;
-    int32_t n = 0, *place = q->moves, stacked = 0;
-    place[stacked++] = 0;
-    while (stacked > 0) {
-        const size_t i = (size_t)place[--stacked];
-        q->ending[n++] = (int32_t)dls_event_slot(heap[i]);
-        for (size_t c = 4 * i + 1; c <= 4 * i + 4 && c < q->ends.n; c++) {
-            if (heap[c].time_us == heap[0].time_us) {
-                place[stacked++] = (int32_t)c;
-            }
-        }
-    }
-    qsort(q->ending, (size_t)n, sizeof *q->ending, compare_i32);
-    q->n_ending = n;
 }
 
 static void finish(dls_tir_queues *q, int32_t j)
@@ -200,12 +131,13 @@ static void end_and_arrive(dls_tir_queues *q, int64_t arrival_s)
             const int32_t j = dls_tir_arrive(s);
             q->queue_gpus[0] += s->job[j].gpus;
             q->tie[j] = DLS_TIR_WAIT_TIE + q->wait_back++;
-            q->standing[j] = q->samples.order ? q->samples.order[0] : 0;
+            q->standing[j] = s->samples.order ? s->samples.order[0] : 0;
             dls_tir_select_add(&q->sel, s, j, dls_tir_queues_rank(q, j));
         }
     } else {
-        while (!dls_evq_empty(&q->ends) && dls_evq_top(&q->ends).time_us == s->now_s) {
-            finish(q, (int32_t)dls_event_slot(dls_evq_top(&q->ends)));
+        const int32_t n = dls_tir_due(s, s->now_s, s->due);
+        for (int32_t i = 0; i < n; i++) {
+            finish(q, s->due[i]);
         }
     }
 }
@@ -232,25 +164,26 @@ static void collect_moves(dls_tir_queues *q)
         }
     }
     q->n_overdue = 0;
-    qsort(q->moves, (size_t)q->n_moves, sizeof *q->moves, compare_i32);
+    qsort(q->moves, (size_t)q->n_moves, sizeof *q->moves, dls_tir_compare_i32);
 }
 
 static dls_status apply_moves(dls_tir_queues *q, dls_error *err)
 {
+    dls_tir *s = q->s;
     for (int32_t i = 0; i < q->n_moves; i++) {
         const int32_t j = q->moves[i];
-        dls_tir_job *job = &q->s->job[j];
+        dls_tir_job *job = &s->job[j];
         q->tie[j] = DLS_TIR_WAIT_TIE + q->wait_back++;
         q->queue_gpus[q->queue[j]] -= job->gpus;
         if (job->status == DLS_JOB_RUNNING) {
-            if (q->samples.order) {
+            if (s->samples.order) {
                 dls_tir_queues_unwatch(q, j);
             }
             q->queue[j]++;
             class_add(q, j);
-            if (q->samples.order) {
+            if (s->samples.order) {
                 DLS_TRY(dls_tir_queues_watch(q, j, err));
-                q->standing[j] = q->samples.order[q->passed[j]];
+                q->standing[j] = s->samples.order[q->passed[j]];
             }
         } else {
             q->queue[j] = 0;
@@ -258,7 +191,7 @@ static dls_status apply_moves(dls_tir_queues *q, dls_error *err)
             job->promotes++;
         }
         q->queue_gpus[q->queue[j]] += job->gpus;
-        dls_tir_select_rerank(&q->sel, q->s, j, dls_tir_queues_rank(q, j));
+        dls_tir_select_rerank(&q->sel, s, j, dls_tir_queues_rank(q, j));
     }
     return DLS_OK;
 }
@@ -266,19 +199,19 @@ static dls_status apply_moves(dls_tir_queues *q, dls_error *err)
 /* Watch a job that has just been started or suspended. */
 static dls_status follow(dls_tir_queues *q, int32_t j, dls_error *err)
 {
-    dls_tir *s = q->s;
+    const dls_tir *s = q->s;
     const dls_tir_job *job = &s->job[j];
     if (job->status == DLS_JOB_RUNNING) {
         dls_evq_cancel(&q->promotions, (uint32_t)j);
         class_add(q, j);
-        if (q->samples.order) {
+        if (s->samples.order) {
             DLS_TRY(dls_tir_queues_watch(q, j, err));
         }
-        return dls_evq_set(&q->ends, (uint32_t)j, dls_tir_end_s(s, j), DLS_EV_FINISH, err);
+        return DLS_OK;
     }
     forget(q, j);
-    if (q->knob2 > 0 && q->queue[j] > 0 && job->executed_s > 0) {
-        const int64_t wait_s = job->executed_s * q->knob2 / 2 - job->waited_s;
+    if (s->knob2 > 0 && q->queue[j] > 0 && job->executed_s > 0) {
+        const int64_t wait_s = job->executed_s * s->knob2 / 2 - job->waited_s;
         if (wait_s <= 0) {
             q->overdue[q->n_overdue++] = j;
             return DLS_OK;
@@ -286,19 +219,6 @@ static dls_status follow(dls_tir_queues *q, int32_t j, dls_error *err)
         return dls_evq_set(&q->promotions, (uint32_t)j, s->now_s + wait_s, DLS_EV_TICK, err);
     }
     return DLS_OK;
-}
-
-static int compare_rank(const void *a, const void *b, void *nodes)
-{
-    const dls_order_node *node = nodes;
-    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
-}
-
-void dls_tir_queues_sort(const dls_tir_queues *q, int32_t *jobs, int32_t n)
-{
-    if (n > 1) {
-        qsort_r(jobs, (size_t)n, sizeof *jobs, compare_rank, q->sel.table.node);
-    }
 }
 
 /* After the selection: running jobs before waiting ones, inside every queue. The selection keeps
@@ -323,7 +243,7 @@ static dls_status repartition(dls_tir_queues *q, dls_error *err)
             late[n++] = j;
         }
     }
-    dls_tir_queues_sort(q, late, n);
+    dls_tir_select_sort(&q->sel, late, n);
     for (int32_t i = 0; i < n; i++) {
         q->listed[late[i]] = false;
         q->tie[late[i]] = q->run_back++ - DLS_TIR_WAIT_TIE;
@@ -366,16 +286,16 @@ static void next_jump(dls_tir_queues *q)
     }
 }
 
-static dls_status event(dls_tir_queues *q, dls_error *err)
+static dls_status event(void *state, dls_error *err)
 {
+    dls_tir_queues *q = state;
     dls_tir *s = q->s;
-    const int64_t arrival_s = dls_tir_next_arrival(s);
-    const int64_t end_s = dls_evq_empty(&q->ends) ? DLS_TIR_NEVER : dls_evq_top(&q->ends).time_us;
+    const int64_t arrival_s = dls_tir_next_arrival(s), end_s = dls_tir_next_end(s);
     const int64_t extra_s = q->jump_s < q->tick_s ? q->jump_s : q->tick_s;
-    const uint64_t events = s->rec->events;
+    const int64_t changes = s->changes;
     bool share = false, crossed = false;
     if (end_s == arrival_s) {
-        collect_ending(q);
+        q->n_ending = dls_tir_due(s, end_s, q->ending);
     }
     int64_t now_s = arrival_s < end_s ? arrival_s : end_s;
     if (now_s > extra_s) {
@@ -385,11 +305,10 @@ static dls_status event(dls_tir_queues *q, dls_error *err)
         DLS_TRY(dls_tir_clock(s, now_s, err));
         end_and_arrive(q, arrival_s);
     }
-    const bool quiet = s->rec->events == events;
-    s->rec->events += quiet;
+    const bool quiet = s->changes == changes;
     collect_moves(q);
     DLS_TRY(apply_moves(q, err));
-    if (q->samples.order) {
+    if (s->samples.order) {
         DLS_TRY(dls_tir_queues_cross(q, &crossed, err));
     }
     if (share) {
@@ -404,16 +323,4 @@ static dls_status event(dls_tir_queues *q, dls_error *err)
     return dls_tir_event(s, err);
 }
 
-dls_status dls_tir_run_queues(dls_tir *s, dls_error *err)
-{
-    dls_tir_queues q;
-    dls_status status = init(&q, s, err);
-    while (status == DLS_OK && !s->stop && (s->next < s->n || !dls_evq_empty(&q.ends))) {
-        status = event(&q, err);
-    }
-    if (status == DLS_OK) {
-        s->rec->peak_queue = q.ends.peak;
-    }
-    fini(&q);
-    return status;
-}
+const dls_tir_family dls_tir_family_queues = {sizeof(dls_tir_queues), init, event, fini};

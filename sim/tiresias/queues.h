@@ -21,7 +21,6 @@
 #ifndef DLS_TIRESIAS_QUEUES_H
 #define DLS_TIRESIAS_QUEUES_H
 
-#include "tiresias/gittins.h"
 #include "tiresias/select.h"
 
 #define DLS_TIR_WAIT_TIE (INT64_C(1) << 61)
@@ -29,12 +28,10 @@
 typedef struct dls_tir_queues {
     dls_tir *s;
     dls_tir_select sel;
-    int64_t limit_s[2];      /* attained service that ends queue 0 and queue 1 */
-    int32_t n_limits;        /* queues - 1 */
-    bool by_gpu;             /* attained service is GPU time */
-    bool per_size;           /* multi-dlas-gpu */
-    int32_t knob2;           /* twice the starvation knob; 0: none */
-    dls_tir_samples samples; /* Gittins order if samples.order */
+    int64_t limit_s[2]; /* attained service that ends queue 0 and queue 1 */
+    int32_t n_limits;   /* queues - 1 */
+    bool by_gpu;        /* attained service is GPU time */
+    bool per_size;      /* multi-dlas-gpu */
 
     uint8_t *queue;        /* [n] */
     bool *listed;          /* [n] scratch of the repartition */
@@ -44,7 +41,6 @@ typedef struct dls_tir_queues {
     int64_t queue_gpus[3]; /* asked for by the jobs of each queue, running or not */
     int64_t run_front, run_back, wait_front, wait_back; /* the next ties at each end */
 
-    dls_evq ends;            /* running jobs, in seconds */
     dls_evq promotions;      /* waiting jobs that will have starved */
     dls_evq crossings[4];    /* Gittins: running jobs that will cross a sample, see there */
     dls_order origins;       /* running jobs that can be demoted, by origin */
@@ -63,13 +59,10 @@ typedef struct dls_tir_queues {
 
 static inline dls_rank dls_tir_queues_rank(const dls_tir_queues *q, int32_t j)
 {
-    return (dls_rank){.level = q->queue[j] * (q->samples.n + 2) + q->standing[j],
-                      .key = q->samples.order ? q->s->job[j].submit_s : 0,
+    return (dls_rank){.level = q->queue[j] * (q->s->samples.n + 2) + q->standing[j],
+                      .key = q->s->samples.order ? q->s->job[j].submit_s : 0,
                       .tie = q->tie[j]};
 }
-
-/* Sort jobs by their present rank in the selection. */
-void dls_tir_queues_sort(const dls_tir_queues *q, int32_t *jobs, int32_t n);
 
 /* Gittins: follow the samples that running jobs have crossed, as far as it can matter now; true if
  * the order changed. */

@@ -40,15 +40,15 @@ dls_status dls_tir_queues_watch(dls_tir_queues *q, int32_t j, dls_error *err)
     const int64_t origin_s = job->anchor_s - job->executed_s;
     const int64_t attained = (s->now_s - origin_s) * job->gpus;
     int32_t i = q->passed[j];
-    while (i < q->samples.n && q->samples.value[i] <= attained) {
+    while (i < q->s->samples.n && q->s->samples.value[i] <= attained) {
         i++;
     }
     q->passed[j] = i;
-    if (i == q->samples.n) {
+    if (i == q->s->samples.n) {
         dls_tir_queues_unwatch(q, j);
         return DLS_OK;
     }
-    const int64_t due_s = origin_s + (q->samples.value[i] + job->gpus - 1) / job->gpus;
+    const int64_t due_s = origin_s + (q->s->samples.value[i] + job->gpus - 1) / job->gpus;
     return dls_evq_set(heap_of(q, j), (uint32_t)j, due_s, DLS_EV_TICK, err);
 }
 
@@ -58,7 +58,7 @@ static dls_status collect(dls_tir_queues *q, const dls_evq *heap, dls_error *err
     while (!dls_evq_empty(heap) && dls_evq_top(heap).time_us <= q->s->now_s) {
         const int32_t j = (int32_t)dls_event_slot(dls_evq_top(heap));
         DLS_TRY(dls_tir_queues_watch(q, j, err));
-        if (q->standing[j] != q->samples.order[q->passed[j]]) {
+        if (q->standing[j] != q->s->samples.order[q->passed[j]]) {
             q->joins[q->n_joins++] = j;
         }
     }
@@ -68,8 +68,8 @@ static dls_status collect(dls_tir_queues *q, const dls_evq *heap, dls_error *err
 /* Ties of jobs that join others, from the places they had. */
 static void join_in_order(dls_tir_queues *q)
 {
-    const int32_t *order = q->samples.order;
-    dls_tir_queues_sort(q, q->joins, q->n_joins);
+    const int32_t *order = q->s->samples.order;
+    dls_tir_select_sort(&q->sel, q->joins, q->n_joins);
     for (int32_t i = q->n_joins - 1; i >= 0; i--) {
         const int32_t j = q->joins[i];
         if (q->standing[j] < order[q->passed[j]]) {
@@ -98,7 +98,7 @@ dls_status dls_tir_queues_cross(dls_tir_queues *q, bool *changed, dls_error *err
     }
     for (int32_t i = 0; i < q->n_joins; i++) {
         const int32_t j = q->joins[i];
-        q->standing[j] = q->samples.order[q->passed[j]];
+        q->standing[j] = q->s->samples.order[q->passed[j]];
         dls_tir_select_rerank(&q->sel, q->s, j, dls_tir_queues_rank(q, j));
     }
     *changed = q->n_joins > 0;

@@ -10,48 +10,53 @@
 
 #include <string.h>
 
-/* XX(name, schemes, runner under count, runner under the other scheme, needs samples, summary) */
+/* XX(name, schemes, family under count, family under the other scheme, needs samples, twice the
+ * starvation knob, summary). A Gittins schedule with a knob is the plain one in the original: its
+ * test for the name fails. */
 #define SCHEDULES(XX)                                                                              \
-    XX("fifo", "count yarn", batch, batch, 0, "first in, first out; the head blocks the rest")     \
-    XX("fjf", "count yarn", batch, batch, 0, "first job that fits, in order of arrival")           \
-    XX("lpjf", "count yarn", batch, batch, 0, "fifo that skips the job behind each start")         \
-    XX("sjf", "count yarn", sorted, sorted_yarn, 0, "fewest GPUs first, preemptive")               \
-    XX("shortest", "count yarn", shortest, sorted_yarn, 0, "shortest remaining time first")        \
-    XX("shortest-gpu", "count yarn", shortest, sorted_yarn, 0,                                     \
+    XX("fifo", "count yarn", batch, batch, 0, 0, "first in, first out; the head blocks the rest")  \
+    XX("fjf", "count yarn", batch, batch, 0, 0, "first job that fits, in order of arrival")        \
+    XX("lpjf", "count yarn", batch, batch, 0, 0, "fifo that skips the job behind each start")      \
+    XX("sjf", "count yarn", sorted, sorted_yarn, 0, 0, "fewest GPUs first, preemptive")            \
+    XX("shortest", "count yarn", shortest, sorted_yarn, 0, 0, "shortest remaining time first")     \
+    XX("shortest-gpu", "count yarn", shortest, sorted_yarn, 0, 0,                                  \
        "least remaining time x GPUs first")                                                        \
-    XX("shortest-expected", "count yarn", sorted, sorted_yarn, 1,                                  \
+    XX("shortest-expected", "count yarn", sorted, sorted_yarn, 1, 0,                               \
        "by expected remaining time, written to the wrong job as there")                            \
-    XX("dlas", "count yarn", queues, queues, 0, "least attained service (time), three queues")     \
-    XX("dlas-gpu", "count yarn", queues, queues, 0,                                                \
+    XX("dlas", "count yarn", queues, queues, 0, 0, "least attained service (time), three queues")  \
+    XX("dlas-gpu", "count yarn", queues, queues, 0, 0,                                             \
        "least attained service (GPU time), three queues")                                          \
-    XX("dlas-gpu-pack", "count yarn", queues, queues, 0, "the same jobs as dlas-gpu")              \
-    XX("dlas-gpu-05", "count yarn", queues, queues, 0, "dlas-gpu that promotes starving jobs")     \
-    XX("dlas-gpu-1", "count yarn", queues, queues, 0, "the same, starvation knob 1")               \
-    XX("dlas-gpu-2", "count yarn", queues, queues, 0, "the same, starvation knob 2")               \
-    XX("dlas-gpu-4", "count yarn", queues, queues, 0, "the same, starvation knob 4")               \
-    XX("dlas-gpu-8", "count yarn", queues, queues, 0, "the same, starvation knob 8")               \
-    XX("dlas-gpu-10", "count yarn", queues, queues, 0, "the same, starvation knob 10")             \
-    XX("dlas-gpu-100", "count yarn", queues, queues, 0, "the same, starvation knob 100")           \
-    XX("dlas-gpu-1000", "count yarn", queues, queues, 0, "the same, starvation knob 1000")         \
-    XX("dlas-gpu-gittins", "count yarn", queues, queues, 1, "queues ordered by Gittins index")     \
-    XX("dlas-gpu-gittins-1", "count yarn", queues, queues, 0, "the same jobs as dlas-gpu-1")       \
-    XX("dlas-gpu-gittins-2", "count yarn", queues, queues, 0, "the same jobs as dlas-gpu-2")       \
-    XX("dlas-gpu-gittins-4", "count yarn", queues, queues, 0, "the same jobs as dlas-gpu-4")       \
-    XX("dlas-gpu-gittins-8", "count yarn", queues, queues, 0, "the same jobs as dlas-gpu-8")       \
-    XX("multi-dlas-gpu", "count", queues, queues, 0, "two queues and a GPU share per job size")    \
-    XX("gandiva", "gandiva", gandiva, gandiva, 0, "time slicing in node sets, 10-second ticks")
+    XX("dlas-gpu-pack", "count yarn", queues, queues, 0, 0, "the same jobs as dlas-gpu")           \
+    XX("dlas-gpu-05", "count yarn", queues, queues, 0, 1, "dlas-gpu that promotes starving jobs")  \
+    XX("dlas-gpu-1", "count yarn", queues, queues, 0, 2, "the same, starvation knob 1")            \
+    XX("dlas-gpu-2", "count yarn", queues, queues, 0, 4, "the same, starvation knob 2")            \
+    XX("dlas-gpu-4", "count yarn", queues, queues, 0, 8, "the same, starvation knob 4")            \
+    XX("dlas-gpu-8", "count yarn", queues, queues, 0, 16, "the same, starvation knob 8")           \
+    XX("dlas-gpu-10", "count yarn", queues, queues, 0, 20, "the same, starvation knob 10")         \
+    XX("dlas-gpu-100", "count yarn", queues, queues, 0, 200, "the same, starvation knob 100")      \
+    XX("dlas-gpu-1000", "count yarn", queues, queues, 0, 2000, "the same, starvation knob 1000")   \
+    XX("dlas-gpu-gittins", "count yarn", queues, queues, 1, 0, "queues ordered by Gittins index")  \
+    XX("dlas-gpu-gittins-1", "count yarn", queues, queues, 0, 2, "the same jobs as dlas-gpu-1")    \
+    XX("dlas-gpu-gittins-2", "count yarn", queues, queues, 0, 4, "the same jobs as dlas-gpu-2")    \
+    XX("dlas-gpu-gittins-4", "count yarn", queues, queues, 0, 8, "the same jobs as dlas-gpu-4")    \
+    XX("dlas-gpu-gittins-8", "count yarn", queues, queues, 0, 16, "the same jobs as dlas-gpu-8")   \
+    XX("multi-dlas-gpu", "count", queues, queues, 0, 0, "two queues and a GPU share per job size") \
+    XX("gandiva", "gandiva", gandiva, gandiva, 0, 0, "time slicing in node sets, 10-second ticks")
 
 static const dls_tiresias_schedule schedules[] = {
-#define XX(name, schemes, count, other, samples, summary) {name, schemes, summary, samples},
+#define XX(name, schemes, count, other, samples, knob2, summary) {name, schemes, summary, samples},
     SCHEDULES(XX)
 #undef XX
 };
 #define N_SCHEDULES (sizeof schedules / sizeof schedules[0])
 
 /* Beside each schedule: how it runs under count, and under the other scheme. */
-static dls_status (*const runners[][2])(dls_tir *s, dls_error *err) = {
-#define XX(name, schemes, count, other, samples, summary)                                          \
-    {dls_tir_run_##count, dls_tir_run_##other},
+static const struct {
+    const dls_tir_family *family[2];
+    int32_t knob2;
+} runners[] = {
+#define XX(name, schemes, count, other, samples, knob2, summary)                                   \
+    {{&dls_tir_family_##count, &dls_tir_family_##other}, knob2},
     SCHEDULES(XX)
 #undef XX
 };
@@ -80,9 +85,9 @@ const dls_tiresias_schedule *dls_tiresias_schedules(size_t *n)
 void dls_tiresias_params_init(dls_tiresias_params *p)
 {
     *p = (dls_tiresias_params){.cluster = DLS_TIRESIAS_CLUSTER_DEFAULT,
-                             .schedule = "fifo",
-                             .scheme = "yarn",
-                             .samples_path = "yarn-gput1000.csv"};
+                               .schedule = "fifo",
+                               .scheme = "yarn",
+                               .samples_path = "yarn-gput1000.csv"};
 }
 
 static dls_status unknown(const char *what, const char *name, const char *const *candidates,
@@ -149,7 +154,7 @@ dls_status dls_tiresias_check(const dls_tiresias_params *p, dls_error *err)
 }
 
 dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace, dls_record *rec,
-                          dls_error *err)
+                            dls_error *err)
 {
     DLS_TRY(dls_tiresias_check(p, err));
     const size_t i = find_schedule(p->schedule);
@@ -158,16 +163,12 @@ dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace
     if (schedules[i].needs_samples && !p->samples) {
         DLS_TRY(dls_tiresias_load_samples(p->samples_path, &loaded, &filled.n_samples, err));
         filled.samples = loaded;
+    } else if (!schedules[i].needs_samples) {
+        filled.samples = NULL;
     }
-    dls_tir s;
-    dls_status status = dls_tir_init(&s, &filled, trace, rec, err);
-    if (status == DLS_OK && s.n > 0) {
-        status = runners[i][strcmp(p->scheme, "count") != 0](&s, err);
-    }
-    if (status == DLS_OK) {
-        dls_tir_close(&s);
-    }
-    dls_tir_fini(&s);
+    const bool by_count = strcmp(p->scheme, "count") == 0;
+    const dls_status status =
+        dls_tir_run(runners[i].family[!by_count], runners[i].knob2, &filled, trace, rec, err);
     dls_free(loaded);
     return status;
 }

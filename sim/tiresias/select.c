@@ -5,17 +5,15 @@
  */
 #include "tiresias/select.h"
 
-#include "base/alloc.h"
+#include <stdlib.h>
 
-dls_status dls_tir_select_init(dls_tir_select *sel, const dls_tir *s, bool per_size, dls_error *err)
+dls_status dls_tir_select_init(dls_tir_select *sel, dls_tir *s, bool per_size, dls_error *err)
 {
     *sel = (dls_tir_select){.n_groups = per_size ? s->n_sizes : 1};
-    sel->waiting = dls_alloc_zero((size_t)s->n_sizes, sizeof *sel->waiting);
-    sel->group = dls_alloc_zero((size_t)sel->n_groups, sizeof *sel->group);
-    sel->flip = dls_alloc_zero((size_t)s->n, sizeof *sel->flip);
-    if (!sel->waiting || !sel->group || !sel->flip) {
-        return dls_nomem(err, "queues", (size_t)s->n * sizeof *sel->flip);
-    }
+    sel->waiting = dls_tir_array(s, (size_t)s->n_sizes, sizeof *sel->waiting);
+    sel->group = dls_tir_array(s, (size_t)sel->n_groups, sizeof *sel->group);
+    sel->flip = dls_tir_array(s, (size_t)s->n, sizeof *sel->flip);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (int32_t c = 0; c < s->n_sizes; c++) {
         sel->waiting[c].root = DLS_NONE;
     }
@@ -31,9 +29,19 @@ dls_status dls_tir_select_init(dls_tir_select *sel, const dls_tir *s, bool per_s
 void dls_tir_select_fini(dls_tir_select *sel)
 {
     dls_order_fini(&sel->table);
-    dls_free(sel->waiting);
-    dls_free(sel->group);
-    dls_free(sel->flip);
+}
+
+static int compare_rank(const void *a, const void *b, void *nodes)
+{
+    const dls_order_node *node = nodes;
+    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
+}
+
+void dls_tir_select_sort(const dls_tir_select *sel, int32_t *jobs, int32_t n)
+{
+    if (n > 1) {
+        qsort_r(jobs, (size_t)n, sizeof *jobs, compare_rank, sel->table.node);
+    }
 }
 
 static dls_order_set *set_of(const dls_tir_select *sel, const dls_tir *s, int32_t j)
@@ -71,7 +79,6 @@ static int32_t first_that_fits(dls_tir_select *sel, dls_tir *s, const dls_tir_gr
             (best != DLS_NONE && dls_rank_cmp(&t->node[best].rank, &t->node[head].rank) < 0)) {
             continue;
         }
-        s->rec->positions++;
         if (taken + s->size[c] <= g->limit_gpus ||
             dls_order_sum_before(t, g->running, &t->node[head].rank) + s->size[c] <=
                 g->limit_gpus) {

@@ -31,9 +31,11 @@ typedef struct dls_tir_select {
 } dls_tir_select;
 
 /* One group for all sizes (limit: the whole cluster), or one per size (limit 0). */
-dls_status dls_tir_select_init(dls_tir_select *sel, const dls_tir *s, bool per_size,
+dls_status dls_tir_select_init(dls_tir_select *sel, dls_tir *s, bool per_size,
                                dls_error *err) DLS_MUST_CHECK;
 void dls_tir_select_fini(dls_tir_select *sel);
+/* Sort jobs by their present rank. */
+void dls_tir_select_sort(const dls_tir_select *sel, int32_t *jobs, int32_t n);
 
 static inline dls_tir_group *dls_tir_group_of(const dls_tir_select *sel, const dls_tir *s,
                                               int32_t j)

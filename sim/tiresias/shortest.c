@@ -20,7 +20,6 @@
  *      aged 0:    waiting[size]     taken          aged rate r:   running[r]     lost[size]
  *                 (not selected)    (selected)                    (selected)     (not selected)
  */
-#include "base/alloc.h"
 #include "base/order.h"
 #include "tiresias/core.h"
 
@@ -42,8 +41,6 @@ typedef struct shortest {
     bool *touched;    /* [n] in changed */
     int32_t *changed; /* [n] started, suspended or arrived at this instant */
     int32_t n_changed;
-    int32_t *due;    /* [n] scratch */
-    dls_evq ends;    /* in seconds */
     int64_t instant; /* number of this instant */
 } shortest;
 
@@ -116,48 +113,34 @@ static void touch(shortest *x, int32_t j)
     }
 }
 
-static dls_status init(shortest *x, dls_tir *s, dls_error *err)
+static dls_status init(void *state, dls_tir *s, dls_error *err)
 {
+    shortest *x = state;
     const size_t n = (size_t)s->n, m = (size_t)s->n_sizes;
     *x = (shortest){.s = s, .taken = DLS_ORDER_SET_EMPTY};
     s->preemptive = true;
     x->by_gpu = strcmp(s->p->schedule, "shortest-gpu") == 0;
     x->n_rates = x->by_gpu ? s->n_sizes : 1;
-    x->waiting = dls_alloc_zero(m, sizeof *x->waiting);
-    x->lost = dls_alloc_zero(m, sizeof *x->lost);
-    x->running = dls_alloc_zero(m, sizeof *x->running);
-    x->key = dls_alloc_zero(n, sizeof *x->key);
-    x->tie = dls_alloc_zero(n, sizeof *x->tie);
-    x->aged = dls_alloc_zero(n, sizeof *x->aged);
-    x->fresh = dls_alloc_zero(n, sizeof *x->fresh);
-    x->touched = dls_alloc_zero(n, sizeof *x->touched);
-    x->changed = dls_alloc_zero(n, sizeof *x->changed);
-    x->due = dls_alloc_zero(n, sizeof *x->due);
-    if (!x->waiting || !x->lost || !x->running || !x->key || !x->tie || !x->aged || !x->fresh ||
-        !x->touched || !x->changed || !x->due) {
-        return dls_nomem(err, "queues", n * 32);
-    }
+    x->waiting = dls_tir_array(s, m, sizeof *x->waiting);
+    x->lost = dls_tir_array(s, m, sizeof *x->lost);
+    x->running = dls_tir_array(s, m, sizeof *x->running);
+    x->key = dls_tir_array(s, n, sizeof *x->key);
+    x->tie = dls_tir_array(s, n, sizeof *x->tie);
+    x->aged = dls_tir_array(s, n, sizeof *x->aged);
+    x->fresh = dls_tir_array(s, n, sizeof *x->fresh);
+    x->touched = dls_tir_array(s, n, sizeof *x->touched);
+    x->changed = dls_tir_array(s, n, sizeof *x->changed);
+    DLS_TRY(dls_tir_arrays_got(s, err));
     for (size_t c = 0; c < m; c++) {
         x->waiting[c].root = x->lost[c].root = x->running[c].root = DLS_NONE;
     }
-    DLS_TRY(dls_evq_init(&x->ends, n, err));
     return dls_order_init(&x->table, s->n, err);
 }
 
-static void fini(shortest *x)
+static void fini(void *state)
 {
+    shortest *x = state;
     dls_order_fini(&x->table);
-    dls_evq_fini(&x->ends);
-    dls_free(x->waiting);
-    dls_free(x->lost);
-    dls_free(x->running);
-    dls_free(x->key);
-    dls_free(x->tie);
-    dls_free(x->aged);
-    dls_free(x->fresh);
-    dls_free(x->touched);
-    dls_free(x->changed);
-    dls_free(x->due);
 }
 
 /* GPUs of the selected jobs of one rate that stand before a place. */
@@ -196,7 +179,7 @@ static int64_t sum_before(shortest *x, const place *p)
 static int32_t first_over(shortest *x, place *at)
 {
     int64_t excess = x->s->busy_gpus - x->s->total_gpus;
-    int32_t *tail = x->due, found = DLS_NONE;
+    int32_t *tail = x->s->due, found = DLS_NONE;
     for (int32_t r = 0; r < x->n_rates; r++) {
         tail[r] = dls_order_last(&x->table, x->running[r]);
     }
@@ -220,7 +203,6 @@ static int32_t first_over(shortest *x, place *at)
         }
         *from = dls_order_prev(&x->table, found);
         excess -= x->s->job[found].gpus;
-        x->s->rec->positions++;
     }
     return found;
 }
@@ -241,7 +223,6 @@ static int32_t first_that_fits(shortest *x, int32_t best, place *at)
             if (best != DLS_NONE && place_cmp(at, &p) < 0) {
                 continue;
             }
-            s->rec->positions++;
             if (s->busy_gpus + s->size[c] <= s->total_gpus ||
                 sum_before(x, &p) + s->size[c] <= s->total_gpus) {
                 best = found = head;
@@ -266,10 +247,8 @@ static dls_status pass(shortest *x, dls_error *err)
         dls_order_remove(&x->table, set_of(x, j), j);
         if (fits != DLS_NONE) {
             DLS_TRY(dls_tir_start(s, j, err));
-            DLS_TRY(dls_evq_set(&x->ends, (uint32_t)j, dls_tir_end_s(s, j), DLS_EV_FINISH, err));
         } else {
             dls_tir_suspend(s, j);
-            dls_evq_cancel(&x->ends, (uint32_t)j);
         }
         insert(x, j);
         touch(x, j);
@@ -332,14 +311,11 @@ static void settle(shortest *x, int64_t then_s)
 static void end_jobs(shortest *x)
 {
     dls_tir *s = x->s;
-    int32_t n = 0;
-    while (!dls_evq_empty(&x->ends) && dls_evq_top(&x->ends).time_us == s->now_s) {
-        x->due[n++] = (int32_t)dls_event_slot(dls_evq_pop(&x->ends));
-    }
-    sort_places(x, x->due, n, s->last_s);
+    const int32_t n = dls_tir_due(s, s->now_s, s->due);
+    sort_places(x, s->due, n, s->last_s);
     for (int32_t i = 0; i < n; i++) {
-        dls_order_remove(&x->table, set_of(x, x->due[i]), x->due[i]);
-        dls_tir_finish(s, x->due[i]);
+        dls_order_remove(&x->table, set_of(x, s->due[i]), s->due[i]);
+        dls_tir_finish(s, s->due[i]);
     }
 }
 
@@ -354,12 +330,11 @@ static void arrive(shortest *x)
     insert(x, j);
 }
 
-static dls_status event(shortest *x, dls_error *err)
+static dls_status event(void *state, dls_error *err)
 {
+    shortest *x = state;
     dls_tir *s = x->s;
-    const int64_t arrival_s = dls_tir_next_arrival(s);
-    const int64_t end_s = dls_evq_empty(&x->ends) ? DLS_TIR_NEVER : dls_evq_top(&x->ends).time_us;
-    DLS_TRY(dls_tir_clock(s, arrival_s < end_s ? arrival_s : end_s, err));
+    DLS_TRY(dls_tir_advance(s, err));
     end_jobs(x);
     if (s->now_s > s->last_s) {
         settle(x, s->last_s);
@@ -371,16 +346,4 @@ static dls_status event(shortest *x, dls_error *err)
     return dls_tir_event(s, err);
 }
 
-dls_status dls_tir_run_shortest(dls_tir *s, dls_error *err)
-{
-    shortest x;
-    dls_status status = init(&x, s, err);
-    while (status == DLS_OK && !s->stop && (s->next < s->n || !dls_evq_empty(&x.ends))) {
-        status = event(&x, err);
-    }
-    if (status == DLS_OK) {
-        s->rec->peak_queue = x.ends.peak;
-    }
-    fini(&x);
-    return status;
-}
+const dls_tir_family dls_tir_family_shortest = {sizeof(shortest), init, event, fini};

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
-#include "tiresias/tiresias.h"
+#include "tiresias/gittins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,12 +58,6 @@ dls_status dls_tiresias_load_cluster(const char *path, dls_tiresias_cluster *out
     return status;
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static dls_status parse_samples(dls_csv *csv, int64_t **out, size_t *n, dls_error *err)
 {
     size_t room = 0;
@@ -83,7 +77,7 @@ static dls_status parse_samples(dls_csv *csv, int64_t **out, size_t *n, dls_erro
     if (*n == 0) {
         return dls_csv_fail(csv, -1, err, "there are no samples");
     }
-    qsort(*out, *n, sizeof **out, compare_i64);
+    qsort(*out, *n, sizeof **out, dls_tir_compare_i64);
     return DLS_OK;
 }
 

@@ -38,7 +38,6 @@ typedef struct dls_tiresias_node {
     int32_t free_gpus;
     int32_t free_cpus;
     double free_mem_gb;
-    uint64_t free_mask;   /* bit i: GPU i; 0 when nodes have more than 64 GPUs */
     int64_t net_tenth_mb; /* traffic per iteration, each way, in 0.1 MB */
 } dls_tiresias_node;
 
@@ -70,7 +69,6 @@ typedef struct dls_tiresias_params {
     /* Any of these may be NULL. A failing on_event ends the run with its status. */
     dls_status (*on_event)(void *user, const dls_tiresias_event *event, dls_error *err);
     bool (*interrupted)(void *user);
-    void (*progress)(void *user, int64_t now_us, size_t done, size_t n_jobs);
     void *user;
 } dls_tiresias_params;
 
