@@ -8,11 +8,13 @@
 
 #include "base/alloc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -246,4 +248,30 @@ dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size
         *text = NULL;
     }
     return status;
+}
+
+/* ---- folders ----------------------------------------------------------------------------------- */
+
+static int visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+dls_status dls_file_names(const char *path, struct dirent ***names, int *n, dls_error *err)
+{
+    *names = NULL;
+    *n = scandir(path, names, visible, alphasort);
+    if (*n < 0 && errno != ENOTDIR) {
+        return dls_fail(err, DLS_EINPUT, path, "the folder cannot be read: %s", strerror(errno));
+    }
+    *n = *n > 0 ? *n : 0;
+    return DLS_OK;
+}
+
+void dls_file_free_names(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(names[i]); /* the C library's own */
+    }
+    free(names);
 }

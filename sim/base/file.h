@@ -46,6 +46,13 @@ dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err) DLS_
  * asked to open. A pipe would block them, a device would not end. */
 dls_status dls_file_check_regular(const char *path, dls_error *err) DLS_MUST_CHECK;
 
+/* Names in a folder that do not begin with a dot, sorted; none if it is a file. Given back by
+ * dls_file_free_names. Errors: EINPUT. */
+struct dirent;
+dls_status dls_file_names(const char *path, struct dirent ***names, int *n,
+                          dls_error *err) DLS_MUST_CHECK;
+void dls_file_free_names(struct dirent **names, int n);
+
 /* "path:line:column" of the byte at `offset`, 1-based; O(offset). Returns where. */
 const char *dls_file_where(const char *path, const char *text, size_t offset, char *where,
                            size_t size);

@@ -4,6 +4,8 @@
  */
 #include "engine/engine.h"
 
+#include <math.h>
+
 static inline bool is_job(const dls_view *view, const char *query, int32_t job)
 {
     return dls_fault_check(view->engine->index->fault, query, job, view->engine->n);
@@ -160,6 +162,16 @@ bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape,
     const dls_engine *e = view->engine;
     const dls_request r = {.job = job, .predictor = e->params->predictions ? &e->predictor : NULL};
     return dls_place_predict(&r, job, shape, out);
+}
+
+double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape, int64_t batch)
+{
+    const dls_elastic *elastic = view->engine->params->elastic;
+    if (!is_job(view, __func__, job) || !is_type(view, __func__, shape->type) ||
+        shape->gpus < view->min_gpus[job] || shape->gpus > view->max_gpus[job]) {
+        return NAN;
+    }
+    return elastic ? elastic->speed(elastic->user, job, shape, batch) : 1;
 }
 
 /* ---- programs ---------------------------------------------------------------------------------- */

@@ -8,11 +8,14 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "workload/kinds.h"
+#include "workload/throughputs.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 
 typedef struct row {
     char model[DLS_MODEL_KEY];
@@ -55,6 +58,21 @@ static dls_status read_number(const dls_csv *csv, int col, const char *what, int
                                                       INT64_C(1000000000000000), out, err);
 }
 
+/* type: its name, NULL for any. Rows of a GPU that this cluster does not have are passed over. */
+static dls_status add_row(dls_elastic_jobs *e, row *r, const char *type,
+                          const dls_cluster_spec *cluster, dls_error *err)
+{
+    for (int32_t t = 0; type && t < cluster->n_types && r->type < 0; t++) {
+        r->type = strcasecmp(cluster->types[t].name, type) == 0 ? t : -1;
+    }
+    if (type && r->type < 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&e->row, &e->cap, e->n + 1, sizeof *e->row, err));
+    e->row[e->n++] = *r;
+    return DLS_OK;
+}
+
 static dls_status read_row(dls_elastic_jobs *e, dls_csv *csv, const int col[6],
                            const dls_cluster_spec *cluster, dls_error *err)
 {
@@ -71,29 +89,22 @@ static dls_status read_row(dls_elastic_jobs *e, dls_csv *csv, const int col[6],
     DLS_TRY(read_number(csv, col[5], "seconds", 6, 0, &r.restore_us, err));
     r.gpus = (int32_t)gpus;
     r.speed = (double)speed;
-    if (!dls_csv_missing(csv, col[3])) {
-        const char *type = dls_csv_text(csv, col[3]);
-        for (int32_t t = 0; t < cluster->n_types && r.type < 0; t++) {
-            r.type = strcmp(cluster->types[t].name, type) == 0 ? t : -1;
-        }
-        if (r.type < 0) {
-            return DLS_OK; /* of a GPU that this cluster does not have */
-        }
-    }
-    DLS_TRY(dls_grow(&e->row, &e->cap, e->n + 1, sizeof *e->row, err));
-    e->row[e->n++] = r;
-    return DLS_OK;
+    return add_row(e, &r, dls_csv_missing(csv, col[3]) ? NULL : dls_csv_text(csv, col[3]), cluster,
+                   err);
 }
 
-static dls_status read_table(dls_elastic_jobs *e, const char *path, const char *text, size_t len,
-                             const dls_cluster_spec *cluster, dls_error *err)
+static dls_status read_file(dls_elastic_jobs *e, const char *path, const dls_cluster_spec *cluster,
+                            dls_error *err)
 {
     int col[6];
+    char *text;
+    size_t len;
     const dls_csv_bind binds[] = {{"model", &col[0], true},  {"gpus", &col[1], true},
                                   {"speed", &col[2], true},  {"gpu", &col[3], false},
                                   {"batch", &col[4], false}, {"restore_s", &col[5], false}};
     dls_csv csv;
     bool more = true;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
     dls_csv_init(&csv, path, text, len, ',');
     dls_status status = dls_csv_header(&csv, err);
     if (status == DLS_OK) {
@@ -107,7 +118,40 @@ static dls_status read_table(dls_elastic_jobs *e, const char *path, const char *
         status = read_row(e, &csv, col, cluster, err);
     }
     dls_csv_fini(&csv);
-    DLS_TRY(status);
+    dls_free(text);
+    return status;
+}
+
+typedef struct folder {
+    dls_elastic_jobs *e;
+    const dls_cluster_spec *cluster;
+} folder;
+
+static dls_status add_throughput(void *user, const dls_throughput *t, dls_error *err)
+{
+    const folder *f = user;
+    row r = {.type = -1, .batch = t->batch, .gpus = t->gpus, .speed = t->per_s, .restore_us = -1};
+    dls_model_key(t->model, r.model);
+    return add_row(f->e, &r, t->gpu, f->cluster, err);
+}
+
+static dls_status read_folder(dls_elastic_jobs *e, const char *path,
+                              const dls_cluster_spec *cluster, dls_error *err)
+{
+    folder f = {e, cluster};
+    bool found = false;
+    DLS_TRY(dls_throughputs_read(path, add_throughput, &f, &found, err));
+    return found
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, path, "the folder has no throughputs_<GPU>/<model>.csv");
+}
+
+static dls_status read_table(dls_elastic_jobs *e, const char *path, const dls_cluster_spec *cluster,
+                             dls_error *err)
+{
+    struct stat st;
+    const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    DLS_TRY((is_folder ? read_folder : read_file)(e, path, cluster, err));
     if (e->n > 1) {
         qsort(e->row, e->n, sizeof *e->row, by_place);
     }
@@ -192,17 +236,11 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
         return DLS_OK;
     }
     dls_elastic_jobs *e = dls_alloc_zero(1, sizeof *e);
-    char *text = NULL;
-    size_t len = 0;
     if (!e) {
         return dls_nomem(err, "elastic jobs", sizeof *e);
     }
     e->cols = cols;
-    dls_status status = path ? dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err) : DLS_OK;
-    if (status == DLS_OK && path) {
-        status = read_table(e, path, text, len, cluster, err);
-    }
-    dls_free(text);
+    dls_status status = path ? read_table(e, path, cluster, err) : DLS_OK;
     if (status == DLS_OK) {
         status = find_models(e, trace, err);
     }
@@ -300,6 +338,22 @@ double dls_elastic_speed(const dls_elastic_jobs *e, int32_t job, const dls_shape
     const size_t own_first = curve_of(e, job, shape->type, own, &own_end);
     return on_curve(e->row + first, end - first, shape->gpus) /
            on_curve(e->row + own_first, own_end - own_first, gang);
+}
+
+size_t dls_elastic_curve(const dls_elastic_jobs *e, int32_t job, int32_t type, int32_t *gpus,
+                         double *speed, size_t most)
+{
+    const int64_t own = dls_trace_i64(e->cols->batch, (size_t)job);
+    size_t end;
+    const size_t first = curve_of(e, job, type, own, &end);
+    if (first == end || (e->row[first].batch >= 0 && e->row[first].batch != own)) {
+        return 0;
+    }
+    for (size_t i = first; i < end && i - first < most; i++) {
+        gpus[i - first] = e->row[i].gpus;
+        speed[i - first] = e->row[i].speed;
+    }
+    return end - first;
 }
 
 int64_t dls_elastic_restore_us(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape)

@@ -9,10 +9,10 @@
  * own time is the world's to say with a table        curve(g) / curve(gang) of its model, linear
  * between the points, proportional below the first, flat beyond the last
  *
- * A table is a CSV file with the columns model, gpus, speed (work per time in any unit, statistical
- * efficiency included) and, if wanted, gpu (type; empty: any), batch (global; empty: any) and
- * restore_s (restoring time at that size). A batch that a table does not have takes the curve of
- * the nearest one.
+ * A table is a folder of published throughputs (throughputs.h) or a CSV file with the columns
+ * model, gpus, speed (work per time in any unit, statistical efficiency included) and, if wanted,
+ * gpu (type; empty: any), batch (global; empty: any) and restore_s (restoring time at that size). A
+ * batch that a table does not have takes the curve of the nearest one.
  */
 #ifndef DLS_WORKLOAD_ELASTIC_H
 #define DLS_WORKLOAD_ELASTIC_H
@@ -38,6 +38,11 @@ const int32_t *dls_elastic_max_gpus(const dls_elastic_jobs *e);
  * GPUs of that type: > 0, 1 for these. O(log rows). */
 double dls_elastic_speed(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape,
                          int64_t batch);
+/* The points of the curve of the job's own batch on a type, ascending: numbers of GPUs and speeds
+ * as in the table, at most `most` into gpus[] and speed[]. Returns how many there are, 0: the table
+ * does not have the model with this batch on this type. O(rows of the model). */
+size_t dls_elastic_curve(const dls_elastic_jobs *e, int32_t job, int32_t type, int32_t *gpus,
+                         double *speed, size_t most);
 /* Restoring time of the table, of the nearest size; -1: it does not say. */
 int64_t dls_elastic_restore_us(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape);
 

@@ -164,6 +164,11 @@ DLS_API const dls_place_index *dls_view_index(const dls_view *view);
  * false: no predictor, or nothing known; *out is then all NAN. */
 DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dls_shape *shape,
                               struct dls_prediction *out);
+/* How fast a job says it does its work on a shape and with a global batch (DLS_ABSENT: that of the trace),
+ * over its gang of the trace on GPUs of that type: what it has been profiled to do (perf.elastic), before
+ * what the world takes away. 1 for the gang; NAN outside of min_gpus..max_gpus. O(log rows). */
+DLS_API double dls_view_speed(const dls_view *view, int32_t job, const struct dls_shape *shape,
+                              int64_t batch);
 /* The policy's own zero-initialised bytes for a job (job_state_bytes of the table). */
 DLS_API void *dls_view_job_state(const dls_view *view, int32_t job);
 /* For programs and rounds: waiting jobs in order of submission, running ones in order of their last

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Minimum satisfactory shares and the distribution of spare GPUs (elasticflow_plan.h). Written from
+ * a specification of the authors' simulator (github.com/gudiandian/ElasticFlow, commit b3f5ea4):
+ * every comparison of times is as there, since equality with its results depends on them.
+ */
+#include "sched/elasticflow_plan.h"
+
+#include "dlsim/memory.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+/* Of the first step at or after t. */
+static size_t find(const dls_ef_steps *s, double t)
+{
+    size_t lo = 0, hi = s->n;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        if (s->t[mid] < t) {
+            lo = mid + 1;
+        } else {
+            hi = mid;
+        }
+    }
+    return lo;
+}
+
+static bool has(const dls_ef_steps *s, double t)
+{
+    const size_t i = find(s, t);
+    return i < s->n && s->t[i] == t;
+}
+
+static void set(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
+{
+    const size_t i = find(s, t);
+    if (i < s->n && s->t[i] == t) {
+        s->v[i] = v;
+        return;
+    }
+    dls_error err;
+    if (dls_grow(&s->t, &s->cap_t, s->n + 1, sizeof *s->t, &err) != DLS_OK ||
+        dls_grow(&s->v, &s->cap_v, s->n + 1, sizeof *s->v, &err) != DLS_OK) {
+        p->failed = true;
+        return;
+    }
+    memmove(s->t + i + 1, s->t + i, (s->n - i) * sizeof *s->t);
+    memmove(s->v + i + 1, s->v + i, (s->n - i) * sizeof *s->v);
+    s->t[i] = t;
+    s->v[i] = v;
+    s->n++;
+}
+
+/* The value of the last step before t; `otherwise` if there is none. */
+static int32_t before(const dls_ef_steps *s, double t, int32_t otherwise)
+{
+    const size_t i = find(s, t);
+    return i > 0 ? s->v[i - 1] : otherwise;
+}
+
+/* At the step t itself, which is there. */
+static int32_t at(const dls_ef_steps *s, double t)
+{
+    const size_t i = find(s, t);
+    return i < s->n ? s->v[i] : 0;
+}
+
+static void copy(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from)
+{
+    to->n = 0;
+    for (size_t i = 0; i < from->n && !p->failed; i++) {
+        set(p, to, from->t[i], from->v[i]);
+    }
+}
+
+/* Less g in the steps of [from, until). */
+static void take(dls_ef_steps *s, double from, double until, int32_t g)
+{
+    for (size_t i = find(s, from); i < s->n && s->t[i] < until; i++) {
+        s->v[i] -= g;
+    }
+}
+
+/* Equal neighbours become one. */
+static void merge(dls_ef_steps *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        if (n == 0 || s->v[i] != s->v[n - 1]) {
+            s->t[n] = s->t[i];
+            s->v[n++] = s->v[i];
+        }
+    }
+    s->n = n;
+}
+
+static void steps_fini(dls_ef_steps *s)
+{
+    dls_free(s->t);
+    dls_free(s->v);
+    *s = (dls_ef_steps){0};
+}
+
+void dls_ef_planner_fini(dls_ef_planner *p)
+{
+    steps_fini(&p->free);
+    steps_fini(&p->work);
+    steps_fini(&p->future);
+}
+
+void dls_ef_job_fini(dls_ef_job *j)
+{
+    steps_fini(&j->plan.gpus);
+    steps_fini(&j->offer.gpus);
+    steps_fini(&j->offer_free);
+}
+
+/* ---- levels ------------------------------------------------------------------------------------
+ */
+
+void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed)
+{
+    if (j->n_levels < DLS_EF_LEVELS && speed > 0) {
+        j->gpus_at[j->n_levels] = gpus;
+        j->speed_at[j->n_levels++] = speed;
+    }
+}
+
+double dls_ef_speed(const dls_ef_job *j, int32_t gpus)
+{
+    for (int32_t i = 0; i < j->n_levels; i++) {
+        if (j->gpus_at[i] == gpus) {
+            return j->speed_at[i];
+        }
+    }
+    return 0;
+}
+
+static int32_t up(const dls_ef_job *j, int32_t gpus)
+{
+    for (int32_t i = 0; i < j->n_levels; i++) {
+        if (j->gpus_at[i] > gpus) {
+            return j->gpus_at[i];
+        }
+    }
+    return gpus;
+}
+
+static int32_t down(const dls_ef_job *j, int32_t free)
+{
+    int32_t best = 0;
+    for (int32_t i = 0; i < j->n_levels && j->gpus_at[i] <= free; i++) {
+        best = j->gpus_at[i];
+    }
+    return best;
+}
+
+static int32_t most(const dls_ef_job *j)
+{
+    return j->gpus_at[j->n_levels - 1];
+}
+
+static int32_t least_of(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s)
+{
+    double part = fmod(t_s - base_s, p->slot_s);
+    part += part < 0 ? p->slot_s : 0;
+    const double whole = round((t_s - base_s - part) / p->slot_s);
+    return base_s + (whole + (part > 0)) * p->slot_s;
+}
+
+/* ---- one plan ----------------------------------------------------------------------------------
+ */
+
+typedef struct search {
+    dls_ef_planner *p;
+    const dls_ef_job *j;
+    const dls_ef_steps *future; /* free GPUs without this job */
+    dls_ef_steps *free;         /* in the end: with it */
+    dls_ef_plan *plan;
+    double now, at;       /* from when on there is a choice */
+    double late;          /* the deadline, up to whole slots */
+    double left;          /* work */
+    int32_t given;        /* share that it has anyway until `at`, 0: none */
+    int32_t quota, lower; /* tried now, and before */
+} search;
+
+static void finish(search *s, double end, double real)
+{
+    s->plan->end = end;
+    s->plan->real_end = real;
+    merge(&s->plan->gpus);
+    merge(s->free);
+}
+
+/* A given share until the next step; true: that does it. */
+static bool hold_given(search *s)
+{
+    const double speed = dls_ef_speed(s->j, s->given);
+    double next = s->late;
+    size_t i = find(s->future, s->at);
+    i += i < s->future->n && s->future->t[i] == s->at;
+    if (i < s->future->n) {
+        next = s->future->t[i];
+    }
+    set(s->p, &s->plan->gpus, s->at, s->given);
+    const double real = ceil(s->at + s->left / speed), end = dls_ef_align(s->p, s->now, real);
+    if (next >= end && s->j->deadline >= real) {
+        const int32_t free_now = at(s->future, s->at);
+        const int32_t last = before(s->future, end, s->p->gpus);
+        take(s->free, s->at, end, s->given);
+        if (s->at != end) {
+            set(s->p, s->free, s->at, free_now - s->given);
+        }
+        if (!has(s->future, end)) {
+            set(s->p, s->free, end, last);
+        }
+        finish(s, end, real);
+        return true;
+    }
+    s->left -= ((next == s->late ? s->j->deadline : next) - s->at) * speed;
+    set(s->p, s->free, s->at, at(s->free, s->at) - s->given);
+    s->at = next;
+    set(s->p, &s->plan->gpus, s->at, 0);
+    return false;
+}
+
+static int32_t share_of(const search *s, int32_t quota, int32_t free)
+{
+    return free >= quota ? quota : least_of(quota, down(s->j, free));
+}
+
+/* From where on the quota does the work if it is filled in backwards; -1: it does not. */
+static double fill(const search *s)
+{
+    double stop = s->late, got = 0;
+    for (size_t i = find(s->free, s->late); i > 0 && s->free->t[i - 1] >= s->at; i--) {
+        const double from = s->free->t[i - 1];
+        const int32_t share = share_of(s, s->quota, s->free->v[i - 1]);
+        if (share > 0) {
+            const double until = stop == s->late ? s->j->deadline : stop;
+            got += (until - from) * dls_ef_speed(s->j, share);
+            if (got >= s->left) {
+                return from;
+            }
+        }
+        stop = from;
+    }
+    return -1;
+}
+
+/* The share of a step is known once the next has been seen; what that takes. */
+static void put(search *s, double from, int32_t share)
+{
+    set(s->p, &s->plan->gpus, from, share);
+    take(s->free, from, nextafter(from, INFINITY), share);
+}
+
+/* Forwards with the quota from `since` on and the one before until then. */
+static void go(search *s, double since)
+{
+    double from = -1, end = -1, real = 0;
+    int32_t share = 0;
+    for (size_t i = find(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
+        const double t = s->free->t[i];
+        if (from >= 0) {
+            put(s, from, share);
+            if (share > 0) {
+                const double until = t == s->late ? s->j->deadline : t;
+                const double work = (until - from) * dls_ef_speed(s->j, share);
+                if (from < since || work < s->left) {
+                    s->left -= work;
+                } else {
+                    const double run = ceil(s->left / dls_ef_speed(s->j, share));
+                    end = from + dls_ef_align(s->p, 0, run);
+                    real = from + run;
+                    break;
+                }
+            }
+        }
+        from = t;
+        share = least_of(t >= since ? s->quota : s->lower, down(s->j, s->free->v[i]));
+    }
+    if (end < 0) {
+        const double speed = dls_ef_speed(s->j, share);
+        const double run = speed > 0 ? ceil(s->left / speed) : 0; /* rounding left nothing */
+        put(s, from, share);
+        end = from + dls_ef_align(s->p, 0, run);
+        real = from + run;
+    }
+    if (!has(s->future, end)) {
+        const size_t i = find(s->future, end);
+        const bool within = i > 0 && s->future->t[i - 1] >= s->at;
+        set(s->p, s->free, end, within ? s->future->v[i - 1] : s->p->gpus);
+    }
+    finish(s, end, real);
+}
+
+/* No quota will do: the greatest until the deadline. */
+static void fall_behind(search *s)
+{
+    double from = -1;
+    int32_t share = 0;
+    for (size_t i = find(s->free, s->at); i < s->free->n && s->free->t[i] <= s->late; i++) {
+        const double t = s->free->t[i];
+        if (from >= 0) {
+            put(s, from, share);
+            s->left -= ((t == s->late ? s->j->deadline : t) - from) * dls_ef_speed(s->j, share);
+        }
+        from = t;
+        share = least_of(s->lower, down(s->j, s->free->v[i]));
+    }
+}
+
+/* Whatever is free behind the deadline, and in the end the whole cluster. */
+static void be_late(search *s)
+{
+    double from = fmax(s->late, s->at);
+    int32_t last = s->p->gpus;
+    for (size_t i = find(s->free, nextafter(s->late, INFINITY)); i < s->free->n; i++) {
+        const double t = s->free->t[i];
+        const int32_t share = least_of(down(s->j, at(s->free, from)), most(s->j));
+        const double speed = dls_ef_speed(s->j, share);
+        set(s->p, &s->plan->gpus, from, share);
+        if (share > 0 && (t - from) * speed >= s->left) {
+            const double real = ceil(from + s->left / speed);
+            const double end = dls_ef_align(s->p, s->now, real);
+            for (size_t k = find(s->free, s->late); k < s->free->n && s->free->t[k] < end; k++) {
+                last = has(s->future, s->free->t[k]) ? at(s->future, s->free->t[k]) : last;
+            }
+            take(s->free, from, end, share);
+            if (from != end) {
+                set(s->p, s->free, from, last - share);
+            }
+            if (!has(s->future, end)) {
+                set(s->p, s->free, end, last);
+            }
+            finish(s, end, real);
+            return;
+        }
+        if (share > 0) {
+            s->left -= (t - from) * speed;
+            if (find(s->future, from) > 0) {
+                const double u = s->future->t[find(s->future, from) - 1];
+                last = has(s->free, u) ? at(s->free, u) : last;
+            }
+            take(s->free, from, t, share);
+        }
+        from = t;
+    }
+    const int32_t share = s->given > 0 ? s->given : down(s->j, least_of(s->p->gpus, most(s->j)));
+    set(s->p, &s->plan->gpus, from, share);
+    const double real = ceil(from + s->left / dls_ef_speed(s->j, share));
+    const double end = dls_ef_align(s->p, s->now, real);
+    set(s->p, s->free, from, s->p->gpus - share);
+    set(s->p, s->free, end, s->p->gpus);
+    finish(s, end, real);
+}
+
+/* A plan in `future`, with a share now or without; `free` gets what it leaves. true: in time. */
+static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_ef_steps *future,
+                 int32_t given, dls_ef_plan *plan, dls_ef_steps *free)
+{
+    search s = {.p = p,
+                .j = j,
+                .future = future,
+                .free = free,
+                .plan = plan,
+                .now = now,
+                .at = now,
+                .late = dls_ef_align(p, now, j->deadline),
+                .left = j->left,
+                .given = given};
+    copy(p, free, future);
+    plan->gpus.n = 0;
+    set(p, &plan->gpus, now, 0);
+    if (!has(free, s.late) && s.late >= now) {
+        set(p, free, s.late, before(free, s.late, p->gpus));
+    }
+    if (given > 0 && (p->failed || hold_given(&s))) {
+        return plan->real_end <= j->deadline;
+    }
+    for (s.quota = up(j, 0); s.quota <= p->gpus && !p->failed; s.quota = up(j, s.quota)) {
+        for (size_t i = 0; i < free->n && free->t[i] < s.late; i++) {
+            if (!has(&plan->gpus, free->t[i])) {
+                set(p, &plan->gpus, free->t[i], 0);
+            }
+        }
+        const double since = fill(&s);
+        if (since >= 0) {
+            go(&s, since);
+            return plan->real_end <= j->deadline;
+        }
+        s.lower = s.quota;
+        if (s.quota == most(j)) {
+            break;
+        }
+    }
+    if (!p->failed) {
+        fall_behind(&s);
+        be_late(&s);
+    }
+    return plan->real_end <= j->deadline;
+}
+
+/* ---- all jobs ----------------------------------------------------------------------------------
+ */
+
+/* Stable; lists are nearly sorted. */
+static void sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))
+{
+    for (size_t i = 1; i < n; i++) {
+        dls_ef_job *x = job[i];
+        size_t k = i;
+        for (; k > 0 && key(job[k - 1]) > key(x); k--) {
+            job[k] = job[k - 1];
+        }
+        job[k] = x;
+    }
+}
+
+static double by_deadline(const dls_ef_job *j)
+{
+    return j->deadline;
+}
+
+static double by_worth(const dls_ef_job *j)
+{
+    return -j->worth;
+}
+
+bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
+{
+    bool in_time = true;
+    p->free.n = 0;
+    set(p, &p->free, now_s, p->gpus);
+    sort(job, n, by_deadline);
+    for (size_t i = 0; i < n && !p->failed; i++) {
+        in_time &= make(p, job[i], now_s, &p->free, 0, &job[i]->plan, &p->work);
+        const dls_ef_steps swap = p->free;
+        p->free = p->work;
+        p->work = swap;
+        job[i]->gpus = p->failed ? 0 : at(&job[i]->plan.gpus, now_s);
+    }
+    return in_time;
+}
+
+static double gpu_seconds(const dls_ef_plan *plan)
+{
+    const dls_ef_steps *s = &plan->gpus;
+    double sum = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        sum += s->v[i] * ((i + 1 < s->n ? s->t[i + 1] : plan->end) - s->t[i]);
+    }
+    return sum;
+}
+
+/* The plan with the next level now, and what it is worth. */
+static void judge(dls_ef_planner *p, dls_ef_job *j, int32_t spare, double now)
+{
+    dls_ef_steps *future = &p->future;
+    int32_t last = 0;
+    j->next = up(j, j->gpus);
+    if (j->next - j->gpus > spare || j->next == j->gpus) {
+        j->worth = -INFINITY;
+        return;
+    }
+    /* What is free without its present plan. */
+    copy(p, future, &p->free);
+    if (!has(future, j->plan.end)) {
+        set(p, future, j->plan.end, before(future, j->plan.end, p->gpus));
+    }
+    for (size_t i = 0; i < j->plan.gpus.n; i++) {
+        const double t = j->plan.gpus.t[i];
+        if (!has(future, t)) {
+            set(p, future, t, before(future, t, p->gpus));
+        }
+        take(future, t, j->plan.end, last - j->plan.gpus.v[i]);
+        last = j->plan.gpus.v[i];
+    }
+    merge(future);
+    make(p, j, now, future, j->next, &j->offer, &j->offer_free);
+    const double more = (gpu_seconds(&j->offer) - gpu_seconds(&j->plan)) / (j->next - j->gpus);
+    j->worth = j->gpus == 0 ? (double)INFINITY : p->upstream ? more : -more;
+}
+
+void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
+{
+    int32_t spare = p->gpus;
+    for (size_t i = 0; i < n; i++) {
+        spare -= job[i]->gpus;
+    }
+    for (bool first = true; (spare > 0 || !first) && !p->failed; first = false) {
+        size_t i = 0;
+        for (size_t k = 0; k < n; k++) {
+            if (first || up(job[k], job[k]->gpus) > job[k]->gpus) {
+                judge(p, job[k], spare, now_s);
+            }
+        }
+        sort(job, n, by_worth); /* also behind the last GPU: the order is what later ties go by */
+        while (i < n && (job[i]->next - job[i]->gpus > spare || job[i]->next == job[i]->gpus)) {
+            i++;
+        }
+        if (i == n || spare == 0 || p->failed) {
+            return;
+        }
+        dls_ef_job *j = job[i];
+        const dls_ef_plan plan = j->plan;
+        const dls_ef_steps free = p->free;
+        spare -= j->next - j->gpus;
+        j->gpus = j->next;
+        j->next = up(j, j->gpus);
+        j->plan = j->offer;
+        j->offer = plan;
+        p->free = j->offer_free;
+        j->offer_free = free;
+    }
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Plans of ElasticFlow (Gu et al., ASPLOS 2023): how many GPUs every job is to have from when on,
+ * so that its deadline is met with as few GPUs as possible, and who gets those that are left.
+ *
+ *      minimum satisfactory share   the smallest number of GPUs at which, filled in backwards from
+ * the deadline, the job's work fits into what earlier deadlines leave admission a job whose share
+ * does not exist is turned away spare GPUs                   go one level at a time to the job for
+ * which the next level costs the least additional GPU time
+ *
+ * Times are seconds, work is in the unit of the speeds. Used by the policy (elasticflow.c) and by
+ * the replay of the authors' simulator (elasticflow/), so what is said here holds for both; where
+ * the published program does something else than it says, `upstream` has it.
+ */
+#ifndef DLS_SCHED_ELASTICFLOW_PLAN_H
+#define DLS_SCHED_ELASTICFLOW_PLAN_H
+
+#include "dlsim/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DLS_EF_LEVELS 32
+#define DLS_EF_NO_DEADLINE 4e15 /* of best-effort jobs: whole seconds stay exact */
+
+/* A piecewise constant number of GPUs: v[i] from t[i] until t[i + 1]; ascending. */
+typedef struct dls_ef_steps {
+    double *t;
+    int32_t *v;
+    size_t n, cap_t, cap_v;
+} dls_ef_steps;
+
+typedef struct dls_ef_plan {
+    dls_ef_steps gpus;
+    double real_end; /* when the work is done */
+    double end;      /* until when the GPUs are planned for: up to whole slots */
+} dls_ef_plan;
+
+typedef struct dls_ef_job {
+    int32_t id;
+    int32_t n_levels;
+    int32_t gpus_at[DLS_EF_LEVELS]; /* numbers of GPUs that it can use, ascending */
+    double speed_at[DLS_EF_LEVELS]; /* work per second, > 0 */
+    double deadline, left;
+    dls_ef_plan plan;
+    int32_t gpus;      /* share now */
+    int32_t next;      /* level above */
+    double worth;      /* of giving it that, larger first */
+    dls_ef_plan offer; /* the plan with it, and what that would leave free */
+    dls_ef_steps offer_free;
+} dls_ef_job;
+
+typedef struct dls_ef_planner {
+    int32_t gpus; /* of the cluster */
+    double slot_s;
+    bool upstream;       /* spare GPUs go where they cost the most, as published */
+    bool failed;         /* out of memory; nothing here means anything from then on */
+    dls_ef_steps free;   /* what the plans leave */
+    dls_ef_steps work;   /* scratch */
+    dls_ef_steps future; /* scratch */
+} dls_ef_planner;
+
+void dls_ef_planner_fini(dls_ef_planner *p);
+void dls_ef_job_fini(dls_ef_job *j);
+
+/* One more level, above those before; without speed, or beyond DLS_EF_LEVELS, it is passed over. */
+void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed);
+/* Work per second on that many GPUs, a level; 0. */
+double dls_ef_speed(const dls_ef_job *j, int32_t gpus);
+
+/* base_s + whole slots, at or after t_s. */
+double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s);
+
+/* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a
+ * cluster that is free from now on; true if all deadlines are met. Shares (gpus) are those of the
+ * plans now. O(jobs x levels x steps). */
+bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);
+/* Give away the GPUs that no share takes now. O(GPUs x jobs x levels x steps). */
+void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s);
+
+#endif
