@@ -144,7 +144,7 @@ typedef struct dls_key {
        "folder.")                                                                                  \
     XX(PERF_ELASTIC, "perf.elastic", STRING, "", 0, 4095, NULL, NULL,                              \
        "Speeds of elastic jobs on other numbers of GPUs than they ask for, relative to the "       \
-       "configuration's folder (docs/elastic.md).")                                                \
+       "configuration's folder (docs/policies.md).")                                               \
     XX(PERF_HARDWARE, "perf.hardware", STRING, "", 0, 4095, NULL, NULL,                            \
        "Folder with gpus.cfg, links.cfg and operator.cfg, relative to the configuration's; "       \
        "empty: the usual places.")                                                                 \
@@ -172,8 +172,7 @@ typedef struct dls_key {
        "down.")                                                                                    \
     XX(PERF_SLOPE, "perf.interference_slope", FLOAT, "0.31", 0, 2, NULL, NULL,                     \
        "Speed lost for each unit of utilisation beyond the knee.")                                 \
-    XX(PREDICTOR, "predictor", GROUP, "", 0, 0, NULL, NULL,                                        \
-       "What policies may know in advance.")                                                       \
+    XX(PREDICTOR, "predictor", GROUP, "", 0, 0, NULL, NULL, "What policies may know in advance.")  \
     XX(PRED_SOURCE, "predictor.source", STRING, "none", 1, 47, NULL, NULL,                         \
        "none, or one of 'dlsim list predictors'; --predictor sets it.")                            \
     XX(PRED_SIGMA, "predictor.sigma", FLOAT, "0.2", 0, 5, NULL, NULL,                              \
