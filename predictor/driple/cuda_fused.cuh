@@ -94,6 +94,7 @@ static __device__ __forceinline__ void aggregate_f32(const fused_args &p, int g,
     }
 }
 
+/* All layers in float32. One function: its phases share shared memory and registers across barriers. */
 template <int RT>
 static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_f32(fused_args p)
 {
@@ -298,6 +299,7 @@ static __device__ __forceinline__ void aggregate_bf16(const fused_args &p, int g
     }
 }
 
+/* All layers in bfloat16. One function: as fused_layers_f32. */
 static __global__ void __launch_bounds__(FUSED_THREADS, 1) fused_layers_bf16(fused_args p)
 {
     DLS_SHARED(raw);
@@ -453,7 +455,7 @@ static inline size_t fused_s2s_bytes(int n)
  *   B  cell:  thread = (row, unit)
  *   C  scores: 8 lanes per node, both warps
  *   D  softmax by each warp for itself; a warp sums 32 columns of the nodes
- * pooled [rows][128] = h, r. */
+ * pooled [rows][128] = h, r. One function: its phases share registers across barriers. */
 static __global__ void __launch_bounds__(FUSED_THREADS, 1)
     fused_set2set(const float *nodes, int n, int steps, int n_rows, const float *w,
                   const float *bias, float *pooled)

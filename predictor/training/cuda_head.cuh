@@ -28,7 +28,8 @@ struct head_args {
     bool backward;
 };
 
-/* The MLP of an answer; a thread per column. */
+/* The MLP of an answer; a thread per column. One function: forward and backward pass share the
+ * activations in shared memory. */
 static __global__ void k_head(head_args p)
 {
     DLS_SHARED(raw);

@@ -182,6 +182,7 @@ static __device__ void aggregate_tile(const layer_args &p, const dev_tile &t, co
     }
 }
 
+/* A layer forward. One function: its phases share shared memory across barriers. */
 static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_args p)
 {
     DLS_SHARED(raw);
@@ -357,7 +358,8 @@ static __device__ void keep_depsilon(const layer_args &p, const dev_tile &t, con
     }
 }
 
-/* The way back goes on to the position before unless this is the first. */
+/* A layer backward; the gradient goes on to the position before unless this is the first. One function:
+ * its phases share shared memory across barriers. */
 static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_args p)
 {
     DLS_SHARED(raw);

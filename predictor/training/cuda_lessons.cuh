@@ -307,9 +307,8 @@ static void name_stream(dev_sample *s, uint64_t noise)
     s->key[1] = rng.key[1];
 }
 
-/* index[n] into the lessons, reordered as the batch is; noise NULL: no dropout. */
-static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n, plan_part part,
-                      batch_plan *p)
+/* Lessons with the most layers first; noise (NULL: none) goes along. */
+static void sort_by_count(const lesson *l, size_t *index, uint64_t *noise, size_t n, plan_part part)
 {
     for (size_t i = 1; i < n; i++) { /* stable, and batches are small */
         for (size_t k = i; k > 0 && count_of(&l[index[k]], part) > count_of(&l[index[k - 1]], part);
@@ -324,6 +323,13 @@ static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n,
             }
         }
     }
+}
+
+/* index[n] into the lessons, reordered as the batch is; noise NULL: no dropout. */
+static void make_plan(const lesson *l, size_t *index, uint64_t *noise, size_t n, plan_part part,
+                      batch_plan *p)
+{
+    sort_by_count(l, index, noise, n, part);
     p->graphs = n;
     p->layers = n ? count_of(&l[index[0]], part) : 0;
     size_t rows = 0, tiles = 0, steps = 0, answers = 0;

@@ -5,7 +5,8 @@
  * than keep them.
  */
 
-/* dm [m + 1][ldm] += what the gradient of one aggregate says of each message; row m is M_ii. */
+/* dm [m + 1][ldm] += what the gradient of one aggregate says of each message; row m is M_ii. One
+ * function: every kind of aggregate uses some of the sums over the messages. */
 static void aggregate_back(dls_aggregator kind, const inbox *b, const REAL *dout, REAL *dm)
 {
     for (int32_t k = 0; k < b->f; k++) {

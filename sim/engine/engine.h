@@ -11,7 +11,7 @@
  *   pass.c     one scheduling pass: selection, placement, refusals
  *   hold.c     the GPUs that jobs hold
  *   ask.c      requests to the placement and what it may know
- *   select.c   the queues
+ *   select.c   the queues; backfill.c EASY backfilling, park.c jobs set aside after a refusal
  *   guests.c   jobs that share the GPUs of another
  *   starts.c   what was predicted at every start, and what came of it
  *   failures.c nodes, GPUs and links that fail and are repaired

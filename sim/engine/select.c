@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Selection of running jobs: tournaments of class heads, flips in rank order until the selection is
- * that of a full walk, and EASY backfilling.
+ * that of a full walk. backfill.c has EASY backfilling.
  */
-#include "engine/select.h"
+#include "engine/select_impl.h"
 
 #include "base/alloc.h"
 
@@ -33,19 +33,6 @@ static inline int32_t running_set(const dls_pool *p, const dls_class *c, int32_t
 }
 
 /* ---- heads ------------------------------------------------------------------------------------- */
-
-static uint32_t refused_types(const dls_select *s, const dls_class *c)
-{
-    return c->refused_pass == s->pass || c->refused_releases == s->releases ? c->refused_types : 0;
-}
-
-/* The types on which the class may be tried for a job of it. */
-static inline uint32_t open_types(const dls_select *s, const dls_class *c, int32_t job)
-{
-    const uint32_t types = c->types & ~refused_types(s, c);
-    const dls_refusal *r = s->refusal ? &s->refusal[job] : NULL;
-    return r && (r->pass == s->pass || r->releases == s->releases) ? types & ~r->types : types;
-}
 
 static inline int32_t *tournament(const dls_select *s, const dls_pool *p, int32_t type)
 {
@@ -88,7 +75,7 @@ void dls_select_update_head(dls_select *s, dls_class *c)
         play(s, p, p->first, k, c->head);
         return;
     }
-    const uint32_t open = c->head == DLS_NONE ? 0 : open_types(s, c, c->head);
+    const uint32_t open = c->head == DLS_NONE ? 0 : dls_select_open(s, c, c->head);
     for (uint32_t types = c->types; types; types &= types - 1) {
         const int32_t t = __builtin_ctz(types);
         play(s, p, tournament(s, p, t), k, open >> t & 1 ? c->head : DLS_NONE);
@@ -250,7 +237,7 @@ void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_
 
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
 {
-    c->refused_types = refused_types(s, c) | UINT32_C(1) << type;
+    c->refused_types = dls_select_refused(s, c) | UINT32_C(1) << type;
     if (c->refused_pass != s->pass) {
         c->refused_pass = s->pass;
         c->refused_releases = s->releases; /* of the first refusal: what is given back later may help it */
@@ -363,9 +350,7 @@ static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls
     return fits;
 }
 
-/* One of the types, which are not none. -1: the job would rather wait; then its class is left alone on
- * these types. */
-static int32_t choose_type(dls_select *s, int32_t job, uint32_t types, int32_t first, int64_t now_us)
+int32_t dls_select_choose(dls_select *s, int32_t job, uint32_t types, int32_t first, int64_t now_us)
 {
     if (!s->choose || (first >= 0 && types >> first & 1)) {
         return first >= 0 && types >> first & 1 ? first : __builtin_ctz(types);
@@ -459,10 +444,10 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         const dls_class *c = &s->cls[s->class_of[best]];
         const uint32_t best_types = s->n_types == 1
                                         ? 1
-                                        : fits_in_order(s, p, c, best, open_types(s, c, best),
+                                        : fits_in_order(s, p, c, best, dls_select_open(s, c, best),
                                                         now_us, sticky[best]);
         const int32_t best_type =
-            choose_type(s, best, best_types, sticky[best], now_us);
+            dls_select_choose(s, best, best_types, sticky[best], now_us);
         if (best_type < 0) {
             continue;
         }
@@ -476,23 +461,12 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
 
 /* ---- selection without preemption -------------------------------------------------------------- */
 
-/* Those of some types (bits) with enough free GPUs for the class. */
-static inline uint32_t fits_free(const dls_pool *p, const dls_class *c, uint32_t types)
-{
-    uint32_t fits = 0;
-    for (; types; types &= types - 1) {
-        const int32_t t = __builtin_ctz(types);
-        fits |= (uint32_t)(p->cap[t] - p->used[t] >= c->gpus) << t;
-    }
-    return fits;
-}
-
 uint32_t dls_select_fits(dls_select *s, int32_t job, int64_t now_us)
 {
     const dls_class *c = &s->cls[s->class_of[job]];
     const dls_pool *p = &s->pool[c->pool];
-    const uint32_t open = open_types(s, c, job);
-    return s->preempts ? fits_in_order(s, p, c, job, open, now_us, -1) : fits_free(p, c, open);
+    const uint32_t open = dls_select_open(s, c, job);
+    return s->preempts ? fits_in_order(s, p, c, job, open, now_us, -1) : dls_select_fits_free(p, c, open);
 }
 
 int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_us, int32_t *type)
@@ -509,96 +483,10 @@ int32_t dls_select_next(dls_select *s, int32_t pool, bool fitting, int64_t now_u
             return DLS_NONE;
         }
         const dls_class *c = &s->cls[s->class_of[best]];
-        const uint32_t types = fits_free(p, c, open_types(s, c, best));
+        const uint32_t types = dls_select_fits_free(p, c, dls_select_open(s, c, best));
         s->heads_examined++;
-        *type = types ? choose_type(s, best, types, -1, now_us) : -1;
+        *type = types ? dls_select_choose(s, best, types, -1, now_us) : -1;
         if (!fitting || *type >= 0) {
-            return best;
-        }
-    }
-}
-
-int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
-                          int64_t *spare)
-{
-    const dls_class *c = &s->cls[s->class_of[head]];
-    const dls_pool *p = &s->pool[c->pool];
-    int64_t best = DLS_NEVER;
-    *type = -1;
-    *spare = 0;
-    for (int32_t t = 0; t < s->n_types; t++) {
-        const int64_t lacking = c->gpus - (p->cap[t] - p->used[t]);
-        if (!(c->types >> t & 1) || p->cap[t] < c->gpus) {
-            continue;
-        }
-        /* Enough by number already, yet not placed: wait for the next end to change that. */
-        const int32_t last =
-            dls_order_first_over(&s->order, p->running[t], lacking > 0 ? lacking - 1 : 0);
-        if (last == DLS_NONE) {
-            continue;
-        }
-        const dls_rank rank = s->order.node[last].rank;
-        const int64_t when = rank.key > now_us ? rank.key : now_us;
-        if (when < best) {
-            /* Everything that ends at that very instant is spare too. */
-            const dls_rank past = {.level = rank.level, .key = rank.key + 1, .tie = INT64_MIN};
-            best = when;
-            *type = t;
-            *spare = dls_order_sum_before(&s->order, p->running[t], &past) - lacking;
-        }
-    }
-    return best;
-}
-
-int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
-                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare)
-{
-    const int32_t pool = s->cls[s->class_of[head]].pool;
-    const dls_pool *p = &s->pool[pool];
-    const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
-    const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;
-    int64_t most = 0;
-    for (int32_t t = 0; t < s->n_types; t++) {
-        const int64_t free = p->cap[t] - p->used[t];
-        most = free > most ? free : most;
-    }
-    for (;;) {
-        int32_t best = DLS_NONE;
-        uint32_t best_types = 0;
-        for (int32_t k = 0; k < p->n_classes && s->cls[p->first_class + k].gpus <= most; k++) {
-            const dls_class *c = &s->cls[p->first_class + k];
-            const uint32_t open = c->head != DLS_NONE ? open_types(s, c, c->head) : 0;
-            if (!open) {
-                continue;
-            }
-            s->heads_examined++;
-            /* Any type but the head's is free to take; there it must end in time or use what is
-             * spare. */
-            const uint32_t fits = fits_free(p, c, open);
-            uint32_t types = fits & ~head_bit;
-            int32_t found = DLS_NONE;
-            bool spends = false;
-            if (types || (fits & head_bit && c->gpus <= spare)) {
-                found = c->head != head ? c->head : dls_order_next(&s->order, head);
-                spends = !types && found != DLS_NONE && s->order.node[found].aux > left;
-                types = types ? types : head_bit;
-            } else if (fits & head_bit) {
-                found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
-                if (found == head) {
-                    found = dls_order_first_aux(&s->order, c->waiting, head, left);
-                }
-                types = head_bit;
-            }
-            if (found != DLS_NONE &&
-                (best == DLS_NONE ||
-                 dls_rank_cmp(&s->order.node[found].rank, &s->order.node[best].rank) < 0)) {
-                best = found;
-                best_types = types;
-                *uses_spare = spends;
-            }
-        }
-        *type = best_types ? choose_type(s, best, best_types, -1, now_us) : -1;
-        if (best == DLS_NONE || *type >= 0) {
             return best;
         }
     }

@@ -275,6 +275,67 @@ void dls_view_bind(dls_engine *e)
     v->engine = e;
 }
 
+/* What the selection keeps of placements that refuse by job, or say what a start costs. */
+static dls_status prepare_refusals(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    if (p->placement->by_job && !e->walk.on &&
+        (e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT)) {
+        e->select.refusal = dls_alloc_zero((size_t)e->n, sizeof *e->select.refusal);
+        if (!e->select.refusal) {
+            return dls_nomem(err, "refusals", (size_t)e->n * sizeof *e->select.refusal);
+        }
+        for (int32_t j = 0; j < e->n; j++) {
+            e->select.refusal[j].pass = e->select.refusal[j].releases = UINT64_MAX;
+        }
+    }
+    if (p->placement->cost) {
+        e->retry_us = dls_alloc(((size_t)e->select.n_classes + 1) * sizeof *e->retry_us);
+        if (!e->retry_us) {
+            return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->retry_us);
+        }
+        for (int32_t c = 0; c < e->select.n_classes; c++) {
+            e->retry_us[c] = DLS_NEVER;
+        }
+        e->select.choose = dls_cheapest_type;
+        e->select.user = e;
+    }
+    return DLS_OK;
+}
+
+/* The placement first; the scheduler sees the true durations here and nowhere else. */
+static dls_status init_policies(dls_engine *e, dls_error *err)
+{
+    const dls_sim_params *p = e->params;
+    if (p->placement->init) {
+        err->msg[0] = '\0';
+        const dls_status status =
+            p->placement->init(e->placement_state, e->index, p->placement_values, err);
+        DLS_TRY(dls_policy_returned(e, p->placement->name, "init", DLS_NONE, status, err));
+    }
+    dls_view_bind(e);
+    e->view.duration_us = e->duration_us;
+    if (p->sched->init) {
+        dls_seal(e);
+        err->msg[0] = '\0';
+        const dls_status status = p->sched->init(e->sched_state, &e->view, p->sched_values, err);
+        DLS_TRY(dls_policy_returned(e, p->sched->name, "init", DLS_NONE, status, err));
+        DLS_TRY(dls_seal_check(e, err));
+    }
+    return DLS_OK;
+}
+
+/* The time up to which no key that ages overflows. */
+static int64_t last_rankable_us(const dls_engine *e)
+{
+    int64_t steepest = 1;
+    for (int32_t c = 0; c < e->select.n_classes; c++) {
+        const int64_t slope = dls_select_slope(&e->select, e->select.cls[c].gpus);
+        steepest = slope > steepest && e->select.cls[c].types ? slope : steepest;
+    }
+    return INT64_MAX / 2 / steepest;
+}
+
 static dls_status build(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -308,57 +369,18 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(make_groups(e, err));
     DLS_TRY(dls_evq_init(&e->retries, (size_t)e->select.n_classes, err));
     dls_predictor_init(e);
-    if (p->placement->by_job && !e->walk.on &&
-        (e->discipline == DLS_FIT || e->discipline == DLS_PREEMPT)) {
-        e->select.refusal = dls_alloc_zero((size_t)e->n, sizeof *e->select.refusal);
-        if (!e->select.refusal) {
-            return dls_nomem(err, "refusals", (size_t)e->n * sizeof *e->select.refusal);
-        }
-        for (int32_t j = 0; j < e->n; j++) {
-            e->select.refusal[j].pass = e->select.refusal[j].releases = UINT64_MAX;
-        }
-    }
-    if (p->placement->cost) {
-        e->retry_us = dls_alloc(((size_t)e->select.n_classes + 1) * sizeof *e->retry_us);
-        if (!e->retry_us) {
-            return dls_nomem(err, "classes", (size_t)e->select.n_classes * sizeof *e->retry_us);
-        }
-        for (int32_t c = 0; c < e->select.n_classes; c++) {
-            e->retry_us[c] = DLS_NEVER;
-        }
-        e->select.choose = dls_cheapest_type;
-        e->select.user = e;
-    }
+    DLS_TRY(prepare_refusals(e, err));
     if (p->placement->share || p->sched->joins) {
         DLS_TRY(dls_guest_create(e, err));
         DLS_TRY(dls_record_want_guests(e->rec, err));
     }
-    if (p->placement->init) {
-        err->msg[0] = '\0';
-        const dls_status status =
-            p->placement->init(e->placement_state, e->index, p->placement_values, err);
-        DLS_TRY(dls_policy_returned(e, p->placement->name, "init", DLS_NONE, status, err));
-    }
-    dls_view_bind(e);
-    e->view.duration_us = e->duration_us;
-    if (p->sched->init) {
-        dls_seal(e);
-        err->msg[0] = '\0';
-        const dls_status status = p->sched->init(e->sched_state, &e->view, p->sched_values, err);
-        DLS_TRY(dls_policy_returned(e, p->sched->name, "init", DLS_NONE, status, err));
-        DLS_TRY(dls_seal_check(e, err));
-    }
+    DLS_TRY(init_policies(e, err));
     if (p->sched->round) {
         DLS_TRY(dls_rounds_create(e, err));
     }
     dls_view_bind(e); /* from here on nobody knows more than the predictor */
     DLS_TRY(find_infeasible(e, err));
-    int64_t steepest = 1;
-    for (int32_t c = 0; c < e->select.n_classes; c++) {
-        const int64_t slope = dls_select_slope(&e->select, e->select.cls[c].gpus);
-        steepest = slope > steepest && e->select.cls[c].types ? slope : steepest;
-    }
-    e->last_us = INT64_MAX / 2 / steepest;
+    e->last_us = last_rankable_us(e);
     DLS_TRY(dls_failures_create(e, err));
     e->view.failures = e->rec->failures;
     if (p->checkpoint_period_us > 0) {

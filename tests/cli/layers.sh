@@ -67,5 +67,25 @@ while IFS= read -r file; do
     }
 done < <(find sim placement traces results predictor plots tests cmake -type f \
     \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*')
+# No file of the program has more than 600 lines, and no function more than 60 unless the comment above it
+# says why it is "One function".
+while IFS= read -r file; do
+    awk '
+        /^\/\*/ { why = 0 }
+        /One$|One function/ { why = 1 }
+        /^\{$/ { start = FNR }
+        /^\}/ {
+            if (start && FNR - start - 1 > 60 && !why) {
+                print FILENAME ":" start ": a function of " FNR - start - 1 " lines"
+                long = 1
+            }
+            start = why = 0
+        }
+        END {
+            if (FNR > 600)
+                print FILENAME ": " FNR " lines"
+            exit long || FNR > 600
+        }' "$file" || bad=1
+done < <(find sim placement traces results predictor -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 [ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad

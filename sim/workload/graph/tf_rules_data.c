@@ -109,7 +109,8 @@ static bool bit(const imp_node *x, const char *mask, int32_t i)
     return i < 63 && (dls_imp_attr_i(x, mask, 0) >> i & 1);
 }
 
-/* One axis after the other; an ellipsis stands for those that are not named. */
+/* One axis after the other; an ellipsis stands for those that are not named. One function: the five masks
+ * act on the same axis, as TensorFlow's own shape function has them. */
 void dls_tf_rule_strided_slice(imp_graph *g, imp_node *x)
 {
     const imp_out in = *dls_imp_in(g, x, 0);

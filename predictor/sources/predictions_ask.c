@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Predictions for policies, asked: all that is missing is asked of the source in one batch and kept
+ * by a digest of the question; a policy is answered from the table.
+ */
+#include "predictor/sources/predictions_impl.h"
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "dlsim/predictor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- keys of kept answers ----------------------------------------------------------------------
+ */
+
+/* Everything an answer depends on; returns the length as snprintf does. */
+static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, char *text,
+                    size_t size)
+{
+    const dls_kind *k = &f->kinds->kind[kind];
+    const dls_gpu_type *gpu = &f->p.cluster->types[s->type];
+    return snprintf(text, size,
+                    "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
+                    f->ops->name, f->identity,
+                    dls_predictions_by_name(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
+                    k->model, (long long)k->batch, f->p.numeric, f->p.exchange,
+                    f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "", gpu->name,
+                    gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
+                    f->candidates.type[s->type].nic_bps, f->p.cluster->rack_uplink_bps);
+}
+
+static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, dls_answer_key *key,
+                         dls_error *err)
+{
+    char brief[1024], *text = brief;
+    if (f->source && f->ops->kind_checksum && f->kind_sum[kind] == 0) {
+        DLS_TRY(f->ops->kind_checksum(f->source, kind, &f->kind_sum[kind], err));
+    }
+    const size_t size = (size_t)question(f, kind, s, brief, sizeof brief) + 1;
+    if (size > sizeof brief) {
+        text = dls_alloc(size);
+        if (!text) {
+            return dls_nomem(err, "name of a question", size);
+        }
+        question(f, kind, s, text, size);
+    }
+    *key = dls_answer_key_of(text);
+    if (text != brief) {
+        dls_free(text);
+    }
+    return DLS_OK;
+}
+
+/* ---- questions and answers ---------------------------------------------------------------------
+ */
+
+/* Iteration time at the reference, in whose units work is counted. */
+static double reference_s(const dls_predictions *f, int32_t job)
+{
+    return f->p.world ? dls_world_reference_s(f->p.world, job) : 1;
+}
+
+/* An answer that is no time leaves the cell as it is: as at the reference. */
+static void take(dls_predictions *f, dls_kept_answer *cell, const dls_kept_answer *answer)
+{
+    if (answer->iteration_s > 0) {
+        *cell = *answer;
+        f->stats.nearest += answer->distance > 0;
+    } else {
+        f->stats.fallbacks++;
+    }
+}
+
+/* A row's cells, with what is kept of them; the rest becomes questions. */
+static dls_status open_row(dls_predictions *f, dls_prediction_row *r, dls_error *err)
+{
+    dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS];
+    const dls_kind *kind = &f->kinds->kind[r->kind];
+    double mem_bytes;
+    const int32_t n =
+        dls_candidates_list(&f->candidates, r->gpus, r->types, f->p.max_candidates, shape);
+    const bool unknown = kind->names.match == DLS_MODEL_UNKNOWN;
+    const size_t need = f->n_cells + (size_t)n;
+    DLS_TRY(dls_grow(&f->shape, &f->shape_cap, need, sizeof *f->shape, err));
+    DLS_TRY(dls_grow(&f->cell, &f->cell_cap, need, sizeof *f->cell, err));
+    DLS_TRY(dls_gpu_memory_of(&f->memory, kind, &mem_bytes, err));
+    if (!f->kind_seen[r->kind]) {
+        f->kind_seen[r->kind] = 1;
+        f->stats.distinct_kinds++;
+        f->stats.unknown_kinds += unknown;
+    }
+    r->mem_bytes = (float)mem_bytes;
+    r->first = (int64_t)f->n_cells;
+    for (int32_t i = 0; i < n; i++) {
+        dls_kept_answer *cell = &f->cell[f->n_cells];
+        const dls_kept_answer *kept = NULL;
+        f->stats.questions++;
+        *cell = (dls_kept_answer){.iteration_s = reference_s(f, r->first_job), .link_bps = NAN};
+        for (int k = 0; k < DLS_METRICS; k++) {
+            cell->metric[k] = NAN;
+        }
+        if (f->answers && !unknown) {
+            dls_answer_key key;
+            DLS_TRY(key_of(f, r->kind, &shape[i], &key, err));
+            kept = dls_answers_find(f->answers, &key);
+        }
+        if (kept) {
+            f->stats.disk_hits++;
+            take(f, cell, kept);
+        } else if (!unknown && f->p.replay_path) {
+            return dls_fail(err, DLS_EINPUT, f->p.replay_path,
+                            "has no prediction of \"%s\" (batch %lld) for %d x %s in %d nodes%s",
+                            kind->model, (long long)kind->batch, (int)r->gpus,
+                            f->p.cluster->types[shape[i].type].name, (int)shape[i].n_nodes,
+                            *f->identity ? " under this predictor.settings_map" : "");
+        } else if (!unknown) {
+            const size_t asks = f->n_asks + 1;
+            DLS_TRY(dls_grow(&f->ask, &f->ask_cap, asks, sizeof *f->ask, err));
+            DLS_TRY(dls_grow(&f->reply, &f->reply_cap, asks, sizeof *f->reply, err));
+            DLS_TRY(dls_grow(&f->ask_cell, &f->ask_cell_cap, asks, sizeof *f->ask_cell, err));
+            f->ask[f->n_asks] = (dls_predictions_ask){r->kind, shape[i]};
+            f->ask_cell[f->n_asks++] = (int64_t)f->n_cells;
+        }
+        f->shape[f->n_cells++] = shape[i];
+    }
+    r->n = n;
+    return DLS_OK;
+}
+
+static dls_kept_answer kept_of(const dls_prediction *reply)
+{
+    const bool good = reply->iteration_s > 0 && isfinite(reply->iteration_s);
+    dls_kept_answer kept = {.iteration_s = good ? reply->iteration_s : 0,
+                            .link_bps = (float)reply->link_bps,
+                            .distance = (float)reply->distance};
+    for (int k = 0; k < DLS_METRICS; k++) {
+        kept.metric[k] = (float)reply->metric[k];
+    }
+    return kept;
+}
+
+static dls_status take_answers(dls_predictions *f, dls_error *err)
+{
+    for (size_t i = 0; i < f->n_asks; i++) {
+        const dls_kept_answer answer = kept_of(&f->reply[i]);
+        take(f, &f->cell[f->ask_cell[i]], &answer);
+        if (f->answers) {
+            dls_answer_key key;
+            DLS_TRY(key_of(f, f->ask[i].kind, &f->ask[i].shape, &key, err));
+            DLS_TRY(dls_answers_put(f->answers, &key, &answer, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status ask_source(dls_predictions *f, dls_error *err)
+{
+    if (f->n_asks == 0) {
+        return DLS_OK;
+    }
+    const double start = dls_clock_s();
+    const dls_status status = f->ops->answer(f->source, f->ask, f->n_asks, f->reply, err);
+    f->stats.seconds += dls_clock_s() - start;
+    f->stats.batches++;
+    f->stats.answers += f->n_asks;
+    DLS_TRY(status);
+    return take_answers(f, err);
+}
+
+/* Least iteration time first; of equal ones the order of the candidates. */
+static void sort_row(dls_predictions *f, const dls_prediction_row *r)
+{
+    dls_shape *shape = f->shape + r->first;
+    dls_kept_answer *cell = f->cell + r->first;
+    for (int32_t i = 1; i < r->n; i++) {
+        const dls_shape s = shape[i];
+        const dls_kept_answer c = cell[i];
+        int32_t k = i;
+        for (; k > 0 && cell[k - 1].iteration_s > c.iteration_s; k--) {
+            shape[k] = shape[k - 1];
+            cell[k] = cell[k - 1];
+        }
+        shape[k] = s;
+        cell[k] = c;
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int32_t *)a < *(const int32_t *)b ? -1
+                                                     : *(const int32_t *)a > *(const int32_t *)b;
+}
+
+/* Rows are numbered by kind, so in ascending order the questions of a kind are side by side. */
+static dls_status prepare_rows(dls_predictions *f, int32_t *rows, size_t n, dls_error *err)
+{
+    qsort(rows, n, sizeof *rows, by_number);
+    f->n_asks = 0;
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(open_row(f, &f->row[rows[i]], err));
+    }
+    DLS_TRY(ask_source(f, err));
+    for (size_t i = 0; i < n; i++) {
+        sort_row(f, &f->row[rows[i]]);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size_t n,
+                                   dls_error *err)
+{
+    enum { ASKED = -1, LISTED = -2 };
+    int32_t few[64], *rows = n <= 64 ? few : dls_alloc(n * sizeof *rows);
+    size_t n_new = 0;
+    if (!rows) {
+        return dls_nomem(err, "predictions", n * sizeof *rows);
+    }
+    for (size_t i = 0; i < n; i++) {
+        dls_prediction_row *r = &f->row[f->row_of[jobs[i]]];
+        if (r->n == ASKED) {
+            r->n = LISTED;
+            rows[n_new++] = f->row_of[jobs[i]];
+        } else {
+            f->stats.cache_hits += r->n > 0 ? (uint64_t)r->n : 0;
+        }
+    }
+    const dls_status status = n_new > 0 ? prepare_rows(f, rows, n_new, err) : DLS_OK;
+    if (rows != few) {
+        dls_free(rows);
+    }
+    return status;
+}
+
+/* The row of a job on so many GPUs, -1: there is none yet. */
+static int32_t row_for(const dls_predictions *f, int32_t job, int32_t gpus)
+{
+    int32_t at = f->row_of[job];
+    while (at >= 0 && gpus > 0 && f->row[at].gpus != gpus) {
+        at = f->row[at].other;
+    }
+    return at;
+}
+
+dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus,
+                                        dls_error *err)
+{
+    if (row_for(f, job, gpus) >= 0) {
+        return DLS_OK;
+    }
+    const int32_t own = f->row_of[job];
+    int32_t added = f->n_rows;
+    DLS_TRY(dls_grow(&f->row, &f->row_cap, (size_t)f->n_rows + 1, sizeof *f->row, err));
+    f->row[added] = f->row[own];
+    f->row[added].gpus = gpus;
+    f->row[added].n = -1;
+    DLS_TRY(prepare_rows(f, &added, 1, err));
+    f->row[own].other = f->n_rows++;
+    return DLS_OK;
+}
+
+/* ---- what is known -----------------------------------------------------------------------------
+ */
+
+const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus,
+                                        size_t *n)
+{
+    const int32_t at = row_for(f, job, gpus);
+    const dls_prediction_row *r = &f->row[at >= 0 ? at : 0];
+    *n = at >= 0 && r->n > 0 ? (size_t)r->n : 0;
+    return *n > 0 ? f->shape + r->first : NULL;
+}
+
+/* Index of the row's cell for a shape, else of the nearest one; -1: the row has none of the type.
+ */
+static int64_t cell_for(const dls_predictions *f, const dls_prediction_row *r,
+                        const dls_shape *shape, double *distance)
+{
+    const int64_t end = r->first + r->n;
+    int64_t best = -1;
+    *distance = 0;
+    for (int64_t i = r->first; i < end; i++) {
+        if (dls_shape_is(&f->shape[i], shape)) {
+            return i;
+        }
+    }
+    *distance = (double)INFINITY;
+    for (int64_t i = r->first; i < end; i++) {
+        const double d = dls_shape_distance(&f->shape[i], shape);
+        if (d < *distance) {
+            *distance = d;
+            best = i;
+        }
+    }
+    return best;
+}
+
+void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape,
+                         int64_t work_us, dls_prediction *out)
+{
+    const dls_prediction_row *own = &f->row[f->row_of[job]];
+    const int32_t sized = row_for(f, job, shape->gpus);
+    const dls_prediction_row *r = &f->row[sized >= 0 ? sized : 0];
+    double distance;
+    const int64_t at = sized >= 0 && r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
+    if (at < 0) {
+        *out = (dls_prediction){.iteration_s = (double)NAN,
+                                .remaining_s = (double)NAN,
+                                .link_bps = (double)NAN,
+                                .mem_bytes = (double)NAN,
+                                .distance = (double)NAN};
+        for (int k = 0; k < DLS_METRICS; k++) {
+            out->metric[k] = (double)NAN;
+        }
+        return;
+    }
+    const dls_kept_answer *c = &f->cell[at];
+    /* Without a world, work is counted at the best candidate. */
+    const double per_s = f->p.world ? reference_s(f, job) : f->cell[own->first].iteration_s;
+    out->iteration_s = c->iteration_s;
+    out->remaining_s = (double)work_us / 1e6 * (c->iteration_s / per_s);
+    for (int k = 0; k < DLS_METRICS; k++) {
+        out->metric[k] = (double)c->metric[k];
+    }
+    out->link_bps = (double)c->link_bps;
+    out->mem_bytes = (double)r->mem_bytes;
+    out->distance = (double)c->distance + distance;
+}
+
+int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job)
+{
+    const int64_t work_us = f->p.world ? dls_world_work_us(f->p.world, job)
+                                       : dls_trace_cols(f->p.trace)->duration_us[job];
+    size_t n;
+    const dls_shape *best = dls_predictions_shapes(f, job, 0, &n);
+    if (n == 0) {
+        return work_us;
+    }
+    dls_prediction prediction;
+    dls_predictions_get(f, job, best, work_us, &prediction);
+    const double us = prediction.remaining_s * 1e6;
+    return us < 9e18 ? (int64_t)(us + 0.5) : INT64_MAX / 2;
+}

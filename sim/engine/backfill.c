@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * EASY backfilling: when the first waiting job can start at the latest, and which job behind it may
+ * start now without delaying that.
+ */
+#include "engine/select_impl.h"
+
+int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
+                          int64_t *spare)
+{
+    const dls_class *c = &s->cls[s->class_of[head]];
+    const dls_pool *p = &s->pool[c->pool];
+    int64_t best = DLS_NEVER;
+    *type = -1;
+    *spare = 0;
+    for (int32_t t = 0; t < s->n_types; t++) {
+        const int64_t lacking = c->gpus - (p->cap[t] - p->used[t]);
+        if (!(c->types >> t & 1) || p->cap[t] < c->gpus) {
+            continue;
+        }
+        /* Enough by number already, yet not placed: wait for the next end to change that. */
+        const int32_t last =
+            dls_order_first_over(&s->order, p->running[t], lacking > 0 ? lacking - 1 : 0);
+        if (last == DLS_NONE) {
+            continue;
+        }
+        const dls_rank rank = s->order.node[last].rank;
+        const int64_t when = rank.key > now_us ? rank.key : now_us;
+        if (when < best) {
+            /* Everything that ends at that very instant is spare too. */
+            const dls_rank past = {.level = rank.level, .key = rank.key + 1, .tie = INT64_MIN};
+            best = when;
+            *type = t;
+            *spare = dls_order_sum_before(&s->order, p->running[t], &past) - lacking;
+        }
+    }
+    return best;
+}
+
+int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t shadow_us,
+                            int32_t head_type, int64_t spare, int32_t *type, bool *uses_spare)
+{
+    const int32_t pool = s->cls[s->class_of[head]].pool;
+    const dls_pool *p = &s->pool[pool];
+    const int64_t left = shadow_us == DLS_NEVER ? DLS_NEVER : shadow_us - now_us;
+    const uint32_t head_bit = head_type >= 0 ? UINT32_C(1) << head_type : 0;
+    int64_t most = 0;
+    for (int32_t t = 0; t < s->n_types; t++) {
+        const int64_t free = p->cap[t] - p->used[t];
+        most = free > most ? free : most;
+    }
+    for (;;) {
+        int32_t best = DLS_NONE;
+        uint32_t best_types = 0;
+        for (int32_t k = 0; k < p->n_classes && s->cls[p->first_class + k].gpus <= most; k++) {
+            const dls_class *c = &s->cls[p->first_class + k];
+            const uint32_t open = c->head != DLS_NONE ? dls_select_open(s, c, c->head) : 0;
+            if (!open) {
+                continue;
+            }
+            s->heads_examined++;
+            /* Any type but the head's is free to take; there it must end in time or use what is
+             * spare. */
+            const uint32_t fits = dls_select_fits_free(p, c, open);
+            uint32_t types = fits & ~head_bit;
+            int32_t found = DLS_NONE;
+            bool spends = false;
+            if (types || (fits & head_bit && c->gpus <= spare)) {
+                found = c->head != head ? c->head : dls_order_next(&s->order, head);
+                spends = !types && found != DLS_NONE && s->order.node[found].aux > left;
+                types = types ? types : head_bit;
+            } else if (fits & head_bit) {
+                found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
+                if (found == head) {
+                    found = dls_order_first_aux(&s->order, c->waiting, head, left);
+                }
+                types = head_bit;
+            }
+            if (found != DLS_NONE &&
+                (best == DLS_NONE ||
+                 dls_rank_cmp(&s->order.node[found].rank, &s->order.node[best].rank) < 0)) {
+                best = found;
+                best_types = types;
+                *uses_spare = spends;
+            }
+        }
+        *type = best_types ? dls_select_choose(s, best, best_types, -1, now_us) : -1;
+        if (best == DLS_NONE || *type >= 0) {
+            return best;
+        }
+    }
+}
