@@ -29,7 +29,7 @@ enum {
 #define DLS_CHOOSE_WAIT_ROWS \
     {"gain", DLS_OPT_F64, 0, 1, "0.1", "", \
      "wait for a better place only if the job then ends earlier by this part of its run time", NULL}, \
-    {"max_wait", DLS_OPT_F64, 0, 1e9, "3600", "s", "but never longer than this", NULL}
+    {"max_wait", DLS_OPT_TIME, 0, 1e9, "3600 s", "", "but never longer than this", NULL}
 #define DLS_CHOOSE_LEFTOVER_ROWS \
     {"relax", DLS_OPT_F64, 0, 10, "0.02", "", \
      "take leftover GPUs when that costs at most this part of the best run time", NULL}, \

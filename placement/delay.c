@@ -11,8 +11,8 @@
 enum { OPT_NODE_WAIT, OPT_RACK_WAIT };
 
 static const dls_option options[] = {
-    {"node_wait", DLS_OPT_F64, 0, 1e9, "600", "s", "wait so long for the fewest nodes", NULL},
-    {"rack_wait", DLS_OPT_F64, 0, 1e9, "1200", "s",
+    {"node_wait", DLS_OPT_TIME, 0, 1e9, "600 s", "", "wait so long for the fewest nodes", NULL},
+    {"rack_wait", DLS_OPT_TIME, 0, 1e9, "1200 s", "",
      "wait so long for nodes of one rack; less than node_wait: as node_wait", NULL},
     {0},
 };

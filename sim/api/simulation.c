@@ -65,7 +65,7 @@ static dls_status create(dls_simulation *sim, dls_setup *setup, dls_error *err)
     DLS_TRY(dls_setup_load(setup, &sim->shared->config, err));
     sim->config = sim->shared->config;
     DLS_TRY(dls_prepare(sim->config, sim->trace, &sim->prepared, err));
-    sim->outside = sim->config->sched == &dls_sched_outside;
+    sim->outside = sim->config->sim.sched == &dls_sched_outside;
     sim->prepared.params.outside = sim->outside;
     set_callbacks(sim);
     DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));

@@ -24,7 +24,7 @@ dls_status dls_config_write_results(const dls_config *config, const char *path,
     strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&start, &utc));
     const dls_results_meta meta = {
         .run_id = by->run_id,
-        .seed = config->seed,
+        .seed = config->sim.seed,
         .scheduler = config->scheduler,
         .placement = config->placement,
         .predictor = config->predictions.source,

@@ -5,6 +5,7 @@
  */
 #include "base/suggest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WORD_MAX 63
@@ -58,4 +59,12 @@ const char *dls_suggest(const char *word, const char *const *candidates)
         }
     }
     return best;
+}
+
+const char *dls_did_you_mean(const char *near, char *buf, size_t n)
+{
+    if (near) {
+        snprintf(buf, n, " (did you mean '%s'?)", near);
+    }
+    return near ? buf : "";
 }

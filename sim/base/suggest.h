@@ -16,4 +16,9 @@ size_t dls_edit_distance(const char *a, const char *b);
  * a third of the word's length (at least one edit). An exact match is returned too. */
 const char *dls_suggest(const char *word, const char *const *candidates);
 
+/* " (did you mean 'near'?)"; "" for NULL. Returns buf. */
+const char *dls_did_you_mean(const char *near, char *buf, size_t n);
+/* The same as text that lives as long as the block it stands in. */
+#define DLS_DID_YOU_MEAN(near) dls_did_you_mean((near), (char[160]){0}, 160)
+
 #endif

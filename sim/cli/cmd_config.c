@@ -2,13 +2,15 @@
  *
  * dlsim config: defaults, checks and explanations of configurations.
  */
+#include "base/alloc.h"
+#include "base/json.h"
 #include "cli/command.h"
 #include "cli/replay.h"
 
 typedef struct request {
     dls_replay_options o;
     const char *explain, *resolve;
-    bool defaults, check, markdown;
+    bool defaults, check, markdown, json;
 } request;
 
 /* With show the resolved text goes to stdout. */
@@ -42,14 +44,25 @@ static dls_status check_all(dls_replay_options *o, dls_call *call, dls_error *er
     return DLS_OK;
 }
 
+static dls_status print_json(const dls_registry *registry, dls_error *err)
+{
+    json_object *all = json_object_new_array();
+    if (!all) {
+        return dls_nomem(err, "JSON", 0);
+    }
+    dls_config_json(all, registry);
+    return dls_json_print(stdout, all, err);
+}
+
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     request *r = user;
-    const int n =
-        r->defaults + r->check + r->markdown + (r->explain != NULL) + (r->resolve != NULL);
+    const int n = r->defaults + r->check + r->markdown + r->json + (r->explain != NULL) +
+                  (r->resolve != NULL);
     if (n != 1) {
-        return dls_fail(err, DLS_EUSAGE, NULL,
-                        "name one of --defaults, --check, --explain, --resolve, --markdown");
+        return dls_fail(
+            err, DLS_EUSAGE, NULL,
+            "name one of --defaults, --check, --explain, --resolve, --markdown, --json");
     }
     if (r->check) {
         return check_all(&r->o, call, err);
@@ -63,6 +76,9 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (r->explain) {
         return dls_config_explain(stdout, r->o.registry, r->explain, err);
     }
+    if (r->json) {
+        return print_json(r->o.registry, err);
+    }
     (r->defaults ? dls_config_print_defaults : dls_config_print_markdown)(stdout, r->o.registry);
     return DLS_OK;
 }
@@ -71,12 +87,13 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, defaults, "defaults", 0,
                "a configuration with every key and what it means"),
     DLS_SWITCH(request, check, "check", 0, "list everything that is wrong with configurations"),
-    DLS_TEXT(request, explain, "explain", 0, "KEY",
+    DLS_NAME(request, explain, "explain", 0, dls_names_key,
              "what one key means, e.g. scheduler.restore_cost"),
     DLS_TEXT(request, resolve, "resolve", 0, "FILE",
              "the configuration as a run takes it: defaults filled in, --set applied"),
     DLS_SWITCH(request, markdown, "markdown", 0, "all keys as a page of the manual"),
-    DLS_OVERRIDE(offsetof(request, o), "set", 0, "KEY=VALUE", NULL, NULL,
+    DLS_SWITCH(request, json, "json", 0, "all keys and options of policies, for programs"),
+    DLS_OVERRIDE(offsetof(request, o), "set", 0, "KEY=VALUE", NULL, dls_names_key,
                  "with --check and --resolve; may be repeated"),
     DLS_PLUGIN(request, o.registry),
     DLS_ARGS_END};
@@ -84,7 +101,7 @@ static const dls_arg args[] = {
 const dls_command dls_command_config = {
     .name = "config",
     .summary = "defaults, checks and explanations of configurations",
-    .usage = "--defaults | --check FILE... | --explain KEY | --resolve FILE | --markdown",
+    .usage = "--defaults | --check FILE... | --explain NAME | --resolve FILE | --markdown | --json",
     .args = args,
     .max_words = DLS_ANY_NUMBER,
     .size = sizeof(request),

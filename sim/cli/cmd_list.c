@@ -7,8 +7,8 @@
 #include "cli/command.h"
 #include "cli/replay.h"
 #include "cluster/cluster.h"
+#include "config/options.h"
 #include "dlsim/trace.h"
-#include "engine/options.h"
 #include "predictor/sources/predictions.h"
 #include "traces/assign.h"
 
@@ -20,29 +20,8 @@ typedef struct request {
 /* ---- policies ----------------------------------------------------------------------------------
  */
 
-static const char *discipline_name(dls_discipline d)
-{
-    static const char *const names[] = {
-        [DLS_STRICT] = "strict", [DLS_FIT] = "fit", [DLS_EASY] = "easy", [DLS_PREEMPT] = "preempt"};
-    return names[d];
-}
-
-static void option_json(json_object *list, const dls_option *o)
-{
-    json_object *obj = dls_json_next(list);
-    dls_json_text(obj, "name", o->name);
-    dls_json_text(obj, "type", dls_option_type_name(o->type));
-    dls_json_text(obj, "default", o->def);
-    dls_json_text(obj, "unit", o->unit);
-    if (o->type == DLS_OPT_I64 || o->type == DLS_OPT_F64 || o->type == DLS_OPT_F64_LIST) {
-        dls_json_real(obj, "min", o->min);
-        dls_json_real(obj, "max", o->max);
-    }
-    if (o->choices) {
-        dls_json_text(obj, "choices", o->choices);
-    }
-    dls_json_text(obj, "doc", o->doc);
-}
+static const char *const disciplines[] = {
+    [DLS_STRICT] = "strict", [DLS_FIT] = "fit", [DLS_EASY] = "easy", [DLS_PREEMPT] = "preempt"};
 
 /* takes: how the policy takes jobs, NULL for a placement. */
 static void policy(json_object *all, const char *name, const char *summary, const char *takes,
@@ -59,14 +38,14 @@ static void policy(json_object *all, const char *name, const char *summary, cons
         dls_json_text(obj, "plugin", origin);
         json_object *list = dls_json_list(obj, "options");
         for (size_t i = 0; i < n; i++) {
-            option_json(list, &options[i]);
+            dls_option_json(dls_json_next(list), options[i].name, &options[i]);
         }
         return;
     }
     printf("%s%s%s%s%s%s\n  %s\n", dls_ui_bold(stdout), name, dls_ui_reset(stdout),
            *origin ? "  (plug-in " : "", origin, *origin ? ")" : "", summary);
     for (size_t i = 0; i < n; i++) {
-        char domain[160];
+        char domain[300];
         printf("    %-18s %s\n    %-18s   %s; default %s\n", options[i].name, options[i].doc, "",
                dls_option_domain(&options[i], domain, sizeof domain),
                *options[i].def ? options[i].def : "(empty)");
@@ -76,9 +55,8 @@ static void policy(json_object *all, const char *name, const char *summary, cons
 static void schedulers(const request *r, json_object *all)
 {
     for (const dls_sched_ops *const *s = dls_registry_scheds(r->registry); *s; s++) {
-        policy(all, (*s)->name, (*s)->summary,
-               (*s)->pass ? "own" : discipline_name((*s)->discipline), (*s)->options,
-               dls_registry_origin(r->registry, *s));
+        policy(all, (*s)->name, (*s)->summary, (*s)->pass ? "own" : disciplines[(*s)->discipline],
+               (*s)->options, dls_registry_origin(r->registry, *s));
     }
 }
 

@@ -94,6 +94,16 @@ const char *dls_names_format(size_t i)
     return f ? f->name : NULL;
 }
 
+const char *dls_names_key(size_t i)
+{
+    for (int key = 0; key < DLS_CFG_COUNT; key++) {
+        if (dls_schema_list_of(key) < 0 && dls_schema_is_value(key) && i-- == 0) {
+            return dls_schema[key].o.name;
+        }
+    }
+    return NULL;
+}
+
 const dls_arg dls_replay_args[] = {
     DLS_OVERRIDE(0, "trace", 0, "FILE", "trace.path", NULL,
                  "jobs, plain or gzip, '-' standard input; sets trace.path"),
@@ -103,7 +113,7 @@ const dls_arg dls_replay_args[] = {
                  "sets run.seed, from which replicas of a sweep count"),
     DLS_OVERRIDE(0, "until", 0, "TIME", "run.until", NULL,
                  "stop at this simulated time, e.g. 7d; sets run.until"),
-    DLS_OVERRIDE(0, "set", 0, "KEY=VALUE", NULL, NULL,
+    DLS_OVERRIDE(0, "set", 0, "KEY=VALUE", NULL, dls_names_key,
                  "set any key of the configuration; may be repeated, the last setting counts"),
     DLS_PLUGIN(dls_replay_options, registry),
     DLS_ARGS_END};

@@ -9,7 +9,7 @@
 #include "cli/ui.h"
 #include "config/config.h"
 #include "dlsim/trace.h"
-#include "engine/registry.h"
+#include "config/registry.h"
 #include "record/record.h"
 #include "results/summary.h"
 
@@ -48,6 +48,7 @@ const char *dls_names_scheduler(size_t i);
 const char *dls_names_placement(size_t i);
 const char *dls_names_predictor(size_t i);
 const char *dls_names_format(size_t i);
+const char *dls_names_key(size_t i); /* of a configuration, outside lists */
 
 /* The init and fini of a command whose request begins with a dls_replay_options. */
 dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;

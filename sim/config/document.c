@@ -1,13 +1,73 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the schema says about itself: the default file, the manual's tables, one key explained.
+ * What the tables of keys and options say about themselves: the default file, the manual's tables,
+ * one key explained, all of it for programs.
  */
+#include "base/json.h"
 #include "base/suggest.h"
 #include "config/load.h"
-#include "engine/options.h"
 
-#include <stdio.h>
 #include <string.h>
+
+/* A key of the configuration, or an option of a policy. */
+typedef struct row {
+    const char *name, *leaf; /* "scheduler.slice", "slice" */
+    const dls_option *o;
+    int key;                      /* -1: an option */
+    const char *policy, *summary; /* of an option */
+    bool first;                   /* of a table */
+} row;
+
+typedef void (*row_fn)(void *user, const row *r);
+
+/* The options of a policy; a row with o NULL first. */
+static void each_option(int group, const char *policy, const char *summary,
+                        const dls_option *options, row_fn fn, void *user)
+{
+    fn(user, &(row){.key = -1, .policy = policy, .summary = summary});
+    for (size_t i = 0; i < dls_options_count(options); i++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s.%s", dls_schema[group].o.name, options[i].name);
+        fn(user, &(row){name, options[i].name, &options[i], -1, policy, summary, i == 0});
+    }
+}
+
+static void each_key(row_fn fn, void *user)
+{
+    for (int key = 0; key < DLS_CFG_COUNT; key++) {
+        const dls_option *o = &dls_schema[key].o;
+        fn(user, &(row){o->name, dls_schema_leaf(key), o, key, NULL, NULL, key == 0});
+    }
+}
+
+static void each_scheduler(const dls_registry *registry, row_fn fn, void *user)
+{
+    for (const dls_sched_ops *const *s = dls_registry_scheds(registry); *s; s++) {
+        each_option(DLS_CFG_SCHEDULER, (*s)->name, (*s)->summary, (*s)->options, fn, user);
+    }
+}
+
+static void each_placement(const dls_registry *registry, row_fn fn, void *user)
+{
+    for (const dls_placement_ops *const *p = dls_registry_placements(registry); *p; p++) {
+        each_option(DLS_CFG_PLACEMENT, (*p)->name, (*p)->summary, (*p)->options, fn, user);
+    }
+}
+
+static bool required(const row *r)
+{
+    return r->key >= 0 && dls_schema[r->key].required;
+}
+
+/* ---- the default file --------------------------------------------------------------------------
+ */
+
+typedef struct default_file {
+    FILE *out;
+    const char *indent;
+    int group;
+    const char *policy; /* whose options are wanted */
+} default_file;
 
 /* A comment, wrapped at 96 columns. */
 static void put_comment(FILE *out, const char *indent, const char *text)
@@ -25,110 +85,78 @@ static void put_comment(FILE *out, const char *indent, const char *text)
     }
 }
 
-static void put_default(FILE *out, int key)
+static void put_default(default_file *f, const row *r)
 {
-    const dls_key *k = &dls_schema[key];
-    const char *text = k->def ? k->def : k->example;
-    const bool bare = k->type == DLS_KEY_BOOL || k->type == DLS_KEY_INT;
-    if (k->type == DLS_KEY_FLOAT) {
-        fprintf(out, "%s%s", text, strpbrk(text, ".e") ? "" : ".0");
-    } else if (bare) {
-        fputs(text, out);
-    } else {
-        dls_config_put_string(out, text);
+    char domain[300], line[900];
+    dls_option_value value = {0};
+    dls_option_domain(r->o, domain, sizeof domain);
+    snprintf(line, sizeof line, "%s%s%s %s%s.", required(r) ? "Required. " : "", r->o->doc,
+             r->key < 0 ? "." : "", strncmp(domain, "true", 4) == 0 ? "" : "Takes ", domain);
+    put_comment(f->out, f->indent, line);
+    fprintf(f->out, "%s%s = ", f->indent, r->leaf);
+    if (dls_option_parse(r->o, r->o->def, &value, NULL) == DLS_OK) {
+        dls_option_put(f->out, r->o, &value);
+    }
+    fputs(";\n", f->out);
+}
+
+static void option_default(void *user, const row *r)
+{
+    default_file *f = user;
+    if (r->o && strcmp(r->policy, f->policy) == 0) {
+        if (r->first) {
+            fprintf(f->out, "    # Options of %s:\n", r->policy);
+        }
+        put_default(f, r);
     }
 }
 
-static void put_key(FILE *out, int key, const char *indent)
+static void close_group(default_file *f, const dls_registry *registry)
 {
-    char domain[200], line[600];
-    dls_schema_domain(key, domain, sizeof domain);
-    snprintf(line, sizeof line, "%s%s %s%s.", dls_schema[key].def ? "" : "Required. ",
-             dls_schema[key].doc, (domain[0] == 't' && domain[1] == 'r') ? "" : "Takes ", domain);
-    put_comment(out, indent, line);
-    fprintf(out, "%s%s = ", indent, dls_schema_leaf(key));
-    put_default(out, key);
-    fputs(";\n", out);
+    if (f->group == DLS_CFG_SCHEDULER) {
+        f->policy = dls_schema[DLS_CFG_SCHED_NAME].o.def;
+        each_scheduler(registry, option_default, f);
+    } else if (f->group == DLS_CFG_PLACEMENT) {
+        f->policy = dls_schema[DLS_CFG_PLACEMENT_NAME].o.def;
+        each_placement(registry, option_default, f);
+    }
+    fputs(f->group >= 0 ? "};\n" : "", f->out);
 }
 
 /* One element of a list; the lists that may be empty are commented out. */
-static void put_list(FILE *out, int key)
+static void default_list(default_file *f, int list)
 {
-    const bool needed = key == DLS_CFG_NODES;
-    const char *indent = needed ? "        " : "    #     ";
-    put_comment(out, "    ", dls_schema[key].doc);
-    fprintf(out, "    %s%s = (\n    %s  {\n", needed ? "" : "# ", dls_schema_leaf(key),
-            needed ? "" : "# ");
-    for (int field = key + 1; field <= key + dls_schema_n_fields(key); field++) {
-        put_key(out, field, indent);
+    const char *mark = list == DLS_CFG_NODES ? "" : "# ";
+    put_comment(f->out, "    ", dls_schema[list].o.doc);
+    fprintf(f->out, "    %s%s = (\n    %s  {\n", mark, dls_schema_leaf(list), mark);
+    f->indent = list == DLS_CFG_NODES ? "        " : "    #     ";
+    for (int key = list + 1; key <= list + dls_schema_n_fields(list); key++) {
+        put_default(f, &(row){.leaf = dls_schema_leaf(key), .o = &dls_schema[key].o, .key = key});
     }
-    fprintf(out, "    %s  }\n    %s);\n", needed ? "" : "# ", needed ? "" : "# ");
-}
-
-static void put_policy_options(FILE *out, const char *policy, const dls_option *options)
-{
-    if (dls_options_count(options) > 0) {
-        fprintf(out, "    # Options of %s:\n", policy);
-    }
-    for (size_t i = 0; i < dls_options_count(options); i++) {
-        char line[400];
-        snprintf(line, sizeof line, "%s%s%s%s", options[i].doc, *options[i].unit ? " (" : "",
-                 options[i].unit, *options[i].unit ? ")" : "");
-        put_comment(out, "    ", line);
-        dls_option_value value;
-        if (dls_option_parse(&options[i], options[i].def, &value, NULL) == DLS_OK) {
-            fprintf(out, "    %s = ", options[i].name);
-            dls_config_put_option(out, &options[i], &value);
-            fputs(";\n", out);
-        }
-    }
-}
-
-static void close_group(FILE *out, int group, const dls_registry *registry)
-{
-    const dls_sched_ops *sched;
-    const dls_placement_ops *place;
-    const char *def;
-    if (group == DLS_CFG_SCHEDULER) {
-        def = dls_schema[DLS_CFG_SCHED_NAME].def;
-        if (dls_registry_sched(registry, def, &sched, NULL) == DLS_OK) {
-            put_policy_options(out, def, sched->options);
-        }
-    } else if (group == DLS_CFG_PLACEMENT) {
-        def = dls_schema[DLS_CFG_PLACEMENT_NAME].def;
-        if (dls_registry_placement(registry, def, &place, NULL) == DLS_OK) {
-            put_policy_options(out, def, place->options);
-        }
-    }
-    if (group >= 0) {
-        fputs("};\n", out);
-    }
+    fprintf(f->out, "    %s  }\n    %s);\n", mark, mark);
+    f->indent = "    ";
 }
 
 void dls_config_print_defaults(FILE *out, const dls_registry *registry)
 {
-    int group = -1;
+    default_file f = {out, "", -1, ""};
     fputs("# Every key of a dlsim configuration, at its default. Quantities carry units.\n", out);
     for (int key = 0; key < DLS_CFG_COUNT; key++) {
-        if (dls_schema_list_of(key) >= 0) {
-            continue;
-        }
-        switch (dls_schema[key].type) {
-        case DLS_KEY_GROUP:
-            close_group(out, group, registry);
-            group = key;
+        const dls_option *o = &dls_schema[key].o;
+        if (o->type == DLS_OPT_GROUP) {
+            close_group(&f, registry);
             fputs("\n", out);
-            put_comment(out, "", dls_schema[key].doc);
-            fprintf(out, "%s:\n{\n", dls_schema[key].path);
-            break;
-        case DLS_KEY_LIST:
-            put_list(out, key);
-            break;
-        default:
-            put_key(out, key, group >= 0 ? "    " : "");
+            put_comment(out, "", o->doc);
+            fprintf(out, "%s:\n{\n", o->name);
+            f.group = key;
+            f.indent = "    ";
+        } else if (o->type == DLS_OPT_LIST) {
+            default_list(&f, key);
+        } else if (dls_schema_list_of(key) < 0) {
+            put_default(&f, &(row){.leaf = dls_schema_leaf(key), .o = o, .key = key});
         }
     }
-    close_group(out, group, registry);
+    close_group(&f, registry);
 }
 
 /* ---- markdown ----------------------------------------------------------------------------------
@@ -143,35 +171,30 @@ static void put_cell(FILE *out, const char *text)
     }
 }
 
-static void put_row(FILE *out, int key)
+static void markdown_row(void *user, const row *r)
 {
-    char domain[200];
-    const dls_key *k = &dls_schema[key];
-    fprintf(out, "| `%s` | ", k->path);
-    put_cell(out, dls_schema_domain(key, domain, sizeof domain));
-    fprintf(out, " | %s%s%s | ", k->def && *k->def ? "`" : "", k->def ? k->def : "required",
-            k->def && *k->def ? "`" : "");
-    put_cell(out, k->doc);
-    fputs(" |\n", out);
-}
-
-static void put_option_rows(FILE *out, const char *group, const char *policy, const char *summary,
-                            const dls_option *options)
-{
-    fprintf(out, "\n### %s\n\n%s.\n", policy, summary);
-    if (dls_options_count(options) == 0) {
+    FILE *out = user;
+    char domain[300];
+    const bool group = r->o && r->o->type == DLS_OPT_GROUP;
+    if (!r->o) {
+        fprintf(out, "\n### %s\n\n%s.\n", r->policy, r->summary);
         return;
     }
-    fputs("\n| key | takes | default | meaning |\n|---|---|---|---|\n", out);
-    for (size_t i = 0; i < dls_options_count(options); i++) {
-        char domain[200];
-        fprintf(out, "| `%s.%s` | ", group, options[i].name);
-        put_cell(out, dls_option_domain(&options[i], domain, sizeof domain));
-        const bool some = *options[i].def != '\0';
-        fprintf(out, " | %s%s%s | ", some ? "`" : "", options[i].def, some ? "`" : "");
-        put_cell(out, options[i].doc);
-        fputs(" |\n", out);
+    if (group) {
+        fprintf(out, "\n## %s\n\n%s\n", r->name, r->o->doc);
     }
+    if (group || r->first) {
+        fputs("\n| key | takes | default | meaning |\n|---|---|---|---|\n", out);
+    }
+    if (group) {
+        return;
+    }
+    const char *mark = required(r) || !*r->o->def ? "" : "`";
+    fprintf(out, "| `%s` | ", r->name);
+    put_cell(out, dls_option_domain(r->o, domain, sizeof domain));
+    fprintf(out, " | %s%s%s | ", mark, required(r) ? "required" : r->o->def, mark);
+    put_cell(out, r->o->doc);
+    fputs(" |\n", out);
 }
 
 static const char *const intro =
@@ -184,7 +207,7 @@ static const char *const intro =
     "wrong types, values out of range and missing units are errors; `dlsim config --check FILE` "
     "lists\n"
     "all of them. `dlsim config --defaults` prints a file with every key, and `dlsim config\n"
-    "--explain KEY` explains one.\n"
+    "--explain NAME` explains one.\n"
     "\n"
     "A value is taken from, the last one counts: the default, the file, `--set key=value` and "
     "named\n"
@@ -198,8 +221,7 @@ static const char *const intro =
     "beyond 32 bits need an L behind them; a list in brackets `[1, 2]` is all integers or all "
     "floats,\n"
     "one in parentheses `(1, 2.5)` may mix them. `@include \"other.cfg\"` at the start of a line "
-    "reads a "
-    "file\n"
+    "reads a file\n"
     "of the same folder.\n"
     "\n"
     "The groups `scheduler` and `placement` also take the options of the policy that they name. "
@@ -210,102 +232,92 @@ static const char *const intro =
 void dls_config_print_markdown(FILE *out, const dls_registry *registry)
 {
     fputs(intro, out);
-    for (int key = 0; key < DLS_CFG_COUNT; key++) {
-        const dls_key_type type = dls_schema[key].type;
-        if (type == DLS_KEY_GROUP) {
-            fprintf(out, "\n## %s\n\n%s\n", dls_schema[key].path, dls_schema[key].doc);
-        }
-        if (key == 0 || type == DLS_KEY_GROUP) {
-            fputs("\n| key | takes | default | meaning |\n|---|---|---|---|\n", out);
-        }
-        if (type != DLS_KEY_GROUP) {
-            put_row(out, key);
-        }
-    }
+    each_key(markdown_row, out);
     fputs("\n## Schedulers\n", out);
-    for (const dls_sched_ops *const *s = dls_registry_scheds(registry); *s; s++) {
-        put_option_rows(out, "scheduler", (*s)->name, (*s)->summary, (*s)->options);
-    }
+    each_scheduler(registry, markdown_row, out);
     fputs("\n## Placements\n", out);
-    for (const dls_placement_ops *const *p = dls_registry_placements(registry); *p; p++) {
-        put_option_rows(out, "placement", (*p)->name, (*p)->summary, (*p)->options);
+    each_placement(registry, markdown_row, out);
+}
+
+/* ---- for programs ------------------------------------------------------------------------------
+ */
+
+static void json_row(void *user, const row *r)
+{
+    if (r->o) {
+        json_object *to = dls_json_next(user);
+        dls_option_json(to, r->name, r->o);
+        dls_json_bool(to, "required", required(r));
+        if (r->policy) {
+            dls_json_text(to, "policy", r->policy);
+        }
     }
+}
+
+void dls_config_json(json_object *list, const dls_registry *registry)
+{
+    each_key(json_row, list);
+    each_scheduler(registry, json_row, list);
+    each_placement(registry, json_row, list);
 }
 
 /* ---- one key -----------------------------------------------------------------------------------
  */
 
-static void explain_key(FILE *out, int key)
+typedef struct search {
+    FILE *out;
+    const char *key;
+    bool found;
+} search;
+
+/* "cluster.nodes.count" and "cluster.nodes[3].count" are fine for "cluster.nodes[].count". */
+static bool is_called(const char *name, const char *key)
 {
-    char domain[200];
-    const dls_key *k = &dls_schema[key];
-    fprintf(out, "%s\n  %s\n  takes:   %s\n", k->path, k->doc,
-            dls_schema_domain(key, domain, sizeof domain));
-    if (k->type == DLS_KEY_GROUP || k->type == DLS_KEY_LIST) {
-        fputs("  keys:   ", out);
-        const size_t len = strlen(k->path);
-        for (int i = key + 1; i < DLS_CFG_COUNT && strncmp(dls_schema[i].path, k->path, len) == 0;
-             i++) {
-            if ((k->type == DLS_KEY_LIST) == (dls_schema_list_of(i) == key)) {
-                fprintf(out, " %s", dls_schema_leaf(i));
-            }
+    while (*name && *key) {
+        if (strncmp(name, "[]", 2) == 0) {
+            name += 2;
+            const char *close = *key == '[' ? strchr(key, ']') : NULL;
+            key = close ? close + 1 : key;
+        } else if (*name++ != *key++) {
+            return false;
         }
-        fputs("\n", out);
-    } else if (k->def) {
-        fprintf(out, "  default: %s\n", *k->def ? k->def : "(empty)");
-    } else {
-        fprintf(out, "  must be given, e.g. %s\n", k->example);
     }
+    return !*name && !*key;
 }
 
-static bool explain_option(FILE *out, const char *group, const char *policy,
-                           const dls_option *options, const char *name)
+static void explain_row(void *user, const row *r)
 {
-    char domain[200];
-    const dls_option *o = dls_options_find(options, name);
-    if (o) {
-        fprintf(out, "%s.%s, option of %s\n  %s\n  takes:   %s\n  default: %s\n", group, name,
-                policy, o->doc, dls_option_domain(o, domain, sizeof domain),
-                *o->def ? o->def : "(empty)");
+    search *s = user;
+    char domain[300];
+    if (!r->o || !is_called(r->name, s->key)) {
+        return;
     }
-    return o != NULL;
+    s->found = true;
+    fprintf(s->out, "%s%s%s\n  %s\n  takes:   %s\n", r->name, r->policy ? ", option of " : "",
+            r->policy ? r->policy : "", r->o->doc, dls_option_domain(r->o, domain, sizeof domain));
+    if (r->key < 0 || dls_schema_is_value(r->key)) {
+        fprintf(s->out, "  %s %s\n", required(r) ? "must be given, e.g." : "default:",
+                *r->o->def ? r->o->def : "(empty)");
+        return;
+    }
+    const int list = r->o->type == DLS_OPT_LIST ? r->key : -1;
+    fputs("  keys:   ", s->out);
+    for (int i = r->key + 1; i < DLS_CFG_COUNT; i++) {
+        if (dls_schema_list_of(i) == list && (list >= 0 || dls_schema_in_group(i, r->key))) {
+            fprintf(s->out, " %s", dls_schema_leaf(i));
+        }
+    }
+    fputs("\n", s->out);
 }
 
 dls_status dls_config_explain(FILE *out, const dls_registry *registry, const char *key,
                               dls_error *err)
 {
-    bool found = false;
-    for (int i = 0; i < DLS_CFG_COUNT; i++) {
-        /* "cluster.nodes.count" and "cluster.nodes[3].count" are fine for "cluster.nodes[].count"
-         */
-        const char *p = dls_schema[i].path, *q = key;
-        while (*p && *q) {
-            if (strncmp(p, "[]", 2) == 0) {
-                p += 2;
-                const char *close = *q == '[' ? strchr(q, ']') : NULL;
-                q = close ? close + 1 : q;
-            } else if (*p++ != *q++) {
-                p = "no";
-                break;
-            }
-        }
-        if (!*p && !*q) {
-            explain_key(out, i);
-            found = true;
-        }
-    }
-    for (const dls_sched_ops *const *s = dls_registry_scheds(registry); *s; s++) {
-        found |= strncmp(key, "scheduler.", 10) == 0 &&
-                 explain_option(out, "scheduler", (*s)->name, (*s)->options, key + 10);
-    }
-    for (const dls_placement_ops *const *p = dls_registry_placements(registry); *p; p++) {
-        found |= strncmp(key, "placement.", 10) == 0 &&
-                 explain_option(out, "placement", (*p)->name, (*p)->options, key + 10);
-    }
-    if (!found) {
-        const char *near = dls_schema_suggest(key);
-        return dls_fail(err, DLS_EUSAGE, NULL, "unknown key '%s'%s%s%s", key,
-                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
-    }
-    return DLS_OK;
+    search s = {out, key, false};
+    each_key(explain_row, &s);
+    each_scheduler(registry, explain_row, &s);
+    each_placement(registry, explain_row, &s);
+    return s.found ? DLS_OK
+                   : dls_fail(err, DLS_EUSAGE, NULL, "unknown key '%s'%s", key,
+                              DLS_DID_YOU_MEAN(dls_schema_suggest(key)));
 }

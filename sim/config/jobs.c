@@ -33,7 +33,7 @@ dls_status dls_config_assign_models(const dls_config *config, const dls_trace *t
         status = dls_assign_table_parse(text, name, &table, err);
     }
     if (status == DLS_OK) {
-        status = dls_trace_assign(trace, &table, config->seed, out, err);
+        status = dls_trace_assign(trace, &table, config->sim.seed, out, err);
     }
     dls_assign_table_fini(&table);
     dls_free(file);

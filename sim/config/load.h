@@ -6,7 +6,6 @@
 #define DLS_CONFIG_LOAD_H
 
 #include "config/config.h"
-#include "config/settings.h"
 
 /* What libconfig 1.5 gets wrong or dies of, looked for in the text before it sees it: whole numbers
  * that do not fit 32 bits without L (it wraps them), NUL bytes, includes that are missing, absolute
@@ -24,28 +23,22 @@ dls_status dls_config_parse(dls_settings *settings, const char *text, size_t len
                             const char *folder, dls_problems *problems,
                             dls_error *err) DLS_MUST_CHECK;
 
+typedef struct dls_builder {
+    dls_config *config; /* its settings are complete */
+    const dls_registry *registry;
+    const char *file; /* for problems without a place */
+    dls_problems *problems;
+} dls_builder;
+
 /* Settings to a configuration: names are looked up, the parts must fit each other. file_scheduler,
  * file_placement: names as the file has them, whose options are checked against their tables and
  * dropped if another policy was chosen since. */
-dls_status dls_config_build(dls_config *config, const dls_settings *settings,
-                            const dls_config_request *request, const char *file_scheduler,
-                            const char *file_placement, dls_problems *problems,
-                            dls_error *err) DLS_MUST_CHECK;
-
+dls_status dls_config_build(const dls_builder *b, const char *file_scheduler,
+                            const char *file_placement, dls_error *err) DLS_MUST_CHECK;
 /* The cluster part of it. */
-dls_status dls_config_build_cluster(dls_cluster_spec *spec, const dls_settings *settings,
-                                    const char *file, dls_problems *problems,
-                                    dls_error *err) DLS_MUST_CHECK;
+dls_status dls_config_build_cluster(const dls_builder *b, dls_error *err) DLS_MUST_CHECK;
 
 /* Make the resolved text and the list of files. Errors: ENOMEM. */
-dls_status dls_config_emit(dls_config *config, const dls_settings *settings,
-                           dls_error *err) DLS_MUST_CHECK;
-
-/* s as a libconfig string, quotes included. */
-void dls_config_put_string(FILE *out, const char *s);
-/* Value of a key as libconfig text. */
-void dls_config_put_value(FILE *out, int key, const dls_setting *value);
-/* Value of an option as libconfig text. */
-void dls_config_put_option(FILE *out, const dls_option *option, const dls_option_value *value);
+dls_status dls_config_emit(dls_config *config, dls_error *err) DLS_MUST_CHECK;
 
 #endif

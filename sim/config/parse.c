@@ -3,12 +3,10 @@
  * The walk over what libconfig has read. The type of every setting is looked at, and values go to
  * the schema as text, so that a file and --set mean the same.
  */
-#include "base/alloc.h"
+#include "base/suggest.h"
 #include "config/load.h"
 #include "config/tree.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct walk {
@@ -23,22 +21,22 @@ static const char *place(const walk *w, const config_setting_t *setting, char *b
     return dls_config_place(setting, &w->from, buf, n);
 }
 
-static bool type_fits(dls_key_type key, int type)
+static bool type_fits(dls_option_type key, int type)
 {
     const bool whole = type == CONFIG_TYPE_INT || type == CONFIG_TYPE_INT64;
     switch (key) {
-    case DLS_KEY_GROUP:
+    case DLS_OPT_GROUP:
         return type == CONFIG_TYPE_GROUP;
-    case DLS_KEY_LIST:
+    case DLS_OPT_LIST:
         return type == CONFIG_TYPE_LIST;
-    case DLS_KEY_BOOL:
+    case DLS_OPT_BOOL:
         return type == CONFIG_TYPE_BOOL;
-    case DLS_KEY_INT:
+    case DLS_OPT_I64:
         return whole;
-    case DLS_KEY_FLOAT:
+    case DLS_OPT_F64:
         return whole || type == CONFIG_TYPE_FLOAT;
-    case DLS_KEY_STRING:
-    case DLS_KEY_CHOICE:
+    case DLS_OPT_STR:
+    case DLS_OPT_PATH:
         return type == CONFIG_TYPE_STRING;
     default: /* quantities */
         return whole || type == CONFIG_TYPE_FLOAT || type == CONFIG_TYPE_STRING;
@@ -51,14 +49,14 @@ static dls_status put_extra(walk *w, int group, const config_setting_t *setting,
     const char *name = config_setting_name(setting);
     if (config_setting_type(setting) == CONFIG_TYPE_GROUP) {
         dls_problems_add(w->problems, where, "'%s.%s' is a group: options of policies are not",
-                         dls_schema[group].path, name);
+                         dls_schema[group].o.name, name);
         return DLS_OK;
     }
     const char *text = dls_config_scalar(setting, number, sizeof number);
     text = text ? text : dls_config_scalars(setting, list, sizeof list);
     if (!text) {
         dls_problems_add(w->problems, where, "'%s.%s' is not a short list of numbers",
-                         dls_schema[group].path, name);
+                         dls_schema[group].o.name, name);
         return DLS_OK;
     }
     return dls_settings_put_extra(w->settings, group, name, text, where, false, w->problems,
@@ -71,19 +69,19 @@ static dls_status walk_group(walk *w, const config_setting_t *group, const char 
 static dls_status walk_list(walk *w, const config_setting_t *list, int key, const char *where)
 {
     const int n = config_setting_length(list);
-    if (n > dls_schema[key].max) {
+    if (n > dls_schema[key].o.max) {
         dls_problems_add(w->problems, where, "'%s' has %d elements: at most %.0f",
-                         dls_schema[key].path, n, dls_schema[key].max);
+                         dls_schema[key].o.name, n, dls_schema[key].o.max);
         return DLS_OK;
     }
     char prefix[128], here[DLS_PLACE_BYTES];
-    snprintf(prefix, sizeof prefix, "%s[].", dls_schema[key].path);
+    snprintf(prefix, sizeof prefix, "%s[].", dls_schema[key].o.name);
     for (int i = 0; i < n; i++) {
         const config_setting_t *element = config_setting_get_elem(list, (unsigned)i);
         place(w, element, here, sizeof here);
         if (config_setting_type(element) != CONFIG_TYPE_GROUP) {
             dls_problems_add(w->problems, here, "'%s[%d]' is %s: expected a group { ... }",
-                             dls_schema[key].path, i, dls_config_type_name(element));
+                             dls_schema[key].o.name, i, dls_config_type_name(element));
             dls_settings_mark_bad(w->settings, key, 0);
             continue;
         }
@@ -93,23 +91,19 @@ static dls_status walk_list(walk *w, const config_setting_t *list, int key, cons
     return DLS_OK;
 }
 
+/* In a list: the element is told by its number, and a key of the same list by its name alone. */
 static void unknown(walk *w, const char *where, const char *path, int parent, size_t idx)
 {
-    const char *near = dls_schema_suggest(path);
-    const int list = parent >= 0 && dls_schema[parent].type == DLS_KEY_LIST ? parent : -1;
+    const char *near = dls_schema_suggest(path), *leaf = strrchr(path, '.');
+    const bool in_list = parent >= 0 && dls_schema[parent].o.type == DLS_OPT_LIST;
     char shown[300];
-    if (list >= 0) {
-        snprintf(shown, sizeof shown, "%s[%zu].%s", dls_schema[list].path, idx,
-                 strrchr(path, '.') + 1);
-        const size_t len = strlen(dls_schema[list].path);
-        if (near && strncmp(near, dls_schema[list].path, len) == 0 && near[len] == '[') {
-            near = strrchr(near, '.') + 1;
-        }
-    } else {
-        snprintf(shown, sizeof shown, "%s", path);
+    snprintf(shown, sizeof shown, "%s", path);
+    if (in_list) {
+        snprintf(shown, sizeof shown, "%s[%zu]%s", dls_schema[parent].o.name, idx, leaf);
+        const bool beside = near && dls_schema_list_of(dls_schema_find(near)) == parent;
+        near = beside ? strrchr(near, '.') + 1 : near;
     }
-    dls_problems_add(w->problems, where, "unknown key '%s'%s%s%s", shown,
-                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    dls_problems_add(w->problems, where, "unknown key '%s'%s", shown, DLS_DID_YOU_MEAN(near));
 }
 
 /* The prescan has complained about this line: a number that libconfig has wrapped. */
@@ -131,32 +125,36 @@ static dls_status walk_group(walk *w, const config_setting_t *group, const char 
 {
     for (int i = 0; i < config_setting_length(group); i++) {
         const config_setting_t *setting = config_setting_get_elem(group, (unsigned)i);
-        char path[256], where[DLS_PLACE_BYTES], text[64], domain[200];
+        char path[256], where[DLS_PLACE_BYTES], text[64], domain[300];
         place(w, setting, where, sizeof where);
         snprintf(path, sizeof path, "%s%.100s", prefix, config_setting_name(setting));
         const int found = dls_schema_find(path);
         if (found < 0 && (key == DLS_CFG_SCHEDULER || key == DLS_CFG_PLACEMENT)) {
             DLS_TRY(put_extra(w, key, setting, where));
-        } else if (found < 0 && key < 0 && strcmp(path, DLS_CONFIG_SWEEP) == 0) {
-            continue; /* sim/sweep reads it */
-        } else if (found < 0) {
-            unknown(w, where, path, key, idx);
-        } else if (!type_fits(dls_schema[found].type, config_setting_type(setting)) &&
-                   !(dls_schema[found].type == DLS_KEY_LIST &&
-                     config_setting_length(setting) == 0)) {
+            continue;
+        }
+        if (found < 0) {
+            if (key >= 0 || strcmp(path, DLS_CONFIG_SWEEP) != 0) { /* which sim/sweep reads */
+                unknown(w, where, path, key, idx);
+            }
+            continue;
+        }
+        const dls_option *o = &dls_schema[found].o;
+        if (!type_fits(o->type, config_setting_type(setting)) &&
+            !(o->type == DLS_OPT_LIST && config_setting_length(setting) == 0)) {
             dls_problems_add(w->problems, where, "'%s' is %s: expected %s",
-                             dls_settings_path(found, idx, path, sizeof path),
+                             dls_settings_name(found, idx, path, sizeof path),
                              dls_config_type_name(setting),
-                             dls_schema_domain(found, domain, sizeof domain));
-            if (dls_schema[found].type != DLS_KEY_GROUP) {
+                             dls_option_domain(o, domain, sizeof domain));
+            if (o->type != DLS_OPT_GROUP) {
                 dls_settings_mark_bad(w->settings, found, idx);
             }
         } else if (config_setting_is_number(setting) && complained(w, where)) {
             dls_settings_mark_bad(w->settings, found, idx);
-        } else if (dls_schema[found].type == DLS_KEY_GROUP) {
-            snprintf(path, sizeof path, "%s.", dls_schema[found].path);
+        } else if (o->type == DLS_OPT_GROUP) {
+            snprintf(path, sizeof path, "%s.", o->name);
             DLS_TRY(walk_group(w, setting, path, found, 0));
-        } else if (dls_schema[found].type == DLS_KEY_LIST) {
+        } else if (o->type == DLS_OPT_LIST) {
             DLS_TRY(walk_list(w, setting, found, where));
         } else {
             DLS_TRY(dls_settings_put(w->settings, found, idx,

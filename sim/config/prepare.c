@@ -87,26 +87,8 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
                        dls_error *err)
 {
     memset(out, 0, sizeof *out);
-    dls_sim_params *p = &out->params;
-    dls_sim_params_init(p);
-    p->cluster = &config->cluster;
-    p->trace = trace;
-    p->sched = config->sched;
-    p->sched_values = config->sched_values;
-    p->placement = config->place;
-    p->placement_values = config->placement_values;
-    p->discipline = config->discipline;
-    p->seed = config->seed;
-    p->restore_us = config->restore_us;
-    p->until_us = config->until_us;
-    p->estimates_exact = config->estimates_exact;
-    p->estimates_predicted = config->estimates_predicted;
-    p->audit = config->audit;
-    p->want_allocs = config->want_allocs;
-    p->want_series = config->want_series;
-    p->checkpoint_period_us = config->checkpoint_period_us;
-    p->checkpoint_us = config->checkpoint_us;
-    p->storage_bps = config->storage_bps;
+    out->params = config->sim;
+    out->params.trace = trace;
     dls_status status = make_world(config, trace, out, err);
     if (status == DLS_OK) {
         status = make_predictions(config, trace, out, err);

@@ -6,7 +6,7 @@
 
 enum { OPT_LIMITS, OPT_KNOB };
 static const dls_option options[] = {
-    DLS_MLFQ_LIMITS("3250,7200", "s"),
+    DLS_MLFQ_LIMITS(DLS_OPT_TIME_LIST, "3250,7200", ""),
     DLS_MLFQ_KNOB,
     {0},
 };

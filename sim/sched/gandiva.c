@@ -13,11 +13,11 @@
 enum { OPT_SLICE };
 static const dls_option options[] = {
     {.name = "slice",
-     .type = DLS_OPT_F64,
+     .type = DLS_OPT_TIME,
      .min = 1,
      .max = 1e9,
-     .def = "60",
-     .unit = "s",
+     .def = "60 s",
+     .unit = "",
      .doc = "time a job keeps its GPUs while others wait"},
     {0},
 };

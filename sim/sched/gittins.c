@@ -13,7 +13,7 @@
 
 enum { OPT_LIMITS, OPT_KNOB, OPT_SAMPLES, OPT_DELTA };
 static const dls_option options[] = {
-    DLS_MLFQ_LIMITS("3250,7200", "GPU-s"),
+    DLS_MLFQ_LIMITS(DLS_OPT_F64_LIST, "3250,7200", "GPU-s"),
     DLS_MLFQ_KNOB,
     {.name = "samples",
      .type = DLS_OPT_PATH,

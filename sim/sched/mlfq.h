@@ -19,10 +19,10 @@
 #include "dlsim/policy.h"
 
 /* The options of the queues: thresholds, and the starvation knob. */
-#define DLS_MLFQ_LIMITS(default_text, unit_text)                                                   \
+#define DLS_MLFQ_LIMITS(list_type, default_text, unit_text)                                        \
     {                                                                                              \
-        .name = "queue_limits", .type = DLS_OPT_F64_LIST, .min = 0, .max = 1e12,                   \
-        .def = default_text, .unit = unit_text,                                                    \
+        .name = "queue_limits", .type = list_type, .min = 0, .max = 1e12, .def = default_text,     \
+        .unit = unit_text,                                                                         \
         .doc = "attained service at which a job leaves each queue for the next"                    \
     }
 #define DLS_MLFQ_KNOB                                                                              \

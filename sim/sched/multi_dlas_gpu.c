@@ -12,13 +12,13 @@
 
 enum { OPT_LIMITS, OPT_PERIOD };
 static const dls_option options[] = {
-    DLS_MLFQ_LIMITS("3600", "GPU-s"),
+    DLS_MLFQ_LIMITS(DLS_OPT_F64_LIST, "3600", "GPU-s"),
     {.name = "period",
-     .type = DLS_OPT_F64,
+     .type = DLS_OPT_TIME,
      .min = 1,
      .max = 1e9,
-     .def = "600",
-     .unit = "s",
+     .def = "600 s",
+     .unit = "",
      .doc = "how often the cluster is divided among the gang sizes"},
     {0},
 };

@@ -149,8 +149,8 @@ dls_status dls_sweep_identify(dls_sweep_inputs *inputs, const dls_config *config
     dls_sha256 sha;
     dls_sha256_init(&sha);
     DLS_TRY(add_program(inputs, &sha, err));
-    DLS_TRY(add_policy(inputs, &sha, registry, config->sched, err));
-    DLS_TRY(add_policy(inputs, &sha, registry, config->place, err));
+    DLS_TRY(add_policy(inputs, &sha, registry, config->sim.sched, err));
+    DLS_TRY(add_policy(inputs, &sha, registry, config->sim.placement, err));
     for (size_t i = 0; i < config->n_files; i++) {
         const dls_config_file *file = &config->file[i];
         dls_sha256_update(&sha, config->text + at, file->at - at);

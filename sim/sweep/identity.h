@@ -11,6 +11,7 @@
 #ifndef DLS_SWEEP_IDENTITY_H
 #define DLS_SWEEP_IDENTITY_H
 
+#include "base/sha256.h"
 #include "config/config.h"
 
 #include <sys/types.h>

@@ -108,8 +108,8 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
 dls_status dls_sweep_command(const dls_sweep_plan *plan, size_t point, const dls_config *config,
                              char **out, dls_error *err)
 {
-    const char *plugin[] = {dls_registry_origin(plan->request.registry, config->sched),
-                            dls_registry_origin(plan->request.registry, config->place)};
+    const char *plugin[] = {dls_registry_origin(plan->request.registry, config->sim.sched),
+                            dls_registry_origin(plan->request.registry, config->sim.placement)};
     char seed[32];
     size_t len;
     *out = NULL;
@@ -276,7 +276,7 @@ static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_
         return dls_nomem(err, "sweep", s->n_seeds * sizeof *plan->seed);
     }
     for (size_t i = 0; i < s->n_seeds; i++) {
-        plan->seed[i] = s->seed ? s->seed[i] : (int64_t)(first->seed + i);
+        plan->seed[i] = s->seed ? s->seed[i] : (int64_t)(first->sim.seed + i);
     }
     return DLS_OK;
 }

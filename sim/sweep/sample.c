@@ -6,7 +6,7 @@
 #include "base/alloc.h"
 #include "base/rng.h"
 #include "base/units.h"
-#include "config/schema.h"
+#include "config/settings.h"
 #include "sweep/read.h"
 
 #include <gsl/gsl_errno.h>
@@ -21,23 +21,19 @@
 
 /* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is a
  * number. */
-static dls_key_type type_of(const char *key)
+static dls_option_type type_of(const char *key)
 {
     char plain[256];
-    const char *open = strchr(key, '['), *close = open ? strchr(open, ']') : NULL;
-    if (close) {
-        snprintf(plain, sizeof plain, "%.*s[]%s", (int)(open - key), key, close + 1);
-    } else {
-        snprintf(plain, sizeof plain, "%s", key);
-    }
-    const int found = dls_schema_find(plain);
-    return found < 0 ? DLS_KEY_FLOAT : dls_schema[found].type;
+    size_t idx;
+    const int found =
+        dls_settings_plain(key, plain, sizeof plain, &idx) ? dls_schema_find(plain) : -1;
+    return found < 0 ? DLS_OPT_F64 : dls_schema[found].o.type;
 }
 
-static dls_status end(dls_key_type type, const char *text, double *out, dls_error *err)
+static dls_status end(dls_option_type type, const char *text, double *out, dls_error *err)
 {
     dls_quantity kind;
-    if (dls_key_quantity(type, &kind)) {
+    if (dls_option_quantity(type, &kind)) {
         DLS_TRY(dls_units_parse(text, kind, out, err));
     } else if (!dls_units_f64(text, out)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected a number", text);
@@ -52,11 +48,11 @@ dls_status dls_sweep_span_init(dls_sweep_span *span, const char *key, const char
 {
     *span = (dls_sweep_span){.type = type_of(key), .log = log, .whole = whole};
     dls_quantity kind;
-    if (span->type != DLS_KEY_INT && span->type != DLS_KEY_FLOAT &&
-        !dls_key_quantity(span->type, &kind)) {
+    if (span->type != DLS_OPT_I64 && span->type != DLS_OPT_F64 &&
+        !dls_option_quantity(span->type, &kind)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "'%s' takes no numbers: list its values", key);
     }
-    span->whole = whole || span->type == DLS_KEY_INT;
+    span->whole = whole || span->type == DLS_OPT_I64;
     dls_error bad;
     if (end(span->type, from, &span->from, &bad) != DLS_OK) {
         return dls_fail(err, DLS_ECONFIG, NULL, "'from' %s", bad.msg);
@@ -92,7 +88,7 @@ const char *dls_sweep_span_text(const dls_sweep_span *span, double u, char *buf,
     }
     snprintf(buf, n, "%.12g", value);
     value = strtod(buf, NULL);
-    if (dls_key_quantity(span->type, &kind)) {
+    if (dls_option_quantity(span->type, &kind)) {
         return dls_units_format(value, kind, buf, n);
     }
     if (span->whole) {

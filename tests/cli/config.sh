@@ -24,6 +24,14 @@ expect 0 config --explain scheduler.queue_limits
 says out.txt "option of dlas-gpu"
 expect 2 config --explain 'cluster.nodes['
 
+# Quantities of policies have units as keys have, and patience is a key like any other.
+expect 0 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=gandiva \
+    --set 'scheduler.slice=5 min' --set run.patience=5e3
+says out.txt 'slice = "300 s";'
+says out.txt 'patience = 5000;'
+expect 3 config --resolve "$source/configs/quickstart.cfg" --set scheduler.name=gandiva --set 'scheduler.slice=5 GB'
+says err.txt "'scheduler.slice' \"5 GB\""
+
 # One file, many mistakes, one line each with its place.
 cat >wrong.cfg <<'END'
 schema_version = 1;

@@ -45,6 +45,8 @@ sweep: { base = "$source/configs/quickstart.cfg"; set = ("trace.path=$sample");
 END
 expect 0 sweep run "$odd.cfg" -q -o sweep
 json 'top["finished"] == 1' sweep status "$odd.cfg" -o sweep
+json '{k["name"] for k in top if k["required"]} > {"schema_version"} and all(k["takes"] for k in top)' config
+json '[k["policy"] for k in top if k["name"] == "scheduler.slice"] == ["gandiva"]' config
 for what in schedulers placements predictors formats gpus assignments; do
     json 'all(x["name"] for x in top)' list $what
 done

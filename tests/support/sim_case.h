@@ -98,7 +98,7 @@ static inline void case_defaults(const dls_option *options, dls_option_value *va
         values[i].f = strtod(options[i].def, NULL);
         values[i].i = strtoll(options[i].def, NULL, 10);
         values[i].b = strcmp(options[i].def, "true") == 0;
-        if (options[i].type == DLS_OPT_F64_LIST) {
+        if (options[i].type == DLS_OPT_F64_LIST || options[i].type == DLS_OPT_TIME_LIST) {
             const char *p = options[i].def;
             for (char *end; *p; p = *end == ',' ? end + 1 : end) {
                 values[i].list[values[i].n_list++] = strtod(p, &end);

@@ -236,8 +236,8 @@ static void points(void **state)
     assert_int_equal(dls_sweep_config(plan, 9, &problems, &config, NULL), DLS_OK);
     assert_string_equal(config->scheduler, "fifo");
     assert_string_equal(config->placement, "count");
-    assert_int_equal(config->restore_us, 45000000);
-    assert_int_equal(config->seed, 6);
+    assert_int_equal(config->sim.restore_us, 45000000);
+    assert_int_equal(config->sim.seed, 6);
     dls_config_destroy(config);
     dls_sweep_plan_destroy(plan);
     dls_sweep_destroy(sweep);

@@ -40,33 +40,42 @@ extern "C" {
 
 /* ---- options ----------------------------------------------------------------------------------- */
 
+/* What a value is, how it is written in a configuration, and where dls_option_value has it. */
 typedef enum dls_option_type {
     DLS_OPT_END = 0,
     DLS_OPT_BOOL,
     DLS_OPT_I64,
     DLS_OPT_F64,
     DLS_OPT_STR,
-    DLS_OPT_F64_LIST, /* numbers within min..max, ascending */
-    DLS_OPT_PATH      /* as STR: a file, relative to the folder of the configuration that names it */
+    DLS_OPT_F64_LIST,  /* numbers within min..max, ascending */
+    DLS_OPT_PATH,      /* s: a file, relative to the folder of the configuration that names it */
+    DLS_OPT_TIME,      /* f, seconds: "62 s", "1.5h", a bare number; "never" (INFINITY) where it is the default */
+    DLS_OPT_TIME_LIST, /* times within min..max, ascending; bare numbers are seconds */
+    DLS_OPT_BYTES,     /* f: "80 GiB" */
+    DLS_OPT_RATE,      /* f, bytes per second: "100 Gb/s" (bits), "12.5 GB/s" (bytes) */
+    DLS_OPT_FLOPS,     /* f, operations per second: "15.7 TFLOP/s" */
+    DLS_OPT_GROUP,     /* of keys; these two are the configuration's own */
+    DLS_OPT_LIST       /* of groups, at most max */
 } dls_option_type;
 
 #define DLS_OPT_LIST_MAX 32
 
-/* One option of a policy; a table ends with {0}. Shown by `dlsim list`, checked by the loader. */
+/* One option of a policy, or key of a configuration; a policy's table ends with {0}. Shown by `dlsim list`,
+ * checked by the loader. */
 typedef struct dls_option {
     const char *name;
     dls_option_type type;
-    double min, max;     /* inclusive; numbers only */
-    const char *def;     /* default, written as in a config: "true", "60", "3250,7200", "text" */
-    const char *unit;    /* "s", "GPU-s", "" */
+    double min, max;     /* inclusive, in the unit of the value; texts: bytes, if max > 0 */
+    const char *def;     /* default, written as in a config: "true", "60", "3250,7200", "5 min", "text" */
+    const char *unit;    /* of plain numbers, to be shown: "GPU-s", "" */
     const char *doc;     /* one line */
     const char *choices; /* STR only: "a|b|c", NULL: any text */
 } dls_option;
 
 typedef struct dls_option_value {
     bool b;
-    int64_t i;
-    double f;
+    int64_t i;                     /* of choices: which, counted from min */
+    double f;                      /* also of an I64 */
     const char *s;                 /* borrowed for the life of the run */
     double list[DLS_OPT_LIST_MAX];
     int32_t n_list;

@@ -3,11 +3,11 @@
  * Registers built-in policies and loads plug-ins with dlopen; checks ABI, names, options and
  * mandatory callbacks before any is used.
  */
-#include "engine/registry.h"
+#include "config/registry.h"
 
 #include "base/alloc.h"
 #include "base/suggest.h"
-#include "engine/options.h"
+#include "config/schema.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -32,9 +32,6 @@ struct dls_registry {
     plugin *plugins;
     size_t n_plugins, plugins_cap;
 };
-
-/* Keys of the config groups "scheduler" and "placement": no option may be called so. */
-static const char *const reserved[] = {"name", "discipline", "restore_cost", "estimates", NULL};
 
 static dls_status list_add(policy_list *list, const void *ops, const char *name, int32_t plugin_idx,
                            dls_error *err)
@@ -140,10 +137,13 @@ static dls_status check_policy(const char *path, const policy_list *list, const 
     if (dls_options_check(options, &bad) != DLS_OK) {
         return dls_fail(err, DLS_EINPUT, path, "%s policy '%s': %s", kind, name, bad.msg);
     }
-    for (const char *const *key = reserved; *key; key++) {
-        if (dls_options_find(options, *key)) {
+    for (int key = 0; key < DLS_CFG_COUNT; key++) {
+        if ((dls_schema_in_group(key, DLS_CFG_SCHEDULER) ||
+             dls_schema_in_group(key, DLS_CFG_PLACEMENT)) &&
+            dls_options_find(options, dls_schema_leaf(key))) {
             return dls_fail(err, DLS_EINPUT, path,
-                            "%s policy '%s': an option cannot be called '%s'", kind, name, *key);
+                            "%s policy '%s': an option cannot be called '%s'", kind, name,
+                            dls_schema_leaf(key));
         }
     }
     return DLS_OK;
@@ -157,9 +157,11 @@ static dls_status add_scheds(dls_registry *reg, const char *path, const dls_sche
         DLS_TRY(check_policy(path, &reg->scheds, "scheduling", ops->abi, ops->name, ops->summary,
                              ops->options, err));
         if (!!ops->priority + !!ops->pass + !!ops->round != 1 || !ops->round != !ops->timing) {
-            return dls_fail(err, DLS_EINPUT, path,
-                            "scheduling policy '%s' needs one of 'priority', 'pass', and 'round' with "
-                            "'timing'", ops->name);
+            return dls_fail(
+                err, DLS_EINPUT, path,
+                "scheduling policy '%s' needs one of 'priority', 'pass', and 'round' with "
+                "'timing'",
+                ops->name);
         }
         if (ops->share && !ops->priority) {
             return dls_fail(err, DLS_EINPUT, path,
@@ -282,9 +284,8 @@ static dls_status unknown(const policy_list *list, const char *kind, const char 
                           const char *plural, dls_error *err)
 {
     const char *near = dls_suggest(name, list->name);
-    return dls_fail(err, DLS_ECONFIG, NULL, "unknown %s '%s'%s%s%s ('dlsim list %s' shows all)",
-                    kind, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-                    plural);
+    return dls_fail(err, DLS_ECONFIG, NULL, "unknown %s '%s'%s ('dlsim list %s' shows all)", kind,
+                    name, DLS_DID_YOU_MEAN(near), plural);
 }
 
 dls_status dls_registry_sched(const dls_registry *reg, const char *name, const dls_sched_ops **out,

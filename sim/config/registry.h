@@ -6,8 +6,8 @@
  * checked when it is loaded: ABI number, names, options and their defaults, the callbacks that must
  * be there. A name that is taken is refused, so that a run always says which policy it used.
  */
-#ifndef DLS_ENGINE_REGISTRY_H
-#define DLS_ENGINE_REGISTRY_H
+#ifndef DLS_CONFIG_REGISTRY_H
+#define DLS_CONFIG_REGISTRY_H
 
 #include "dlsim/policy.h"
 
@@ -24,8 +24,8 @@ void dls_registry_destroy(dls_registry *reg);
  * plug-in, another ABI, a broken or repeated policy), ENOMEM. */
 dls_status dls_registry_load(dls_registry *reg, const char *path, dls_error *err) DLS_MUST_CHECK;
 
-/* Add a program's own policy, borrowed for the registry's life; either may be NULL. Errors: EINPUT (a
- * broken or repeated policy), ENOMEM. */
+/* Add a program's own policy, borrowed for the registry's life; either may be NULL. Errors: EINPUT
+ * (a broken or repeated policy), ENOMEM. */
 dls_status dls_registry_add(dls_registry *reg, const dls_sched_ops *sched,
                             const dls_placement_ops *placement, dls_error *err) DLS_MUST_CHECK;
 
