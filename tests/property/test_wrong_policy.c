@@ -133,7 +133,8 @@ static void hasty(void *state, const dls_view *v, int32_t job, dls_job_event why
         out->alarm = wake_offset != DLS_NEVER   ? DLS_ALARM_RESCHEDULE
                      : turn_offset != DLS_NEVER ? DLS_ALARM_YIELD
                                                 : DLS_ALARM_NONE;
-        out->alarm_us = v->now_us + (wake_offset != DLS_NEVER ? wake_offset : turn_offset);
+        const int64_t offset = wake_offset != DLS_NEVER ? wake_offset : turn_offset;
+        out->alarm_us = offset == DLS_NEVER ? DLS_NEVER : v->now_us + offset;
     }
 }
 
