@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim muri: results worked by hand, and what it refuses. Usage: muri.sh DLSIM
+set -u
+dlsim=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() { echo "FAILED: $*"; failed=1; }
+# refused NAME TEXT ROW: a trace of this row is an error that says so
+refused() {
+    printf '%s\n%s\n' "$header" "$3" >bad.csv
+    "$dlsim" muri bad.csv >out 2>err && fail "$1: accepted"
+    grep -qF -- "$2" err || fail "$1: '$2' not in: $(cat err)"
+}
+# same NAME FILE: the rest of the input is the whole expected file
+same() {
+    cat >expected
+    cmp -s expected "$2" || { fail "$1"; diff expected "$2"; }
+}
+header=job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority
+
+# One GPU. b prepares data while a ... in the better order a cycle takes 1 s, times 1.33 / 1.015 for two.
+cat >pair.csv <<END
+$header
+a,1,0,10,reader,8,10000,0,1000,800,100,100,0
+b,1,0,10,counter,8,10000,0,1000,100,800,100,0
+END
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=muri-s pair.csv -q >out || fail "muri-s"
+same "a pair shares a GPU" out <<END
+job_id,num_gpu,submit,start,end,executed,pending
+a,1,0.000000,0.000000,13.103448,13.103448,0.000000
+b,1,0.000000,0.000000,13.103448,13.103448,0.000000
+END
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=srtf pair.csv -q >out || fail "srtf"
+same "one after the other" out <<END
+job_id,num_gpu,submit,start,end,executed,pending
+a,1,0.000000,0.000000,10.150000,10.150000,0.000000
+b,1,0.000000,10.150000,20.300000,10.150000,10.150000
+END
+
+# b comes and goes: a pays its 10 s of start-up in both intervals, not in the last, and runs on all the time.
+cat >quirk.csv <<END
+$header
+a,1,0,100,reader,8,100000,0,1000,800,100,100,0
+b,1,50000,10,counter,8,10000,0,1000,100,800,100,0
+END
+"$dlsim" muri --nodes=1 --gpus=2 --schedule=srsf quirk.csv -q -o quirk.out.csv || fail "srsf"
+same "start-up in every interval" quirk.out.csv <<END
+job_id,num_gpu,submit,start,end,executed,pending
+b,1,50.000000,50.000000,60.150000,10.150000,0.000000
+a,1,0.000000,0.000000,121.500000,121.500000,0.000000
+END
+"$dlsim" muri quirk.csv -q -o quirk.out.csv 2>err && fail "replaced without --force"
+
+# antman: an iteration of the opportunistic b takes two of a's, 2.03 s: 0.15 s of the 10.15 s are left of the
+# start-up, 10 - 0.15 / 2.03 iterations when a has ended.
+sed 's/,0$/,1/' pair.csv | sed 's/^\(a,.*\),1$/\1,0/' >beside.csv
+"$dlsim" muri --nodes=1 --gpus=1 --schedule=antman beside.csv -q >out || fail "antman"
+same "an opportunistic job runs beside" out <<END
+job_id,num_gpu,submit,start,end,executed,pending
+a,1,0.000000,0.000000,10.150000,10.150000,0.000000
+b,1,0.000000,0.000000,20.225000,20.225000,0.000000
+END
+
+refused "no length" "take no time at all" "a,1,0,10,m,8,10000,0,1000,0,0,0,0"
+refused "negative stage" "milliseconds" "a,1,0,10,m,8,10000,0,1000,-1,0,5,0"
+refused "no iteration" "milliseconds" "a,1,0,10,m,8,10000,0,0,1,0,5,0"
+refused "priority" "0 (guaranteed) or 1" "a,1,0,10,m,8,10000,0,5,1,0,5,2"
+refused "no GPUs" "GPUs" "a,0,0,10,m,8,10000,0,5,1,0,5,0"
+"$dlsim" muri --schedule=themis pair.csv 2>err && fail "unknown schedule"
+grep -q themis err || fail "unknown schedule: $(cat err)"
+
+exit $failed

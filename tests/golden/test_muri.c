@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Per-job equality with the published simulator of Muri: start, end, executed and pending time of
+ * every job of golden/muri/<trace>-<schedule>.csv, to 1e-3 s.
+ */
+#include "base/alloc.h"
+#include "muri/core.h"
+#include "support/shared.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const dls_muri_cluster cluster = {1, 8, 8};
+
+static const dls_muri_job *find(const dls_muri_trace *trace, const char *id)
+{
+    for (size_t j = 0; j < trace->n; j++) {
+        if (strcmp(trace->job[j].id, id) == 0) {
+            return &trace->job[j];
+        }
+    }
+    fail_msg("no job %s", id);
+    return NULL;
+}
+
+static void compare(const char *name, const char *golden, const dls_muri_trace *trace)
+{
+    FILE *f = fopen(golden, "r");
+    char line[512], id[32];
+    size_t rows = 0, wrong = 0;
+    double most = 0;
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    while (fgets(line, sizeof line, f)) {
+        double v[6]; /* GPUs, submission, start, end, executed, pending */
+        assert_int_equal(7, sscanf(line, "%31[^,],%lf,%lf,%lf,%lf,%lf,%lf", id, &v[0], &v[1], &v[2],
+                                   &v[3], &v[4], &v[5]));
+        const dls_muri_job *j = find(trace, id);
+        const double got[6] = {j->gpus,  j->submit_s,   j->start_s,
+                               j->end_s, j->executed_s, j->pending_s};
+        double far = 0;
+        for (int i = 0; i < 6; i++) {
+            far = fmax(far, fabs(got[i] - v[i]));
+        }
+        most = fmax(most, far);
+        if (!(far <= 1e-3) && wrong++ < 3) {
+            print_error("%s: job %s: start %.6f, end %.6f, executed %.6f, expected %s", name, id,
+                        j->start_s, j->end_s, j->executed_s, line);
+        }
+        rows++;
+    }
+    fclose(f);
+    printf("%s: %zu of %zu jobs, largest difference %.2e s\n", name, rows - wrong, rows, most);
+    assert_int_equal(trace->n, rows);
+    assert_int_equal(0, wrong);
+}
+
+static void check(const char *trace_path, const char *name, const char *schedule)
+{
+    char golden[512], path[512], file[128];
+    dls_muri_trace trace;
+    dls_error err;
+    snprintf(file, sizeof file, "golden/muri/%s-%s.csv", name, schedule);
+    if (!shared_path(file, golden, sizeof golden) || !shared_path(trace_path, path, sizeof path)) {
+        skip();
+    }
+    assert_int_equal(DLS_OK, dls_muri_load(path, &trace, &err));
+    assert_int_equal(DLS_OK, dls_muri_run(&cluster, schedule, &trace, NULL, NULL, &err));
+    compare(file, golden, &trace);
+    dls_muri_trace_fini(&trace);
+}
+
+#define TESTBED "golden/muri/testbed/cluster_trace.csv"
+#define TRACE1 "data/muri_philly_vcs/trace1.csv"
+#define TEST(function, trace, name, schedule)                                                      \
+    static void function(void **state)                                                             \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check(trace, name, schedule);                                                              \
+    }
+TEST(cluster_srtf, TESTBED, "cluster", "srtf")
+TEST(cluster_srsf, TESTBED, "cluster", "srsf")
+TEST(cluster_tiresias, TESTBED, "cluster", "tiresias")
+TEST(cluster_muri_s, TESTBED, "cluster", "muri-s")
+TEST(cluster_muri_l, TESTBED, "cluster", "muri-l")
+TEST(cluster_antman, TESTBED, "cluster", "antman")
+TEST(trace1_srtf, TRACE1, "trace1", "srtf")
+TEST(trace1_srsf, TRACE1, "trace1", "srsf")
+TEST(trace1_tiresias, TRACE1, "trace1", "tiresias")
+
+/* ---- golden/muri/matching.json
+ * ------------------------------------------------------------------- */
+
+static json_object *member(json_object *of, const char *name)
+{
+    json_object *to;
+    assert_true(json_object_object_get_ex(of, name, &to));
+    return to;
+}
+
+static json_object *read_instances(void)
+{
+    char path[512];
+    if (!shared_path("golden/muri/matching.json", path, sizeof path)) {
+        skip();
+    }
+    json_object *all = json_object_from_file(path);
+    assert_non_null(all);
+    return all;
+}
+
+static dls_stages stages_of(json_object *all, const char *model, int gpus)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s/%d", model, gpus);
+    json_object *p = member(member(all, "profiles_s"), name);
+    double v[4];
+    for (size_t i = 0; i < 4; i++) {
+        v[i] = json_object_get_double(json_object_array_get_idx(p, i));
+    }
+    return (dls_stages){v[0], v[1], v[2], v[3]};
+}
+
+/* To the last bit. */
+static void group_times(void **state)
+{
+    (void)state;
+    json_object *all = read_instances(), *list = member(all, "interleaving");
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *one = json_object_array_get_idx(list, i), *models = member(one, "models");
+        dls_stages stages[4];
+        const dls_stages *job[4];
+        const size_t k = json_object_array_length(models);
+        for (size_t j = 0; j < k; j++) {
+            stages[j] = stages_of(all, json_object_get_string(json_object_array_get_idx(models, j)),
+                                  json_object_get_int(member(one, "gpus")));
+            job[j] = &stages[j];
+        }
+        const double time = dls_stages_group_time(job, (int32_t)k, dls_stages_overhead, false);
+        assert_true(time == strtod(json_object_get_string(member(one, "best_s")), NULL));
+    }
+    printf("%zu groups\n", json_object_array_length(list));
+    json_object_put(all);
+}
+
+/* The jobs of an instance, as a trace. */
+static void read_jobs(json_object *all, json_object *one, dls_muri_trace *trace, dls_muri_job *jobs)
+{
+    json_object *classes = member(one, "classes_in_order");
+    *trace = (dls_muri_trace){.job = jobs};
+    for (size_t c = 0; c < json_object_array_length(classes); c++) {
+        json_object *class = json_object_array_get_idx(classes, c);
+        json_object *models = json_object_array_get_idx(class, 1);
+        const int gpus = json_object_get_int(json_object_array_get_idx(class, 0));
+        for (size_t i = 0; i < json_object_array_length(models); i++) {
+            const char *model = json_object_get_string(json_object_array_get_idx(models, i));
+            assert_in_range(trace->n, 0, 255);
+            jobs[trace->n] = (dls_muri_job){
+                .gpus = gpus, .profile = (int32_t)trace->n, .stages = stages_of(all, model, gpus)};
+            trace->n++;
+        }
+    }
+    trace->n_profiles = (int32_t)trace->n;
+}
+
+static void groups(void **state)
+{
+    (void)state;
+    json_object *all = read_instances(), *list = member(all, "matching");
+    size_t wrong = 0;
+    for (size_t i = 0; i < json_object_array_length(list); i++) {
+        json_object *one = json_object_array_get_idx(list, i);
+        dls_muri_job jobs[256];
+        int32_t group_of[256], n = 0;
+        dls_muri_trace trace;
+        dls_error err;
+        bool equal = true;
+        read_jobs(all, one, &trace, jobs);
+        const dls_muri_cluster gpus = {1, 1, json_object_get_int(member(one, "capacity"))};
+        assert_int_equal(DLS_OK, dls_muri_group(&gpus, &trace, group_of, &err));
+        json_object_object_foreach(member(one, "groups"), size, of_class)
+        {
+            (void)size;
+            for (size_t g = 0; g < json_object_array_length(of_class); g++, n++) {
+                json_object *members = json_object_array_get_idx(of_class, g);
+                for (size_t k = 0; k < json_object_array_length(members); k++) {
+                    const int job = json_object_get_int(json_object_array_get_idx(members, k));
+                    equal &= group_of[job] == n;
+                }
+            }
+        }
+        wrong += !equal;
+        if (!equal) {
+            print_error("instance %zu: %s\n", i, json_object_to_json_string(one));
+            for (size_t j = 0; j < trace.n; j++) {
+                print_error(" %d", group_of[j]);
+            }
+        }
+    }
+    printf("%zu instances, %zu wrong\n", json_object_array_length(list), wrong);
+    assert_int_equal(0, wrong);
+    json_object_put(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(group_times),      cmocka_unit_test(groups),
+        cmocka_unit_test(cluster_srtf),     cmocka_unit_test(cluster_srsf),
+        cmocka_unit_test(cluster_tiresias), cmocka_unit_test(cluster_muri_s),
+        cmocka_unit_test(cluster_muri_l),   cmocka_unit_test(cluster_antman),
+        cmocka_unit_test(trace1_srtf),      cmocka_unit_test(trace1_srsf),
+        cmocka_unit_test(trace1_tiresias),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
