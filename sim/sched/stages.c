@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Time of a group by the order in which its members take their turns, all orders tried.
+ */
 #include "sched/stages.h"
 
 #include <math.h>
