@@ -79,7 +79,10 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (r->json) {
         return print_json(r->o.registry, err);
     }
-    (r->defaults ? dls_config_print_defaults : dls_config_print_markdown)(stdout, r->o.registry);
+    if (r->defaults) {
+        return dls_config_print_defaults(stdout, r->o.registry, err);
+    }
+    dls_config_print_markdown(stdout, r->o.registry);
     return DLS_OK;
 }
 

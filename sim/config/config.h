@@ -83,7 +83,8 @@ void dls_config_destroy(dls_config *config); /* NULL-safe */
  */
 
 /* A configuration with every key at its default and its explanation; it can be loaded. */
-void dls_config_print_defaults(FILE *out, const dls_registry *registry);
+dls_status dls_config_print_defaults(FILE *out, const dls_registry *registry,
+                                     dls_error *err) DLS_MUST_CHECK;
 /* The manual's tables, docs/config.md. */
 void dls_config_print_markdown(FILE *out, const dls_registry *registry);
 /* Every key and every option of a policy, a row each, for programs. */

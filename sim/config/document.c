@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the tables of keys and options say about themselves: the default file, the manual's tables,
+ * What the tables of keys and options say about themselves: the manual's tables,
  * one key explained, all of it for programs.
  */
 #include "base/json.h"
@@ -11,7 +11,7 @@
 
 /* A key of the configuration, or an option of a policy. */
 typedef struct row {
-    const char *name, *leaf; /* "scheduler.slice", "slice" */
+    const char *name; /* "scheduler.slice" */
     const dls_option *o;
     int key;                      /* -1: an option */
     const char *policy, *summary; /* of an option */
@@ -28,7 +28,7 @@ static void each_option(int group, const char *policy, const char *summary,
     for (size_t i = 0; i < dls_options_count(options); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s.%s", dls_schema[group].o.name, options[i].name);
-        fn(user, &(row){name, options[i].name, &options[i], -1, policy, summary, i == 0});
+        fn(user, &(row){name, &options[i], -1, policy, summary, i == 0});
     }
 }
 
@@ -36,7 +36,7 @@ static void each_key(row_fn fn, void *user)
 {
     for (int key = 0; key < DLS_CFG_COUNT; key++) {
         const dls_option *o = &dls_schema[key].o;
-        fn(user, &(row){o->name, dls_schema_leaf(key), o, key, NULL, NULL, key == 0});
+        fn(user, &(row){o->name, o, key, NULL, NULL, key == 0});
     }
 }
 
@@ -57,106 +57,6 @@ static void each_placement(const dls_registry *registry, row_fn fn, void *user)
 static bool required(const row *r)
 {
     return r->key >= 0 && dls_schema[r->key].required;
-}
-
-/* ---- the default file --------------------------------------------------------------------------
- */
-
-typedef struct default_file {
-    FILE *out;
-    const char *indent;
-    int group;
-    const char *policy; /* whose options are wanted */
-} default_file;
-
-/* A comment, wrapped at 96 columns. */
-static void put_comment(FILE *out, const char *indent, const char *text)
-{
-    const size_t width = 96 - strlen(indent);
-    while (*text) {
-        size_t len = strlen(text);
-        if (len > width) {
-            for (len = width; len > 0 && text[len] != ' '; len--) {
-            }
-            len = len > 0 ? len : width;
-        }
-        fprintf(out, "%s# %.*s\n", indent, (int)len, text);
-        text += len + (text[len] == ' ');
-    }
-}
-
-static void put_default(default_file *f, const row *r)
-{
-    char domain[300], line[900];
-    dls_option_value value = {0};
-    dls_option_domain(r->o, domain, sizeof domain);
-    snprintf(line, sizeof line, "%s%s%s %s%s.", required(r) ? "Required. " : "", r->o->doc,
-             r->key < 0 ? "." : "", strncmp(domain, "true", 4) == 0 ? "" : "Takes ", domain);
-    put_comment(f->out, f->indent, line);
-    fprintf(f->out, "%s%s = ", f->indent, r->leaf);
-    if (dls_option_parse(r->o, r->o->def, &value, NULL) == DLS_OK) {
-        dls_option_put(f->out, r->o, &value);
-    }
-    fputs(";\n", f->out);
-}
-
-static void option_default(void *user, const row *r)
-{
-    default_file *f = user;
-    if (r->o && strcmp(r->policy, f->policy) == 0) {
-        if (r->first) {
-            fprintf(f->out, "    # Options of %s:\n", r->policy);
-        }
-        put_default(f, r);
-    }
-}
-
-static void close_group(default_file *f, const dls_registry *registry)
-{
-    if (f->group == DLS_CFG_SCHEDULER) {
-        f->policy = dls_schema[DLS_CFG_SCHED_NAME].o.def;
-        each_scheduler(registry, option_default, f);
-    } else if (f->group == DLS_CFG_PLACEMENT) {
-        f->policy = dls_schema[DLS_CFG_PLACEMENT_NAME].o.def;
-        each_placement(registry, option_default, f);
-    }
-    fputs(f->group >= 0 ? "};\n" : "", f->out);
-}
-
-/* One element of a list; the lists that may be empty are commented out. */
-static void default_list(default_file *f, int list)
-{
-    const char *mark = list == DLS_CFG_NODES ? "" : "# ";
-    put_comment(f->out, "    ", dls_schema[list].o.doc);
-    fprintf(f->out, "    %s%s = (\n    %s  {\n", mark, dls_schema_leaf(list), mark);
-    f->indent = list == DLS_CFG_NODES ? "        " : "    #     ";
-    for (int key = list + 1; key <= list + dls_schema_n_fields(list); key++) {
-        put_default(f, &(row){.leaf = dls_schema_leaf(key), .o = &dls_schema[key].o, .key = key});
-    }
-    fprintf(f->out, "    %s  }\n    %s);\n", mark, mark);
-    f->indent = "    ";
-}
-
-void dls_config_print_defaults(FILE *out, const dls_registry *registry)
-{
-    default_file f = {out, "", -1, ""};
-    fputs("# Every key of a dlsim configuration, at its default. Quantities carry units.\n", out);
-    for (int key = 0; key < DLS_CFG_COUNT; key++) {
-        const dls_option *o = &dls_schema[key].o;
-        if (o->type == DLS_OPT_GROUP) {
-            close_group(&f, registry);
-            fputs("\n", out);
-            put_comment(out, "", o->doc);
-            fprintf(out, "%s:\n{\n", o->name);
-            f.group = key;
-            f.indent = "    ";
-        } else if (o->type == DLS_OPT_LIST) {
-            default_list(&f, key);
-        } else if (dls_schema_list_of(key) < 0) {
-            put_default(&f, &(row){.leaf = dls_schema_leaf(key), .o = o, .key = key});
-        }
-    }
-    close_group(&f, registry);
 }
 
 /* ---- markdown ----------------------------------------------------------------------------------

@@ -370,7 +370,8 @@ dls_status dls_options_check(const dls_option *options, dls_error *err)
         dls_option_value value;
         dls_error bad;
         if (dls_option_parse(o, o->def, &value, &bad) != DLS_OK) {
-            return dls_fail(err, DLS_EINPUT, NULL, "option '%s': the default is wrong: %s", o->name, bad.msg);
+            return dls_fail(err, DLS_EINPUT, NULL, "option '%s': the default is wrong: %s", o->name,
+                            bad.msg);
         }
     }
     return DLS_OK;

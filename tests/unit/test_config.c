@@ -396,7 +396,7 @@ static void documentation(void **state)
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     assert_non_null(out);
-    dls_config_print_defaults(out, registry);
+    assert_int_equal(dls_config_print_defaults(out, registry, NULL), DLS_OK);
     assert_int_equal(fclose(out), 0);
     dls_config *c = good(text);
     dls_config *bare = good(HEAD "cluster: { nodes = ({ count = 32; gpus = 8; "
