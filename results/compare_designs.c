@@ -214,9 +214,8 @@ static dls_status check_baselines(const set *s, dls_error *err)
             found = candidate[0] && baseline_of(s, d, k, &name) < s->n_designs;
         }
         if (!found) {
-            return dls_fail(err, DLS_EUSAGE, NULL, "no run is called '%s', wholly or in part%s%s%s",
-                            name, near ? " (did you mean '" : "", near ? near : "",
-                            near ? "'?)" : "");
+            return dls_fail(err, DLS_EUSAGE, NULL, "no run is called '%s', wholly or in part%s",
+                            name, DLS_DID_YOU_MEAN(near));
         }
     }
     return DLS_OK;

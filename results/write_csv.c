@@ -5,51 +5,23 @@
 #include "results/write.h"
 
 #include "base/atomicfile.h"
+#include "base/csv.h"
 #include "results/schema.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Exact seconds of integer microseconds, without trailing zeros. */
 static void put_seconds(FILE *out, int64_t us)
 {
-    const char *sign = us < 0 ? "-" : "";
-    const uint64_t abs_us = us < 0 ? 0 - (uint64_t)us : (uint64_t)us;
-    const uint64_t part = abs_us % (uint64_t)DLS_US_PER_S;
-    fprintf(out, ",%s%" PRIu64, sign, abs_us / (uint64_t)DLS_US_PER_S);
-    if (part) {
-        char digits[8];
-        snprintf(digits, sizeof digits, "%06" PRIu64, part);
-        size_t n = 6;
-        while (digits[n - 1] == '0') {
-            n--;
-        }
-        fprintf(out, ".%.*s", (int)n, digits);
-    }
-}
-
-/* A text cell, quoted when it must be (RFC 4180). */
-static void put_text(FILE *out, const char *text)
-{
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"') {
-            fputc('"', out);
-        }
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    fputc(',', out);
+    dls_csv_put_scaled(out, us, 6);
 }
 
 static void put_job(FILE *out, const dls_trace *trace, const dls_record *rec, size_t j)
 {
     const dls_trace_columns *t = dls_trace_cols(trace);
     const int64_t turnaround_us = rec->end_us[j] - t->submit_us[j];
-    put_text(out, dls_trace_id(trace, j));
+    dls_csv_put(out, dls_trace_id(trace, j));
     put_seconds(out, t->submit_us[j]);
     fprintf(out, ",%" PRId32, t->gpus[j]);
     put_seconds(out, rec->start_us[j]);

@@ -4,6 +4,7 @@
  * decimals as they need, so that reading gives back the same trace.
  */
 #include "base/atomicfile.h"
+#include "base/csv.h"
 #include "base/guard.h"
 #include "dlsim/trace.h"
 #include "traces/native.h"
@@ -15,46 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* value / 10^scale as a decimal without trailing zeros; nothing if absent. */
-static void put_scaled(FILE *f, int64_t value, int scale)
-{
-    if (value == DLS_ABSENT) {
-        return;
-    }
-    char text[32];
-    int len = snprintf(text, sizeof text, "%0*" PRId64, scale + 1, value);
-    int decimals = scale;
-    while (decimals > 0 && text[len - 1] == '0') {
-        len--;
-        decimals--;
-    }
-    fwrite(text, 1, (size_t)(len - decimals), f);
-    if (decimals) {
-        fputc('.', f);
-        fwrite(text + len - decimals, 1, (size_t)decimals, f);
-    }
-}
-
-/* Quoted when it has to be: separators, quotes, outer blanks, a leading '#'. */
-static void put_text(FILE *f, const char *s)
-{
-    const size_t len = strlen(s);
-    const bool bare = len == 0 || (!strpbrk(s, ",\"\r\n") && s[0] != '#' && !strchr(" \t", s[0]) &&
-                                   !strchr(" \t", s[len - 1]));
-    if (bare) {
-        fwrite(s, 1, len, f);
-        return;
-    }
-    fputc('"', f);
-    for (; *s; s++) {
-        if (*s == '"') {
-            fputc('"', f);
-        }
-        fputc(*s, f);
-    }
-    fputc('"', f);
-}
 
 static void put_flags(FILE *f, uint32_t flags)
 {
@@ -87,7 +48,7 @@ static void put_cell(FILE *f, const dls_field *field, const dls_job_rec *rec)
     const void *at = (const char *)rec + field->target;
     switch (field->kind) {
     case DLS_FIELD_TEXT:
-        put_text(f, has_value(field, rec) ? *(const char *const *)at : "");
+        dls_csv_put(f, has_value(field, rec) ? *(const char *const *)at : "");
         break;
     case DLS_FIELD_OUTCOME:
         fputs(dls_outcome_text(rec->outcome), f);
@@ -96,7 +57,9 @@ static void put_cell(FILE *f, const dls_field *field, const dls_job_rec *rec)
         put_flags(f, rec->flags);
         break;
     default:
-        put_scaled(f, *(const int64_t *)at, field->scale);
+        if (has_value(field, rec)) {
+            dls_csv_put_scaled(f, *(const int64_t *)at, field->scale);
+        }
         break;
     }
 }

@@ -71,9 +71,8 @@ static dls_status find_profile(const char *name, const dls_synth_profile **out, 
     for (int i = 0; i < MAX_PROFILES && dls_synth_profile_name(i); i++) {
         names[i] = dls_synth_profile_name(i);
     }
-    const char *near = name ? dls_suggest(name, names) : NULL;
-    return dls_fail(err, DLS_EUSAGE, "profile", "no profile \"%s\"%s%s%s", name ? name : "",
-                    near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    return dls_fail(err, DLS_EUSAGE, "profile", "no profile \"%s\"%s", name ? name : "",
+                    DLS_DID_YOU_MEAN(dls_suggest(name ? name : "", names)));
 }
 
 static dls_status check(const dls_synth_params *p, dls_error *err)

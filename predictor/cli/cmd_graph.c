@@ -49,9 +49,8 @@ static dls_status unknown_model(const char *word, dls_error *err)
         names[n] = dls_zoo_at(n)->name;
     }
     names[n] = NULL;
-    const char *near = dls_suggest(word, names);
-    return dls_fail(err, DLS_EINPUT, word, "neither a model nor a graph file%s%s%s",
-                    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    return dls_fail(err, DLS_EINPUT, word, "neither a model nor a graph file%s",
+                    DLS_DID_YOU_MEAN(dls_suggest(word, names)));
 }
 
 static bool ends_with(const char *word, const char *end)

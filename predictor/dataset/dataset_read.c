@@ -277,10 +277,8 @@ static dls_status check_wanted(const char *names, size_t n, const char *const *w
             found = found || strcmp(known[i], wanted[k]) == 0;
         }
         if (!found) {
-            const char *near = dls_suggest(wanted[k], known);
-            status =
-                dls_fail(err, DLS_EINPUT, NULL, "no setting \"%s\"%s%s%s", wanted[k],
-                         near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+            status = dls_fail(err, DLS_EINPUT, NULL, "no setting \"%s\"%s", wanted[k],
+                              DLS_DID_YOU_MEAN(dls_suggest(wanted[k], known)));
         }
     }
     dls_free(known);

@@ -41,9 +41,8 @@ static const dls_prediction_source *find_source(const char *name, dls_error *err
         names[n++] = (*ops)->name;
     }
     names[n] = NULL;
-    const char *near = dls_suggest(name, names);
-    (void)!dls_fail(err, DLS_EINPUT, "predictor.source", "unknown predictor \"%s\"%s%s%s", name,
-                    near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    (void)!dls_fail(err, DLS_EINPUT, "predictor.source", "unknown predictor \"%s\"%s", name,
+                    DLS_DID_YOU_MEAN(dls_suggest(name, names)));
     return NULL;
 }
 

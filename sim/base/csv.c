@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/decimal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -427,4 +428,31 @@ const char *dls_csv_text(dls_csv *csv, int col)
 {
     const char *text = dls_csv_str(csv, col);
     return text ? text : "";
+}
+
+void dls_csv_put(FILE *to, const char *text)
+{
+    const size_t len = strlen(text);
+    const bool bare = len == 0 || (!strpbrk(text, ",\"\r\n") && text[0] != '#' &&
+                                   !strchr(" \t", text[0]) && !strchr(" \t", text[len - 1]));
+    fputs(bare ? "" : "\"", to);
+    for (; *text; text++) {
+        fputs(*text == '"' ? "\"" : "", to);
+        putc(*text, to);
+    }
+    fputs(bare ? "" : "\"", to);
+}
+
+void dls_csv_put_scaled(FILE *to, int64_t value, int scale)
+{
+    char text[32];
+    const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    int len = snprintf(text, sizeof text, "%0*" PRIu64, scale + 1, size), decimals = scale;
+    for (; decimals > 0 && text[len - 1] == '0'; decimals--) {
+        len--;
+    }
+    fprintf(to, "%s%.*s", value < 0 ? "-" : "", len - decimals, text);
+    if (decimals > 0) {
+        fprintf(to, ".%.*s", decimals, text + len - decimals);
+    }
 }

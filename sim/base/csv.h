@@ -24,6 +24,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define DLS_CSV_MAX_COLS 128
 #define DLS_CSV_MAX_CELL 65536 /* bytes; longer cells are refused */
@@ -96,5 +97,11 @@ dls_status dls_csv_scaled(const dls_csv *csv, int col, const char *what, int sca
                           int64_t min, int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_csv_i64(const dls_csv *csv, int col, const char *what, int scale, int64_t min,
                        int64_t max, int64_t *out, dls_error *err) DLS_MUST_CHECK;
+
+/* Write a text as a cell that reads back as it is: quoted (RFC 4180) when it holds a separator, a
+ * quote or a line end, begins or ends with a blank, or begins with '#'. */
+void dls_csv_put(FILE *to, const char *text);
+/* Write value / 10^scale, exactly and without trailing zeros. */
+void dls_csv_put_scaled(FILE *to, int64_t value, int scale);
 
 #endif

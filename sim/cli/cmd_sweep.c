@@ -2,6 +2,7 @@
  *
  * dlsim sweep: many simulations that differ in a few keys.
  */
+#include "base/csv.h"
 #include "base/json.h"
 #include "cli/submitting.h"
 #include "sweep/merge.h"
@@ -17,23 +18,6 @@ typedef struct request {
 
 /* ---- plan --------------------------------------------------------------------------------------
  */
-
-/* A cell of CSV. */
-static void put_cell(const char *text)
-{
-    if (!strpbrk(text, ",\"\n")) {
-        fputs(text, stdout);
-        return;
-    }
-    putchar('"');
-    for (; *text; text++) {
-        fputs(*text == '"' ? "\"\"" : "", stdout);
-        if (*text != '"') {
-            putchar(*text);
-        }
-    }
-    putchar('"');
-}
 
 static dls_status load(request *r, const dls_call *call, dls_error *err)
 {
@@ -68,7 +52,7 @@ static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
     fputs(plan->seed ? ",seed" : "", stdout);
     for (size_t k = 0; k < n_keys; k++) {
         putchar(',');
-        put_cell(dls_sweep_key(sweep, k));
+        dls_csv_put(stdout, dls_sweep_key(sweep, k));
     }
     fputs(",id\n", stdout);
     for (size_t i = 0; i < plan->n; i++) {
@@ -80,7 +64,7 @@ static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
         }
         for (size_t k = 0; k < n_keys; k++) {
             putchar(',');
-            put_cell(dls_sweep_value(sweep, design, k));
+            dls_csv_put(stdout, dls_sweep_value(sweep, design, k));
         }
         printf(",%s\n", plan->id[i]);
     }

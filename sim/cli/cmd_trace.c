@@ -83,9 +83,8 @@ static dls_status assign(const char *name, uint64_t seed, dls_trace **trace, dls
         for (int i = 0; i < MAX_TABLES && dls_assign_builtin_name(i); i++) {
             names[i] = dls_assign_builtin_name(i);
         }
-        const char *near = dls_suggest(name, names);
-        return dls_fail(err, DLS_EUSAGE, "--assign", "no workload table \"%s\"%s%s%s", name,
-                        near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+        return dls_fail(err, DLS_EUSAGE, "--assign", "no workload table \"%s\"%s", name,
+                        DLS_DID_YOU_MEAN(dls_suggest(name, names)));
     }
     dls_assign_table table;
     dls_trace *assigned;

@@ -78,9 +78,8 @@ dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_e
                                               : ", ",
                                  word[i]);
     }
-    const char *near = dls_suggest(value, word);
-    if (near && used < sizeof what) {
-        snprintf(what + used, sizeof what - used, " (did you mean '%s'?)", near);
+    if (used < sizeof what) {
+        snprintf(what + used, sizeof what - used, "%s", DLS_DID_YOU_MEAN(dls_suggest(value, word)));
     }
     return dls_arg_wrong(arg, value, what, err);
 }
@@ -552,7 +551,6 @@ int dls_command_main(const dls_command *c, int argc, char **argv)
     for (size_t i = 0; c->part[i]; i++) {
         names[i] = key_of(c->part[i]);
     }
-    const char *near = dls_suggest(argv[1], names);
-    return dls_ui_usage(c->name, "unknown command '%s'%s%s%s", argv[1],
-                        near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    return dls_ui_usage(c->name, "unknown command '%s'%s", argv[1],
+                        DLS_DID_YOU_MEAN(dls_suggest(argv[1], names)));
 }

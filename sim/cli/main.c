@@ -36,9 +36,8 @@ static int unknown(const char *word)
     }
     names[n++] = "help";
     names[n] = NULL;
-    const char *near = dls_suggest(word, names);
-    return dls_ui_usage("", "unknown command '%s'%s%s%s", word, near ? " (did you mean '" : "",
-                        near ? near : "", near ? "'?)" : "");
+    return dls_ui_usage("", "unknown command '%s'%s", word,
+                        DLS_DID_YOU_MEAN(dls_suggest(word, names)));
 }
 
 static int dispatch(int argc, char **argv)

@@ -34,9 +34,8 @@ bool dls_sweep_members(const dls_sweep_reader *r, const config_setting_t *group,
         }
         if (!known) {
             char text[300];
-            const char *near = dls_suggest(name, names);
-            snprintf(text, sizeof text, "unknown key '%.100s' of %s%s%s%s", name, shown,
-                     near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+            snprintf(text, sizeof text, "unknown key '%.100s' of %s%s", name, shown,
+                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
             dls_sweep_problem(r, member, text);
             good = false;
         }

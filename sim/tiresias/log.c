@@ -13,6 +13,7 @@
  */
 #include "base/alloc.h"
 #include "base/atomicfile.h"
+#include "base/csv.h"
 #include "base/folder.h"
 #include "tiresias/tiresias.h"
 
@@ -310,20 +311,6 @@ dls_status dls_tiresias_log_event(void *log, const dls_tiresias_event *event, dl
     return check(log, err);
 }
 
-/* An id as a CSV cell: quoted when it has to be. */
-static void put_id(FILE *f, const char *id)
-{
-    const bool plain = !id[strcspn(id, ",\"\r\n")];
-    fputs(plain ? "," : ",\"", f);
-    for (; *id; id++) {
-        if (*id == '"') {
-            putc_unlocked('"', f);
-        }
-        putc_unlocked(*id, f);
-    }
-    fputs(plain ? "" : "\"", f);
-}
-
 static void job_row(const dls_tiresias_log *log, const dls_trace *trace, const dls_record *rec,
                     int32_t j)
 {
@@ -341,7 +328,8 @@ static void job_row(const dls_tiresias_log *log, const dls_trace *trace, const d
                              rec->pending_us[j] / s,
                              rec->preempts[j]};
     put_int(f, end_s);
-    put_id(f, dls_trace_id(trace, (size_t)j));
+    putc_unlocked(',', f);
+    dls_csv_put(f, dls_trace_id(trace, (size_t)j));
     for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++) {
         put_cell(f, cells[i]);
     }

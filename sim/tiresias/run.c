@@ -98,9 +98,8 @@ static dls_status unknown(const char *what, const char *name, const char *const 
             return dls_fail(err, DLS_EUSAGE, NULL, "%s '%s' %s", what, name, refused[i].why);
         }
     }
-    const char *near = dls_suggest(name, candidates);
-    return dls_fail(err, DLS_EUSAGE, NULL, "unknown %s '%s'%s%s%s", what, name,
-                    near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+    return dls_fail(err, DLS_EUSAGE, NULL, "unknown %s '%s'%s", what, name,
+                    DLS_DID_YOU_MEAN(dls_suggest(name, candidates)));
 }
 
 static size_t find_schedule(const char *name)

@@ -37,9 +37,8 @@ static dls_status find_truth(const char *name, const dls_truth_ops **out, dls_er
             return DLS_OK;
         }
     }
-    const char *near = dls_suggest(name, names);
-    return dls_fail(err, DLS_ECONFIG, "perf.model", "unknown model of the truth \"%s\"%s%s%s", name,
-                    near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    return dls_fail(err, DLS_ECONFIG, "perf.model", "unknown model of the truth \"%s\"%s", name,
+                    DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
 /* ---- the cluster --------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ expect "missing file" 4 - "nowhere.csv" "$dlsim" trace stats "$dir/nowhere.csv"
 expect "bad zero-duration" 2 - "keep, raise or drop" "$dlsim" trace stats --zero-duration=x a
 expect "convert without -o" 2 - "--output is needed" "$dlsim" trace convert a.csv
 expect "generate without -o" 2 - "--output is needed" "$dlsim" trace generate
-expect "bad profile" 2 - 'did you mean "helios"?' "$dlsim" trace generate --profile=helois -o "$dir/x"
+expect "bad profile" 2 - "did you mean 'helios'?" "$dlsim" trace generate --profile=helois -o "$dir/x"
 expect "bad jobs" 2 - "--jobs" "$dlsim" trace generate --jobs=1 -o "$dir/x"
 expect "bad load" 2 - "--load" "$dlsim" trace generate --load=fast -o "$dir/x"
 expect "bad queueing" 2 - "--queueing" "$dlsim" trace generate --queueing=2:3 -o "$dir/x"
@@ -57,7 +57,7 @@ expect "bad duration" 2 - "--max-duration" "$dlsim" trace generate --max-duratio
 expect "load and queueing" 2 - "not both" \
     "$dlsim" trace generate --load=1 --queueing=heavy -o "$dir/x"
 expect "unwritable" 5 - "no/such" "$dlsim" trace generate -o "$dir/no/such/file"
-expect "bad table" 2 - 'no workload table "murri" (did you mean "muri"?)' \
+expect "bad table" 2 - "no workload table \"murri\" (did you mean 'muri'?)" \
     "$dlsim" trace convert --assign=murri -o "$dir/x" "$source_dir/traces/samples/quick_60.csv"
 [ ! -e "$dir/x" ] || fail "a refused command wrote a file"
 

@@ -142,7 +142,8 @@ static void test_oracle(void **state)
                 predictions_get(f, 0, 0, 8, 8, 2).iteration_s);
     assert_true(predictions_get(f, 0, 0, 8, 7, 2).distance > 0);
     assert_true(isnan(predictions_get(f, 0, 2, 8, 1, 1).iteration_s));
-    /* Half the GPUs: unknown until it is asked for, then what the world says, as all else is known. */
+    /* Half the GPUs: unknown until it is asked for, then what the world says, as all else is known.
+     */
     assert_true(isnan(predictions_get(f, 0, 0, 4, 1, 1).iteration_s));
     assert_null(dls_predictions_shapes(f, 0, 4, &n));
     for (int again = 0; again < 2; again++) {
@@ -245,8 +246,8 @@ static void test_bytes_by_hand(void **state)
         dls_predictions *f = predictions_open(&p);
         predictions_prepare(f, 0, 1);
         const dls_prediction two = predictions_get(f, 0, 0, 8, 2, 1),
-                           eight = predictions_get(f, 0, 0, 8, 8, 2),
-                           one = predictions_get(f, 0, 1, 8, 1, 1);
+                             eight = predictions_get(f, 0, 0, 8, 8, 2),
+                             one = predictions_get(f, 0, 1, 8, 1, 1);
         const double sent = two.link_bps * two.metric[DLS_NET_TX_ACTIVE];
         NEAR(sent, k ? 2 * fmax(4 * bytes / 2, 4 * hot) : bytes, 1e-6);
         if (k == 0) {
@@ -570,7 +571,7 @@ static void test_bad(void **state)
     open_world(&s);
     dls_prediction_params p = predictions_params(&s, "orakle");
     assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_EINPUT);
-    assert_non_null(strstr(err.msg, "did you mean \"oracle\"?"));
+    assert_non_null(strstr(err.msg, "did you mean 'oracle'?"));
     p.source = "operator";
     p.numeric = "fp99";
     assert_int_equal(dls_predictions_create(&p, &f, &err), DLS_ECONFIG);

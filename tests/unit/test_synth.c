@@ -380,7 +380,7 @@ static void bad_parameters(void **state)
         __VA_ARGS__;                                                                               \
         refused(&p, status, part);                                                                 \
     } while (0)
-    REFUSED(DLS_EUSAGE, "did you mean \"philly\"", p.profile = "philyl");
+    REFUSED(DLS_EUSAGE, "did you mean 'philly'", p.profile = "philyl");
     REFUSED(DLS_EUSAGE, "no profile \"moon\"", p.profile = "moon");
     REFUSED(DLS_EUSAGE, "no profile", p.profile = NULL);
     REFUSED(DLS_EUSAGE, "jobs", p.n_jobs = 1);

@@ -60,10 +60,8 @@ static dls_status lookup(const void *table, size_t stride, size_t n, const char 
         names[i] = name_at(table, stride, i);
     }
     names[n] = NULL;
-    const char *near = dls_suggest(name, names);
-    const dls_status status =
-        dls_fail(err, DLS_EINPUT, what, "unknown %s \"%s\"%s%s%s", what, name,
-                 near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    const dls_status status = dls_fail(err, DLS_EINPUT, what, "unknown %s \"%s\"%s", what, name,
+                                       DLS_DID_YOU_MEAN(dls_suggest(name, names)));
     dls_free(names);
     return status;
 }

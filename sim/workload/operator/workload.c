@@ -77,9 +77,8 @@ dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
         known = known || is(names[i], name);
     }
     if (!known) {
-        const char *near = dls_suggest(name, names);
-        return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s%s%s", name,
-                        near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+        return dls_fail(err, DLS_EINPUT, "model", "unknown model \"%s\"%s", name,
+                        DLS_DID_YOU_MEAN(dls_suggest(name, names)));
     }
     dls_layers b;
     *w = (dls_workload){.optimiser = DLS_OPTIMISER_MOMENTUM};
