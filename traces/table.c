@@ -5,11 +5,11 @@
  */
 #include "traces/table.h"
 
+#include "base/assert.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
 #include "traces/trace_impl.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,7 +215,7 @@ dls_status dls_trace_table_read(const struct dls_trace_table *t, const dls_trace
     dls_csv csv;
     bound_table bound = {.table = t};
     dls_csv_bind binds[DLS_TABLE_FIELDS];
-    assert(t->n_fields <= DLS_TABLE_FIELDS);
+    DLS_ASSERT(t->n_fields <= DLS_TABLE_FIELDS);
     for (size_t i = 0; i < t->n_fields; i++) {
         binds[i] = (dls_csv_bind){t->fields[i].names, &bound.col[i], t->fields[i].required};
     }

@@ -6,12 +6,14 @@
 #include "base/bitmap.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #include <stddef.h>
 #include <string.h>
 
 dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err)
 {
+    DLS_ASSERT(n >= 0 && n < 1 << 24);
     size_t words[DLS_BITMAP_LEVELS], total = 0;
     size_t bits = n > 0 ? (size_t)n : 1;
     memset(b, 0, sizeof *b);
@@ -41,6 +43,7 @@ void dls_bitmap_fini(dls_bitmap *b)
 
 void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from)
 {
+    DLS_DEBUG_ASSERT(b->n == from->n);
     /* The levels lie side by side, the last is one word. */
     const size_t words = (size_t)(from->level[from->n_levels - 1] - from->level[0]) + 1;
     memcpy(b->level[0], from->level[0], words * sizeof *b->level[0]);
@@ -49,6 +52,7 @@ void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from)
 
 void dls_bitmap_set(dls_bitmap *b, int32_t i)
 {
+    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && !dls_bitmap_has(b, i));
     b->count++;
     for (int32_t k = 0; k < b->n_levels; k++) {
         uint64_t *word = &b->level[k][i >> 6];
@@ -63,6 +67,7 @@ void dls_bitmap_set(dls_bitmap *b, int32_t i)
 
 void dls_bitmap_clear(dls_bitmap *b, int32_t i)
 {
+    DLS_DEBUG_ASSERT(i >= 0 && i < b->n && dls_bitmap_has(b, i));
     b->count--;
     for (int32_t k = 0; k < b->n_levels; k++) {
         uint64_t *word = &b->level[k][i >> 6];

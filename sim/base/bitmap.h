@@ -8,6 +8,7 @@
 
 #include "dlsim/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define DLS_BITMAP_LEVELS 4
@@ -24,6 +25,10 @@ dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err) DLS_MUST_CH
 void dls_bitmap_fini(dls_bitmap *b);
 /* The members of b become those of a bitmap for as many. */
 void dls_bitmap_assign(dls_bitmap *b, const dls_bitmap *from);
+static inline bool dls_bitmap_has(const dls_bitmap *b, int32_t i)
+{
+    return b->level[0][i >> 6] >> (i & 63) & 1;
+}
 void dls_bitmap_set(dls_bitmap *b, int32_t i);   /* i must not be in */
 void dls_bitmap_clear(dls_bitmap *b, int32_t i); /* i must be in */
 /* The least member >= from, or -1. */

@@ -6,6 +6,7 @@
 #include "base/evq.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #include <string.h>
 
@@ -120,6 +121,7 @@ dls_status dls_evq_copy(dls_evq *q, const dls_evq *from, dls_error *err)
 dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_class cls,
                        dls_error *err)
 {
+    DLS_DEBUG_ASSERT(slot < q->n_slots);
     const dls_event e = {time_us, (uint64_t)cls << 56 | slot};
     if (q->pos[slot] >= 0) {
         const size_t i = (size_t)q->pos[slot];
@@ -141,6 +143,7 @@ dls_status dls_evq_set(dls_evq *q, uint32_t slot, int64_t time_us, dls_event_cla
 
 void dls_evq_remove(dls_evq *q, uint32_t slot)
 {
+    DLS_DEBUG_ASSERT(dls_evq_has(q, slot));
     const size_t i = (size_t)q->pos[slot];
     const dls_event last = q->heap[--q->n];
     q->pos[slot] = -1;
@@ -156,6 +159,7 @@ void dls_evq_remove(dls_evq *q, uint32_t slot)
 
 dls_event dls_evq_pop(dls_evq *q)
 {
+    DLS_DEBUG_ASSERT(!dls_evq_empty(q));
     const dls_event top = q->heap[0];
     dls_evq_remove(q, dls_event_slot(top));
     return top;

@@ -14,6 +14,7 @@ _Static_assert(sizeof(dls_order_node) == 64, "a node is a cache line");
 
 dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err)
 {
+    DLS_ASSERT(n >= 0);
     t->n = n;
     t->steps = 0;
     t->node = dls_alloc_aligned((size_t)n * sizeof *t->node);
@@ -207,6 +208,7 @@ int32_t dls_order_last(const dls_order *t, dls_order_set s)
 
 int32_t dls_order_next(const dls_order *t, int32_t x)
 {
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
     if (t->node[x].right != DLS_NONE) {
         return dls_order_first(t, (dls_order_set){t->node[x].right});
     }
@@ -220,6 +222,7 @@ int32_t dls_order_next(const dls_order *t, int32_t x)
 
 int32_t dls_order_prev(const dls_order *t, int32_t x)
 {
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
     if (t->node[x].left != DLS_NONE) {
         return dls_order_last(t, (dls_order_set){t->node[x].left});
     }
@@ -284,6 +287,7 @@ static int32_t leftmost_aux(dls_order *t, int32_t x, int64_t limit)
 
 int32_t dls_order_first_aux(dls_order *t, dls_order_set s, int32_t after, int64_t limit)
 {
+    DLS_DEBUG_ASSERT(after == DLS_NONE || dls_order_has(t, after));
     if (after == DLS_NONE) {
         return leftmost_aux(t, s.root, limit);
     }

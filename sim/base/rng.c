@@ -5,6 +5,8 @@
  */
 #include "base/rng.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -82,6 +84,7 @@ double dls_rng_unit(dls_rng *rng)
 
 uint64_t dls_rng_below(dls_rng *rng, uint64_t n)
 {
+    DLS_DEBUG_ASSERT(n > 0);
     const uint64_t limit = UINT64_MAX - UINT64_MAX % n;
     uint64_t x;
     do {

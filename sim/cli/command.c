@@ -6,11 +6,11 @@
 #include "cli/command.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/suggest.h"
 #include "base/units.h"
 #include "cli/ui.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static size_t add_rows(const dls_arg *args, size_t base, dls_arg_row *row, size_
         if (a->type == DLS_ARG_INCLUDE) {
             n = add_rows(a->include, base + a->at, row, n);
         } else {
-            assert(n < DLS_ARGS_MAX);
+            DLS_ASSERT(n < DLS_ARGS_MAX);
             row[n++] = (dls_arg_row){a, base};
         }
     }
@@ -42,7 +42,7 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
     static const dls_arg help = {
         .type = DLS_ARG_SWITCH, .name = "help", .letter = 'h', .help = "show this and leave"};
     size_t n = add_rows(command->args, 0, row, 0);
-    assert(n < DLS_ARGS_MAX);
+    DLS_ASSERT(n < DLS_ARGS_MAX);
     row[n++] = (dls_arg_row){&help, 0};
     return n;
 }
@@ -64,7 +64,7 @@ dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place, dls_e
     size_t n = 0, used = 0;
     snprintf(words, sizeof words, "%s", arg->metavar);
     for (char *rest = words, *w; (w = strsep(&rest, "|")) != NULL; n++) {
-        assert(n < WORDS_MAX);
+        DLS_ASSERT(n < WORDS_MAX);
         word[n] = w;
         if (strcmp(w, value) == 0) {
             *place = (int)n;
@@ -95,7 +95,7 @@ static dls_status take_int(const dls_arg *a, void *to, const char *value, dls_er
         return dls_arg_wrong(a, value, what, err);
     }
     const int32_t small = (int32_t)n;
-    assert(a->size == sizeof n || a->size == sizeof small);
+    DLS_ASSERT(a->size == sizeof n || a->size == sizeof small);
     memcpy(to, a->size == sizeof n ? (const void *)&n : (const void *)&small, a->size);
     return DLS_OK;
 }
@@ -150,7 +150,7 @@ static dls_status take_choice(const dls_arg *a, void *to, const char *value, dls
     DLS_TRY(dls_arg_word(a, value, &place, err));
     place += (int)a->least;
     const bool flag = place != 0;
-    assert(a->size == sizeof place || a->size == sizeof flag);
+    DLS_ASSERT(a->size == sizeof place || a->size == sizeof flag);
     memcpy(to, a->size == sizeof place ? (const void *)&place : (const void *)&flag, a->size);
     return DLS_OK;
 }

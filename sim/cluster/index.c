@@ -6,6 +6,7 @@
 #include "cluster/index.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #include <math.h>
 #include <string.h>
@@ -228,6 +229,8 @@ static void change(dls_place_index *x, int32_t node, uint64_t new_mask, int64_t 
 uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
                         int64_t mem_mib)
 {
+    DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes);
+    DLS_DEBUG_ASSERT(gpus > 0 && gpus <= index->node[node].free);
     const uint64_t free_mask = index->node[node].free_mask;
     uint64_t rest = free_mask;
     for (int32_t i = 0; i < gpus; i++) {
@@ -240,6 +243,7 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                       int64_t mem_mib)
 {
+    DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes && mask != 0);
     const dls_node *p = &index->node[node];
     if ((p->free_mask & mask) != mask || p->free_cpu_milli < cpu_milli ||
         p->free_mem_mib < mem_mib) {
@@ -252,6 +256,8 @@ bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64
 void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                     int64_t mem_mib)
 {
+    DLS_DEBUG_ASSERT(node >= 0 && node < index->n_nodes && mask != 0);
+    DLS_DEBUG_ASSERT((index->node[node].free_mask & mask) == 0);
     change(index, node, index->node[node].free_mask | mask, -cpu_milli, -mem_mib);
 }
 

@@ -3,6 +3,7 @@
  * What the placement is asked, what it may know, and what it and the world are told.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/rng.h"
 #include "engine/engine.h"
 
@@ -190,6 +191,7 @@ static dls_status take_grant(dls_engine *e, int32_t job, int32_t *parts, dls_err
 dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *parts, bool *placed,
                          dls_error *err)
 {
+    DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types);
     int64_t retry_us = DLS_NEVER;
     dls_request r = request(e, job, type);
     r.retry_us = &retry_us;
@@ -212,6 +214,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
 dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n, int32_t *parts,
                         dls_error *err)
 {
+    DLS_DEBUG_ASSERT(n > 0);
     const dls_request r = request(e, job, e->index->node[nodes[0].node].type);
     *parts = -1;
     dls_grant_reset(&e->grant);
@@ -240,6 +243,7 @@ static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
 
 dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fits, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->held[host] >= 0);
     const dls_pace *pace = e->params->pace;
     *fits = true;
     if (pace && pace->shares) {
@@ -251,6 +255,7 @@ dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fit
 
 dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(!e->running[job] && e->running[host]);
     const dls_request r = request(e, job, e->held_type[host]);
     const dls_shape shape = dls_shape_of(e, host);
     bool fits = true;
@@ -265,6 +270,7 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
 
 int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
 {
+    DLS_DEBUG_ASSERT(types != 0);
     dls_engine *e = engine;
     const dls_placement_ops *ops = e->params->placement;
     double least = (double)INFINITY;

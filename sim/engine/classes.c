@@ -3,6 +3,7 @@
  * Jobs into classes, which ask for the same, and classes into pools, which have a share of the cluster.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/rng.h"
 #include "engine/engine.h"
 
@@ -197,6 +198,7 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
 
 void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
 {
+    DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types && down >= 0);
     const dls_cluster_spec *spec = e->params->cluster;
     dls_select *s = &e->select;
     int64_t rest = e->index->type[type].total_gpus;

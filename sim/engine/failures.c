@@ -9,6 +9,7 @@
  * policies.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -149,6 +150,7 @@ bool dls_failures_any_down(const dls_engine *e)
 
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->failures.on && e->held[job] >= 0);
     dls_failure_state *f = &e->failures;
     DLS_TRY(dls_grow(&f->link, &f->link_cap, e->n_parts, sizeof *f->link, err));
     for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
@@ -164,6 +166,7 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 
 void dls_failures_leave(dls_engine *e, int32_t parts)
 {
+    DLS_DEBUG_ASSERT(e->failures.on && parts >= 0);
     dls_failure_state *f = &e->failures;
     for (int32_t p = parts; p >= 0; p = e->part[p].next) {
         const dls_link_on *l = &f->link[p];

@@ -13,6 +13,7 @@
  * A pass asks for the first jobs of each class and at most HOSTS_MAX new hosts each.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 enum { HEADS_MAX = 4, HOSTS_MAX = 64 };
@@ -129,6 +130,7 @@ static void unpair(dls_engine *e, int32_t guest)
 
 void dls_guest_finished(dls_engine *e, int32_t guest)
 {
+    DLS_DEBUG_ASSERT(dls_is_guest(e, guest));
     const int32_t host = e->guests.job[guest].host;
     unpair(e, guest);
     offer(e, host);
@@ -188,6 +190,7 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
 
 dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(dls_is_guest(e, guest));
     const int32_t host = e->guests.job[guest].host;
     DLS_TRY(stop_guest(e, guest, false, err));
     offer(e, host);
@@ -196,6 +199,7 @@ dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err)
 
 dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(dls_is_guest(e, guest));
     return stop_guest(e, guest, true, err); /* its host fails too */
 }
 
@@ -212,6 +216,7 @@ dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 
 dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(!e->running[guest] && e->running[host] && !dls_is_guest(e, host));
     dls_select *s = &e->select;
     int32_t parts = DLS_NONE;
     const dls_rank rank = s->order.node[guest].rank;

@@ -3,11 +3,13 @@
  * The GPUs that jobs hold: lists of parts, taken from the index and given back to it.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
                         dls_error *err)
 {
+    DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
     int32_t at = e->free_part;
     if (at >= 0) {
         e->free_part = e->part[at].next;
@@ -42,6 +44,7 @@ void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
 
 bool dls_retake(dls_engine *e, int32_t job)
 {
+    DLS_DEBUG_ASSERT(e->held[job] >= 0);
     int64_t cpu, mem;
     for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
         dls_side_resources(e, job, __builtin_popcountll(e->part[p].mask), &cpu, &mem);
@@ -63,6 +66,7 @@ dls_shape dls_shape_of(dls_engine *e, int32_t job)
 
 dls_shape dls_shape_of_parts(dls_engine *e, int32_t parts)
 {
+    DLS_DEBUG_ASSERT(parts >= 0);
     dls_shape shape = {.type = e->index->node[e->part[parts].node].type};
     e->rack_count++;
     for (int32_t p = parts; p >= 0; p = e->part[p].next) {

@@ -3,6 +3,7 @@
  * What happens to a job, and where it then stands.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 /* ---- order ------------------------------------------------------------------------------------- */
@@ -79,6 +80,7 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
 
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(!e->running[job] && e->held[job] < 0);
     if (e->rec->state[job] == DLS_JOB_INFEASIBLE) {
         return DLS_OK;
     }
@@ -136,6 +138,8 @@ static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore
 
 dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(!e->running[job] && e->held[job] >= 0 && e->held_type[job] >= 0);
+    DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->select.type[job] == e->held_type[job]);
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
     rec->pending_us[job] += e->now_us - e->state_since_us[job];
@@ -214,12 +218,14 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 
 dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] < 0 && parts >= 0);
     DLS_TRY(leave(e, job, parts, err));
     return wait_again(e, job, err);
 }
 
 dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] < 0 && parts >= 0);
     const dls_work saved = dls_job_saved(e, job);
     DLS_TRY(leave(e, job, parts, err));
     e->rec->failures[job]++;
@@ -233,6 +239,7 @@ dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *er
 
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] >= 0);
     DLS_TRY(leave(e, job, e->held[job], err));
     dls_evq_cancel(&e->events, DLS_SLOT_WAKE(e, job));
     dls_evq_cancel(&e->stale, (uint32_t)job);

@@ -11,6 +11,8 @@
  */
 #include "engine/engine.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 
 int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
@@ -68,6 +70,7 @@ dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 
 dls_work dls_job_saved(const dls_engine *e, int32_t job)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && e->saved);
     const int64_t held_us = e->now_us - e->progress_from_us[job];
     if (!e->save_us || held_us <= 0) {
         return e->saved[job];
@@ -166,6 +169,7 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
 
 dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && parts >= 0);
     const int64_t progress_us = progressed_us(e, job);
     if (e->params->sched->seen) {
         dls_tell_seen(e, job, parts);
@@ -185,6 +189,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
 
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job]);
     DLS_TRY(record_stretch(e, job, e->held[job], err));
     if (e->now_us > e->rate_from_us[job]) {
         if (e->params->sched->seen) {
@@ -204,6 +209,7 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->running[job] && rate >= 0);
     const bool changed = rate != e->rate[job];
     const bool begun = dls_evq_has(&e->events, DLS_SLOT_FINISH(e, job));
     if (begun && !changed) {

@@ -6,6 +6,7 @@
 #include "engine/select_impl.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 void dls_select_fini(dls_select *s)
 {
@@ -138,6 +139,7 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us)
 {
+    DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
     dls_class *c = &s->cls[s->class_of[job]];
     dls_order_insert(&s->order, &c->waiting, job, rank, c->gpus, estimate_us);
     s->pool[c->pool].waiting_gpus += c->gpus;
@@ -149,6 +151,7 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
 
 void dls_select_remove_waiting(dls_select *s, int32_t job)
 {
+    DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
     dls_class *c = &s->cls[s->class_of[job]];
     const bool first = c->head == job;
     if (first) {
@@ -163,6 +166,7 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
 
 void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank rank, int64_t now_us)
 {
+    DLS_DEBUG_ASSERT(s->type[job] < 0 && type >= 0 && type < s->n_types);
     dls_class *c = &s->cls[s->class_of[job]];
     dls_pool *p = &s->pool[c->pool];
     s->type[job] = (int8_t)type;
@@ -180,6 +184,7 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
 
 void dls_select_remove_running(dls_select *s, int32_t job)
 {
+    DLS_DEBUG_ASSERT(s->type[job] >= 0);
     dls_class *c = &s->cls[s->class_of[job]];
     dls_pool *p = &s->pool[c->pool];
     const int32_t type = s->type[job];
@@ -229,6 +234,7 @@ dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 
 void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
 {
+    DLS_DEBUG_ASSERT(s->guest && s->guest[job]);
     rank.key += dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
     s->order.node[job].rank = rank;
 }
@@ -237,6 +243,7 @@ void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_
 
 void dls_select_refuse_class(dls_select *s, dls_class *c, int32_t type)
 {
+    DLS_DEBUG_ASSERT(type >= 0 && type < s->n_types);
     c->refused_types = dls_select_refused(s, c) | UINT32_C(1) << type;
     if (c->refused_pass != s->pass) {
         c->refused_pass = s->pass;
@@ -352,6 +359,7 @@ static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls
 
 int32_t dls_select_choose(dls_select *s, int32_t job, uint32_t types, int32_t first, int64_t now_us)
 {
+    DLS_DEBUG_ASSERT(types != 0);
     if (!s->choose || (first >= 0 && types >> first & 1)) {
         return first >= 0 && types >> first & 1 ? first : __builtin_ctz(types);
     }

@@ -5,6 +5,7 @@
 #include "record/record.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/rng.h"
 #include "record/columns.h"
 
@@ -156,6 +157,7 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
                                 uint64_t gpu_mask, int32_t gpus, float rate, size_t *row,
                                 dls_error *err)
 {
+    DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs && gpus > 0);
     dls_alloc_rows *a = &rec->allocs;
     DLS_TRY(grow(&dls_alloc_table, a, a->n, &a->cap, err));
     a->job[a->n] = job;
@@ -172,6 +174,7 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
 
 dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(rec->series.n == 0 || p->t_us >= rec->series.t_us[rec->series.n - 1]);
     dls_series_rows *s = &rec->series;
     size_t at = s->n;
     if (at > 0) {
@@ -203,6 +206,7 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
 dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, size_t *row,
                                 dls_error *err)
 {
+    DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs);
     dls_start_rows *s = &rec->starts;
     DLS_TRY(grow(&dls_start_table, s, s->n, &s->cap, err));
     s->job[s->n] = job;
@@ -214,6 +218,7 @@ dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, 
 
 dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(rec->world.n == 0 || p->t_us >= rec->world.t_us[rec->world.n - 1]);
     dls_world_rows *w = &rec->world;
     size_t at = w->n;
     if (at > 0) {

@@ -5,12 +5,12 @@
 #include "workload/elastic.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "workload/kinds.h"
 #include "workload/throughputs.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -330,7 +330,7 @@ double dls_elastic_speed(const dls_elastic_jobs *e, int32_t job, const dls_shape
     const int64_t own = dls_trace_i64(e->cols->batch, (size_t)job);
     const int32_t gang = e->cols->gpus[job];
     size_t end, own_end;
-    assert(shape->gpus >= 1);
+    DLS_DEBUG_ASSERT(shape->gpus >= 1);
     const size_t first = curve_of(e, job, shape->type, batch == DLS_ABSENT ? own : batch, &end);
     if (first == end) {
         return (double)shape->gpus / gang;

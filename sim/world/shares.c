@@ -6,12 +6,14 @@
 #include "world/shares.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "world/shares_level.h"
 
 /* ---- who crosses what ---------------------------------------------------------------------------- */
 
 dls_status dls_shares_init(dls_shares *s, int32_t n_links, dls_error *err)
 {
+    DLS_ASSERT(n_links >= 0);
     *s = (dls_shares){.n_links = n_links, .free_crossing = -1};
     s->link = dls_alloc_zero((size_t)n_links, sizeof *s->link);
     s->changed = dls_alloc_zero((size_t)n_links, sizeof *s->changed);
@@ -59,6 +61,7 @@ dls_status dls_shares_copy(dls_shares *s, const dls_shares *from, dls_error *err
 
 dls_status dls_shares_reserve(dls_shares *s, int32_t flow, size_t n, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(flow >= 0);
     const size_t flows = (size_t)flow + 1;
     DLS_TRY(dls_grow(&s->flow, &s->flows_cap, flows, sizeof *s->flow, err));
     DLS_TRY(dls_grow(&s->moved, &s->moved_cap, flows, sizeof *s->moved, err));
@@ -105,6 +108,7 @@ void dls_shares_note(dls_shares *s, int32_t flow)
 
 void dls_shares_add(dls_shares *s, int32_t flow, const dls_curve *curve)
 {
+    DLS_DEBUG_ASSERT((size_t)flow < s->n_flows && s->flow[flow].crossing < 0);
     dls_flow *f = &s->flow[flow];
     *f = (dls_flow){.curve = curve,
                     .speed = 1,
@@ -135,6 +139,8 @@ static void limit(dls_flow *f, int32_t link, int32_t level)
 
 void dls_shares_cross(dls_shares *s, int32_t flow, int32_t link, uint64_t mask, bool network)
 {
+    DLS_DEBUG_ASSERT((size_t)flow < s->n_flows && link >= 0 && link < s->n_links);
+    DLS_DEBUG_ASSERT(s->free_crossing >= 0); /* dls_shares_reserve */
     dls_flow *f = &s->flow[flow];
     dls_link *l = &s->link[link];
     const int32_t c = s->free_crossing;
@@ -163,6 +169,7 @@ void dls_shares_cross(dls_shares *s, int32_t flow, int32_t link, uint64_t mask, 
 
 int32_t dls_shares_leave(dls_shares *s, int32_t crossing)
 {
+    DLS_DEBUG_ASSERT(crossing >= 0 && (size_t)crossing < s->n_crossings);
     dls_crossing *x = &s->crossing[crossing];
     dls_link *l = &s->link[x->link];
     dls_flow *f = &s->flow[x->flow];
@@ -188,12 +195,14 @@ int32_t dls_shares_leave(dls_shares *s, int32_t crossing)
 
 void dls_shares_set_capacity(dls_shares *s, int32_t link, double bytes_per_s)
 {
+    DLS_DEBUG_ASSERT(link >= 0 && link < s->n_links && bytes_per_s >= 0);
     s->link[link].capacity = bytes_per_s;
     note_link(s, link);
 }
 
 void dls_shares_set_speed(dls_shares *s, int32_t flow, double speed)
 {
+    DLS_DEBUG_ASSERT(speed > 0 && speed <= 1);
     if (s->flow[flow].speed != speed) {
         s->flow[flow].speed = speed;
         s->flow[flow].moves[0] = s->flow[flow].moves[1] = -1;
@@ -203,6 +212,7 @@ void dls_shares_set_speed(dls_shares *s, int32_t flow, double speed)
 
 void dls_shares_set_overlap(dls_shares *s, int32_t flow, double overlap)
 {
+    DLS_DEBUG_ASSERT(overlap >= 0 && overlap <= 1);
     if (s->flow[flow].overlap != overlap) {
         s->flow[flow].overlap = overlap;
         dls_shares_note(s, flow);

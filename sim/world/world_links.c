@@ -6,6 +6,7 @@
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 
 #include <math.h>
 
@@ -312,6 +313,7 @@ void dls_world_set_shift(dls_world *w, int32_t job, double shift_s)
 
 void dls_world_link_scale(dls_world *w, int32_t node, double part)
 {
+    DLS_DEBUG_ASSERT(part > 0 && part <= 1);
     const dls_shares *s = &w->shares;
     const double capacity = w->wire[node].base * part;
     if (capacity > 0 && capacity != s->link[node].capacity) {
