@@ -6,6 +6,7 @@
 #include "results/summary.h"
 
 #include "base/alloc.h"
+#include "base/radix.h"
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -42,19 +43,13 @@ typedef struct part_of_job {
 
 static const double unknown = (double)NAN;
 
-/* A value and the job that it belongs to, for sorting. */
-typedef struct pair {
-    uint64_t key;
-    uint32_t job;
-} pair;
-
 typedef struct work {
     const dls_trace_columns *cols;
     const dls_record *rec;
-    part_of_job *parts;  /* [n_jobs] */
-    pair *pairs, *spare; /* [n_jobs] */
-    double *values;      /* [n_jobs] */
-    uint32_t *counted;   /* [n_counted] jobs that the statistics are over */
+    part_of_job *parts;       /* [n_jobs] */
+    dls_keyed *pairs, *spare; /* [n_jobs] values and their jobs, for sorting */
+    double *values;           /* [n_jobs] */
+    uint32_t *counted;        /* [n_counted] jobs that the statistics are over */
     size_t n_counted;
 } work;
 
@@ -130,35 +125,6 @@ static void count_jobs(const work *w, dls_summary *s)
     }
 }
 
-/* Stable radix sort by key; digits in which all keys agree cost one look. */
-static pair *sort_pairs(pair *a, pair *b, size_t n)
-{
-    uint32_t count[8][256] = {{0}};
-    for (size_t i = 0; i < n; i++) {
-        for (int d = 0; d < 8; d++) {
-            count[d][a[i].key >> (8 * d) & 0xFF]++;
-        }
-    }
-    for (int d = 0; d < 8 && n > 0; d++) {
-        if (count[d][a[0].key >> (8 * d) & 0xFF] == n) {
-            continue;
-        }
-        uint32_t at = 0;
-        for (int v = 0; v < 256; v++) {
-            const uint32_t here = count[d][v];
-            count[d][v] = at;
-            at += here;
-        }
-        for (size_t i = 0; i < n; i++) {
-            b[count[d][a[i].key >> (8 * d) & 0xFF]++] = a[i];
-        }
-        pair *const swap = a;
-        a = b;
-        b = swap;
-    }
-    return a;
-}
-
 static dls_stats stats_of(const double *sorted, size_t n)
 {
     if (n == 0) {
@@ -188,9 +154,9 @@ static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t jo
         if (value_us < 0) {
             return dls_fail(err, DLS_EINPUT, NULL, "the %s of job %u is negative", what, job);
         }
-        w->pairs[i] = (pair){(uint64_t)value_us, job};
+        w->pairs[i] = (dls_keyed){(uint64_t)value_us, job};
     }
-    const pair *sorted = sort_pairs(w->pairs, w->spare, w->n_counted);
+    const dls_keyed *sorted = dls_radix_sort(w->pairs, w->spare, w->n_counted);
     for (int k = 0; k < KINDS; k++) {
         size_t size[DLS_SUMMARY_PARTS] = {0}, at[DLS_SUMMARY_PARTS];
         for (size_t i = 0; i < w->n_counted; i++) {
@@ -202,7 +168,7 @@ static dls_status part_stats(work *w, int64_t (*column)(const work *w, size_t jo
             next += size[p];
         }
         for (size_t i = 0; i < w->n_counted; i++) {
-            w->values[at[w->parts[sorted[i].job].part[k]]++] = (double)sorted[i].key;
+            w->values[at[w->parts[sorted[i].value].part[k]]++] = (double)sorted[i].key;
         }
         for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
             if (size[p] > 0) {

@@ -4,6 +4,7 @@
  * skipped rows with their reasons, and sorts by submission.
  */
 #include "base/alloc.h"
+#include "base/radix.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
 
@@ -332,29 +333,7 @@ dls_status dls_trace_builder_add(dls_trace_builder *b, const dls_job_rec *rec, c
 /* ---- finishing ---------------------------------------------------------------------------------
  */
 
-/* order[] = the jobs by submission, equal times as they came (bottom-up merge sort). */
-static void sort_by_submit(const int64_t *submit_us, size_t n, uint32_t **order, uint32_t **spare)
-{
-    for (size_t i = 0; i < n; i++) {
-        (*order)[i] = (uint32_t)i;
-    }
-    for (size_t width = 1; width < n; width *= 2) {
-        const uint32_t *from = *order;
-        uint32_t *to = *spare;
-        for (size_t lo = 0; lo < n; lo += 2 * width) {
-            const size_t mid = lo + width < n ? lo + width : n;
-            const size_t hi = mid + width < n ? mid + width : n;
-            size_t a = lo, z = mid;
-            for (size_t i = lo; i < hi; i++) {
-                const bool left = a < mid && (z >= hi || submit_us[from[a]] <= submit_us[from[z]]);
-                to[i] = left ? from[a++] : from[z++];
-            }
-        }
-        *spare = *order;
-        *order = to;
-    }
-}
-
+/* The jobs by submission, equal times as they came. */
 static dls_status sort_columns(dls_trace *t, dls_error *err)
 {
     const int64_t *submit_us = t->data[DLS_COL_SUBMIT_US];
@@ -365,14 +344,16 @@ static dls_status sort_columns(dls_trace *t, dls_error *err)
     if (sorted) {
         return DLS_OK;
     }
-    uint32_t *order = dls_alloc(t->n * sizeof *order);
-    uint32_t *spare = dls_alloc(t->n * sizeof *spare);
+    dls_keyed *jobs = dls_alloc(2 * t->n * sizeof *jobs);
     unsigned char *moved = dls_alloc(t->n * sizeof(int64_t));
     dls_status status = DLS_OK;
-    if (!order || !spare || !moved) {
-        status = dls_nomem(err, "sorting a trace", t->n * 16);
+    if (!jobs || !moved) {
+        status = dls_nomem(err, "sorting a trace", t->n * (2 * sizeof *jobs + sizeof(int64_t)));
     } else {
-        sort_by_submit(submit_us, t->n, &order, &spare);
+        for (size_t i = 0; i < t->n; i++) {
+            jobs[i] = (dls_keyed){(uint64_t)submit_us[i], (uint32_t)i};
+        }
+        const dls_keyed *by_submit = dls_radix_sort(jobs, jobs + t->n, t->n);
         for (int c = 0; c < DLS_COL_COUNT; c++) {
             const size_t size = col_kind[c].size;
             unsigned char *data = t->data[c];
@@ -380,13 +361,12 @@ static dls_status sort_columns(dls_trace *t, dls_error *err)
                 continue;
             }
             for (size_t i = 0; i < t->n; i++) {
-                memcpy(moved + i * size, data + order[i] * size, size);
+                memcpy(moved + i * size, data + by_submit[i].value * size, size);
             }
             memcpy(data, moved, t->n * size);
         }
     }
-    dls_free(order);
-    dls_free(spare);
+    dls_free(jobs);
     dls_free(moved);
     return status;
 }

@@ -22,9 +22,9 @@ dls_status dls_synth_jobs_init(dls_synth_jobs *jobs, const dls_synth_plan *plan,
     jobs->clock_us = dls_alloc(n * sizeof *jobs->clock_us);
     jobs->gpus = dls_alloc(n * sizeof *jobs->gpus);
     jobs->job = dls_alloc(n * sizeof *jobs->job);
-    jobs->spare = dls_alloc(n * sizeof *jobs->spare);
+    jobs->keyed = dls_alloc(2 * n * sizeof *jobs->keyed);
     if (!jobs->submit_us || !jobs->duration_us || !jobs->clock_us || !jobs->gpus || !jobs->job ||
-        !jobs->spare) {
+        !jobs->keyed) {
         dls_synth_jobs_fini(jobs);
         return dls_nomem(err, "synthetic jobs", n * sizeof *jobs->submit_us);
     }
@@ -38,7 +38,7 @@ void dls_synth_jobs_fini(dls_synth_jobs *jobs)
     dls_free(jobs->clock_us);
     dls_free(jobs->gpus);
     dls_free(jobs->job);
-    dls_free(jobs->spare);
+    dls_free(jobs->keyed);
     memset(jobs, 0, sizeof *jobs);
 }
 
@@ -66,42 +66,18 @@ dls_status dls_synth_span_s(double gpu_s, int64_t cluster_gpus, double load, int
     return DLS_OK;
 }
 
-/* Stable radix sort of job indices by clock. */
-static void sort_by_clock(dls_synth_jobs *jobs)
-{
-    enum { BITS = 11, BUCKETS = 1 << BITS };
-    int64_t latest = 0;
-    for (size_t i = 0; i < jobs->n; i++) {
-        jobs->job[i] = (uint32_t)i;
-        latest = jobs->clock_us[i] > latest ? jobs->clock_us[i] : latest;
-    }
-    for (int shift = 0; latest >> shift > 0; shift += BITS) {
-        size_t start[BUCKETS + 1] = {0};
-        for (size_t i = 0; i < jobs->n; i++) {
-            start[(jobs->clock_us[i] >> shift & (BUCKETS - 1)) + 1]++;
-        }
-        for (int b = 0; b < BUCKETS; b++) {
-            start[b + 1] += start[b];
-        }
-        for (size_t i = 0; i < jobs->n; i++) {
-            const uint32_t job = jobs->job[i];
-            jobs->spare[start[jobs->clock_us[job] >> shift & (BUCKETS - 1)]++] = job;
-        }
-        uint32_t *const sorted = jobs->spare;
-        jobs->spare = jobs->job;
-        jobs->job = sorted;
-    }
-}
-
 dls_status dls_synth_draw(const dls_synth_plan *plan, size_t stride, int64_t cluster_gpus,
                           int64_t duration_max_s, int64_t span_s, dls_synth_jobs *jobs,
                           dls_error *err)
 {
     DLS_TRY(dls_synth_arrivals(plan, span_s, stride, jobs->clock_us, err));
-    sort_by_clock(jobs);
     for (size_t i = 0; i < jobs->n; i++) {
-        const size_t job = jobs->job[i] * stride;
-        jobs->submit_us[i] = jobs->clock_us[jobs->job[i]];
+        jobs->keyed[i] = (dls_keyed){(uint64_t)jobs->clock_us[i], (uint32_t)i};
+    }
+    const dls_keyed *by_clock = dls_radix_sort(jobs->keyed, jobs->keyed + jobs->n, jobs->n);
+    for (size_t i = 0; i < jobs->n; i++) {
+        const size_t job = by_clock[i].value * stride;
+        jobs->submit_us[i] = (int64_t)by_clock[i].key;
         jobs->gpus[i] = dls_synth_gpus(plan, job, cluster_gpus);
         jobs->duration_us[i] = dls_synth_duration_us(plan, job, duration_max_s);
         jobs->job[i] = (uint32_t)job;

@@ -6,6 +6,7 @@
 #ifndef DLS_TRACES_SYNTH_DRAW_H
 #define DLS_TRACES_SYNTH_DRAW_H
 
+#include "base/radix.h"
 #include "traces/synth.h"
 #include "traces/synth_plan.h"
 
@@ -15,8 +16,8 @@ typedef struct dls_synth_jobs {
     int64_t *submit_us, *duration_us;
     int32_t *gpus;
     uint32_t *job;     /* index in the plan */
-    uint32_t *spare;   /* [n] scratch of the sort */
     int64_t *clock_us; /* [n] scratch */
+    dls_keyed *keyed;  /* [2 n] scratch of the sort */
 } dls_synth_jobs;
 
 /* Room for jobs 0, stride, 2 stride, ... of the plan. */
