@@ -14,9 +14,12 @@
 #include "predictor/sources/predictions.h"
 
 #include <errno.h>
+#include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -116,6 +119,9 @@ const dls_arg dls_replay_args[] = {
     DLS_OVERRIDE(0, "set", 0, "KEY=VALUE", NULL, dls_names_key,
                  "set any key of the configuration; may be repeated, the last setting counts"),
     DLS_PLUGIN(dls_replay_options, registry),
+    DLS_TIME(dls_replay_options, watchdog_s, "watchdog", 0, 0.001, 1e9,
+             "end with 70 when 1,024 instants take longer than this of processor time: a policy "
+             "that does not return"),
     DLS_ARGS_END};
 
 const dls_arg dls_replay_talk_args[] = {
@@ -192,7 +198,37 @@ typedef struct running {
     dls_progress *bar;
     const dls_trace *trace;
     bool quiet;
+    double watchdog_s;
 } running;
+
+/* ---- a policy that does not return: nothing but a signal gets past it ---------------------------- */
+
+static char stuck[512]; /* what is said then; made before, as a handler may not */
+
+static void end_stuck(int signal)
+{
+    (void)signal;
+    (void)!write(STDERR_FILENO, stuck, strlen(stuck));
+    _exit(EX_SOFTWARE);
+}
+
+/* Seconds of processor time from now on; 0: no more. */
+static void set_watchdog(double s)
+{
+    const struct itimerval at = {.it_value = {.tv_sec = (time_t)s,
+                                              .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)}};
+    setitimer(ITIMER_VIRTUAL, &at, NULL);
+}
+
+static void start_watchdog(double s, const dls_config *config)
+{
+    const struct sigaction act = {.sa_handler = end_stuck};
+    snprintf(stuck, sizeof stuck,
+             "dlsim: scheduler '%.80s' or placement '%.80s' does not return: 1,024 instants took more "
+             "than %g s of processor time\n", config->scheduler, config->placement, s);
+    sigaction(SIGVTALRM, &act, NULL);
+    set_watchdog(s);
+}
 
 static void report_infeasible(void *user, size_t n_infeasible, int32_t first_job)
 {
@@ -217,7 +253,11 @@ static bool interrupted(void *user)
 
 static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
 {
-    dls_progress *bar = ((const running *)user)->bar;
+    const running *r = user;
+    dls_progress *bar = r->bar;
+    if (r->watchdog_s > 0) {
+        set_watchdog(r->watchdog_s);
+    }
     if (bar->on) {
         char detail[80], time[32];
         snprintf(detail, sizeof detail, "%zu of %zu jobs, %s", done, n_jobs,
@@ -270,15 +310,21 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
     dls_progress bar;
     dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
     const double start_s = dls_clock_s();
-    running r = {&bar, trace, o->quiet};
+    running r = {&bar, trace, o->quiet, o->watchdog_s};
     static bool refusing; /* once a process */
     if (!refusing && atexit(refuse_exit) != 0) {
         return dls_nomem(err, "exit handler", 0);
     }
     refusing = true;
     running_scheduler = config->scheduler;
+    if (o->watchdog_s > 0) {
+        start_watchdog(o->watchdog_s, config);
+    }
     const dls_status status = run_sim(config, trace, &r, out, err);
     running_scheduler = NULL;
+    if (o->watchdog_s > 0) {
+        set_watchdog(0);
+    }
     *wall_s = dls_clock_s() - start_s;
     dls_progress_stop(&bar);
     return status;

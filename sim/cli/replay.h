@@ -19,6 +19,7 @@ typedef struct dls_replay_options {
     dls_override *overrides; /* owned, in the order of the command line */
     size_t n_overrides, overrides_cap;
     bool json, quiet, force;
+    double watchdog_s;      /* 0: none */
     dls_ui_when progress;
     const char *cmdline;    /* for the results */
     char *own_cmdline;      /* owned */

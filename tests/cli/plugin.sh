@@ -125,7 +125,7 @@ cat >rude.c <<'END'
 #include <stdlib.h>
 #include <string.h>
 static const dls_option options[] = {{.name = "how", .type = DLS_OPT_STR, .def = "exit", .unit = "",
-                                      .doc = "how", .choices = "exit|silent|spin"}, {0}};
+                                      .doc = "how", .choices = "exit|silent|spin|loop"}, {0}};
 struct rude { const char *how; };
 static dls_status init(void *state, const dls_view *v, const dls_option_value *values, dls_error *err)
 {
@@ -140,6 +140,8 @@ static dls_status pass(void *state, const dls_view *v, dls_actions *out, dls_err
     dls_act_wake(out, v->now_us + 1);
     if (strcmp(r->how, "exit") == 0) {
         exit(0);
+    }
+    for (volatile int on = strcmp(r->how, "loop") == 0; on;) {
     }
     return strcmp(r->how, "silent") == 0 ? DLS_ENOMEM : DLS_OK;
 }
@@ -157,4 +159,9 @@ for how in exit:70 silent:1 spin:1; do
     says err.txt "rude"
     test ! -e rude.h5 || fail "$how: a results file"
 done
+expect 70 --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=rude --set scheduler.how=loop \
+    --output=rude.h5 --watchdog=200ms
+says err.txt "scheduler 'rude'"
+test ! -e rude.h5 || fail "a results file of a policy that does not return"
+expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" --watchdog=1min
 echo "$checks checks"
