@@ -36,6 +36,7 @@ for page in "$source"/docs/*.md; do
     case $name in
     figures.md) continue ;;         # whole studies; figures.sh draws all from small ones
     placement-study.md) continue ;; # the same; whatif.sh resolves it
+    performance.md) continue ;;     # benchmarks, which the suite runs small
     sweeps.md) grep -q 'docs/sweeps.md" |' "$source/tests/cli/sweep_recipes.sh" && continue ;;
     library.md) grep -q 'pkg-config --cflags --libs --static dlsim' "$source/tests/install/consumer.sh" && continue ;;
     operator.md) grep -q 'run_page "$doc"' "$source/tests/cli/operators.sh" && continue ;;
