@@ -5,7 +5,7 @@
  * of every period_s at a constant rate. On a link of capacity C
  *
  *      excess(t) = max(0, sum of the rates of those that send at t - C)
- *      score     = 1 - mean of excess over time / C        (1: nobody ever waits)
+ *      score     = 1 - mean of excess over time / C        (1: no job ever waits)
  *
  * A job that comes can be held back once by a time shift; those that run keep theirs. The score of
  * a placement is that of its worst link, under the best shift. Time is cut into slices of a

@@ -174,7 +174,7 @@ bool dls_choose_wait(dls_choose *c, const dls_place_index *index, const dls_requ
         if (isnan(remaining_s)) {
             break;
         }
-        /* What it has waited counts as well: nobody waits for longer than a better place saves. */
+        /* Time already waited counts as well: no job waits longer than a better place saves. */
         const double spare_us = (least_s - remaining_s) * 1e6 - (double)waited_us;
         const int64_t most_us = c->max_wait_us - waited_us;
         const int64_t limit_us = spare_us < (double)most_us ? (int64_t)spare_us : most_us;

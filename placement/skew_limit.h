@@ -29,7 +29,7 @@ typedef struct dls_skew_limit {
 } dls_skew_limit;
 
 void dls_skew_limit_fini(dls_skew_limit *l);
-/* Add a run and, if it was spread, find the limit anew. Out of memory: the run is ignored.
+/* Add a run and, if it was spread, recompute the limit. Out of memory: the run is ignored.
  * O(cells).
  */
 void dls_skew_limit_observe(dls_skew_limit *l, double skew, int32_t type, int32_t gpus, bool spread,

@@ -79,7 +79,7 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     return dls_fit_consolidated(index, r, grant);
 }
 
-/* Only first runs: later ones begin with a restore, which is no work. */
+/* First runs only: later ones begin with a restore, during which no work is done. */
 static void started(void *state, const dls_place_index *index, const dls_request *r,
                     const int32_t *nodes, const int32_t *gpus, size_t n)
 {

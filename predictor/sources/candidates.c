@@ -60,7 +60,7 @@ static int32_t spreads(const dls_candidate_type *t, int32_t type, int32_t gpus,
                                         {type, gpus, most, least(t->racks, most)}};
     int32_t n = 0;
     for (int32_t i = 0; i < DLS_SPREADS; i++) {
-        /* One rack must hold the gang, and nothing is told twice. */
+        /* One rack must hold the gang, and no shape is listed twice. */
         bool skip = all[i].n_nodes < fewest;
         for (int32_t k = 0; k < n && !skip; k++) {
             skip = all[i].n_nodes == shape[k].n_nodes && all[i].n_racks == shape[k].n_racks;

@@ -20,7 +20,7 @@
 typedef struct driple {
     const dls_prediction_params *p;
     const dls_kinds *kinds;
-    dls_asker a;
+    dls_inspector_session a;
     dls_candidates cluster;
     /* a slice */
     dls_graph *graph;
@@ -34,7 +34,7 @@ typedef struct driple {
 static void driple_close(void *state)
 {
     driple *d = state;
-    dls_asker_fini(&d->a);
+    dls_inspector_session_fini(&d->a);
     dls_free(d->graph);
     dls_free(d->x);
     dls_free(d->query);
@@ -50,7 +50,7 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     if (!d) {
         return dls_nomem(err, "inspector", sizeof *d);
     }
-    dls_asker_params asker = {.weights = p->weights,
+    dls_inspector_session_params asker = {.weights = p->weights,
                               .backend = p->backend,
                               .hardware_dir = p->hardware_dir,
                               .settings_map = p->settings_map,
@@ -59,7 +59,7 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     d->kinds = kinds;
     (void)dls_numeric_find(p->numeric, &asker.numeric); /* checked before sources are opened */
     dls_candidates_init(&d->cluster, p->cluster);
-    const dls_status status = dls_asker_init(&d->a, &asker, err);
+    const dls_status status = dls_inspector_session_init(&d->a, &asker, err);
     if (status != DLS_OK) {
         driple_close(d);
         return status;
@@ -156,14 +156,14 @@ static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks
         }
         const dls_whereabouts where = where_is(d, &ask[i].shape);
         int32_t setting;
-        DLS_TRY(dls_asker_setting(&d->a, &where, &setting, &out[i].distance, err));
+        DLS_TRY(dls_inspector_session_setting(&d->a, &where, &setting, &out[i].distance, err));
         d->query_of[i] = query_for(d, first, n, graph, setting);
         if (d->query_of[i] < 0) {
             d->query_of[i] = (int32_t)n;
             d->query[n++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
         }
     }
-    DLS_TRY(dls_asker_predict(&d->a, d->graph, n_kinds, d->query, n, d->profile, err));
+    DLS_TRY(dls_inspector_session_predict(&d->a, d->graph, n_kinds, d->query, n, d->profile, err));
     for (size_t i = 0; i < n_asks; i++) {
         take_profile(d, &d->profile[d->query_of[i]], &ask[i].shape, &out[i]);
     }
@@ -203,7 +203,7 @@ static void driple_identity(const void *state, char *text, size_t size)
     dls_sha256_hex(map, strlen(map), map_sha);
     snprintf(text, size, "%s %.16s %.*s%s%.16s", d->a.weights_sha, map_sha,
              comma ? (int)(comma - backend) : 80, backend, d->a.takes_any ? " " : "",
-             d->a.told_sha);
+             d->a.hardware_sha);
 }
 
 static dls_status driple_checksum(void *state, int32_t kind, uint64_t *sum, dls_error *err)

@@ -21,7 +21,7 @@ typedef struct dls_gpu_memory {
 } dls_gpu_memory;
 
 void dls_gpu_memory_fini(dls_gpu_memory *m);
-/* Bytes; NAN for a model that nobody knows. O(models) after the first of a model. */
+/* Bytes; NAN for an unknown model. O(models) after the first of a model. */
 dls_status dls_gpu_memory_of(dls_gpu_memory *m, const dls_kind *kind, double *bytes,
                              dls_error *err) DLS_MUST_CHECK;
 

@@ -15,12 +15,13 @@
 
 const char *dls_inspector_weights(const char *given, char *buf, size_t size)
 {
-    return given && *given ? given
-                           : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5",
-                                           buf, size);
+    return given && *given
+               ? given
+               : dls_data_path("predictor/inspectors/dlsim.h5", "inspectors/dlsim.h5", buf, size);
 }
 
-static dls_status load_weights(dls_asker *a, const dls_asker_params *p, dls_error *err)
+static dls_status load_weights(dls_inspector_session *a, const dls_inspector_session_params *p,
+                               dls_error *err)
 {
     dls_sha256 sha;
     char buf[4096];
@@ -46,7 +47,7 @@ static dls_status load_weights(dls_asker *a, const dls_asker_params *p, dls_erro
     return DLS_OK;
 }
 
-static void hash_tables(dls_asker *a)
+static void hash_tables(dls_inspector_session *a)
 {
     dls_sha256 sha;
     dls_sha256_init(&sha);
@@ -63,14 +64,15 @@ static void hash_tables(dls_asker *a)
         dls_sha256_update(&sha, l->name, strlen(l->name) + 1);
         dls_sha256_update(&sha, number, sizeof number);
     }
-    dls_sha256_final(&sha, a->told_sha);
+    dls_sha256_final(&sha, a->hardware_sha);
 }
 
-dls_status dls_asker_init(dls_asker *a, const dls_asker_params *p, dls_error *err)
+dls_status dls_inspector_session_init(dls_inspector_session *a,
+                                      const dls_inspector_session_params *p, dls_error *err)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
     char folder[4096];
-    *a = (dls_asker){.options = {.threads = p->threads}};
+    *a = (dls_inspector_session){.options = {.threads = p->threads}};
     for (int i = 0; p->backend && backends[i]; i++) {
         if (strcmp(p->backend, backends[i]) == 0) {
             a->options.backend = (dls_backend_kind)i;
@@ -106,7 +108,7 @@ static const dls_hw_link *nearest_link(const dls_hardware *hw, double bps)
     return best;
 }
 
-static dls_status settle_place(dls_asker *a, const char *name, const dls_whereabouts *w,
+static dls_status settle_place(dls_inspector_session *a, const char *name, const dls_whereabouts *w,
                                dls_error *err)
 {
     const bool alone = w->workers == 1 && w->servers == 0;
@@ -141,8 +143,8 @@ static dls_status settle_place(dls_asker *a, const char *name, const dls_whereab
     return DLS_OK;
 }
 
-dls_status dls_asker_setting(dls_asker *a, const dls_whereabouts *w, int32_t *setting,
-                             double *distance, dls_error *err)
+dls_status dls_inspector_session_setting(dls_inspector_session *a, const dls_whereabouts *w,
+                                         int32_t *setting, double *distance, dls_error *err)
 {
     char name[64];
     *setting = dls_setting_map_find(&a->map, w, distance);
@@ -161,9 +163,9 @@ dls_status dls_asker_setting(dls_asker *a, const dls_whereabouts *w, int32_t *se
     return DLS_OK;
 }
 
-dls_status dls_asker_predict(dls_asker *a, const dls_graph *graphs, size_t n_graphs,
-                             const dls_query *queries, size_t n, dls_profile *profiles,
-                             dls_error *err)
+dls_status dls_inspector_session_predict(dls_inspector_session *a, const dls_graph *graphs,
+                                         size_t n_graphs, const dls_query *queries, size_t n,
+                                         dls_profile *profiles, dls_error *err)
 {
     if (a->stale) {
         dls_predictor_destroy(a->predictor);
@@ -174,7 +176,7 @@ dls_status dls_asker_predict(dls_asker *a, const dls_graph *graphs, size_t n_gra
     return dls_predict(a->predictor, graphs, n_graphs, queries, n, profiles, err);
 }
 
-void dls_asker_fini(dls_asker *a)
+void dls_inspector_session_fini(dls_inspector_session *a)
 {
     dls_predictor_destroy(a->predictor);
     dls_setting_map_fini(&a->map);

@@ -10,7 +10,7 @@
 #include "predictor/sources/setting_map.h"
 #include "predictor/sources/zoo_inputs.h"
 
-typedef struct dls_asker {
+typedef struct dls_inspector_session {
     dls_inspector *insp;
     dls_predictor *predictor;
     dls_hardware hw;
@@ -22,37 +22,41 @@ typedef struct dls_asker {
     dls_setting_map map;
     dls_zoo_inputs inputs;
     char weights_sha[DLS_SHA256_HEX];
-    char told_sha[DLS_SHA256_HEX]; /* of the numbers it is told of; "" where it is told of none */
-} dls_asker;
+    char hardware_sha[DLS_SHA256_HEX]; /* of the hardware numbers of its settings; "" if it takes
+                                          none */
+} dls_inspector_session;
 
-typedef struct dls_asker_params {
+typedef struct dls_inspector_session_params {
     const char
         *weights; /* NULL or "": predictor/inspectors/dlsim.h5 here, else where it is installed */
     const char *backend;                     /* "auto", "cpu", "cuda"; NULL: auto */
     const char *hardware_dir, *settings_map; /* may be NULL */
     int32_t threads;                         /* 0: all cores */
     dls_numeric numeric;
-} dls_asker_params;
+} dls_inspector_session_params;
 
 /* The weights file: the one given, or (NULL or "") the shipped one. Returns given or buf. */
 const char *dls_inspector_weights(const char *given, char *buf, size_t size);
 
 /* EINPUT: weights that cannot be read; EPREDICTOR: that say nothing of their features, have other
- * features than they say, or no settings; ECONFIG. a must not move. It needs dls_asker_fini also
- * after a failure. */
-dls_status dls_asker_init(dls_asker *a, const dls_asker_params *p, dls_error *err) DLS_MUST_CHECK;
-void dls_asker_fini(dls_asker *a);
+ * features than they say, or no settings; ECONFIG. a must not move. It needs
+ * dls_inspector_session_fini also after a failure. */
+dls_status dls_inspector_session_init(dls_inspector_session *a,
+                                      const dls_inspector_session_params *p,
+                                      dls_error *err) DLS_MUST_CHECK;
+void dls_inspector_session_fini(dls_inspector_session *a);
 
 /* The setting that answers for a place: as setting_map.h says; but an inspector of all settings,
  * where none matches exactly, is told of the place and gets a setting for it, at distance 0: the
  * GPU as gpus.cfg has it, the bandwidth as given, the latency of the link in links.cfg that is
  * nearest to it, as many parameter servers as nodes where that is not said. Errors: EPREDICTOR (a
  * GPU that is not in gpus.cfg), ENOMEM. */
-dls_status dls_asker_setting(dls_asker *a, const dls_whereabouts *where, int32_t *setting,
-                             double *distance, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_inspector_session_setting(dls_inspector_session *a, const dls_whereabouts *where,
+                                         int32_t *setting, double *distance,
+                                         dls_error *err) DLS_MUST_CHECK;
 /* Ask of settings that were found before. */
-dls_status dls_asker_predict(dls_asker *a, const dls_graph *graphs, size_t n_graphs,
-                             const dls_query *queries, size_t n, dls_profile *profiles,
-                             dls_error *err) DLS_MUST_CHECK;
+dls_status dls_inspector_session_predict(dls_inspector_session *a, const dls_graph *graphs,
+                                         size_t n_graphs, const dls_query *queries, size_t n,
+                                         dls_profile *profiles, dls_error *err) DLS_MUST_CHECK;
 
 #endif

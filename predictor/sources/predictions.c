@@ -113,7 +113,7 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
     return status;
 }
 
-/* A cache that cannot be read is no reason to stop: it is written anew. A recording is. */
+/* A cache that cannot be read is ignored and written again; a recording that cannot be read is an error. */
 static dls_status open_answers(dls_predictions *f, dls_error *err)
 {
     const char *cache = f->p.cache_path;

@@ -10,7 +10,7 @@
  *
  *      job -> row (kind, gang, GPU types) -> cells, one a candidate shape, best first
  *
- * A model that nobody knows is not asked for: it is expected to run anywhere as at the reference.
+ * An unknown model is never asked about: it is expected to run everywhere as at the reference.
  */
 #ifndef DLS_SOURCES_PREDICTIONS_H
 #define DLS_SOURCES_PREDICTIONS_H
@@ -63,7 +63,7 @@ dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size
 dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus,
                                         dls_error *err) DLS_MUST_CHECK;
 /* Write the cache and the recording, if there are to be any: once, after the last question. A cache
- * that cannot be written is no failure: *unkept (NULL: nobody asks) says why. Errors: EOUTPUT,
+ * that cannot be written is not a failure: *unkept (may be NULL) says why. Errors: EOUTPUT,
  * ENOMEM. */
 dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept,
                                   dls_error *err) DLS_MUST_CHECK;
@@ -72,8 +72,8 @@ dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept,
  * the next dls_predictions_prepare. */
 const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus,
                                         size_t *n);
-/* Prediction for a prepared job on a shape of a prepared number of GPUs; a shape that is no candidate
- * gets that of the nearest one (candidates.h). work_us: work left at the reference; remaining_s counts as
+/* Prediction for a prepared job on a shape of a prepared number of GPUs; for a shape that is not a
+ * candidate, that of the nearest one (candidates.h). work_us: work left at the reference; remaining_s counts as
  * many samples a step as the gang's. Never fails: nothing known is NAN. O(max_candidates). */
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
                        dls_prediction *out);

@@ -63,7 +63,7 @@ static double reference_s(const dls_predictions *f, int32_t job)
     return f->p.world ? dls_world_reference_s(f->p.world, job) : 1;
 }
 
-/* An answer that is no time leaves the cell as it is: as at the reference. */
+/* An answer without a positive iteration time leaves the cell at its default, the time at the reference. */
 static void take(dls_predictions *f, dls_kept_answer *cell, const dls_kept_answer *answer)
 {
     if (answer->iteration_s > 0) {

@@ -23,7 +23,7 @@ struct dls_whatif {
     dls_whatif_params p;
     source source;
     dls_model_names names;
-    dls_asker asker; /* driple */
+    dls_inspector_session asker; /* driple */
     dls_hardware hw; /* the rest */
     dls_opmodel model;
     dls_paleo paleo;
@@ -80,12 +80,12 @@ static dls_status open_source(dls_whatif *w, dls_error *err)
                         "zoo)",
                         p->model);
     }
-    const dls_asker_params asker = {.weights = p->weights,
+    const dls_inspector_session_params asker = {.weights = p->weights,
                                     .backend = p->backend,
                                     .hardware_dir = p->hardware_dir,
                                     .settings_map = p->settings_map,
                                     .numeric = p->numeric};
-    return w->source == DRIPLE ? dls_asker_init(&w->asker, &asker, err) : open_tables(w, err);
+    return w->source == DRIPLE ? dls_inspector_session_init(&w->asker, &asker, err) : open_tables(w, err);
 }
 
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_error *err)
@@ -107,7 +107,7 @@ dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_e
 void dls_whatif_destroy(dls_whatif *w)
 {
     if (w) {
-        dls_asker_fini(&w->asker);
+        dls_inspector_session_fini(&w->asker);
         if (w->has_hw) {
             dls_hardware_fini(&w->hw);
         }
@@ -161,7 +161,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         status = where_is(w, &q[i].setting, &where, err);
         int32_t s = 0;
         if (status == DLS_OK) {
-            status = dls_asker_setting(&w->asker, &where, &s, &out[i].prediction.distance, err);
+            status = dls_inspector_session_setting(&w->asker, &where, &s, &out[i].prediction.distance, err);
         }
         if (status == DLS_OK) {
             query[i] = (dls_query){.graph_idx = (int32_t)i, .setting_idx = s};
@@ -170,7 +170,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         }
     }
     if (status == DLS_OK) {
-        status = dls_asker_predict(&w->asker, graph, n, query, n, profile, err);
+        status = dls_inspector_session_predict(&w->asker, graph, n, query, n, profile, err);
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         out[i].prediction.iteration_s = profile[i].iteration_s;

@@ -38,7 +38,7 @@ typedef struct dls_whatif dls_whatif;
 /* "driple", "operator", "paleo", "habitat", NULL behind the last */
 const char *const *dls_whatif_sources(void);
 
-/* EINPUT (a model that nobody knows, an unknown source), ECONFIG, EPREDICTOR. */
+/* EINPUT (an unknown model, an unknown source), ECONFIG, EPREDICTOR. */
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_destroy(dls_whatif *w); /* NULL-safe */

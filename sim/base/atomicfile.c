@@ -31,7 +31,7 @@ static size_t part_bytes(const dls_atomicfile *f)
     return strlen(f->path) + NAME_MAX + sizeof "/proc/self/fd/";
 }
 
-/* The next name to try: ".NAME.XXXXXX" beside path, NAME cut where there is no room for it. */
+/* The next name to try: ".NAME.XXXXXX" beside path, NAME shortened if it would be too long. */
 static void next_name(dls_atomicfile *f)
 {
     const char *slash = strrchr(f->path, '/');

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* At random. Each node and each GPU fails on its own: it works for a time that is Weibull distributed
- * with the given mean and shape, is repaired for an exponential time, and starts anew. */
+ * with the given mean and shape, is repaired for an exponential time, and so on. */
 typedef struct dls_failure_params {
     double node_mtbf_s, gpu_mtbf_s; /* mean time between failures while it works; INFINITY: never */
     double shape;                   /* 1: exponential */

@@ -64,7 +64,7 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
         known->gpus += gpus;
         return;
     }
-    /* What is no node has no place in part_of, and is found out when the grant is checked. */
+    /* A number that names no node is not entered in part_of; the check of the grant reports it. */
     const size_t nodes = node >= 0 && node < DLS_NODES_MAX ? (size_t)node + 1 : 0;
     const size_t old = grant->nodes_cap;
     if (dls_grow(&grant->part, &grant->cap, grant->n + 1, sizeof *grant->part, NULL) != DLS_OK ||

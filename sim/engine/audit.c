@@ -135,7 +135,7 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
     return DLS_OK;
 }
 
-/* Nobody holds a GPU that has failed. */
+/* No job holds a GPU that has failed. */
 static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
 {
     for (int32_t k = 0; e->failures.on && k < e->index->n_nodes; k++) {

@@ -41,7 +41,7 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 
 /* ---- nowhere ----------------------------------------------------------------------------------- */
 
-/* Time passing is no progress, nor is a job that starts and is preempted within a second. A policy gets
+/* Progress is neither the passing of time nor a job that starts and is preempted within a second. A policy gets
  * nowhere if there has been none at so many instants, and either jobs wait and none runs, so that only the
  * policy can change that, or the instants are less than a millisecond apart on average. */
 dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)

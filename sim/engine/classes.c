@@ -271,7 +271,7 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         most_sizes = pool->n_sizes > most_sizes ? pool->n_sizes : most_sizes;
     }
     for (int32_t t = 0; t < s->n_types && !e->params->sched->share; t++) {
-        dls_pools_divide(e, t, 0); /* else nobody has a share until the policy gives it */
+        dls_pools_divide(e, t, 0); /* else no pool has a share until the policy gives it */
     }
     s->cursor = dls_alloc((size_t)most_sizes * sizeof *s->cursor);
     return s->cursor ? DLS_OK : dls_nomem(err, "pools", (size_t)most_sizes * sizeof *s->cursor);

@@ -50,7 +50,7 @@ typedef struct dls_guest {
 } dls_guest;
 
 typedef struct dls_guests {
-    dls_guest *job;        /* [n]; NULL: nobody shares */
+    dls_guest *job;        /* [n]; NULL: without sharing of GPUs */
     bool asks;             /* the placement says who shares, else the scheduler does */
     int32_t *newest;       /* [class][type] lists of hosts without a guest */
     uint64_t offers;
@@ -93,7 +93,7 @@ typedef struct dls_walk {
     int32_t *size;           /* [n] GPUs held; while waiting: of the last allocation tried */
     int32_t *held_gpus;      /* [n] GPUs held, 0 while waiting */
     int64_t *batch;          /* [n] global batch, as the last allocation said */
-    double *speed;           /* [n] on what the job holds, over its gang; NULL: nobody is elastic */
+    double *speed;           /* [n] on what the job holds, over its gang; NULL: no job is elastic */
     int64_t *service_us;     /* [n][types] GPUs x time running, of the stretches that are over */
 } dls_walk;
 
@@ -176,15 +176,15 @@ struct dls_engine {
     const int64_t *duration_us; /* run time at the reference rate: of the trace, or .. */
     int64_t *work_us;      /* .. what the world says; NULL without one */
     dls_work *work;        /* left at rate_from_us; while waiting: left */
-    dls_work *work_at_start;   /* left at the last start; NULL when nobody asks */
-    double *shift_s;       /* of the bursts, from the last grant, else NAN; NULL when nobody asks */
+    dls_work *work_at_start;   /* left at the last start; NULL if not needed */
+    double *shift_s;       /* of the bursts, from the last grant, else NAN; NULL if not needed */
     int64_t *rate;         /* now, or when it last ran; DLS_RATE_ONE before the first start */
     uint8_t *running;
     int8_t *held_type;     /* type of the GPUs held, -1 */
     int32_t *held;         /* list of dls_held, -1 */
     char *job_state;       /* the policy's bytes */
 
-    /* in a pass: jobs that lost their selection but whose GPUs are not yet given up for good */
+    /* in a pass: jobs that lost their selection but may still get the same GPUs back */
     bool *dropped;         /* [n] lost its selection in this pass; its GPUs are back in the index */
     int32_t *placed_parts;     /* [n] GPUs placed in this pass, not yet started */
 

@@ -2,8 +2,8 @@
  *
  * Nodes, GPUs and links that fail and are repaired.
  *
- * A GPU that has failed, or whose node has, is taken from the placement index by nobody and given back
- * when it is repaired; the jobs that held it lose their GPUs and the work since their last checkpoint.
+ * A GPU that has failed, or whose node has, is withheld from the placement index, for no job, until it
+ * is repaired; the jobs that held it lose their GPUs and the work since their last checkpoint.
  * What is lost to failures is missing first in what the quotas leave, then in the virtual clusters in
  * their order. Each component draws from a stream of its own, so what fails when does not depend on the
  * policies.

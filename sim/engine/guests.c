@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Jobs that run beside another on the very same GPUs.
+ * Sharing of GPUs: a guest job runs on exactly the GPUs of a running host job.
  *
- * A guest holds what its host holds and counts nothing in the selection: it is in none of its sets. It
+ * A guest holds the same GPUs as its host and is not counted by the selection: it is in none of its sets. It
  * ends with its own finish, or is preempted with its host; when the host finishes first it stays as
  * the owner. Who may be whose guest is the placement's to say, about waiting jobs that a pass has left
  * without GPUs:
@@ -159,7 +159,7 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
         e->rec->gpu_us[guest] -= (e->now_us - e->state_since_us[guest]) * e->walk.held_gpus[guest];
     }
     unpair(e, guest);
-    if (!dls_retake(e, guest)) { /* nobody else had a chance to take them */
+    if (!dls_retake(e, guest)) { /* they were freed just now, so this cannot fail */
         return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);
     }
     dls_select_add_running(&e->select, guest, e->held_type[guest], rank, e->now_us);

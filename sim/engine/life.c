@@ -148,7 +148,7 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
         rec->start_us[job] = e->now_us;
     }
     DLS_TRY(dls_tell_started(e, job, err));
-    rec->resumes[job]++; /* not before: the placement is told of the request that it has answered */
+    rec->resumes[job]++; /* only now: the placement has to see the same request as when it was asked */
     DLS_TRY(dls_starts_open(e, job, err));
     if (e->failures.on) {
         DLS_TRY(dls_failures_hold(e, job, err));

@@ -17,7 +17,7 @@ static void park(dls_select *s, dls_class *c, int32_t job)
     const int64_t estimate_us = node->aux;
     dls_select_remove_waiting(s, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
-    s->pool[c->pool].waiting_gpus += c->gpus; /* it waits all the same */
+    s->pool[c->pool].waiting_gpus += c->gpus; /* a parked job still waits */
     s->refusal[job].parked = true;
     if (c->n_parked++ == 0) {
         c->parked_releases = s->releases;

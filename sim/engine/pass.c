@@ -282,7 +282,7 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
     dls_select *s = &e->select;
     while (!dls_evq_empty(&e->stale) && dls_evq_top(&e->stale).time_us <= e->now_us) {
         const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
-        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* for the passes that are due anyway */
+        DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* such jobs cause no pass by themselves */
     }
     if (e->walk.on) {
         const dls_sched_ops *ops = e->params->sched;

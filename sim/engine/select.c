@@ -102,7 +102,7 @@ static void reopen(dls_select *s, dls_pool *p)
         dls_class *c = &s->cls[cls];
         cls = c->next_closed;
         c->closed = false;
-        dls_select_update_head(s, c); /* back into the list if it still is closed */
+        dls_select_update_head(s, c); /* puts it back into the list if it is still closed */
     }
 }
 

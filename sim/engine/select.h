@@ -78,7 +78,7 @@ typedef struct dls_select {
     dls_pool *pool;
     int32_t n_pools, n_types;
     int32_t *class_of; /* [jobs], -1: infeasible */
-    const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, where nobody is elastic */
+    const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, unless jobs are elastic */
     int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
     dls_ageing ageing;
     bool ranked;       /* running sets are kept (preemption, backfilling) */
@@ -93,7 +93,7 @@ typedef struct dls_select {
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
     int32_t *cursor;   /* [most gang sizes in a pool], scratch */
-    uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: nobody shares */
+    uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: without sharing of GPUs */
     dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
     /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
     int32_t (*choose)(void *user, int32_t job, uint32_t types);
@@ -144,7 +144,7 @@ void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank);
 void dls_select_clear_refusals_of_jobs(dls_select *s, dls_class *c);
 
 /* Bring the selection of a pool to what the walk would give; the changes go to s->touched. `sticky`
- * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected anew in the pass that
+ * [jobs] is the type whose GPUs a job holds (-1: none): a job that is selected again in the pass that
  * dropped it prefers that type. */
 dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, const int8_t *sticky,
                                  dls_error *err) DLS_MUST_CHECK;

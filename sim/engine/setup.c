@@ -378,7 +378,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     if (p->sched->round) {
         DLS_TRY(dls_rounds_create(e, err));
     }
-    dls_view_bind(e); /* from here on nobody knows more than the predictor */
+    dls_view_bind(e); /* from here on the view shows only what may be known, not the true durations */
     DLS_TRY(find_infeasible(e, err));
     e->last_us = last_rankable_us(e);
     DLS_TRY(dls_failures_create(e, err));

@@ -117,7 +117,7 @@ void dls_shares_add(dls_shares *s, int32_t flow, const dls_curve *curve)
                     .least = DLS_LEVEL_NONE,
                     .second = DLS_LEVEL_NONE,
                     .tightest = -1,
-                    .moves = {-1, -1},
+                    .bytes_at_level = {-1, -1},
                     .moved = f->moved};
     if (curve) {
         f->alone = 1 + (int64_t)dls_curve_used(curve, curve->line, 1);
@@ -162,7 +162,7 @@ void dls_shares_cross(dls_shares *s, int32_t flow, int32_t link, uint64_t mask, 
         l->alone += f->alone;
         l->users++;
         note_link(s, link);
-        f->moves[0] = f->moves[1] = -1;
+        f->bytes_at_level[0] = f->bytes_at_level[1] = -1;
         limit(f, link, l->level);
     }
 }
@@ -205,7 +205,7 @@ void dls_shares_set_speed(dls_shares *s, int32_t flow, double speed)
     DLS_DEBUG_ASSERT(speed > 0 && speed <= 1);
     if (s->flow[flow].speed != speed) {
         s->flow[flow].speed = speed;
-        s->flow[flow].moves[0] = s->flow[flow].moves[1] = -1;
+        s->flow[flow].bytes_at_level[0] = s->flow[flow].bytes_at_level[1] = -1;
         dls_shares_note(s, flow);
     }
 }
@@ -227,15 +227,15 @@ static void fill_taker(dls_taker *t, dls_flow *f, int32_t link)
     const bool tightest = f->tightest == link;
     const double limit = dls_level_value(tightest ? f->second : f->least);
     const int64_t most = (int64_t)(limit < f->curve->line ? limit : f->curve->line);
-    int64_t *moves = &f->moves[tightest];
+    int64_t *moves = &f->bytes_at_level[tightest];
     if (*moves < 0) {
         *moves = dls_level_moves(f->curve, f->speed, most);
     }
     t->curve = f->curve;
     t->speed = f->speed;
     t->overlap = f->overlap;
-    t->most = most;
-    t->moves = *moves;
+    t->limit_bps = most;
+    t->used_bps = *moves;
 }
 
 static int32_t work_out(dls_shares *s, int32_t link)
@@ -282,7 +282,7 @@ static dls_status tell_link(dls_shares *s, int32_t link, int32_t before, int32_t
     return expect(s, link, after > before && before < l->level ? before : l->level, err);
 }
 
-/* The level of one of a flow's links is no longer `level`. */
+/* The level of one of a flow's links has changed from `level`. */
 static dls_status tell_flow(dls_shares *s, int32_t flow, int32_t link, int32_t level, dls_error *err)
 {
     dls_flow *f = &s->flow[flow];
@@ -298,10 +298,10 @@ static dls_status tell_flow(dls_shares *s, int32_t flow, int32_t link, int32_t l
         }
     }
     if (f->least != least) {
-        f->moves[0] = -1;
+        f->bytes_at_level[0] = -1;
         note_flow(s, flow);
     }
-    f->moves[1] = f->second != second ? -1 : f->moves[1];
+    f->bytes_at_level[1] = f->second != second ? -1 : f->bytes_at_level[1];
     for (int32_t c = f->crossing; c >= 0; c = s->crossing[c].next_of_flow) {
         const int32_t other = s->crossing[c].link;
         if (s->crossing[c].network && other != link) {

@@ -55,8 +55,8 @@ typedef struct dls_flow {
     int32_t crossing;        /* first of its own; -1 none */
     int32_t least, second;   /* the two lowest levels of its links */
     int32_t tightest;        /* the link of the lowest */
-    int64_t moves[2];        /* bytes per second on average at the level `least`, at `second`; -1: not yet
-                                worked out */
+    int64_t bytes_at_level[2]; /* bytes per second on average at the level `least`, at `second`; -1: not
+                                yet computed */
     bool moved;              /* in the list of flows to look at */
 } dls_flow;
 
@@ -74,7 +74,7 @@ typedef struct dls_link {
 typedef struct dls_taker {   /* a job on the link that is being solved */
     const dls_curve *curve;
     double speed, overlap;
-    int64_t most, moves; /* what its line and its other links let it have, and what it then moves */
+    int64_t limit_bps, used_bps; /* the most that its line and other links allow, and its average use then */
     int64_t x, used;
 } dls_taker;
 

@@ -14,8 +14,8 @@ static int64_t load(dls_taker *taker, int32_t n, double level)
     bool by_chance = true;
     for (int32_t i = 0; i < n; i++) {
         dls_taker *t = &taker[i];
-        t->x = t->most;
-        t->used = t->moves;
+        t->x = t->limit_bps;
+        t->used = t->used_bps;
         if (bandwidth < t->x) {
             t->x = bandwidth;
             t->used = dls_level_moves(t->curve, t->speed, t->x);
@@ -90,7 +90,7 @@ int32_t dls_level_find(dls_taker *taker, int32_t n, double capacity, int32_t gue
 {
     double top = 0;
     for (int32_t i = 0; i < n; i++) {
-        top = (double)taker[i].most > top ? (double)taker[i].most : top;
+        top = (double)taker[i].limit_bps > top ? (double)taker[i].limit_bps : top;
     }
     /* An equal part for each always fits: nobody moves more than it has. */
     bracket b = {.low = dls_level_below(capacity / n < top ? capacity / n : top), .high = dls_level_below(top) + 1};

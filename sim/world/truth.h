@@ -33,7 +33,7 @@ typedef struct dls_truth_ops {
     const char *summary;
     bool unit_rate; /* every job runs as the trace says: nothing else is asked */
     bool modelled;  /* computed, not measured: carries the residual */
-    /* types: those of the cluster, and behind them the reference GPU if it is none of these. */
+    /* types: those of the cluster, followed by the reference GPU if it is not among them. */
     dls_status (*open)(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
                        void **state, dls_error *err);
     void (*close)(void *state);

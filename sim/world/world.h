@@ -88,7 +88,7 @@ typedef struct dls_world dls_world;
  * that cannot be read, a job with neither duration nor iterations), ENOMEM. What is guessed instead of refused is counted (dls_world_about). O(jobs log jobs). */
 dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err) DLS_MUST_CHECK;
 void dls_world_destroy(dls_world *w); /* NULL-safe */
-/* *out: another world in the same state; its truth model is opened anew. Errors: as dls_world_create. */
+/* *out: another world in the same state, with a truth model of its own. Errors: as dls_world_create. */
 dls_status dls_world_copy(const dls_world *from, dls_world **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Kind of each job, for whoever else wants to keep something by kind. */

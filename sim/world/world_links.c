@@ -18,7 +18,7 @@ void dls_world_touch(dls_world *w, int32_t slot)
     }
 }
 
-/* Jobs of a node that hold any of the GPUs: their speed is to be worked out anew. */
+/* Jobs of a node that hold any of the GPUs: their speed must be computed again. */
 static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
 {
     const dls_crossing *crossing = w->shares.crossing;

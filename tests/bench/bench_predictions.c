@@ -97,14 +97,14 @@ static void make_weights(const char *path, char *map, size_t size)
 static double inspector_us(const char *weights, const char *hardware, const char *backend,
                            int32_t threads)
 {
-    static dls_asker a;
-    const dls_asker_params p = {
+    static dls_inspector_session a;
+    const dls_inspector_session_params p = {
         .weights = weights, .backend = backend, .hardware_dir = hardware, .threads = threads};
     static dls_graph graph[GRAPHS];
     static dls_query query[GRAPHS * N_SETTINGS];
     static dls_profile profile[GRAPHS * N_SETTINGS];
     double *x[GRAPHS];
-    TINY(dls_asker_init(&a, &p, err));
+    TINY(dls_inspector_session_init(&a, &p, err));
     for (int32_t i = 0; i < GRAPHS; i++) {
         const dls_zoo_input *input;
         TINY(dls_zoo_input_of(&a.inputs, dls_zoo_at((size_t)i % dls_zoo_size()), &input, err));
@@ -126,7 +126,7 @@ static double inspector_us(const char *weights, const char *hardware, const char
     for (int32_t i = 0; i < GRAPHS; i++) {
         free(x[i]);
     }
-    dls_asker_fini(&a);
+    dls_inspector_session_fini(&a);
     return us;
 }
 

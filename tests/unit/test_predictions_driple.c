@@ -273,11 +273,11 @@ static void all_settings_file(const char *path, const dls_hardware *hw)
     dls_inspector_destroy(insp);
 }
 
-static int32_t ask_place(dls_asker *a, dls_whereabouts where)
+static int32_t ask_place(dls_inspector_session *a, dls_whereabouts where)
 {
     int32_t setting;
     double distance;
-    TINY(dls_asker_setting(a, &where, &setting, &distance, err));
+    TINY(dls_inspector_session_setting(a, &where, &setting, &distance, err));
     assert_true(distance == 0);
     return setting;
 }
@@ -287,16 +287,16 @@ static void test_all_settings(void **state)
     (void)state;
     char path[160], dir[1024];
     dls_hardware hw;
-    dls_asker a;
+    dls_inspector_session a;
     snprintf(path, sizeof path, "%s/all.h5", folder);
     snprintf(dir, sizeof dir, "%s/configs/hardware",
              getenv("DLSIM_SOURCE") ? getenv("DLSIM_SOURCE") : ".");
     load_hardware(&hw);
     all_settings_file(path, &hw);
-    const dls_asker_params p = {
+    const dls_inspector_session_params p = {
         .weights = path, .backend = "cpu", .hardware_dir = dir, .threads = 1};
-    TINY(dls_asker_init(&a, &p, err));
-    assert_int_equal(strlen(a.told_sha), 64);
+    TINY(dls_inspector_session_init(&a, &p, err));
+    assert_int_equal(strlen(a.hardware_sha), 64);
     assert_int_equal(ask_place(&a, (dls_whereabouts){"V100", 0, 4, 1, 150e9, "allreduce", 0}), 0);
     const int32_t slow = ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1.25e9, "allreduce", 0});
     const int32_t fast = ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 12.5e9, "allreduce", 0});
@@ -319,7 +319,7 @@ static void test_all_settings(void **state)
     const dls_graph graph = dls_zoo_input_at(&a.inputs, input, 32, x);
     const dls_query query[] = {{0, slow}, {0, fast}, {0, ps}, {0, one}, {0, one + 1}};
     dls_profile profile[5];
-    TINY(dls_asker_predict(&a, &graph, 1, query, 5, profile, err));
+    TINY(dls_inspector_session_predict(&a, &graph, 1, query, 5, profile, err));
     assert_true(profile[0].iteration_s == profile[4].iteration_s);
     assert_true(profile[0].iteration_s != profile[1].iteration_s);
     assert_true(profile[0].iteration_s != profile[2].iteration_s);
@@ -330,9 +330,9 @@ static void test_all_settings(void **state)
     int32_t setting;
     double distance;
     const dls_whereabouts unknown = {"MYGPU", 1e12, 8, 1, 300e9, "allreduce", 0};
-    assert_int_equal(dls_asker_setting(&a, &unknown, &setting, &distance, &err), DLS_EPREDICTOR);
+    assert_int_equal(dls_inspector_session_setting(&a, &unknown, &setting, &distance, &err), DLS_EPREDICTOR);
     assert_non_null(strstr(err.msg, "MYGPU"));
-    dls_asker_fini(&a);
+    dls_inspector_session_fini(&a);
     dls_hardware_fini(&hw);
     unlink(path);
 }
