@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/units.h"
 
 #include <stdio.h>
@@ -76,15 +75,11 @@ static dls_status read_all(dls_csv *in, dls_perf_csv *csv, dls_error *err)
 
 dls_status dls_perf_csv_load(const char *path, dls_perf_csv *csv, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv in;
     *csv = (dls_perf_csv){0};
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&in, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&in, path, err));
     const dls_status status = read_all(&in, csv, err);
     dls_csv_fini(&in);
-    dls_free(text);
     return status;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/decimal.h"
+#include "base/file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,12 +25,24 @@ void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, 
     csv->n_header = csv->n_cells = 0;
     csv->scratch = NULL;
     csv->scratch_len = csv->scratch_cap = 0;
+    csv->own = NULL;
+}
+
+dls_status dls_csv_open(dls_csv *csv, const char *path, dls_error *err)
+{
+    char *text;
+    size_t len;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
+    dls_csv_init(csv, path, text, len, ',');
+    csv->own = text;
+    return DLS_OK;
 }
 
 void dls_csv_fini(dls_csv *csv)
 {
     dls_free(csv->scratch);
-    csv->scratch = NULL;
+    dls_free(csv->own);
+    csv->scratch = csv->own = NULL;
 }
 
 /* "path:line:column" of a byte of this row, whose quoted cells may hold line ends. */

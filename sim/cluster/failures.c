@@ -7,7 +7,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "base/rng.h"
 #include "base/units.h"
 
@@ -256,18 +255,14 @@ dls_status dls_failure_trace_load(const char *path, int32_t n_nodes, dls_failure
                                   dls_error *err)
 {
     reader r = {.path = path, .out = out, .n_nodes = n_nodes};
-    char *text;
-    size_t len;
     dls_csv csv;
     *out = (dls_failure_trace){0};
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     dls_status status = read_lines(&r, &csv, err);
     if (status == DLS_OK) {
         status = place_lines(&r, err);
     }
     dls_csv_fini(&csv);
-    dls_free(text);
     dls_free(r.lines);
     if (status != DLS_OK) {
         dls_failure_trace_fini(out);

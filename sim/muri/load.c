@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -164,15 +163,11 @@ static dls_status parse(dls_csv *csv, dls_muri_trace *t, dls_error *err)
 
 dls_status dls_muri_load(const char *path, dls_muri_trace *out, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
     *out = (dls_muri_trace){0};
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_status status = parse(&csv, out, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     if (status != DLS_OK) {
         dls_muri_trace_fini(out);
     }

@@ -4,7 +4,6 @@
  */
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "tiresias/gittins.h"
 
 #include <stdlib.h>
@@ -47,14 +46,10 @@ static dls_status parse_cluster(dls_csv *csv, dls_tiresias_cluster *out, dls_err
 
 dls_status dls_tiresias_load_cluster(const char *path, dls_tiresias_cluster *out, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_status status = parse_cluster(&csv, out, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 
@@ -83,16 +78,12 @@ static dls_status parse_samples(dls_csv *csv, int64_t **out, size_t *n, dls_erro
 
 dls_status dls_tiresias_load_samples(const char *path, int64_t **out, size_t *n, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
     *out = NULL;
     *n = 0;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_status status = parse_samples(&csv, out, n, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     if (status != DLS_OK) {
         dls_free(*out);
         *out = NULL;

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/csv.h"
-#include "base/file.h"
 #include "workload/kinds.h"
 #include "workload/throughputs.h"
 
@@ -97,15 +96,12 @@ static dls_status read_file(dls_elastic_jobs *e, const char *path, const dls_clu
                             dls_error *err)
 {
     int col[6];
-    char *text;
-    size_t len;
     const dls_csv_bind binds[] = {{"model", &col[0], true},  {"gpus", &col[1], true},
                                   {"speed", &col[2], true},  {"gpu", &col[3], false},
                                   {"batch", &col[4], false}, {"restore_s", &col[5], false}};
     dls_csv csv;
     bool more = true;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     dls_status status = dls_csv_header(&csv, err);
     if (status == DLS_OK) {
         status = dls_csv_bind_all(&csv, binds, sizeof binds / sizeof binds[0], err);
@@ -118,7 +114,6 @@ static dls_status read_file(dls_elastic_jobs *e, const char *path, const dls_clu
         status = read_row(e, &csv, col, cluster, err);
     }
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 

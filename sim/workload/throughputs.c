@@ -4,7 +4,6 @@
  */
 #include "workload/throughputs.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -57,15 +56,11 @@ static dls_status read_rows(dls_csv *csv, dls_throughput row, dls_throughput_fn 
 static dls_status read_file(const char *path, const char *gpu, const char *model,
                             dls_throughput_fn each, void *user, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_throughput row = {.gpu = gpu, .model = model};
     const dls_status status = read_rows(&csv, row, each, user, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 

@@ -10,7 +10,6 @@
  */
 #include "world/table.h"
 
-#include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/units.h"
@@ -32,14 +31,10 @@ typedef dls_status (*read_fn)(dls_csv *csv, const char *gpu, const char *model, 
 static dls_status read_csv(const char *path, read_fn read, const char *gpu, const char *model,
                            dls_table *out, dls_error *err)
 {
-    char *text;
-    size_t len;
     dls_csv csv;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, path, text, len, ',');
+    DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_status status = read(&csv, gpu, model, out, err);
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 
