@@ -48,7 +48,7 @@ def read_list(path):
             name, *words = value.split()
             runs.append({"name": name, "words": words, "command": "", "claims": []})
         elif key == "$":
-            runs[-1]["command"] += value + "\n"
+            runs[-1]["command"] += line[2:] + "\n"
         elif key == "claim":
             last = runs[-1]["claims"][-1] if runs[-1]["claims"] else {"within": "0"}
             runs[-1]["claims"].append({**last, "line": number, "page": value})
@@ -110,6 +110,10 @@ def check_numbers(options, environment):
             needs = [word for word in run["words"] if word.startswith("data/")]
             if needs and not all(os.path.exists(os.path.join(shared, word)) for word in needs):
                 print("skipped: no published data: numbers of " + run["name"])
+                continue
+            if "python" in run["words"] and subprocess.run(["sh", SOURCE / "plots/python.sh"], stdout=subprocess.DEVNULL,
+                                                           stderr=subprocess.DEVNULL).returncode:
+                print("skipped: no Python with matplotlib: numbers of " + run["name"])
                 continue
             done = subprocess.run(["bash", "-e", "-c", ". tests/claims/lib.sh\n" + run["command"]], cwd=folder, env=environment,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -200,6 +204,8 @@ def check_pages(dlsim):
         known[tree["name"]] = {"options": set(), "verbs": set()}
         collect(tree, known[tree["name"]])
     n_commands = n_paths = 0
+    sources = "".join(path.read_text() for top in ("sim", "predictor", "placement", "traces", "results")
+                      for path in SOURCE.glob(top + "/**/*.[ch]"))
     for path in PAGES:
         page = str(path.relative_to(SOURCE))
         text = path.read_text()
@@ -212,6 +218,9 @@ def check_pages(dlsim):
             if not any(c in name for c in "{}") and "NAME" not in name and not glob.glob(str(SOURCE / name) + "*"):
                 wrong("%s: no %s" % (page, name))
             n_paths += 1
+        for name in sorted(set(re.findall(r"\b(?:dls_[a-z0-9_]+|DLS_[A-Z0-9_]+)", text))):
+            if name not in sources:
+                wrong("%s: no %s in the sources" % (page, name))
         for link in re.findall(r"\]\(([^):#]+)(?:#[^)]*)?\)", text):
             if not (path.parent / link).exists():
                 wrong("%s: a link to %s" % (page, link))
@@ -232,6 +241,7 @@ def main():
         os.symlink(os.path.realpath(dlsim), os.path.join(bin_folder, "dlsim"))
         environment["PATH"] = bin_folder + os.pathsep + environment["PATH"]
         environment["BENCH"] = os.path.join(os.path.dirname(os.path.realpath(dlsim)), "tests")
+        environment["DLSIM_PLOTS"] = str(SOURCE / "plots")
         environment.setdefault("DLSIM_SHARED", str(SOURCE.parent / "shared"))
         if not options.list:
             check_pages(os.path.realpath(dlsim))
