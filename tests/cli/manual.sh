@@ -32,7 +32,7 @@ run_page "$source/docs/modes.md"
 # A script runs the commands of every page that shows some.
 for page in "$source"/docs/*.md; do
     name=$(basename "$page")
-    sed -n '/^```sh/,/^```/p' "$page" | grep -q '^dlsim ' || continue
+    grep -q '^```sh' "$page" || continue
     case $name in
     figures.md) continue ;;         # whole studies; figures.sh draws all from small ones
     placement-study.md) continue ;; # the same; whatif.sh resolves it
