@@ -50,16 +50,16 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     if (!d) {
         return dls_nomem(err, "inspector", sizeof *d);
     }
-    dls_inspector_session_params asker = {.weights = p->weights,
+    dls_inspector_session_params session = {.weights = p->weights,
                               .backend = p->backend,
                               .hardware_dir = p->hardware_dir,
                               .settings_map = p->settings_map,
                               .threads = p->threads};
     d->p = p;
     d->kinds = kinds;
-    (void)dls_numeric_find(p->numeric, &asker.numeric); /* checked before sources are opened */
+    (void)dls_numeric_find(p->numeric, &session.numeric); /* checked before sources are opened */
     dls_candidates_init(&d->cluster, p->cluster);
-    const dls_status status = dls_inspector_session_init(&d->a, &asker, err);
+    const dls_status status = dls_inspector_session_init(&d->a, &session, err);
     if (status != DLS_OK) {
         driple_close(d);
         return status;

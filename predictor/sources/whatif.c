@@ -23,7 +23,7 @@ struct dls_whatif {
     dls_whatif_params p;
     source source;
     dls_model_names names;
-    dls_inspector_session asker; /* driple */
+    dls_inspector_session session; /* driple */
     dls_hardware hw; /* the rest */
     dls_opmodel model;
     dls_paleo paleo;
@@ -80,12 +80,12 @@ static dls_status open_source(dls_whatif *w, dls_error *err)
                         "zoo)",
                         p->model);
     }
-    const dls_inspector_session_params asker = {.weights = p->weights,
+    const dls_inspector_session_params session = {.weights = p->weights,
                                     .backend = p->backend,
                                     .hardware_dir = p->hardware_dir,
                                     .settings_map = p->settings_map,
                                     .numeric = p->numeric};
-    return w->source == DRIPLE ? dls_inspector_session_init(&w->asker, &asker, err) : open_tables(w, err);
+    return w->source == DRIPLE ? dls_inspector_session_init(&w->session, &session, err) : open_tables(w, err);
 }
 
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_error *err)
@@ -107,7 +107,7 @@ dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_e
 void dls_whatif_destroy(dls_whatif *w)
 {
     if (w) {
-        dls_inspector_session_fini(&w->asker);
+        dls_inspector_session_fini(&w->session);
         if (w->has_hw) {
             dls_hardware_fini(&w->hw);
         }
@@ -117,7 +117,7 @@ void dls_whatif_destroy(dls_whatif *w)
 
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
 {
-    return w->source == DRIPLE ? &w->asker.hw : &w->hw;
+    return w->source == DRIPLE ? &w->session.hw : &w->hw;
 }
 
 /* ---- the inspector -----------------------------------------------------------------------------
@@ -129,7 +129,7 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
     const dls_hw_gpu *gpu;
     const dls_hw_link *link;
     const bool several = s->workers > 1 || s->servers > 0;
-    DLS_TRY(dls_hardware_gpu(&w->asker.hw, s->gpu, &gpu, err));
+    DLS_TRY(dls_hardware_gpu(&w->session.hw, s->gpu, &gpu, err));
     *out = (dls_whereabouts){.gpu = s->gpu,
                              .fp32_flops = gpu->fp32_flops,
                              .workers = s->workers,
@@ -137,7 +137,7 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
                              .servers = s->servers,
                              .exchange = s->exchange};
     if (several) {
-        DLS_TRY(dls_hardware_link(&w->asker.hw, dls_setting_link(s), &link, err));
+        DLS_TRY(dls_hardware_link(&w->session.hw, dls_setting_link(s), &link, err));
         out->link_bps = link->bps;
     }
     return DLS_OK;
@@ -147,7 +147,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
                                 dls_whatif_answer *out, dls_error *err)
 {
     const dls_zoo_input *input;
-    DLS_TRY(dls_zoo_input_of(&w->asker.inputs, dls_zoo_find(w->names.zoo), &input, err));
+    DLS_TRY(dls_zoo_input_of(&w->session.inputs, dls_zoo_find(w->names.zoo), &input, err));
     const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
     double *x = dls_alloc(n * cells * sizeof *x + 1);
     dls_graph *graph = dls_alloc(n * sizeof *graph + 1);
@@ -157,20 +157,20 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, siz
         x && graph && query && profile ? DLS_OK : dls_nomem(err, "graphs", n * cells);
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         dls_whereabouts where;
-        graph[i] = dls_zoo_input_at(&w->asker.inputs, input, q[i].batch, x + i * cells);
+        graph[i] = dls_zoo_input_at(&w->session.inputs, input, q[i].batch, x + i * cells);
         status = where_is(w, &q[i].setting, &where, err);
         int32_t s = 0;
         if (status == DLS_OK) {
-            status = dls_inspector_session_setting(&w->asker, &where, &s, &out[i].prediction.distance, err);
+            status = dls_inspector_session_setting(&w->session, &where, &s, &out[i].prediction.distance, err);
         }
         if (status == DLS_OK) {
             query[i] = (dls_query){.graph_idx = (int32_t)i, .setting_idx = s};
             snprintf(out[i].setting, sizeof out[i].setting, "%s",
-                     dls_inspector_setting(w->asker.insp, s).name);
+                     dls_inspector_setting(w->session.insp, s).name);
         }
     }
     if (status == DLS_OK) {
-        status = dls_inspector_session_predict(&w->asker, graph, n, query, n, profile, err);
+        status = dls_inspector_session_predict(&w->session, graph, n, query, n, profile, err);
     }
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         out[i].prediction.iteration_s = profile[i].iteration_s;
