@@ -55,8 +55,9 @@ static void policy(json_object *all, const char *name, const char *summary, cons
 static void schedulers(const request *r, json_object *all)
 {
     for (const dls_sched_ops *const *s = dls_registry_scheds(r->registry); *s; s++) {
-        policy(all, (*s)->name, (*s)->summary, (*s)->pass ? "own" : disciplines[(*s)->discipline],
-               (*s)->options, dls_registry_origin(r->registry, *s));
+        policy(all, (*s)->name, (*s)->summary,
+               (*s)->priority ? disciplines[(*s)->discipline] : "own", (*s)->options,
+               dls_registry_origin(r->registry, *s));
     }
 }
 

@@ -197,7 +197,7 @@ static dls_status build_policies(const dls_builder *b, const char *file_schedule
                           &c->sched_values, err));
     if (c->sched_values) {
         DLS_TRY(dls_registry_sched(b->registry, c->scheduler, &c->sim.sched, err));
-        if (c->sim.sched->pass && c->sim.discipline >= 0) {
+        if (!c->sim.sched->priority && c->sim.discipline >= 0) {
             dls_problems_add(b->problems, where(b, DLS_CFG_DISCIPLINE),
                              "scheduler '%s' takes jobs in its own way: 'scheduler.discipline' "
                              "must be \"default\"",

@@ -47,7 +47,7 @@ dls_status dls_sweep_add_value(dls_sweep_axis *axis, size_t at, const char *text
 
 /* How the values of a key lie between two ends. */
 typedef struct dls_sweep_span {
-    dls_option_type type; /* F64 for an option of a policy */
+    dls_option_type type; /* an option of a policy: as its first end is written */
     double from, to;   /* in the base unit of the type */
     bool log, whole;   /* equal steps of the logarithm; rounded to whole numbers */
     bool sampled;      /* whole numbers are equally likely, the ends too */

@@ -19,17 +19,6 @@
 /* ---- between two ends --------------------------------------------------------------------------
  */
 
-/* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is a
- * number. */
-static dls_option_type type_of(const char *key)
-{
-    char plain[256];
-    size_t idx;
-    const int found =
-        dls_settings_plain(key, plain, sizeof plain, &idx) ? dls_schema_find(plain) : -1;
-    return found < 0 ? DLS_OPT_F64 : dls_schema[found].o.type;
-}
-
 static dls_status end(dls_option_type type, const char *text, double *out, dls_error *err)
 {
     dls_quantity kind;
@@ -43,10 +32,29 @@ static dls_status end(dls_option_type type, const char *text, double *out, dls_e
                : dls_fail(err, DLS_ECONFIG, NULL, "is \"%.100s\": expected an end", text);
 }
 
+/* The type of "cluster.nodes[2].count"; that of an option, which the schema does not hold, is told
+ * by how an end is written, a number unless it has a unit. */
+static dls_option_type type_of(const char *key, const char *from)
+{
+    static const dls_option_type kinds[] = {DLS_OPT_TIME, DLS_OPT_BYTES, DLS_OPT_RATE,
+                                            DLS_OPT_FLOPS};
+    char plain[256];
+    size_t idx;
+    double value;
+    const int found =
+        dls_settings_plain(key, plain, sizeof plain, &idx) ? dls_schema_find(plain) : -1;
+    for (size_t i = 0; found < 0 && !dls_units_f64(from, &value) && i < 4; i++) {
+        if (end(kinds[i], from, &value, NULL) == DLS_OK) {
+            return kinds[i];
+        }
+    }
+    return found < 0 ? DLS_OPT_F64 : dls_schema[found].o.type;
+}
+
 dls_status dls_sweep_span_init(dls_sweep_span *span, const char *key, const char *from,
                                const char *to, bool log, bool whole, dls_error *err)
 {
-    *span = (dls_sweep_span){.type = type_of(key), .log = log, .whole = whole};
+    *span = (dls_sweep_span){.type = type_of(key, from), .log = log, .whole = whole};
     dls_quantity kind;
     if (span->type != DLS_OPT_I64 && span->type != DLS_OPT_F64 &&
         !dls_option_quantity(span->type, &kind)) {

@@ -23,10 +23,38 @@
 
 static dls_registry *registry;
 
+static dls_status no_round(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    (void)state;
+    (void)view;
+    (void)plan;
+    (void)err;
+    return DLS_OK;
+}
+
+static void no_timing(const void *state, dls_round_timing *out)
+{
+    (void)state;
+    out->interval_us = DLS_US_PER_S;
+}
+
 static int setup(void **state)
 {
     (void)state;
-    return dls_registry_create(&registry, NULL) == DLS_OK ? 0 : -1;
+    static const dls_option options[] = {
+        {"link", DLS_OPT_RATE, 0, 1e12, "100 Gb/s", "", "a rate", NULL},
+        {"buffer", DLS_OPT_BYTES, 0, 1e12, "1 GiB", "", "a size", NULL},
+        {0}};
+    static const dls_sched_ops rounds = {.abi = DLS_POLICY_ABI,
+                                         .name = "rounds",
+                                         .summary = "nothing",
+                                         .options = options,
+                                         .round = no_round,
+                                         .timing = no_timing};
+    return dls_registry_create(&registry, NULL) == DLS_OK &&
+                   dls_registry_add(registry, &rounds, NULL, NULL) == DLS_OK
+               ? 0
+               : -1;
 }
 
 static int teardown(void **state)
@@ -181,6 +209,12 @@ static void precedence(void **state)
     assert_int_equal(c->cluster.groups[0].nodes, 9);
     dls_config_destroy(c);
 
+    /* Options with units. */
+    c = good(HEAD NODES "scheduler: { name = \"rounds\"; link = \"8 Gb/s\"; };\n");
+    assert_true(c->sched_values[0].f > 0.99e9 && c->sched_values[0].f < 1.01e9);
+    assert_non_null(strstr(c->text, "link = \"8 Gb/s\";\n    buffer = \"1 GiB\";"));
+    dls_config_destroy(c);
+
     /* Wrong in the file is wrong all the same. */
     wrong_with(HEAD NODES "scheduler: { name = \"dlas-gpu\"; queue_limits = [7, 6]; };\n", other, 1,
                "my.cfg:3: 'scheduler.queue_limits' is \"7,6\": expected ascending");
@@ -223,6 +257,11 @@ static void mistakes(void **state)
         {HEAD NODES "scheduler: { name = 3; };\n", "'scheduler.name' is an integer"},
         {HEAD NODES "scheduler: { name = \"fiof\"; };\n", "did you mean 'fifo'?"},
         {HEAD NODES "scheduler: { name = \"\"; };\n", "expected text in quotes, not empty"},
+        {HEAD NODES "scheduler: { name = \"rounds\"; discipline = \"fit\"; };\n",
+         "takes jobs in its own way"},
+        {HEAD NODES "scheduler: { name = \"rounds\"; link = \"5 GB\"; };\n",
+         "'scheduler.link' \"5 GB\" has the unknown unit"},
+        {HEAD NODES "scheduler: { name = \"rounds\"; buffer = 5; };\n", "has no unit"},
         {HEAD NODES "scheduler: { quantum = 3; };\n", "fifo has no such option"},
         {HEAD NODES "scheduler: { seed = 3; };\n", "did you mean 'run.seed'?"},
         {HEAD NODES "scheduler: { slice = { a = 1; }; };\n", "is a group"},

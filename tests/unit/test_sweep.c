@@ -130,6 +130,13 @@ static void spans(void **state)
     assert_string_equal(text_at(whole, "1", "8", false, false, false, 0.5), "5"); /* 4.5 */
     assert_string_equal(text_at(whole, "8", "1", false, false, false, 1), "1");
     assert_string_equal(text_at("scheduler.option", "1", "9", false, true, false, 0.3), "3");
+    /* An option of a policy is what its first end is written as; ends of different kinds are refused. */
+    assert_string_equal(text_at("scheduler.slice", "1 min", "5 min", false, false, false, 0.5),
+                        "180 s");
+    assert_string_equal(text_at("placement.rate", "8 Gb/s", "24 Gb/s", false, false, false, 0.5),
+                        "16 Gb/s");
+    assert_string_equal(text_at("scheduler.share", "1 GiB", "4 GiB", true, false, false, 0.5),
+                        "2 GiB");
     /* A sampled integer takes each value, the ends too, equally often. */
     for (int i = 0; i < 80; i++) {
         char want[8];
@@ -143,6 +150,8 @@ static void spans(void **state)
     assert_int_equal(dls_sweep_span_init(&span, time, "1 s", "1 s", false, false, &err),
                      DLS_ECONFIG);
     assert_int_equal(dls_sweep_span_init(&span, time, "1 s", "5 GB", false, false, &err),
+                     DLS_ECONFIG);
+    assert_int_equal(dls_sweep_span_init(&span, "scheduler.slice", "1 s", "5 GB", false, false, &err),
                      DLS_ECONFIG);
     assert_int_equal(dls_sweep_span_init(&span, "run.seed", "x", "5", false, false, &err),
                      DLS_ECONFIG);

@@ -49,7 +49,8 @@ typedef enum dls_option_type {
     DLS_OPT_STR,
     DLS_OPT_F64_LIST,  /* numbers within min..max, ascending */
     DLS_OPT_PATH,      /* s: a file, relative to the folder of the configuration that names it */
-    DLS_OPT_TIME,      /* f, seconds: "62 s", "1.5h", a bare number; "never" (INFINITY) where it is the default */
+    DLS_OPT_TIME,      /* f, seconds: "62 s", "1.5h", a bare number; INFINITY is "never", where that is
+                          the default */
     DLS_OPT_TIME_LIST, /* times within min..max, ascending; bare numbers are seconds */
     DLS_OPT_BYTES,     /* f: "80 GiB" */
     DLS_OPT_RATE,      /* f, bytes per second: "100 Gb/s" (bits), "12.5 GB/s" (bytes) */
