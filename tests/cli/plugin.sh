@@ -164,4 +164,15 @@ expect 70 --config=tight.cfg --trace="$sample" --plugin=./rude.so --scheduler=ru
 says err.txt "scheduler 'rude'"
 test ! -e rude.h5 || fail "a results file of a policy that does not return"
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" --watchdog=1min
+# A plug-in of the interface before this one, and of the next: refused before anything of it is called.
+for version in 2 4; do
+    mkdir -p headers$version
+    cp -r "$source/sim/include/dlsim" headers$version
+    sed -i "s/#define DLS_POLICY_ABI .*/#define DLS_POLICY_ABI ${version}u/" headers$version/dlsim/policy.h
+    "$cc" -std=c17 -O2 -fPIC -shared -fvisibility=hidden -Iheaders$version -o other.so rude.c ||
+        fail "building the plug-in of another interface"
+    expect 4 list schedulers --plugin=./other.so
+    says err.txt "other.so"
+    says err.txt "made for policy ABI $version, this is 3"
+done
 echo "$checks checks"
