@@ -89,6 +89,16 @@ int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type)
     return left < free ? left : free;
 }
 
+int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    const bool there = c && is_type(view, __func__, type);
+    const int64_t total = dls_view_total_gpus(view, type);
+    const int64_t cap = there ? view->engine->select.pool[c->pool].cap[type] : 0;
+    *gpus = cap < total ? cap : total;
+    return there ? c->pool : 0;
+}
+
 uint32_t dls_view_types(const dls_view *view, int32_t job)
 {
     const dls_class *c = class_of(view, __func__, job);

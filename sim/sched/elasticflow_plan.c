@@ -35,6 +35,14 @@ static bool has(const dls_ef_steps *s, double t)
     return i < s->n && s->t[i] == t;
 }
 
+static bool make_room(dls_ef_planner *p, dls_ef_steps *s, size_t n)
+{
+    dls_error err;
+    p->failed = p->failed || dls_grow(&s->t, &s->cap_t, n, sizeof *s->t, &err) != DLS_OK ||
+                dls_grow(&s->v, &s->cap_v, n, sizeof *s->v, &err) != DLS_OK;
+    return !p->failed;
+}
+
 static void set(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
 {
     const size_t i = find(s, t);
@@ -42,10 +50,7 @@ static void set(dls_ef_planner *p, dls_ef_steps *s, double t, int32_t v)
         s->v[i] = v;
         return;
     }
-    dls_error err;
-    if (dls_grow(&s->t, &s->cap_t, s->n + 1, sizeof *s->t, &err) != DLS_OK ||
-        dls_grow(&s->v, &s->cap_v, s->n + 1, sizeof *s->v, &err) != DLS_OK) {
-        p->failed = true;
+    if (!make_room(p, s, s->n + 1)) {
         return;
     }
     memmove(s->t + i + 1, s->t + i, (s->n - i) * sizeof *s->t);
@@ -71,9 +76,13 @@ static int32_t at(const dls_ef_steps *s, double t)
 
 static void copy(dls_ef_planner *p, dls_ef_steps *to, const dls_ef_steps *from)
 {
-    to->n = 0;
-    for (size_t i = 0; i < from->n && !p->failed; i++) {
-        set(p, to, from->t[i], from->v[i]);
+    if (!make_room(p, to, from->n)) {
+        return;
+    }
+    to->n = from->n;
+    if (from->n > 0) {
+        memcpy(to->t, from->t, from->n * sizeof *to->t);
+        memcpy(to->v, from->v, from->n * sizeof *to->v);
     }
 }
 
@@ -463,16 +472,11 @@ static double gpu_seconds(const dls_ef_plan *plan)
     return sum;
 }
 
-/* The plan with the next level now, and what it is worth. */
-static void judge(dls_ef_planner *p, dls_ef_job *j, int32_t spare, double now)
+/* The plan with the next level now. */
+static void offer(dls_ef_planner *p, dls_ef_job *j, double now)
 {
     dls_ef_steps *future = &p->future;
     int32_t last = 0;
-    j->next = up(j, j->gpus);
-    if (j->next - j->gpus > spare || j->next == j->gpus) {
-        j->worth = -INFINITY;
-        return;
-    }
     /* What is free without its present plan. */
     copy(p, future, &p->free);
     if (!has(future, j->plan.end)) {
@@ -488,8 +492,45 @@ static void judge(dls_ef_planner *p, dls_ef_job *j, int32_t spare, double now)
     }
     merge(future);
     make(p, j, now, future, j->next, &j->offer, &j->offer_free);
-    const double more = (gpu_seconds(&j->offer) - gpu_seconds(&j->plan)) / (j->next - j->gpus);
-    j->worth = j->gpus == 0 ? (double)INFINITY : p->upstream ? more : -more;
+}
+
+static bool can_grow(const dls_ef_job *j, int32_t spare)
+{
+    const int32_t next = up(j, j->gpus);
+    return next > j->gpus && next - j->gpus <= spare;
+}
+
+/* What the next level is worth. A job without GPUs comes first, its plan when it is its turn. */
+static void judge(dls_ef_planner *p, dls_ef_job *j, int32_t spare, double now)
+{
+    j->next = up(j, j->gpus);
+    if (!can_grow(j, spare)) {
+        j->worth = -INFINITY;
+    } else if (j->gpus == 0) {
+        j->worth = INFINITY;
+    } else {
+        offer(p, j, now);
+        const double more = gpu_seconds(&j->offer) - gpu_seconds(&j->plan);
+        j->worth = (p->upstream ? more : -more) / (j->next - j->gpus);
+    }
+}
+
+/* While somebody has none, nobody else gets any: what it is worth to them need not be known. As
+ * published it is, since ties go by the order that it leaves. */
+static void judge_all(dls_ef_planner *p, dls_ef_job **job, size_t n, int32_t spare, double now,
+                      bool first)
+{
+    bool hungry = false;
+    for (size_t k = 0; k < n; k++) {
+        hungry |= job[k]->gpus == 0 && can_grow(job[k], spare);
+    }
+    for (size_t k = 0; k < n; k++) {
+        if (hungry && !p->upstream && job[k]->gpus > 0) {
+            job[k]->worth = -INFINITY;
+        } else if (first || up(job[k], job[k]->gpus) > job[k]->gpus) {
+            judge(p, job[k], spare, now);
+        }
+    }
 }
 
 void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
@@ -500,24 +541,22 @@ void dls_ef_spread(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s)
     }
     for (bool first = true; (spare > 0 || !first) && !p->failed; first = false) {
         size_t i = 0;
-        for (size_t k = 0; k < n; k++) {
-            if (first || up(job[k], job[k]->gpus) > job[k]->gpus) {
-                judge(p, job[k], spare, now_s);
-            }
-        }
+        judge_all(p, job, n, spare, now_s, first);
         sort(job, n, by_worth); /* also behind the last GPU: the order is what later ties go by */
-        while (i < n && (job[i]->next - job[i]->gpus > spare || job[i]->next == job[i]->gpus)) {
+        while (i < n && !can_grow(job[i], spare)) {
             i++;
         }
         if (i == n || spare == 0 || p->failed) {
             return;
         }
         dls_ef_job *j = job[i];
+        if (j->gpus == 0) {
+            offer(p, j, now_s);
+        }
         const dls_ef_plan plan = j->plan;
         const dls_ef_steps free = p->free;
         spare -= j->next - j->gpus;
         j->gpus = j->next;
-        j->next = up(j, j->gpus);
         j->plan = j->offer;
         j->offer = plan;
         p->free = j->offer_free;

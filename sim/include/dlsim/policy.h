@@ -26,6 +26,7 @@
 
 #include "dlsim/error.h"
 #include "dlsim/random.h"
+#include "dlsim/trace.h" /* DLS_ABSENT */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,6 +155,9 @@ DLS_API int64_t dls_view_free_gpus(const dls_view *view, int32_t type);
 DLS_API int64_t dls_view_total_gpus(const dls_view *view, int32_t type);
 /* Of the free ones, those that the quota of the job's virtual cluster leaves it. */
 DLS_API int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type);
+/* Jobs with the same number share a quota, that of their virtual cluster or what the quotas leave; *gpus:
+ * what they may hold of the type together. */
+DLS_API int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus);
 /* The types that a job may run on: bit t for type t; 0: it can never run here. */
 DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
 /* CPU (1/1000 core) and memory (MiB) that go with each of its GPUs; 0: not accounted. */

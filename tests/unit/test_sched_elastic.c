@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * elasticflow and edf on cases worked out by hand; who is let in keeps its deadline, whatever comes
+ * later.
+ */
+#include "support/sim_setup.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define JOBS_MAX 40
+
+typedef struct one_job {
+    double submit_s, work_s; /* on one GPU */
+    int max;
+    double deadline_s; /* < 0: none */
+    double two;        /* speed on two GPUs, 0: every GPU brings as much as the first */
+} one_job;
+
+static const one_job *jobs;
+static int32_t least[JOBS_MAX], most[JOBS_MAX];
+
+static double speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
+{
+    (void)user;
+    (void)batch;
+    return jobs[job].two > 0 && shape->gpus >= 2 ? jobs[job].two : shape->gpus;
+}
+
+static const dls_elastic elastic = {.min_gpus = least, .max_gpus = most, .speed = speed};
+
+static void set_up(sim_setup *s, const one_job *of, size_t n, int gpus, const char *sched)
+{
+    dls_trace_builder *b;
+    dls_trace *trace;
+    jobs = of;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t j = 0; j < n; j++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.submit_us = S(of[j].submit_s);
+        rec.duration_us = S(of[j].work_s);
+        rec.gpus_milli = 1000;
+        rec.deadline_us = of[j].deadline_s < 0 ? DLS_ABSENT : S(of[j].deadline_s);
+        least[j] = 1;
+        most[j] = of[j].max;
+        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    setup_init(s, case_cluster(1, gpus, 0), trace, sched, "consolidated");
+    s->p.elastic = &elastic;
+}
+
+typedef struct outcome {
+    uint8_t state;
+    double end_s;
+} outcome;
+
+static void expect(sim_setup *s, const outcome *want, size_t n)
+{
+    dls_record *rec = case_run(&s->p);
+    for (size_t j = 0; j < n; j++) {
+        assert_int_equal(rec->state[j], want[j].state);
+        if (want[j].state == DLS_JOB_FINISHED &&
+            fabs((double)rec->end_us[j] / 1e6 - want[j].end_s) > 1e-3) {
+            fail_msg("job %zu ends at %.6f s and not at %.6f", j, (double)rec->end_us[j] / 1e6,
+                     want[j].end_s);
+        }
+    }
+    dls_record_destroy(rec);
+    setup_fini(s);
+}
+
+/* 100 s of work do not fit into 5 s on 4 GPUs, nor anything into the past. The job that is alone
+ * then has all GPUs. Without a deadline everything is let in. */
+static void test_hopeless(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {
+        {0, 100, 4, 100, 0}, {0, 100, 4, 5, 0}, {10, 1, 4, 3, 0}, {25, 4, 4, -1, 0}};
+    static const outcome want[] = {{DLS_JOB_FINISHED, 25},
+                                   {DLS_JOB_DECLINED, 0},
+                                   {DLS_JOB_DECLINED, 0},
+                                   {DLS_JOB_FINISHED, 26}};
+    sim_setup s;
+    set_up(&s, of, 4, 4, "elasticflow");
+    expect(&s, want, 4);
+}
+
+/* Job 0 needs both GPUs until its deadline. At 10 s job 1 would take them from it, job 2 can wait
+ * until 50 s; from then on it has both. */
+static void test_promise(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, 2, 50, 0}, {10, 10, 2, 40, 0}, {10, 10, 2, 60, 0}};
+    static const outcome want[] = {
+        {DLS_JOB_FINISHED, 50}, {DLS_JOB_DECLINED, 0}, {DLS_JOB_FINISHED, 55}};
+    sim_setup s;
+    set_up(&s, of, 3, 2, "elasticflow");
+    setup_option(&s, "slot")->f = 10;
+    expect(&s, want, 3);
+    /* With slots of a minute job 0 is planned until 60 s: no room for job 2. */
+    static const outcome minute[] = {
+        {DLS_JOB_FINISHED, 50}, {DLS_JOB_DECLINED, 0}, {DLS_JOB_DECLINED, 0}};
+    set_up(&s, of, 3, 2, "elasticflow");
+    expect(&s, minute, 3);
+    /* As published, newcomers come in together or not at all. */
+    set_up(&s, of, 3, 2, "elasticflow");
+    setup_option(&s, "slot")->f = 10;
+    setup_option(&s, "quirks")->s = "upstream";
+    expect(&s, minute, 3);
+}
+
+/* 3 GPUs, two jobs: the third goes to the one that it makes twice as fast, until 50 s; then the
+ * other has two, 50 s of work left and a speed of 1.2. As published it is the other way round: 100
+ * / 1.2 s, and then 100 - 100 / 1.2 s of work at a speed of 2. */
+static void test_spare(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, 2, 1000, 1.2}, {0, 100, 2, 1000, 0}};
+    const outcome want[] = {{DLS_JOB_FINISHED, 50 + 50 / 1.2}, {DLS_JOB_FINISHED, 50}};
+    const outcome published[] = {{DLS_JOB_FINISHED, 100 / 1.2},
+                                 {DLS_JOB_FINISHED, 100 / 1.2 + (100 - 100 / 1.2) / 2}};
+    sim_setup s;
+    set_up(&s, of, 2, 3, "elasticflow");
+    expect(&s, want, 2);
+    set_up(&s, of, 2, 3, "elasticflow");
+    setup_option(&s, "quirks")->s = "upstream";
+    expect(&s, published, 2);
+}
+
+/* The second GPU makes the job slower: nobody gives it one. */
+static void test_no_gain(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, 2, 1000, 0.9}};
+    static const outcome want[] = {{DLS_JOB_FINISHED, 100}};
+    static const char *const scheds[] = {"elasticflow", "edf"};
+    for (size_t i = 0; i < 2; i++) {
+        sim_setup s;
+        set_up(&s, of, 1, 4, scheds[i]);
+        expect(&s, want, 1);
+    }
+}
+
+/* Job 1 is first and takes the 2 GPUs that it can use for 20 s; job 0 has the other two, and then
+ * four: 60 s of work left. Job 2, long past its deadline, stops them both at 5 s for 2.5 s. */
+static void test_edf(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {
+        {0, 100, 4, 100, 0}, {0, 40, 2, 50, 0}, {5, 10, 4, 1, 0}, {5, 1, 1, -1, 0}};
+    static const outcome two[] = {{DLS_JOB_FINISHED, 35}, {DLS_JOB_FINISHED, 20}};
+    static const outcome four[] = {{DLS_JOB_FINISHED, 37.5},
+                                   {DLS_JOB_FINISHED, 22.5},
+                                   {DLS_JOB_FINISHED, 7.5},
+                                   {DLS_JOB_FINISHED, 38.5}};
+    sim_setup s;
+    set_up(&s, of, 2, 4, "edf");
+    expect(&s, two, 2);
+    set_up(&s, of, 4, 4, "edf");
+    expect(&s, four, 4);
+}
+
+/* Two types of 4 GPUs each: the second job has a type of its own. */
+static void test_types(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, 4, 30, 0}, {0, 100, 4, 30, 0}, {0, 100, 4, 30, 0}};
+    static const outcome outcomes[][3] = {
+        {{DLS_JOB_FINISHED, 25}, {DLS_JOB_FINISHED, 25}, {DLS_JOB_DECLINED, 0}},
+        {{DLS_JOB_FINISHED, 25}, {DLS_JOB_FINISHED, 25}, {DLS_JOB_FINISHED, 50}}};
+    static const char *const scheds[] = {"elasticflow", "edf"};
+    for (size_t i = 0; i < 2; i++) {
+        sim_setup s;
+        set_up(&s, of, 3, 4, scheds[i]);
+        free(s.cluster.groups);
+        s.cluster = two_types(1, 1, 4, 0);
+        expect(&s, outcomes[i], 3);
+    }
+    sim_setup s;
+    dls_record *rec;
+    dls_error err = {0};
+    set_up(&s, of, 3, 4, "elasticflow");
+    free(s.cluster.groups);
+    s.cluster = two_types(1, 1, 4, 0);
+    setup_option(&s, "quirks")->s = "upstream";
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "one GPU type"));
+    setup_fini(&s);
+}
+
+/* Without restoring, every job that is let in meets its deadline; nobody is turned away whose
+ * deadline leaves room for all jobs one after the other on one GPU. */
+static void test_all_promises(void **unused)
+{
+    (void)unused;
+    size_t met = 0, declined = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        dls_rng rng = dls_rng_stream(seed, 0, 0);
+        one_job of[JOBS_MAX];
+        sim_setup s;
+        double at_s = 0;
+        for (size_t j = 0; j < JOBS_MAX; j++) {
+            at_s += floor(dls_rng_unit(&rng) * 40);
+            const double work_s = 1 + floor(dls_rng_unit(&rng) * 400);
+            const int max = 1 << (int)(dls_rng_unit(&rng) * 4);
+            of[j] = (one_job){at_s, work_s, max, at_s + work_s * (0.05 + 3 * dls_rng_unit(&rng)),
+                              dls_rng_unit(&rng) < 0.3 ? 1.5 : 0};
+        }
+        set_up(&s, of, JOBS_MAX, 8, "elasticflow");
+        dls_record *rec = case_run(&s.p);
+        for (size_t j = 0; j < JOBS_MAX; j++) {
+            declined += rec->state[j] == DLS_JOB_DECLINED;
+            if (rec->state[j] == DLS_JOB_FINISHED) {
+                met++;
+                if ((double)rec->end_us[j] / 1e6 > of[j].deadline_s + 1e-3) {
+                    fail_msg("seed %d: job %zu ends at %.3f s, promised for %.3f", (int)seed, j,
+                             (double)rec->end_us[j] / 1e6, of[j].deadline_s);
+                }
+            }
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+    printf("%zu deadlines met, %zu jobs declined\n", met, declined);
+    assert_int_equal(met + declined, 60 * JOBS_MAX);
+    assert_true(met > 600 && declined > 300);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hopeless),     cmocka_unit_test(test_promise),
+        cmocka_unit_test(test_spare),        cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_edf),          cmocka_unit_test(test_types),
+        cmocka_unit_test(test_all_promises),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
