@@ -66,19 +66,9 @@ static dls_status pai_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_tr
     return DLS_OK;
 }
 
-static const struct dls_trace_table pai = {
-    .score = 80,
-    .header = {"num_inst,submit_time,num_gpu,duration"},
-    .fields = pai_fields,
-    .n_fields = sizeof pai_fields / sizeof *pai_fields,
-    .row = pai_row,
-};
-
-const dls_trace_format dls_trace_format_pai_sim = {
-    .name = "pai-sim",
-    .summary = "Alibaba PAI (2020) simulator samples, pai_job_*.csv",
-    .table = &pai,
-};
+const dls_trace_format dls_trace_format_pai_sim = DLS_TABLE_FORMAT(
+    "pai-sim", "Alibaba PAI (2020) simulator samples, pai_job_*.csv", pai_fields, .score = 80,
+    .header = {"num_inst,submit_time,num_gpu,duration"}, .row = pai_row);
 
 /* ---- openb: Kubernetes pods with whole GPUs or a share of one ----------------------------------
  */
@@ -227,16 +217,6 @@ static dls_status spot_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_t
     return multiply(csv, col[SPOT_WORKERS], col[SPOT_CPU], "a number of workers", rec, err);
 }
 
-static const struct dls_trace_table spot = {
-    .score = 90,
-    .header = {"job_name,organization,gpu_model,worker_num"},
-    .fields = spot_fields,
-    .n_fields = sizeof spot_fields / sizeof *spot_fields,
-    .row = spot_row,
-};
-
-const dls_trace_format dls_trace_format_spot = {
-    .name = "spot",
-    .summary = "Alibaba spot GPU jobs (2026), job_info_df.csv",
-    .table = &spot,
-};
+const dls_trace_format dls_trace_format_spot = DLS_TABLE_FORMAT(
+    "spot", "Alibaba spot GPU jobs (2026), job_info_df.csv", spot_fields, .score = 90,
+    .header = {"job_name,organization,gpu_model,worker_num"}, .row = spot_row);

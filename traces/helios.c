@@ -60,21 +60,11 @@ static dls_status helios_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls
     return read_run(csv, col, 0, rec, skip, err);
 }
 
-static const struct dls_trace_table helios = {
-    .score = 90,
-    .header = {"vc,gpu_num,state,queue,submit_time"},
-    .not_header = "type",
-    .fields = helios_fields,
-    .n_fields = sizeof helios_fields / sizeof *helios_fields,
-    .zone = "", /* the site's clock */
-    .row = helios_row,
-};
-
-const dls_trace_format dls_trace_format_helios = {
-    .name = "helios",
-    .summary = "Helios, the published cluster_log.csv",
-    .table = &helios,
-};
+const dls_trace_format dls_trace_format_helios =
+    DLS_TABLE_FORMAT("helios", "Helios, the published cluster_log.csv", helios_fields, .score = 90,
+                     .header = {"vc,gpu_num,state,queue,submit_time"}, .not_header = "type",
+                     .zone = "", /* the site's clock */
+                     .row = helios_row);
 
 /* ---- Helios Venus, converted -------------------------------------------------------------------
  */
@@ -97,19 +87,9 @@ static dls_status conv_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_t
     return DLS_OK;
 }
 
-static const struct dls_trace_table conv = {
-    .score = 90,
-    .header = {"job_id,arrival_s,service_sec,gpu_count"},
-    .fields = conv_fields,
-    .n_fields = sizeof conv_fields / sizeof *conv_fields,
-    .row = conv_row,
-};
-
-const dls_trace_format dls_trace_format_helios_conv = {
-    .name = "helios-conv",
-    .summary = "Helios Venus, converted: job_id,arrival_s,service_sec,gpu_count",
-    .table = &conv,
-};
+const dls_trace_format dls_trace_format_helios_conv = DLS_TABLE_FORMAT(
+    "helios-conv", "Helios Venus, converted: job_id,arrival_s,service_sec,gpu_count", conv_fields,
+    .score = 90, .header = {"job_id,arrival_s,service_sec,gpu_count"}, .row = conv_row);
 
 /* ---- Helios Venus, two virtual clusters --------------------------------------------------------
  */
@@ -129,18 +109,9 @@ static const dls_field slice_fields[] = {
     DLS_MAY(OUTCOME, "final_status", outcome, 0),
 };
 
-static const struct dls_trace_table slice = {
-    .score = 90,
-    .header = {"tenant,num_chips,duration_s,final_status"},
-    .fields = slice_fields,
-    .n_fields = sizeof slice_fields / sizeof *slice_fields,
-};
-
-const dls_trace_format dls_trace_format_helios_2vc = {
-    .name = "helios-2vc",
-    .summary = "Helios Venus, two virtual clusters: job_id,user,tenant,class,submit_time,...",
-    .table = &slice,
-};
+const dls_trace_format dls_trace_format_helios_2vc = DLS_TABLE_FORMAT(
+    "helios-2vc", "Helios Venus, two virtual clusters: job_id,user,tenant,class,submit_time,...",
+    slice_fields, .score = 90, .header = {"tenant,num_chips,duration_s,final_status"});
 
 /* ---- Acme --------------------------------------------------------------------------------------
  */
@@ -173,17 +144,6 @@ static dls_status acme_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_t
     return DLS_OK;
 }
 
-static const struct dls_trace_table acme = {
-    .score = 90,
-    .header = {"node_num,gpu_num,type,gpu_time,submit_time"},
-    .fields = acme_fields,
-    .n_fields = sizeof acme_fields / sizeof *acme_fields,
-    .zone = "Z",
-    .row = acme_row,
-};
-
-const dls_trace_format dls_trace_format_acme = {
-    .name = "acme",
-    .summary = "Acme, the published trace_seren.csv and trace_kalos.csv",
-    .table = &acme,
-};
+const dls_trace_format dls_trace_format_acme = DLS_TABLE_FORMAT(
+    "acme", "Acme, the published trace_seren.csv and trace_kalos.csv", acme_fields, .score = 90,
+    .header = {"node_num,gpu_num,type,gpu_time,submit_time"}, .zone = "Z", .row = acme_row);

@@ -16,19 +16,10 @@ static const dls_field philly_fields[] = {
     DLS_MAY(TEXT, "cluster", vc, 0),
 };
 
-static const struct dls_trace_table philly = {
-    .score = 90,
-    .header = {"timestamp,duration,num_gpus,cluster"},
-    .fields = philly_fields,
-    .n_fields = sizeof philly_fields / sizeof *philly_fields,
-    .zone = "", /* one unnamed clock */
-};
-
-const dls_trace_format dls_trace_format_philly_csv = {
-    .name = "philly-csv",
-    .summary = "Philly, the Pollux authors' CSV: timestamp,duration,num_gpus,gpu_time,cluster",
-    .table = &philly,
-};
+const dls_trace_format dls_trace_format_philly_csv = DLS_TABLE_FORMAT(
+    "philly-csv", "Philly, the Pollux authors' CSV: timestamp,duration,num_gpus,gpu_time,cluster",
+    philly_fields, .score = 90, .header = {"timestamp,duration,num_gpus,cluster"},
+    .zone = "" /* one unnamed clock */);
 
 /* ---- as converted by the RFold authors, who also converted other traces ------------------------
  */
@@ -77,17 +68,7 @@ static dls_status rfold_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_
     return DLS_OK;
 }
 
-static const struct dls_trace_table rfold = {
-    .score = 90,
-    .header = {"#job id,arrival time (sec),size,duration (sec)"},
-    .fields = rfold_fields,
-    .n_fields = sizeof rfold_fields / sizeof *rfold_fields,
-    .flags = DLS_JOB_SPAN_INCLUDES_GAPS,
-    .row = rfold_row,
-};
-
-const dls_trace_format dls_trace_format_philly_rfold = {
-    .name = "philly-rfold",
-    .summary = "Philly and others, the RFold authors' CSV: #job id,arrival time (sec),...",
-    .table = &rfold,
-};
+const dls_trace_format dls_trace_format_philly_rfold = DLS_TABLE_FORMAT(
+    "philly-rfold", "Philly and others, the RFold authors' CSV: #job id,arrival time (sec),...",
+    rfold_fields, .score = 90, .header = {"#job id,arrival time (sec),size,duration (sec)"},
+    .flags = DLS_JOB_SPAN_INCLUDES_GAPS, .row = rfold_row);

@@ -48,25 +48,15 @@ static dls_status tiresias_row(dls_csv *csv, const int *col, dls_job_rec *rec, d
     return DLS_OK;
 }
 
-static const struct dls_trace_table tiresias = {
-    .score = 80,
+const dls_trace_format dls_trace_format_tiresias = DLS_TABLE_FORMAT(
+    "tiresias", "Tiresias simulator: CSV or blank separated, seconds", tiresias_fields, .score = 80,
     .header = {"job_id,num_gpu,submit_time,iterations,model_name,duration,interval",
                "job_id,num_gpu,submit_time,start_time,duration,model_size,aggr_interval"},
     /* Muri's superset is in milliseconds; other columns mean an extended table, which is native. */
     .not_header =
         "resource_time_0,batch_size,user,vc,status,gpu_type,priority,class,deadline,limit,"
         "estimate,flags",
-    .fields = tiresias_fields,
-    .n_fields = sizeof tiresias_fields / sizeof *tiresias_fields,
-    .blank_header = "num_gpu,submit_time,duration",
-    .row = tiresias_row,
-};
-
-const dls_trace_format dls_trace_format_tiresias = {
-    .name = "tiresias",
-    .summary = "Tiresias simulator: CSV or blank separated, seconds",
-    .table = &tiresias,
-};
+    .blank_header = "num_gpu,submit_time,duration", .row = tiresias_row);
 
 /* ---- Muri (Zhao et al., SIGCOMM 2022) ----------------------------------------------------------
  */
@@ -114,20 +104,10 @@ static dls_status muri_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls_t
     return DLS_OK;
 }
 
-static const struct dls_trace_table muri = {
-    .score = 90,
-    .header = {"num_gpu,submit_time,duration,resource_time_0"},
-    .fields = muri_fields,
-    .n_fields = sizeof muri_fields / sizeof *muri_fields,
-    .flags = DLS_JOB_SYNTHETIC_MODEL,
-    .row = muri_row,
-};
-
-const dls_trace_format dls_trace_format_muri = {
-    .name = "muri",
-    .summary = "Muri simulator: CSV with times in milliseconds",
-    .table = &muri,
-};
+const dls_trace_format dls_trace_format_muri =
+    DLS_TABLE_FORMAT("muri", "Muri simulator: CSV with times in milliseconds", muri_fields,
+                     .score = 90, .header = {"num_gpu,submit_time,duration,resource_time_0"},
+                     .flags = DLS_JOB_SYNTHETIC_MODEL, .row = muri_row);
 
 /* ---- ElasticFlow (Gu et al., ASPLOS 2023) ------------------------------------------------------
  */
@@ -163,21 +143,12 @@ static dls_status elasticflow_row(dls_csv *csv, const int *col, dls_job_rec *rec
                                         &rec->deadline_us, err);
 }
 
-static const struct dls_trace_table elasticflow = {
+const dls_trace_format dls_trace_format_elasticflow = DLS_TABLE_FORMAT(
+    "elasticflow", "ElasticFlow simulator: CSV with deadlines, seconds", elasticflow_fields,
     .score = 80,
     /* A native file may have a deadline too, but calls its work `iterations`. */
     .header = {"num_gpu,ddl", "num_gpu,deadline,iteration", "num_gpu,deadline,num_iteration"},
-    .fields = elasticflow_fields,
-    .n_fields = sizeof elasticflow_fields / sizeof *elasticflow_fields,
-    .flags = DLS_JOB_SYNTHETIC_MODEL,
-    .row = elasticflow_row,
-};
-
-const dls_trace_format dls_trace_format_elasticflow = {
-    .name = "elasticflow",
-    .summary = "ElasticFlow simulator: CSV with deadlines, seconds",
-    .table = &elasticflow,
-};
+    .flags = DLS_JOB_SYNTHETIC_MODEL, .row = elasticflow_row);
 
 /* ---- Pollux (OSDI 2021) and Sia (SOSP 2023) ----------------------------------------------------
  */
@@ -193,18 +164,9 @@ static const dls_field pollux_fields[] = {
     DLS_MAY(TEXT, "category", job_class, 0),
 };
 
-static const struct dls_trace_table pollux = {
-    .score = 90,
-    .header = {"name,time,application,num_replicas"},
-    .fields = pollux_fields,
-    .n_fields = sizeof pollux_fields / sizeof *pollux_fields,
-};
-
-const dls_trace_format dls_trace_format_pollux = {
-    .name = "pollux",
-    .summary = "Pollux and Sia workloads (no durations)",
-    .table = &pollux,
-};
+const dls_trace_format dls_trace_format_pollux =
+    DLS_TABLE_FORMAT("pollux", "Pollux and Sia workloads (no durations)", pollux_fields,
+                     .score = 90, .header = {"name,time,application,num_replicas"});
 
 /* ---- Rubick ------------------------------------------------------------------------------------
  */
@@ -234,16 +196,6 @@ static dls_status rubick_row(dls_csv *csv, const int *col, dls_job_rec *rec, dls
                : dls_csv_i64(csv, col[RUBICK_SLA], "0 or 1", 0, 0, 1, &rec->priority, err);
 }
 
-static const struct dls_trace_table rubick = {
-    .score = 90,
-    .header = {"submission_time,duration,application,num_gpus,exec_plan"},
-    .fields = rubick_fields,
-    .n_fields = sizeof rubick_fields / sizeof *rubick_fields,
-    .row = rubick_row,
-};
-
-const dls_trace_format dls_trace_format_rubick = {
-    .name = "rubick",
-    .summary = "Rubick workloads",
-    .table = &rubick,
-};
+const dls_trace_format dls_trace_format_rubick = DLS_TABLE_FORMAT(
+    "rubick", "Rubick workloads", rubick_fields, .score = 90,
+    .header = {"submission_time,duration,application,num_gpus,exec_plan"}, .row = rubick_row);

@@ -75,6 +75,17 @@ struct dls_trace_table {
     dls_row_fn row;    /* NULL: the fields say it all */
 };
 
+/* A dls_trace_format that is a table: its name, what it is, the fields, and other members of the
+ * table. */
+#define DLS_TABLE_FORMAT(called, says, rows, ...)                                                  \
+    {                                                                                              \
+        .name = called, .summary = says, .table = &(const struct dls_trace_table){                 \
+            .fields = rows,                                                                        \
+            .n_fields = sizeof rows / sizeof *rows,                                                \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+
 /* What dls_trace_format.sniff and read are for other formats. */
 int dls_trace_table_sniff(const struct dls_trace_table *table, const dls_trace_source *src);
 dls_status dls_trace_table_read(const struct dls_trace_table *table, const dls_trace_source *src,
