@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * dlas: discretised least attained service by executed time alone.
+ * Discretised least attained service: dlas by executed time alone, dlas-gpu by executed time x
+ * GPUs. With two or three queues the latter is Tiresias-L (NSDI 2019, section 3.3); the default
+ * thresholds are those of its public simulator.
  */
 #include "sched/mlfq.h"
 
@@ -11,11 +13,24 @@ static const dls_option options[] = {
     {0},
 };
 
+static const dls_option gpu_options[] = {
+    DLS_MLFQ_LIMITS(DLS_OPT_F64_LIST, "3250,7200", "GPU-s"),
+    DLS_MLFQ_KNOB,
+    {0},
+};
+
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
                        dls_error *err)
 {
     (void)view;
     return dls_mlfq_init(state, &values[OPT_LIMITS], values[OPT_KNOB].f, false, "dlas", err);
+}
+
+static dls_status gpu_init(void *state, const dls_view *view, const dls_option_value *values,
+                           dls_error *err)
+{
+    (void)view;
+    return dls_mlfq_init(state, &values[OPT_LIMITS], values[OPT_KNOB].f, true, "dlas-gpu", err);
 }
 
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
@@ -34,5 +49,18 @@ const dls_sched_ops dls_sched_ops_dlas = {
     .discipline = DLS_PREEMPT,
     .ageing = DLS_AGE_NONE,
     .init = init,
+    .priority = priority,
+};
+
+const dls_sched_ops dls_sched_ops_dlas_gpu = {
+    .abi = DLS_POLICY_ABI,
+    .name = "dlas-gpu",
+    .summary = "least attained service (time x GPUs) first, in queues: Tiresias-L",
+    .options = gpu_options,
+    .state_bytes = sizeof(dls_mlfq),
+    .job_state_bytes = sizeof(dls_mlfq_job),
+    .discipline = DLS_PREEMPT,
+    .ageing = DLS_AGE_NONE,
+    .init = gpu_init,
     .priority = priority,
 };
