@@ -172,6 +172,13 @@ typedef struct dls_key {
        TO(world.interference_knee))                                                               \
     XX(PERF_SLOPE, "perf.interference_slope", F64, "0.31", 0, 2, NULL,                            \
        "Speed lost for each unit of utilisation beyond the knee.", TO(world.interference_slope))  \
+    XX(PERF_STAGES, "perf.stages", PATH, "", 0, 4095, NULL,                                       \
+       "Stage times of models, with which jobs that share GPUs run in step, relative to the "     \
+       "configuration's folder (docs/world.md); empty: the law of the two keys above.",           \
+       SOME(world.stages_path))                                                                   \
+    XX(PERF_OVERLAP, "perf.stages_overlap", F64, "0.83", 0, 1, NULL,                              \
+       "How much of what could overlap does, with perf.stages: 0 nothing, 1 all.",                \
+       TO(world.stages_overlap))                                                                  \
     XX(PREDICTOR, "predictor", GROUP, "", 0, 0, NULL, "What policies may know in advance.", NONE) \
     XX(PRED_SOURCE, "predictor.source", STR, "none", 1, 47, NULL,                                 \
        "none, or one of 'dlsim list predictors'; --predictor sets it.", TO(predictions.source))   \

@@ -22,6 +22,7 @@ void dls_world_params_init(dls_world_params *p)
                             .residual_sigma = DLS_RESIDUAL_NODE_SIGMA,
                             .network_residual_sigma = DLS_RESIDUAL_NETWORK_SIGMA,
                             .contention = true,
+                            .stages_overlap = 0.83,
                             .interference_knee = 0.80,
                             .interference_slope = 0.310};
 }
@@ -262,7 +263,13 @@ static dls_status fill(dls_world *w, dls_error *err)
     if (w->ops->open) {
         DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));
     }
-    return add_jobs(w, err);
+    DLS_TRY(add_jobs(w, err));
+    if (!w->p.stages_path) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_stage_table_load(w->p.stages_path, w->p.trace, &w->stages, err));
+    w->notes.extrapolated_shapes += w->stages.nearest;
+    return DLS_OK;
 }
 
 dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err)
@@ -291,6 +298,7 @@ void dls_world_destroy(dls_world *w)
         w->ops->close(w->truth);
     }
     dls_kinds_fini(&w->kinds);
+    dls_stage_table_fini(&w->stages);
     dls_shapes_fini(&w->shapes);
     dls_shares_fini(&w->shares);
     void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of,

@@ -74,6 +74,8 @@ typedef struct dls_world_params {
     double residual_sigma;      /* of a job in one node: log-normal, per (model, GPU); 0: none */
     double network_residual_sigma; /* in several: per (model, GPU, link) */
     bool contention;            /* links are shared; false: each job has its own */
+    const char *stages_path;    /* profiles of stages for jobs that share GPUs (stage_table.h); NULL: none */
+    double stages_overlap;      /* of the stages of jobs that share GPUs: 0 none, 1 all that can */
     double interference_knee, interference_slope; /* of GPUs that jobs share: speed = 1 - slope *
                                    max(0, U - knee), U the sum of their solo GPU utilisations, at least
                                    1 / jobs; fit to 1,388 measured pairs: 0.80, 0.310 */

@@ -12,6 +12,7 @@
 
 #include "world/load_gauge.h"
 #include "world/shares.h"
+#include "world/stage_table.h"
 #include "world/truth.h"
 
 #include <math.h>
@@ -75,6 +76,7 @@ struct dls_world {
     int64_t *work_us;    /* [jobs] */
     int32_t *slot_of;    /* [jobs] -1: not running */
     size_t n_jobs;
+    dls_stage_table stages; /* empty: none were given */
     dls_shapes shapes;
     dls_world_notes notes;
 

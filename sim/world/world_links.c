@@ -151,8 +151,9 @@ static double held_bytes(const dls_world *w, const dls_seat *seat)
         double bytes = 0;
         const dls_crossing *crossing = w->shares.crossing;
         for (int32_t c = w->shares.link[seat->node].first; c >= 0; c = crossing[c].next) {
-            if (crossing[c].mask & left & -left) {
-                bytes += w->shapes.entry[w->slot[crossing[c].flow].shape].solo.mem_bytes;
+            const int32_t shape = w->slot[crossing[c].flow].shape;
+            if (crossing[c].mask & left & -left && shape >= 0) {
+                bytes += w->shapes.entry[shape].solo.mem_bytes;
             }
         }
         most = fmax(most, bytes);

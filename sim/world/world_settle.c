@@ -33,9 +33,31 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu)
     return fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
 }
 
+/* Speed of a job in step with those on its GPUs: they are the same on all of its nodes. */
+static double speed_in_step(const dls_world *w, int32_t slot)
+{
+    const dls_stage_row *member[DLS_GROUP_MAX];
+    const dls_crossing *crossing = w->shares.crossing;
+    int32_t own = w->shares.flow[slot].crossing, n = 0;
+    while (!crossing[own].mask) {
+        own = crossing[own].next_of_flow;
+    }
+    const uint64_t gpu = crossing[own].mask & -crossing[own].mask;
+    for (int32_t c = w->shares.link[crossing[own].link].first; c >= 0; c = crossing[c].next) {
+        if (crossing[c].mask & gpu && n < DLS_GROUP_MAX) {
+            member[n++] = w->stages.of[w->slot[crossing[c].flow].job];
+        }
+    }
+    return w->stages.of[w->slot[slot].job]->iteration_s /
+           dls_stage_group_s(member, n, w->p.stages_overlap);
+}
+
 static double speed_of(const dls_world *w, int32_t slot)
 {
     double speed = 1;
+    if (w->stages.n > 0) {
+        return speed_in_step(w, slot);
+    }
     for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
         const dls_crossing *x = &w->shares.crossing[c];
         if (x->mask) {
@@ -109,6 +131,8 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
                 fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
         }
         rate = dls_world_rate(w, s->job, iteration_s);
+    } else if (f->speed < 1) {
+        rate = llround(fmax(1, f->speed * (double)DLS_RATE_ONE));
     }
     if (rate != s->rate) {
         s->rate = rate;

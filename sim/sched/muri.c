@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A round of Muri: candidates, groups, who runs.
+ */
+#include "sched/muri.h"
+
+#include "dlsim/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const dls_option dls_muri_options[DLS_MURI_N_OPTIONS + 1] = {
+    {.name = "stages",
+     .type = DLS_OPT_PATH,
+     .def = "",
+     .unit = "",
+     .doc = "profiles: model,gpus,data_s,compute_s,exchange_s[,iteration_s]; empty: predictions"},
+    {.name = "interval",
+     .type = DLS_OPT_TIME,
+     .min = 1,
+     .max = 1e9,
+     .def = "6 min",
+     .unit = "",
+     .doc = "length of a round"},
+    {.name = "group_max",
+     .type = DLS_OPT_I64,
+     .min = 1,
+     .max = 4,
+     .def = "4",
+     .unit = "",
+     .doc = "jobs in a group"},
+    {0},
+};
+
+/* ---- candidates
+ * ---------------------------------------------------------------------------------- */
+
+static double key_of(const dls_muri_state *s, const dls_view *view, int32_t job)
+{
+    const dls_muri_seen *seen = dls_view_job_state(view, job);
+    if (s->by_attained) {
+        /* In doublings of a GPU-hour: jobs that have had about as much do not take turns every
+         * round. */
+        const double hours = (double)dls_view_service_us(view, job, -1) / 3.6e9;
+        return hours < 1 ? 0 : 1 + floor(log2(hours));
+    }
+    /* Alone: what is left is told at the pace of the group. */
+    const double left = (double)dls_view_remaining_us(view, job);
+    return left / (seen->slowdown > 0 ? seen->slowdown : 1) * view->gpus[job];
+}
+
+typedef struct keyed {
+    double key;
+    int32_t job;
+} keyed;
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->job > y->job) - (x->job < y->job);
+}
+
+static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
+{
+    keyed *k = dls_alloc(((size_t)n + 1) * sizeof *k);
+    if (!k) {
+        return dls_nomem(err, "round", (size_t)n * sizeof *k);
+    }
+    for (int32_t i = 0; i < n; i++) {
+        k[i] = (keyed){key[list[i]], list[i]};
+    }
+    qsort(k, (size_t)n, sizeof *k, by_key);
+    for (int32_t i = 0; i < n; i++) {
+        list[i] = k[i].job;
+    }
+    dls_free(k);
+    return DLS_OK;
+}
+
+static dls_status list_jobs(dls_muri_state *s, const dls_view *view, int32_t *n, dls_error *err)
+{
+    *n = 0;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        s->list[(*n)++] = j;
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        s->list[(*n)++] = j;
+    }
+    for (int32_t i = 0; i < *n; i++) {
+        s->key[s->list[i]] = key_of(s, view, s->list[i]);
+    }
+    return sort_by_key(s->list, *n, s->key, err);
+}
+
+static dls_status class_of(dls_muri_state *s, const dls_view *view, int32_t job, size_t *out,
+                           dls_error *err)
+{
+    const uint32_t types = dls_view_types(view, job);
+    size_t k = 0;
+    while (k < s->n_classes &&
+           (s->class[k].gpus != view->gpus[job] || s->class[k].types != types)) {
+        k++;
+    }
+    *out = k;
+    if (k == s->n_classes) {
+        DLS_TRY(dls_grow(&s->class, &s->classes_room, k + 1, sizeof *s->class, err));
+        s->class[s->n_classes++] = (dls_muri_class){.gpus = view->gpus[job], .types = types};
+    }
+    return DLS_OK;
+}
+
+/* The jobs of each class, in the order of the list, one class behind the other; s->order has each
+ * job's class by its place in the list. */
+static dls_status list_classes(dls_muri_state *s, const dls_view *view, int32_t n, dls_error *err)
+{
+    s->n_classes = 0;
+    for (int32_t i = 0; i < n; i++) {
+        size_t k;
+        DLS_TRY(class_of(s, view, s->list[i], &k, err));
+        s->order[i] = (int32_t)k;
+        s->class[k].n++;
+    }
+    int32_t at = 0;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        s->class[k].first = s->class[k].groups = at;
+        at += s->class[k].n;
+        s->class[k].n = 0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        dls_muri_class *c = &s->class[s->order[i]];
+        s->by_class[c->first + c->n++] = s->list[i];
+    }
+    return DLS_OK;
+}
+
+static void all_free(const dls_view *view, int64_t left[DLS_TYPES_MAX])
+{
+    for (int32_t t = 0; t < view->n_types; t++) {
+        left[t] = dls_view_total_gpus(view, t);
+    }
+}
+
+/* Take GPUs of one type: that one if it has as many left, else the first that has; -1: none. */
+static int32_t take(int64_t left[DLS_TYPES_MAX], uint32_t types, int32_t liked, int32_t gpus)
+{
+    int32_t type = liked >= 0 && left[liked] >= gpus ? liked : -1;
+    for (; type < 0 && types; types &= types - 1) {
+        type = left[__builtin_ctz(types)] >= gpus ? __builtin_ctz(types) : -1;
+    }
+    if (type >= 0) {
+        left[type] -= gpus;
+    }
+    return type;
+}
+
+/* For each gang that fits, in order, as many jobs of its class as a group may have. */
+static void mark_candidates(dls_muri_state *s, const dls_view *view, int32_t n)
+{
+    int64_t left[DLS_TYPES_MAX];
+    all_free(view, left);
+    for (int32_t i = 0; i < n; i++) {
+        dls_muri_class *c = &s->class[s->order[i]];
+        const int32_t place = c->n_groups++; /* of the job in its class, until groups are made */
+        if (place >= c->marked && take(left, c->types, -1, c->gpus) >= 0) {
+            c->marked = c->marked + s->most < c->n ? c->marked + s->most : c->n;
+        }
+    }
+}
+
+/* ---- groups
+ * -------------------------------------------------------------------------------------- */
+
+static void weigh(dls_muri_state *s, dls_muri_set *g)
+{
+    const dls_stages *member[DLS_STAGES_JOBS];
+    for (int32_t i = 0; i < g->n; i++) {
+        member[i] = &s->stages[g->job[i]];
+    }
+    g->time = dls_stages_group_time(member, g->n, dls_stages_overhead, true);
+}
+
+/* Are there GPUs for all groups, and for one more of a class (NULL: no more)? */
+static bool room_for_all(const dls_muri_state *s, const dls_view *view, const dls_muri_class *more)
+{
+    int64_t left[DLS_TYPES_MAX];
+    all_free(view, left);
+    for (size_t k = 0; k < s->n_classes; k++) {
+        const dls_muri_class *c = &s->class[k];
+        int64_t need = c->live + (c == more);
+        for (uint32_t types = c->types; need > 0 && types; types &= types - 1) {
+            int64_t *of_type = &left[__builtin_ctz(types)];
+            const int64_t gangs = *of_type / c->gpus < need ? *of_type / c->gpus : need;
+            *of_type -= gangs * c->gpus;
+            need -= gangs;
+        }
+        if (need > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Candidates that share GPUs now stay together. */
+static void first_groups(dls_muri_state *s, const dls_view *view)
+{
+    for (size_t k = 0; k < s->n_classes; k++) {
+        dls_muri_class *c = &s->class[k];
+        c->n_groups = 0;
+        for (int32_t i = 0; i < c->marked; i++) {
+            s->mate[s->by_class[c->first + i]] = -1; /* group by owner of GPUs */
+        }
+        for (int32_t i = 0; i < c->marked; i++) {
+            const int32_t job = s->by_class[c->first + i], host = dls_view_host(view, job);
+            const int32_t owner = host >= 0 ? host : job;
+            bool marked = false; /* the owner is a candidate, too */
+            for (int32_t m = 0; m < c->marked && !marked && view->running[job]; m++) {
+                marked = s->by_class[c->first + m] == owner;
+            }
+            dls_muri_stages_of(s, view, job);
+            if (marked && s->mate[owner] >= 0) {
+                dls_muri_set *g = &s->group[s->mate[owner]];
+                g->job[g->n++] = job;
+                continue;
+            }
+            const int32_t at = c->groups + c->n_groups++;
+            s->group[at] = (dls_muri_set){.job = {job}, .n = 1, .key = s->key[job]};
+            if (marked) {
+                s->mate[owner] = at;
+            }
+        }
+        c->live = c->n_groups;
+    }
+}
+
+static dls_status fill_weights(dls_muri_state *s, const dls_muri_class *c, dls_error *err)
+{
+    const int32_t n = c->n_groups;
+    DLS_TRY(dls_grow(&s->weight, &s->weights_room, (size_t)n * (size_t)n, sizeof *s->weight, err));
+    for (int32_t u = 0; u < n; u++) {
+        for (int32_t v = 0; v <= u; v++) {
+            const dls_muri_set *a = &s->group[c->groups + u], *b = &s->group[c->groups + v];
+            const dls_stages *member[DLS_STAGES_JOBS];
+            double w = 0;
+            bool known = u != v && a->n + b->n <= s->most;
+            for (int32_t i = 0; known && i < a->n + b->n; i++) {
+                member[i] = &s->stages[i < a->n ? a->job[i] : b->job[i - a->n]];
+                known = member[i]->iteration > 0;
+            }
+            if (known) {
+                const int32_t k = a->n + b->n;
+                const double time = dls_stages_group_time(member, k, dls_stages_overhead, true);
+                double apart = 0;
+                for (int32_t i = 0; i < k; i++) {
+                    apart += member[i]->iteration;
+                }
+                w = time < apart ? dls_stages_weight(member, k, time) : 0;
+            }
+            s->weight[(size_t)u * (size_t)n + (size_t)v] = w;
+            s->weight[(size_t)v * (size_t)n + (size_t)u] = w;
+        }
+    }
+    return DLS_OK;
+}
+
+static int heaviest(const void *a, const void *b)
+{
+    const dls_muri_pair *x = a, *y = b;
+    if (x->weight != y->weight) {
+        return x->weight > y->weight ? -1 : 1;
+    }
+    return (x->a > y->a) - (x->a < y->a);
+}
+
+/* Drop the groups that have become part of others. */
+static void close_gaps(dls_muri_state *s)
+{
+    for (size_t k = 0; k < s->n_classes; k++) {
+        dls_muri_class *c = &s->class[k];
+        int32_t n = 0;
+        for (int32_t i = 0; i < c->n_groups; i++) {
+            if (s->group[c->groups + i].n > 0) {
+                s->group[c->groups + n++] = s->group[c->groups + i];
+            }
+        }
+        c->n_groups = n;
+    }
+}
+
+/* One matching for each class; the pairs that use the resources best are merged until the rest
+ * fits. */
+static dls_status merge_once(dls_muri_state *s, const dls_view *view, dls_error *err)
+{
+    size_t pairs = 0;
+    for (size_t k = 0; k < s->n_classes; k++) {
+        dls_muri_class *c = &s->class[k];
+        DLS_TRY(fill_weights(s, c, err));
+        DLS_TRY(dls_matching_find(s->matching, c->n_groups, s->weight, s->mate, err));
+        for (int32_t u = 0; u < c->n_groups; u++) {
+            if (s->mate[u] > u) {
+                s->pair[pairs++] = (dls_muri_pair){
+                    c->groups + u, c->groups + s->mate[u], c,
+                    s->weight[(size_t)u * (size_t)c->n_groups + (size_t)s->mate[u]]};
+            }
+        }
+    }
+    qsort(s->pair, pairs, sizeof *s->pair, heaviest);
+    for (size_t i = 0; i < pairs && !room_for_all(s, view, NULL); i++) {
+        dls_muri_set *a = &s->group[s->pair[i].a], *b = &s->group[s->pair[i].b];
+        s->pair[i].of->live--;
+        memcpy(a->job + a->n, b->job, (size_t)b->n * sizeof *a->job);
+        a->n += b->n;
+        a->key = fmin(a->key, b->key);
+        b->n = 0;
+    }
+    close_gaps(s);
+    return DLS_OK;
+}
+
+/* While GPUs are left, groups are taken apart again: first those that gain least by sharing. */
+static void split(dls_muri_state *s, const dls_view *view)
+{
+    for (;;) {
+        dls_muri_class *of = NULL;
+        dls_muri_set *worst = NULL;
+        double least = INFINITY;
+        for (size_t k = 0; k < s->n_classes; k++) {
+            dls_muri_class *c = &s->class[k];
+            const bool more = room_for_all(s, view, c);
+            for (int32_t i = 0; more && i < c->n_groups; i++) {
+                dls_muri_set *g = &s->group[c->groups + i];
+                double apart = 0;
+                for (int32_t j = 0; j < g->n; j++) {
+                    apart += s->stages[g->job[j]].iteration;
+                }
+                if (g->n > 1) {
+                    weigh(s, g);
+                    if (apart / g->time < least) {
+                        least = apart / g->time;
+                        worst = g;
+                        of = c;
+                    }
+                }
+            }
+        }
+        if (!worst) {
+            return;
+        }
+        const int32_t job = worst->job[--worst->n];
+        s->group[of->groups + of->n_groups++] =
+            (dls_muri_set){.job = {job}, .n = 1, .key = s->key[job]};
+        of->live++;
+    }
+}
+
+/* ---- who runs
+ * ------------------------------------------------------------------------------------ */
+
+/* The member with GPUs of its own, else the first. */
+static int32_t host_of(const dls_view *view, const dls_muri_set *g)
+{
+    for (int32_t i = 0; i < g->n; i++) {
+        if (view->running[g->job[i]] && dls_view_host(view, g->job[i]) < 0) {
+            return g->job[i];
+        }
+    }
+    return g->job[0];
+}
+
+static void plan_group(dls_muri_state *s, const dls_view *view, dls_plan *plan, dls_muri_set *g,
+                       int32_t host, int32_t type)
+{
+    const dls_want want = {.type = type};
+    dls_plan_set(plan, host, &want);
+    weigh(s, g);
+    for (int32_t i = 0; i < g->n; i++) {
+        dls_muri_seen *seen = dls_view_job_state(view, g->job[i]);
+        const double alone = s->stages[g->job[i]].iteration;
+        seen->slowdown = g->n > 1 && alone > 0 ? fmax(1, g->time / alone) : 1;
+        if (g->job[i] != host) {
+            dls_plan_join(plan, g->job[i], host);
+        }
+    }
+}
+
+static void plan_groups(dls_muri_state *s, const dls_view *view, dls_plan *plan, int32_t n)
+{
+    int64_t left[DLS_TYPES_MAX];
+    all_free(view, left);
+    s->planned = 0;
+    for (int32_t i = 0; i < n; i++) {
+        dls_muri_set *g = &s->group[s->order[i]];
+        const int32_t host = host_of(view, g);
+        const int32_t type =
+            take(left, dls_view_types(view, host), view->held_type[host], view->gpus[host]);
+        if (type >= 0) {
+            s->planned += g->n;
+            plan_group(s, view, plan, g, host, type);
+        }
+    }
+}
+
+dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    dls_muri_state *s = state;
+    int32_t n, groups = 0;
+    if (!s->by_attained && view->arrived == 0 && view->ended == 0 &&
+        view->running_jobs == s->planned) {
+        dls_plan_keep_all(
+            plan); /* those that run have come nearer to their ends, nobody else has */
+        return DLS_OK;
+    }
+    DLS_TRY(list_jobs(s, view, &n, err));
+    DLS_TRY(list_classes(s, view, n, err));
+    mark_candidates(s, view, n);
+    first_groups(s, view);
+    split(s, view);
+    for (int32_t size = 1; size < s->most && !room_for_all(s, view, NULL); size *= 2) {
+        DLS_TRY(merge_once(s, view, err));
+    }
+    for (size_t k = 0; k < s->n_classes; k++) {
+        for (int32_t i = 0; i < s->class[k].n_groups; i++) {
+            const int32_t at = s->class[k].groups + i;
+            s->order[groups++] = at;
+            s->key[at] = s->group[at].key; /* keys are by group from here on */
+        }
+    }
+    DLS_TRY(sort_by_key(s->order, groups, s->key, err));
+    plan_groups(s, view, plan, groups);
+    return DLS_OK;
+}
+
+void dls_muri_timing(const void *state, dls_round_timing *out)
+{
+    *out = (dls_round_timing){.interval_us = ((const dls_muri_state *)state)->interval_us};
+}
+
+/* ---- memory
+ * -------------------------------------------------------------------------------------- */
+
+static dls_status make_room(dls_muri_state *s, size_t n, dls_error *err)
+{
+    s->list = dls_alloc_zero(n, sizeof *s->list);
+    s->by_class = dls_alloc_zero(n, sizeof *s->by_class);
+    s->mate = dls_alloc_zero(n, sizeof *s->mate);
+    s->order = dls_alloc_zero(n, sizeof *s->order);
+    s->key = dls_alloc_zero(n, sizeof *s->key);
+    s->stages = dls_alloc_zero(n, sizeof *s->stages);
+    s->known = dls_alloc_zero(n, sizeof *s->known);
+    s->group = dls_alloc_zero(n, sizeof *s->group);
+    s->pair = dls_alloc_zero(n, sizeof *s->pair);
+    if (!s->list || !s->by_class || !s->mate || !s->order || !s->key || !s->stages || !s->known ||
+        !s->group || !s->pair) {
+        return dls_nomem(err, "muri", n * sizeof *s->group);
+    }
+    return dls_matching_create(&s->matching, err);
+}
+
+dls_status dls_muri_init(dls_muri_state *s, const dls_view *view, const dls_option_value *values,
+                         bool by_attained, dls_error *err)
+{
+    s->by_attained = by_attained;
+    s->interval_us = (int64_t)(values[DLS_MURI_OPT_INTERVAL].f * 1e6);
+    s->most = (int32_t)values[DLS_MURI_OPT_MOST].i;
+    DLS_TRY(make_room(s, (size_t)view->n_jobs + 1, err));
+    const char *path = values[DLS_MURI_OPT_STAGES].s;
+    return path && *path ? dls_muri_read_profiles(s, path, err) : DLS_OK;
+}
+
+void dls_muri_fini(void *state)
+{
+    dls_muri_state *s = state;
+    void *const owned[] = {s->profile, s->list,  s->by_class, s->mate,  s->order, s->key,
+                           s->stages,  s->known, s->class,    s->group, s->pair,  s->weight};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
+        dls_free(owned[i]);
+    }
+    dls_matching_destroy(s->matching);
+}
+
+dls_status dls_muri_clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    const dls_muri_state *f = from;
+    dls_muri_state *s = state;
+    const size_t n = (size_t)view->n_jobs + 1;
+    *s = (dls_muri_state){.by_attained = f->by_attained,
+                          .interval_us = f->interval_us,
+                          .most = f->most,
+                          .planned = f->planned,
+                          .n_profiles = f->n_profiles,
+                          .profiles_room = f->n_profiles};
+    DLS_TRY(make_room(s, n, err));
+    memcpy(s->stages, f->stages, n * sizeof *s->stages);
+    memcpy(s->known, f->known, n * sizeof *s->known);
+    return dls_duplicate(&s->profile, f->profile, f->n_profiles, f->n_profiles, sizeof *s->profile,
+                         err);
+}

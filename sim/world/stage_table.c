@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Profiles of stages: read, matched with the jobs of a trace, put together for groups.
+ */
+#include "world/stage_table.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "workload/kinds.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MODEL, GPUS, DATA, COMPUTE, EXCHANGE, ITERATION, N_COLS };
+
+static dls_status seconds(dls_csv *csv, int col, double *out, dls_error *err)
+{
+    if (!dls_units_f64(dls_csv_text(csv, col), out) ||
+        !(*out == 0 || (*out >= 1e-9 && *out <= 1e9))) {
+        return dls_csv_fail(csv, col, err, "expected seconds, 0 or from 1e-9 to 1e9");
+    }
+    return DLS_OK;
+}
+
+static dls_status parse_row(dls_csv *csv, const int *col, const dls_stage_table *t,
+                            dls_stage_row *row, dls_error *err)
+{
+    int64_t gpus;
+    double sum = 0;
+    *row = (dls_stage_row){0};
+    dls_model_key(dls_csv_text(csv, col[MODEL]), row->model);
+    if (!row->model[0]) {
+        return dls_csv_fail(csv, col[MODEL], err, "expected the name of a model");
+    }
+    DLS_TRY(dls_csv_i64(csv, col[GPUS], "GPUs, at least 1", 0, 1, 1 << 24, &gpus, err));
+    row->gpus = (int32_t)gpus;
+    for (int i = 0; i < 3; i++) {
+        DLS_TRY(seconds(csv, col[DATA + i], &row->busy_s[i], err));
+        sum += row->busy_s[i];
+    }
+    row->iteration_s = sum;
+    if (!(sum > 0)) {
+        return dls_csv_fail(csv, col[DATA], err, "the stages of an iteration take no time at all");
+    }
+    if (!dls_csv_missing(csv, col[ITERATION])) {
+        DLS_TRY(seconds(csv, col[ITERATION], &row->iteration_s, err));
+        if (!(row->iteration_s > 0)) {
+            return dls_csv_fail(csv, col[ITERATION], err, "expected seconds above 0");
+        }
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        if (t->row[i].gpus == row->gpus && strcmp(t->row[i].model, row->model) == 0) {
+            return dls_csv_fail(csv, col[MODEL], err, "this model with %d GPUs is listed twice",
+                                (int)row->gpus);
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status parse(dls_csv *csv, dls_stage_table *t, dls_error *err)
+{
+    int col[N_COLS];
+    const dls_csv_bind binds[N_COLS] = {
+        {"model", &col[MODEL], true},         {"gpus", &col[GPUS], true},
+        {"data_s", &col[DATA], true},         {"compute_s", &col[COMPUTE], true},
+        {"exchange_s", &col[EXCHANGE], true}, {"iteration_s", &col[ITERATION], false}};
+    size_t room = 0;
+    DLS_TRY(dls_csv_header(csv, err));
+    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLS, err));
+    for (bool more;;) {
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(dls_grow(&t->row, &room, t->n + 1, sizeof *t->row, err));
+        DLS_TRY(parse_row(csv, col, t, &t->row[t->n], err));
+        t->n++;
+    }
+}
+
+static const dls_stage_row *nearest(const dls_stage_table *t, const char *model, int32_t gpus)
+{
+    const dls_stage_row *best = NULL;
+    double least = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        const double far = fabs(log((double)t->row[i].gpus / gpus));
+        if (strcmp(t->row[i].model, model) == 0 && (!best || far < least)) {
+            best = &t->row[i];
+            least = far;
+        }
+    }
+    return best;
+}
+
+static dls_status match(const char *path, const dls_trace *trace, dls_stage_table *t,
+                        dls_error *err)
+{
+    const dls_trace_columns *c = dls_trace_cols(trace);
+    t->of = dls_alloc_zero(c->n + 1, sizeof *t->of);
+    if (!t->of) {
+        return dls_nomem(err, "stages", c->n * sizeof *t->of);
+    }
+    for (size_t j = 0; j < c->n; j++) {
+        char model[DLS_MODEL_KEY];
+        dls_model_key(dls_trace_model(trace, c->model[j]), model);
+        t->of[j] = nearest(t, model, c->gpus[j]);
+        if (!t->of[j]) {
+            return dls_fail(err, DLS_EINPUT, path, "no stages of model \"%s\" (job %s)",
+                            dls_trace_model(trace, c->model[j]), dls_trace_id(trace, j));
+        }
+        t->nearest += t->of[j]->gpus != c->gpus[j];
+    }
+    return DLS_OK;
+}
+
+dls_status dls_stage_table_load(const char *path, const dls_trace *trace, dls_stage_table *out,
+                                dls_error *err)
+{
+    char *text;
+    size_t len;
+    dls_csv csv;
+    *out = (dls_stage_table){0};
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
+    dls_csv_init(&csv, path, text, len, ',');
+    dls_status status = parse(&csv, out, err);
+    dls_csv_fini(&csv);
+    dls_free(text);
+    if (status == DLS_OK) {
+        status = match(path, trace, out, err);
+    }
+    if (status != DLS_OK) {
+        dls_stage_table_fini(out);
+    }
+    return status;
+}
+
+void dls_stage_table_fini(dls_stage_table *t)
+{
+    dls_free(t->row);
+    dls_free(t->of);
+    *t = (dls_stage_table){0};
+}
+
+double dls_stage_group_s(const dls_stage_row *const member[], int32_t n, double overlap)
+{
+    int64_t least = 0, apart = 0; /* nanoseconds: in any order the same */
+    for (int32_t i = 0; i < n; i++) {
+        const int64_t alone = llround(member[i]->iteration_s * 1e9);
+        least = alone > least ? alone : least;
+        apart += alone;
+    }
+    for (int r = 0; n > 1 && r < 3; r++) {
+        int64_t busy = 0;
+        for (int32_t i = 0; i < n; i++) {
+            busy += llround(member[i]->busy_s[r] * 1e9);
+        }
+        least = busy > least ? busy : least;
+    }
+    const double overlapped = apart > least ? (double)(apart - least) : 0;
+    return ((double)least + (1 - overlap) * overlapped) / 1e9;
+}

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# muri-s and muri-l in the engine: groups worked by hand, and profiles that are none. Usage: sharing.sh DLSIM
+set -u
+dlsim=$(readlink -f "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+
+fail() { echo "FAILED: $*"; failed=1; }
+# takes NAME MAKESPAN TRACE OPTION...: the run, audited, ends then
+takes() {
+    local name=$1 span=$2 trace=$3
+    shift 3
+    "$dlsim" --config=muri.cfg --trace="$trace" --set run.audit=true "$@" >out 2>err ||
+        { fail "$name: $(cat err)"; return; }
+    grep -qE "^makespan +$span\$" out || fail "$name: not $span but $(grep makespan out)"
+}
+# refused NAME TEXT OPTION...
+refused() {
+    local name=$1 text=$2
+    shift 2
+    "$dlsim" --config=muri.cfg --trace=pair.csv "$@" >out 2>err && fail "$name: accepted"
+    grep -qF -- "$text" err || fail "$name: '$text' not in: $(cat err)"
+}
+
+cat >stages.csv <<'END'
+model,gpus,data_s,compute_s,exchange_s,iteration_s
+reader,1,0.8,0.1,0.1,1
+counter,1,0.1,0.8,0.1,1
+END
+cat >muri.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 1; gpu_type = "V100"; } ); };
+perf: { stages = "stages.csv"; };
+scheduler: { name = "muri-s"; stages = "stages.csv"; interval = "1 s"; };
+END
+header=job_id,num_gpu,submit_time,duration,model_name,gpu_type
+printf '%s\n' "$header" 'a,1,0,10,reader,' 'b,1,0,10,counter,' >pair.csv
+printf '%s\n' "$header" 'a,1,0,10,counter,' 'b,1,0,10,counter,' >same.csv
+
+# Together no less than 1 s an iteration, one after the other 2 s, 83 % of the difference overlaps: 1.17 s.
+takes "a pair" "11.7 s" pair.csv
+takes "attained service" "11.7 s" pair.csv --set scheduler.name=muri-l --set scheduler.stages=stages.csv \
+    --set scheduler.interval=1
+takes "perfect overlap" "10.0 s" pair.csv --set perf.stages_overlap=1
+takes "nobody shares" "20.0 s" pair.csv --set scheduler.group_max=1
+takes "two of a kind do not gain" "20.0 s" same.csv
+takes "no profiles, no groups" "20.0 s" pair.csv --set scheduler.stages=
+# b comes 5 s later; from the next round on the two share: a has 5 s left, at 1 / 1.17.
+printf '%s\n' "$header" 'a,1,0,10,reader,' 'b,1,5,10,counter,' >later.csv
+# 5 + 5 x 1.17 = 10.85 s; b has then done 5 s and is alone.
+takes "who is left is alone again" "15.8 s" later.csv
+# Groups do not cross GPU types: a and c share the V100, 1.6 s of reading for both and 0.17 x 0.4 s, and do not
+# part when b leaves a P100 that neither may have.
+sed -i 's/count = 1; gpus = 1; gpu_type = "V100"; }/&, { count = 1; gpus = 1; gpu_type = "P100"; }/' muri.cfg
+printf '%s\n' "$header" 'a,1,0,10,reader,V100' 'b,1,0,10,counter,P100' 'c,1,0,10,reader,V100' >types.csv
+takes "types" "16.7 s" types.csv
+
+printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,0,0,0\n' >zero.csv
+printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,-1,1,0\n' >negative.csv
+printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1,1,0\nReader,1,1,2,0\ncounter,1,1,1,1\n' >twice.csv
+printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1,1,0\n' >unknown.csv
+printf 'model,gpus,data_s,compute_s,exchange_s\nreader,1,1\n' >short.csv
+refused "policy, no length" "zero.csv:2: an iteration or its stages take no time" --set scheduler.stages=zero.csv
+refused "policy, negative" "negative.csv:2: expected a number of at least 0" --set scheduler.stages=negative.csv
+refused "policy, columns" "short.csv:2: expected model,gpus" --set scheduler.stages=short.csv
+refused "policy, no file" "cannot read profiles" --set scheduler.stages=none.csv
+refused "world, no length" "take no time at all" --set perf.stages=zero.csv
+refused "world, negative" "expected seconds" --set perf.stages=negative.csv
+refused "world, twice" "listed twice" --set perf.stages=twice.csv
+refused "world, unknown model" 'no stages of model "counter" (job b)' --set perf.stages=unknown.csv
+
+exit $failed
