@@ -25,7 +25,7 @@ static dls_status load(const request *r, const dls_call *call, dls_trace **trace
     const dls_trace_options opts = {.keep_zero_duration = r->zero == ZERO_KEEP,
                                     .drop_zero_duration = r->zero == ZERO_DROP};
     DLS_TRY(dls_trace_load(call->word[0], r->format, &opts, trace, err));
-    dls_trace_print_notes(stderr, *trace);
+    dls_trace_print_notes(stderr, *trace, false);
     return DLS_OK;
 }
 

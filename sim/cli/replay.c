@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/shell.h"
 #include "cli/signals.h"
+#include "cli/trace_print.h"
 #include "config/prepare.h"
 #include "predictor/sources/predictions.h"
 
@@ -155,27 +156,6 @@ dls_status dls_replay_config(const dls_replay_options *o, dls_config **out, dls_
     return status;
 }
 
-void dls_replay_report_trace(const dls_trace *trace)
-{
-    static const char *const flag_text[DLS_JOB_FLAG_COUNT] = {
-#define XX(name, bit, text) [bit] = text,
-        DLS_JOB_FLAG_MAP(XX)
-#undef XX
-    };
-    const dls_trace_info *info = dls_trace_about(trace);
-    fprintf(stderr, "%s: %zu jobs (%s)\n", info->path, dls_trace_cols(trace)->n, info->format);
-    for (const char *line = info->notes; *line;) {
-        const int len = (int)strcspn(line, "\n");
-        fprintf(stderr, "  %.*s\n", len, line);
-        line += len + (line[len] == '\n');
-    }
-    for (int i = 0; i < DLS_JOB_FLAG_COUNT; i++) {
-        if (info->flag_count[i] > 0) {
-            fprintf(stderr, "  %s: %llu\n", flag_text[i], (unsigned long long)info->flag_count[i]);
-        }
-    }
-}
-
 dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
                             dls_error *err)
 {
@@ -185,7 +165,7 @@ dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls
     }
     DLS_TRY(dls_config_make_trace(config, out, err));
     if (!o->quiet) {
-        dls_replay_report_trace(*out);
+        dls_trace_print_notes(stderr, *out, true);
     }
     return DLS_OK;
 }

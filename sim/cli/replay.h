@@ -65,9 +65,6 @@ dls_status dls_replay_config(const dls_replay_options *o, dls_config **out,
 dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* On stderr what is odd about the jobs, because every public trace breaks some assumption. */
-void dls_replay_report_trace(const dls_trace *trace);
-
 /* Run one simulation with a progress bar; a signal that is noted (cli/signals.h) makes an
  * incomplete record (status OK). wall_s: what the simulation took. */
 dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,

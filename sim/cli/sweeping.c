@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/shell.h"
 #include "cli/signals.h"
+#include "cli/trace_print.h"
 #include "config/prepare.h"
 #include "sweep/merge.h"
 
@@ -25,7 +26,7 @@ static dls_status load_trace(void *user, const dls_config *config, dls_trace **o
     dls_sweeping *s = user;
     DLS_TRY(dls_config_load_trace(config, out, err));
     if (!s->o.quiet && !s->told) {
-        dls_replay_report_trace(*out);
+        dls_trace_print_notes(stderr, *out, true);
         s->told = true;
     }
     return DLS_OK;

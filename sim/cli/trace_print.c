@@ -112,16 +112,25 @@ void dls_trace_print_text(FILE *to, const dls_trace *trace, const dls_trace_stat
     fputc('\n', to);
 }
 
-void dls_trace_print_notes(FILE *to, const dls_trace *trace)
+void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
 {
     const dls_trace_info *info = dls_trace_about(trace);
-    for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
-        fprintf(to, "dlsim: %s: %.*s\n", info->path, (int)strcspn(line, "\n"), line);
+    always = always || *info->notes;
+    for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
+        always = always || info->flag_count[bit] > 0;
+    }
+    if (!always) {
+        return;
+    }
+    fprintf(to, "%s: %zu jobs (%s)\n", info->path, dls_trace_cols(trace)->n, info->format);
+    for (const char *line = info->notes; *line;) {
+        const int len = (int)strcspn(line, "\n");
+        fprintf(to, "  %.*s\n", len, line);
+        line += len + (line[len] == '\n');
     }
     for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
         if (info->flag_count[bit] > 0) {
-            fprintf(to, "dlsim: %s: %" PRIu64 " jobs: %s\n", info->path, info->flag_count[bit],
-                    flag_texts[bit]);
+            fprintf(to, "  %" PRIu64 " jobs: %s\n", info->flag_count[bit], flag_texts[bit]);
         }
     }
 }
