@@ -139,7 +139,7 @@ static void spans(void **state)
                         "2 GiB");
     /* A sampled integer takes each value, the ends too, equally often. */
     for (int i = 0; i < 80; i++) {
-        char want[8];
+        char want[16];
         snprintf(want, sizeof want, "%d", 1 + i / 10);
         assert_string_equal(text_at(whole, "1", "8", false, false, true, (i + 0.5) / 80), want);
     }
