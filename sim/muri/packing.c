@@ -11,6 +11,7 @@
 #include "muri/core.h"
 
 #include "base/alloc.h"
+#include "sched/group_memo.h"
 #include "sched/matching.h"
 
 #include <math.h>
@@ -20,7 +21,7 @@ enum { MOST = DLS_STAGES_JOBS, ROUNDS = 4 };
 
 typedef struct group {
     int32_t job[MOST], n;
-    uint64_t id; /* profiles of the members in their order */
+    dls_group_id id;
     double key;
     bool placed;
 } group;
@@ -35,12 +36,6 @@ typedef struct class
     bool listed;
 } class;
 
-/* Times of groups by their profiles in order: open addressing. */
-typedef struct memo {
-    uint64_t id; /* 0: free */
-    double time, weight;
-} memo;
-
 typedef struct packing {
     class *class; /* [n_classes] */
     int32_t n_classes;
@@ -54,68 +49,9 @@ typedef struct packing {
     int32_t *mate, *by_key;
     bool *marked;
     dls_matching *matching;
-    memo *memo;
-    size_t memo_n, memo_room;
-    const dls_stages **profile; /* [n_profiles] */
+    dls_group_memo memo;
+    dls_stages *profile; /* [n_profiles] */
 } packing;
-
-/* ---- times
- * --------------------------------------------------------------------------------------- */
-
-static dls_status widen_memo(packing *p, dls_error *err)
-{
-    const size_t room = p->memo_room ? 2 * p->memo_room : 1024;
-    memo *to = dls_alloc_zero(room, sizeof *to);
-    if (!to) {
-        return dls_nomem(err, "group times", room * sizeof *to);
-    }
-    for (size_t i = 0; i < p->memo_room; i++) {
-        if (p->memo[i].id) {
-            size_t at = p->memo[i].id * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (room - 1);
-            while (to[at].id) {
-                at = (at + 1) & (room - 1);
-            }
-            to[at] = p->memo[i];
-        }
-    }
-    dls_free(p->memo);
-    p->memo = to;
-    p->memo_room = room;
-    return DLS_OK;
-}
-
-/* Time and weight of the group with these profiles (16 bits each, plus 1, the first highest). */
-static dls_status look_up(packing *p, uint64_t id, const memo **out, dls_error *err)
-{
-    if (2 * (p->memo_n + 1) > p->memo_room) {
-        DLS_TRY(widen_memo(p, err));
-    }
-    size_t at = id * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (p->memo_room - 1);
-    while (p->memo[at].id && p->memo[at].id != id) {
-        at = (at + 1) & (p->memo_room - 1);
-    }
-    memo *m = &p->memo[at];
-    if (!m->id) {
-        const dls_stages *job[MOST];
-        int32_t n = 0;
-        for (int shift = 48; shift >= 0; shift -= 16) {
-            if (id >> shift & 0xffff) {
-                job[n++] = p->profile[(id >> shift & 0xffff) - 1];
-            }
-        }
-        m->id = id;
-        m->time = dls_stages_group_time(job, n, dls_stages_overhead, false);
-        m->weight = dls_stages_weight(job, n, m->time);
-        p->memo_n++;
-    }
-    *out = m;
-    return DLS_OK;
-}
-
-static uint64_t joined(const group *a, const group *b)
-{
-    return a->id << (16 * b->n) | b->id;
-}
 
 /* ---- grouping
  * ------------------------------------------------------------------------------------ */
@@ -126,11 +62,13 @@ static dls_status fill_weights(packing *p, const class *c, dls_error *err)
     DLS_TRY(dls_grow(&p->weight, &p->weights, n * n, sizeof *p->weight, err));
     for (size_t u = 0; u < n; u++) {
         for (size_t v = 0; v < n; v++) {
-            const memo *m;
+            const dls_group_time *m;
             double *w = &p->weight[u * n + v];
             *w = 0;
             if (u != v && c->group[u].n + c->group[v].n <= MOST) {
-                DLS_TRY(look_up(p, joined(&c->group[u], &c->group[v]), &m, err));
+                DLS_TRY(dls_group_memo_find(
+                    &p->memo, dls_group_join(c->group[u].id, c->group[v].id, c->group[v].n), &m,
+                    err));
                 *w = m->weight;
             }
         }
@@ -151,7 +89,7 @@ static void merge(packing *p, class *c, int64_t capacity, int64_t *demand)
         if (v >= 0 && *demand > capacity) {
             group *g = &p->spare[n];
             memcpy(g->job + g->n, c->group[u].job, (size_t)c->group[u].n * sizeof *g->job);
-            g->id = joined(g, &c->group[u]);
+            g->id = dls_group_join(g->id, c->group[u].id, c->group[u].n);
             g->n += c->group[u].n;
             *demand -= c->gpus;
         } else if (v >= 0) {
@@ -216,7 +154,7 @@ static void mark(dls_muri *m, class *c, int64_t *demand)
     const int32_t job = c->job[c->marked++];
     p->marked[job] = true;
     c->group[c->n_groups++] =
-        (group){.job = {job}, .n = 1, .id = (uint64_t)m->job[job].profile + 1, .key = p->key[job]};
+        (group){.job = {job}, .n = 1, .id = dls_group_one(m->job[job].profile), .key = p->key[job]};
     *demand += c->gpus;
 }
 
@@ -250,18 +188,17 @@ static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
         const class *c = &p->class[p->order[i]];
         for (int32_t k = 0; k < c->n_groups; k++) {
             const group *g = &c->group[k];
-            const memo *time;
-            double alone = 0, key = p->key[g->job[0]];
-            DLS_TRY(look_up(p, g->id, &time, err));
+            const dls_group_time *time;
+            double key = p->key[g->job[0]];
+            DLS_TRY(dls_group_memo_find(&p->memo, g->id, &time, err));
             for (int32_t j = 0; j < g->n; j++) {
-                alone += m->job[g->job[j]].stages.iteration;
                 key = fmin(key, p->key[g->job[j]]);
             }
-            if (time->time / alone > 1) {
+            if (time->time / time->alone > 1) {
                 for (int32_t j = 0; j < g->n; j++) {
                     p->spare[n++] = (group){.job = {g->job[j]},
                                             .n = 1,
-                                            .id = (uint64_t)m->job[g->job[j]].profile + 1,
+                                            .id = dls_group_one(m->job[g->job[j]].profile),
                                             .key = p->key[g->job[j]]};
                 }
             } else {
@@ -314,8 +251,8 @@ static dls_status apply(dls_muri *m, dls_error *err)
             r->running = false;
             continue;
         }
-        const memo *time;
-        DLS_TRY(look_up(p, g->id, &time, err));
+        const dls_group_time *time;
+        DLS_TRY(dls_group_memo_find(&p->memo, g->id, &time, err));
         g->placed = true; /* for all of its members */
         r->iteration = time->time;
         r->startup = 0;
@@ -369,7 +306,7 @@ static dls_status classify(dls_muri *m, dls_error *err)
             p->class[p->n_classes++] = (class){.gpus = m->job[j].gpus};
         }
         p->class_of[j] = k;
-        p->profile[m->job[j].profile] = &m->job[j].stages;
+        p->profile[m->job[j].profile] = m->job[j].stages;
     }
     return DLS_OK;
 }
@@ -382,7 +319,7 @@ static dls_status open(dls_muri *m, dls_error *err)
     if (!p) {
         return dls_nomem(err, "groups", sizeof *p);
     }
-    if (m->trace->n_profiles > 65535) {
+    if (m->trace->n_profiles > DLS_GROUP_PROFILES) {
         return dls_fail(err, DLS_EINPUT, m->policy->schedule.name,
                         "more than 65535 different profiles");
     }
@@ -401,18 +338,19 @@ static dls_status open(dls_muri *m, dls_error *err)
         return dls_nomem(err, "groups", n * sizeof *p->groups);
     }
     DLS_TRY(dls_matching_create(&p->matching, err));
+    p->memo.profile = p->profile;
     return classify(m, err);
 }
 
 static void close(dls_muri *m)
 {
     packing *p = m->state;
-    void *const owned[] = {p->class,   p->order,  p->class_of, p->jobs, p->mate,
-                           p->by_key,  p->groups, p->spare,    p->key,  p->marked,
-                           p->profile, p->weight, p->memo};
+    void *const owned[] = {p->class,  p->order, p->class_of, p->jobs,   p->mate,    p->by_key,
+                           p->groups, p->spare, p->key,      p->marked, p->profile, p->weight};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         dls_free(owned[i]);
     }
+    dls_group_memo_fini(&p->memo);
     dls_matching_destroy(p->matching);
 }
 

@@ -174,13 +174,22 @@ static void mark_candidates(dls_muri_state *s, const dls_view *view, int32_t n)
 /* ---- groups
  * -------------------------------------------------------------------------------------- */
 
-static void weigh(dls_muri_state *s, dls_muri_set *g)
+static dls_status new_group(dls_muri_state *s, const dls_view *view, int32_t at, int32_t job,
+                            dls_error *err)
 {
-    const dls_stages *member[DLS_STAGES_JOBS];
-    for (int32_t i = 0; i < g->n; i++) {
-        member[i] = &s->stages[g->job[i]];
-    }
-    g->time = dls_stages_group_time(member, g->n, dls_stages_overhead, true);
+    int32_t profile;
+    DLS_TRY(dls_muri_profile_of(s, view, job, &profile, err));
+    s->group[at] = (dls_muri_set){.job = {job}, .n = 1, .key = s->key[job]};
+    s->group[at].id = profile >= 0 ? dls_group_one(profile) : 0;
+    return DLS_OK;
+}
+
+static void join(dls_muri_set *a, const dls_muri_set *b)
+{
+    memcpy(a->job + a->n, b->job, (size_t)b->n * sizeof *a->job);
+    a->id = dls_group_join(a->id, b->id, b->n);
+    a->n += b->n;
+    a->key = fmin(a->key, b->key);
 }
 
 /* Are there GPUs for all groups, and for one more of a class (NULL: no more)? */
@@ -205,7 +214,7 @@ static bool room_for_all(const dls_muri_state *s, const dls_view *view, const dl
 }
 
 /* Candidates that share GPUs now stay together. */
-static void first_groups(dls_muri_state *s, const dls_view *view)
+static dls_status first_groups(dls_muri_state *s, const dls_view *view, dls_error *err)
 {
     for (size_t k = 0; k < s->n_classes; k++) {
         dls_muri_class *c = &s->class[k];
@@ -220,20 +229,20 @@ static void first_groups(dls_muri_state *s, const dls_view *view)
             for (int32_t m = 0; m < c->marked && !marked && view->running[job]; m++) {
                 marked = s->by_class[c->first + m] == owner;
             }
-            dls_muri_stages_of(s, view, job);
+            const int32_t at = c->groups + c->n_groups;
+            DLS_TRY(new_group(s, view, at, job, err));
             if (marked && s->mate[owner] >= 0) {
-                dls_muri_set *g = &s->group[s->mate[owner]];
-                g->job[g->n++] = job;
+                join(&s->group[s->mate[owner]], &s->group[at]);
                 continue;
             }
-            const int32_t at = c->groups + c->n_groups++;
-            s->group[at] = (dls_muri_set){.job = {job}, .n = 1, .key = s->key[job]};
+            c->n_groups++;
             if (marked) {
                 s->mate[owner] = at;
             }
         }
         c->live = c->n_groups;
     }
+    return DLS_OK;
 }
 
 static dls_status fill_weights(dls_muri_state *s, const dls_muri_class *c, dls_error *err)
@@ -243,21 +252,11 @@ static dls_status fill_weights(dls_muri_state *s, const dls_muri_class *c, dls_e
     for (int32_t u = 0; u < n; u++) {
         for (int32_t v = 0; v <= u; v++) {
             const dls_muri_set *a = &s->group[c->groups + u], *b = &s->group[c->groups + v];
-            const dls_stages *member[DLS_STAGES_JOBS];
+            const dls_group_time *t;
             double w = 0;
-            bool known = u != v && a->n + b->n <= s->most;
-            for (int32_t i = 0; known && i < a->n + b->n; i++) {
-                member[i] = &s->stages[i < a->n ? a->job[i] : b->job[i - a->n]];
-                known = member[i]->iteration > 0;
-            }
-            if (known) {
-                const int32_t k = a->n + b->n;
-                const double time = dls_stages_group_time(member, k, dls_stages_overhead, true);
-                double apart = 0;
-                for (int32_t i = 0; i < k; i++) {
-                    apart += member[i]->iteration;
-                }
-                w = time < apart ? dls_stages_weight(member, k, time) : 0;
+            if (u != v && a->id && b->id && a->n + b->n <= s->most) {
+                DLS_TRY(dls_group_memo_find(&s->memo, dls_group_join(a->id, b->id, b->n), &t, err));
+                w = t->time < t->alone ? t->weight : 0;
             }
             s->weight[(size_t)u * (size_t)n + (size_t)v] = w;
             s->weight[(size_t)v * (size_t)n + (size_t)u] = w;
@@ -311,9 +310,7 @@ static dls_status merge_once(dls_muri_state *s, const dls_view *view, dls_error 
     for (size_t i = 0; i < pairs && !room_for_all(s, view, NULL); i++) {
         dls_muri_set *a = &s->group[s->pair[i].a], *b = &s->group[s->pair[i].b];
         s->pair[i].of->live--;
-        memcpy(a->job + a->n, b->job, (size_t)b->n * sizeof *a->job);
-        a->n += b->n;
-        a->key = fmin(a->key, b->key);
+        join(a, b);
         b->n = 0;
     }
     close_gaps(s);
@@ -321,7 +318,7 @@ static dls_status merge_once(dls_muri_state *s, const dls_view *view, dls_error 
 }
 
 /* While GPUs are left, groups are taken apart again: first those that gain least by sharing. */
-static void split(dls_muri_state *s, const dls_view *view)
+static dls_status split(dls_muri_state *s, const dls_view *view, dls_error *err)
 {
     for (;;) {
         dls_muri_class *of = NULL;
@@ -332,14 +329,11 @@ static void split(dls_muri_state *s, const dls_view *view)
             const bool more = room_for_all(s, view, c);
             for (int32_t i = 0; more && i < c->n_groups; i++) {
                 dls_muri_set *g = &s->group[c->groups + i];
-                double apart = 0;
-                for (int32_t j = 0; j < g->n; j++) {
-                    apart += s->stages[g->job[j]].iteration;
-                }
+                const dls_group_time *t;
                 if (g->n > 1) {
-                    weigh(s, g);
-                    if (apart / g->time < least) {
-                        least = apart / g->time;
+                    DLS_TRY(dls_group_memo_find(&s->memo, g->id, &t, err));
+                    if (t->alone / t->time < least) {
+                        least = t->alone / t->time;
                         worst = g;
                         of = c;
                     }
@@ -347,11 +341,10 @@ static void split(dls_muri_state *s, const dls_view *view)
             }
         }
         if (!worst) {
-            return;
+            return DLS_OK;
         }
-        const int32_t job = worst->job[--worst->n];
-        s->group[of->groups + of->n_groups++] =
-            (dls_muri_set){.job = {job}, .n = 1, .key = s->key[job]};
+        worst->id >>= 16; /* the last is the lowest */
+        DLS_TRY(new_group(s, view, of->groups + of->n_groups++, worst->job[--worst->n], err));
         of->live++;
     }
 }
@@ -370,23 +363,28 @@ static int32_t host_of(const dls_view *view, const dls_muri_set *g)
     return g->job[0];
 }
 
-static void plan_group(dls_muri_state *s, const dls_view *view, dls_plan *plan, dls_muri_set *g,
-                       int32_t host, int32_t type)
+static dls_status plan_group(dls_muri_state *s, const dls_view *view, dls_plan *plan,
+                             const dls_muri_set *g, int32_t host, int32_t type, dls_error *err)
 {
     const dls_want want = {.type = type};
+    const dls_group_time *t = NULL;
     dls_plan_set(plan, host, &want);
-    weigh(s, g);
+    if (g->n > 1) {
+        DLS_TRY(dls_group_memo_find(&s->memo, g->id, &t, err));
+    }
     for (int32_t i = 0; i < g->n; i++) {
-        dls_muri_seen *seen = dls_view_job_state(view, g->job[i]);
-        const double alone = s->stages[g->job[i]].iteration;
-        seen->slowdown = g->n > 1 && alone > 0 ? fmax(1, g->time / alone) : 1;
-        if (g->job[i] != host) {
-            dls_plan_join(plan, g->job[i], host);
+        const int32_t job = g->job[i];
+        dls_muri_seen *seen = dls_view_job_state(view, job);
+        seen->slowdown = t ? fmax(1, t->time / s->profile[s->profile_of[job]].iteration) : 1;
+        if (job != host) {
+            dls_plan_join(plan, job, host);
         }
     }
+    return DLS_OK;
 }
 
-static void plan_groups(dls_muri_state *s, const dls_view *view, dls_plan *plan, int32_t n)
+static dls_status plan_groups(dls_muri_state *s, const dls_view *view, dls_plan *plan, int32_t n,
+                              dls_error *err)
 {
     int64_t left[DLS_TYPES_MAX];
     all_free(view, left);
@@ -398,9 +396,10 @@ static void plan_groups(dls_muri_state *s, const dls_view *view, dls_plan *plan,
             take(left, dls_view_types(view, host), view->held_type[host], view->gpus[host]);
         if (type >= 0) {
             s->planned += g->n;
-            plan_group(s, view, plan, g, host, type);
+            DLS_TRY(plan_group(s, view, plan, g, host, type, err));
         }
     }
+    return DLS_OK;
 }
 
 dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
@@ -416,8 +415,8 @@ dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls
     DLS_TRY(list_jobs(s, view, &n, err));
     DLS_TRY(list_classes(s, view, n, err));
     mark_candidates(s, view, n);
-    first_groups(s, view);
-    split(s, view);
+    DLS_TRY(first_groups(s, view, err));
+    DLS_TRY(split(s, view, err));
     for (int32_t size = 1; size < s->most && !room_for_all(s, view, NULL); size *= 2) {
         DLS_TRY(merge_once(s, view, err));
     }
@@ -429,8 +428,7 @@ dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls
         }
     }
     DLS_TRY(sort_by_key(s->order, groups, s->key, err));
-    plan_groups(s, view, plan, groups);
-    return DLS_OK;
+    return plan_groups(s, view, plan, groups, err);
 }
 
 void dls_muri_timing(const void *state, dls_round_timing *out)
@@ -448,14 +446,17 @@ static dls_status make_room(dls_muri_state *s, size_t n, dls_error *err)
     s->mate = dls_alloc_zero(n, sizeof *s->mate);
     s->order = dls_alloc_zero(n, sizeof *s->order);
     s->key = dls_alloc_zero(n, sizeof *s->key);
-    s->stages = dls_alloc_zero(n, sizeof *s->stages);
-    s->known = dls_alloc_zero(n, sizeof *s->known);
+    s->profile_of = dls_alloc_zero(n, sizeof *s->profile_of);
     s->group = dls_alloc_zero(n, sizeof *s->group);
     s->pair = dls_alloc_zero(n, sizeof *s->pair);
-    if (!s->list || !s->by_class || !s->mate || !s->order || !s->key || !s->stages || !s->known ||
+    if (!s->list || !s->by_class || !s->mate || !s->order || !s->key || !s->profile_of ||
         !s->group || !s->pair) {
         return dls_nomem(err, "muri", n * sizeof *s->group);
     }
+    for (size_t j = 0; j < n; j++) {
+        s->profile_of[j] = DLS_MURI_UNASKED;
+    }
+    s->memo.monotone = true;
     return dls_matching_create(&s->matching, err);
 }
 
@@ -473,11 +474,12 @@ dls_status dls_muri_init(dls_muri_state *s, const dls_view *view, const dls_opti
 void dls_muri_fini(void *state)
 {
     dls_muri_state *s = state;
-    void *const owned[] = {s->profile, s->list,  s->by_class, s->mate,  s->order, s->key,
-                           s->stages,  s->known, s->class,    s->group, s->pair,  s->weight};
+    void *const owned[] = {s->row, s->profile,    s->list,  s->by_class, s->mate, s->order,
+                           s->key, s->profile_of, s->class, s->group,    s->pair, s->weight};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         dls_free(owned[i]);
     }
+    dls_group_memo_fini(&s->memo);
     dls_matching_destroy(s->matching);
 }
 
@@ -490,11 +492,15 @@ dls_status dls_muri_clone(void *state, const void *from, const dls_view *view, d
                           .interval_us = f->interval_us,
                           .most = f->most,
                           .planned = f->planned,
+                          .n_rows = f->n_rows,
+                          .rows_room = f->n_rows,
                           .n_profiles = f->n_profiles,
                           .profiles_room = f->n_profiles};
     DLS_TRY(make_room(s, n, err));
-    memcpy(s->stages, f->stages, n * sizeof *s->stages);
-    memcpy(s->known, f->known, n * sizeof *s->known);
-    return dls_duplicate(&s->profile, f->profile, f->n_profiles, f->n_profiles, sizeof *s->profile,
-                         err);
+    memcpy(s->profile_of, f->profile_of, n * sizeof *s->profile_of);
+    DLS_TRY(dls_duplicate(&s->row, f->row, f->n_rows, f->n_rows, sizeof *s->row, err));
+    DLS_TRY(dls_duplicate(&s->profile, f->profile, f->n_profiles, f->n_profiles, sizeof *s->profile,
+                          err));
+    s->memo.profile = s->profile;
+    return DLS_OK;
 }

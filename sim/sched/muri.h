@@ -14,22 +14,25 @@
 #define DLS_SCHED_MURI_H
 
 #include "dlsim/policy.h"
+#include "sched/group_memo.h"
 #include "sched/matching.h"
 #include "sched/stages.h"
 
+enum { DLS_MURI_UNASKED = -2, DLS_MURI_UNKNOWN = -1 };
 enum { DLS_MURI_OPT_STAGES, DLS_MURI_OPT_INTERVAL, DLS_MURI_OPT_MOST, DLS_MURI_N_OPTIONS };
 
 extern const dls_option dls_muri_options[DLS_MURI_N_OPTIONS + 1];
 
+/* A row of the table. */
 typedef struct dls_muri_profile {
     char model[64];
     int32_t gpus;
-    dls_stages stages;
 } dls_muri_profile;
 
 typedef struct dls_muri_set {
     int32_t job[DLS_STAGES_JOBS], n;
-    double key, time; /* least of the members; believed, seconds */
+    dls_group_id id; /* 0: one job, of which nothing is known */
+    double key;      /* least of the members */
 } dls_muri_set;
 
 /* A gang size with the GPU types that it may have. */
@@ -50,16 +53,17 @@ typedef struct dls_muri_pair {
 typedef struct dls_muri_state {
     bool by_attained;
     int64_t interval_us;
-    int32_t most;              /* jobs in a group */
-    int32_t planned;           /* jobs that the last round gave GPUs */
-    dls_muri_profile *profile; /* [n_profiles] */
-    size_t n_profiles, profiles_room;
+    int32_t most;          /* jobs in a group */
+    int32_t planned;       /* jobs that the last round gave GPUs */
+    dls_muri_profile *row; /* [n_rows] of the table: the first profiles */
+    dls_stages *profile;   /* [n_profiles] */
+    size_t n_rows, rows_room, n_profiles, profiles_room;
+    dls_group_memo memo;
     dls_matching *matching;
     /* Of a round. */
     int32_t *list, *by_class, *mate, *order; /* [jobs] */
     double *key;                             /* [jobs] */
-    dls_stages *stages; /* [jobs] seconds; iteration 0: not known, runs alone */
-    bool *known;        /* [jobs] */
+    int32_t *profile_of; /* [jobs] DLS_MURI_UNASKED, DLS_MURI_UNKNOWN or which */
     dls_muri_class *class;
     size_t n_classes, classes_room;
     dls_muri_set *group; /* [jobs] */
@@ -77,8 +81,9 @@ typedef struct dls_muri_seen {
 /* The table of option `stages`. Errors: EINPUT (file:line), ENOMEM. */
 dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path,
                                   dls_error *err) DLS_MUST_CHECK;
-/* Worked out once for a job; all 0: nothing is known. */
-const dls_stages *dls_muri_stages_of(dls_muri_state *s, const dls_view *view, int32_t job);
+/* The profile of a job; DLS_MURI_UNKNOWN: it runs alone. Worked out once. Errors: ENOMEM. */
+dls_status dls_muri_profile_of(dls_muri_state *s, const dls_view *view, int32_t job, int32_t *out,
+                               dls_error *err) DLS_MUST_CHECK;
 
 dls_status dls_muri_init(dls_muri_state *s, const dls_view *view, const dls_option_value *values,
                          bool by_attained, dls_error *err) DLS_MUST_CHECK;

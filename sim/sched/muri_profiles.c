@@ -14,6 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static dls_status add(dls_muri_state *s, const dls_stages *stages, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->profile, &s->profiles_room, s->n_profiles + 1, sizeof *s->profile, err));
+    s->profile[s->n_profiles++] = *stages;
+    s->memo.profile = s->profile;
+    return DLS_OK;
+}
+
 /* Lower-case letters and digits up to the first parenthesis, as the world compares names. */
 static void model_key(const char *name, char out[64])
 {
@@ -26,7 +34,8 @@ static void model_key(const char *name, char out[64])
     out[n] = '\0';
 }
 
-static dls_status parse_row(dls_muri_profile *p, char *line, const char *where, dls_error *err)
+static dls_status parse_row(dls_muri_profile *p, dls_stages *stages, char *line, const char *where,
+                            dls_error *err)
 {
     double v[5] = {0}; /* GPUs, three stages, iteration */
     char *rest = line;
@@ -46,12 +55,12 @@ static dls_status parse_row(dls_muri_profile *p, char *line, const char *where, 
     }
     model_key(name, p->model);
     p->gpus = (int32_t)fmin(v[0], 1 << 24);
-    p->stages = (dls_stages){v[1], v[2], v[3], n > 4 ? v[4] : v[1] + v[2] + v[3]};
+    *stages = (dls_stages){v[1], v[2], v[3], n > 4 ? v[4] : v[1] + v[2] + v[3]};
     if (n < 4 || rest || !p->model[0] || v[0] < 1 || v[0] != floor(v[0])) {
         return dls_fail(err, DLS_EINPUT, where,
                         "expected model,gpus,data_s,compute_s,exchange_s[,iteration_s]");
     }
-    if (!(v[1] + v[2] + v[3] > 0) || !(p->stages.iteration > 0)) {
+    if (!(v[1] + v[2] + v[3] > 0) || !(stages->iteration > 0)) {
         return dls_fail(err, DLS_EINPUT, where, "an iteration or its stages take no time at all");
     }
     return DLS_OK;
@@ -70,31 +79,34 @@ dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path, dls_error
         if (strlen(line) == sizeof line - 1) {
             status = dls_fail(err, DLS_EINPUT, where, "a long line: no profiles");
         } else if (number > 1 && line[strspn(line, " \t\r\n")] && line[0] != '#') {
-            status = dls_grow(&s->profile, &s->profiles_room, s->n_profiles + 1, sizeof *s->profile,
-                              err);
+            status = add(s, &(dls_stages){0}, err);
             if (status == DLS_OK) {
-                status = parse_row(&s->profile[s->n_profiles++], line, where, err);
+                status = dls_grow(&s->row, &s->rows_room, s->n_profiles, sizeof *s->row, err);
+            }
+            if (status == DLS_OK) {
+                status = parse_row(&s->row[s->n_rows], &s->profile[s->n_rows], line, where, err);
+                s->n_rows++;
             }
         }
     }
     fclose(f);
-    return status == DLS_OK && s->n_profiles == 0
+    return status == DLS_OK && s->n_rows == 0
                ? dls_fail(err, DLS_EINPUT, path, "no profiles below the header")
                : status;
 }
 
-/* Of the nearest gang, by ratio, for which the model has a profile; all 0: none. */
-static dls_stages from_table(const dls_muri_state *s, const dls_view *view, int32_t job)
+/* Of the nearest gang, by ratio, for which the model has a profile. */
+static int32_t from_table(const dls_muri_state *s, const dls_view *view, int32_t job)
 {
     char model[64];
     double least = INFINITY;
-    dls_stages found = {0};
+    int32_t found = DLS_MURI_UNKNOWN;
     model_key(dls_view_name(view, DLS_NAME_MODEL, view->model ? view->model[job] : -1), model);
-    for (size_t i = 0; i < s->n_profiles; i++) {
-        const double far = fabs(log((double)s->profile[i].gpus / view->gpus[job]));
-        if (far < least && strcmp(s->profile[i].model, model) == 0) {
+    for (size_t i = 0; i < s->n_rows && i < DLS_GROUP_PROFILES; i++) {
+        const double far = fabs(log((double)s->row[i].gpus / view->gpus[job]));
+        if (far < least && strcmp(s->row[i].model, model) == 0) {
             least = far;
-            found = s->profile[i].stages;
+            found = (int32_t)i;
         }
     }
     return found;
@@ -121,11 +133,38 @@ static dls_stages from_prediction(const dls_view *view, int32_t job)
     return (dls_stages){fmax(0, t - compute - exchange), compute, exchange, t};
 }
 
-const dls_stages *dls_muri_stages_of(dls_muri_state *s, const dls_view *view, int32_t job)
+/* Equal predictions are one profile. */
+static dls_status find_or_add(dls_muri_state *s, const dls_stages *p, int32_t *out, dls_error *err)
 {
-    if (!s->known[job]) {
-        s->known[job] = true;
-        s->stages[job] = s->n_profiles ? from_table(s, view, job) : from_prediction(view, job);
+    *out = DLS_MURI_UNKNOWN;
+    if (!(p->iteration > 0)) {
+        return DLS_OK;
     }
-    return &s->stages[job];
+    for (size_t i = 0; i < s->n_profiles; i++) {
+        const dls_stages *o = &s->profile[i];
+        if (o->data == p->data && o->compute == p->compute && o->exchange == p->exchange &&
+            o->iteration == p->iteration) {
+            *out = (int32_t)i;
+            return DLS_OK;
+        }
+    }
+    if (s->n_profiles < DLS_GROUP_PROFILES) {
+        *out = (int32_t)s->n_profiles;
+        return add(s, p, err);
+    }
+    return DLS_OK;
+}
+
+dls_status dls_muri_profile_of(dls_muri_state *s, const dls_view *view, int32_t job, int32_t *out,
+                               dls_error *err)
+{
+    int32_t *of = &s->profile_of[job];
+    if (*of == DLS_MURI_UNASKED && s->n_rows > 0) {
+        *of = from_table(s, view, job);
+    } else if (*of == DLS_MURI_UNASKED) {
+        const dls_stages p = from_prediction(view, job);
+        DLS_TRY(find_or_add(s, &p, of, err));
+    }
+    *out = *of;
+    return DLS_OK;
 }
