@@ -27,10 +27,10 @@ struct dls_matching {
     const double *weight; /* [n * n] borrowed */
     void *memory;
     size_t bytes;
-    edge *between;   /* [room * room] */
-    int32_t *holder; /* [room * (n+1)] of a blossom: which member has the vertex */
-    int32_t *member; /* [room * (n+1)] cycle of a blossom, the base first */
-    double *label;   /* [room] dual variables */
+    edge *between;       /* [room * room] */
+    int32_t *holder;     /* [room * (n+1)] of a blossom: which member has the vertex */
+    int32_t *member;     /* [room * (n+1)] cycle of a blossom, the base first */
+    double *label, *far; /* [room] dual variables; distance of the slack's edge */
     int32_t *members, *base, *mate, *parent, *slack, *side, *seen, *queue; /* [room] */
     int32_t head, tail, walk;
 };
@@ -64,10 +64,11 @@ static int32_t *holders(const dls_matching *m, int32_t b)
 /* ---- slack -------------------------------------------------------------------------------------
  */
 
-static void offer_slack(dls_matching *m, int32_t u, int32_t x)
+static void offer_slack(dls_matching *m, int32_t u, int32_t x, double far)
 {
-    if (!m->slack[x] || distance(m, edge_of(m, u, x)) < distance(m, edge_of(m, m->slack[x], x))) {
+    if (!m->slack[x] || far < m->far[x]) {
         m->slack[x] = u;
+        m->far[x] = far;
     }
 }
 
@@ -76,7 +77,7 @@ static void find_slack(dls_matching *m, int32_t x)
     m->slack[x] = 0;
     for (int32_t u = 1; u <= m->n; u++) {
         if (weight_of(m, edge_of(m, u, x)) > 0 && m->base[u] != x && m->side[m->base[u]] == EVEN) {
-            offer_slack(m, u, x);
+            offer_slack(m, u, x, distance(m, edge_of(m, u, x)));
         }
     }
 }
@@ -304,14 +305,16 @@ static bool scan(dls_matching *m)
         if (m->side[m->base[u]] == ODD) {
             continue;
         }
+        const double *weight = m->weight + (size_t)(u - 1) * (size_t)m->n - 1;
         for (int32_t v = 1; v <= m->n; v++) {
-            const edge e = *edge_of(m, u, v);
-            if (!(weight_of(m, &e) > 0) || m->base[u] == m->base[v]) {
-                continue;
+            const int32_t x = m->base[v];
+            if (!(weight[v] > 0) || m->side[x] == ODD || m->base[u] == x) {
+                continue; /* an odd base learns nothing from another edge */
             }
-            if (distance(m, &e) > 0) {
-                offer_slack(m, u, m->base[v]);
-            } else if (tight(m, &e)) {
+            const double far = m->label[u] + m->label[v] - weight[v] * 2;
+            if (far > 0) {
+                offer_slack(m, u, x, x == v ? far : distance(m, edge_of(m, u, x)));
+            } else if (tight(m, &(edge){u, v})) {
                 return true;
             }
         }
@@ -329,8 +332,8 @@ static double step(const dls_matching *m)
     }
     for (int32_t x = 1; x <= m->last; x++) {
         if (m->base[x] == x && m->slack[x] && m->side[x] != ODD) {
-            const double far = distance(m, edge_of(m, m->slack[x], x));
-            d = fmin(d, m->side[x] == FREE ? far : far / 2);
+            const double far = m->side[x] == FREE ? m->far[x] : m->far[x] / 2;
+            d = far < d ? far : d;
         }
     }
     return d;
@@ -353,6 +356,11 @@ static bool move(dls_matching *m, double d)
     for (int32_t b = m->n + 1; b <= m->last; b++) {
         if (m->base[b] == b && m->side[b] != FREE) {
             m->label[b] += m->side[b] == EVEN ? d * 2 : -(d * 2);
+        }
+    }
+    for (int32_t x = 1; x <= m->last; x++) {
+        if (m->slack[x]) {
+            m->far[x] = distance(m, edge_of(m, m->slack[x], x));
         }
     }
     return true;
@@ -430,7 +438,7 @@ static dls_status lay_out(dls_matching *m, int32_t n, dls_error *err)
     const size_t room = (size_t)n + (size_t)n / 2 + 2, row = (size_t)n + 1;
     const size_t ints = 2 * room * row + 9 * room;
     const size_t bytes =
-        room * sizeof(double) + room * room * sizeof(edge) + ints * sizeof(int32_t);
+        2 * room * sizeof(double) + room * room * sizeof(edge) + ints * sizeof(int32_t);
     if (bytes > m->bytes) {
         dls_free(m->memory);
         m->bytes = 0;
@@ -443,7 +451,8 @@ static dls_status lay_out(dls_matching *m, int32_t n, dls_error *err)
     m->n = n;
     m->room = (int32_t)room;
     m->label = m->memory;
-    m->between = (edge *)(m->label + room);
+    m->far = m->label + room;
+    m->between = (edge *)(m->far + room);
     m->holder = (int32_t *)(m->between + room * room);
     m->member = m->holder + room * row;
     m->members = m->member + room * row;
