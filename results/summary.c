@@ -102,12 +102,17 @@ static void count_jobs(const work *w, dls_summary *s)
         const double gpu_s = (double)w->cols->gpus[j] / (double)DLS_US_PER_S;
         /* GPUs of another job count once. */
         const int64_t shared_us = rec->guest_us ? rec->guest_us[j] : 0;
+        const int64_t deadline_us = dls_trace_i64(w->cols->deadline_us, j);
         for (int k = 0; k < KINDS; k++) {
             dls_summary_part *p = &s->part[w->parts[j].part[k]];
             p->jobs++;
             p->completed += rec->state[j] == DLS_JOB_FINISHED;
             p->infeasible += rec->state[j] == DLS_JOB_INFEASIBLE;
             p->unfinished += rec->state[j] < DLS_JOB_FINISHED;
+            p->declined += rec->state[j] == DLS_JOB_DECLINED;
+            p->deadlines += deadline_us != DLS_ABSENT;
+            p->deadlines_met += deadline_us != DLS_ABSENT &&
+                                rec->state[j] == DLS_JOB_FINISHED && rec->end_us[j] <= deadline_us;
             p->preemptions += (uint64_t)rec->preempts[j];
             p->resumes += (uint64_t)rec->resumes[j];
             p->promotions += (uint64_t)rec->promotes[j];

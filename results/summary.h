@@ -42,10 +42,12 @@ typedef enum dls_part_kind {
 typedef struct dls_summary_part {
     dls_part_kind kind;
     char name[24]; /* "all", "3-4", ">32", "small-short", "killed" */
-    uint64_t jobs; /* whole run, as are the next eight */
+    uint64_t jobs; /* whole run, as are the next eleven */
     uint64_t completed;
     uint64_t infeasible;
-    uint64_t unfinished; /* neither: waiting, running or not submitted when the run stopped */
+    uint64_t declined;   /* turned away by the scheduler */
+    uint64_t deadlines, deadlines_met; /* jobs that have one; of them, completed by then */
+    uint64_t unfinished; /* none of these: waiting, running or not submitted when the run stopped */
     uint64_t preemptions, resumes, promotions;
     double held_gpu_s;     /* GPU-seconds held, restoring included */
     double useful_gpu_s;   /* GPU-seconds held, restoring excluded */

@@ -91,6 +91,14 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
             " unfinished%s\n",
             "jobs", all->jobs, all->completed, all->infeasible, all->unfinished,
             s->complete ? "" : " (the run was stopped early)");
+    if (all->declined > 0) {
+        fprintf(out, "%-22s  %" PRIu64 "\n", "jobs declined", all->declined);
+    }
+    if (all->deadlines > 0) {
+        fprintf(out, "%-22s  %" PRIu64 " of %" PRIu64 " (%.1f %%)\n", "deadlines met",
+                all->deadlines_met, all->deadlines,
+                100 * (double)all->deadlines_met / (double)all->deadlines);
+    }
     if (s->warmup_s > 0 || s->cooldown_s > 0) {
         fprintf(out, "%-22s  %" PRIu64 " completed jobs, without the first %s and the last %s\n",
                 "statistics over", all->jct.n, dls_format_seconds(text[0], s->warmup_s),

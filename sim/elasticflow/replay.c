@@ -129,23 +129,29 @@ static dls_status add_end(replay *r, const run_job *j)
     return index_of(&e->ends, j->ef.id) == e->ends.n ? append(&e->ends, j->ef.id, r->err) : DLS_OK;
 }
 
+static void drop_end(replay *r, const run_job *j, double at)
+{
+    const size_t i = find(r, at);
+    if (i == r->n_ev) {
+        return;
+    }
+    event *e = &r->ev[i];
+    const size_t k = index_of(&e->ends, j->ef.id);
+    if (k < e->ends.n) {
+        e->ends.n--;
+        memmove(e->ends.id + k, e->ends.id + k + 1, (e->ends.n - k) * sizeof *e->ends.id);
+    }
+    if (e->ends.n == 0 && e->starts.n == 0) {
+        remove_event(r, i);
+    }
+}
+
 static dls_status move_end(replay *r, const run_job *j, double old)
 {
     if (old == j->end) {
         return DLS_OK;
     }
-    const size_t i = find(r, old);
-    if (i < r->n_ev) {
-        event *e = &r->ev[i];
-        const size_t k = index_of(&e->ends, j->ef.id);
-        if (k < e->ends.n) {
-            e->ends.n--;
-            memmove(e->ends.id + k, e->ends.id + k + 1, (e->ends.n - k) * sizeof *e->ends.id);
-        }
-        if (e->ends.n == 0 && e->starts.n == 0) {
-            remove_event(r, i);
-        }
-    }
+    drop_end(r, j, old);
     return add_end(r, j);
 }
 
@@ -194,10 +200,32 @@ static void end_job(replay *r, run_job *j, size_t *late)
     *late += j->ef.plan.real_end > j->ef.deadline;
 }
 
+/* Stable. */
+static void sort_list(replay *r, double (*key)(const dls_ef_job *))
+{
+    for (size_t i = 1; i < r->n; i++) {
+        dls_ef_job *x = r->list[i];
+        size_t k = i;
+        for (; k > 0 && key(r->list[k - 1]) > key(x); k--) {
+            r->list[k] = r->list[k - 1];
+        }
+        r->list[k] = x;
+    }
+}
+
 /* The newcomers of an event come in together, or none of them does. */
 static void admit(replay *r, const jobs *starts)
 {
     bool in = starts->n > 0;
+    if (r->p->edf) {
+        for (size_t i = 0; i < starts->n; i++) {
+            run_job *j = &r->job[starts->id[i]];
+            r->rec->state[j->ef.id] = DLS_JOB_PENDING;
+            j->waiting = true;
+            r->list[r->n++] = &j->ef;
+        }
+        return;
+    }
     if (in) { /* n counts them only when they are in */
         memcpy(r->trial, r->list, r->n * sizeof *r->list);
         for (size_t i = 0; i < starts->n; i++) {
@@ -218,8 +246,55 @@ static void admit(replay *r, const jobs *starts)
     }
 }
 
+static void begin(replay *r, run_job *j)
+{
+    if (j->waiting && j->ef.gpus > 0) {
+        j->waiting = false;
+        j->start = r->now;
+        r->rec->start_us[j->ef.id] = llround(r->now * 1e6);
+        r->rec->state[j->ef.id] = DLS_JOB_RUNNING;
+    }
+}
+
+static double by_deadline(const dls_ef_job *j)
+{
+    return j->deadline;
+}
+
+/* In order of deadlines each job gets the greatest level that is left, until it is done or the next
+ * event. */
+static dls_status plan_edf(replay *r)
+{
+    int32_t left = r->plans.gpus;
+    sort_list(r, by_deadline);
+    for (size_t i = 0; i < r->n; i++) {
+        run_job *j = of(r->list[i]);
+        j->ef.gpus = 0;
+        for (int32_t k = 0; k < j->ef.n_levels && j->ef.gpus_at[k] <= left; k++) {
+            j->ef.gpus = j->ef.gpus_at[k];
+        }
+        left -= j->ef.gpus;
+        j->end = -1;
+        if (j->ef.gpus > 0) {
+            j->end = r->now + ceil(j->ef.left / dls_ef_speed(&j->ef, j->ef.gpus));
+        }
+        j->ef.plan.real_end = j->end;
+        if (j->old_end != j->end) {
+            drop_end(r, j, j->old_end);
+        }
+        if (j->ef.gpus > 0) {
+            DLS_TRY(add_end(r, j));
+        }
+        begin(r, j);
+    }
+    return DLS_OK;
+}
+
 static dls_status plan(replay *r)
 {
+    if (r->p->edf) {
+        return plan_edf(r);
+    }
     for (size_t i = 0; i < r->n; i++) {
         run_job *j = of(r->list[i]);
         j->planned = true;
@@ -235,12 +310,7 @@ static dls_status plan(replay *r)
         const double old = j->end;
         j->end = j->ef.plan.end;
         DLS_TRY(move_end(r, j, old));
-        if (j->waiting && j->ef.gpus > 0) {
-            j->waiting = false;
-            j->start = r->now;
-            r->rec->start_us[j->ef.id] = llround(r->now * 1e6);
-            r->rec->state[j->ef.id] = DLS_JOB_RUNNING;
-        }
+        begin(r, j);
     }
     return r->plans.failed ? dls_nomem(r->err, "plans", 0) : DLS_OK;
 }
@@ -252,14 +322,7 @@ static double by_share(const dls_ef_job *j)
 
 static dls_status take_seats(replay *r)
 {
-    for (size_t i = 1; i < r->n; i++) {
-        dls_ef_job *x = r->list[i];
-        size_t k = i;
-        for (; k > 0 && by_share(r->list[k - 1]) > by_share(x); k--) {
-            r->list[k] = r->list[k - 1];
-        }
-        r->list[k] = x;
-    }
+    sort_list(r, by_share);
     DLS_TRY(dls_ef_seat_all(&r->seats, r->list, r->n, r->cached, r->err));
     for (size_t i = 0; i < r->n; i++) {
         of(r->list[i])->seated = r->list[i]->gpus > 0;
@@ -317,7 +380,7 @@ static dls_status pay_overheads(replay *r)
         run_job *j = of(r->list[i]);
         const double old = j->end;
         j->overhead = 0;
-        if (j->ef.gpus > 0) {
+        if (j->ef.gpus > 0 && !r->p->edf) {
             j->overhead = big ? 7 : 2;
             if (!j->cached) {
                 j->overhead += (big ? 47 : 27) * again + (log(j->ef.gpus) / log(2) + 1) * 2;
@@ -470,7 +533,7 @@ static dls_status read_job(replay *r, const dls_trace *trace, int32_t id)
     j->ef.left = (double)iterations;
     const int32_t most = most_gpus(r->p->gpu, model, batch);
     for (size_t i = 0; i < n && i < DLS_EF_LEVELS; i++) {
-        if (gpus[i] <= most) {
+        if (gpus[i] <= most || r->p->edf) {
             dls_ef_job_level(&j->ef, gpus[i], speed[i]);
         }
     }

@@ -21,6 +21,7 @@ typedef struct dls_elasticflow_share {
 typedef struct dls_elasticflow_params {
     int32_t nodes, gpus_per_node; /* of the one GPU type of the cluster that `speeds` is for */
     int32_t slot_s;
+    bool edf; /* --schedule=edf instead: everybody is let in, and changes cost nothing */
     const dls_elastic_jobs *speeds; /* iterations per second */
     const char *gpu;                /* "A100" or "T4": what is the most that a model may get */
     /* Optional: the GPUs after one event, of the jobs that have any, by index. */

@@ -16,7 +16,8 @@
 enum { OPT_SLOT, OPT_MARGIN, OPT_QUIRKS };
 
 static const dls_option options[] = {
-    [OPT_SLOT] = {"slot", DLS_OPT_F64, 1, 1e7, "60", "s", "plans change at whole slots", NULL},
+    [OPT_SLOT] = {"slot", DLS_OPT_F64, 1, 1e7, "60", "s",
+                  "plans change at whole slots, or when jobs come and go", NULL},
     [OPT_MARGIN] = {"margin", DLS_OPT_F64, 0, 1e7, "0", "s",
                     "plan to finish so much before the deadline, for what restoring takes", NULL},
     [OPT_QUIRKS] = {"quirks", DLS_OPT_STR, 0, 0, "none", "",
@@ -28,6 +29,7 @@ static const dls_option options[] = {
 /* Of a job, from round to round. */
 struct known {
     int32_t last_gpus; /* on which it ran last; 0: never */
+    int32_t floor;     /* promised */
     int32_t home;      /* admitted: the type it runs on, from 1 on */
 };
 
@@ -140,11 +142,13 @@ static void look_at(const struct elasticflow *s, const dls_view *view, int32_t j
     k->last_gpus = view->held_gpus[job] > 0 ? view->held_gpus[job] : k->last_gpus;
     out->id = job;
     out->n_levels = 0;
+    out->floor = s->upstream ? 0 : k->floor;
     for (int32_t i = 0; i < levels.n; i++) {
         dls_ef_job_level(out, levels.gpus[i], levels.speed[i]);
     }
     const double speed = k->last_gpus > 0 ? dls_ef_speed(out, k->last_gpus) : 1;
-    out->left = (double)dls_view_remaining_us(view, job) / 1e6 * (speed > 0 ? speed : 1);
+    out->left = (double)dls_view_remaining_us(view, job) / 1e6 * (speed > 0 ? speed : 1) *
+                (1 - 1e-9); /* what just fits is not to fail by rounding */
     out->deadline = DLS_EF_NO_DEADLINE;
     if (view->deadline_us && view->deadline_us[job] != DLS_ABSENT) {
         out->deadline =
@@ -334,6 +338,9 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     for (int32_t t = 0; t < view->n_types; t++) {
         struct part *p = &s->part[t];
         dls_ef_plan_all(&p->plans, p->list, p->n, now_s);
+        for (size_t i = 0; i < p->n; i++) {
+            known(view, p->list[i]->id)->floor = p->list[i]->plan.quota;
+        }
         dls_ef_spread(&p->plans, p->list, p->n, now_s);
         if (p->plans.failed) {
             return dls_nomem(err, "plans", p->n * sizeof *s->job);

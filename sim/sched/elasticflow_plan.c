@@ -180,10 +180,18 @@ static int32_t least_of(int32_t a, int32_t b)
 
 double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s)
 {
+    if (!p->upstream) {
+        return t_s;
+    }
     double part = fmod(t_s - base_s, p->slot_s);
     part += part < 0 ? p->slot_s : 0;
-    const double whole = round((t_s - base_s - part) / p->slot_s);
-    return base_s + (whole + (part > 0)) * p->slot_s;
+    const double slots = round((t_s - base_s - part) / p->slot_s);
+    return base_s + (slots + (part > 0)) * p->slot_s;
+}
+
+static double whole(const dls_ef_planner *p, double t_s)
+{
+    return p->upstream ? ceil(t_s) : t_s;
 }
 
 /* ---- one plan ----------------------------------------------------------------------------------
@@ -221,7 +229,8 @@ static bool hold_given(search *s)
         next = s->future->t[i];
     }
     set(s->p, &s->plan->gpus, s->at, s->given);
-    const double real = ceil(s->at + s->left / speed), end = dls_ef_align(s->p, s->now, real);
+    const double real = whole(s->p, s->at + s->left / speed),
+                 end = dls_ef_align(s->p, s->now, real);
     if (next >= end && s->j->deadline >= real) {
         const int32_t free_now = at(s->future, s->at);
         const int32_t last = before(s->future, end, s->p->gpus);
@@ -288,7 +297,7 @@ static void go(search *s, double since)
                 if (from < since || work < s->left) {
                     s->left -= work;
                 } else {
-                    const double run = ceil(s->left / dls_ef_speed(s->j, share));
+                    const double run = whole(s->p, s->left / dls_ef_speed(s->j, share));
                     end = from + dls_ef_align(s->p, 0, run);
                     real = from + run;
                     break;
@@ -300,7 +309,7 @@ static void go(search *s, double since)
     }
     if (end < 0) {
         const double speed = dls_ef_speed(s->j, share);
-        const double run = speed > 0 ? ceil(s->left / speed) : 0; /* rounding left nothing */
+        const double run = speed > 0 ? whole(s->p, s->left / speed) : 0; /* rounding left nothing */
         put(s, from, share);
         end = from + dls_ef_align(s->p, 0, run);
         real = from + run;
@@ -340,7 +349,7 @@ static void be_late(search *s)
         const double speed = dls_ef_speed(s->j, share);
         set(s->p, &s->plan->gpus, from, share);
         if (share > 0 && (t - from) * speed >= s->left) {
-            const double real = ceil(from + s->left / speed);
+            const double real = whole(s->p, from + s->left / speed);
             const double end = dls_ef_align(s->p, s->now, real);
             for (size_t k = find(s->free, s->late); k < s->free->n && s->free->t[k] < end; k++) {
                 last = has(s->future, s->free->t[k]) ? at(s->future, s->free->t[k]) : last;
@@ -367,7 +376,7 @@ static void be_late(search *s)
     }
     const int32_t share = s->given > 0 ? s->given : down(s->j, least_of(s->p->gpus, most(s->j)));
     set(s->p, &s->plan->gpus, from, share);
-    const double real = ceil(from + s->left / dls_ef_speed(s->j, share));
+    const double real = whole(s->p, from + s->left / dls_ef_speed(s->j, share));
     const double end = dls_ef_align(s->p, s->now, real);
     set(s->p, s->free, from, s->p->gpus - share);
     set(s->p, s->free, end, s->p->gpus);
@@ -397,7 +406,9 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     if (given > 0 && (p->failed || hold_given(&s))) {
         return plan->real_end <= j->deadline;
     }
-    for (s.quota = up(j, 0); s.quota <= p->gpus && !p->failed; s.quota = up(j, s.quota)) {
+    plan->quota = j->floor;
+    for (s.quota = j->floor > 0 ? j->floor : up(j, 0); s.quota <= p->gpus && !p->failed;
+         s.quota = up(j, s.quota)) {
         for (size_t i = 0; i < free->n && free->t[i] < s.late; i++) {
             if (!has(&plan->gpus, free->t[i])) {
                 set(p, &plan->gpus, free->t[i], 0);
@@ -405,7 +416,8 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
         }
         const double since = fill(&s);
         if (since >= 0) {
-            go(&s, since);
+            plan->quota = s.quota;
+            go(&s, p->upstream ? since : s.at);
             return plan->real_end <= j->deadline;
         }
         s.lower = s.quota;
@@ -436,6 +448,11 @@ static void sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))
     }
 }
 
+static double by_id(const dls_ef_job *j)
+{
+    return j->id;
+}
+
 static double by_deadline(const dls_ef_job *j)
 {
     return j->deadline;
@@ -451,6 +468,9 @@ bool dls_ef_plan_all(dls_ef_planner *p, dls_ef_job **job, size_t n, double now_s
     bool in_time = true;
     p->free.n = 0;
     set(p, &p->free, now_s, p->gpus);
+    if (!p->upstream) {
+        sort(job, n, by_id);
+    }
     sort(job, n, by_deadline);
     for (size_t i = 0; i < n && !p->failed; i++) {
         in_time &= make(p, job[i], now_s, &p->free, 0, &job[i]->plan, &p->work);

@@ -33,8 +33,9 @@ typedef struct dls_ef_steps {
 
 typedef struct dls_ef_plan {
     dls_ef_steps gpus;
+    int32_t quota;   /* no share is greater */
     double real_end; /* when the work is done */
-    double end;      /* until when the GPUs are planned for: up to whole slots */
+    double end;      /* until when the GPUs are planned for; as published up to whole slots */
 } dls_ef_plan;
 
 typedef struct dls_ef_job {
@@ -43,6 +44,7 @@ typedef struct dls_ef_job {
     int32_t gpus_at[DLS_EF_LEVELS]; /* numbers of GPUs that it can use, ascending */
     double speed_at[DLS_EF_LEVELS]; /* work per second, > 0 */
     double deadline, left;
+    int32_t floor; /* a level: quota that it has been promised; 0: none */
     dls_ef_plan plan;
     int32_t gpus;      /* share now */
     int32_t next;      /* level above */
@@ -54,8 +56,8 @@ typedef struct dls_ef_job {
 typedef struct dls_ef_planner {
     int32_t gpus; /* of the cluster */
     double slot_s;
-    bool upstream;       /* spare GPUs go where they cost the most, as published */
-    bool failed;         /* out of memory; nothing here means anything from then on */
+    bool upstream; /* as published: whole seconds and slots, spare GPUs where they cost the most */
+    bool failed;   /* out of memory; nothing here means anything from then on */
     dls_ef_steps free;   /* what the plans leave */
     dls_ef_steps work;   /* scratch */
     dls_ef_steps future; /* scratch */
@@ -69,7 +71,7 @@ void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed);
 /* Work per second on that many GPUs, a level; 0. */
 double dls_ef_speed(const dls_ef_job *j, int32_t gpus);
 
-/* base_s + whole slots, at or after t_s. */
+/* t_s; as published base_s + whole slots, at or after t_s. */
 double dls_ef_align(const dls_ef_planner *p, double base_s, double t_s);
 
 /* Sort by deadline and plan each of the jobs in turn for its minimum satisfactory share, in a

@@ -23,6 +23,7 @@ typedef struct one_run {
     const char *name, *trace, *gpu;
     int32_t nodes, gpus_per_node;
     size_t jobs, declined, met; /* as published or as the authors' program printed */
+    bool edf;
 } one_run;
 
 static char *read_shared(const char *name)
@@ -121,6 +122,7 @@ static void replay(const one_run *run)
     const dls_elasticflow_params p = {.nodes = run->nodes,
                                       .gpus_per_node = run->gpus_per_node,
                                       .slot_s = 60,
+                                      .edf = run->edf,
                                       .speeds = speeds,
                                       .gpu = run->gpu,
                                       .on_event = compare_shares,
@@ -143,11 +145,13 @@ static void replay(const one_run *run)
 
 /* Deadlines met: the published ratios times the jobs (README of the published outputs). */
 static const one_run runs[] = {
-    {"ph0_60-n4g8-ef", "golden/elasticflow/traces/ph0_60.csv", "A100", 4, 8, 60, 4, 56},
-    {"ph300_120-n8g8-ef", "golden/elasticflow/traces/ph300_120.csv", "A100", 8, 8, 120, 9, 111},
-    {"vpollux-n16g4-ef", "golden/elasticflow/traces/vpollux.csv", "T4", 16, 4, 195, 50, 142},
+    {"ph0_60-n4g8-ef", "golden/elasticflow/traces/ph0_60.csv", "A100", 4, 8, 60, 4, 56, false},
+    {"ph300_120-n8g8-ef", "golden/elasticflow/traces/ph300_120.csv", "A100", 8, 8, 120, 9, 111, false},
+    {"vpollux-n16g4-ef", "golden/elasticflow/traces/vpollux.csv", "T4", 16, 4, 195, 50, 142, false},
     {"phall-n32g8-ef", "data/elasticflow_a100_t4/traces_for_ElasticFlow/philly_103959.csv", "A100",
-     32, 8, 876, 77, 797},
+     32, 8, 876, 77, 797, false},
+    {"ph0_60-n4g8-edf", "golden/elasticflow/traces/ph0_60.csv", "A100", 4, 8, 60, 0, 9, true},
+    {"vpollux-n16g4-edf", "golden/elasticflow/traces/vpollux.csv", "T4", 16, 4, 195, 0, 23, true},
 };
 
 static void test_run(void **state)

@@ -11,6 +11,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -144,6 +146,63 @@ static void test_table(void **unused)
     dls_trace_destroy(trace);
 }
 
+static void write_throughputs(const char *folder, const char *text)
+{
+    char file[256];
+    snprintf(file, sizeof file, "test_elastic.d/%s", folder);
+    assert_true(mkdir("test_elastic.d", 0777) == 0 || errno == EEXIST);
+    assert_true(mkdir(file, 0777) == 0 || errno == EEXIST);
+    strcat(file, "/a.csv");
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void remove_throughputs(void)
+{
+    unlink("test_elastic.d/throughputs_v100/a.csv");
+    rmdir("test_elastic.d/throughputs_v100");
+    unlink("test_elastic.d/throughputs_K80/a.csv");
+    rmdir("test_elastic.d/throughputs_K80");
+    rmdir("test_elastic.d");
+}
+
+/* A folder as ElasticFlow publishes it; types are told by name, whatever the case. */
+static void test_folder(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = make_trace(true);
+    dls_elastic_jobs *e;
+    dls_error err;
+    int32_t gpus[4];
+    double points[4];
+    write_throughputs("throughputs_K80", "global_batch_size,1,64\n64,1,60\n");
+    write_throughputs("throughputs_v100", "global_batch_size,1,2,4,8\n64,1.5,2.5,4.5,nan\n128,1,2,3,0\n");
+    if (dls_elastic_create("test_elastic.d", trace, &cluster, &e, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    assert_int_equal(dls_elastic_min_gpus(e)[0], 1);
+    assert_int_equal(dls_elastic_max_gpus(e)[0], 4);
+    near(speed(e, 0, 0, 2, DLS_ABSENT), 2.5 / 4.5);
+    near(speed(e, 0, 0, 2, 128), 2 / 4.5);
+    assert_int_equal(dls_elastic_curve(e, 0, 0, gpus, points, 2), 3);
+    assert_int_equal(gpus[1], 2);
+    assert_true(points[1] == 2.5);                                    /* as in the file, to the last bit */
+    assert_int_equal(dls_elastic_curve(e, 0, 1, gpus, points, 4), 0); /* not measured there */
+    assert_int_equal(dls_elastic_curve(e, 2, 0, gpus, points, 4), 0); /* another model */
+    dls_elastic_destroy(e);
+    write_throughputs("throughputs_v100", "global_batch_size,1\n64\n");
+    assert_int_equal(dls_elastic_create("test_elastic.d", trace, &cluster, &e, &err), DLS_EINPUT);
+    assert_string_equal(err.where, "test_elastic.d/throughputs_v100/a.csv:2");
+    remove_throughputs();
+    assert_int_equal(mkdir("test_elastic.d", 0777), 0);
+    assert_int_equal(dls_elastic_create("test_elastic.d", trace, &cluster, &e, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "throughputs_<GPU>"));
+    remove_throughputs();
+    dls_trace_destroy(trace);
+}
+
 static void test_bad_tables(void **unused)
 {
     (void)unused;
@@ -186,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_rigid),
         cmocka_unit_test(test_without_table),
         cmocka_unit_test(test_table),
+        cmocka_unit_test(test_folder),
         cmocka_unit_test(test_bad_tables),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -319,6 +319,47 @@ static void assert_has(const char *text, const char *part_of_it)
     }
 }
 
+/* Deadlines of jobs 0, 1 and 3: kept to the microsecond, missed by one, never run since declined. */
+static void deadlines(void **state)
+{
+    (void)state;
+    static const int64_t deadline_us[] = {110 * S, 150 * S - 1, DLS_ABSENT, 500 * S};
+    dls_trace_builder *b = NULL;
+    dls_trace *trace = NULL, *four = four_jobs();
+    dls_record *rec = four_records();
+    dls_summary s;
+    assert_int_equal(dls_summary_make(four, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
+    assert_int_equal(s.part[0].deadlines + s.part[0].declined, 0);
+    char *text = printed(&s, 0);
+    assert_null(strstr(text, "deadlines met"));
+    assert_null(strstr(text, "declined"));
+    free(text);
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t i = 0; i < 4; i++) {
+        dls_job_rec job;
+        dls_job_rec_init(&job);
+        job.submit_us = dls_trace_cols(four)->submit_us[i];
+        job.duration_us = dls_trace_cols(four)->duration_us[i];
+        job.gpus_milli = dls_trace_cols(four)->gpus[i] * 1000;
+        job.deadline_us = deadline_us[i];
+        assert_int_equal(dls_trace_builder_add(b, &job, "test", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    rec->state[3] = DLS_JOB_DECLINED;
+    assert_int_equal(dls_summary_make(trace, rec, 0, 0, 0.5, &s, NULL), DLS_OK);
+    assert_int_equal(s.part[0].declined, 1);
+    assert_int_equal(s.part[0].infeasible, 0);
+    assert_int_equal(s.part[0].deadlines, 3);
+    assert_int_equal(s.part[0].deadlines_met, 1);
+    text = printed(&s, 0);
+    assert_has(text, "jobs declined           1\n");
+    assert_has(text, "deadlines met           1 of 3 (33.3 %)\n");
+    free(text);
+    dls_trace_destroy(four);
+    dls_trace_destroy(trace);
+    dls_record_destroy(rec);
+}
+
 static void formats(void **state)
 {
     (void)state;
@@ -390,7 +431,8 @@ int main(void)
         cmocka_unit_test(by_hand),        cmocka_unit_test(trimming),
         cmocka_unit_test(wrong_input),    cmocka_unit_test(against_sorting),
         cmocka_unit_test(unfinished_run), cmocka_unit_test(seconds_text),
-        cmocka_unit_test(formats),        cmocka_unit_test(failed_allocations),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(deadlines),        cmocka_unit_test(failed_allocations),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

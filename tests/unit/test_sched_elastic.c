@@ -101,18 +101,14 @@ static void test_promise(void **unused)
         {DLS_JOB_FINISHED, 50}, {DLS_JOB_DECLINED, 0}, {DLS_JOB_FINISHED, 55}};
     sim_setup s;
     set_up(&s, of, 3, 2, "elasticflow");
-    setup_option(&s, "slot")->f = 10;
     expect(&s, want, 3);
-    /* With slots of a minute job 0 is planned until 60 s: no room for job 2. */
-    static const outcome minute[] = {
+    static const outcome together[] = {
         {DLS_JOB_FINISHED, 50}, {DLS_JOB_DECLINED, 0}, {DLS_JOB_DECLINED, 0}};
-    set_up(&s, of, 3, 2, "elasticflow");
-    expect(&s, minute, 3);
     /* As published, newcomers come in together or not at all. */
     set_up(&s, of, 3, 2, "elasticflow");
     setup_option(&s, "slot")->f = 10;
     setup_option(&s, "quirks")->s = "upstream";
-    expect(&s, minute, 3);
+    expect(&s, together, 3);
 }
 
 /* 3 GPUs, two jobs: the third goes to the one that it makes twice as fast, until 50 s; then the
