@@ -11,9 +11,15 @@ enum { SLOTS = DLS_STAGES_JOBS, STEPS = 8 };
 const double dls_stages_overhead[DLS_STAGES_JOBS + 1] = {
     1, 1, 1.33 / DLS_STAGES_PROFILER, 1.5 / DLS_STAGES_PROFILER, 1.37 / DLS_STAGES_PROFILER};
 
+/* fmax is a call. */
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static bool same(double a, double b)
 {
-    return fabs(a - b) <= 1e-3 * fmax(fabs(a), fabs(b));
+    return fabs(a - b) <= 1e-3 * larger(fabs(a), fabs(b));
 }
 
 /* Time of a cycle when the jobs take their turns in this order. */
@@ -24,13 +30,13 @@ static double period(const dls_stages *const p[], int32_t k, bool monotone)
         const int32_t sends = (i + 1) % SLOTS, computes = (i + 2) % SLOTS, reads = (i + 3) % SLOTS;
         double end = monotone ? f[i] : 0;
         if (sends < k) {
-            end = fmax(end, f[i] + p[sends]->exchange);
+            end = larger(end, f[i] + p[sends]->exchange);
         }
         if (computes < k) {
-            end = fmax(end, f[i] + p[computes]->compute);
+            end = larger(end, f[i] + p[computes]->compute);
         }
         if (reads < k && i > 0) {
-            end = fmax(end, f[i - 1] + p[reads]->data);
+            end = larger(end, f[i - 1] + p[reads]->data);
         }
         f[i + 1] = end;
         if (i >= SLOTS && same(f[i + 1] - f[i + 1 - SLOTS], f[i] - f[i - SLOTS])) {
