@@ -30,6 +30,7 @@ struct dls_elastic_jobs {
     int32_t *min_gpus, *max_gpus;
     row *row; /* sorted by all but speed and restoring time */
     size_t n, cap;
+    double unit; /* of the rows' speeds */
     size_t *first, *end; /* [models + 1] rows of a model code; the last for jobs without a model */
 };
 
@@ -146,6 +147,7 @@ static dls_status read_table(dls_elastic_jobs *e, const char *path, const dls_cl
 {
     struct stat st;
     const bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    e->unit = is_folder ? 1 : 1e9; /* files are read in decimal fixed point */
     DLS_TRY((is_folder ? read_folder : read_file)(e, path, cluster, err));
     if (e->n > 1) {
         qsort(e->row, e->n, sizeof *e->row, by_place);
@@ -346,7 +348,7 @@ size_t dls_elastic_curve(const dls_elastic_jobs *e, int32_t job, int32_t type, i
     }
     for (size_t i = first; i < end && i - first < most; i++) {
         gpus[i - first] = e->row[i].gpus;
-        speed[i - first] = e->row[i].speed;
+        speed[i - first] = e->row[i].speed / e->unit;
     }
     return end - first;
 }
