@@ -144,31 +144,64 @@ static void all_free(const dls_view *view, int64_t left[DLS_TYPES_MAX])
     }
 }
 
-/* Take GPUs of one type: that one if it has as many left, else the first that has; -1: none. */
-static int32_t take(int64_t left[DLS_TYPES_MAX], uint32_t types, int32_t liked, int32_t gpus)
+/* What has been taken of a type out of the quota for the job; NULL: the quota does not hold the
+ * gang, too. */
+static dls_status quota_of(dls_muri_state *s, const dls_view *view, int32_t job, int32_t type,
+                           int64_t **out, dls_error *err)
 {
-    int32_t type = liked >= 0 && left[liked] >= gpus ? liked : -1;
-    for (; type < 0 && types; types &= types - 1) {
-        type = left[__builtin_ctz(types)] >= gpus ? __builtin_ctz(types) : -1;
+    int64_t quota;
+    const size_t at = (size_t)dls_view_pool(view, job, type, &quota) * DLS_TYPES_MAX + (size_t)type;
+    if (at >= s->n_taken) {
+        DLS_TRY(dls_grow(&s->taken, &s->taken_room, at + 1, sizeof *s->taken, err));
+        memset(s->taken + s->n_taken, 0, (at + 1 - s->n_taken) * sizeof *s->taken);
+        s->n_taken = at + 1;
     }
-    if (type >= 0) {
-        left[type] -= gpus;
+    *out = s->taken[at] + view->gpus[job] <= quota ? &s->taken[at] : NULL;
+    return DLS_OK;
+}
+
+/* Take GPUs of one type for a job: the type that it has if as many are left, else the first; *type
+ * is -1 if there are none. */
+static dls_status take(dls_muri_state *s, const dls_view *view, int64_t left[DLS_TYPES_MAX],
+                       int32_t job, int32_t *type, dls_error *err)
+{
+    const int32_t held = view->held_type[job];
+    *type = -1;
+    for (int32_t i = -1; *type < 0 && i < view->n_types; i++) {
+        const int32_t t = i < 0 ? held : i;
+        int64_t *taken;
+        if (t < 0 || !(dls_view_types(view, job) >> t & 1) || left[t] < view->gpus[job]) {
+            continue;
+        }
+        DLS_TRY(quota_of(s, view, job, t, &taken, err));
+        if (taken) {
+            *taken += view->gpus[job];
+            left[t] -= view->gpus[job];
+            *type = t;
+        }
     }
-    return type;
+    return DLS_OK;
 }
 
 /* For each gang that fits, in order, as many jobs of its class as a group may have. */
-static void mark_candidates(dls_muri_state *s, const dls_view *view, int32_t n)
+static dls_status mark_candidates(dls_muri_state *s, const dls_view *view, int32_t n,
+                                  dls_error *err)
 {
     int64_t left[DLS_TYPES_MAX];
     all_free(view, left);
+    s->n_taken = 0;
     for (int32_t i = 0; i < n; i++) {
         dls_muri_class *c = &s->class[s->order[i]];
         const int32_t place = c->n_groups++; /* of the job in its class, until groups are made */
-        if (place >= c->marked && take(left, c->types, -1, c->gpus) >= 0) {
+        int32_t type = -1;
+        if (place >= c->marked) {
+            DLS_TRY(take(s, view, left, s->list[i], &type, err));
+        }
+        if (type >= 0) {
             c->marked = c->marked + s->most < c->n ? c->marked + s->most : c->n;
         }
     }
+    return DLS_OK;
 }
 
 /* ---- groups
@@ -388,12 +421,13 @@ static dls_status plan_groups(dls_muri_state *s, const dls_view *view, dls_plan 
 {
     int64_t left[DLS_TYPES_MAX];
     all_free(view, left);
+    s->n_taken = 0;
     s->planned = 0;
     for (int32_t i = 0; i < n; i++) {
         dls_muri_set *g = &s->group[s->order[i]];
         const int32_t host = host_of(view, g);
-        const int32_t type =
-            take(left, dls_view_types(view, host), view->held_type[host], view->gpus[host]);
+        int32_t type;
+        DLS_TRY(take(s, view, left, host, &type, err));
         if (type >= 0) {
             s->planned += g->n;
             DLS_TRY(plan_group(s, view, plan, g, host, type, err));
@@ -414,7 +448,7 @@ dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls
     }
     DLS_TRY(list_jobs(s, view, &n, err));
     DLS_TRY(list_classes(s, view, n, err));
-    mark_candidates(s, view, n);
+    DLS_TRY(mark_candidates(s, view, n, err));
     DLS_TRY(first_groups(s, view, err));
     DLS_TRY(split(s, view, err));
     for (int32_t size = 1; size < s->most && !room_for_all(s, view, NULL); size *= 2) {
@@ -474,8 +508,9 @@ dls_status dls_muri_init(dls_muri_state *s, const dls_view *view, const dls_opti
 void dls_muri_fini(void *state)
 {
     dls_muri_state *s = state;
-    void *const owned[] = {s->row, s->profile,    s->list,  s->by_class, s->mate, s->order,
-                           s->key, s->profile_of, s->class, s->group,    s->pair, s->weight};
+    void *const owned[] = {s->row,   s->profile, s->list,       s->by_class, s->mate,
+                           s->order, s->key,     s->profile_of, s->class,    s->group,
+                           s->pair,  s->weight,  s->taken};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) {
         dls_free(owned[i]);
     }

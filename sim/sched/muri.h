@@ -68,6 +68,8 @@ typedef struct dls_muri_state {
     size_t n_classes, classes_room;
     dls_muri_set *group; /* [jobs] */
     dls_muri_pair *pair; /* [jobs] */
+    int64_t *taken;      /* [pools * DLS_TYPES_MAX] GPUs given out of each quota */
+    size_t n_taken, taken_room;
     double *weight;
     size_t weights_room;
 } dls_muri_state;

@@ -239,7 +239,7 @@ static void built_in(void **state)
             fail_msg("%s: %s", (*s)->name, err.msg);
         }
         assert_int_equal((*s)->abi, DLS_POLICY_ABI);
-        assert_true(!(*s)->priority != !(*s)->pass);
+        assert_int_equal(1, !!(*s)->priority + !!(*s)->pass + !!(*s)->round);
         assert_non_null((*s)->summary);
         /* Found by name, and so names are distinct. */
         assert_int_equal(dls_registry_sched(reg, (*s)->name, &found, NULL), DLS_OK);
