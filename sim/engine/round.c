@@ -244,7 +244,9 @@ static dls_status apply(dls_engine *e, dls_error *err)
     number_plan(r);
     DLS_TRY(stop_unnamed(e, err));
     DLS_TRY(free_changing(e, err));
-    qsort(r->plan, r->n, sizeof *r->plan, by_size);
+    if (r->n > 1) {
+        qsort(r->plan, r->n, sizeof *r->plan, by_size);
+    }
     for (size_t i = 0; i < r->n; i++) {
         const dls_planned *p = &r->plan[i];
         bool done;

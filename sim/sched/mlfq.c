@@ -21,8 +21,8 @@ dls_status dls_mlfq_init(dls_mlfq *q, const dls_option_value *limits_s, double k
 }
 
 /* Where the job now stands in its queue. `moved`: it has just come to this queue. */
-static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why, bool moved,
-                       dls_mlfq_job *state, dls_priority *out)
+static void find_place(dls_mlfq *q, const dls_view *view, int32_t job, dls_job_event why,
+                       bool moved, dls_mlfq_job *state, dls_priority *out)
 {
     if (why == DLS_EVENT_SUBMITTED || moved) {
         state->place = DLS_MLFQ_WAITING + ++q->entered;
@@ -69,9 +69,12 @@ int64_t dls_mlfq_priority(dls_mlfq *q, const dls_view *view, int32_t job, dls_jo
         state->level++;
     }
     if (view->running[job] && state->level < q->n_limits) {
+        const int64_t due_us = dls_view_saved_us(view, job) +
+                               (q->limit_us[state->level] - attained_us + weight - 1) / weight;
+        /* Not before it is restored: a job that lacks next to nothing would ask without end until
+         * then. */
         out->alarm = DLS_ALARM_RESCHEDULE;
-        out->alarm_us = dls_view_saved_us(view, job) +
-                       (q->limit_us[state->level] - attained_us + weight - 1) / weight;
+        out->alarm_us = due_us > view->progress_us[job] ? due_us : view->progress_us[job];
     }
     find_place(q, view, job, why, out->promoted || state->level != old_level, state, out);
     out->level = state->level;

@@ -440,7 +440,8 @@ dls_status dls_muri_round(void *state, const dls_view *view, dls_plan *plan, dls
 {
     dls_muri_state *s = state;
     int32_t n, groups = 0;
-    if (!s->by_attained && view->arrived == 0 && view->ended == 0 &&
+    /* Where GPUs fail, a repair is a reason to plan, too. */
+    if (!s->by_attained && !view->failures && view->arrived == 0 && view->ended == 0 &&
         view->running_jobs == s->planned) {
         dls_plan_keep_all(
             plan); /* those that run have come nearer to their ends, nobody else has */

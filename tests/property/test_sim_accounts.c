@@ -169,7 +169,7 @@ static void test_work_conserving(void **unused)
     static const char *const types[4] = {"V100", "P100", "V100|P100", NULL};
     static const char *const never_refuse[] = {"consolidated", "first-fit", "spread", "random"};
     int64_t waits = 0;
-    for (uint64_t seed = 0; seed < 150; seed++) {
+    for (uint64_t seed = 0; seed < 200; seed++) {
         size_t n = 0;
         while (dls_scheds()[n]) {
             n++;

@@ -203,7 +203,7 @@ static void test_random(void **unused)
         setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 4, names, types),
                    sched->name, "first-fit");
         dls_placement_ops ops = *s.p.placement;
-        ops.share = seed % 2 ? share_by_chance : NULL;
+        ops.share = seed % 2 && !sched->joins ? share_by_chance : NULL;
         const dls_pace pace = fake_pace(&world, s.trace);
         world.by_gpu = seed % 2;
         s.p.placement = &ops;

@@ -57,7 +57,7 @@ static uint64_t run(const dls_sched_ops *sched, uint64_t seed, int n_idle, uint6
     setup_init(&s, two_types(2, 2, 4, 1), random_trace(seed, 40, 5, 8, names, types), sched->name,
                "first-fit");
     dls_placement_ops ops = *s.p.placement;
-    ops.share = seed % 2 ? share_by_chance : NULL;
+    ops.share = seed % 2 && !sched->joins ? share_by_chance : NULL;
     const dls_pace pace = fake_pace(&world, s.trace);
     world.by_gpu = seed % 2;
     s.p.placement = &ops;
