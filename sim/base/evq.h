@@ -17,15 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What happens at one instant, in this order. */
+/* What happens at one instant, in this order; arrivals, which are a cursor over the trace, lie between
+ * repairs and ticks, the scheduling pass behind them all. */
 typedef enum dls_event_class {
     DLS_EV_FINISH = 0,
     DLS_EV_FAIL = 1,
     DLS_EV_REPAIR = 2,
-    DLS_EV_ARRIVE = 3,
-    DLS_EV_TICK = 4,
-    DLS_EV_PASS = 5,
-    DLS_EV_SAMPLE = 6
+    DLS_EV_TICK = 3
 } dls_event_class;
 
 typedef struct dls_event {

@@ -63,7 +63,7 @@ static void random_case(uint64_t seed)
         const uint32_t slot = (uint32_t)dls_rng_below(&rng, n);
         const uint64_t what = dls_rng_below(&rng, 8);
         if (what < 5) {
-            const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 7);
+            const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 4);
             const int64_t time_us = (int64_t)dls_rng_below(&rng, times) - 3;
             assert_int_equal(dls_evq_set(&q, slot, time_us, cls, NULL), DLS_OK);
             there += !ev[slot].there;
@@ -119,7 +119,7 @@ static void test_growth(void **unused)
     const size_t cap_before = q.cap;
     for (uint32_t slot = 0; slot < n; slot++) {
         const int64_t time_us = (int64_t)dls_rng_below(&rng, 500);
-        const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 7);
+        const dls_event_class cls = (dls_event_class)dls_rng_below(&rng, 4);
         assert_int_equal(dls_evq_set(&q, slot, time_us, cls, NULL), DLS_OK);
         sorted[slot] = (dls_event){time_us, (uint64_t)cls << 56 | slot};
     }
