@@ -236,7 +236,7 @@ static const dls_arg args[] = {
     DLS_HEADING("random:"),
     DLS_INT(options, seed, "seed", 0, 0, INT64_MAX, "of the weights"),
     DLS_INT(options, random_settings, "settings", 0, 0, 4096, "so many settings"),
-    DLS_REAL(options, gain, "gain", 0, DLS_ABOVE_0, INFINITY,
+    DLS_REAL(options, gain, "gain", 0, DLS_ABOVE_0, (double)INFINITY,
              "enlarge the linear layers, whose published start is near zero"),
     DLS_ARGS_END};
 

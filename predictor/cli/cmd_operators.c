@@ -407,8 +407,8 @@ static const dls_arg args[] = {
     DLS_INT(ask, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
     DLS_HEADING("measure:"),
     DLS_TEXT(ask, device, "device", 0, "cuda|cpu", "what to time (cpu: to try it, fp32 only)"),
-    DLS_REAL(ask, seconds, "seconds", 0, DLS_ABOVE_0, INFINITY, "for each operation"),
-    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, INFINITY, "leave out products of more"),
+    DLS_REAL(ask, seconds, "seconds", 0, DLS_ABOVE_0, (double)INFINITY, "for each operation"),
+    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY, "leave out products of more"),
     DLS_ARGS_END};
 
 const dls_command dls_command_operators = {

@@ -169,7 +169,7 @@ static const dls_arg args[] = {
     DLS_INT(request, nets.fit.epochs, "epochs", 0, 1, INT32_MAX,
             "the best of them by validation error"),
     DLS_INT(request, nets.fit.batch, "batch", 0, 1, INT32_MAX, "kernels a step"),
-    DLS_REAL(request, nets.fit.adam.lr, "lr", 0, DLS_ABOVE_0, INFINITY,
+    DLS_REAL(request, nets.fit.adam.lr, "lr", 0, DLS_ABOVE_0, (double)INFINITY,
              "learning rate of Adam until half of the epochs, then a fifth"),
     DLS_INT(request, data.seed, "seed", 0, 0, INT64_MAX, "rows, initial weights, order"),
     DLS_TEXT(request, output, "output", 'o', "J.h5", "where to write"),

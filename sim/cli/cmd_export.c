@@ -69,8 +69,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, output, "output", 'o', "FILE.json",
              "write there; standard output if left out"),
     DLS_TEXT(request, run_id, "run", 0, "ID", "which run, if the file holds several"),
-    DLS_TIME(request, from_s, "from", 0, 0, INFINITY, "only from this simulated time on, e.g. 2d"),
-    DLS_TIME(request, until_s, "until", 0, 0, INFINITY, "only until this simulated time"),
+    DLS_TIME(request, from_s, "from", 0, 0, (double)INFINITY, "only from this simulated time on, e.g. 2d"),
+    DLS_TIME(request, until_s, "until", 0, 0, (double)INFINITY, "only until this simulated time"),
     DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
     DLS_ARGS_END};
@@ -87,6 +87,6 @@ const dls_command dls_command_export = {
     .min_words = 1,
     .max_words = 1,
     .size = sizeof(request),
-    .initial = &(const request){.until_s = INFINITY},
+    .initial = &(const request){.until_s = (double)INFINITY},
     .run = run,
 };

@@ -95,7 +95,7 @@ static const dls_arg args[] = {
     DLS_INT(request, params.cluster_gpus, "gpus", 0, 1, DLS_GPUS_MAX,
             "GPUs of the cluster: gangs are cut to it, load refers to it; the cluster that the "
             "profile was recorded on if left out"),
-    DLS_REAL(request, params.load, "load", 0, DLS_ABOVE_0, INFINITY,
+    DLS_REAL(request, params.load, "load", 0, DLS_ABOVE_0, (double)INFINITY,
              "GPU time asked for / GPU time there is over the submit span; the published arrival "
              "rate if left out"),
     DLS_CALL(request, params, "queueing", 0, "WHAT", take_queueing,

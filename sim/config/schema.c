@@ -24,7 +24,7 @@
 
 const dls_key dls_schema[] = {
 #define XX(id, path, type, def, min, max, choices, doc, ...)                                       \
-    [DLS_CFG_##id] = {{path, DLS_OPT_##type, min, max, def, "", doc, choices}, __VA_ARGS__},
+    [DLS_CFG_##id] = {.o = {path, DLS_OPT_##type, min, max, def, "", doc, choices}, __VA_ARGS__},
     DLS_KEY_MAP(XX)
 #undef XX
 };

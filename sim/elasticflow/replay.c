@@ -353,7 +353,7 @@ static dls_status tell(replay *r)
 /* The first change that any plan has coming. */
 static double next_change(const replay *r)
 {
-    double first = INFINITY;
+    double first = (double)INFINITY;
     for (size_t i = 0; i < r->n; i++) {
         const dls_ef_steps *s = &r->list[i]->plan.gpus;
         for (size_t k = 0; k < s->n; k++) {

@@ -98,7 +98,7 @@ static dls_status decide(dls_muri *m, dls_error *err)
 static double jump(const dls_muri *m)
 {
     const queues *q = m->state;
-    double next = INFINITY;
+    double next = (double)INFINITY;
     for (int32_t i = 0; i < m->n_list; i++) {
         const int32_t job = m->list[i];
         if (m->run[job].running && q->level[job] < QUEUES - 1) {

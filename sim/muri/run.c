@@ -154,7 +154,7 @@ static void predict(dls_muri *m, double *time, int32_t *first)
 {
     int32_t groups = 0, best = -1;
     m->n_ending = 0;
-    m->end_s = INFINITY;
+    m->end_s = (double)INFINITY;
     for (int32_t i = 0; i < m->n_list; i++) {
         const int32_t job = m->list[i];
         if (!m->run[job].running) {
@@ -238,7 +238,7 @@ static void charge(dls_muri *m)
 static dls_status replay(dls_muri *m, double *time, int32_t *first, int32_t *completed,
                          size_t *n_completed, dls_error *err)
 {
-    m->end_s = INFINITY;
+    m->end_s = (double)INFINITY;
     for (;;) {
         const double arrival = m->next < m->n ? m->job[m->next].submit_s : HUGE_VAL;
         const double next = fmin(arrival, m->end_s);

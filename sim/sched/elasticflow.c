@@ -230,7 +230,7 @@ static void let_in(struct elasticflow *s, const dls_view *view, int32_t type, si
 static int32_t best_type(struct elasticflow *s, const dls_view *view, int32_t job, double now_s)
 {
     int32_t best = -1;
-    double first = INFINITY;
+    double first = (double)INFINITY;
     for (int32_t t = 0; t < view->n_types; t++) {
         int64_t gpus;
         struct part *p = &s->part[t];
@@ -293,7 +293,7 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
 /* The first change of a plan, the end of one included. */
 static double next_change(const struct part *p, double now_s)
 {
-    double first = INFINITY;
+    double first = (double)INFINITY;
     for (size_t i = 0; i < p->n; i++) {
         const dls_ef_plan *of = &p->list[i]->plan;
         for (size_t k = 0; k < of->gpus.n; k++) {
@@ -333,7 +333,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     }
     DLS_TRY(gather(s, view, err));
     admit(s, view, plan);
-    s->change_s = INFINITY;
+    s->change_s = (double)INFINITY;
     s->free_gpus = 0;
     for (int32_t t = 0; t < view->n_types; t++) {
         struct part *p = &s->part[t];

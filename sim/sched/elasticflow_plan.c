@@ -279,7 +279,7 @@ static double fill(const search *s)
 static void put(search *s, double from, int32_t share)
 {
     set(s->p, &s->plan->gpus, from, share);
-    take(s->free, from, nextafter(from, INFINITY), share);
+    take(s->free, from, nextafter(from, (double)INFINITY), share);
 }
 
 /* Forwards with the quota from `since` on and the one before until then. */
@@ -343,7 +343,7 @@ static void be_late(search *s)
 {
     double from = fmax(s->late, s->at);
     int32_t last = s->p->gpus;
-    for (size_t i = find(s->free, nextafter(s->late, INFINITY)); i < s->free->n; i++) {
+    for (size_t i = find(s->free, nextafter(s->late, (double)INFINITY)); i < s->free->n; i++) {
         const double t = s->free->t[i];
         const int32_t share = least_of(down(s->j, at(s->free, from)), most(s->j));
         const double speed = dls_ef_speed(s->j, share);
@@ -525,9 +525,9 @@ static void judge(dls_ef_planner *p, dls_ef_job *j, int32_t spare, double now)
 {
     j->next = up(j, j->gpus);
     if (!can_grow(j, spare)) {
-        j->worth = -INFINITY;
+        j->worth = -(double)INFINITY;
     } else if (j->gpus == 0) {
-        j->worth = INFINITY;
+        j->worth = (double)INFINITY;
     } else {
         offer(p, j, now);
         const double more = gpu_seconds(&j->offer) - gpu_seconds(&j->plan);
@@ -546,7 +546,7 @@ static void judge_all(dls_ef_planner *p, dls_ef_job **job, size_t n, int32_t spa
     }
     for (size_t k = 0; k < n; k++) {
         if (hungry && !p->upstream && job[k]->gpus > 0) {
-            job[k]->worth = -INFINITY;
+            job[k]->worth = -(double)INFINITY;
         } else if (first || up(job[k], job[k]->gpus) > job[k]->gpus) {
             judge(p, job[k], spare, now);
         }

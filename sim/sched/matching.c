@@ -324,7 +324,7 @@ static bool scan(dls_matching *m)
 
 static double step(const dls_matching *m)
 {
-    double d = INFINITY;
+    double d = (double)INFINITY;
     for (int32_t b = m->n + 1; b <= m->last; b++) {
         if (m->base[b] == b && m->side[b] == ODD) {
             d = fmin(d, m->label[b] / 2);

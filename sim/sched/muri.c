@@ -356,7 +356,7 @@ static dls_status split(dls_muri_state *s, const dls_view *view, dls_error *err)
     for (;;) {
         dls_muri_class *of = NULL;
         dls_muri_set *worst = NULL;
-        double least = INFINITY;
+        double least = (double)INFINITY;
         for (size_t k = 0; k < s->n_classes; k++) {
             dls_muri_class *c = &s->class[k];
             const bool more = room_for_all(s, view, c);

@@ -99,7 +99,7 @@ dls_status dls_muri_read_profiles(dls_muri_state *s, const char *path, dls_error
 static int32_t from_table(const dls_muri_state *s, const dls_view *view, int32_t job)
 {
     char model[64];
-    double least = INFINITY;
+    double least = (double)INFINITY;
     int32_t found = DLS_MURI_UNKNOWN;
     model_key(dls_view_name(view, DLS_NAME_MODEL, view->model ? view->model[job] : -1), model);
     for (size_t i = 0; i < s->n_rows && i < DLS_GROUP_PROFILES; i++) {

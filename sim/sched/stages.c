@@ -74,7 +74,7 @@ double dls_stages_group_time(const dls_stages *const job[], int32_t k,
                              const double overhead[DLS_STAGES_JOBS + 1], bool monotone)
 {
     int32_t order[DLS_STAGES_JOBS] = {0, 1, 2, 3};
-    double best = INFINITY;
+    double best = (double)INFINITY;
     if (k == 1) {
         return job[0]->iteration;
     }

@@ -282,7 +282,7 @@ static size_t curve_of(const dls_elastic_jobs *e, int32_t job, int32_t type, int
     size_t last;
     const size_t first = model_of(e, job, &last);
     size_t best = last;
-    double nearest = INFINITY;
+    double nearest = (double)INFINITY;
     for (size_t i = first; i < last; i++) {
         const row *r = &e->row[i];
         const bool head = i == first || r->type != r[-1].type || r->batch != r[-1].batch;

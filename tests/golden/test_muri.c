@@ -185,9 +185,10 @@ static void groups(void **state)
         read_jobs(all, one, &trace, jobs);
         const dls_muri_cluster gpus = {1, 1, json_object_get_int(member(one, "capacity"))};
         assert_int_equal(DLS_OK, dls_muri_group(&gpus, &trace, group_of, &err));
-        json_object_object_foreach(member(one, "groups"), size, of_class)
+        struct json_object_iter it;
+        json_object_object_foreachC(member(one, "groups"), it)
         {
-            (void)size;
+            json_object *of_class = it.val;
             for (size_t g = 0; g < json_object_array_length(of_class); g++, n++) {
                 json_object *members = json_object_array_get_idx(of_class, g);
                 for (size_t k = 0; k < json_object_array_length(members); k++) {
