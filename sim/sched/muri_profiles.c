@@ -2,6 +2,9 @@
  *
  * What Muri knows of jobs: stage times from a table or from predictions.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* strsep */
+#endif
 #include "sched/muri.h"
 
 #include "dlsim/memory.h"
