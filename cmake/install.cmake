@@ -5,7 +5,7 @@ if(NOT TARGET dlsim)
   return()
 endif()
 
-set(objects $<TARGET_OBJECTS:dlsim_core> $<TARGET_OBJECTS:graph_proto>)
+set(objects $<TARGET_OBJECTS:dlsim_core> $<TARGET_OBJECTS:dlsim_cli> $<TARGET_OBJECTS:graph_proto>)
 if(TARGET dlsim_driple)
   list(APPEND objects $<TARGET_OBJECTS:dlsim_driple>)
 endif()

@@ -182,6 +182,7 @@ static const dls_record_column trace_columns[] = {
 };
 #undef AT
 /* clang-format on */
+const dls_record_table dls_trace_table = {trace_columns, sizeof trace_columns / sizeof *trace_columns};
 
 size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out)
 {
@@ -211,7 +212,6 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                        dls_column out[DLS_COLUMNS_MAX])
 {
     const dls_trace_columns *t = dls_trace_cols(trace);
-    const dls_record_table of_trace = {trace_columns, sizeof trace_columns / sizeof *trace_columns};
     out[0] = (dls_column){.name = "id",
                           .type = DLS_FIELD_TEXT,
                           .units = "",
@@ -219,7 +219,7 @@ size_t dls_schema_jobs(const dls_trace *trace, const dls_record *rec,
                           .width = longest_id(trace, t->n),
                           .fill = fill_ids,
                           .ctx = trace};
-    const size_t n = 1 + dls_schema_table(&of_trace, t, out + 1);
+    const size_t n = 1 + dls_schema_table(&dls_trace_table, t, out + 1);
     return n + dls_schema_table(&dls_job_table, rec, out + n);
 }
 

@@ -53,6 +53,8 @@ typedef struct dls_column {
 
 #define DLS_COLUMNS_MAX 64
 
+/* What jobs have of the trace; offsets in dls_trace_columns. */
+extern const dls_record_table dls_trace_table;
 /* The columns of a table that it has, with their cells; those of jobs with what the trace says of
  * them. They borrow from trace and rec; either may be empty. Return how many. */
 size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out);

@@ -2,6 +2,7 @@
  *
  * What came of a simulation: columns, numbers, the file.
  */
+#include "api/numbers.h"
 #include "api/simulation.h"
 #include "api/write_results.h"
 #include "base/guard.h"
@@ -12,7 +13,7 @@
 /* ---- columns -----------------------------------------------------------------------------------
  */
 
-static dls_value_type type_of(dls_field_type type)
+dls_value_type dls_value_of(dls_field_type type)
 {
     switch (type) {
     case DLS_FIELD_U64:
@@ -82,7 +83,7 @@ static dls_result_column column_of(const dls_column *c, size_t rows)
     return (dls_result_column){.name = c->name,
                                .unit = c->units,
                                .description = c->description,
-                               .type = type_of(c->type),
+                               .type = dls_value_of(c->type),
                                .n = rows,
                                .data = c->data};
 }
@@ -121,6 +122,30 @@ bool dls_simulation_column(const dls_simulation *sim, dls_table table, const cha
     return false;
 }
 
+const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code)
+{
+    static const struct {
+        const char *column;
+        size_t (*count)(const dls_trace *trace);
+        const char *(*name)(const dls_trace *trace, int32_t code);
+    } dicts[] = {
+        {"model", dls_trace_n_models, dls_trace_model},
+        {"vc", dls_trace_n_vcs, dls_trace_vc},
+        {"user", dls_trace_n_users, dls_trace_user},
+        {"class", dls_trace_n_classes, dls_trace_class},
+        {"gpu_types", dls_trace_n_gpu_types, dls_trace_gpu_types},
+    };
+    for (size_t i = 0; i < sizeof dicts / sizeof *dicts; i++) {
+        if (strcmp(column, dicts[i].column) == 0) {
+            return code < dicts[i].count(sim->trace) ? dicts[i].name(sim->trace, (int32_t)code)
+                                                     : NULL;
+        }
+    }
+    return strcmp(column, "state") == 0     ? dls_state_name(code)
+           : strcmp(column, "outcome") == 0 ? dls_outcome_name(code)
+                                            : NULL;
+}
+
 /* ---- numbers -----------------------------------------------------------------------------------
  */
 
@@ -133,13 +158,11 @@ typedef struct source {
 
 enum { SOURCES = 3 };
 
-static void sources_of(const dls_simulation *sim, source out[SOURCES])
+static void sources_of(const dls_summary *s, source out[SOURCES])
 {
-    const dls_summary *s = &sim->summary;
-    out[0] = (source){dls_summary_fields, sim->result ? dls_summary_n_fields : 0, s};
-    out[1] = (source){dls_part_fields, sim->result ? dls_part_n_fields : 0, &s->part[0]};
-    out[2] =
-        (source){dls_world_fields, sim->result && s->has_world ? dls_world_n_fields : 0, &s->world};
+    out[0] = (source){dls_summary_fields, dls_summary_n_fields, s};
+    out[1] = (source){dls_part_fields, dls_part_n_fields, &s->part[0]};
+    out[2] = (source){dls_world_fields, s->has_world ? dls_world_n_fields : 0, &s->world};
 }
 
 static bool is_number(const dls_field *f)
@@ -174,10 +197,13 @@ size_t dls_simulation_n_numbers(const dls_simulation *sim)
     return n;
 }
 
-bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out)
+bool dls_number_at(const dls_summary *summary, size_t i, dls_result_number *out)
 {
     source from[SOURCES];
-    sources_of(sim, from);
+    if (!summary) {
+        return false;
+    }
+    sources_of(summary, from);
     for (size_t k = 0; k < SOURCES; k++) {
         for (size_t f = 0; f < from[k].n; f++) {
             const dls_field *field = &from[k].fields[f];
@@ -189,6 +215,11 @@ bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_nu
         }
     }
     return false;
+}
+
+bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out)
+{
+    return dls_number_at(sim->result ? &sim->summary : NULL, i, out);
 }
 
 bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value)

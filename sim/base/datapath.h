@@ -7,10 +7,10 @@
 
 #include <stddef.h>
 
-/* Where `source` ("configs/hardware"), a path in the source tree, lies: relative to the current folder,
- * in the installation the program belongs to (share/dlsim/`installed`), or in the source tree around
- * the program's folder, whichever is there first. With none of them the installation's path, so that
- * an error names it. Returns buf. */
+/* Where `source` ("configs/hardware"), a path in the source tree, lies: relative to the current
+ * folder, in the installation that the program, or the library in another, belongs to
+ * (share/dlsim/`installed`), or in the source tree around that folder, whichever is there first.
+ * With none of them the installation's path, so that an error names it. Returns buf. */
 const char *dls_data_path(const char *source, const char *installed, char *buf, size_t size);
 
 #endif

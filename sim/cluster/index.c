@@ -9,6 +9,8 @@
 #include "base/assert.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- racks: a tree of maxima for every number of free GPUs ---------------------------------- */
@@ -266,7 +268,18 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
 void dls_fault_note(dls_fault *fault, const char *query, int64_t asked, int64_t n)
 {
     if (!fault->query) {
-        *fault = (dls_fault){query, asked, n};
+        *fault = (dls_fault){.query = query, .asked = asked, .n = n};
+    }
+}
+
+void dls_policy_fail(const dls_place_index *index, const char *fmt, ...)
+{
+    if (!index->fault->query) {
+        va_list ap;
+        va_start(ap, fmt);
+        vsnprintf(index->fault->said, sizeof index->fault->said, fmt, ap);
+        va_end(ap);
+        index->fault->query = __func__;
     }
 }
 

@@ -35,6 +35,9 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
     if (job >= 0) {
         snprintf(when, sizeof when, ", when asked about job %d", job);
     }
+    if (*f->said) {
+        return dls_fail(err, DLS_EPOLICY, who, "%s%s", f->said, when);
+    }
     return dls_fail(err, DLS_EPOLICY, who, "asks `%s` for number %lld of %lld%s", f->query,
                     (long long)f->asked, (long long)f->n, when);
 }

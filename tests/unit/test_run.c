@@ -2,6 +2,7 @@
  *
  * Simulations through the public header alone: dlsim/run.h.
  */
+#include "dlsim/results.h"
 #include "dlsim/run.h"
 
 #include <locale.h>
@@ -396,6 +397,89 @@ static bool only_small(void *state, const dls_view *view, int32_t job)
     return view->gpus[job] < 8;
 }
 
+static void gives_up(void *state, const dls_view *view, int32_t job, dls_job_event why,
+                     dls_priority *out)
+{
+    (void)state, (void)why, (void)out;
+    if (job >= 7) {
+        dls_policy_fail(dls_view_index(view), "has no %s", "opinion");
+    }
+}
+
+static void own_words(void **unused)
+{
+    (void)unused;
+    static const dls_sched_ops lost = {.abi = DLS_POLICY_ABI,
+                                       .name = "lost",
+                                       .summary = "gives up",
+                                       .discipline = DLS_STRICT,
+                                       .priority = gives_up};
+    dls_trace *trace = trace_of(9, 100);
+    dls_setup *setup = setup_of(TIGHT, NULL);
+    must(dls_setup_sched(setup, &lost, &err));
+    dls_simulation *sim = simulation_of(setup, trace);
+    assert_int_equal(dls_simulation_run(sim, &err), DLS_EPOLICY);
+    assert_string_equal(err.where, "lost");
+    assert_string_equal(err.msg, "has no opinion, when asked about job 7 (at 112.000000 s)");
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* What is read from a file is what the simulation had, in every column, name and number. */
+static void saved(void **unused)
+{
+    (void)unused;
+    char path[] = "/tmp/dlsim_saved_XXXXXX";
+    close(mkstemp(path));
+    dls_trace *trace = trace_of(3, 200);
+    dls_setup *setup = setup_of(TIGHT, "srtf");
+    dls_simulation *sim = simulation_of(setup, trace);
+    must(dls_simulation_run(sim, &err));
+    must(dls_simulation_write(sim, path, NULL, &err));
+    dls_saved *file;
+    must(dls_saved_open(path, NULL, &file, &err));
+    assert_string_equal(dls_saved_text(file, "scheduler"), "srtf");
+    assert_string_equal(dls_saved_text(file, "nothing"), "");
+    assert_null(dls_saved_run(file, 1));
+    size_t columns = 0;
+    for (int t = 0; t < DLS_TABLE_COUNT; t++) {
+        dls_result_column of_file, of_sim;
+        for (size_t i = 0; dls_saved_column_at(file, (dls_table)t, i, &of_file); i++, columns++) {
+            static const size_t width[] = {8, 8, 4, 4, 4, 8, 1};
+            assert_true(dls_simulation_column(sim, (dls_table)t, of_file.name, &of_sim));
+            assert_int_equal(of_file.type, of_sim.type);
+            assert_int_equal(of_file.n, of_sim.n);
+            assert_string_equal(of_file.unit, of_sim.unit);
+            assert_memory_equal(of_file.data, of_sim.data, of_sim.n * width[of_sim.type]);
+        }
+        assert_false(dls_saved_column_at(file, (dls_table)t, 99, &of_file));
+    }
+    assert_true(columns > 25);
+    assert_string_equal(dls_saved_id(file, 5), dls_trace_id(trace, 5));
+    assert_string_equal(dls_saved_name(file, "state", 3), "finished");
+    assert_string_equal(dls_simulation_name(sim, "state", 3), "finished");
+    assert_null(dls_simulation_name(sim, "state", 99));
+    assert_null(dls_simulation_name(sim, "gpus", 0));
+    assert_null(dls_simulation_name(sim, "model", (uint32_t)dls_trace_n_models(trace)));
+    assert_null(dls_saved_name(file, "model", (uint32_t)dls_trace_n_models(trace)));
+    dls_result_number of_file, of_sim;
+    size_t n = 0;
+    while (dls_saved_number_at(file, n, &of_file)) {
+        assert_true(dls_simulation_number_at(sim, n++, &of_sim));
+        assert_string_equal(of_file.name, of_sim.name);
+        assert_true(of_file.value == of_sim.value || (isnan(of_file.value) && isnan(of_sim.value)));
+    }
+    assert_int_equal(n, dls_simulation_n_numbers(sim));
+    dls_saved_close(file);
+    assert_int_equal(truncate(path, 5000), 0);
+    assert_int_equal(dls_saved_open(path, NULL, &file, &err), DLS_EINPUT);
+    unlink(path);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
 static void turned_away(void **unused)
 {
     (void)unused;
@@ -567,9 +651,9 @@ int main(void)
         cmocka_unit_test(illegal_actions), cmocka_unit_test(in_pieces),
         cmocka_unit_test(interrupted),     cmocka_unit_test(columns),
         cmocka_unit_test(problems),        cmocka_unit_test(own_policy),
-        cmocka_unit_test(turned_away),
-        cmocka_unit_test(nothing_is_left), cmocka_unit_test(two_threads),
-        cmocka_unit_test(other_locale),
+        cmocka_unit_test(turned_away),     cmocka_unit_test(own_words),
+        cmocka_unit_test(saved),           cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(two_threads),     cmocka_unit_test(other_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -208,6 +208,10 @@ DLS_API bool dls_simulation_column_at(const dls_simulation *sim, dls_table table
 DLS_API bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
                                    dls_result_column *out);
 
+/* What a value of a column of jobs means whose values are codes: "state", "outcome", "model", "vc", "user",
+ * "class", "gpu_types". Codes count from 0; NULL: past the last, or another column. Borrowed from the trace. */
+DLS_API const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code);
+
 /* Numbers of the summary, of all jobs: "jct_mean_s", "makespan_s", "utilisation", ...; false: no such
  * number, or the simulation is not finished. NaN: nothing to take it of. */
 typedef struct dls_result_number {
