@@ -3,13 +3,11 @@
  * dlsim muri: what the published simulator of Muri says of a trace, job by job.
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "cli/command.h"
 #include "cli/replay.h"
 #include "muri/muri.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct request {
     dls_muri_cluster cluster;
@@ -50,12 +48,9 @@ static void report(const outcome *o)
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    const bool to_file = r->output && strcmp(r->output, "-") != 0;
     dls_muri_trace trace;
     outcome o = {.trace = &trace};
-    if (to_file) {
-        DLS_TRY(dls_replay_check_output(r->output, r->force, err));
-    }
+    DLS_TRY(dls_replay_check_table(r->output, r->force, err));
     DLS_TRY(dls_muri_load(call->word[0], &trace, err));
     int32_t *completed = dls_alloc((trace.n + 1) * sizeof *completed);
     o.completed = completed;
@@ -63,7 +58,7 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
                             ? dls_muri_run(&r->cluster, r->schedule, &trace, completed, &o.n, err)
                             : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
     if (status == DLS_OK) {
-        status = to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err);
+        status = dls_replay_put_table(r->output, put, &o, err);
     }
     if (status == DLS_OK && !r->quiet) {
         report(&o);

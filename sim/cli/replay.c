@@ -341,3 +341,19 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
     }
     return DLS_OK;
 }
+
+static bool is_stdout(const char *path)
+{
+    return !path || strcmp(path, "-") == 0;
+}
+
+dls_status dls_replay_check_table(const char *path, bool force, dls_error *err)
+{
+    return is_stdout(path) ? DLS_OK : dls_replay_check_output(path, force, err);
+}
+
+dls_status dls_replay_put_table(const char *path, dls_atomicfile_put_fn put, void *what,
+                                dls_error *err)
+{
+    return is_stdout(path) ? put(stdout, what, err) : dls_atomicfile_write(path, put, what, err);
+}

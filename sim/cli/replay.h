@@ -6,6 +6,7 @@
 #ifndef DLS_CLI_REPLAY_H
 #define DLS_CLI_REPLAY_H
 
+#include "base/atomicfile.h"
 #include "cli/ui.h"
 #include "config/config.h"
 #include "dlsim/trace.h"
@@ -73,5 +74,9 @@ dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
 
 /* May a results file be written there? Asked before a run, so that no run is lost. */
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
+/* Of commands that write a table: the same, and writing it; NULL and "-" are standard output. */
+dls_status dls_replay_check_table(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_replay_put_table(const char *path, dls_atomicfile_put_fn put, void *what,
+                                dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim pollux: what the published simulator of Pollux says of a workload, job by job.
+ */
+#include "cli/command.h"
+#include "cli/replay.h"
+#include "pollux/pollux.h"
+
+#include <math.h>
+
+typedef struct request {
+    dls_pollux_params params;
+    const char *profiles, *points, *output;
+    bool force, quiet;
+} request;
+
+static dls_status put(FILE *to, void *what, dls_error *err)
+{
+    const dls_pollux_trace *t = what;
+    fputs("name,submit,first_start,completion,jct,restarts,gpu_seconds,epochs\n", to);
+    for (size_t i = 0; i < t->n; i++) {
+        const dls_pollux_job *j = &t->job[i];
+        fprintf(to, "%s,%lld,%lld,%lld,%lld,%d,%lld,%d\n", j->id, (long long)j->submit_s,
+                (long long)j->first_s, (long long)j->end_s, (long long)(j->end_s - j->submit_s),
+                (int)j->restarts, (long long)j->gpu_s, (int)j->epochs);
+    }
+    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+}
+
+static void report(const dls_pollux_trace *t, int64_t rounds)
+{
+    double jct = 0, last = 0, gpu_s = 0;
+    int64_t restarts = 0;
+    for (size_t i = 0; i < t->n; i++) {
+        jct += (double)(t->job[i].end_s - t->job[i].submit_s);
+        last = fmax(last, (double)t->job[i].end_s);
+        gpu_s += (double)t->job[i].gpu_s;
+        restarts += t->job[i].restarts;
+    }
+    fprintf(stderr,
+            "jobs ended   %zu\naverage JCT  %.3f s\nlast end     %.0f s\nGPU time     %.1f h\n"
+            "restarts     %lld\nrounds       %lld\n",
+            t->n, t->n ? jct / (double)t->n : 0, last, gpu_s / 3600, (long long)restarts,
+            (long long)rounds);
+}
+
+static dls_status replay(const request *r, const dls_pollux_apps *apps, const char *path,
+                         dls_error *err)
+{
+    dls_pollux_trace trace;
+    int64_t rounds = 0;
+    DLS_TRY(dls_pollux_load(path, apps, &trace, err));
+    dls_status status = dls_pollux_run(&r->params, &trace, &rounds, err);
+    if (status == DLS_OK) {
+        status = dls_replay_put_table(r->output, put, &trace, err);
+    }
+    if (status == DLS_OK && !r->quiet) {
+        report(&trace, rounds);
+    }
+    dls_pollux_trace_fini(&trace);
+    return status;
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    dls_pollux_apps apps;
+    DLS_TRY(dls_replay_check_table(r->output, r->force, err));
+    DLS_TRY(dls_pollux_apps_load(r->profiles, r->points, &apps, err));
+    const dls_status status = replay(r, &apps, call->word[0], err);
+    dls_pollux_apps_fini(&apps);
+    return status;
+}
+
+static const char *schedule_at(size_t i)
+{
+    return dls_pollux_schedules()[i].name;
+}
+
+static void list_schedules(FILE *to)
+{
+    fputs("\nSchedules:\n", to);
+    for (const dls_pollux_schedule *s = dls_pollux_schedules(); s->name; s++) {
+        fprintf(to, "  %-10s %s\n", s->name, s->summary);
+    }
+}
+
+static const dls_arg args[] = {
+    DLS_NAME(request, params.schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_TEXT(request, profiles, "profiles", 0, "FOLDER",
+             "applications: <name>/validation-<batch>.csv, placements.csv, scalability.csv"),
+    DLS_TEXT(request, points, "points", 0, "FILE.csv",
+             "step times of placements that were not measured, instead of interpolating"),
+    DLS_INT(request, params.nodes, "nodes", 0, 1, 256, "nodes"),
+    DLS_INT(request, params.gpus_per_node, "gpus", 0, 1, DLS_POLLUX_GPUS, "GPUs per node"),
+    DLS_INT(request, params.interval_s, "interval", 0, 1, 86400, "seconds of a round"),
+    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
+             "write there; standard output if left out"),
+    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_pollux = {
+    .name = "pollux",
+    .summary = "what the published simulator of Pollux says",
+    .usage = "--schedule=NAME --profiles=FOLDER WORKLOAD.csv [OPTION]...",
+    .about =
+        "Replay a workload of Pollux's simulator with its results, job by job, defects "
+        "included: rows of name,submit,first_start,completion,jct,restarts,gpu_seconds,epochs.",
+    .more = list_schedules,
+    .args = args,
+    .words = "one workload",
+    .min_words = 1,
+    .max_words = 1,
+    .needs = "profiles",
+    .size = sizeof(request),
+    .initial = &(const request){.params = {16, 4, 60, "tiresias"}},
+    .run = run,
+};

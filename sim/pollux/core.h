@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Inside the replay of Pollux's simulator: jobs at work, and what a policy does in a round.
+ */
+#ifndef DLS_POLLUX_CORE_H
+#define DLS_POLLUX_CORE_H
+
+#include "pollux/pollux.h"
+
+typedef struct dls_pollux_nodes {
+    int32_t of[DLS_POLLUX_REPLICAS]; /* [n] the node of each GPU, in the order of taking */
+    int32_t n;
+} dls_pollux_nodes;
+
+typedef struct dls_pollux_run_job {
+    dls_pollux_job *job;
+    const dls_pollux_app *app;
+    dls_pollux_nodes now, next; /* next: what the policy gives */
+    dls_pollux_where where;
+    int32_t local, accum; /* batch of a GPU, steps of accumulation before it is exchanged */
+    int64_t restore_s;    /* left */
+    double progress;
+    bool done;
+} dls_pollux_run_job;
+
+typedef struct dls_pollux dls_pollux;
+
+typedef struct dls_pollux_policy {
+    dls_pollux_schedule schedule;
+    bool rigid;                                        /* a job runs on the GPUs that it asks for */
+    dls_status (*open)(dls_pollux *p, dls_error *err); /* optional */
+    void (*close)(dls_pollux *p);                      /* optional */
+    dls_status (*decide)(dls_pollux *p, dls_error *err); /* fill `next` of the active jobs */
+} dls_pollux_policy;
+
+struct dls_pollux {
+    const dls_pollux_params *params;
+    const dls_pollux_policy *policy;
+    dls_pollux_trace *trace;
+    dls_pollux_run_job *job; /* [trace->n] */
+    int32_t *active;         /* [n_active] submitted and not done, in the order of the trace */
+    int32_t n_active;
+    int64_t now;
+    int32_t gpus;  /* of the cluster */
+    int32_t *free; /* [nodes] scratch of dls_pollux_place */
+    void *state;   /* of the policy */
+};
+
+/* Batch of a GPU and steps of accumulation on so many replicas for the batch that the user has
+ * chosen. always: one replica accumulates even where the batch is the least one. */
+void dls_pollux_choose(const dls_pollux_run_job *j, int32_t replicas, bool always, int32_t *local,
+                       int32_t *accum);
+/* Jobs without `next` get `count` GPUs each, in this order, from the node with most free ones. */
+void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int32_t *count);
+/* An error of a batch that was not measured where the job is. */
+dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_where *where,
+                                 int32_t local, dls_error *err);
+
+extern const dls_pollux_policy dls_pollux_tiresias, dls_pollux_optimus;
+
+#endif

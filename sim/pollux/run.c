@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The loop of Pollux's simulator: all jobs step through a round, then the policy is asked
+ * (pollux.h).
+ */
+#include "base/alloc.h"
+#include "pollux/core.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RESTART_S 30 /* after every change of a job's nodes, its first start included */
+
+static const dls_pollux_policy *const policies[] = {&dls_pollux_tiresias, &dls_pollux_optimus};
+
+#define POLICIES (sizeof policies / sizeof *policies)
+
+const dls_pollux_schedule *dls_pollux_schedules(void)
+{
+    static dls_pollux_schedule all[POLICIES + 1];
+    for (size_t i = 0; i < POLICIES; i++) {
+        all[i] = policies[i]->schedule;
+    }
+    return all;
+}
+
+/* ---- a job at work -----------------------------------------------------------------------------
+ */
+
+/* Cells are divided with a tolerance of the published program's. */
+static int32_t parts(double x)
+{
+    return (int32_t)ceil(x - 1e-8);
+}
+
+void dls_pollux_choose(const dls_pollux_run_job *j, int32_t replicas, bool always, int32_t *local,
+                       int32_t *accum)
+{
+    const dls_pollux_app *a = j->app;
+    const int32_t share = parts((double)j->job->batch / replicas);
+    *accum = parts((double)share / a->local_cap) - 1;
+    if (replicas == 1 && *accum < 1 && (always || j->job->batch > dls_pollux_least_batch(a))) {
+        *accum = 1;
+    }
+    *local = parts((double)share / (*accum + 1));
+    const int32_t most = dls_pollux_most_batch(a) / (replicas * (*accum + 1));
+    *local = *local < most ? *local : most;
+}
+
+dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_where *where,
+                                 int32_t local, dls_error *err)
+{
+    return dls_fail(err, DLS_ERUN, j->job->id,
+                    "%s was not measured with %d samples on each of %d GPUs on %d nodes",
+                    j->app->name, (int)local, (int)where->replicas, (int)where->nodes);
+}
+
+/* Progress per second where the job is. */
+static dls_status rate(const dls_pollux_run_job *j, double *out, dls_error *err)
+{
+    const int32_t batch = j->where.replicas * j->local * (j->accum + 1);
+    dls_pollux_times t;
+    if (!dls_pollux_step(j->app, &j->where, j->local, &t)) {
+        return dls_pollux_unmeasured(j, &j->where, j->local, err);
+    }
+    const double sqr = dls_pollux_between(j->app, DLS_POLLUX_SQR, batch, j->job->epochs);
+    const double var = dls_pollux_between(j->app, DLS_POLLUX_VAR, batch, j->job->epochs);
+    *out = dls_pollux_gain(sqr, var, (double)batch / dls_pollux_least_batch(j->app)) /
+           (t.step + (t.step - t.sync) * j->accum);
+    return DLS_OK;
+}
+
+/* One round of a job that has GPUs, from `clock` on. Epochs end on whole seconds, and the batch is
+ * chosen anew at the end of each and of the round. */
+static dls_status step(dls_pollux_run_job *j, int64_t clock, int64_t seconds, dls_error *err)
+{
+    const int32_t gpus = j->now.n;
+    const int64_t restore_s = j->restore_s < seconds ? j->restore_s : seconds;
+    clock += restore_s;
+    j->job->gpu_s += restore_s * gpus;
+    j->restore_s -= restore_s;
+    seconds -= restore_s;
+    while (seconds > 0 && !j->done) {
+        double per_s = 0;
+        DLS_TRY(rate(j, &per_s, err));
+        const double end = j->app->progress[j->job->epochs + 1];
+        int64_t delta = seconds;
+        if (j->progress + per_s * (double)seconds < end) {
+            j->progress += per_s * (double)seconds;
+        } else {
+            delta = (int64_t)rint((end - j->progress) / per_s);
+            j->job->epochs++;
+            j->progress = end;
+            if (j->job->epochs == j->app->epochs) {
+                j->done = true;
+                j->job->end_s = clock + delta;
+            }
+        }
+        clock += delta;
+        j->job->gpu_s += delta * gpus;
+        seconds -= delta;
+        dls_pollux_choose(j, gpus, false, &j->local, &j->accum);
+    }
+    return DLS_OK;
+}
+
+/* ---- a round -----------------------------------------------------------------------------------
+ */
+
+void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int32_t *count)
+{
+    const int32_t nodes = p->params->nodes;
+    for (int32_t i = 0; i < nodes; i++) {
+        p->free[i] = p->params->gpus_per_node;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        const dls_pollux_nodes *kept = &p->job[order[i]].next;
+        for (int32_t k = 0; k < kept->n; k++) {
+            p->free[kept->of[k]]--;
+        }
+    }
+    for (int32_t i = 0; i < n; i++) {
+        dls_pollux_nodes *to = &p->job[order[i]].next;
+        while (to->n < count[order[i]]) {
+            int32_t best = 0;
+            for (int32_t k = 1; k < nodes; k++) {
+                best = p->free[k] > p->free[best] ? k : best;
+            }
+            for (; p->free[best] > 0 && to->n < count[order[i]]; p->free[best]--) {
+                to->of[to->n++] = best;
+            }
+        }
+    }
+}
+
+/* The run lengths of equal nodes in the order of taking are the placement, whatever the nodes. */
+static void apply(dls_pollux *p, dls_pollux_run_job *j)
+{
+    if (j->next.n == j->now.n &&
+        memcmp(j->next.of, j->now.of, (size_t)j->now.n * sizeof *j->now.of) == 0) {
+        return;
+    }
+    memcpy(&j->now, &j->next, sizeof j->now);
+    if (j->now.n == 0) {
+        return;
+    }
+    int32_t run[DLS_POLLUX_REPLICAS], n = 0;
+    for (int32_t i = 0; i < j->now.n; i++) {
+        if (i > 0 && j->now.of[i] == j->now.of[i - 1]) {
+            run[n - 1]++;
+        } else {
+            run[n++] = 1;
+        }
+    }
+    dls_pollux_find(j->app, run, n, &j->where);
+    dls_pollux_choose(j, j->now.n, false, &j->local, &j->accum);
+    j->restore_s = RESTART_S;
+    j->job->restarts += j->job->first_s >= 0;
+    j->job->first_s = j->job->first_s < 0 ? p->now : j->job->first_s;
+}
+
+static dls_status one_round(dls_pollux *p, dls_error *err)
+{
+    const int64_t seconds = p->params->interval_s;
+    int32_t n = 0;
+    for (int32_t i = 0; i < p->n_active; i++) {
+        dls_pollux_run_job *j = &p->job[p->active[i]];
+        if (j->now.n > 0) {
+            DLS_TRY(step(j, p->now, seconds, err));
+        }
+        if (!j->done) {
+            p->active[n++] = p->active[i];
+        }
+    }
+    p->now += seconds;
+    p->n_active = n;
+    return DLS_OK;
+}
+
+/* Those that have come, in the order of the trace; true if there are more to come. */
+static bool arrive(dls_pollux *p, int64_t since)
+{
+    bool more = false;
+    for (size_t i = 0; i < p->trace->n; i++) {
+        const int64_t submit_s = p->trace->job[i].submit_s;
+        more = more || submit_s > p->now;
+        if (submit_s > since && submit_s <= p->now) {
+            int32_t k = p->n_active++;
+            for (; k > 0 && p->active[k - 1] > (int32_t)i; k--) {
+                p->active[k] = p->active[k - 1];
+            }
+            p->active[k] = (int32_t)i;
+        }
+    }
+    return more;
+}
+
+static dls_status loop(dls_pollux *p, int64_t *rounds, dls_error *err)
+{
+    bool more = p->trace->n > 0;
+    int64_t since = -1;
+    for (*rounds = 0; more || p->n_active > 0; ++*rounds) {
+        bool busy = false;
+        DLS_TRY(one_round(p, err));
+        more = more && arrive(p, since);
+        since = p->now;
+        for (int32_t i = 0; i < p->n_active; i++) {
+            p->job[p->active[i]].next.n = 0;
+        }
+        if (p->n_active > 0) {
+            DLS_TRY(p->policy->decide(p, err));
+        }
+        for (int32_t i = 0; i < p->n_active; i++) {
+            apply(p, &p->job[p->active[i]]);
+            busy = busy || p->job[p->active[i]].now.n > 0;
+        }
+        if (!busy && !more && p->n_active > 0) {
+            return dls_fail(err, DLS_ERUN, p->job[p->active[0]].job->id, "never gets a GPU from %s",
+                            p->policy->schedule.name);
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- a replay ----------------------------------------------------------------------------------
+ */
+
+static dls_status check(const dls_pollux *p, dls_error *err)
+{
+    for (size_t i = 0; i < p->trace->n && p->policy->rigid; i++) {
+        if (p->trace->job[i].gpus > p->gpus) {
+            return dls_fail(err, DLS_EINPUT, p->trace->job[i].id,
+                            "asks for %d GPUs of a cluster of %d", (int)p->trace->job[i].gpus,
+                            (int)p->gpus);
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status set_up(dls_pollux *p, dls_error *err)
+{
+    const size_t n = p->trace->n;
+    p->job = dls_alloc_zero(n + 1, sizeof *p->job);
+    p->active = dls_alloc_zero(n + 1, sizeof *p->active);
+    p->free = dls_alloc_zero((size_t)p->params->nodes, sizeof *p->free);
+    if (!p->job || !p->active || !p->free) {
+        return dls_nomem(err, "jobs", n * sizeof *p->job);
+    }
+    for (size_t i = 0; i < n; i++) {
+        dls_pollux_job *job = &p->trace->job[i];
+        job->first_s = job->end_s = -1;
+        job->gpu_s = job->restarts = job->epochs = 0;
+        p->job[i] = (dls_pollux_run_job){.job = job, .app = job->app};
+    }
+    DLS_TRY(check(p, err));
+    return p->policy->open ? p->policy->open(p, err) : DLS_OK;
+}
+
+dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *trace, int64_t *rounds,
+                          dls_error *err)
+{
+    dls_pollux p = {
+        .params = params, .trace = trace, .gpus = params->nodes * params->gpus_per_node};
+    int64_t n;
+    for (size_t i = 0; i < POLICIES && !p.policy; i++) {
+        p.policy = strcmp(policies[i]->schedule.name, params->schedule) == 0 ? policies[i] : NULL;
+    }
+    if (!p.policy) {
+        return dls_fail(err, DLS_EINPUT, NULL, "there is no schedule \"%s\"", params->schedule);
+    }
+    dls_status status = set_up(&p, err);
+    if (status == DLS_OK) {
+        status = loop(&p, rounds ? rounds : &n, err);
+    }
+    if (p.policy->close) {
+        p.policy->close(&p);
+    }
+    dls_free(p.job);
+    dls_free(p.active);
+    dls_free(p.free);
+    return status;
+}
