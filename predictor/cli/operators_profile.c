@@ -23,7 +23,7 @@ static void print(const dls_burst burst[DLS_RESOURCES], double step_s)
                dls_pattern_name(b->pattern), b->idle_s, b->burst_s, b->idle_amount, b->burst_amount,
                b->cycle_s, b->period_s, b->cycle_agrees ? "yes" : "no");
     }
-    const dls_profile profile = dls_burst_profile(burst);
+    const dls_profile profile = dls_burst_profile(burst, step_s);
     fputs("metrics", stdout);
     for (int k = 0; k < DLS_METRICS; k++) {
         printf(" %.6g", profile.metric[k]);

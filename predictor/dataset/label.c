@@ -124,7 +124,7 @@ static void label_of(dls_burst burst[DLS_RESOURCES], double step_s, double metri
             told[r].idle_s = step_s - told[r].burst_s;
         }
     }
-    const dls_profile profile = dls_burst_profile(told);
+    const dls_profile profile = dls_burst_profile(told, step_s);
     memcpy(metric, profile.metric, sizeof profile.metric);
 }
 

@@ -32,28 +32,40 @@ typedef struct tally {
     double whole_sum, cut_sum;
 } tally;
 
-static void count_phases(const double *x, size_t n, double threshold, tally kind[2])
+void dls_burst_phases(const double *x, size_t n, double threshold, dls_phase_fn *fn, void *user)
 {
     size_t start = 0;
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
-        const int high = x[i] > threshold;
+        const bool high = x[i] > threshold;
         sum += x[i];
         if (i + 1 < n && (x[i + 1] > threshold) == high) {
             continue;
         }
-        tally *t = &kind[high];
-        if (start == 0 || i + 1 == n) {
-            t->cut++;
-            t->cut_samples += i + 1 - start;
-            t->cut_sum += sum;
-        } else {
-            t->whole++;
-            t->whole_samples += i + 1 - start;
-            t->whole_sum += sum;
-        }
+        fn(user, high, start, i + 1 - start, sum);
         start = i + 1;
         sum = 0;
+    }
+}
+
+/* What count needs beside a phase. */
+typedef struct counted {
+    size_t n;
+    tally kind[2];
+} counted;
+
+static void count(void *user, bool high, size_t first, size_t length, double sum)
+{
+    counted *c = user;
+    tally *t = &c->kind[high];
+    if (first == 0 || first + length == c->n) {
+        t->cut++;
+        t->cut_samples += length;
+        t->cut_sum += sum;
+    } else {
+        t->whole++;
+        t->whole_samples += length;
+        t->whole_sum += sum;
     }
 }
 
@@ -94,9 +106,14 @@ dls_status dls_burst_analyze(const double *x, size_t n, const dls_burst_options 
         greatest = fmax(greatest, fabs(x[i]));
         mean += x[i] / (double)n;
     }
+    double variation = 0;
+    for (size_t i = 0; i < n; i++) {
+        variation += (x[i] - mean) * (x[i] - mean);
+    }
     const double contrast = opts->contrast_frac > 0 ? opts->contrast_frac : CONTRAST_FRAC;
     const double whole_s = (double)n * opts->interval_s;
-    *out = (dls_burst){.threshold = classes.threshold};
+    *out = (dls_burst){.threshold = classes.threshold,
+                       .explained = variation > 0 ? fmax(0, 1 - classes.within / variation) : 0};
     if (classes.n_high == 0 || classes.high - classes.low < contrast * greatest) {
         out->cut = true;
         if (mean >= opts->capacity / 2) {
@@ -112,17 +129,18 @@ dls_status dls_burst_analyze(const double *x, size_t n, const dls_burst_options 
         }
         return DLS_OK;
     }
-    tally kind[2] = {{0}};
-    count_phases(x, n, classes.threshold, kind);
+    counted c = {.n = n};
+    dls_burst_phases(x, n, classes.threshold, count, &c);
     out->pattern = DLS_PATTERN_BIB;
-    phase_of(&kind[0], opts->interval_s, &out->idle_s, &out->idle_amount, &out->n_idle, &out->cut);
-    phase_of(&kind[1], opts->interval_s, &out->burst_s, &out->burst_amount, &out->n_burst,
+    phase_of(&c.kind[0], opts->interval_s, &out->idle_s, &out->idle_amount, &out->n_idle,
+             &out->cut);
+    phase_of(&c.kind[1], opts->interval_s, &out->burst_s, &out->burst_amount, &out->n_burst,
              &out->cut);
     out->cycle_s = out->idle_s + out->burst_s;
     if (opts->no_cycle) {
         return DLS_OK;
     }
-    DLS_TRY(dls_cycle_find(x, n, &cycle, err));
+    DLS_TRY(dls_cycle_find(&x, 1, n, &cycle, err));
     out->period_s = cycle.period_samples * opts->interval_s;
     out->correlation = cycle.correlation;
     out->cycle_agrees = out->period_s > 0 && fabs(out->period_s - out->cycle_s) <=
@@ -130,7 +148,15 @@ dls_status dls_burst_analyze(const double *x, size_t n, const dls_burst_options 
     return DLS_OK;
 }
 
-dls_profile dls_burst_profile(const dls_burst burst[DLS_RESOURCES])
+double dls_burst_per_step(const dls_burst *b, double step_s)
+{
+    const double seen_s = (double)b->n_burst * b->burst_s + (double)b->n_idle * b->idle_s;
+    return b->pattern == DLS_PATTERN_BIB && !b->cut && seen_s > 0
+               ? (double)(b->n_burst + b->n_idle) / 2 * step_s / seen_s
+               : 0;
+}
+
+dls_profile dls_burst_profile(const dls_burst burst[DLS_RESOURCES], double step_s)
 {
     dls_profile profile;
     for (int r = 0; r < DLS_RESOURCES; r++) {
@@ -138,6 +164,6 @@ dls_profile dls_burst_profile(const dls_burst burst[DLS_RESOURCES])
         profile.metric[3 * r + 1] = burst[r].burst_s;
         profile.metric[3 * r + 2] = burst[r].burst_amount;
     }
-    profile.iteration_s = burst[DLS_RES_GPU].idle_s + burst[DLS_RES_GPU].burst_s;
+    profile.iteration_s = step_s;
     return profile;
 }

@@ -22,6 +22,8 @@ typedef enum dls_pattern { DLS_PATTERN_I, DLS_PATTERN_B, DLS_PATTERN_BIB } dls_p
 /* "I", "B", "BIB" */
 const char *dls_pattern_name(dls_pattern pattern);
 
+/* Whether idle and burst together are the step of a job is another question: a real step has
+ * several bursts (dls_cycle_find tells how long it is, dls_burst_per_step how many they are). */
 typedef struct dls_burst_options {
     double interval_s; /* between samples, > 0 */
     double capacity;   /* the value of a resource in full use, > 0, in the unit of the samples */
@@ -37,8 +39,10 @@ typedef struct dls_burst {
     size_t n_idle, n_burst;           /* phases counted */
     bool cut;                         /* some length is that of a cut-off phase */
     double threshold;
-    double cycle_s;               /* BIB: idle_s + burst_s; else 0 */
-    double period_s, correlation; /* by autocorrelation; 0 if the series does not repeat */
+    double
+        explained;  /* part of the samples' variance that the two classes take away; I, B: as BIB */
+    double cycle_s; /* BIB: idle_s + burst_s; else 0 */
+    double period_s, correlation; /* dls_cycle_find of this series; 0 if it does not repeat */
     bool cycle_agrees;            /* both within 10 % or one interval */
 } dls_burst;
 
@@ -47,11 +51,22 @@ typedef struct dls_burst {
 dls_status dls_burst_analyze(const double *x, size_t n, const dls_burst_options *opts,
                              dls_burst *out, dls_error *err) DLS_MUST_CHECK;
 
+/* What a phase is told: its kind, its first sample, how many there are and their sum. */
+typedef void dls_phase_fn(void *user, bool high, size_t first, size_t length, double sum);
+/* Every run of samples above or not above the threshold, in order; the first and the last are cut
+ * off by the series' ends. O(n). */
+void dls_burst_phases(const double *x, size_t n, double threshold, dls_phase_fn *fn, void *user);
+
+/* Bursts in a step of that length: a step with k bursts holds k pauses, too. 0 unless the pattern
+ * is BIB with whole phases of both kinds and the step is known. */
+double dls_burst_per_step(const dls_burst *b, double step_s);
+
 /* The four resources in the order of the labels (dlsim/predictor.h). */
 enum { DLS_RES_GPU_MEM, DLS_RES_GPU, DLS_RES_NET_RX, DLS_RES_NET_TX, DLS_RESOURCES };
 const char *dls_resource_name(int resource);
 
-/* The 12 metrics of four analysed series, and the GPU's cycle as iteration time. */
-dls_profile dls_burst_profile(const dls_burst burst[DLS_RESOURCES]);
+/* The 12 metrics of four analysed series; iteration_s is the step of the job, which they do not
+ * tell (0: not known). */
+dls_profile dls_burst_profile(const dls_burst burst[DLS_RESOURCES], double step_s);
 
 #endif

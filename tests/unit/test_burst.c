@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "predictor/measure/burst.h"
 #include "predictor/measure/cycle.h"
+#include "predictor/measure/spread.h"
 #include "predictor/measure/two_means.h"
 
 #include <math.h>
@@ -152,6 +153,11 @@ static void square(double *x, size_t n, size_t period, size_t burst, double nois
     }
 }
 
+static dls_status find(const double *x, size_t n, dls_cycle *c, dls_error *err)
+{
+    return dls_cycle_find(&x, 1, n, c, err);
+}
+
 static double correlation_at(const double *x, size_t n, size_t lag)
 {
     double mean = 0, power = 0, sum = 0;
@@ -177,7 +183,7 @@ static void cycle_of_square_waves(void **state)
         dls_cycle c;
         dls_burst b;
         const dls_burst_options opts = {.interval_s = 0.01, .capacity = 100};
-        assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+        assert_int_equal(find(x, N(x), &c, NULL), DLS_OK);
         assert_true(fabs(c.period_samples - (double)period) < 0.5);
         assert_true(fabs(c.correlation - correlation_at(x, N(x), period)) < 1e-9);
         assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
@@ -196,25 +202,125 @@ static void cycle_that_is_not_one(void **state)
     for (size_t i = 0; i < N(x); i++) {
         x[i] = dls_rng_unit(&rng);
     }
-    assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+    assert_int_equal(find(x, N(x), &c, NULL), DLS_OK);
     assert_true(c.correlation < 0.2);
     for (size_t i = 0; i < N(x); i++) {
         x[i] = 3;
     }
-    assert_int_equal(dls_cycle_find(x, N(x), &c, NULL), DLS_OK);
+    assert_int_equal(find(x, N(x), &c, NULL), DLS_OK);
     NEAR(c.period_samples, 0);
-    /* Phases of lengths without order: counted means, but no period that agrees. */
-    size_t i = 0;
-    for (int high = 0; i < N(x); high = !high) {
-        const size_t length = 1 + dls_rng_below(&rng, high ? 4 : 60);
-        for (size_t k = 0; k < length && i < N(x); k++) {
-            x[i++] = high ? 1 : 0;
+    /* Phases of lengths without order: counted means, and a period that agrees by chance only. */
+    const dls_burst_options opts = {.interval_s = 1, .capacity = 1};
+    int agree = 0;
+    for (int series = 0; series < 40; series++) {
+        size_t i = 0;
+        for (int high = 0; i < N(x); high = !high) {
+            const size_t length = 1 + dls_rng_below(&rng, high ? 4 : 60);
+            for (size_t k = 0; k < length && i < N(x); k++) {
+                x[i++] = high ? 1 : 0;
+            }
+        }
+        dls_burst b;
+        assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
+        agree += b.cycle_agrees;
+    }
+    assert_true(agree <= 10);
+}
+
+/* Steps of 95.6 ms in samples of 10 ms, as a kernel-level recording of a real one showed them: the
+ * highest peak of the autocorrelation is at two steps, 191 ms, and the first has two lags. */
+static void step_between_samples(void **state)
+{
+    (void)state;
+    static double x[100];
+    const double step = 9.56;
+    for (size_t i = 0; i < N(x); i++) {
+        x[i] = 0; /* the first 1.2 samples of each step are busy */
+        for (int part = 0; part < 100; part++) {
+            x[i] += fmod((double)i + part / 100.0, step) < 1.2 ? 0.01 : 0;
         }
     }
-    const dls_burst_options opts = {.interval_s = 1, .capacity = 1};
+    dls_cycle c;
+    assert_int_equal(find(x, N(x), &c, NULL), DLS_OK);
+    assert_true(fabs(c.period_samples / step - 1) < 0.01);
+}
+
+/* Layers that are alike repeat within a step; the exchange at its end tells the step. */
+static void step_of_several_resources(void **state)
+{
+    (void)state;
+    static double gpu[1400], net[1400];
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 4);
+    for (size_t i = 0, begin = 0, end = 70; i < N(gpu); i++) {
+        if (i == end) { /* steps of 68 to 72, the exchange takes the rest of each */
+            begin = end;
+            end += 68 + dls_rng_below(&rng, 5);
+        }
+        gpu[i] = i - begin < 60 && (i - begin) % 6 < 3;
+        net[i] = i - begin >= 60;
+    }
+    dls_cycle c;
+    double chance;
+    const double *both[] = {gpu, net};
+    assert_int_equal(find(gpu, N(gpu), &c, NULL), DLS_OK);
+    assert_true(c.period_samples < 10);
+    assert_int_equal(dls_cycle_find(both, 2, N(gpu), &c, NULL), DLS_OK);
+    assert_true(fabs(c.period_samples - 70) < 3);
+    assert_int_equal(dls_cycle_chance(both, 2, N(gpu), 1, &chance, NULL), DLS_OK);
+    NEAR(chance, 0.01);
+
+    const dls_burst_options opts = {.interval_s = 0.001, .capacity = 1};
     dls_burst b;
+    assert_int_equal(dls_burst_analyze(gpu, N(gpu), &opts, &b, NULL), DLS_OK);
+    assert_true(fabs(dls_burst_per_step(&b, 0.070) - 10) < 0.2);
+    NEAR(b.explained, 1);
+}
+
+/* Phases that end at any sample as likely as at any other (no memory, so no period): of twenty such
+ * series few seem to have one. */
+static void chance_of_no_period(void **state)
+{
+    (void)state;
+    static double x[600];
+    dls_rng rng = dls_rng_stream(7, DLS_RNG_TEST, 5);
+    int taken = 0;
+    const double *one = x;
+    for (int series = 0; series < 20; series++) {
+        for (size_t i = 0, high = 0; i < N(x); i++) {
+            high = dls_rng_below(&rng, high ? 5 : 15) == 0 ? !high : high;
+            x[i] = (double)high;
+        }
+        double chance;
+        assert_int_equal(dls_cycle_chance(&one, 1, N(x), 1, &chance, NULL), DLS_OK);
+        taken += chance <= 0.05;
+    }
+    assert_true(taken <= 4);
+}
+
+/* Bursts of 2 and 4 in turn have mean 3; what a bootstrap over steps of both must find is that this
+ * is sure, and over steps of either that it is not. */
+static void spread_over_steps(void **state)
+{
+    (void)state;
+    static double x[1000];
+    for (size_t i = 0; i < N(x); i++) {
+        x[i] = i % 20 == 5 || i % 20 == 6 || (i % 20 >= 12 && i % 20 < 16) ? 80 : 0;
+    }
+    const dls_burst_options opts = {.interval_s = 1, .capacity = 100};
+    dls_burst b;
+    dls_burst_spread s;
     assert_int_equal(dls_burst_analyze(x, N(x), &opts, &b, NULL), DLS_OK);
-    assert_false(b.cycle_agrees);
+    NEAR(b.burst_s, 3);
+    assert_int_equal(dls_burst_spread_find(x, N(x), 1, &b, 20, 1, &s, NULL), DLS_OK);
+    assert_int_equal(s.n_steps, 50);
+    NEAR(s.burst_s.low, 3);
+    NEAR(s.burst_s.high, 3);
+    NEAR(s.burst_amount.low, 80);
+    assert_int_equal(dls_burst_spread_find(x, N(x), 1, &b, 0, 1, &s, NULL), DLS_OK);
+    assert_true(s.burst_s.low > 2.6 && s.burst_s.low < 2.9); /* 3 -+ 1.96 / sqrt(100) */
+    assert_true(s.burst_s.high < 3.4 && s.burst_s.high > 3.1);
+    assert_int_equal(dls_burst_spread_find(x, 40, 1, &b, 20, 1, &s, NULL), DLS_OK);
+    assert_true(isnan(s.burst_s.low)); /* two steps say nothing */
 }
 
 static void twelve_metrics(void **state)
@@ -227,12 +333,12 @@ static void twelve_metrics(void **state)
         b[r].burst_amount = r + 0.3;
         b[r].idle_amount = 99;
     }
-    const dls_profile p = dls_burst_profile(b);
+    const dls_profile p = dls_burst_profile(b, 7.5);
     NEAR(p.metric[DLS_GPU_MEM_IDLE], 0.1);
     NEAR(p.metric[DLS_GPU_ACTIVE], 1.2);
     NEAR(p.metric[DLS_NET_RX_PEAK], 2.3);
     NEAR(p.metric[DLS_NET_TX_IDLE], 3.1);
-    NEAR(p.iteration_s, 1.1 + 1.2);
+    NEAR(p.iteration_s, 7.5); /* a step may have several bursts */
     assert_string_equal(dls_resource_name(DLS_RES_NET_TX), "net_tx");
     assert_null(dls_resource_name(DLS_RESOURCES));
 }
@@ -264,7 +370,7 @@ static void mistakes(void **state)
     const double four[] = {1, 2, 1, 2};
     dls_alloc_set_hook(never, NULL);
     const dls_status means = dls_two_means_find(four, 4, &t, &err);
-    const dls_status cycle = dls_cycle_find(four, 4, &c, &err);
+    const dls_status cycle = find(four, 4, &c, &err);
     dls_alloc_set_hook(NULL, NULL);
     assert_int_equal(means, DLS_ENOMEM);
     assert_int_equal(cycle, DLS_ENOMEM);
@@ -280,6 +386,10 @@ int main(void)
         cmocka_unit_test(constant_series),
         cmocka_unit_test(cycle_of_square_waves),
         cmocka_unit_test(cycle_that_is_not_one),
+        cmocka_unit_test(step_between_samples),
+        cmocka_unit_test(step_of_several_resources),
+        cmocka_unit_test(chance_of_no_period),
+        cmocka_unit_test(spread_over_steps),
         cmocka_unit_test(twelve_metrics),
         cmocka_unit_test(mistakes),
     };

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Series of each resource of a recording, the step that they repeat together, their phases; as
+ * table, JSON and picture.
+ */
+#include "predictor/cli/perf_analyze.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "predictor/cli/perf_plot.h"
+#include "predictor/measure/cycle.h"
+#include "predictor/measure/spread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SEED 1
+
+/* Something to analyse: one column, or the sum of those whose names begin and end so. */
+typedef struct resource {
+    const char *name, *unit;
+    const char *begin, *end; /* begin "gpu": of the GPU that was asked for */
+    double scale;            /* of the column's unit */
+    int label;               /* of the inspector's four resources; -1: another */
+} resource;
+
+static const resource resources[] = {
+    {"gpu_mem", "%", "gpu", ".mem_util_percent", 1, DLS_RES_GPU_MEM},
+    {"gpu", "%", "gpu", ".util_percent", 1, DLS_RES_GPU},
+    {"gpu", "%", "gpu", ".busy_seconds", 100, DLS_RES_GPU},
+    {"compute", "%", "gpu", ".compute_seconds", 100, -1},
+    {"exchange", "%", "gpu", ".exchange_seconds", 100, -1},
+    {"copy", "%", "gpu", ".copy_seconds", 100, -1},
+    {"sent", "B/s", "gpu", ".exchange_bytes", 1, -1},
+    {"net_rx", "B/s", "net.", ".rx_bytes", 1, DLS_RES_NET_RX},
+    {"net_tx", "B/s", "net.", ".tx_bytes", 1, DLS_RES_NET_TX},
+    {"cpu", "CPUs", "cpu.seconds", "", 1, -1},
+};
+#define N_RESOURCES (sizeof resources / sizeof resources[0])
+
+typedef struct analysis {
+    const resource *what;
+    double *x; /* NULL: not recorded */
+    size_t n;
+    double capacity, mean;
+    dls_burst burst;
+    dls_burst_spread spread;
+} analysis;
+
+/* A job: its resources and the step that they repeat. */
+typedef struct job {
+    analysis a[N_RESOURCES];
+    double interval_s;
+    double step_s, correlation, chance; /* step_s 0: they do not repeat */
+    dls_burst label[DLS_RESOURCES];
+    int n_labels; /* of the inspector's resources that were recorded */
+} job;
+
+static bool belongs(const dls_recording *r, size_t column, const resource *what, int64_t gpu)
+{
+    const char *name = r->columns[column].name;
+    const size_t n = strlen(name), n_end = strlen(what->end);
+    char begin[32];
+    snprintf(begin, sizeof begin, "%s", what->begin);
+    if (strcmp(what->begin, "gpu") == 0) {
+        snprintf(begin, sizeof begin, "gpu%lld.", (long long)gpu);
+    }
+    return strncmp(name, begin, strlen(begin)) == 0 && n >= n_end &&
+           strcmp(name + n - n_end, what->end) == 0;
+}
+
+/* Columns that belong together are added up: the interfaces of the network. */
+static dls_status gather(const dls_recording *r, int64_t gpu, double interval_s, analysis *a,
+                         dls_error *err)
+{
+    for (size_t i = 0; i < r->n_columns; i++) {
+        double *x;
+        size_t n;
+        if (!belongs(r, i, a->what, gpu)) {
+            continue;
+        }
+        DLS_TRY(dls_recording_series(r, i, interval_s, &x, &n, err));
+        for (size_t k = 0; k < n; k++) {
+            x[k] = a->what->scale * x[k] + (a->x ? a->x[k] : 0);
+        }
+        dls_free(a->x);
+        a->x = x;
+        a->n = n;
+        a->capacity += a->what->scale * r->columns[i].capacity;
+    }
+    return DLS_OK;
+}
+
+static dls_status phases(analysis *a, double interval_s, dls_error *err)
+{
+    double max = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        max = a->x[i] > max ? a->x[i] : max;
+        a->mean += a->x[i] / (double)a->n;
+    }
+    /* Without a known capacity the greatest value is full use. */
+    const dls_burst_options options = {.interval_s = interval_s,
+                                       .capacity = a->capacity > 0 ? a->capacity
+                                                   : max > 0       ? max
+                                                                   : 1};
+    return dls_burst_analyze(a->x, a->n, &options, &a->burst, err);
+}
+
+static dls_status find_step(job *j, dls_error *err)
+{
+    const double *x[N_RESOURCES];
+    size_t m = 0, n = 0;
+    dls_cycle cycle;
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        if (j->a[i].x) {
+            x[m++] = j->a[i].x;
+            n = j->a[i].n;
+        }
+    }
+    DLS_TRY(dls_cycle_find(x, m, n, &cycle, err));
+    j->step_s = cycle.period_samples * j->interval_s;
+    j->correlation = cycle.correlation;
+    return dls_cycle_chance(x, m, n, SEED, &j->chance, err);
+}
+
+static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *err)
+{
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        analysis *a = &j->a[i];
+        a->what = &resources[i];
+        DLS_TRY(gather(r, gpu, j->interval_s, a, err));
+        if (!a->x) {
+            continue;
+        }
+        DLS_TRY(phases(a, j->interval_s, err));
+        if (a->what->label >= 0) {
+            j->label[a->what->label] = a->burst;
+            j->n_labels++;
+        }
+    }
+    DLS_TRY(find_step(j, err));
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        analysis *a = &j->a[i];
+        if (a->x) {
+            DLS_TRY(dls_burst_spread_find(a->x, a->n, j->interval_s, &a->burst, j->step_s, SEED,
+                                          &a->spread, err));
+        }
+    }
+    return DLS_OK;
+}
+
+/* ---- print -------------------------------------------------------------------------------------
+ */
+
+static void print_head(const dls_recording *r, const job *j)
+{
+    printf("command   %s\nexit code %d\nreadings  %zu in %.3f s, every %.6g s\n", r->command,
+           (int)r->exit_code, r->n, r->n ? (double)r->time_ns[r->n - 1] * 1e-9 : 0, j->interval_s);
+    if (r->notes[0]) {
+        printf("notes     %s\n", r->notes);
+    }
+    if (j->step_s > 0) {
+        printf("step      %.6g s: all resources repeat it, correlation %.2f; by chance: %s %.2f\n",
+               j->step_s, j->correlation, j->chance > 0.01 ? "p =" : "p <=", j->chance);
+    } else {
+        printf("step      none: the series do not repeat\n");
+    }
+}
+
+static void print_text(const dls_recording *r, const job *j)
+{
+    print_head(r, j);
+    printf("\n%-8s %-7s %10s %10s %12s %12s %6s %6s %9s %10s %10s %7s\n", "resource", "pattern",
+           "idle s", "burst s", "idle", "burst", "idles", "bursts", "per step", "cycle s",
+           "period s", "classes");
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        const dls_burst *b = &j->a[i].burst;
+        if (j->a[i].x) {
+            printf(
+                "%-8s %-7s %10.5g %10.5g %12.5g %12.5g %6zu %6zu %9.3g %10.5g %10.5g %6.0f%%%s\n",
+                j->a[i].what->name, dls_pattern_name(b->pattern), b->idle_s, b->burst_s,
+                b->idle_amount, b->burst_amount, b->n_idle, b->n_burst,
+                dls_burst_per_step(b, j->step_s), b->cycle_s, b->period_s, 100 * b->explained,
+                b->cut ? "  cut off" : "");
+        }
+    }
+    printf("\n%-8s %27s %27s %27s  (95 %%, whole steps resampled)\n", "resource", "idle s",
+           "burst s", "burst");
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        const dls_burst_spread *s = &j->a[i].spread;
+        if (j->a[i].x && s->n_steps > 2) {
+            printf("%-8s %12.5g .. %11.5g %12.5g .. %11.5g %12.5g .. %11.5g\n", j->a[i].what->name,
+                   s->idle_s.low, s->idle_s.high, s->burst_s.low, s->burst_s.high,
+                   s->burst_amount.low, s->burst_amount.high);
+        }
+    }
+    putchar('\n');
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        if (j->a[i].x) {
+            const dls_plot_series s = {.x = j->a[i].x, .n = j->a[i].n};
+            printf("%-8s ", j->a[i].what->name);
+            dls_plot_line(stdout, &s, 90);
+        }
+    }
+}
+
+static void range_json(json_object *to, const char *name, dls_range range)
+{
+    json_object *obj = dls_json_object(to, name);
+    dls_json_real(obj, "low", range.low);
+    dls_json_real(obj, "high", range.high);
+}
+
+static void resource_json(json_object *list, const analysis *a, double step_s)
+{
+    const dls_burst *b = &a->burst;
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "resource", a->what->name);
+    dls_json_text(obj, "unit", a->what->unit);
+    dls_json_text(obj, "pattern", dls_pattern_name(b->pattern));
+    dls_json_real(obj, "mean", a->mean);
+    dls_json_real(obj, "idle_s", b->idle_s);
+    dls_json_real(obj, "burst_s", b->burst_s);
+    dls_json_real(obj, "idle_amount", b->idle_amount);
+    dls_json_real(obj, "burst_amount", b->burst_amount);
+    dls_json_int(obj, "n_idle", (int64_t)b->n_idle);
+    dls_json_int(obj, "n_burst", (int64_t)b->n_burst);
+    dls_json_bool(obj, "cut", b->cut);
+    dls_json_real(obj, "threshold", b->threshold);
+    dls_json_real(obj, "explained", b->explained);
+    dls_json_real(obj, "bursts_per_step", dls_burst_per_step(b, step_s));
+    dls_json_real(obj, "cycle_s", b->cycle_s);
+    dls_json_real(obj, "period_s", b->period_s);
+    dls_json_real(obj, "correlation", b->correlation);
+    dls_json_bool(obj, "cycle_agrees", b->cycle_agrees);
+    json_object *ranges = dls_json_object(obj, "interval_95");
+    range_json(ranges, "idle_s", a->spread.idle_s);
+    range_json(ranges, "burst_s", a->spread.burst_s);
+    range_json(ranges, "burst_amount", a->spread.burst_amount);
+}
+
+static dls_status print_json(const dls_recording *r, const job *j, dls_error *err)
+{
+    json_object *top = json_object_new_object();
+    dls_json_text(top, "command", r->command);
+    dls_json_int(top, "exit_code", r->exit_code);
+    dls_json_int(top, "readings", (int64_t)r->n);
+    dls_json_real(top, "interval_s", j->interval_s);
+    dls_json_text(top, "notes", r->notes);
+    json_object *step = dls_json_object(top, "step");
+    dls_json_real(step, "seconds", j->step_s);
+    dls_json_real(step, "correlation", j->correlation);
+    dls_json_real(step, "chance", j->chance);
+    json_object *list = dls_json_list(top, "resources");
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        if (j->a[i].x) {
+            resource_json(list, &j->a[i], j->step_s);
+        }
+    }
+    if (j->n_labels == DLS_RESOURCES) { /* the 12 metrics want all four resources */
+        const dls_profile profile = dls_burst_profile(j->label, j->step_s);
+        json_object *obj = dls_json_object(top, "profile");
+        for (int k = 0; k < DLS_METRICS; k++) {
+            dls_json_real(obj, dls_metric_name(k), profile.metric[k]);
+        }
+        dls_json_real(obj, "iteration_s", profile.iteration_s);
+    }
+    return dls_json_print(stdout, top, err);
+}
+
+static dls_status plot(const dls_recording *r, const job *j, const char *path, dls_error *err)
+{
+    dls_plot_series series[N_RESOURCES];
+    size_t n = 0;
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        const analysis *a = &j->a[i];
+        if (a->x) {
+            series[n++] = (dls_plot_series){
+                .name = a->what->name,
+                .unit = a->what->unit,
+                .x = a->x,
+                .n = a->n,
+                .interval_s = j->interval_s,
+                .threshold = a->burst.pattern == DLS_PATTERN_BIB ? a->burst.threshold : -1};
+        }
+    }
+    return dls_plot_svg(path, r->command, series, n, err);
+}
+
+dls_status dls_perf_analyze(const dls_recording *r, const dls_perf_request *request, dls_error *err)
+{
+    job j = {.interval_s = request->interval_s > 0 ? request->interval_s : r->interval_s};
+    dls_status status = study(r, request->gpu, &j, err);
+    if (status == DLS_OK && request->json) {
+        status = print_json(r, &j, err);
+    } else if (status == DLS_OK) {
+        print_text(r, &j);
+    }
+    if (status == DLS_OK && request->plot) {
+        status = plot(r, &j, request->plot, err);
+    }
+    for (size_t i = 0; i < N_RESOURCES; i++) {
+        dls_free(j.a[i].x);
+    }
+    return status;
+}

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A profiler's list of kernels as counters of busy time: reads the events, sorts their ends,
+ * sweeps.
+ */
+#include "predictor/measure/profiler.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "predictor/measure/source.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define MAX_US 1e13 /* four months, and sums of bytes stay exact */
+
+enum { BUSY, COMPUTE, EXCHANGE, COPY, TRACKS, STEP = TRACKS, OTHER };
+
+static const char *const track_names[TRACKS] = {"busy", "compute", "exchange", "copy"};
+
+/* One end of an event. */
+typedef struct edge {
+    double time_us;
+    double rate; /* of bytes per us, from here on more or less */
+    int track, change;
+} edge;
+
+typedef struct profile {
+    edge *edge;
+    double *step_us;
+    size_t n, cap, n_steps, step_cap;
+    size_t events[TRACKS];
+    bool sizes; /* some exchange says how many bytes */
+} profile;
+
+static dls_status add(profile *p, int track, double start_us, double duration_us, double bytes,
+                      dls_error *err)
+{
+    if (track == OTHER) {
+        return DLS_OK;
+    }
+    if (track == STEP) {
+        DLS_TRY(dls_grow(&p->step_us, &p->step_cap, p->n_steps + 1, sizeof *p->step_us, err));
+        p->step_us[p->n_steps++] = duration_us;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&p->edge, &p->cap, p->n + 2, sizeof *p->edge, err));
+    const double rate = duration_us > 0 && bytes > 0 ? bytes / duration_us : 0;
+    p->edge[p->n++] = (edge){start_us, rate, track, 1};
+    p->edge[p->n++] = (edge){start_us + duration_us, -rate, track, -1};
+    p->events[track]++;
+    p->sizes = p->sizes || (track == EXCHANGE && rate > 0);
+    return DLS_OK;
+}
+
+/* ---- table -------------------------------------------------------------------------------------
+ */
+
+static int track_of_kind(const char *kind)
+{
+    return strcmp(kind, "compute") == 0 || strcmp(kind, "memset") == 0 ? COMPUTE
+           : strcmp(kind, "exchange") == 0                             ? EXCHANGE
+           : strncmp(kind, "copy", 4) == 0                             ? COPY
+           : strcmp(kind, "step") == 0                                 ? STEP
+                                                                       : OTHER;
+}
+
+static dls_status read_rows(dls_csv *csv, profile *p, dls_error *err)
+{
+    int start, duration, kind, bytes;
+    const dls_csv_bind binds[] = {{"start_us", &start, true},
+                                  {"duration_us", &duration, true},
+                                  {"kind", &kind, true},
+                                  {"bytes", &bytes, false}};
+    bool more;
+    DLS_TRY(dls_csv_header(csv, err));
+    DLS_TRY(dls_csv_bind_all(csv, binds, sizeof binds / sizeof binds[0], err));
+    for (;;) {
+        int64_t at_ns, length_ns, size = 0;
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(dls_csv_scaled(csv, start, "microseconds", 3, true, 0, (int64_t)(1e3 * MAX_US),
+                               &at_ns, err));
+        DLS_TRY(dls_csv_scaled(csv, duration, "microseconds", 3, true, 0, (int64_t)(1e3 * MAX_US),
+                               &length_ns, err));
+        if (!dls_csv_missing(csv, bytes)) {
+            DLS_TRY(dls_csv_scaled(csv, bytes, "bytes", 0, true, 0, INT64_C(1) << 52, &size, err));
+        }
+        const int track = track_of_kind(dls_csv_text(csv, kind));
+        if (track == OTHER) {
+            return dls_csv_fail(csv, kind, err, "not compute, exchange, copy..., memset or step");
+        }
+        DLS_TRY(add(p, track, 1e-3 * (double)at_ns, 1e-3 * (double)length_ns, (double)size, err));
+    }
+}
+
+static dls_status read_table(const char *path, const char *text, size_t len, profile *p,
+                             dls_error *err)
+{
+    dls_csv csv;
+    dls_csv_init(&csv, path, text, len, ',');
+    const dls_status status = read_rows(&csv, p, err);
+    dls_csv_fini(&csv);
+    return status;
+}
+
+/* ---- trace events ------------------------------------------------------------------------------
+ */
+
+static const char *text_of(json_object *event, const char *name)
+{
+    json_object *value;
+    return json_object_object_get_ex(event, name, &value) &&
+                   json_object_is_type(value, json_type_string)
+               ? json_object_get_string(value)
+               : "";
+}
+
+/* NaN: there is none */
+static double number_of(json_object *event, const char *name)
+{
+    json_object *value;
+    return json_object_object_get_ex(event, name, &value) &&
+                   (json_object_is_type(value, json_type_double) ||
+                    json_object_is_type(value, json_type_int))
+               ? json_object_get_double(value)
+               : (double)NAN;
+}
+
+/* Categories as Kineto writes them; before PyTorch 1.12 they were capitalised. */
+static int track_of_event(json_object *event)
+{
+    const char *category = text_of(event, "cat"), *name = text_of(event, "name");
+    if (strcasecmp(category, "kernel") == 0) {
+        return strncasecmp(name, "nccl", 4) == 0 ? EXCHANGE : COMPUTE;
+    }
+    if (strcasecmp(category, "gpu_memcpy") == 0 || strcmp(category, "Memcpy") == 0) {
+        return COPY;
+    }
+    if (strcasecmp(category, "gpu_memset") == 0 || strcmp(category, "Memset") == 0) {
+        return COMPUTE;
+    }
+    /* The same annotation stands on the GPU's line, too. */
+    return strncmp(name, "ProfilerStep#", 13) == 0 && strncmp(category, "gpu_", 4) != 0 ? STEP
+                                                                                        : OTHER;
+}
+
+static dls_status read_events(const char *path, json_object *list, profile *p, dls_error *err)
+{
+    const size_t n = json_object_array_length(list);
+    for (size_t i = 0; i < n; i++) {
+        json_object *event = json_object_array_get_idx(list, i), *args = NULL;
+        const int track = strcmp(text_of(event, "ph"), "X") == 0 ? track_of_event(event) : OTHER;
+        if (track == OTHER) {
+            continue;
+        }
+        const double start = number_of(event, "ts"), duration = number_of(event, "dur");
+        if (!isfinite(start) || !(duration >= 0 && duration <= MAX_US)) {
+            return dls_fail(err, DLS_EINPUT, path, "event %zu: no time or no duration", i);
+        }
+        (void)json_object_object_get_ex(event, "args", &args);
+        const double bytes = args ? number_of(args, "bytes") : (double)NAN;
+        DLS_TRY(add(p, track, start, duration, bytes > 0 && bytes < 1e15 ? bytes : 0, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status read_trace(const char *path, const char *text, size_t len, profile *p,
+                             dls_error *err)
+{
+    json_object *list;
+    json_tokener *tokener = json_tokener_new();
+    if (!tokener || len > INT32_MAX) {
+        json_tokener_free(tokener);
+        return tokener ? dls_fail(err, DLS_EINPUT, path, "larger than 2 GiB")
+                       : dls_nomem(err, "JSON", sizeof tokener);
+    }
+    json_object *root = json_tokener_parse_ex(tokener, text, (int)len);
+    const enum json_tokener_error why = json_tokener_get_error(tokener);
+    char where[512];
+    (void)dls_file_where(path, text, json_tokener_get_parse_end(tokener), where, sizeof where);
+    json_tokener_free(tokener);
+    if (!root) {
+        return dls_fail(err, DLS_EINPUT, where, "not a whole JSON file: %s",
+                        why == json_tokener_continue ? "it ends early"
+                                                     : json_tokener_error_desc(why));
+    }
+    dls_status status;
+    if (!json_object_object_get_ex(root, "traceEvents", &list)) {
+        list = root;
+    }
+    if (json_object_is_type(list, json_type_array)) {
+        status = read_events(path, list, p, err);
+    } else {
+        status = dls_fail(err, DLS_EINPUT, path, "no list of trace events");
+    }
+    json_object_put(root);
+    return status;
+}
+
+/* ---- sweep -------------------------------------------------------------------------------------
+ */
+
+static int earlier(const void *a, const void *b)
+{
+    const edge *x = a, *y = b;
+    return (x->time_us > y->time_us) - (x->time_us < y->time_us);
+}
+
+/* Columns in the order of the tracks that have events, then the bytes. */
+static dls_status columns(const profile *p, dls_recording *out, dls_error *err)
+{
+    for (int t = 0; t < TRACKS; t++) {
+        if (t == BUSY || p->events[t] > 0) {
+            DLS_TRY(dls_recording_add(out, DLS_COLUMN_COUNTER, 1, err, "gpu0.%s_seconds",
+                                      track_names[t]));
+        }
+    }
+    return p->sizes ? dls_recording_add(out, DLS_COLUMN_COUNTER, 0, err, "gpu0.exchange_bytes")
+                    : DLS_OK;
+}
+
+static dls_status sweep(profile *p, dls_recording *out, dls_error *err)
+{
+    int64_t active[TRACKS] = {0};
+    double seconds[TRACKS] = {0}, bytes = 0, rate = 0;
+    qsort(p->edge, p->n, sizeof *p->edge, earlier);
+    const double begin_us = p->edge[0].time_us;
+    double before_us = begin_us;
+    for (size_t i = 0; i < p->n;) {
+        const double now_us = p->edge[i].time_us, span_us = now_us - before_us;
+        for (int t = 0; t < TRACKS; t++) {
+            seconds[t] += active[t] > 0 ? 1e-6 * span_us : 0;
+        }
+        bytes += rate * span_us;
+        for (; i < p->n && !(p->edge[i].time_us > now_us); i++) {
+            const edge *e = &p->edge[i];
+            active[e->track] += e->change;
+            active[BUSY] += e->change;
+            rate = e->track == EXCHANGE ? rate + e->rate : rate;
+        }
+        rate = active[EXCHANGE] > 0 ? rate : 0; /* no rounding stays behind */
+        before_us = now_us;
+        DLS_TRY(dls_grow(&out->time_ns, &out->time_cap, out->n + 1, sizeof *out->time_ns, err));
+        DLS_TRY(dls_grow(&out->value, &out->value_cap, (out->n + 1) * out->n_columns,
+                         sizeof *out->value, err));
+        double *row = out->value + out->n * out->n_columns;
+        for (int t = 0; t < TRACKS; t++) {
+            if (t == BUSY || p->events[t] > 0) {
+                *row++ = seconds[t];
+            }
+        }
+        if (p->sizes) {
+            *row = bytes;
+        }
+        out->time_ns[out->n++] = (int64_t)llround(1e3 * (now_us - begin_us));
+    }
+    return DLS_OK;
+}
+
+static dls_status record(const char *path, profile *p, dls_recording *out, dls_error *err)
+{
+    if (p->n == 0) {
+        return dls_fail(err, DLS_EINPUT, path, "no work of a GPU in it");
+    }
+    DLS_TRY(columns(p, out, err));
+    DLS_TRY(sweep(p, out, err));
+    if (p->n_steps > 0) {
+        gsl_sort(p->step_us, 1, p->n_steps);
+        dls_recording_note(out, "the profiler's steps: %zu, median %.6g s", p->n_steps,
+                           1e-6 * gsl_stats_median_from_sorted_data(p->step_us, 1, p->n_steps));
+    }
+    return DLS_OK;
+}
+
+dls_status dls_recording_of_profile(const char *path, double interval_s, dls_recording *out,
+                                    dls_error *err)
+{
+    profile p = {0};
+    char *text, *plain = NULL;
+    size_t len;
+    *out = (dls_recording){.interval_s = interval_s};
+    snprintf(out->command, sizeof out->command, "profile of %s", path);
+    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &text, &len, err));
+    dls_status status = DLS_OK;
+    if (dls_file_is_gzip(text, len)) {
+        status = dls_file_gunzip(path, text, len, DLS_FILE_GRAPH, &plain, &len, err);
+        dls_free(text);
+        text = plain;
+    }
+    if (status == DLS_OK) {
+        const size_t blanks = strspn(text, " \t\r\n");
+        status = text[blanks] == '{' || text[blanks] == '[' ? read_trace(path, text, len, &p, err)
+                                                            : read_table(path, text, len, &p, err);
+    }
+    if (status == DLS_OK) {
+        status = record(path, &p, out, err);
+    }
+    dls_free(text);
+    dls_free(p.edge);
+    dls_free(p.step_us);
+    return status;
+}
