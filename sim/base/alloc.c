@@ -36,6 +36,13 @@ void *dls_alloc_zero(size_t n, size_t size)
     return allowed(n * size) ? calloc(n ? n : 1, size ? size : 1) : NULL;
 }
 
+dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what, dls_error *err)
+{
+    void *const array = dls_alloc_zero(n, size);
+    memcpy(p, &array, sizeof array);
+    return array ? DLS_OK : dls_nomem(err, what, n * size);
+}
+
 void *dls_alloc_aligned(size_t bytes)
 {
     void *p = NULL;

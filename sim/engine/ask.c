@@ -20,11 +20,11 @@ static bool size_is_known(dls_engine *e, int32_t job, int32_t gpus)
         return true;
     }
     if (!a->prepare_size || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
-        e->predicting.status != DLS_OK) {
+        e->ask.predicting.status != DLS_OK) {
         return false;
     }
-    e->predicting.status = a->prepare_size(a->user, job, gpus, &e->predicting);
-    return e->predicting.status == DLS_OK;
+    e->ask.predicting.status = a->prepare_size(a->user, job, gpus, &e->ask.predicting);
+    return e->ask.predicting.status == DLS_OK;
 }
 
 static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_prediction *out)
@@ -81,28 +81,23 @@ dls_rng dls_place_random(const dls_request *r)
     return dls_rng_stream(r->seed + (uint64_t)r->attempt, DLS_RNG_PLACEMENT, (uint64_t)r->job);
 }
 
-void dls_predictor_init(dls_engine *e)
-{
-    e->predictor =
-        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
-}
-
 dls_status dls_predict_arrivals(dls_engine *e, size_t first, size_t end, dls_error *err)
 {
     const dls_prediction_ops *a = e->params->predictions;
     size_t n = 0;
-    DLS_TRY(dls_grow(&e->arrivals, &e->arrivals_cap, end - first, sizeof *e->arrivals, err));
+    DLS_TRY(dls_grow(&e->ask.arrivals, &e->ask.arrivals_cap, end - first, sizeof *e->ask.arrivals,
+                     err));
     for (size_t j = first; j < end; j++) {
         if (e->rec->state[j] != DLS_JOB_INFEASIBLE) {
-            e->arrivals[n++] = (int32_t)j;
+            e->ask.arrivals[n++] = (int32_t)j;
         }
     }
     if (n == 0) {
         return DLS_OK;
     }
-    DLS_TRY(a->prepare(a->user, e->arrivals, n, err));
+    DLS_TRY(a->prepare(a->user, e->ask.arrivals, n, err));
     for (size_t i = 0; i < n && e->params->estimates_predicted; i++) {
-        e->estimate_us[e->arrivals[i]] = a->estimate_us(a->user, e->arrivals[i]);
+        e->jobs.estimate_us[e->ask.arrivals[i]] = a->estimate_us(a->user, e->ask.arrivals[i]);
     }
     return DLS_OK;
 }
@@ -122,12 +117,13 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .cpu_milli_per_gpu = c->cpu_milli,
         .mem_mib_per_gpu = c->mem_mib,
         .seed = p->seed,
-        .now_us = e->now_us,
-        .waiting_since_us = state == DLS_JOB_PENDING ? e->state_since_us[job] : e->now_us,
+        .now_us = e->clock.now_us,
+        .waiting_since_us =
+            state == DLS_JOB_PENDING ? e->jobs.state_since_us[job] : e->clock.now_us,
         .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
         /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job.
          */
-        .predictor = p->predictions && state != DLS_JOB_NEW ? &e->predictor : NULL,
+        .predictor = p->predictions && state != DLS_JOB_NEW ? &e->ask.predictor : NULL,
     };
 }
 
@@ -135,7 +131,7 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
 static dls_status check_grant(const dls_engine *e, const dls_request *r, const char *who,
                               dls_error *err)
 {
-    const dls_grant *g = &e->grant;
+    const dls_grant *g = &e->ask.grant;
     if (g->failed) {
         return dls_nomem(err, "a grant", g->n * sizeof *g->part);
     }
@@ -164,26 +160,26 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
 /* The placement wants to be asked again about a job of the class at a time of its own. */
 static dls_status set_retry(dls_engine *e, int32_t cls, int64_t at_us, dls_error *err)
 {
-    if (at_us <= e->now_us) {
+    if (at_us <= e->clock.now_us) {
         return dls_fail(err, DLS_EPOLICY, e->params->placement->name,
                         "wants to be asked again at a time that is not in the future");
     }
     const uint32_t slot = (uint32_t)cls;
-    if (dls_evq_has(&e->retries, slot) && dls_evq_time(&e->retries, slot) <= at_us) {
+    if (dls_evq_has(&e->clock.retries, slot) && dls_evq_time(&e->clock.retries, slot) <= at_us) {
         return DLS_OK;
     }
-    return dls_evq_set(&e->retries, slot, at_us, DLS_EV_TICK, err);
+    return dls_evq_set(&e->clock.retries, slot, at_us, DLS_EV_TICK, err);
 }
 
 /* The GPUs of a checked grant out of the index, into a list of parts. */
 static dls_status take_grant(dls_engine *e, int32_t job, int32_t *parts, dls_error *err)
 {
-    for (size_t i = e->grant.n; i-- > 0;) {
-        const dls_place_part *p = &e->grant.part[i];
+    for (size_t i = e->ask.grant.n; i-- > 0;) {
+        const dls_place_part *p = &e->ask.grant.part[i];
         int64_t cpu, mem;
         dls_side_resources(e, job, p->gpus, &cpu, &mem);
         DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
-        e->part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+        e->hold.part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
     }
     return DLS_OK;
 }
@@ -196,8 +192,8 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     dls_request r = request(e, job, type);
     r.retry_us = &retry_us;
     *parts = -1;
-    dls_grant_reset(&e->grant);
-    *placed = e->params->placement->place(e->placement_state, e->index, &r, &e->grant);
+    dls_grant_reset(&e->ask.grant);
+    *placed = e->params->placement->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
     DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
     if (!*placed) {
         e->rec->refusals++;
@@ -205,8 +201,8 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
                                      : set_retry(e, e->select.class_of[job], retry_us, err);
     }
     DLS_TRY(check_grant(e, &r, e->params->placement->name, err));
-    if (e->shift_s) {
-        e->shift_s[job] = e->grant.shift_s;
+    if (e->ask.shift_s) {
+        e->ask.shift_s[job] = e->ask.grant.shift_s;
     }
     return take_grant(e, job, parts, err);
 }
@@ -217,9 +213,9 @@ dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes,
     DLS_DEBUG_ASSERT(n > 0);
     const dls_request r = request(e, job, e->index->node[nodes[0].node].type);
     *parts = -1;
-    dls_grant_reset(&e->grant);
+    dls_grant_reset(&e->ask.grant);
     for (int32_t i = 0; i < n; i++) {
-        dls_grant_add(&e->grant, nodes[i].node, nodes[i].gpus);
+        dls_grant_add(&e->ask.grant, nodes[i].node, nodes[i].gpus);
     }
     DLS_TRY(check_grant(e, &r, e->params->sched->name, err));
     return take_grant(e, job, parts, err);
@@ -229,37 +225,39 @@ dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes,
 static dls_status list_seats(dls_engine *e, int32_t parts, dls_error *err)
 {
     size_t n = 0;
-    for (int32_t p = parts; p >= 0; p = e->part[p].next, n++) {
-        DLS_TRY(dls_grow(&e->seat, &e->seat_cap, n + 1, sizeof *e->seat, err));
-        DLS_TRY(dls_grow(&e->seat_node, &e->seat_node_cap, n + 1, sizeof *e->seat_node, err));
-        DLS_TRY(dls_grow(&e->seat_gpus, &e->seat_gpus_cap, n + 1, sizeof *e->seat_gpus, err));
-        e->seat[n] = (dls_seat){.mask = e->part[p].mask, .node = e->part[p].node};
-        e->seat_node[n] = e->part[p].node;
-        e->seat_gpus[n] = __builtin_popcountll(e->part[p].mask);
+    for (int32_t p = parts; p >= 0; p = e->hold.part[p].next, n++) {
+        DLS_TRY(dls_grow(&e->ask.seat, &e->ask.seat_cap, n + 1, sizeof *e->ask.seat, err));
+        DLS_TRY(dls_grow(&e->ask.seat_node, &e->ask.seat_node_cap, n + 1, sizeof *e->ask.seat_node,
+                         err));
+        DLS_TRY(dls_grow(&e->ask.seat_gpus, &e->ask.seat_gpus_cap, n + 1, sizeof *e->ask.seat_gpus,
+                         err));
+        e->ask.seat[n] = (dls_seat){.mask = e->hold.part[p].mask, .node = e->hold.part[p].node};
+        e->ask.seat_node[n] = e->hold.part[p].node;
+        e->ask.seat_gpus[n] = __builtin_popcountll(e->hold.part[p].mask);
     }
-    e->n_seats = n;
+    e->ask.n_seats = n;
     return DLS_OK;
 }
 
 dls_status dls_shares_memory(dls_engine *e, int32_t job, int32_t host, bool *fits, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->held[host] >= 0);
+    DLS_DEBUG_ASSERT(e->hold.parts[host] >= 0);
     const dls_pace *pace = e->params->pace;
     *fits = true;
     if (pace && pace->shares) {
-        DLS_TRY(list_seats(e, e->held[host], err));
-        *fits = pace->shares(pace->user, job, e->held_type[host], e->seat, e->n_seats);
+        DLS_TRY(list_seats(e, e->hold.parts[host], err));
+        *fits = pace->shares(pace->user, job, e->hold.type[host], e->ask.seat, e->ask.n_seats);
     }
     return DLS_OK;
 }
 
 dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->running[job] && e->running[host]);
-    const dls_request r = request(e, job, e->held_type[host]);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->jobs.running[host]);
+    const dls_request r = request(e, job, e->hold.type[host]);
     const dls_shape shape = dls_shape_of(e, host);
     bool fits = true;
-    *value = e->params->placement->share(e->placement_state, e->index, &r, host, &shape);
+    *value = e->params->placement->share(e->ask.placement_state, e->index, &r, host, &shape);
     DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
     if (*value > 0) { /* last, as it looks at every GPU */
         DLS_TRY(dls_shares_memory(e, job, host, &fits, err));
@@ -268,7 +266,9 @@ dls_status dls_ask_share(dls_engine *e, int32_t job, int32_t host, double *value
     return DLS_OK;
 }
 
-int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
+/* The type of `types` (bits, not 0) that the placement finds cheapest to start the job on now; -1:
+ * it would rather wait. */
+static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
 {
     DLS_DEBUG_ASSERT(types != 0);
     dls_engine *e = engine;
@@ -282,30 +282,54 @@ int32_t dls_cheapest_type(void *engine, int32_t job, uint32_t types)
         }
         dls_request r = request(e, job, t);
         r.retry_us = &retry_us;
-        const double cost = ops->cost(e->placement_state, e->index, &r);
+        const double cost = ops->cost(e->ask.placement_state, e->index, &r);
         if (cost < least) {
             least = cost;
             best = t;
         }
     }
-    int64_t *at_us = &e->retry_us[e->select.class_of[job]];
+    int64_t *at_us = &e->ask.retry_us[e->select.class_of[job]];
     if (best < 0 && retry_us < *at_us) {
         *at_us = retry_us;
-        e->any_retry = true;
+        e->ask.any_retry = true;
     }
     return best;
 }
 
+void dls_ask_bind(dls_engine *e)
+{
+    e->ask.predictor =
+        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
+    if (e->params->placement->cost) {
+        e->select.choose = cheapest_type;
+        e->select.user = e;
+    }
+}
+
+void dls_ask_init(dls_engine *e)
+{
+    for (int32_t c = 0; e->ask.retry_us && c < e->select.n_classes; c++) {
+        e->ask.retry_us[c] = DLS_NEVER;
+    }
+    for (int32_t j = 0; e->ask.shift_s && j < e->n; j++) {
+        e->ask.shift_s[j] = (double)NAN;
+    }
+    for (int32_t j = 0; e->select.refusal && j < e->n; j++) {
+        e->select.refusal[j].pass = e->select.refusal[j].releases = UINT64_MAX;
+    }
+    dls_ask_bind(e);
+}
+
 dls_status dls_set_retries(dls_engine *e, dls_error *err)
 {
-    for (int32_t c = 0; c < e->select.n_classes && e->any_retry; c++) {
-        const int64_t at_us = e->retry_us[c];
-        e->retry_us[c] = DLS_NEVER;
+    for (int32_t c = 0; c < e->select.n_classes && e->ask.any_retry; c++) {
+        const int64_t at_us = e->ask.retry_us[c];
+        e->ask.retry_us[c] = DLS_NEVER;
         if (at_us < DLS_NEVER) {
             DLS_TRY(set_retry(e, c, at_us, err));
         }
     }
-    e->any_retry = false;
+    e->ask.any_retry = false;
     return DLS_OK;
 }
 
@@ -315,26 +339,27 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
 {
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
-    DLS_TRY(list_seats(e, e->held[job], err));
+    DLS_TRY(list_seats(e, e->hold.parts[job], err));
     if (ops->started) {
-        const dls_request r = request(e, job, e->held_type[job]);
-        ops->started(e->placement_state, e->index, &r, e->seat_node, e->seat_gpus, e->n_seats);
+        const dls_request r = request(e, job, e->hold.type[job]);
+        ops->started(e->ask.placement_state, e->index, &r, e->ask.seat_node, e->ask.seat_gpus,
+                     e->ask.n_seats);
     }
     if (!pace) {
         return DLS_OK;
     }
-    DLS_TRY(pace->start(pace->user, job, e->held_type[job], e->seat, e->n_seats, err));
-    if (e->shift_s && !isnan(e->shift_s[job])) {
-        pace->set_shift(pace->user, job, e->shift_s[job]);
-        e->shift_s[job] = (double)NAN; /* of this grant alone */
+    DLS_TRY(pace->start(pace->user, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
+    if (e->ask.shift_s && !isnan(e->ask.shift_s[job])) {
+        pace->set_shift(pace->user, job, e->ask.shift_s[job]);
+        e->ask.shift_s[job] = (double)NAN; /* of this grant alone */
     }
     return DLS_OK;
 }
 
 dls_status dls_tell_started(dls_engine *e, int32_t job, dls_error *err)
 {
-    if (e->work_at_start) {
-        e->work_at_start[job] = e->work[job];
+    if (e->jobs.work_at_start) {
+        e->jobs.work_at_start[job] = e->jobs.work[job];
     }
     return e->params->pace || e->params->placement->started ? notify_started(e, job, err) : DLS_OK;
 }
@@ -344,8 +369,8 @@ void dls_tell_stopped(dls_engine *e, int32_t job)
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
     if (ops->stopped) {
-        const int64_t worked_us = dls_work_to_us(e->work_at_start[job] - e->work[job]);
-        ops->stopped(e->placement_state, e->index, job, e->now_us, worked_us);
+        const int64_t worked_us = dls_work_to_us(e->jobs.work_at_start[job] - e->jobs.work[job]);
+        ops->stopped(e->ask.placement_state, e->index, job, e->clock.now_us, worked_us);
     }
     if (pace) {
         pace->stop(pace->user, job);

@@ -9,16 +9,11 @@
 #include "base/alloc.h"
 #include "engine/engine.h"
 
-dls_status dls_audit_create(dls_engine *e, dls_error *err)
+void dls_audit_init(dls_engine *e)
 {
-    e->audit.job = dls_alloc_zero((size_t)e->n, sizeof *e->audit.job);
-    if (!e->audit.job) {
-        return dls_nomem(err, "audit", (size_t)e->n * sizeof *e->audit.job);
+    for (int32_t j = 0; e->audit.job && j < e->n; j++) {
+        e->audit.job[j].left = e->jobs.work[j];
     }
-    for (int32_t j = 0; j < e->n; j++) {
-        e->audit.job[j].left = e->work[j];
-    }
-    return DLS_OK;
 }
 
 /* Work: what was left at the last call, less what was done at the rate of then. */
@@ -27,9 +22,10 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
     for (int32_t j = 0; j < e->n; j++) {
         dls_audited *a = &e->audit.job[j];
         const int64_t from = a->progress_from_us > e->audit.now_us ? a->progress_from_us : e->audit.now_us;
-        if (a->running && e->now_us > from) {
-            const int64_t done_us = dls_job_progress_in(e, j, e->now_us - a->progress_from_us) -
-                                    dls_job_progress_in(e, j, from - a->progress_from_us);
+        if (a->running && e->clock.now_us > from) {
+            const int64_t done_us =
+                dls_job_progress_in(e, j, e->clock.now_us - a->progress_from_us) -
+                dls_job_progress_in(e, j, from - a->progress_from_us);
             a->left -= (dls_work)done_us * a->rate;
         }
         /* What a failure has undone since: never more than was done. */
@@ -48,12 +44,12 @@ static dls_status audit_work(dls_engine *e, dls_error *err)
             return dls_fail(err, DLS_ERUN, NULL, "job %d lost or gained work", j);
         }
         a->left = finished ? 0 : a->left;
-        a->running = e->running[j] != 0;
-        a->rate = e->rate[j];
-        a->progress_from_us = e->progress_from_us[j];
-        a->saved = finished ? 0 : e->saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
+        a->running = e->jobs.running[j] != 0;
+        a->rate = e->jobs.rate[j];
+        a->progress_from_us = e->jobs.progress_from_us[j];
+        a->saved = finished ? 0 : e->jobs.saved ? (a->running ? dls_job_saved(e, j) : a->left) : 0;
     }
-    e->audit.now_us = e->now_us;
+    e->audit.now_us = e->clock.now_us;
     return DLS_OK;
 }
 
@@ -69,9 +65,9 @@ static dls_status audit_rate(dls_engine *e, int32_t job, dls_error *err)
     const dls_shape shape = dls_shape_of(e, job);
     DLS_TRY(pace->solo(pace->user, job, &shape, &solo, &rate, err));
     rate = dls_scaled_rate(e, job, rate);
-    if (e->rate[job] > rate + (rate >> 30) + 1) {
-        return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld", job,
-                        (long long)e->rate[job], (long long)rate);
+    if (e->jobs.rate[job] > rate + (rate >> 30) + 1) {
+        return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20, alone at %lld",
+                        job, (long long)e->jobs.rate[job], (long long)rate);
     }
     return DLS_OK;
 }
@@ -84,13 +80,13 @@ static dls_status audit_guest(dls_engine *e, int32_t guest, dls_error *err)
     while (found_guest != DLS_NONE && found_guest != guest) {
         found_guest = e->guests.job[found_guest].next;
     }
-    bool same = found_guest == guest && e->running[host] && !dls_is_guest(e, host) &&
-                e->held_type[host] == e->held_type[guest];
-    for (int32_t p = e->held[guest]; p >= 0 && same; p = e->part[p].next) {
+    bool same = found_guest == guest && e->jobs.running[host] && !dls_is_guest(e, host) &&
+                e->hold.type[host] == e->hold.type[guest];
+    for (int32_t p = e->hold.parts[guest]; p >= 0 && same; p = e->hold.part[p].next) {
         bool found = false;
-        for (int32_t q = e->held[host]; q >= 0; q = e->part[q].next) {
-            found = found ||
-                    (e->part[q].node == e->part[p].node && e->part[q].mask == e->part[p].mask);
+        for (int32_t q = e->hold.parts[host]; q >= 0; q = e->hold.part[q].next) {
+            found = found || (e->hold.part[q].node == e->hold.part[p].node &&
+                              e->hold.part[q].mask == e->hold.part[p].mask);
         }
         same = found;
     }
@@ -104,12 +100,13 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
         const dls_record *r = e->rec;
         const bool running = r->state[j] == DLS_JOB_RUNNING;
         int32_t gpus = 0;
-        for (int32_t p = e->held[j]; p >= 0; p = e->part[p].next) {
-            gpus += __builtin_popcountll(e->part[p].mask);
+        for (int32_t p = e->hold.parts[j]; p >= 0; p = e->hold.part[p].next) {
+            gpus += __builtin_popcountll(e->hold.part[p].mask);
         }
         const bool guest = dls_is_guest(e, j);
-        if (running != (e->running[j] != 0) || gpus != (running ? e->select.size[j] : 0) ||
-            (running && e->select.type[j] != (guest ? -1 : e->held_type[j])) || (guest && !running)) {
+        if (running != (e->jobs.running[j] != 0) || gpus != (running ? e->select.size[j] : 0) ||
+            (running && e->select.type[j] != (guest ? -1 : e->hold.type[j])) ||
+            (guest && !running)) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d holds %d GPUs in state %d", j, gpus,
                             r->state[j]);
         }
@@ -117,12 +114,12 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
             DLS_TRY(audit_guest(e, j, err));
             gpus = 0; /* they are the host's */
         }
-        if (running != dls_evq_has(&e->events, DLS_SLOT_FINISH(e, j))) {
+        if (running != dls_evq_has(&e->clock.events, DLS_SLOT_FINISH(e, j))) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
         }
         if (r->state[j] == DLS_JOB_FINISHED &&
             ((!e->params->pace && !e->walk.speed &&
-              r->executed_us[j] != e->duration_us[j] + (r->lost_us ? r->lost_us[j] : 0)) ||
+              r->executed_us[j] != e->jobs.duration_us[j] + (r->lost_us ? r->lost_us[j] : 0)) ||
              r->end_us[j] - e->col->submit_us[j] !=
                  r->pending_us[j] + r->executed_us[j] + r->overhead_us[j])) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d finished with wrong accounts", j);
@@ -142,7 +139,7 @@ static dls_status audit_failed(dls_engine *e, int64_t *failed, dls_error *err)
         const uint64_t mask = e->failures.withheld[k];
         *failed += __builtin_popcountll(mask);
         for (int32_t p = e->failures.on_node[k]; p != DLS_NONE; p = e->failures.link[p].next) {
-            if (e->part[p].mask & mask || e->part[p].node != k) {
+            if (e->hold.part[p].mask & mask || e->hold.part[p].node != k) {
                 return dls_fail(err, DLS_ERUN, NULL, "job %d holds GPUs of node %d that have failed",
                                 e->failures.link[p].job, k);
             }

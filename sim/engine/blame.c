@@ -29,8 +29,9 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 {
     const dls_fault *f = e->index->fault;
     char when[48] = "";
-    if (e->predicting.status != DLS_OK) {
-        return dls_fail(err, e->predicting.status, e->predicting.where, "%s", e->predicting.msg);
+    if (e->ask.predicting.status != DLS_OK) {
+        return dls_fail(err, e->ask.predicting.status, e->ask.predicting.where, "%s",
+                        e->ask.predicting.msg);
     }
     if (job >= 0) {
         snprintf(when, sizeof when, ", when asked about job %d", job);
@@ -50,20 +51,20 @@ dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t 
 dls_status dls_stall_check(dls_engine *e, uint64_t instants, dls_error *err)
 {
     const dls_sim_params *p = e->params;
-    const uint64_t seen = e->cursor + e->done + e->stall.stints + e->rec->node_failures +
-                          e->rec->gpu_failures;
+    const uint64_t seen = e->clock.next_arrival + e->jobs.done + e->stall.stints +
+                          e->rec->node_failures + e->rec->gpu_failures;
     const bool stands = seen == e->stall.seen;
     e->stall.seen = seen;
     e->stall.instants = stands ? e->stall.instants + instants : 0;
     if (e->stall.instants < p->patience || p->patience == 0) {
-        e->stall.since_us = stands ? e->stall.since_us : e->now_us;
+        e->stall.since_us = stands ? e->stall.since_us : e->clock.now_us;
         return DLS_OK;
     }
-    const int64_t took_us = e->now_us - e->stall.since_us;
+    const int64_t took_us = e->clock.now_us - e->stall.since_us;
     const bool could = e->view.running_jobs == 0 && e->view.waiting_jobs > 0;
     if (!could && (uint64_t)took_us / 1000 >= e->stall.instants) {
         e->stall.instants = 0; /* long jobs, short rounds */
-        e->stall.since_us = e->now_us;
+        e->stall.since_us = e->clock.now_us;
         return DLS_OK;
     }
     return dls_fail(err, DLS_EPOLICY, p->sched->name,

@@ -168,6 +168,7 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
     const dls_sim_params *p = e->params;
     dls_select *s = &e->select;
     class_table table = {0};
+    DLS_TRY(dls_alloc_array(&s->class_of, (size_t)e->n, sizeof *s->class_of, "job classes", err));
     int32_t *pool_of_vc = pools_of_vcs(e);
     dls_status status = pool_of_vc ? DLS_OK : dls_nomem(err, "virtual clusters", 0);
     const bool cpu = e->index->accounts_cpu && !p->placement->gpus_only;
@@ -225,15 +226,12 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
 dls_status dls_pools_make(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    int32_t n_pools = 0, most_sizes = 1;
+    int32_t n_pools = 0;
+    s->most_sizes = 1;
     for (int32_t c = 0; c < s->n_classes; c++) {
         n_pools += c == 0 || s->cls[c].pool != s->cls[c - 1].pool;
     }
-    s->n_types = e->params->cluster->n_types;
-    s->pool = dls_alloc_zero((size_t)n_pools + 1, sizeof *s->pool);
-    if (!s->pool) {
-        return dls_nomem(err, "pools", (size_t)n_pools * sizeof *s->pool);
-    }
+    DLS_TRY(dls_alloc_array(&s->pool, (size_t)n_pools, sizeof *s->pool, "pools", err));
     for (int32_t c = 0; c < s->n_classes; c++) {
         dls_class *cls = &s->cls[c];
         const int32_t id = cls->pool;
@@ -268,11 +266,10 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         for (size_t i = 0; i < n_sets; i++) {
             pool->running[i].root = pool->last[i] = DLS_NONE;
         }
-        most_sizes = pool->n_sizes > most_sizes ? pool->n_sizes : most_sizes;
+        s->most_sizes = pool->n_sizes > s->most_sizes ? pool->n_sizes : s->most_sizes;
     }
     for (int32_t t = 0; t < s->n_types && !e->params->sched->share; t++) {
         dls_pools_divide(e, t, 0); /* else no pool has a share until the policy gives it */
     }
-    s->cursor = dls_alloc((size_t)most_sizes * sizeof *s->cursor);
-    return s->cursor ? DLS_OK : dls_nomem(err, "pools", (size_t)most_sizes * sizeof *s->cursor);
+    return DLS_OK;
 }

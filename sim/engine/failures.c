@@ -32,10 +32,10 @@ static dls_status draw(dls_engine *e, uint32_t component, dls_error *err)
     const uint32_t n = f->draws[component]++;
     const int64_t wait_us = dls_failure_draw_us(p, e->params->seed, component,
                                                 node ? p->node_mtbf_s : p->gpu_mtbf_s, n);
-    if (wait_us > INT64_MAX / 4 - e->now_us) {
+    if (wait_us > INT64_MAX / 4 - e->clock.now_us) {
         return DLS_OK; /* never */
     }
-    return dls_evq_set(&f->events, component, e->now_us + wait_us,
+    return dls_evq_set(&f->events, component, e->clock.now_us + wait_us,
                        n % 2 == 0 ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
 }
 
@@ -55,85 +55,43 @@ static bool fails(double mtbf_s)
     return mtbf_s > 0 && !isinf(mtbf_s);
 }
 
-dls_status dls_failures_create(dls_engine *e, dls_error *err)
+static bool fail_at_random(const dls_engine *e, bool nodes)
 {
-    const dls_sim_params *p = e->params;
-    const bool nodes = p->failures && fails(p->failures->node_mtbf_s);
-    const bool gpus = p->failures && fails(p->failures->gpu_mtbf_s);
-    if (!nodes && !gpus && !(p->failure_trace && p->failure_trace->n > 0)) {
+    const dls_failure_params *p = e->params->failures;
+    return p && fails(nodes ? p->node_mtbf_s : p->gpu_mtbf_s);
+}
+
+bool dls_failures_wanted(const dls_engine *e)
+{
+    const dls_failure_trace *t = e->params->failure_trace;
+    return fail_at_random(e, true) || fail_at_random(e, false) || (t && t->n > 0);
+}
+
+dls_status dls_failures_init(dls_engine *e, dls_error *err)
+{
+    dls_failure_state *f = &e->failures;
+    const int32_t n = e->index->n_nodes;
+    if (!f->on) {
         return DLS_OK;
     }
-    if (p->sched->share) {
-        return dls_fail(err, DLS_ECONFIG, p->sched->name,
+    if (e->params->sched->share) {
+        return dls_fail(err, DLS_ECONFIG, e->params->sched->name,
                         "divides the cluster among gang sizes and so cannot bear failures");
     }
-    dls_failure_state *f = &e->failures;
-    const size_t n = (size_t)e->index->n_nodes, n_gpus = (size_t)e->index->total_gpus;
-    f->first_gpu = dls_alloc_zero(n + 1, sizeof *f->first_gpu);
-    f->draws = dls_alloc_zero(n + n_gpus, sizeof *f->draws);
-    f->node_down = dls_alloc_zero(n, sizeof *f->node_down);
-    f->gpu_down = dls_alloc_zero(n, sizeof *f->gpu_down);
-    f->withheld = dls_alloc_zero(n, sizeof *f->withheld);
-    f->on_node = dls_alloc_zero(n, sizeof *f->on_node);
-    e->saved = dls_alloc_zero((size_t)e->n, sizeof *e->saved);
-    if (!f->first_gpu || !f->draws || !f->node_down || !f->gpu_down || !f->withheld || !f->on_node ||
-        !e->saved) {
-        return dls_nomem(err, "failures", n * 32 + n_gpus * 4);
-    }
-    for (size_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n; i++) {
         f->on_node[i] = DLS_NONE;
         f->first_gpu[i + 1] = f->first_gpu[i] + e->index->node[i].capacity;
     }
-    DLS_TRY(dls_evq_init(&f->events, n + n_gpus + 1, err));
-    DLS_TRY(dls_record_want_failures(e->rec, err));
-    f->on = true;
     f->origin_us = e->n > 0 ? e->col->submit_us[0] : 0;
-    e->now_us = f->origin_us;
-    for (size_t i = 0; i < n && nodes; i++) {
+    e->clock.now_us = f->origin_us;
+    for (int32_t i = 0; i < n && fail_at_random(e, true); i++) {
         DLS_TRY(draw(e, (uint32_t)i, err));
     }
-    for (size_t i = 0; i < n_gpus && gpus; i++) {
+    for (int32_t i = 0; i < e->index->total_gpus && fail_at_random(e, false); i++) {
         DLS_TRY(draw(e, (uint32_t)(n + i), err));
     }
-    e->now_us = 0;
+    e->clock.now_us = 0;
     return queue_file(e, err);
-}
-
-void dls_failures_destroy(dls_engine *e)
-{
-    dls_failure_state *f = &e->failures;
-    void *const memory[] = {f->first_gpu, f->draws,   f->node_down, f->gpu_down, f->withheld,
-                            f->on_node,   f->link,    f->victims};
-    for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++) {
-        dls_free(memory[i]);
-    }
-    dls_evq_fini(&f->events);
-}
-
-dls_status dls_failures_copy(dls_engine *e, const dls_engine *from, dls_error *err)
-{
-    const dls_failure_state *of = &from->failures;
-    dls_failure_state *f = &e->failures;
-    const size_t n = (size_t)from->index->n_nodes;
-    const size_t n_all = n + (size_t)from->index->total_gpus;
-    *f = *of;
-    dls_status status = dls_evq_copy(&f->events, &of->events, err);
-#define COPY(member, used, room)                                                                   \
-    if (status == DLS_OK) {                                                                        \
-        status = dls_duplicate(&f->member, of->member, used, room, sizeof *f->member, err);        \
-    } else {                                                                                       \
-        f->member = NULL;                                                                          \
-    }
-    COPY(first_gpu, n + 1, n + 1)
-    COPY(draws, n_all, n_all)
-    COPY(node_down, n, n)
-    COPY(gpu_down, n, n)
-    COPY(withheld, n, n)
-    COPY(on_node, n, n)
-    COPY(link, of->link_cap, of->link_cap)
-    COPY(victims, 0, of->victims_cap)
-#undef COPY
-    return status;
 }
 
 bool dls_failures_any_down(const dls_engine *e)
@@ -150,11 +108,11 @@ bool dls_failures_any_down(const dls_engine *e)
 
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->failures.on && e->held[job] >= 0);
+    DLS_DEBUG_ASSERT(e->failures.on && e->hold.parts[job] >= 0);
     dls_failure_state *f = &e->failures;
-    DLS_TRY(dls_grow(&f->link, &f->link_cap, e->n_parts, sizeof *f->link, err));
-    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
-        int32_t *first = &f->on_node[e->part[p].node];
+    DLS_TRY(dls_grow(&f->link, &f->link_cap, e->hold.n_parts, sizeof *f->link, err));
+    for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+        int32_t *first = &f->on_node[e->hold.part[p].node];
         f->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
         if (*first != DLS_NONE) {
             f->link[*first].prev = p;
@@ -168,12 +126,12 @@ void dls_failures_leave(dls_engine *e, int32_t parts)
 {
     DLS_DEBUG_ASSERT(e->failures.on && parts >= 0);
     dls_failure_state *f = &e->failures;
-    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
+    for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
         const dls_link_on *l = &f->link[p];
         if (l->prev != DLS_NONE) {
             f->link[l->prev].next = l->next;
         } else {
-            f->on_node[e->part[p].node] = l->next;
+            f->on_node[e->hold.part[p].node] = l->next;
         }
         if (l->next != DLS_NONE) {
             f->link[l->next].prev = l->prev;
@@ -184,17 +142,17 @@ void dls_failures_leave(dls_engine *e, int32_t parts)
 static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
 {
     dls_select *s = &e->select;
-    const int32_t parts = e->held[job];
+    const int32_t parts = e->hold.parts[job];
     if (dls_is_guest(e, job)) {
         return dls_guest_fail(e, job, err);
     }
     DLS_TRY(dls_guest_evict(e, job, err)); /* its guests have failed already: only leaves the list of hosts */
-    const dls_rank rank = dls_select_rank(s, job, e->now_us);
+    const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
     dls_select_remove_running(s, job);
     dls_select_add_waiting(s, job, rank, dls_estimate_left_us(e, job, dls_job_saved(e, job)));
     dls_give_back(e, job, parts);
-    e->held[job] = DLS_NONE;
-    e->held_type[job] = -1;
+    e->hold.parts[job] = DLS_NONE;
+    e->hold.type[job] = -1;
     DLS_TRY(dls_job_fail(e, job, parts, err));
     dls_free_parts(e, parts);
     return DLS_OK;
@@ -206,7 +164,7 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
     dls_failure_state *f = &e->failures;
     size_t n = 0;
     for (int32_t p = f->on_node[node]; p != DLS_NONE; p = f->link[p].next) {
-        if (e->part[p].mask & mask) {
+        if (e->hold.part[p].mask & mask) {
             DLS_TRY(dls_grow(&f->victims, &f->victims_cap, n + 1, sizeof *f->victims, err));
             f->victims[n++] = f->link[p].job;
         }
@@ -214,7 +172,7 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
     for (int32_t guests = 1; guests >= 0; guests--) {
         for (size_t i = 0; i < n; i++) {
             const int32_t job = f->victims[i];
-            if (e->running[job] && dls_is_guest(e, job) == (guests == 1)) {
+            if (e->jobs.running[job] && dls_is_guest(e, job) == (guests == 1)) {
                 DLS_TRY(fail_job(e, job, err));
             }
         }
@@ -247,7 +205,7 @@ static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
     f->down_nodes += (now == all) - (old == all);
     dls_pools_divide(e, at->type, f->down_gpus[at->type]);
     for (int32_t k = 0; k < e->select.n_pools; k++) {
-        dls_mark_dirty(e, k);
+        e->select.pool[k].dirty = true;
     }
     return DLS_OK;
 }
@@ -317,7 +275,7 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
 dls_status dls_failures_now(dls_engine *e, dls_error *err)
 {
     dls_evq *q = &e->failures.events;
-    while (!dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us) {
+    while (!dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us) {
         e->rec->events++;
         DLS_TRY(apply_event(e, dls_evq_pop(q), err));
     }

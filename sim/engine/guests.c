@@ -18,47 +18,26 @@
 
 enum { HEADS_MAX = 4, HOSTS_MAX = 64 };
 
-dls_status dls_guest_create(dls_engine *e, dls_error *err)
+void dls_guests_init(dls_engine *e)
 {
     dls_guests *g = &e->guests;
-    const size_t n = (size_t)e->n, n_lists = (size_t)(e->select.n_classes * e->select.n_types);
-    g->job = dls_alloc_zero(n, sizeof *g->job);
-    g->newest = dls_alloc_zero(n_lists, sizeof *g->newest);
-    e->select.guest = dls_alloc_zero(n, sizeof *e->select.guest);
-    if (!g->job || !g->newest || !e->select.guest) {
-        return dls_nomem(err, "guests", n * sizeof *g->job);
+    if (!g->on) {
+        return;
     }
-    for (size_t j = 0; j < n; j++) {
+    for (int32_t j = 0; j < e->n; j++) {
         g->job[j] = (dls_guest){.host = DLS_NONE, .guest = DLS_NONE, .next = DLS_NONE,
                                 .older = DLS_NONE, .newer = DLS_NONE};
     }
-    for (size_t i = 0; i < n_lists; i++) {
+    for (int32_t i = 0; i < e->select.n_classes * e->select.n_types; i++) {
         g->newest[i] = DLS_NONE;
     }
     g->asks = e->params->placement->share != NULL;
-    return DLS_OK;
-}
-
-void dls_guest_destroy(dls_engine *e)
-{
-    dls_free(e->guests.job);
-    dls_free(e->guests.newest);
-}
-
-dls_status dls_guest_copy(dls_engine *e, const dls_engine *from, dls_error *err)
-{
-    const size_t n = (size_t)from->n;
-    const size_t n_lists = (size_t)(from->select.n_classes * from->select.n_types);
-    e->guests.newest = NULL;
-    DLS_TRY(dls_duplicate(&e->guests.job, from->guests.job, n, n, sizeof *e->guests.job, err));
-    return dls_duplicate(&e->guests.newest, from->guests.newest, n_lists, n_lists,
-                         sizeof *e->guests.newest, err);
 }
 
 static int32_t *list_of(dls_engine *e, int32_t job)
 {
     const int32_t cls = e->select.class_of[job];
-    return &e->guests.newest[cls * e->select.n_types + e->held_type[job]];
+    return &e->guests.newest[cls * e->select.n_types + e->hold.type[job]];
 }
 
 /* A running job that could have a guest. */
@@ -152,17 +131,18 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     if (guest == DLS_NONE) {
         return DLS_OK;
     }
-    const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
+    const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
     DLS_TRY(dls_job_split(e, guest, err)); /* its rows as a guest end here */
-    e->rec->guest_us[guest] += e->now_us - e->state_since_us[guest];
+    e->rec->guest_us[guest] += e->clock.now_us - e->jobs.state_since_us[guest];
     if (e->rec->gpu_us) { /* its own from here on; restoring is over or goes on */
-        e->rec->gpu_us[guest] -= (e->now_us - e->state_since_us[guest]) * e->walk.held_gpus[guest];
+        e->rec->gpu_us[guest] -=
+            (e->clock.now_us - e->jobs.state_since_us[guest]) * e->walk.held_gpus[guest];
     }
     unpair(e, guest);
     if (!dls_retake(e, guest)) { /* they were freed just now, so this cannot fail */
         return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);
     }
-    dls_select_add_running(&e->select, guest, e->held_type[guest], rank, e->now_us);
+    dls_select_add_running(&e->select, guest, e->hold.type[guest], rank, e->clock.now_us);
     offer(e, guest);
     /* The others are its guests from now on. */
     dls_guest *g = e->guests.job;
@@ -177,14 +157,15 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
 /* Lose the shared GPUs and wait. */
 static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_error *err)
 {
-    const int32_t parts = e->held[guest];
-    e->held[guest] = DLS_NONE;
+    const int32_t parts = e->hold.parts[guest];
+    e->hold.parts[guest] = DLS_NONE;
     DLS_TRY(failed ? dls_job_fail(e, guest, parts, err) : dls_job_preempt(e, guest, parts, err));
     dls_free_parts(e, parts);
-    const dls_rank rank = dls_select_rank(&e->select, guest, e->now_us);
-    e->held_type[guest] = -1;
+    const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
+    e->hold.type[guest] = -1;
     unpair(e, guest);
-    dls_select_add_waiting(&e->select, guest, rank, dls_estimate_left_us(e, guest, e->work[guest]));
+    dls_select_add_waiting(&e->select, guest, rank,
+                           dls_estimate_left_us(e, guest, e->jobs.work[guest]));
     return DLS_OK;
 }
 
@@ -216,17 +197,17 @@ dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 
 dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->running[guest] && e->running[host] && !dls_is_guest(e, host));
+    DLS_DEBUG_ASSERT(!e->jobs.running[guest] && e->jobs.running[host] && !dls_is_guest(e, host));
     dls_select *s = &e->select;
     int32_t parts = DLS_NONE;
     const dls_rank rank = s->order.node[guest].rank;
-    for (int32_t p = e->held[host]; p >= 0; p = e->part[p].next) {
-        DLS_TRY(dls_new_part(e, e->part[p].node, e->part[p].mask, parts, &parts, err));
+    for (int32_t p = e->hold.parts[host]; p >= 0; p = e->hold.part[p].next) {
+        DLS_TRY(dls_new_part(e, e->hold.part[p].node, e->hold.part[p].mask, parts, &parts, err));
     }
     withdraw(e, host);
     dls_select_take_waiting(s, guest);
     s->guest[guest] = 1;
-    dls_select_set_guest_rank(s, guest, rank, e->now_us);
+    dls_select_set_guest_rank(s, guest, rank, e->clock.now_us);
     e->guests.job[guest].host = host;
     int32_t *last = &e->guests.job[host].guest;
     while (*last != DLS_NONE) {
@@ -234,8 +215,8 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     }
     *last = guest;
     e->guests.n++;
-    e->held[guest] = parts;
-    e->held_type[guest] = e->held_type[host];
+    e->hold.parts[guest] = parts;
+    e->hold.type[guest] = e->hold.type[host];
     e->rec->guest_starts++;
     return dls_job_start(e, guest, err);
 }

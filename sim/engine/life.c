@@ -19,9 +19,9 @@ static dls_status set_alarm(dls_evq *q, uint32_t slot, int64_t at_us, dls_error 
 
 int64_t dls_estimate_left_us(const dls_engine *e, int32_t job, dls_work left)
 {
-    const int64_t whole_us = e->duration_us[job], left_us = dls_work_to_us(left);
-    return left_us == whole_us ? e->estimate_us[job]
-                               : (int64_t)((dls_work)e->estimate_us[job] * left_us / whole_us);
+    const int64_t whole_us = e->jobs.duration_us[job], left_us = dls_work_to_us(left);
+    return left_us == whole_us ? e->jobs.estimate_us[job]
+                               : (int64_t)((dls_work)e->jobs.estimate_us[job] * left_us / whole_us);
 }
 
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err)
@@ -29,18 +29,19 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     const dls_sched_ops *ops = e->params->sched;
     dls_select *s = &e->select;
     dls_priority p = {.valid_until_us = DLS_NEVER};
-    if (!e->running[job]) {
+    if (!e->jobs.running[job]) {
         const int64_t left_us = s->ageing == DLS_AGE_SERVICE ? dls_job_remaining_us(e, job) : 0;
         const int64_t known_us = e->view.duration_us[job];
-        DLS_TRY(dls_service_check(e, job, e->now_us + (left_us > known_us ? left_us : known_us), err));
+        DLS_TRY(dls_service_check(
+            e, job, e->clock.now_us + (left_us > known_us ? left_us : known_us), err));
     }
-    if (e->discipline == DLS_EASY && e->running[job]) {
+    if (e->discipline == DLS_EASY && e->jobs.running[job]) {
         /* Running jobs are ranked by expected end: what a reservation asks for. */
-        p.key = e->progress_from_us[job] + dls_estimate_left_us(e, job, e->work[job]);
+        p.key = e->jobs.progress_from_us[job] + dls_estimate_left_us(e, job, e->jobs.work[job]);
     } else if (!e->walk.on) {
         dls_view_update(e);
         dls_seal(e);
-        ops->priority(e->sched_state, &e->view, job, why, &p);
+        ops->priority(e->ask.sched_state, &e->view, job, why, &p);
         DLS_TRY(dls_seal_check(e, err));
         DLS_TRY(dls_policy_check(e, ops->name, job, err));
     }
@@ -55,7 +56,8 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     }
     const int64_t reschedule_us = p.alarm == DLS_ALARM_RESCHEDULE ? p.alarm_us : DLS_NEVER;
     const int64_t yield_us = p.alarm == DLS_ALARM_YIELD ? p.alarm_us : DLS_NEVER;
-    if (reschedule_us <= e->now_us || yield_us <= e->now_us || p.valid_until_us <= e->now_us) {
+    if (reschedule_us <= e->clock.now_us || yield_us <= e->clock.now_us ||
+        p.valid_until_us <= e->clock.now_us) {
         return dls_fail(err, DLS_EPOLICY, ops->name,
                         "wants to be asked again about job %d at a time that is not in the future",
                         job);
@@ -63,24 +65,25 @@ dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error
     const dls_rank rank = {.level = p.level, .key = p.key, .tie = p.tie, .id = job};
     e->rec->promotes[job] += p.promoted;
     if (why == DLS_EVENT_SUBMITTED) {
-        dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+        dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
     } else {
-        dls_select_refile(s, job, rank, e->now_us);
+        dls_select_refile(s, job, rank, e->clock.now_us);
     }
     if (p.ask_after_pass) {
-        DLS_TRY(dls_grow(&e->settle, &e->settle_cap, e->n_settle + 1, sizeof *e->settle, err));
-        e->settle[e->n_settle++] = job;
+        DLS_TRY(dls_grow(&e->ask.again, &e->ask.again_cap, e->ask.n_again + 1, sizeof *e->ask.again,
+                         err));
+        e->ask.again[e->ask.n_again++] = job;
     }
-    DLS_TRY(set_alarm(&e->events, DLS_SLOT_WAKE(e, job), reschedule_us, err));
-    DLS_TRY(set_alarm(&e->stale, (uint32_t)job, p.valid_until_us, err));
-    return set_alarm(&e->turns, (uint32_t)job, yield_us, err);
+    DLS_TRY(set_alarm(&e->clock.events, DLS_SLOT_WAKE(e, job), reschedule_us, err));
+    DLS_TRY(set_alarm(&e->clock.stale, (uint32_t)job, p.valid_until_us, err));
+    return set_alarm(&e->clock.turns, (uint32_t)job, yield_us, err);
 }
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->running[job] && e->held[job] < 0);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->hold.parts[job] < 0);
     if (e->rec->state[job] == DLS_JOB_INFEASIBLE) {
         return DLS_OK;
     }
@@ -89,18 +92,18 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
     if (ops->admit) {
         dls_view_update(e);
         dls_seal(e);
-        admitted = ops->admit(e->sched_state, &e->view, job);
+        admitted = ops->admit(e->ask.sched_state, &e->view, job);
         DLS_TRY(dls_seal_check(e, err));
         DLS_TRY(dls_policy_check(e, ops->name, job, err));
     }
     if (!admitted) {
         e->rec->state[job] = DLS_JOB_DECLINED;
-        e->declined++;
-        e->done++;
+        e->jobs.declined++;
+        e->jobs.done++;
         return DLS_OK;
     }
     e->rec->state[job] = DLS_JOB_PENDING;
-    e->state_since_us[job] = e->now_us;
+    e->jobs.state_since_us[job] = e->clock.now_us;
     e->view.waiting_jobs++;
     e->view.arrived++;
     if (e->walk.on) {
@@ -113,7 +116,7 @@ dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err)
         DLS_TRY(dls_find_fastest(e, job, err));
     }
     dls_guest_wanted(e, job);
-    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    dls_mark_dirty(e, job);
     return dls_job_rank(e, job, DLS_EVENT_SUBMITTED, err);
 }
 
@@ -130,22 +133,22 @@ static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore
     const double us = solo.checkpoint_bytes / e->params->storage_bps * 1e6;
     const int64_t storage_us = us > 0 && us < 1e15 ? (int64_t)us : 0;
     *restore_us += storage_us;
-    if (e->save_us) {
-        e->save_us[job] = e->params->checkpoint_us + storage_us;
+    if (e->jobs.save_us) {
+        e->jobs.save_us[job] = e->params->checkpoint_us + storage_us;
     }
     return DLS_OK;
 }
 
 dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->running[job] && e->held[job] >= 0 && e->held_type[job] >= 0);
-    DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->select.type[job] == e->held_type[job]);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->hold.parts[job] >= 0 && e->hold.type[job] >= 0);
+    DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->select.type[job] == e->hold.type[job]);
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
-    rec->pending_us[job] += e->now_us - e->state_since_us[job];
+    rec->pending_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
     rec->flips++;
     if (!again) {
-        rec->start_us[job] = e->now_us;
+        rec->start_us[job] = e->clock.now_us;
     }
     DLS_TRY(dls_tell_started(e, job, err));
     rec->resumes[job]++; /* only now: the placement has to see the same request as when it was asked */
@@ -153,10 +156,10 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     if (e->failures.on) {
         DLS_TRY(dls_failures_hold(e, job, err));
     }
-    if (e->saved) {
-        e->saved[job] = e->work[job];
+    if (e->jobs.saved) {
+        e->jobs.saved[job] = e->jobs.work[job];
     }
-    int64_t restore_us = e->restore_us;
+    int64_t restore_us = e->params->restore_us;
     if (e->params->elastic && e->params->elastic->restore_us) {
         const dls_shape shape = dls_shape_of(e, job);
         const int64_t own_us = e->params->elastic->restore_us(e->params->elastic->user, job, &shape);
@@ -164,13 +167,14 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
     }
     if (e->params->storage_bps > 0) {
         DLS_TRY(find_storage_time(e, job, &restore_us, err));
-    } else if (e->save_us) {
-        e->save_us[job] = e->params->checkpoint_us;
+    } else if (e->jobs.save_us) {
+        e->jobs.save_us[job] = e->params->checkpoint_us;
     }
     rec->state[job] = DLS_JOB_RUNNING;
-    e->running[job] = 1;
-    e->state_since_us[job] = e->recorded_to_us[job] = e->now_us;
-    e->progress_from_us[job] = e->rate_from_us[job] = e->now_us + (again ? restore_us : 0);
+    e->jobs.running[job] = 1;
+    e->jobs.state_since_us[job] = e->jobs.recorded_to_us[job] = e->clock.now_us;
+    e->jobs.progress_from_us[job] = e->jobs.rate_from_us[job] =
+        e->clock.now_us + (again ? restore_us : 0);
     e->view.waiting_jobs--;
     e->view.running_jobs++;
     if (e->walk.on) {
@@ -186,13 +190,14 @@ dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
 /* What losing the GPUs and finishing have in common. */
 static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    e->stall.stints += dls_job_progress_in(e, job, e->now_us - e->progress_from_us[job]) >= 1000000;
+    e->stall.stints +=
+        dls_job_progress_in(e, job, e->clock.now_us - e->jobs.progress_from_us[job]) >= 1000000;
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
     if (e->failures.on) {
         dls_failures_leave(e, parts);
     }
-    e->running[job] = 0;
+    e->jobs.running[job] = 0;
     e->view.running_jobs--;
     if (e->walk.on) {
         dls_walk_stopped(e, job);
@@ -203,11 +208,11 @@ static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *er
 /* Back among the waiting. */
 static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 {
-    dls_evq_cancel(&e->events, DLS_SLOT_FINISH(e, job));
+    dls_evq_cancel(&e->clock.events, DLS_SLOT_FINISH(e, job));
     e->rec->state[job] = DLS_JOB_PENDING;
     e->rec->preempts[job]++;
     e->rec->flips++;
-    e->state_since_us[job] = e->now_us;
+    e->jobs.state_since_us[job] = e->clock.now_us;
     e->view.waiting_jobs++;
     if (e->walk.on) {
         dls_bitmap_set(&e->walk.waiting, job);
@@ -218,19 +223,19 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
 
 dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] < 0 && parts >= 0);
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] < 0 && parts >= 0);
     DLS_TRY(leave(e, job, parts, err));
     return wait_again(e, job, err);
 }
 
 dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] < 0 && parts >= 0);
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] < 0 && parts >= 0);
     const dls_work saved = dls_job_saved(e, job);
     DLS_TRY(leave(e, job, parts, err));
     e->rec->failures[job]++;
-    e->rec->lost_us[job] += dls_work_to_us(saved - e->work[job]);
-    e->work[job] = saved;
+    e->rec->lost_us[job] += dls_work_to_us(saved - e->jobs.work[job]);
+    e->jobs.work[job] = saved;
     if (e->rounds.on) {
         DLS_TRY(dls_round_wanted(e, false, err));
     }
@@ -239,14 +244,14 @@ dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *er
 
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && e->held[job] >= 0);
-    DLS_TRY(leave(e, job, e->held[job], err));
-    dls_evq_cancel(&e->events, DLS_SLOT_WAKE(e, job));
-    dls_evq_cancel(&e->stale, (uint32_t)job);
-    dls_evq_cancel(&e->turns, (uint32_t)job);
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] >= 0);
+    DLS_TRY(leave(e, job, e->hold.parts[job], err));
+    dls_evq_cancel(&e->clock.events, DLS_SLOT_WAKE(e, job));
+    dls_evq_cancel(&e->clock.stale, (uint32_t)job);
+    dls_evq_cancel(&e->clock.turns, (uint32_t)job);
     e->rec->state[job] = DLS_JOB_FINISHED;
-    e->rec->end_us[job] = e->now_us;
-    e->done++;
+    e->rec->end_us[job] = e->clock.now_us;
+    e->jobs.done++;
     e->view.ended++;
     if (e->rounds.on) {
         DLS_TRY(dls_round_wanted(e, false, err));
@@ -255,13 +260,13 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
         dls_guest_finished(e, job);
     } else {
         dls_select_remove_running(&e->select, job);
-        dls_give_back(e, job, e->held[job]);
+        dls_give_back(e, job, e->hold.parts[job]);
         DLS_TRY(dls_guest_inherit(e, job, err));
     }
-    dls_free_parts(e, e->held[job]);
-    e->held[job] = -1;
-    e->held_type[job] = -1;
-    dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+    dls_free_parts(e, e->hold.parts[job]);
+    e->hold.parts[job] = -1;
+    e->hold.type[job] = -1;
+    dls_mark_dirty(e, job);
     return DLS_OK;
 }
 
@@ -269,9 +274,9 @@ dls_status dls_jobs_close(dls_engine *e, dls_error *err)
 {
     for (int32_t j = 0; j < e->n; j++) {
         if (e->rec->state[j] == DLS_JOB_PENDING) {
-            e->rec->pending_us[j] += e->now_us - e->state_since_us[j];
+            e->rec->pending_us[j] += e->clock.now_us - e->jobs.state_since_us[j];
         } else if (e->rec->state[j] == DLS_JOB_RUNNING) {
-            DLS_TRY(dls_job_account(e, j, e->held[j], err));
+            DLS_TRY(dls_job_account(e, j, e->hold.parts[j], err));
         }
     }
     return DLS_OK;

@@ -15,11 +15,6 @@
 
 /* ---- pools ------------------------------------------------------------------------------------- */
 
-void dls_mark_dirty(dls_engine *e, int32_t pool)
-{
-    e->select.pool[pool].dirty = true;
-}
-
 /* A release in one pool may let the placement accept a class of another that it has refused: these pools
  * are to be passed too. Only when some pool is dirty: an instant at which nothing happens changes nothing. */
 static void mark_refused_pools(dls_engine *e)
@@ -51,14 +46,14 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
     int32_t parts;
     DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
     if (!*started) {
-        dls_select_refuse(&e->select, job, type, e->now_us);
+        dls_select_refuse(&e->select, job, type, e->clock.now_us);
         return DLS_OK;
     }
     const dls_rank rank = e->select.order.node[job].rank;
     dls_select_remove_waiting(&e->select, job);
-    dls_select_add_running(&e->select, job, type, rank, e->now_us);
-    e->held[job] = parts;
-    e->held_type[job] = (int8_t)type;
+    dls_select_add_running(&e->select, job, type, rank, e->clock.now_us);
+    e->hold.parts[job] = parts;
+    e->hold.type[job] = (int8_t)type;
     return dls_job_start(e, job, err);
 }
 
@@ -68,7 +63,7 @@ static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
     for (;;) {
         int32_t type;
         bool started;
-        const int32_t job = dls_select_next(&e->select, pool, fit, e->now_us, &type);
+        const int32_t job = dls_select_next(&e->select, pool, fit, e->clock.now_us, &type);
         if (job == DLS_NONE || type < 0) {
             return DLS_OK;
         }
@@ -80,16 +75,17 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
 {
     DLS_TRY(pass_in_order(e, pool, err)); /* strict: up to the first that must wait */
     int32_t type, head_type;
-    const int32_t head = dls_select_next(&e->select, pool, false, e->now_us, &type);
+    const int32_t head = dls_select_next(&e->select, pool, false, e->clock.now_us, &type);
     if (head == DLS_NONE) {
         return DLS_OK;
     }
     int64_t spare;
-    const int64_t shadow_us = dls_select_shadow(&e->select, head, e->now_us, &head_type, &spare);
+    const int64_t shadow_us =
+        dls_select_shadow(&e->select, head, e->clock.now_us, &head_type, &spare);
     for (;;) {
         bool started, uses_spare = false;
-        const int32_t job = dls_select_backfill(&e->select, head, e->now_us, shadow_us, head_type,
-                                                spare, &type, &uses_spare);
+        const int32_t job = dls_select_backfill(&e->select, head, e->clock.now_us, shadow_us,
+                                                head_type, spare, &type, &uses_spare);
         if (job == DLS_NONE) {
             return DLS_OK;
         }
@@ -108,9 +104,9 @@ static void drop_unselected(dls_engine *e)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->running[job] && !e->dropped[job] && s->type[job] != e->held_type[job]) {
-            e->dropped[job] = true;
-            dls_give_back(e, job, e->held[job]);
+        if (e->jobs.running[job] && !e->hold.dropped[job] && s->type[job] != e->hold.type[job]) {
+            e->hold.dropped[job] = true;
+            dls_give_back(e, job, e->hold.parts[job]);
         }
     }
 }
@@ -122,11 +118,11 @@ static void unselect_moved(dls_engine *e, int32_t type)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->dropped[job] && e->held_type[job] == type && s->type[job] >= 0 &&
+        if (e->hold.dropped[job] && e->hold.type[job] == type && s->type[job] >= 0 &&
             s->type[job] != type) {
-            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
             dls_select_remove_running(s, job);
-            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+            dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
         }
     }
 }
@@ -139,21 +135,21 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
         const int32_t type = s->type[job];
-        const bool has = e->running[job] && !e->dropped[job];
-        if (type < 0 || has || e->placed_parts[job] >= 0) {
+        const bool has = e->jobs.running[job] && !e->hold.dropped[job];
+        if (type < 0 || has || e->hold.placed[job] >= 0) {
             continue;
         }
-        if (e->running[job] && type == e->held_type[job] && dls_retake(e, job)) {
-            e->dropped[job] = false;
+        if (e->jobs.running[job] && type == e->hold.type[job] && dls_retake(e, job)) {
+            e->hold.dropped[job] = false;
             continue;
         }
         bool placed;
-        DLS_TRY(dls_place_job(e, job, type, &e->placed_parts[job], &placed, err));
+        DLS_TRY(dls_place_job(e, job, type, &e->hold.placed[job], &placed, err));
         if (!placed) {
-            const dls_rank rank = dls_select_rank(s, job, e->now_us);
+            const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
             dls_select_remove_running(s, job);
-            dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
-            dls_select_refuse(&e->select, job, type, e->now_us);
+            dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
+            dls_select_refuse(&e->select, job, type, e->clock.now_us);
             *refused = true;
             unselect_moved(e, type);
         }
@@ -167,11 +163,11 @@ static void undo_placed(dls_engine *e)
     dls_select *s = &e->select;
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        const int32_t parts = e->placed_parts[job];
-        if (parts >= 0 && s->type[job] != e->index->node[e->part[parts].node].type) {
+        const int32_t parts = e->hold.placed[job];
+        if (parts >= 0 && s->type[job] != e->index->node[e->hold.part[parts].node].type) {
             dls_give_back(e, job, parts);
             dls_free_parts(e, parts);
-            e->placed_parts[job] = -1;
+            e->hold.placed[job] = -1;
         }
     }
 }
@@ -188,15 +184,15 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_er
     dls_select *s = &e->select;
     const int32_t type = s->type[job];
     DLS_TRY(dls_guest_evict(e, job, err));
-    e->held[job] = -1;
-    e->held_type[job] = -1;
-    const dls_rank rank = dls_select_rank(s, job, e->now_us);
+    e->hold.parts[job] = -1;
+    e->hold.type[job] = -1;
+    const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
     dls_select_remove_running(s, job);
-    dls_select_add_waiting(s, job, rank, e->estimate_us[job]);
+    dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
     DLS_TRY(dls_job_preempt(e, job, parts, err));
     const dls_rank now = s->order.node[job].rank;
     dls_select_remove_waiting(s, job);
-    dls_select_add_running(s, job, type, now, e->now_us);
+    dls_select_add_running(s, job, type, now, e->clock.now_us);
     return DLS_OK;
 }
 
@@ -208,9 +204,9 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     /* Those that stop go first, in the order in which they stood; then those that start. */
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->dropped[job]) {
-            const int32_t parts = e->held[job];
-            e->dropped[job] = false;
+        if (e->hold.dropped[job]) {
+            const int32_t parts = e->hold.parts[job];
+            e->hold.dropped[job] = false;
             if (s->type[job] < 0) {
                 s->stopped[n_stop++] = job;
                 continue;
@@ -224,19 +220,19 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     }
     for (size_t i = 0; i < n_stop; i++) {
         const int32_t job = s->stopped[i];
-        const int32_t parts = e->held[job];
+        const int32_t parts = e->hold.parts[job];
         DLS_TRY(dls_guest_evict(e, job, err));
-        e->held[job] = -1;
-        e->held_type[job] = -1;
+        e->hold.parts[job] = -1;
+        e->hold.type[job] = -1;
         DLS_TRY(dls_job_preempt(e, job, parts, err));
         dls_free_parts(e, parts);
     }
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
-        if (e->placed_parts[job] >= 0) {
-            e->held[job] = e->placed_parts[job];
-            e->held_type[job] = s->type[job];
-            e->placed_parts[job] = -1;
+        if (e->hold.placed[job] >= 0) {
+            e->hold.parts[job] = e->hold.placed[job];
+            e->hold.type[job] = s->type[job];
+            e->hold.placed[job] = -1;
             DLS_TRY(dls_job_start(e, job, err));
         }
     }
@@ -249,7 +245,7 @@ static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
     bool refused = true;
     s->n_touched = 0;
     while (refused) {
-        DLS_TRY(dls_select_preemptive(s, pool, e->now_us, e->held_type, err));
+        DLS_TRY(dls_select_preemptive(s, pool, e->clock.now_us, e->hold.type, err));
         undo_placed(e);
         drop_unselected(e);
         DLS_TRY(place_selected(e, &refused, err));
@@ -261,27 +257,28 @@ static dls_status pass_preemptive(dls_engine *e, int32_t pool, dls_error *err)
 
 static dls_status settle(dls_engine *e, dls_error *err)
 {
-    const size_t n = e->n_settle;
+    const size_t n = e->ask.n_again;
     for (size_t i = 0; i < n; i++) {
-        const int32_t job = e->settle[i];
+        const int32_t job = e->ask.again[i];
         const uint8_t state = e->rec->state[job];
         if (state == DLS_JOB_RUNNING || state == DLS_JOB_PENDING) {
             DLS_TRY(dls_job_rank(e, job, DLS_EVENT_PASSED, err));
         }
     }
     /* Jobs that asked again during this loop wait for the next pass. */
-    for (size_t i = n; i < e->n_settle; i++) {
-        e->settle[i - n] = e->settle[i];
+    for (size_t i = n; i < e->ask.n_again; i++) {
+        e->ask.again[i - n] = e->ask.again[i];
     }
-    e->n_settle -= n;
+    e->ask.n_again -= n;
     return DLS_OK;
 }
 
 dls_status dls_pass(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    while (!dls_evq_empty(&e->stale) && dls_evq_top(&e->stale).time_us <= e->now_us) {
-        const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->stale));
+    while (!dls_evq_empty(&e->clock.stale) &&
+           dls_evq_top(&e->clock.stale).time_us <= e->clock.now_us) {
+        const int32_t job = (int32_t)dls_event_slot(dls_evq_pop(&e->clock.stale));
         DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err)); /* such jobs cause no pass by themselves */
     }
     if (e->walk.on) {
@@ -291,8 +288,9 @@ dls_status dls_pass(dls_engine *e, dls_error *err)
         }
         dls_program_begin(e, err);
         err->msg[0] = '\0';
-        const dls_status status = ops->pass(e->sched_state, &e->view, &e->actions, err);
-        DLS_TRY(e->actions.status);
+        const dls_status status =
+            ops->pass(e->ask.sched_state, &e->view, &e->decision.actions, err);
+        DLS_TRY(e->decision.actions.status);
         DLS_TRY(dls_policy_returned(e, ops->name, "pass", DLS_NONE, status, err));
         return dls_program_end(e, err);
     }

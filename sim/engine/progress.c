@@ -17,10 +17,11 @@
 
 int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
 {
-    if (!e->save_us || held_us <= 0) {
+    if (!e->jobs.save_us || held_us <= 0) {
         return held_us > 0 ? held_us : 0;
     }
-    const int64_t run_us = e->params->checkpoint_period_us, cycle_us = run_us + e->save_us[job];
+    const int64_t run_us = e->params->checkpoint_period_us,
+                  cycle_us = run_us + e->jobs.save_us[job];
     const int64_t rest_us = held_us % cycle_us;
     return held_us / cycle_us * run_us + (rest_us < run_us ? rest_us : run_us);
 }
@@ -29,16 +30,18 @@ int64_t dls_job_progress_in(const dls_engine *e, int32_t job, int64_t held_us)
  * be taken just then. */
 static dls_work held_for(const dls_engine *e, int32_t job, dls_work progress_us)
 {
-    if (!e->save_us || progress_us <= 0) {
+    if (!e->jobs.save_us || progress_us <= 0) {
         return progress_us;
     }
-    return progress_us + (progress_us - 1) / e->params->checkpoint_period_us * e->save_us[job];
+    return progress_us + (progress_us - 1) / e->params->checkpoint_period_us * e->jobs.save_us[job];
 }
 
 /* Time that a running job has progressed since progress_from_us: none while it restores. */
 static int64_t progressed_us(const dls_engine *e, int32_t job)
 {
-    return e->running[job] ? dls_job_progress_in(e, job, e->now_us - e->progress_from_us[job]) : 0;
+    return e->jobs.running[job]
+               ? dls_job_progress_in(e, job, e->clock.now_us - e->jobs.progress_from_us[job])
+               : 0;
 }
 
 /* As dls_work_time_us, for work that may take longer than a number of microseconds can say. */
@@ -50,7 +53,7 @@ static dls_work work_time(dls_work work, int64_t rate)
 /* Of it, the part before the present rate. */
 static int64_t progressed_before_us(const dls_engine *e, int32_t job)
 {
-    return dls_job_progress_in(e, job, e->rate_from_us[job] - e->progress_from_us[job]);
+    return dls_job_progress_in(e, job, e->jobs.rate_from_us[job] - e->jobs.progress_from_us[job]);
 }
 
 int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
@@ -60,28 +63,28 @@ int64_t dls_job_executed_us(const dls_engine *e, int32_t job)
 
 dls_work dls_job_work_left(const dls_engine *e, int32_t job)
 {
-    if (!e->running[job] || e->now_us <= e->rate_from_us[job]) {
-        return e->work[job];
+    if (!e->jobs.running[job] || e->clock.now_us <= e->jobs.rate_from_us[job]) {
+        return e->jobs.work[job];
     }
     const int64_t progress_us = progressed_us(e, job) - progressed_before_us(e, job);
-    const dls_work left = e->work[job] - (dls_work)progress_us * e->rate[job];
+    const dls_work left = e->jobs.work[job] - (dls_work)progress_us * e->jobs.rate[job];
     return left > 0 ? left : 0;
 }
 
 dls_work dls_job_saved(const dls_engine *e, int32_t job)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && e->saved);
-    const int64_t held_us = e->now_us - e->progress_from_us[job];
-    if (!e->save_us || held_us <= 0) {
-        return e->saved[job];
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->jobs.saved);
+    const int64_t held_us = e->clock.now_us - e->jobs.progress_from_us[job];
+    if (!e->jobs.save_us || held_us <= 0) {
+        return e->jobs.saved[job];
     }
     const int64_t period_us = e->params->checkpoint_period_us;
-    const int64_t at_us = held_us / (period_us + e->save_us[job]) * period_us;
+    const int64_t at_us = held_us / (period_us + e->jobs.save_us[job]) * period_us;
     const int64_t before_us = progressed_before_us(e, job);
     if (at_us == 0 || at_us < before_us) {
-        return e->saved[job]; /* as settled with the last rate */
+        return e->jobs.saved[job]; /* as settled with the last rate */
     }
-    return e->work[job] - (dls_work)(at_us - before_us) * e->rate[job];
+    return e->jobs.work[job] - (dls_work)(at_us - before_us) * e->jobs.rate[job];
 }
 
 /* What is left of a predicted run time. Work that a failure has undone, counted at the reference rate,
@@ -91,8 +94,8 @@ static int64_t predicted_left_us(const dls_engine *e, int32_t job)
 {
     const int64_t lost_us = e->rec->lost_us ? e->rec->lost_us[job] : 0;
     const int64_t done_us = dls_job_executed_us(e, job) - lost_us;
-    const int64_t left_us = e->estimate_us[job] - (done_us > 0 ? done_us : 0);
-    return left_us > 1 || e->running[job] ? left_us : 1;
+    const int64_t left_us = e->jobs.estimate_us[job] - (done_us > 0 ? done_us : 0);
+    return left_us > 1 || e->jobs.running[job] ? left_us : 1;
 }
 
 int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
@@ -100,7 +103,7 @@ int64_t dls_job_remaining_us(const dls_engine *e, int32_t job)
     if (e->params->estimates_predicted) {
         return predicted_left_us(e, job);
     }
-    const dls_work left_us = work_time(dls_job_work_left(e, job), e->rate[job]);
+    const dls_work left_us = work_time(dls_job_work_left(e, job), e->jobs.rate[job]);
     return left_us < INT64_MAX / 4 ? (int64_t)left_us : INT64_MAX / 4;
 }
 
@@ -115,18 +118,20 @@ dls_status dls_service_check(const dls_engine *e, int32_t job, int64_t end_us, d
 
 int64_t dls_job_stalled_us(const dls_engine *e, int32_t job)
 {
-    return e->running[job] ? e->now_us - e->state_since_us[job] - progressed_us(e, job) : 0;
+    return e->jobs.running[job]
+               ? e->clock.now_us - e->jobs.state_since_us[job] - progressed_us(e, job)
+               : 0;
 }
 
 int64_t dls_job_saved_us(const dls_engine *e, int32_t job)
 {
-    const int64_t held_us = e->now_us - e->progress_from_us[job];
-    if (!e->save_us || held_us < 0) {
-        return e->now_us;
+    const int64_t held_us = e->clock.now_us - e->jobs.progress_from_us[job];
+    if (!e->jobs.save_us || held_us < 0) {
+        return e->clock.now_us;
     }
     const int64_t period_us = e->params->checkpoint_period_us;
-    const int64_t cycle_us = period_us + e->save_us[job], rest_us = held_us % cycle_us;
-    return rest_us < period_us ? e->now_us : e->now_us + cycle_us - rest_us;
+    const int64_t cycle_us = period_us + e->jobs.save_us[job], rest_us = held_us % cycle_us;
+    return rest_us < period_us ? e->clock.now_us : e->clock.now_us + cycle_us - rest_us;
 }
 
 /* ---- rows -------------------------------------------------------------------------------------- */
@@ -136,11 +141,11 @@ static dls_status record_rows(dls_engine *e, int32_t job, int32_t parts, int64_t
 {
     const bool guest = dls_is_guest(e, job);
     e->rec->allocs.has_guests = e->rec->allocs.has_guests || guest;
-    for (int32_t p = parts; p >= 0; p = e->part[p].next) {
-        const int32_t gpus = __builtin_popcountll(e->part[p].mask);
+    for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
+        const int32_t gpus = __builtin_popcountll(e->hold.part[p].mask);
         size_t row;
-        DLS_TRY(dls_record_alloc_row(e->rec, job, e->part[p].node, from, e->part[p].mask, gpus, rate,
-                                     &row, err));
+        DLS_TRY(dls_record_alloc_row(e->rec, job, e->hold.part[p].node, from, e->hold.part[p].mask,
+                                     gpus, rate, &row, err));
         e->rec->allocs.end_us[row] = to;
         e->rec->allocs.guest[row] = guest;
     }
@@ -153,15 +158,15 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
     if (!e->rec->want_allocs) {
         return DLS_OK;
     }
-    const int64_t from = e->recorded_to_us[job], to = e->now_us;
-    int64_t middle = e->rate_from_us[job] > from ? e->rate_from_us[job] : from;
+    const int64_t from = e->jobs.recorded_to_us[job], to = e->clock.now_us;
+    int64_t middle = e->jobs.rate_from_us[job] > from ? e->jobs.rate_from_us[job] : from;
     middle = middle < to ? middle : to;
-    e->recorded_to_us[job] = to;
+    e->jobs.recorded_to_us[job] = to;
     if (middle > from) {
         DLS_TRY(record_rows(e, job, parts, from, middle, 0, err));
     }
-    if (to > middle || to == e->state_since_us[job]) {
-        const float rate = (float)((double)e->rate[job] / (double)DLS_RATE_ONE);
+    if (to > middle || to == e->jobs.state_since_us[job]) {
+        const float rate = (float)((double)e->jobs.rate[job] / (double)DLS_RATE_ONE);
         DLS_TRY(record_rows(e, job, parts, middle, to, rate, err));
     }
     return DLS_OK;
@@ -169,19 +174,19 @@ static dls_status record_stretch(dls_engine *e, int32_t job, int32_t parts, dls_
 
 dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && parts >= 0);
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && parts >= 0);
     const int64_t progress_us = progressed_us(e, job);
     if (e->params->sched->seen) {
         dls_tell_seen(e, job, parts);
     }
-    e->work[job] = dls_job_work_left(e, job);
-    e->rec->overhead_us[job] += e->now_us - e->state_since_us[job] - progress_us;
+    e->jobs.work[job] = dls_job_work_left(e, job);
+    e->rec->overhead_us[job] += e->clock.now_us - e->jobs.state_since_us[job] - progress_us;
     e->rec->executed_us[job] += progress_us;
     if (e->walk.on) {
         dls_walk_account(e, job, parts, progress_us);
     }
     if (dls_is_guest(e, job)) {
-        e->rec->guest_us[job] += e->now_us - e->state_since_us[job];
+        e->rec->guest_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
     }
     dls_starts_close(e, job);
     return record_stretch(e, job, parts, err);
@@ -189,18 +194,18 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
 
 dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job]);
-    DLS_TRY(record_stretch(e, job, e->held[job], err));
-    if (e->now_us > e->rate_from_us[job]) {
+    DLS_DEBUG_ASSERT(e->jobs.running[job]);
+    DLS_TRY(record_stretch(e, job, e->hold.parts[job], err));
+    if (e->clock.now_us > e->jobs.rate_from_us[job]) {
         if (e->params->sched->seen) {
-            dls_tell_seen(e, job, e->held[job]);
+            dls_tell_seen(e, job, e->hold.parts[job]);
         }
         const dls_work left = dls_job_work_left(e, job);
-        if (e->saved) {
-            e->saved[job] = dls_job_saved(e, job);
+        if (e->jobs.saved) {
+            e->jobs.saved[job] = dls_job_saved(e, job);
         }
-        e->work[job] = left;
-        e->rate_from_us[job] = e->now_us;
+        e->jobs.work[job] = left;
+        e->jobs.rate_from_us[job] = e->clock.now_us;
     }
     return DLS_OK;
 }
@@ -209,27 +214,27 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
 
 dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->running[job] && rate >= 0);
-    const bool changed = rate != e->rate[job];
-    const bool begun = dls_evq_has(&e->events, DLS_SLOT_FINISH(e, job));
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && rate >= 0);
+    const bool changed = rate != e->jobs.rate[job];
+    const bool begun = dls_evq_has(&e->clock.events, DLS_SLOT_FINISH(e, job));
     if (begun && !changed) {
         return DLS_OK;
     }
-    if (rate > 0 && e->now_us > e->rate_from_us[job]) {
+    if (rate > 0 && e->clock.now_us > e->jobs.rate_from_us[job]) {
         DLS_TRY(dls_job_split(e, job, err));
     }
     const dls_work progress_us =
-        rate > 0 ? progressed_before_us(e, job) + work_time(e->work[job], rate) : 0;
-    const dls_work end_us = e->progress_from_us[job] + held_for(e, job, progress_us);
+        rate > 0 ? progressed_before_us(e, job) + work_time(e->jobs.work[job], rate) : 0;
+    const dls_work end_us = e->jobs.progress_from_us[job] + held_for(e, job, progress_us);
     if (rate <= 0 || end_us > INT64_MAX / 4) {
         return dls_fail(err, DLS_ERUN, NULL, "job %d runs at a rate of %lld / 2^20: it would not end",
                         job, (long long)rate);
     }
     DLS_TRY(dls_service_check(e, job, (int64_t)end_us, err));
-    e->rate[job] = rate;
+    e->jobs.rate[job] = rate;
     /* Work may just be done. */
-    const int64_t finish_us = end_us > e->now_us ? (int64_t)end_us : e->now_us;
-    DLS_TRY(dls_evq_set(&e->events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
+    const int64_t finish_us = end_us > e->clock.now_us ? (int64_t)end_us : e->clock.now_us;
+    DLS_TRY(dls_evq_set(&e->clock.events, DLS_SLOT_FINISH(e, job), finish_us, DLS_EV_FINISH, err));
     /* A predicted remaining time does not follow the rate. The new order counts when something happens
      * in the pool: a pass for this alone could go on changing rates for ever, and an instant at which
      * nothing happens must not make a difference. */
@@ -247,7 +252,7 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
     }
     const dls_pace *pace = e->params->pace;
     const dls_shape shape = dls_shape_of_parts(e, parts);
-    const double rate = (double)e->rate[job] / (double)DLS_RATE_ONE;
+    const double rate = (double)e->jobs.rate[job] / (double)DLS_RATE_ONE;
     const double speed = e->walk.speed ? e->walk.speed[job] : 1;
     dls_view_update(e);
     const dls_observation seen = {
@@ -262,7 +267,7 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
                                                  : (double)NAN,
         .rate = rate,
     };
-    e->params->sched->seen(e->sched_state, &e->view, &seen);
+    e->params->sched->seen(e->ask.sched_state, &e->view, &seen);
 }
 
 dls_status dls_rates_settle(dls_engine *e, dls_error *err)
@@ -273,7 +278,7 @@ dls_status dls_rates_settle(dls_engine *e, dls_error *err)
     DLS_TRY(pace->settle(pace->user, &change, &n, err));
     for (size_t i = 0; i < n; i++) {
         const int32_t job = change[i].job;
-        if (job < 0 || job >= e->n || !e->running[job]) {
+        if (job < 0 || job >= e->n || !e->jobs.running[job]) {
             return dls_fail(err, DLS_ERUN, NULL, "the world gives a rate to job %d, which does not run",
                             job);
         }

@@ -19,43 +19,21 @@ struct dls_plan {
     dls_error *err;
 };
 
-dls_status dls_rounds_create(dls_engine *e, dls_error *err)
+dls_status dls_rounds_init(dls_engine *e, dls_error *err)
 {
     dls_rounds *r = &e->rounds;
     const dls_sched_ops *ops = e->params->sched;
-    ops->timing(e->sched_state, &r->timing);
+    r->on = ops->round != NULL;
+    if (!r->on) {
+        return DLS_OK;
+    }
+    ops->timing(e->ask.sched_state, &r->timing);
     if (r->timing.interval_us <= 0) {
         return dls_fail(err, DLS_EPOLICY, ops->name, "has rounds that are %lld microseconds apart",
                         (long long)r->timing.interval_us);
     }
-    r->named = dls_alloc_zero((size_t)e->n, sizeof *r->named);
-    if (!r->named) {
-        return dls_nomem(err, "rounds", (size_t)e->n * sizeof *r->named);
-    }
     r->origin_us = e->n > 0 ? e->col->submit_us[0] : 0;
-    r->on = true;
     return DLS_OK;
-}
-
-void dls_rounds_destroy(dls_engine *e)
-{
-    dls_free(e->rounds.named);
-    dls_free(e->rounds.plan);
-    dls_free(e->rounds.nodes);
-    dls_free(e->rounds.moving);
-}
-
-dls_status dls_rounds_copy(dls_engine *e, const dls_engine *from, dls_error *err)
-{
-    const size_t n = (size_t)from->n;
-    dls_rounds *r = &e->rounds;
-    *r = from->rounds;
-    /* A plan is of one pass. */
-    r->plan = NULL;
-    r->nodes = NULL;
-    r->moving = NULL;
-    r->n = r->cap = r->n_nodes = r->nodes_cap = r->moving_cap = 0;
-    return dls_duplicate(&r->named, from->rounds.named, n, n, sizeof *r->named, err);
 }
 
 /* ---- when -------------------------------------------------------------------------------------- */
@@ -71,19 +49,19 @@ static int64_t round_from(const dls_rounds *r, int64_t at_us)
 static dls_status set_round(dls_engine *e, int64_t at_us, dls_error *err)
 {
     const uint32_t slot = DLS_SLOT_PROGRAM(e);
-    if (dls_evq_has(&e->events, slot) && dls_evq_time(&e->events, slot) <= at_us) {
+    if (dls_evq_has(&e->clock.events, slot) && dls_evq_time(&e->clock.events, slot) <= at_us) {
         return DLS_OK;
     }
-    return dls_evq_set(&e->events, slot, at_us, DLS_EV_TICK, err);
+    return dls_evq_set(&e->clock.events, slot, at_us, DLS_EV_TICK, err);
 }
 
 dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err)
 {
     const dls_rounds *r = &e->rounds;
     if (arrival ? r->timing.on_arrival : r->timing.on_end) {
-        return set_round(e, e->now_us, err);
+        return set_round(e, e->clock.now_us, err);
     }
-    return arrival ? set_round(e, round_from(r, e->now_us), err) : DLS_OK;
+    return arrival ? set_round(e, round_from(r, e->clock.now_us), err) : DLS_OK;
 }
 
 /* ---- the plan ----------------------------------------------------------------------------------
@@ -215,7 +193,7 @@ static dls_status stop_unnamed(dls_engine *e, dls_error *err)
     for (int32_t guests = 1; guests >= 0; guests--) {
         for (size_t i = 0; i < n; i++) {
             const int32_t job = r->moving[i];
-            if (e->running[job] && dls_is_guest(e, job) == (guests == 1)) {
+            if (e->jobs.running[job] && dls_is_guest(e, job) == (guests == 1)) {
                 DLS_TRY(dls_preempt(e, job, err));
             }
         }
@@ -230,7 +208,7 @@ static dls_status free_changing(dls_engine *e, dls_error *err)
     for (int32_t guests = 1; guests >= 0; guests--) {
         for (size_t i = 0; i < r->n; i++) {
             const dls_planned *p = &r->plan[i];
-            if (e->running[p->job] && !p->keep && dls_is_guest(e, p->job) == (guests == 1)) {
+            if (e->jobs.running[p->job] && !p->keep && dls_is_guest(e, p->job) == (guests == 1)) {
                 DLS_TRY(dls_preempt(e, p->job, err));
             }
         }
@@ -258,8 +236,8 @@ static dls_status apply(dls_engine *e, dls_error *err)
         const dls_planned *p = &r->plan[i];
         bool done;
         /* A guest that was to stay, but whose host has moved, follows it. */
-        if (p->host != DLS_NONE && !(p->keep && e->running[p->job])) {
-            if (!e->running[p->host]) {
+        if (p->host != DLS_NONE && !(p->keep && e->jobs.running[p->job])) {
+            if (!e->jobs.running[p->host]) {
                 continue; /* the placement has refused it */
             }
             DLS_TRY(dls_join(e, p->job, p->host, &done, err));
@@ -281,7 +259,7 @@ dls_status dls_round_pass(dls_engine *e, dls_error *err)
     r->keep_all = false;
     dls_program_begin(e, err);
     err->msg[0] = '\0';
-    const dls_status status = ops->round(e->sched_state, &e->view, &plan, err);
+    const dls_status status = ops->round(e->ask.sched_state, &e->view, &plan, err);
     DLS_TRY(plan.status);
     DLS_TRY(dls_policy_returned(e, ops->name, "round", DLS_NONE, status, err));
     DLS_TRY(dls_seal_check(e, err));
@@ -290,6 +268,6 @@ dls_status dls_round_pass(dls_engine *e, dls_error *err)
     dls_seal(e);
     DLS_TRY(dls_program_end(e, err));
     return e->view.waiting_jobs + e->view.running_jobs > 0
-               ? set_round(e, round_from(r, e->now_us + 1), err)
+               ? set_round(e, round_from(r, e->clock.now_us + 1), err)
                : DLS_OK;
 }

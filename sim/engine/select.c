@@ -15,16 +15,8 @@ void dls_select_fini(dls_select *s)
         dls_free(s->pool[p].last);
         dls_free(s->pool[p].first);
     }
-    dls_order_fini(&s->order);
-    dls_free(s->cls);
     dls_free(s->pool);
-    dls_free(s->class_of);
-    dls_free(s->type);
-    dls_free(s->touched);
-    dls_free(s->stopped);
-    dls_free(s->cursor);
-    dls_free(s->refusal);
-    dls_free(s->guest);
+    dls_order_fini(&s->order);
 }
 
 /* Which of its pool's running sets a job of the class belongs to. */

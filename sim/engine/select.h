@@ -92,7 +92,8 @@ typedef struct dls_select {
     size_t n_touched, touched_cap;
     int32_t *stopped;  /* those of them that lose their GPUs, scratch */
     size_t stopped_cap;
-    int32_t *cursor;   /* [most gang sizes in a pool], scratch */
+    int32_t *cursor;   /* [most_sizes] scratch */
+    int32_t most_sizes; /* gang sizes in a pool */
     uint8_t *guest;    /* [jobs] 1: runs on the GPUs of another, is in no set; NULL: without sharing of GPUs */
     dls_refusal *refusal; /* [jobs]; NULL: refusals hold for the class */
     /* Which of some types (bits) to start a job on, -1: rather none now. NULL: the first. */
@@ -100,9 +101,22 @@ typedef struct dls_select {
     void *user;
 } dls_select;
 
+/* XX(member of the engine, elements, condition under which there is one) */
+#define DLS_SELECT_ARRAYS(XX)                                                                      \
+    XX(select.cls, e->select.n_classes, true)                                                      \
+    XX(select.class_of, e->n, true)                                                                \
+    XX(select.type, e->n, true)                                                                    \
+    XX(select.cursor, e->select.most_sizes, true)                                                  \
+    XX(select.guest, e->n, e->guests.on)                                                           \
+    XX(select.refusal, e->n, e->params->placement->by_job && !e->walk.on && e->select.by_type)
+
+#define DLS_SELECT_LISTS(XX)                                                                       \
+    XX(select.touched, 0, e->select.touched_cap)                                                   \
+    XX(select.stopped, 0, e->select.stopped_cap)
+
+/* The order and the pools; what is in the tables above is the engine's to free and to copy. */
 void dls_select_fini(dls_select *s);
-/* clone.c: *s becomes a copy that is to be freed, whether or not there was memory for all of it. `choose` and its
- * user are for the caller to set. */
+/* To be freed whether or not there was memory for all of it. */
 dls_status dls_select_copy(dls_select *s, const dls_select *from, dls_error *err) DLS_MUST_CHECK;
 
 /* By how much the key of a running job of so many GPUs falls per microsecond. */

@@ -23,15 +23,17 @@ void dls_sim_params_init(dls_sim_params *p)
 
 static int64_t next_time(const dls_engine *e)
 {
-    const int64_t arrival = e->cursor < e->col->n ? e->col->submit_us[e->cursor] : DLS_NEVER;
-    const int64_t event = dls_evq_empty(&e->events) ? DLS_NEVER : dls_evq_top(&e->events).time_us;
+    const int64_t arrival =
+        e->clock.next_arrival < e->col->n ? e->col->submit_us[e->clock.next_arrival] : DLS_NEVER;
+    const int64_t event =
+        dls_evq_empty(&e->clock.events) ? DLS_NEVER : dls_evq_top(&e->clock.events).time_us;
     int64_t next = arrival < event ? arrival : event;
     if (e->view.waiting_jobs > 0) {
         /* A turn that was over before anyone waited ends now. */
-        const dls_evq *const waits[] = {&e->turns, &e->retries};
+        const dls_evq *const waits[] = {&e->clock.turns, &e->clock.retries};
         for (size_t i = 0; i < 2; i++) {
             const int64_t due = dls_evq_empty(waits[i]) ? DLS_NEVER : dls_evq_top(waits[i]).time_us;
-            const int64_t when = due > e->now_us ? due : e->now_us;
+            const int64_t when = due > e->clock.now_us ? due : e->clock.now_us;
             next = when < next ? when : next;
         }
     }
@@ -48,11 +50,11 @@ static int64_t next_time(const dls_engine *e)
 /* A job is due to be ranked again: a pass is needed only if its rank has changed. */
 static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
 {
-    const dls_rank was = dls_select_rank(&e->select, job, e->now_us);
+    const dls_rank was = dls_select_rank(&e->select, job, e->clock.now_us);
     DLS_TRY(dls_job_rank(e, job, DLS_EVENT_DUE, err));
-    const dls_rank is = dls_select_rank(&e->select, job, e->now_us);
+    const dls_rank is = dls_select_rank(&e->select, job, e->clock.now_us);
     if (dls_rank_cmp(&was, &is) != 0) {
-        dls_mark_dirty(e, e->select.cls[e->select.class_of[job]].pool);
+        dls_mark_dirty(e, job);
     }
     return DLS_OK;
 }
@@ -76,23 +78,23 @@ static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
 
 static dls_status arrive_all(dls_engine *e, dls_error *err)
 {
-    size_t end = e->cursor;
-    while (end < e->col->n && e->col->submit_us[end] == e->now_us) {
+    size_t end = e->clock.next_arrival;
+    while (end < e->col->n && e->col->submit_us[end] == e->clock.now_us) {
         end++;
     }
-    if (e->params->predictions && end > e->cursor) {
-        DLS_TRY(dls_predict_arrivals(e, e->cursor, end, err));
+    if (e->params->predictions && end > e->clock.next_arrival) {
+        DLS_TRY(dls_predict_arrivals(e, e->clock.next_arrival, end, err));
     }
-    while (e->cursor < end) {
+    while (e->clock.next_arrival < end) {
         e->rec->events++;
-        DLS_TRY(dls_job_arrive(e, (int32_t)e->cursor++, err));
+        DLS_TRY(dls_job_arrive(e, (int32_t)e->clock.next_arrival++, err));
     }
     return DLS_OK;
 }
 
 static bool is_due(const dls_engine *e, const dls_evq *q)
 {
-    return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->now_us;
+    return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us;
 }
 
 /* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals, ticks.
@@ -101,10 +103,11 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
 {
     for (int32_t part = 0; part < 2; part++) {
         const dls_event_class last = part == 0 ? DLS_EV_REPAIR : DLS_EV_TICK;
-        while (!dls_evq_empty(&e->events) && dls_evq_top(&e->events).time_us == e->now_us &&
-               dls_event_class_of(dls_evq_top(&e->events)) <= last) {
+        while (!dls_evq_empty(&e->clock.events) &&
+               dls_evq_top(&e->clock.events).time_us == e->clock.now_us &&
+               dls_event_class_of(dls_evq_top(&e->clock.events)) <= last) {
             e->rec->events++;
-            DLS_TRY(handle(e, dls_evq_pop(&e->events), err));
+            DLS_TRY(handle(e, dls_evq_pop(&e->clock.events), err));
         }
         if (part == 0) {
             if (e->failures.on) {
@@ -116,13 +119,14 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
     if (e->view.waiting_jobs == 0) {
         return DLS_OK;
     }
-    while (is_due(e, &e->turns)) {
+    while (is_due(e, &e->clock.turns)) {
         e->rec->events++;
-        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->turns)), err));
+        DLS_TRY(ask_again(e, (int32_t)dls_event_slot(dls_evq_pop(&e->clock.turns)), err));
     }
-    while (is_due(e, &e->retries)) {
+    while (is_due(e, &e->clock.retries)) {
         e->rec->events++;
-        dls_select_clear_refusal(&e->select, (int32_t)dls_event_slot(dls_evq_pop(&e->retries)));
+        dls_select_clear_refusal(&e->select,
+                                 (int32_t)dls_event_slot(dls_evq_pop(&e->clock.retries)));
     }
     return DLS_OK;
 }
@@ -140,11 +144,11 @@ static dls_status sample(dls_engine *e, dls_error *err)
         failed += e->failures.down_gpus[t];
     }
     const dls_series_point p = {
-        .t_us = e->now_us,
+        .t_us = e->clock.now_us,
         .busy_gpus = (int32_t)(e->index->total_gpus - e->index->free_gpus - failed),
         .running_jobs = e->view.running_jobs,
         .pending_jobs = e->view.waiting_jobs,
-        .finished_jobs = (int32_t)(e->done - e->infeasible),
+        .finished_jobs = (int32_t)(e->jobs.done - e->jobs.infeasible),
         .busy_nodes = e->index->busy_nodes - e->failures.down_nodes,
         .full_nodes = e->index->full_nodes - e->failures.down_nodes,
     };
@@ -155,7 +159,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
     const dls_pace *pace = e->params->pace;
     const dls_link_load load =
         pace && pace->link_load ? pace->link_load(pace->user) : (dls_link_load){0};
-    const dls_world_point w = {.t_us = e->now_us,
+    const dls_world_point w = {.t_us = e->clock.now_us,
                                .failed_gpus = (int32_t)failed,
                                .guests = e->guests.n,
                                .nic_mean = load.nic_mean,
@@ -181,17 +185,17 @@ static bool is_interrupted(const dls_engine *e)
 {
     const dls_sim_params *p = e->params;
     if (p->progress) {
-        p->progress(p->user, e->now_us, e->done, e->col->n);
+        p->progress(p->user, e->clock.now_us, e->jobs.done, e->col->n);
     }
     return p->interrupted && p->interrupted(p->user);
 }
 
 static dls_status end_decision(dls_engine *e, dls_error *err)
 {
-    e->deciding = false;
+    e->decision.open = false;
     const dls_status status = dls_program_end(e, err);
-    if (e->actions.status != DLS_OK && err) {
-        *err = e->refused;
+    if (e->decision.actions.status != DLS_OK && err) {
+        *err = e->decision.refused;
     }
     return status == DLS_OK ? after_pass(e, err) : status;
 }
@@ -202,13 +206,13 @@ dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *
     dls_error unwanted;
     err = err ? err : &unwanted;
     DLS_TRY(dls_engine_create(p, &e, err));
-    if (p->infeasible && e->infeasible > 0) {
+    if (p->infeasible && e->jobs.infeasible > 0) {
         const uint8_t *first = memchr(e->rec->state, DLS_JOB_INFEASIBLE, e->col->n);
-        p->infeasible(p->user, e->infeasible, (int32_t)(first - e->rec->state));
+        p->infeasible(p->user, e->jobs.infeasible, (int32_t)(first - e->rec->state));
     }
     if (p->sched->share && e->n > 0) {
-        const dls_status status = dls_evq_set(&e->events, DLS_SLOT_SHARE(e), e->col->submit_us[0],
-                                              DLS_EV_TICK, err);
+        const dls_status status = dls_evq_set(&e->clock.events, DLS_SLOT_SHARE(e),
+                                              e->col->submit_us[0], DLS_EV_TICK, err);
         if (status != DLS_OK) {
             dls_engine_destroy(e);
             return status;
@@ -222,37 +226,37 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
 {
     const int64_t end_us = e->params->until_us;
     const int64_t last_us = until_us < end_us ? until_us : end_us;
-    if (e->deciding) {
+    if (e->decision.open) {
         DLS_TRY(end_decision(e, err));
     }
     for (;;) {
         const int64_t t = next_time(e);
         /* Ticks of a policy recur for ever: the run is over when every job is done or can never run. */
-        if (t == DLS_NEVER || (e->done == e->col->n && e->n > 0)) {
+        if (t == DLS_NEVER || (e->jobs.done == e->col->n && e->n > 0)) {
             e->rec->complete = true;
             *stop = DLS_SIM_ENDED;
             break;
         }
         if (t > last_us) {
-            e->now_us = last_us > e->now_us ? last_us : e->now_us;
+            e->clock.now_us = last_us > e->clock.now_us ? last_us : e->clock.now_us;
             *stop = last_us < end_us ? DLS_SIM_REACHED : DLS_SIM_ENDED;
             break;
         }
-        if (t > e->last_us) {
+        if (t > e->clock.last_us) {
             return dls_fail(err, DLS_ERUN, e->params->sched->name,
                             "GPU-time of the largest gang beyond 2^62 microseconds");
         }
-        e->now_us = t;
+        e->clock.now_us = t;
         DLS_TRY(handle_all(e, err));
         if (e->params->outside) {
-            dls_program_begin(e, &e->refused);
-            e->deciding = true;
+            dls_program_begin(e, &e->decision.refused);
+            e->decision.open = true;
             *stop = DLS_SIM_DECISION;
             return DLS_OK;
         }
         DLS_TRY(dls_pass(e, err));
         DLS_TRY(after_pass(e, err));
-        if (e->instants++ % LOOK_EVERY == 0) {
+        if (e->clock.instants++ % LOOK_EVERY == 0) {
             DLS_TRY(dls_stall_check(e, LOOK_EVERY, err));
             if (is_interrupted(e)) {
                 *stop = DLS_SIM_INTERRUPTED;
@@ -271,7 +275,7 @@ dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, 
     const dls_status status = advance(e, until_us, stop, err);
     if (status == DLS_EPOLICY) {
         const size_t n = strlen(err->msg);
-        snprintf(err->msg + n, sizeof err->msg - n, " (at %.6f s)", (double)e->now_us / 1e6);
+        snprintf(err->msg + n, sizeof err->msg - n, " (at %.6f s)", (double)e->clock.now_us / 1e6);
     }
     return status;
 }
@@ -293,29 +297,29 @@ const dls_record *dls_sim_record(const dls_engine *e)
 
 size_t dls_sim_jobs_done(const dls_engine *e)
 {
-    return e->done;
+    return e->jobs.done;
 }
 
 size_t dls_sim_jobs_declined(const dls_engine *e)
 {
-    return e->declined;
+    return e->jobs.declined;
 }
 
 dls_actions *dls_sim_actions(dls_engine *e)
 {
-    return e->deciding ? &e->actions : NULL;
+    return e->decision.open ? &e->decision.actions : NULL;
 }
 
 dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
 {
     *out = NULL;
-    if (e->deciding) {
+    if (e->decision.open) {
         DLS_TRY(end_decision(e, err));
     }
     DLS_TRY(dls_jobs_close(e, err));
-    e->rec->end_us_of_run = e->now_us;
+    e->rec->end_us_of_run = e->clock.now_us;
     e->rec->positions = e->select.heads_examined;
-    e->rec->peak_queue = e->events.peak;
+    e->rec->peak_queue = e->clock.events.peak;
     *out = e->rec;
     e->rec = NULL;
     return DLS_OK;

@@ -8,7 +8,7 @@
 
 dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
 {
-    if (!e->start_row) {
+    if (!e->jobs.start_row) {
         return DLS_OK;
     }
     const dls_prediction_ops *a = e->params->predictions;
@@ -17,15 +17,15 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
     dls_start_rows *s = &e->rec->starts;
     size_t row;
     if (a) {
-        a->get(a->user, job, &shape, dls_work_to_us(e->work[job]), &said);
+        a->get(a->user, job, &shape, dls_work_to_us(e->jobs.work[job]), &said);
     }
-    DLS_TRY(dls_record_start_row(e->rec, job, e->now_us, &row, err));
-    e->start_row[job] = row;
+    DLS_TRY(dls_record_start_row(e->rec, job, e->clock.now_us, &row, err));
+    e->jobs.start_row[job] = row;
     s->host[row] = e->guests.job ? e->guests.job[job].host : -1;
     s->type[row] = shape.type;
     s->n_nodes[row] = shape.n_nodes;
     s->n_racks[row] = shape.n_racks;
-    s->left_us[row] = dls_work_to_us(e->work[job]);
+    s->left_us[row] = dls_work_to_us(e->jobs.work[job]);
     s->work_us[row] = 0;
     s->executed_us[row] = -e->rec->executed_us[job]; /* until it is closed */
     s->iteration_s[row] = (float)said.iteration_s;
@@ -35,13 +35,13 @@ dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
 
 void dls_starts_close(dls_engine *e, int32_t job)
 {
-    if (!e->start_row) {
+    if (!e->jobs.start_row) {
         return;
     }
     dls_start_rows *s = &e->rec->starts;
-    const size_t row = e->start_row[job];
-    s->end_us[row] = e->now_us;
-    s->work_us[row] = dls_work_to_us(e->work_at_start[job] - e->work[job]);
+    const size_t row = e->jobs.start_row[job];
+    s->end_us[row] = e->clock.now_us;
+    s->work_us[row] = dls_work_to_us(e->jobs.work_at_start[job] - e->jobs.work[job]);
     s->executed_us[row] += e->rec->executed_us[job];
 }
 
@@ -56,7 +56,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
         }
         const dls_type_index *type = &e->index->type[t];
         const int32_t n_nodes = (c->gpus + type->max_gpus - 1) / type->max_gpus;
-        const int32_t in_rack = e->rack_nodes[t];
+        const int32_t in_rack = e->hold.rack_nodes[t];
         const dls_shape shape = {t, c->gpus, n_nodes, (n_nodes + in_rack - 1) / in_rack};
         dls_solo solo;
         int64_t rate;
@@ -64,7 +64,7 @@ dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
         best = rate > best ? rate : best;
     }
     if (best > 0) {
-        e->rec->fastest_us[job] = dls_work_time_us(e->work[job], best);
+        e->rec->fastest_us[job] = dls_work_time_us(e->jobs.work[job], best);
     }
     return DLS_OK;
 }

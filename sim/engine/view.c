@@ -28,7 +28,8 @@ int64_t dls_view_remaining_us(const dls_view *view, int32_t job)
 
 int64_t dls_view_saved_us(const dls_view *view, int32_t job)
 {
-    return is_job(view, __func__, job) ? dls_job_saved_us(view->engine, job) : view->engine->now_us;
+    return is_job(view, __func__, job) ? dls_job_saved_us(view->engine, job)
+                                       : view->engine->clock.now_us;
 }
 
 void *dls_view_job_state(const dls_view *view, int32_t job)
@@ -36,7 +37,7 @@ void *dls_view_job_state(const dls_view *view, int32_t job)
     const dls_engine *e = view->engine;
     /* Behind the last job's there is room for that of one which does not exist. */
     const size_t at = is_job(view, __func__, job) ? (size_t)job : (size_t)e->n;
-    return e->job_state + at * e->params->sched->job_state_bytes;
+    return e->jobs.policy_bytes + at * e->params->sched->job_state_bytes;
 }
 
 /* ---- jobs and cluster -------------------------------------------------------------------------- */
@@ -121,9 +122,11 @@ size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, si
 {
     const dls_engine *e = view->engine;
     size_t n = 0;
-    for (int32_t p = is_job(view, __func__, job) ? e->held[job] : DLS_NONE; p >= 0; p = e->part[p].next, n++) {
+    for (int32_t p = is_job(view, __func__, job) ? e->hold.parts[job] : DLS_NONE; p >= 0;
+         p = e->hold.part[p].next, n++) {
         if (n < most) {
-            out[n] = (dls_place_part){e->part[p].node, __builtin_popcountll(e->part[p].mask)};
+            out[n] =
+                (dls_place_part){e->hold.part[p].node, __builtin_popcountll(e->hold.part[p].mask)};
         }
     }
     return n;
@@ -154,7 +157,7 @@ int64_t dls_view_service_us(const dls_view *view, int32_t job, int32_t type)
         return type < 0 ? dls_service_us(executed_us, e->col->gpus[job]) : DLS_ABSENT;
     }
     const int64_t *us = &e->walk.service_us[(size_t)job * (size_t)e->select.n_types];
-    const bool here = e->running[job] && (type < 0 || e->held_type[job] == type);
+    const bool here = e->jobs.running[job] && (type < 0 || e->hold.type[job] == type);
     int64_t sum = here ? (executed_us - e->rec->executed_us[job]) * e->walk.held_gpus[job] : 0;
     for (int32_t t = 0; t < e->select.n_types; t++) {
         sum += type < 0 || t == type ? us[t] : 0;
@@ -170,7 +173,8 @@ const dls_place_index *dls_view_index(const dls_view *view)
 bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape, dls_prediction *out)
 {
     const dls_engine *e = view->engine;
-    const dls_request r = {.job = job, .predictor = e->params->predictions ? &e->predictor : NULL};
+    const dls_request r = {.job = job,
+                           .predictor = e->params->predictions ? &e->ask.predictor : NULL};
     return dls_place_predict(&r, job, shape, out);
 }
 
@@ -216,103 +220,4 @@ int32_t dls_view_next_running(const dls_view *view, int32_t job)
         }
     }
     return found;
-}
-
-/* Whether a program may go on to act. */
-bool dls_may_act(dls_actions *out)
-{
-    dls_engine *e = out->e;
-    if (out->status == DLS_OK) {
-        out->status = dls_seal_check(e, out->err);
-    }
-    if (out->status == DLS_OK && out->n++ > e->params->patience + 4 * (uint64_t)e->n &&
-        e->params->patience > 0) {
-        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "does not come to an end: %llu actions in one pass",
-                               (unsigned long long)out->n);
-    }
-    return out->status == DLS_OK;
-}
-
-void dls_act_wake(dls_actions *out, int64_t at_us)
-{
-    dls_engine *e = out->e;
-    if (!dls_may_act(out)) {
-        return;
-    }
-    if (at_us <= e->now_us) {
-        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
-                               "wants to be woken at a time that is not in the future");
-        return;
-    }
-    const uint32_t slot = DLS_SLOT_PROGRAM(e);
-    if (!dls_evq_has(&e->events, slot) || dls_evq_time(&e->events, slot) > at_us) {
-        out->status = dls_evq_set(&e->events, slot, at_us, DLS_EV_TICK, out->err);
-    }
-}
-
-void dls_program_begin(dls_engine *e, dls_error *err)
-{
-    e->actions = (dls_actions){.e = e, .status = DLS_OK, .err = err};
-    e->select.pass++;
-    e->rec->passes++;
-    dls_view_update(e);
-    dls_seal(e);
-}
-
-dls_status dls_program_end(dls_engine *e, dls_error *err)
-{
-    DLS_TRY(e->actions.status);
-    DLS_TRY(dls_seal_check(e, err));
-    e->view.arrived = e->view.ended = 0;
-    DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
-    DLS_TRY(dls_set_retries(e, err));
-    return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
-}
-
-/* ---- groups ------------------------------------------------------------------------------------ */
-
-dls_status dls_share_pass(dls_engine *e, dls_error *err)
-{
-    dls_select *s = &e->select;
-    dls_groups g = {.n = s->n_pools,
-                    .gpus = e->group_gpus,
-                    .demand = e->group_demand,
-                    .used = e->group_used,
-                    .reserved = e->group_reserved,
-                    .total_gpus = e->index->total_gpus,
-                    .next_us = DLS_NEVER};
-    int64_t sum = 0;
-    for (int32_t k = 0; k < s->n_pools; k++) {
-        e->group_used[k] = s->pool[k].used[0];
-        e->group_demand[k] = s->pool[k].used[0] + s->pool[k].waiting_gpus;
-        e->group_reserved[k] = s->pool[k].cap[0];
-    }
-    dls_view_update(e);
-    dls_seal(e);
-    e->params->sched->share(e->sched_state, &e->view, &g);
-    DLS_TRY(dls_seal_check(e, err));
-    DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
-    for (int32_t k = 0; k < s->n_pools; k++) {
-        if (e->group_reserved[k] < e->group_used[k]) {
-            return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
-                            "reserves less for gangs of %d than they hold", e->group_gpus[k]);
-        }
-        if (e->group_reserved[k] > e->index->total_gpus - sum) {
-            return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
-                            "reserves more than the %lld GPUs of the cluster",
-                            (long long)e->index->total_gpus);
-        }
-        sum += e->group_reserved[k];
-        s->pool[k].dirty = s->pool[k].dirty || s->pool[k].cap[0] != e->group_reserved[k];
-        s->pool[k].cap[0] = e->group_reserved[k];
-    }
-    if (g.next_us <= e->now_us) {
-        return dls_fail(err, DLS_EPOLICY, e->params->sched->name,
-                        "wants to divide the cluster again at a time that is not in the future");
-    }
-    if (g.next_us != DLS_NEVER) {
-        return dls_evq_set(&e->events, DLS_SLOT_SHARE(e), g.next_us, DLS_EV_TICK, err);
-    }
-    return DLS_OK;
 }

@@ -15,10 +15,13 @@
 /* ---- state -------------------------------------------------------------------------------------
  */
 
-dls_status dls_walk_create(dls_engine *e, dls_error *err)
+dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
 {
     dls_walk *w = &e->walk;
-    const size_t n = (size_t)e->n;
+    e->select.size = w->on ? w->size : e->col->gpus;
+    if (!w->on) {
+        return DLS_OK;
+    }
     if (e->n >= 1 << 24) {
         return dls_fail(err, DLS_EINPUT, e->params->sched->name,
                         "%d jobs are too many for a scheduler that is no order", e->n);
@@ -26,57 +29,10 @@ dls_status dls_walk_create(dls_engine *e, dls_error *err)
     w->running.root = DLS_NONE;
     DLS_TRY(dls_order_init(&w->order, e->n, err));
     DLS_TRY(dls_bitmap_init(&w->waiting, e->n, err));
-    w->size = dls_alloc_zero(n, sizeof *w->size);
-    w->held_gpus = dls_alloc_zero(n, sizeof *w->held_gpus);
-    w->batch = dls_alloc_zero(n, sizeof *w->batch);
-    w->service_us = dls_alloc_zero(n * (size_t)e->params->cluster->n_types, sizeof *w->service_us);
-    w->speed = e->params->elastic ? dls_alloc_zero(n, sizeof *w->speed) : NULL;
-    if (!w->size || !w->held_gpus || !w->batch || !w->service_us ||
-        (e->params->elastic && !w->speed)) {
-        return dls_nomem(err, "jobs", n * 32);
-    }
     for (int32_t j = 0; j < e->n; j++) {
         w->size[j] = e->params->elastic ? e->params->elastic->min_gpus[j] : e->col->gpus[j];
         w->batch[j] = dls_trace_i64(e->col->batch, (size_t)j);
     }
-    e->select.size = w->size;
-    return DLS_OK;
-}
-
-void dls_walk_destroy(dls_engine *e)
-{
-    dls_walk *w = &e->walk;
-    dls_order_fini(&w->order);
-    dls_bitmap_fini(&w->waiting);
-    dls_free(w->size);
-    dls_free(w->held_gpus);
-    dls_free(w->batch);
-    dls_free(w->speed);
-    dls_free(w->service_us);
-}
-
-dls_status dls_walk_copy(dls_engine *e, const dls_engine *from, dls_error *err)
-{
-    const dls_walk *of = &from->walk;
-    dls_walk *w = &e->walk;
-    const size_t n = (size_t)from->n, cells = n * (size_t)from->params->cluster->n_types;
-    if (!of->on) {
-        return DLS_OK;
-    }
-    *w = *of;
-    w->size = w->held_gpus = NULL;
-    w->batch = w->service_us = NULL;
-    w->speed = NULL;
-    w->waiting = (dls_bitmap){0};
-    DLS_TRY(dls_order_copy(&w->order, &of->order, err));
-    DLS_TRY(dls_bitmap_init(&w->waiting, from->n, err));
-    dls_bitmap_assign(&w->waiting, &of->waiting);
-    DLS_TRY(dls_duplicate(&w->size, of->size, n, n, sizeof *w->size, err));
-    DLS_TRY(dls_duplicate(&w->held_gpus, of->held_gpus, n, n, sizeof *w->held_gpus, err));
-    DLS_TRY(dls_duplicate(&w->batch, of->batch, n, n, sizeof *w->batch, err));
-    DLS_TRY(dls_duplicate(&w->service_us, of->service_us, cells, cells, sizeof *w->service_us, err));
-    DLS_TRY(dls_duplicate(&w->speed, of->speed, n, n, sizeof *w->speed, err));
-    e->select.size = w->size;
     return DLS_OK;
 }
 
@@ -101,8 +57,9 @@ void dls_walk_stopped(dls_engine *e, int32_t job)
 
 void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us)
 {
-    const int32_t type = e->index->node[e->part[parts].node].type;
-    const int64_t gpus = e->walk.held_gpus[job], held_us = e->now_us - e->state_since_us[job];
+    const int32_t type = e->index->node[e->hold.part[parts].node].type;
+    const int64_t gpus = e->walk.held_gpus[job],
+                  held_us = e->clock.now_us - e->jobs.state_since_us[job];
     e->walk.service_us[(size_t)job * (size_t)e->select.n_types + (size_t)type] +=
         progress_us * gpus;
     if (e->rec->gpu_us && !dls_is_guest(e, job)) {
@@ -189,16 +146,16 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
 static int32_t held_on(const dls_engine *e, int32_t job, int32_t node)
 {
     int32_t gpus = 0;
-    for (int32_t p = e->held[job]; p >= 0; p = e->part[p].next) {
-        gpus += e->part[p].node == node ? __builtin_popcountll(e->part[p].mask) : 0;
+    for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+        gpus += e->hold.part[p].node == node ? __builtin_popcountll(e->hold.part[p].mask) : 0;
     }
     return gpus;
 }
 
 bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
 {
-    if (!e->running[job] || e->walk.held_gpus[job] != gpus_wanted(e, job, want) ||
-        (want->type >= 0 && e->held_type[job] != want->type) ||
+    if (!e->jobs.running[job] || e->walk.held_gpus[job] != gpus_wanted(e, job, want) ||
+        (want->type >= 0 && e->hold.type[job] != want->type) ||
         (want->batch > 0 && e->walk.batch[job] != want->batch) || dls_is_guest(e, job)) {
         return false;
     }
@@ -264,11 +221,11 @@ static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, ui
  */
 static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
 {
-    const int32_t parts = e->held[job];
+    const int32_t parts = e->hold.parts[job];
     DLS_TRY(dls_guest_evict(e, job, err));
-    dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->estimate_us[job]);
-    e->held[job] = -1;
-    e->held_type[job] = -1;
+    dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->jobs.estimate_us[job]);
+    e->hold.parts[job] = -1;
+    e->hold.type[job] = -1;
     DLS_TRY(dls_job_preempt(e, job, parts, err));
     dls_free_parts(e, parts);
     return DLS_OK;
@@ -277,13 +234,13 @@ static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err)
 {
-    const bool was_running = e->running[job] != 0;
+    const bool was_running = e->jobs.running[job] != 0;
     const int32_t gpus = gpus_wanted(e, job, want), had = e->walk.size[job];
     int32_t type, parts;
     *done = false;
     if (was_running) {
         dls_select_remove_running(&e->select, job);
-        dls_give_back(e, job, e->held[job]);
+        dls_give_back(e, job, e->hold.parts[job]);
     }
     const uint32_t types = types_with_room(e, job, want, gpus);
     if (!types) {
@@ -294,8 +251,8 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     DLS_TRY(take_gpus(e, job, want, types, &type, &parts, err));
     e->walk.size[job] = had;
     if (type < 0 && was_running) { /* as it was */
-        dls_select_add_running(&e->select, job, e->held_type[job], (dls_rank){.id = job},
-                               e->now_us);
+        dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},
+                               e->clock.now_us);
         return dls_retake(e, job) ? DLS_OK : dls_illegal(e, job, err, "lost its GPUs");
     }
     if (type < 0) {
@@ -308,9 +265,9 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     dls_select_remove_waiting(&e->select, job);
     e->walk.size[job] = gpus;
     e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
-    dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->now_us);
-    e->held[job] = parts;
-    e->held_type[job] = (int8_t)type;
+    dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->clock.now_us);
+    e->hold.parts[job] = parts;
+    e->hold.type[job] = (int8_t)type;
     return dls_job_start(e, job, err);
 }
 
@@ -320,7 +277,7 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
         return dls_guest_preempt(e, job, err);
     }
     dls_select_remove_running(&e->select, job);
-    dls_give_back(e, job, e->held[job]);
+    dls_give_back(e, job, e->hold.parts[job]);
     return lose(e, job, err);
 }
 
@@ -341,7 +298,7 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
             e, job, err, "is to join job %d: one must wait, the other have GPUs of its own", host);
     }
     const dls_class *c = &s->cls[s->class_of[job]], *other = &s->cls[s->class_of[host]];
-    const int32_t gpus = e->walk.held_gpus[host], type = e->held_type[host];
+    const int32_t gpus = e->walk.held_gpus[host], type = e->hold.type[host];
     if (!(c->types >> type & 1) || gpus < e->view.min_gpus[job] || gpus > e->view.max_gpus[job] ||
         c->pool != other->pool) {
         return dls_illegal(e, job, err,
@@ -375,16 +332,68 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
     }
     dls_select_remove_waiting(&e->select, job);
     dls_bitmap_clear(&e->walk.waiting, job);
-    e->rec->pending_us[job] += e->now_us - e->state_since_us[job];
+    e->rec->pending_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
     e->rec->state[job] = DLS_JOB_DECLINED;
-    e->declined++;
+    e->jobs.declined++;
     e->view.waiting_jobs--;
-    e->done++;
+    e->jobs.done++;
     return DLS_OK;
 }
 
 /* ---- programs ----------------------------------------------------------------------------------
  */
+
+/* Whether a program may go on to act. */
+static bool may_act(dls_actions *out)
+{
+    dls_engine *e = out->e;
+    if (out->status == DLS_OK) {
+        out->status = dls_seal_check(e, out->err);
+    }
+    if (out->status == DLS_OK && out->n++ > e->params->patience + 4 * (uint64_t)e->n &&
+        e->params->patience > 0) {
+        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
+                               "does not come to an end: %llu actions in one pass",
+                               (unsigned long long)out->n);
+    }
+    return out->status == DLS_OK;
+}
+
+void dls_act_wake(dls_actions *out, int64_t at_us)
+{
+    dls_engine *e = out->e;
+    if (!may_act(out)) {
+        return;
+    }
+    if (at_us <= e->clock.now_us) {
+        out->status = dls_fail(out->err, DLS_EPOLICY, e->params->sched->name,
+                               "wants to be woken at a time that is not in the future");
+        return;
+    }
+    const uint32_t slot = DLS_SLOT_PROGRAM(e);
+    if (!dls_evq_has(&e->clock.events, slot) || dls_evq_time(&e->clock.events, slot) > at_us) {
+        out->status = dls_evq_set(&e->clock.events, slot, at_us, DLS_EV_TICK, out->err);
+    }
+}
+
+void dls_program_begin(dls_engine *e, dls_error *err)
+{
+    e->decision.actions = (dls_actions){.e = e, .status = DLS_OK, .err = err};
+    e->select.pass++;
+    e->rec->passes++;
+    dls_view_update(e);
+    dls_seal(e);
+}
+
+dls_status dls_program_end(dls_engine *e, dls_error *err)
+{
+    DLS_TRY(e->decision.actions.status);
+    DLS_TRY(dls_seal_check(e, err));
+    e->view.arrived = e->view.ended = 0;
+    DLS_TRY(dls_policy_check(e, e->params->sched->name, DLS_NONE, err));
+    DLS_TRY(dls_set_retries(e, err));
+    return e->guests.news ? dls_guest_pass(e, err) : DLS_OK;
+}
 
 static bool allocate(dls_actions *out, int32_t job, const dls_want *want)
 {
@@ -412,7 +421,7 @@ static void acted(dls_actions *out)
 
 bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want)
 {
-    const bool done = dls_may_act(out) && allocate(out, job, want);
+    const bool done = may_act(out) && allocate(out, job, want);
     acted(out);
     return done;
 }
@@ -421,7 +430,7 @@ bool dls_act_start(dls_actions *out, int32_t job)
 {
     static const dls_want as_asked = {.type = -1};
     bool done = false;
-    if (dls_may_act(out) && !is_in(out->e, job, DLS_JOB_PENDING)) {
+    if (may_act(out) && !is_in(out->e, job, DLS_JOB_PENDING)) {
         out->status = dls_illegal(out->e, job, out->err, "is to start, but does not wait");
     } else if (out->status == DLS_OK) {
         done = allocate(out, job, &as_asked);
@@ -432,7 +441,7 @@ bool dls_act_start(dls_actions *out, int32_t job)
 
 void dls_act_preempt(dls_actions *out, int32_t job)
 {
-    if (dls_may_act(out)) {
+    if (may_act(out)) {
         out->status =
             is_in(out->e, job, DLS_JOB_RUNNING)
                 ? dls_preempt(out->e, job, out->err)
@@ -444,7 +453,7 @@ void dls_act_preempt(dls_actions *out, int32_t job)
 bool dls_act_join(dls_actions *out, int32_t job, int32_t host)
 {
     bool joined = false;
-    if (dls_may_act(out)) {
+    if (may_act(out)) {
         out->status = dls_join(out->e, job, host, &joined, out->err);
     }
     acted(out);
@@ -453,7 +462,7 @@ bool dls_act_join(dls_actions *out, int32_t job, int32_t host)
 
 void dls_act_decline(dls_actions *out, int32_t job)
 {
-    if (dls_may_act(out)) {
+    if (may_act(out)) {
         out->status = dls_decline(out->e, job, out->err);
     }
     acted(out);

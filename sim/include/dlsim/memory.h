@@ -25,6 +25,10 @@ DLS_API void *dls_alloc(size_t bytes);
 DLS_API void *dls_alloc_zero(size_t n, size_t size);
 DLS_API void *dls_realloc(void *p, size_t bytes);
 DLS_API void dls_free(void *p);
+/* *(void **)p becomes an array of n elements of `size` bytes, zeroed; NULL after a failure. `what` is for the
+ * error's message. */
+DLS_API dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what,
+                                   dls_error *err) DLS_MUST_CHECK;
 
 /* Grow *(void **)p, an array of elements of `size` bytes with room for *cap, to hold `need`:
  * doubling, so appending is O(1) amortised. New elements are not zeroed. On failure *p and *cap are

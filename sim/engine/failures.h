@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes, GPUs and links that fail and are repaired (failures.c): what is down, and who holds what where.
+ */
+#ifndef DLS_ENGINE_FAILURES_H
+#define DLS_ENGINE_FAILURES_H
+
+#include "base/evq.h"
+#include "dlsim/policy.h"
+
+typedef struct dls_link_on {
+    int32_t job, next, prev; /* of the parts on the same node */
+} dls_link_on;
+
+typedef struct dls_failure_state {
+    bool on;
+    dls_evq events;        /* slots: nodes, GPUs, the file */
+    size_t cursor;         /* next event of the file */
+    int64_t origin_us;     /* time 0 of the file: the first submission */
+    int32_t *first_gpu;    /* [nodes + 1] number of a node's first GPU, over all nodes */
+    uint32_t *draws;       /* [nodes + GPUs] failures and repairs so far */
+    uint8_t *node_down;    /* [nodes] bits: at random, by the file */
+    uint64_t *gpu_down;    /* [nodes] */
+    uint64_t *withheld;    /* [nodes] GPUs that are taken from the index for that */
+    int32_t *on_node;      /* [nodes] list of the parts there, DLS_NONE */
+    dls_link_on *link;     /* [parts] */
+    size_t link_cap;
+    int32_t *victims;      /* scratch */
+    size_t victims_cap;
+    int64_t down_gpus[DLS_TYPES_MAX];
+    int32_t down_nodes;    /* whole nodes */
+} dls_failure_state;
+
+#define DLS_FAILURE_QUEUES(XX)                                                                     \
+    XX(failures.events, (size_t)e->index->n_nodes + (size_t)e->index->total_gpus + 1)
+
+#define DLS_FAILURE_ARRAYS(XX)                                                                     \
+    XX(failures.first_gpu, e->index->n_nodes + 1, e->failures.on)                                  \
+    XX(failures.draws, e->index->n_nodes + e->index->total_gpus, e->failures.on)                   \
+    XX(failures.node_down, e->index->n_nodes, e->failures.on)                                      \
+    XX(failures.gpu_down, e->index->n_nodes, e->failures.on)                                       \
+    XX(failures.withheld, e->index->n_nodes, e->failures.on)                                       \
+    XX(failures.on_node, e->index->n_nodes, e->failures.on)
+
+#define DLS_FAILURE_LISTS(XX)                                                                      \
+    XX(failures.link, e->failures.link_cap, e->failures.link_cap)                                  \
+    XX(failures.victims, 0, e->failures.victims_cap)
+
+/* ---- failures.c -------------------------------------------------------------------------------- */
+
+/* Whether anything will fail. */
+bool dls_failures_wanted(const dls_engine *e);
+dls_status dls_failures_init(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Everything that fails or is repaired now. */
+dls_status dls_failures_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* A job has got its parts, or is about to lose them. */
+dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
+void dls_failures_leave(dls_engine *e, int32_t parts);
+/* Some GPU is down and may yet be repaired. */
+bool dls_failures_any_down(const dls_engine *e);
+
+#endif
