@@ -21,11 +21,12 @@ allowed() {
     sim/elasticflow) echo base cluster record workload sched elasticflow ;;
     sim/muri) echo base sched muri ;;
     sim/pollux) echo base sched pollux ;;
+    sim/gavel) echo base sched workload/graph gavel ;;
     results) echo base cluster record results ;;
     sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
     sim/api) echo base cluster record world traces engine config results api ;;
     sim/sweep) echo base cluster record config results sweep ;;
-    sim/cli) echo base cluster record config engine results api sweep tiresias elasticflow muri pollux workload traces predictor/sources cli ;;
+    sim/cli) echo base cluster record config engine results api sweep tiresias elasticflow muri gavel pollux workload traces predictor/sources cli ;;
     predictor/driple) echo base predictor/driple ;;
     predictor/measure) echo base workload/graph predictor/measure ;;
     predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim gavel: what the published simulator of Gavel, or of Shockwave, says of a trace, job by job.
+ */
+#include "base/atomicfile.h"
+#include "cli/command.h"
+#include "cli/replay.h"
+#include "gavel/gavel.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct request {
+    dls_gavel_params params;
+    const char *throughputs, *output;
+    bool force, quiet;
+} request;
+
+typedef struct outcome {
+    const dls_trace *trace;
+    dls_gavel_result result;
+} outcome;
+
+static dls_status put(FILE *to, void *what, dls_error *err)
+{
+    const outcome *o = what;
+    const dls_trace_columns *c = dls_trace_cols(o->trace);
+    fputs("job_id,num_gpu,arrival,start,end,jct,rounds,preempt,migrate,rounds_v100,rounds_p100,"
+          "rounds_k80,rounds_packed\n",
+          to);
+    for (size_t i = 0; i < c->n; i++) {
+        const dls_gavel_job *j = &o->result.job[i];
+        const double arrival_s = (double)c->submit_us[i] / 1e6;
+        fprintf(to, "%s,%d,%.6f,", dls_trace_id(o->trace, i), (int)c->gpus[i], arrival_s);
+        if (j->start_s >= 0) {
+            fprintf(to, "%.6f", j->start_s);
+        }
+        if (j->end_s >= 0) {
+            fprintf(to, ",%.6f,%.6f", j->end_s, j->end_s - arrival_s);
+        } else {
+            fputs(",,", to);
+        }
+        fprintf(to, ",%lld,%lld,%lld,%lld,%lld,%lld,%lld\n", (long long)j->rounds,
+                (long long)j->preempted, (long long)j->migrated, (long long)j->rounds_on[2],
+                (long long)j->rounds_on[1], (long long)j->rounds_on[0],
+                (long long)j->rounds_packed);
+    }
+    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+}
+
+static void report(const outcome *o)
+{
+    const dls_trace_columns *c = dls_trace_cols(o->trace);
+    double jct_s = 0;
+    size_t ended = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const dls_gavel_job *j = &o->result.job[i];
+        if (j->end_s >= 0) {
+            jct_s += j->end_s - (double)c->submit_us[i] / 1e6;
+            ended++;
+        }
+    }
+    fprintf(stderr,
+            "jobs ended   %zu of %zu\naverage JCT  %.6f s\nmakespan     %.6f s\n"
+            "rounds       %zu, %zu allocations\n",
+            ended, c->n, ended ? jct_s / (double)ended : 0, o->result.makespan_s, o->result.rounds,
+            o->result.allocations);
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    const bool to_file = r->output && strcmp(r->output, "-") != 0;
+    dls_trace *trace;
+    if (!r->throughputs) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "give --throughputs=FILE.json");
+    }
+    if (to_file) {
+        DLS_TRY(dls_replay_check_output(r->output, r->force, err));
+    }
+    DLS_TRY(dls_trace_load(call->word[0], "gavel", &(dls_trace_options){0}, &trace, err));
+    outcome o = {.trace = trace};
+    dls_status status = dls_gavel_replay(&r->params, r->throughputs, trace, &o.result, err);
+    if (status == DLS_OK) {
+        status = to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err);
+    }
+    if (status == DLS_OK && !r->quiet) {
+        report(&o);
+    }
+    dls_gavel_result_fini(&o.result);
+    dls_trace_destroy(trace);
+    return status;
+}
+
+static const char *policy_at(size_t i)
+{
+    return dls_gavel_policies()[i].name;
+}
+
+static void list_policies(FILE *to)
+{
+    fputs("\nPolicies:\n", to);
+    for (const dls_gavel_policy_name *p = dls_gavel_policies(); p->name; p++) {
+        fprintf(to, "  %-29s %s\n", p->name, p->summary);
+    }
+}
+
+static const dls_arg args[] = {
+    DLS_NAME(request, params.policy, "policy", 0, policy_at, "see below"),
+    DLS_TEXT(request, throughputs, "throughputs", 0, "FILE.json",
+             "steps per second by GPU type, model, batch and GPUs"),
+    DLS_INT(request, params.gpus[2], "v100", 0, 0, 65536, "GPUs of this type"),
+    DLS_INT(request, params.gpus[1], "p100", 0, 0, 65536, "GPUs of this type"),
+    DLS_INT(request, params.gpus[0], "k80", 0, 0, 65536, "GPUs of this type"),
+    DLS_INT(request, params.gpus_per_server, "gpus", 0, 1, 64, "GPUs per server"),
+    DLS_TIME(request, params.round_s, "round", 0, 1, 1e6, "length of a round"),
+    DLS_INT(request, params.seed, "seed", 0, 0, 1e15, "of the policy and the order of the types"),
+    DLS_SWITCH(request, params.shockwave, "shockwave", 0,
+               "as the fork of Shockwave: restarts, batch sizes that change"),
+    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
+             "write there; standard output if left out"),
+    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_gavel = {
+    .name = "gavel",
+    .summary = "what the published simulator of Gavel says",
+    .usage = "--policy=NAME --throughputs=FILE.json TRACE [OPTION]...",
+    .about = "Replay a trace of Gavel's simulator, or of Shockwave's, with its results, job by "
+             "job, defects included; a job that it drops has no end.",
+    .more = list_policies,
+    .args = args,
+    .words = "one trace",
+    .min_words = 1,
+    .max_words = 1,
+    .size = sizeof(request),
+    .initial = &(const request){.params = {.policy = "isolated",
+                                           .gpus = {0, 0, 32},
+                                           .gpus_per_server = 4,
+                                           .round_s = 360}},
+    .run = run,
+};
