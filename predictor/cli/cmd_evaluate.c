@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "predictor/cli/evaluate_baselines.h"
+#include "predictor/cli/evaluate_measured.h"
 #include "predictor/cli/evaluate_unseen.h"
 #include "predictor/cli/together.h"
 #include "predictor/training/fit.h"
@@ -357,6 +358,8 @@ static const dls_arg args[] = {
     DLS_INT(request, threads, "threads", 0, 1, 256, "one per core if left out"),
     DLS_ARGS_END};
 
+static const dls_command *const parts[] = {&dls_evaluate_measured, NULL};
+
 const dls_command dls_command_evaluate = {
     .name = "evaluate",
     .group = DLS_LABORATORY,
@@ -369,6 +372,7 @@ const dls_command dls_command_evaluate = {
              "in JSON), averaged over the metrics that vary. iter: of the time of one step, GPU "
              "idle and active. share: of the squared error of that time.",
     .args = args,
+    .part = parts,
     .needs = "weights dataset",
     .size = sizeof(request),
     .initial = &(const request){.split = DLS_SPLIT_TEST},

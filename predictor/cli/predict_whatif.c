@@ -104,10 +104,18 @@ static double samples_per_s(const rows *r, size_t i)
     return q->setting.workers * q->batch / r->answer[i].prediction.iteration_s;
 }
 
+/* "" for a row with an answer. */
+static const char *why_not(const rows *r, size_t i)
+{
+    return r->answer[i].refused[0] ? r->answer[i].refused
+           : r->answer[i].fits     ? ""
+                                   : "does not fit its memory";
+}
+
 static void print_table(const request *a, const rows *r)
 {
     const dls_setting_spec *s = &r->question[0].setting;
-    printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s; %s says:\n\n", a->p.model,
+    printf("%s, batch %d a worker, %d x %s on %d machine%s, %s%s%s; %s says:\n\n", a->base.model,
            (int)r->question[0].batch, (int)s->workers, s->gpu, (int)s->nodes,
            s->nodes > 1 ? "s" : "", s->exchange, s->nodes > 1 ? " over " : "",
            s->nodes > 1 ? s->network : "", a->p.source);
@@ -117,6 +125,10 @@ static void print_table(const request *a, const rows *r)
         const dls_prediction *f = &r->answer[i].prediction;
         const double *m = f->metric;
         char gpu[32] = "-", net[32] = "-";
+        if (*why_not(r, i)) {
+            printf("%-26s %s\n", r->label[i], why_not(r, i));
+            continue;
+        }
         if (!isnan(m[DLS_GPU_ACTIVE])) {
             snprintf(gpu, sizeof gpu, "%.1f, %.1f", 1e3 * m[DLS_GPU_ACTIVE], 1e3 * m[DLS_GPU_IDLE]);
             snprintf(net, sizeof net, "%.0f, %.1f", m[DLS_NET_TX_PEAK] / 1e6,
@@ -132,7 +144,7 @@ static void print_table(const request *a, const rows *r)
 static dls_status print_json(const request *a, const rows *r, dls_error *err)
 {
     json_object *top = json_object_new_object();
-    dls_json_text(top, "model", a->p.model);
+    dls_json_text(top, "model", a->base.model);
     dls_json_text(top, "source", a->p.source);
     json_object *list = dls_json_list(top, "answers");
     for (size_t i = 0; i < r->n; i++) {
@@ -146,6 +158,10 @@ static dls_status print_json(const request *a, const rows *r, dls_error *err)
         dls_json_int(obj, "ps", s->servers);
         dls_json_int(obj, "batch", r->question[i].batch);
         dls_json_text(obj, "exchange", s->exchange);
+        if (*why_not(r, i)) {
+            dls_json_text(obj, "unanswered", why_not(r, i));
+            continue;
+        }
         dls_json_real(obj, "iteration_s", f->iteration_s);
         dls_json_real(obj, "samples_per_s", samples_per_s(r, i));
         dls_json_real(obj, "speed", samples_per_s(r, i) / samples_per_s(r, 0));
@@ -166,7 +182,9 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     if (status == DLS_OK) {
         status = dls_whatif_ask(w, r->question, r->n, r->answer, err);
     }
-    if (status == DLS_OK && a->json) {
+    if (status == DLS_OK && *why_not(r, 0)) {
+        status = dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
+    } else if (status == DLS_OK && a->json) {
         status = print_json(a, r, err);
     } else if (status == DLS_OK) {
         print_table(a, r);
@@ -204,10 +222,10 @@ static bool read_measured(const char *text, request *a)
     snprintf(number, sizeof number, "%.*s", (int)(last - first - 1), first + 1);
     batch = strtoll(number, &end, 10);
     const bool whole = end != number && *end == '\0' && batch > 0 && batch < 1 << 20;
-    a->p.measured_s = strtod(last + 1, &end);
-    a->p.measured_gpu = a->measured;
-    a->p.measured_batch = (int32_t)batch;
-    return whole && end != last + 1 && *end == '\0' && a->p.measured_s > 0;
+    a->base.measured_s = strtod(last + 1, &end);
+    a->base.measured_gpu = a->measured;
+    a->base.measured_batch = (int32_t)batch;
+    return whole && end != last + 1 && *end == '\0' && a->base.measured_s > 0;
 }
 
 static dls_status take_measured(void *member, const dls_arg *arg, const char *value, dls_error *err)
@@ -218,7 +236,7 @@ static dls_status take_measured(void *member, const dls_arg *arg, const char *va
 
 static const dls_arg args[] = {
     {DLS_ROW(DLS_ARG_SWITCH, 1, request, whatif, "whatif", 0, NULL, "this"), .hidden = true},
-    DLS_TEXT(request, p.model, "model", 0, "NAME",
+    DLS_TEXT(request, base.model, "model", 0, "NAME",
              "as in a trace; 'dlsim graph zoo' lists the zoo"),
     DLS_INT(request, base.batch, "batch", 0, 1, 1 << 19, "samples per worker"),
     DLS_TEXT(request, gpu, "gpu", 0, "NAME", "on which it runs"),
@@ -232,11 +250,12 @@ static const dls_arg args[] = {
     DLS_TEXT(request, link, "link", 0, "NAME",
              "between GPUs of a machine; the GPU's own if left out"),
     DLS_TEXT(request, network, "network", 0, "NAME", "between machines"),
-    DLS_CHOICE(request, p.numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_CHOICE(request, base.numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
     DLS_TEXT(request, p.source, "source", 0, "NAME",
-             "who answers: driple, operator, paleo or habitat"),
-    DLS_TEXT(request, p.weights, "weights", 0, "W.h5",
-             "driple: inspector file; the one that comes with dlsim if left out"),
+             "who answers: driple, operator, paleo, habitat or justus"),
+    DLS_TEXT(
+        request, p.weights, "weights", 0, "W.h5",
+        "driple: inspector file; the one that comes with dlsim if left out; justus: its networks"),
     DLS_TEXT(request, p.backend, "backend", 0, "auto|cpu|cuda", "driple: where to compute"),
     DLS_TEXT(request, p.settings_map, "settings-map", 0, "TEXT",
              "driple: which setting answers for what, see docs/predictors.md"),

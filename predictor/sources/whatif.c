@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Predicts one workload in settings named by the user, with the inspector, the operator model,
- * Paleo or Habitat, without a cluster or a trace.
+ * Predicts workloads in settings named by the user, with the inspector, the operator model, Paleo,
+ * Habitat or Justus's networks, without a cluster or a trace.
  */
 #include "predictor/sources/whatif.h"
 
 #include "base/alloc.h"
-#include "predictor/sources/inspector.h"
 #include "predictor/baselines/habitat.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/label.h"
+#include "predictor/sources/inspector.h"
+#include "predictor/sources/layer_nets.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,23 +18,31 @@
 
 #define DEFAULT_MEASURED_GPU "V100"
 
-typedef enum source { DRIPLE, OPERATOR, PALEO, HABITAT } source;
+typedef enum source { DRIPLE, OPERATOR, PALEO, HABITAT, JUSTUS } source;
+
+/* The kernels of a model in one precision and size. */
+typedef struct known {
+    dls_model_names names;
+    dls_numeric numeric;
+    dls_workload work;
+} known;
 
 struct dls_whatif {
     dls_whatif_params p;
     source source;
-    dls_model_names names;
     dls_inspector_session session; /* driple */
-    dls_hardware hw; /* the rest */
+    dls_hardware own_hw;           /* the rest */
+    const dls_hardware *hw;
     dls_opmodel model;
     dls_paleo paleo;
-    const dls_hw_gpu *measured_gpu;
-    bool has_hw;
+    dls_layer_nets *nets; /* justus */
+    known **known;        /* [n] owned */
+    size_t n, cap;
 };
 
 const char *const *dls_whatif_sources(void)
 {
-    static const char *const names[] = {"driple", "operator", "paleo", "habitat", NULL};
+    static const char *const names[] = {"driple", "operator", "paleo", "habitat", "justus", NULL};
     return names;
 }
 
@@ -47,14 +56,19 @@ static dls_status open_tables(dls_whatif *w, dls_error *err)
     const char *folder = dls_hardware_folder(w->p.hardware_dir, buf, sizeof buf);
     snprintf(path, sizeof path, "%s/operator.cfg", folder);
     DLS_TRY(dls_opmodel_load(path, &w->model, err));
-    DLS_TRY(dls_hardware_load(folder, &w->hw, err));
-    w->has_hw = true;
-    const char *gpu = w->p.measured_gpu ? w->p.measured_gpu : DEFAULT_MEASURED_GPU;
-    DLS_TRY(dls_hardware_gpu(&w->hw, gpu, &w->measured_gpu, err));
+    if (w->source == DRIPLE) {
+        w->hw = &w->session.hw;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_hardware_load(folder, &w->own_hw, err));
+    w->hw = &w->own_hw;
+    if (w->source == JUSTUS) {
+        return dls_layer_nets_open(w->p.weights, &w->nets, err);
+    }
     if (w->source != PALEO) {
         return DLS_OK;
     }
-    DLS_TRY(dls_pointset_create(&w->hw, &points, err));
+    DLS_TRY(dls_pointset_create(w->hw, &points, err));
     const dls_status status = dls_paleo_calibrate(&points, &w->paleo, err);
     dls_pointset_fini(&points);
     return status;
@@ -70,22 +84,21 @@ static dls_status open_source(dls_whatif *w, dls_error *err)
     }
     if (found < 0) {
         return dls_fail(err, DLS_EINPUT, "source",
-                        "\"%s\" is not driple, operator, paleo or habitat", p->source);
+                        "\"%s\" is not driple, operator, paleo, habitat or justus", p->source);
     }
     w->source = (source)found;
-    w->names = dls_model_lookup(p->model);
-    if (w->names.match == DLS_MODEL_UNKNOWN) {
-        return dls_fail(err, DLS_EINPUT, "model",
-                        "nothing is known of a model \"%s\" ('dlsim graph zoo' lists those of the "
-                        "zoo)",
-                        p->model);
+    if (w->source == JUSTUS && !p->weights) {
+        return dls_fail(err, DLS_EINPUT, "source",
+                        "justus needs a file of dlsim train --baseline=justus");
     }
     const dls_inspector_session_params session = {.weights = p->weights,
-                                    .backend = p->backend,
-                                    .hardware_dir = p->hardware_dir,
-                                    .settings_map = p->settings_map,
-                                    .numeric = p->numeric};
-    return w->source == DRIPLE ? dls_inspector_session_init(&w->session, &session, err) : open_tables(w, err);
+                                                  .backend = p->backend,
+                                                  .hardware_dir = p->hardware_dir,
+                                                  .settings_map = p->settings_map};
+    if (w->source == DRIPLE) {
+        DLS_TRY(dls_inspector_session_init(&w->session, &session, err));
+    }
+    return open_tables(w, err);
 }
 
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_error *err)
@@ -107,17 +120,96 @@ dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_e
 void dls_whatif_destroy(dls_whatif *w)
 {
     if (w) {
-        dls_inspector_session_fini(&w->session);
-        if (w->has_hw) {
-            dls_hardware_fini(&w->hw);
+        for (size_t i = 0; i < w->n; i++) {
+            dls_workload_fini(&w->known[i]->work);
+            dls_free(w->known[i]);
         }
+        dls_free(w->known);
+        dls_layer_nets_close(w->nets);
+        dls_inspector_session_fini(&w->session);
+        dls_hardware_fini(&w->own_hw);
         dls_free(w);
     }
 }
 
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
 {
-    return w->source == DRIPLE ? &w->session.hw : &w->hw;
+    return w->hw;
+}
+
+/* ---- what is asked about
+ * -------------------------------------------------------------------------
+ */
+
+/* Of the inspector's features none tells tf32 from fp32, bf16 from fp16. */
+static dls_status check_numeric(const dls_whatif *w, dls_numeric numeric, dls_error *err)
+{
+    return w->source == DRIPLE && (numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16)
+               ? dls_fail(err, DLS_EINPUT, "precision", "the inspector does not know %s",
+                          dls_numeric_name((int)numeric))
+               : DLS_OK;
+}
+
+static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_model_names *names,
+                        dls_error *err)
+{
+    const dls_setting_spec *s = &q->setting;
+    if (q->batch < 1 || s->workers < 1 || s->nodes < 1 || s->workers % s->nodes != 0) {
+        return dls_fail(err, DLS_EINPUT, "setting",
+                        "%d workers on %d nodes with a batch of %d: not possible", (int)s->workers,
+                        (int)s->nodes, (int)q->batch);
+    }
+    if (q->part == DLS_STEP_FORWARD && w->source != OPERATOR && w->source != HABITAT) {
+        return dls_fail(err, DLS_EINPUT, w->p.source, "whole training steps only");
+    }
+    *names = dls_model_lookup(q->model);
+    if (names->match != DLS_MODEL_KNOWN) {
+        return dls_fail(err, DLS_EINPUT, "model",
+                        "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)", q->model);
+    }
+    dls_model_resize(names, q->image, q->sequence);
+    return check_numeric(w, q->numeric, err);
+}
+
+static bool same_names(const dls_model_names *a, const dls_model_names *b)
+{
+    return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
+           a->sequence == b->sequence;
+}
+
+static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_numeric numeric,
+                              const dls_workload **out, dls_error *err)
+{
+    for (size_t i = 0; i < w->n; i++) {
+        if (same_names(&w->known[i]->names, names) && w->known[i]->numeric == numeric) {
+            *out = &w->known[i]->work;
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(dls_grow(&w->known, &w->cap, w->n + 1, sizeof *w->known, err));
+    known *k = dls_alloc_zero(1, sizeof *k);
+    if (!k) {
+        return dls_nomem(err, "workload", sizeof *k);
+    }
+    *k = (known){.names = *names, .numeric = numeric};
+    const dls_status status = dls_model_workload(names, numeric, &k->work, err);
+    if (status != DLS_OK) {
+        dls_free(k);
+        return status;
+    }
+    w->known[w->n++] = k;
+    *out = &k->work;
+    return DLS_OK;
+}
+
+static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_workload *work,
+                        dls_whatif_answer *out, dls_error *err)
+{
+    const dls_hw_gpu *gpu;
+    DLS_TRY(dls_hardware_gpu(w->hw, q->setting.gpu, &gpu, err));
+    out->prediction.mem_bytes = dls_step_memory_bytes(work, q->numeric, q->batch);
+    out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
+    return DLS_OK;
 }
 
 /* ---- the inspector -----------------------------------------------------------------------------
@@ -129,7 +221,7 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
     const dls_hw_gpu *gpu;
     const dls_hw_link *link;
     const bool several = s->workers > 1 || s->servers > 0;
-    DLS_TRY(dls_hardware_gpu(&w->session.hw, s->gpu, &gpu, err));
+    DLS_TRY(dls_hardware_gpu(w->hw, s->gpu, &gpu, err));
     *out = (dls_whereabouts){.gpu = s->gpu,
                              .fp32_flops = gpu->fp32_flops,
                              .workers = s->workers,
@@ -137,78 +229,85 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
                              .servers = s->servers,
                              .exchange = s->exchange};
     if (several) {
-        DLS_TRY(dls_hardware_link(&w->session.hw, dls_setting_link(s), &link, err));
+        DLS_TRY(dls_hardware_link(w->hw, dls_setting_link(s), &link, err));
         out->link_bps = link->bps;
     }
     return DLS_OK;
 }
 
-static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q, size_t n,
-                                dls_whatif_answer *out, dls_error *err)
+static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
+                                const dls_model_names *names, dls_whatif_answer *out,
+                                dls_error *err)
 {
+    const dls_zoo_options size = {
+        .numeric = q->numeric, .image = names->image, .sequence = names->sequence};
     const dls_zoo_input *input;
-    DLS_TRY(dls_zoo_input_of(&w->session.inputs, dls_zoo_find(w->names.zoo), &input, err));
+    dls_whereabouts where;
+    dls_query query = {0};
+    dls_profile profile;
+    DLS_TRY(dls_zoo_input_sized(&w->session.inputs, dls_zoo_find(names->zoo), &size, &input, err));
+    DLS_TRY(where_is(w, &q->setting, &where, err));
+    DLS_TRY(dls_inspector_session_setting(&w->session, &where, &query.setting_idx,
+                                          &out->prediction.distance, err));
+    snprintf(out->setting, sizeof out->setting, "%s",
+             dls_inspector_setting(w->session.insp, query.setting_idx).name);
     const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
-    double *x = dls_alloc(n * cells * sizeof *x + 1);
-    dls_graph *graph = dls_alloc(n * sizeof *graph + 1);
-    dls_query *query = dls_alloc(n * sizeof *query + 1);
-    dls_profile *profile = dls_alloc(n * sizeof *profile + 1);
-    dls_status status =
-        x && graph && query && profile ? DLS_OK : dls_nomem(err, "graphs", n * cells);
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        dls_whereabouts where;
-        graph[i] = dls_zoo_input_at(&w->session.inputs, input, q[i].batch, x + i * cells);
-        status = where_is(w, &q[i].setting, &where, err);
-        int32_t s = 0;
-        if (status == DLS_OK) {
-            status = dls_inspector_session_setting(&w->session, &where, &s, &out[i].prediction.distance, err);
-        }
-        if (status == DLS_OK) {
-            query[i] = (dls_query){.graph_idx = (int32_t)i, .setting_idx = s};
-            snprintf(out[i].setting, sizeof out[i].setting, "%s",
-                     dls_inspector_setting(w->session.insp, s).name);
-        }
+    double *x = dls_alloc(cells * sizeof *x + 1);
+    if (!x) {
+        return dls_nomem(err, "graph", cells * sizeof *x);
     }
-    if (status == DLS_OK) {
-        status = dls_inspector_session_predict(&w->session, graph, n, query, n, profile, err);
-    }
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        out[i].prediction.iteration_s = profile[i].iteration_s;
-        for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
-            out[i].prediction.metric[k] = fmax(0, profile[i].metric[k]);
-        }
-    }
+    const dls_graph graph = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
+    const dls_status status =
+        dls_inspector_session_predict(&w->session, &graph, 1, &query, 1, &profile, err);
     dls_free(x);
-    dls_free(graph);
-    dls_free(query);
-    dls_free(profile);
-    return status;
+    DLS_TRY(status);
+    out->prediction.iteration_s = profile.iteration_s;
+    for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
+        out->prediction.metric[k] = fmax(0, profile.metric[k]);
+    }
+    return DLS_OK;
 }
 
 /* ---- models ------------------------------------------------------------------------------------
  */
 
-/* A step on one GPU as the source has it. */
-static double one_gpu_s(const dls_whatif *w, const dls_workload *work, const dls_whatif_question *q,
-                        const dls_work_setting *s)
+static double part_s(const dls_step *step, dls_step_part part)
 {
+    return part == DLS_STEP_FORWARD     ? step->forward_s
+           : part == DLS_STEP_NO_UPDATE ? step->gpu_s - step->update_s
+                                        : step->gpu_s;
+}
+
+/* A step on one GPU as the source has it. */
+static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
+                            const dls_whatif_question *q, const dls_work_setting *s, double *one_s,
+                            dls_error *err)
+{
+    const dls_hw_gpu *from;
     if (w->source == PALEO) {
-        return dls_paleo_step_s(&w->paleo, work, s->gpu, s->numeric, s->batch);
+        *one_s = dls_paleo_step_s(&w->paleo, work, s->gpu, s->numeric, s->batch);
+        return DLS_OK;
     }
+    if (w->source == JUSTUS) {
+        return dls_layer_nets_step_s(w->nets, work, s->gpu, s->numeric, s->batch, one_s, err);
+    }
+    DLS_TRY(dls_hardware_gpu(w->hw, q->measured_gpu ? q->measured_gpu : DEFAULT_MEASURED_GPU, &from,
+                             err));
     /* Per sample a measured step serves for any batch. */
-    double measured_s = w->p.measured_s * q->batch / fmax(1, w->p.measured_batch);
+    double measured_s = q->measured_s * q->batch / fmax(1, q->measured_batch);
     if (!(measured_s > 0)) {
-        const dls_rates rates = dls_opmodel_rates(&w->model, w->measured_gpu, s->numeric);
+        const dls_rates rates = dls_opmodel_rates(&w->model, from, s->numeric);
         const dls_step step = dls_step_time(work, &rates, s->batch);
-        measured_s = dls_step_host_s(&step, work, NULL);
+        measured_s = part_s(&step, q->part);
     }
-    return dls_habitat_step_s(work, w->measured_gpu, s->gpu, s->numeric, s->batch, measured_s);
+    *one_s = dls_habitat_step_s(work, from, s->gpu, s->numeric, s->batch, measured_s);
+    return DLS_OK;
 }
 
 /* The operator model's timeline without noise and residual, analysed as a profiler's. */
 static dls_status profile_of(const dls_whatif *w, const dls_setting_spec *spec,
-                             const dls_work_setting *s, const dls_workload *work, dls_prediction *out,
-                             dls_error *err)
+                             const dls_work_setting *s, const dls_workload *work,
+                             dls_prediction *out, dls_error *err)
 {
     dls_label_options o;
     dls_label label;
@@ -216,11 +315,9 @@ static dls_status profile_of(const dls_whatif *w, const dls_setting_spec *spec,
     dls_label_options_init(&o);
     o.step_spread = o.jitter_frac = o.noise_frac = o.node_sigma = o.network_sigma = 0;
     DLS_TRY(dls_label_make(&o, &w->model, spec, s, work, 0, &label, &fits, err));
-    if (!fits) {
-        return dls_fail(err, DLS_EINPUT, spec->gpu, "%s with a batch of %g does not fit its memory",
-                        w->p.model, s->batch);
+    if (fits) {
+        memcpy(out->metric, label.metric, sizeof label.metric);
     }
-    memcpy(out->metric, label.metric, sizeof label.metric);
     return DLS_OK;
 }
 
@@ -230,53 +327,63 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     dls_work_setting s;
     dls_fabric fabric;
     dls_step_in_setting step;
-    DLS_TRY(dls_setting_work(&q->setting, &w->model, &w->hw, work, q->batch, w->p.numeric, &fabric,
-                             &s, err));
+    double one_s;
+    DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
+                             err));
+    s.host = w->source == OPERATOR ? dls_opmodel_host(&w->model, q->host ? q->host : "") : NULL;
     DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
     out->iteration_s = step.step_s;
-    if (w->source == PALEO) {
-        out->iteration_s = one_gpu_s(w, work, q, &s) + step.exchange_s;
-    } else if (w->source == HABITAT) {
-        const double one_s = one_gpu_s(w, work, q, &s);
-        out->iteration_s = s.n_workers < 2 ? one_s
-                           : s.async
-                               ? one_s + step.exchange_s
+    if (w->source != OPERATOR) {
+        DLS_TRY(one_gpu_s(w, work, q, &s, &one_s, err));
+        out->iteration_s = w->source == PALEO || s.async ? one_s + step.exchange_s
+                           : s.n_workers < 2
+                               ? one_s
                                : dls_fabric_step_s(&fabric, s.n_workers, one_s, step.exchange_s);
-    } else {
-        DLS_TRY(profile_of(w, &q->setting, &s, work, out, err));
+        return DLS_OK;
     }
-    return DLS_OK;
+    if (q->part != DLS_STEP_WHOLE) {
+        dls_step part = step.gpu;
+        part.gpu_s = part_s(&step.gpu, q->part);
+        one_s = dls_step_host_s(&part, work, s.host);
+        out->iteration_s = s.n_workers < 2 || q->part == DLS_STEP_FORWARD
+                               ? one_s
+                               : dls_fabric_step_s(&fabric, s.n_workers, one_s, step.exchange_s);
+    }
+    return profile_of(w, &q->setting, &s, work, out, err);
 }
 
-static dls_status ask_models(dls_whatif *w, const dls_whatif_question *q, size_t n,
-                             dls_whatif_answer *out, dls_error *err)
+/* ---- asking ------------------------------------------------------------------------------------
+ */
+
+static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whatif_answer *out,
+                          dls_error *err)
 {
-    dls_workload work;
-    dls_status status = DLS_OK;
-    DLS_TRY(dls_model_workload(&w->names, w->p.numeric, &work, err));
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        status = ask_model(w, &q[i], &work, &out[i].prediction, err);
-    }
-    dls_workload_fini(&work);
-    return status;
+    dls_model_names names;
+    const dls_workload *work = NULL;
+    DLS_TRY(check(w, q, &names, err));
+    DLS_TRY(workload_of(w, &names, q->numeric, &work, err));
+    DLS_TRY(weigh(w, q, work, out, err));
+    return w->source == DRIPLE ? ask_inspector(w, q, &names, out, err)
+                               : ask_model(w, q, work, &out->prediction, err);
 }
 
 dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
                           dls_whatif_answer *out, dls_error *err)
 {
     for (size_t i = 0; i < n; i++) {
-        const dls_setting_spec *s = &question[i].setting;
-        if (question[i].batch < 1 || s->workers < 1 || s->nodes < 1 || s->workers % s->nodes != 0) {
-            return dls_fail(err, DLS_EINPUT, "setting",
-                            "%d workers on %d nodes with a batch of %d: not possible",
-                            (int)s->workers, (int)s->nodes, (int)question[i].batch);
-        }
-        out[i] = (dls_whatif_answer){
-            .prediction = {.remaining_s = (double)NAN, .link_bps = (double)NAN, .mem_bytes = (double)NAN}};
+        dls_error own = {0};
+        out[i] = (dls_whatif_answer){.prediction = {.remaining_s = (double)NAN,
+                                                    .link_bps = (double)NAN,
+                                                    .mem_bytes = (double)NAN}};
         for (int k = 0; k < DLS_METRICS; k++) {
             out[i].prediction.metric[k] = (double)NAN;
         }
+        const dls_status status = ask_one(w, &question[i], &out[i], &own);
+        if (status == DLS_EINPUT || status == DLS_EPREDICTOR) {
+            snprintf(out[i].refused, sizeof out[i].refused, "%.200s", own.msg);
+        } else if (status != DLS_OK) {
+            return dls_fail(err, status, own.where, "%s", own.msg);
+        }
     }
-    return w->source == DRIPLE ? ask_inspector(w, question, n, out, err)
-                               : ask_models(w, question, n, out, err);
+    return DLS_OK;
 }

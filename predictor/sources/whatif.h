@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Questions about one workload without a cluster: how would it run on another GPU, with one more
+ * Questions about workloads without a cluster: how would one run on another GPU, with one more
  * parameter server or worker, with another batch? Asked of the predictors that need no truth.
  */
 #ifndef DLS_SOURCES_WHATIF_H
@@ -12,39 +12,47 @@
 
 typedef struct dls_whatif_params {
     const char *source;       /* one of dls_whatif_sources */
-    const char *model;        /* as in a trace (dls_model_lookup) */
     const char *hardware_dir; /* NULL: the usual places */
-    const char *weights;      /* driple; NULL: the shipped ones */
+    const char *weights;      /* driple: NULL: the shipped ones; justus: its networks */
     const char *backend;      /* driple: "auto", "cpu", "cuda"; NULL: auto */
     const char *settings_map; /* driple; NULL: the nearest setting */
+} dls_whatif_params;
+
+/* Which part of a training step is asked for. */
+typedef enum dls_step_part { DLS_STEP_WHOLE, DLS_STEP_NO_UPDATE, DLS_STEP_FORWARD } dls_step_part;
+
+typedef struct dls_whatif_question {
+    const char *model;       /* as in a trace (dls_model_lookup) */
+    int32_t image, sequence; /* 0: the model's usual */
     dls_numeric numeric;
+    dls_setting_spec setting; /* its name is not read */
+    int32_t batch;            /* per worker */
+    dls_step_part part;
+    const char *host;         /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
     const char *measured_gpu; /* habitat: where a step on one GPU was measured; NULL: V100 */
     double measured_s;        /* and how long it took; 0: what the operator model says */
     int32_t measured_batch;
-} dls_whatif_params;
-
-typedef struct dls_whatif_question {
-    dls_setting_spec setting; /* its name is not read */
-    int32_t batch;            /* per worker */
 } dls_whatif_question;
 
 typedef struct dls_whatif_answer {
-    dls_prediction prediction; /* remaining_s is NAN */
-    char setting[64];      /* driple: that answered; else "" */
+    dls_prediction prediction; /* remaining_s and what the source does not say are NAN */
+    char setting[64];          /* driple: that answered; else "" */
+    bool fits;                 /* into the GPU's memory, by the operator model's estimate */
+    char refused[256];         /* why there is no answer; "" if there is one */
 } dls_whatif_answer;
 
 typedef struct dls_whatif dls_whatif;
 
-/* "driple", "operator", "paleo", "habitat", NULL behind the last */
+/* "driple", "operator", "paleo", "habitat", "justus", NULL behind the last */
 const char *const *dls_whatif_sources(void);
 
-/* EINPUT (an unknown model, an unknown source), ECONFIG, EPREDICTOR. */
+/* EINPUT (an unknown source, no networks for justus), ECONFIG, EPREDICTOR. */
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_destroy(dls_whatif *w); /* NULL-safe */
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w);
-/* Answer n questions in one batch. EINPUT: an unknown GPU or link, workers that do not fit
- * together; EPREDICTOR. */
+/* Answer n questions in one batch, each for itself: one that cannot be answered says why. What models
+ * are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself. */
 dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
                           dls_whatif_answer *out, dls_error *err) DLS_MUST_CHECK;
 

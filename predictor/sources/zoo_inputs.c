@@ -28,12 +28,15 @@ void dls_zoo_inputs_fini(dls_zoo_inputs *z)
     z->n = z->cap = 0;
 }
 
-static dls_status graph_of(const dls_zoo_inputs *z, const dls_zoo_model *model, int32_t batch,
-                           dls_opgraph **out, dls_error *err)
+static dls_status graph_of(const dls_zoo_input *input, int32_t batch, dls_opgraph **out,
+                           dls_error *err)
 {
+    const dls_zoo_model *model = input->model;
     dls_zoo_options options = dls_zoo_defaults(model);
     options.batch = batch;
-    options.numeric = z->numeric;
+    options.numeric = input->size.numeric;
+    options.image = input->size.image;
+    options.sequence = input->size.sequence ? input->size.sequence : options.sequence;
     return dls_zoo_build(model, &options, out, err);
 }
 
@@ -88,19 +91,17 @@ static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_
     return status;
 }
 
-static dls_status make(const dls_zoo_inputs *z, const dls_zoo_model *model, dls_zoo_input *input,
-                       dls_error *err)
+static dls_status make(const dls_zoo_inputs *z, dls_zoo_input *input, dls_error *err)
 {
     dls_opgraph *one, *two;
-    DLS_TRY(graph_of(z, model, 1, &one, err));
-    dls_status status = graph_of(z, model, 2, &two, err);
+    DLS_TRY(graph_of(input, 1, &one, err));
+    dls_status status = graph_of(input, 2, &two, err);
     if (status == DLS_OK) {
         status = fill(z, input, one, two, err);
         dls_opgraph_destroy(two);
     }
     dls_opgraph_destroy(one);
     if (status == DLS_OK) {
-        input->model = model;
         input->checksum = checksum(input);
     }
     return status;
@@ -109,8 +110,18 @@ static dls_status make(const dls_zoo_inputs *z, const dls_zoo_model *model, dls_
 dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
                             const dls_zoo_input **out, dls_error *err)
 {
+    const dls_zoo_options own = {.numeric = z->numeric};
+    return dls_zoo_input_sized(z, model, &own, out, err);
+}
+
+dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
+                               const dls_zoo_options *size, const dls_zoo_input **out,
+                               dls_error *err)
+{
     for (size_t i = 0; i < z->n; i++) {
-        if (z->input[i]->model == model) {
+        const dls_zoo_options *own = &z->input[i]->size;
+        if (z->input[i]->model == model && own->numeric == size->numeric &&
+            own->image == size->image && own->sequence == size->sequence) {
             *out = z->input[i];
             return DLS_OK;
         }
@@ -120,7 +131,9 @@ dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
     if (!input) {
         return dls_nomem(err, "graph", sizeof *input);
     }
-    const dls_status status = make(z, model, input, err);
+    input->model = model;
+    input->size = *size;
+    const dls_status status = make(z, input, err);
     if (status != DLS_OK) {
         input_destroy(input);
         return status;

@@ -13,6 +13,7 @@
 
 typedef struct dls_zoo_input {
     const dls_zoo_model *model;
+    dls_zoo_options size; /* image, sequence and precision; the rest is not read */
     dls_graph graph;   /* owned; its features are those of batch 1, raw */
     double *per_batch; /* [nodes][features] owned: what one more in the batch adds */
     uint64_t checksum; /* of all that */
@@ -26,7 +27,12 @@ typedef struct dls_zoo_inputs {
 } dls_zoo_inputs;
 
 void dls_zoo_inputs_fini(dls_zoo_inputs *z);
-/* Made if it is not there; borrowed, stays where it is. EINPUT, ENOMEM. */
+/* Made if it is not there; borrowed, stays where it is. size: image, sequence (0: the model's own) and
+ * precision. EINPUT, ENOMEM. */
+dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
+                               const dls_zoo_options *size, const dls_zoo_input **out,
+                               dls_error *err) DLS_MUST_CHECK;
+/* The model's own sizes in the precision of z. */
 dls_status dls_zoo_input_of(dls_zoo_inputs *z, const dls_zoo_model *model,
                             const dls_zoo_input **out, dls_error *err) DLS_MUST_CHECK;
 /* The normalised features for a batch >= 1 into x[nodes][features]; the graph then borrows the

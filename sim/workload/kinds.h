@@ -28,6 +28,7 @@ typedef struct dls_model_names {
     const char *zoo;    /* training graph: of dls_zoo_find; never NULL */
     const char *layers; /* workload: of dls_workload_names; NULL: made from the graph */
     dls_model_match match;
+    int32_t image, sequence; /* dls_model_resize */
 } dls_model_names;
 
 /* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit. */
@@ -37,9 +38,12 @@ void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
 /* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same pointer.
  * O(models). */
 dls_model_names dls_model_lookup(const char *name);
+/* The same model with images of so many pixels an edge, sequences of so many tokens; 0: as they are. A
+ * size other than the usual makes the workload one of the graph. */
+void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
 
 /* The kernels of a model, for every batch: the layers' own description where there is one, else out of
- * the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors: ENOMEM. */
+ * the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors: EINPUT (a size that the model cannot have), ENOMEM. */
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
 

@@ -118,10 +118,22 @@ dls_model_names dls_model_lookup(const char *name)
     for (size_t i = 0; i < dls_zoo_size(); i++) {
         const char *zoo = dls_zoo_at(i)->name;
         if (has_key(zoo, key)) {
-            return (dls_model_names){zoo, layers_named(key), DLS_MODEL_KNOWN};
+            return (dls_model_names){
+                .zoo = zoo, .layers = layers_named(key), .match = DLS_MODEL_KNOWN};
         }
     }
     return names_of(DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN);
+}
+
+void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
+{
+    const dls_zoo_model *model = dls_zoo_find(names->zoo);
+    names->image = image == dls_zoo_image(model) ? 0 : image;
+    names->sequence = sequence == model->sequence ? 0 : sequence;
+    if (names->image || names->sequence) {
+        const bool squad = strcmp(names->zoo, "bert_base") == 0 && sequence == 384 && !names->image;
+        names->layers = squad ? layers_named("bertbase") : NULL;
+    }
 }
 
 static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
@@ -132,6 +144,8 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     dls_opgraph *graph;
     options.batch = batch;
     options.numeric = numeric;
+    options.image = names->image;
+    options.sequence = names->sequence ? names->sequence : options.sequence;
     DLS_TRY(dls_zoo_build(model, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);
     dls_opgraph_destroy(graph);

@@ -33,7 +33,8 @@ allowed() {
     predictor/training) echo base predictor/driple predictor/dataset predictor/training ;;
     predictor/baselines) echo base cluster workload/graph workload/operator predictor/driple predictor/dataset predictor/training predictor/baselines ;;
     predictor/sources) echo base cluster workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
-    predictor/cli) echo base cluster record workload world predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
+    predictor/measured) echo base cluster workload workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources predictor/measured ;;
+    predictor/cli) echo base cluster record workload world predictor/measured predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
     *) return 1 ;;
     esac
 }

@@ -125,6 +125,7 @@ typedef struct dls_opgraph_info {
     char dataset[DLS_OPGRAPH_TEXT_MAX];
     int32_t batch;    /* samples per worker and step; 0: unknown */
     int32_t sequence; /* tokens per sample; 0: not a sequence */
+    int32_t image;    /* pixels of an edge; 0: the model's own, or no image */
     dls_numeric numeric;
     dls_optimiser optimiser;
 } dls_opgraph_info;

@@ -38,6 +38,7 @@ void dls_net_layer(dls_net *net, const char *name);
 
 /* ---- input ------------------------------------------------------------------------------------
  */
+/* Square with edges of info.image, if that is given. */
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c);
 /* Integers [batch][n], or [batch] with n = 0: no gradient. */
 dls_tensor dls_net_indices(dls_net *net, int32_t n);

@@ -64,8 +64,12 @@ static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
 
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c)
 {
+    const int32_t asked = net->g->info.image;
     dls_net_layer(net, "input");
-    return input(net, &(dls_shape){.dim = {dls_net_batch(net), h, w, c}, .n = 4}, false);
+    return input(net,
+                 &(dls_shape){.dim = {dls_net_batch(net), asked ? asked : h, asked ? asked : w, c},
+                              .n = 4},
+                 false);
 }
 
 dls_tensor dls_net_indices(dls_net *net, int32_t n)

@@ -78,12 +78,30 @@ dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
                              .optimiser = model->optimiser};
 }
 
+int32_t dls_zoo_image(const dls_zoo_model *model)
+{
+    static const struct {
+        const char *dataset;
+        int32_t image;
+    } sizes[] = {{"imagenet", 224}, {"cifar10", 32}, {"mnist", 28}};
+    if (model->build == dls_zoo_inception3 || model->build == dls_zoo_inception4) {
+        return 299;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (strcmp(model->dataset, sizes[i].dataset) == 0) {
+            return sizes[i].image;
+        }
+    }
+    return 0;
+}
+
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
                          dls_opgraph **out, dls_error *err)
 {
     *out = NULL;
     dls_opgraph_info info = {.batch = options->batch ? options->batch : model->batch,
                              .sequence = options->sequence ? options->sequence : model->sequence,
+                             .image = options->image,
                              .numeric = options->numeric,
                              .optimiser = options->optimiser};
     snprintf(info.model, sizeof info.model, "%s", model->name);
@@ -91,6 +109,13 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
              options->dataset ? options->dataset : model->dataset);
     if (options->sequence && !model->sequence) {
         return dls_fail(err, DLS_EINPUT, model->name, "%s has no sequence length", model->name);
+    }
+    if (options->image && !dls_zoo_image(model)) {
+        return dls_fail(err, DLS_EINPUT, model->name, "%s sees no images", model->name);
+    }
+    if (info.image < 0 || info.image > 1 << 14) {
+        return dls_fail(err, DLS_EINPUT, model->name, "%s: images of %d pixels are not possible",
+                        model->name, (int)info.image);
     }
     if (info.batch < 1 || info.sequence < 0 || info.batch > 1 << 20 || info.sequence > 1 << 20) {
         return dls_fail(err, DLS_EINPUT, model->name,

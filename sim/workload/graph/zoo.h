@@ -29,12 +29,16 @@ const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
 typedef struct dls_zoo_options {
     const char *dataset; /* "imagenet" or "cifar10" for image models, else a label */
     int32_t batch, sequence;
+    int32_t image; /* pixels of an edge */
     dls_numeric numeric;
     dls_optimiser optimiser;
 } dls_zoo_options;
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model);
-/* EINPUT: a sequence length for a model without one, sizes below 1. */
+/* Pixels of an edge of a model's usual images; 0: it sees none. */
+int32_t dls_zoo_image(const dls_zoo_model *model);
+/* EINPUT: a sequence length or an image size for a model without one, sizes below 1 or too small for
+ * the model's windows. */
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
                          dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
 

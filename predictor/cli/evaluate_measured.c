@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim evaluate --measured: every source of predictions asked about every measured training step.
+ */
+#include "predictor/cli/evaluate_measured.h"
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "predictor/measured/judge.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct request {
+    bool measured, json, no_points, details;
+    const char *hardware, *weights, *networks;
+    dls_words sources, defaults;
+} request;
+
+#define UNKNOWN "unknown model "
+#define NAMED 6       /* models of which nothing is known, in the text; all are in the JSON */
+#define COMPLAINTS 20 /* rows left out that are told of on stderr; likewise */
+
+/* ---- why sources did not answer
+ * ------------------------------------------------------------------
+ */
+
+/* Rows of a group (-1: that fitted nothing) which a source refused for this reason. */
+static size_t refused(const dls_verdicts *v, int32_t group, size_t source, int32_t reason)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->steps->n; i++) {
+        const bool in = group >= 0 ? v->group_of[i] == group : !v->steps->row[i].fitted;
+        n += in && v->why[i * v->n_sources + source] == reason;
+    }
+    return n;
+}
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+static void print_real(double x, int width, int digits, double scale)
+{
+    if (isfinite(x)) {
+        printf(" %*.*f", width, digits, scale * x);
+    } else {
+        printf(" %*s", width, "-");
+    }
+}
+
+static void print_errors(const char *name, const dls_verdict_group *g, size_t source)
+{
+    const dls_errors *e = &g->errors[source];
+    printf("%-46s %5zu %5zu", name, e->rows, e->rows - e->answered);
+    print_real(e->median, 7, 1, 100);
+    print_real(e->mean, 7, 1, 100);
+    print_real(e->p90, 7, 1, 100);
+    print_real(e->bias, 6, 2, 1);
+    print_real(e->tau, 6, 2, 1);
+    printf(" %5zu", e->gpu_pairs);
+    print_real(e->in_order, 6, 1, 100);
+    print_real(e->ratio_median, 6, 1, 100);
+    putchar('\n');
+}
+
+/* Unknown models stand in one line, the first of them by name. */
+static void print_reasons(const dls_verdicts *v, size_t source)
+{
+    size_t unknown = 0, models = 0;
+    char named[200] = "";
+    for (size_t r = 0; r < v->reasons.n; r++) {
+        const char *why = dls_strdict_get(&v->reasons, (int32_t)r);
+        const size_t n = refused(v, -1, source, (int32_t)r), used = strlen(named);
+        if (n > 0 && strncmp(why, UNKNOWN, strlen(UNKNOWN)) == 0) {
+            unknown += n;
+            if (models++ < NAMED && used < sizeof named) {
+                snprintf(named + used, sizeof named - used, " %s", why + strlen(UNKNOWN));
+            }
+        } else if (n > 0) {
+            printf("  %zu not answered: %s\n", n, why);
+        }
+    }
+    if (unknown > 0) {
+        printf("  %zu not answered: %zu unknown models:%s%s\n", unknown, models, named,
+               models > NAMED ? " ..." : "");
+    }
+}
+
+static void print_source(const dls_verdicts *v, size_t source)
+{
+    printf("%-46s %5s %5s %7s %7s %7s %6s %6s %5s %6s %6s\n", v->source[source], "rows", "none",
+           "median%", "mean%", "p90%", "bias", "tau", "pairs", "order%", "ratio%");
+    size_t silent = 0;
+    for (size_t g = 0; g < v->groups.n; g++) {
+        if (v->group[g].errors[source].answered == 0) {
+            silent++;
+            continue;
+        }
+        print_errors(dls_strdict_get(&v->groups, (int32_t)g), &v->group[g], source);
+    }
+    print_errors("all that fitted nothing", &v->group[v->groups.n], source);
+    if (silent > 0) {
+        printf("  %zu groups without any answer are not shown\n", silent);
+    }
+    if (v->group[v->groups.n].unfit[source] > 0) {
+        printf("  %zu of the answered are said not to fit the GPU's memory\n",
+               v->group[v->groups.n].unfit[source]);
+    }
+    print_reasons(v, source);
+    putchar('\n');
+}
+
+static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
+{
+    printf("%zu measured steps, %zu rows left out\n\n", steps->n, steps->n_bad);
+    for (size_t s = 0; s < v->n_sources; s++) {
+        print_source(v, s);
+    }
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static void json_errors(json_object *list, const dls_verdicts *v, int32_t group, size_t source)
+{
+    const dls_verdict_group *g = &v->group[group >= 0 ? (size_t)group : v->groups.n];
+    const dls_errors *e = &g->errors[source];
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "source", v->source[source]);
+    dls_json_text(obj, "group",
+                  group >= 0 ? dls_strdict_get(&v->groups, group) : "all that fitted nothing");
+    dls_json_int(obj, "rows", (int64_t)e->rows);
+    dls_json_int(obj, "answered", (int64_t)e->answered);
+    dls_json_int(obj, "said_not_to_fit", (int64_t)g->unfit[source]);
+    dls_json_real(obj, "median", e->median);
+    dls_json_real(obj, "mean", e->mean);
+    dls_json_real(obj, "p90", e->p90);
+    dls_json_real(obj, "bias", e->bias);
+    dls_json_int(obj, "network_pairs", (int64_t)e->network_pairs);
+    dls_json_real(obj, "tau", e->tau);
+    dls_json_int(obj, "gpu_pairs", (int64_t)e->gpu_pairs);
+    dls_json_real(obj, "in_order", e->in_order);
+    dls_json_real(obj, "ratio_median", e->ratio_median);
+    json_object *why = dls_json_list(obj, "unanswered");
+    for (size_t r = 0; r < v->reasons.n; r++) {
+        const size_t n = refused(v, group, source, (int32_t)r);
+        if (n > 0) {
+            json_object *one = dls_json_next(why);
+            dls_json_text(one, "why", dls_strdict_get(&v->reasons, (int32_t)r));
+            dls_json_int(one, "rows", (int64_t)n);
+        }
+    }
+}
+
+static void json_rows(json_object *top, const dls_verdicts *v)
+{
+    json_object *list = dls_json_list(top, "steps");
+    for (size_t i = 0; i < v->steps->n; i++) {
+        const dls_measured_step *row = &v->steps->row[i];
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "group", dls_strdict_get(&v->groups, v->group_of[i]));
+        dls_json_text(obj, "model", row->model);
+        dls_json_text(obj, "gpu", row->gpu);
+        dls_json_int(obj, "gpus", row->gpus);
+        dls_json_int(obj, "batch_per_gpu", row->batch);
+        dls_json_text(obj, "precision", dls_numeric_name((int)row->numeric));
+        dls_json_real(obj, "measured_s", row->step_s);
+        for (size_t s = 0; s < v->n_sources; s++) {
+            dls_json_real(obj, v->source[s], v->predicted[i * v->n_sources + s]);
+        }
+    }
+}
+
+static dls_status print_json(const request *a, const dls_measured_steps *steps,
+                             const dls_verdicts *v, dls_error *err)
+{
+    json_object *top = json_object_new_object();
+    dls_json_int(top, "rows", (int64_t)steps->n);
+    json_object *bad = dls_json_list(top, "left_out");
+    for (size_t i = 0; i < steps->bad.n; i++) {
+        dls_json_text(dls_json_next(bad), "why", steps->bad.at[i].text);
+    }
+    json_object *list = dls_json_list(top, "groups");
+    for (size_t s = 0; s < v->n_sources; s++) {
+        for (size_t g = 0; g < v->groups.n; g++) {
+            json_errors(list, v, (int32_t)g, s);
+        }
+        json_errors(list, v, -1, s);
+    }
+    if (a->details) {
+        json_rows(top, v);
+    }
+    return dls_json_print(stdout, top, err);
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static dls_status read_files(const request *a, const dls_call *call, dls_measured_steps *steps,
+                             dls_error *err)
+{
+    char folder[4096];
+    dls_hardware hw;
+    const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
+    DLS_TRY(dls_hardware_load(dls_hardware_folder(a->hardware, folder, sizeof folder), &hw, err));
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
+        status = dls_measured_steps_read(steps, call->word[i], &hw, &defaults, err);
+    }
+    dls_hardware_fini(&hw);
+    return status;
+}
+
+static dls_status judge(const request *a, const dls_call *call, dls_measured_steps *steps,
+                        dls_verdicts *v, dls_error *err)
+{
+    const dls_verdict_options o = {.sources = a->sources.n ? a->sources.at : NULL,
+                                   .n_sources = a->sources.n,
+                                   .hardware_dir = a->hardware,
+                                   .weights = a->weights,
+                                   .networks = a->networks};
+    if (!a->no_points) {
+        DLS_TRY(dls_measured_steps_points(steps, err));
+    }
+    DLS_TRY(read_files(a, call, steps, err));
+    for (size_t i = 0; i < steps->bad.n && i < COMPLAINTS; i++) {
+        fprintf(stderr, "left out: %s\n", steps->bad.at[i].text);
+    }
+    if (steps->bad.n > COMPLAINTS) {
+        fprintf(stderr, "left out: %zu more\n", steps->bad.n - COMPLAINTS);
+    }
+    DLS_TRY(dls_verdicts_ask(steps, &o, v, err));
+    if (a->json) {
+        return print_json(a, steps, v, err);
+    }
+    print_text(steps, v);
+    return DLS_OK;
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    dls_measured_steps steps = {0};
+    dls_verdicts v = {0};
+    const dls_status status = judge(user, call, &steps, &v, err);
+    dls_verdicts_fini(&v);
+    dls_measured_steps_fini(&steps);
+    return status;
+}
+
+static const dls_arg args[] = {
+    {DLS_ROW(DLS_ARG_SWITCH, 1, request, measured, "measured", 0, NULL, "this"), .hidden = true},
+    DLS_LIST(request, sources, "sources", 0, "A,B,...", NULL,
+             "of driple, operator, paleo, habitat, justus; all if left out"),
+    DLS_SWITCH(request, no_points, "no-points", 0, "the files alone, without the published points"),
+    DLS_REPEAT(request, defaults, "default", 0, "COLUMN=VALUE",
+               "what a column holds where a file lacks it; may be repeated"),
+    DLS_TEXT(request, weights, "weights", 0, "W.h5",
+             "driple: inspector file; the one that comes with dlsim if left out"),
+    DLS_TEXT(request, networks, "learned", 0, "J.h5",
+             "justus: its networks (dlsim train --baseline=justus)"),
+    DLS_TEXT(request, hardware, "hardware", 0, "DIR",
+             "folder of gpus.cfg, links.cfg and operator.cfg"),
+    DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
+    DLS_SWITCH(request, details, "details", 0, "every row with every answer in the JSON"),
+    DLS_ARGS_END};
+
+const dls_command dls_evaluate_measured = {
+    .name = "evaluate --measured",
+    .group = DLS_LABORATORY,
+    .summary = "how far predictors are from measured training steps",
+    .usage = "[OPTION]... [FILE]...",
+    .about =
+        "Every source of predictions is asked about every measured step: the published points "
+        "that come with dlsim, and files (docs/measured.md). For each group of rows: how many "
+        "are not answered; median, mean and 90th percentile of |predicted / measured - 1|; the "
+        "geometric mean of predicted / measured; Kendall's tau over networks on one GPU; of "
+        "pairs of GPUs, how many, the share in the measured order and the median error of "
+        "their ratio.",
+    .args = args,
+    .words = "FILE...",
+    .max_words = DLS_ANY_NUMBER,
+    .size = sizeof(request),
+    .run = run,
+};

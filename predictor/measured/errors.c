@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Errors, rank correlation over networks and order of GPUs, of judged rows.
+ */
+#include "predictor/measured/errors.h"
+
+#include "base/alloc.h"
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+/* A growing list of numbers. */
+typedef struct numbers {
+    double *at;
+    size_t n, cap;
+} numbers;
+
+static dls_status push(numbers *list, double x, dls_error *err)
+{
+    DLS_TRY(dls_grow(&list->at, &list->cap, list->n + 1, sizeof *list->at, err));
+    list->at[list->n++] = x;
+    return DLS_OK;
+}
+
+static double quantile(numbers *list, double f)
+{
+    if (list->n == 0) {
+        return (double)NAN;
+    }
+    gsl_sort(list->at, 1, list->n);
+    return gsl_stats_quantile_from_sorted_data(list->at, 1, list->n, f);
+}
+
+static int by_peers(const void *a, const void *b)
+{
+    const dls_judged *x = a, *y = b;
+    const int32_t key[][2] = {{x->peers, y->peers}, {x->network, y->network}, {x->gpu, y->gpu}};
+    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
+        if (key[i][0] != key[i][1]) {
+            return key[i][0] < key[i][1] ? -1 : 1;
+        }
+    }
+    return (x->batch > y->batch) - (x->batch < y->batch);
+}
+
+static dls_status times(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
+{
+    numbers off = {0};
+    dls_status status = DLS_OK;
+    double sum = 0, logs = 0;
+    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+        const double e = fabs(row[i].predicted / row[i].measured - 1);
+        sum += e;
+        logs += log(row[i].predicted / row[i].measured);
+        status = push(&off, e, err);
+    }
+    if (status == DLS_OK) {
+        out->median = quantile(&off, 0.5);
+        out->p90 = quantile(&off, 0.9);
+        out->mean = n ? sum / (double)n : (double)NAN;
+        out->bias = n ? exp(logs / (double)n) : (double)NAN;
+    }
+    dls_free(off.at);
+    return status;
+}
+
+/* All pairs of one group of peers. */
+static void networks(const dls_judged *row, size_t n, size_t *pairs, double *score)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = i + 1; k < n; k++) {
+            const double measured = row[i].measured - row[k].measured;
+            const double predicted = row[i].predicted - row[k].predicted;
+            if (row[i].gpu == row[k].gpu && row[i].network != row[k].network && measured != 0) {
+                ++*pairs;
+                *score += measured * predicted > 0 ? 1 : measured * predicted < 0 ? -1 : 0;
+            }
+        }
+    }
+}
+
+static dls_status compare(const dls_judged *a, const dls_judged *b, size_t *right, numbers *off,
+                          dls_error *err)
+{
+    const double measured = a->measured / b->measured, predicted = a->predicted / b->predicted;
+    *right += (measured - 1) * (predicted - 1) > 0 || (measured == 1 && predicted == 1);
+    return push(off, fabs(predicted / measured - 1), err);
+}
+
+/* Rows a[n] of one GPU against b[m] of another, same network: pairs of equal batch, else the
+ * nearest. */
+static dls_status gpu_pair(const dls_judged *a, size_t n, const dls_judged *b, size_t m,
+                           size_t *right, numbers *off, dls_error *err)
+{
+    const size_t before = off->n;
+    const dls_judged *near[2] = {a, b};
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < m; k++) {
+            const double d = fabs(log(a[i].batch / b[k].batch));
+            if (d == 0) {
+                DLS_TRY(compare(&a[i], &b[k], right, off, err));
+            } else if (d < least) {
+                least = d;
+                near[0] = &a[i];
+                near[1] = &b[k];
+            }
+        }
+    }
+    return off->n == before ? compare(near[0], near[1], right, off, err) : DLS_OK;
+}
+
+static size_t run_of_gpu(const dls_judged *row, size_t n)
+{
+    size_t end = 1;
+    while (end < n && row[end].gpu == row[0].gpu && row[end].network == row[0].network) {
+        end++;
+    }
+    return end;
+}
+
+/* row[n]: peers, sorted. */
+static dls_status gpus(const dls_judged *row, size_t n, size_t *right, numbers *off, dls_error *err)
+{
+    for (size_t a = 0, a_end; a < n; a = a_end) {
+        a_end = a + run_of_gpu(row + a, n - a);
+        for (size_t b = a_end, b_end; b < n && row[b].network == row[a].network; b = b_end) {
+            b_end = b + run_of_gpu(row + b, n - b);
+            DLS_TRY(gpu_pair(row + a, a_end - a, row + b, b_end - b, right, off, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status pairs(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
+{
+    numbers off = {0};
+    size_t right = 0;
+    double score = 0;
+    dls_status status = DLS_OK;
+    for (size_t i = 0, end; i < n && status == DLS_OK; i = end) {
+        for (end = i; end < n && row[end].peers == row[i].peers; end++) {
+        }
+        networks(row + i, end - i, &out->network_pairs, &score);
+        status = gpus(row + i, end - i, &right, &off, err);
+    }
+    if (status == DLS_OK) {
+        out->gpu_pairs = off.n;
+        out->tau = out->network_pairs ? score / (double)out->network_pairs : (double)NAN;
+        out->in_order = off.n ? (double)right / (double)off.n : (double)NAN;
+        out->ratio_median = quantile(&off, 0.5);
+    }
+    dls_free(off.at);
+    return status;
+}
+
+dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_error *err)
+{
+    size_t answered = 0;
+    *out = (dls_errors){.rows = n};
+    dls_judged *sorted = dls_alloc(n * sizeof *sorted + 1);
+    if (!sorted) {
+        return dls_nomem(err, "judged rows", n * sizeof *sorted);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(row[i].predicted)) {
+            sorted[answered++] = row[i];
+        }
+    }
+    qsort(sorted, answered, sizeof *sorted, by_peers);
+    out->answered = answered;
+    dls_status status = times(sorted, answered, out, err);
+    status = status == DLS_OK ? pairs(sorted, answered, out, err) : status;
+    dls_free(sorted);
+    return status;
+}

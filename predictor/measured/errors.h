@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * How far predictions are from measurements: of each time by itself, of networks against each other
+ * on one GPU, of GPUs against each other for one network.
+ */
+#ifndef DLS_MEASURED_ERRORS_H
+#define DLS_MEASURED_ERRORS_H
+
+#include "dlsim/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* One measured time with its prediction. Times are per sample, so that rows of different batches
+ * compare. */
+typedef struct dls_judged {
+    double measured, predicted; /* predicted NAN: unanswered */
+    double batch;
+    int32_t network; /* what runs: model and its size */
+    int32_t gpu;
+    int32_t peers; /* rows may be compared with those of the same number: all else that matters is
+                      equal */
+} dls_judged;
+
+typedef struct dls_errors {
+    size_t rows, answered;
+    double median, mean,
+        p90;     /* of |predicted / measured - 1| over answered rows; NAN without any */
+    double bias; /* geometric mean of predicted / measured */
+    /* Pairs of different networks on one GPU among peers: concordant less discordant, over all. */
+    size_t network_pairs;
+    double tau;
+    /* Pairs of GPUs of one network among peers, of equal batch where there are any, else the
+     * nearest: share in the measured order, and the median error of the predicted ratio. */
+    size_t gpu_pairs;
+    double in_order, ratio_median;
+} dls_errors;
+
+/* O(n^2) over peers. Errors: ENOMEM. */
+dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out,
+                         dls_error *err) DLS_MUST_CHECK;
+
+#endif

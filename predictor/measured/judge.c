@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Puts measured steps to the sources as what-if questions, and sums the answers up by groups.
+ */
+#include "predictor/measured/judge.h"
+
+#include "base/alloc.h"
+#include "predictor/sources/whatif.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void dls_verdicts_fini(dls_verdicts *v)
+{
+    dls_free(v->predicted);
+    dls_free(v->why);
+    dls_free(v->fits);
+    dls_free(v->group_of);
+    dls_free(v->group);
+    dls_strdict_fini(&v->reasons);
+    dls_strdict_fini(&v->groups);
+    *v = (dls_verdicts){0};
+}
+
+/* ---- questions
+ * -----------------------------------------------------------------------------------
+ */
+
+/* All but GPU, batch and number of GPUs is the same. */
+static bool same_job(const dls_measured_step *a, const dls_measured_step *b)
+{
+    return strcmp(a->model, b->model) == 0 && a->image == b->image && a->sequence == b->sequence &&
+           a->numeric == b->numeric && a->forward == b->forward && a->update == b->update &&
+           a->compiled == b->compiled && strcmp(a->layout, b->layout) == 0 &&
+           strcmp(a->source, b->source) == 0 && (a->line == 0 || strcmp(a->host, b->host) == 0);
+}
+
+/* What Habitat is given: the step of the same job on one other GPU, of the nearest batch. */
+static const dls_measured_step *elsewhere(const dls_measured_steps *s, const dls_measured_step *row)
+{
+    const dls_measured_step *best = NULL;
+    for (size_t i = 0; i < s->n; i++) {
+        const dls_measured_step *other = &s->row[i];
+        if (other->gpus == 1 && strcmp(other->gpu, row->gpu) != 0 && same_job(other, row) &&
+            (!best || fabs(log((double)other->batch / row->batch)) <
+                          fabs(log((double)best->batch / row->batch)))) {
+            best = other;
+        }
+    }
+    return best;
+}
+
+static void question_of(const dls_measured_step *row, const dls_whatif *w, dls_whatif_question *q)
+{
+    const dls_hw_gpu *gpu = dls_hardware_gpu_variant(dls_whatif_hardware(w), row->gpu);
+    *q = (dls_whatif_question){
+        .model = row->model,
+        .image = row->image,
+        .sequence = row->sequence,
+        .numeric = row->numeric,
+        .setting = {.workers = row->gpus, .servers = row->servers, .nodes = row->nodes},
+        .batch = row->batch,
+        .part = row->forward  ? DLS_STEP_FORWARD
+                : row->update ? DLS_STEP_WHOLE
+                              : DLS_STEP_NO_UPDATE,
+        .host = row->host};
+    snprintf(q->setting.gpu, sizeof q->setting.gpu, "%s", row->gpu);
+    snprintf(q->setting.exchange, sizeof q->setting.exchange, "%s", row->exchange);
+    snprintf(q->setting.network, sizeof q->setting.network, "%s", row->network);
+    snprintf(q->setting.link, sizeof q->setting.link, "%s",
+             row->link[0] ? row->link
+             : gpu        ? gpu->link
+                          : "");
+}
+
+static dls_status refuse(dls_verdicts *v, size_t at, const char *why, dls_error *err)
+{
+    v->predicted[at] = (double)NAN;
+    return dls_strdict_put(&v->reasons, why, strlen(why), &v->why[at], err);
+}
+
+static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t source, dls_error *err)
+{
+    const dls_measured_step *row = &v->steps->row[i];
+    const size_t at = i * v->n_sources + source;
+    dls_whatif_question q;
+    dls_whatif_answer a;
+    if (strcmp(row->parallelism, "dp") != 0) {
+        return refuse(v, at, "model or pipeline parallel", err);
+    }
+    question_of(row, w, &q);
+    if (strcmp(v->source[source], "habitat") == 0) {
+        const dls_measured_step *other = elsewhere(v->steps, row);
+        if (!other) {
+            return refuse(v, at, "not measured on another GPU", err);
+        }
+        q.measured_gpu = other->gpu;
+        q.measured_s = other->step_s;
+        q.measured_batch = other->batch;
+    }
+    DLS_TRY(dls_whatif_ask(w, &q, 1, &a, err));
+    if (a.refused[0]) {
+        char *hint = strstr(a.refused, " ("); /* for who asks by hand */
+        if (hint) {
+            *hint = '\0';
+        }
+        return refuse(v, at, a.refused, err);
+    }
+    v->predicted[at] = a.prediction.iteration_s;
+    v->fits[at] = a.fits;
+    v->why[at] = -1;
+    return DLS_OK;
+}
+
+static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size_t source,
+                             dls_error *err)
+{
+    const bool justus = strcmp(v->source[source], "justus") == 0;
+    const dls_whatif_params p = {.source = v->source[source],
+                                 .hardware_dir = o->hardware_dir,
+                                 .weights = justus ? o->networks : o->weights};
+    dls_whatif *w = NULL;
+    dls_status status = DLS_OK;
+    for (size_t i = 0; justus && !o->networks && i < v->steps->n && status == DLS_OK; i++) {
+        status = refuse(v, i * v->n_sources + source, "no networks were given", err);
+    }
+    if (status != DLS_OK || (justus && !o->networks)) {
+        return status;
+    }
+    DLS_TRY(dls_whatif_create(&p, &w, err));
+    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
+        status = ask_row(v, w, i, source, err);
+    }
+    dls_whatif_destroy(w);
+    return status;
+}
+
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+static dls_status name_groups(dls_verdicts *v, dls_error *err)
+{
+    for (size_t i = 0; i < v->steps->n; i++) {
+        const dls_measured_step *row = &v->steps->row[i];
+        char name[160];
+        const int n = snprintf(name, sizeof name, "%s, %s, %s%s%s", row->source,
+                               row->gpus == 1    ? "one GPU"
+                               : row->nodes == 1 ? "one node"
+                                                 : "nodes",
+                               dls_numeric_name((int)row->numeric), row->forward ? ", forward" : "",
+                               row->fitted ? ", fitted" : "");
+        DLS_TRY(dls_strdict_put(&v->groups, name, (size_t)n, &v->group_of[i], err));
+    }
+    return DLS_OK;
+}
+
+static dls_status judged_of(const dls_measured_step *row, dls_strdict *keys, dls_judged *out,
+                            dls_error *err)
+{
+    char text[512];
+    int n =
+        snprintf(text, sizeof text, "%s/%d/%d", row->model, (int)row->image, (int)row->sequence);
+    DLS_TRY(dls_strdict_put(keys, text, (size_t)n, &out->network, err));
+    DLS_TRY(dls_strdict_put(keys, row->gpu, strlen(row->gpu), &out->gpu, err));
+    n = snprintf(text, sizeof text, "%s|%d|%d|%d|%d|%d|%d|%d|%s|%s|%s", row->source, row->gpus,
+                 row->nodes, row->servers, (int)row->numeric, row->forward, row->update,
+                 row->compiled, row->layout, row->parallelism, row->line ? row->host : "");
+    DLS_TRY(dls_strdict_put(keys, text, (size_t)n, &out->peers, err));
+    out->batch = row->batch;
+    out->measured = row->step_s / row->batch;
+    return DLS_OK;
+}
+
+/* Errors of a source over the rows of one group, -1: all that fitted nothing. */
+static dls_status sum_group(const dls_verdicts *v, const dls_judged *key, size_t source,
+                            int32_t group, dls_judged *work, dls_verdict_group *out, dls_error *err)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < v->steps->n; i++) {
+        const size_t at = i * v->n_sources + source;
+        if (group >= 0 ? v->group_of[i] == group : !v->steps->row[i].fitted) {
+            work[n] = key[i];
+            work[n++].predicted = v->predicted[at] / v->steps->row[i].batch;
+            out->unfit[source] += v->why[at] < 0 && !v->fits[at];
+        }
+    }
+    return dls_errors_of(work, n, &out->errors[source], err);
+}
+
+static dls_status sum_up(dls_verdicts *v, dls_judged *key, dls_judged *work, dls_error *err)
+{
+    dls_strdict keys;
+    dls_status status = DLS_OK;
+    dls_strdict_init(&keys);
+    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
+        status = judged_of(&v->steps->row[i], &keys, &key[i], err);
+    }
+    dls_strdict_fini(&keys);
+    const int32_t n_groups = (int32_t)v->groups.n;
+    for (int32_t g = 0; g <= n_groups && status == DLS_OK; g++) {
+        for (size_t s = 0; s < v->n_sources && status == DLS_OK; s++) {
+            status = sum_group(v, key, s, g < n_groups ? g : -1, work, &v->group[g], err);
+        }
+    }
+    return status;
+}
+
+static dls_status choose_sources(dls_verdicts *v, const dls_verdict_options *o, dls_error *err)
+{
+    const char *const *all = dls_whatif_sources();
+    for (size_t i = 0; o->sources ? i < o->n_sources : all[i] != NULL; i++) {
+        const char *name = o->sources ? o->sources[i] : all[i];
+        size_t k = 0;
+        while (all[k] && strcmp(all[k], name) != 0) {
+            k++;
+        }
+        if (!all[k] || v->n_sources == DLS_VERDICT_SOURCES) {
+            return dls_fail(err, DLS_EINPUT, "source",
+                            "\"%s\" is not driple, operator, paleo, habitat or justus", name);
+        }
+        v->source[v->n_sources++] = all[k];
+    }
+    return DLS_OK;
+}
+
+dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_options *o,
+                            dls_verdicts *v, dls_error *err)
+{
+    *v = (dls_verdicts){.steps = steps};
+    dls_strdict_init(&v->reasons);
+    dls_strdict_init(&v->groups);
+    DLS_TRY(choose_sources(v, o, err));
+    const size_t cells = steps->n * v->n_sources + 1;
+    v->predicted = dls_alloc_zero(cells, sizeof *v->predicted);
+    v->why = dls_alloc_zero(cells, sizeof *v->why);
+    v->fits = dls_alloc_zero(cells, sizeof *v->fits);
+    v->group_of = dls_alloc_zero(steps->n + 1, sizeof *v->group_of);
+    if (!v->predicted || !v->why || !v->fits || !v->group_of) {
+        return dls_nomem(err, "verdicts", cells * sizeof *v->predicted);
+    }
+    DLS_TRY(name_groups(v, err));
+    for (size_t s = 0; s < v->n_sources; s++) {
+        DLS_TRY(ask_source(v, o, s, err));
+    }
+    v->group = dls_alloc_zero(v->groups.n + 1, sizeof *v->group);
+    dls_judged *key = dls_alloc_zero(2 * steps->n + 1, sizeof *key);
+    const dls_status status = v->group && key ? sum_up(v, key, key + steps->n, err)
+                                              : dls_nomem(err, "verdicts", steps->n * sizeof *key);
+    dls_free(key);
+    return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Every source asked about every measured step, and how far its answers are off in each group of
+ * rows: who measured, on how many GPUs, in which precision, and whether the operator model was
+ * fitted to the rows. What a source cannot answer is counted with its reason.
+ */
+#ifndef DLS_MEASURED_JUDGE_H
+#define DLS_MEASURED_JUDGE_H
+
+#include "base/strdict.h"
+#include "predictor/measured/errors.h"
+#include "predictor/measured/steps.h"
+
+#define DLS_VERDICT_SOURCES 8
+
+typedef struct dls_verdict_options {
+    const char *const *sources; /* [n_sources] of dls_whatif_sources; NULL: all */
+    size_t n_sources;
+    const char *hardware_dir; /* NULL: the usual places */
+    const char *weights;      /* of the inspector; NULL: the shipped ones */
+    const char *networks;     /* of justus; NULL: it answers nothing */
+} dls_verdict_options;
+
+typedef struct dls_verdict_group {
+    dls_errors errors[DLS_VERDICT_SOURCES];
+    size_t unfit[DLS_VERDICT_SOURCES]; /* answered rows that a source takes for too large */
+} dls_verdict_group;
+
+typedef struct dls_verdicts {
+    const dls_measured_steps *steps; /* borrowed */
+    const char *source[DLS_VERDICT_SOURCES];
+    size_t n_sources;
+    double *predicted; /* [rows][n_sources] seconds, NAN: unanswered; owned */
+    int32_t *why;      /* [rows][n_sources] code of `reasons`, -1: answered */
+    bool *fits;        /* [rows][n_sources] */
+    dls_strdict reasons, groups;
+    int32_t *group_of;        /* [rows] code of `groups` */
+    dls_verdict_group *group; /* [groups.n + 1] the last: all rows that fitted nothing */
+} dls_verdicts;
+
+/* *v is to be ended in any case. Errors: EINPUT (an unknown source), those of opening a source,
+ * ENOMEM. O(rows^2). */
+dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_options *o,
+                            dls_verdicts *v, dls_error *err) DLS_MUST_CHECK;
+void dls_verdicts_fini(dls_verdicts *v);
+
+#endif

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads measured steps: the published points, and CSV files whose bad rows are complained of one by
+ * one.
+ */
+#include "predictor/measured/steps.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "predictor/measured/table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A slip of units is a factor of 1,000; GPUs and batches alone make less than this. */
+#define SLIP 200.0
+
+void dls_measured_steps_fini(dls_measured_steps *s)
+{
+    if (s) {
+        dls_free(s->row);
+        dls_free(s->bad.at);
+        *s = (dls_measured_steps){0};
+    }
+}
+
+static dls_status add(dls_measured_steps *s, const dls_measured_step *row, dls_error *err)
+{
+    DLS_TRY(dls_grow(&s->row, &s->cap, s->n + 1, sizeof *s->row, err));
+    s->row[s->n++] = *row;
+    return DLS_OK;
+}
+
+/* ---- the published points
+ * ------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *source;
+    int32_t per_node; /* GPUs; 0: all in one node */
+    const char *link, *network;
+} places[] = {
+    [DLS_POINT_TFB] = {"TensorFlow, DGX-1", 0, "", ""},
+    [DLS_POINT_GCE] = {"TensorFlow, K80", 0, "", ""},
+    [DLS_POINT_EC2] = {"TensorFlow, K80 nodes", 8, "", "eth10"},
+    [DLS_POINT_LAM] = {"TensorFlow, lambdal", 0, "", ""},
+    [DLS_POINT_NVR] = {"NVIDIA examples", 0, "", ""},
+    [DLS_POINT_U39] = {"PyTorch 2017-2019", 0, "", ""},
+    [DLS_POINT_TIR] = {"Tiresias mix, servers", 4, "", "ib_edr"},
+    [DLS_POINT_EFL] = {"ElasticFlow", 8, "", "ib_hdr"},
+    [DLS_POINT_SIA] = {"Sia", 0, "", ""},
+};
+
+static void of_point(const dls_point *p, dls_measured_step *row)
+{
+    char host[2 * DLS_HW_NAME];
+    const bool alone = p->n_gpus == 1;
+    const int32_t per_node = places[p->source].per_node;
+    const int32_t nodes = per_node && p->n_gpus > per_node ? p->n_gpus / per_node : 1;
+    *row = (dls_measured_step){.gpus = p->n_gpus,
+                               .nodes = nodes,
+                               .servers = !alone && dls_point_ps(p) ? p->n_gpus : 0,
+                               .batch = p->batch,
+                               .numeric = p->numeric,
+                               .update = p->source != DLS_POINT_U39,
+                               .fitted = p->role == DLS_POINT_CALIBRATE,
+                               .step_s = p->step_ms / 1e3};
+    snprintf(row->source, sizeof row->source, "%s", places[p->source].source);
+    snprintf(row->model, sizeof row->model, "%s", p->model);
+    snprintf(row->gpu, sizeof row->gpu, "%s", p->gpu);
+    snprintf(row->host, sizeof row->host, "%.63s", dls_point_host(p, host, sizeof host));
+    snprintf(row->parallelism, sizeof row->parallelism, "dp");
+    snprintf(row->exchange, sizeof row->exchange, "%s",
+             alone             ? "one"
+             : dls_point_ps(p) ? "ps-sync"
+                               : "allreduce");
+    snprintf(row->network, sizeof row->network, "%s", nodes > 1 ? places[p->source].network : "");
+    row->sequence = strcmp(p->model, "bert_base") == 0 ? 384 : 0;
+}
+
+dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err)
+{
+    size_t n;
+    const dls_point *point = dls_points(&n);
+    for (size_t i = 0; i < n; i++) {
+        dls_measured_step row;
+        of_point(&point[i], &row);
+        DLS_TRY(add(s, &row, err));
+    }
+    return DLS_OK;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+enum {
+    MODEL,
+    GPU,
+    BATCH,
+    BATCH_PER_GPU,
+    IMAGE,
+    SEQUENCE,
+    GPUS,
+    NODES,
+    SERVERS,
+    LINK,
+    NETWORK,
+    EXCHANGE,
+    PARALLELISM,
+    PRECISION,
+    FRAMEWORK,
+    LAYOUT,
+    MODE,
+    OPTIMISER,
+    COMPILED,
+    SOURCE,
+    STEP_MS,
+    COLUMNS
+};
+
+static const char *const names[COLUMNS] = {
+    [MODEL] = "model",
+    [GPU] = "gpu",
+    [BATCH] = "batch",
+    [BATCH_PER_GPU] = "batch_per_gpu",
+    [IMAGE] = "image",
+    [SEQUENCE] = "sequence|seq",
+    [GPUS] = "gpus|n_gpus",
+    [NODES] = "nodes",
+    [SERVERS] = "servers",
+    [LINK] = "link",
+    [NETWORK] = "network",
+    [EXCHANGE] = "exchange",
+    [PARALLELISM] = "parallelism",
+    [PRECISION] = "precision",
+    [FRAMEWORK] = "framework|host",
+    [LAYOUT] = "layout",
+    [MODE] = "mode",
+    [OPTIMISER] = "optimiser",
+    [COMPILED] = "compiled|fused",
+    [SOURCE] = "source",
+    [STEP_MS] = "step_ms",
+};
+
+static dls_status read_sizes(dls_measured_table *t, dls_measured_step *row, dls_error *err)
+{
+    int64_t total = 0, each = 0, size = 0;
+    DLS_TRY(dls_measured_count(t, GPUS, 1, 1, 1 << 20, &size, err));
+    row->gpus = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, NODES, 1, 1, size, &size, err));
+    row->nodes = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, SERVERS, 0, 0, 4096, &size, err));
+    row->servers = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, IMAGE, 0, 0, 1 << 14, &size, err));
+    row->image = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, SEQUENCE, 0, 0, 1 << 20, &size, err));
+    row->sequence = (int32_t)size;
+    DLS_TRY(dls_measured_count(t, BATCH, 0, 1, INT32_MAX, &total, err));
+    DLS_TRY(dls_measured_count(t, BATCH_PER_GPU, 0, 1, INT32_MAX, &each, err));
+    if (row->gpus % row->nodes != 0) {
+        return dls_csv_fail(&t->csv, t->col[GPUS], err, "%d GPUs do not divide over %d nodes",
+                            (int)row->gpus, (int)row->nodes);
+    }
+    row->batch = (int32_t)(each > 0 ? each : (total + row->gpus - 1) / row->gpus);
+    return row->batch > 0 ? DLS_OK
+                          : dls_csv_fail(&t->csv, t->col[BATCH] >= 0 ? t->col[BATCH] : -1, err,
+                                         "no batch is given");
+}
+
+static dls_status read_how(dls_measured_table *t, dls_measured_step *row, dls_error *err)
+{
+    char precision[16], mode[16], optimiser[16], compiled[16];
+    dls_measured_word(t, PRECISION, "fp32", precision, sizeof precision);
+    dls_measured_word(t, MODE, "training", mode, sizeof mode);
+    dls_measured_word(t, OPTIMISER, "", optimiser, sizeof optimiser);
+    dls_measured_word(t, COMPILED, "0", compiled, sizeof compiled);
+    dls_measured_word(t, FRAMEWORK, "", row->host, sizeof row->host);
+    dls_measured_word(t, LAYOUT, "", row->layout, sizeof row->layout);
+    dls_measured_word(t, LINK, "", row->link, sizeof row->link);
+    dls_measured_word(t, NETWORK, row->nodes > 1 ? "eth100" : "", row->network,
+                      sizeof row->network);
+    dls_measured_word(t, EXCHANGE, row->gpus > 1 ? "allreduce" : "one", row->exchange,
+                      sizeof row->exchange);
+    dls_measured_word(t, PARALLELISM, "dp", row->parallelism, sizeof row->parallelism);
+    if (strncmp(row->parallelism, "dp", 2) == 0 &&
+        row->parallelism[2 + strspn(row->parallelism + 2, "0123456789")] == '\0') {
+        row->parallelism[2] = '\0';
+    }
+    if (!dls_numeric_find(strcmp(precision, "amp") == 0 ? "fp16" : precision, &row->numeric)) {
+        return dls_csv_fail(&t->csv, t->col[PRECISION], err,
+                            "\"%s\" is not fp32, tf32, fp16, bf16 or amp", precision);
+    }
+    row->forward = strcmp(mode, "inf") == 0 || strcmp(mode, "forward") == 0;
+    row->update = !row->forward && strcmp(optimiser, "none") != 0;
+    row->compiled = strcmp(compiled, "1") == 0;
+    return DLS_OK;
+}
+
+static dls_status read_row(dls_measured_table *t, const dls_hardware *hw, dls_measured_step *row,
+                           dls_error *err)
+{
+    *row = (dls_measured_step){.line = t->csv.line};
+    dls_measured_word(t, SOURCE, t->stem, row->source, sizeof row->source);
+    dls_measured_word(t, MODEL, "", row->model, sizeof row->model);
+    if (!row->model[0]) {
+        return dls_csv_fail(&t->csv, t->col[MODEL], err, "no model is named");
+    }
+    DLS_TRY(dls_measured_gpu(t, GPU, hw, row->gpu, err));
+    DLS_TRY(read_sizes(t, row, err));
+    DLS_TRY(read_how(t, row, err));
+    row->column = (size_t)(t->csv.cell[t->col[STEP_MS]].s - t->csv.line_start) + 1;
+    return dls_measured_ms(t, STEP_MS, &row->step_s, err);
+}
+
+/* ---- slips of units ----------------------------------------------------------------------------
+ */
+
+static double each_s(const dls_measured_step *row)
+{
+    return row->step_s / row->batch;
+}
+
+static bool alike(const dls_measured_step *a, const dls_measured_step *b)
+{
+    return strcmp(a->model, b->model) == 0 && a->image == b->image && a->sequence == b->sequence &&
+           a->forward == b->forward;
+}
+
+/* How many of the rows alike are that much slower or faster a sample; *others: how many there are.
+ */
+static size_t far_off(const dls_measured_steps *s, size_t first, size_t i, size_t *others)
+{
+    size_t off = 0;
+    *others = 0;
+    for (size_t k = first; k < s->n; k++) {
+        if (k != i && alike(&s->row[i], &s->row[k])) {
+            ++*others;
+            off += fabs(log(each_s(&s->row[i]) / each_s(&s->row[k]))) > log(SLIP);
+        }
+    }
+    return off;
+}
+
+/* Rows from `first` on: one that is far from most of its like is a slip. */
+static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
+{
+    size_t kept = first, others;
+    bool *slip = dls_alloc_zero(s->n + 1, sizeof *slip);
+    if (!slip) {
+        return dls_nomem(err, "rows", s->n);
+    }
+    for (size_t i = first; i < s->n; i++) {
+        const size_t off = far_off(s, first, i, &others);
+        slip[i] = others >= 2 && 2 * off > others;
+    }
+    dls_status status = DLS_OK;
+    for (size_t i = first; i < s->n && status == DLS_OK; i++) {
+        if (slip[i]) {
+            dls_error what = {.status = DLS_EINPUT};
+            snprintf(what.where, sizeof what.where, "%.200s:%zu:%zu", path, s->row[i].line,
+                     s->row[i].column);
+            snprintf(what.msg, sizeof what.msg,
+                     "column 'step_ms': %g ms for %s with a batch of %d is far from the other rows "
+                     "of that model: seconds or microseconds?",
+                     1e3 * s->row[i].step_s, s->row[i].model, (int)s->row[i].batch);
+            s->n_bad++;
+            status = dls_complain(&s->bad, &what, err);
+        } else {
+            s->row[kept++] = s->row[i];
+        }
+    }
+    dls_free(slip);
+    s->n = status == DLS_OK ? kept : s->n;
+    return status;
+}
+
+static dls_status read_rows(dls_measured_table *t, dls_measured_steps *s, const dls_hardware *hw,
+                            dls_error *err)
+{
+    for (;;) {
+        dls_measured_step row;
+        dls_error why = {0};
+        bool more;
+        DLS_TRY(dls_measured_next(t, &more, &why, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        if (why.status == DLS_OK && read_row(t, hw, &row, &why) == DLS_OK) {
+            DLS_TRY(add(s, &row, err));
+        } else {
+            s->n_bad++;
+            DLS_TRY(dls_complain(&s->bad, &why, err));
+        }
+    }
+}
+
+dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, const dls_hardware *hw,
+                                   const dls_measured_defaults *defaults, dls_error *err)
+{
+    static const int needed[] = {MODEL, GPU, STEP_MS, -1};
+    const size_t first = s->n;
+    dls_measured_table t;
+    DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, needed, defaults, err));
+    dls_status status = read_rows(&t, s, hw, err);
+    dls_measured_close(&t);
+    return status == DLS_OK ? drop_slips(s, first, path, err) : status;
+}
+
+dls_status dls_measured_is_steps(const char *path, bool *steps, dls_error *err)
+{
+    dls_measured_table t;
+    DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, NULL, NULL, err));
+    *steps = t.col[STEP_MS] >= 0;
+    dls_measured_close(&t);
+    return DLS_OK;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Measured training steps: the published points (workload/operator/points.h) and files of the user
+ * (docs/measured.md). A bad row is kept as a complaint that says where it stands, and is not
+ * judged.
+ */
+#ifndef DLS_MEASURED_STEPS_H
+#define DLS_MEASURED_STEPS_H
+
+#include "predictor/measured/table.h"
+#include "workload/operator/pointset.h"
+
+#define DLS_MEASURED_TEXT 64
+
+typedef struct dls_measured_step {
+    char source[DLS_MEASURED_TEXT]; /* who measured: a group of the tables */
+    char model[DLS_MEASURED_TEXT];  /* as in a trace */
+    char gpu[DLS_HW_NAME];          /* as gpus.cfg spells it */
+    char host[DLS_MEASURED_TEXT];   /* framework, or a row of operator.cfg's hosts; "" unknown */
+    char layout[16];                /* "nchw", "nhwc"; "" unknown */
+    char parallelism[16];           /* "dp", else what the file says */
+    char exchange[16];              /* "one", "allreduce", "ps-sync", "ps-async" */
+    char link[DLS_HW_NAME], network[DLS_HW_NAME]; /* "" : the GPU's own, none */
+    int32_t gpus, nodes, servers;
+    int32_t batch;           /* per GPU */
+    int32_t image, sequence; /* 0: the model's usual */
+    dls_numeric numeric;
+    bool forward;  /* inference or the forward pass alone */
+    bool update;   /* the optimiser's step is in it */
+    bool compiled; /* kernels fused by a compiler */
+    bool fitted;   /* constants of the operator model were fitted to it */
+    double step_s;
+    size_t line;   /* in its file; 0: a point of the program */
+    size_t column; /* of the time: its byte in the line */
+} dls_measured_step;
+
+typedef struct dls_measured_steps {
+    dls_measured_step *row; /* [n] owned */
+    size_t n, cap;
+    dls_complaints bad;
+    size_t n_bad; /* rows that were left out */
+} dls_measured_steps;
+
+void dls_measured_steps_fini(dls_measured_steps *s); /* NULL-safe */
+
+/* Add the published points. Errors: ENOMEM. */
+dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err) DLS_MUST_CHECK;
+
+/* Add the rows of a CSV file, gzip or not. Rows with a time that is zero, negative or no number,
+ * with a GPU that hw does not know, or with sizes below 1 are complained of, and so are times that
+ * are about 1,000 times longer or shorter per sample than the others of the same model in the file.
+ * Errors: EINPUT (no such file, no header, a column that is needed is missing), ENOMEM. */
+dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, const dls_hardware *hw,
+                                   const dls_measured_defaults *defaults,
+                                   dls_error *err) DLS_MUST_CHECK;
+
+/* Is this a file of steps? Needs its header alone: has it a column step_ms? Errors: EINPUT. */
+dls_status dls_measured_is_steps(const char *path, bool *steps, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Opens measured files, finds their columns, and reads and checks single cells.
+ */
+#include "predictor/measured/table.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+dls_status dls_complain(dls_complaints *list, const dls_error *what, dls_error *err)
+{
+    DLS_TRY(dls_grow(&list->at, &list->cap, list->n + 1, sizeof *list->at, err));
+    snprintf(list->at[list->n++].text, sizeof list->at[0].text, "%.120s: %.190s", what->where,
+             what->msg);
+    return DLS_OK;
+}
+
+/* ---- files -------------------------------------------------------------------------------------
+ */
+
+static void stem_of(const char *path, char *stem, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(stem, size, "%s", slash ? slash + 1 : path);
+    stem[strcspn(stem, ".")] = '\0';
+}
+
+static dls_status read_text(dls_measured_table *t, const char *path, size_t *len, dls_error *err)
+{
+    char *packed;
+    size_t packed_len;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &packed, &packed_len, err));
+    if (!dls_file_is_gzip(packed, packed_len)) {
+        t->text = packed;
+        *len = packed_len;
+        return DLS_OK;
+    }
+    const dls_status status =
+        dls_file_gunzip(path, packed, packed_len, DLS_FILE_TABLE, &t->text, len, err);
+    dls_free(packed);
+    return status;
+}
+
+static bool is_one_of(const char *names, const char *name, size_t len)
+{
+    for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
+        if (strcspn(p, "|") == len && strncmp(p, name, len) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One that no column has is of another kind of file. */
+static void take_default(dls_measured_table *t, size_t n, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    for (size_t i = 0; equals && i + 1 < n; i++) {
+        if (is_one_of(t->names[i], text, (size_t)(equals - text))) {
+            t->given[i] = equals + 1;
+        }
+    }
+}
+
+static dls_status bind(dls_measured_table *t, size_t n, const int *needed,
+                       const dls_measured_defaults *defaults, dls_error *err)
+{
+    DLS_TRY(dls_csv_header(&t->csv, err));
+    for (size_t i = 0; i < n; i++) {
+        t->col[i] = dls_csv_find(&t->csv, t->names[i]);
+    }
+    for (size_t i = 0; defaults && i < defaults->n; i++) {
+        take_default(t, n, defaults->text[i]);
+    }
+    for (const int *k = needed; k && *k >= 0; k++) {
+        if (t->col[*k] < 0 && !t->given[*k]) {
+            return dls_csv_fail(&t->csv, -1, err, "the header lacks the column '%.*s'",
+                                (int)strcspn(t->names[*k], "|"), t->names[*k]);
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_measured_open(dls_measured_table *t, const char *path, const char *const *names,
+                             size_t n, const int *needed, const dls_measured_defaults *defaults,
+                             dls_error *err)
+{
+    size_t len = 0;
+    *t = (dls_measured_table){.names = names};
+    stem_of(path, t->stem, sizeof t->stem);
+    DLS_TRY(read_text(t, path, &len, err));
+    dls_csv_init(&t->csv, path, t->text, len, ',');
+    const dls_status status = bind(t, n, needed, defaults, err);
+    if (status != DLS_OK) {
+        dls_measured_close(t);
+    }
+    return status;
+}
+
+void dls_measured_close(dls_measured_table *t)
+{
+    dls_csv_fini(&t->csv);
+    dls_free(t->text);
+    t->text = NULL;
+}
+
+dls_status dls_measured_next(dls_measured_table *t, bool *more, dls_error *why, dls_error *err)
+{
+    const char *before = t->csv.next;
+    const dls_status status = dls_csv_next(&t->csv, more, why);
+    if (status != DLS_OK && (status == DLS_ENOMEM || t->csv.next == before)) {
+        return dls_fail(err, status, why->where, "%s", why->msg);
+    }
+    return DLS_OK;
+}
+
+/* ---- cells -------------------------------------------------------------------------------------
+ */
+
+void dls_measured_word(dls_measured_table *t, int column, const char *otherwise, char *out,
+                       size_t size)
+{
+    const char *text = dls_csv_text(&t->csv, t->col[column]);
+    text = *text ? text : t->given[column] ? t->given[column] : otherwise;
+    snprintf(out, size, "%s", text);
+}
+
+dls_status dls_measured_count(dls_measured_table *t, int column, int64_t otherwise, int64_t min,
+                              int64_t max, int64_t *out, dls_error *err)
+{
+    if (dls_csv_missing(&t->csv, t->col[column])) {
+        *out = t->given[column] ? strtoll(t->given[column], NULL, 10) : otherwise;
+        return DLS_OK;
+    }
+    return dls_csv_i64(&t->csv, t->col[column], "a whole number", 0, min, max, out, err);
+}
+
+dls_status dls_measured_ms(const dls_measured_table *t, int column, double *seconds, dls_error *err)
+{
+    int64_t ps;
+    DLS_TRY(dls_csv_scaled(&t->csv, t->col[column], "milliseconds above 0", 9, true, 1,
+                           INT64_MAX / 2, &ps, err));
+    *seconds = (double)ps * 1e-12;
+    return DLS_OK;
+}
+
+dls_status dls_measured_gpu(dls_measured_table *t, int column, const dls_hardware *hw,
+                            char out[DLS_HW_NAME], dls_error *err)
+{
+    dls_error why = {0};
+    char name[DLS_HW_NAME];
+    dls_measured_word(t, column, "", name, sizeof name);
+    const dls_hw_gpu *row = dls_hardware_gpu_variant(hw, name);
+    if (!row && dls_hardware_gpu(hw, name, &row, &why) != DLS_OK) {
+        return dls_csv_fail(&t->csv, t->col[column], err, "%.200s", why.msg);
+    }
+    snprintf(out, DLS_HW_NAME, "%s", row->name);
+    return DLS_OK;
+}

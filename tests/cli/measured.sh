@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim evaluate --measured: groups, errors, what is not answered, and bad rows with line and column.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+ln -s "$source/configs" configs
+
+expect 0 evaluate --measured --sources=operator,paleo
+says out.txt "368 measured steps, 0 rows left out"
+says out.txt "all that fitted nothing"
+
+# Two times the operator model's own answer, a half of it, and what nobody knows.
+cat >steps.csv <<'END'
+# a comment
+model,gpu,gpus,batch_per_gpu,precision,framework,step_ms
+resnet50,V100,1,32,fp32,f,200
+resnet50,V100,1,64,fp32,f,400
+resnet50,P100,1,32,fp32,f,300
+nonesuch,V100,1,32,fp32,f,10
+resnet50,A100,1,32,tf32,f,50
+END
+expect 0 evaluate --measured --no-points --sources=driple,operator,habitat,justus --json --details steps.csv
+cp out.txt all.json
+if command -v python3 >/dev/null; then
+    python3 - all.json <<'END' || fail "the JSON"
+import json, math, sys
+j = json.load(open(sys.argv[1]))
+groups = {(g["source"], g["group"]): g for g in j["groups"]}
+rows = j["steps"]
+assert j["rows"] == 5 and j["left_out"] == []
+fp32 = groups["operator", "steps, one GPU, fp32"]
+assert fp32["rows"] == 4 and fp32["answered"] == 3
+assert fp32["unanswered"] == [{"why": 'unknown model "nonesuch"', "rows": 1}], fp32["unanswered"]
+off = sorted(abs(r["operator"] / r["measured_s"] - 1) for r in rows if r["precision"] == "fp32" and r["model"] == "resnet50")
+assert abs(fp32["median"] - off[1]) < 1e-9 and abs(fp32["mean"] - sum(off) / 3) < 1e-9
+logs = [math.log(r["operator"] / r["measured_s"]) for r in rows if r["precision"] == "fp32" and r["model"] == "resnet50"]
+assert abs(fp32["bias"] - math.exp(sum(logs) / 3)) < 1e-9
+# One pair of GPUs of equal batch.
+v, p = rows[0], rows[2]
+assert fp32["gpu_pairs"] == 1 and fp32["in_order"] == 1
+assert abs(fp32["ratio_median"] - abs(v["operator"] / p["operator"] / (200 / 300) - 1)) < 1e-9
+assert groups["driple", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "the inspector does not know tf32"
+assert groups["justus", "all that fitted nothing"]["answered"] == 0
+assert groups["habitat", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "not measured on another GPU"
+END
+fi
+
+# Bad rows are told of where they stand; the others are judged.
+cat >bad.csv <<'END'
+model,gpu,batch,step_ms
+resnet50,V100,32,100
+resnet50,V100,64,0.19
+resnet50,V100,32,0
+resnet50,V100,32,NaN
+resnet50,V101,32,100
+resnet50,V100,0,100
+resnet50,V100,16,50
+resnet50,V100,128,380
+,V100,128,380
+resnet50,V100
+END
+expect 0 evaluate --measured --no-points --sources=operator bad.csv
+says out.txt "3 measured steps, 7 rows left out"
+says err.txt "bad.csv:4:18: column 'step_ms': '0' is too small, expected milliseconds above 0"
+says err.txt "bad.csv:5:18: column 'step_ms'"
+says err.txt "bad.csv:6:10: column 'gpu': unknown GPU \"V101\""
+says err.txt "bad.csv:7:15: column 'batch'"
+says err.txt "bad.csv:10:1: column 'model': no model is named"
+says err.txt "bad.csv:11: 2 cells"
+says err.txt "bad.csv:3:18: column 'step_ms': 0.19 ms"
+
+# The commands of the documentation, as they are printed.
+run_page "$source/docs/measured.md"
+expect 4 evaluate --measured nowhere.csv
+echo model,gpu >short.csv
+expect 4 evaluate --measured short.csv
+says err.txt "lacks the column 'step_ms'"
+expect 4 evaluate --measured --sources=oracle
+expect 2 evaluate --measured --nonsense
+echo "$checks checks"
