@@ -72,6 +72,7 @@ refuse dataset build -o d.h5 --graphs=34 --samples=20 --groups=4 --features=tota
     --setting=V100-P1w2-ho-PCIe -q
 refuse perf analyze "$in/perf.h5"
 refuse predict --whatif --model=vgg16 --batch=32 --gpu=V100 --workers=2 --source=operator
+refuse evaluate --measured --sources=operator
 refuse train --dataset="$in/d.h5" --setting=V100-P1w2-ho-PCIe --arch=hidden=16 --epochs=2 --threads=1 \
     -o w.h5 -q
 echo "$checks checks"
