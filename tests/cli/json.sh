@@ -88,7 +88,7 @@ json 'top["settings"][0]["inspector"]["nrmse"] > 0' evaluate --weights=w.h5 --da
 expect 0 graph group lenet --weights=w.h5 -o g.h5
 json 'len(top) == 1 and top[0]["iteration_s"] > 0' predict --weights=w.h5 --input=g.h5 -q
 json 'top["answers"]' predict --whatif --model=lenet --source=operator
-json 'len(top["groups"]) == 46 and top["left_out"] == []' evaluate --measured --sources=paleo
+json 'len(top["groups"]) > 40 and top["left_out"] == []' evaluate --measured --sources=paleo
 expect 0 perf record -q -o p.h5 --no-gpu --interval=10ms -- sleep 0.2
 json 'top["exit_code"] == 0' perf analyze p.h5
 
