@@ -3,6 +3,7 @@
  * What came of a simulation: columns, numbers, the file.
  */
 #include "api/numbers.h"
+#include "api/answer.h"
 #include "api/simulation.h"
 #include "api/write_results.h"
 #include "base/guard.h"
@@ -219,7 +220,7 @@ bool dls_number_at(const dls_summary *summary, size_t i, dls_result_number *out)
 
 bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out)
 {
-    return dls_number_at(sim->result ? &sim->summary : NULL, i, out);
+    return dls_number_at(sim->summed_up ? &sim->summary : NULL, i, out);
 }
 
 bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value)
@@ -239,18 +240,46 @@ uint64_t dls_simulation_digest(const dls_simulation *sim)
     return sim->result ? sim->summary.digest : 0;
 }
 
+dls_status dls_simulation_report(dls_simulation *sim, bool json, const char **text, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    if (!sim->summed_up) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is neither finished nor summed up");
+    }
+    dls_answer answer;
+    DLS_TRY(dls_answer_begin(&answer, &sim->report, err));
+    dls_status status = DLS_OK;
+    if (json) {
+        status = dls_summary_json(answer.to, &sim->summary, err);
+    } else {
+        dls_summary_print(answer.to, &sim->summary, false);
+    }
+    return dls_answer_end(&answer, status, text, err);
+}
+
+const char *dls_simulation_warning(const dls_simulation *sim)
+{
+    return *sim->warning ? sim->warning : NULL;
+}
+
 /* ---- the file ----------------------------------------------------------------------------------
  */
 
-dls_status dls_simulation_write(const dls_simulation *sim, const char *path, const char *command,
-                                dls_error *err)
+dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, const char *command,
+                                   const char *run_id, dls_error *err)
 {
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     if (!sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is not finished");
     }
-    const dls_written_by by = {.command = command};
+    const dls_written_by by = {.command = command, .run_id = run_id};
     return dls_config_write_results(sim->config, path, &by, sim->trace, sim->result, &sim->summary,
                                     err);
+}
+
+dls_status dls_simulation_write(const dls_simulation *sim, const char *path, const char *command,
+                                dls_error *err)
+{
+    return dls_simulation_write_as(sim, path, command, NULL, err);
 }

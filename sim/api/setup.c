@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The public set-up: what a configuration is loaded from.
+ * The public set-up: what a configuration is loaded from, and kept until something else is said.
  */
 #include "api/setup.h"
 
@@ -8,6 +8,8 @@
 #include "base/guard.h"
 #include "config/prepare.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static dls_status never(void *state, const dls_view *view, dls_actions *out, dls_error *err)
@@ -54,13 +56,23 @@ void dls_setup_destroy(dls_setup *setup)
     for (size_t i = 0; i < setup->n_set; i++) {
         dls_free((char *)(uintptr_t)setup->set[i].key);
         dls_free((char *)(uintptr_t)setup->set[i].text);
+        dls_free((char *)(uintptr_t)setup->set[i].where);
     }
     dls_free(setup->set);
     dls_free(setup->path);
     dls_free(setup->content);
     dls_problems_fini(&setup->problems);
+    dls_shared_config_leave(setup->loaded);
+    free(setup->answer);
     dls_registry_destroy(setup->registry);
     dls_free(setup);
+}
+
+/* What is known of it no longer holds. */
+static void change(dls_setup *setup)
+{
+    dls_shared_config_leave(setup->loaded);
+    setup->loaded = NULL;
 }
 
 static dls_status copy(const char *text, char **out, dls_error *err)
@@ -76,6 +88,7 @@ static dls_status copy(const char *text, char **out, dls_error *err)
 
 dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err)
 {
+    change(setup);
     DLS_TRY(copy(path, &setup->path, err));
     dls_free(setup->content);
     setup->content = NULL;
@@ -84,34 +97,41 @@ dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err)
 
 dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error *err)
 {
+    change(setup);
     DLS_TRY(copy(text, &setup->content, err));
     dls_free(setup->path);
     setup->path = NULL;
     return DLS_OK;
 }
 
-dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value, dls_error *err)
+dls_status dls_setup_set_from(dls_setup *setup, const char *key, const char *value,
+                              const char *origin, dls_error *err)
 {
-    char *mine = NULL, *text = NULL;
+    char *mine = NULL, *text = NULL, *where = NULL;
+    change(setup);
     dls_status status =
         dls_grow(&setup->set, &setup->set_cap, setup->n_set + 1, sizeof *setup->set, err);
-    if (status == DLS_OK) {
-        status = copy(key, &mine, err);
-    }
-    if (status == DLS_OK) {
-        status = copy(value, &text, err);
-    }
+    status = status == DLS_OK && key ? copy(key, &mine, err) : status;
+    status = status == DLS_OK ? copy(value, &text, err) : status;
+    status = status == DLS_OK ? copy(origin, &where, err) : status;
     if (status != DLS_OK) {
         dls_free(mine);
+        dls_free(text);
         return status;
     }
-    setup->set[setup->n_set++] = (dls_override){.key = mine, .text = text, .where = mine};
+    setup->set[setup->n_set++] = (dls_override){.key = mine, .text = text, .where = where};
     return DLS_OK;
+}
+
+dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value, dls_error *err)
+{
+    return dls_setup_set_from(setup, key, value, key, err);
 }
 
 dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err)
 {
     DLS_IN_C_LOCALE;
+    change(setup);
     return dls_registry_load(setup->registry, path, err);
 }
 
@@ -134,7 +154,32 @@ dls_status dls_setup_outside(dls_setup *setup, dls_error *err)
     return dls_setup_sched(setup, &dls_sched_outside, err);
 }
 
-dls_status dls_setup_load(dls_setup *setup, dls_config **out, dls_error *err)
+dls_shared_config *dls_shared_config_join(dls_shared_config *shared)
+{
+    if (shared) {
+        atomic_fetch_add(&shared->users, 1);
+    }
+    return shared;
+}
+
+void dls_shared_config_leave(dls_shared_config *shared)
+{
+    if (shared && atomic_fetch_sub(&shared->users, 1) == 1) {
+        dls_config_destroy(shared->config);
+        dls_free(shared);
+    }
+}
+
+void dls_setup_count_problems(dls_setup *setup)
+{
+    const dls_problems *all = &setup->problems;
+    setup->more[0] = '\0';
+    if (all->n > all->kept) {
+        snprintf(setup->more, sizeof setup->more, "... and %zu more", all->n - all->kept);
+    }
+}
+
+static dls_status load(dls_setup *setup, dls_error *err)
 {
     DLS_IN_C_LOCALE;
     const dls_config_request request = {.path = setup->path,
@@ -142,30 +187,44 @@ dls_status dls_setup_load(dls_setup *setup, dls_config **out, dls_error *err)
                                         .overrides = setup->set,
                                         .n_overrides = setup->n_set,
                                         .registry = setup->registry};
+    dls_config *config;
     dls_problems_fini(&setup->problems);
-    setup->problems = (dls_problems){0};
-    return dls_config_load(&request, &setup->problems, out, err);
+    const dls_status status = dls_config_load(&request, &setup->problems, &config, err);
+    dls_setup_count_problems(setup);
+    DLS_TRY(status);
+    setup->loaded = dls_alloc_zero(1, sizeof *setup->loaded);
+    if (!setup->loaded) {
+        dls_config_destroy(config);
+        return dls_nomem(err, "set-up", sizeof *setup->loaded);
+    }
+    atomic_init(&setup->loaded->users, 1);
+    setup->loaded->config = config;
+    return DLS_OK;
+}
+
+dls_status dls_setup_load(dls_setup *setup, dls_shared_config **out, dls_error *err)
+{
+    if (!setup->loaded) {
+        DLS_TRY(load(setup, err));
+    }
+    *out = dls_shared_config_join(setup->loaded);
+    return DLS_OK;
 }
 
 dls_status dls_setup_check(dls_setup *setup, dls_error *err)
 {
-    dls_config *config;
-    DLS_TRY(dls_setup_load(setup, &config, err));
-    dls_config_destroy(config);
-    return DLS_OK;
+    return setup->loaded ? DLS_OK : load(setup, err);
 }
 
 const char *dls_setup_problem(const dls_setup *setup, size_t i)
 {
-    return i < setup->problems.kept ? setup->problems.text[i] : NULL;
+    const dls_problems *all = &setup->problems;
+    return i < all->kept ? all->text[i] : i == all->kept && *setup->more ? setup->more : NULL;
 }
 
 dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err)
 {
     DLS_IN_C_LOCALE;
-    dls_config *config;
-    DLS_TRY(dls_setup_load(setup, &config, err));
-    const dls_status status = dls_config_make_trace(config, out, err);
-    dls_config_destroy(config);
-    return status;
+    DLS_TRY(dls_setup_check(setup, err));
+    return dls_config_make_trace(setup->loaded->config, out, err);
 }

@@ -5,16 +5,10 @@
 #include "api/simulation.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/guard.h"
 
-#include <time.h>
-
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#include <stdlib.h>
 
 /* ---- life --------------------------------------------------------------------------------------
  */
@@ -55,26 +49,21 @@ static void show_record(dls_simulation *sim)
     sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
 }
 
-static dls_status create(dls_simulation *sim, dls_setup *setup, dls_error *err)
+static dls_status create(dls_simulation *sim, dls_error *err)
 {
-    sim->shared = dls_alloc_zero(1, sizeof *sim->shared);
-    if (!sim->shared) {
-        return dls_nomem(err, "simulation", sizeof *sim->shared);
-    }
-    atomic_init(&sim->shared->users, 1);
-    DLS_TRY(dls_setup_load(setup, &sim->shared->config, err));
-    sim->config = sim->shared->config;
+    const double from_s = dls_clock_s();
     DLS_TRY(dls_prepare(sim->config, sim->trace, &sim->prepared, err));
     sim->outside = sim->config->sim.sched == &dls_sched_outside;
     sim->prepared.params.outside = sim->outside;
     set_callbacks(sim);
     DLS_TRY(dls_sim_create(&sim->prepared.params, &sim->engine, err));
     show_record(sim);
+    sim->wall_s = dls_clock_s() - from_s;
     return DLS_OK;
 }
 
-dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_simulation **out,
-                                 dls_error *err)
+dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, dls_simulation **out,
+                             dls_error *err)
 {
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
@@ -82,14 +71,29 @@ dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_s
     if (!sim) {
         return dls_nomem(err, "simulation", sizeof *sim);
     }
+    sim->config = config;
     sim->trace = trace;
     sim->first_infeasible = dls_trace_cols(trace)->n;
-    const dls_status status = create(sim, setup, err);
+    const dls_status status = create(sim, err);
     if (status != DLS_OK) {
         dls_simulation_destroy(sim);
         return status;
     }
     *out = sim;
+    return DLS_OK;
+}
+
+dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_simulation **out,
+                                 dls_error *err)
+{
+    dls_shared_config *shared;
+    DLS_TRY(dls_setup_load(setup, &shared, err));
+    const dls_status status = dls_simulation_of(shared->config, trace, out, err);
+    if (status != DLS_OK) {
+        dls_shared_config_leave(shared);
+        return status;
+    }
+    (*out)->shared = shared;
     return DLS_OK;
 }
 
@@ -113,8 +117,7 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     if (!copy) {
         return dls_nomem(err, "simulation", sizeof *copy);
     }
-    atomic_fetch_add(&sim->shared->users, 1);
-    copy->shared = sim->shared;
+    copy->shared = dls_shared_config_join(sim->shared);
     copy->config = sim->config;
     copy->trace = sim->trace;
     copy->wall_s = sim->wall_s;
@@ -139,10 +142,8 @@ void dls_simulation_destroy(dls_simulation *sim)
     dls_record_destroy(sim->result);
     dls_sim_destroy(sim->engine);
     dls_prepared_fini(&sim->prepared);
-    if (sim->shared && atomic_fetch_sub(&sim->shared->users, 1) == 1) {
-        dls_config_destroy(sim->shared->config);
-        dls_free(sim->shared);
-    }
+    dls_shared_config_leave(sim->shared);
+    free(sim->report);
     dls_free(sim);
 }
 
@@ -161,17 +162,23 @@ static dls_status finish(dls_simulation *sim, dls_error *err)
     DLS_HDF5_LOCKED;
     DLS_TRY(dls_sim_close(sim->engine, &sim->result, err));
     sim->rec = sim->result;
-    DLS_TRY(dls_prepared_finish(&sim->prepared, &sim->result->facts, NULL, err));
-    return dls_summary_make(sim->trace, sim->result, sim->config->warmup_us,
-                            sim->config->cooldown_us, sim->wall_s, &sim->summary, err);
+    dls_error unkept = {0};
+    DLS_TRY(dls_prepared_finish(&sim->prepared, &sim->result->facts, &unkept, err));
+    if (unkept.status != DLS_OK) {
+        snprintf(sim->warning, sizeof sim->warning, "%s: %s", unkept.where, unkept.msg);
+    }
+    DLS_TRY(dls_summary_make(sim->trace, sim->result, sim->config->warmup_us,
+                             sim->config->cooldown_us, sim->wall_s, &sim->summary, err));
+    sim->summed_up = true;
+    return DLS_OK;
 }
 
 static dls_status advance(dls_simulation *sim, int64_t until_us, dls_sim_stop *stop, dls_error *err)
 {
     sim->interrupted = false;
-    const double from_s = seconds();
+    const double from_s = dls_clock_s();
     dls_status status = dls_sim_advance(sim->engine, until_us, stop, err);
-    sim->wall_s += seconds() - from_s;
+    sim->wall_s += dls_clock_s() - from_s;
     if (status == DLS_OK && *stop == DLS_SIM_ENDED) {
         status = finish(sim, err);
     }
@@ -241,6 +248,22 @@ dls_status dls_simulation_finish(dls_simulation *sim, dls_error *err)
     return status;
 }
 
+dls_status dls_simulation_sum_up(dls_simulation *sim, dls_error *err)
+{
+    dls_simulation *now;
+    if (sim->result) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_simulation_clone(sim, &now, err));
+    const dls_status status = finish(now, err);
+    if (status == DLS_OK) {
+        sim->summary = now->summary;
+        sim->summed_up = true;
+    }
+    dls_simulation_destroy(now);
+    return status;
+}
+
 bool dls_simulation_is_finished(const dls_simulation *sim)
 {
     return sim->result != NULL;
@@ -272,6 +295,16 @@ dls_counts dls_simulation_counts(const dls_simulation *sim)
         .passes = sim->rec->passes,
         .complete = sim->result && sim->result->complete,
     };
+}
+
+const char *dls_simulation_scheduler(const dls_simulation *sim)
+{
+    return sim->config->scheduler;
+}
+
+const char *dls_simulation_placement(const dls_simulation *sim)
+{
+    return sim->config->placement;
 }
 
 const dls_view *dls_simulation_view(const dls_simulation *sim)

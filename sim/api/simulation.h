@@ -9,23 +9,18 @@
 #include "config/prepare.h"
 #include "results/schema.h"
 
-#include <stdatomic.h>
-
-/* What a simulation and its clones share. */
-typedef struct dls_shared_config {
-    dls_config *config;
-    atomic_int users;
-} dls_shared_config;
-
 struct dls_simulation {
     dls_shared_config *shared;
     const dls_config *config; /* of it */
     const dls_trace *trace;
     dls_prepared prepared;
     dls_engine *engine;
-    const dls_record *rec;            /* the engine's, or `result` */
-    dls_record *result;               /* owned, when finished */
-    dls_summary summary;              /* when finished */
+    const dls_record *rec; /* the engine's, or `result` */
+    dls_record *result;    /* owned, when finished */
+    dls_summary summary;
+    bool summed_up;                   /* there is a summary: of the end, or of a time before it */
+    char *report;                     /* the last; the C library's own */
+    char warning[1300];               /* "" none */
     dls_column jobs[DLS_COLUMNS_MAX]; /* columns of jobs, which stay where they are */
     size_t n_jobs_columns;
     dls_watch_fn watch;
@@ -36,5 +31,12 @@ struct dls_simulation {
     bool failed; /* can only be destroyed */
     bool interrupted;
 };
+
+/* As dls_simulation_create, of a configuration that is borrowed for the simulation's life. */
+dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, dls_simulation **out,
+                             dls_error *err) DLS_MUST_CHECK;
+/* As dls_simulation_write; run_id: what the run is called in the file, NULL the usual. */
+dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, const char *command,
+                                   const char *run_id, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -2,32 +2,31 @@
  *
  * dlsim compare: runs of several results files side by side.
  */
-#include "cli/command.h"
-#include "cli/comparing.h"
+#include "cli/replay.h"
 
 typedef struct request {
-    dls_comparing c;
+    dls_words baseline;
     const char *run_id;
     bool json;
 } request;
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    request *r = user;
-    for (size_t i = 0; i < call->n_words; i++) {
-        DLS_TRY(dls_comparing_add(&r->c, call->word[i], r->run_id, err));
+    const request *r = user;
+    dls_comparison *c;
+    DLS_TRY(dls_comparison_create(&c, err));
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
+        status = dls_comparison_add(c, call->word[i], r->run_id, err);
     }
-    return dls_comparing_show(&r->c, r->json, err);
-}
-
-static void fini(void *user)
-{
-    dls_comparing_fini(&((request *)user)->c);
+    status = status == DLS_OK ? dls_replay_compare(c, &r->baseline, r->json, err) : status;
+    dls_comparison_destroy(c);
+    return status;
 }
 
 static const dls_arg args[] = {
     DLS_TEXT(request, run_id, "run", 0, "ID", "only the run ID of each file"),
-    DLS_REPEAT(request, c.baseline, "baseline", 0, "NAME",
+    DLS_REPEAT(request, baseline, "baseline", 0, "NAME",
                "ratios to this run, or to the one that has NAME as a part of its label and shares "
                "the rest; may be repeated"),
     DLS_SWITCH(request, json, "json", 0, "print JSON"), DLS_ARGS_END};
@@ -46,5 +45,4 @@ const dls_command dls_command_compare = {
     .max_words = DLS_ANY_NUMBER,
     .size = sizeof(request),
     .run = run,
-    .fini = fini,
 };

@@ -2,9 +2,6 @@
  *
  * dlsim config: defaults, checks and explanations of configurations.
  */
-#include "base/alloc.h"
-#include "base/json.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 
 typedef struct request {
@@ -13,30 +10,26 @@ typedef struct request {
     bool defaults, check, markdown, json;
 } request;
 
-/* With show the resolved text goes to stdout. */
-static dls_status check(dls_replay_options *o, const char *path, bool show, dls_error *err)
+/* One text about keys, or the resolved configuration. */
+static dls_status print(const request *r, dls_text what, const char *key, dls_error *err)
 {
-    dls_config *config = NULL;
-    o->config_path = path;
-    DLS_TRY(dls_replay_config(o, &config, err));
-    if (show) {
-        fputs(config->text, stdout);
-    } else {
-        printf("%s: good\n", path);
-    }
-    dls_config_destroy(config);
+    const char *text;
+    DLS_TRY(dls_replay_tell(r->o.setup, dls_setup_text_of(r->o.setup, what, key, &text, err)));
+    fputs(text, stdout);
     return DLS_OK;
 }
 
 /* All are looked at; the worst answer is the command's. */
-static dls_status check_all(dls_replay_options *o, dls_call *call, dls_error *err)
+static dls_status check_all(const dls_replay_options *o, dls_call *call, dls_error *err)
 {
     if (call->n_words == 0) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--check needs a file");
     }
     for (size_t i = 0; i < call->n_words; i++) {
-        const dls_status status = check(o, call->word[i], false, err);
-        if (status != DLS_OK) {
+        DLS_TRY(dls_setup_file(o->setup, call->word[i], err));
+        if (dls_replay_tell(o->setup, dls_setup_check(o->setup, err)) == DLS_OK) {
+            printf("%s: good\n", call->word[i]);
+        } else {
             const int code = dls_ui_fail(err);
             call->exit_code = code > call->exit_code ? code : call->exit_code;
         }
@@ -44,19 +37,9 @@ static dls_status check_all(dls_replay_options *o, dls_call *call, dls_error *er
     return DLS_OK;
 }
 
-static dls_status print_json(const dls_registry *registry, dls_error *err)
-{
-    json_object *all = json_object_new_array();
-    if (!all) {
-        return dls_nomem(err, "JSON", 0);
-    }
-    dls_config_json(all, registry);
-    return dls_json_print(stdout, all, err);
-}
-
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    request *r = user;
+    const request *r = user;
     const int n = r->defaults + r->check + r->markdown + r->json + (r->explain != NULL) +
                   (r->resolve != NULL);
     if (n != 1) {
@@ -71,19 +54,15 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
         return dls_fail(err, DLS_EUSAGE, NULL, "unexpected word '%s'", call->word[0]);
     }
     if (r->resolve) {
-        return check(&r->o, r->resolve, true, err);
+        DLS_TRY(dls_setup_file(r->o.setup, r->resolve, err));
+        return print(r, DLS_TEXT_RESOLVED, NULL, err);
     }
-    if (r->explain) {
-        return dls_config_explain(stdout, r->o.registry, r->explain, err);
-    }
-    if (r->json) {
-        return print_json(r->o.registry, err);
-    }
-    if (r->defaults) {
-        return dls_config_print_defaults(stdout, r->o.registry, err);
-    }
-    dls_config_print_markdown(stdout, r->o.registry);
-    return DLS_OK;
+    return print(r,
+                 r->explain    ? DLS_TEXT_KEY
+                 : r->json     ? DLS_TEXT_JSON
+                 : r->defaults ? DLS_TEXT_DEFAULTS
+                               : DLS_TEXT_MARKDOWN,
+                 r->explain, err);
 }
 
 static const dls_arg args[] = {
@@ -98,7 +77,7 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, json, "json", 0, "all keys and options of policies, for programs"),
     DLS_OVERRIDE(offsetof(request, o), "set", 0, "KEY=VALUE", NULL, dls_names_key,
                  "with --check and --resolve; may be repeated"),
-    DLS_PLUGIN(request, o.registry),
+    DLS_PLUGIN(request, o.setup),
     DLS_ARGS_END};
 
 const dls_command dls_command_config = {

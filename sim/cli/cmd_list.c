@@ -4,16 +4,13 @@
  */
 #include "base/alloc.h"
 #include "base/json.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "cluster/cluster.h"
 #include "config/options.h"
-#include "dlsim/trace.h"
-#include "predictor/sources/predictions.h"
 #include "traces/assign.h"
 
 typedef struct request {
-    dls_registry *registry;
+    dls_setup *setup; /* owned */
     bool json;
 } request;
 
@@ -54,18 +51,17 @@ static void policy(json_object *all, const char *name, const char *summary, cons
 
 static void schedulers(const request *r, json_object *all)
 {
-    for (const dls_sched_ops *const *s = dls_registry_scheds(r->registry); *s; s++) {
+    for (const dls_sched_ops *const *s = dls_setup_scheds(r->setup); *s; s++) {
         policy(all, (*s)->name, (*s)->summary,
                (*s)->priority ? disciplines[(*s)->discipline] : "own", (*s)->options,
-               dls_registry_origin(r->registry, *s));
+               dls_setup_origin(r->setup, *s));
     }
 }
 
 static void placements(const request *r, json_object *all)
 {
-    for (const dls_placement_ops *const *p = dls_registry_placements(r->registry); *p; p++) {
-        policy(all, (*p)->name, (*p)->summary, NULL, (*p)->options,
-               dls_registry_origin(r->registry, *p));
+    for (const dls_placement_ops *const *p = dls_setup_placements(r->setup); *p; p++) {
+        policy(all, (*p)->name, (*p)->summary, NULL, (*p)->options, dls_setup_origin(r->setup, *p));
     }
 }
 
@@ -83,20 +79,24 @@ static void named(json_object *all, const char *name, const char *summary)
     }
 }
 
+static void known(dls_known of, json_object *all)
+{
+    const char *name, *summary;
+    for (size_t i = 0; (name = dls_known_name(of, i, &summary)); i++) {
+        named(all, name, summary);
+    }
+}
+
 static void formats(const request *r, json_object *all)
 {
     (void)r;
-    for (const dls_trace_format *const *f = dls_trace_formats(); *f; f++) {
-        named(all, (*f)->name, (*f)->summary);
-    }
+    known(DLS_KNOWN_FORMATS, all);
 }
 
 static void predictors(const request *r, json_object *all)
 {
     (void)r;
-    for (const dls_prediction_source *const *f = dls_prediction_sources(); *f; f++) {
-        named(all, (*f)->name, (*f)->summary);
-    }
+    known(DLS_KNOWN_PREDICTORS, all);
 }
 
 static void gpus(const request *r, json_object *all)
@@ -156,12 +156,12 @@ static dls_status print(const request *r, void (*put)(const request *r, json_obj
 static dls_status init(void *user, dls_call *call, dls_error *err)
 {
     (void)call;
-    return dls_registry_create(&((request *)user)->registry, err);
+    return dls_setup_create(&((request *)user)->setup, err);
 }
 
 static void fini(void *user)
 {
-    dls_registry_destroy(((request *)user)->registry);
+    dls_setup_destroy(((request *)user)->setup);
 }
 
 #define KIND(put)                                                                                  \
@@ -188,7 +188,7 @@ static const dls_verb verbs[] = {
     {.name = NULL}};
 
 static const dls_arg args[] = {DLS_SWITCH(request, json, "json", 0, "for programs"),
-                               DLS_PLUGIN(request, registry), DLS_COLOR, DLS_ARGS_END};
+                               DLS_PLUGIN(request, setup), DLS_COLOR, DLS_ARGS_END};
 
 const dls_command dls_command_list = {
     .name = "list",

@@ -2,67 +2,97 @@
  *
  * dlsim run: one simulation.
  */
-#include "api/write_results.h"
+#include "base/printable.h"
 #include "cli/replay.h"
 #include "cli/signals.h"
 
-static dls_status finish(const dls_replay_options *o, const dls_config *config,
-                         const dls_trace *trace, const dls_record *rec, double wall_s,
-                         dls_error *err)
+#include <string.h>
+
+typedef struct parts {
+    dls_trace *trace;
+    dls_simulation *sim;
+    char results[4096]; /* "" none */
+} parts;
+
+static dls_status load(const dls_replay_options *o, parts *p, dls_error *err)
 {
-    dls_summary summary;
-    DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
-                             err));
-    if (*config->results_path) {
-        const dls_written_by by = {.command = o->cmdline};
-        DLS_TRY(
-            dls_config_write_results(config, config->results_path, &by, trace, rec, &summary, err));
-        if (!o->quiet) {
-            fprintf(stderr, "results: %s%s\n", config->results_path,
-                    rec->complete ? "" : " (incomplete)");
-        }
+    const char *value;
+    DLS_TRY(dls_replay_tell(o->setup, dls_setup_get(o->setup, "results.path", &value, err)));
+    snprintf(p->results, sizeof p->results, "%s", value);
+    if (*p->results) {
+        DLS_TRY(dls_replay_check_output(p->results, o->force, err));
     }
-    if (o->json) {
-        DLS_TRY(dls_summary_json(stdout, &summary, err));
-    } else if (!o->quiet) {
-        dls_summary_print(stdout, &summary, false);
+    DLS_TRY(dls_setup_get(o->setup, "trace.path", &value, err));
+    if (*value == '\0') {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "no trace: give --trace=FILE or trace.path in the configuration");
     }
-    return dls_signals_noted()
-               ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")
-               : DLS_OK;
+    DLS_TRY(dls_setup_trace(o->setup, &p->trace, err));
+    if (!o->quiet) {
+        dls_trace_print_notes(stderr, p->trace, true);
+    }
+    return DLS_OK;
 }
 
-static dls_status simulate(dls_replay_options *o, const dls_config *config, dls_trace **trace,
-                           dls_record **rec, dls_error *err)
+static void tell_infeasible(const parts *p)
 {
-    double wall_s;
-    if (*config->results_path) {
-        DLS_TRY(dls_replay_check_output(config->results_path, o->force, err));
+    const dls_counts n = dls_simulation_counts(p->sim);
+    if (n.infeasible > 0) {
+        char id[DLS_PRINTABLE_BYTES];
+        fprintf(stderr,
+                "%zu of %zu jobs can never run on this cluster and are left out; the first is "
+                "%s (%d GPUs)\n",
+                n.infeasible, n.jobs, dls_printable(dls_trace_id(p->trace, n.first_infeasible), id),
+                dls_trace_cols(p->trace)->gpus[n.first_infeasible]);
     }
-    DLS_TRY(dls_replay_trace(o, config, trace, err));
+}
+
+static dls_status show(const dls_replay_options *o, const parts *p, dls_error *err)
+{
+    const char *text;
+    if (*p->results) {
+        DLS_TRY(dls_simulation_write(p->sim, p->results, o->cmdline, err));
+        if (!o->quiet) {
+            fprintf(stderr, "results: %s%s\n", p->results,
+                    dls_simulation_counts(p->sim).complete ? "" : " (incomplete)");
+        }
+    }
+    if (o->json || !o->quiet) {
+        DLS_TRY(dls_simulation_report(p->sim, o->json, &text, err));
+        fputs(text, stdout);
+    }
+    return DLS_OK;
+}
+
+static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err)
+{
+    DLS_TRY(load(o, p, err));
+    DLS_TRY(dls_simulation_create(o->setup, p->trace, &p->sim, err));
+    if (!o->quiet) {
+        tell_infeasible(p);
+    }
     dls_signals_catch();
-    const dls_status status = dls_replay_run(o, config, *trace, rec, &wall_s, err);
+    dls_status status = dls_replay_run(o, o->quiet, p->sim, err);
     dls_signals_release();
-    return status == DLS_OK ? finish(o, config, *trace, *rec, wall_s, err) : status;
+    const bool interrupted = status == DLS_EINTERRUPTED;
+    if (interrupted) {
+        status = dls_simulation_finish(p->sim, err);
+    }
+    status = status == DLS_OK ? show(o, p, err) : status;
+    return status == DLS_OK && interrupted
+               ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")
+               : status;
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    dls_replay_options *o = user;
-    dls_config *config = NULL;
-    dls_trace *trace = NULL;
-    dls_record *rec = NULL;
+    const dls_replay_options *o = user;
+    parts p = {0};
     (void)call;
-    if (!o->config_path) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE");
-    }
-    dls_status status = dls_replay_config(o, &config, err);
-    if (status == DLS_OK) {
-        status = simulate(o, config, &trace, &rec, err);
-    }
-    dls_record_destroy(rec);
-    dls_trace_destroy(trace);
-    dls_config_destroy(config);
+    DLS_TRY(dls_replay_config(o, o->config_path, err));
+    const dls_status status = simulate(o, &p, err);
+    dls_simulation_destroy(p.sim);
+    dls_trace_destroy(p.trace);
     return status;
 }
 

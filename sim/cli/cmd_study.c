@@ -2,7 +2,6 @@
  *
  * dlsim study: a sweep planned, run, merged and compared in one command.
  */
-#include "cli/comparing.h"
 #include "cli/sweeping.h"
 
 #include <errno.h>
@@ -13,21 +12,20 @@
 
 typedef struct study {
     dls_sweeping s;
-    dls_comparing c;
+    dls_words baseline;
     const char *path; /* of a study file; NULL: the axes are on the command line */
     dls_words sched, place;
     char scratch[4096]; /* a folder that goes away again, "" if there is none */
 } study;
 
-/* The sweep of the command line. */
-static dls_status make_sweep(study *s, dls_error *err)
+/* The study of the command line. */
+static dls_status make_study(study *s, dls_error *err)
 {
-    DLS_TRY(dls_sweep_create(s->s.o.config_path, &s->s.sweep, err));
-    dls_sweep *sweep = s->s.sweep;
+    DLS_TRY(dls_study_create(s->s.o.setup, s->s.o.config_path, &s->s.study, err));
     DLS_TRY(
-        dls_sweep_add_list(sweep, "scheduler.name", s->sched.at, s->sched.n, "--schedulers", err));
-    return s->place.n ? dls_sweep_add_list(sweep, "placement.name", s->place.at, s->place.n,
-                                           "--placements", err)
+        dls_study_vary(s->s.study, "scheduler.name", s->sched.at, s->sched.n, "--schedulers", err));
+    return s->place.n ? dls_study_vary(s->s.study, "placement.name", s->place.at, s->place.n,
+                                       "--placements", err)
                       : DLS_OK;
 }
 
@@ -76,24 +74,28 @@ static dls_status load(study *s, dls_error *err)
     if (s->path) {
         return dls_sweeping_load(&s->s, s->path, err);
     }
-    DLS_TRY(make_sweep(s, err));
+    DLS_TRY(make_study(s, err));
     return s->s.output ? DLS_OK : make_scratch(s, err);
 }
 
 static dls_status show(study *s, dls_error *err)
 {
     char merged[4200];
+    dls_comparison *c;
     s->s.o.quiet = s->s.o.quiet || *s->scratch;
-    snprintf(merged, sizeof merged, "%s/%s.h5", s->s.folder, s->s.sweep->name);
     DLS_TRY(dls_sweeping_merge(&s->s, NULL, false, err));
-    DLS_TRY(dls_comparing_add(&s->c, merged, NULL, err));
-    return dls_comparing_show(&s->c, s->s.o.json, err);
+    dls_sweeping_file(&s->s, merged, sizeof merged);
+    DLS_TRY(dls_comparison_create(&c, err));
+    dls_status status = dls_comparison_add(c, merged, NULL, err);
+    status = status == DLS_OK ? dls_replay_compare(c, &s->baseline, s->s.o.json, err) : status;
+    dls_comparison_destroy(c);
+    return status;
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     study *s = user;
-    const dls_sweep_progress *done = &s->s.done;
+    const dls_study_progress *done = &s->s.done;
     s->path = call->word[0];
     DLS_TRY(check(s, err));
     DLS_TRY(load(s, err));
@@ -117,7 +119,6 @@ static void fini(void *user)
     if (*s->scratch) {
         nftw(s->scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     }
-    dls_comparing_fini(&s->c);
     dls_sweeping_fini(&s->s);
 }
 
@@ -126,7 +127,7 @@ static const dls_arg args[] = {
              "schedulers ('dlsim list schedulers')"),
     DLS_LIST(study, place, "placements", 0, "A,B,...", dls_names_placement,
              "each with each of these; the configuration's if left out"),
-    DLS_REPEAT(study, c.baseline, "baseline", 0, "NAME",
+    DLS_REPEAT(study, baseline, "baseline", 0, "NAME",
                "ratios to this one, not to the first; may be repeated"),
     DLS_TEXT(study, s.o.config_path, "config", 'c', "FILE", "configuration"),
     DLS_INCLUDE(study, s, dls_sweeping_args),
@@ -149,7 +150,7 @@ const dls_command dls_command_study = {
     .args = args,
     .max_words = 1,
     .size = sizeof(study),
-    .init = dls_sweeping_init,
+    .init = dls_replay_init,
     .run = run,
     .fini = fini,
 };

@@ -5,7 +5,6 @@
 #include "base/csv.h"
 #include "base/json.h"
 #include "cli/submitting.h"
-#include "sweep/merge.h"
 
 #include <string.h>
 
@@ -22,11 +21,11 @@ typedef struct request {
 static dls_status load(request *r, const dls_call *call, dls_error *err)
 {
     DLS_TRY(dls_sweeping_load(&r->s, call->word[0], err));
-    return !r->points || r->s.first + r->s.n <= dls_sweep_n_points(r->s.sweep)
+    const size_t n = dls_study_about(r->s.study).n_points;
+    return !r->points || r->s.first + r->s.n <= n
                ? DLS_OK
                : dls_fail(err, DLS_EUSAGE, NULL,
-                          "option '--points' is \"%s\": there are %zu points", r->points,
-                          dls_sweep_n_points(r->s.sweep));
+                          "option '--points' is \"%s\": there are %zu points", r->points, n);
 }
 
 static dls_status plan_quietly(request *r, const dls_call *call, dls_error *err)
@@ -40,33 +39,30 @@ static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
 {
     request *r = user;
     DLS_TRY(load(r, call, err));
-    const dls_sweep *sweep = r->s.sweep;
+    const dls_study *study = r->s.study;
     if (r->count) {
-        printf("%zu\n", dls_sweep_n_points(sweep));
+        printf("%zu\n", dls_study_about(study).n_points);
         return DLS_OK;
     }
     DLS_TRY(dls_sweeping_plan(&r->s, err));
-    const dls_sweep_plan *plan = r->s.plan;
-    const size_t n_keys = dls_sweep_n_keys(sweep);
-    fputs("point,design,replica", stdout);
-    fputs(plan->seed ? ",seed" : "", stdout);
-    for (size_t k = 0; k < n_keys; k++) {
+    const dls_study_facts about = dls_study_about(study);
+    printf("point,design,replica%s", about.has_seeds ? ",seed" : "");
+    for (size_t k = 0; k < about.n_keys; k++) {
         putchar(',');
-        dls_csv_put(stdout, dls_sweep_key(sweep, k));
+        dls_csv_put(stdout, dls_study_key(study, k));
     }
     fputs(",id\n", stdout);
-    for (size_t i = 0; i < plan->n; i++) {
-        const size_t point = plan->first + i, design = dls_sweep_design(plan, point);
-        const size_t replica = dls_sweep_replica(plan, point);
-        printf("%zu,%zu,%zu", point, design, replica);
-        if (plan->seed) {
-            printf(",%lld", (long long)plan->seed[replica]);
+    for (size_t i = 0; i < about.n; i++) {
+        const dls_study_point point = dls_study_point_at(study, i);
+        printf("%zu,%zu,%zu", point.number, point.design, point.replica);
+        if (about.has_seeds) {
+            printf(",%lld", (long long)point.seed);
         }
-        for (size_t k = 0; k < n_keys; k++) {
+        for (size_t k = 0; k < about.n_keys; k++) {
             putchar(',');
-            dls_csv_put(stdout, dls_sweep_value(sweep, design, k));
+            dls_csv_put(stdout, dls_study_value(study, point.design, k));
         }
-        printf(",%s\n", plan->id[i]);
+        printf(",%s\n", point.id);
     }
     return DLS_OK;
 }
@@ -82,38 +78,34 @@ static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
     DLS_TRY(dls_sweeping_run(&r->s, err));
     if (!r->s.o.quiet) {
         fprintf(stderr, "%zu of %zu points are finished in %s\n", r->s.done.finished, r->s.done.n,
-                r->s.folder);
+                dls_study_about(r->s.study).folder);
     }
     return DLS_OK;
 }
 
 static dls_status cmd_status(void *user, dls_call *call, dls_error *err)
 {
-    static const dls_sweep_state order[] = {DLS_SWEEP_FINISHED, DLS_SWEEP_RUNNING, DLS_SWEEP_FAILED,
-                                            DLS_SWEEP_MISSING};
+    static const dls_study_state order[] = {DLS_STUDY_FINISHED, DLS_STUDY_RUNNING, DLS_STUDY_FAILED,
+                                            DLS_STUDY_MISSING};
     request *r = user;
     DLS_TRY(plan_quietly(r, call, err));
-    const size_t n = r->s.plan->n;
+    const size_t n = dls_study_about(r->s.study).n;
     size_t count[4] = {0};
     for (size_t i = 0; i < n; i++) {
-        const dls_sweep_state state = dls_sweep_state_of(r->s.folder, r->s.plan->id[i]);
-        count[state]++;
-        if (state == DLS_SWEEP_FAILED && !r->s.o.json) {
-            dls_sweeping_tell_failure(&r->s, i, stdout);
-        }
+        count[dls_sweeping_tell(&r->s, i, r->s.o.json ? NULL : stdout)]++;
     }
-    call->exit_code = count[DLS_SWEEP_FINISHED] == n ? 0 : dls_status_exit_code(DLS_ERUN);
+    call->exit_code = count[DLS_STUDY_FINISHED] == n ? 0 : dls_status_exit_code(DLS_ERUN);
     if (r->s.o.json) {
         json_object *obj = json_object_new_object();
         dls_json_int(obj, "points", (int64_t)n);
         for (size_t i = 0; i < 4; i++) {
-            dls_json_int(obj, dls_sweep_state_name(order[i]), (int64_t)count[order[i]]);
+            dls_json_int(obj, dls_study_state_name(order[i]), (int64_t)count[order[i]]);
         }
         return dls_json_print(stdout, obj, err);
     }
     printf("%zu points", n);
     for (size_t i = 0; i < 4; i++) {
-        printf(", %zu %s", count[order[i]], dls_sweep_state_name(order[i]));
+        printf(", %zu %s", count[order[i]], dls_study_state_name(order[i]));
     }
     puts("");
     dls_submit_status(&r->s);
@@ -158,7 +150,7 @@ static dls_status take_points(void *member, const dls_arg *arg, const char *text
         b = a;
         good = text[used] == '\0';
     }
-    if (!good || b < a || b > DLS_SWEEP_POINTS_MAX) {
+    if (!good || b < a || b > DLS_STUDY_POINTS_MAX) {
         return dls_arg_wrong(arg, text, "a number or a range, such as 0-99", err);
     }
     r->points = text;
@@ -200,7 +192,7 @@ static const dls_arg args[] = {
     DLS_HEADING("submit:"),
     DLS_SWITCH(request, submit.slurm, "slurm", 0, "the batch system; there is one"),
     DLS_SWITCH(request, submit.yes, "yes", 0, "hand the script to sbatch and do not print it"),
-    DLS_INT(request, submit.chunk, "chunk", 0, 1, DLS_SWEEP_POINTS_MAX, "points a task"),
+    DLS_INT(request, submit.chunk, "chunk", 0, 1, DLS_STUDY_POINTS_MAX, "points a task"),
     DLS_TEXT(request, submit.time, "time", 0, "T", "option of sbatch"),
     DLS_TEXT(request, submit.partition, "partition", 0, "P", "option of sbatch"),
     DLS_REPEAT(request, submit.extra, "extra", 0, "OPTION",
@@ -218,6 +210,6 @@ const dls_command dls_command_sweep = {
     .args = args,
     .verbs = verbs,
     .size = sizeof(request),
-    .init = dls_sweeping_init,
+    .init = dls_replay_init,
     .fini = dls_sweeping_fini,
 };

@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Loads the configuration and trace that a run's options name, runs the simulation with progress
- * and interruption, and writes its results.
+ * The options of a run as a set-up of the library, and its run with progress, interruption and a
+ * watchdog.
  */
-#include "base/printable.h"
 #include "cli/replay.h"
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/shell.h"
 #include "cli/signals.h"
-#include "cli/trace_print.h"
-#include "config/prepare.h"
-#include "predictor/sources/predictions.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -45,33 +41,28 @@ static dls_status join(const dls_call *call, char **out, dls_error *err)
 dls_status dls_replay_init(void *options, dls_call *call, dls_error *err)
 {
     dls_replay_options *o = options;
-    DLS_TRY(join(call, &o->own_cmdline, err));
-    o->cmdline = o->own_cmdline;
-    return dls_registry_create(&o->registry, err);
+    DLS_TRY(join(call, &o->cmdline, err));
+    return dls_setup_create(&o->setup, err);
 }
 
 void dls_replay_fini(void *options)
 {
     dls_replay_options *o = options;
-    dls_free(o->overrides);
-    free(o->own_cmdline); /* the C library's own */
-    dls_registry_destroy(o->registry);
+    free(o->cmdline); /* the C library's own */
+    dls_setup_destroy(o->setup);
 }
 
 dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value, dls_error *err)
 {
-    dls_replay_options *o = options;
-    DLS_TRY(
-        dls_grow(&o->overrides, &o->overrides_cap, o->n_overrides + 1, sizeof *o->overrides, err));
-    o->overrides[o->n_overrides++] = (dls_override){arg->key, value, arg->name - 2};
-    return DLS_OK;
+    const dls_replay_options *o = options;
+    return dls_setup_set_from(o->setup, arg->key, value, arg->name - 2, err);
 }
 
-dls_status dls_replay_take_plugin(void *registry, const dls_arg *arg, const char *value,
+dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *value,
                                   dls_error *err)
 {
     (void)arg;
-    return dls_registry_load(*(dls_registry **)registry, value, err);
+    return dls_setup_plugin(*(dls_setup **)setup, value, err);
 }
 
 const char *dls_names_scheduler(size_t i)
@@ -88,24 +79,17 @@ const char *dls_names_placement(size_t i)
 
 const char *dls_names_predictor(size_t i)
 {
-    const dls_prediction_source *s = dls_prediction_sources()[i];
-    return s ? s->name : NULL;
+    return dls_known_name(DLS_KNOWN_PREDICTORS, i, NULL);
 }
 
 const char *dls_names_format(size_t i)
 {
-    const dls_trace_format *f = dls_trace_formats()[i];
-    return f ? f->name : NULL;
+    return dls_known_name(DLS_KNOWN_FORMATS, i, NULL);
 }
 
 const char *dls_names_key(size_t i)
 {
-    for (int key = 0; key < DLS_CFG_COUNT; key++) {
-        if (dls_schema_list_of(key) < 0 && dls_schema_is_value(key) && i-- == 0) {
-            return dls_schema[key].o.name;
-        }
-    }
-    return NULL;
+    return dls_known_name(DLS_KNOWN_KEYS, i, NULL);
 }
 
 const dls_arg dls_replay_args[] = {
@@ -119,7 +103,7 @@ const dls_arg dls_replay_args[] = {
                  "stop at this simulated time, e.g. 7d; sets run.until"),
     DLS_OVERRIDE(0, "set", 0, "KEY=VALUE", NULL, dls_names_key,
                  "set any key of the configuration; may be repeated, the last setting counts"),
-    DLS_PLUGIN(dls_replay_options, registry),
+    DLS_PLUGIN(dls_replay_options, setup),
     DLS_TIME(dls_replay_options, watchdog_s, "watchdog", 0, 0.001, 1e9,
              "end with 70 when 1,024 instants take longer than this of processor time: a policy "
              "that does not return"),
@@ -133,55 +117,59 @@ const dls_arg dls_replay_talk_args[] = {
 /* ---- the parts ---------------------------------------------------------------------------------
  */
 
-void dls_replay_problems(dls_problems *problems)
+dls_status dls_replay_config(const dls_replay_options *o, const char *path, dls_error *err)
 {
-    for (size_t i = 0; i < problems->kept; i++) {
-        fprintf(stderr, "%s\n", problems->text[i]);
-    }
-    if (problems->n > problems->kept) {
-        fprintf(stderr, "... and %zu more\n", problems->n - problems->kept);
-    }
-    dls_problems_fini(problems);
+    return path ? dls_setup_file(o->setup, path, err)
+                : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE");
 }
 
-dls_status dls_replay_config(const dls_replay_options *o, dls_config **out, dls_error *err)
+dls_status dls_replay_tell(const dls_setup *setup, dls_status status)
 {
-    dls_problems problems = {0};
-    const dls_config_request request = {.path = o->config_path,
-                                        .overrides = o->overrides,
-                                        .n_overrides = o->n_overrides,
-                                        .registry = o->registry};
-    const dls_status status = dls_config_load(&request, &problems, out, err);
-    dls_replay_problems(&problems);
+    const char *text;
+    for (size_t i = 0; status == DLS_ECONFIG && (text = dls_setup_problem(setup, i)); i++) {
+        fprintf(stderr, "%s\n", text);
+    }
     return status;
 }
 
-dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
-                            dls_error *err)
+/* ---- what the reader of a trace saw
+ * --------------------------------------------------------------
+ */
+
+static const char *const flag_texts[] = {
+#define XX(name, bit, text) text,
+    DLS_JOB_FLAG_MAP(XX)
+#undef XX
+};
+
+void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
 {
-    if (*config->trace_path == '\0') {
-        return dls_fail(err, DLS_EUSAGE, NULL,
-                        "no trace: give --trace=FILE or trace.path in the configuration");
+    const dls_trace_info *info = dls_trace_about(trace);
+    always = always || *info->notes;
+    for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
+        always = always || info->flag_count[bit] > 0;
     }
-    DLS_TRY(dls_config_make_trace(config, out, err));
-    if (!o->quiet) {
-        dls_trace_print_notes(stderr, *out, true);
+    if (!always) {
+        return;
     }
-    return DLS_OK;
+    fprintf(to, "%s: %zu jobs (%s)\n", info->path, dls_trace_cols(trace)->n, info->format);
+    for (const char *line = info->notes; *line;) {
+        const int len = (int)strcspn(line, "\n");
+        fprintf(to, "  %.*s\n", len, line);
+        line += len + (line[len] == '\n');
+    }
+    for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
+        if (info->flag_count[bit] > 0) {
+            fprintf(to, "  %" PRIu64 " jobs: %s\n", info->flag_count[bit], flag_texts[bit]);
+        }
+    }
 }
 
 /* ---- running -----------------------------------------------------------------------------------
  */
 
-/* What the callbacks of a run know. */
-typedef struct running {
-    dls_progress *bar;
-    const dls_trace *trace;
-    bool quiet;
-    double watchdog_s;
-} running;
-
-/* ---- a policy that does not return: nothing but a signal gets past it ---------------------------- */
+/* ---- a policy that does not return: nothing but a signal gets past it
+ * ---------------------------- */
 
 static char stuck[512]; /* what is said then; made before, as a handler may not */
 
@@ -195,81 +183,25 @@ static void end_stuck(int signal)
 /* Seconds of processor time from now on; 0: no more. */
 static void set_watchdog(double s)
 {
-    const struct itimerval at = {.it_value = {.tv_sec = (time_t)s,
-                                              .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)}};
+    const struct itimerval at = {
+        .it_value = {.tv_sec = (time_t)s, .tv_usec = (suseconds_t)((s - floor(s)) * 1e6)}};
     setitimer(ITIMER_VIRTUAL, &at, NULL);
 }
 
-static void start_watchdog(double s, const dls_config *config)
+static void start_watchdog(double s, const dls_simulation *sim)
 {
     const struct sigaction act = {.sa_handler = end_stuck};
-    snprintf(stuck, sizeof stuck,
-             "dlsim: scheduler '%.80s' or placement '%.80s' does not return: 1,024 instants took more "
-             "than %g s of processor time\n", config->scheduler, config->placement, s);
+    snprintf(
+        stuck, sizeof stuck,
+        "dlsim: scheduler '%.80s' or placement '%.80s' does not return: 1,024 instants took more "
+        "than %g s of processor time\n",
+        dls_simulation_scheduler(sim), dls_simulation_placement(sim), s);
     sigaction(SIGVTALRM, &act, NULL);
     set_watchdog(s);
 }
 
-static void report_infeasible(void *user, size_t n_infeasible, int32_t first_job)
-{
-    const running *r = user;
-    if (!r->quiet) {
-        const size_t job = (size_t)first_job;
-        char id[DLS_PRINTABLE_BYTES];
-        fprintf(stderr,
-                "%zu of %zu jobs can never run on this cluster and are left out; the first is "
-                "%s (%d GPUs)\n",
-                n_infeasible, dls_trace_cols(r->trace)->n,
-                dls_printable(dls_trace_id(r->trace, job), id),
-                dls_trace_cols(r->trace)->gpus[job]);
-    }
-}
-
-static bool interrupted(void *user)
-{
-    (void)user;
-    return dls_signals_noted();
-}
-
-static void progress(void *user, int64_t now_us, size_t done, size_t n_jobs)
-{
-    const running *r = user;
-    dls_progress *bar = r->bar;
-    if (r->watchdog_s > 0) {
-        set_watchdog(r->watchdog_s);
-    }
-    if (bar->on) {
-        char detail[80], time[32];
-        snprintf(detail, sizeof detail, "%zu of %zu jobs, %s", done, n_jobs,
-                 dls_ui_duration((double)now_us / 1e6, time, sizeof time));
-        dls_progress_draw(bar, n_jobs ? (double)done / (double)n_jobs : 0, detail);
-    }
-}
-
-static dls_status run_sim(const dls_config *config, const dls_trace *trace, running *r,
-                          dls_record **out, dls_error *err)
-{
-    dls_prepared p;
-    DLS_TRY(dls_prepare(config, trace, &p, err));
-    p.params.interrupted = interrupted;
-    p.params.progress = progress;
-    p.params.infeasible = report_infeasible;
-    p.params.user = r;
-    dls_status status = dls_sim_run(&p.params, out, err);
-    if (status == DLS_OK) {
-        dls_error unkept = {0};
-        status = dls_prepared_finish(&p, &(*out)->facts, &unkept, err);
-        if (unkept.status != DLS_OK) {
-            fprintf(stderr, "dlsim: warning: %s: %s\n", unkept.where, unkept.msg);
-        }
-    }
-    if (status != DLS_OK) {
-        dls_record_destroy(*out);
-        *out = NULL;
-    }
-    dls_prepared_fini(&p);
-    return status;
-}
+/* ---- a policy that ends the process
+ * -------------------------------------------------------------- */
 
 /* The scheduler of the run that is going on; NULL. */
 static const char *running_scheduler;
@@ -284,29 +216,56 @@ static void refuse_exit(void)
     }
 }
 
-dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
-                          const dls_trace *trace, dls_record **out, double *wall_s, dls_error *err)
-{
+/* ---- the run -----------------------------------------------------------------------------------
+ */
+
+/* What is drawn while it runs, and when it has taken too long. */
+typedef struct running {
     dls_progress bar;
-    dls_progress_start(&bar, o->progress, o->quiet, config->scheduler);
-    const double start_s = dls_clock_s();
-    running r = {&bar, trace, o->quiet, o->watchdog_s};
+    double watchdog_s;
+} running;
+
+static bool watch(void *user, int64_t now_us, size_t done, size_t n_jobs)
+{
+    running *r = user;
+    if (r->watchdog_s > 0) {
+        set_watchdog(r->watchdog_s);
+    }
+    if (r->bar.on) {
+        char detail[80], time[32];
+        snprintf(detail, sizeof detail, "%zu of %zu jobs, %s", done, n_jobs,
+                 dls_ui_duration((double)now_us / 1e6, time, sizeof time));
+        dls_progress_draw(&r->bar, n_jobs ? (double)done / (double)n_jobs : 0, detail);
+    }
+    return !dls_signals_noted();
+}
+
+dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulation *sim,
+                          dls_error *err)
+{
+    running r = {.watchdog_s = o->watchdog_s};
     static bool refusing; /* once a process */
     if (!refusing && atexit(refuse_exit) != 0) {
         return dls_nomem(err, "exit handler", 0);
     }
     refusing = true;
-    running_scheduler = config->scheduler;
+    running_scheduler = dls_simulation_scheduler(sim);
+    dls_progress_start(&r.bar, quiet ? DLS_UI_NEVER : o->progress, quiet || o->quiet,
+                       running_scheduler);
     if (o->watchdog_s > 0) {
-        start_watchdog(o->watchdog_s, config);
+        start_watchdog(o->watchdog_s, sim);
     }
-    const dls_status status = run_sim(config, trace, &r, out, err);
+    dls_simulation_watch(sim, watch, &r);
+    const dls_status status = dls_simulation_run(sim, err);
+    dls_simulation_watch(sim, NULL, NULL);
     running_scheduler = NULL;
     if (o->watchdog_s > 0) {
         set_watchdog(0);
     }
-    *wall_s = dls_clock_s() - start_s;
-    dls_progress_stop(&bar);
+    dls_progress_stop(&r.bar);
+    if (dls_simulation_warning(sim)) {
+        fprintf(stderr, "dlsim: warning: %s\n", dls_simulation_warning(sim));
+    }
     return status;
 }
 
@@ -356,4 +315,18 @@ dls_status dls_replay_put_table(const char *path, dls_atomicfile_put_fn put, voi
                                 dls_error *err)
 {
     return is_stdout(path) ? put(stdout, what, err) : dls_atomicfile_write(path, put, what, err);
+}
+
+dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, bool json,
+                              dls_error *err)
+{
+    const char *text;
+    for (size_t i = 0; i < baselines->n; i++) {
+        DLS_TRY(dls_comparison_baseline(c, baselines->at[i], err));
+    }
+    const dls_status status = dls_comparison_print(c, stdout, json, err);
+    for (size_t i = 0; (text = dls_comparison_warning(c, i)); i++) {
+        fprintf(stderr, "dlsim: warning: %s\n", text);
+    }
+    return status;
 }

@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What 'run', 'sweep' and 'study' share: the options of a run, loading its parts, running it,
- * writing it.
+ * What 'run', 'sweep', 'study' and 'compare' share around the library: the options of a run, what
+ * is told of traces and configurations, a run with progress and signals, a comparison.
  */
 #ifndef DLS_CLI_REPLAY_H
 #define DLS_CLI_REPLAY_H
 
 #include "base/atomicfile.h"
+#include "cli/command.h"
 #include "cli/ui.h"
-#include "config/config.h"
-#include "dlsim/trace.h"
-#include "config/registry.h"
-#include "record/record.h"
-#include "results/summary.h"
+#include "dlsim/study.h"
 
 /* The command line of a run. */
 typedef struct dls_replay_options {
+    dls_setup *setup; /* owned */
     const char *config_path;
-    dls_override *overrides; /* owned, in the order of the command line */
-    size_t n_overrides, overrides_cap;
     bool json, quiet, force;
-    double watchdog_s;      /* 0: none */
+    double watchdog_s; /* 0: none */
     dls_ui_when progress;
-    const char *cmdline;    /* for the results */
-    char *own_cmdline;      /* owned */
-    dls_registry *registry; /* owned */
+    char *cmdline; /* for the results; the C library's own */
 } dls_replay_options;
 
 /* An option that sets a key; NULL: the value says which. offset: of the dls_replay_options. The
@@ -36,10 +30,10 @@ typedef struct dls_replay_options {
     }
 dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value,
                            dls_error *err) DLS_MUST_CHECK;
-#define DLS_PLUGIN(T, registry)                                                                    \
-    DLS_CALL(T, registry, "plugin", 0, "FILE.so", dls_replay_take_plugin,                          \
+#define DLS_PLUGIN(T, setup)                                                                       \
+    DLS_CALL(T, setup, "plugin", 0, "FILE.so", dls_replay_take_plugin,                             \
              "load policies of a plug-in; may be repeated")
-dls_status dls_replay_take_plugin(void *registry, const dls_arg *arg, const char *value,
+dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *value,
                                   dls_error *err) DLS_MUST_CHECK;
 
 /* Options of a dls_replay_options: of keys and plug-ins; of what is told. */
@@ -56,21 +50,24 @@ const char *dls_names_key(size_t i); /* of a configuration, outside lists */
 dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;
 void dls_replay_fini(void *options);
 
-/* Print what is wrong with a configuration, and forget it. */
-void dls_replay_problems(dls_problems *problems);
-/* Load the configuration; its problems go to stderr. */
-dls_status dls_replay_config(const dls_replay_options *o, dls_config **out,
+/* The set-up of a configuration file, which may be NULL: an error. */
+dls_status dls_replay_config(const dls_replay_options *o, const char *path,
                              dls_error *err) DLS_MUST_CHECK;
-/* Load the trace that the configuration names, give its jobs models if asked to, and say what the
- * reader saw. */
-dls_status dls_replay_trace(dls_replay_options *o, const dls_config *config, dls_trace **out,
-                            dls_error *err) DLS_MUST_CHECK;
+/* Print what is wrong with a configuration, if that is the status; which is returned. */
+dls_status dls_replay_tell(const dls_setup *setup, dls_status status);
 
-/* Run one simulation with a progress bar; a signal that is noted (cli/signals.h) makes an
- * incomplete record (status OK). wall_s: what the simulation took. */
-dls_status dls_replay_run(const dls_replay_options *o, const dls_config *config,
-                          const dls_trace *trace, dls_record **out, double *wall_s,
+/* What the reader left out or mended, and the flags of the jobs, because every public trace breaks
+ * some assumption; nothing, unless always, if all is plain. */
+void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always);
+
+/* Run a simulation to its end, with a progress bar unless it shall be quiet. EINTERRUPTED: by a
+ * signal that is noted (cli/signals.h). */
+dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulation *sim,
                           dls_error *err) DLS_MUST_CHECK;
+
+/* Print a comparison to stdout, with these baselines, and its warnings to stderr. */
+dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, bool json,
+                              dls_error *err) DLS_MUST_CHECK;
 
 /* May a results file be written there? Asked before a run, so that no run is lost. */
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;

@@ -21,21 +21,21 @@ enum { TASKS_USUAL = 500 }; /* Slurm's own limit is 1,001 unless MaxArraySize sa
 /* FOLDER/slurm/<name> */
 static void slurm_path(const dls_sweeping *s, const char *name, char *buf, size_t n)
 {
-    snprintf(buf, n, "%s/slurm%s%s", s->folder, *name ? "/" : "", name);
+    snprintf(buf, n, "%s/slurm%s%s", dls_study_about(s->study).folder, *name ? "/" : "", name);
 }
 
 /* Tasks that have a point which is not finished, ascending; owned. */
 static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks, size_t *n,
                              dls_error *err)
 {
-    const dls_sweep_plan *plan = s->plan;
-    *tasks = dls_alloc((plan->n / chunk + 1) * sizeof **tasks);
+    const size_t n_points = dls_study_about(s->study).n;
+    *tasks = dls_alloc((n_points / chunk + 1) * sizeof **tasks);
     *n = 0;
     if (!*tasks) {
-        return dls_nomem(err, "tasks", (plan->n / chunk + 1) * sizeof **tasks);
+        return dls_nomem(err, "tasks", (n_points / chunk + 1) * sizeof **tasks);
     }
-    for (size_t i = 0; i < plan->n; i++) {
-        if (!dls_sweep_finished(s->folder, plan->id[i]) &&
+    for (size_t i = 0; i < n_points; i++) {
+        if (dls_sweeping_tell(s, i, NULL) != DLS_STUDY_FINISHED &&
             (*n == 0 || (*tasks)[*n - 1] != i / chunk)) {
             (*tasks)[(*n)++] = i / chunk;
         }
@@ -60,7 +60,6 @@ static dls_status submit(const dls_sweeping *s, dls_slurm_array *array, dls_erro
     slurm_path(s, "", folder, sizeof folder);
     slurm_path(s, "submit.sh", path, sizeof path);
     slurm_path(s, "jobs", jobs, sizeof jobs);
-    DLS_TRY(dls_sweep_store_open(s->folder, err));
     DLS_TRY(dls_folder_make(folder, err));
     DLS_TRY(dls_atomicfile_write(path, put_script, array, err));
     FILE *text = open_memstream(&command, &len);
@@ -125,13 +124,14 @@ dls_status dls_submit(const dls_sweeping *s, const dls_call *call, const dls_sub
     if (!options) {
         return dls_nomem(err, "options", 0);
     }
-    const size_t n = s->plan->n_points;
+    const dls_study_facts about = dls_study_about(s->study);
+    const size_t n = about.n_points;
     const size_t chunk = o->chunk ? (size_t)o->chunk : (n + TASKS_USUAL - 1) / TASKS_USUAL;
-    dls_slurm_array array = {.name = s->sweep->name,
+    dls_slurm_array array = {.name = about.name,
                              .program = program,
                              .folder = here,
                              .sweep = call->word[0],
-                             .results = s->folder,
+                             .results = about.folder,
                              .options = options,
                              .time = o->time,
                              .partition = o->partition,
@@ -144,7 +144,7 @@ dls_status dls_submit(const dls_sweeping *s, const dls_call *call, const dls_sub
     dls_status status = unfinished(s, chunk, &tasks, &array.n_tasks, err);
     array.task = tasks;
     if (status == DLS_OK && array.n_tasks == 0) {
-        fprintf(stderr, "all %zu points are finished in %s\n", n, s->folder);
+        fprintf(stderr, "all %zu points are finished in %s\n", n, about.folder);
     } else if (status == DLS_OK) {
         status = o->yes ? submit(s, &array, err) : dls_slurm_script(stdout, &array, err);
     }

@@ -1,60 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The steps of a sweep, with reports on stderr.
+ * The steps of a study, with reports on stderr.
  */
 #include "cli/sweeping.h"
 
-#include "api/write_results.h"
-#include "base/alloc.h"
-#include "base/shell.h"
 #include "cli/signals.h"
-#include "cli/trace_print.h"
-#include "config/prepare.h"
-#include "sweep/merge.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Workers are processes: more only cost memory. */
 enum { WORKERS_MAX = 1024 };
 
-/* ---- what the points ask for -------------------------------------------------------------------
- */
+const dls_arg dls_sweeping_args[] = {
+    DLS_INT(dls_sweeping, workers, "jobs", 'j', 1, WORKERS_MAX,
+            "processes at a time; as many as there are processors if left out"),
+    DLS_INT(dls_sweeping, replicas, "replicas", 0, 1, DLS_STUDY_POINTS_MAX,
+            "so many seeds a design, the same for all, in place of the file's"),
+    DLS_INCLUDE(dls_sweeping, o, dls_replay_args), DLS_ARGS_END};
 
-static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
+void dls_sweeping_fini(void *sweeping)
 {
-    dls_sweeping *s = user;
-    DLS_TRY(dls_config_load_trace(config, out, err));
-    if (!s->o.quiet && !s->told) {
-        dls_trace_print_notes(stderr, *out, true);
-        s->told = true;
-    }
-    return DLS_OK;
+    dls_sweeping *s = sweeping;
+    dls_study_destroy(s->study);
+    dls_replay_fini(&s->o);
 }
 
-static dls_status run_point(void *user, const dls_sweep_point *point, dls_error *err)
+/* ---- what a study asks and tells ---------------------------------------------------------------
+ */
+
+static void tell_trace(void *user, const dls_trace *trace)
 {
     dls_sweeping *s = user;
-    const dls_config *config = point->config;
-    const dls_trace *trace = point->trace;
-    dls_trace *assigned = NULL;
-    dls_record *rec;
-    dls_summary summary;
-    double wall_s;
-    s->o.quiet = true;
-    s->o.progress = DLS_UI_NEVER;
-    if (*config->trace_assign) {
-        DLS_TRY(dls_config_assign_models(config, trace, &assigned, err));
-        trace = assigned;
+    if (!s->o.quiet && !s->told) {
+        dls_trace_print_notes(stderr, trace, true);
+        s->told = true;
     }
-    DLS_TRY(dls_replay_run(&s->o, config, trace, &rec, &wall_s, err));
-    if (dls_signals_noted()) { /* by the parent, just before this process began */
-        return dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted");
-    }
-    DLS_TRY(dls_summary_make(trace, rec, config->warmup_us, config->cooldown_us, wall_s, &summary,
-                             err));
-    const dls_written_by by = {.command = point->command, .run_id = point->id};
-    return dls_config_write_results(config, point->path, &by, trace, rec, &summary, err);
+}
+
+static dls_status run_point(void *user, dls_simulation *sim, dls_error *err)
+{
+    const dls_sweeping *s = user;
+    return dls_replay_run(&s->o, true, sim, err);
 }
 
 static bool interrupted(void *user)
@@ -63,7 +49,7 @@ static bool interrupted(void *user)
     return dls_signals_noted();
 }
 
-static void progress(void *user, const dls_sweep_progress *now)
+static void progress(void *user, const dls_study_progress *now)
 {
     dls_sweeping *s = user;
     const size_t done = now->finished + now->failed - now->skipped, all = now->n - now->skipped;
@@ -78,81 +64,40 @@ static void progress(void *user, const dls_sweep_progress *now)
 /* ---- the steps ---------------------------------------------------------------------------------
  */
 
-const dls_arg dls_sweeping_args[] = {
-    DLS_INT(dls_sweeping, workers, "jobs", 'j', 1, WORKERS_MAX,
-            "processes at a time; as many as there are processors if left out"),
-    DLS_INT(dls_sweeping, replicas, "replicas", 0, 1, DLS_SWEEP_POINTS_MAX,
-            "so many seeds a design, the same for all, in place of the file's"),
-    DLS_INCLUDE(dls_sweeping, o, dls_replay_args), DLS_ARGS_END};
-
-dls_status dls_sweeping_init(void *sweeping, dls_call *call, dls_error *err)
-{
-    dls_sweeping *s = sweeping;
-    s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
-    return dls_replay_init(&s->o, call, err);
-}
-
-void dls_sweeping_fini(void *sweeping)
-{
-    dls_sweeping *s = sweeping;
-    dls_sweep_plan_destroy(s->plan);
-    dls_sweep_destroy(s->sweep);
-    dls_replay_fini(&s->o);
-}
-
 dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err)
 {
-    dls_problems problems = {0};
-    const dls_status status = dls_sweep_load(path, &problems, &s->sweep, err);
-    dls_replay_problems(&problems);
-    return status;
+    return dls_replay_tell(s->o.setup, dls_study_load(s->o.setup, path, &s->study, err));
 }
 
 dls_status dls_sweeping_plan(dls_sweeping *s, dls_error *err)
 {
-    dls_problems problems = {0};
-    if (s->output || *s->sweep->output) {
-        snprintf(s->folder, sizeof s->folder, "%s", s->output ? s->output : s->sweep->output);
-    } else {
-        snprintf(s->folder, sizeof s->folder, "%s.sweep", s->sweep->name);
-    }
+    const dls_study_watch watch = {tell_trace, run_point, interrupted, progress, s};
+    dls_study_set_watch(s->study, &watch);
     if (s->replicas) {
-        s->sweep->n_seeds = (size_t)s->replicas;
-        dls_free(s->sweep->seed);
-        s->sweep->seed = NULL;
+        dls_study_replicas(s->study, (size_t)s->replicas);
     }
-    const dls_sweep_request request = {.sweep = s->sweep,
-                                       .overrides = s->o.overrides,
-                                       .n_overrides = s->o.n_overrides,
-                                       .registry = s->o.registry,
-                                       .host = &s->host,
-                                       .first = s->first,
-                                       .n = s->n};
-    const dls_status status = dls_sweep_plan_make(&request, &problems, &s->plan, err);
-    dls_replay_problems(&problems);
-    return status;
+    return dls_replay_tell(s->o.setup, dls_study_plan(s->study, s->output, s->first, s->n, err));
 }
 
-void dls_sweeping_tell_failure(const dls_sweeping *s, size_t i, FILE *to)
+dls_study_state dls_sweeping_tell(const dls_sweeping *s, size_t i, FILE *to)
 {
-    const size_t point = s->plan->first + i;
-    char label[300], message[DLS_SWEEP_MESSAGE];
-    dls_sweep_failure_get(s->folder, s->plan->id[i], message);
-    fprintf(to, "point %zu (%s) failed: %s\n", point,
-            dls_sweep_label(s->plan, dls_sweep_design(s->plan, point), label, sizeof label),
-            message);
+    char failure[DLS_STUDY_FAILURE];
+    const dls_study_state state = dls_study_state_of(s->study, i, failure);
+    if (state == DLS_STUDY_FAILED && to) {
+        const dls_study_point point = dls_study_point_at(s->study, i);
+        fprintf(to, "point %zu (%s) failed: %s\n", point.number, point.label, failure);
+    }
+    return state;
 }
 
 /* The first of the points that failed, and why. */
 static void report_failures(const dls_sweeping *s, size_t n_failed)
 {
     enum { SHOWN = 5 };
+    const size_t n = dls_study_about(s->study).n;
     size_t shown = 0;
-    for (size_t i = 0; i < s->plan->n && shown < SHOWN; i++) {
-        if (dls_sweep_state_of(s->folder, s->plan->id[i]) == DLS_SWEEP_FAILED) {
-            dls_sweeping_tell_failure(s, i, stderr);
-            shown++;
-        }
+    for (size_t i = 0; i < n && shown < SHOWN; i++) {
+        shown += dls_sweeping_tell(s, i, stderr) == DLS_STUDY_FAILED;
     }
     if (n_failed > shown) {
         fprintf(stderr, "... and %zu more\n", n_failed - shown);
@@ -163,38 +108,35 @@ dls_status dls_sweeping_run(dls_sweeping *s, dls_error *err)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const int workers = s->workers ? (int)s->workers : processors > 0 ? (int)processors : 1;
-    dls_status status = dls_sweep_store_open(s->folder, err);
-    if (status == DLS_OK) {
-        dls_signals_catch();
-        dls_progress_start(&s->bar, s->o.progress, s->o.quiet, s->sweep->name);
-        status = dls_sweep_run(s->plan, s->folder, workers, &s->done, err);
-        dls_progress_stop(&s->bar);
-        dls_signals_release();
-    }
+    dls_signals_catch();
+    dls_progress_start(&s->bar, s->o.progress, s->o.quiet, dls_study_about(s->study).name);
+    const dls_status status = dls_study_run(s->study, workers, &s->done, err);
+    dls_progress_stop(&s->bar);
+    dls_signals_release();
     if (status == DLS_OK && s->done.failed > 0) {
         report_failures(s, s->done.failed);
-        status =
-            dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed, s->done.n);
+        return dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points failed", s->done.failed, s->done.n);
     }
     return status;
 }
 
+void dls_sweeping_file(const dls_sweeping *s, char *buf, size_t n)
+{
+    const dls_study_facts about = dls_study_about(s->study);
+    snprintf(buf, n, "%s/%s.h5", about.folder, about.name);
+}
+
 dls_status dls_sweeping_merge(dls_sweeping *s, const char *file, bool link, dls_error *err)
 {
-    char path[4200];
+    char own[4200];
     size_t n;
-    if (file) {
-        snprintf(path, sizeof path, "%s", file);
-    } else {
-        snprintf(path, sizeof path, "%s/%s.h5", s->folder, s->sweep->name);
+    dls_sweeping_file(s, own, sizeof own);
+    const char *path = file ? file : own;
+    /* One in the study's own folder is the study's to replace. */
+    DLS_TRY(dls_replay_check_output(path, s->o.force || !file, err));
+    DLS_TRY(dls_study_merge(s->study, path, link, &n, err));
+    if (!s->o.quiet) {
+        fprintf(stderr, "results: %s (%zu of %zu points)\n", path, n, dls_study_about(s->study).n);
     }
-    /* One in the sweep's own folder is the sweep's to replace. */
-    dls_status status = dls_replay_check_output(path, s->o.force || !file, err);
-    if (status == DLS_OK) {
-        status = dls_sweep_merge(s->plan, s->folder, path, link, &n, err);
-    }
-    if (status == DLS_OK && !s->o.quiet) {
-        fprintf(stderr, "results: %s (%zu of %zu points)\n", path, n, s->plan->n);
-    }
-    return status;
+    return DLS_OK;
 }

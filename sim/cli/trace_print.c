@@ -17,11 +17,6 @@ static const char *const outcome_names[] = {
     DLS_OUTCOME_MAP(XX)
 #undef XX
 };
-static const char *const flag_texts[] = {
-#define XX(name, bit, text) text,
-    DLS_JOB_FLAG_MAP(XX)
-#undef XX
-};
 static const char *const flag_names[] = {
 #define XX(name, bit, text) #name,
     DLS_JOB_FLAG_MAP(XX)
@@ -110,29 +105,6 @@ void dls_trace_print_text(FILE *to, const dls_trace *trace, const dls_trace_stat
         }
     }
     fputc('\n', to);
-}
-
-void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
-{
-    const dls_trace_info *info = dls_trace_about(trace);
-    always = always || *info->notes;
-    for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
-        always = always || info->flag_count[bit] > 0;
-    }
-    if (!always) {
-        return;
-    }
-    fprintf(to, "%s: %zu jobs (%s)\n", info->path, dls_trace_cols(trace)->n, info->format);
-    for (const char *line = info->notes; *line;) {
-        const int len = (int)strcspn(line, "\n");
-        fprintf(to, "  %.*s\n", len, line);
-        line += len + (line[len] == '\n');
-    }
-    for (int bit = 0; bit < DLS_JOB_FLAG_COUNT; bit++) {
-        if (info->flag_count[bit] > 0) {
-            fprintf(to, "  %" PRIu64 " jobs: %s\n", info->flag_count[bit], flag_texts[bit]);
-        }
-    }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -14,8 +14,5 @@ void dls_trace_print_text(FILE *to, const dls_trace *trace, const dls_trace_stat
 /* One JSON object; figures that do not exist are null. */
 dls_status dls_trace_print_json(FILE *to, const dls_trace *trace, const dls_trace_stats *stats,
                                 dls_error *err) DLS_MUST_CHECK;
-/* What the reader left out or mended, and the flags of the jobs, because every public trace breaks
- * some assumption; nothing, unless always, if all is plain. */
-void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always);
 
 #endif

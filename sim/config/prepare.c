@@ -204,6 +204,7 @@ void dls_prepared_fini(dls_prepared *p)
     dls_predictions_destroy(p->predictions);
     dls_world_destroy(p->world);
     dls_kinds_fini(&p->kinds);
+    *p = (dls_prepared){0};
 }
 
 dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error *unkept,

@@ -38,7 +38,7 @@ typedef struct dls_prepared {
  * dls_failure_trace_load. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,
                        dls_error *err) DLS_MUST_CHECK;
-void dls_prepared_fini(dls_prepared *p);
+void dls_prepared_fini(dls_prepared *p); /* may be called again */
 /* *out: a world and predictions of its own in the state of those of `from`; params.user is still that
  * one's. *out needs dls_prepared_fini only on success. */
 dls_status dls_prepared_copy(const dls_prepared *from, const dls_config *config, dls_prepared *out,

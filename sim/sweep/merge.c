@@ -26,7 +26,7 @@ typedef struct table {
     dls_column column[COLUMNS_MAX];
     size_t n_columns;
     void *data[COLUMNS_MAX]; /* owned, of the columns */
-    dls_sweep_state *state;  /* [n] */
+    dls_study_state *state;  /* [n] */
     size_t *row;             /* [n] index in runs, of a finished point */
     dls_merge_run *runs;     /* [n_finished] */
     size_t n_finished;
@@ -86,12 +86,12 @@ static const char *text_of(const table *t, int what, size_t i, char *buf, size_t
 {
     switch (what) {
     case RUN:
-        return t->state[i] == DLS_SWEEP_FINISHED ? t->runs[t->row[i]].id : "";
+        return t->state[i] == DLS_STUDY_FINISHED ? t->runs[t->row[i]].id : "";
     case STATE:
-        return dls_sweep_state_name(t->state[i]);
+        return dls_study_state_name(t->state[i]);
     case FAILURE:
         buf[0] = '\0';
-        if (t->state[i] == DLS_SWEEP_FAILED) {
+        if (t->state[i] == DLS_STUDY_FAILED) {
             dls_sweep_failure_get(t->folder, t->plan->id[i], buf);
         }
         return buf;
@@ -108,7 +108,7 @@ static const char *text_of(const table *t, int what, size_t i, char *buf, size_t
 static dls_status add_texts(table *t, const char *name, const char *description, int what,
                             dls_error *err)
 {
-    char buf[DLS_SWEEP_MESSAGE];
+    char buf[DLS_STUDY_FAILURE];
     size_t width = 1;
     char *data;
     for (size_t i = 0; i < t->n; i++) {
@@ -216,7 +216,7 @@ static dls_status add_summaries(table *t, dls_error *err)
     const size_t world = t->n_columns;
     DLS_TRY(add_fields(t, dls_world_fields, dls_world_n_fields, err));
     for (size_t i = 0; i < t->n; i++) {
-        if (t->state[i] == DLS_SWEEP_FINISHED) {
+        if (t->state[i] == DLS_STUDY_FINISHED) {
             dls_summary summary;
             size_t column = first;
             DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
@@ -275,7 +275,7 @@ static dls_status find_runs(table *t, dls_error *err)
     for (size_t i = 0; i < t->n; i++) {
         t->state[i] = dls_sweep_state_of(t->folder, t->plan->id[i]);
         t->row[i] = t->n_finished;
-        t->n_finished += t->state[i] == DLS_SWEEP_FINISHED;
+        t->n_finished += t->state[i] == DLS_STUDY_FINISHED;
     }
     if (t->n_finished == 0) {
         return dls_fail(err, DLS_ERUN, t->folder, "none of the %zu points is finished", t->n);
@@ -288,7 +288,7 @@ static dls_status find_runs(table *t, dls_error *err)
     }
     const int digits = snprintf(NULL, 0, "%zu", t->plan->n_points - 1);
     for (size_t i = 0; i < t->n; i++) {
-        if (t->state[i] == DLS_SWEEP_FINISHED) {
+        if (t->state[i] == DLS_STUDY_FINISHED) {
             char *path = t->texts + t->row[i] * each, *id = path + path_len;
             dls_sweep_store_path(t->folder, t->plan->id[i], ".h5", path, path_len);
             snprintf(id, ID_BYTES, "%0*zu", digits, t->plan->first + i);

@@ -405,7 +405,7 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
     plan->n_designs = dls_sweep_n_designs(s);
     plan->n_seeds = s->n_seeds ? s->n_seeds : 1;
     plan->n_points = dls_sweep_n_points(s);
-    if (plan->n_points > DLS_SWEEP_POINTS_MAX) {
+    if (plan->n_points > DLS_STUDY_POINTS_MAX) {
         dls_problems_add(problems, s->path, "has more than a million points");
     }
     plan->first = r->first < plan->n_points ? r->first : plan->n_points;

@@ -16,11 +16,6 @@
 /* In a row of an axis: leave this key as the configuration has it. */
 #define DLS_SWEEP_UNSET "*"
 
-typedef struct dls_sweep_progress {
-    size_t n, finished, failed, running; /* of the points asked for; finished: earlier ones too */
-    size_t skipped;                      /* finished before, or by another process */
-} dls_sweep_progress;
-
 /* What a worker simulates. */
 typedef struct dls_sweep_point {
     const char *id;
@@ -37,7 +32,7 @@ typedef struct dls_sweep_host {
     /* Simulate and write the result, a run called by the id, in a process of its own. */
     dls_status (*run)(void *user, const dls_sweep_point *point, dls_error *err);
     bool (*interrupted)(void *user);
-    void (*progress)(void *user, const dls_sweep_progress *now);
+    void (*progress)(void *user, const dls_study_progress *now);
     void *user;
 } dls_sweep_host;
 

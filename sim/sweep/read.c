@@ -134,7 +134,7 @@ static dls_status read_seeds(const dls_sweep_reader *r, const config_setting_t *
 {
     dls_sweep *s = r->sweep;
     int64_t replicas = 0;
-    bool good = dls_sweep_get_i64(r, group, "replicas", 1, DLS_SWEEP_POINTS_MAX, &replicas);
+    bool good = dls_sweep_get_i64(r, group, "replicas", 1, DLS_STUDY_POINTS_MAX, &replicas);
     const config_setting_t *list = dls_sweep_get_list(r, group, "seeds", &good);
     if (good && list && replicas) {
         dls_sweep_problem(r, list, "either 'replicas' or 'seeds'");
@@ -282,7 +282,7 @@ dls_status dls_sweep_load(const char *path, dls_problems *problems, dls_sweep **
         check_keys(sweep, problems);
     }
     if (status == DLS_OK && problems->n == before &&
-        dls_sweep_n_points(sweep) > DLS_SWEEP_POINTS_MAX) {
+        dls_sweep_n_points(sweep) > DLS_STUDY_POINTS_MAX) {
         dls_problems_add(problems, path, "has more than a million points");
     }
     if (status == DLS_OK && problems->nomem) {

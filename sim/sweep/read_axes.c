@@ -147,7 +147,7 @@ static dls_status read_range(const dls_sweep_reader *r, const config_setting_t *
     int64_t steps = 0;
     bool good = dls_sweep_members(r, group, "an axis with 'from' and 'to'", names);
     good = good && read_span(r, group, key, &span) &&
-           dls_sweep_get_i64(r, group, "steps", 2, DLS_SWEEP_POINTS_MAX, &steps);
+           dls_sweep_get_i64(r, group, "steps", 2, DLS_STUDY_POINTS_MAX, &steps);
     if (good && steps == 0) {
         dls_sweep_problem(r, group, "a range needs 'steps', how many values it has");
     }
@@ -225,7 +225,7 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
     const bool lhs = strcmp(method, "lhs") == 0;
     const int most = lhs ? DLS_SWEEP_AXES_MAX : DLS_SWEEP_SOBOL_DIMS;
     bool good = dls_sweep_members(r, group, "an axis with 'sample'", names) &&
-                dls_sweep_get_i64(r, group, "points", 1, DLS_SWEEP_POINTS_MAX, &points) &&
+                dls_sweep_get_i64(r, group, "points", 1, DLS_STUDY_POINTS_MAX, &points) &&
                 dls_sweep_get_i64(r, group, "seed", 0, INT64_MAX, &seed);
     const config_setting_t *over = dls_sweep_get_list(r, group, "over", &good);
     if (good && ((!lhs && strcmp(method, "sobol") != 0) || points == 0 || !over)) {

@@ -30,7 +30,7 @@ typedef struct runner {
     int n_workers;
     size_t *taken; /* [n_taken] points that other processes had when a worker wanted them */
     size_t n_taken;
-    dls_sweep_progress now;
+    dls_study_progress now;
 } runner;
 
 /* ---- in the worker -----------------------------------------------------------------------------
@@ -91,7 +91,7 @@ static void work(const runner *r, size_t i, pid_t parent)
         (void)!dls_sweep_failure_put(r->folder, id, NULL, NULL);
         status = run_point(r, i, &err);
         if (status != DLS_OK && status != DLS_EINTERRUPTED) {
-            char message[DLS_SWEEP_MESSAGE];
+            char message[DLS_STUDY_FAILURE];
             snprintf(message, sizeof message, "%.150s%s%.1000s", err.where, *err.where ? ": " : "",
                      *err.msg ? err.msg : dls_status_str(status));
             (void)!dls_sweep_failure_put(r->folder, id, message, NULL);
@@ -123,7 +123,7 @@ static dls_status start(runner *r, worker *w, size_t i, dls_error *err)
 static void note(runner *r, worker *w, int how)
 {
     const char *id = r->plan->id[w->i];
-    char message[DLS_SWEEP_MESSAGE];
+    char message[DLS_STUDY_FAILURE];
     w->pid = 0;
     r->now.running--;
     if (WIFEXITED(how) && WEXITSTATUS(how) == 0 && dls_sweep_finished(r->folder, id)) {
@@ -222,10 +222,10 @@ static dls_status ask_again(runner *r, dls_error *err)
     r->n_taken = 0;
     for (size_t k = 0; k < n; k++) {
         const size_t i = r->taken[k];
-        const dls_sweep_state state = dls_sweep_state_of(r->folder, r->plan->id[i]);
-        if (state == DLS_SWEEP_RUNNING) {
+        const dls_study_state state = dls_sweep_state_of(r->folder, r->plan->id[i]);
+        if (state == DLS_STUDY_RUNNING) {
             r->taken[r->n_taken++] = i;
-        } else if (state == DLS_SWEEP_FAILED) {
+        } else if (state == DLS_STUDY_FAILED) {
             r->now.failed++;
         } else {
             DLS_TRY(run_one(r, i, err));
@@ -249,7 +249,7 @@ static dls_status run_all(runner *r, dls_error *err)
 }
 
 dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int workers,
-                         dls_sweep_progress *done, dls_error *err)
+                         dls_study_progress *done, dls_error *err)
 {
     runner r = {.plan = plan, .folder = folder, .n_workers = workers, .now = {.n = plan->n}};
     r.workers = dls_alloc_zero((size_t)workers, sizeof *r.workers);

@@ -18,6 +18,6 @@
  * process must have no threads. Errors: EOUTPUT, ERUN (no process can be started), EINTERRUPTED
  * (points in flight are lost). */
 dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int workers,
-                         dls_sweep_progress *done, dls_error *err) DLS_MUST_CHECK;
+                         dls_study_progress *done, dls_error *err) DLS_MUST_CHECK;
 
 #endif

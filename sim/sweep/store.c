@@ -5,6 +5,7 @@
 #include "sweep/store.h"
 
 #include "base/folder.h"
+#include "base/guard.h"
 #include "results/read.h"
 
 #include <dirent.h>
@@ -40,6 +41,7 @@ const char *dls_sweep_store_path(const char *folder, const char *id, const char 
 
 bool dls_sweep_finished(const char *folder, const char *id)
 {
+    DLS_HDF5_LOCKED;
     char path[PATH_BYTES];
     dls_results *file;
     dls_sweep_store_path(folder, id, ".h5", path, sizeof path);
@@ -165,38 +167,38 @@ dls_status dls_sweep_failure_put(const char *folder, const char *id, const char 
                : dls_fail(err, DLS_EOUTPUT, path, "cannot be written: %s", strerror(errno));
 }
 
-void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_SWEEP_MESSAGE])
+void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_STUDY_FAILURE])
 {
     char path[PATH_BYTES];
     message[0] = '\0';
     FILE *file = fopen(dls_sweep_store_path(folder, id, ".failed", path, sizeof path), "r");
     if (file) {
-        const size_t n = fread(message, 1, DLS_SWEEP_MESSAGE - 1, file);
+        const size_t n = fread(message, 1, DLS_STUDY_FAILURE - 1, file);
         message[n] = '\0';
         message[strcspn(message, "\n")] = '\0';
         fclose(file);
     }
 }
 
-dls_sweep_state dls_sweep_state_of(const char *folder, const char *id)
+dls_study_state dls_sweep_state_of(const char *folder, const char *id)
 {
     char path[PATH_BYTES];
     if (dls_sweep_finished(folder, id)) {
-        return DLS_SWEEP_FINISHED;
+        return DLS_STUDY_FINISHED;
     }
     if (held(dls_sweep_store_path(folder, id, ".lock", path, sizeof path))) {
-        return DLS_SWEEP_RUNNING;
+        return DLS_STUDY_RUNNING;
     }
     return access(dls_sweep_store_path(folder, id, ".failed", path, sizeof path), F_OK) == 0
-               ? DLS_SWEEP_FAILED
-               : DLS_SWEEP_MISSING;
+               ? DLS_STUDY_FAILED
+               : DLS_STUDY_MISSING;
 }
 
-const char *dls_sweep_state_name(dls_sweep_state state)
+const char *dls_study_state_name(dls_study_state state)
 {
-    static const char *const names[] = {[DLS_SWEEP_MISSING] = "missing",
-                                        [DLS_SWEEP_FINISHED] = "finished",
-                                        [DLS_SWEEP_FAILED] = "failed",
-                                        [DLS_SWEEP_RUNNING] = "running"};
+    static const char *const names[] = {[DLS_STUDY_MISSING] = "missing",
+                                        [DLS_STUDY_FINISHED] = "finished",
+                                        [DLS_STUDY_FAILED] = "failed",
+                                        [DLS_STUDY_RUNNING] = "running"};
     return names[state];
 }

@@ -19,18 +19,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef enum dls_sweep_state {
-    DLS_SWEEP_MISSING,
-    DLS_SWEEP_FINISHED,
-    DLS_SWEEP_FAILED,
-    DLS_SWEEP_RUNNING
-} dls_sweep_state;
-
-/* "missing", "finished", "failed", "running" */
-const char *dls_sweep_state_name(dls_sweep_state state);
-
-#define DLS_SWEEP_MESSAGE 1200
-
 /* Make the folder and what it holds. Errors: EOUTPUT. */
 dls_status dls_sweep_store_open(const char *folder, dls_error *err) DLS_MUST_CHECK;
 /* Remove the parts of files that nobody writes any more. */
@@ -42,7 +30,7 @@ const char *dls_sweep_store_path(const char *folder, const char *id, const char 
 /* Whether the point's file is there and says that it is of this point. O(1), reads its head. */
 bool dls_sweep_finished(const char *folder, const char *id);
 /* Takes no lock. */
-dls_sweep_state dls_sweep_state_of(const char *folder, const char *id);
+dls_study_state dls_sweep_state_of(const char *folder, const char *id);
 
 /* The right to run a point, for this process. *taken false: somebody else has it. Errors: EOUTPUT.
  */
@@ -57,6 +45,6 @@ void dls_sweep_lock_release(dls_sweep_lock *lock);
 /* Remember a failure, forget it (NULL message), and what it was ("" if none). */
 dls_status dls_sweep_failure_put(const char *folder, const char *id, const char *message,
                                  dls_error *err) DLS_MUST_CHECK;
-void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_SWEEP_MESSAGE]);
+void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_STUDY_FAILURE]);
 
 #endif

@@ -137,7 +137,7 @@ dls_status dls_sweep_add_list(dls_sweep *sweep, const char *key, const char *con
 
 static size_t times(size_t a, size_t b)
 {
-    const size_t most = DLS_SWEEP_POINTS_MAX + 1;
+    const size_t most = DLS_STUDY_POINTS_MAX + 1;
     return b && a > most / b ? most : (a * b > most ? most : a * b);
 }
 

@@ -14,8 +14,8 @@
 
 #include "base/strdict.h"
 #include "config/config.h"
+#include "dlsim/study.h"
 
-#define DLS_SWEEP_POINTS_MAX 1000000
 #define DLS_SWEEP_AXES_MAX 64 /* also the most keys of an axis */
 
 typedef struct dls_sweep_axis {
@@ -56,7 +56,7 @@ void dls_sweep_destroy(dls_sweep *sweep); /* NULL-safe */
 dls_status dls_sweep_add_list(dls_sweep *sweep, const char *key, const char *const *values,
                               size_t n, const char *where, dls_error *err) DLS_MUST_CHECK;
 
-/* Product of the axes' rows; at most DLS_SWEEP_POINTS_MAX + 1, which stands for all above. */
+/* Product of the axes' rows; at most DLS_STUDY_POINTS_MAX + 1, which stands for all above. */
 size_t dls_sweep_n_designs(const dls_sweep *sweep);
 size_t dls_sweep_n_points(const dls_sweep *sweep);
 /* Keys of all axes, and the k-th of them. */

@@ -84,7 +84,7 @@ static bool interrupted(void *user)
     return false;
 }
 
-static void progress(void *user, const dls_sweep_progress *now)
+static void progress(void *user, const dls_study_progress *now)
 {
     (void)user;
     (void)now;
@@ -127,7 +127,7 @@ static dls_status measure(const workload *w, const char *folder, bool last, dls_
     dls_registry *registry;
     dls_sweep *sweep;
     dls_sweep_plan *plan;
-    dls_sweep_progress done;
+    dls_study_progress done;
     dls_problems problems = {0};
     double load[2] = {0, 0};
     size_t n;

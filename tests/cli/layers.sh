@@ -25,8 +25,9 @@ allowed() {
     results) echo base cluster record results ;;
     sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
     sim/api) echo base cluster record world traces engine config results api ;;
-    sim/sweep) echo base cluster record config results sweep ;;
-    sim/cli) echo base cluster record config engine results api sweep tiresias elasticflow muri gavel pollux workload traces predictor/sources cli ;;
+    sim/sweep) echo base cluster record config results api sweep ;;
+    # The program uses the library as anybody does, and what all of the tree shares.
+    sim/cli) echo base cli ;;
     predictor/driple) echo base predictor/driple ;;
     predictor/measure) echo base workload/graph predictor/measure ;;
     predictor/dataset) echo base cluster workload/graph workload/operator predictor/measure predictor/dataset ;;
@@ -36,6 +37,18 @@ allowed() {
     predictor/measured) echo base cluster workload workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources predictor/measured ;;
     predictor/cli) echo base cluster record workload world predictor/measured predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
     *) return 1 ;;
+    esac
+}
+# What single files of a folder may include beside, with the reason.
+also() {
+    case $1 in
+    sim/cli/cmd_inspect.c | sim/cli/cmd_export.c) echo results ;; # show what is in a results file
+    sim/cli/cmd_list.c) echo cluster config traces ;;             # tables of GPUs, options, models
+    sim/cli/cmd_trace.c | sim/cli/trace_*) echo traces ;;         # statistics and the generator
+    sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
+        basename "$1" .c | sed 's/cmd_//' # the replayers beside the engine
+        ;;
+    sim/cli/submitting.c) echo sweep ;; # the text of a batch script
     esac
 }
 bad=0
@@ -49,7 +62,7 @@ for dir in sim/* sim/workload/* placement traces results predictor/*; do
     fi
     while IFS=: read -r file header; do
         folder=${header%/*}
-        case " $folders dlsim " in
+        case " $folders $(also "$file") dlsim " in
         *" $folder "*) ;;
         *)
             [ "$folder" = "$header" ] && continue # generated or beside the file

@@ -5,17 +5,12 @@
  */
 #include "base/alloc.h"
 #include "dlsim/memory.h"
-#include "dlsim/run.h"
+#include "run_util.h"
 #include "support/refuse.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #define PLAIN                                                                                      \
     "schema_version = 1; cluster: { nodes = ("                                                     \
@@ -32,50 +27,19 @@
     WORLD "failures: { node_mtbf = \"12h\"; gpu_mtbf = \"2d\"; };"                                 \
           "checkpoint: { period = \"600 s\"; cost = \"5 s\"; };"
 
-static dls_error err;
-
-static void must(dls_status status)
-{
-    if (status != DLS_OK) {
-        fail_msg("%s: %s: %s", dls_status_name(status), err.where, err.msg);
-    }
-}
-
 static dls_trace *trace_of(uint32_t seed, size_t n)
 {
-    static const char *const models[] = {"resnet50", "vgg16", "bert-base", "alexnet", "inception3"};
-    dls_trace_builder *b;
-    dls_trace *trace;
-    int64_t t = 0;
-    must(dls_trace_builder_create(NULL, &b, &err));
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        seed = seed * 1664525u + 1013904223u;
-        t += (seed >> 8) % 120 * 1000000;
-        rec.submit_us = t;
-        rec.gpus_milli = 1000 << (seed >> 20) % 4;
-        rec.duration_us = (1 + (int64_t)(seed >> 12) % 1500) * 1000000;
-        rec.model = models[(seed >> 5) % 5];
-        must(dls_trace_builder_add(b, &rec, "here", &err));
-    }
-    must(dls_trace_builder_finish(b, &trace, &err));
-    return trace;
+    return trace_with(seed, n, 120, 1500, true);
 }
 
-static dls_simulation *simulation_of(const char *text, const char *scheduler, const char *placement,
-                                     const dls_trace *trace, dls_setup **setup)
+static dls_simulation *simulation_with(const char *text, const char *scheduler,
+                                       const char *placement, const dls_trace *trace,
+                                       dls_setup **setup)
 {
-    dls_simulation *sim;
-    must(dls_setup_create(setup, &err));
-    must(dls_setup_text(*setup, text, &err));
-    must(dls_setup_set(*setup, "scheduler.name", scheduler, &err));
+    *setup = setup_of(text, scheduler);
     must(dls_setup_set(*setup, "placement.name", placement, &err));
     must(dls_setup_set(*setup, "run.audit", "true", &err));
-    if (dls_simulation_create(*setup, trace, &sim, &err) != DLS_OK) {
-        fail_msg("%s, %s: %s: %s", scheduler, placement, err.msg, dls_setup_problem(*setup, 0));
-    }
-    return sim;
+    return simulation_of(*setup, trace);
 }
 
 static size_t width_of(dls_value_type type)
@@ -108,8 +72,8 @@ static void check(const char *text, const char *scheduler, const char *placement
 {
     dls_setup *setup, *other;
     char what[128];
-    dls_simulation *whole = simulation_of(text, scheduler, placement, trace, &setup);
-    dls_simulation *first = simulation_of(text, scheduler, placement, trace, &other);
+    dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &setup);
+    dls_simulation *first = simulation_with(text, scheduler, placement, trace, &other);
     must(dls_simulation_run(whole, &err));
     const int64_t end_us = dls_simulation_view(whole)->now_us;
     uint32_t x = 12345;
@@ -282,8 +246,8 @@ static void check_no_memory(const char *text, const char *scheduler, const char 
 {
     dls_trace *trace = trace_of(5, 80);
     dls_setup *setup, *other;
-    dls_simulation *whole = simulation_of(text, scheduler, placement, trace, &other), *copy;
-    dls_simulation *sim = simulation_of(text, scheduler, placement, trace, &setup);
+    dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &other), *copy;
+    dls_simulation *sim = simulation_with(text, scheduler, placement, trace, &setup);
     must(dls_simulation_run(whole, &err));
     must(dls_simulation_run_until(sim, dls_simulation_view(whole)->now_us / 3, &err));
     int failed = 0;

@@ -3,7 +3,7 @@
  * Simulations through the public header alone: dlsim/run.h.
  */
 #include "dlsim/results.h"
-#include "dlsim/run.h"
+#include "run_util.h"
 
 #include <locale.h>
 #include <malloc.h>
@@ -14,72 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
-#define TIGHT                                                                                      \
-    "schema_version = 1; cluster: { nodes = ({ count = 4; gpus = 8; gpu_type = \"V100\"; }); };"   \
-    "placement: { name = \"first-fit\"; };"
-
-static dls_error err;
-
-static void must(dls_status status)
-{
-    if (status != DLS_OK) {
-        fail_msg("%s: %s: %s", dls_status_name(status), err.where, err.msg);
-    }
-}
-
-static dls_setup *setup_of(const char *text, const char *scheduler)
-{
-    dls_setup *setup;
-    must(dls_setup_create(&setup, &err));
-    must(dls_setup_text(setup, text, &err));
-    if (scheduler) {
-        must(dls_setup_set(setup, "scheduler.name", scheduler, &err));
-    }
-    return setup;
-}
-
-/* Jobs that compete: gangs of 1 to 8, some long, in memory. */
 static dls_trace *trace_of(uint32_t seed, size_t n)
 {
-    dls_trace_builder *b;
-    dls_trace *trace;
-    int64_t t = 0;
-    must(dls_trace_builder_create(NULL, &b, &err));
-    for (size_t i = 0; i < n; i++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        seed = seed * 1664525u + 1013904223u;
-        t += (seed >> 8) % 40 * 1000000;
-        rec.submit_us = t;
-        rec.gpus_milli = 1000 << (seed >> 20) % 4;
-        rec.duration_us = (1 + (int64_t)(seed >> 12) % 500) * 1000000;
-        must(dls_trace_builder_add(b, &rec, "here", &err));
-    }
-    must(dls_trace_builder_finish(b, &trace, &err));
-    return trace;
-}
-
-static dls_simulation *simulation_of(dls_setup *setup, const dls_trace *trace)
-{
-    dls_simulation *sim;
-    must(dls_simulation_create(setup, trace, &sim, &err));
-    return sim;
-}
-
-static uint64_t digest_of_run(dls_setup *setup, const dls_trace *trace)
-{
-    dls_simulation *sim = simulation_of(setup, trace);
-    must(dls_simulation_run(sim, &err));
-    assert_true(dls_simulation_is_finished(sim));
-    const uint64_t digest = dls_simulation_digest(sim);
-    assert_true(digest != 0);
-    dls_simulation_destroy(sim);
-    return digest;
+    return trace_with(seed, n, 40, 500, false);
 }
 
 /* ---- schedulers from outside -------------------------------------------------------------------
@@ -360,6 +297,20 @@ static void problems(void **unused)
     dls_setup_destroy(setup);
     assert_int_equal(dls_setup_create(&setup, &err), DLS_OK);
     assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG); /* no cluster */
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* Parts that were made before the one that cannot be are released once. */
+static void part_missing(void **unused)
+{
+    (void)unused;
+    dls_simulation *sim;
+    dls_trace *trace = trace_with(1, 3, 40, 500, true);
+    dls_setup *setup = setup_of(TIGHT "perf: { model = \"operator\"; };", "srtf");
+    must(dls_setup_set(setup, "predictor.source", "driple", &err));
+    must(dls_setup_set(setup, "predictor.weights", "no-such-file.h5", &err));
+    assert_int_equal(dls_simulation_create(setup, trace, &sim, &err), DLS_EINPUT);
     dls_setup_destroy(setup);
     dls_trace_destroy(trace);
 }
@@ -650,7 +601,8 @@ int main(void)
         cmocka_unit_test(outside_is_fifo), cmocka_unit_test(outside_is_srtf),
         cmocka_unit_test(illegal_actions), cmocka_unit_test(in_pieces),
         cmocka_unit_test(interrupted),     cmocka_unit_test(columns),
-        cmocka_unit_test(problems),        cmocka_unit_test(own_policy),
+        cmocka_unit_test(problems),        cmocka_unit_test(part_missing),
+        cmocka_unit_test(own_policy),
         cmocka_unit_test(turned_away),     cmocka_unit_test(own_words),
         cmocka_unit_test(saved),           cmocka_unit_test(nothing_is_left),
         cmocka_unit_test(two_threads),     cmocka_unit_test(other_locale),

@@ -92,6 +92,10 @@ DLS_API dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error 
  * options of policies as "scheduler.quantum". In the order of the calls. */
 DLS_API dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value,
                                  dls_error *err) DLS_MUST_CHECK;
+/* The same; problems call the place `origin`, such as "--seed", and not the key. key NULL: the value is
+ * "KEY=VALUE". */
+DLS_API dls_status dls_setup_set_from(dls_setup *setup, const char *key, const char *value,
+                                      const char *origin, dls_error *err) DLS_MUST_CHECK;
 /* Make the policies of a plug-in known by name. Errors: EINPUT. */
 DLS_API dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* Add a policy of the program's own, borrowed for the set-up's life, and choose it. Errors: EINPUT (a
@@ -105,10 +109,41 @@ DLS_API dls_status dls_setup_placement(dls_setup *setup, const dls_placement_ops
 DLS_API dls_status dls_setup_outside(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
 /* Check it. Errors: ECONFIG; every problem is then listed, as "file:line: what". */
 DLS_API dls_status dls_setup_check(dls_setup *setup, dls_error *err) DLS_MUST_CHECK;
-/* The i-th problem of the last check; NULL past the last. Borrowed until the next call on setup. */
+/* The i-th problem of the last check; NULL past the last, which says how many more there are if they are
+ * too many. Borrowed until the next call on setup. */
 DLS_API const char *dls_setup_problem(const dls_setup *setup, size_t i);
+/* What a run would take: the value of a key, as --set writes it ("62 s", "3250.0,7200.0", "" for none),
+ * borrowed until the next question. A set-up with problems has no answers. Errors: EUSAGE (no such
+ * key, or a group), those of dls_setup_check. */
+DLS_API dls_status dls_setup_get(dls_setup *setup, const char *key, const char **value,
+                                 dls_error *err) DLS_MUST_CHECK;
 /* The trace that trace.path names, read and given models as the keys under trace say; the caller's. */
 DLS_API dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- what a set-up can say ----------------------------------------------------------------------- */
+
+typedef enum dls_text {
+    DLS_TEXT_RESOLVED, /* the configuration as a run takes it: every key; loads to an equal one */
+    DLS_TEXT_DEFAULTS, /* one with every key at its default and what it means; can be loaded */
+    DLS_TEXT_MARKDOWN, /* all keys and options of policies, as docs/config.md */
+    DLS_TEXT_JSON,     /* the same for programs */
+    DLS_TEXT_KEY       /* what one key means */
+} dls_text;
+/* Only DLS_TEXT_RESOLVED looks at more than the plug-ins and policies of the set-up; key is of
+ * DLS_TEXT_KEY. *text is borrowed until the next question. Errors: EUSAGE (no such key), those of
+ * dls_setup_check. */
+DLS_API dls_status dls_setup_text_of(dls_setup *setup, dls_text what, const char *key,
+                                     const char **text, dls_error *err) DLS_MUST_CHECK;
+/* Policies that can be named, ended by NULL: dlsim's (dls_scheds), behind them those added. Valid until
+ * one is added. */
+DLS_API const dls_sched_ops *const *dls_setup_scheds(const dls_setup *setup);
+DLS_API const dls_placement_ops *const *dls_setup_placements(const dls_setup *setup);
+/* The plug-in that a policy of the set-up comes from; "" if from none. */
+DLS_API const char *dls_setup_origin(const dls_setup *setup, const void *policy);
+/* What else a configuration can name: the i-th and its summary ("" if there is none; may be NULL);
+ * NULL past the last. Keys are those outside lists. */
+typedef enum dls_known { DLS_KNOWN_PREDICTORS, DLS_KNOWN_FORMATS, DLS_KNOWN_KEYS } dls_known;
+DLS_API const char *dls_known_name(dls_known of, size_t i, const char **summary);
 
 /* ---- simulation -------------------------------------------------------------------------------- */
 
@@ -119,6 +154,9 @@ typedef struct dls_simulation dls_simulation;
 DLS_API dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace,
                                          dls_simulation **out, dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_simulation_destroy(dls_simulation *sim); /* NULL-safe */
+/* Names of its policies, borrowed. */
+DLS_API const char *dls_simulation_scheduler(const dls_simulation *sim);
+DLS_API const char *dls_simulation_placement(const dls_simulation *sim);
 
 /* Called now and then while it runs, never less than every 1024 instants at which something happens;
  * returning false stops the run with EINTERRUPTED, after which it may be continued or finished. */
@@ -212,8 +250,12 @@ DLS_API bool dls_simulation_column(const dls_simulation *sim, dls_table table, c
  * "class", "gpu_types". Codes count from 0; NULL: past the last, or another column. Borrowed from the trace. */
 DLS_API const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code);
 
+/* Sum up a live simulation as if it were finished now; it goes on as before. Numbers and reports are then as
+ * of now until it is called again, or the end is reached. Errors: those of dls_simulation_clone. O(jobs). */
+DLS_API dls_status dls_simulation_sum_up(dls_simulation *sim, dls_error *err) DLS_MUST_CHECK;
+
 /* Numbers of the summary, of all jobs: "jct_mean_s", "makespan_s", "utilisation", ...; false: no such
- * number, or the simulation is not finished. NaN: nothing to take it of. */
+ * number, or the simulation is neither finished nor summed up. NaN: nothing to take it of. */
 typedef struct dls_result_number {
     const char *name, *unit, *description;
     double value;
@@ -221,6 +263,12 @@ typedef struct dls_result_number {
 DLS_API size_t dls_simulation_n_numbers(const dls_simulation *sim);
 DLS_API bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_number *out);
 DLS_API bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value);
+/* The summary as a text: a table for people, or JSON. Borrowed until the next report. Errors: EUSAGE
+ * (neither finished nor summed up), ENOMEM. */
+DLS_API dls_status dls_simulation_report(dls_simulation *sim, bool json, const char **text,
+                                         dls_error *err) DLS_MUST_CHECK;
+/* What went wrong beside the run: a predictor's cache that could not be kept; NULL: nothing. */
+DLS_API const char *dls_simulation_warning(const dls_simulation *sim);
 /* Of the job columns: two runs with the same digest did the same. 0 unless finished. */
 DLS_API uint64_t dls_simulation_digest(const dls_simulation *sim);
 /* Write the results file (docs/results.md) of a finished simulation, whole or not at all, replacing

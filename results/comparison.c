@@ -1,30 +1,91 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Collects runs of results files for `compare` and `study`, groups them into designs when the files
- * are sweeps, and prints the comparison.
+ * The public comparison: collects runs of results files, groups them into designs when the files
+ * are those of studies, and prints how they compare.
  */
-#include "cli/comparing.h"
-
 #include "base/alloc.h"
+#include "base/guard.h"
 #include "base/printable.h"
+#include "dlsim/study.h"
 #include "results/compare.h"
 #include "results/merge.h"
 #include "results/read.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-void dls_comparing_fini(dls_comparing *c)
+typedef struct compared {
+    char *file_label;   /* "a.h5", or "a.h5:ID" when the file holds several runs */
+    char *policy;       /* "dlas-gpu/consolidated" */
+    char *design_label; /* of a merged study, NULL for others */
+    char *sha256;
+    size_t design;
+    int64_t replica;
+    dls_summary summary;
+} compared;
+
+typedef struct texts {
+    char **at; /* [n] owned */
+    size_t n, cap;
+} texts;
+
+struct dls_comparison {
+    compared *runs;
+    size_t n, cap, n_designs;
+    texts baseline;
+    texts file_baseline; /* in its place, those that a study names */
+    texts warning;
+};
+
+static dls_status put(texts *t, const char *text, size_t len, dls_error *err)
 {
-    for (size_t i = 0; i < c->n; i++) {
+    DLS_TRY(dls_grow(&t->at, &t->cap, t->n + 1, sizeof *t->at, err));
+    char *copy = dls_alloc(len + 1);
+    if (!copy) {
+        return dls_nomem(err, "comparison", len);
+    }
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    t->at[t->n++] = copy;
+    return DLS_OK;
+}
+
+static void texts_fini(texts *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        dls_free(t->at[i]);
+    }
+    dls_free(t->at);
+    *t = (texts){0};
+}
+
+dls_status dls_comparison_create(dls_comparison **out, dls_error *err)
+{
+    *out = dls_alloc_zero(1, sizeof **out);
+    return *out ? DLS_OK : dls_nomem(err, "comparison", sizeof **out);
+}
+
+void dls_comparison_destroy(dls_comparison *c)
+{
+    for (size_t i = 0; c && i < c->n; i++) {
         dls_free(c->runs[i].file_label);
         dls_free(c->runs[i].policy);
         dls_free(c->runs[i].design_label);
         dls_free(c->runs[i].sha256);
     }
-    dls_free(c->runs);
-    dls_free(c->file_baseline.at);
-    dls_free(c->file_baseline.text);
+    if (c) {
+        texts_fini(&c->baseline);
+        texts_fini(&c->file_baseline);
+        texts_fini(&c->warning);
+        dls_free(c->runs);
+        dls_free(c);
+    }
+}
+
+dls_status dls_comparison_baseline(dls_comparison *c, const char *label, dls_error *err)
+{
+    return put(&c->baseline, label, strlen(label), err);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -57,14 +118,14 @@ static size_t point_of(const dls_points *points, const char *run_id, size_t gues
 }
 
 /* design: of a run that is no point of a sweep. */
-static dls_status add_run(dls_comparing *c, const char *path, const dls_run *run, bool several,
+static dls_status add_run(dls_comparison *c, const char *path, const dls_run *run, bool several,
                           const dls_points *points, size_t point, size_t design, dls_error *err)
 {
     DLS_TRY(dls_grow(&c->runs, &c->cap, c->n + 1, sizeof *c->runs, err));
     const char *scheduler = dls_run_attr(run, "scheduler");
     const char *placement = dls_run_attr(run, "placement");
-    dls_comparing_run *e = &c->runs[c->n++];
-    *e = (dls_comparing_run){.design = design};
+    compared *e = &c->runs[c->n++];
+    *e = (compared){.design = design};
     e->file_label = join(path, several ? ":" : "", several ? dls_run_id(run) : "");
     e->policy = join(scheduler, *scheduler && *placement ? "/" : "", placement);
     e->sha256 = dls_strdup(dls_run_attr(run, "trace_sha256"));
@@ -80,29 +141,23 @@ static dls_status add_run(dls_comparing *c, const char *path, const dls_run *run
     return good ? DLS_OK : dls_nomem(err, "labels", 0);
 }
 
-/* The baselines that a sweep names, a line each, unless there are some. */
-static dls_status take_baselines(dls_comparing *c, const dls_points *points, dls_error *err)
+/* The baselines that a study names, a line each, unless there are some. */
+static dls_status take_baselines(dls_comparison *c, const dls_points *points, dls_error *err)
 {
-    dls_words *w = &c->file_baseline;
-    if (c->baseline.n > 0 || w->n > 0 || !points->baseline || !*points->baseline) {
+    const char *line = points->baseline;
+    if (c->file_baseline.n > 0 || !line || !*line) {
         return DLS_OK;
     }
-    w->text = dls_strdup(points->baseline);
-    if (!w->text) {
-        return dls_nomem(err, "labels", 0);
-    }
-    for (char *s = w->text; s;) {
-        char *end = strchr(s, '\n');
-        if (end) {
-            *end++ = '\0';
-        }
-        DLS_TRY(dls_words_add(w, s, NULL, err));
-        s = end;
+    for (bool more = true; more;) {
+        const size_t len = strcspn(line, "\n");
+        DLS_TRY(put(&c->file_baseline, line, len, err));
+        more = line[len] != '\0';
+        line += len + 1;
     }
     return DLS_OK;
 }
 
-static dls_status add_runs(dls_comparing *c, const char *path, const dls_results *file,
+static dls_status add_runs(dls_comparison *c, const char *path, const dls_results *file,
                            const char *run_id, const dls_points *points, dls_error *err)
 {
     const size_t n = dls_results_n_runs(file), first = c->n_designs;
@@ -122,8 +177,11 @@ static dls_status add_runs(dls_comparing *c, const char *path, const dls_results
     return take_baselines(c, points, err);
 }
 
-dls_status dls_comparing_add(dls_comparing *c, const char *path, const char *run_id, dls_error *err)
+dls_status dls_comparison_add(dls_comparison *c, const char *path, const char *run_id,
+                              dls_error *err)
 {
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
     dls_results *file = NULL;
     dls_points points = {0};
     DLS_TRY(dls_results_open(path, &file, err));
@@ -140,7 +198,7 @@ dls_status dls_comparing_add(dls_comparing *c, const char *path, const char *run
  */
 
 /* Whether the policies alone tell the runs apart. */
-static bool policies_differ(const dls_comparing *c)
+static bool policies_differ(const dls_comparison *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         if (!c->runs[i].policy[0]) {
@@ -155,27 +213,45 @@ static bool policies_differ(const dls_comparing *c)
     return true;
 }
 
-static void warn(const dls_comparing *c, const dls_compare_member *members)
+static dls_status warn(dls_comparison *c, dls_error *err, const char *format, ...) DLS_PRINTF(3, 4);
+
+static dls_status warn(dls_comparison *c, dls_error *err, const char *format, ...)
 {
+    char text[3 * DLS_PRINTABLE_BYTES];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    return put(&c->warning, text, strlen(text), err);
+}
+
+static dls_status look(dls_comparison *c, const dls_compare_member *members, dls_error *err)
+{
+    texts_fini(&c->warning);
     for (size_t i = 0; i < c->n; i++) {
         const char *sha = members[i].run.trace_sha256, *first = members[0].run.trace_sha256;
         char label[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
+        dls_printable(c->runs[i].file_label, label);
         if (!c->runs[i].summary.complete) {
-            fprintf(stderr, "dlsim: warning: %s was stopped early\n",
-                    dls_printable(c->runs[i].file_label, label));
+            DLS_TRY(warn(c, err, "%s was stopped early", label));
         }
         if (*sha && *first && strcmp(sha, first) != 0) {
-            fprintf(stderr, "dlsim: warning: %s and %s replay different traces\n",
-                    dls_printable(c->runs[0].file_label, label),
-                    dls_printable(c->runs[i].file_label, other));
-            break;
+            return warn(c, err, "%s and %s replay different traces",
+                        dls_printable(c->runs[0].file_label, other), label);
         }
     }
+    return DLS_OK;
 }
 
-static dls_status show_runs(const dls_comparing *c, const dls_compare_member *members, bool json,
-                            dls_error *err)
+/* Run by run, or design by design. */
+static dls_status show(const dls_comparison *c, const dls_compare_member *members, bool by_design,
+                       const texts *baseline, FILE *to, bool json, dls_error *err)
 {
+    const dls_compare_options options = {(const char *const *)baseline->at, baseline->n};
+    if (by_design) {
+        return json ? dls_compare_designs_json(to, members, c->n, &options, err)
+                    : dls_compare_designs_print(to, members, c->n, &options, err);
+    }
     dls_compare_run *runs = dls_alloc(c->n * sizeof *runs);
     if (!runs) {
         return dls_nomem(err, "comparison", c->n * sizeof *runs);
@@ -185,23 +261,17 @@ static dls_status show_runs(const dls_comparing *c, const dls_compare_member *me
     }
     dls_status status = DLS_OK;
     if (json) {
-        status = dls_compare_json(stdout, runs, c->n, err);
+        status = dls_compare_json(to, runs, c->n, err);
     } else {
-        dls_compare_print(stdout, runs, c->n);
+        dls_compare_print(to, runs, c->n);
     }
     dls_free(runs);
     return status;
 }
 
-static dls_status show_designs(const dls_comparing *c, const dls_compare_member *members,
-                               const dls_compare_options *options, bool json, dls_error *err)
+dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_error *err)
 {
-    return json ? dls_compare_designs_json(stdout, members, c->n, options, err)
-                : dls_compare_designs_print(stdout, members, c->n, options, err);
-}
-
-dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
-{
+    DLS_IN_C_LOCALE;
     dls_compare_member *members = dls_alloc(c->n * sizeof *members);
     if (!members) {
         return dls_nomem(err, "comparison", c->n * sizeof *members);
@@ -209,25 +279,32 @@ dls_status dls_comparing_show(const dls_comparing *c, bool json, dls_error *err)
     const bool short_labels = policies_differ(c);
     bool several = false;
     for (size_t i = 0; i < c->n; i++) {
-        const dls_comparing_run *e = &c->runs[i];
+        const compared *e = &c->runs[i];
         const char *label = e->design_label ? e->design_label
                             : short_labels  ? e->policy
                                             : e->file_label;
         members[i] = (dls_compare_member){{label, e->sha256, &e->summary}, e->design, e->replica};
         several = several || e->replica > 0;
     }
-    warn(c, members);
-    const dls_words *baseline = c->baseline.n ? &c->baseline : &c->file_baseline;
-    dls_compare_options options = {baseline->at, baseline->n};
-    dls_status status = !several && baseline->n == 0
-                            ? show_runs(c, members, json, err)
-                            : show_designs(c, members, &options, json, err);
-    if (status == DLS_EUSAGE && c->file_baseline.n > 0) {
-        /* The sweep's own baseline may not be among its finished points. */
-        fprintf(stderr, "dlsim: warning: %s\n", err->msg);
-        options.n_baselines = 0;
-        status = show_designs(c, members, &options, json, err);
+    static const texts none;
+    const texts *baseline = c->baseline.n ? &c->baseline : &c->file_baseline;
+    const bool by_design = several || baseline->n > 0;
+    dls_error bad = {0};
+    dls_status status = look(c, members, err);
+    status = status == DLS_OK ? show(c, members, by_design, baseline, to, json, &bad) : status;
+    if (status == DLS_EUSAGE && c->baseline.n == 0) {
+        /* A study's own baseline may not be among its finished points. */
+        status = warn(c, err, "%s", bad.msg);
+        status = status == DLS_OK ? show(c, members, by_design, &none, to, json, &bad) : status;
+    }
+    if (bad.status != DLS_OK && status == bad.status && err) {
+        *err = bad;
     }
     dls_free(members);
     return status;
+}
+
+const char *dls_comparison_warning(const dls_comparison *c, size_t i)
+{
+    return i < c->warning.n ? c->warning.at[i] : NULL;
 }

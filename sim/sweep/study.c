@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The public study: a sweep, its plan and its folder, and the simulations of its points.
+ */
+#include "api/setup.h"
+#include "api/simulation.h"
+#include "base/alloc.h"
+#include "base/guard.h"
+#include "config/prepare.h"
+#include "sweep/merge.h"
+#include "sweep/runner.h"
+
+#include <string.h>
+
+struct dls_study {
+    dls_setup *setup;
+    dls_sweep *sweep;
+    dls_sweep_plan *plan; /* NULL: not planned */
+    char folder[4096];
+    dls_sweep_host host;
+    dls_study_watch watch;
+};
+
+/* ---- what the points ask for -------------------------------------------------------------------
+ */
+
+static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
+{
+    const dls_study *s = user;
+    DLS_TRY(dls_config_load_trace(config, out, err));
+    if (s->watch.trace) {
+        s->watch.trace(s->watch.user, *out);
+    }
+    return DLS_OK;
+}
+
+static dls_status run_point(void *user, const dls_sweep_point *point, dls_error *err)
+{
+    const dls_study *s = user;
+    const dls_trace *trace = point->trace;
+    dls_trace *assigned = NULL;
+    dls_simulation *sim;
+    if (*point->config->trace_assign) {
+        DLS_TRY(dls_config_assign_models(point->config, trace, &assigned, err));
+        trace = assigned;
+    }
+    /* The process ends with the point. */
+    DLS_TRY(dls_simulation_of(point->config, trace, &sim, err));
+    DLS_TRY(s->watch.run ? s->watch.run(s->watch.user, sim, err) : dls_simulation_run(sim, err));
+    return dls_simulation_write_as(sim, point->path, point->command, point->id, err);
+}
+
+static bool interrupted(void *user)
+{
+    const dls_study *s = user;
+    return s->watch.interrupted && s->watch.interrupted(s->watch.user);
+}
+
+static void progress(void *user, const dls_study_progress *now)
+{
+    const dls_study *s = user;
+    if (s->watch.progress) {
+        s->watch.progress(s->watch.user, now);
+    }
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static dls_status create(dls_setup *setup, dls_study **out, dls_error *err)
+{
+    dls_study *s = dls_alloc_zero(1, sizeof *s);
+    if (!s) {
+        return dls_nomem(err, "study", sizeof *s);
+    }
+    s->setup = setup;
+    s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
+    *out = s;
+    return DLS_OK;
+}
+
+/* Whole, or not at all. */
+static dls_status created(dls_study *s, dls_status status, dls_study **out)
+{
+    dls_setup_count_problems(s->setup);
+    if (status != DLS_OK) {
+        dls_study_destroy(s);
+        return status;
+    }
+    *out = s;
+    return DLS_OK;
+}
+
+dls_status dls_study_load(dls_setup *setup, const char *path, dls_study **out, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    dls_study *s = NULL;
+    DLS_TRY(create(setup, &s, err));
+    dls_problems_fini(&setup->problems);
+    return created(s, dls_sweep_load(path, &setup->problems, &s->sweep, err), out);
+}
+
+dls_status dls_study_create(dls_setup *setup, const char *config_path, dls_study **out,
+                            dls_error *err)
+{
+    dls_study *s = NULL;
+    DLS_TRY(create(setup, &s, err));
+    return created(s, dls_sweep_create(config_path, &s->sweep, err), out);
+}
+
+void dls_study_destroy(dls_study *s)
+{
+    if (s) {
+        DLS_HDF5_LOCKED;
+        dls_sweep_plan_destroy(s->plan);
+        dls_sweep_destroy(s->sweep);
+        dls_free(s);
+    }
+}
+
+dls_status dls_study_vary(dls_study *s, const char *key, const char *const *values, size_t n,
+                          const char *where, dls_error *err)
+{
+    return dls_sweep_add_list(s->sweep, key, values, n, where, err);
+}
+
+void dls_study_replicas(dls_study *s, size_t n)
+{
+    s->sweep->n_seeds = n;
+    dls_free(s->sweep->seed);
+    s->sweep->seed = NULL;
+}
+
+void dls_study_set_watch(dls_study *s, const dls_study_watch *watch)
+{
+    s->watch = *watch;
+}
+
+/* ---- going on ----------------------------------------------------------------------------------
+ */
+
+dls_status dls_study_plan(dls_study *s, const char *folder, size_t first, size_t n, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    dls_setup *setup = s->setup;
+    if (folder || *s->sweep->output) {
+        snprintf(s->folder, sizeof s->folder, "%s", folder ? folder : s->sweep->output);
+    } else {
+        snprintf(s->folder, sizeof s->folder, "%s.sweep", s->sweep->name);
+    }
+    const dls_sweep_request request = {.sweep = s->sweep,
+                                       .overrides = setup->set,
+                                       .n_overrides = setup->n_set,
+                                       .registry = setup->registry,
+                                       .host = &s->host,
+                                       .first = first,
+                                       .n = n};
+    dls_sweep_plan_destroy(s->plan);
+    s->plan = NULL;
+    dls_problems_fini(&setup->problems);
+    const dls_status status = dls_sweep_plan_make(&request, &setup->problems, &s->plan, err);
+    dls_setup_count_problems(setup);
+    return status;
+}
+
+static dls_status planned(const dls_study *s, dls_error *err)
+{
+    return s->plan ? DLS_OK : dls_fail(err, DLS_EUSAGE, NULL, "the study has not been planned");
+}
+
+dls_status dls_study_run(dls_study *s, int workers, dls_study_progress *done, dls_error *err)
+{
+    DLS_IN_C_LOCALE; /* no lock is held: the workers are forked, and could not take it */
+    DLS_TRY(planned(s, err));
+    DLS_TRY(dls_sweep_store_open(s->folder, err));
+    return dls_sweep_run(s->plan, s->folder, workers, done, err);
+}
+
+dls_status dls_study_merge(dls_study *s, const char *path, bool link, size_t *n_finished,
+                           dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    DLS_HDF5_LOCKED;
+    DLS_TRY(planned(s, err));
+    return dls_sweep_merge(s->plan, s->folder, path, link, n_finished, err);
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+dls_study_facts dls_study_about(const dls_study *s)
+{
+    return (dls_study_facts){.name = s->sweep->name,
+                             .folder = s->folder,
+                             .n_points = dls_sweep_n_points(s->sweep),
+                             .n_keys = dls_sweep_n_keys(s->sweep),
+                             .first = s->plan ? s->plan->first : 0,
+                             .n = s->plan ? s->plan->n : 0,
+                             .has_seeds = s->plan && s->plan->seed};
+}
+
+const char *dls_study_key(const dls_study *s, size_t k)
+{
+    return dls_sweep_key(s->sweep, k);
+}
+
+const char *dls_study_value(const dls_study *s, size_t design, size_t k)
+{
+    return dls_sweep_value(s->sweep, design, k);
+}
+
+dls_study_point dls_study_point_at(const dls_study *s, size_t i)
+{
+    const dls_sweep_plan *plan = s->plan;
+    dls_study_point p = {.number = plan->first + i, .id = plan->id[i]};
+    p.design = dls_sweep_design(plan, p.number);
+    p.replica = dls_sweep_replica(plan, p.number);
+    p.seed = plan->seed ? plan->seed[p.replica] : 0;
+    dls_sweep_label(plan, p.design, p.label, sizeof p.label);
+    return p;
+}
+
+dls_study_state dls_study_state_of(const dls_study *s, size_t i, char failure[DLS_STUDY_FAILURE])
+{
+    const dls_study_state state = dls_sweep_state_of(s->folder, s->plan->id[i]);
+    failure[0] = '\0';
+    if (state == DLS_STUDY_FAILED) {
+        dls_sweep_failure_get(s->folder, s->plan->id[i], failure);
+    }
+    return state;
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What the library answers through its public headers: questions to a set-up, the summary of a live
+ * simulation, studies and comparisons.
+ */
+#include "dlsim/study.h"
+#include "run_util.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static dls_trace *trace_of(uint32_t seed, size_t n)
+{
+    return trace_with(seed, n, 40, 500, false);
+}
+
+/* ---- questions to a set-up ---------------------------------------------------------------------
+ */
+
+static void values(void **unused)
+{
+    (void)unused;
+    static const char *const expected[][2] = {
+        {"scheduler.name", "dlas-gpu"},
+        {"scheduler.queue_limits", "100,200.5"},
+        {"scheduler.restore_cost", "62 s"},
+        {"cluster.nodes[0].count", "4"},
+        {"cluster.nodes[0].gpu_type", "V100"},
+        {"run.seed", "3000000000"},
+        {"run.audit", "true"},
+        {"results.path", ""},
+    };
+    const char *value;
+    dls_setup *setup = setup_of(TIGHT, "dlas-gpu");
+    must(dls_setup_set(setup, "scheduler.queue_limits", "100,200.5", &err));
+    must(dls_setup_set_from(setup, NULL, "run.seed=3000000000", "--set", &err));
+    must(dls_setup_set(setup, "run.audit", "true", &err));
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        must(dls_setup_get(setup, expected[i][0], &value, &err));
+        assert_string_equal(value, expected[i][1]);
+    }
+    static const char *const none[] = {"scheduler.nam", "scheduler",       "cluster.nodes[1].count",
+                                       "cluster.nodes", "scheduler.slice", ""};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_int_equal(dls_setup_get(setup, none[i], &value, &err), DLS_EUSAGE);
+    }
+    assert_int_equal(dls_setup_get(setup, "scheduler.nam", &value, &err), DLS_EUSAGE);
+    assert_non_null(strstr(err.msg, "scheduler.name"));
+    /* What is said later counts, and is asked for anew. */
+    must(dls_setup_set(setup, "run.seed", "7", &err));
+    must(dls_setup_get(setup, "run.seed", &value, &err));
+    assert_string_equal(value, "7");
+    must(dls_setup_set_from(setup, "scheduler.name", "strf", "--scheduler", &err));
+    assert_int_equal(dls_setup_get(setup, "run.seed", &value, &err), DLS_ECONFIG);
+    assert_non_null(strstr(dls_setup_problem(setup, 0), "--scheduler: unknown"));
+    dls_setup_destroy(setup);
+}
+
+static void texts(void **unused)
+{
+    (void)unused;
+    const char *text, *value;
+    dls_setup *setup = setup_of(TIGHT, "srtf");
+    must(dls_setup_text_of(setup, DLS_TEXT_RESOLVED, NULL, &text, &err));
+    dls_setup *again = setup_of(text, NULL);
+    must(dls_setup_get(again, "scheduler.name", &value, &err));
+    assert_string_equal(value, "srtf");
+    must(dls_setup_text_of(setup, DLS_TEXT_DEFAULTS, NULL, &text, &err));
+    must(dls_setup_text(again, text, &err));
+    must(dls_setup_check(again, &err));
+    must(dls_setup_text_of(setup, DLS_TEXT_MARKDOWN, NULL, &text, &err));
+    assert_non_null(strstr(text, "\n## Schedulers\n"));
+    must(dls_setup_text_of(setup, DLS_TEXT_JSON, NULL, &text, &err));
+    assert_int_equal(*text, '[');
+    must(dls_setup_text_of(setup, DLS_TEXT_KEY, "run.seed", &text, &err));
+    assert_non_null(strstr(text, "default:"));
+    assert_int_equal(dls_setup_text_of(setup, DLS_TEXT_KEY, "run.sed", &text, &err), DLS_EUSAGE);
+    dls_setup_destroy(again);
+    dls_setup_destroy(setup);
+}
+
+static void too_many_problems(void **unused)
+{
+    (void)unused;
+    dls_setup *setup = setup_of(TIGHT, NULL);
+    for (int i = 0; i < 103; i++) {
+        must(dls_setup_set(setup, "no.such", "1", &err));
+    }
+    assert_int_equal(dls_setup_check(setup, &err), DLS_ECONFIG);
+    assert_string_equal(dls_setup_problem(setup, 100), "... and 3 more");
+    assert_null(dls_setup_problem(setup, 101));
+    dls_setup_destroy(setup);
+}
+
+static void names(void **unused)
+{
+    (void)unused;
+    const char *name, *summary;
+    bool driple = false, philly = false, seed = false;
+    for (size_t i = 0; (name = dls_known_name(DLS_KNOWN_PREDICTORS, i, &summary)); i++) {
+        driple = driple || (strcmp(name, "driple") == 0 && *summary);
+    }
+    for (size_t i = 0; (name = dls_known_name(DLS_KNOWN_FORMATS, i, NULL)); i++) {
+        philly = philly || strcmp(name, "philly-csv") == 0;
+    }
+    for (size_t i = 0; (name = dls_known_name(DLS_KNOWN_KEYS, i, &summary)); i++) {
+        seed = seed || (strcmp(name, "run.seed") == 0 && *summary);
+        assert_null(strstr(name, "[]"));
+    }
+    assert_true(driple && philly && seed);
+    dls_setup *setup = setup_of(TIGHT, NULL);
+    assert_ptr_equal(dls_setup_scheds(setup)[0], dls_scheds()[0]);
+    assert_ptr_equal(dls_setup_placements(setup)[0], dls_placements()[0]);
+    assert_string_equal(dls_setup_origin(setup, dls_scheds()[0]), "");
+    dls_setup_destroy(setup);
+}
+
+/* ---- the summary of a live simulation ----------------------------------------------------------
+ */
+
+static void so_far(void **unused)
+{
+    (void)unused;
+    const char *text;
+    double n, jct_s, end_s;
+    dls_trace *trace = trace_of(7, 200);
+    dls_setup *setup = setup_of(TIGHT, "srtf");
+    const uint64_t whole = digest_of_run(setup, trace);
+    dls_simulation *sim = simulation_of(setup, trace), *stopped = simulation_of(setup, trace);
+    assert_string_equal(dls_simulation_scheduler(sim), "srtf");
+    assert_string_equal(dls_simulation_placement(sim), "first-fit");
+    assert_int_equal(dls_simulation_report(sim, false, &text, &err), DLS_EUSAGE);
+    must(dls_simulation_run_until(sim, INT64_C(2000000000), &err));
+    must(dls_simulation_run_until(stopped, INT64_C(2000000000), &err));
+    must(dls_simulation_finish(stopped, &err));
+    must(dls_simulation_sum_up(sim, &err));
+    assert_true(dls_simulation_number(sim, "completed", &n));
+    assert_int_equal((size_t)n, dls_simulation_counts(sim).finished);
+    assert_true(n > 0 && n < 200);
+    /* The numbers are those of one that is finished there; but for the time that it took. */
+    assert_int_equal(dls_simulation_n_numbers(sim), dls_simulation_n_numbers(stopped));
+    dls_result_number a, b;
+    for (size_t i = 0; dls_simulation_number_at(sim, i, &a); i++) {
+        assert_true(dls_simulation_number_at(stopped, i, &b));
+        const bool time = strcmp(a.name, "wall_s") == 0 || strcmp(a.name, "events_per_s") == 0;
+        if (!time && !(isnan(a.value) && isnan(b.value)) && fabs(a.value - b.value) > 0) {
+            fail_msg("%s: %g, %g", a.name, a.value, b.value);
+        }
+    }
+    must(dls_simulation_report(sim, true, &text, &err));
+    assert_non_null(strstr(text, "\"complete\": false"));
+    must(dls_simulation_report(sim, false, &text, &err));
+    assert_non_null(strstr(text, "job completion time"));
+    /* It has not been touched. */
+    assert_false(dls_simulation_is_finished(sim));
+    assert_int_equal(dls_simulation_digest(sim), 0);
+    assert_true(dls_simulation_number(sim, "jct_mean_s", &jct_s));
+    must(dls_simulation_run(sim, &err));
+    assert_true(dls_simulation_number(sim, "jct_mean_s", &end_s));
+    assert_true(fabs(end_s - jct_s) > 0);
+    assert_int_equal(dls_simulation_digest(sim), whole);
+    must(dls_simulation_sum_up(sim, &err)); /* nothing more to do */
+    assert_null(dls_simulation_warning(sim));
+    dls_simulation_destroy(stopped);
+    dls_simulation_destroy(sim);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+/* ---- studies -----------------------------------------------------------------------------------
+ */
+
+typedef struct told {
+    size_t traces, progress;
+} told;
+
+static void tell_trace(void *user, const dls_trace *trace)
+{
+    told *t = user;
+    assert_int_equal(dls_trace_cols(trace)->n, 40);
+    t->traces++;
+}
+
+static void tell_progress(void *user, const dls_study_progress *now)
+{
+    told *t = user;
+    assert_true(now->finished <= now->n);
+    t->progress++;
+}
+
+static dls_status fail_fifo(void *user, dls_simulation *sim, dls_error *e)
+{
+    (void)user;
+    return strcmp(dls_simulation_scheduler(sim), "fifo") == 0
+               ? dls_fail(e, DLS_EPOLICY, NULL, "not this one")
+               : dls_simulation_run(sim, e);
+}
+
+static void put_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void studies(void **unused)
+{
+    (void)unused;
+    static const char *const scheds[] = {"fifo", "srtf", "dlas-gpu"};
+    char failure[DLS_STUDY_FAILURE];
+    told t = {0};
+    size_t n;
+    dls_study *study;
+    dls_study_progress done;
+    dls_comparison *c;
+    put_file("base.cfg", TIGHT);
+    dls_trace *trace = trace_of(5, 40);
+    must(dls_trace_save_csv(trace, "jobs.csv", &err));
+    dls_setup *setup;
+    must(dls_setup_create(&setup, &err));
+    must(dls_setup_set(setup, "trace.path", "jobs.csv", &err));
+    must(dls_study_create(setup, "base.cfg", &study, &err));
+    must(dls_study_vary(study, "scheduler.name", scheds, 3, "here", &err));
+    assert_int_equal(dls_study_run(study, 1, &done, &err), DLS_EUSAGE); /* not planned */
+    const dls_study_watch watch = {
+        .trace = tell_trace, .run = fail_fifo, .progress = tell_progress, .user = &t};
+    dls_study_set_watch(study, &watch);
+    must(dls_study_plan(study, "points", 0, 0, &err));
+    const dls_study_facts about = dls_study_about(study);
+    assert_string_equal(about.name, "base");
+    assert_string_equal(about.folder, "points");
+    assert_int_equal(about.n_points, 3);
+    assert_int_equal(about.n, 3);
+    assert_string_equal(dls_study_key(study, 0), "scheduler.name");
+    assert_string_equal(dls_study_value(study, 2, 0), "dlas-gpu");
+    must(dls_study_run(study, 2, &done, &err));
+    assert_int_equal(done.finished, 2);
+    assert_int_equal(done.failed, 1);
+    assert_true(t.traces == 1 && t.progress > 0);
+    assert_int_equal(dls_study_state_of(study, 0, failure), DLS_STUDY_FAILED);
+    assert_string_equal(failure, "not this one");
+    assert_int_equal(dls_study_state_of(study, 1, failure), DLS_STUDY_FINISHED);
+    assert_string_equal(dls_study_point_at(study, 1).label, "srtf/first-fit");
+    must(dls_study_merge(study, "all.h5", false, &n, &err));
+    assert_int_equal(n, 2);
+    /* What is missing runs; what is there stays. */
+    dls_study_set_watch(study, &(dls_study_watch){0});
+    must(dls_study_run(study, 2, &done, &err));
+    assert_true(done.finished == 3 && done.skipped == 2);
+    must(dls_comparison_create(&c, &err));
+    must(dls_comparison_add(c, "all.h5", NULL, &err));
+    FILE *out = fopen("table", "w");
+    must(dls_comparison_print(c, out, false, &err));
+    assert_null(dls_comparison_warning(c, 0));
+    must(dls_comparison_baseline(c, "dlas-gpu", &err));
+    must(dls_comparison_print(c, out, true, &err));
+    must(dls_comparison_baseline(c, "nobody", &err));
+    assert_int_equal(dls_comparison_print(c, out, true, &err), DLS_EUSAGE);
+    assert_non_null(strstr(err.msg, "nobody"));
+    fclose(out);
+    dls_comparison_destroy(c);
+    dls_study_destroy(study);
+    /* What is wrong is the set-up's to tell. */
+    must(dls_setup_set(setup, "scheduler.name", "srtf", &err));
+    must(dls_study_create(setup, "base.cfg", &study, &err));
+    must(dls_study_vary(study, "scheduler.name", scheds, 3, "here", &err));
+    assert_int_equal(dls_study_plan(study, NULL, 0, 0, &err), DLS_ECONFIG);
+    assert_non_null(strstr(dls_setup_problem(setup, 0), "is an axis"));
+    dls_study_destroy(study);
+    dls_setup_destroy(setup);
+    dls_trace_destroy(trace);
+}
+
+static int in_a_folder(void **state)
+{
+    static char folder[] = "/tmp/test_questions.XXXXXX";
+    *state = folder;
+    return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int away(void **state)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", (const char *)*state);
+    return chdir("/") == 0 ? system(command) : -1;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values), cmocka_unit_test(texts),  cmocka_unit_test(too_many_problems),
+        cmocka_unit_test(names),  cmocka_unit_test(so_far), cmocka_unit_test(studies),
+    };
+    return cmocka_run_group_tests(tests, in_a_folder, away);
+}
