@@ -6,13 +6,15 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "predictor/cli/evaluate_kernels.h"
 #include "predictor/measured/judge.h"
 
 #include <math.h>
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details;
+    bool measured, json, no_points, details, by_gpu;
+    double least_ms;
     const char *hardware, *weights, *networks;
     dls_words sources, defaults;
 } request;
@@ -171,15 +173,9 @@ static void json_rows(json_object *top, const dls_verdicts *v)
     }
 }
 
-static dls_status print_json(const request *a, const dls_measured_steps *steps,
-                             const dls_verdicts *v, dls_error *err)
+static void json_steps(const request *a, json_object *top, const dls_verdicts *v)
 {
-    json_object *top = json_object_new_object();
-    dls_json_int(top, "rows", (int64_t)steps->n);
-    json_object *bad = dls_json_list(top, "left_out");
-    for (size_t i = 0; i < steps->bad.n; i++) {
-        dls_json_text(dls_json_next(bad), "why", steps->bad.at[i].text);
-    }
+    dls_json_int(top, "rows", (int64_t)v->steps->n);
     json_object *list = dls_json_list(top, "groups");
     for (size_t s = 0; s < v->n_sources; s++) {
         for (size_t g = 0; g < v->groups.n; g++) {
@@ -190,60 +186,98 @@ static dls_status print_json(const request *a, const dls_measured_steps *steps,
     if (a->details) {
         json_rows(top, v);
     }
-    return dls_json_print(stdout, top, err);
 }
 
 /* ---- the command -------------------------------------------------------------------------------
  */
 
-static dls_status read_files(const request *a, const dls_call *call, dls_measured_steps *steps,
-                             dls_error *err)
+typedef struct session {
+    dls_hardware hw;
+    dls_measured_steps steps;
+    dls_measured_kernels kernels;
+    dls_verdicts v;
+} session;
+
+static dls_status read_files(const request *a, const dls_call *call, session *s, dls_error *err)
 {
     char folder[4096];
-    dls_hardware hw;
     const dls_measured_defaults defaults = {a->defaults.at, a->defaults.n};
-    DLS_TRY(dls_hardware_load(dls_hardware_folder(a->hardware, folder, sizeof folder), &hw, err));
-    dls_status status = DLS_OK;
-    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
-        status = dls_measured_steps_read(steps, call->word[i], &hw, &defaults, err);
+    DLS_TRY(
+        dls_hardware_load(dls_hardware_folder(a->hardware, folder, sizeof folder), &s->hw, err));
+    for (size_t i = 0; i < call->n_words; i++) {
+        const char *path = call->word[i];
+        bool kernels;
+        DLS_TRY(dls_measured_is_kernels(path, &kernels, err));
+        DLS_TRY(kernels ? dls_measured_kernels_read(&s->kernels, path, &s->hw, &defaults, err)
+                        : dls_measured_steps_read(&s->steps, path, &s->hw, &defaults, err));
     }
-    dls_hardware_fini(&hw);
-    return status;
+    return DLS_OK;
 }
 
-static dls_status judge(const request *a, const dls_call *call, dls_measured_steps *steps,
-                        dls_verdicts *v, dls_error *err)
+static void complain(const dls_complaints *bad)
+{
+    for (size_t i = 0; i < bad->n && i < COMPLAINTS; i++) {
+        fprintf(stderr, "left out: %s\n", bad->at[i].text);
+    }
+    if (bad->n > COMPLAINTS) {
+        fprintf(stderr, "left out: %zu more\n", bad->n - COMPLAINTS);
+    }
+}
+
+static void json_left_out(json_object *list, const dls_complaints *bad)
+{
+    for (size_t i = 0; i < bad->n; i++) {
+        dls_json_text(dls_json_next(list), "why", bad->at[i].text);
+    }
+}
+
+static dls_status report(const request *a, const session *s, dls_error *err)
+{
+    json_object *top = a->json ? json_object_new_object() : NULL;
+    const dls_kernel_report kernels = {a->hardware, a->least_ms, a->by_gpu, top};
+    if (top) {
+        json_object *list = dls_json_list(top, "left_out");
+        json_left_out(list, &s->steps.bad);
+        json_left_out(list, &s->kernels.bad);
+        json_steps(a, top, &s->v);
+    } else if (s->steps.n > 0 || s->steps.n_bad > 0) {
+        print_text(&s->steps, &s->v);
+    }
+    if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
+        const dls_status status = dls_kernels_report(&s->kernels, &kernels, err);
+        if (status != DLS_OK) {
+            json_object_put(top);
+            return status;
+        }
+    }
+    return top ? dls_json_print(stdout, top, err) : DLS_OK;
+}
+
+static dls_status judge(const request *a, const dls_call *call, session *s, dls_error *err)
 {
     const dls_verdict_options o = {.sources = a->sources.n ? a->sources.at : NULL,
                                    .n_sources = a->sources.n,
                                    .hardware_dir = a->hardware,
                                    .weights = a->weights,
                                    .networks = a->networks};
-    if (!a->no_points) {
-        DLS_TRY(dls_measured_steps_points(steps, err));
+    DLS_TRY(read_files(a, call, s, err));
+    if (!a->no_points && (s->steps.n > 0 || call->n_words == 0)) {
+        DLS_TRY(dls_measured_steps_points(&s->steps, err));
     }
-    DLS_TRY(read_files(a, call, steps, err));
-    for (size_t i = 0; i < steps->bad.n && i < COMPLAINTS; i++) {
-        fprintf(stderr, "left out: %s\n", steps->bad.at[i].text);
-    }
-    if (steps->bad.n > COMPLAINTS) {
-        fprintf(stderr, "left out: %zu more\n", steps->bad.n - COMPLAINTS);
-    }
-    DLS_TRY(dls_verdicts_ask(steps, &o, v, err));
-    if (a->json) {
-        return print_json(a, steps, v, err);
-    }
-    print_text(steps, v);
-    return DLS_OK;
+    complain(&s->steps.bad);
+    complain(&s->kernels.bad);
+    DLS_TRY(dls_verdicts_ask(&s->steps, &o, &s->v, err));
+    return report(a, s, err);
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    dls_measured_steps steps = {0};
-    dls_verdicts v = {0};
-    const dls_status status = judge(user, call, &steps, &v, err);
-    dls_verdicts_fini(&v);
-    dls_measured_steps_fini(&steps);
+    session s = {0};
+    const dls_status status = judge(user, call, &s, err);
+    dls_verdicts_fini(&s.v);
+    dls_measured_steps_fini(&s.steps);
+    dls_measured_kernels_fini(&s.kernels);
+    dls_hardware_fini(&s.hw);
     return status;
 }
 
@@ -260,6 +294,9 @@ static const dls_arg args[] = {
              "justus: its networks (dlsim train --baseline=justus)"),
     DLS_TEXT(request, hardware, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
+    DLS_REAL(request, least_ms, "least-ms", 0, 0, 1e9,
+             "kernels that took less are left out: the launch is most of their time"),
+    DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
     DLS_SWITCH(request, details, "details", 0, "every row with every answer in the JSON"),
     DLS_ARGS_END};

@@ -67,6 +67,42 @@ says err.txt "bad.csv:10:1: column 'model': no model is named"
 says err.txt "bad.csv:11: 2 cells"
 says err.txt "bad.csv:3:18: column 'step_ms': 0.19 ms"
 
+# Kernels: a V100 adds 2^24 numbers, 3 times 64 MiB, at 900 GB/s; multiplies 4096 x 4096 at 15.7 TFLOP/s; convolves.
+cat >kernels.csv <<'END'
+gpu,set,op,b,m,n,k,latency_ms
+V100,one,linear,1,4096,4096,4096,8.754
+V100,one,bmm,8,512,512,512,0.3
+V100,one,linear,1,4096,4096,4096,0.008754
+V100,one,strassen,1,4096,4096,4096,8
+V100,one,linear,1,4096,,4096,8
+END
+cat >vectors.csv <<'END'
+gpu,op,rows,width,latency_ms
+V100,add,4096,4096,0.2236962
+END
+cat >convolutions.csv <<'END'
+gpu,op,batch,channels_in,channels_out,kernel_size,image,stride,padding,latency_ms
+V100,conv,32,64,64,3,56,1,1,0.5
+END
+expect 0 evaluate --measured kernels.csv vectors.csv convolutions.csv --json
+says err.txt "kernels.csv:4:34: column 'latency_ms': 0.008754 ms, where the data sheet needs 8.754"
+says err.txt "kernels.csv:5:10: column 'op': \"strassen\""
+says err.txt "kernels.csv:6: sizes are missing"
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "kernels in JSON"
+import json, sys
+j = json.load(open(sys.argv[1]))
+k = {e["kernels"]: e for e in j["kernels"]}
+assert j["rows"] == 0 and len(j["left_out"]) == 3
+assert k["linear, one"]["roofline"]["median"] < 1e-4, k
+assert k["elementwise, vectors"]["roofline"]["median"] < 1e-4
+assert abs(k["conv, convolutions"]["roofline"]["bias"] - 2 * 32 * 56**2 * 64 * 64 * 9 / 15.7e12 / 0.5e-3) < 1e-9
+assert all(0.2 < e["operator"]["bias"] < 5 for e in k.values())
+END
+fi
+expect 0 evaluate --measured kernels.csv --by-gpu --least-ms=1
+says out.txt "- linear, one, V100"
+
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/measured.md"
 expect 4 evaluate --measured nowhere.csv
