@@ -11,7 +11,7 @@
 
 #define UNIT 0x1p46 /* the capacity: rates are whole numbers, so that what is added goes again */
 #define GAIN 1e-12  /* a shift is better if its score is, by this */
-#define ORDERS 4    /* descents */
+#define ORDERS 1    /* descents */
 #define SWEEPS 16   /* of a descent, at most */
 
 typedef struct end_of_phase {
@@ -66,7 +66,7 @@ static double within(double x, double period)
 
 static int64_t parts_of(double rate)
 {
-    return llround(fmin(rate, 1024) * UNIT);
+    return llround(fmin(rate, 64) * UNIT);
 }
 
 static int by_place(const void *a, const void *b)
@@ -123,55 +123,81 @@ static void draw(const dls_rotor *rotor, int32_t n, int32_t without, int64_t len
 /* ---- one job against the rest
  * -------------------------------------------------------------------- */
 
-/* What a phase of that rate adds to the excess if it lasts from 0 to at[i]: sum[i]. */
-static void integrate(const circle *c, double phase_rate, double *sum)
+/* What a phase of one job adds to the excess, folded onto the job's own circle: sum[i] if it lasts
+ * from 0 to at[i]; at[0] is 0, at[n] the period. */
+typedef struct folded {
+    double period;
+    int32_t n;
+    double at[DLS_ROTATION_EDGES + 2], sum[DLS_ROTATION_EDGES + 2];
+} folded;
+
+static int64_t added(int64_t load, int64_t rate)
 {
-    const int64_t rate = parts_of(phase_rate), unit = (int64_t)UNIT;
-    sum[0] = 0;
+    const int64_t unit = (int64_t)UNIT;
+    return (load + rate > unit ? load + rate - unit : 0) - (load > unit ? load - unit : 0);
+}
+
+static void fold(const circle *c, int64_t rate, double period, folded *f)
+{
+    end_of_phase step[DLS_ROTATION_EDGES + 1];
+    int64_t now = 0,
+            before = 0; /* what is added at 0, in all turns together; by the piece before */
+    int32_t n = 0;
     for (int32_t i = 0; i < c->n; i++) {
-        const int64_t alone = c->load[i] > unit ? c->load[i] - unit : 0;
-        const int64_t with = c->load[i] + rate > unit ? c->load[i] + rate - unit : 0;
-        sum[i + 1] = sum[i] + (double)(with - alone) * (c->at[i + 1] - c->at[i]) / UNIT;
+        const int64_t here = added(c->load[i], rate);
+        const double at = fmod(c->at[i], period);
+        now += here * (int64_t)(ceil(c->at[i + 1] / period) - ceil(c->at[i] / period));
+        if (at > 0) {
+            step[n++] = (end_of_phase){at, here - before};
+        }
+        before = here;
+    }
+    qsort(step, (size_t)n, sizeof *step, by_place);
+    f->period = period;
+    f->n = 0;
+    f->at[0] = f->sum[0] = 0;
+    for (int32_t i = 0; i <= n; i++) {
+        const double at = i < n ? step[i].at : period, last = f->at[f->n];
+        if (at > last) {
+            f->sum[f->n + 1] = f->sum[f->n] + (double)now * (at - last) / UNIT;
+            f->at[++f->n] = at;
+        }
+        now += i < n ? step[i].step : 0;
     }
 }
 
-/* sum at x, 0 <= x <= L. */
-static double until(const circle *c, const double *sum, double x)
+/* sum at x, 0 <= x <= period. */
+static double until(const folded *f, double x)
 {
-    int32_t low = 0, high = c->n;
+    int32_t low = 0, high = f->n;
     while (high - low > 1) {
         const int32_t middle = low + (high - low) / 2;
-        if (c->at[middle] <= x) {
+        if (f->at[middle] <= x) {
             low = middle;
         } else {
             high = middle;
         }
     }
-    return sum[low] + (sum[high] - sum[low]) * ((x - c->at[low]) / (c->at[high] - c->at[low]));
+    return f->sum[low] +
+           (f->sum[high] - f->sum[low]) * ((x - f->at[low]) / (f->at[high] - f->at[low]));
 }
 
 typedef struct against {
     circle rest;
-    double sum[DLS_ROTOR_PHASES][DLS_ROTATION_EDGES + 2];
+    folded phase[DLS_ROTOR_PHASES];
 } against;
 
 static double score_at(const against *a, const dls_rotor *r, double shift)
 {
-    const circle *c = &a->rest;
-    const int32_t times = (int32_t)nearbyint(c->length / (double)r->period);
-    double excess = c->excess;
+    double excess = a->rest.excess;
     for (int32_t p = 0; p < r->n; p++) {
-        const double *sum = a->sum[p];
-        for (int32_t i = 0; i < times; i++) {
-            const double from =
-                within(r->phase[p].start + shift + (double)i * (double)r->period, c->length);
-            const double to = from + r->phase[p].length;
-            excess += to <= c->length
-                          ? until(c, sum, to) - until(c, sum, from)
-                          : sum[c->n] - until(c, sum, from) + until(c, sum, to - c->length);
-        }
+        const folded *f = &a->phase[p];
+        const double from = within(r->phase[p].start + shift, f->period);
+        const double to = from + r->phase[p].length;
+        excess += to <= f->period ? until(f, to) - until(f, from)
+                                  : f->sum[f->n] - until(f, from) + until(f, to - f->period);
     }
-    return 1 - excess / c->length;
+    return 1 - excess / a->rest.length;
 }
 
 /* Turn one job to the least of its best shifts; what the score is then. */
@@ -181,15 +207,15 @@ static double turn_one(dls_rotor *rotor, int32_t n, int32_t job, int64_t length)
     dls_rotor *r = &rotor[job];
     draw(rotor, n, job, length, &a.rest);
     for (int32_t p = 0; p < r->n; p++) {
-        integrate(&a.rest, r->phase[p].rate, a.sum[p]);
+        fold(&a.rest, parts_of(r->phase[p].rate), (double)r->period, &a.phase[p]);
     }
     double best = score_at(&a, r, 0), shift = 0;
-    for (int32_t i = 0; i < a.rest.n; i++) {
-        for (int32_t p = 0; p < 2 * r->n; p++) {
-            const dls_rotor_phase *f = &r->phase[p / 2];
-            const double end = f->start + (p % 2 ? f->length : 0);
-            const double s = within(a.rest.at[i] - end, (double)r->period);
-            const double score = score_at(&a, r, s);
+    for (int32_t q = 0; q < 2 * r->n * r->n; q++) { /* ends of each phase at what each one meets */
+        const folded *f = &a.phase[q / 2 % r->n];
+        const dls_rotor_phase *mine = &r->phase[q / 2 / r->n];
+        const double end = mine->start + (q % 2 ? mine->length : 0);
+        for (int32_t i = 0; i < f->n; i++) {
+            const double s = within(f->at[i] - end, f->period), score = score_at(&a, r, s);
             if (score > best + GAIN || (score > best - GAIN && s < shift)) {
                 best = fmax(score, best);
                 shift = s;
@@ -222,7 +248,7 @@ static double descend(dls_rotor *rotor, int32_t n, int32_t first, int64_t length
     }
     for (int32_t sweep = 0; sweep < SWEEPS && n > 2; sweep++) {
         const double before = score;
-        for (int32_t i = rotor[at[0]].fixed ? 0 : 1; i < n; i++) {
+        for (int32_t i = 0; i < n; i++) {
             score = in[i].fixed ? score : turn_one(in, n, i, length);
         }
         if (!(score > before + GAIN)) {

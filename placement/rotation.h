@@ -26,12 +26,12 @@
 
 #define DLS_ROTOR_PHASES 4
 #define DLS_ROTORS 16            /* jobs of a link */
-#define DLS_ROTATION_EDGES 960   /* ends of phases on a link's circle */
+#define DLS_ROTATION_EDGES 240   /* ends of phases on a link's circle */
 #define DLS_AFFINITY_VERTICES 64 /* jobs, and links, of a graph */
 
 typedef struct dls_rotor_phase {
     double start, length; /* >= 0, in ticks; phases of a job do not overlap */
-    double rate;          /* > 0, parts of the link's capacity; at most 1024 */
+    double rate;          /* > 0, parts of the link's capacity; at most 64 */
 } dls_rotor_phase;
 
 /* A job on a link. */
@@ -48,7 +48,8 @@ typedef struct dls_rotor {
 double dls_rotation_score(const dls_rotor *rotor, int32_t n);
 /* Turn the jobs that are not fixed so that the score is greatest, and return it; of equally good
  * shifts the least. If none is fixed the first stands at 0. With two jobs that is the optimum, with
- * more the best of descents from several orders. NAN as above. O(descents x jobs x ends^2). */
+ * more the best of descents from several orders. NAN as above. O(descents x jobs x ends x log
+ * ends). */
 double dls_rotation_turn(dls_rotor *rotor, int32_t n);
 
 typedef struct dls_affinity_edge {

@@ -134,10 +134,8 @@ static void join_link(dls_traffic *t, int32_t link, int32_t slot)
     t->link[link] = at;
 }
 
-/* The k-th link of n parts: those of their nodes, then, if they span racks, those of the racks; -1:
- * no more. A rack is met once a node of it. */
-static int32_t link_of(const dls_traffic *t, const dls_place_index *index,
-                       const dls_place_part *part, size_t n, bool uplinks, size_t k)
+int32_t dls_traffic_link_of(const dls_traffic *t, const dls_place_index *index,
+                            const dls_place_part *part, size_t n, bool uplinks, size_t k)
 {
     if (k < n) {
         return part[k].node;
@@ -151,7 +149,8 @@ static void each_link(dls_traffic *t, const dls_place_index *index, int32_t slot
     const dls_runner *p = &t->runner[slot];
     int32_t link;
     if (p->pulse.period_s > 0 && p->n > 1) {
-        for (size_t k = 0; (link = link_of(t, index, p->part, p->n, p->uplinks, k)) >= 0; k++) {
+        for (size_t k = 0;
+             (link = dls_traffic_link_of(t, index, p->part, p->n, p->uplinks, k)) >= 0; k++) {
             visit(t, link, slot);
         }
     }
@@ -218,6 +217,7 @@ void dls_traffic_started(dls_traffic *t, const dls_place_index *index, const dls
     dls_prediction f;
     p->n = n;
     p->type = r->type;
+    p->job = r->job;
     p->uplinks = shape.n_racks > 1;
     p->end_us = DLS_NEVER;
     p->pulse = (dls_pulse){0};
@@ -258,7 +258,7 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
 
 /* ---- links ---------------------------------------------------------------------------------- */
 
-static double link_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link)
+double dls_traffic_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link)
 {
     return link < t->n_nodes ? dls_place_nic_bps(index, link)
                              : dls_place_uplink_bps(index, link - t->n_nodes);
@@ -271,10 +271,10 @@ size_t dls_traffic_links(const dls_traffic *t, const dls_place_index *index, con
     const dls_place_part *part = dls_grant_parts(grant, &n);
     const bool uplinks = shape->n_racks > 1;
     int32_t link, last = -1;
-    for (size_t k = 0;
-         n > 1 && found < DLS_CASSINI_LINKS && (link = link_of(t, index, part, n, uplinks, k)) >= 0;
+    for (size_t k = 0; n > 1 && found < DLS_CASSINI_LINKS &&
+                       (link = dls_traffic_link_of(t, index, part, n, uplinks, k)) >= 0;
          k++) {
-        const double capacity = link_capacity(t, index, link);
+        const double capacity = dls_traffic_capacity(t, index, link);
         if (link == last || !(capacity > 0) || t->link[link] < 0) {
             continue;
         }
@@ -305,8 +305,8 @@ bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const 
     if (!(mine.period_s > 0) || n < 2) {
         return true;
     }
-    for (size_t k = 0; (link = link_of(t, index, part, n, uplinks, k)) >= 0; k++) {
-        const double capacity = link_capacity(t, index, link);
+    for (size_t k = 0; (link = dls_traffic_link_of(t, index, part, n, uplinks, k)) >= 0; k++) {
+        const double capacity = dls_traffic_capacity(t, index, link);
         double sum = mean_bps(&mine);
         for (int32_t at = t->link[link]; at >= 0; at = t->entry[at].next) {
             sum += mean_bps(&t->runner[t->entry[at].runner].pulse);

@@ -17,7 +17,7 @@ typedef struct dls_runner {
     dls_pulse pulse;      /* period_s 0: sends nothing, or nothing is known */
     dls_place_part *part; /* [n] owned, kept for the next job of this slot */
     size_t n, cap;
-    int32_t type, next;
+    int32_t type, next, job;
     bool uplinks;
 } dls_runner;
 
@@ -76,6 +76,13 @@ void dls_traffic_stopped(dls_traffic *t, const dls_place_index *index, int32_t j
  * ends are gone through). */
 int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const dls_shape *want,
                             int64_t now_us, int64_t limit_us);
+
+/* The k-th link of n parts: those of their nodes, then, if they span racks, those of the racks; -1:
+ * no more. A rack is met once a node of it. */
+int32_t dls_traffic_link_of(const dls_traffic *t, const dls_place_index *index,
+                            const dls_place_part *part, size_t n, bool uplinks, size_t k);
+/* Bytes per second; 0: unknown or unlimited. */
+double dls_traffic_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link);
 
 /* The links that a grant of that shape crosses and that other jobs send over, with their pulses;
  * links of unknown or unlimited capacity are left out. Returns how many. */

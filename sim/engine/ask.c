@@ -55,6 +55,25 @@ static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t
     return there && size_is_known(e, job, gpus) ? a->shapes(a->user, job, gpus, n) : NULL;
 }
 
+static void turn(void *user, int32_t job, double shift_s)
+{
+    dls_engine *e = user;
+    if (dls_fault_check(e->index->fault, "dls_place_turn", job, e->n) && e->ask.shift_s) {
+        e->ask.shift_s[job] = shift_s; /* of the job that starts: the world does not know it yet */
+        if (e->jobs.running[job]) {
+            e->params->pace->set_shift(e->params->pace->user, job, shift_s);
+            e->ask.shift_s[job] = (double)NAN;
+        }
+    }
+}
+
+void dls_place_turn(const dls_request *r, int32_t job, double shift_s)
+{
+    if (r->predictor && r->predictor->turn) {
+        r->predictor->turn(r->predictor->user, job, shift_s);
+    }
+}
+
 bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
                        dls_prediction *out)
 {
@@ -299,7 +318,7 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
 void dls_ask_bind(dls_engine *e)
 {
     e->ask.predictor =
-        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .user = e};
+        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .turn = turn, .user = e};
     if (e->params->placement->cost) {
         e->select.choose = cheapest_type;
         e->select.user = e;

@@ -72,6 +72,7 @@ struct dls_place_predictor {
     bool (*prediction)(void *user, int32_t job, const dls_shape *shape, dls_prediction *out);
     /* The candidate shapes of a job, best first; borrowed until the next request. */
     const dls_shape *(*candidates)(void *user, int32_t job, int32_t gpus, size_t *n);
+    void (*turn)(void *user, int32_t job, double shift_s); /* optional */
     void *user;
 };
 

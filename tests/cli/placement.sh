@@ -37,6 +37,9 @@ for placement in driple driple-pack; do
     differs $placement relax=0
     differs $placement relax=0.3 link_part=0
 done
+differs cassini candidates=1
+differs cassini mode=newcomer
+differs cassini aggregate=min
 differs driple-pack max_slowdown=1
 differs driple-pack max_slowdown=10 knee=0
 differs driple-pack slope=0

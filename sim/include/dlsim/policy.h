@@ -397,6 +397,10 @@ DLS_API bool dls_place_predict(const dls_request *r, int32_t job, const dls_shap
                                 dls_prediction *out);
 /* The candidate shapes of the request's job, best known first by predicted remaining time; borrowed. */
 DLS_API const dls_shape *dls_place_candidates(const dls_request *r, size_t *n);
+/* For `started`: the bursts of the job that starts, or of a running one, begin at this time from now on and
+ * again every iteration, measured as with dls_grant_shift. Turning a running job is free: it takes less than an
+ * iteration. */
+DLS_API void dls_place_turn(const dls_request *r, int32_t job, double shift_s);
 /* The random stream of (seed, job, attempt): two schedulers that place the same job in the same cluster
  * draw the same. */
 DLS_API dls_rng dls_place_random(const dls_request *r);

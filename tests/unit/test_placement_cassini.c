@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The placement `cassini`: who is turned when jobs meet on links, what it costs that only the
+ * newcomer is, which candidate is taken, and what happens when links make a cycle.
+ */
+#include "cluster/index.h"
+#include "dlsim/predictor.h"
+#include "engine/pace.h"
+#include "support/sim_case.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define JOBS 16
+#define PERIOD 0.12
+
+typedef struct fixture {
+    dls_cluster_spec spec;
+    dls_place_index *x;
+    const dls_placement_ops *ops;
+    dls_option_value values[16];
+    void *state;
+    dls_place_predictor predictor;
+    dls_grant grant;
+    double turned[JOBS]; /* the last shift asked for */
+    double burst_s;
+} fixture;
+
+static bool prediction(void *user, int32_t job, const dls_shape *s, dls_prediction *out)
+{
+    const fixture *f = user;
+    (void)job;
+    *out = (dls_prediction){.iteration_s = PERIOD,
+                            .remaining_s = s->n_nodes > 2 ? 150 : 100,
+                            .link_bps = s->n_nodes > 1 ? 1e9 : 0};
+    out->metric[DLS_NET_TX_ACTIVE] = out->metric[DLS_NET_RX_ACTIVE] = f->burst_s;
+    return true;
+}
+
+static const dls_shape *candidates(void *user, int32_t job, int32_t gpus, size_t *n)
+{
+    (void)user;
+    (void)job;
+    (void)gpus;
+    *n = 0;
+    return NULL;
+}
+
+static void turn(void *user, int32_t job, double shift_s)
+{
+    fixture *f = user;
+    f->turned[job] = shift_s;
+}
+
+/* Nodes of 4 GPUs with links of 1e9. */
+static void begin(fixture *f, int nodes, int rack, double burst_s)
+{
+    dls_error err;
+    memset(f, 0, sizeof *f);
+    f->spec = case_cluster(nodes, 4, rack);
+    f->spec.groups[0].nic_bps = 1e9;
+    f->ops = case_placement("cassini");
+    f->burst_s = burst_s;
+    f->predictor = (dls_place_predictor){prediction, candidates, turn, f};
+    case_defaults(f->ops->options, f->values);
+    f->state = calloc(1, f->ops->state_bytes);
+    if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK ||
+        f->ops->init(f->state, f->x, f->values, &err) != DLS_OK) {
+        case_fail(&err);
+    }
+}
+
+static void end(fixture *f)
+{
+    f->ops->fini(f->state);
+    free(f->state);
+    dls_grant_fini(&f->grant);
+    dls_place_index_destroy(f->x);
+    free(f->spec.groups);
+}
+
+static dls_request request(fixture *f, int32_t job, int32_t gpus, int64_t now_us)
+{
+    for (int32_t j = 0; j < JOBS; j++) {
+        f->turned[j] = (double)NAN;
+    }
+    return (dls_request){.job = job,
+                         .gpus = gpus,
+                         .now_us = now_us,
+                         .tensor_skew = (double)NAN,
+                         .predictor = &f->predictor};
+}
+
+/* One GPU of each of two nodes. */
+static void start_on(fixture *f, int32_t job, int64_t now_us, int32_t a, int32_t b)
+{
+    const dls_request r = request(f, job, 2, now_us);
+    const int32_t node[2] = {a, b}, gpus[2] = {1, 1};
+    for (int32_t i = 0; i < 2; i++) {
+        dls_place_take(f->x, node[i], 1, 0, 0);
+    }
+    f->ops->started(f->state, f->x, &r, node, gpus, 2);
+}
+
+static double apart(double a, double b)
+{
+    const double d = fmod(fabs(a - b), PERIOD);
+    return fmin(d, PERIOD - d);
+}
+
+/* Three bursts of a third, the first two 0.05 apart: room for the third is there only if one moves.
+ */
+static void test_all_are_turned(void **unused)
+{
+    (void)unused;
+    fixture f;
+    double at[3] = {0};
+    begin(&f, 2, 0, 0.04);
+    start_on(&f, 0, 0, 0, 1);
+    at[0] = f.turned[0];
+    start_on(&f, 1, 50000, 0, 1);
+    at[0] = isnan(f.turned[0]) ? at[0] : f.turned[0];
+    at[1] = f.turned[1];
+    assert_true(apart(at[0], at[1]) > 0.04 - 1e-9);
+    start_on(&f, 2, 0, 0, 1);
+    for (int32_t j = 0; j < 3; j++) {
+        at[j] = isnan(f.turned[j]) ? at[j] : f.turned[j];
+    }
+    assert_true(apart(at[0], at[1]) > 0.04 - 1e-9 && apart(at[1], at[2]) > 0.04 - 1e-9 &&
+                apart(at[0], at[2]) > 0.04 - 1e-9);
+    end(&f);
+}
+
+/* 0 and 1 stand so that a job that meets both cannot avoid them; one of them is turned. */
+static void test_through_others(void **unused)
+{
+    (void)unused;
+    for (int newcomer = 0; newcomer < 2; newcomer++) {
+        fixture f;
+        begin(&f, 4, 0, 0.06);
+        f.ops->fini(f.state);
+        memset(f.state, 0, f.ops->state_bytes);
+        f.values[2].i = newcomer;
+        dls_error err;
+        assert_int_equal(DLS_OK, f.ops->init(f.state, f.x, f.values, &err));
+        start_on(&f, 0, 0, 0, 1);
+        start_on(&f, 3, 0, 2, 3);
+        start_on(&f, 1, 0, 2, 3); /* bursts when 3 pauses, and that is when 0 does */
+        f.ops->stopped(f.state, f.x, 3, 0, 0);
+        const double first = f.turned[1];
+        start_on(&f, 2, 0, 1, 2);
+        assert_false(isnan(f.turned[2]));
+        const bool moved = !isnan(f.turned[0]) || !isnan(f.turned[1]);
+        const double zero = isnan(f.turned[0]) ? 0 : f.turned[0];
+        const double one = isnan(f.turned[1]) ? first : f.turned[1];
+        const bool fits =
+            apart(f.turned[2], zero) > 0.06 - 1e-9 && apart(f.turned[2], one) > 0.06 - 1e-9;
+        assert_int_equal(moved, !newcomer);
+        assert_true(fits || newcomer);
+        end(&f);
+    }
+}
+
+/* Nodes 2 and 3 carry a job that pauses too little, nodes 0 and 1 none. */
+static void test_candidates(void **unused)
+{
+    (void)unused;
+    fixture f;
+    begin(&f, 4, 2, 0.1);
+    start_on(&f, 0, 0, 2, 3);
+    for (int32_t node = 0; node < 4; node++) {
+        while (dls_place_free(f.x, node) > (node < 2 ? 2 : 3)) {
+            dls_place_take(f.x, node, 1, 0, 0);
+        }
+    }
+    /* By the prediction all are as good. */
+    dls_request r = request(&f, 1, 4, 0);
+    dls_grant_reset(&f.grant);
+    assert_true(f.ops->place(f.state, f.x, &r, &f.grant));
+    assert_int_equal(2, f.grant.n);
+    assert_true(f.grant.part[0].node < 2 && f.grant.part[1].node < 2);
+    f.values[0].i = 1; /* one candidate: that of the host */
+    f.ops->fini(f.state);
+    memset(f.state, 0, f.ops->state_bytes);
+    dls_error err;
+    assert_int_equal(DLS_OK, f.ops->init(f.state, f.x, f.values, &err));
+    dls_grant_reset(&f.grant);
+    assert_true(f.ops->place(f.state, f.x, &r, &f.grant));
+    assert_true(f.grant.part[0].node >= 2);
+    end(&f);
+}
+
+/* Rack 1 has room on two nodes and traffic, rack 0 on four nodes without: half as long again. */
+static void test_relax(void **unused)
+{
+    (void)unused;
+    for (int relaxed = 0; relaxed < 2; relaxed++) {
+        fixture f;
+        dls_error err;
+        begin(&f, 8, 4, 0.1);
+        f.ops->fini(f.state);
+        memset(f.state, 0, f.ops->state_bytes);
+        f.values[1].f = relaxed ? 1 : 0.02;
+        assert_int_equal(DLS_OK, f.ops->init(f.state, f.x, f.values, &err));
+        start_on(&f, 0, 0, 4, 5);
+        for (int32_t node = 0; node < 8; node++) {
+            while (dls_place_free(f.x, node) > (node < 4 ? 1 : node < 6 ? 2 : 0)) {
+                dls_place_take(f.x, node, 1, 0, 0);
+            }
+        }
+        dls_request r = request(&f, 1, 4, 0);
+        assert_true(f.ops->place(f.state, f.x, &r, &f.grant));
+        assert_int_equal(relaxed ? 4 : 2, f.grant.n);
+        end(&f);
+    }
+}
+
+/* 0 on nodes 0, 1; 1 on 1, 2; the newcomer on 2, 0 closes the circle: it alone is turned. */
+static void test_cycle(void **unused)
+{
+    (void)unused;
+    fixture f;
+    begin(&f, 3, 0, 0.04);
+    start_on(&f, 0, 0, 0, 1);
+    start_on(&f, 1, 0, 1, 2);
+    assert_true(apart(isnan(f.turned[0]) ? 0 : f.turned[0], f.turned[1]) > 0.04 - 1e-9);
+    start_on(&f, 2, 0, 2, 0);
+    assert_true(isnan(f.turned[0]) && isnan(f.turned[1]) && !isnan(f.turned[2]));
+    end(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_are_turned),
+                                       cmocka_unit_test(test_through_others),
+                                       cmocka_unit_test(test_candidates),
+                                       cmocka_unit_test(test_relax), cmocka_unit_test(test_cycle)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
