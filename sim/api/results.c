@@ -6,6 +6,7 @@
 #include "api/answer.h"
 #include "api/simulation.h"
 #include "api/write_results.h"
+#include "base/assert.h"
 #include "base/guard.h"
 
 #include <math.h>
@@ -91,6 +92,7 @@ static dls_result_column column_of(const dls_column *c, size_t rows)
 
 size_t dls_simulation_n_columns(const dls_simulation *sim, dls_table table)
 {
+    DLS_ASSERT(sim);
     dls_column c[DLS_COLUMNS_MAX];
     size_t rows;
     return columns_of(sim, table, c, &rows);
@@ -99,6 +101,7 @@ size_t dls_simulation_n_columns(const dls_simulation *sim, dls_table table)
 bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t i,
                               dls_result_column *out)
 {
+    DLS_ASSERT(sim && out);
     dls_column c[DLS_COLUMNS_MAX];
     size_t rows;
     if (i >= columns_of(sim, table, c, &rows)) {
@@ -111,6 +114,7 @@ bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t
 bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
                            dls_result_column *out)
 {
+    DLS_ASSERT(sim && name && out);
     dls_column c[DLS_COLUMNS_MAX];
     size_t rows;
     const size_t n = columns_of(sim, table, c, &rows);
@@ -125,6 +129,7 @@ bool dls_simulation_column(const dls_simulation *sim, dls_table table, const cha
 
 const char *dls_simulation_name(const dls_simulation *sim, const char *column, uint32_t code)
 {
+    DLS_ASSERT(sim && column);
     static const struct {
         const char *column;
         size_t (*count)(const dls_trace *trace);
@@ -225,6 +230,7 @@ bool dls_simulation_number_at(const dls_simulation *sim, size_t i, dls_result_nu
 
 bool dls_simulation_number(const dls_simulation *sim, const char *name, double *value)
 {
+    DLS_ASSERT(sim && name && value);
     dls_result_number number;
     for (size_t i = 0; dls_simulation_number_at(sim, i, &number); i++) {
         if (strcmp(number.name, name) == 0) {
@@ -237,6 +243,7 @@ bool dls_simulation_number(const dls_simulation *sim, const char *name, double *
 
 uint64_t dls_simulation_digest(const dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     return sim->result ? sim->summary.digest : 0;
 }
 
@@ -268,6 +275,7 @@ const char *dls_simulation_warning(const dls_simulation *sim)
 dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, const char *command,
                                    const char *run_id, dls_error *err)
 {
+    DLS_ASSERT(sim && path);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     if (!sim->result) {

@@ -6,6 +6,7 @@
 
 #include "api/numbers.h"
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/guard.h"
 #include "results/read_impl.h"
 
@@ -111,6 +112,7 @@ static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_
 
 dls_status dls_saved_open(const char *path, const char *run, dls_saved **out, dls_error *err)
 {
+    DLS_ASSERT(path && out);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     dls_saved *s = dls_alloc_zero(1, sizeof *s);
@@ -159,6 +161,7 @@ const char *dls_saved_text(const dls_saved *s, const char *attribute)
 
 bool dls_saved_column_at(const dls_saved *s, dls_table which, size_t i, dls_result_column *out)
 {
+    DLS_ASSERT(s && out);
     if ((unsigned)which >= DLS_TABLE_COUNT || i >= s->table[which].n) {
         return false;
     }
@@ -185,6 +188,7 @@ const char *dls_saved_id(const dls_saved *s, size_t job)
 
 const char *dls_saved_name(const dls_saved *s, const char *name, uint32_t code)
 {
+    DLS_ASSERT(s && name);
     for (size_t d = 0; d < DICTS; d++) {
         if (strcmp(name, dicts[d]) == 0) {
             return text_at(&s->dict[d], code);

@@ -5,6 +5,7 @@
 #include "api/setup.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/guard.h"
 #include "config/prepare.h"
 
@@ -34,6 +35,7 @@ const char *dls_version(void)
 
 dls_status dls_setup_create(dls_setup **out, dls_error *err)
 {
+    DLS_ASSERT(out);
     DLS_IN_C_LOCALE;
     dls_setup *setup = dls_alloc_zero(1, sizeof *setup);
     if (!setup) {
@@ -88,6 +90,7 @@ static dls_status copy(const char *text, char **out, dls_error *err)
 
 dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err)
 {
+    DLS_ASSERT(setup && path);
     change(setup);
     DLS_TRY(copy(path, &setup->path, err));
     dls_free(setup->content);
@@ -97,6 +100,7 @@ dls_status dls_setup_file(dls_setup *setup, const char *path, dls_error *err)
 
 dls_status dls_setup_text(dls_setup *setup, const char *text, dls_error *err)
 {
+    DLS_ASSERT(setup && text);
     change(setup);
     DLS_TRY(copy(text, &setup->content, err));
     dls_free(setup->path);
@@ -125,11 +129,13 @@ dls_status dls_setup_set_from(dls_setup *setup, const char *key, const char *val
 
 dls_status dls_setup_set(dls_setup *setup, const char *key, const char *value, dls_error *err)
 {
+    DLS_ASSERT(setup && key && value);
     return dls_setup_set_from(setup, key, value, key, err);
 }
 
 dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err)
 {
+    DLS_ASSERT(setup && path);
     DLS_IN_C_LOCALE;
     change(setup);
     return dls_registry_load(setup->registry, path, err);
@@ -137,6 +143,7 @@ dls_status dls_setup_plugin(dls_setup *setup, const char *path, dls_error *err)
 
 dls_status dls_setup_sched(dls_setup *setup, const dls_sched_ops *ops, dls_error *err)
 {
+    DLS_ASSERT(setup && ops);
     DLS_IN_C_LOCALE;
     DLS_TRY(dls_registry_add(setup->registry, ops, NULL, err));
     return dls_setup_set(setup, "scheduler.name", ops->name, err);
@@ -144,6 +151,7 @@ dls_status dls_setup_sched(dls_setup *setup, const dls_sched_ops *ops, dls_error
 
 dls_status dls_setup_placement(dls_setup *setup, const dls_placement_ops *ops, dls_error *err)
 {
+    DLS_ASSERT(setup && ops);
     DLS_IN_C_LOCALE;
     DLS_TRY(dls_registry_add(setup->registry, NULL, ops, err));
     return dls_setup_set(setup, "placement.name", ops->name, err);
@@ -204,6 +212,7 @@ static dls_status load(dls_setup *setup, dls_error *err)
 
 dls_status dls_setup_load(dls_setup *setup, dls_shared_config **out, dls_error *err)
 {
+    DLS_ASSERT(setup && out);
     if (!setup->loaded) {
         DLS_TRY(load(setup, err));
     }
@@ -224,6 +233,7 @@ const char *dls_setup_problem(const dls_setup *setup, size_t i)
 
 dls_status dls_setup_trace(dls_setup *setup, dls_trace **out, dls_error *err)
 {
+    DLS_ASSERT(setup && out);
     DLS_IN_C_LOCALE;
     DLS_TRY(dls_setup_check(setup, err));
     return dls_config_make_trace(setup->loaded->config, out, err);

@@ -5,6 +5,7 @@
 #include "api/simulation.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/guard.h"
 
@@ -86,6 +87,7 @@ dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, d
 dls_status dls_simulation_create(dls_setup *setup, const dls_trace *trace, dls_simulation **out,
                                  dls_error *err)
 {
+    DLS_ASSERT(setup && trace && out);
     dls_shared_config *shared;
     DLS_TRY(dls_setup_load(setup, &shared, err));
     const dls_status status = dls_simulation_of(shared->config, trace, out, err);
@@ -108,6 +110,7 @@ static dls_status clone_parts(dls_simulation *copy, const dls_simulation *sim, d
 
 dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out, dls_error *err)
 {
+    DLS_ASSERT(sim && out);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
     if (sim->failed || sim->result) {
@@ -149,6 +152,7 @@ void dls_simulation_destroy(dls_simulation *sim)
 
 void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user)
 {
+    DLS_ASSERT(sim);
     sim->watch = watch;
     sim->watch_user = user;
 }
@@ -189,6 +193,7 @@ static dls_status advance(dls_simulation *sim, int64_t until_us, dls_sim_stop *s
 /* May it go on, in steps or not? */
 static dls_status check(const dls_simulation *sim, bool in_steps, dls_error *err)
 {
+    DLS_ASSERT(sim);
     if (sim->failed) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "the simulation has failed and can only be destroyed");
@@ -221,6 +226,7 @@ dls_status dls_simulation_run(dls_simulation *sim, dls_error *err)
 dls_status dls_simulation_step(dls_simulation *sim, int64_t until_us, dls_actions **actions,
                                dls_error *err)
 {
+    DLS_ASSERT(actions);
     dls_sim_stop stop;
     *actions = NULL;
     DLS_TRY(check(sim, true, err));
@@ -266,11 +272,13 @@ dls_status dls_simulation_sum_up(dls_simulation *sim, dls_error *err)
 
 bool dls_simulation_is_finished(const dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     return sim->result != NULL;
 }
 
 dls_actions *dls_simulation_actions(dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     return sim->failed || sim->result ? NULL : dls_sim_actions(sim->engine);
 }
 
@@ -279,6 +287,7 @@ dls_actions *dls_simulation_actions(dls_simulation *sim)
 
 dls_counts dls_simulation_counts(const dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     const dls_view *view = dls_sim_view(sim->engine);
     const size_t declined = dls_sim_jobs_declined(sim->engine);
     const size_t done = dls_sim_jobs_done(sim->engine) - sim->n_infeasible;
@@ -309,10 +318,12 @@ const char *dls_simulation_placement(const dls_simulation *sim)
 
 const dls_view *dls_simulation_view(const dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     return dls_sim_view(sim->engine);
 }
 
 const dls_place_index *dls_simulation_index(const dls_simulation *sim)
 {
+    DLS_ASSERT(sim);
     return dls_sim_index(sim->engine);
 }

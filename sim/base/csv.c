@@ -6,6 +6,7 @@
 #include "base/csv.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/decimal.h"
 #include "base/file.h"
 
@@ -15,6 +16,7 @@
 
 void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, char sep)
 {
+    DLS_ASSERT((text || len == 0) && (sep == ',' || sep == '\t' || sep == ' '));
     const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     csv->path = path;
     csv->next = csv->line_start = text + (marked ? 3 : 0);
@@ -61,6 +63,7 @@ static void where_is(const dls_csv *csv, const char *at, char *where, size_t siz
 
 dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char *fmt, ...)
 {
+    DLS_ASSERT(col < 0 || (size_t)col < csv->n_cells);
     char where[256], text[512];
     va_list ap;
     va_start(ap, fmt);
@@ -232,6 +235,7 @@ static dls_status read_row(dls_csv *csv, dls_csv_cell *cells, size_t *n, dls_err
 
 dls_status dls_csv_cells(dls_csv *csv, bool *more, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(csv->next <= csv->end);
     *more = skip_to_row(csv);
     if (!*more) {
         return DLS_OK;
@@ -275,6 +279,7 @@ static bool find_header(dls_csv *csv)
 
 dls_status dls_csv_header(dls_csv *csv, dls_error *err)
 {
+    DLS_ASSERT(csv->n_header == 0);
     if (!find_header(csv)) {
         return dls_fail(err, DLS_EINPUT, csv->path, "no header line: the file has no data");
     }
@@ -357,12 +362,14 @@ static int shown(const dls_csv_cell *cell)
 
 bool dls_csv_is(const dls_csv *csv, int col, const char *s)
 {
+    DLS_DEBUG_ASSERT(col < (int)csv->n_cells);
     const size_t len = strlen(s);
     return col >= 0 && csv->cell[col].len == len && memcmp(csv->cell[col].s, s, len) == 0;
 }
 
 bool dls_csv_missing(const dls_csv *csv, int col)
 {
+    DLS_DEBUG_ASSERT(col < (int)csv->n_cells);
     static const char *const words[] = {"None", "NA", "NaN", "nan", "NULL", "null"};
     if (col < 0 || csv->cell[col].len == 0) {
         return true;
@@ -381,6 +388,7 @@ bool dls_csv_missing(const dls_csv *csv, int col)
 dls_status dls_csv_scaled(const dls_csv *csv, int col, const char *what, int scale, bool round,
                           int64_t min, int64_t max, int64_t *out, dls_error *err)
 {
+    DLS_ASSERT(col >= 0 && (size_t)col < csv->n_cells && min <= max);
     const dls_csv_cell *cell = &csv->cell[col];
     if (cell->len == 0) {
         return dls_csv_fail(csv, col, err, "empty, expected %s", what);
@@ -422,6 +430,7 @@ dls_status dls_csv_i64(const dls_csv *csv, int col, const char *what, int scale,
 
 char *dls_csv_str(dls_csv *csv, int col)
 {
+    DLS_DEBUG_ASSERT(col < (int)csv->n_cells);
     if (col < 0 || csv->cell[col].len == 0) {
         return NULL;
     }
@@ -458,6 +467,7 @@ void dls_csv_put(FILE *to, const char *text)
 
 void dls_csv_put_scaled(FILE *to, int64_t value, int scale)
 {
+    DLS_ASSERT(scale >= 0 && scale <= 18);
     char text[32];
     const uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     int len = snprintf(text, sizeof text, "%0*" PRIu64, scale + 1, size), decimals = scale;

@@ -5,6 +5,8 @@
  */
 #include "base/decimal.h"
 
+#include "base/assert.h"
+
 #include <stdbool.h>
 #include <strings.h>
 
@@ -44,6 +46,7 @@ static bool parse_exponent(const char *s, const char *end, int *exponent)
 
 dls_decimal_result dls_decimal_parse(const char *s, size_t len, int scale, int64_t *out)
 {
+    DLS_DEBUG_ASSERT(scale >= 0 && scale <= 18);
     const char *end = s + len;
     bool minus = false;
     if (s < end && (*s == '+' || *s == '-')) {

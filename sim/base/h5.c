@@ -7,6 +7,7 @@
 #include "base/h5.h"
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/h5_driver.h"
 
 #include <errno.h>
@@ -127,6 +128,7 @@ static dls_status close_file(dls_h5_new *f, dls_error *err)
 
 dls_status dls_h5_commit(dls_h5_new *f, dls_error *err)
 {
+    DLS_ASSERT(f->file >= 0);
     const dls_status status = close_file(f, err);
     if (status != DLS_OK) {
         dls_h5_abort(f);
@@ -179,6 +181,7 @@ dls_status dls_h5_put_group(hid_t at, const char *name, hid_t *out, dls_error *e
 dls_status dls_h5_put_attr(hid_t at, const char *name, hid_t stored, hid_t memory, size_t n,
                            const void *value, dls_error *err)
 {
+    DLS_ASSERT(value);
     const hsize_t dim = n;
     const hid_t space = n > 0 ? H5Screate_simple(1, &dim, NULL) : H5Screate(H5S_SCALAR);
     const hid_t attr = H5Acreate2(at, name, stored, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -191,6 +194,7 @@ dls_status dls_h5_put_attr(hid_t at, const char *name, hid_t stored, hid_t memor
 
 hid_t dls_h5_text_type(size_t bytes)
 {
+    DLS_ASSERT(bytes > 0);
     const hid_t type = H5Tcopy(H5T_C_S1);
     if (type >= 0 && (H5Tset_size(type, bytes) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0 ||
                       H5Tset_strpad(type, H5T_STR_NULLPAD) < 0)) {
@@ -259,6 +263,7 @@ static bool set_layout(hid_t dcpl, hid_t stored, int rank, const hsize_t *dim, u
 dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank,
                               const hsize_t *dim, unsigned level, hid_t *set, dls_error *err)
 {
+    DLS_ASSERT(rank >= 1 && rank <= 3 && level <= 9);
     const hid_t space = H5Screate_simple(rank, dim, NULL);
     const hid_t dcpl = H5Pcreate(H5P_DATASET_CREATE), lcpl = H5Pcreate(H5P_LINK_CREATE);
     const bool ready =
@@ -275,6 +280,7 @@ dls_status dls_h5_create_data(hid_t at, const char *name, hid_t stored, int rank
 dls_status dls_h5_put_data(hid_t at, const char *name, hid_t stored, hid_t memory, const void *data,
                            size_t rows, size_t cols, dls_error *err)
 {
+    DLS_ASSERT(data || rows == 0);
     const hsize_t dim[2] = {rows, cols};
     hid_t set;
     DLS_TRY(dls_h5_create_data(at, name, stored, cols > 0 ? 2 : 1, dim, LEVEL, &set, err));
@@ -314,6 +320,7 @@ dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict, 
 
 void dls_h5_hash(dls_sha256 *sha, const void *data, size_t n, size_t cell_bytes)
 {
+    DLS_ASSERT(cell_bytes == 1 || cell_bytes == 4 || cell_bytes == 8);
     for (size_t i = 0; i < n; i++) {
         const unsigned char *at = (const unsigned char *)data + i * cell_bytes;
         uint64_t bits = *at;

@@ -2,6 +2,7 @@
  *
  * HDF5: reading files that may be damaged or hostile.
  */
+#include "base/assert.h"
 #include "base/h5.h"
 
 #include "base/alloc.h"
@@ -212,6 +213,7 @@ dls_status dls_h5_get_as_text(hid_t at, const char *name, char **text, dls_error
 
 dls_status dls_h5_get_text(hid_t at, const char *name, char *text, size_t size, dls_error *err)
 {
+    DLS_ASSERT(size > 0);
     char *value;
     DLS_TRY(dls_h5_get_as_text(at, name, &value, err));
     const bool fits = strlen(value) < size;
@@ -301,6 +303,7 @@ dls_status dls_h5_length(hid_t at, const char *name, size_t *n, dls_error *err)
 dls_status dls_h5_get_data(hid_t at, const char *name, hid_t memory, void *data, size_t rows,
                            size_t cols, dls_error *err)
 {
+    DLS_ASSERT(data || rows == 0);
     hsize_t dim[2] = {0, 0};
     const int rank = cols > 0 ? 2 : 1;
     hid_t set;
@@ -330,6 +333,7 @@ static size_t text_width(hid_t set)
 dls_status dls_h5_get_strings(hid_t at, const char *name, char *text, size_t n, size_t width,
                               dls_error *err)
 {
+    DLS_ASSERT(width > 1);
     hid_t set;
     hsize_t length;
     DLS_TRY(dls_h5_open_data(at, name, &set, &length, err));
@@ -348,6 +352,7 @@ dls_status dls_h5_get_strings(hid_t at, const char *name, char *text, size_t n, 
 
 dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict, dls_error *err)
 {
+    DLS_ASSERT(dict->n == 0);
     hid_t set;
     hsize_t n;
     DLS_TRY(dls_h5_open_data(at, name, &set, &n, err));

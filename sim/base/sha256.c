@@ -5,6 +5,8 @@
  */
 #include "base/sha256.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 /* First 32 bits of the fractional parts of the cube roots of the first 64 primes. */
@@ -76,6 +78,7 @@ void dls_sha256_init(dls_sha256 *sha)
 
 void dls_sha256_update(dls_sha256 *sha, const void *data, size_t n)
 {
+    DLS_DEBUG_ASSERT(data || n == 0);
     const unsigned char *p = data;
     const size_t held = (size_t)(sha->n_bytes % 64);
     sha->n_bytes += n;

@@ -4,6 +4,8 @@
  */
 #include "base/units.h"
 
+#include "base/assert.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -109,6 +111,7 @@ bool dls_units_i64(const char *text, int64_t *out)
 
 dls_status dls_units_parse(const char *text, dls_quantity kind, double *value, dls_error *err)
 {
+    DLS_ASSERT((size_t)kind < sizeof kinds / sizeof kinds[0]);
     const char *s = skip_blanks(text);
     if (kind == DLS_QUANTITY_TIME && strcmp(s, "never") == 0) {
         *value = (double)INFINITY;
@@ -147,6 +150,7 @@ dls_status dls_units_parse(const char *text, dls_quantity kind, double *value, d
 
 const char *dls_units_number(double value, char *buf, size_t n)
 {
+    DLS_ASSERT(n > 24);
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(buf, n, "%.*g", digits, value);
         const double back = strtod(buf, NULL);
@@ -159,6 +163,7 @@ const char *dls_units_number(double value, char *buf, size_t n)
 
 const char *dls_units_format(double value, dls_quantity kind, char *buf, size_t n)
 {
+    DLS_ASSERT((size_t)kind < sizeof kinds / sizeof kinds[0] && !isnan(value));
     if (isinf(value)) {
         snprintf(buf, n, "never");
         return buf;
@@ -188,6 +193,7 @@ const char *dls_units_format(double value, dls_quantity kind, char *buf, size_t 
 
 int64_t dls_units_us(double seconds)
 {
+    DLS_ASSERT(!isnan(seconds));
     if (!(seconds * 1e6 < 9.2e18)) {
         return INT64_MAX;
     }

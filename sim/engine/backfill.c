@@ -3,11 +3,13 @@
  * EASY backfilling: when the first waiting job can start at the latest, and which job behind it may
  * start now without delaying that.
  */
+#include "base/assert.h"
 #include "engine/select_impl.h"
 
 int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *type,
                           int64_t *spare)
 {
+    DLS_DEBUG_ASSERT(s->ranked);
     const dls_class *c = &s->cls[s->class_of[head]];
     const dls_pool *p = &s->pool[c->pool];
     int64_t best = DLS_NEVER;

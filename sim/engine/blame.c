@@ -3,6 +3,7 @@
  * Policies that fail without a word, ask for what does not exist, write where they may only read, or get
  * nowhere: each ends the run with an error that names the policy.
  */
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -27,6 +28,7 @@ dls_status dls_policy_returned(const dls_engine *e, const char *who, const char 
 
 dls_status dls_policy_asked_wrong(const dls_engine *e, const char *who, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->index->first_fault.query || e->ask.predicting.status != DLS_OK);
     const dls_fault *f = e->index->fault;
     char when[48] = "";
     if (e->ask.predicting.status != DLS_OK) {

@@ -4,6 +4,7 @@
  * they are asked the same. Each part copies its own state.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 static dls_status copy_pools(dls_select *s, const dls_select *from, dls_error *err)
@@ -117,6 +118,7 @@ static dls_status copy_parts(dls_engine *c, const dls_engine *e, dls_error *err)
 dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engine **out,
                          dls_error *err)
 {
+    DLS_ASSERT(e->rec && p->sched == e->params->sched && p->placement == e->params->placement);
     dls_engine *c = dls_alloc(sizeof *c);
     if (!c) {
         return dls_nomem(err, "simulation", sizeof *c);

@@ -185,6 +185,7 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
 /* Make the index and the pools agree with what is down on a node. */
 static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
     dls_failure_state *f = &e->failures;
     const dls_node *at = &e->index->node[node];
     const uint64_t all = at->capacity == 64 ? UINT64_MAX : (UINT64_C(1) << at->capacity) - 1;

@@ -3,10 +3,12 @@
  * What a scheduler that divides the cluster among gang sizes is shown, and what becomes of its
  * answer.
  */
+#include "base/assert.h"
 #include "engine/engine.h"
 
 dls_status dls_share_pass(dls_engine *e, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->params->sched->share);
     dls_select *s = &e->select;
     dls_groups g = {.n = s->n_pools,
                     .gpus = e->groups.gpus,

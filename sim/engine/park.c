@@ -8,10 +8,12 @@
  *
  * At most DLS_PARKED_MAX of a class are parked, so a pass asks about a bounded number of jobs.
  */
+#include "base/assert.h"
 #include "engine/select.h"
 
 static void park(dls_select *s, dls_class *c, int32_t job)
 {
+    DLS_DEBUG_ASSERT(!s->refusal[job].parked);
     const dls_order_node *node = &s->order.node[job];
     const dls_rank rank = node->rank;
     const int64_t estimate_us = node->aux;
@@ -27,6 +29,7 @@ static void park(dls_select *s, dls_class *c, int32_t job)
 /* Out of the parked set, into none. */
 static void take_parked(dls_select *s, dls_class *c, int32_t job)
 {
+    DLS_DEBUG_ASSERT(s->refusal[job].parked);
     dls_order_remove(&s->order, &c->parked, job);
     s->pool[c->pool].waiting_gpus -= c->gpus;
     s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .releases = UINT64_MAX};

@@ -9,6 +9,7 @@
  * again and never notices. Only at the end do the changes become starts and preemptions.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static void mark_refused_pools(dls_engine *e)
 static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *started,
                                 dls_error *err)
 {
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->select.type[job] < 0);
     int32_t parts;
     DLS_TRY(dls_place_job(e, job, type, &parts, started, err));
     if (!*started) {
@@ -181,6 +183,7 @@ static int by_rank(const void *a, const void *b, void *select)
 /* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
 static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->select.type[job] >= 0);
     dls_select *s = &e->select;
     const int32_t type = s->type[job];
     DLS_TRY(dls_guest_evict(e, job, err));
@@ -194,6 +197,18 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_er
     dls_select_remove_waiting(s, job);
     dls_select_add_running(s, job, type, now, e->clock.now_us);
     return DLS_OK;
+}
+
+/* No job that the pass has touched is left between two places. */
+static bool all_settled(const dls_engine *e)
+{
+    bool settled = true;
+    for (size_t i = 0; i < e->select.n_touched; i++) {
+        const int32_t job = e->select.touched[i];
+        settled = settled && !e->hold.dropped[job] && e->hold.placed[job] < 0 &&
+                  (dls_is_guest(e, job) || e->select.type[job] == e->hold.type[job]);
+    }
+    return settled;
 }
 
 static dls_status make_real(dls_engine *e, dls_error *err)
@@ -236,6 +251,7 @@ static dls_status make_real(dls_engine *e, dls_error *err)
             DLS_TRY(dls_job_start(e, job, err));
         }
     }
+    DLS_AUDIT_ASSERT(all_settled(e));
     return DLS_OK;
 }
 

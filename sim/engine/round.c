@@ -9,6 +9,7 @@
  * planned), and what changes costs what a start costs.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <stdlib.h>
@@ -41,6 +42,7 @@ dls_status dls_rounds_init(dls_engine *e, dls_error *err)
 /* The first round at or after a time. */
 static int64_t round_from(const dls_rounds *r, int64_t at_us)
 {
+    DLS_DEBUG_ASSERT(r->timing.interval_us > 0 && at_us >= r->origin_us);
     const int64_t interval_us = r->timing.interval_us;
     const int64_t since_us = at_us - r->origin_us;
     return r->origin_us + (since_us + interval_us - 1) / interval_us * interval_us;
@@ -57,6 +59,7 @@ static dls_status set_round(dls_engine *e, int64_t at_us, dls_error *err)
 
 dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->rounds.on);
     const dls_rounds *r = &e->rounds;
     if (arrival ? r->timing.on_arrival : r->timing.on_end) {
         return set_round(e, e->clock.now_us, err);
@@ -250,6 +253,7 @@ static dls_status apply(dls_engine *e, dls_error *err)
 
 dls_status dls_round_pass(dls_engine *e, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->rounds.on && e->rounds.due);
     dls_rounds *r = &e->rounds;
     const dls_sched_ops *ops = e->params->sched;
     dls_plan plan = {.e = e, .status = DLS_OK, .err = err};

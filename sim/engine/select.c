@@ -59,6 +59,7 @@ static void play(const dls_select *s, const dls_pool *p, int32_t *first, int32_t
 
 void dls_select_update_head(dls_select *s, dls_class *c)
 {
+    DLS_AUDIT_ASSERT(c->head == dls_order_first(&s->order, c->waiting));
     dls_pool *p = &s->pool[c->pool];
     const int32_t cls = (int32_t)(c - s->cls), k = cls - p->first_class;
     if (!p->first) {

@@ -3,6 +3,7 @@
  * From a trace and a cluster to an engine that is ready to run.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -143,6 +144,7 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
 
 void dls_view_bind(dls_engine *e)
 {
+    DLS_DEBUG_ASSERT(e->rec && e->index);
     const dls_elastic *elastic = e->params->elastic;
     dls_view *v = &e->view;
     v->n_jobs = e->n;

@@ -4,6 +4,8 @@
  */
 #include "engine/sim.h"
 
+#include "base/assert.h"
+
 #include "engine/engine.h"
 
 #include <stdio.h>
@@ -202,6 +204,7 @@ static dls_status end_decision(dls_engine *e, dls_error *err)
 
 dls_status dls_sim_create(const dls_sim_params *p, dls_engine **out, dls_error *err)
 {
+    DLS_ASSERT(p->cluster && p->trace && p->sched && p->placement);
     dls_engine *e;
     dls_error unwanted;
     err = err ? err : &unwanted;
@@ -270,6 +273,7 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
 
 dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, dls_error *err)
 {
+    DLS_ASSERT(e->rec);
     dls_error unwanted;
     err = err ? err : &unwanted;
     const dls_status status = advance(e, until_us, stop, err);
@@ -312,6 +316,7 @@ dls_actions *dls_sim_actions(dls_engine *e)
 
 dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
 {
+    DLS_ASSERT(e->rec);
     *out = NULL;
     if (e->decision.open) {
         DLS_TRY(end_decision(e, err));

@@ -2,12 +2,14 @@
  *
  * A row per start: where, what was predicted, what came of it; and how fast a job could be at best.
  */
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <math.h>
 
 dls_status dls_starts_open(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->hold.parts[job] >= 0);
     if (!e->jobs.start_row) {
         return DLS_OK;
     }
@@ -47,6 +49,7 @@ void dls_starts_close(dls_engine *e, int32_t job)
 
 dls_status dls_find_fastest(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(e->rec->fastest_us && e->params->pace->solo);
     const dls_pace *pace = e->params->pace;
     const dls_class *c = &e->select.cls[e->select.class_of[job]];
     int64_t best = 0;

@@ -7,6 +7,7 @@
  * anything changes; a wrong one is an error of the policy and ends the run.
  */
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "engine/engine.h"
 
 #include <stdarg.h>
@@ -38,6 +39,7 @@ dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
 
 void dls_walk_started(dls_engine *e, int32_t job)
 {
+    DLS_DEBUG_ASSERT(e->walk.on && e->hold.parts[job] >= 0);
     dls_walk *w = &e->walk;
     const dls_elastic *elastic = e->params->elastic;
     dls_order_insert(&w->order, &w->running, job, (dls_rank){.key = w->next_seq++}, 1, 0);
@@ -51,12 +53,14 @@ void dls_walk_started(dls_engine *e, int32_t job)
 
 void dls_walk_stopped(dls_engine *e, int32_t job)
 {
+    DLS_DEBUG_ASSERT(e->walk.on && e->walk.held_gpus[job] > 0);
     dls_order_remove(&e->walk.order, &e->walk.running, job);
     e->walk.held_gpus[job] = 0;
 }
 
 void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progress_us)
 {
+    DLS_DEBUG_ASSERT(e->walk.on && parts >= 0 && progress_us >= 0);
     const int32_t type = e->index->node[e->hold.part[parts].node].type;
     const int64_t gpus = e->walk.held_gpus[job],
                   held_us = e->clock.now_us - e->jobs.state_since_us[job];
@@ -154,6 +158,7 @@ static int32_t held_on(const dls_engine *e, int32_t job, int32_t node)
 
 bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
 {
+    DLS_DEBUG_ASSERT(job >= 0 && job < e->n);
     if (!e->jobs.running[job] || e->walk.held_gpus[job] != gpus_wanted(e, job, want) ||
         (want->type >= 0 && e->hold.type[job] != want->type) ||
         (want->batch > 0 && e->walk.batch[job] != want->batch) || dls_is_guest(e, job)) {
@@ -234,6 +239,8 @@ static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err)
 {
+    DLS_DEBUG_ASSERT(is_in(e, job, DLS_JOB_PENDING) ||
+                     (is_in(e, job, DLS_JOB_RUNNING) && !dls_is_guest(e, job)));
     const bool was_running = e->jobs.running[job] != 0;
     const int32_t gpus = gpus_wanted(e, job, want), had = e->walk.size[job];
     int32_t type, parts;
@@ -273,6 +280,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
 
 dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
 {
+    DLS_DEBUG_ASSERT(is_in(e, job, DLS_JOB_RUNNING));
     if (dls_is_guest(e, job)) {
         return dls_guest_preempt(e, job, err);
     }
@@ -378,6 +386,7 @@ void dls_act_wake(dls_actions *out, int64_t at_us)
 
 void dls_program_begin(dls_engine *e, dls_error *err)
 {
+    DLS_ASSERT(e->walk.on && !e->decision.open);
     e->decision.actions = (dls_actions){.e = e, .status = DLS_OK, .err = err};
     e->select.pass++;
     e->rec->passes++;
