@@ -94,6 +94,7 @@ static const dls_arg args[] = {
     DLS_INT(request, params.nodes, "nodes", 0, 1, 256, "nodes"),
     DLS_INT(request, params.gpus_per_node, "gpus", 0, 1, DLS_POLLUX_GPUS, "GPUs per node"),
     DLS_INT(request, params.interval_s, "interval", 0, 1, 86400, "seconds of a round"),
+    DLS_INT(request, params.seed, "seed", 0, 0, INT64_MAX, "of Pollux's random search"),
     DLS_TEXT(request, output, "output", 'o', "FILE.csv",
              "write there; standard output if left out"),
     DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
@@ -114,6 +115,6 @@ const dls_command dls_command_pollux = {
     .max_words = 1,
     .needs = "profiles",
     .size = sizeof(request),
-    .initial = &(const request){.params = {16, 4, 60, "tiresias"}},
+    .initial = &(const request){.params = {16, 4, 60, "pollux", 1}},
     .run = run,
 };

@@ -19,6 +19,11 @@ const dls_pollux_app *dls_pollux_app_find(const dls_pollux_apps *apps, const cha
     return NULL;
 }
 
+bool dls_pollux_is_fixed(const dls_pollux_app *a)
+{
+    return strcmp(a->name, "ncf") == 0;
+}
+
 double dls_pollux_between(const dls_pollux_app *a, int column, int32_t batch, int32_t epoch)
 {
     int32_t high = 0;

@@ -79,6 +79,8 @@ static inline int32_t dls_pollux_most_batch(const dls_pollux_app *a)
     return a->sizes[a->n_sizes - 1];
 }
 
+/* One GPU and the user's batch, always: collaborative filtering gains nothing by more. */
+bool dls_pollux_is_fixed(const dls_pollux_app *a);
 /* A column of an epoch, linear between the validated batch sizes around `batch`. */
 double dls_pollux_between(const dls_pollux_app *a, int column, int32_t batch, int32_t epoch);
 /* Steps of the least batch that one of this batch is worth: 1 .. batch / least. */

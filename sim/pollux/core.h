@@ -5,6 +5,7 @@
 #ifndef DLS_POLLUX_CORE_H
 #define DLS_POLLUX_CORE_H
 
+#include "pollux/goodput.h"
 #include "pollux/pollux.h"
 
 typedef struct dls_pollux_nodes {
@@ -21,15 +22,22 @@ typedef struct dls_pollux_run_job {
     int64_t restore_s;    /* left */
     double progress;
     bool done;
+    int32_t batch;           /* in all; 0: what the model says is best */
+    dls_goodput_model model; /* of what it has seen, */
+    dls_goodput_seen *seen;  /* [n_seen] */
+    size_t n_seen, cap_seen;
+    int32_t most_seen; /* replicas it has run on */
+    double sqr, var;   /* latest statistics of gradients */
 } dls_pollux_run_job;
 
 typedef struct dls_pollux dls_pollux;
 
 typedef struct dls_pollux_policy {
     dls_pollux_schedule schedule;
-    bool rigid;                                        /* a job runs on the GPUs that it asks for */
-    dls_status (*open)(dls_pollux *p, dls_error *err); /* optional */
-    void (*close)(dls_pollux *p);                      /* optional */
+    bool learns; /* step times are observed and fitted, and batches chosen by that */
+    bool rigid;  /* a job runs on the GPUs that it asks for */
+    dls_status (*open)(dls_pollux *p, dls_error *err);   /* optional */
+    void (*close)(dls_pollux *p);                        /* optional */
     dls_status (*decide)(dls_pollux *p, dls_error *err); /* fill `next` of the active jobs */
 } dls_pollux_policy;
 
@@ -46,16 +54,18 @@ struct dls_pollux {
     void *state;   /* of the policy */
 };
 
-/* Batch of a GPU and steps of accumulation on so many replicas for the batch that the user has
- * chosen. always: one replica accumulates even where the batch is the least one. */
-void dls_pollux_choose(const dls_pollux_run_job *j, int32_t replicas, bool always, int32_t *local,
-                       int32_t *accum);
+/* Batch of a GPU and steps of accumulation there. always: one replica accumulates even where the
+ * batch is the least one. */
+void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *where, bool always,
+                       int32_t *local, int32_t *accum);
+/* What the job's model is asked with. */
+dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j);
 /* Jobs without `next` get `count` GPUs each, in this order, from the node with most free ones. */
 void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int32_t *count);
 /* An error of a batch that was not measured where the job is. */
 dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_where *where,
                                  int32_t local, dls_error *err);
 
-extern const dls_pollux_policy dls_pollux_tiresias, dls_pollux_optimus;
+extern const dls_pollux_policy dls_pollux_tiresias, dls_pollux_optimus, dls_pollux_pollux;
 
 #endif

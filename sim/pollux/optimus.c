@@ -62,7 +62,7 @@ static dls_status iteration(const dls_pollux *p, const dls_pollux_run_job *j, in
         on[n] = left < p->params->gpus_per_node ? left : p->params->gpus_per_node;
     }
     dls_pollux_find(j->app, on, n, &where);
-    dls_pollux_choose(j, gpus, true, &local, &accum);
+    dls_pollux_choose(j, &where, true, &local, &accum);
     if (!dls_pollux_step(j->app, &where, local, &t)) {
         return dls_pollux_unmeasured(j, &where, local, err);
     }
@@ -73,9 +73,9 @@ static dls_status iteration(const dls_pollux *p, const dls_pollux_run_job *j, in
 static int32_t most_gpus(const dls_pollux_run_job *j)
 {
     const int32_t most = j->job->batch / j->app->local_min;
-    return strcmp(j->app->name, "ncf") == 0 ? 1
-           : most < DLS_POLLUX_REPLICAS     ? most
-                                            : DLS_POLLUX_REPLICAS;
+    return dls_pollux_is_fixed(j->app)  ? 1
+           : most < DLS_POLLUX_REPLICAS ? most
+                                        : DLS_POLLUX_REPLICAS;
 }
 
 /* What one more GPU saves. */

@@ -38,6 +38,7 @@ void dls_pollux_trace_fini(dls_pollux_trace *trace);
 typedef struct dls_pollux_params {
     int32_t nodes, gpus_per_node, interval_s;
     const char *schedule;
+    uint64_t seed; /* of Pollux's search */
 } dls_pollux_params;
 
 typedef struct dls_pollux_schedule {

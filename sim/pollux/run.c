@@ -11,7 +11,8 @@
 
 #define RESTART_S 30 /* after every change of a job's nodes, its first start included */
 
-static const dls_pollux_policy *const policies[] = {&dls_pollux_tiresias, &dls_pollux_optimus};
+static const dls_pollux_policy *const policies[] = {&dls_pollux_pollux, &dls_pollux_optimus,
+                                                    &dls_pollux_tiresias};
 
 #define POLICIES (sizeof policies / sizeof *policies)
 
@@ -33,16 +34,34 @@ static int32_t parts(double x)
     return (int32_t)ceil(x - 1e-8);
 }
 
-void dls_pollux_choose(const dls_pollux_run_job *j, int32_t replicas, bool always, int32_t *local,
-                       int32_t *accum)
+dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j)
 {
     const dls_pollux_app *a = j->app;
-    const int32_t share = parts((double)j->job->batch / replicas);
-    *accum = parts((double)share / a->local_cap) - 1;
-    if (replicas == 1 && *accum < 1 && (always || j->job->batch > dls_pollux_least_batch(a))) {
-        *accum = 1;
+    return (dls_goodput_job){dls_pollux_least_batch(a),
+                             j->batch > 0 ? j->batch : dls_pollux_most_batch(a),
+                             a->local_min,
+                             a->local_cap,
+                             j->sqr,
+                             j->var};
+}
+
+void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *where, bool always,
+                       int32_t *local, int32_t *accum)
+{
+    const dls_pollux_app *a = j->app;
+    const int32_t replicas = where->replicas, least = dls_pollux_least_batch(a);
+    if (j->batch == 0 && j->model.fitted) {
+        const dls_goodput_job job = dls_pollux_goodput_job(j);
+        dls_goodput_best(&j->model, &job, where->nodes, replicas, local, accum);
+    } else {
+        const int32_t batch = j->batch > 0                      ? j->batch
+                              : least < a->local_min * replicas ? a->local_min * replicas
+                                                                : least;
+        const int32_t share = parts((double)batch / replicas);
+        *accum = parts((double)share / a->local_cap) - 1;
+        *accum = replicas == 1 && *accum < 1 && (always || batch > least) ? 1 : *accum;
+        *local = parts((double)share / (*accum + 1));
     }
-    *local = parts((double)share / (*accum + 1));
     const int32_t most = dls_pollux_most_batch(a) / (replicas * (*accum + 1));
     *local = *local < most ? *local : most;
 }
@@ -55,25 +74,46 @@ dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_w
                     j->app->name, (int)local, (int)where->replicas, (int)where->nodes);
 }
 
+/* Times of a placement and batch that are new change the model. */
+static dls_status learn(dls_pollux_run_job *j, const dls_pollux_times *t, dls_error *err)
+{
+    const dls_goodput_seen now = {j->where.nodes, j->where.replicas, j->local, t->step, t->sync};
+    j->most_seen = j->most_seen > now.replicas ? j->most_seen : now.replicas;
+    for (size_t i = 0; i < j->n_seen; i++) {
+        const dls_goodput_seen *s = &j->seen[i];
+        if (s->nodes == now.nodes && s->replicas == now.replicas && s->local == now.local) {
+            return DLS_OK;
+        }
+    }
+    DLS_TRY(dls_grow(&j->seen, &j->cap_seen, j->n_seen + 1, sizeof *j->seen, err));
+    j->seen[j->n_seen++] = now;
+    dls_goodput_fit(&j->model, j->seen, j->n_seen);
+    return DLS_OK;
+}
+
 /* Progress per second where the job is. */
-static dls_status rate(const dls_pollux_run_job *j, double *out, dls_error *err)
+static dls_status rate(const dls_pollux *p, dls_pollux_run_job *j, double *out, dls_error *err)
 {
     const int32_t batch = j->where.replicas * j->local * (j->accum + 1);
     dls_pollux_times t;
     if (!dls_pollux_step(j->app, &j->where, j->local, &t)) {
         return dls_pollux_unmeasured(j, &j->where, j->local, err);
     }
-    const double sqr = dls_pollux_between(j->app, DLS_POLLUX_SQR, batch, j->job->epochs);
-    const double var = dls_pollux_between(j->app, DLS_POLLUX_VAR, batch, j->job->epochs);
-    *out = dls_pollux_gain(sqr, var, (double)batch / dls_pollux_least_batch(j->app)) /
+    j->sqr = dls_pollux_between(j->app, DLS_POLLUX_SQR, batch, j->job->epochs);
+    j->var = dls_pollux_between(j->app, DLS_POLLUX_VAR, batch, j->job->epochs);
+    if (p->policy->learns) {
+        DLS_TRY(learn(j, &t, err));
+    }
+    *out = dls_pollux_gain(j->sqr, j->var, (double)batch / dls_pollux_least_batch(j->app)) /
            (t.step + (t.step - t.sync) * j->accum);
     return DLS_OK;
 }
 
-/* One round of a job that has GPUs, from `clock` on. Epochs end on whole seconds, and the batch is
+/* One round of a job that has GPUs. Epochs end on whole seconds, and the batch is
  * chosen anew at the end of each and of the round. */
-static dls_status step(dls_pollux_run_job *j, int64_t clock, int64_t seconds, dls_error *err)
+static dls_status step(const dls_pollux *p, dls_pollux_run_job *j, dls_error *err)
 {
+    int64_t clock = p->now, seconds = p->params->interval_s;
     const int32_t gpus = j->now.n;
     const int64_t restore_s = j->restore_s < seconds ? j->restore_s : seconds;
     clock += restore_s;
@@ -82,7 +122,7 @@ static dls_status step(dls_pollux_run_job *j, int64_t clock, int64_t seconds, dl
     seconds -= restore_s;
     while (seconds > 0 && !j->done) {
         double per_s = 0;
-        DLS_TRY(rate(j, &per_s, err));
+        DLS_TRY(rate(p, j, &per_s, err));
         const double end = j->app->progress[j->job->epochs + 1];
         int64_t delta = seconds;
         if (j->progress + per_s * (double)seconds < end) {
@@ -99,7 +139,7 @@ static dls_status step(dls_pollux_run_job *j, int64_t clock, int64_t seconds, dl
         clock += delta;
         j->job->gpu_s += delta * gpus;
         seconds -= delta;
-        dls_pollux_choose(j, gpus, false, &j->local, &j->accum);
+        dls_pollux_choose(j, &j->where, false, &j->local, &j->accum);
     }
     return DLS_OK;
 }
@@ -153,7 +193,7 @@ static void apply(dls_pollux *p, dls_pollux_run_job *j)
         }
     }
     dls_pollux_find(j->app, run, n, &j->where);
-    dls_pollux_choose(j, j->now.n, false, &j->local, &j->accum);
+    dls_pollux_choose(j, &j->where, false, &j->local, &j->accum);
     j->restore_s = RESTART_S;
     j->job->restarts += j->job->first_s >= 0;
     j->job->first_s = j->job->first_s < 0 ? p->now : j->job->first_s;
@@ -161,18 +201,17 @@ static void apply(dls_pollux *p, dls_pollux_run_job *j)
 
 static dls_status one_round(dls_pollux *p, dls_error *err)
 {
-    const int64_t seconds = p->params->interval_s;
     int32_t n = 0;
     for (int32_t i = 0; i < p->n_active; i++) {
         dls_pollux_run_job *j = &p->job[p->active[i]];
         if (j->now.n > 0) {
-            DLS_TRY(step(j, p->now, seconds, err));
+            DLS_TRY(step(p, j, err));
         }
         if (!j->done) {
             p->active[n++] = p->active[i];
         }
     }
-    p->now += seconds;
+    p->now += p->params->interval_s;
     p->n_active = n;
     return DLS_OK;
 }
@@ -250,7 +289,9 @@ static dls_status set_up(dls_pollux *p, dls_error *err)
         dls_pollux_job *job = &p->trace->job[i];
         job->first_s = job->end_s = -1;
         job->gpu_s = job->restarts = job->epochs = 0;
-        p->job[i] = (dls_pollux_run_job){.job = job, .app = job->app};
+        const bool tunes = p->policy->learns && !dls_pollux_is_fixed(job->app);
+        p->job[i] =
+            (dls_pollux_run_job){.job = job, .app = job->app, .batch = tunes ? 0 : job->batch};
     }
     DLS_TRY(check(p, err));
     return p->policy->open ? p->policy->open(p, err) : DLS_OK;
@@ -274,6 +315,9 @@ dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *tra
     }
     if (p.policy->close) {
         p.policy->close(&p);
+    }
+    for (size_t i = 0; p.job && i < trace->n; i++) {
+        dls_free(p.job[i].seen);
     }
     dls_free(p.job);
     dls_free(p.active);

@@ -5,9 +5,12 @@
  */
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "pollux/goodput.h"
 #include "pollux/pollux.h"
 #include "support/shared.h"
 
+#include <json-c/json.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -72,7 +75,7 @@ static void replay(const char *load, int workload, const char *schedule)
 {
     static const char *const jct[] = {"jct"};
     static const char *const all[] = {"first", "completion", "restarts", "gpu_seconds"};
-    const dls_pollux_params params = {16, 4, 60, schedule};
+    const dls_pollux_params params = {16, 4, 60, schedule, 1};
     char name[128], path[512];
     dls_pollux_trace t;
     dls_error err;
@@ -116,8 +119,112 @@ static void optimus(void **state)
     all_of("optimus");
 }
 
+/* Its search is random: their average of this workload is a draw as ours is. All workloads:
+ * docs/schedulers-elastic.md. */
+static void pollux(void **state)
+{
+    const dls_pollux_params params = {16, 4, 60, "pollux", 1};
+    const double published = 1310.525;
+    char path[512];
+    dls_pollux_trace t;
+    dls_error err;
+    double jct = 0;
+    (void)state;
+    assert_true(shared_path("golden/pollux/workloads/load-0.5/workload-3.csv", path, sizeof path));
+    assert_int_equal(DLS_OK, dls_pollux_load(path, &apps, &t, &err));
+    if (dls_pollux_run(&params, &t, NULL, &err) != DLS_OK) {
+        fail_msg("%s: %s", err.where, err.msg);
+    }
+    for (size_t i = 0; i < t.n; i++) {
+        assert_int_equal(t.job[i].epochs, t.job[i].app->epochs);
+        jct += (double)(t.job[i].end_s - t.job[i].submit_s) / (double)t.n;
+    }
+    printf("average JCT %.1f s, published %.1f s\n", jct, published);
+    assert_true(fabs(jct / published - 1) < 0.03);
+    dls_pollux_trace_fini(&t);
+}
+
+/* ---- goodput_units.json: the model alone -------------------------------------------------------
+ */
+
+static json_object *member(json_object *of, const char *name)
+{
+    json_object *to;
+    assert_true(json_object_object_get_ex(of, name, &to));
+    return to;
+}
+
+static double number(json_object *array, size_t i)
+{
+    return json_object_get_double(json_object_array_get_idx(array, i));
+}
+
+/* Our fit is no worse than theirs; optima given their parameters are equal. */
+static void unit(const char *app, json_object *limits, json_object *one, dls_goodput_seen *seen,
+                 size_t *n, size_t *optima)
+{
+    json_object *list = member(one, "observations"), *params = member(one, "params");
+    dls_goodput_model theirs = {0}, ours = {0};
+    if (json_object_is_type(list, json_type_array)) {
+        *n = json_object_array_length(list);
+        for (size_t i = 0; i < *n; i++) {
+            json_object *o = json_object_array_get_idx(list, i);
+            seen[i] = (dls_goodput_seen){(int32_t)number(o, 0), (int32_t)number(o, 1),
+                                         (int32_t)number(o, 2), number(o, 3), number(o, 4)};
+        }
+    }
+    for (size_t k = 0; k < DLS_GOODPUT_PARAMS; k++) {
+        theirs.p[k] = number(params, k);
+    }
+    const double want = json_object_get_double(member(one, "objective_after_prior"));
+    assert_true(fabs(dls_goodput_error(seen, *n, theirs.p, NULL) - want) <= 1e-9);
+    dls_goodput_fit(&ours, seen, *n);
+    const double got = dls_goodput_error(seen, *n, ours.p, NULL);
+    if (!(got <= want + 1e-6)) {
+        fail_msg("%s, %s: error %.9f, theirs %.9f", app, json_object_get_string(member(one, "set")),
+                 got, want);
+    }
+    const dls_goodput_job job = {json_object_get_int(member(limits, "b0")),
+                                 json_object_get_int(member(limits, "b_max")),
+                                 json_object_get_int(member(limits, "l_min")),
+                                 json_object_get_int(member(limits, "l_max")),
+                                 json_object_get_double(member(one, "grad_sqr")),
+                                 json_object_get_double(member(one, "grad_var"))};
+    list = member(one, "optimum");
+    for (size_t i = 0; i < json_object_array_length(list); i++, ++*optima) {
+        json_object *o = json_object_array_get_idx(list, i);
+        int32_t local, accum;
+        const double best = dls_goodput_best(&theirs, &job, (int32_t)number(o, 0),
+                                             (int32_t)number(o, 1), &local, &accum);
+        assert_true(fabs(best / number(o, 2) - 1) <= 1e-9);
+        assert_int_equal((int)number(o, 3), local);
+        assert_int_equal((int)number(o, 4), accum);
+    }
+}
+
+static void goodput(void **state)
+{
+    char path[512];
+    size_t fits = 0, optima = 0, n = 0;
+    static dls_goodput_seen seen[4096];
+    (void)state;
+    assert_true(shared_path("golden/pollux/goodput_units.json", path, sizeof path));
+    json_object *all = json_object_from_file(path);
+    assert_non_null(all);
+    json_object_object_foreach(all, app, limits)
+    {
+        json_object *cases = member(limits, "cases");
+        for (size_t i = 0; i < json_object_array_length(cases); i++, fits++) {
+            unit(app, limits, json_object_array_get_idx(cases, i), seen, &n, &optima);
+        }
+    }
+    printf("%zu fits, %zu optima\n", fits, optima);
+    json_object_put(all);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tiresias), cmocka_unit_test(optimus)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tiresias), cmocka_unit_test(optimus),
+                                       cmocka_unit_test(goodput), cmocka_unit_test(pollux)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
