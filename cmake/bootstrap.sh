@@ -10,7 +10,7 @@ packages="gcc g++ cmake ninja-build pkg-config libgsl-dev libconfig-dev libhdf5-
 libjson-c-dev libprotobuf-c-dev protobuf-c-compiler"
 figures="python3 python3-numpy python3-h5py python3-pandas python3-matplotlib python3-plotly"
 case ${1:-build} in
-test) packages="$packages libcmocka-dev bash locales mandoc $figures" ;;
+test) packages="$packages libcmocka-dev bash locales mandoc python3-dev python3-venv $figures" ;;
 figures) packages="$packages $figures" ;;
 esac
 

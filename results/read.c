@@ -278,6 +278,15 @@ const char *dls_run_attr_name(const dls_run *run, size_t i)
     return run->attrs[i].name;
 }
 
+void dls_run_let_go(dls_results *f, dls_run *run)
+{
+    if (run->linked >= 0) {
+        H5Fclose(run->linked);
+    }
+    H5Fclose(f->file);
+    f->file = f->runs = run->group = run->linked = H5I_INVALID_HID;
+}
+
 const char *dls_run_attr(const dls_run *run, const char *name)
 {
     for (size_t i = 0; i < run->n_attrs; i++) {

@@ -107,7 +107,9 @@ static dls_status open_run(dls_saved *s, const char *path, const char *run, dls_
     for (size_t d = 0; d < DICTS; d++) {
         DLS_TRY(read_texts(s, "dicts", dicts[d], &s->dict[d], err));
     }
-    return read_texts(s, "jobs", "id", &s->id, err);
+    DLS_TRY(read_texts(s, "jobs", "id", &s->id, err));
+    dls_run_let_go(s->file, s->run); /* it may be replaced while this lives */
+    return DLS_OK;
 }
 
 dls_status dls_saved_open(const char *path, const char *run, dls_saved **out, dls_error *err)

@@ -36,6 +36,7 @@ allowed() {
     predictor/sources) echo base cluster workload world predictor/driple workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources ;;
     predictor/measured) echo base cluster workload workload/graph workload/operator predictor/baselines predictor/dataset predictor/sources predictor/measured ;;
     predictor/cli) echo base cluster record workload world predictor/measured predictor/sources traces config results predictor/driple workload/graph workload/operator predictor/measure predictor/baselines predictor/dataset predictor/training cli predictor/cli ;;
+    python/src) echo ;;
     *) return 1 ;;
     esac
 }
@@ -52,7 +53,7 @@ also() {
     esac
 }
 bad=0
-for dir in sim/* sim/workload/* placement traces results predictor/*; do
+for dir in sim/* sim/workload/* placement traces results predictor/* python/src; do
     ls "$dir"/*.[ch] >/dev/null 2>&1 || continue
     [ "$dir" = sim/include ] && continue
     if ! folders=$(allowed "$dir"); then
@@ -82,7 +83,7 @@ while IFS= read -r file; do
         echo "$file does not open with its licence and what it is for"
         bad=1
     }
-done < <(find sim placement traces results predictor plots tests cmake -type f \
+done < <(find sim placement traces results predictor plots python tests cmake -type f \
     \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*')
 # No file of the program has more than 600 lines, and no function more than 60 unless the comment above it
 # says why it is "One function".
@@ -103,6 +104,6 @@ while IFS= read -r file; do
                 print FILENAME ": " FNR " lines"
             exit long || FNR > 600
         }' "$file" || bad=1
-done < <(find sim placement traces results predictor -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+done < <(find sim placement traces results predictor python -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
 [ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad

@@ -422,9 +422,11 @@ static void saved(void **unused)
         assert_true(of_file.value == of_sim.value || (isnan(of_file.value) && isnan(of_sim.value)));
     }
     assert_int_equal(n, dls_simulation_n_numbers(sim));
-    dls_saved_close(file);
     assert_int_equal(truncate(path, 5000), 0);
-    assert_int_equal(dls_saved_open(path, NULL, &file, &err), DLS_EINPUT);
+    dls_saved *damaged;
+    assert_int_equal(dls_saved_open(path, NULL, &damaged, &err), DLS_EINPUT);
+    assert_string_equal(dls_saved_id(file, 5), dls_trace_id(trace, 5));
+    dls_saved_close(file);
     unlink(path);
     dls_simulation_destroy(sim);
     dls_setup_destroy(setup);

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clusters and traces from what Python has: files, names of shipped ones, dicts, tables."""
+
+import os
+
+from . import _dlsim
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def data_folder():
+    """Where configs/, traces/samples/ and predictor/inspectors/ lie: in the package, or in the source
+    around a build folder."""
+    folder = os.path.join(_HERE, "share", "dlsim")
+    up = _HERE
+    for _ in range(5):
+        if os.path.isdir(os.path.join(folder, "configs")):
+            return folder
+        up = os.path.dirname(up)
+        folder = up
+    raise FileNotFoundError("the data of dlsim is not installed beside the package")
+
+
+def _shipped(what, ending):
+    folder = os.path.join(data_folder(), what)
+    return {
+        name[: -len(ending)]: os.path.join(folder, name)
+        for name in sorted(os.listdir(folder))
+        if name.endswith(ending)
+    }
+
+
+def shipped():
+    """Names and paths of what comes with the package: {"clusters": {...}, "traces": {...}}."""
+    return {"clusters": _shipped("configs", ".cfg"), "traces": _shipped("traces/samples", ".csv")}
+
+
+def _text(value):
+    """A value in the configuration's language (docs/config.md)."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if isinstance(value, dict):
+        return "{ " + " ".join(f"{key} = {_text(one)};" for key, one in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        groups = any(isinstance(one, dict) for one in value)
+        inside = ", ".join(_text(one) for one in value)
+        return f"( {inside} )" if groups else f"[ {inside} ]"
+    raise TypeError(f"a configuration has no values of type {type(value).__name__}")
+
+
+def cluster_arguments(cluster):
+    """How a set-up gets it: {"file": path} or {"text": text}."""
+    if isinstance(cluster, dict):
+        whole = cluster if "cluster" in cluster else {"cluster": cluster}
+        whole = {"schema_version": 1, **whole}
+        return {"text": "\n".join(f"{key} = {_text(value)};" for key, value in whole.items())}
+    if not isinstance(cluster, (str, os.PathLike)):
+        raise TypeError(f"a cluster is a file, a name, a text or a dict, not {type(cluster).__name__}")
+    name = os.fspath(cluster)
+    if "\n" in name or ";" in name:
+        return {"text": name}
+    if not os.path.exists(name) and os.path.basename(name) == name:
+        name = _shipped("configs", ".cfg").get(name, name)
+    return {"file": name}
+
+
+def _columns(table):
+    """{name: list} of a dict, a DataFrame or a list of dicts."""
+    if hasattr(table, "to_dict") and not isinstance(table, dict):
+        try:
+            table = table.to_dict("list")  # pandas
+        except TypeError:
+            table = table.to_dict(as_series=False)  # polars
+    elif hasattr(table, "to_pydict"):
+        table = table.to_pydict()  # pyarrow
+    if isinstance(table, (list, tuple)):
+        names = dict.fromkeys(name for row in table for name in row)
+        table = {name: [row.get(name) for row in table] for name in names}
+    if not isinstance(table, dict):
+        raise TypeError(f"a trace is a file, a name or a table, not {type(table).__name__}")
+    columns = {name: list(column) for name, column in table.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        raise ValueError("the columns of a trace are of different lengths")
+    return columns
+
+
+def _cell(value):
+    if value is None or value != value:  # NaN is not itself
+        return ""
+    if isinstance(value, float):
+        return repr(int(value)) if value.is_integer() else f"{value:.6f}"
+    return value
+
+
+def load_trace(trace, format=None, max_jobs=0):
+    """The jobs of a file, of a shipped sample by its name, or of a table: a dict of columns, a list of dicts,
+    a DataFrame, with the columns of the native format (docs/traces.md): num_gpu, submit_time (s),
+    duration (s), model_name, ..."""
+    if isinstance(trace, _dlsim.Trace):
+        return trace
+    if isinstance(trace, (str, os.PathLike)):
+        name = os.fspath(trace)
+        if not os.path.exists(name) and os.path.basename(name) == name:
+            name = _shipped("traces/samples", ".csv").get(name, name)
+        return _dlsim.Trace(name, format, max_jobs)
+    import csv
+    import tempfile
+
+    columns = _columns(trace)
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([_cell(value) for value in row] for row in zip(*columns.values()))
+        file.flush()
+        try:
+            return _dlsim.Trace(file.name, format or "native", max_jobs)
+        except _dlsim.Error as error:
+            error.args = (str(error).replace(file.name, "table, line"),)
+            raise

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Simulations and what came of them."""
+
+import os
+import sys
+import threading
+
+from . import _dlsim
+from ._inputs import cluster_arguments, load_trace
+from ._policy import as_policy, is_policy
+
+_TABLES = {"jobs": 0, "allocations": 1, "series": 2, "starts": 3, "world": 4}
+_NEVER = 2**63 - 1
+
+
+class TimeLimit(Exception):
+    """A call of a policy took longer than policy_time_limit."""
+
+
+class Table:
+    """Columns of one length by name. pandas, Polars, DuckDB and pyarrow take it without copying numbers:
+    polars.DataFrame(run.jobs), pyarrow.table(run.jobs); to_pandas() and to_dict() need nothing of Arrow."""
+
+    def __init__(self, name, columns):
+        self.name, self.columns = name, {column.name: column for column in columns}
+
+    def __getitem__(self, name):
+        """The column of a name, a Column."""
+        try:
+            return self.columns[name]
+        except KeyError:
+            raise KeyError(f"no column '{name}' in {self.name}: it has {', '.join(self.columns)}") from None
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self.__dict__.get("columns", ()):
+            raise AttributeError(name)
+        return self.columns[name]
+
+    def __iter__(self):
+        return iter(self.columns)
+
+    def __contains__(self, name):
+        return name in self.columns
+
+    def __len__(self):
+        """Rows."""
+        return len(next(iter(self.columns.values()))) if self.columns else 0
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return _dlsim.stream(list(self.columns.values()))
+
+    def to_dict(self):
+        """{name: list or memoryview}: numbers are not copied, codes become texts."""
+        return {
+            name: column.to_list() if _is_text(column) else memoryview(column)
+            for name, column in self.columns.items()
+        }
+
+    def to_pandas(self):
+        """A DataFrame; numbers are not copied, codes become categories."""
+        import numpy
+        import pandas
+
+        data = {}
+        for name, column in self.columns.items():
+            if column.categories is not None:
+                codes = numpy.asarray(column).astype("int32")
+                codes[codes >= len(column.categories)] = -1
+                data[name] = pandas.Categorical.from_codes(codes, column.categories)
+            else:
+                data[name] = column.to_list() if _is_text(column) else numpy.asarray(column)
+        return pandas.DataFrame(data, copy=False)
+
+    def __repr__(self):
+        lines = [f"<dlsim.Table {self.name}: {len(self)} rows>"]
+        lines += [f"  {c.name:<22} {c.unit:<8} {c.description}" for c in self.columns.values()]
+        return "\n".join(lines)
+
+
+def _is_text(column):
+    try:
+        memoryview(column)
+    except BufferError:
+        return True
+    return column.categories is not None
+
+
+class Run:
+    """What came of a simulation, or a run of a results file: the tables jobs, allocations, series, starts and
+    world (docs/results.md), and the numbers of the summary: run["jct_mean_s"]."""
+
+    def __init__(self, origin, digest, texts=None, simulation=None):
+        self._origin, self.digest, self.texts, self._simulation = origin, digest, texts or {}, simulation
+        self._tables, self._numbers = {}, None
+
+    def _table(self, name):
+        if name not in self._tables:
+            self._tables[name] = Table(name, self._origin.table(_TABLES[name]))
+        return self._tables[name]
+
+    jobs = property(lambda self: self._table("jobs"), doc="A row per job of the trace, in its order.")
+    allocations = property(
+        lambda self: self._table("allocations"), doc="A row per job, stretch of constant rate and node."
+    )
+    series = property(lambda self: self._table("series"), doc="The cluster over time: a row holds to the next.")
+    starts = property(lambda self: self._table("starts"), doc="What was predicted at each start, and what came.")
+    world = property(lambda self: self._table("world"), doc="Links, failures and sharing over time.")
+
+    @property
+    def numbers(self):
+        """{name: value} of the summary; docs/results.md says what they are, number(name) in one line."""
+        return {name: value for name, (value, _, _) in self._described().items()}
+
+    def _described(self):
+        if self._numbers is None:
+            self._numbers = self._origin.numbers()
+        return self._numbers
+
+    def number(self, name):
+        """(value, unit, description) of a number of the summary."""
+        return self._described()[name]
+
+    def __getitem__(self, name):
+        return self._described()[name][0]
+
+    def write(self, path):
+        """Write the results file, for dlsim inspect, compare, report and export."""
+        if self._simulation is None:
+            raise _dlsim.UsageError("the run comes from a file: it is written already")
+        self._simulation.write(os.fspath(path), " ".join(sys.argv))
+
+    def report(self, path=None):
+        """The page of the run: written to a file, or returned as an object that notebooks show."""
+        import subprocess
+        import tempfile
+
+        with tempfile.TemporaryDirectory() as folder:
+            results, page = os.path.join(folder, "run.h5"), os.path.join(folder, "run.html")
+            if self._simulation is None:
+                results = self.texts["path"]
+            else:
+                self.write(results)
+            target = os.fspath(path) if path else page
+            call = [program(), "report", "--force", "-o", target, results]
+            done = subprocess.run(call, capture_output=True, text=True)
+            if done.returncode:
+                raise _dlsim.RunError(done.stderr.strip())
+            if path:
+                return None
+            with open(page, encoding="utf-8") as file:
+                return Page(file.read())
+
+    def __repr__(self):
+        numbers = self.numbers
+        return (
+            f"<dlsim.Run: {len(self.jobs)} jobs, mean completion {numbers['jct_mean_s']:.6g} s, "
+            f"makespan {numbers['makespan_s']:.6g} s, utilisation {numbers['utilisation']:.3f}, "
+            f"digest {self.digest}>"
+        )
+
+
+class Page:
+    """A page of HTML, shown by notebooks."""
+
+    def __init__(self, html):
+        self.html = html
+
+    def _repr_html_(self):
+        import html
+
+        return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="800" frameborder="0"></iframe>'
+
+
+def program():
+    """The path of the program dlsim that belongs to this package."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    for place in ("bin/dlsim", "../../dlsim"):
+        path = os.path.normpath(os.path.join(here, place))
+        if os.path.isfile(path):
+            return path
+    return "dlsim"
+
+
+class _Guard:
+    """Raises TimeLimit in this thread when one call of a policy takes longer than limit seconds."""
+
+    def __init__(self, simulation, limit):
+        self.simulation, self.limit, self.over = simulation, limit, threading.Event()
+        self.thread = None
+        if limit is not None:
+            if limit <= 0:
+                raise ValueError("policy_time_limit is positive, in seconds")
+            target = threading.get_ident()
+            self.thread = threading.Thread(target=self._watch, args=(target,), daemon=True)
+
+    def _watch(self, target):
+        import time
+
+        before, since = 0, time.monotonic()
+        while not self.over.wait(self.limit / 8):
+            calls, now = self.simulation.calls, time.monotonic()
+            if calls != before or calls % 2 == 0:
+                before, since = calls, now
+            elif now - since > self.limit:
+                _dlsim.interrupt(target, TimeLimit)
+                return
+
+    def __enter__(self):
+        if self.thread:
+            self.thread.start()
+
+    def __exit__(self, *unused):
+        self.over.set()
+        if self.thread:
+            self.thread.join()
+
+
+def _setup(cluster, scheduler, placement, predictor, plugins, options, outside=False):
+    policies, keys = [], []
+    for key, value in (("scheduler.name", scheduler), ("placement.name", placement)):
+        if value is not None and is_policy(value):
+            policies.append(as_policy(value))
+        elif value is not None:
+            keys.append((key, value))
+    if predictor is not None:
+        keys.append(("predictor.source", predictor))
+    for key, value in options.items():
+        key = key.replace("__", ".")
+        text = value if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else repr(value)
+        if isinstance(value, (list, tuple)):
+            text = ",".join(str(one) for one in value)
+        keys.append((key, text))
+    # Options go where their policy's name has gone before them.
+    return _dlsim.Setup(
+        set=keys,
+        plugins=[os.fspath(path) for path in plugins],
+        policies=policies,
+        outside=outside,
+        **cluster_arguments(cluster),
+    )
+
+
+class Simulation:
+    """A simulation that is stepped through.
+
+    Without a scheduler the decisions are the caller's:
+
+        sim = dlsim.Simulation("quickstart", "quick_60")
+        while sim.step():
+            for job in sim.view.waiting:
+                if sim.view.gpus[job] <= sim.view.free_gpus:
+                    sim.act.start(job)
+        print(sim.result())
+    """
+
+    def __init__(self, cluster=None, trace=None, scheduler=None, placement=None, predictor=None, plugins=(),
+                 policy_time_limit=None, _sim=None, **options):
+        self._limit = policy_time_limit
+        if _sim is not None:
+            self._sim, self._outside = _sim
+            return
+        self._outside = scheduler is None
+        setup = _setup(cluster, scheduler, placement, predictor, plugins, options, outside=self._outside)
+        self._sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
+
+    def step(self, until=None):
+        """On to the next decision of the caller's; False: there is none up to `until` (s), or the end is reached."""
+        with _Guard(self._sim, self._limit):
+            return self._sim.step(_NEVER if until is None else round(until * 1e6))
+
+    def run(self, until=None, progress=None):
+        """To the end, or up to and including a time (s), by the scheduler. progress(now_s, done, jobs) is
+        called now and then."""
+        self._sim.progress = progress
+        try:
+            with _Guard(self._sim, self._limit):
+                self._sim.run(_NEVER if until is None else round(until * 1e6))
+        finally:
+            self._sim.progress = None
+        return self
+
+    view = property(lambda self: self._sim.view, doc="What a policy would see now (View), until it goes on.")
+    act = property(lambda self: self._sim.act, doc="The actions (Actions) of the decision at which it stands.")
+    now = property(lambda self: self._sim.now, doc="Simulated time, s.")
+    finished = property(lambda self: self._sim.finished, doc="Whether the end has been reached.")
+    counts = property(lambda self: self._sim.counts(), doc="How many jobs are in which state, a dict.")
+
+    def jobs(self):
+        """The jobs as they are now: a copy while it is not finished."""
+        return Table("jobs", self._sim.table(0))
+
+    def clone(self):
+        """Another simulation in the same state, also in the middle of a decision."""
+        return Simulation(_sim=(self._sim.clone(), self._outside), policy_time_limit=self._limit)
+
+    def result(self):
+        """The Run; accounts are closed as of now if the end has not been reached."""
+        self._sim.finish()
+        return Run(self._sim, f"{self._sim.digest:016x}", simulation=self._sim)
+
+
+def _bar(now, done, jobs):
+    print(f"\r{done:,} of {jobs:,} jobs, day {now / 86400:.1f}", end="", file=sys.stderr, flush=True)
+
+
+def run(cluster, trace=None, scheduler=None, placement=None, predictor=None, *, plugins=(), progress=None,
+        policy_time_limit=None, **options):
+    """Simulate, and return what came of it.
+
+    cluster: a configuration (docs/config.md): a file, the name of a shipped one, a text, a dict.
+    trace: the jobs: a file, the name of a shipped sample, a table (load_trace); None: as the cluster says.
+    scheduler, placement: a name (`dlsim list schedulers`), or a policy in Python: a class or an instance.
+    predictor: "operator", "driple", "oracle", ...
+    plugins: shared objects with policies.
+    progress: called as (now_s, jobs done, jobs) now and then; True: a line on standard error.
+    policy_time_limit: seconds that one call of a policy may take; then TimeLimit is raised.
+    options: keys of the configuration: run__until="30d", scheduler__restore_cost=0, or **{"run.seed": 7}.
+    """
+    setup = _setup(cluster, scheduler, placement, predictor, plugins, options)
+    sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
+    sim.progress = _bar if progress is True else progress or None
+    try:
+        with _Guard(sim, policy_time_limit):
+            sim.run()
+    finally:
+        sim.progress = None
+        if progress is True:
+            print(file=sys.stderr)
+    return Run(sim, f"{sim.digest:016x}", simulation=sim)
+
+
+_TEXTS = ("scheduler", "placement", "predictor", "digest", "seed", "dlsim_version", "command", "config", "started")
+
+
+def read(path, run=None):
+    """A run of a results file; run: its name, needed where there are several."""
+    saved = _dlsim.Saved(path, run)
+    if run is None and len(saved.runs()) > 1:
+        raise _dlsim.UsageError(f"{path} holds several runs, say which: {', '.join(saved.runs())}")
+    texts = {name: saved.text(name) for name in _TEXTS}
+    texts["path"] = os.fspath(path)
+    return Run(saved, texts["digest"], texts)
+
+
+def read_all(path):
+    """{name: Run} of a results file."""
+    names = _dlsim.Saved(path).runs()
+    return {name: read(path, name) for name in names}

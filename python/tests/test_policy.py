@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Policies in Python: they do what those in C do, and wrong ones raise."""
+
+import gc
+import threading
+import time
+import traceback
+import unittest
+import weakref
+
+import dlsim
+from common import TIGHT, jobs, needs
+
+
+class Srtf:
+    """shortest remaining time first"""
+
+    ageing = "time"
+
+    def priority(self, job):
+        return job.remaining
+
+
+class Fifo:
+    discipline = "strict"
+
+    def priority(self, job):
+        return job.submit
+
+
+def run(policy, trace=None, **options):
+    return dlsim.run(TIGHT, trace or jobs(), policy, "first-fit", **options)
+
+
+class Orders(unittest.TestCase):
+    def test_same_as_in_c(self):
+        for policy, name in ((Srtf, "srtf"), (Srtf(), "srtf"), (Fifo, "fifo")):
+            self.assertEqual(run(policy).digest, run(name).digest)
+
+    def test_levels(self):
+        class Small(Fifo):
+            discipline = "preempt"
+
+            def priority(self, job):
+                return (0 if job.gpus < 4 else 1, job.submit)
+
+        class Wide(Fifo):
+            discipline = "preempt"
+
+            def priority(self, job):
+                return job.submit + (0 if job.gpus < 4 else 1e9)
+
+        self.assertEqual(run(Small).digest, run(Wide).digest)
+        self.assertNotEqual(run(Small).digest, run(Srtf).digest)
+
+    def test_asked_again(self):
+        times = {}
+
+        class Again(Fifo):
+            def priority(self, job):
+                times.setdefault(job.index, []).append(job.now)
+                if job.starts == 0:
+                    job.again_in(7.5)
+                return job.submit
+
+        run(Again)
+        self.assertGreater(max(len(asked) for asked in times.values()), 20)
+        for asked in times.values():
+            self.assertEqual([b - a for a, b in zip(asked, asked[1:-2])], [7.5] * (len(asked) - 3))
+
+    def test_numbers_of_jobs(self):
+        seen = {}
+
+        class Look(Fifo):
+            def priority(self, job):
+                if job.index == 5 and not job.running and 5 not in seen:
+                    seen[5] = {name: getattr(job, name) for name in dir(job) if name[0] != "_" and name != "again_in"}
+                return job.submit
+
+        trace = jobs()
+        trace["user"] = [f"u{i % 3}" for i in range(200)]
+        run(Look, trace)
+        self.assertEqual(seen[5]["user"], "u2")
+        self.assertEqual(seen[5]["gpus"], trace["num_gpu"][5])
+        self.assertEqual(seen[5]["submit"], trace["submit_time"][5])
+        self.assertEqual(seen[5]["duration"], trace["duration"][5])
+        self.assertIs(seen[5]["running"], False)
+        self.assertIsNone(seen[5]["deadline"])
+        self.assertIsNone(seen[5]["model"])
+
+    @needs("numba")
+    def test_compiled(self):
+        class Weighted(Srtf):
+            weight = 2.5
+
+            def priority(self, job):
+                return job.remaining * self.weight if job.gpus > 1 else job.remaining
+
+        self.assertEqual(run(dlsim.compile(Srtf)).digest, run("srtf").digest)
+        # What keys of Python and of machine code are is the same double.
+        self.assertEqual(run(dlsim.compile(Weighted)).digest, run(Weighted).digest)
+
+    def test_clone(self):
+        class Counting(Srtf):
+            def __init__(self):
+                self.calls = 0
+
+            def priority(self, job):
+                self.calls += 1
+                return job.remaining + self.calls % 3
+
+        sim = dlsim.Simulation(TIGHT, jobs(), Counting, "first-fit")
+        sim.run(until=2000)
+        copy = sim.clone()
+        self.assertEqual(copy.run().result().digest, sim.run().result().digest)
+
+    def test_instance_is_used(self):
+        policy = Srtf()
+        policy.calls = 0
+
+        class Counting(Srtf):
+            def priority(self, job):
+                self.calls = getattr(self, "calls", 0) + 1
+                return job.remaining
+
+        policy = Counting()
+        run(policy)
+        self.assertGreater(policy.calls, 400)
+
+
+class Programs(unittest.TestCase):
+    def test_pass_is_fifo(self):
+        class First:
+            def pass_(self, view, act):
+                free = view.free_gpus
+                for job in view.waiting:
+                    if view.gpus[job] > view.free_gpus or not act.start(int(job)):
+                        break
+
+        self.assertEqual(run(First).digest, run("fifo").digest)
+
+    @needs("numpy")
+    def test_round_is_the_one_in_c(self):
+        import numpy
+
+        class Rounds:
+            """the longest waiting by submission, every five minutes"""
+
+            interval = 300
+            on_arrival = True
+
+            def round(self, view, plan):
+                running, waiting = view.running, view.waiting
+                plan.keep(running)
+                order = waiting[numpy.argsort(view.submit_us[waiting], kind="stable")]
+                fits = numpy.cumsum(view.gpus[order]) <= view.free_gpus
+                plan.run(order[fits])
+
+        class Returns(Rounds):
+            def round(self, view, plan):
+                plan.keep_all()
+                waiting = view.waiting
+                return waiting[numpy.cumsum(view.gpus[waiting]) <= view.free_gpus]
+
+        self.assertEqual(run(Rounds).digest, run(Returns).digest)
+
+    @needs("numpy")
+    def test_round_view_is_like_a_programs(self):
+        import numpy
+
+        test = self
+
+        class Look:
+            interval = 600
+
+            def round(self, view, plan):
+                test.assertEqual(view.total_gpus, 32)
+                test.assertEqual(view.node_free.sum(), view.free_gpus)
+                test.assertEqual(view.free(0), view.free_gpus)
+                left = view.remaining_us(view.waiting)
+                test.assertTrue((left > 0).all())
+                test.assertTrue((view.executed_us(view.running) >= 0).all())
+                test.assertEqual(view.job(0)["gpus"], view.gpus[0])
+                test.assertIsNone(view.predict(0, 0, 1))
+                plan.keep_all()
+                for job in view.waiting[:1]:
+                    plan.set(int(job), gpus=0, type=0)
+
+        run(Look, jobs(20))
+
+
+class Placements(unittest.TestCase):
+    def test_first_fit(self):
+        class First:
+            def place(self, request, nodes):
+                left, parts = request.gpus, []
+                for node, free in enumerate(nodes.free):
+                    if free and left:
+                        parts.append((node, min(int(free), left)))
+                        left -= parts[-1][1]
+                return parts
+
+        class Never(First):
+            name = "never-two"
+
+            def place(self, request, nodes):
+                for node, free in enumerate(nodes.free):
+                    if free >= request.gpus:
+                        return [(node, request.gpus)]
+                return None
+
+        a = dlsim.run(TIGHT, jobs(), "srtf", First)
+        self.assertGreater(a["jct_mean_s"], 0)
+        b = dlsim.run(TIGHT, jobs(), "srtf", Never)
+        self.assertNotEqual(a.digest, b.digest)
+        self.assertEqual(b.digest, dlsim.run(TIGHT, jobs(), "srtf", Never).digest)
+
+    def test_wrong(self):
+        for said, error in (([(99, 1)], dlsim.PolicyError), ([(0, 99)], dlsim.PolicyError), ("left", ValueError),
+                            ([1], TypeError), ([(1, 2, 3)], ValueError), ([], dlsim.PolicyError), (7, TypeError)):
+            class Wrong:
+                def place(self, request, nodes, said=said):
+                    return said
+
+            with self.assertRaises(error, msg=repr(said)):
+                dlsim.run(TIGHT, jobs(), "srtf", Wrong)
+
+
+class Wrong(unittest.TestCase):
+    def raises(self, error, regex, function, kind="priority", **attributes):
+        policy = type("Bad", (), {kind: function, **attributes})
+        with self.assertRaisesRegex(error, regex) as caught:
+            run(policy)
+        return caught.exception
+
+    def test_exceptions_come_back_with_their_traceback(self):
+        def priority(self, job):
+            if job.index > 20:
+                raise LookupError("lost my way")
+            return 0
+
+        try:
+            run(type("Bad", (), {"priority": priority}))
+        except LookupError as error:
+            self.assertEqual(str(error), "lost my way")
+            self.assertIn("in priority", "".join(traceback.format_tb(error.__traceback__)))
+        else:
+            self.fail("nothing was raised")
+
+    def test_priorities(self):
+        self.raises(ValueError, "NaN", lambda self, job: float("nan"))
+        self.raises(TypeError, "'soon'", lambda self, job: "soon")
+        self.raises(TypeError, "NoneType", lambda self, job: None)
+        self.raises(ValueError, "level", lambda self, job: (1, 2, 3))
+        self.raises(ValueError, "4e12", lambda self, job: 1e30)
+        self.raises(OverflowError, "", lambda self, job: (2**40, 1))
+        self.raises(TypeError, "positional", lambda self: 1)
+        self.raises(ValueError, "future", lambda self, job: job.again_in(-1))
+        self.raises(AttributeError, "gpu", lambda self, job: job.gpu)
+        self.raises(SystemExit, "3", lambda self, job: exit(3))
+        run(type("Last", (), {"priority": lambda self, job: float("inf")}))
+
+    @needs("numpy")
+    def test_arrays(self):
+        import numpy
+
+        self.raises(TypeError, "", lambda self, job: numpy.zeros(3))
+        self.raises(TypeError, "2D", lambda self, view, plan: numpy.zeros((2, 2), dtype=int), "round")
+        self.raises(TypeError, "of 'd'", lambda self, view, plan: plan.run(numpy.zeros(2)), "round")
+        self.raises(dlsim.PolicyError, "job", lambda self, view, plan: numpy.array([10**6]), "round")
+        self.raises(OverflowError, "no job", lambda self, view, plan: numpy.array([2**40]), "round")
+
+        def writes(self, view, act):
+            view.gpus[0] = 7
+
+        self.raises(ValueError, "read-only", writes, "pass_")
+
+    def test_passes_and_rounds(self):
+        self.raises(TypeError, "returns None", lambda self, view, act: 5, "pass_")
+        self.raises(TypeError, "numbers", lambda self, view, plan: "all", "round")
+        self.raises(dlsim.PolicyError, "named twice|twice", lambda self, view, plan: [0, 0], "round")
+        self.raises(dlsim.PolicyError, "job 150", lambda self, view, act: (act.start(150), None)[1], "pass_")
+        self.raises(dlsim.PolicyError, "", lambda self, view, act: act.preempt([-3]), "pass_")
+        self.raises(IndexError, "no job", lambda self, view, act: view.remaining_us([10**6]), "pass_")
+        self.raises(dlsim.PolicyError, "apart", lambda self, view, plan: None, "round", interval=-1)
+
+    def test_tables(self):
+        with self.assertRaisesRegex(TypeError, "exactly one"):
+            run(type("Both", (), {"priority": 1, "pass_": len, "round": len}))
+        with self.assertRaisesRegex(ValueError, "discipline"):
+            run(type("Odd", (), {"priority": len, "discipline": "lazy"}))
+        with self.assertRaises(dlsim.Error):
+            run(type("Odd", (Srtf,), {"name": "srtf"}))
+
+        class Breaks(Srtf):
+            def __init__(self):
+                raise RuntimeError("not today")
+
+        with self.assertRaisesRegex(RuntimeError, "not today"):
+            run(Breaks)
+
+    @needs("numba")
+    def test_compiled(self):
+        class Nan(Srtf):
+            def priority(self, job):
+                return job.deadline
+
+        class Text(Srtf):
+            def priority(self, job):
+                return job.model
+
+        with self.assertRaisesRegex(dlsim.PolicyError, "NaN"):
+            run(dlsim.compile(Nan))
+        with self.assertRaises(Exception):
+            dlsim.compile(Text)
+
+    def test_what_is_kept_raises_and_does_no_harm(self):
+        kept = []
+
+        class Keeps(Srtf):
+            def priority(self, job):
+                kept.append(job)
+                return job.remaining
+
+        self.assertEqual(run(Keeps).digest, run("srtf").digest)
+        self.assertEqual(len({id(job) for job in kept}), len(kept))
+        for job in kept[:10]:
+            with self.assertRaises(dlsim.UsageError):
+                job.remaining
+
+        class Views:
+            def pass_(self, view, act):
+                kept.append((view, act, view.gpus, view.waiting))
+                if kept[0] is not view and act.start(view.waiting[:0]):
+                    pass
+                for job in view.waiting:
+                    if view.gpus[job] > view.free_gpus or not act.start(job):
+                        break
+
+        kept.clear()
+        self.assertEqual(run(Views).digest, run("fifo").digest)
+        gc.collect()
+        view, act, gpus, waiting = kept[3]
+        with self.assertRaises(dlsim.UsageError):
+            view.free_gpus
+        with self.assertRaises(dlsim.UsageError):
+            act.start(0)
+        self.assertEqual(len(gpus), 200)
+        self.assertEqual(sum(gpus) > 0, True)
+
+    def test_endless_loop(self):
+        def priority(self, job):
+            while True:
+                pass
+
+        begun = time.monotonic()
+        policy = type("Loops", (), {"priority": priority})
+        with self.assertRaises(dlsim.TimeLimit):
+            run(policy, policy_time_limit=0.3)
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertEqual(run(Srtf, policy_time_limit=5).digest, run("srtf").digest)
+
+    def test_two_threads(self):
+        inside, errors = threading.Event(), []
+        sim = None
+
+        class Slow(Srtf):
+            def priority(self, job):
+                if not inside.is_set():
+                    inside.set()
+                    time.sleep(0.3)
+                return job.remaining
+
+        sim = dlsim.Simulation(TIGHT, jobs(), Slow, "first-fit")
+
+        def other():
+            inside.wait()
+            for call in (sim.run, sim.clone, sim.jobs, lambda: sim.view, sim.result):
+                try:
+                    call()
+                except dlsim.UsageError as error:
+                    errors.append(error)
+
+        thread = threading.Thread(target=other)
+        thread.start()
+        sim.run()
+        thread.join()
+        self.assertEqual(len(errors), 5)
+
+    def test_calls_itself(self):
+        class Recursive(Srtf):
+            def priority(self, job):
+                Recursive.sim.run()
+                return 0
+
+        Recursive.sim = dlsim.Simulation(TIGHT, jobs(), Recursive, "first-fit")
+        with self.assertRaisesRegex(dlsim.UsageError, "in use"):
+            Recursive.sim.run()
+        del Recursive.sim
+
+    def test_nothing_is_kept(self):
+        policy = Srtf()
+        ref = weakref.ref(policy)
+        sim = dlsim.Simulation(TIGHT, jobs(), policy, "first-fit")
+        policy.sim = sim  # a cycle
+        sim.run(until=300)
+        del policy, sim
+        gc.collect()
+        self.assertIsNone(ref())
+
+
+if __name__ == "__main__":
+    unittest.main()
