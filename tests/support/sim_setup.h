@@ -115,4 +115,11 @@ static inline double share_by_chance(void *state, const dls_place_index *index,
     return (double)(dls_mix64((uint64_t)(r->job * 64 + host)) % 5) - 2;
 }
 
+/* 25 random jobs on 12 GPUs. */
+static inline void setup_small(sim_setup *s, uint64_t seed)
+{
+    setup_init(s, case_cluster(3, 4, 2), random_trace(seed, 25, 4, 20, NULL, NULL), "fifo",
+               "consolidated");
+}
+
 #endif

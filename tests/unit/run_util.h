@@ -63,6 +63,11 @@ static inline dls_trace *trace_with(uint32_t seed, size_t n, uint32_t gap_s, uin
     return trace;
 }
 
+static inline dls_trace *trace_of(uint32_t seed, size_t n)
+{
+    return trace_with(seed, n, 40, 500, false);
+}
+
 static inline dls_simulation *simulation_of(dls_setup *setup, const dls_trace *trace)
 {
     dls_simulation *sim;

@@ -27,7 +27,7 @@
     WORLD "failures: { node_mtbf = \"12h\"; gpu_mtbf = \"2d\"; };"                                 \
           "checkpoint: { period = \"600 s\"; cost = \"5 s\"; };"
 
-static dls_trace *trace_of(uint32_t seed, size_t n)
+static dls_trace *trace_of_models(uint32_t seed, size_t n)
 {
     return trace_with(seed, n, 120, 1500, true);
 }
@@ -109,7 +109,7 @@ static void check(const char *text, const char *scheduler, const char *placement
 static void schedulers(void **unused)
 {
     (void)unused;
-    dls_trace *trace = trace_of(1, 150);
+    dls_trace *trace = trace_of_models(1, 150);
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         check((*s)->share ? ONE_TYPE : PLAIN, (*s)->name, "consolidated", trace);
         if (!(*s)->share) {
@@ -122,7 +122,7 @@ static void schedulers(void **unused)
 static void placements(void **unused)
 {
     (void)unused;
-    dls_trace *trace = trace_of(2, 150);
+    dls_trace *trace = trace_of_models(2, 150);
     for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
         check(WORLD, "dlas-gpu", (*p)->name, trace);
         check(FAILING, "fjf", (*p)->name, trace);
@@ -146,7 +146,7 @@ static void start_all(dls_simulation *sim, dls_actions *act)
 static void what_if(void **unused)
 {
     (void)unused;
-    dls_trace *trace = trace_of(3, 60);
+    dls_trace *trace = trace_of_models(3, 60);
     dls_setup *setup;
     dls_simulation *sim, *other;
     dls_actions *act;
@@ -224,7 +224,7 @@ static void no_clone(void **unused)
                                       .init = take,
                                       .fini = give,
                                       .priority = first_first};
-    dls_trace *trace = trace_of(4, 20);
+    dls_trace *trace = trace_of_models(4, 20);
     dls_setup *setup;
     dls_simulation *sim, *copy;
     must(dls_setup_create(&setup, &err));
@@ -244,7 +244,7 @@ static void no_clone(void **unused)
 /* A clone that fails at any of its allocations leaves nothing behind and the original as it was. */
 static void check_no_memory(const char *text, const char *scheduler, const char *placement)
 {
-    dls_trace *trace = trace_of(5, 80);
+    dls_trace *trace = trace_of_models(5, 80);
     dls_setup *setup, *other;
     dls_simulation *whole = simulation_with(text, scheduler, placement, trace, &other), *copy;
     dls_simulation *sim = simulation_with(text, scheduler, placement, trace, &setup);

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Predictions: candidate shapes, the table of answers, the oracle and its noisy twin, the operator
- * model, the cache on disk, recordings, and what is wrong with any of these.
+ * model, and what is wrong with any of these.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "support/predictions_setup.h"
+#include "predictions_util.h"
 
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
@@ -21,27 +14,8 @@
 #include "workload/operator/comm.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #define NEAR(a, b, tolerance) assert_true(fabs((a) / (b)-1) < (tolerance))
-
-static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"A100", 4, 8, 0, 100}};
-static const world_job jobs[] = {
-    {"vgg16", 8, 32, 1000, 0},   {"resnet50", 8, 32, 1000, 0}, {"vgg16", 8, 32, 500, 0},
-    {"vgg16", 8, 64, 500, 0},    {"resnet50", 1, 32, 100, 0},  {"mystery", 4, 32, 100, 0},
-    {"bert_base", 4, 8, 100, 0},
-};
-#define N_JOBS ((int32_t)(sizeof jobs / sizeof jobs[0]))
-
-static char folder[] = "/tmp/dlsim-predictions-XXXXXX";
-static char file[128];
-
-static void open_world(world_setup *s)
-{
-    world_init(s, "operator", groups, 2, jobs, (size_t)N_JOBS);
-    s->p.residual_sigma = s->p.network_residual_sigma = 0.2;
-    world_open(s);
-}
 
 /* ---- candidates --------------------------------------------------------------------------------
  */
@@ -174,24 +148,6 @@ static void test_oracle(void **state)
     assert_true(dls_predictions_about(f).cache_hits > st.cache_hits);
     dls_predictions_destroy(f);
     world_fini(&s);
-}
-
-/* Jobs 0 .. end-1 get the same answers, NAN for NAN, from both. */
-static void same_answers(const dls_predictions *a, const dls_predictions *b, int32_t end)
-{
-    for (int32_t j = 0; j < end; j++) {
-        size_t n, m;
-        const dls_shape *shape = dls_predictions_shapes(a, j, 0, &n);
-        const dls_shape *other = dls_predictions_shapes(b, j, 0, &m);
-        assert_int_equal(n, m);
-        assert_memory_equal(shape, other, n * sizeof *shape);
-        for (size_t i = 0; i < n; i++) {
-            dls_prediction x, y;
-            dls_predictions_get(a, j, &shape[i], 1000, &x);
-            dls_predictions_get(b, j, &shape[i], 1000, &y);
-            assert_memory_equal(&x, &y, sizeof x);
-        }
-    }
 }
 
 /* 4 GB over a link of 2 GB/s take 2 s after half a second of setting up: 1.6 GB/s while they go,
@@ -367,198 +323,6 @@ static void test_baselines(void **state)
     world_fini(&s);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
-
-static void test_record_replay(void **state)
-{
-    (void)state;
-    world_setup s;
-    dls_error err;
-    dls_predictions *again;
-    open_world(&s);
-    dls_prediction_params p = predictions_params(&s, "noisy");
-    p.record_path = file;
-    dls_predictions *f = predictions_open(&p);
-    predictions_prepare(f, 0, 5);
-    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
-    /* Replayed, the source is not even opened: another seed changes nothing. */
-    p.record_path = NULL;
-    p.replay_path = file;
-    p.seed = 99;
-    again = predictions_open(&p);
-    predictions_prepare(again, 0, 5);
-    assert_int_equal(dls_predictions_about(again).batches, 0);
-    assert_true(dls_predictions_about(again).disk_hits > 0);
-    assert_string_equal(dls_predictions_about(again).backend, "replayed");
-    assert_int_equal(dls_predictions_finish(again, NULL, &err), DLS_OK);
-    predictions_prepare(again, 5, 6); /* nobody is asked about a model that nobody knows */
-    predictions_prepare(f, 5, 6);
-    const int32_t bert = 6;
-    assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
-    assert_non_null(strstr(err.msg, "bert_base"));
-    dls_predictions_destroy(again);
-    again = predictions_open(&p);
-    predictions_prepare(again, 0, 6);
-    same_answers(f, again, 6);
-    dls_predictions_destroy(again);
-    dls_predictions_destroy(f);
-    /* No such recording; one of another predictor. */
-    p.replay_path = "/nowhere";
-    assert_int_equal(dls_predictions_create(&p, &again, &err), DLS_EINPUT);
-    p.replay_path = file;
-    p.source = "operator";
-    again = predictions_open(&p);
-    assert_int_equal(dls_predictions_prepare(again, &bert, 1, &err), DLS_EINPUT);
-    dls_predictions_destroy(again);
-    unlink(file);
-    world_fini(&s);
-}
-
-/* A recording answers the questions that were asked, and no others: whatever an answer depends on
- * is part of the question. */
-static void test_other_questions(void **state)
-{
-    (void)state;
-    world_setup s;
-    dls_error err;
-    open_world(&s);
-    dls_prediction_params p = predictions_params(&s, "operator");
-    p.record_path = file;
-    dls_predictions *f = predictions_open(&p);
-    predictions_prepare(f, 0, 1);
-    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
-    dls_predictions_destroy(f);
-    p.record_path = NULL;
-    p.replay_path = file;
-    double *const number[] = {&s.cluster.groups[0].nic_bps, &s.cluster.groups[1].nic_bps,
-                              &s.cluster.rack_uplink_bps, &s.cluster.types[0].peer_bps,
-                              &s.cluster.types[1].mem_gib};
-    const char **const name[] = {&p.exchange, &p.numeric, &p.host, &p.fabric};
-    static const char *const other[] = {"ps-sync", "fp16", "a host", "a fabric"};
-    const int32_t first = 0, other_batch = 3;
-    for (size_t i = 0; i <= 9; i++) {
-        const char *const was = i >= 5 && i < 9 ? *name[i - 5] : NULL;
-        if (i < 5) {
-            *number[i] += 1e9;
-        } else if (i < 9) {
-            *name[i - 5] = other[i - 5];
-        }
-        f = predictions_open(&p);
-        const dls_status status = dls_predictions_prepare(f, &first, 1, &err);
-        if (status != (i == 9 ? DLS_OK : DLS_EINPUT)) {
-            fail_msg("question %zu: %s", i, i == 9 ? err.msg : "answered from another's recording");
-        }
-        dls_predictions_destroy(f);
-        if (i < 5) {
-            *number[i] -= 1e9;
-        } else if (i < 9) {
-            *name[i - 5] = was;
-        }
-    }
-    f = predictions_open(&p);
-    assert_int_equal(dls_predictions_prepare(f, &other_batch, 1, &err), DLS_EINPUT);
-    dls_predictions_destroy(f);
-    unlink(file);
-    world_fini(&s);
-}
-
-/* A model's name of any length, alone and beside another that begins like it. */
-static void test_long_names(void **state)
-{
-    (void)state;
-    static char names[2][3000];
-    world_job two[2] = {{names[0], 8, 32, 1000, 0}, {names[1], 8, 64, 1000, 0}};
-    world_setup s;
-    dls_error err;
-    for (int i = 0; i < 2; i++) {
-        memset(names[i], 'x', sizeof names[i] - 1);
-        memcpy(names[i], "vgg16 (", 7);
-    }
-    names[1][sizeof names[1] - 2] = 'y';
-    world_init(&s, "operator", groups, 2, two, 2);
-    world_open(&s);
-    dls_prediction_params p = predictions_params(&s, "operator");
-    p.record_path = file;
-    dls_predictions *f = predictions_open(&p);
-    predictions_prepare(f, 0, 2);
-    assert_int_equal(dls_predictions_finish(f, NULL, &err), DLS_OK);
-    p.record_path = NULL;
-    p.replay_path = file;
-    dls_predictions *again = predictions_open(&p);
-    predictions_prepare(again, 0, 2);
-    same_answers(f, again, 2);
-    const dls_prediction near = predictions_get(again, 0, 0, 8, 2, 1);
-    assert_true(near.iteration_s != predictions_get(again, 0, 0, 8, 8, 2).iteration_s);
-    assert_true(near.iteration_s != predictions_get(again, 1, 0, 8, 2, 1).iteration_s);
-    dls_predictions_destroy(again);
-    dls_predictions_destroy(f);
-    unlink(file);
-    world_fini(&s);
-}
-
-static dls_answers *some_answers(int n)
-{
-    dls_answers *a;
-    assert_int_equal(dls_answers_create(&a, NULL), DLS_OK);
-    for (int i = 0; i < n; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "question %d", i);
-        const dls_answer_key key = dls_answer_key_of(text);
-        const dls_kept_answer answer = {.iteration_s = 1 + i, .metric = {1, 2}, .distance = 0.5};
-        assert_int_equal(dls_answers_put(a, &key, &answer, NULL), DLS_OK);
-    }
-    return a;
-}
-
-static void test_keep(void **state)
-{
-    (void)state;
-    dls_answers *a = some_answers(1000), *b;
-    dls_error err;
-    assert_int_equal(dls_answers_save(a, file, &err), DLS_OK);
-    assert_int_equal(dls_answers_create(&b, NULL), DLS_OK);
-    assert_int_equal(dls_answers_load(b, file, &err), DLS_OK);
-    assert_int_equal(dls_answers_count(b), 1000);
-    for (int i = 0; i < 1000; i++) {
-        char text[32];
-        snprintf(text, sizeof text, "question %d", i);
-        const dls_answer_key key = dls_answer_key_of(text);
-        assert_memory_equal(dls_answers_find(a, &key), dls_answers_find(b, &key),
-                            sizeof(dls_kept_answer));
-        assert_true(dls_answers_find(b, &key)->iteration_s == 1 + i);
-    }
-    const dls_answer_key other = dls_answer_key_of("another question");
-    assert_null(dls_answers_find(b, &other));
-    assert_int_equal(dls_answers_save(a, "/nowhere/at/all", &err), DLS_EOUTPUT);
-    dls_answers_destroy(b);
-    dls_answers_destroy(a);
-    /* One bit anywhere, or a cut anywhere: refused. */
-    a = some_answers(3);
-    assert_int_equal(dls_answers_save(a, file, &err), DLS_OK);
-    dls_answers_destroy(a);
-    char bytes[1024];
-    FILE *in = fopen(file, "rb");
-    const size_t n = fread(bytes, 1, sizeof bytes, in);
-    fclose(in);
-    for (size_t i = 0; i <= 2 * n; i++) {
-        FILE *out = fopen(file, "wb");
-        if (i < n) {
-            bytes[i] ^= 0x10;
-            fwrite(bytes, 1, n, out);
-            bytes[i] ^= 0x10;
-        } else {
-            fwrite(bytes, 1, i - n, out);
-        }
-        fclose(out);
-        assert_int_equal(dls_answers_create(&b, NULL), DLS_OK);
-        assert_int_equal(dls_answers_load(b, file, &err), i == 2 * n ? DLS_OK : DLS_EINPUT);
-        assert_int_equal(dls_answers_count(b), i == 2 * n ? 3 : 0);
-        dls_answers_destroy(b);
-    }
-    unlink(file);
-}
-
 /* ---- what is wrong -----------------------------------------------------------------------------
  */
 
@@ -633,31 +397,14 @@ static void test_failing_memory(void **state)
     world_fini(&s);
 }
 
-static int make_folder(void **state)
-{
-    (void)state;
-    if (!mkdtemp(folder)) {
-        return -1;
-    }
-    snprintf(file, sizeof file, "%s/answers", folder);
-    return 0;
-}
-
-static int drop_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_candidates),    cmocka_unit_test(test_oracle),
         cmocka_unit_test(test_one_by_one),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_baselines),     cmocka_unit_test(test_record_replay),
-        cmocka_unit_test(test_keep),          cmocka_unit_test(test_bad),
-        cmocka_unit_test(test_no_world),      cmocka_unit_test(test_other_questions),
-        cmocka_unit_test(test_long_names),    cmocka_unit_test(test_send_rate_by_hand),
-        cmocka_unit_test(test_bytes_by_hand), cmocka_unit_test(test_failing_memory)};
+        cmocka_unit_test(test_baselines),     cmocka_unit_test(test_bad),
+        cmocka_unit_test(test_no_world),      cmocka_unit_test(test_send_rate_by_hand),
+        cmocka_unit_test(test_bytes_by_hand), cmocka_unit_test(test_failing_memory),
+    };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

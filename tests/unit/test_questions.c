@@ -12,11 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static dls_trace *trace_of(uint32_t seed, size_t n)
-{
-    return trace_with(seed, n, 40, 500, false);
-}
-
 /* ---- questions to a set-up ---------------------------------------------------------------------
  */
 

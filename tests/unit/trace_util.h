@@ -46,4 +46,11 @@ static inline void must_refuse(const char *text, size_t len, const char *format,
 
 #define S(x) ((int64_t)((double)(x)*1e6 + 0.5)) /* seconds to microseconds */
 
+static inline dls_trace *parse_as(const char *text, const char *format)
+{
+    dls_trace *t = must_parse(text, NULL, NULL);
+    assert_string_equal(dls_trace_about(t)->format, format);
+    return t;
+}
+
 #endif
