@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Pods onto nodes, one after the other. The score of a node for a kind of pod is remembered until
+ * the node changes, so a pod costs the nodes that changed since its kind was last seen and one look
+ * at every number.
+ */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "fgd/core.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What a kind remembers of a node. */
+typedef struct memo {
+    double value; /* -HUGE_VAL: it does not fit */
+    int32_t gpu;
+    uint32_t version; /* of the node, + 1; 0: nothing */
+} memo;
+
+typedef struct state {
+    const dls_fgd_scheme *scheme;
+    dls_fgd_world world;
+    dls_fgd_left *left; /* [nodes] */
+    dls_fgd_held *held; /* [nodes] */
+    uint32_t *version;  /* [nodes] times that it changed */
+    memo **known;       /* [kinds][nodes], NULL until asked for */
+    dls_fgd_typical *typical;
+    size_t n_nodes, n_kinds;
+    dls_rng rng;
+} state;
+
+static void close_state(state *s)
+{
+    for (size_t k = 0; s->known && k < s->n_kinds; k++) {
+        dls_free(s->known[k]);
+    }
+    dls_free(s->known);
+    dls_free(s->left);
+    dls_free(s->held);
+    dls_free(s->version);
+    dls_free(s->typical);
+}
+
+static dls_status open_state(state *s, const dls_fgd_input *in, dls_error *err)
+{
+    s->n_nodes = in->n_nodes;
+    s->n_kinds = in->n_kinds;
+    s->left = dls_alloc_zero(in->n_nodes + 1, sizeof *s->left);
+    s->held = dls_alloc_zero(in->n_nodes + 1, sizeof *s->held);
+    s->version = dls_alloc_zero(in->n_nodes + 1, sizeof *s->version);
+    s->known = dls_alloc_zero(in->n_kinds + 1, sizeof *s->known);
+    if (!s->left || !s->held || !s->version || !s->known) {
+        return dls_nomem(err, "nodes", in->n_nodes * sizeof *s->left);
+    }
+    DLS_TRY(dls_fgd_find_typical(in, &s->typical, &s->world.n_typical, err));
+    s->world.typical = s->typical;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        const dls_fgd_node *n = &in->node[i];
+        s->left[i] = (dls_fgd_left){
+            .cpu_milli = n->cpu_milli, .mem_mib = n->mem_mib, .gpus = n->gpus, .model = n->model};
+        for (int32_t g = 0; g < n->gpus; g++) {
+            s->left[i].milli[g] = DLS_FGD_MILLI;
+        }
+        s->held[i].fragmentation =
+            dls_fgd_fragmentation(&s->left[i], s->typical, s->world.n_typical);
+    }
+    return DLS_OK;
+}
+
+/* What the kind's pods are worth everywhere, as it is now. */
+static dls_status bring_up(state *s, const dls_fgd_input *in, int32_t kind, memo **out,
+                           dls_error *err)
+{
+    if (!s->known[kind]) {
+        s->known[kind] = dls_alloc_zero(s->n_nodes + 1, sizeof **s->known);
+        if (!s->known[kind]) {
+            return dls_nomem(err, "scores", s->n_nodes * sizeof **s->known);
+        }
+    }
+    memo *m = *out = s->known[kind];
+    const dls_fgd_request *r = &in->kind[kind];
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        if (m[i].version == s->version[i] + 1) {
+            continue;
+        }
+        dls_fgd_score score = {-HUGE_VAL, -1};
+        if (dls_fgd_fits(&s->left[i], r)) {
+            score = s->scheme->drawn ? (dls_fgd_score){0, -1}
+                                     : s->scheme->score(&s->world, &s->left[i], &s->held[i], r);
+        }
+        m[i] = (memo){score.value, score.gpu, s->version[i] + 1};
+    }
+    return DLS_OK;
+}
+
+static int32_t draw_node(state *s, const memo *m)
+{
+    uint64_t fit = 0;
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        fit += m[i].value > -HUGE_VAL;
+    }
+    uint64_t k = fit > 0 ? dls_rng_below(&s->rng, fit) : 0;
+    for (size_t i = 0; i < s->n_nodes && fit > 0; i++) {
+        if (m[i].value > -HUGE_VAL && k-- == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+/* One that has the part; -1: whole GPUs are wanted, or none. */
+static int32_t draw_gpu(state *s, const dls_fgd_left *left, const dls_fgd_request *r)
+{
+    int32_t fit[DLS_FGD_GPUS], n = 0;
+    for (int32_t g = 0; g < left->gpus; g++) {
+        if (left->milli[g] >= r->gpu_milli) {
+            fit[n++] = g;
+        }
+    }
+    const bool part = r->gpus == 1 && r->gpu_milli < DLS_FGD_MILLI;
+    return part ? fit[dls_rng_below(&s->rng, (uint64_t)n)] : -1;
+}
+
+/* The greatest score, first of equals. */
+static int32_t best_node(const state *s, const memo *m)
+{
+    double least = HUGE_VAL, most = -HUGE_VAL, best_value = -HUGE_VAL;
+    int32_t best = -1;
+    for (size_t i = 0; i < s->n_nodes && s->scheme->stretched; i++) {
+        if (m[i].value > -HUGE_VAL) {
+            least = fmin(least, m[i].value);
+            most = fmax(most, m[i].value);
+        }
+    }
+    for (size_t i = 0; i < s->n_nodes; i++) {
+        double value = m[i].value;
+        if (s->scheme->stretched && value > -HUGE_VAL) {
+            value = most > least ? floor((value - least) * 100 / (most - least)) : 0;
+        }
+        if (value > best_value) {
+            best_value = value;
+            best = (int32_t)i;
+        }
+    }
+    return best;
+}
+
+static void take(state *s, int32_t node, const dls_fgd_request *r, int32_t gpu, dls_fgd_place *out)
+{
+    dls_fgd_left *left = &s->left[node];
+    dls_fgd_held *held = &s->held[node];
+    out->node = node;
+    out->gpus = gpu >= 0 ? UINT32_C(1) << gpu : dls_fgd_choose_gpus(left, r);
+    dls_fgd_take(left, r, out->gpus);
+    if (r->gpu_milli == DLS_FGD_MILLI) {
+        held->gangs[r->gpus]++;
+    } else if (r->gpus > 0) {
+        held->shares++;
+    }
+    if (s->scheme->fragmentation) {
+        held->fragmentation = dls_fgd_fragmentation(left, s->typical, s->world.n_typical);
+    }
+    s->version[node]++;
+}
+
+dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, uint64_t seed,
+                       const int32_t *kind, size_t n, dls_fgd_place *out,
+                       void (*watch)(void *user, size_t pod), void *user, dls_error *err)
+{
+    state s = {.scheme = dls_fgd_find_scheme(policy), .world = {.exact = exact}};
+    if (!s.scheme) {
+        return dls_fail(err, DLS_EINPUT, NULL, "there is no policy '%s'", policy);
+    }
+    s.rng = dls_rng_stream(seed, DLS_RNG_PLACEMENT, 0);
+    dls_status status = open_state(&s, in, err);
+    for (size_t i = 0; i < n && status == DLS_OK; i++) {
+        memo *m = NULL;
+        status = bring_up(&s, in, kind[i], &m, err);
+        if (status == DLS_OK) {
+            const int32_t node = s.scheme->drawn ? draw_node(&s, m) : best_node(&s, m);
+            out[i] = (dls_fgd_place){.node = -1};
+            if (node >= 0) {
+                const dls_fgd_request *r = &in->kind[kind[i]];
+                const int32_t gpu = s.scheme->drawn ? draw_gpu(&s, &s.left[node], r) : m[node].gpu;
+                take(&s, node, r, gpu, &out[i]);
+            }
+            if (watch) {
+                watch(user, i);
+            }
+        }
+    }
+    close_state(&s);
+    return status;
+}
+
+/* ---- the published experiment
+ * -------------------------------------------------------------------- */
+
+typedef struct watching {
+    const dls_fgd_input *in;
+    const int32_t *kind;
+    const dls_fgd_place *place;
+    int64_t total, arrived, allocated; /* milli */
+    double *percent;
+    int32_t next;
+} watching;
+
+static void watch_pod(void *user, size_t pod)
+{
+    watching *w = user;
+    const dls_fgd_request *r = &w->in->kind[w->kind[pod]];
+    const int64_t milli = (int64_t)r->gpus * r->gpu_milli;
+    w->arrived += milli;
+    w->allocated += w->place[pod].node >= 0 ? milli : 0;
+    while (w->next < DLS_FGD_PERCENT && w->arrived * 100 >= w->total * w->next) {
+        w->percent[w->next++] = 100 * (double)w->allocated / (double)w->total;
+    }
+}
+
+/* All pods in random order, then more drawn from them. Returns how many. */
+static size_t draw_pods(const dls_fgd_input *in, uint64_t seed, double most, int32_t *kind,
+                        size_t room)
+{
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_ARRIVALS, 0);
+    double arrived = 0;
+    size_t n = in->n_pods;
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = (size_t)dls_rng_below(&rng, i + 1);
+        kind[i] = kind[at];
+        kind[at] = in->pod_kind[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        arrived += (double)in->kind[kind[i]].gpus * in->kind[kind[i]].gpu_milli;
+    }
+    while (n < room && in->n_pods > 0) {
+        const int32_t k = in->pod_kind[dls_rng_below(&rng, in->n_pods)];
+        const dls_fgd_request *r = &in->kind[k];
+        if (arrived + r->gpu_milli > most) {
+            break;
+        }
+        arrived += (double)r->gpus * r->gpu_milli;
+        kind[n++] = k;
+    }
+    return n;
+}
+
+dls_status dls_fgd_experiment(const dls_fgd_input *in, const char *policy, bool exact,
+                              uint64_t seed, double load, double allocated[DLS_FGD_PERCENT],
+                              dls_error *err)
+{
+    dls_fgd_input shuffled = *in;
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_PLACEMENT, 1);
+    int64_t total = 0;
+    for (size_t i = 0; i < in->n_nodes; i++) {
+        total += (int64_t)in->node[i].gpus * DLS_FGD_MILLI;
+    }
+    const size_t room = 2 * in->n_pods + 1000000;
+    int32_t *kind = dls_alloc(room * sizeof *kind);
+    dls_fgd_place *place = dls_alloc(room * sizeof *place);
+    shuffled.node = dls_alloc((in->n_nodes + 1) * sizeof *in->node);
+    dls_status status =
+        kind && place && shuffled.node ? DLS_OK : dls_nomem(err, "pods", room * sizeof *place);
+    for (int32_t p = 0; p < DLS_FGD_PERCENT; p++) {
+        allocated[p] = (double)NAN;
+    }
+    if (status == DLS_OK) {
+        for (size_t i = 0; i < in->n_nodes; i++) {
+            const size_t at = (size_t)dls_rng_below(&rng, i + 1);
+            shuffled.node[i] = shuffled.node[at];
+            shuffled.node[at] = in->node[i];
+        }
+        watching w = {in, kind, place, total, 0, 0, allocated, 0};
+        const size_t n = draw_pods(in, seed, load * (double)total, kind, room);
+        status = dls_fgd_run(&shuffled, policy, exact, seed, kind, n, place, watch_pod, &w, err);
+        if (w.next == DLS_FGD_PERCENT - 1 && load >= 1.3) { /* the last pods did not pass it */
+            allocated[w.next] = 100 * (double)w.allocated / (double)total;
+        }
+    }
+    dls_free(kind);
+    dls_free(place);
+    dls_free(shuffled.node);
+    return status;
+}
