@@ -183,6 +183,10 @@ static dls_status create(dls_predictions *f, dls_error *err)
     }
     dls_candidates_init(&f->candidates, f->p.cluster);
     DLS_TRY(make_rows(f, err));
+    if (f->p.calibrate && f->p.world) {
+        DLS_TRY(dls_calibration_create(f->kinds, f->p.trace, f->p.cluster->n_types, &f->calibration,
+                                       err));
+    }
     return open_source(f, err);
 }
 
@@ -218,6 +222,9 @@ static dls_status copy_answers(dls_predictions *f, const dls_predictions *from, 
         memcpy(f->kind_sum, from->kind_sum, n_kinds * sizeof *f->kind_sum);
     }
     f->stats = from->stats;
+    if (f->calibration && from->calibration) {
+        dls_calibration_copy(f->calibration, from->calibration);
+    }
     DLS_TRY(dls_duplicate(&f->shape, from->shape, from->n_cells, from->shape_cap, sizeof *f->shape,
                           err));
     f->shape_cap = from->shape_cap;
@@ -253,6 +260,7 @@ void dls_predictions_destroy(dls_predictions *f)
     dls_kinds_fini(&f->own_kinds);
     dls_answers_destroy(f->answers);
     dls_gpu_memory_fini(&f->memory);
+    dls_calibration_destroy(f->calibration);
     void *const owned[] = {f->row_of, f->row, f->kind_seen, f->kind_sum, f->shape,
                            f->cell,   f->ask, f->reply,     f->ask_cell};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {

@@ -10,7 +10,9 @@
  *
  *      job -> row (kind, gang, GPU types) -> cells, one a candidate shape, best first
  *
- * An unknown model is never asked about: it is expected to run everywhere as at the reference.
+ * An unknown model is never asked about: nothing is predicted of it, and its run time is expected to be that
+ * at the reference. With `calibrate` answers are scaled by what jobs that ran have shown (calibration.h), and of
+ * an unknown model of which a job ran the time at the reference is.
  */
 #ifndef DLS_SOURCES_PREDICTIONS_H
 #define DLS_SOURCES_PREDICTIONS_H
@@ -34,6 +36,7 @@ typedef struct dls_prediction_params {
     const char *cache_path; /* answers kept on disk; NULL: none */
     const char *record_path, *replay_path; /* --predictions=record:F|replay:F; NULL */
     const char *settings_map; /* text of the explicit table (shape -> setting); NULL: nearest */
+    bool calibrate;           /* scale answers by what was seen */
     const char *exchange, *numeric, *host, *fabric, *hardware_dir; /* as in dls_world_params */
 } dls_prediction_params;
 
@@ -70,15 +73,17 @@ dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept,
 
 /* The candidate shapes of a job on a prepared number of GPUs (0: its gang), by predicted iteration time, least first; borrowed until
  * the next dls_predictions_prepare. */
-const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus,
-                                        size_t *n);
+const dls_shape *dls_predictions_shapes(dls_predictions *f, int32_t job, int32_t gpus, size_t *n);
 /* Prediction for a prepared job on a shape of a prepared number of GPUs; for a shape that is not a
  * candidate, that of the nearest one (candidates.h). work_us: work left at the reference; remaining_s counts as
  * many samples a step as the gang's. Never fails: nothing known is NAN. O(max_candidates). */
 void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
                        dls_prediction *out);
 /* Predicted run time of the whole job on its best candidate: for schedulers. */
-int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job);
+int64_t dls_predictions_estimate_us(dls_predictions *f, int32_t job);
+/* A prepared job ran for executed_us on a shape with steps of iteration_s (NAN: not known). */
+void dls_predictions_seen(dls_predictions *f, int32_t job, const dls_shape *shape, double iteration_s,
+                          int64_t executed_us);
 
 typedef struct dls_predictions_stats {
     uint64_t batches;    /* calls of the source */
@@ -89,6 +94,7 @@ typedef struct dls_predictions_stats {
     uint64_t fallbacks;  /* answers that were no times, replaced by the reference */
     uint64_t nearest; /* answered, disk hits included, by a setting that is not quite the shape */
     uint64_t distinct_kinds, unknown_kinds; /* that were asked for */
+    uint64_t observed; /* times that calibrated */
     double seconds;                         /* wall time in the source: not part of the digest */
     char backend[128];
     char notes[512];

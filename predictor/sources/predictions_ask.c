@@ -63,7 +63,8 @@ static double reference_s(const dls_predictions *f, int32_t job)
     return f->p.world ? dls_world_reference_s(f->p.world, job) : 1;
 }
 
-/* An answer without a positive iteration time leaves the cell at its default, the time at the reference. */
+/* An answer without a positive iteration time leaves the cell at its default, the time at the
+ * reference. */
 static void take(dls_predictions *f, dls_kept_answer *cell, const dls_kept_answer *answer)
 {
     if (answer->iteration_s > 0) {
@@ -170,22 +171,34 @@ static dls_status ask_source(dls_predictions *f, dls_error *err)
     return take_answers(f, err);
 }
 
-/* Least iteration time first; of equal ones the order of the candidates. */
-static void sort_row(dls_predictions *f, const dls_prediction_row *r)
+/* An answer as what was seen since scales it. */
+static double calibrated_s(const dls_predictions *f, int32_t job, int64_t cell)
+{
+    const double s = f->cell[cell].iteration_s;
+    return f->calibration ? s * dls_calibration_factor(f->calibration, job, &f->shape[cell]) : s;
+}
+
+/* Least iteration time first; of equal ones the order so far. */
+static void sort_row(dls_predictions *f, dls_prediction_row *r, int32_t job)
 {
     dls_shape *shape = f->shape + r->first;
     dls_kept_answer *cell = f->cell + r->first;
-    for (int32_t i = 1; i < r->n; i++) {
+    double key[DLS_TYPES_MAX * DLS_SPREADS];
+    for (int32_t i = 0; i < r->n; i++) {
         const dls_shape s = shape[i];
         const dls_kept_answer c = cell[i];
+        const double least = calibrated_s(f, job, r->first + i);
         int32_t k = i;
-        for (; k > 0 && cell[k - 1].iteration_s > c.iteration_s; k--) {
+        for (; k > 0 && key[k - 1] > least; k--) {
             shape[k] = shape[k - 1];
             cell[k] = cell[k - 1];
+            key[k] = key[k - 1];
         }
         shape[k] = s;
         cell[k] = c;
+        key[k] = least;
     }
+    r->sorted = f->calibration ? dls_calibration_version(f->calibration) : 0;
 }
 
 static int by_number(const void *a, const void *b)
@@ -204,7 +217,7 @@ static dls_status prepare_rows(dls_predictions *f, int32_t *rows, size_t n, dls_
     }
     DLS_TRY(ask_source(f, err));
     for (size_t i = 0; i < n; i++) {
-        sort_row(f, &f->row[rows[i]]);
+        sort_row(f, &f->row[rows[i]], f->row[rows[i]].first_job);
     }
     return DLS_OK;
 }
@@ -264,12 +277,23 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
 /* ---- what is known -----------------------------------------------------------------------------
  */
 
-const dls_shape *dls_predictions_shapes(const dls_predictions *f, int32_t job, int32_t gpus,
-                                        size_t *n)
+/* Neither the source nor, with calibrate, a job that ran has said anything. */
+static bool is_unknown(const dls_predictions *f, int32_t job)
+{
+    return f->kinds->kind[f->kinds->of[job]].names.match == DLS_MODEL_UNKNOWN &&
+           !(f->calibration && dls_calibration_knows(f->calibration, job));
+}
+
+const dls_shape *dls_predictions_shapes(dls_predictions *f, int32_t job, int32_t gpus, size_t *n)
 {
     const int32_t at = row_for(f, job, gpus);
-    const dls_prediction_row *r = &f->row[at >= 0 ? at : 0];
-    *n = at >= 0 && r->n > 0 ? (size_t)r->n : 0;
+    dls_prediction_row *r = &f->row[at >= 0 ? at : 0];
+    *n = at >= 0 && r->n > 0 && !is_unknown(f, job) ? (size_t)r->n : 0;
+    /* Of models without a name every user's jobs have an order of their own. */
+    if (*n > 0 && f->calibration &&
+        (r->sorted != dls_calibration_version(f->calibration) || !*f->kinds->kind[r->kind].model)) {
+        sort_row(f, r, job);
+    }
     return *n > 0 ? f->shape + r->first : NULL;
 }
 
@@ -304,7 +328,8 @@ void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape 
     const int32_t sized = row_for(f, job, shape->gpus);
     const dls_prediction_row *r = &f->row[sized >= 0 ? sized : 0];
     double distance;
-    const int64_t at = sized >= 0 && r->n > 0 ? cell_for(f, r, shape, &distance) : -1;
+    const int64_t at =
+        sized >= 0 && r->n > 0 && !is_unknown(f, job) ? cell_for(f, r, shape, &distance) : -1;
     if (at < 0) {
         *out = (dls_prediction){.iteration_s = (double)NAN,
                                 .remaining_s = (double)NAN,
@@ -319,8 +344,8 @@ void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape 
     const dls_kept_answer *c = &f->cell[at];
     /* Without a world, work is counted at the best candidate. */
     const double per_s = f->p.world ? reference_s(f, job) : f->cell[own->first].iteration_s;
-    out->iteration_s = c->iteration_s;
-    out->remaining_s = (double)work_us / 1e6 * (c->iteration_s / per_s);
+    out->iteration_s = calibrated_s(f, job, at);
+    out->remaining_s = (double)work_us / 1e6 * (out->iteration_s / per_s);
     for (int k = 0; k < DLS_METRICS; k++) {
         out->metric[k] = (double)c->metric[k];
     }
@@ -329,7 +354,7 @@ void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape 
     out->distance = (double)c->distance + distance;
 }
 
-int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job)
+int64_t dls_predictions_estimate_us(dls_predictions *f, int32_t job)
 {
     const int64_t work_us = f->p.world ? dls_world_work_us(f->p.world, job)
                                        : dls_trace_cols(f->p.trace)->duration_us[job];
@@ -342,4 +367,24 @@ int64_t dls_predictions_estimate_us(const dls_predictions *f, int32_t job)
     dls_predictions_get(f, job, best, work_us, &prediction);
     const double us = prediction.remaining_s * 1e6;
     return us < 9e18 ? (int64_t)(us + 0.5) : INT64_MAX / 2;
+}
+
+/* ---- what was seen -----------------------------------------------------------------------------
+ */
+
+#define LEAST_US 1000000 /* of a run whose steps were worth timing */
+
+void dls_predictions_seen(dls_predictions *f, int32_t job, const dls_shape *shape,
+                          double iteration_s, int64_t executed_us)
+{
+    const int32_t at = row_for(f, job, shape->gpus);
+    double distance;
+    if (!f->calibration || at < 0 || f->row[at].n <= 0 || executed_us < LEAST_US) {
+        return;
+    }
+    const int64_t cell = cell_for(f, &f->row[at], shape, &distance);
+    if (cell >= 0 && iteration_s > 0) {
+        dls_calibration_see(f->calibration, job, shape, iteration_s / f->cell[cell].iteration_s);
+        f->stats.observed++;
+    }
 }

@@ -6,6 +6,7 @@
 #ifndef DLS_SOURCES_PREDICTIONS_IMPL_H
 #define DLS_SOURCES_PREDICTIONS_IMPL_H
 
+#include "predictor/sources/calibration.h"
 #include "predictor/sources/candidates.h"
 #include "predictor/sources/gpu_memory.h"
 #include "predictor/sources/keep.h"
@@ -20,6 +21,7 @@ typedef struct dls_prediction_row {
     int64_t first;   /* of its cells */
     int32_t other;   /* the next row of the same jobs on another number of GPUs, -1 */
     float mem_bytes; /* per GPU */
+    uint64_t sorted; /* calibration's version by which its cells are sorted */
 } dls_prediction_row;
 
 struct dls_predictions {
@@ -46,6 +48,7 @@ struct dls_predictions {
     dls_answers *answers; /* the cache on disk and the recording; NULL: neither */
     uint64_t *kind_sum;   /* [kinds] dls_prediction_source.kind_checksum; 0: not yet */
     dls_gpu_memory memory;
+    dls_calibration *calibration; /* NULL: none */
     char identity[256];
     dls_predictions_stats stats;
 };

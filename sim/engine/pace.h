@@ -63,6 +63,9 @@ typedef struct dls_prediction_ops {
     int64_t (*estimate_us)(void *user, int32_t job);
     /* Optional: make another number of GPUs than the gang known; NULL: nothing is known of others. */
     dls_status (*prepare_size)(void *user, int32_t job, int32_t gpus, dls_error *err);
+    /* Optional: a job ran so long on a shape, with steps of iteration_s (NAN: not known). */
+    void (*seen)(void *user, int32_t job, const dls_shape *shape, double iteration_s,
+                 int64_t executed_us);
 } dls_prediction_ops;
 
 /* What a placement may ask of the predictor during one request (dls_place_predict,

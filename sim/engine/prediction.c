@@ -30,6 +30,12 @@ static int64_t estimate_us(void *user, int32_t job)
     return dls_predictions_estimate_us(user, job);
 }
 
+static void seen(void *user, int32_t job, const dls_shape *shape, double iteration_s,
+                 int64_t executed_us)
+{
+    dls_predictions_seen(user, job, shape, iteration_s, executed_us);
+}
+
 dls_prediction_ops dls_prediction_ops_of(dls_predictions *predictions)
 {
     return (dls_prediction_ops){.user = predictions,
@@ -37,5 +43,6 @@ dls_prediction_ops dls_prediction_ops_of(dls_predictions *predictions)
                         .prepare_size = prepare_size,
                         .shapes = shapes,
                         .get = get,
-                        .estimate_us = estimate_us};
+                        .estimate_us = estimate_us,
+                        .seen = seen};
 }

@@ -176,9 +176,7 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && parts >= 0);
     const int64_t progress_us = progressed_us(e, job);
-    if (e->params->sched->seen) {
-        dls_tell_seen(e, job, parts);
-    }
+    dls_tell_seen(e, job, parts);
     e->jobs.work[job] = dls_job_work_left(e, job);
     e->rec->overhead_us[job] += e->clock.now_us - e->jobs.state_since_us[job] - progress_us;
     e->rec->executed_us[job] += progress_us;
@@ -197,9 +195,7 @@ dls_status dls_job_split(dls_engine *e, int32_t job, dls_error *err)
     DLS_DEBUG_ASSERT(e->jobs.running[job]);
     DLS_TRY(record_stretch(e, job, e->hold.parts[job], err));
     if (e->clock.now_us > e->jobs.rate_from_us[job]) {
-        if (e->params->sched->seen) {
-            dls_tell_seen(e, job, e->hold.parts[job]);
-        }
+        dls_tell_seen(e, job, e->hold.parts[job]);
         const dls_work left = dls_job_work_left(e, job);
         if (e->jobs.saved) {
             e->jobs.saved[job] = dls_job_saved(e, job);
@@ -246,6 +242,11 @@ dls_status dls_job_set_rate(dls_engine *e, int32_t job, int64_t rate, dls_error 
 
 void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
 {
+    const dls_prediction_ops *predictions = e->params->predictions;
+    const bool learns = predictions && predictions->seen;
+    if (!e->params->sched->seen && !learns) {
+        return;
+    }
     const int64_t executed_us = progressed_us(e, job) - progressed_before_us(e, job);
     if (executed_us <= 0) {
         return;
@@ -254,6 +255,15 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
     const dls_shape shape = dls_shape_of_parts(e, parts);
     const double rate = (double)e->jobs.rate[job] / (double)DLS_RATE_ONE;
     const double speed = e->walk.speed ? e->walk.speed[job] : 1;
+    const double iteration_s = pace && pace->reference_s
+                                   ? pace->reference_s(pace->user, job) * speed / rate
+                                   : (double)NAN;
+    if (learns) {
+        predictions->seen(predictions->user, job, &shape, iteration_s, executed_us);
+    }
+    if (!e->params->sched->seen) {
+        return;
+    }
     dls_view_update(e);
     const dls_observation seen = {
         .job = job,
@@ -263,8 +273,7 @@ void dls_tell_seen(dls_engine *e, int32_t job, int32_t parts)
         .n_racks = shape.n_racks,
         .batch = dls_view_batch(&e->view, job),
         .executed_us = executed_us,
-        .iteration_s = pace && pace->reference_s ? pace->reference_s(pace->user, job) * speed / rate
-                                                 : (double)NAN,
+        .iteration_s = iteration_s,
         .rate = rate,
     };
     e->params->sched->seen(e->ask.sched_state, &e->view, &seen);

@@ -35,7 +35,7 @@ static void open_world(world_setup *s)
 }
 
 /* Jobs 0 .. end-1 get the same answers, NAN for NAN, from both. */
-static void same_answers(const dls_predictions *a, const dls_predictions *b, int32_t end)
+static void same_answers(dls_predictions *a, dls_predictions *b, int32_t end)
 {
     for (int32_t j = 0; j < end; j++) {
         size_t n, m;
