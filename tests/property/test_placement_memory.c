@@ -148,7 +148,7 @@ static uint64_t run(const char *sched, const char *placement, uint64_t seed, boo
     cluster.rack_uplink_bps = dls_rng_below(&rng, 2) ? 1e9 : 0;
     setup_init(&s, cluster, random_trace(seed, FAKE_JOBS, 8, 4, NULL, types), sched, placement);
     teller t = {.trace = s.trace, .cluster = &s.cluster, .seed = seed};
-    const dls_prediction_ops predictions = {&t, prepare, shapes, get, estimate, NULL};
+    const dls_prediction_ops predictions = {&t, prepare, shapes, get, estimate, NULL, NULL};
     const dls_pace pace = fake_pace(&world, s.trace);
     const dls_failure_params failures = {
         .node_mtbf_s = 400, .gpu_mtbf_s = (double)INFINITY, .shape = 1, .repair_s = 20};

@@ -365,7 +365,7 @@ static void test_advice(void **unused)
     sim_setup s;
     dls_placement_ops ops;
     fake_predictions predictions = {0};
-    const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL};
+    const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL, NULL};
     setup_probe(&s, case_cluster(1, 4, 0), jobs, 4, "srtf", &ops);
     s.p.predictions = &table;
     dls_record *rec = case_run(&s.p);
@@ -421,7 +421,7 @@ static void test_predicted(void **unused)
         sim_setup s;
         dls_placement_ops ops;
         fake_predictions predictions = {0};
-        const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL};
+        const dls_prediction_ops table = {&predictions, prepare, shapes, get, estimate, NULL, NULL};
         setup_probe(&s, case_cluster(1, 4, 0), jobs, 5, cases[k / 2].sched, &ops);
         for (int j = 0; j < 5; j++) {
             predictions.estimate_us[j] = S(said_s[j]);
