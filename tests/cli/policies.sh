@@ -27,6 +27,49 @@ run policy1 --scheduler=largest
 run policy2 --scheduler=greedy
 run policy3 --scheduler=las-rounds
 run policy4 --placement=wholes --scheduler=fjf
+# Each of them goes on equally in a clone that is made in the midst of a run. (A program without sanitizers cannot
+# load a library with them.)
+cat >clones.c <<'END'
+#include <dlsim/run.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    dls_setup *setup = NULL;
+    dls_trace *trace = NULL;
+    dls_simulation *sim = NULL, *copy = NULL;
+    dls_error err;
+    dls_status status = argc == 6 ? dls_setup_create(&setup, &err) : DLS_EUSAGE;
+    status = status ? status : dls_setup_file(setup, argv[1], &err);
+    status = status ? status : dls_setup_plugin(setup, argv[3], &err);
+    status = status ? status : dls_setup_set(setup, argv[4], argv[5], &err);
+    status = status ? status : dls_trace_load(argv[2], NULL, NULL, &trace, &err);
+    status = status ? status : dls_simulation_create(setup, trace, &sim, &err);
+    status = status ? status : dls_simulation_run_until(sim, INT64_C(40000000000), &err);
+    const int live = !status && !dls_simulation_is_finished(sim);
+    status = status ? status : dls_simulation_clone(sim, &copy, &err);
+    status = status ? status : dls_simulation_run(copy, &err);
+    status = status ? status : dls_simulation_run(sim, &err);
+    const int equal = !status && live && dls_simulation_digest(sim) == dls_simulation_digest(copy);
+    if (status) {
+        fprintf(stderr, "%s\n", err.msg);
+    }
+    dls_simulation_destroy(copy);
+    dls_simulation_destroy(sim);
+    dls_trace_destroy(trace);
+    dls_setup_destroy(setup);
+    return equal ? 0 : 1;
+}
+END
+library=$(dirname "$dlsim")
+if ! nm -D "$library/libdlsim.so" | grep -q __asan_init; then
+    "$cc" -std=c17 -Wall -Wextra -Werror -I"$source/sim/include" -o clones clones.c -L"$library" -ldlsim \
+        -Wl,-rpath,"$library" || fail "clones.c does not compile"
+    for words in "1 scheduler.name largest" "2 scheduler.name greedy" "3 scheduler.name las-rounds" \
+        "4 placement.name wholes"; do
+        set -- $words
+        ./clones "$source/configs/quickstart.cfg" jobs.csv "./policy$1.so" "$2" "$3" || fail "$3 is not cloned"
+    done
+fi
 # Jobs that get more than they ask for are faster; those that are asked for as they are, are not.
 printf 'model,gpus,speed\nnone,1,1\n' >flat.csv
 expect 0 --config="$source/configs/quickstart.cfg" --trace=jobs.csv --scheduler=fifo --set perf.elastic=flat.csv

@@ -34,6 +34,11 @@ for header in "$include"/dlsim/*.h; do
         g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$include" -fsyntax-only \
             "$work/alone.cpp" || fail "${header##*/} as C++17"
     fi
+    # What its opening shows is a file that compiles.
+    sed -n '/^ \*\/$/q; /^ \*      #include/,$ { /^ \*$/s/.*//p; s/^ \*      //p }' "$header" >"$work/example.c"
+    "$cc" -std=c17 -Wall -Wextra -Werror -I"$include" -fsyntax-only "$work/example.c" ||
+        fail "the example of ${header##*/}"
+    grep -q '^#include <dlsim/' "$work/example.c" || fail "${header##*/} shows no example"
     headers=$((headers + 1))
 done
 test $headers -ge 5 || fail "only $headers public headers"

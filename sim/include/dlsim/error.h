@@ -5,6 +5,23 @@
  * Every function that can fail returns a dls_status and fills a dls_error that the caller owns
  * (NULL is allowed: the status alone comes back). The library never prints and never exits.
  * Thread safety: a dls_error belongs to one thread; everything else here is stateless.
+ *
+ *      #include <dlsim/error.h>
+ *
+ *      static dls_status half(int n, int *out, dls_error *err)
+ *      {
+ *          if (n % 2) {
+ *              return dls_fail(err, DLS_EINPUT, "numbers.csv:3", "%d is odd", n);
+ *          }
+ *          *out = n / 2;
+ *          return DLS_OK;
+ *      }
+ *
+ *      dls_status quarter(int n, int *out, dls_error *err)
+ *      {
+ *          DLS_TRY(half(n, out, err));
+ *          return half(*out, out, err);
+ *      }
  */
 #ifndef DLSIM_ERROR_H
 #define DLSIM_ERROR_H

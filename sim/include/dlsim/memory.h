@@ -3,11 +3,19 @@
  * Memory for policies and readers. These calls are those of the library itself: a test that makes
  * the n-th allocation fail reaches a policy that uses them. malloc and free work as well.
  *
- *      double *sum = NULL;
- *      size_t cap = 0;
- *      DLS_TRY(dls_grow(&sum, &cap, n + 1, sizeof *sum, err));
- *      ...
- *      dls_free(sum);
+ *      #include <dlsim/memory.h>
+ *
+ *      struct list {
+ *          double *x;
+ *          size_t n, cap;
+ *      };
+ *
+ *      dls_status append(struct list *list, double x, dls_error *err)
+ *      {
+ *          DLS_TRY(dls_grow(&list->x, &list->cap, list->n + 1, sizeof *list->x, err));
+ *          list->x[list->n++] = x;
+ *          return DLS_OK;
+ *      }
  */
 #ifndef DLSIM_MEMORY_H
 #define DLSIM_MEMORY_H

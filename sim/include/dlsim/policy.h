@@ -20,6 +20,21 @@
  *
  * Pointers from a view are valid until the callback returns. One run is one thread; a policy keeps
  * its state in the memory that it is given and not in globals, because a process may run many.
+ *
+ *      #include <dlsim/policy.h>
+ *
+ *      static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why, dls_priority *out)
+ *      {
+ *          (void)state;
+ *          (void)why;
+ *          out->key = view->gpus[job];
+ *          out->tie = view->submit_us[job];
+ *      }
+ *
+ *      const dls_sched_ops smallest = {
+ *          .abi = DLS_POLICY_ABI, .name = "smallest", .summary = "smallest gang first",
+ *          .discipline = DLS_FIT, .priority = priority,
+ *      };
  */
 #ifndef DLSIM_POLICY_H
 #define DLSIM_POLICY_H

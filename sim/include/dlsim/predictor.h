@@ -11,6 +11,23 @@
  *
  * Thread safety: an inspector is immutable once loaded and may be shared; a predictor belongs to
  * one thread at a time (it runs threads of its own).
+ *
+ *      #include <dlsim/predictor.h>
+ *
+ *      dls_status ask(const char *weights, const dls_graph *graph, dls_profile *out, dls_error *err)
+ *      {
+ *          const dls_query question = {.graph_idx = 0, .setting_idx = DLS_SETTING_BASE};
+ *          dls_inspector *inspector;
+ *          dls_predictor *predictor;
+ *          DLS_TRY(dls_inspector_load(weights, &inspector, err));
+ *          dls_status status = dls_predictor_create(inspector, NULL, &predictor, err);
+ *          if (status == DLS_OK) {
+ *              status = dls_predict(predictor, graph, 1, &question, 1, out, err);
+ *              dls_predictor_destroy(predictor);
+ *          }
+ *          dls_inspector_destroy(inspector);
+ *          return status;
+ *      }
  */
 #ifndef DLSIM_PREDICTOR_H
 #define DLSIM_PREDICTOR_H

@@ -2,6 +2,13 @@
  *
  * The program dlsim as a function, for programs that bring policies of their own to its commands: whatever
  * the program's arguments may be, --plugin=FILE included.
+ *
+ *      #include <dlsim/program.h>
+ *
+ *      int main(int argc, char **argv)
+ *      {
+ *          return dls_main(argc, argv);
+ *      }
  */
 #ifndef DLSIM_PROGRAM_H
 #define DLSIM_PROGRAM_H

@@ -3,6 +3,14 @@
  * Drawing from a random stream: Philox4x32-10, the same numbers on every machine. A stream is a
  * plain value that belongs to one thread; it owns nothing. Placements get theirs from
  * dls_place_random (dlsim/policy.h).
+ *
+ *      #include <dlsim/policy.h>
+ *
+ *      int32_t any_node(const dls_request *r, int32_t n_nodes)
+ *      {
+ *          dls_rng rng = dls_place_random(r);
+ *          return (int32_t)dls_rng_below(&rng, (uint64_t)n_nodes);
+ *      }
  */
 #ifndef DLSIM_RANDOM_H
 #define DLSIM_RANDOM_H

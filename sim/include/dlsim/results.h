@@ -5,6 +5,21 @@
  *
  * A file may be anybody's: one that is cut short, damaged, of another format, or whose jobs are not
  * what its digest says is an error (EINPUT) that names the file and the object.
+ *
+ *      #include <dlsim/results.h>
+ *      #include <stdio.h>
+ *
+ *      dls_status print_numbers(const char *path, dls_error *err)
+ *      {
+ *          dls_saved *run;
+ *          dls_result_number number;
+ *          DLS_TRY(dls_saved_open(path, NULL, &run, err));
+ *          for (size_t i = 0; dls_saved_number_at(run, i, &number); i++) {
+ *              printf("%s %g %s\n", number.name, number.value, number.unit);
+ *          }
+ *          dls_saved_close(run);
+ *          return DLS_OK;
+ *      }
  */
 #ifndef DLSIM_RESULTS_H
 #define DLSIM_RESULTS_H

@@ -6,12 +6,21 @@
  *                       merged into one results file; resumable
  *      dls_comparison   runs of results files side by side
  *
- *      dls_study *study;
- *      status = dls_study_create(setup, "cluster.cfg", &study, &err);
- *      status = status ? status : dls_study_vary(study, "scheduler.name", names, n, "here", &err);
- *      status = status ? status : dls_study_plan(study, "folder", 0, 0, &err);
- *      status = status ? status : dls_study_run(study, 4, &done, &err);
- *      status = status ? status : dls_study_merge(study, "all.h5", false, &n_finished, &err);
+ *      #include <dlsim/study.h>
+ *
+ *      dls_status three(dls_setup *setup, size_t *n_finished, dls_error *err)
+ *      {
+ *          static const char *const names[] = {"fifo", "srtf", "gittins"};
+ *          dls_study_progress done;
+ *          dls_study *study;
+ *          DLS_TRY(dls_study_create(setup, "cluster.cfg", &study, err));
+ *          dls_status status = dls_study_vary(study, "scheduler.name", names, 3, "three", err);
+ *          status = status ? status : dls_study_plan(study, "folder", 0, 0, err);
+ *          status = status ? status : dls_study_run(study, 4, &done, err);
+ *          status = status ? status : dls_study_merge(study, "all.h5", false, n_finished, err);
+ *          dls_study_destroy(study);
+ *          return status;
+ *      }
  *
  * A study belongs to one thread at a time.
  */

@@ -5,6 +5,28 @@
  * A trace is built once by a reader or the generator through a dls_trace_builder, sorted, and read
  * only afterwards: several simulations may share it. Times are integer microseconds since the
  * trace's own zero; GPUs are whole and form a gang (all or nothing).
+ *
+ *      #include <dlsim/trace.h>
+ *
+ *      dls_status two_jobs(dls_trace **out, dls_error *err)
+ *      {
+ *          dls_trace_builder *builder;
+ *          DLS_TRY(dls_trace_builder_create(NULL, &builder, err));
+ *          dls_status status = DLS_OK;
+ *          for (int64_t i = 0; i < 2 && status == DLS_OK; i++) {
+ *              dls_job_rec job;
+ *              dls_job_rec_init(&job);
+ *              job.submit_us = i * 60 * DLS_US_PER_S;
+ *              job.duration_us = 3600 * DLS_US_PER_S;
+ *              job.gpus_milli = 4000;
+ *              status = dls_trace_builder_add(builder, &job, "two jobs", err);
+ *          }
+ *          status = status ? status : dls_trace_builder_finish(builder, out, err);
+ *          if (status != DLS_OK) {
+ *              dls_trace_builder_destroy(builder);
+ *          }
+ *          return status;
+ *      }
  */
 #ifndef DLSIM_TRACE_H
 #define DLSIM_TRACE_H
