@@ -74,6 +74,17 @@ for dir in sim/* sim/workload/* placement traces results predictor/* python/src;
         esac
     done < <(grep -Ho '#include "[^"]*"' "$dir"/*.[ch] | sed 's/#include "//; s/"$//')
 done
+# Each folder's README says what may be touched there, and names the tests that guard it.
+for dir in sim/[!iw]* sim/include/dlsim sim/workload sim/workload/* sim/world placement traces results predictor/*; do
+    ls "$dir"/*.[ch] >/dev/null 2>&1 || continue
+    tests=$(sed -n 's/^Tests: //p' "$dir/README.md" 2>/dev/null | grep -oE '[a-z]+\.[a-z_0-9]+') || tests=
+    for test in ${tests:-none}; do
+        [ "$test" = install.consumer ] || ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || {
+            echo "$dir/README.md must say \`Tests: unit.test_x, cli.y.\`, tests that exist; it says: $test"
+            bad=1
+        }
+    done
+done
 # Every C and CUDA file opens with "/* SPDX..., *, * What it is for"; every script with two such lines.
 while IFS= read -r file; do
     case $file in
