@@ -181,6 +181,28 @@ static dls_pollux_times on_lattice(const dls_pollux_curves *l, const dls_pollux_
                (double)(w->nodes - low->nodes) / (high->nodes - low->nodes));
 }
 
+int32_t dls_pollux_most_local(const dls_pollux_app *a, const dls_pollux_where *w)
+{
+    int32_t most = w->table ? w->table->at[w->table->n - 1].local : 0;
+    for (size_t i = 0; i < a->lattice.n && !w->table; i++) {
+        const dls_pollux_curve *c = &a->lattice.of[i];
+        const int32_t last = c->at[c->n - 1].local;
+        most = c->nodes >= w->nodes && c->replicas >= w->replicas && last > most ? last : most;
+    }
+    return most;
+}
+
+int32_t dls_pollux_most_local_of(const dls_pollux_app *a, int32_t replicas)
+{
+    int32_t most = 0;
+    for (size_t i = 0; i < a->lattice.n; i++) {
+        const dls_pollux_curve *c = &a->lattice.of[i];
+        const int32_t last = c->at[c->n - 1].local;
+        most = c->replicas == replicas && last > most ? last : most;
+    }
+    return most;
+}
+
 bool dls_pollux_step(const dls_pollux_app *a, const dls_pollux_where *w, int32_t local,
                      dls_pollux_times *out)
 {

@@ -45,6 +45,13 @@ typedef struct dls_pollux_curves {
 
 enum { DLS_POLLUX_PROGRESS, DLS_POLLUX_ITERATION, DLS_POLLUX_SQR, DLS_POLLUX_VAR, DLS_POLLUX_COLS };
 
+/* What the simulator of Sia says of an application: what a restart takes and what its policy takes
+ * it to cost, in seconds, and by how much training is slower than the profiles say. */
+typedef struct dls_pollux_sia {
+    int32_t restart_s, believed_s;
+    double slower;
+} dls_pollux_sia;
+
 typedef struct dls_pollux_app {
     const char *name;
     int32_t epochs;
@@ -52,6 +59,7 @@ typedef struct dls_pollux_app {
     double *row[DLS_POLLUX_SIZES];            /* [epochs][DLS_POLLUX_COLS] */
     double *progress;                         /* [epochs + 1] at the end of that many epochs */
     int32_t local_min, local_max;             /* of placements.csv */
+    const struct dls_pollux_sia *sia;         /* what Sia's simulator has otherwise */
     int32_t local_cap;                        /* the most that Pollux uses */
     dls_pollux_curves placements, points, lattice;
 } dls_pollux_app;
@@ -96,6 +104,10 @@ typedef struct dls_pollux_where {
 } dls_pollux_where;
 void dls_pollux_find(const dls_pollux_app *a, const int32_t *gpus, int32_t nodes,
                      dls_pollux_where *out);
+/* The greatest local batch that was measured there (of what was not, on at least as many nodes and
+ * replicas), and with so many replicas anywhere; 0: there is none. */
+int32_t dls_pollux_most_local(const dls_pollux_app *a, const dls_pollux_where *w);
+int32_t dls_pollux_most_local_of(const dls_pollux_app *a, int32_t replicas);
 /* Step and synchronisation time there. A tabled placement: linear between its measurements. Others:
  * the point if it is tabled; else linear in local batch on the measured (nodes, replicas) around
  * it, then linear in replicas per node, then in nodes (the published program triangulates a

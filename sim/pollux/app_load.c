@@ -16,13 +16,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What no file says: how many epochs there are, and the most samples on a GPU if they are fewer
- * than were measured. */
+/* What no file says: how many epochs there are, the most samples on a GPU if they are fewer than
+ * were measured, and Sia's constants. */
 static const struct known {
     const char *name;
     int32_t epochs, local_cap;
-} known[] = {{"bert", 2, 0},      {"cifar10", 100, 0}, {"deepspeech2", 80, 0},
-             {"imagenet", 90, 0}, {"ncf", 10, 0},      {"yolov3", 50, 8}};
+    dls_pollux_sia sia;
+} known[] = {{"bert", 2, 0, {120, 120, 1.2}},       {"cifar10", 100, 0, {50, 30, 1.8}},
+             {"deepspeech2", 80, 0, {25, 25, 1.2}}, {"imagenet", 90, 0, {250, 250, 1.2}},
+             {"ncf", 10, 0, {15, 30, 1.5}},         {"yolov3", 50, 8, {80, 45, 1.2}}};
 
 #define APPS (sizeof known / sizeof *known)
 
@@ -303,7 +305,8 @@ static dls_status read_all(const char *folder, const char *points, dls_pollux_ap
         snprintf(path, sizeof path, "%s/%s", folder, known[i].name);
         if (stat(path, &st) == 0) {
             dls_pollux_app *a = &out->app[out->n++];
-            *a = (dls_pollux_app){.name = known[i].name, .epochs = known[i].epochs};
+            *a = (dls_pollux_app){
+                .name = known[i].name, .epochs = known[i].epochs, .sia = &known[i].sia};
             DLS_TRY(read_app(out, a, path, err));
             a->local_cap = known[i].local_cap && known[i].local_cap < a->local_max
                                ? known[i].local_cap

@@ -7,6 +7,7 @@
 
 #include "pollux/goodput.h"
 #include "pollux/pollux.h"
+#include "sched/sia_rows.h"
 
 typedef struct dls_pollux_nodes {
     int32_t of[DLS_POLLUX_REPLICAS]; /* [n] the node of each GPU, in the order of taking */
@@ -21,7 +22,7 @@ typedef struct dls_pollux_run_job {
     int32_t local, accum; /* batch of a GPU, steps of accumulation before it is exchanged */
     int64_t restore_s;    /* left */
     double progress;
-    bool done;
+    bool done, sia;
     int32_t batch;           /* in all; 0: what the model says is best */
     dls_goodput_model model; /* of what it has seen, */
     dls_goodput_seen *seen;  /* [n_seen] */
@@ -34,6 +35,7 @@ typedef struct dls_pollux dls_pollux;
 
 typedef struct dls_pollux_policy {
     dls_pollux_schedule schedule;
+    bool sia;    /* in the world of Sia's simulator */
     bool learns; /* step times are observed and fitted, and batches chosen by that */
     bool rigid;  /* a job runs on the GPUs that it asks for */
     dls_status (*open)(dls_pollux *p, dls_error *err);   /* optional */
@@ -60,12 +62,17 @@ void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *wher
                        int32_t *local, int32_t *accum);
 /* What the job's model is asked with. */
 dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j);
+/* A job's row of Sia's programme, and what a change of its allocation is worth then. */
+void dls_pollux_sia_row(const dls_pollux_run_job *j, const dls_sia_config *config, int32_t n,
+                        double *value);
+double dls_pollux_sia_factor(const dls_pollux_run_job *j, int64_t now_s);
 /* Jobs without `next` get `count` GPUs each, in this order, from the node with most free ones. */
 void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int32_t *count);
 /* An error of a batch that was not measured where the job is. */
 dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_where *where,
                                  int32_t local, dls_error *err);
 
-extern const dls_pollux_policy dls_pollux_tiresias, dls_pollux_optimus, dls_pollux_pollux;
+extern const dls_pollux_policy dls_pollux_tiresias, dls_pollux_optimus, dls_pollux_pollux,
+    dls_pollux_siasim;
 
 #endif

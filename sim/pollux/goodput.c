@@ -69,7 +69,7 @@ double dls_goodput_best(const dls_goodput_model *model, const dls_goodput_job *j
     const double from = fmax(job->least, (double)job->local_min * replicas);
     double best = -1, ratio = pow(job->most / from, 1. / (VALUES - 1)), batch = from;
     int32_t best_m = 0, best_a = 0, last_m = -1, last_a = -1;
-    for (int i = 0; i < VALUES; i++, batch *= ratio) {
+    for (int i = job->fixed ? VALUES - 1 : 0; i < VALUES; i++, batch *= ratio) {
         const double share = (i == VALUES - 1 ? job->most : batch) / replicas;
         int32_t a = (int32_t)ceil(share / job->local_max - 1e-8) - 1;
         a = replicas == 1 && share > job->least + 1e-8 && a < 1 ? 1 : a;
@@ -323,31 +323,21 @@ static void pin(const dls_goodput_seen *seen, size_t n, bool *pinned, double *p)
 void dls_goodput_fit(dls_goodput_model *model, const dls_goodput_seen *seen, size_t n)
 {
     bool pinned[P];
-    double from[2][P], best = (double)INFINITY;
+    double *p = model->p;
     search s = {.seen = seen, .n = n, .pinned = pinned};
-    for (int i = 0; i < (model->fitted ? 2 : 1); i++) {
-        memcpy(from[i], start, sizeof start);
-        for (int k = 0; i == 1 && k < P; k++) {
-            from[i][k] = model->pinned[k] ? start[k] : model->p[k];
-        }
-        pin(seen, n, pinned, from[i]);
-        const double f = dls_goodput_error(seen, n, from[i], NULL);
-        if (f < best) {
-            best = f;
-            for (int k = 0; k < P; k++) {
-                s.x[k] = k == DLS_GAMMA ? from[i][k] : log(from[i][k]);
-            }
-        }
+    memcpy(p, start, sizeof start);
+    pin(seen, n, pinned, p);
+    for (int k = 0; k < P; k++) {
+        s.x[k] = k == DLS_GAMMA ? p[k] : log(p[k]);
     }
     s.f = value(&s, s.x, s.g);
     descend(&s);
     for (int k = 0; k < P; k++) {
-        model->p[k] = k == DLS_GAMMA ? s.x[k] : exp(s.x[k]);
+        p[k] = k == DLS_GAMMA ? s.x[k] : exp(s.x[k]);
     }
     if (pinned[DLS_ALPHA_N]) {
-        model->p[DLS_ALPHA_N] = fmax(model->p[DLS_ALPHA_N], 1.1 * model->p[DLS_ALPHA_R]);
-        model->p[DLS_BETA_N] = fmax(model->p[DLS_BETA_N], 1.1 * model->p[DLS_BETA_R]);
+        p[DLS_ALPHA_N] = fmax(p[DLS_ALPHA_N], 1.1 * p[DLS_ALPHA_R]);
+        p[DLS_BETA_N] = fmax(p[DLS_BETA_N], 1.1 * p[DLS_BETA_R]);
     }
-    memcpy(model->pinned, pinned, sizeof pinned);
     model->fitted = true;
 }

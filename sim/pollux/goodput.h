@@ -34,7 +34,6 @@ typedef struct dls_goodput_seen {
 typedef struct dls_goodput_model {
     double p[DLS_GOODPUT_PARAMS];
     bool fitted;
-    bool pinned[DLS_GOODPUT_PARAMS]; /* nothing was seen that says anything about it */
 } dls_goodput_model;
 
 /* What the batch may be, and the latest statistics of gradients. */
@@ -42,13 +41,15 @@ typedef struct dls_goodput_job {
     int32_t least, most;          /* total batch; least: to which goodput is relative */
     int32_t local_min, local_max; /* samples on a GPU */
     double sqr, var;
+    bool fixed; /* only the greatest batch */
 } dls_goodput_job;
 
 /* RMS errors of the logarithms of T_acc and T_opt plus priors; gradient[DLS_GOODPUT_PARAMS] may be
  * NULL. n >= 1. O(n). */
 double dls_goodput_error(const dls_goodput_seen *seen, size_t n, const double *p, double *gradient);
-/* Fit to n >= 1 distinct observations. A fitted model is where the search begins, if that is better
- * than the published start. Allocates nothing. O(n) a step, at most a few hundred steps. */
+/* Fit to n >= 1 distinct observations, always from the published start: there are several local
+ * optima, and which one is found tells how far a model trusts what it has not seen. Allocates
+ * nothing. O(n) a step, at most a few hundred steps. */
 void dls_goodput_fit(dls_goodput_model *model, const dls_goodput_seen *seen, size_t n);
 /* In examples of the least batch per second. */
 double dls_goodput_at(const dls_goodput_model *model, const dls_goodput_job *job, int32_t nodes,

@@ -9,11 +9,12 @@
 
 #include <string.h>
 
-enum { NAME, TIME, APPLICATION, GPUS, BATCH, N_COLS };
+enum { NAME, TIME, APPLICATION, GPUS, BATCH, CATEGORY, N_COLS };
 
 static dls_status parse_row(dls_csv *csv, const int *col, const dls_pollux_apps *apps,
                             dls_pollux_job *j, dls_error *err)
 {
+    static const char *const kinds[] = {"adaptive", "scale-gpus", "rigid"};
     int64_t gpus, batch;
     *j = (dls_pollux_job){.first_s = -1, .end_s = -1};
     const char *id = dls_csv_text(csv, col[NAME]);
@@ -26,6 +27,12 @@ static dls_status parse_row(dls_csv *csv, const int *col, const dls_pollux_apps 
     j->app = dls_pollux_app_find(apps, dls_csv_text(csv, col[APPLICATION]));
     if (!j->app) {
         return dls_csv_fail(csv, col[APPLICATION], err, "there is no profile of this application");
+    }
+    while (!dls_csv_missing(csv, col[CATEGORY]) &&
+           !dls_csv_is(csv, col[CATEGORY], kinds[j->kind])) {
+        if (++j->kind > DLS_POLLUX_RIGID) {
+            return dls_csv_fail(csv, col[CATEGORY], err, "expected adaptive, scale-gpus or rigid");
+        }
     }
     DLS_TRY(
         dls_csv_i64(csv, col[GPUS], "replicas, 1 to 256", 0, 1, DLS_POLLUX_REPLICAS, &gpus, err));
@@ -42,13 +49,13 @@ static dls_status parse_row(dls_csv *csv, const int *col, const dls_pollux_apps 
 static dls_status parse(dls_csv *csv, const dls_pollux_apps *apps, dls_pollux_trace *t,
                         dls_error *err)
 {
-    static const char *const names[N_COLS] = {"name", "time", "application", "num_replicas",
-                                              "batch_size"};
+    static const char *const names[N_COLS] = {"name",         "time",       "application",
+                                              "num_replicas", "batch_size", "category"};
     int col[N_COLS];
     dls_csv_bind binds[N_COLS];
     size_t room = 0;
     for (int i = 0; i < N_COLS; i++) {
-        binds[i] = (dls_csv_bind){names[i], &col[i], true};
+        binds[i] = (dls_csv_bind){names[i], &col[i], i != CATEGORY};
     }
     DLS_TRY(dls_csv_header(csv, err));
     DLS_TRY(dls_csv_bind_all(csv, binds, N_COLS, err));

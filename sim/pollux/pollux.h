@@ -11,9 +11,17 @@
 
 #include "pollux/app.h"
 
+/* What may be changed of a job: GPUs and batch, only GPUs, neither (Sia's categories). */
+typedef enum dls_pollux_kind {
+    DLS_POLLUX_ADAPTIVE,
+    DLS_POLLUX_SCALES,
+    DLS_POLLUX_RIGID
+} dls_pollux_kind;
+
 typedef struct dls_pollux_job {
     char id[32];
     const dls_pollux_app *app;
+    dls_pollux_kind kind;
     int32_t gpus, batch; /* as tuned by the user */
     int64_t submit_s;
     /* What the replay says. */
@@ -28,7 +36,8 @@ typedef struct dls_pollux_trace {
     size_t n;
 } dls_pollux_trace;
 
-/* Read a workload: name, time, application, num_replicas, batch_size. Errors: EINPUT (an
+/* Read a workload: name, time, application, num_replicas, batch_size and, if it is
+ * there, category (adaptive, scale-gpus, rigid). Errors: EINPUT (an
  * application that `apps` does not have, a batch outside of what was validated), ENOMEM. The jobs
  * point into `apps`. */
 dls_status dls_pollux_load(const char *path, const dls_pollux_apps *apps, dls_pollux_trace *out,

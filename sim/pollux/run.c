@@ -9,10 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-#define RESTART_S 30 /* after every change of a job's nodes, its first start included */
+#define RESTART_S                                                                                  \
+    30 /* after every change of a job's nodes, its first start included; not Sia's                 \
+        */
 
 static const dls_pollux_policy *const policies[] = {&dls_pollux_pollux, &dls_pollux_optimus,
-                                                    &dls_pollux_tiresias};
+                                                    &dls_pollux_tiresias, &dls_pollux_siasim};
 
 #define POLICIES (sizeof policies / sizeof *policies)
 
@@ -37,12 +39,14 @@ static int32_t parts(double x)
 dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j)
 {
     const dls_pollux_app *a = j->app;
-    return (dls_goodput_job){dls_pollux_least_batch(a),
-                             j->batch > 0 ? j->batch : dls_pollux_most_batch(a),
-                             a->local_min,
-                             a->local_cap,
-                             j->sqr,
-                             j->var};
+    return (dls_goodput_job){
+        .least = dls_pollux_least_batch(a),
+        .most = j->batch > 0 ? j->batch : dls_pollux_most_batch(a),
+        .local_min = a->local_min,
+        .local_max = j->sia ? a->local_max : a->local_cap,
+        .sqr = j->sqr,
+        .var = j->var,
+    };
 }
 
 void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *where, bool always,
@@ -50,19 +54,22 @@ void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *wher
 {
     const dls_pollux_app *a = j->app;
     const int32_t replicas = where->replicas, least = dls_pollux_least_batch(a);
+    const int32_t cap = j->sia ? dls_pollux_most_local(a, where) : a->local_cap;
     if (j->batch == 0 && j->model.fitted) {
-        const dls_goodput_job job = dls_pollux_goodput_job(j);
+        dls_goodput_job job = dls_pollux_goodput_job(j);
+        job.local_max = cap;
         dls_goodput_best(&j->model, &job, where->nodes, replicas, local, accum);
     } else {
-        const int32_t batch = j->batch > 0                      ? j->batch
-                              : least < a->local_min * replicas ? a->local_min * replicas
-                                                                : least;
+        const int32_t need = a->local_min * replicas;
+        const int32_t batch = j->batch > 0 ? j->batch : least < need ? need : least;
         const int32_t share = parts((double)batch / replicas);
-        *accum = parts((double)share / a->local_cap) - 1;
+        *accum = parts((double)share / cap) - 1;
         *accum = replicas == 1 && *accum < 1 && (always || batch > least) ? 1 : *accum;
         *local = parts((double)share / (*accum + 1));
     }
-    const int32_t most = dls_pollux_most_batch(a) / (replicas * (*accum + 1));
+    int32_t most = dls_pollux_most_batch(a) / (replicas * (*accum + 1));
+    const int32_t measured = j->sia ? dls_pollux_most_local_of(a, replicas) : 0;
+    most = measured > 0 && measured < most ? measured : most;
     *local = *local < most ? *local : most;
 }
 
@@ -105,7 +112,7 @@ static dls_status rate(const dls_pollux *p, dls_pollux_run_job *j, double *out, 
         DLS_TRY(learn(j, &t, err));
     }
     *out = dls_pollux_gain(j->sqr, j->var, (double)batch / dls_pollux_least_batch(j->app)) /
-           (t.step + (t.step - t.sync) * j->accum);
+           (t.step + (t.step - t.sync) * j->accum) / (j->sia ? j->app->sia->slower : 1);
     return DLS_OK;
 }
 
@@ -173,28 +180,36 @@ void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int3
     }
 }
 
-/* The run lengths of equal nodes in the order of taking are the placement, whatever the nodes. */
-static void apply(dls_pollux *p, dls_pollux_run_job *j)
+/* GPUs on each node, in the order of taking, whatever the nodes: the placement. */
+static int32_t runs(const dls_pollux_nodes *on, int32_t *run)
 {
-    if (j->next.n == j->now.n &&
-        memcmp(j->next.of, j->now.of, (size_t)j->now.n * sizeof *j->now.of) == 0) {
-        return;
-    }
-    memcpy(&j->now, &j->next, sizeof j->now);
-    if (j->now.n == 0) {
-        return;
-    }
-    int32_t run[DLS_POLLUX_REPLICAS], n = 0;
-    for (int32_t i = 0; i < j->now.n; i++) {
-        if (i > 0 && j->now.of[i] == j->now.of[i - 1]) {
+    int32_t n = 0;
+    for (int32_t i = 0; i < on->n; i++) {
+        if (i > 0 && on->of[i] == on->of[i - 1]) {
             run[n - 1]++;
         } else {
             run[n++] = 1;
         }
     }
+    return n;
+}
+
+static void apply(dls_pollux *p, dls_pollux_run_job *j)
+{
+    int32_t run[DLS_POLLUX_REPLICAS], old[DLS_POLLUX_REPLICAS];
+    if (j->next.n == j->now.n &&
+        memcmp(j->next.of, j->now.of, (size_t)j->now.n * sizeof *j->now.of) == 0) {
+        return;
+    }
+    const int32_t n_old = runs(&j->now, old);
+    memcpy(&j->now, &j->next, sizeof j->now);
+    const int32_t n = runs(&j->now, run);
+    if (n == 0 || (j->sia && n == n_old && memcmp(run, old, (size_t)n * sizeof *run) == 0)) {
+        return; /* other nodes cost nothing there if the placement looks the same */
+    }
     dls_pollux_find(j->app, run, n, &j->where);
     dls_pollux_choose(j, &j->where, false, &j->local, &j->accum);
-    j->restore_s = RESTART_S;
+    j->restore_s = j->sia ? j->app->sia->restart_s : RESTART_S;
     j->job->restarts += j->job->first_s >= 0;
     j->job->first_s = j->job->first_s < 0 ? p->now : j->job->first_s;
 }
@@ -266,11 +281,12 @@ static dls_status loop(dls_pollux *p, int64_t *rounds, dls_error *err)
 
 static dls_status check(const dls_pollux *p, dls_error *err)
 {
-    for (size_t i = 0; i < p->trace->n && p->policy->rigid; i++) {
-        if (p->trace->job[i].gpus > p->gpus) {
-            return dls_fail(err, DLS_EINPUT, p->trace->job[i].id,
-                            "asks for %d GPUs of a cluster of %d", (int)p->trace->job[i].gpus,
-                            (int)p->gpus);
+    for (size_t i = 0; i < p->trace->n; i++) {
+        const dls_pollux_job *j = &p->trace->job[i];
+        const bool rigid = p->policy->rigid || (p->policy->sia && j->kind == DLS_POLLUX_RIGID);
+        if (rigid && j->gpus > p->gpus) {
+            return dls_fail(err, DLS_EINPUT, j->id, "asks for %d GPUs of a cluster of %d",
+                            (int)j->gpus, (int)p->gpus);
         }
     }
     return DLS_OK;
@@ -289,9 +305,10 @@ static dls_status set_up(dls_pollux *p, dls_error *err)
         dls_pollux_job *job = &p->trace->job[i];
         job->first_s = job->end_s = -1;
         job->gpu_s = job->restarts = job->epochs = 0;
-        const bool tunes = p->policy->learns && !dls_pollux_is_fixed(job->app);
-        p->job[i] =
-            (dls_pollux_run_job){.job = job, .app = job->app, .batch = tunes ? 0 : job->batch};
+        const bool tunes =
+            p->policy->learns && job->kind == DLS_POLLUX_ADAPTIVE && !dls_pollux_is_fixed(job->app);
+        p->job[i] = (dls_pollux_run_job){
+            .job = job, .app = job->app, .sia = p->policy->sia, .batch = tunes ? 0 : job->batch};
     }
     DLS_TRY(check(p, err));
     return p->policy->open ? p->policy->open(p, err) : DLS_OK;

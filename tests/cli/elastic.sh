@@ -73,6 +73,19 @@ refused "too many GPUs" "asks for 2 GPUs of a cluster of 1" pollux --schedule=ti
 refused "no profiles" "--profiles" pollux two.csv
 refused "no such folder" "none of the applications" pollux --profiles=. two.csv
 refused "schedule" "themis" pollux --schedule=themis --profiles=profiles two.csv
+printf '%s,category\na,0,bert,1,10,adaptive\nb,10,bert,2,10,rigid\nc,10,bert,2,20,scale-gpus\n' $head >kinds.csv
+"$dlsim" pollux --schedule=sia --profiles=profiles --nodes=2 --gpus=2 kinds.csv -q >out || fail "sia"
+cut -d, -f1,8 out >ended
+same "sia" ended <<'END'
+name,epochs
+a,2
+b,2
+c,2
+END
+refused "too large a gang" "asks for 2 GPUs of a cluster of 1" pollux --schedule=sia --profiles=profiles --nodes=1 \
+    --gpus=1 kinds.csv
+sed 's/rigid/stiff/' kinds.csv >stiff.csv
+refused "category" "expected adaptive, scale-gpus or rigid" pollux --profiles=profiles stiff.csv
 bad() { # NAME TEXT ROW
     printf '%s\n%s\n' $head "$3" >bad.csv
     refused "$1" "$2" pollux --schedule=tiresias --profiles=profiles bad.csv

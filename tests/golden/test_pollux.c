@@ -184,12 +184,14 @@ static void unit(const char *app, json_object *limits, json_object *one, dls_goo
         fail_msg("%s, %s: error %.9f, theirs %.9f", app, json_object_get_string(member(one, "set")),
                  got, want);
     }
-    const dls_goodput_job job = {json_object_get_int(member(limits, "b0")),
-                                 json_object_get_int(member(limits, "b_max")),
-                                 json_object_get_int(member(limits, "l_min")),
-                                 json_object_get_int(member(limits, "l_max")),
-                                 json_object_get_double(member(one, "grad_sqr")),
-                                 json_object_get_double(member(one, "grad_var"))};
+    const dls_goodput_job job = {
+        .least = json_object_get_int(member(limits, "b0")),
+        .most = json_object_get_int(member(limits, "b_max")),
+        .local_min = json_object_get_int(member(limits, "l_min")),
+        .local_max = json_object_get_int(member(limits, "l_max")),
+        .sqr = json_object_get_double(member(one, "grad_sqr")),
+        .var = json_object_get_double(member(one, "grad_var")),
+    };
     list = member(one, "optimum");
     for (size_t i = 0; i < json_object_array_length(list); i++, ++*optima) {
         json_object *o = json_object_array_get_idx(list, i);

@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The multiple-choice knapsack (choice.h).
+ *
+ * With prices u of GPUs every group has a cheapest option, and L = sum of these - u . capacity is a
+ * bound. Any other option costs its *reduced* cost more, so a pick costs L + the reduced costs of
+ * its options + u . what is left of the capacities. The dynamic programme keeps the partial picks
+ * whose reduced costs are below a threshold, of those that use equally many GPUs the cheapest one.
+ * If a pick below the threshold is found, none is cheaper; if not, the threshold grows.
+ */
+#include "sched/choice.h"
+
+#include "dlsim/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 15, ASCENTS = 150, ROUNDS = 8, HALVINGS = 50 };
+
+typedef struct dls_choice_state {
+    uint64_t used; /* GPUs of each type, in mixed radix */
+    double more;   /* reduced costs */
+    int32_t node;
+} dls_choice_state;
+
+typedef struct dls_choice_node {
+    int32_t parent, option;
+} dls_choice_node;
+
+/* What the groups from one place of the order on use at least and at most. */
+typedef struct dls_choice_rest {
+    int64_t least[DLS_TYPES_MAX], most[DLS_TYPES_MAX];
+} dls_choice_rest;
+
+typedef struct dls_choice_key {
+    double second; /* reduced cost of the second cheapest option */
+    int32_t group;
+} dls_choice_key;
+
+/* ---- a problem ---------------------------------------------------------------------------------
+ */
+
+void dls_choice_begin(dls_choice *c, int32_t types, const int64_t *capacity)
+{
+    c->groups = 0;
+    c->n_options = 0;
+    c->types = types;
+    memcpy(c->capacity, capacity, (size_t)types * sizeof *capacity);
+}
+
+dls_status dls_choice_group(dls_choice *c, dls_error *err)
+{
+    DLS_TRY(dls_grow(&c->first, &c->cap_first, (size_t)c->groups + 2, sizeof *c->first, err));
+    c->first[c->groups++] = (int32_t)c->n_options;
+    c->first[c->groups] = (int32_t)c->n_options;
+    return DLS_OK;
+}
+
+dls_status dls_choice_add(dls_choice *c, double cost, int32_t type, int32_t gpus, dls_error *err)
+{
+    DLS_TRY(dls_grow(&c->option, &c->cap_options, c->n_options + 1, sizeof *c->option, err));
+    c->option[c->n_options++] = (dls_choice_option){cost, type, gpus};
+    c->first[c->groups] = (int32_t)c->n_options;
+    return DLS_OK;
+}
+
+void dls_choice_fini(dls_choice *c)
+{
+    dls_free(c->option);
+    dls_free(c->first);
+    dls_free(c->pick);
+    for (int i = 0; i < 4; i++) {
+        dls_free(c->state[i]);
+    }
+    dls_free(c->node);
+    dls_free(c->kept);
+    dls_free(c->reduced);
+    dls_free(c->order);
+    dls_free(c->rest);
+}
+
+/* ---- prices ------------------------------------------------------------------------------------
+ */
+
+/* The bound, and what the cheapest options use; of equally cheap ones the first counts. */
+static double bound_at(const dls_choice *c, const double *price, int64_t *used)
+{
+    double sum = 0;
+    memset(used, 0, (size_t)c->types * sizeof *used);
+    for (int32_t g = 0; g < c->groups; g++) {
+        int32_t best = c->first[g];
+        double least = (double)INFINITY;
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            const dls_choice_option *x = &c->option[o];
+            const double cost = x->cost + price[x->type] * x->gpus;
+            best = cost < least ? o : best;
+            least = cost < least ? cost : least;
+        }
+        sum += least;
+        used[c->option[best].type] += c->option[best].gpus;
+    }
+    for (int32_t t = 0; t < c->types; t++) {
+        sum -= price[t] * (double)c->capacity[t];
+    }
+    return sum;
+}
+
+/* The best price of one type, the others given: where what is used crosses the capacity. */
+static void halve(const dls_choice *c, double *price, int32_t t, double most)
+{
+    double low = 0, high = most;
+    int64_t used[DLS_TYPES_MAX];
+    price[t] = 0;
+    bound_at(c, price, used);
+    if (used[t] <= c->capacity[t]) {
+        return;
+    }
+    for (int i = 0; i < HALVINGS && high - low > 1e-13 * high; i++) {
+        price[t] = (low + high) / 2;
+        bound_at(c, price, used);
+        if (used[t] > c->capacity[t]) {
+            low = price[t];
+        } else {
+            high = price[t];
+        }
+    }
+    price[t] = high;
+}
+
+/* With several types, steps along what is used too much (Polyak), as one price after the other
+ * gets stuck where two types must move together. */
+static double ascend(const dls_choice *c, double *price, double best, double above)
+{
+    double at[DLS_TYPES_MAX];
+    int64_t used[DLS_TYPES_MAX];
+    memcpy(at, price, (size_t)c->types * sizeof *at);
+    double f = bound_at(c, at, used), step = 1;
+    for (int i = 0, idle = 0; i < ASCENTS; i++) {
+        double norm = 0;
+        for (int32_t t = 0; t < c->types; t++) {
+            const double g = (double)(used[t] - c->capacity[t]);
+            norm += at[t] > 0 || g > 0 ? g * g : 0;
+        }
+        if (norm == 0) {
+            break;
+        }
+        for (int32_t t = 0; t < c->types; t++) {
+            at[t] = fmax(0, at[t] + step * (above - f) / norm * (double)(used[t] - c->capacity[t]));
+        }
+        f = bound_at(c, at, used);
+        if (f > best) {
+            best = f;
+            idle = 0;
+            memcpy(price, at, (size_t)c->types * sizeof *at);
+        } else if (++idle == 5) {
+            idle = 0;
+            step /= 2;
+            memcpy(at, price, (size_t)c->types * sizeof *at);
+            f = bound_at(c, at, used);
+        }
+    }
+    return best;
+}
+
+static void find_prices(dls_choice *c, double above)
+{
+    double least = (double)INFINITY, most = -(double)INFINITY;
+    int64_t used[DLS_TYPES_MAX];
+    for (size_t o = 0; o < c->n_options; o++) {
+        least = fmin(least, c->option[o].cost);
+        most = fmax(most, c->option[o].cost);
+    }
+    double best = bound_at(c, c->price, used);
+    for (int round = 0; round < ROUNDS; round++) {
+        double price[DLS_TYPES_MAX];
+        memcpy(price, c->price, sizeof price);
+        for (int32_t t = 0; t < c->types; t++) {
+            halve(c, price, t, most - least + 1);
+        }
+        double f = bound_at(c, price, used);
+        if (c->types > 1 && above > f) {
+            f = ascend(c, price, f, above);
+        }
+        const double won = f - best;
+        if (won > 0) {
+            best = f;
+            memcpy(c->price, price, sizeof price);
+        }
+        if (c->types == 1 || won <= 1e-9 * fabs(best)) {
+            break;
+        }
+    }
+    c->bound = best;
+}
+
+/* ---- a pick ------------------------------------------------------------------------------------
+ */
+
+static void reduce(dls_choice *c)
+{
+    for (int32_t g = 0; g < c->groups; g++) {
+        double least = (double)INFINITY;
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            const dls_choice_option *x = &c->option[o];
+            c->reduced[o] = x->cost + c->price[x->type] * x->gpus;
+            least = fmin(least, c->reduced[o]);
+        }
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            c->reduced[o] -= least;
+        }
+    }
+}
+
+/* Everybody on as few GPUs as can be. */
+static bool start(dls_choice *c, int64_t *left)
+{
+    bool fits = true;
+    memcpy(left, c->capacity, (size_t)c->types * sizeof *left);
+    c->cost = 0;
+    for (int32_t g = 0; g < c->groups; g++) {
+        int32_t best = c->first[g];
+        for (int32_t o = best + 1; o < c->first[g + 1]; o++) {
+            const dls_choice_option *x = &c->option[o], *y = &c->option[best];
+            best = x->gpus < y->gpus || (x->gpus == y->gpus && x->cost < y->cost) ? o : best;
+        }
+        c->pick[g] = best;
+        c->cost += c->option[best].cost;
+        left[c->option[best].type] -= c->option[best].gpus;
+        fits = fits && left[c->option[best].type] >= 0;
+    }
+    return fits;
+}
+
+/* Groups in order of what they lose by their pick, each to the option that costs least and fits. */
+static void improve(dls_choice *c, int64_t *left)
+{
+    for (int again = 0; again < 3; again++) {
+        bool moved = false;
+        for (int32_t i = 0; i < c->groups; i++) {
+            const int32_t g = c->order[i].group, now = c->pick[g];
+            const dls_choice_option *has = &c->option[now];
+            int32_t best = now;
+            left[has->type] += has->gpus;
+            for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+                const dls_choice_option *x = &c->option[o];
+                best = x->gpus <= left[x->type] && x->cost < c->option[best].cost &&
+                               c->reduced[o] <= c->reduced[now]
+                           ? o
+                           : best;
+            }
+            left[c->option[best].type] -= c->option[best].gpus;
+            c->cost += c->option[best].cost - has->cost;
+            c->pick[g] = best;
+            moved = moved || best != now;
+        }
+        if (!moved) {
+            return;
+        }
+    }
+}
+
+/* ---- the dynamic programme ---------------------------------------------------------------------
+ */
+
+typedef struct radix {
+    uint64_t stride[DLS_TYPES_MAX], size[DLS_TYPES_MAX];
+} radix;
+
+/* false: the GPUs of so many types have no common number. */
+static bool make_radix(const dls_choice *c, radix *r)
+{
+    uint64_t stride = 1;
+    for (int32_t t = 0; t < c->types; t++) {
+        r->stride[t] = stride;
+        r->size[t] = (uint64_t)c->capacity[t] + 1;
+        if (stride > (UINT64_C(1) << 62) / r->size[t]) {
+            return false;
+        }
+        stride *= r->size[t];
+    }
+    return true;
+}
+
+static int64_t used_of(const radix *r, uint64_t used, int32_t t)
+{
+    return (int64_t)(used / r->stride[t] % r->size[t]);
+}
+
+/* What a state that has used so much costs at least more, as GPUs stay idle; infinite: the rest
+ * does not fit. */
+static double idle_cost(const dls_choice *c, const radix *r, uint64_t used,
+                        const dls_choice_rest *rest)
+{
+    double cost = 0;
+    for (int32_t t = 0; t < c->types; t++) {
+        const int64_t left = c->capacity[t] - used_of(r, used, t);
+        if (left < rest->least[t]) {
+            return (double)INFINITY;
+        }
+        cost += left > rest->most[t] ? c->price[t] * (double)(left - rest->most[t]) : 0;
+    }
+    return cost;
+}
+
+static int by_second(const void *a, const void *b)
+{
+    const dls_choice_key *x = a, *y = b;
+    if (x->second != y->second) {
+        return x->second > y->second ? -1 : 1;
+    }
+    return x->group < y->group ? -1 : 1;
+}
+
+/* Groups whose options differ much come first: while few options are left there are few states. */
+static void sort(dls_choice *c)
+{
+    for (int32_t g = 0; g < c->groups; g++) {
+        double two[2] = {(double)INFINITY, (double)INFINITY};
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            const double x = c->reduced[o];
+            two[1] = x < two[0] ? two[0] : fmin(two[1], x);
+            two[0] = fmin(two[0], x);
+        }
+        c->order[g] = (dls_choice_key){two[1], g};
+    }
+    if (c->groups > 1) {
+        qsort(c->order, (size_t)c->groups, sizeof *c->order, by_second);
+    }
+}
+
+/* Of the options below the threshold, from each place of the order on. */
+static void add_up(dls_choice *c, double threshold)
+{
+    memset(&c->rest[c->groups], 0, sizeof *c->rest);
+    for (int32_t i = c->groups; i-- > 0;) {
+        const int32_t g = c->order[i].group;
+        int64_t least[DLS_TYPES_MAX], most[DLS_TYPES_MAX] = {0};
+        int32_t options = 0;
+        memset(least, 0x3f, sizeof least);
+        for (int32_t t = 0; t < c->types; t++) {
+            int64_t on_other = 0, n = 0;
+            for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+                const dls_choice_option *x = &c->option[o];
+                if (c->reduced[o] < threshold) {
+                    options++;
+                    on_other += x->type != t;
+                    n = x->type == t && x->gpus > n ? x->gpus : n;
+                    least[t] = x->type == t && x->gpus < least[t] ? x->gpus : least[t];
+                }
+            }
+            most[t] = n;
+            least[t] = on_other > 0 || options == 0 ? 0 : least[t];
+        }
+        for (int32_t t = 0; t < c->types; t++) {
+            c->rest[i].least[t] = c->rest[i + 1].least[t] + least[t];
+            c->rest[i].most[t] = c->rest[i + 1].most[t] + most[t];
+        }
+    }
+}
+
+static dls_status push(dls_choice *c, int which, size_t *n, dls_choice_state s, dls_error *err)
+{
+    DLS_TRY(dls_grow(&c->state[which], &c->cap_state[which], *n + 1, sizeof s, err));
+    c->state[which][(*n)++] = s;
+    return DLS_OK;
+}
+
+/* Both in order of `used`; of equals the cheaper one, of equally cheap ones the first list's. */
+static dls_status merge(dls_choice *c, int out, const dls_choice_state *x, size_t nx,
+                        const dls_choice_state *y, size_t ny, size_t *n, dls_error *err)
+{
+    *n = 0;
+    for (size_t i = 0, k = 0; i < nx || k < ny;) {
+        if (k == ny || (i < nx && x[i].used < y[k].used)) {
+            DLS_TRY(push(c, out, n, x[i++], err));
+        } else if (i == nx || y[k].used < x[i].used) {
+            DLS_TRY(push(c, out, n, y[k++], err));
+        } else {
+            DLS_TRY(push(c, out, n, x[i].more <= y[k].more ? x[i] : y[k], err));
+            i++;
+            k++;
+        }
+    }
+    return DLS_OK;
+}
+
+static int by_more(const void *a, const void *b)
+{
+    const dls_choice_state *x = a, *y = b;
+    if (x->more != y->more) {
+        return x->more < y->more ? -1 : 1;
+    }
+    return x->used < y->used ? -1 : x->used > y->used;
+}
+
+static int by_used(const void *a, const void *b)
+{
+    const dls_choice_state *x = a, *y = b;
+    return x->used < y->used ? -1 : x->used > y->used;
+}
+
+/* Too many states: the cheapest ones go on. Returns what the others cost at least. */
+static double cut(dls_choice_state *s, size_t *n, size_t most)
+{
+    if (*n <= most) {
+        return (double)INFINITY;
+    }
+    qsort(s, *n, sizeof *s, by_more);
+    const double at = s[most].more;
+    *n = most;
+    qsort(s, *n, sizeof *s, by_used);
+    return at;
+}
+
+/* The states behind one more group: state[0] becomes what is reached from it. A state's node is
+ * that of its parent until it is known which states are kept. */
+static dls_status extend(dls_choice *c, const radix *r, int32_t place, double threshold, size_t *n,
+                         double *lost, dls_error *err)
+{
+    const int32_t g = c->order[place].group;
+    const dls_choice_rest *rest = &c->rest[place + 1];
+    const size_t most =
+        NODES_MOST / (size_t)c->groups < STATES_MOST ? NODES_MOST / (size_t)c->groups : STATES_MOST;
+    size_t n_out = 0, n_new;
+    int out = 1, free = 2; /* state[out]: reached so far */
+    const size_t base = c->n_nodes;
+    for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+        const dls_choice_option *x = &c->option[o];
+        if (!(c->reduced[o] < threshold)) {
+            continue;
+        }
+        n_new = 0;
+        for (size_t i = 0; i < *n; i++) {
+            dls_choice_state s = c->state[0][i];
+            s.more += c->reduced[o];
+            if (!(s.more < threshold) ||
+                used_of(r, s.used, x->type) + x->gpus > c->capacity[x->type]) {
+                continue;
+            }
+            s.used += (uint64_t)x->gpus * r->stride[x->type];
+            if (s.more + idle_cost(c, r, s.used, rest) < threshold) {
+                DLS_TRY(dls_grow(&c->node, &c->cap_node, c->n_nodes + 1, sizeof *c->node, err));
+                c->node[c->n_nodes] = (dls_choice_node){s.node, o};
+                s.node = (int32_t)c->n_nodes++;
+                DLS_TRY(push(c, 3, &n_new, s, err));
+            }
+        }
+        size_t merged;
+        DLS_TRY(merge(c, free, c->state[out], n_out, c->state[3], n_new, &merged, err));
+        n_out = merged;
+        out = free;
+        free = 3 - out;
+    }
+    *lost = fmin(*lost, cut(c->state[out], &n_out, most));
+    /* Nodes of states that are gone are given back. */
+    DLS_TRY(dls_grow(&c->state[0], &c->cap_state[0], n_out, sizeof *c->state[0], err));
+    DLS_TRY(dls_grow(&c->kept, &c->cap_kept, n_out + 1, sizeof *c->kept, err));
+    for (size_t i = 0; i < n_out; i++) {
+        c->kept[i] = c->node[c->state[out][i].node];
+    }
+    for (size_t i = 0; i < n_out; i++) {
+        c->state[0][i] = c->state[out][i];
+        c->state[0][i].node = (int32_t)(base + i);
+        c->node[base + i] = c->kept[i];
+    }
+    c->n_nodes = base + n_out;
+    *n = n_out;
+    return DLS_OK;
+}
+
+/* The cheapest pick that costs less than bound + threshold, if there is one. */
+static dls_status explore(dls_choice *c, const radix *r, double threshold, double *lost,
+                          bool *found, dls_error *err)
+{
+    size_t n = 0, best = 0;
+    double least = threshold;
+    c->n_nodes = 0;
+    *found = false;
+    *lost = (double)INFINITY;
+    add_up(c, threshold);
+    DLS_TRY(push(c, 0, &n, (dls_choice_state){0, 0, -1}, err));
+    for (int32_t i = 0; i < c->groups && n > 0; i++) {
+        DLS_TRY(extend(c, r, i, threshold, &n, lost, err));
+    }
+    for (size_t i = 0; i < n; i++) {
+        const dls_choice_state *s = &c->state[0][i];
+        const double cost = s->more + idle_cost(c, r, s->used, &c->rest[c->groups]);
+        best = cost < least ? i : best;
+        *found = *found || cost < least;
+        least = fmin(least, cost);
+    }
+    if (*found) {
+        int32_t at = c->state[0][best].node;
+        c->cost = 0;
+        for (int32_t i = c->groups; i-- > 0; at = c->node[at].parent) {
+            c->pick[c->order[i].group] = c->node[at].option;
+            c->cost += c->option[c->node[at].option].cost;
+        }
+    }
+    return DLS_OK;
+}
+
+/* Thresholds grow until there is a pick below one, or what is known is good enough. */
+static dls_status settle(dls_choice *c, double gap, dls_error *err)
+{
+    const double scale = fmax(fabs(c->bound), 1e-6), tight = scale * fmax(gap, 1e-12);
+    radix r;
+    bool found = false;
+    if (!make_radix(c, &r)) {
+        return DLS_OK;
+    }
+    for (double above = scale * fmax(gap, 1e-6); !found; above *= 4) {
+        double lost;
+        if (c->solved && c->cost - c->bound <= tight) {
+            return DLS_OK;
+        }
+        /* What is known need not be found again. */
+        const bool last = c->solved && above >= c->cost - c->bound;
+        DLS_TRY(explore(c, &r, last ? c->cost - c->bound - tight : above, &lost, &found, err));
+        c->solved = c->solved || found;
+        if (found || last || !isinf(lost)) {
+            c->bound = fmin(c->cost, c->bound + fmin(lost, found ? c->cost - c->bound : above));
+            return DLS_OK;
+        }
+        if (above > 1e12 * scale) {
+            return DLS_OK;
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
+{
+    int64_t left[DLS_TYPES_MAX];
+    const size_t groups = (size_t)c->groups;
+    DLS_TRY(dls_grow(&c->pick, &c->cap_pick, groups + 1, sizeof *c->pick, err));
+    DLS_TRY(dls_grow(&c->reduced, &c->cap_reduced, c->n_options + 1, sizeof *c->reduced, err));
+    DLS_TRY(dls_grow(&c->order, &c->cap_order, groups + 1, sizeof *c->order, err));
+    DLS_TRY(dls_grow(&c->rest, &c->cap_rest, groups + 1, sizeof *c->rest, err));
+    c->solved = start(c, left);
+    c->bound = 0;
+    if (c->groups == 0) {
+        return DLS_OK;
+    }
+    find_prices(c, c->cost);
+    reduce(c);
+    sort(c);
+    if (c->solved) {
+        improve(c, left);
+    }
+    return settle(c, gap, err);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The multiple-choice knapsack of Sia's and Pollux's allocations against all picks of small
+ * instances, and its bound on large ones.
+ */
+#include "base/rng.h"
+#include "sched/choice.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static dls_error err;
+
+/* The cheapest pick of groups g.. within what is left; infinite: none. */
+static double cheapest(const dls_choice *c, int32_t g, int64_t *left)
+{
+    double best = g == c->groups ? 0 : (double)INFINITY;
+    for (int32_t o = c->first[g]; g < c->groups && o < c->first[g + 1]; o++) {
+        const dls_choice_option *x = &c->option[o];
+        if (x->gpus <= left[x->type]) {
+            left[x->type] -= x->gpus;
+            best = fmin(best, x->cost + cheapest(c, g + 1, left));
+            left[x->type] += x->gpus;
+        }
+    }
+    return best;
+}
+
+static void make(dls_choice *c, dls_rng *rng, int32_t groups, int32_t options, int32_t types,
+                 int32_t most, bool nothing)
+{
+    int64_t capacity[DLS_TYPES_MAX];
+    for (int32_t t = 0; t < types; t++) {
+        capacity[t] = (int64_t)dls_rng_below(rng, (uint64_t)most * (uint64_t)groups / 2 + 1);
+    }
+    dls_choice_begin(c, types, capacity);
+    for (int32_t g = 0; g < groups; g++) {
+        assert_int_equal(DLS_OK, dls_choice_group(c, &err));
+        if (nothing) {
+            assert_int_equal(DLS_OK, dls_choice_add(c, 1.1, 0, 0, &err));
+        }
+        const int32_t n = 1 + (int32_t)dls_rng_below(rng, (uint64_t)options);
+        for (int32_t o = 0; o < n; o++) { /* hundredths, so that there are many equal ones */
+            const double cost = (double)dls_rng_below(rng, 160) / 100 - 0.3;
+            assert_int_equal(DLS_OK,
+                             dls_choice_add(c, cost, (int32_t)dls_rng_below(rng, (uint64_t)types),
+                                            (int32_t)dls_rng_below(rng, (uint64_t)most) + 1, &err));
+        }
+    }
+}
+
+static void check(const dls_choice *c)
+{
+    int64_t left[DLS_TYPES_MAX];
+    double cost = 0;
+    for (int32_t t = 0; t < c->types; t++) {
+        left[t] = c->capacity[t];
+    }
+    for (int32_t g = 0; g < c->groups; g++) {
+        assert_in_range(c->pick[g], c->first[g], c->first[g + 1] - 1);
+        cost += c->option[c->pick[g]].cost;
+        left[c->option[c->pick[g]].type] -= c->option[c->pick[g]].gpus;
+    }
+    for (int32_t t = 0; t < c->types; t++) {
+        assert_true(left[t] >= 0);
+    }
+    assert_true(fabs(cost - c->cost) <= 1e-9 * (1 + fabs(cost)));
+    assert_true(c->bound <= c->cost + 1e-9);
+}
+
+static void small(void **state)
+{
+    (void)state;
+    dls_choice c = {0};
+    size_t none = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 7);
+        make(&c, &rng, (int32_t)dls_rng_below(&rng, 7), 5, 1 + (int32_t)dls_rng_below(&rng, 3), 8,
+             dls_rng_below(&rng, 2) == 0);
+        assert_int_equal(DLS_OK, dls_choice_solve(&c, 0, &err));
+        const double best = cheapest(&c, 0, c.capacity);
+        if (isinf(best)) {
+            assert_false(c.solved);
+            none++;
+            continue;
+        }
+        assert_true(c.solved);
+        check(&c);
+        if (fabs(c.cost - best) > 1e-9) {
+            fail_msg("seed %d: %.6f, best %.6f, bound %.6f", (int)seed, c.cost, best, c.bound);
+        }
+    }
+    printf("%zu of 3000 have no pick\n", none);
+    assert_in_range(none, 10, 2000);
+    dls_choice_fini(&c);
+}
+
+/* Hundreds of groups: nothing to compare with but the bound. */
+static void large(void **state)
+{
+    (void)state;
+    dls_choice c = {0};
+    for (int32_t types = 1; types <= 3; types++) {
+        dls_rng rng = dls_rng_stream((uint64_t)types, DLS_RNG_TEST, 8);
+        make(&c, &rng, 400, 20, types, 32, true);
+        assert_int_equal(DLS_OK, dls_choice_solve(&c, 1e-4, &err));
+        assert_true(c.solved);
+        check(&c);
+        printf("%d types: cost %.4f, bound %.4f\n", types, c.cost, c.bound);
+        assert_true(c.cost - c.bound <= 1e-3 * fabs(c.cost));
+    }
+    dls_choice_fini(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small), cmocka_unit_test(large)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
