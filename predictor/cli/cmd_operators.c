@@ -5,6 +5,7 @@
  */
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
+#include "predictor/cli/operators_kernels.h"
 #include "predictor/cli/operators_measure.h"
 #include "predictor/cli/operators_profile.h"
 #include "workload/operator/calibrate.h"
@@ -25,7 +26,9 @@ typedef struct ask {
     dls_numeric numeric;
     int64_t batch, gpus, servers;
     int64_t interval_us, samples, seed;
-    bool points, async;
+    bool points, async, left_out;
+    char **file; /* what is no option: files of measured kernels */
+    size_t n_files;
 } ask;
 
 static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
@@ -297,6 +300,23 @@ static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *er
     return dls_opmodel_save(&model, a->output, err);
 }
 
+/* fit-kernels, or kernels: judge those that are there. */
+static dls_status measured_kernels(const ask *a, const dls_hardware *hw, bool fit, dls_error *err)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/kernels.cfg", a->folder);
+    return dls_operators_kernels(&(dls_operators_kernels_ask){.hw = hw,
+                                                              .file = a->file,
+                                                              .n_files = a->n_files,
+                                                              .constants = fit ? NULL
+                                                                           : a->constants
+                                                                               ? a->constants
+                                                                               : path,
+                                                              .output = fit ? a->output : NULL,
+                                                              .left_out = fit && a->left_out},
+                                 err);
+}
+
 /* ---- the command -------------------------------------------------------------------------------
  */
 
@@ -340,7 +360,8 @@ static void fini(void *user)
     }                                                                                              \
     static dls_status cmd_##name(void *user, dls_call *words, dls_error *err)                      \
     {                                                                                              \
-        (void)words;                                                                               \
+        ((ask *)user)->file = words->word;                                                         \
+        ((ask *)user)->n_files = words->n_words;                                                   \
         return act(user, do_##name, err);                                                          \
     }
 VERB(validate, validate(a, &t->set, err))
@@ -349,6 +370,8 @@ VERB(step, one_job(a, false, &t->hw, err))
 VERB(profile, one_job(a, true, &t->hw, err))
 VERB(measure, measure(a, &t->hw, err))
 VERB(list, list(a, &t->hw, err))
+VERB(fit_kernels, measured_kernels(a, &t->hw, true, err))
+VERB(kernels, measured_kernels(a, &t->hw, false, err))
 #undef VERB
 
 static const dls_verb verbs[] = {
@@ -367,6 +390,12 @@ static const dls_verb verbs[] = {
     {"measure", "--model=NAME --gpu=NAME --output=FILE",
      "time the operations of a training graph on this machine's GPU and add them to a file", 0, 0,
      "gpu output", cmd_measure},
+    {"fit-kernels", "FILE... [--output=FILE] [--left-out]",
+     "fit the sized model to measured kernels (CSV), write its constants, and say how far they are "
+     "off on rows that fitted nothing",
+     1, 64, NULL, cmd_fit_kernels},
+    {"kernels", "FILE...", "how far the shipped constants are off on those rows", 1, 64, NULL,
+     cmd_kernels},
     {"list", NULL, "models, GPUs, links, hosts and fabrics that the tables know", 0, 0, NULL,
      cmd_list},
     {.name = NULL}};
@@ -375,9 +404,13 @@ static const dls_arg args[] = {
     DLS_TEXT(ask, folder, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg; configs/hardware here, then where "
              "dlsim is installed, if left out"),
-    DLS_TEXT(ask, constants, "constants", 0, "FILE", "in place of operator.cfg"),
+    DLS_TEXT(ask, constants, "constants", 0, "FILE",
+             "in place of operator.cfg; kernels: of kernels.cfg"),
+    DLS_SWITCH(ask, left_out, "left-out", 0,
+               "fit-kernels: judge each GPU by the constants of the others, too"),
     DLS_TEXT(ask, output, "output", 'o', "FILE",
-             "calibrate, measure: where the constants, the times go; profile: the samples, as a "
+             "calibrate, fit-kernels, measure: where the constants, the times go; profile: the "
+             "samples, as a "
              "recording for dlsim perf analyze"),
     DLS_TEXT(ask, operators, "operators", 0, "FILE",
              "step, profile: measured times in place of the formula, where they are"),
@@ -408,7 +441,8 @@ static const dls_arg args[] = {
     DLS_HEADING("measure:"),
     DLS_TEXT(ask, device, "device", 0, "cuda|cpu", "what to time (cpu: to try it, fp32 only)"),
     DLS_REAL(ask, seconds, "seconds", 0, DLS_ABOVE_0, (double)INFINITY, "for each operation"),
-    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY, "leave out products of more"),
+    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY,
+             "leave out products of more"),
     DLS_ARGS_END};
 
 const dls_command dls_command_operators = {

@@ -93,6 +93,27 @@ dlsim operators step --graph=lenet8.h5 --gpu=P100 >out.txt
 test "$other" = "$(value step_s)" || fail "times of a K80 are used for a P100"
 dlsim operators profile --graph=lenet8.h5 --gpu=K80 --operators=ops.h5 --samples=100 >out.txt
 
+# Measured kernels: what the shipped constants say of rows that they themselves made is right.
+cat >rows.csv <<'CSV'
+gpu,op,b,m,n,k,latency_ms,kernel
+CSV
+for m in 128 256 384 512 640 768 896 1024 1152 1280 1408 1536 1664 1792 1920 2048 2176 2304 2432 2560; do
+    for n in 64 128 256 512 1024; do
+        # 15 TFLOP/s above a floor of 50 us
+        awk -v m=$m -v n=$n 'BEGIN { printf "V100-PCIE,linear,1,%d,%d,2048,%.6f,volta_sgemm_128x64_tn\n", m, n,
+            0.05 + 2 * m * n * 2048 / 12e9 }' >>rows.csv
+    done
+done
+dlsim operators fit-kernels rows.csv -o fitted.cfg >out.txt
+awk -F'|' '$2 ~ /linear/ && $3 ~ /all/ { exit !($4 > 10 && $5 < 5) }' out.txt || fail "fit-kernels: $(cat out.txt)"
+dlsim operators kernels rows.csv --constants=fitted.cfg >again.txt
+diff out.txt again.txt || fail "fitted constants say something else when they are read"
+dlsim operators kernels rows.csv >out.txt
+awk -F'|' '$2 ~ /linear/ && $3 ~ /all/ { exit !($5 < 20) }' out.txt || fail "kernels: $(cat out.txt)"
+echo 'V100-PCIE,linear,1,8,8,8,0,x' >>rows.csv
+expect 4 operators kernels rows.csv
+says err.txt "rows.csv:102:26"
+
 # Refusals: exit code, and a word that helps.
 refuse() {
     code=$1 word=$2

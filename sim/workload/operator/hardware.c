@@ -115,6 +115,8 @@ static dls_status read_gpu(const config_setting_t *at, const char *path, dls_hw_
     DLS_TRY(dls_cfg_name(at, path, "link", false, g->link, sizeof g->link, err));
     DLS_TRY(dls_cfg_name(at, path, "like", true, g->like, sizeof g->like, err));
     DLS_TRY(dls_cfg_name(at, path, "like_fp32", true, g->like_fp32, sizeof g->like_fp32, err));
+    DLS_TRY(dls_cfg_name(at, path, "kernels_like", true, g->kernels_like, sizeof g->kernels_like,
+                         err));
     if (!(g->fp32_flops > 0 && g->mem_bps > 0 && g->mem_bytes > 0)) {
         return dls_cfg_fail(at, path, err, "fp32, bandwidth and memory are positive");
     }

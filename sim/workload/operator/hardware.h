@@ -20,6 +20,8 @@ typedef struct dls_hw_gpu {
     char link[DLS_HW_NAME];      /* to its neighbours in a node */
     char like[DLS_HW_NAME];      /* whose fitted factors stand in; "": nobody's */
     char like_fp32[DLS_HW_NAME]; /* the same for fp32, "": as like */
+    /* GPUs, blanks between, whose kernels' constants (sized.h) stand in: the first that has them. */
+    char kernels_like[2 * DLS_HW_NAME];
 } dls_hw_gpu;
 
 typedef struct dls_hw_link {

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The formulas of sized.h.
+ */
+#include "workload/operator/sized.h"
+
+#include <math.h>
+
+#define TILES_IN_FLIGHT 2 /* on a multiprocessor: a wave is twice as many tiles */
+#define JOIN_S 3e-6       /* of the partial results of a split product: one more kernel */
+#define SPLIT_LEAST 64    /* terms of a sum that are worth a part of their own */
+#define OUT_OF_REACH 7    /* halves the rate of a tile of which m n / (m + n) is as much */
+#define BEST_RATE 1.05    /* of the data sheet's: clocks are above the base that it states */
+#define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
+#define FUSED_TILES 32
+#define ROW_LANES 512   /* elements that a block of a row kernel takes at a time */
+#define WARP_WIDTH 1024 /* the longest row that one warp takes */
+#define WORD 4.0
+
+#define XX(id, key, mean, sigma) {#key, mean, sigma},
+static const dls_sized_constant product_constants[] = {DLS_PRODUCT_CONSTANTS(XX)};
+static const dls_sized_constant conv_constants[] = {DLS_CONV_CONSTANTS(XX)};
+static const dls_sized_constant rows_constants[] = {DLS_ROWS_CONSTANTS(XX)};
+static const dls_sized_constant elements_constants[] = {DLS_ELEMENTS_CONSTANTS(XX)};
+#undef XX
+
+bool dls_sized_has_rates(dls_sized_family family)
+{
+    return family <= DLS_SIZED_BMM_RAGGED;
+}
+
+const dls_sized_constant *dls_sized_constants(dls_sized_family family, size_t *n)
+{
+    if (dls_sized_has_rates(family)) {
+        *n = DLS_PRODUCT_N;
+        return product_constants;
+    }
+    if (family == DLS_SIZED_CONV) {
+        *n = DLS_CONV_N;
+        return conv_constants;
+    }
+    *n = family == DLS_SIZED_ELEMENTS ? DLS_ELEMENTS_N : DLS_ROWS_N;
+    return family == DLS_SIZED_ELEMENTS ? elements_constants : rows_constants;
+}
+
+const char *dls_sized_family_name(int family)
+{
+    static const char *const name[] = {
+#define XX(id, key) #key,
+        DLS_SIZED_FAMILY_MAP(XX)
+#undef XX
+    };
+    return family >= 0 && family < DLS_SIZED_FAMILIES ? name[family] : "?";
+}
+
+double dls_sized_tile_rate(dls_tile t)
+{
+    const double reuse = (double)t.m * t.n / (t.m + t.n);
+    return BEST_RATE * reuse / (reuse + OUT_OF_REACH);
+}
+
+static bool multiple(double x, double of)
+{
+    return fmod(x, of) == 0;
+}
+
+bool dls_sized_aligned(double m, double n, double k)
+{
+    return multiple(m, 4) && multiple(n, 2) && multiple(k, 2) &&
+           (multiple(m, 32) || (multiple(n, 4) && multiple(k, 4)));
+}
+
+/* Two times that overlap, the more the larger mix is. */
+static double both(double a, double b, double mix)
+{
+    const double more = fmax(a, b), less = fmin(a, b);
+    return more > 0 ? more * pow(1 + pow(less / more, mix), 1 / mix) : 0;
+}
+
+/* As measured alone, or as one of the kernels of a step. */
+static double finish(double s, double floor_us, double throttle, double settle_ms, double overlap,
+                     bool alone)
+{
+    return alone
+               ? both(1e-6 * floor_us, s * (1 + throttle * s / (s + 1e-3 * settle_ms)), 1 + overlap)
+               : s * (1 + throttle);
+}
+
+/* ---- products -----------------------------------------------------------------------------------
+ */
+
+static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                        const dls_sized_gpu *gpu)
+{
+    static const double splits[] = {1, 2, 3, 4, 6, 8, 12, 16};
+    const bool linear = row->family == DLS_SIZED_LINEAR || row->family == DLS_SIZED_LINEAR_RAGGED;
+    const size_t n_splits = linear ? sizeof splits / sizeof *splits : 1;
+    const double *c = row->c, *rate = row->c + DLS_PRODUCT_N;
+    const double once = gpu->element_bytes * k->b * (k->m * k->n + k->n * k->k);
+    const double result = gpu->element_bytes * k->b * k->m * k->k;
+    const double sm = gpu->multiprocessors, bps = gpu->mem_bps * c[DLS_PRODUCT_MEMORY];
+    double best = INFINITY;
+    for (size_t i = 0; i < row->n_tiles[0]; i++) {
+        const double tm = row->tile[0][i].m, tn = row->tile[0][i].n;
+        const double across = ceil(k->k / tm), down = ceil(k->m / tn);
+        /* A wave runs along a row of tiles, whose strip of one operand its tiles share. */
+        const double wave = fmin(sm * TILES_IN_FLIGHT, across * down);
+        const double strip =
+            gpu->element_bytes * k->n * (fmin(across, wave) * tm + fmax(1, wave / across) * tn);
+        const double paging = pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
+        const double moved =
+            fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) + result;
+        const double sm_rate = gpu->flops / sm * rate[i];
+        for (size_t j = 0; j < n_splits; j++) {
+            const double s = splits[j], tiles = k->b * across * down;
+            if (s > 1 && (k->n / s < SPLIT_LEAST || tiles >= 2 * sm)) {
+                break;
+            }
+            const double compute = (ceil(tiles * s / sm) + c[DLS_PRODUCT_FILL]) * 2 * tm * tn *
+                                   (k->n / s + c[DLS_PRODUCT_DEPTH]) / sm_rate;
+            const double memory = (moved + (s > 1 ? 2 * s * result : 0)) / bps;
+            const double seconds =
+                both(compute * paging, memory * paging, c[DLS_PRODUCT_MIX]) + (s > 1 ? JOIN_S : 0);
+            best = fmin(best, seconds);
+        }
+    }
+    return finish(best, c[DLS_PRODUCT_FLOOR], c[DLS_PRODUCT_THROTTLE], c[DLS_PRODUCT_SETTLE],
+                  c[DLS_PRODUCT_OVERLAP], gpu->alone);
+}
+
+/* ---- convolutions ------------------------------------------------------------------------------
+ */
+
+static double tiles_s(double tiles, double fill, double flops, double rate,
+                      const dls_sized_gpu *gpu)
+{
+    return (ceil(tiles / gpu->multiprocessors) + fill) * flops * gpu->multiprocessors /
+           (gpu->flops * rate);
+}
+
+static double tile_loss(dls_tile t)
+{
+    return dls_sized_tile_rate(t) / BEST_RATE;
+}
+
+static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                         const dls_sized_gpu *gpu)
+{
+    const double *c = row->c;
+    const double taps = k->kernel_h * k->kernel_w, pixels = k->batch * k->out_h * k->out_w;
+    const double bytes = gpu->element_bytes *
+                         (k->batch * k->in_h * k->in_w * k->in_c * pow(taps, c[DLS_CONV_PATCH]) +
+                          pixels * k->out_c + taps * k->in_c * k->out_c);
+    double best = INFINITY;
+    for (size_t i = 0; i < row->n_tiles[0]; i++) {
+        const dls_tile t = row->tile[0][i];
+        const double compute =
+            tiles_s(ceil(pixels / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_I],
+                    2.0 * t.m * t.n * (taps * k->in_c + c[DLS_CONV_DEPTH_I]),
+                    c[DLS_CONV_IMPLICIT] * tile_loss(t), gpu);
+        best =
+            fmin(best, both(compute, bytes / (gpu->mem_bps * c[DLS_CONV_MEMORY]), c[DLS_CONV_MIX]));
+    }
+    return best;
+}
+
+static double fused_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
+{
+    const double *c = row->c, taps = 9;
+    double tiles = INFINITY;
+    for (size_t i = 0; i < row->n_tiles[1]; i++) {
+        const dls_tile t = row->tile[1][i];
+        tiles = fmin(tiles, ceil(k->batch / t.z) * ceil(k->out_h / t.m) * ceil(k->out_w / t.n));
+    }
+    const double bytes = gpu->element_bytes *
+                         (k->batch * k->in_h * k->in_w * k->in_c +
+                          k->batch * k->out_h * k->out_w * k->out_c + taps * k->in_c * k->out_c);
+    /* 16 products for four outputs and a channel. */
+    const double compute =
+        tiles_s(tiles * ceil(k->out_c / FUSED_CHANNELS), c[DLS_CONV_FILL_F],
+                2.0 * FUSED_CHANNELS * FUSED_TILES * 16 * (k->in_c + c[DLS_CONV_DEPTH_F]),
+                c[DLS_CONV_FUSED], gpu);
+    return both(compute, bytes / (gpu->mem_bps * c[DLS_CONV_MEMORY]), c[DLS_CONV_MIX]);
+}
+
+static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                            const dls_sized_gpu *gpu)
+{
+    const double *c = row->c, e = gpu->element_bytes;
+    const double tiles = k->batch * ceil(k->out_h / 4) * ceil(k->out_w / 4);
+    const double in = 36 * e * tiles * k->in_c, out = 36 * e * tiles * k->out_c;
+    const double filter = 36 * e * k->in_c * k->out_c;
+    const double outside = e * (k->batch * k->in_h * k->in_w * k->in_c +
+                                k->batch * k->out_h * k->out_w * k->out_c + 9 * k->in_c * k->out_c);
+    double best = INFINITY;
+    for (size_t i = 0; i < row->n_tiles[2]; i++) {
+        const dls_tile t = row->tile[2][i];
+        const double compute =
+            tiles_s(36 * ceil(tiles / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_S],
+                    2.0 * t.m * t.n * (k->in_c + c[DLS_CONV_DEPTH_S]),
+                    c[DLS_CONV_SPLIT] * tile_loss(t), gpu);
+        best = fmin(best, both(compute, (in + out + filter) / (gpu->mem_bps * c[DLS_CONV_MEMORY]),
+                               c[DLS_CONV_MIX]));
+    }
+    return best + (outside + in + out + filter) / (gpu->mem_bps * c[DLS_CONV_TRANSFORM]);
+}
+
+static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
+{
+    const double *c = row->c;
+    const bool winograd = k->kernel_h == 3 && k->kernel_w == 3 && k->stride == 1;
+    double best = INFINITY;
+    for (int how = 0; how < (winograd ? 3 : 1); how++) {
+        if (row->n_tiles[how] > 0) {
+            const double s = how == 0   ? implicit_s(k, row, gpu)
+                             : how == 1 ? fused_s(k, row, gpu)
+                                        : transformed_s(k, row, gpu);
+            const double floor_us = c[DLS_CONV_FLOOR] * (how == 2 ? c[DLS_CONV_MANY] : 1);
+            best = fmin(best, finish(s, floor_us, c[DLS_CONV_THROTTLE], c[DLS_CONV_SETTLE],
+                                     c[DLS_CONV_OVERLAP], gpu->alone));
+        }
+    }
+    return best;
+}
+
+/* ---- passes over memory -------------------------------------------------------------------------
+ */
+
+static double memory_s(double bytes, double share, double cached, double cache_mb,
+                       const dls_sized_gpu *gpu)
+{
+    const double cache = 1e6 * cache_mb;
+    /* The call before has left its data in the cache; in a step other kernels ran since. */
+    const double faster = gpu->alone ? 1 + cached * cache / (cache + bytes) : 1;
+    return bytes / (gpu->mem_bps * share * faster);
+}
+
+static double rows_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
+{
+    const double *c = row->c, w = k->width;
+    const bool norm = row->family == DLS_SIZED_NORM, block = w > WARP_WIDTH;
+    const double wide = w / c[DLS_ROWS_WIDE] * (w / c[DLS_ROWS_WIDE]);
+    const double passes = 2 + c[DLS_ROWS_AGAIN] * wide / (1 + wide) +
+                          c[DLS_ROWS_ODD] * !multiple(w, 4) + c[DLS_ROWS_BLOCK] * block;
+    /* A warp takes the next power of two. */
+    const double turns = norm || block ? ceil(w / ROW_LANES) : exp2(ceil(log2(w))) / WARP_WIDTH;
+    const double memory = memory_s(gpu->element_bytes * k->rows * w * passes, c[DLS_ROWS_MEMORY],
+                                   c[DLS_ROWS_CACHED], c[DLS_ROWS_CACHE], gpu);
+    const double latency =
+        1e-6 * ceil(k->rows / gpu->multiprocessors) * (c[DLS_ROWS_ROW] + c[DLS_ROWS_PASS] * turns);
+    return finish(both(memory, latency, c[DLS_ROWS_MIX]), c[DLS_ROWS_FLOOR], 0, 1,
+                  c[DLS_ROWS_OVERLAP], gpu->alone);
+}
+
+static double elements_s(const dls_sized_kernel *k, const dls_sized_row *row,
+                         const dls_sized_gpu *gpu)
+{
+    const double *c = row->c, n = k->rows * k->width;
+    const double memory = memory_s(gpu->element_bytes * n * k->passes, c[DLS_ELEMENTS_MEMORY],
+                                   c[DLS_ELEMENTS_CACHED], c[DLS_ELEMENTS_CACHE], gpu);
+    const double latency = 1e-6 * c[DLS_ELEMENTS_ROW] * ceil(n / ROW_LANES / gpu->multiprocessors);
+    return finish(both(memory, latency, c[DLS_ELEMENTS_MIX]), c[DLS_ELEMENTS_FLOOR + k->op], 0, 1,
+                  c[DLS_ELEMENTS_OVERLAP], gpu->alone);
+}
+
+double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
+{
+    if (dls_sized_has_rates(row->family)) {
+        return product_s(k, row, gpu);
+    }
+    if (row->family == DLS_SIZED_CONV) {
+        return conv_s(k, row, gpu);
+    }
+    return row->family == DLS_SIZED_ELEMENTS ? elements_s(k, row, gpu) : rows_s(k, row, gpu);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The time of one kernel from its sizes: how its output is cut into tiles, how many of them each
+ * multiprocessor works off, what passes over memory meanwhile.
+ *
+ *      product    of all tiles and splits that the GPU's library has, the fastest:
+ *                 compute   (ceil(tiles splits / SMs) + fill) 2 tm tn (n / splits + depth) / (SM
+ * rate) memory    max(operands once, reuse x operands of each wave of tiles) + result both
+ * (compute^mix + memory^mix)^(1/mix), x (1 + span / reach)^paging convolution  of three algorithms
+ * the fastest: the implicit product, Winograd's 2x2 in one kernel, Winograd's 4x4 as 36 products
+ * between transforms (3x3, stride 1 alone) rows       layer norm and softmax: a block a row; what
+ * does not stay in the cache is read twice elements   what it reads and writes, over the bandwidth
+ *      alone      ((floor^(1 + overlap) + (t (1 + throttle t / (t + settle)))^(1 + overlap)))^(...)
+ *
+ * `throttle` is the clock that a GPU cannot hold, `settle` how long it takes to show. In a training
+ * step launches overlap and the clock has settled: no floor, all of the throttle. Constants are
+ * kept for a GPU and a family; tools fit them to measured kernels (sized_fit.h).
+ */
+#ifndef DLS_OPERATOR_SIZED_H
+#define DLS_OPERATOR_SIZED_H
+
+#include "workload/operator/hardware.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* XX(id, key). `ragged`: sizes that fill no whole vectors (dls_sized_aligned), as random shapes. */
+#define DLS_SIZED_FAMILY_MAP(XX)                                                                   \
+    XX(LINEAR, linear)                                                                             \
+    XX(LINEAR_RAGGED, linear_ragged)                                                               \
+    XX(BMM, bmm)                                                                                   \
+    XX(BMM_RAGGED, bmm_ragged)                                                                     \
+    XX(CONV, conv)                                                                                 \
+    XX(NORM, norm)                                                                                 \
+    XX(SOFTMAX, softmax)                                                                           \
+    XX(ELEMENTS, elements)
+
+typedef enum dls_sized_family {
+#define XX(id, key) DLS_SIZED_##id,
+    DLS_SIZED_FAMILY_MAP(XX)
+#undef XX
+        DLS_SIZED_FAMILIES
+} dls_sized_family;
+
+/* Constants of each form: XX(id, key, expected, spread of its logarithm). The expectations are the
+ * priors of the fit, and what a GPU that nobody measured starts from. */
+#define DLS_PRODUCT_CONSTANTS(XX)                                                                  \
+    XX(FLOOR, floor_us, 40, 0.6)                                                                   \
+    XX(DEPTH, depth, 12, 0.6)                                                                      \
+    XX(FILL, fill, 0.1, 0.8)                                                                       \
+    XX(MEMORY, memory, 0.8, 0.15)                                                                  \
+    XX(MIX, mix, 2.5, 0.4)                                                                         \
+    XX(THROTTLE, throttle, 0.1, 1.2)                                                               \
+    XX(OVERLAP, overlap, 0.3, 0.8)                                                                 \
+    XX(SETTLE, settle_ms, 5, 0.8)                                                                  \
+    XX(REACH, reach_mb, 200, 1)                                                                    \
+    XX(PAGING, paging, 0.2, 1.2)                                                                   \
+    XX(REUSE, reuse, 0.2, 0.8)
+#define DLS_CONV_CONSTANTS(XX)                                                                     \
+    XX(FLOOR, floor_us, 70, 0.4)                                                                   \
+    XX(MANY, many, 1.5, 0.4)                                                                       \
+    XX(IMPLICIT, implicit, 0.7, 0.3)                                                               \
+    XX(FUSED, fused, 0.8, 0.3)                                                                     \
+    XX(SPLIT, transformed, 0.9, 0.3)                                                               \
+    XX(DEPTH_I, implicit_depth, 20, 0.7)                                                           \
+    XX(DEPTH_F, fused_depth, 20, 0.7)                                                              \
+    XX(DEPTH_S, transformed_depth, 20, 0.7)                                                        \
+    XX(FILL_I, implicit_fill, 0.2, 0.7)                                                            \
+    XX(FILL_F, fused_fill, 0.2, 0.7)                                                               \
+    XX(FILL_S, transformed_fill, 0.2, 0.7)                                                         \
+    XX(MEMORY, memory, 0.8, 0.2)                                                                   \
+    XX(TRANSFORM, transform, 0.7, 0.3)                                                             \
+    XX(PATCH, patch, 0.5, 0.5)                                                                     \
+    XX(MIX, mix, 3, 0.4)                                                                           \
+    XX(THROTTLE, throttle, 0.1, 1.2)                                                               \
+    XX(OVERLAP, overlap, 0.3, 0.8)                                                                 \
+    XX(SETTLE, settle_ms, 5, 0.8)
+#define DLS_ROWS_CONSTANTS(XX)                                                                     \
+    XX(FLOOR, floor_us, 35, 0.4)                                                                   \
+    XX(MEMORY, memory, 0.8, 0.2)                                                                   \
+    XX(OVERLAP, overlap, 0.3, 1)                                                                   \
+    XX(CACHED, cached, 0.3, 1)                                                                     \
+    XX(CACHE, cache_mb, 10, 1)                                                                     \
+    XX(ROW, row_us, 0.125, 1)                                                                      \
+    XX(PASS, pass_us, 0.04, 1)                                                                     \
+    XX(MIX, mix, 2.5, 0.5)                                                                         \
+    XX(AGAIN, again, 1, 0.4)                                                                       \
+    XX(WIDE, wide, 3000, 0.7)                                                                      \
+    XX(ODD, odd, 0.1, 1)                                                                           \
+    XX(BLOCK, block, 0.1, 1)
+/* One floor for each operation: what its dispatch costs. */
+#define DLS_ELEMENTS_CONSTANTS(XX)                                                                 \
+    XX(MEMORY, memory, 0.8, 0.2)                                                                   \
+    XX(OVERLAP, overlap, 0.3, 1)                                                                   \
+    XX(CACHED, cached, 0.3, 1)                                                                     \
+    XX(CACHE, cache_mb, 10, 1)                                                                     \
+    XX(ROW, row_us, 0.06, 1)                                                                       \
+    XX(MIX, mix, 2.5, 0.5)                                                                         \
+    XX(FLOOR, add_us, 30, 0.4)                                                                     \
+    XX(FLOOR_ADDU, addu_us, 30, 0.4)                                                               \
+    XX(FLOOR_MUL, mul_us, 30, 0.4)                                                                 \
+    XX(FLOOR_MULU, mulu_us, 30, 0.4)                                                               \
+    XX(FLOOR_DIV, div_us, 30, 0.4)                                                                 \
+    XX(FLOOR_DIVU, divu_us, 30, 0.4)                                                               \
+    XX(FLOOR_POW, pow_us, 30, 0.4)                                                                 \
+    XX(FLOOR_POWU, powu_us, 30, 0.4)                                                               \
+    XX(FLOOR_RELU, relu_us, 30, 0.4)                                                               \
+    XX(FLOOR_GELU, gelu_us, 30, 0.4)                                                               \
+    XX(FLOOR_TANH, tanh_us, 30, 0.4)
+
+#define XX(id, key, mean, sigma) DLS_PRODUCT_##id,
+enum { DLS_PRODUCT_CONSTANTS(XX) DLS_PRODUCT_N };
+#undef XX
+#define XX(id, key, mean, sigma) DLS_CONV_##id,
+enum { DLS_CONV_CONSTANTS(XX) DLS_CONV_N };
+#undef XX
+#define XX(id, key, mean, sigma) DLS_ROWS_##id,
+enum { DLS_ROWS_CONSTANTS(XX) DLS_ROWS_N };
+#undef XX
+#define XX(id, key, mean, sigma) DLS_ELEMENTS_##id,
+enum { DLS_ELEMENTS_CONSTANTS(XX) DLS_ELEMENTS_N };
+#undef XX
+
+#define DLS_SIZED_TILES 7
+#define DLS_SIZED_CONSTANTS 18 /* the most that a family has, rates of tiles with them */
+
+/* Rows by columns of a result; Winograd's fused kernel: images by rows by columns of an output. */
+typedef struct dls_tile {
+    int16_t z, m, n;
+} dls_tile;
+
+/* What one GPU makes of one family. Products: constants, then one fraction of the peak for each
+ * tile. Convolutions: which tiles each algorithm has. */
+typedef struct dls_sized_row {
+    char gpu[DLS_HW_NAME];
+    dls_sized_family family;
+    double c[DLS_SIZED_CONSTANTS];
+    dls_tile tile[3][DLS_SIZED_TILES]; /* products use the first list */
+    uint8_t n_tiles[3];
+} dls_sized_row;
+
+/* Constants of a family without the tiles' rates. */
+typedef struct dls_sized_constant {
+    const char *key;
+    double mean, sigma;
+} dls_sized_constant;
+const dls_sized_constant *dls_sized_constants(dls_sized_family family, size_t *n);
+const char *dls_sized_family_name(int family);
+bool dls_sized_has_rates(dls_sized_family family); /* of tiles, behind the constants */
+/* What a tile is expected to reach: small ones load more than they compute. */
+double dls_sized_tile_rate(dls_tile tile);
+
+/* A kernel. Numbers are counts; unused ones 0. */
+typedef struct dls_sized_kernel {
+    dls_sized_family family;
+    int op;            /* elements: 0 add ... 10 tanh */
+    double b, m, n, k; /* products: b of m x n by n x k; linear layers: b = 1 */
+    /* convolutions */
+    double batch, in_c, out_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, stride;
+    double rows, width; /* of the rest */
+    double passes;      /* elements: tensors that are read or written */
+} dls_sized_kernel;
+
+/* Do the sizes of a product fill whole vectors, as those of real transformers do? */
+bool dls_sized_aligned(double m, double n, double k);
+
+/* The GPU as a kernel sees it. */
+typedef struct dls_sized_gpu {
+    double flops, mem_bps, multiprocessors;
+    double element_bytes;
+    bool alone; /* one call between two events on an idle GPU; else one kernel of many */
+} dls_sized_gpu;
+
+/* One run, in seconds; positive and finite for sizes >= 1. O(tiles x splits). */
+double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu);
+
+/* ---- kernels.cfg --------------------------------------------------------------------------------
+ */
+
+typedef struct dls_sized_table {
+    dls_sized_row *row; /* owned */
+    size_t n, cap;
+} dls_sized_table;
+
+void dls_sized_table_fini(dls_sized_table *t); /* NULL-safe */
+/* The row of that GPU and family, or NULL. */
+dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
+                                    dls_sized_family family);
+/* Its own, else (products) the other of aligned and ragged, else the same of the GPU whose kernels
+ * are like its own (kernels_like), else NULL. */
+const dls_sized_row *dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
+                                         dls_sized_family family);
+dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row,
+                               dls_error *err) DLS_MUST_CHECK;
+/* Errors: ECONFIG with file and line; ENOMEM. *t is to be ended only on success. */
+dls_status dls_sized_table_load(const char *path, dls_sized_table *t,
+                                dls_error *err) DLS_MUST_CHECK;
+dls_status dls_sized_table_save(const dls_sized_table *t, const char *path,
+                                dls_error *err) DLS_MUST_CHECK;
+
+#endif

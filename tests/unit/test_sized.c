@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The sized model: properties that its formulas must have whatever the constants, its file, rows of
+ * measured kernels, and a fit that finds constants that are known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "workload/operator/sized_fit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *folder(void)
+{
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/configs/hardware", getenv("DLSIM_SOURCE"));
+    return path;
+}
+
+typedef struct tables {
+    dls_hardware hw;
+    dls_sized_table kernels;
+} tables;
+
+static tables load(void)
+{
+    char path[4200];
+    tables t;
+    snprintf(path, sizeof path, "%s/kernels.cfg", folder());
+    assert_int_equal(dls_hardware_load(folder(), &t.hw, NULL), DLS_OK);
+    assert_int_equal(dls_sized_table_load(path, &t.kernels, NULL), DLS_OK);
+    return t;
+}
+
+static void unload(tables *t)
+{
+    dls_sized_table_fini(&t->kernels);
+    dls_hardware_fini(&t->hw);
+}
+
+/* A kernel of a family for `batch` samples. */
+static dls_sized_kernel sample(int family, double batch)
+{
+    dls_sized_kernel k = {.family = (dls_sized_family)family, .passes = 3};
+    switch (family) {
+    case DLS_SIZED_LINEAR:
+    case DLS_SIZED_LINEAR_RAGGED:
+        k.b = 1;
+        k.m = 197 * batch;
+        k.n = 768;
+        k.k = 3072;
+        break;
+    case DLS_SIZED_BMM:
+    case DLS_SIZED_BMM_RAGGED:
+        k.b = 12 * batch;
+        k.m = k.k = 197;
+        k.n = 64;
+        break;
+    case DLS_SIZED_CONV:
+        k.batch = batch;
+        k.in_c = 128;
+        k.out_c = 130;
+        k.in_h = k.in_w = k.out_h = k.out_w = 28;
+        k.kernel_h = k.kernel_w = 3;
+        k.stride = 1;
+        break;
+    default:
+        k.rows = 197 * batch;
+        k.width = 768;
+        break;
+    }
+    return k;
+}
+
+/* More samples never take less time; twice as many at most 2.1 times as long, in a step; alone,
+ * what a clock that sinks adds; a GPU has an answer for every family. */
+static void time_grows_with_the_batch(void **state)
+{
+    (void)state;
+    tables t = load();
+    for (size_t g = 0; g < t.hw.n_gpus; g++) {
+        for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
+            const dls_sized_row *row =
+                dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f);
+            dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g]);
+            assert_non_null(row);
+            double last[2] = {0, 0};
+            for (double batch = 1; batch <= 4096; batch *= 2) {
+                const dls_sized_kernel k = sample(f, batch);
+                for (int alone = 0; alone < 2; alone++) {
+                    gpu.alone = alone;
+                    const double s = dls_sized_s(&k, row, &gpu);
+                    assert_true(s > 0 && s < 1e3);
+                    assert_true(s >= last[alone] * (1 - 1e-12));
+                    if (last[alone] > 0 && !alone && s > 2.1 * last[alone]) {
+                        fail_msg("%s, %s, %g samples: %g s, half of them %g s", t.hw.gpu[g].name,
+                                 dls_sized_family_name(f), batch, s, last[alone]);
+                    }
+                    last[alone] = s;
+                }
+            }
+            assert_true(last[1] > 0);
+        }
+    }
+    unload(&t);
+}
+
+/* A GPU without own constants takes those of the first relative that has the family; a family that
+ * lacks one alignment takes the other. */
+static void relatives(void **state)
+{
+    (void)state;
+    dls_sized_table t = {0};
+    dls_sized_row a = {.gpu = "A", .family = DLS_SIZED_BMM};
+    dls_sized_row b = {.gpu = "B", .family = DLS_SIZED_SOFTMAX};
+    const dls_hw_gpu gpu = {.name = "C", .kernels_like = "A B"};
+    assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
+    assert_int_equal(dls_sized_table_put(&t, &b, NULL), DLS_OK);
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM)->gpu, "A");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM_RAGGED)->gpu, "A");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX)->gpu, "B");
+    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV));
+    dls_sized_table_fini(&t);
+    assert_true(dls_sized_aligned(512, 1024, 30522));
+    assert_true(dls_sized_aligned(196, 64, 196));
+    assert_false(dls_sized_aligned(196, 64, 197));
+    assert_false(dls_sized_aligned(100, 30, 30));
+}
+
+static void file_round_trip(void **state)
+{
+    (void)state;
+    tables t = load();
+    dls_sized_table again;
+    char path[64];
+    snprintf(path, sizeof path, "kernels-%ld.cfg", (long)getpid());
+    assert_int_equal(dls_sized_table_save(&t.kernels, path, NULL), DLS_OK);
+    assert_int_equal(dls_sized_table_load(path, &again, NULL), DLS_OK);
+    unlink(path);
+    assert_int_equal(again.n, t.kernels.n);
+    assert_memory_equal(again.row, t.kernels.row, again.n * sizeof *again.row);
+    dls_sized_table_fini(&again);
+    unload(&t);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *to = fopen(path, "w");
+    assert_non_null(to);
+    fputs(text, to);
+    assert_int_equal(fclose(to), 0);
+}
+
+static void bad_rows_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *row, *says;
+    } cases[] = {{"V100-PCIE,bmm,2,3,4,5,0", ":2:23"},       {"V100-PCIE,bmm,2,3,4,5,nan", ":2:23"},
+                 {"V100-PCIE,bmm,2,3,4,5,-1", ":2:23"},      {"V1000,bmm,2,3,4,5,1", ":2:1"},
+                 {"V100-PCIE,outer,2,3,4,5,1", ":2:11"},     {"V100-PCIE,bmm,2,0,4,5,1", ":2:17"},
+                 {"V100-PCIE,conv,2,3,4,5,1", "its 7 sizes"}};
+    char path[64], text[256];
+    tables t = load();
+    snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        dls_kernel_rows rows = {0};
+        dls_error err;
+        snprintf(text, sizeof text, "gpu,op,b,m,n,k,latency_ms\n%s\n", cases[i].row);
+        write_text(path, text);
+        assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, &err), DLS_EINPUT);
+        if (!strstr(err.where, cases[i].says) && !strstr(err.msg, cases[i].says)) {
+            fail_msg("%s: %s: %s", cases[i].row, err.where, err.msg);
+        }
+        dls_kernel_rows_fini(&rows);
+    }
+    unlink(path);
+    unload(&t);
+}
+
+/* Names of kernels tell tiles; one shape in about five judges, whatever the GPU. */
+static void rows_are_read(void **state)
+{
+    (void)state;
+    char path[64];
+    tables t = load();
+    dls_kernel_rows rows = {0};
+    snprintf(path, sizeof path, "rows-%ld.csv", (long)getpid());
+    write_text(path, "gpu,op,b,m,n,k,latency_ms,kernel\n"
+                     "H100-SXM,linear,1,512,64,128,0.5,x_tilesize128x256x8_stage3\n"
+                     "T4,linear,1,512,64,128,0.25,volta_sgemm_32x128_tn\n");
+    assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, NULL), DLS_OK);
+    write_text(path,
+               "gpu,op,batch,channels_in,channels_out,kernel_size,image,stride,padding,latency_ms,"
+               "kernel,all_kernels\n"
+               "T4,conv,2,3,4,3,8,1,1,0.25,a_winograd_128x128_relu_tile148t_nt_v1,b\n"
+               "T4,conv,2,3,4,5,8,2,0,0.25,a_sgemm_64x32_nn,winogradforwarddata4x4+b\n");
+    assert_int_equal(dls_kernel_rows_read(&rows, path, &t.hw, NULL), DLS_OK);
+    unlink(path);
+    assert_int_equal(rows.n, 4);
+    assert_true(rows.row[0].judge == rows.row[1].judge);
+    assert_true(rows.row[0].tile.m == 128 && rows.row[0].tile.n == 256);
+    assert_true(rows.row[1].tile.m == 32 && rows.row[1].tile.n == 128);
+    assert_true(rows.row[1].seconds == 0.25e-3 && rows.row[1].k.family == DLS_SIZED_LINEAR);
+    assert_true(rows.row[2].tile_list == 1 && rows.row[2].tile.z == 1);
+    assert_true(rows.row[2].tile.m == 8 && rows.row[2].tile.n == 16);
+    assert_true(rows.row[3].tile_list == 2 && rows.row[3].k.out_h == 2);
+    dls_kernel_rows_fini(&rows);
+    unload(&t);
+}
+
+/* Rows that the formula itself made: the fit says of others what made them, within half a per cent
+ * in the median. */
+static void fit_finds_what_made_the_rows(void **state)
+{
+    (void)state;
+    tables t = load();
+    dls_kernel_rows rows = {0};
+    dls_sized_table fitted = {0};
+    const dls_hw_gpu *v100;
+    assert_int_equal(dls_hardware_gpu(&t.hw, "V100-PCIE", &v100, NULL), DLS_OK);
+    const dls_sized_row *made = dls_sized_table_find(&t.kernels, "V100-PCIE", DLS_SIZED_BMM_RAGGED);
+    const dls_sized_gpu how = dls_kernel_row_gpu(v100);
+    const size_t n = 600;
+    rows.row = calloc(n, sizeof *rows.row);
+    rows.n = n;
+    assert_non_null(rows.row);
+    uint32_t seed = 1;
+    for (size_t i = 0; i < n; i++) {
+        double size[4];
+        for (int k = 0; k < 4; k++) {
+            seed = seed * 1664525u + 1013904223u;
+            size[k] = 1 + floor(500 * (seed >> 8) / 16777216.0);
+        }
+        dls_kernel_row *row = &rows.row[i];
+        row->k = (dls_sized_kernel){
+            .family = DLS_SIZED_BMM_RAGGED, .b = size[0], .m = size[1], .n = size[2], .k = size[3]};
+        row->gpu = (int32_t)(v100 - t.hw.gpu);
+        row->seconds = dls_sized_s(&row->k, made, &how);
+        row->judge = i % 5 == 0;
+        row->tile = made->tile[0][i % made->n_tiles[0]];
+    }
+    assert_int_equal(dls_sized_fit(&rows, &t.hw, NULL, &fitted, NULL), DLS_OK);
+    assert_int_equal(fitted.n, 1);
+    size_t good = 0;
+    for (size_t i = 0; i < n; i += 5) {
+        good +=
+            fabs(dls_sized_row_s(&rows.row[i], &t.hw, &fitted) / rows.row[i].seconds - 1) < 5e-3;
+    }
+    assert_true(good > n / 10);
+    dls_sized_table none = {0};
+    assert_int_equal(dls_sized_fit(&rows, &t.hw, v100, &none, NULL), DLS_EINPUT);
+    dls_sized_table_fini(&fitted);
+    free(rows.row);
+    unload(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(time_grows_with_the_batch),
+        cmocka_unit_test(relatives),
+        cmocka_unit_test(file_round_trip),
+        cmocka_unit_test(bad_rows_are_refused),
+        cmocka_unit_test(rows_are_read),
+        cmocka_unit_test(fit_finds_what_made_the_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
