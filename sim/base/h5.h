@@ -127,7 +127,8 @@ dls_status dls_h5_get_data(hid_t at, const char *name, hid_t memory, void *data,
 /* Into text[n][width], each terminated. */
 dls_status dls_h5_get_strings(hid_t at, const char *name, char *text, size_t n, size_t width,
                               dls_error *err) DLS_MUST_CHECK;
-/* Into an empty dictionary; a string that stands there twice is EINPUT. */
+/* Into a dictionary that is empty or begins with the same strings; one that stands there twice is
+ * EINPUT. */
 dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict,
                            dls_error *err) DLS_MUST_CHECK;
 

@@ -352,7 +352,6 @@ dls_status dls_h5_get_strings(hid_t at, const char *name, char *text, size_t n, 
 
 dls_status dls_h5_get_dict(hid_t at, const char *name, dls_strdict *dict, dls_error *err)
 {
-    DLS_ASSERT(dict->n == 0);
     hid_t set;
     hsize_t n;
     DLS_TRY(dls_h5_open_data(at, name, &set, &n, err));
