@@ -25,7 +25,7 @@ from ._dlsim import (
     UsageError,
     version,
 )
-from ._inputs import load_trace, shipped
+from ._inputs import generate, load_trace, shipped
 from ._policy import Compiled, compile
 from ._run import Run, Simulation, Table, TimeLimit, read, read_all, run
 
@@ -50,6 +50,7 @@ __all__ = [
     "Trace",
     "UsageError",
     "compile",
+    "generate",
     "load_trace",
     "read",
     "read_all",

@@ -121,3 +121,20 @@ def load_trace(trace, format=None, max_jobs=0):
         except _dlsim.Error as error:
             error.args = (str(error).replace(file.name, "table, line"),)
             raise
+
+
+def generate(profile="philly", **options):
+    """A synthetic trace: dlsim trace generate --profile=... with its options (jobs, gpus, load, queueing, seed)."""
+    import subprocess
+    import tempfile
+
+    from ._run import program
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.csv")
+        words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+        done = subprocess.run([program(), "trace", "generate", f"--profile={profile}", *words, "-q", "-o", path],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise _dlsim.InputError(done.stderr.strip())
+        return _dlsim.Trace(path, "native", 0)

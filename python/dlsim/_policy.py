@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in Python: what of a class the library is told, and priorities compiled by Numba."""
 
-import re
-
 from . import _dlsim
 
 _DISCIPLINES = ("strict", "fit", "easy", "preempt")
@@ -58,6 +56,10 @@ def compile(policy):
     return Compiled(policy, function, function.address, needs)
 
 
+def _name(name):
+    return "py-" + "".join(c if c.isascii() and c.isalnum() or c == "-" else "_" for c in name.lower())
+
+
 def kind_of(policy):
     found = [kind for kind in _KINDS if callable(getattr(policy, kind, None))]
     if len(found) != 1:
@@ -79,7 +81,7 @@ def as_policy(value):
         value, address, needs = value.policy, value.address, value.needs
     kind = kind_of(value)
     owner = value if isinstance(value, type) else type(value)
-    name = getattr(value, "name", "py-" + re.sub("[^a-z0-9_-]", "_", owner.__name__.lower()))
+    name = getattr(value, "name", _name(owner.__name__))
     summary = (owner.__doc__ or "").strip().partition("\n")[0] or "a policy in Python"
     interval = getattr(value, "interval", 60)
     return _dlsim.Policy(

@@ -8,6 +8,7 @@
  *      tables.c       their tables, names and numbers; runs of files
  *      policy.c       policies in Python: what the engine calls
  *      job.c, look.c  what such a policy sees of a job, of all jobs and of the cluster
+ *      env.c          episodes of many simulations, for reinforcement learning
  *      act.c          what it does; answer.c: what it returns
  *
  * Threads: everything here runs with the interpreter lock but a simulation without policies in
@@ -80,7 +81,8 @@ typedef struct ext_simulation {
 
 /* The policies in Python of a set-up, a list. */
 PyObject *ext_setup_policies(PyObject *setup);
-PyObject *ext_table(PyObject *self, PyObject *args);     /* Simulation.table(number) */
+dls_setup *ext_setup_of(PyObject *setup);            /* NULL with an exception: another object */
+PyObject *ext_table(PyObject *self, PyObject *args); /* Simulation.table(number) */
 PyObject *ext_numbers(PyObject *self, PyObject *unused); /* {name: (value, unit, description)} */
 /* Keep the exception that is set, to be raised when the library has returned. */
 void ext_keep_raised(ext_simulation *sim);
@@ -139,5 +141,6 @@ int ext_policy_types(PyObject *module);
 int ext_job_types(PyObject *module);
 int ext_look_types(PyObject *module);
 int ext_act_types(PyObject *module);
+int ext_env_types(PyObject *module);
 
 #endif

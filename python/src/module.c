@@ -5,6 +5,7 @@
 #include "dlsim/program.h"
 #include "ext.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* By status; the first is the base of all. */
@@ -120,6 +121,7 @@ static PyObject *program(PyObject *module, PyObject *args)
         Py_XDECREF(word);
     }
     if (argv && !PyErr_Occurred()) {
+        pthread_atfork(NULL, NULL, PyOS_AfterFork_Child); /* workers call Python, too */
         code = dls_main((int)n, argv);
     }
     free(argv); /* the words are the process's until it ends, as argv is */
@@ -163,7 +165,7 @@ PyMODINIT_FUNC PyInit__dlsim(void)
         (add_errors(module) < 0 || ext_column_types(module) < 0 || ext_trace_types(module) < 0 ||
          ext_simulation_types(module) < 0 || ext_table_types(module) < 0 ||
          ext_policy_types(module) < 0 || ext_job_types(module) < 0 || ext_look_types(module) < 0 ||
-         ext_act_types(module) < 0)) {
+         ext_act_types(module) < 0 || ext_env_types(module) < 0)) {
         Py_CLEAR(module);
     }
     return module;

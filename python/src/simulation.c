@@ -117,6 +117,15 @@ static void setup_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
+dls_setup *ext_setup_of(PyObject *self)
+{
+    if (Py_TYPE(self) != setup_type) {
+        PyErr_SetString(PyExc_TypeError, "a Setup is wanted");
+        return NULL;
+    }
+    return ((setup *)self)->setup;
+}
+
 PyObject *ext_setup_policies(PyObject *self)
 {
     return ((setup *)self)->policies;

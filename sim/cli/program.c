@@ -8,8 +8,12 @@
 #include "cli/command.h"
 #include "cli/ui.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { COMMANDS_MAX = 64 };
 
@@ -42,6 +46,49 @@ static int unknown(const char *word)
                         DLS_DID_YOU_MEAN(dls_suggest(word, names)));
 }
 
+static bool ends_in_py(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 3 && strcmp(path + n - 3, ".py") == 0;
+}
+
+/* Policies in Python are run by Python, which then is this program (python/dlsim/__main__.py).
+ * Returns only if there are none, or if it cannot be run. */
+static int hand_to_python(int argc, char **argv)
+{
+    static const char call[] =
+        "import sys\n"
+        "try:\n"
+        "    from dlsim.__main__ import main\n"
+        "except ImportError as error:\n"
+        "    sys.exit(f'dlsim: policies in Python need the package dlsim-cluster "
+        "(docs/python.md): {error}')\n"
+        "sys.exit(main(sys.argv[1:]))\n";
+    bool any = false;
+    for (int i = 1; i < argc && !any; i++) {
+        any = (strncmp(argv[i], "--plugin=", 9) == 0 && ends_in_py(argv[i] + 9)) ||
+              (strcmp(argv[i], "--plugin") == 0 && i + 1 < argc && ends_in_py(argv[i + 1]));
+    }
+    if (!any) {
+        return 0;
+    }
+    const char *given = getenv("DLSIM_PYTHON");
+    const char *python = given && *given ? given : "python3";
+    const char **words = calloc((size_t)argc + 3, sizeof *words);
+    if (words) {
+        words[0] = python;
+        words[1] = "-c";
+        words[2] = call;
+        memcpy(words + 3, argv + 1, ((size_t)argc - 1) * sizeof *words);
+        execvp(python, (char *const *)(void *)words); /* changes no word */
+    }
+    dls_error err;
+    free(words);
+    (void)dls_fail(&err, DLS_ERUN, python, "cannot be run, which policies in Python need: %s",
+                   strerror(errno));
+    return dls_ui_fail(&err);
+}
+
 static int dispatch(int argc, char **argv)
 {
     static char flag[] = "--help", version[] = "version";
@@ -72,7 +119,8 @@ int dls_main(int argc, char **argv)
     /* A closed pipe or a full disk is an error that is reported, not a death. */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
-    int code = dispatch(argc, argv);
+    int code = hand_to_python(argc, argv);
+    code = code ? code : dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("dlsim: standard output could not be written\n", stderr);
         code = code ? code : dls_status_exit_code(DLS_EOUTPUT);

@@ -31,8 +31,8 @@ typedef struct dls_replay_options {
 dls_status dls_replay_take(void *options, const dls_arg *arg, const char *value,
                            dls_error *err) DLS_MUST_CHECK;
 #define DLS_PLUGIN(T, setup)                                                                       \
-    DLS_CALL(T, setup, "plugin", 0, "FILE.so", dls_replay_take_plugin,                             \
-             "load policies of a plug-in; may be repeated")
+    DLS_CALL(T, setup, "plugin", 0, "FILE", dls_replay_take_plugin,                                \
+             "load policies of a plug-in, compiled or FILE.py; may be repeated")
 dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *value,
                                   dls_error *err) DLS_MUST_CHECK;
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program dlsim with policies in Python: python -m dlsim run --plugin=mine.py --scheduler=py-mine ...
+
+Every class of the file with one of priority, pass_, round and place, and every compiled policy, is a policy; it is
+called by its `name`, or py- and the class's name in small letters. Without a file in Python this is the program.
+"""
+
+import importlib.util
+import os
+import sys
+
+from . import _dlsim
+from ._policy import Compiled, as_policy, is_policy
+from ._run import program
+
+
+def _policies_of(path):
+    """Those that a file defines, not what it imports."""
+    name = "dlsim_plugin_" + os.path.splitext(os.path.basename(path))[0]
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    found = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, Compiled)
+        or isinstance(value, type) and value.__module__ == name and is_policy(value)
+    ]
+    if not found:
+        raise SystemExit(f"dlsim: {path}: has no policy: a class with priority, pass_, round or place")
+    return [as_policy(value) for value in found]
+
+
+def main(words=None):
+    words, rest, paths = list(sys.argv[1:] if words is None else words), [], []
+    while words:
+        word = words.pop(0)
+        if word == "--plugin" and words:
+            word = f"--plugin={words.pop(0)}"
+        if word.startswith("--plugin=") and word.endswith(".py"):
+            paths.append(word.partition("=")[2])
+        else:
+            rest.append(word)
+    if not paths:
+        os.environ["DLSIM_PYTHON"] = sys.executable
+        os.execvp(program(), ["dlsim", *rest])
+    for path in paths:
+        if not os.path.isfile(path):
+            raise SystemExit(f"dlsim: {path}: cannot be opened")
+    _dlsim.plugin([policy for path in paths for policy in _policies_of(path)])
+    # This module is a plug-in, too: the library asks it for the policies that it has just been given.
+    return _dlsim.program(["dlsim", *rest, f"--plugin={_dlsim.__file__}"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The program with --plugin=FILE.py."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import dlsim
+
+GOOD = '''
+from dataclasses import dataclass
+
+class Srtf:
+    """shortest remaining time first"""
+    ageing = "time"
+    def priority(self, job):
+        return job.remaining
+
+class First:
+    def place(self, request, nodes):
+        for node, free in enumerate(nodes.free):
+            if free >= request.gpus:
+                return [(node, request.gpus)]
+
+class Helper:
+    pass
+'''
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        data = dlsim.shipped()
+        self.words = ["--config", data["clusters"]["quickstart"], "--trace", data["traces"]["quick_60"]]
+
+    def file(self, text):
+        path = os.path.join(self.folder, "mine.py")
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def call(self, *words, **environment):
+        environment = {**os.environ, "DLSIM_PYTHON": sys.executable, **environment}
+        # The sanitizers are loaded into Python, not into programs that have them.
+        return subprocess.run([dlsim._run.program(), *words], capture_output=True, text=True, env=environment,
+                              timeout=120)
+
+    def test_runs(self):
+        path, out = self.file(GOOD), os.path.join(self.folder, "run.h5")
+        done = self.call("run", *self.words, f"--plugin={path}", "--scheduler=py-srtf", "-q", "-o", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(dlsim.read(out).digest, dlsim.run("quickstart", "quick_60", "srtf").digest)
+        self.assertEqual(dlsim.read(out).texts["scheduler"], "py-srtf")
+
+    def test_lists_and_compares(self):
+        path = self.file(GOOD)
+        done = self.call("list", "schedulers", "--plugin", path)
+        self.assertIn("py-srtf", done.stdout)
+        self.assertIn("shortest remaining time first", done.stdout)
+        done = self.call("study", *self.words, "--plugin", path, "--schedulers=srtf,py-srtf",
+                         "-o", os.path.join(self.folder, "runs"), "-j", "2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        merged = [name for name in os.listdir(os.path.join(self.folder, "runs")) if name.endswith(".h5")]
+        runs = dlsim.read_all(os.path.join(self.folder, "runs", merged[0]))
+        self.assertEqual(len(runs), 2)
+        self.assertEqual(len({run.digest for run in runs.values()}), 1)
+
+    def test_wrong(self):
+        path = self.file(GOOD.replace("return job.remaining", "return 1 / 0"))
+        done = self.call("run", *self.words, f"--plugin={path}", "--scheduler=py-srtf")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ZeroDivisionError", done.stderr)
+        self.assertIn("in priority", done.stderr)
+        self.assertIn("py-srtf", done.stderr.splitlines()[-1])
+        for text, said in (("x = 1", "has no policy"), ("class", "SyntaxError")):
+            done = self.call("run", *self.words, f"--plugin={self.file(text)}", "--scheduler=py-srtf")
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+        done = self.call("run", *self.words, "--plugin=/nowhere.py")
+        self.assertIn("cannot be opened", done.stderr)
+        done = self.call("run", *self.words, "--plugin=/nowhere.py", DLSIM_PYTHON="/no/python")
+        self.assertIn("cannot be run", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
