@@ -21,6 +21,7 @@ allowed() {
     sim/elasticflow) echo base cluster record workload sched elasticflow ;;
     sim/muri) echo base sched muri ;;
     sim/fgd) echo base fgd ;;
+    sim/lucid) echo base lucid ;;
     sim/pollux) echo base sched pollux ;;
     sim/gavel) echo base sched workload/graph gavel ;;
     results) echo base cluster record results ;;
@@ -47,7 +48,7 @@ also() {
     sim/cli/cmd_inspect.c | sim/cli/cmd_export.c) echo results ;; # show what is in a results file
     sim/cli/cmd_list.c) echo cluster config traces ;;             # tables of GPUs, options, models
     sim/cli/cmd_trace.c | sim/cli/trace_*) echo traces ;;         # statistics and the generator
-    sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
+    sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_lucid.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
         basename "$1" .c | sed 's/cmd_//' # the replayers beside the engine
         ;;
     sim/cli/submitting.c) echo sweep ;; # the text of a batch script
