@@ -100,8 +100,7 @@ static dls_status clone(void *state, const void *from, const dls_place_index *in
     return c->trial ? DLS_OK : dls_nomem(err, "placement", 0);
 }
 
-/* ---- who meets whom
- * ------------------------------------------------------------------------------ */
+/* ---- who meets whom -------------------------------------------------------------------------- */
 
 /* The number of a running job in the graph; -1: no room. */
 static int32_t vertex_of(graph *g, const dls_traffic *t, int32_t runner)
@@ -207,8 +206,7 @@ static bool build(graph *g, const dls_traffic *t, const dls_place_index *index,
     return true;
 }
 
-/* ---- rotation
- * ------------------------------------------------------------------------------------ */
+/* ---- rotation -------------------------------------------------------------------------------- */
 
 /* Periods in whole parts of the shortest; at last, in powers of two of it, at most 32. */
 static void turn_link(link_memo *m)
@@ -315,8 +313,7 @@ static double turn_all(cassini *c, const graph *g, double *shift_s)
     return links == 0 ? 1 : c->worst ? least : sum / links;
 }
 
-/* ---- placement
- * ----------------------------------------------------------------------------------- */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 /* Under the best shift of the newcomer, the others as they are; its links are those of c->trial. */
 static double score_alone(const cassini *c, const dls_place_index *index, const dls_shape *shape,

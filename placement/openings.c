@@ -13,11 +13,8 @@
 dls_status dls_openings_init(dls_openings *o, const dls_place_index *index, dls_error *err)
 {
     const size_t n = (size_t)dls_place_nodes(index), n_idle = n + (size_t)dls_place_types(index);
-    o->node = dls_alloc_zero(n, sizeof *o->node);
-    o->idle_us = dls_alloc_zero(n_idle, sizeof *o->idle_us);
-    if (!o->node || !o->idle_us) {
-        return dls_nomem(err, "openings", n_idle * sizeof *o->idle_us);
-    }
+    DLS_TRY(dls_alloc_array(&o->node, n, sizeof *o->node, "openings", err));
+    DLS_TRY(dls_alloc_array(&o->idle_us, n_idle, sizeof *o->idle_us, "openings", err));
     int64_t *idle_us = o->idle_us;
     for (int32_t t = 0; t < dls_place_types(index); t++) {
         o->type[t].idle_us = idle_us++;

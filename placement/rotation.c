@@ -120,8 +120,7 @@ static void draw(const dls_rotor *rotor, int32_t n, int32_t without, int64_t len
     }
 }
 
-/* ---- one job against the rest
- * -------------------------------------------------------------------- */
+/* ---- one job against the rest ---------------------------------------------------------------- */
 
 /* What a phase of one job adds to the excess, folded onto the job's own circle: sum[i] if it lasts
  * from 0 to at[i]; at[0] is 0, at[n] the period. */
@@ -309,8 +308,7 @@ double dls_rotation_turn(dls_rotor *rotor, int32_t n)
     return n > 0 ? best : 1;
 }
 
-/* ---- affinity graph
- * ------------------------------------------------------------------------------ */
+/* ---- affinity graph -------------------------------------------------------------------------- */
 
 static int32_t root_of(int32_t *parent, int32_t v)
 {

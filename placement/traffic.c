@@ -17,10 +17,7 @@ dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_er
     t->n_racks = dls_place_racks(index);
     t->spare_entry = -1;
     const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
-    t->link = dls_alloc_zero(n_links, sizeof *t->link);
-    if (!t->link) {
-        return dls_nomem(err, "links", n_links * sizeof *t->link);
-    }
+    DLS_TRY(dls_alloc_array(&t->link, n_links, sizeof *t->link, "links", err));
     memset(t->link, 0xff, n_links * sizeof *t->link);
     return dls_openings_init(&t->openings, index, err);
 }

@@ -14,8 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- estimates ---------------------------------------------------------------------------------
- */
+/* ---- estimates ------------------------------------------------------------------------------- */
 
 /* Mean and half width of the 95 % interval of a sample, taken in one value at a time (Welford). */
 typedef struct estimate {
@@ -141,8 +140,7 @@ static dls_status set_init(set *s, const dls_compare_member *runs, size_t n,
     return DLS_OK;
 }
 
-/* ---- designs and baselines ---------------------------------------------------------------------
- */
+/* ---- designs and baselines ------------------------------------------------------------------- */
 
 /* Its label, NULL if it has no run. */
 static const char *label_of(const set *s, size_t design)
@@ -221,8 +219,7 @@ static dls_status check_baselines(const set *s, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int width_of_labels(const set *s)
 {
@@ -342,8 +339,7 @@ dls_status dls_compare_designs_print(FILE *out, const dls_compare_member *runs, 
     return status;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_estimate(json_object *to, int figure, const estimate *e)
 {

@@ -88,8 +88,7 @@ dls_status dls_comparison_baseline(dls_comparison *c, const char *label, dls_err
     return put(&c->baseline, label, strlen(label), err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* "a<between>b" on the heap. */
 static char *join(const char *a, const char *between, const char *b)
@@ -194,8 +193,7 @@ dls_status dls_comparison_add(dls_comparison *c, const char *path, const char *r
     return status;
 }
 
-/* ---- showing -----------------------------------------------------------------------------------
- */
+/* ---- showing --------------------------------------------------------------------------------- */
 
 /* Whether the policies alone tell the runs apart. */
 static bool policies_differ(const dls_comparison *c)
@@ -252,10 +250,8 @@ static dls_status show(const dls_comparison *c, const dls_compare_member *member
         return json ? dls_compare_designs_json(to, members, c->n, &options, err)
                     : dls_compare_designs_print(to, members, c->n, &options, err);
     }
-    dls_compare_run *runs = dls_alloc(c->n * sizeof *runs);
-    if (!runs) {
-        return dls_nomem(err, "comparison", c->n * sizeof *runs);
-    }
+    dls_compare_run *runs;
+    DLS_TRY(dls_alloc_array(&runs, c->n, sizeof *runs, "comparison", err));
     for (size_t i = 0; i < c->n; i++) {
         runs[i] = members[i].run;
     }
@@ -272,10 +268,8 @@ static dls_status show(const dls_comparison *c, const dls_compare_member *member
 dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_error *err)
 {
     DLS_IN_C_LOCALE;
-    dls_compare_member *members = dls_alloc(c->n * sizeof *members);
-    if (!members) {
-        return dls_nomem(err, "comparison", c->n * sizeof *members);
-    }
+    dls_compare_member *members;
+    DLS_TRY(dls_alloc_array(&members, c->n, sizeof *members, "comparison", err));
     const bool short_labels = policies_differ(c);
     bool several = false;
     for (size_t i = 0; i < c->n; i++) {

@@ -14,8 +14,7 @@
 
 #define GROUP "points"
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* The one run of the file becomes a group of `runs`. */
 static dls_status copy_run(hid_t runs, const dls_merge_run *run, dls_error *err)
@@ -100,8 +99,7 @@ dls_status dls_results_merge(const char *path, const dls_merge *merge, dls_error
     return dls_h5_save(path, write_all, &(merging){merge, path}, err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 void dls_points_fini(dls_points *p)
 {

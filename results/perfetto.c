@@ -64,8 +64,7 @@ static void put_name(writer *w, const char *what, int pid, int tid, const char *
         what, pid, tid, name);
 }
 
-/* ---- slices ------------------------------------------------------------------------------------
- */
+/* ---- slices ---------------------------------------------------------------------------------- */
 
 /* The thread of a GPU that is free from start on. */
 static int lane_of(writer *w, int32_t node, int gpu, int64_t start_us, int64_t end_us)
@@ -165,8 +164,7 @@ static dls_status put_slices(writer *w, dls_error *err)
     return good ? DLS_OK : dls_nomem(err, "names", 0);
 }
 
-/* ---- counters ----------------------------------------------------------------------------------
- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 static void put_counter(writer *w, int64_t t_us, const char *name, const char *one, int32_t a,
                         const char *other, int32_t b)

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* H5Literate and H5Aiterate carry failures out through this. */
 typedef struct walk {
@@ -73,10 +72,8 @@ static dls_status open_file(dls_results *f, const char *path, dls_error *err)
 
 dls_status dls_results_open(const char *path, dls_results **out, dls_error *err)
 {
-    dls_results *f = dls_alloc_zero(1, sizeof *f);
-    if (!f) {
-        return dls_nomem(err, "results file", sizeof *f);
-    }
+    dls_results *f;
+    DLS_TRY(dls_alloc_array(&f, 1, sizeof *f, "results file", err));
     f->file = f->runs = H5I_INVALID_HID;
     dls_strdict_init(&f->ids);
     const dls_status status = open_file(f, path, err);
@@ -111,8 +108,7 @@ const char *dls_results_run_id(const dls_results *f, size_t i)
     return dls_strdict_get(&f->ids, (int32_t)i);
 }
 
-/* ---- runs --------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 static herr_t visit_attr(hid_t at, const char *name, const H5A_info_t *info, void *user)
 {
@@ -222,10 +218,8 @@ dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out, 
         return dls_fail(err, DLS_EINPUT, file->path, "holds no run '%s' ('%s' is the first of %zu)",
                         id, dls_results_run_id(file, 0), file->ids.n);
     }
-    dls_run *run = dls_alloc_zero(1, sizeof *run);
-    if (!run) {
-        return dls_nomem(err, "run", sizeof *run);
-    }
+    dls_run *run;
+    DLS_TRY(dls_alloc_array(&run, 1, sizeof *run, "run", err));
     run->file = file;
     run->group = run->linked = H5I_INVALID_HID;
     const dls_status status = open_run(run, id, err);

@@ -116,8 +116,7 @@ const char *dls_enum_name(dls_field_type type, unsigned value)
     }
 }
 
-/* ---- long tables -------------------------------------------------------------------------------
- */
+/* ---- long tables ----------------------------------------------------------------------------- */
 
 static void fill_ids(const void *ctx, size_t first, size_t n, size_t width, char *dst)
 {

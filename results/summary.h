@@ -90,8 +90,7 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
 /* "all", "gpus", "class", "outcome" */
 const char *dls_part_kind_name(dls_part_kind kind);
 
-/* ---- formatting: pure, no state, the caller checks the stream ----------------------------------
- */
+/* ---- formatting: pure, no state, the caller checks the stream -------------------------------- */
 
 /* A table for people; parts: also the tables by gang size, class and outcome. */
 void dls_summary_print(FILE *out, const dls_summary *s, bool parts);

@@ -14,8 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- small tables ------------------------------------------------------------------------------
- */
+/* ---- small tables ---------------------------------------------------------------------------- */
 
 #define FIELD(type, kind, member, n, units, text)                                                  \
     {                                                                                              \
@@ -124,8 +123,7 @@ static dls_status write_summary(hid_t run, const dls_summary *summary, dls_error
     return DLS_OK;
 }
 
-/* ---- dictionaries ------------------------------------------------------------------------------
- */
+/* ---- dictionaries ---------------------------------------------------------------------------- */
 
 typedef struct dict {
     const dls_trace *trace;
@@ -180,8 +178,7 @@ static dls_status write_dicts(hid_t run, const dls_trace *trace, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- attributes of a run -----------------------------------------------------------------------
- */
+/* ---- attributes of a run --------------------------------------------------------------------- */
 
 /* The time that reproducible builds set for all time stamps; false if it is not set. */
 static bool source_date(char text[32])
@@ -258,8 +255,7 @@ static dls_status write_attributes(hid_t run, const dls_results_meta *meta,
     return dls_put_fields(run, &wall, 1, summary, err);
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* A table in a group of its own; nothing for one without rows. */
 static dls_status write_columns(hid_t at, const char *name, const dls_column *columns,

@@ -25,8 +25,7 @@ static dls_status multiply(const dls_csv *csv, int at, int cpu, const char *what
     return DLS_OK;
 }
 
-/* ---- PAI: samples for its simulator ------------------------------------------------------------
- */
+/* ---- PAI: samples for its simulator ---------------------------------------------------------- */
 
 enum { PAI_GPUS, PAI_CPU = 5, PAI_INSTANCES = 7, PAI_ESTIMATE };
 
@@ -70,8 +69,7 @@ const dls_trace_format dls_trace_format_pai_sim = DLS_TABLE_FORMAT(
     "pai-sim", "Alibaba PAI (2020) simulator samples, pai_job_*.csv", pai_fields, .score = 80,
     .header = {"num_inst,submit_time,num_gpu,duration"}, .row = pai_row);
 
-/* ---- openb: Kubernetes pods with whole GPUs or a share of one ----------------------------------
- */
+/* ---- openb: Kubernetes pods with whole GPUs or a share of one -------------------------------- */
 
 enum {
     OPENB_GPUS,
@@ -187,8 +185,7 @@ const dls_trace_format dls_trace_format_openb = {
     .read = read_openb,
 };
 
-/* ---- spot --------------------------------------------------------------------------------------
- */
+/* ---- spot ------------------------------------------------------------------------------------ */
 
 enum { SPOT_WORKERS = 4, SPOT_CPU, SPOT_TYPE };
 

@@ -125,8 +125,7 @@ void dls_trace_builder_changed(dls_trace_builder *b, const char *text)
     dls_trace_builder_noted(b, text);
 }
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 /* A whole new capacity for every column that exists. A column that grew while a later one failed
  * merely holds more than `cap` says. */
@@ -193,8 +192,7 @@ static dls_status put_text(dls_trace *t, dls_trace_col c, dls_strdict *dict, con
     return DLS_OK;
 }
 
-/* ---- adding a job ------------------------------------------------------------------------------
- */
+/* ---- adding a job ---------------------------------------------------------------------------- */
 
 static dls_status check_time(const char *what, int64_t us, bool optional, const char *where,
                              dls_error *err)
@@ -330,8 +328,7 @@ dls_status dls_trace_builder_add(dls_trace_builder *b, const dls_job_rec *rec, c
     return DLS_OK;
 }
 
-/* ---- finishing ---------------------------------------------------------------------------------
- */
+/* ---- finishing ------------------------------------------------------------------------------- */
 
 /* The jobs by submission, equal times as they came. */
 static dls_status sort_columns(dls_trace *t, dls_error *err)

@@ -6,8 +6,7 @@
 #include "traces/table.h"
 #include "traces/trace_impl.h"
 
-/* ---- the run of a job --------------------------------------------------------------------------
- */
+/* ---- the run of a job ------------------------------------------------------------------------ */
 
 /* Where the dates stand in the fields of Helios and of Acme. */
 enum { LOG_SUBMIT = 1, LOG_START, LOG_END, LOG_DURATION, LOG_QUEUE };
@@ -45,8 +44,7 @@ static dls_status read_run(const dls_csv *csv, const int *col, uint32_t column_f
     return DLS_OK;
 }
 
-/* ---- Helios ------------------------------------------------------------------------------------
- */
+/* ---- Helios ---------------------------------------------------------------------------------- */
 
 static const dls_field helios_fields[] = {
     LOG_FIELDS,
@@ -66,8 +64,7 @@ const dls_trace_format dls_trace_format_helios =
                      .zone = "", /* the site's clock */
                      .row = helios_row);
 
-/* ---- Helios Venus, converted -------------------------------------------------------------------
- */
+/* ---- Helios Venus, converted ----------------------------------------------------------------- */
 
 /* Whoever made it cut the service off at two days. */
 #define CLAMP_US (INT64_C(172800) * DLS_US_PER_S)
@@ -91,8 +88,7 @@ const dls_trace_format dls_trace_format_helios_conv = DLS_TABLE_FORMAT(
     "helios-conv", "Helios Venus, converted: job_id,arrival_s,service_sec,gpu_count", conv_fields,
     .score = 90, .header = {"job_id,arrival_s,service_sec,gpu_count"}, .row = conv_row);
 
-/* ---- Helios Venus, two virtual clusters --------------------------------------------------------
- */
+/* ---- Helios Venus, two virtual clusters ------------------------------------------------------ */
 
 /* Submissions in microseconds, durations in seconds. The run time limit merely repeats the duration
  * and is not read. */
@@ -113,8 +109,7 @@ const dls_trace_format dls_trace_format_helios_2vc = DLS_TABLE_FORMAT(
     "helios-2vc", "Helios Venus, two virtual clusters: job_id,user,tenant,class,submit_time,...",
     slice_fields, .score = 90, .header = {"tenant,num_chips,duration_s,final_status"});
 
-/* ---- Acme --------------------------------------------------------------------------------------
- */
+/* ---- Acme ------------------------------------------------------------------------------------ */
 
 enum { ACME_POD_MEM = 11, ACME_FAIL_TIME = 13 };
 

@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the format --------------------------------------------------------------------------------
- */
+/* ---- the format ------------------------------------------------------------------------------ */
 
 static dls_status format_by_name(const char *name, const dls_trace_format **out, dls_error *err)
 {

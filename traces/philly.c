@@ -5,8 +5,7 @@
 #include "traces/table.h"
 #include "traces/trace_impl.h"
 
-/* ---- as filtered by the Pollux authors ---------------------------------------------------------
- */
+/* ---- as filtered by the Pollux authors ------------------------------------------------------- */
 
 /* Dates, run times, GPUs and virtual clusters, in no order. */
 static const dls_field philly_fields[] = {
@@ -21,8 +20,7 @@ const dls_trace_format dls_trace_format_philly_csv = DLS_TABLE_FORMAT(
     philly_fields, .score = 90, .header = {"timestamp,duration,num_gpus,cluster"},
     .zone = "" /* one unnamed clock */);
 
-/* ---- as converted by the RFold authors, who also converted other traces ------------------------
- */
+/* ---- as converted by the RFold authors, who also converted other traces ---------------------- */
 
 enum { RFOLD_SHAPE = 4 };
 

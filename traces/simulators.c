@@ -9,8 +9,7 @@
 
 #include <stdlib.h>
 
-/* ---- Tiresias (Gu et al., NSDI 2019) -----------------------------------------------------------
- */
+/* ---- Tiresias (Gu et al., NSDI 2019) --------------------------------------------------------- */
 
 enum { TIRESIAS_GPUS = 1, TIRESIAS_SUBMIT, TIRESIAS_SCALE = 6 };
 
@@ -58,8 +57,7 @@ const dls_trace_format dls_trace_format_tiresias = DLS_TABLE_FORMAT(
         "estimate,flags",
     .blank_header = "num_gpu,submit_time,duration", .row = tiresias_row);
 
-/* ---- Muri (Zhao et al., SIGCOMM 2022) ----------------------------------------------------------
- */
+/* ---- Muri (Zhao et al., SIGCOMM 2022) -------------------------------------------------------- */
 
 enum { MURI_ITERATIONS = 3, MURI_DURATION = 6, MURI_ITERATION_TIME, MURI_PRIORITY };
 
@@ -109,8 +107,7 @@ const dls_trace_format dls_trace_format_muri =
                      .score = 90, .header = {"num_gpu,submit_time,duration,resource_time_0"},
                      .flags = DLS_JOB_SYNTHETIC_MODEL, .row = muri_row);
 
-/* ---- ElasticFlow (Gu et al., ASPLOS 2023) ------------------------------------------------------
- */
+/* ---- ElasticFlow (Gu et al., ASPLOS 2023) ---------------------------------------------------- */
 
 enum { ELASTICFLOW_DEADLINE = 7, ELASTICFLOW_BEST_EFFORT };
 
@@ -150,8 +147,7 @@ const dls_trace_format dls_trace_format_elasticflow = DLS_TABLE_FORMAT(
     .header = {"num_gpu,ddl", "num_gpu,deadline,iteration", "num_gpu,deadline,num_iteration"},
     .flags = DLS_JOB_SYNTHETIC_MODEL, .row = elasticflow_row);
 
-/* ---- Pollux (OSDI 2021) and Sia (SOSP 2023) ----------------------------------------------------
- */
+/* ---- Pollux (OSDI 2021) and Sia (SOSP 2023) -------------------------------------------------- */
 
 /* What was submitted when, with the hand-tuned GPUs and batch size. There is no duration: it
  * follows from the application's profile. */
@@ -168,8 +164,7 @@ const dls_trace_format dls_trace_format_pollux =
     DLS_TABLE_FORMAT("pollux", "Pollux and Sia workloads (no durations)", pollux_fields,
                      .score = 90, .header = {"name,time,application,num_replicas"});
 
-/* ---- Rubick ------------------------------------------------------------------------------------
- */
+/* ---- Rubick ---------------------------------------------------------------------------------- */
 
 enum { RUBICK_SLA = 7 };
 

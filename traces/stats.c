@@ -173,10 +173,8 @@ static void describe_times(const dls_trace_columns *cols, double *values, dls_tr
 static dls_status find_peak(const dls_trace_columns *cols, double *end_s, dls_trace_stats *out,
                             dls_error *err)
 {
-    size_t *order = dls_alloc(cols->n * sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "ends of jobs", cols->n * sizeof *order);
-    }
+    size_t *order;
+    DLS_TRY(dls_alloc_array(&order, cols->n, sizeof *order, "ends of jobs", err));
     for (size_t i = 0; i < cols->n; i++) { /* microseconds are exact in a double up to 285 years */
         const int64_t duration_us = cols->duration_us[i];
         end_s[i] = (double)(cols->submit_us[i] + (duration_us > 0 ? duration_us : 0));
@@ -202,10 +200,8 @@ dls_status dls_trace_stats_compute(const dls_trace *trace, dls_trace_stats *out,
 {
     const dls_trace_columns *cols = dls_trace_cols(trace);
     memset(out, 0, sizeof *out);
-    double *values = dls_alloc(cols->n * sizeof *values);
-    if (!values) {
-        return dls_nomem(err, "trace statistics", cols->n * sizeof *values);
-    }
+    double *values;
+    DLS_TRY(dls_alloc_array(&values, cols->n, sizeof *values, "trace statistics", err));
     count_jobs(cols, out);
     describe_times(cols, values, out);
     dls_status status = find_peak(cols, values, out, err);

@@ -56,10 +56,8 @@ dls_status dls_synth_arrivals(const dls_synth_plan *plan, int64_t span_s, size_t
                               int64_t *submit_us, dls_error *err)
 {
     const size_t n_days = (size_t)(span_s / DAY_S) + 2; /* the cursor may stop just past the end */
-    double *days = dls_alloc(n_days * sizeof *days);
-    if (!days) {
-        return dls_nomem(err, "days of a trace", n_days * sizeof *days);
-    }
+    double *days;
+    DLS_TRY(dls_alloc_array(&days, n_days, sizeof *days, "days of a trace", err));
     for (size_t d = 0; d < n_days; d++) {
         days[d] = day_factor(plan, (int64_t)d);
     }

@@ -61,10 +61,8 @@ static dls_status draw_batches(dls_synth_plan *plan, dls_error *err)
 {
     const dls_synth_profile *profile = plan->profile;
     const int largest = profile->batch_exponent > 0 ? profile->batch_max : 1;
-    double *cumulative = dls_alloc((size_t)largest * sizeof *cumulative);
-    if (!cumulative) {
-        return dls_nomem(err, "batch sizes", (size_t)largest * sizeof *cumulative);
-    }
+    double *cumulative;
+    DLS_TRY(dls_alloc_array(&cumulative, (size_t)largest, sizeof *cumulative, "batch sizes", err));
     double sum = 0;
     for (int k = 1; k <= largest; k++) {
         cumulative[k - 1] = sum += exp(-profile->batch_exponent * log(k));
@@ -176,10 +174,8 @@ static void draw_levels(dls_synth_plan *plan, const uint32_t *order)
 static dls_status draw_bodies(dls_synth_plan *plan, dls_error *err)
 {
     const size_t words = plan->n + 2 * plan->n_units + 1;
-    uint32_t *order = dls_alloc(words * sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "order of a synthetic trace", words * sizeof *order);
-    }
+    uint32_t *order;
+    DLS_TRY(dls_alloc_array(&order, words, sizeof *order, "order of a synthetic trace", err));
     uint32_t *rank = order + plan->n, *scratch = rank + plan->n_units;
     shuffle_units(plan, GPU_STREAM, order, rank, scratch);
     draw_gpus(plan, order);
@@ -197,14 +193,12 @@ dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *pr
     plan->seed = seed;
     plan->stamp_us = stamp_us;
     plan->n = n;
-    plan->batch = dls_alloc(n * sizeof *plan->batch);
-    plan->offset_s = dls_alloc(n * sizeof *plan->offset_s);
-    plan->unit = dls_alloc(n * sizeof *plan->unit);
-    plan->gpus_milli = dls_alloc(n * sizeof *plan->gpus_milli);
-    plan->level = dls_alloc(n * sizeof *plan->level);
-    if (!plan->batch || !plan->offset_s || !plan->unit || !plan->gpus_milli || !plan->level) {
-        return dls_nomem(err, "synthetic trace", n * sizeof *plan->level);
-    }
+    DLS_TRY(dls_alloc_array(&plan->batch, n, sizeof *plan->batch, "synthetic trace", err));
+    DLS_TRY(dls_alloc_array(&plan->offset_s, n, sizeof *plan->offset_s, "synthetic trace", err));
+    DLS_TRY(dls_alloc_array(&plan->unit, n, sizeof *plan->unit, "synthetic trace", err));
+    DLS_TRY(
+        dls_alloc_array(&plan->gpus_milli, n, sizeof *plan->gpus_milli, "synthetic trace", err));
+    DLS_TRY(dls_alloc_array(&plan->level, n, sizeof *plan->level, "synthetic trace", err));
     for (int c = 0; c < DLS_SYNTH_CLASSES; c++) {
         for (int k = 0; k < profile->durations[c].n; k++) {
             plan->log_s[c][k] = log(profile->durations[c].seconds[k] * profile->scale[c]);

@@ -36,18 +36,12 @@ static dls_status replay_init(replay *r, dls_error *err)
         largest = jobs->gpus[j] > largest ? jobs->gpus[j] : largest;
     }
     const size_t counts = (size_t)largest + 1;
-    r->queue_of = dls_alloc_zero(counts, sizeof *r->queue_of);
-    r->storage = dls_alloc(jobs->n * sizeof *r->storage);
-    if (!r->queue_of || !r->storage) {
-        return dls_nomem(err, "queue replay", jobs->n * sizeof *r->storage);
-    }
+    DLS_TRY(dls_alloc_array(&r->queue_of, counts, sizeof *r->queue_of, "queue replay", err));
+    DLS_TRY(dls_alloc_array(&r->storage, jobs->n, sizeof *r->storage, "queue replay", err));
     for (size_t j = 0; j < jobs->n; j++) {
         r->n_queues += r->queue_of[jobs->gpus[j]]++ == 0;
     }
-    r->queue = dls_alloc_zero((size_t)r->n_queues, sizeof *r->queue);
-    if (!r->queue) {
-        return dls_nomem(err, "queue replay", (size_t)r->n_queues * sizeof *r->queue);
-    }
+    DLS_TRY(dls_alloc_array(&r->queue, (size_t)r->n_queues, sizeof *r->queue, "queue replay", err));
     uint32_t *job = r->storage;
     for (size_t g = 0, q = 0; g < counts; g++) {
         const size_t room = (size_t)r->queue_of[g];

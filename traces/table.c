@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 dls_status dls_csv_us(const dls_csv *csv, int col, int scale, int64_t *out, dls_error *err)
 {
@@ -72,8 +71,7 @@ static dls_status read_count(const dls_csv *csv, int col, const dls_field *field
                : dls_csv_i64(csv, col, what, field->scale, 0, INT64_MAX, out, err);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static dls_status read_field(const dls_field *field, dls_csv *csv, int col, dls_trace_builder *b,
                              dls_job_rec *rec, dls_error *err)
@@ -152,8 +150,7 @@ static dls_status read_row(dls_csv *csv, const void *user, dls_trace_builder *b,
     return dls_csv_add(csv, b, &rec, err);
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static char separator(const struct dls_trace_table *t, const dls_trace_source *src)
 {

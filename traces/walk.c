@@ -173,8 +173,7 @@ dls_status dls_walk_end(dls_walk *w, dls_error *err)
     return peek(w) == '\0' ? DLS_OK : expected(w, "the end of the file", err);
 }
 
-/* ---- members -----------------------------------------------------------------------------------
- */
+/* ---- members --------------------------------------------------------------------------------- */
 
 dls_status dls_walk_number(const dls_walk *w, json_object *of, const char *name, const char *what,
                            int scale, int64_t min, int64_t max, int64_t *out, dls_error *err)

@@ -12,8 +12,7 @@
 
 #include <string.h>
 
-/* ---- one value ---------------------------------------------------------------------------------
- */
+/* ---- one value ------------------------------------------------------------------------------- */
 
 /* The setting of a key as people write it: libconfig wants a point before brackets. */
 static const config_setting_t *find(const config_t *tree, const char *key)
@@ -63,8 +62,7 @@ dls_status dls_setup_get(dls_setup *setup, const char *key, const char **value, 
     return dls_answer_end(&answer, put_value(setup, key, answer.to, err), value, err);
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 static dls_status put_json(FILE *to, const dls_registry *registry, dls_error *err)
 {
@@ -108,8 +106,7 @@ dls_status dls_setup_text_of(dls_setup *setup, dls_text what, const char *key, c
     return dls_answer_end(&answer, put_text(setup, what, key, answer.to, err), text, err);
 }
 
-/* ---- names -------------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 const dls_sched_ops *const *dls_setup_scheds(const dls_setup *setup)
 {

@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- columns -----------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 dls_value_type dls_value_of(dls_field_type type)
 {
@@ -152,8 +151,7 @@ const char *dls_simulation_name(const dls_simulation *sim, const char *column, u
                                             : NULL;
 }
 
-/* ---- numbers -----------------------------------------------------------------------------------
- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Where numbers come from: fields of the summary, of all its jobs, and of its world. */
 typedef struct source {
@@ -269,8 +267,7 @@ const char *dls_simulation_warning(const dls_simulation *sim)
     return *sim->warning ? sim->warning : NULL;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 dls_status dls_simulation_write_as(const dls_simulation *sim, const char *path, const char *command,
                                    const char *run_id, dls_error *err)

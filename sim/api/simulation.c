@@ -11,8 +11,7 @@
 
 #include <stdlib.h>
 
-/* ---- life --------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static bool interrupted(void *user)
 {
@@ -157,8 +156,7 @@ void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user)
     sim->watch_user = user;
 }
 
-/* ---- going on ----------------------------------------------------------------------------------
- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 static dls_status finish(dls_simulation *sim, dls_error *err)
 {
@@ -282,8 +280,7 @@ dls_actions *dls_simulation_actions(dls_simulation *sim)
     return sim->failed || sim->result ? NULL : dls_sim_actions(sim->engine);
 }
 
-/* ---- the live state ----------------------------------------------------------------------------
- */
+/* ---- the live state -------------------------------------------------------------------------- */
 
 dls_counts dls_simulation_counts(const dls_simulation *sim)
 {

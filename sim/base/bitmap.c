@@ -23,10 +23,8 @@ dls_status dls_bitmap_init(dls_bitmap *b, int32_t n, dls_error *err)
         total += bits;
         b->n_levels++;
     } while (bits > 1);
-    uint64_t *memory = dls_alloc_zero(total, sizeof *memory);
-    if (!memory) {
-        return dls_nomem(err, "bitmap", total * sizeof *memory);
-    }
+    uint64_t *memory;
+    DLS_TRY(dls_alloc_array(&memory, total, sizeof *memory, "bitmap", err));
     for (int32_t k = 0; k < b->n_levels; k++) {
         b->level[k] = memory;
         memory += words[k];

@@ -89,8 +89,7 @@ dls_status dls_csv_fail(const dls_csv *csv, int col, dls_error *err, const char 
                     (int)(name->len < 80 ? name->len : 80), name->s, text);
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static bool is_blank(char c)
 {
@@ -267,8 +266,7 @@ dls_status dls_csv_next(dls_csv *csv, bool *more, dls_error *err)
                     (size_t)(csv->next - csv->line_start) + csv->n_cells + 1, 1, err);
 }
 
-/* ---- the header --------------------------------------------------------------------------------
- */
+/* ---- the header ------------------------------------------------------------------------------ */
 
 static bool same(const dls_csv_cell *cell, const char *s, size_t len)
 {
@@ -359,8 +357,7 @@ bool dls_csv_sniff(const char *text, size_t len, char sep, const char *names)
     }
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int shown(const dls_csv_cell *cell)
 {

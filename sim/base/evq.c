@@ -78,10 +78,7 @@ dls_status dls_evq_init(dls_evq *q, size_t n_slots, dls_error *err)
 {
     memset(q, 0, sizeof *q);
     q->n_slots = n_slots;
-    q->pos = dls_alloc((n_slots ? n_slots : 1) * sizeof *q->pos);
-    if (!q->pos) {
-        return dls_nomem(err, "event queue", n_slots * sizeof *q->pos);
-    }
+    DLS_TRY(dls_alloc_array(&q->pos, n_slots ? n_slots : 1, sizeof *q->pos, "event queue", err));
     for (size_t i = 0; i < n_slots; i++) {
         q->pos[i] = -1;
     }

@@ -168,8 +168,7 @@ dls_status dls_file_check_regular(const char *path, dls_error *err)
     return S_ISREG(st.st_mode) ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "is not a regular file");
 }
 
-/* ---- gzip --------------------------------------------------------------------------------------
- */
+/* ---- gzip ------------------------------------------------------------------------------------ */
 
 bool dls_file_is_gzip(const char *bytes, size_t len)
 {

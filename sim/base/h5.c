@@ -305,10 +305,8 @@ dls_status dls_h5_put_dict(hid_t at, const char *name, const dls_strdict *dict, 
         const size_t len = strlen(dls_strdict_get(dict, (int32_t)i));
         width = len > width ? len : width;
     }
-    char *text = dls_alloc_zero(dict->n * width + 1, 1);
-    if (!text) {
-        return dls_nomem(err, name, dict->n * width);
-    }
+    char *text;
+    DLS_TRY(dls_alloc_array(&text, dict->n * width + 1, 1, name, err));
     for (size_t i = 0; i < dict->n; i++) {
         const char *s = dls_strdict_get(dict, (int32_t)i);
         memcpy(text + i * width, s, strlen(s));

@@ -17,8 +17,7 @@
 #define CHUNK_MAX ((hsize_t)1 << 28)
 #define DEFLATE_MOST 1100 /* a byte becomes at most 1032 */
 
-/* ---- what is inside the file ------------------------------------------------------------------
- */
+/* ---- what is inside the file ----------------------------------------------------------------- */
 
 static herr_t refuse_link(const char *file, const char *group, const char *child_file,
                           const char *child, unsigned *flags, hid_t fapl, void *user)

@@ -60,10 +60,8 @@ int32_t dls_strdict_find(const dls_strdict *dict, const char *s, size_t len)
 
 static dls_status rehash(dls_strdict *dict, size_t n_slots, dls_error *err)
 {
-    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
-    if (!slot) {
-        return dls_nomem(err, "string dictionary", n_slots * sizeof *slot);
-    }
+    int32_t *slot;
+    DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "string dictionary", err));
     for (size_t i = 0; i < n_slots; i++) {
         slot[i] = -1;
     }

@@ -33,8 +33,7 @@ int64_t dls_failure_draw_us(const dls_failure_params *p, uint64_t seed, uint64_t
     return us < 1 ? 1 : us < 0x1p61 ? (int64_t)us : INT64_MAX;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 typedef enum format { EVENTS, INSTANCES, COUNTS } format;
 

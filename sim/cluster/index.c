@@ -49,19 +49,14 @@ static dls_status init_type(dls_place_index *x, int32_t t, dls_error *err)
 {
     dls_type_index *ti = &x->type[t];
     const size_t n = (size_t)ti->max_gpus + 1;
-    ti->nodes = dls_alloc_zero(n, sizeof *ti->nodes);
-    ti->rack_tree = dls_alloc_zero(n, sizeof *ti->rack_tree);
-    ti->sizes = dls_alloc_zero(n, sizeof *ti->sizes);
-    if (!ti->nodes || !ti->rack_tree || !ti->sizes) {
-        return dls_nomem(err, "placement index", n * sizeof *ti->nodes);
-    }
+    DLS_TRY(dls_alloc_array(&ti->nodes, n, sizeof *ti->nodes, "placement index", err));
+    DLS_TRY(dls_alloc_array(&ti->rack_tree, n, sizeof *ti->rack_tree, "placement index", err));
+    DLS_TRY(dls_alloc_array(&ti->sizes, n, sizeof *ti->sizes, "placement index", err));
     for (size_t f = 0; f < n; f++) {
         const size_t leaves = 2 * (size_t)x->rack_leaves;
         DLS_TRY(dls_bitmap_init(&ti->nodes[f], x->n_nodes, err));
-        ti->rack_tree[f] = dls_alloc_zero(leaves, sizeof **ti->rack_tree);
-        if (!ti->rack_tree[f]) {
-            return dls_nomem(err, "placement index", leaves * sizeof **ti->rack_tree);
-        }
+        DLS_TRY(dls_alloc_array(&ti->rack_tree[f], leaves, sizeof **ti->rack_tree,
+                                "placement index", err));
     }
     return DLS_OK;
 }
@@ -121,11 +116,8 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
     }
     for (x->rack_leaves = 1; x->rack_leaves < x->n_racks; x->rack_leaves *= 2) {
     }
-    x->node = dls_alloc_zero((size_t)x->n_nodes, sizeof *x->node);
-    x->rack = dls_alloc_zero((size_t)x->n_racks, sizeof *x->rack);
-    if (!x->node || !x->rack) {
-        return dls_nomem(err, "placement index", (size_t)x->n_nodes * sizeof *x->node);
-    }
+    DLS_TRY(dls_alloc_array(&x->node, (size_t)x->n_nodes, sizeof *x->node, "placement index", err));
+    DLS_TRY(dls_alloc_array(&x->rack, (size_t)x->n_racks, sizeof *x->rack, "placement index", err));
     x->uplink_bps = spec->rack_uplink_bps;
     for (int32_t t = 0; t < x->n_types; t++) {
         x->type[t].gpu_mem_bytes = spec->types[t].mem_gib * 0x1p30;
@@ -143,10 +135,8 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
 dls_status dls_place_index_create(const dls_cluster_spec *spec, dls_place_index **out,
                                   dls_error *err)
 {
-    dls_place_index *x = dls_alloc_zero(1, sizeof *x);
-    if (!x) {
-        return dls_nomem(err, "placement index", sizeof *x);
-    }
+    dls_place_index *x;
+    DLS_TRY(dls_alloc_array(&x, 1, sizeof *x, "placement index", err));
     x->fault = &x->first_fault;
     const dls_status status = build(x, spec, err);
     if (status != DLS_OK) {

@@ -40,10 +40,8 @@ typedef struct class_table {
 static dls_status table_grow(dls_select *s, class_table *t, dls_error *err)
 {
     const size_t n_slots = t->n_slots ? 2 * t->n_slots : 256;
-    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
-    if (!slot) {
-        return dls_nomem(err, "job classes", n_slots * sizeof *slot);
-    }
+    int32_t *slot;
+    DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "job classes", err));
     memset(slot, 0xFF, n_slots * sizeof *slot);
     for (int32_t c = 0; c < s->n_classes; c++) {
         size_t i = class_hash(&s->cls[c]) & (n_slots - 1);

@@ -9,10 +9,7 @@
 
 static dls_status copy_pools(dls_select *s, const dls_select *from, dls_error *err)
 {
-    s->pool = dls_alloc_zero((size_t)from->n_pools + 1, sizeof *s->pool);
-    if (!s->pool) {
-        return dls_nomem(err, "pools", (size_t)from->n_pools * sizeof *s->pool);
-    }
+    DLS_TRY(dls_alloc_array(&s->pool, (size_t)from->n_pools + 1, sizeof *s->pool, "pools", err));
     for (int32_t k = 0; k < from->n_pools; k++) {
         const dls_pool *of = &from->pool[k];
         const size_t n = (size_t)(of->n_running_sets * from->n_types);
@@ -119,10 +116,8 @@ dls_status dls_sim_clone(const dls_engine *e, const dls_sim_params *p, dls_engin
                          dls_error *err)
 {
     DLS_ASSERT(e->rec && p->sched == e->params->sched && p->placement == e->params->placement);
-    dls_engine *c = dls_alloc(sizeof *c);
-    if (!c) {
-        return dls_nomem(err, "simulation", sizeof *c);
-    }
+    dls_engine *c;
+    DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "simulation", err));
     *c = *e;
     c->params = p;
     disown(c);

@@ -67,8 +67,7 @@ dls_status dls_round_wanted(dls_engine *e, bool arrival, dls_error *err)
     return arrival ? set_round(e, round_from(r, e->clock.now_us), err) : DLS_OK;
 }
 
-/* ---- the plan ----------------------------------------------------------------------------------
- */
+/* ---- the plan -------------------------------------------------------------------------------- */
 
 static dls_planned *add(dls_plan *plan, int32_t job)
 {
@@ -151,8 +150,7 @@ void dls_plan_decline(dls_plan *plan, int32_t job)
     }
 }
 
-/* ---- the difference ----------------------------------------------------------------------------
- */
+/* ---- the difference -------------------------------------------------------------------------- */
 
 /* Largest first, so that gangs of whole nodes fit wherever they fitted; then as planned. */
 static int by_size(const void *a, const void *b)

@@ -104,8 +104,7 @@ static dls_status init_jobs(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- policies ----------------------------------------------------------------------------------
- */
+/* ---- policies -------------------------------------------------------------------------------- */
 
 static dls_status check_policy(const dls_sim_params *p, dls_error *err)
 {
@@ -211,8 +210,7 @@ static int64_t last_rankable_us(const dls_engine *e)
     return INT64_MAX / 2 / steepest;
 }
 
-/* ---- the engine --------------------------------------------------------------------------------
- */
+/* ---- the engine ------------------------------------------------------------------------------ */
 
 /* What the parameters say of the parts: which there are, and how the selection works. */
 static void choose_parts(dls_engine *e)

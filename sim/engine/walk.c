@@ -13,8 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* ---- state -------------------------------------------------------------------------------------
- */
+/* ---- state ----------------------------------------------------------------------------------- */
 
 dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
 {
@@ -72,8 +71,7 @@ void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progres
     }
 }
 
-/* ---- what is legal -----------------------------------------------------------------------------
- */
+/* ---- what is legal --------------------------------------------------------------------------- */
 
 dls_status dls_illegal(const dls_engine *e, int32_t job, dls_error *err, const char *fmt, ...)
 {
@@ -176,8 +174,7 @@ bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
     return true;
 }
 
-/* ---- allocations -------------------------------------------------------------------------------
- */
+/* ---- allocations ----------------------------------------------------------------------------- */
 
 /* Types on which so many GPUs are free by number, the job's quota considered. */
 static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want,
@@ -289,8 +286,7 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
     return lose(e, job, err);
 }
 
-/* ---- sharing -----------------------------------------------------------------------------------
- */
+/* ---- sharing --------------------------------------------------------------------------------- */
 
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
 {
@@ -348,8 +344,7 @@ dls_status dls_decline(dls_engine *e, int32_t job, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- programs ----------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 /* Whether a program may go on to act. */
 static bool may_act(dls_actions *out)

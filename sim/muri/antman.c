@@ -29,11 +29,8 @@ static dls_status open(dls_muri *m, dls_error *err)
     a->per_node = m->cluster.gpus_per_node;
     a->n_gpus = m->n_nodes * a->per_node;
     const size_t gpus = (size_t)a->n_gpus, n = (size_t)m->n + 1;
-    a->booked = dls_alloc_zero(gpus, sizeof *a->booked);
-    a->guaranteed = dls_alloc_zero(3 * gpus + 2 * n, sizeof *a->guaranteed);
-    if (!a->booked || !a->guaranteed) {
-        return dls_nomem(err, "GPUs", gpus * sizeof *a->booked);
-    }
+    DLS_TRY(dls_alloc_array(&a->booked, gpus, sizeof *a->booked, "GPUs", err));
+    DLS_TRY(dls_alloc_array(&a->guaranteed, 3 * gpus + 2 * n, sizeof *a->guaranteed, "GPUs", err));
     a->guest = a->guaranteed + gpus;
     a->order = a->guest + gpus;
     a->held = a->order + gpus;
@@ -209,10 +206,8 @@ static void ended(dls_muri *m, int32_t job)
 /* Guaranteed jobs first, then as they came. */
 static dls_status decide(dls_muri *m, dls_error *err)
 {
-    double *key = dls_alloc((size_t)(m->n_list + 1) * sizeof *key);
-    if (!key) {
-        return dls_nomem(err, "order", (size_t)m->n_list * sizeof *key);
-    }
+    double *key;
+    DLS_TRY(dls_alloc_array(&key, (size_t)(m->n_list + 1), sizeof *key, "order", err));
     for (int32_t i = 0; i < m->n_list; i++) {
         key[i] = m->job[m->list[i]].priority + 0.5 * m->list[i] / m->n;
     }

@@ -323,20 +323,16 @@ static dls_status open(dls_muri *m, dls_error *err)
         return dls_fail(err, DLS_EINPUT, m->policy->schedule.name,
                         "more than 65535 different profiles");
     }
-    p->order = dls_alloc_zero(n, sizeof *p->order);
-    p->class_of = dls_alloc_zero(n, sizeof *p->class_of);
-    p->jobs = dls_alloc_zero(n, sizeof *p->jobs);
-    p->mate = dls_alloc_zero(n, sizeof *p->mate);
-    p->by_key = dls_alloc_zero(n, sizeof *p->by_key);
-    p->groups = dls_alloc_zero(n, sizeof *p->groups);
-    p->spare = dls_alloc_zero(n, sizeof *p->spare);
-    p->key = dls_alloc_zero(n, sizeof *p->key);
-    p->marked = dls_alloc_zero(n, sizeof *p->marked);
-    p->profile = dls_alloc_zero(n, sizeof *p->profile);
-    if (!p->order || !p->class_of || !p->jobs || !p->mate || !p->by_key || !p->groups ||
-        !p->spare || !p->key || !p->marked || !p->profile) {
-        return dls_nomem(err, "groups", n * sizeof *p->groups);
-    }
+    DLS_TRY(dls_alloc_array(&p->order, n, sizeof *p->order, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->class_of, n, sizeof *p->class_of, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->jobs, n, sizeof *p->jobs, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->mate, n, sizeof *p->mate, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->by_key, n, sizeof *p->by_key, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->groups, n, sizeof *p->groups, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->spare, n, sizeof *p->spare, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->key, n, sizeof *p->key, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->marked, n, sizeof *p->marked, "groups", err));
+    DLS_TRY(dls_alloc_array(&p->profile, n, sizeof *p->profile, "groups", err));
     DLS_TRY(dls_matching_create(&p->matching, err));
     p->memo.profile = p->profile;
     return classify(m, err);

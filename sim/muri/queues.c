@@ -21,10 +21,8 @@ typedef struct queues {
 static dls_status open(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
-    queues *q = dls_alloc_zero(1, sizeof *q + (QUEUES + 2) * n * sizeof(int32_t));
-    if (!q) {
-        return dls_nomem(err, "queues", n * sizeof(int32_t));
-    }
+    queues *q;
+    DLS_TRY(dls_alloc_array(&q, 1, sizeof *q + (QUEUES + 2) * n * sizeof(int32_t), "queues", err));
     q->level = (int32_t *)(q + 1);
     q->waiting = q->level + n;
     for (int i = 0; i < QUEUES; i++) {

@@ -96,10 +96,8 @@ static int by_key(const void *a, const void *b)
 
 dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *err)
 {
-    keyed *k = dls_alloc((size_t)(n + 1) * sizeof *k);
-    if (!k) {
-        return dls_nomem(err, "order", (size_t)n * sizeof *k);
-    }
+    keyed *k;
+    DLS_TRY(dls_alloc_array(&k, (size_t)(n + 1), sizeof *k, "order", err));
     for (int32_t i = 0; i < n; i++) {
         k[i] = (keyed){key[i], i, job[i]};
     }
@@ -113,10 +111,8 @@ dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *
 
 static dls_status decide_sorted(dls_muri *m, dls_error *err)
 {
-    double *key = dls_alloc((size_t)(m->n_list + 1) * sizeof *key);
-    if (!key) {
-        return dls_nomem(err, "order", (size_t)m->n_list * sizeof *key);
-    }
+    double *key;
+    DLS_TRY(dls_alloc_array(&key, (size_t)(m->n_list + 1), sizeof *key, "order", err));
     for (int32_t i = 0; i < m->n_list; i++) {
         const dls_muri_job *j = &m->job[m->list[i]];
         key[i] = m->run[m->list[i]].left * j->stages.iteration * (m->policy->by_gpus ? j->gpus : 1);
@@ -276,13 +272,10 @@ static dls_status fill(dls_muri *m, dls_error *err)
 {
     const size_t n = (size_t)m->n + 1;
     m->n_nodes = m->cluster.switches * m->cluster.nodes_per_switch;
-    m->run = dls_alloc_zero(n, sizeof *m->run);
-    m->list = dls_alloc_zero(n, sizeof *m->list);
-    m->ending = dls_alloc_zero(n, sizeof *m->ending);
-    m->free = dls_alloc_zero((size_t)m->n_nodes, sizeof *m->free);
-    if (!m->run || !m->list || !m->ending || !m->free) {
-        return dls_nomem(err, "jobs", n * sizeof *m->run);
-    }
+    DLS_TRY(dls_alloc_array(&m->run, n, sizeof *m->run, "jobs", err));
+    DLS_TRY(dls_alloc_array(&m->list, n, sizeof *m->list, "jobs", err));
+    DLS_TRY(dls_alloc_array(&m->ending, n, sizeof *m->ending, "jobs", err));
+    DLS_TRY(dls_alloc_array(&m->free, (size_t)m->n_nodes, sizeof *m->free, "jobs", err));
     for (int32_t j = 0; j < m->n; j++) {
         dls_muri_job *job = &m->trace->job[j];
         m->run[j] = (dls_muri_run_job){.left = (double)job->iterations,

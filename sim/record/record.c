@@ -14,10 +14,8 @@
 static dls_status add_column(dls_record *rec, const dls_record_column *column, dls_error *err)
 {
     const size_t width = dls_field_width(column->type);
-    void *cells = dls_alloc_zero(rec->n_jobs, width);
-    if (!cells) {
-        return dls_nomem(err, "run record", rec->n_jobs * width);
-    }
+    void *cells;
+    DLS_TRY(dls_alloc_array(&cells, rec->n_jobs, width, "run record", err));
     if (column->unset && rec->n_jobs > 0) {
         memset(cells, 0xff, rec->n_jobs * width);
     }
@@ -27,10 +25,8 @@ static dls_status add_column(dls_record *rec, const dls_record_column *column, d
 
 dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err)
 {
-    dls_record *rec = dls_alloc_zero(1, sizeof *rec);
-    if (!rec) {
-        return dls_nomem(err, "run record", sizeof *rec);
-    }
+    dls_record *rec;
+    DLS_TRY(dls_alloc_array(&rec, 1, sizeof *rec, "run record", err));
     rec->n_jobs = n_jobs;
     rec->want_allocs = rec->want_series = true;
     for (size_t i = 0; i < dls_job_table.n; i++) {

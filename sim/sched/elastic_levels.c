@@ -43,8 +43,7 @@ int32_t dls_level_within(const dls_levels *l, int64_t gpus)
     return best;
 }
 
-/* ---- what is left ------------------------------------------------------------------------------
- */
+/* ---- what is left ---------------------------------------------------------------------------- */
 
 static dls_status see(dls_ledger *l, const dls_view *view, int32_t job, dls_error *err)
 {

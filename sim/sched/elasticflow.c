@@ -107,8 +107,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     return DLS_OK;
 }
 
-/* ---- the jobs of a round -----------------------------------------------------------------------
- */
+/* ---- the jobs of a round --------------------------------------------------------------------- */
 
 static dls_status make_room(struct elasticflow *s, const dls_view *view, dls_error *err)
 {
@@ -190,8 +189,7 @@ static dls_status gather(struct elasticflow *s, const dls_view *view, dls_error 
     return DLS_OK;
 }
 
-/* ---- who comes in ------------------------------------------------------------------------------
- */
+/* ---- who comes in ---------------------------------------------------------------------------- */
 
 static bool is_late(const dls_ef_job *j)
 {
@@ -287,8 +285,7 @@ static void admit(struct elasticflow *s, const dls_view *view, dls_plan *plan)
     }
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* The first change of a plan, the end of one included. */
 static double next_change(const struct part *p, double now_s)

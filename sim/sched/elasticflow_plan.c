@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- steps -------------------------------------------------------------------------------------
- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Of the first step at or after t. */
 static size_t find(const dls_ef_steps *s, double t)
@@ -128,8 +127,7 @@ void dls_ef_job_fini(dls_ef_job *j)
     steps_fini(&j->offer_free);
 }
 
-/* ---- levels ------------------------------------------------------------------------------------
- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 void dls_ef_job_level(dls_ef_job *j, int32_t gpus, double speed)
 {
@@ -194,8 +192,7 @@ static double whole(const dls_ef_planner *p, double t_s)
     return p->upstream ? ceil(t_s) : t_s;
 }
 
-/* ---- one plan ----------------------------------------------------------------------------------
- */
+/* ---- one plan -------------------------------------------------------------------------------- */
 
 typedef struct search {
     dls_ef_planner *p;
@@ -432,8 +429,7 @@ static bool make(dls_ef_planner *p, const dls_ef_job *j, double now, const dls_e
     return plan->real_end <= j->deadline;
 }
 
-/* ---- all jobs ----------------------------------------------------------------------------------
- */
+/* ---- all jobs -------------------------------------------------------------------------------- */
 
 /* Stable; lists are nearly sorted. */
 static void sort(dls_ef_job **job, size_t n, double (*key)(const dls_ef_job *))

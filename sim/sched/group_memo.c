@@ -19,10 +19,7 @@ static dls_status widen(dls_group_memo *m, dls_error *err)
 {
     dls_group_memo to = *m;
     to.room = m->room ? 2 * m->room : 1024;
-    to.at = dls_alloc_zero(to.room, sizeof *to.at);
-    if (!to.at) {
-        return dls_nomem(err, "group times", to.room * sizeof *to.at);
-    }
+    DLS_TRY(dls_alloc_array(&to.at, to.room, sizeof *to.at, "group times", err));
     for (size_t i = 0; i < m->room; i++) {
         if (m->at[i].id) {
             to.at[home(&to, m->at[i].id)] = m->at[i];

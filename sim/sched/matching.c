@@ -61,8 +61,7 @@ static int32_t *holders(const dls_matching *m, int32_t b)
     return m->holder + (size_t)b * (size_t)(m->n + 1);
 }
 
-/* ---- slack -------------------------------------------------------------------------------------
- */
+/* ---- slack ----------------------------------------------------------------------------------- */
 
 static void offer_slack(dls_matching *m, int32_t u, int32_t x, double far)
 {
@@ -102,8 +101,7 @@ static void push(dls_matching *m, int32_t x)
     }
 }
 
-/* ---- blossoms ----------------------------------------------------------------------------------
- */
+/* ---- blossoms -------------------------------------------------------------------------------- */
 
 static void set_base(dls_matching *m, int32_t x, int32_t b)
 {
@@ -272,8 +270,7 @@ static void expand(dls_matching *m, int32_t b)
     m->base[b] = 0;
 }
 
-/* ---- a stage ------------------------------------------------------------------------------------
- */
+/* ---- a stage --------------------------------------------------------------------------------- */
 
 /* A tight edge from an even base: true when it has led to one more pair. */
 static bool tight(dls_matching *m, const edge *e)
@@ -415,8 +412,7 @@ static bool stage(dls_matching *m)
     return true;
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 dls_status dls_matching_create(dls_matching **out, dls_error *err)
 {

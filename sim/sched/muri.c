@@ -33,8 +33,7 @@ const dls_option dls_muri_options[DLS_MURI_N_OPTIONS + 1] = {
     {0},
 };
 
-/* ---- candidates
- * ---------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static double key_of(const dls_muri_state *s, const dls_view *view, int32_t job)
 {
@@ -66,10 +65,8 @@ static int by_key(const void *a, const void *b)
 
 static dls_status sort_by_key(int32_t *list, int32_t n, const double *key, dls_error *err)
 {
-    keyed *k = dls_alloc(((size_t)n + 1) * sizeof *k);
-    if (!k) {
-        return dls_nomem(err, "round", (size_t)n * sizeof *k);
-    }
+    keyed *k;
+    DLS_TRY(dls_alloc_array(&k, (size_t)n + 1, sizeof *k, "round", err));
     for (int32_t i = 0; i < n; i++) {
         k[i] = (keyed){key[list[i]], list[i]};
     }
@@ -204,8 +201,7 @@ static dls_status mark_candidates(dls_muri_state *s, const dls_view *view, int32
     return DLS_OK;
 }
 
-/* ---- groups
- * -------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static dls_status new_group(dls_muri_state *s, const dls_view *view, int32_t at, int32_t job,
                             dls_error *err)
@@ -382,8 +378,7 @@ static dls_status split(dls_muri_state *s, const dls_view *view, dls_error *err)
     }
 }
 
-/* ---- who runs
- * ------------------------------------------------------------------------------------ */
+/* ---- who runs -------------------------------------------------------------------------------- */
 
 /* The member with GPUs of its own, else the first. */
 static int32_t host_of(const dls_view *view, const dls_muri_set *g)
@@ -471,23 +466,18 @@ void dls_muri_timing(const void *state, dls_round_timing *out)
     *out = (dls_round_timing){.interval_us = ((const dls_muri_state *)state)->interval_us};
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static dls_status make_room(dls_muri_state *s, size_t n, dls_error *err)
 {
-    s->list = dls_alloc_zero(n, sizeof *s->list);
-    s->by_class = dls_alloc_zero(n, sizeof *s->by_class);
-    s->mate = dls_alloc_zero(n, sizeof *s->mate);
-    s->order = dls_alloc_zero(n, sizeof *s->order);
-    s->key = dls_alloc_zero(n, sizeof *s->key);
-    s->profile_of = dls_alloc_zero(n, sizeof *s->profile_of);
-    s->group = dls_alloc_zero(n, sizeof *s->group);
-    s->pair = dls_alloc_zero(n, sizeof *s->pair);
-    if (!s->list || !s->by_class || !s->mate || !s->order || !s->key || !s->profile_of ||
-        !s->group || !s->pair) {
-        return dls_nomem(err, "muri", n * sizeof *s->group);
-    }
+    DLS_TRY(dls_alloc_array(&s->list, n, sizeof *s->list, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->by_class, n, sizeof *s->by_class, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->mate, n, sizeof *s->mate, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->order, n, sizeof *s->order, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->key, n, sizeof *s->key, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->profile_of, n, sizeof *s->profile_of, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->group, n, sizeof *s->group, "muri", err));
+    DLS_TRY(dls_alloc_array(&s->pair, n, sizeof *s->pair, "muri", err));
     for (size_t j = 0; j < n; j++) {
         s->profile_of[j] = DLS_MURI_UNASKED;
     }

@@ -65,10 +65,8 @@ static dls_status read_file(dls_service_dist *d, const char *path, dls_error *er
 
 static dls_status from_trace(dls_service_dist *d, const dls_view *view, dls_error *err)
 {
-    d->sample_s = dls_alloc((size_t)view->n_jobs * sizeof *d->sample_s);
-    if (!d->sample_s) {
-        return dls_nomem(err, "service samples", (size_t)view->n_jobs * sizeof *d->sample_s);
-    }
+    DLS_TRY(dls_alloc_array(&d->sample_s, (size_t)view->n_jobs, sizeof *d->sample_s,
+                            "service samples", err));
     for (int32_t j = 0; j < view->n_jobs; j++) {
         d->sample_s[j] = (double)view->duration_us[j] * view->gpus[j] / 1e6;
     }
@@ -81,10 +79,7 @@ dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, cons
 {
     DLS_TRY(path && *path ? read_file(d, path, err) : from_trace(d, view, err));
     qsort(d->sample_s, (size_t)d->n, sizeof *d->sample_s, cmp);
-    d->sum_s = dls_alloc(((size_t)d->n + 1) * sizeof *d->sum_s);
-    if (!d->sum_s) {
-        return dls_nomem(err, "service samples", (size_t)d->n * sizeof *d->sum_s);
-    }
+    DLS_TRY(dls_alloc_array(&d->sum_s, (size_t)d->n + 1, sizeof *d->sum_s, "service samples", err));
     d->sum_s[0] = 0;
     for (int32_t i = 0; i < d->n; i++) {
         d->sum_s[i + 1] = d->sum_s[i] + d->sample_s[i];

@@ -100,8 +100,7 @@ static dls_status check(const dls_tiresias_log *log, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- creation -----------------------------------------------------------------------------------
- */
+/* ---- creation -------------------------------------------------------------------------------- */
 
 static dls_status open_file(dls_tiresias_log *log, int which, const char *dir, dls_error *err)
 {
@@ -170,10 +169,7 @@ static dls_status open_log(dls_tiresias_log *log, const char *dir, dls_error *er
             DLS_TRY(open_file(log, i, dir, err));
         }
     }
-    log->mem_gb = dls_alloc_zero((size_t)log->n_nodes, sizeof *log->mem_gb);
-    if (!log->mem_gb) {
-        return dls_nomem(err, "log", (size_t)log->n_nodes * sizeof *log->mem_gb);
-    }
+    DLS_TRY(dls_alloc_array(&log->mem_gb, (size_t)log->n_nodes, sizeof *log->mem_gb, "log", err));
     headers(log);
     return check(log, err);
 }
@@ -181,10 +177,8 @@ static dls_status open_log(dls_tiresias_log *log, const char *dir, dls_error *er
 dls_status dls_tiresias_log_create(const char *dir, const dls_tiresias_params *p, bool flush,
                                    dls_tiresias_log **out, dls_error *err)
 {
-    dls_tiresias_log *log = dls_alloc_zero(1, sizeof *log);
-    if (!log) {
-        return dls_nomem(err, "log", sizeof *log);
-    }
+    dls_tiresias_log *log;
+    DLS_TRY(dls_alloc_array(&log, 1, sizeof *log, "log", err));
     log->k = p->cluster;
     log->n_nodes = p->cluster.switches * p->cluster.nodes_per_switch;
     log->by_count = strcmp(p->scheme, "count") == 0;
@@ -214,8 +208,7 @@ void dls_tiresias_log_destroy(dls_tiresias_log *log)
     dls_free(log);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void cluster_row(const dls_tiresias_log *log, const dls_tiresias_event *e)
 {

@@ -98,8 +98,7 @@ dls_status dls_tiresias_check(const dls_tiresias_params *p, dls_error *err) DLS_
 dls_status dls_tiresias_run(const dls_tiresias_params *p, const dls_trace *trace, dls_record *rec,
                           dls_error *err) DLS_MUST_CHECK;
 
-/* ---- its input files ----------------------------------------------------------------------------
- */
+/* ---- its input files ------------------------------------------------------------------------- */
 
 /* cluster_spec.csv: a header with all five columns and one row of whole numbers. EINPUT names file,
  * line and column. */
@@ -112,8 +111,7 @@ dls_status dls_tiresias_load_cluster(const char *path, dls_tiresias_cluster *out
 dls_status dls_tiresias_load_samples(const char *path, int64_t **out, size_t *n,
                                    dls_error *err) DLS_MUST_CHECK;
 
-/* ---- its output files ---------------------------------------------------------------------------
- */
+/* ---- its output files ------------------------------------------------------------------------ */
 
 typedef struct dls_tiresias_log dls_tiresias_log;
 

@@ -34,8 +34,7 @@ struct dls_elastic_jobs {
     size_t *first, *end; /* [models + 1] rows of a model code; the last for jobs without a model */
 };
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static int by_place(const void *a, const void *b)
 {
@@ -165,11 +164,8 @@ static dls_status read_table(dls_elastic_jobs *e, const char *path, const dls_cl
 static dls_status find_models(dls_elastic_jobs *e, const dls_trace *trace, dls_error *err)
 {
     const size_t n = dls_trace_n_models(trace) + 1;
-    e->first = dls_alloc_zero(n, sizeof *e->first);
-    e->end = dls_alloc_zero(n, sizeof *e->end);
-    if (!e->first || !e->end) {
-        return dls_nomem(err, "elastic models", n * sizeof *e->first);
-    }
+    DLS_TRY(dls_alloc_array(&e->first, n, sizeof *e->first, "elastic models", err));
+    DLS_TRY(dls_alloc_array(&e->end, n, sizeof *e->end, "elastic models", err));
     for (size_t m = 0; m + 1 < n; m++) {
         char key[DLS_MODEL_KEY];
         dls_model_key(dls_trace_model(trace, (int32_t)m), key);
@@ -184,8 +180,7 @@ static dls_status find_models(dls_elastic_jobs *e, const dls_trace *trace, dls_e
     return DLS_OK;
 }
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static size_t model_of(const dls_elastic_jobs *e, int32_t job, size_t *end)
 {
@@ -197,11 +192,8 @@ static size_t model_of(const dls_elastic_jobs *e, int32_t job, size_t *end)
 static dls_status find_ranges(dls_elastic_jobs *e, dls_error *err)
 {
     const size_t n = e->cols->n;
-    e->min_gpus = dls_alloc_zero(n, sizeof *e->min_gpus);
-    e->max_gpus = dls_alloc_zero(n, sizeof *e->max_gpus);
-    if (!e->min_gpus || !e->max_gpus) {
-        return dls_nomem(err, "elastic jobs", n * sizeof *e->min_gpus);
-    }
+    DLS_TRY(dls_alloc_array(&e->min_gpus, n, sizeof *e->min_gpus, "elastic jobs", err));
+    DLS_TRY(dls_alloc_array(&e->max_gpus, n, sizeof *e->max_gpus, "elastic jobs", err));
     for (size_t j = 0; j < n; j++) {
         size_t end;
         const int32_t gang = e->cols->gpus[j];
@@ -232,10 +224,8 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
     if (!path && !cols->min_gpus && !cols->max_gpus) {
         return DLS_OK;
     }
-    dls_elastic_jobs *e = dls_alloc_zero(1, sizeof *e);
-    if (!e) {
-        return dls_nomem(err, "elastic jobs", sizeof *e);
-    }
+    dls_elastic_jobs *e;
+    DLS_TRY(dls_alloc_array(&e, 1, sizeof *e, "elastic jobs", err));
     e->cols = cols;
     dls_status status = path ? read_table(e, path, cluster, err) : DLS_OK;
     if (status == DLS_OK) {

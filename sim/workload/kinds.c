@@ -53,10 +53,8 @@ static int compare(const void *a, const void *b)
 /* of[job] becomes the first job of its kind. */
 static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *err)
 {
-    by_kind *row = dls_alloc_zero(col->n + 1, sizeof *row);
-    if (!row) {
-        return dls_nomem(err, "kinds", col->n * sizeof *row);
-    }
+    by_kind *row;
+    DLS_TRY(dls_alloc_array(&row, col->n + 1, sizeof *row, "kinds", err));
     for (size_t j = 0; j < col->n; j++) {
         row[j] = (by_kind){batch_per_gpu(col, j), col->model[j], (int32_t)j};
     }

@@ -98,10 +98,7 @@ static dls_status match(const char *path, const dls_trace *trace, dls_stage_tabl
                         dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(trace);
-    t->of = dls_alloc_zero(c->n + 1, sizeof *t->of);
-    if (!t->of) {
-        return dls_nomem(err, "stages", c->n * sizeof *t->of);
-    }
+    DLS_TRY(dls_alloc_array(&t->of, c->n + 1, sizeof *t->of, "stages", err));
     for (size_t j = 0; j < c->n; j++) {
         char model[DLS_MODEL_KEY];
         dls_model_key(dls_trace_model(trace, c->model[j]), model);

@@ -42,8 +42,7 @@ dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, d
     return DLS_OK;
 }
 
-/* ---- loading
- * ------------------------------------------------------------------------------------- */
+/* ---- loading --------------------------------------------------------------------------------- */
 
 static int compare_i32(int32_t a, int32_t b)
 {
@@ -129,8 +128,7 @@ dls_status dls_table_load(const char *path, dls_table *out, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- names
- * --------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 int32_t dls_table_gpu(const dls_table *table, const char *name)
 {
@@ -168,8 +166,7 @@ int32_t dls_table_model(const dls_table *table, const dls_kind *kind)
     return -1;
 }
 
-/* ---- looking up
- * ---------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
 static bool of_model(const dls_table_row *r, const dls_table_ask *ask)
 {

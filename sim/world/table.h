@@ -64,8 +64,7 @@ typedef struct dls_table_answer {
  * on this GPU. O(rows of the model). */
 bool dls_table_find(const dls_table *table, const dls_table_ask *ask, dls_table_answer *out);
 
-/* ---- for readers
- * --------------------------------------------------------------------------------- */
+/* ---- for readers ----------------------------------------------------------------------------- */
 
 /* model as written. Rows with a time that is not a positive number are passed over. */
 dls_status dls_table_add(dls_table *table, const char *model, const char *gpu, dls_table_row row,

@@ -46,8 +46,7 @@ static dls_status count_in(const dls_csv *csv, int col, int32_t *out, dls_error 
     return DLS_OK;
 }
 
-/* ---- Pollux
- * -------------------------------------------------------------------------------------- */
+/* ---- Pollux ---------------------------------------------------------------------------------- */
 
 /* "112": three nodes, four GPUs. */
 static dls_status placement_in(dls_csv *csv, int col, dls_table_row *row, dls_error *err)
@@ -96,8 +95,7 @@ static dls_status pollux_rows(dls_csv *csv, const char *gpu, const char *model, 
     }
 }
 
-/* ---- folders
- * ------------------------------------------------------------------------------------- */
+/* ---- folders --------------------------------------------------------------------------------- */
 
 dls_status dls_table_read_pollux(const char *path, dls_table *out, bool *found, dls_error *err)
 {

@@ -149,10 +149,8 @@ static void op_close(void *opaque)
 static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,
                           void **out, dls_error *err)
 {
-    state *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "operator model", sizeof *s);
-    }
+    state *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "operator model", err));
     const dls_status status = load(s, p, types, n_types, err);
     if (status != DLS_OK) {
         op_close(s);

@@ -64,10 +64,8 @@ static dls_status table_open(const dls_world_params *p, const dls_gpu_type *type
     if (!p->table_path || !*p->table_path) {
         return dls_fail(err, DLS_ECONFIG, "perf.table", "the truth model \"table\" needs a table");
     }
-    state *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "table", sizeof *s);
-    }
+    state *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "table", err));
     s->n_types = n_types;
     s->knee = p->interference_knee;
     s->slope = p->interference_slope;

@@ -153,11 +153,8 @@ static dls_status build_links(dls_world *w, dls_error *err)
         w->n_racks += (group->nodes + per_rack - 1) / per_rack;
     }
     w->n_links = w->n_nodes + w->n_racks + 1;
-    w->node = dls_alloc_zero((size_t)w->n_nodes, sizeof *w->node);
-    w->wire = dls_alloc_zero((size_t)w->n_links, sizeof *w->wire);
-    if (!w->node || !w->wire) {
-        return dls_nomem(err, "links", (size_t)w->n_links * sizeof *w->wire);
-    }
+    DLS_TRY(dls_alloc_array(&w->node, (size_t)w->n_nodes, sizeof *w->node, "links", err));
+    DLS_TRY(dls_alloc_array(&w->wire, (size_t)w->n_links, sizeof *w->wire, "links", err));
     DLS_TRY(dls_shares_init(&w->shares, w->n_links, err));
     lay_out(w);
     return DLS_OK;
@@ -220,10 +217,7 @@ bool dls_world_fits(const dls_world *w, int32_t job, int32_t type)
 
 static dls_status find_fits(dls_world *w, dls_error *err)
 {
-    w->fits_on = dls_alloc_zero((size_t)w->kinds.n + 1, sizeof *w->fits_on);
-    if (!w->fits_on) {
-        return dls_nomem(err, "world", (size_t)w->kinds.n * sizeof *w->fits_on);
-    }
+    DLS_TRY(dls_alloc_array(&w->fits_on, (size_t)w->kinds.n + 1, sizeof *w->fits_on, "world", err));
     for (int32_t k = 0; k < w->kinds.n; k++) {
         for (int32_t t = 0; t < w->n_types; t++) {
             bool fits = true;
@@ -239,12 +233,9 @@ static dls_status find_fits(dls_world *w, dls_error *err)
 static dls_status add_jobs(dls_world *w, dls_error *err)
 {
     w->n_jobs = dls_trace_cols(w->p.trace)->n;
-    w->reference_s = dls_alloc_zero(w->n_jobs + 1, sizeof *w->reference_s);
-    w->work_us = dls_alloc_zero(w->n_jobs + 1, sizeof *w->work_us);
-    w->slot_of = dls_alloc_zero(w->n_jobs + 1, sizeof *w->slot_of);
-    if (!w->reference_s || !w->work_us || !w->slot_of) {
-        return dls_nomem(err, "world", w->n_jobs * sizeof *w->work_us);
-    }
+    DLS_TRY(dls_alloc_array(&w->reference_s, w->n_jobs + 1, sizeof *w->reference_s, "world", err));
+    DLS_TRY(dls_alloc_array(&w->work_us, w->n_jobs + 1, sizeof *w->work_us, "world", err));
+    DLS_TRY(dls_alloc_array(&w->slot_of, w->n_jobs + 1, sizeof *w->slot_of, "world", err));
     DLS_TRY(find_fits(w, err));
     for (size_t j = 0; j < w->n_jobs; j++) {
         w->slot_of[j] = -1;
@@ -275,10 +266,8 @@ static dls_status fill(dls_world *w, dls_error *err)
 dls_status dls_world_create(const dls_world_params *p, dls_world **out, dls_error *err)
 {
     *out = NULL;
-    dls_world *w = dls_alloc_zero(1, sizeof *w);
-    if (!w) {
-        return dls_nomem(err, "world", sizeof *w);
-    }
+    dls_world *w;
+    DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "world", err));
     w->p = *p;
     const dls_status status = fill(w, err);
     if (status != DLS_OK) {

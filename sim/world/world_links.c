@@ -132,10 +132,7 @@ static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, co
     DLS_TRY(dls_world_shape_of(w, &key, index, err));
     dls_shape_entry *e = &w->shapes.entry[*index];
     if (e->solo.link_bytes > 0 && !e->curve) {
-        e->curve = dls_alloc(sizeof *e->curve);
-        if (!e->curve) {
-            return dls_nomem(err, "world", sizeof *e->curve);
-        }
+        DLS_TRY(dls_alloc_array(&e->curve, 1, sizeof *e->curve, "world", err));
         dls_curve_make(e->curve, &e->solo);
     }
     return DLS_OK;

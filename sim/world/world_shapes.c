@@ -108,10 +108,8 @@ static dls_status make_room(dls_shapes *s, dls_error *err)
         return DLS_OK;
     }
     const size_t n_slots = s->n_slots ? 2 * s->n_slots : 64;
-    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
-    if (!slot) {
-        return dls_nomem(err, "shapes", n_slots * sizeof *slot);
-    }
+    int32_t *slot;
+    DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "shapes", err));
     dls_free(s->slot);
     s->slot = slot;
     s->n_slots = n_slots;

@@ -7,8 +7,7 @@
 
 #include "workload/graph/net.h"
 
-/* ---- images [b][h][w][c]; padded so that only the stride makes them smaller --------------------
- */
+/* ---- images [b][h][w][c]; padded so that only the stride makes them smaller ------------------ */
 
 /* Square kernel, batch norm, no bias. */
 dls_tensor dls_block_conv_bn(dls_net *net, dls_tensor x, int32_t out, int32_t kernel,
@@ -21,8 +20,7 @@ dls_tensor dls_block_depthwise_bn(dls_net *net, dls_tensor x, int32_t kernel, in
 /* Scale the channels by what their means say (Hu et al., 2018); `inner` channels in between. */
 dls_tensor dls_block_squeeze_excite(dls_net *net, dls_tensor x, int32_t inner);
 
-/* ---- vectors and sequences ---------------------------------------------------------------------
- */
+/* ---- vectors and sequences ------------------------------------------------------------------- */
 
 /* n dense layers, each with ReLU. */
 dls_tensor dls_block_mlp(dls_net *net, dls_tensor x, const int64_t *widths, int n);

@@ -93,10 +93,8 @@ dls_status dls_feature_spec_create(dls_features_version version, dls_feature_spe
     if (version <= DLS_FEATURES_VERSION_NONE || version >= DLS_FEATURES_VERSION_END) {
         return dls_fail(err, DLS_EINPUT, NULL, "features have no version %d", (int)version);
     }
-    dls_feature_spec *spec = dls_alloc_zero(1, sizeof *spec);
-    if (!spec) {
-        return dls_nomem(err, "feature spec", sizeof *spec);
-    }
+    dls_feature_spec *spec;
+    DLS_TRY(dls_alloc_array(&spec, 1, sizeof *spec, "feature spec", err));
     spec->version = version;
     spec->n_features = widths[version];
     dls_strdict_init(&spec->ops);
@@ -134,8 +132,7 @@ dls_status dls_feature_spec_set(dls_feature_spec *spec, const char *op, double f
     return DLS_OK;
 }
 
-/* ---- rows --------------------------------------------------------------------------------------
- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static double clamp_size(double sum)
 {
@@ -277,8 +274,7 @@ dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *gro
                        .col = grouping->col};
 }
 
-/* ---- corpus ------------------------------------------------------------------------------------
- */
+/* ---- corpus ---------------------------------------------------------------------------------- */
 
 static dls_status count_ops(dls_feature_spec *spec, const dls_grouped *corpus, size_t n,
                             dls_error *err)
@@ -315,10 +311,8 @@ dls_status dls_feature_spec_fit(dls_feature_spec *spec, const dls_grouped *corpu
     for (size_t i = 0; i < n; i++) {
         const dls_grouping *grouping = corpus[i].grouping;
         const size_t cells = (size_t)grouping->n_groups * (size_t)spec->n_features;
-        double *x = dls_alloc(cells * sizeof *x);
-        if (!x) {
-            return dls_nomem(err, "features", cells * sizeof *x);
-        }
+        double *x;
+        DLS_TRY(dls_alloc_array(&x, cells, sizeof *x, "features", err));
         const dls_status status = dls_features_raw(spec, corpus[i].graph, grouping, x, NULL, err);
         if (status == DLS_OK) {
             squash(spec, x, grouping->n_groups);

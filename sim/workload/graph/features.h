@@ -93,8 +93,7 @@ void dls_features_normalise(const dls_feature_spec *spec, double *x, int32_t n_r
 dls_graph dls_grouped_view(const dls_feature_spec *spec, const dls_grouping *grouping,
                            const double *x);
 
-/* ---- files (docs/graphs.md) ---------------------------------------------------------------------
- */
+/* ---- files (docs/graphs.md) ------------------------------------------------------------------ */
 
 /* A file that `dlsim predict` reads: group <name of the graph>/ with adj [N][N] and x [N][F] for
  * each, the normalised features, and the spec under /features. Names are the models', made unique

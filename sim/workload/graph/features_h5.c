@@ -27,8 +27,7 @@ static void checksum(const dls_feature_spec *spec, char hex[DLS_SHA256_HEX])
     dls_sha256_final(&sha, hex);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *err)
 {
@@ -135,8 +134,7 @@ dls_status dls_grouped_save(const char *path, const dls_feature_spec *spec,
     return dls_h5_save(path, put_all, &list, err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static dls_status get_doubles(hid_t at, const char *name, double *x, size_t n, dls_error *err)
 {

@@ -13,8 +13,7 @@
 
 #define NONE INT32_C(-1)
 
-/* ---- adjacency ---------------------------------------------------------------------------------
- */
+/* ---- adjacency ------------------------------------------------------------------------------- */
 
 /* Both ends of every edge, in order, repeats included. */
 static void fill_rows(int32_t n, const int32_t (*edges)[2], int64_t n_edges, int64_t *start,
@@ -146,8 +145,7 @@ int32_t dls_adjacency_components(const dls_adjacency *a, int32_t *component, int
     return n;
 }
 
-/* ---- fluid communities -------------------------------------------------------------------------
- */
+/* ---- fluid communities ----------------------------------------------------------------------- */
 
 typedef struct fluid {
     const dls_adjacency *a;
@@ -318,10 +316,8 @@ static dls_status check(const dls_adjacency *a, int32_t k, dls_error *err)
         return dls_fail(err, DLS_EINPUT, NULL, "%d groups of %d nodes are not possible", (int)k,
                         (int)a->n);
     }
-    int32_t *scratch = dls_alloc(2 * (size_t)a->n * sizeof *scratch);
-    if (!scratch) {
-        return dls_nomem(err, "fluid communities", 2 * (size_t)a->n * sizeof *scratch);
-    }
+    int32_t *scratch;
+    DLS_TRY(dls_alloc_array(&scratch, 2 * (size_t)a->n, sizeof *scratch, "fluid communities", err));
     const int32_t n = dls_adjacency_components(a, scratch, scratch + a->n);
     dls_free(scratch);
     return n == 1 ? DLS_OK

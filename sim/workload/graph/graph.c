@@ -81,16 +81,13 @@ int32_t dls_optimiser_words(dls_optimiser optimiser)
     return optimisers[optimiser].words;
 }
 
-/* ---- building ----------------------------------------------------------------------------------
- */
+/* ---- building -------------------------------------------------------------------------------- */
 
 dls_status dls_opgraph_create(const dls_opgraph_info *info, dls_opgraph **out, dls_error *err)
 {
     *out = NULL;
-    dls_opgraph *g = dls_alloc_zero(1, sizeof *g);
-    if (!g) {
-        return dls_nomem(err, "graph", sizeof *g);
-    }
+    dls_opgraph *g;
+    DLS_TRY(dls_alloc_array(&g, 1, sizeof *g, "graph", err));
     g->info = *info;
     dls_strdict_init(&g->names);
     dls_strdict_init(&g->ops);
@@ -175,8 +172,7 @@ const char *dls_opgraph_layer_name(const dls_opgraph *g, int32_t layer)
     return dls_strdict_get(&g->layers, layer);
 }
 
-/* ---- order -------------------------------------------------------------------------------------
- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* Edges in rows by producer; those that close a loop are left out. */
 typedef struct csr {
@@ -298,8 +294,7 @@ dls_status dls_opgraph_order(const dls_opgraph *g, int32_t *order, dls_error *er
     return status;
 }
 
-/* ---- checks and sums ---------------------------------------------------------------------------
- */
+/* ---- checks and sums ------------------------------------------------------------------------- */
 
 static const char *wrong_with(const dls_opgraph *g, const dls_op_node *x)
 {
@@ -348,10 +343,9 @@ dls_status dls_opgraph_validate(const dls_opgraph *g, dls_error *err)
                             (int)i, (int)e->from, (int)e->to, (int)g->n_nodes);
         }
     }
-    int32_t *order = dls_alloc_zero((size_t)g->n_nodes + 1, sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "order of a graph", (size_t)g->n_nodes * sizeof *order);
-    }
+    int32_t *order;
+    DLS_TRY(
+        dls_alloc_array(&order, (size_t)g->n_nodes + 1, sizeof *order, "order of a graph", err));
     const dls_status status = dls_opgraph_order(g, order, err);
     dls_free(order);
     return status;

@@ -182,8 +182,7 @@ typedef struct dls_opgraph_totals {
 } dls_opgraph_totals;
 void dls_opgraph_sum(const dls_opgraph *g, dls_opgraph_totals *totals);
 
-/* ---- files (docs/graphs.md) ---------------------------------------------------------------------
- */
+/* ---- files (docs/graphs.md) ------------------------------------------------------------------ */
 
 /* Write under path, whole or not at all. EOUTPUT. */
 dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *err) DLS_MUST_CHECK;

@@ -112,8 +112,7 @@ static hid_t memory_type(cell type)
     }
 }
 
-/* ---- checksum ----------------------------------------------------------------------------------
- */
+/* ---- checksum -------------------------------------------------------------------------------- */
 
 static void hash_text(dls_sha256 *sha, const char *text)
 {
@@ -157,8 +156,7 @@ static void checksum(const dls_opgraph *g, char hex[DLS_SHA256_HEX])
     dls_sha256_final(&sha, hex);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static dls_status put_rows(hid_t file, const char *group, const column *columns, size_t n_columns,
                            const void *rows, size_t n_rows, size_t row_bytes, dls_error *err)
@@ -208,8 +206,7 @@ dls_status dls_opgraph_save(const dls_opgraph *g, const char *path, dls_error *e
     return dls_h5_save(path, put_graph, g, err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static dls_status get_column(hid_t file, const char *group, const column *col, char *rows,
                              size_t n_rows, size_t row_bytes, dls_error *err)
@@ -256,11 +253,8 @@ static dls_status get_rows(hid_t file, dls_opgraph *g, dls_error *err)
     size_t n_edges;
     DLS_TRY(dls_h5_length(file, "edges/from", &n_edges, err));
     const size_t n = g->names.n;
-    g->nodes = dls_alloc_zero(n + 1, sizeof *g->nodes);
-    g->edges = dls_alloc_zero(n_edges + 1, sizeof *g->edges);
-    if (!g->nodes || !g->edges) {
-        return dls_nomem(err, "graph", n * sizeof *g->nodes + n_edges * sizeof *g->edges);
-    }
+    DLS_TRY(dls_alloc_array(&g->nodes, n + 1, sizeof *g->nodes, "graph", err));
+    DLS_TRY(dls_alloc_array(&g->edges, n_edges + 1, sizeof *g->edges, "graph", err));
     g->node_cap = n + 1;
     g->edge_cap = n_edges + 1;
     g->n_nodes = (int32_t)n;

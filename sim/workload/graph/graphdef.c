@@ -15,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- attributes --------------------------------------------------------------------------------
- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* bytes << 1 | floating point; handles and strings have no bytes. */
 static int64_t type_code(int type)
@@ -167,8 +166,7 @@ static void attr_from(imp_graph *g, const Dls__Tf__AttrEntry *from, imp_attr *to
     }
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static dls_status node_from(imp_graph *g, const Dls__Tf__NodeDef *from, int32_t i, dls_error *err)
 {

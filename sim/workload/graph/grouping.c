@@ -30,8 +30,7 @@ bool dls_grouping_find(const char *name, dls_grouping_kind *out)
     return false;
 }
 
-/* ---- what is kept ------------------------------------------------------------------------------
- */
+/* ---- what is kept ---------------------------------------------------------------------------- */
 
 /* Edges between GPU operations, by consumer and then in order of addition: the order in which a
  * reader of the nodes' input lists meets them. Ends are
@@ -195,8 +194,7 @@ void dls_kept_fini(dls_kept *kept)
     *kept = (dls_kept){0};
 }
 
-/* ---- groups ------------------------------------------------------------------------------------
- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -303,8 +301,7 @@ dls_status dls_grouping_create(const dls_opgraph *g, dls_grouping_kind kind, int
     return status;
 }
 
-/* ---- proportional ------------------------------------------------------------------------------
- */
+/* ---- proportional ---------------------------------------------------------------------------- */
 
 typedef struct sized {
     int32_t n;
@@ -322,10 +319,8 @@ static int by_size(const void *a, const void *b)
 dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, size_t batch_size,
                                      int32_t *n_groups, dls_error *err)
 {
-    sized *by = dls_alloc((n_graphs + 1) * sizeof *by);
-    if (!by) {
-        return dls_nomem(err, "proportional grouping", n_graphs * sizeof *by);
-    }
+    sized *by;
+    DLS_TRY(dls_alloc_array(&by, n_graphs + 1, sizeof *by, "proportional grouping", err));
     for (size_t i = 0; i < n_graphs; i++) {
         by[i] = (sized){n_kept[i], i};
     }
@@ -348,8 +343,7 @@ dls_status dls_grouping_proportional(const int32_t *n_kept, size_t n_graphs, siz
     return DLS_OK;
 }
 
-/* ---- GraphDef rules ----------------------------------------------------------------------------
- */
+/* ---- GraphDef rules -------------------------------------------------------------------------- */
 
 int64_t dls_driple_tensor_size(const int64_t *dims, int n_dims)
 {

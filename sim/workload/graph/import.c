@@ -61,8 +61,7 @@ dls_status dls_graph_import(const char *path, const dls_import_options *options,
     return status;
 }
 
-/* ---- the graph ---------------------------------------------------------------------------------
- */
+/* ---- the graph ------------------------------------------------------------------------------- */
 
 static void name_model(const imp_graph *g, dls_opgraph_info *info)
 {
@@ -130,8 +129,7 @@ static dls_status add_all(const imp_graph *g, dls_opgraph *to, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- shapes ------------------------------------------------------------------------------------
- */
+/* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* What the file says was found by a program that knows more than the rules here; where it leaves
  * something open, a rule may know it. */

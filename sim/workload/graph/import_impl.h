@@ -93,9 +93,7 @@ struct imp_graph {
     bool nomem;
 };
 
-/* ---- import.c: what readers call
- * -----------------------------------------------------------------
- */
+/* ---- import.c: what readers call ------------------------------------------------------------- */
 
 /* Shapes, work and phases of what the reader filled. */
 dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *report,
@@ -104,9 +102,7 @@ void dls_imp_fini(imp_graph *g);
 dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control,
                             dls_error *err) DLS_MUST_CHECK;
 
-/* ---- import_shape.c
- * ------------------------------------------------------------------------------
- */
+/* ---- import_shape.c -------------------------------------------------------------------------- */
 
 extern const imp_shape dls_imp_no_shape; /* unknown rank */
 extern const imp_shape dls_imp_scalar;
@@ -125,9 +121,7 @@ int64_t dls_imp_add(int64_t a, int64_t b);
 /* axis of a tensor of that rank, from the end if negative; -1: none. */
 int32_t dls_imp_axis(int64_t axis, int32_t rank);
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 const imp_attr *dls_imp_attr_find(const imp_node *x, const char *name); /* NULL: none */
 int64_t dls_imp_attr_i(const imp_node *x, const char *name, int64_t otherwise);
@@ -146,9 +140,7 @@ void dls_imp_out1(imp_graph *g, imp_node *x, const imp_shape *shape);
 void dls_imp_set_values(imp_graph *g, imp_node *x, const int64_t *value, int32_t n, bool scalar);
 void *dls_imp_alloc(imp_graph *g, size_t bytes); /* NULL sets nomem */
 
-/* ---- what rules of both formats share
- * ------------------------------------------------------------
- */
+/* ---- what rules of both formats share -------------------------------------------------------- */
 
 typedef struct imp_window {
     int64_t kernel[2], stride[2], dilation[2];
@@ -206,9 +198,7 @@ const imp_op *dls_imp_op_find(const imp_op *table, size_t n, const char *name);
 const imp_op *dls_imp_tf_op(const char *name);
 const imp_op *dls_imp_onnx_op(const char *name);
 
-/* ---- what operations cost and where they belong
- * --------------------------------------------------
- */
+/* ---- what operations cost and where they belong ---------------------------------------------- */
 
 /* Traffic and FLOPs of a node (docs/graphs.md) whose shapes are known. */
 void dls_imp_work(const imp_graph *g, const imp_node *x, dls_optimiser optimiser, dls_op_node *to);

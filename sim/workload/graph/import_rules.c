@@ -44,8 +44,7 @@ void dls_imp_rule_scalar(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &dls_imp_scalar);
 }
 
-/* ---- arithmetic --------------------------------------------------------------------------------
- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
@@ -119,8 +118,7 @@ void dls_imp_rule_compare(imp_graph *g, imp_node *x)
     }
 }
 
-/* ---- about tensors -----------------------------------------------------------------------------
- */
+/* ---- about tensors --------------------------------------------------------------------------- */
 
 static void shape_values(imp_graph *g, imp_node *x, imp_out *out, const imp_shape *s)
 {
@@ -178,8 +176,7 @@ void dls_imp_rule_size(imp_graph *g, imp_node *x)
     }
 }
 
-/* ---- where tensors come from -------------------------------------------------------------------
- */
+/* ---- where tensors come from ----------------------------------------------------------------- */
 
 void dls_imp_rule_const(imp_graph *g, imp_node *x)
 {

@@ -95,9 +95,7 @@ int32_t dls_imp_axis(int64_t axis, int32_t rank)
     return at >= 0 && at < rank ? (int32_t)at : -1;
 }
 
-/* ---- nodes
- * ---------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 const imp_attr *dls_imp_attr_find(const imp_node *x, const char *name)
 {

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 static int64_t windowed(int64_t in, const imp_window *w, int i)
 {
@@ -82,8 +81,7 @@ void dls_imp_conv_dims(imp_node *x, const imp_shape *in, const imp_shape *out, c
     d->k = dls_imp_mul(known(d->in_c / d->groups), dls_imp_mul(d->kernel_h, d->kernel_w));
 }
 
-/* ---- products and sums -------------------------------------------------------------------------
- */
+/* ---- products and sums ----------------------------------------------------------------------- */
 
 imp_shape dls_imp_matmul(imp_node *x, const imp_shape *a, const imp_shape *b, bool ta, bool tb)
 {
@@ -148,8 +146,7 @@ imp_shape dls_imp_reduced(const imp_shape *in, const int64_t *axes, int32_t n_ax
     return s;
 }
 
-/* ---- moving ------------------------------------------------------------------------------------
- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 void dls_imp_concat(imp_graph *g, imp_node *x, int32_t first, int32_t n, int64_t axis)
 {

@@ -30,8 +30,7 @@ typedef struct trainer {
 
 static const imp_input nothing = {-1, 0};
 
-/* ---- writing nodes -----------------------------------------------------------------------------
- */
+/* ---- writing nodes --------------------------------------------------------------------------- */
 
 static void check(trainer *t, dls_status status)
 {
@@ -150,8 +149,7 @@ static imp_input collect(trainer *t, int32_t node, const imp_out *like, dls_op_k
     return back(t, joined, like, in, n);
 }
 
-/* ---- gradients of families ---------------------------------------------------------------------
- */
+/* ---- gradients of families ------------------------------------------------------------------- */
 
 static const imp_out *input(const trainer *t, int32_t i)
 {
@@ -376,8 +374,7 @@ static void gradient(trainer *t, imp_input dy)
     }
 }
 
-/* ---- a step ------------------------------------------------------------------------------------
- */
+/* ---- a step ---------------------------------------------------------------------------------- */
 
 static void find_needs(trainer *t, const int32_t *order)
 {

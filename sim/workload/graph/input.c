@@ -17,8 +17,7 @@ void dls_input_spec_fini(dls_input_spec *spec)
     }
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static const char *const grouping_names[] = {
 #define XX(id, text) [DLS_GROUPING_##id] = text,
@@ -148,8 +147,7 @@ dls_status dls_input_spec_parse(const char *text, dls_input_spec *spec, dls_erro
     return status;
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------
- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
 
 dls_status dls_input_groups(const dls_input_spec *spec, const dls_opgraph *g, int32_t *n_groups,
                             dls_error *err)

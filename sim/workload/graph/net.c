@@ -17,10 +17,8 @@ dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **ou
         return dls_fail(err, DLS_EINPUT, info->model, "a batch of %d is not possible",
                         (int)info->batch);
     }
-    dls_net *net = dls_alloc_zero(1, sizeof *net);
-    if (!net) {
-        return dls_nomem(err, "model", sizeof *net);
-    }
+    dls_net *net;
+    DLS_TRY(dls_alloc_array(&net, 1, sizeof *net, "model", err));
     const dls_status status = dls_opgraph_create(info, &net->g, err);
     if (status != DLS_OK) {
         dls_net_destroy(net);

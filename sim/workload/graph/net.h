@@ -36,8 +36,7 @@ int64_t dls_net_dim(const dls_net *net, dls_tensor t, int i);
 /* The scope of what follows: "block3", made unique by a number if it stands already. */
 void dls_net_layer(dls_net *net, const char *name);
 
-/* ---- input ------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 /* Square with edges of info.image, if that is given. */
 dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c);
 /* Integers [batch][n], or [batch] with n = 0: no gradient. */
@@ -45,8 +44,7 @@ dls_tensor dls_net_indices(dls_net *net, int32_t n);
 /* Numbers [batch][n]: no gradient. */
 dls_tensor dls_net_dense_input(dls_net *net, int32_t n);
 
-/* ---- layers with parameters --------------------------------------------------------------------
- */
+/* ---- layers with parameters ------------------------------------------------------------------ */
 #define DLS_PAD_SAME (-1) /* output = ceil(input / stride) */
 
 typedef struct dls_conv {
@@ -74,8 +72,7 @@ dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias);
 /* x plus the first rows of a table, broadcast over the batch: learned positions. */
 dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table);
 
-/* ---- layers without ----------------------------------------------------------------------------
- */
+/* ---- layers without -------------------------------------------------------------------------- */
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind); /* RELU, GELU, TANH, ... */
 dls_tensor dls_net_relu(dls_net *net, dls_tensor x);
 dls_tensor dls_net_add(dls_net *net, dls_tensor x, dls_tensor y);
@@ -107,8 +104,7 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
  * be called for several outputs; their losses add up. */
 void dls_net_loss(dls_net *net, dls_tensor logits);
 
-/* ---- loops: a body that is executed `steps` times per training step -----------------------------
- */
+/* ---- loops: a body that is executed `steps` times per training step -------------------------- */
 void dls_net_loop_begin(dls_net *net, int32_t steps);
 /* The row of this step: [b][t][d] to [b][d]. */
 dls_tensor dls_net_loop_read(dls_net *net, dls_tensor x);

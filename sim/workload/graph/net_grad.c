@@ -84,8 +84,7 @@ static int32_t sum(dls_net *net, int32_t list, const dls_shape *shape)
     return node;
 }
 
-/* ---- convolutions and matrix products ----------------------------------------------------------
- */
+/* ---- convolutions and matrix products -------------------------------------------------------- */
 
 static void grad_conv(const ctx *c)
 {
@@ -173,8 +172,7 @@ static void grad_batch_matmul(const ctx *c)
          product(net, DLS_OP_BATCH_MATMUL, &y, dy, swap ? c->dy : node_x, swap ? node_x : c->dy));
 }
 
-/* ---- pointwise and normalisation ---------------------------------------------------------------
- */
+/* ---- pointwise and normalisation ------------------------------------------------------------- */
 
 static void grad_bias(const ctx *c)
 {
@@ -287,8 +285,7 @@ static void grad_softmax(const ctx *c)
     give(c, 0, emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){sub, y}, 2));
 }
 
-/* ---- moving and pooling ------------------------------------------------------------------------
- */
+/* ---- moving and pooling ---------------------------------------------------------------------- */
 
 static void grad_concat(const ctx *c)
 {
@@ -381,8 +378,7 @@ static void grad_transpose(const ctx *c)
               2));
 }
 
-/* ---- tables, loops, loss -----------------------------------------------------------------------
- */
+/* ---- tables, loops, loss --------------------------------------------------------------------- */
 
 /* Rows that were looked up several times are added; the result is dense unless the optimiser can
  * scatter it. */

@@ -44,8 +44,7 @@ static dls_tensor record1(dls_net *net, tape_op op, dls_op_kind kind, dls_tensor
     return out;
 }
 
-/* ---- input -------------------------------------------------------------------------------------
- */
+/* ---- input ----------------------------------------------------------------------------------- */
 
 static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
 {
@@ -84,8 +83,7 @@ dls_tensor dls_net_dense_input(dls_net *net, int32_t n)
     return input(net, &(dls_shape){.dim = {dls_net_batch(net), n}, .n = 2}, false);
 }
 
-/* ---- convolutions and matrix products ----------------------------------------------------------
- */
+/* ---- convolutions and matrix products -------------------------------------------------------- */
 
 static dls_tensor add_bias(dls_net *net, dls_tensor x)
 {
@@ -240,8 +238,7 @@ dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool t
     return out;
 }
 
-/* ---- normalisation -----------------------------------------------------------------------------
- */
+/* ---- normalisation --------------------------------------------------------------------------- */
 
 /* Moving mean and variance: two more variables that no gradient changes, and their update. */
 static void moving_averages(dls_net *net, int32_t node, int64_t width)
@@ -311,8 +308,7 @@ dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x)
     return norm(net, x, DLS_OP_RMS_NORM, false);
 }
 
-/* ---- pointwise ---------------------------------------------------------------------------------
- */
+/* ---- pointwise ------------------------------------------------------------------------------- */
 
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind)
 {
@@ -395,8 +391,7 @@ dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
 
-/* ---- pooling and moving ------------------------------------------------------------------------
- */
+/* ---- pooling and moving ---------------------------------------------------------------------- */
 
 dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
                         int32_t stride, int32_t pad)

@@ -39,8 +39,7 @@ static int32_t control(dls_net *net, dls_op_kind kind, const dls_shape *shape, c
     return dls_net_emit(net, kind, &work, in, n);
 }
 
-/* ---- tables ------------------------------------------------------------------------------------
- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 dls_table dls_net_table(dls_net *net, int64_t rows, int64_t width)
 {
@@ -203,8 +202,7 @@ dls_tensor dls_net_loop_end(dls_net *net, dls_tensor value)
     return out;
 }
 
-/* ---- loss --------------------------------------------------------------------------------------
- */
+/* ---- loss ------------------------------------------------------------------------------------ */
 
 void dls_net_loss(dls_net *net, dls_tensor logits)
 {

@@ -25,8 +25,7 @@ typedef struct reader {
     dls_strdict names;                 /* of nodes */
 } reader;
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int32_t find(const reader *r, const char *name)
 {
@@ -89,8 +88,7 @@ static const imp_out *tensor_of(reader *r, const Dls__Onnx__TensorProto *from)
     return to;
 }
 
-/* ---- nodes -------------------------------------------------------------------------------------
- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* The name, or the name with a number if it stands already or is empty. */
 static dls_status name_node(reader *r, imp_node *x, const char *name, const char *op,
@@ -297,8 +295,7 @@ static dls_status connect(reader *r, imp_node *x, const Dls__Onnx__NodeProto *fr
     return DLS_OK;
 }
 
-/* ---- the file ----------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 /* Every name of a value, before anything is asked for one. */
 static dls_status list_values(reader *r, dls_error *err)

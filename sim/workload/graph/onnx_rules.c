@@ -33,8 +33,7 @@ static void set_type(imp_node *x, int64_t type)
     }
 }
 
-/* ---- windows -----------------------------------------------------------------------------------
- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* One spatial dimension is an image of height 1. */
 static imp_shape as_image(const imp_shape *s)
@@ -144,8 +143,7 @@ void dls_onnx_rule_global_pool(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-/* ---- products, sums, norms ---------------------------------------------------------------------
- */
+/* ---- products, sums, norms ------------------------------------------------------------------- */
 
 void dls_onnx_rule_matmul(imp_graph *g, imp_node *x)
 {
@@ -219,8 +217,7 @@ void dls_onnx_rule_rnn(imp_graph *g, imp_node *x)
                       .k = dls_imp_add(w.dim[2] > 0 ? w.dim[2] : 1, r.dim[2] > 0 ? r.dim[2] : 1)};
 }
 
-/* ---- moving ------------------------------------------------------------------------------------
- */
+/* ---- moving ---------------------------------------------------------------------------------- */
 
 void dls_onnx_rule_concat(imp_graph *g, imp_node *x)
 {
@@ -354,8 +351,7 @@ void dls_onnx_rule_gather(imp_graph *g, imp_node *x)
     dls_imp_gather(g, x, dls_imp_attr_i(x, "axis", 0), 0);
 }
 
-/* ---- about tensors -----------------------------------------------------------------------------
- */
+/* ---- about tensors --------------------------------------------------------------------------- */
 
 /* All dimensions, or those from "start" to "end". */
 void dls_onnx_rule_shape(imp_graph *g, imp_node *x)

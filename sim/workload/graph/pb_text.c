@@ -91,8 +91,7 @@ static dls_status word(parser *p, char *text)
     return n ? DLS_OK : fail(p, p->at < p->end ? "a name or value is expected" : "truncated");
 }
 
-/* ---- strings -----------------------------------------------------------------------------------
- */
+/* ---- strings --------------------------------------------------------------------------------- */
 
 /* Behind an opening quote: to behind the closing one. */
 static dls_status skip_string(parser *p, char quote)
@@ -204,8 +203,7 @@ static dls_status string(parser *p, char **out, size_t *n)
     return DLS_OK;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static dls_status integer(parser *p, int64_t min, int64_t max, int64_t *out)
 {

@@ -61,8 +61,7 @@ dls_random_model dls_random_model_draw(uint64_t seed, uint64_t number);
 dls_status dls_random_model_build(const dls_random_model *m, dls_opgraph **out,
                                   dls_error *err) DLS_MUST_CHECK;
 
-/* ---- for the designs ---------------------------------------------------------------------------
- */
+/* ---- for the designs ------------------------------------------------------------------------- */
 
 /* Even in least..most. */
 int32_t dls_random_between(dls_rng *rng, int32_t least, int32_t most);

@@ -15,8 +15,7 @@ void dls_random_mlp(dls_net *net, dls_rng *rng)
     dls_net_loss(net, dls_net_dense(net, x, dls_random_spread(rng, 1, 20000, 1), true));
 }
 
-/* ---- recurrent ---------------------------------------------------------------------------------
- */
+/* ---- recurrent ------------------------------------------------------------------------------- */
 
 /* One GRU layer (Cho et al., 2014), [b][t][d] to [b][t][width], as tf.nn.dynamic_rnn with GRUCell:
  * both gates in one product, the candidate in another. */
@@ -78,8 +77,7 @@ void dls_random_recurrent(dls_net *net, dls_rng *rng)
     dls_net_loss(net, dls_net_dense(net, x, vocabulary, true));
 }
 
-/* ---- attention ---------------------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 typedef struct transformer {
     dls_block_heads heads;
@@ -170,8 +168,7 @@ void dls_random_transformer(dls_net *net, dls_rng *rng)
                           : dls_net_dense(net, x, dls_random_spread(rng, 1000, 130000, 1), false));
 }
 
-/* ---- recommendation ----------------------------------------------------------------------------
- */
+/* ---- recommendation -------------------------------------------------------------------------- */
 
 #define TABLES_MAX 32
 #define WEIGHTS_MAX 6e8 /* of all tables */

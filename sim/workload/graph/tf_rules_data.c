@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-/* ---- joining and cutting -----------------------------------------------------------------------
- */
+/* ---- joining and cutting --------------------------------------------------------------------- */
 
 void dls_tf_rule_concat(imp_graph *g, imp_node *x)
 {
@@ -198,8 +197,7 @@ void dls_tf_rule_pad(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-/* ---- other views -------------------------------------------------------------------------------
- */
+/* ---- other views ----------------------------------------------------------------------------- */
 
 void dls_tf_rule_reshape(imp_graph *g, imp_node *x)
 {
@@ -297,8 +295,7 @@ void dls_tf_rule_segment_sum(imp_graph *g, imp_node *x)
     dls_imp_out1(g, x, &s);
 }
 
-/* ---- shape arithmetic --------------------------------------------------------------------------
- */
+/* ---- shape arithmetic ------------------------------------------------------------------------ */
 
 void dls_tf_rule_concat_offset(imp_graph *g, imp_node *x)
 {
@@ -369,8 +366,7 @@ void dls_tf_rule_invert(imp_graph *g, imp_node *x)
     }
 }
 
-/* ---- control flow, arrays ----------------------------------------------------------------------
- */
+/* ---- control flow, arrays -------------------------------------------------------------------- */
 
 void dls_tf_rule_switch(imp_graph *g, imp_node *x)
 {

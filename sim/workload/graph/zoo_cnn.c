@@ -116,8 +116,7 @@ void dls_zoo_resnet_cifar(dls_net *net, int32_t depth)
     classify(net, x, 10);
 }
 
-/* ---- DenseNet ----------------------------------------------------------------------------------
- */
+/* ---- DenseNet -------------------------------------------------------------------------------- */
 
 static dls_tensor bn_relu(dls_net *net, dls_tensor x)
 {
@@ -172,8 +171,7 @@ void dls_zoo_densenet121(dls_net *net, int32_t variant)
     classify(net, x, 1000);
 }
 
-/* ---- depthwise separable -----------------------------------------------------------------------
- */
+/* ---- depthwise separable --------------------------------------------------------------------- */
 
 static dls_tensor relu6(dls_net *net, dls_tensor x)
 {

@@ -79,8 +79,7 @@ void dls_zoo_googlenet(dls_net *net, int32_t variant)
     classify(net, x);
 }
 
-/* ---- Inception v3: Szegedy et al., 2016 --------------------------------------------------------
- */
+/* ---- Inception v3: Szegedy et al., 2016 ------------------------------------------------------ */
 
 static dls_tensor v3_a(dls_net *net, dls_tensor x, int32_t pooled)
 {
@@ -143,8 +142,7 @@ void dls_zoo_inception3(dls_net *net, int32_t variant)
     classify(net, x);
 }
 
-/* ---- Inception v4: Szegedy et al., 2017 --------------------------------------------------------
- */
+/* ---- Inception v4: Szegedy et al., 2017 ------------------------------------------------------ */
 
 static dls_tensor v4_stem(dls_net *net, dls_tensor x)
 {

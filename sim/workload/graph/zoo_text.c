@@ -6,8 +6,7 @@
 
 #include "workload/graph/blocks.h"
 
-/* ---- recurrent ---------------------------------------------------------------------------------
- */
+/* ---- recurrent ------------------------------------------------------------------------------- */
 
 /* Sutskever et al., 2014, with the attention of Luong et al., 2015: 2 or 4 layers of 512 or 1024.
  */
@@ -33,8 +32,7 @@ void dls_zoo_seq2seq(dls_net *net, int32_t size)
     dls_net_loss(net, dls_net_dense(net, y, vocabulary, true));
 }
 
-/* ---- attention ---------------------------------------------------------------------------------
- */
+/* ---- attention ------------------------------------------------------------------------------- */
 
 /* Vaswani et al., 2017: one table of 37000 byte pairs for source, target and output. */
 void dls_zoo_transformer(dls_net *net, int32_t size)

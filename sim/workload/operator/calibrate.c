@@ -102,8 +102,7 @@ static bool same(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* ---- kernels and GPUs ---------------------------------------------------------------------------
- */
+/* ---- kernels and GPUs ------------------------------------------------------------------------ */
 
 static dls_gpu_factor *factor_row(dls_opmodel *m, const char *gpu, dls_numeric numeric)
 {
@@ -167,8 +166,7 @@ static dls_status fit_k80(const dls_pointset *set, dls_opmodel *model, dls_error
     return finish(&p, "K80", err);
 }
 
-/* ---- hosts --------------------------------------------------------------------------------------
- */
+/* ---- hosts ----------------------------------------------------------------------------------- */
 
 static dls_host *host_row(dls_opmodel *m, const dls_point *q)
 {
@@ -264,8 +262,7 @@ static dls_status fit_sia_hosts(const dls_pointset *set, dls_opmodel *model, dls
     return DLS_OK;
 }
 
-/* ---- fabrics ------------------------------------------------------------------------------------
- */
+/* ---- fabrics --------------------------------------------------------------------------------- */
 
 static dls_fabric *fabric_row(dls_opmodel *m, const char *name)
 {

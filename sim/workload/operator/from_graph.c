@@ -152,10 +152,8 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     }
     snprintf(w->name, sizeof w->name, "%.*s", (int)sizeof w->name - 1, g->info.model);
     const size_t n = (size_t)g->n_nodes;
-    int32_t *work = dls_alloc((3 * n + 1) * sizeof *work);
-    if (!work) {
-        return dls_nomem(err, "graph", (3 * n + 1) * sizeof *work);
-    }
+    int32_t *work;
+    DLS_TRY(dls_alloc_array(&work, 3 * n + 1, sizeof *work, "graph", err));
     const dls_status status = convert(g, w, work, work + n, work + 2 * n, err);
     dls_free(work);
     if (status != DLS_OK) {

@@ -52,10 +52,8 @@ static dls_status lookup(const void *table, size_t stride, size_t n, const char 
     if (*idx < n) {
         return DLS_OK;
     }
-    const char **names = dls_alloc((n + 1) * sizeof *names);
-    if (!names) {
-        return dls_nomem(err, "names", (n + 1) * sizeof *names);
-    }
+    const char **names;
+    DLS_TRY(dls_alloc_array(&names, n + 1, sizeof *names, "names", err));
     for (size_t i = 0; i < n; i++) {
         names[i] = name_at(table, stride, i);
     }

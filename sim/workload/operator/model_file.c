@@ -17,8 +17,7 @@ static const char *const family_key[DLS_KERNEL_FAMILIES] = {
 };
 #define LEAST 1e-12 /* rates and factors are positive */
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* Rows of a list that fit the model; the list may be missing where it may be empty. */
 static dls_status rows_of(const config_t *cfg, const char *path, const char *name,
@@ -142,8 +141,7 @@ dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err
     return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* libconfig reads a number without a point as an integer. */
 static void number(FILE *to, const char *key, double value)

@@ -43,8 +43,7 @@ static void classify(dls_layers *b)
     dls_layers_loss(b, CLASSES);
 }
 
-/* ---- GoogLeNet ----------------------------------------------------------------------------------
- */
+/* ---- GoogLeNet ------------------------------------------------------------------------------- */
 
 static void biased(dls_layers *b, int32_t k, int32_t stride, int32_t c)
 {
@@ -86,8 +85,7 @@ void dls_layers_net_googlenet(dls_layers *b)
     classify(b);
 }
 
-/* ---- Inception v3 -------------------------------------------------------------------------------
- */
+/* ---- Inception v3 ---------------------------------------------------------------------------- */
 
 static void v3_a(dls_layers *b, int32_t pooled)
 {
@@ -183,8 +181,7 @@ void dls_layers_net_inception3(dls_layers *b)
     classify(b);
 }
 
-/* ---- Inception v4 -------------------------------------------------------------------------------
- */
+/* ---- Inception v4 ---------------------------------------------------------------------------- */
 
 static void v4_stem(dls_layers *b)
 {

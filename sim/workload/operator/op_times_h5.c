@@ -65,8 +65,7 @@ static void checksum(const columns *c, char hex[DLS_SHA256_HEX])
     dls_sha256_final(&sha, hex);
 }
 
-/* ---- writing -----------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void fill_columns(const dls_op_times *times, columns *c)
 {
@@ -125,8 +124,7 @@ dls_status dls_op_times_save(const dls_op_times *times, const char *path, dls_er
     return dls_h5_save(path, put_times, times, err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static dls_status get_columns(hid_t file, columns *c, dls_error *err)
 {

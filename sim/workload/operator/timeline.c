@@ -217,10 +217,8 @@ dls_status dls_timeline_build(const dls_opmodel *model, const dls_workload *w,
     dls_step_in_setting step;
     DLS_TRY(dls_setting_step(model, w, s, &step, err));
     const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
-    double *ready_s = dls_alloc_zero(w->n_tensors + 1, sizeof *ready_s);
-    if (!ready_s) {
-        return dls_nomem(err, "gradients", (w->n_tensors + 1) * sizeof *ready_s);
-    }
+    double *ready_s;
+    DLS_TRY(dls_alloc_array(&ready_s, w->n_tensors + 1, sizeof *ready_s, "gradients", err));
     *out = (dls_timeline){.step_s = step.step_s};
     builder b = {.w = w,
                  .s = s,
