@@ -47,7 +47,6 @@ const dls_sched_ops dls_sched_ops_dlas = {
     .state_bytes = sizeof(dls_mlfq),
     .job_state_bytes = sizeof(dls_mlfq_job),
     .discipline = DLS_PREEMPT,
-    .ageing = DLS_AGE_NONE,
     .init = init,
     .priority = priority,
 };
@@ -60,7 +59,6 @@ const dls_sched_ops dls_sched_ops_dlas_gpu = {
     .state_bytes = sizeof(dls_mlfq),
     .job_state_bytes = sizeof(dls_mlfq_job),
     .discipline = DLS_PREEMPT,
-    .ageing = DLS_AGE_NONE,
     .init = gpu_init,
     .priority = priority,
 };

@@ -25,7 +25,6 @@ const dls_sched_ops dls_sched_ops_fifo = {
     .name = "fifo",
     .summary = "first come, first served; the first that does not fit blocks the rest",
     .discipline = DLS_STRICT,
-    .ageing = DLS_AGE_NONE,
     .priority = priority,
 };
 
@@ -34,7 +33,6 @@ const dls_sched_ops dls_sched_ops_fjf = {
     .name = "fjf",
     .summary = "first come, first served, skipping what does not fit",
     .discipline = DLS_FIT,
-    .ageing = DLS_AGE_NONE,
     .priority = priority,
 };
 
@@ -43,7 +41,6 @@ const dls_sched_ops dls_sched_ops_easy = {
     .name = "easy",
     .summary = "first come, first served, with EASY backfilling",
     .discipline = DLS_EASY,
-    .ageing = DLS_AGE_NONE,
     .priority = priority,
 };
 
@@ -52,6 +49,5 @@ const dls_sched_ops dls_sched_ops_lpjf = {
     .name = "lpjf",
     .summary = "longest pending first, strictly",
     .discipline = DLS_STRICT,
-    .ageing = DLS_AGE_NONE,
     .priority = priority,
 };

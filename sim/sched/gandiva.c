@@ -62,7 +62,6 @@ const dls_sched_ops dls_sched_ops_gandiva = {
     .state_bytes = sizeof(struct gandiva),
     .job_state_bytes = sizeof(int64_t),
     .discipline = DLS_PREEMPT,
-    .ageing = DLS_AGE_NONE,
     .init = init,
     .priority = priority,
 };

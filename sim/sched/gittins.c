@@ -15,12 +15,7 @@ enum { OPT_LIMITS, OPT_KNOB, OPT_SAMPLES, OPT_DELTA };
 static const dls_option options[] = {
     DLS_MLFQ_LIMITS(DLS_OPT_F64_LIST, "3250,7200", "GPU-s"),
     DLS_MLFQ_KNOB,
-    {.name = "samples",
-     .type = DLS_OPT_PATH,
-     .def = "",
-     .unit = "",
-     .doc = "file of past jobs' GPU-seconds, one a line, relative to the "
-            "configuration's folder; empty: the jobs of the trace"},
+    DLS_SERVICE_SAMPLES,
     {.name = "delta",
      .type = DLS_OPT_F64,
      .min = 0,
@@ -37,8 +32,8 @@ static const dls_option options[] = {
 #define MAX_KNOTS ((DLS_OPT_LIST_MAX + 1) * STEPS + TAIL)
 
 struct gittins {
+    dls_service_dist dist; /* first: dls_service_dist_fini */
     dls_mlfq queues;
-    dls_service_dist dist;
     int64_t knot_us[MAX_KNOTS]; /* ascending attained service */
     int64_t key[MAX_KNOTS];     /* minus the index, scaled */
     int32_t n_knots;
@@ -82,18 +77,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     return DLS_OK;
 }
 
-static void fini(void *state)
-{
-    struct gittins *g = state;
-    dls_service_dist_fini(&g->dist);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)view;
-    return dls_service_dist_clone(&((struct gittins *)state)->dist, &((const struct gittins *)from)->dist, err);
-}
-
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
 {
@@ -125,9 +108,8 @@ const dls_sched_ops dls_sched_ops_gittins = {
     .state_bytes = sizeof(struct gittins),
     .job_state_bytes = sizeof(dls_mlfq_job),
     .discipline = DLS_PREEMPT,
-    .ageing = DLS_AGE_NONE,
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_service_dist_fini,
+    .clone = dls_service_dist_clone,
     .priority = priority,
 };

@@ -41,8 +41,7 @@ static dls_status make_room(struct multi *m, const dls_view *view, dls_error *er
         n_sizes = view->gpus[j] > n_sizes ? view->gpus[j] : n_sizes;
     }
     n_sizes = n_sizes < view->n_jobs ? n_sizes : view->n_jobs;
-    m->wish = dls_alloc_zero((size_t)n_sizes, sizeof *m->wish);
-    return m->wish ? DLS_OK : dls_nomem(err, "gang sizes", (size_t)n_sizes * sizeof *m->wish);
+    return dls_alloc_array(&m->wish, (size_t)n_sizes, sizeof *m->wish, "gang sizes", err);
 }
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
@@ -129,7 +128,6 @@ const dls_sched_ops dls_sched_ops_multi_dlas_gpu = {
     .state_bytes = sizeof(struct multi),
     .job_state_bytes = sizeof(dls_mlfq_job),
     .discipline = DLS_PREEMPT,
-    .ageing = DLS_AGE_NONE,
     .init = init,
     .fini = fini,
     .clone = clone,

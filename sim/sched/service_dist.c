@@ -87,18 +87,22 @@ dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, cons
     return DLS_OK;
 }
 
-void dls_service_dist_fini(dls_service_dist *d)
+void dls_service_dist_fini(void *state)
 {
+    dls_service_dist *d = state;
     dls_free(d->sample_s);
     dls_free(d->sum_s);
 }
 
-dls_status dls_service_dist_clone(dls_service_dist *d, const dls_service_dist *from, dls_error *err)
+dls_status dls_service_dist_clone(void *state, const void *from, const dls_view *view, dls_error *err)
 {
-    const size_t n = (size_t)from->n;
+    dls_service_dist *d = state;
+    const dls_service_dist *of = from;
+    const size_t n = (size_t)of->n;
+    (void)view;
     d->sum_s = NULL;
-    DLS_TRY(dls_duplicate(&d->sample_s, from->sample_s, n, n, sizeof *d->sample_s, err));
-    return dls_duplicate(&d->sum_s, from->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);
+    DLS_TRY(dls_duplicate(&d->sample_s, of->sample_s, n, n, sizeof *d->sample_s, err));
+    return dls_duplicate(&d->sum_s, of->sum_s, n + 1, n + 1, sizeof *d->sum_s, err);
 }
 
 /* First index with sample > x. */

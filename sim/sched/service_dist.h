@@ -18,10 +18,17 @@ typedef struct dls_service_dist {
  * the trace: run time x GPUs. Errors: EINPUT. */
 dls_status dls_service_dist_load(dls_service_dist *d, const dls_view *view, const char *path,
                                  dls_error *err) DLS_MUST_CHECK;
-void dls_service_dist_fini(dls_service_dist *d);
-/* For `clone`: *d, a copy of the bytes of *from, gets memory of its own. */
-dls_status dls_service_dist_clone(dls_service_dist *d, const dls_service_dist *from,
-                                  dls_error *err) DLS_MUST_CHECK;
+/* `fini` and `clone` of a policy whose state begins with a distribution. */
+void dls_service_dist_fini(void *state);
+dls_status dls_service_dist_clone(void *state, const void *from, const dls_view *view, dls_error *err);
+
+#define DLS_SERVICE_SAMPLES                                                                        \
+    {.name = "samples",                                                                            \
+     .type = DLS_OPT_PATH,                                                                         \
+     .def = "",                                                                                    \
+     .unit = "",                                                                                   \
+     .doc = "file of past jobs' GPU-seconds, one a line, relative to the "                         \
+            "configuration's folder; empty: the jobs of the trace"}
 
 /* Gittins index at attained service a, quantum delta (GPU-seconds), per GPU-second:
  * P(S - a <= delta | S > a) / E[min(S - a, delta) | S > a]; 0 when no sample exceeds a.

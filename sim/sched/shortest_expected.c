@@ -8,19 +8,14 @@
 
 enum { OPT_SAMPLES };
 static const dls_option options[] = {
-    {.name = "samples",
-     .type = DLS_OPT_PATH,
-     .def = "",
-     .unit = "",
-     .doc = "file of past jobs' GPU-seconds, one a line, relative to the "
-            "configuration's folder; empty: the jobs of the trace"},
+    DLS_SERVICE_SAMPLES,
     {0},
 };
 
 #define KNOTS 16
 
 struct expected {
-    dls_service_dist dist;
+    dls_service_dist dist; /* first: dls_service_dist_fini */
     int64_t knot_us[KNOTS]; /* ascending */
 };
 
@@ -34,18 +29,6 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
         x->knot_us[i] = at_s < 4e12 ? (int64_t)(at_s * 1e6) : INT64_C(4000000000000000000);
     }
     return DLS_OK;
-}
-
-static void fini(void *state)
-{
-    struct expected *x = state;
-    dls_service_dist_fini(&x->dist);
-}
-
-static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
-{
-    (void)view;
-    return dls_service_dist_clone(&((struct expected *)state)->dist, &((const struct expected *)from)->dist, err);
 }
 
 /* The last knot at or before an attained service, 0 before the first; *next: the one behind it. Beyond
@@ -95,7 +78,7 @@ const dls_sched_ops dls_sched_ops_shortest_expected = {
     .discipline = DLS_PREEMPT,
     .ageing = DLS_AGE_SERVICE,
     .init = init,
-    .fini = fini,
-    .clone = clone,
+    .fini = dls_service_dist_fini,
+    .clone = dls_service_dist_clone,
     .priority = priority,
 };

@@ -117,7 +117,7 @@ fi
 
 # A plug-in against the installed headers only.
 mkdir "$work/src"
-cp "$here/plugin.c" "$DLSIM_SOURCE/sim/sched/srtf.c" "$DLSIM_SOURCE/sim/sched/gandiva.c" \
+cp "$here/plugin.c" "$DLSIM_SOURCE/sim/sched/shortest.c" "$DLSIM_SOURCE/sim/sched/gandiva.c" \
     "$DLSIM_SOURCE/placement/first_fit.c" "$work/src"
 # shellcheck disable=SC2086
 "$cc" $sanitize -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$include" \
