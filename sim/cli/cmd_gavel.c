@@ -62,9 +62,9 @@ static void report(const outcome *o)
     }
     fprintf(stderr,
             "jobs ended   %zu of %zu\naverage JCT  %.6f s\nmakespan     %.6f s\n"
-            "rounds       %zu, %zu allocations\n",
+            "rounds       %zu, %zu allocations, %zu of them unsolved\n",
             ended, c->n, ended ? jct_s / (double)ended : 0, o->result.makespan_s, o->result.rounds,
-            o->result.allocations);
+            o->result.allocations, o->result.unsolved);
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
@@ -101,7 +101,7 @@ static void list_policies(FILE *to)
 {
     fputs("\nPolicies:\n", to);
     for (const dls_gavel_policy_name *p = dls_gavel_policies(); p->name; p++) {
-        fprintf(to, "  %-29s %s\n", p->name, p->summary);
+        fprintf(to, "  %-35s %s\n", p->name, p->summary);
     }
 }
 

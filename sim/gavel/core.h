@@ -8,6 +8,7 @@
 
 #include "base/strdict.h"
 #include "gavel/gavel.h"
+#include "sched/timeshares.h"
 #include "workload/graph/pyrandom.h"
 
 #define DLS_GV_TYPES DLS_GAVEL_TYPES
@@ -111,6 +112,8 @@ struct dls_gv {
     uint8_t *taken; /* scratch: [n] of jobs, [gpus] of GPUs */
     uint8_t *gpu_taken;
     int32_t idle_rounds;
+    size_t unsolved;
+    dls_timeshares shares; /* scratch of the policies that optimise */
 };
 
 static inline double dls_gv_alone(const dls_gv *g, int32_t job, int32_t type)
@@ -153,6 +156,15 @@ dls_status dls_gv_fifo(dls_gv *g, dls_error *err);
 dls_status dls_gv_fifo_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_gandiva(dls_gv *g, dls_error *err);
 dls_status dls_gv_allox(dls_gv *g, dls_error *err);
+dls_status dls_gv_max_min(dls_gv *g, dls_error *err);
+dls_status dls_gv_max_min_perf(dls_gv *g, dls_error *err);
+dls_status dls_gv_water(dls_gv *g, dls_error *err);
+dls_status dls_gv_water_perf(dls_gv *g, dls_error *err);
+dls_status dls_gv_throughput(dls_gv *g, dls_error *err);
+dls_status dls_gv_finish_time(dls_gv *g, dls_error *err);
+dls_status dls_gv_finish_time_perf(dls_gv *g, dls_error *err);
+dls_status dls_gv_duration(dls_gv *g, dls_error *err);
+dls_status dls_gv_duration_perf(dls_gv *g, dls_error *err);
 
 /* Rounds, one after another. */
 dls_status dls_gv_loop(dls_gv *g, dls_error *err) DLS_MUST_CHECK;

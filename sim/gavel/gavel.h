@@ -59,6 +59,7 @@ typedef struct dls_gavel_result {
     dls_gavel_job *job; /* [n_jobs of the trace], owned */
     double makespan_s;
     size_t rounds, allocations;
+    size_t unsolved; /* allocations for which no optimum was found: equal shares instead */
 } dls_gavel_result;
 
 /* Replay a trace of Gavel's format with a table of its throughputs (JSON). Errors: EINPUT (the

@@ -45,6 +45,25 @@ const dls_gv_policy dls_gv_policies[] = {
      .allocate = dls_gv_gandiva},
     {.is = {"allox", "smallest sum of completion times; each job keeps its GPU"},
      .allocate = dls_gv_allox},
+    {.is = {"max_min_fairness", "least attained service, all types taken for equal"},
+     .shuffles = true,
+     .allocate = dls_gv_max_min},
+    {.is = {"max_min_fairness_perf", "least attained service"}, .allocate = dls_gv_max_min_perf},
+    {.is = {"max_min_fairness_water_filling", "the same lexicographically, types taken for equal"},
+     .shuffles = true,
+     .allocate = dls_gv_water},
+    {.is = {"max_min_fairness_water_filling_perf", "the same lexicographically"},
+     .allocate = dls_gv_water_perf},
+    {.is = {"finish_time_fairness", "Themis's objective, all types taken for v100"},
+     .shuffles = true,
+     .allocate = dls_gv_finish_time},
+    {.is = {"finish_time_fairness_perf", "Themis's objective"},
+     .allocate = dls_gv_finish_time_perf},
+    {.is = {"min_total_duration", "makespan, all types taken for v100"},
+     .shuffles = true,
+     .allocate = dls_gv_duration},
+    {.is = {"min_total_duration_perf", "makespan"}, .allocate = dls_gv_duration_perf},
+    {.is = {"max_sum_throughput_perf", "largest sum of speeds"}, .allocate = dls_gv_throughput},
     {.is = {NULL, NULL}},
 };
 
@@ -177,6 +196,7 @@ static void take_down(dls_gv *g)
     dls_free(g->gpu_taken);
     dls_free(g->combo);
     dls_free(g->candidate);
+    dls_timeshares_fini(&g->shares);
     dls_free(g->now.run);
     dls_free(g->now.gpu);
     dls_free(g->before.run);
@@ -200,6 +220,7 @@ dls_status dls_gavel_replay(const dls_gavel_params *params, const char *throughp
     out->makespan_s = g->now_s;
     out->rounds = (size_t)g->round;
     out->allocations = g->allocations;
+    out->unsolved = g->unsolved;
     take_down(g);
     if (status != DLS_OK) {
         dls_gavel_result_fini(out);

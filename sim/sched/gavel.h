@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The round mechanism of Gavel (Narayanan et al., OSDI 2020, section 5): an objective says which
+ * share of the time of which GPU type each job is to have (sched/timeshares.h), and in every round
+ * those go first that have received least of theirs.
+ *
+ *      priority of (job, type) = share / (time received there / time given out there)
+ *
+ * Times count from the last reset, with half a round of credit for everybody. Shares are found anew
+ * in the first round after a job has come or gone, or GPUs have. GPUs that no share claims go to
+ * jobs in order of attained service. A policy gives the objective and is else this.
+ */
+#ifndef DLS_SCHED_GAVEL_H
+#define DLS_SCHED_GAVEL_H
+
+#include "sched/elastic_levels.h"
+#include "sched/timeshares.h"
+
+typedef struct dls_gavel_entry {
+    int32_t job;
+    uint64_t round; /* in which it was last there */
+    bool asked;     /* speeds are known */
+    bool chosen;
+    double speed[DLS_TYPES_MAX]; /* work per second; 0: not there */
+    double share[DLS_TYPES_MAX];
+    int64_t reset_us[DLS_TYPES_MAX]; /* attained service at the last reset */
+    /* Finish-time fairness. */
+    double isolated_s, last_left, last_isolated; /* the last two: 0 before the first allocation */
+} dls_gavel_entry;
+
+typedef struct dls_gavel dls_gavel;
+struct dls_gavel {
+    int64_t round_us, reset_us;
+    bool same_types;        /* all types are taken for equally fast */
+    bool prices;            /* of types differ */
+    bool merged;            /* the last allocation knew one type, that of all GPUs */
+    dls_gavel_entry *entry; /* [n] jobs that are not over; owned */
+    size_t n, cap;
+    uint64_t round;
+    int64_t last_reset_us;
+    int64_t there[DLS_TYPES_MAX]; /* GPUs at the last allocation */
+    bool allocated;
+    double price[DLS_TYPES_MAX]; /* of a GPU-second, by type */
+    /* Scratch. */
+    dls_timeshares shares;
+    dls_ledger ledger;
+    int32_t type[DLS_TYPES_MAX], n_types;  /* those that there are GPUs of */
+    struct dls_gavel_candidate *candidate; /* owned */
+    size_t candidate_cap;
+};
+
+/* The jobs of `shares` carry entry indices as ids, and types are those of `type`. */
+typedef dls_status (*dls_gavel_objective)(dls_gavel *g, dls_interior_outcome *outcome,
+                                          dls_error *err);
+
+enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_OPTIONS_N };
+#define DLS_GAVEL_OPTIONS                                                                          \
+    [DLS_GAVEL_OPT_ROUND] =                                                                        \
+        {"round", DLS_OPT_TIME, 1, 1e7, "6 min", "", "length of a round", NULL},                   \
+    [DLS_GAVEL_OPT_RESET] = {"reset",                                                              \
+                             DLS_OPT_TIME,                                                         \
+                             1,                                                                    \
+                             1e8,                                                                  \
+                             "32 min",                                                             \
+                             "",                                                                   \
+                             "what was received longer ago does not count",                        \
+                             NULL},                                                                \
+    [DLS_GAVEL_OPT_TYPES] = {                                                                      \
+        "types", DLS_OPT_BOOL, 0, 0, "true", "", "know how fast a job is on which type of GPU",    \
+        NULL}
+
+/* The members of a policy's table; its state is or begins with a dls_gavel. */
+dls_status dls_gavel_init(void *state, const dls_view *view, const dls_option_value *values,
+                          dls_error *err);
+void dls_gavel_fini(void *state);
+dls_status dls_gavel_clone(void *state, const void *from, const dls_view *view, dls_error *err);
+void dls_gavel_timing(const void *state, dls_round_timing *out);
+/* A round with an objective. O(jobs x types x log) and the objective where it is asked. */
+dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
+                           dls_gavel_objective objective, dls_error *err) DLS_MUST_CHECK;
+
+#endif

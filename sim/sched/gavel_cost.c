@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gavel-cost: the most training for the money, with the work of those that have a deadline done in
+ * time. Deadlines that cannot all be kept bind nobody, as in Gavel.
+ */
+#include "sched/gavel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_PRICES = DLS_GAVEL_OPTIONS_N };
+
+/* Google's prices of 2020, dollars per GPU-hour, with which Gavel was evaluated. */
+static const dls_option options[] = {
+    DLS_GAVEL_OPTIONS,
+    [OPT_PRICES] = {"prices", DLS_OPT_STR, 0, 1000, "V100:0.74 P100:0.43 K80:0.135", "",
+                    "of a GPU of a type for an hour, NAME:PRICE with blanks between; others: 1",
+                    NULL},
+    {0},
+};
+
+static bool is_name(const char *name, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        const char a = name[i], b = text[i];
+        const char x = a >= 'a' && a <= 'z' ? (char)(a - 32) : a;
+        const char y = b >= 'a' && b <= 'z' ? (char)(b - 32) : b;
+        if (x != y) {
+            return false;
+        }
+    }
+    return name[len] == '\0';
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    dls_gavel *g = state;
+    DLS_TRY(dls_gavel_init(state, view, values, err));
+    g->prices = true;
+    for (const char *at = values[OPT_PRICES].s; *at;) {
+        const size_t len = strcspn(at, ": ");
+        char *end = NULL;
+        const double price = at[len] == ':' ? strtod(at + len + 1, &end) : 0;
+        if (len == 0 || !(price > 0) || price > 1e9 || (*end && *end != ' ')) {
+            return dls_fail(err, DLS_ECONFIG, "gavel-cost",
+                            "prices: expected NAME:PRICE above 0, not \"%.40s\"", at);
+        }
+        for (int32_t t = 0; t < view->n_types; t++) {
+            if (is_name(dls_view_type_name(view, t), at, len)) {
+                g->price[t] = price;
+            }
+        }
+        at = end + strspn(end, " ");
+    }
+    return DLS_OK;
+}
+
+static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
+{
+    bool met;
+    return dls_timeshares_cost(&g->shares, &met, outcome, err);
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    return dls_gavel_round(state, view, plan, objective, err);
+}
+
+const dls_sched_ops dls_sched_ops_gavel_cost = {
+    .abi = DLS_POLICY_ABI,
+    .name = "gavel-cost",
+    .summary = "most training for the money, deadlines kept if all can be; rounds of Gavel",
+    .options = options,
+    .state_bytes = sizeof(dls_gavel),
+    .job_state_bytes = sizeof(size_t),
+    .init = init,
+    .fini = dls_gavel_fini,
+    .clone = dls_gavel_clone,
+    .round = round_,
+    .timing = dls_gavel_timing,
+};

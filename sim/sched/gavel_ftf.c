@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gavel-ftf: finish-time fairness (Mahajan et al., Themis, NSDI 2020): the largest ratio of a job's
+ * time from submission to end over that with an equal share of the cluster is smallest.
+ */
+#include "sched/gavel.h"
+
+static const dls_option options[] = {DLS_GAVEL_OPTIONS, {0}};
+
+static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
+{
+    DLS_TRY(dls_timeshares_finish_time(&g->shares, outcome, err));
+    return *outcome == DLS_INTERIOR_OPTIMAL ? dls_timeshares_fill(&g->shares, outcome, err)
+                                            : DLS_OK;
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    return dls_gavel_round(state, view, plan, objective, err);
+}
+
+const dls_sched_ops dls_sched_ops_gavel_ftf = {
+    .abi = DLS_POLICY_ABI,
+    .name = "gavel-ftf",
+    .summary = "finish-time fairness (Themis): the largest ratio to an equal share is smallest; "
+               "rounds of Gavel",
+    .options = options,
+    .state_bytes = sizeof(dls_gavel),
+    .job_state_bytes = sizeof(size_t),
+    .init = dls_gavel_init,
+    .fini = dls_gavel_fini,
+    .clone = dls_gavel_clone,
+    .round = round_,
+    .timing = dls_gavel_timing,
+};

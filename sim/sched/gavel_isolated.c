@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gavel-isolated: every job gets the same share of every GPU type.
+ */
+#include "sched/gavel.h"
+
+static const dls_option options[] = {DLS_GAVEL_OPTIONS, {0}};
+
+static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
+{
+    dls_timeshares_isolated(&g->shares);
+    *outcome = DLS_INTERIOR_OPTIMAL;
+    (void)err;
+    return DLS_OK;
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    return dls_gavel_round(state, view, plan, objective, err);
+}
+
+const dls_sched_ops dls_sched_ops_gavel_isolated = {
+    .abi = DLS_POLICY_ABI,
+    .name = "gavel-isolated",
+    .summary = "an equal share of every GPU type for every job; rounds of Gavel",
+    .options = options,
+    .state_bytes = sizeof(dls_gavel),
+    .job_state_bytes = sizeof(size_t),
+    .init = dls_gavel_init,
+    .fini = dls_gavel_fini,
+    .clone = dls_gavel_clone,
+    .round = round_,
+    .timing = dls_gavel_timing,
+};

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The optimum of every call of Gavel's optimising policies in its published simulator: what
+ * sched/timeshares.h finds equals what the authors' allocation reaches, to 1e-6.
+ */
+#include "base/alloc.h"
+#include "base/file.h"
+#include "sched/timeshares.h"
+#include "support/shared.h"
+
+#include <json-c/json.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const types[] = {"k80", "p100", "v100"};
+
+typedef enum objective { LAS, THROUGHPUT, FINISH_TIME } objective;
+
+/* What has been seen of a job in the calls before. */
+typedef struct seen {
+    double isolated_s, left, isolated;
+} seen;
+
+typedef struct call {
+    dls_timeshares shares;
+    double *golden; /* [n * n_types] the authors' shares */
+    double now_s;
+} call;
+
+static json_object *member(json_object *of, const char *name)
+{
+    json_object *to;
+    if (!json_object_object_get_ex(of, name, &to)) {
+        fail_msg("no member %s", name);
+    }
+    return to;
+}
+
+static double number(json_object *of, const char *name)
+{
+    return json_object_get_double(member(of, name));
+}
+
+/* The types that the cluster of a call has. */
+static int32_t types_of(json_object *line, const char **names, double *gpus)
+{
+    int32_t n = 0;
+    for (size_t t = 0; t < 3; t++) {
+        json_object *v;
+        if (json_object_object_get_ex(member(line, "cluster"), types[t], &v) &&
+            json_object_get_double(v) > 0) {
+            names[n] = types[t];
+            gpus[n++] = json_object_get_double(v);
+        }
+    }
+    return n;
+}
+
+static void read_call(json_object *line, bool perf, objective o, call *c)
+{
+    const char *names[3];
+    double gpus[3];
+    json_object *jobs = member(line, "jobs"), *x = member(line, "x");
+    const int32_t n_types = types_of(line, names, gpus);
+    const size_t n = json_object_array_length(jobs);
+    dls_timeshares_reset(&c->shares, n_types, gpus);
+    c->golden = calloc(n * 3 + 1, sizeof *c->golden);
+    for (size_t i = 0; i < n; i++) {
+        json_object *of = json_object_array_get_idx(jobs, i), *thr = member(of, "thr");
+        const char *id = json_object_get_string(member(of, "id"));
+        dls_timeshare_job *j = dls_timeshares_add(&c->shares);
+        assert_non_null(j);
+        j->id = atoi(id);
+        j->gpus = number(of, "scale");
+        j->weight = number(of, "weight");
+        j->left = number(of, "steps_left");
+        j->age = number(of, "age");
+        for (int32_t w = 0; w < n_types; w++) {
+            j->speed[w] = perf ? number(thr, names[w]) : o == LAS ? 1 : number(thr, "v100");
+            c->golden[i * (size_t)n_types + (size_t)w] = number(member(x, id), names[w]);
+        }
+    }
+}
+
+static double speed_of(const call *c, size_t i)
+{
+    double sum = 0;
+    for (int32_t w = 0; w < c->shares.n_types; w++) {
+        sum += c->shares.job[i].speed[w] * c->golden[i * (size_t)c->shares.n_types + (size_t)w];
+    }
+    return sum;
+}
+
+/* What the authors' shares reach. */
+static double reached(const call *c, objective o)
+{
+    const dls_timeshares *s = &c->shares;
+    double value = o == LAS ? (double)INFINITY : 0, gpus = 0;
+    for (int32_t w = 0; w < s->n_types; w++) {
+        gpus += s->gpus[w];
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        const dls_timeshare_job *j = &s->job[i];
+        double in_proportion = 0;
+        for (int32_t w = 0; w < s->n_types; w++) {
+            in_proportion += j->speed[w] * s->gpus[w] / gpus;
+        }
+        if (o == LAS) {
+            value = fmin(value, speed_of(c, i) * j->gpus / (j->weight * in_proportion));
+        } else if (o == THROUGHPUT) {
+            value += speed_of(c, i);
+        } else {
+            const double alone = j->left / dls_timeshares_isolated_speed(s, j);
+            value = fmax(value, (j->age + j->left / speed_of(c, i)) / (j->isolated_s + alone));
+        }
+    }
+    return value;
+}
+
+static void remember(call *c, seen *jobs)
+{
+    for (size_t i = 0; i < c->shares.n; i++) {
+        dls_timeshare_job *j = &c->shares.job[i];
+        assert_in_range(j->id, 0, 999);
+        seen *was = &jobs[j->id];
+        was->isolated_s += was->isolated > 0 ? (was->left - j->left) / was->isolated : 0;
+        j->isolated_s = was->isolated_s;
+        was->left = j->left;
+        was->isolated = dls_timeshares_isolated_speed(&c->shares, j);
+    }
+}
+
+static double compare(json_object *line, bool perf, objective o, seen *jobs)
+{
+    call c = {0};
+    dls_interior_outcome outcome;
+    read_call(line, perf, o, &c);
+    remember(&c, jobs);
+    assert_int_equal((o == LAS          ? dls_timeshares_las
+                      : o == THROUGHPUT ? dls_timeshares_throughput
+                                        : dls_timeshares_finish_time)(&c.shares, &outcome, NULL),
+                     DLS_OK);
+    assert_int_equal(outcome, DLS_INTERIOR_OPTIMAL);
+    const double far = c.shares.best / reached(&c, o) - 1;
+    dls_timeshares_fini(&c.shares);
+    free(c.golden);
+    return fabs(far);
+}
+
+static void check(const char *run, bool perf, objective o)
+{
+    char name[256], path[2048], *packed, *text;
+    size_t len, calls = 0;
+    double worst = 0;
+    seen *jobs = calloc(1000, sizeof *jobs);
+    snprintf(name, sizeof name, "golden/gavel/allocations/%s.jsonl.gz", run);
+    if (!shared_path(name, path, sizeof path)) {
+        skip();
+    }
+    assert_int_equal(dls_file_read(path, DLS_FILE_TABLE, &packed, &len, NULL), DLS_OK);
+    assert_int_equal(dls_file_gunzip(path, packed, len, DLS_FILE_TABLE, &text, &len, NULL), DLS_OK);
+    char *at = text;
+    for (char *line; (line = strsep(&at, "\n")) && *line; calls++) {
+        json_object *object = json_tokener_parse(line);
+        assert_non_null(object);
+        worst = fmax(worst, compare(object, perf, o, jobs));
+        json_object_put(object);
+    }
+    printf("%s: %zu calls, optimum off by %.1e at most\n", run, calls, worst);
+    assert_true(calls > 0 && worst <= 1e-6);
+    dls_free(packed);
+    dls_free(text);
+    free(jobs);
+}
+
+#define TEST(function, run, perf, objective)                                                       \
+    static void function(void **state)                                                             \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check(run, perf, objective);                                                               \
+    }
+TEST(art_las, "art__2-2-2__max_min_fairness", false, LAS)
+TEST(art_las_perf, "art__2-2-2__max_min_fairness_perf", true, LAS)
+TEST(art_throughput, "art__2-2-2__max_sum_throughput_perf", true, THROUGHPUT)
+TEST(art_finish, "art__2-2-2__finish_time_fairness", false, FINISH_TIME)
+TEST(art_finish_perf, "art__2-2-2__finish_time_fairness_perf", true, FINISH_TIME)
+TEST(g60_las, "g60__12-0-0__max_min_fairness", false, LAS)
+TEST(g60_las_perf, "g60__4-4-4__max_min_fairness_perf", true, LAS)
+TEST(g60_throughput, "g60__12-0-0__max_sum_throughput_perf", true, THROUGHPUT)
+TEST(g60_throughput_types, "g60__4-4-4__max_sum_throughput_perf", true, THROUGHPUT)
+TEST(g60_finish, "g60__12-0-0__finish_time_fairness", false, FINISH_TIME)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(art_las),
+        cmocka_unit_test(art_las_perf),
+        cmocka_unit_test(art_throughput),
+        cmocka_unit_test(art_finish),
+        cmocka_unit_test(art_finish_perf),
+        cmocka_unit_test(g60_las),
+        cmocka_unit_test(g60_las_perf),
+        cmocka_unit_test(g60_throughput),
+        cmocka_unit_test(g60_throughput_types),
+        cmocka_unit_test(g60_finish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
