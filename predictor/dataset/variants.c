@@ -112,7 +112,7 @@ static bool share_out(const size_t *available, size_t n_models, size_t n, size_t
 static dls_status draw(size_t n, ticket *ticket_of, size_t *available, size_t *take, uint64_t seed,
                        dls_variant *out, dls_error *err)
 {
-    const size_t n_models = dls_zoo_size();
+    const size_t n_models = dls_zoo_drawn();
     size_t all = 0, at = 0;
     for (size_t m = 0; m < n_models; m++) {
         DLS_TRY(all_of(m, seed, ticket_of + m * PER_MODEL, &available[m], err));
@@ -131,7 +131,7 @@ static dls_status draw(size_t n, ticket *ticket_of, size_t *available, size_t *t
 
 dls_status dls_variants_draw(size_t n, uint64_t seed, dls_variant **out, dls_error *err)
 {
-    const size_t n_models = dls_zoo_size();
+    const size_t n_models = dls_zoo_drawn();
     ticket *ticket_of = dls_alloc_zero(n_models * PER_MODEL, sizeof *ticket_of);
     size_t *counts = dls_alloc_zero(2 * n_models, sizeof *counts);
     *out = dls_alloc_zero(n + 1, sizeof **out);
@@ -252,9 +252,9 @@ static uint8_t throw_split(dls_rng *rng)
 dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint64_t seed,
                                      uint8_t *split, dls_error *err)
 {
-    family *f = dls_alloc_zero(dls_zoo_size() + 1, sizeof *f);
+    family *f = dls_alloc_zero(dls_zoo_drawn() + 1, sizeof *f);
     if (!f) {
-        return dls_nomem(err, "families", dls_zoo_size() * sizeof *f);
+        return dls_nomem(err, "families", dls_zoo_drawn() * sizeof *f);
     }
     const size_t n_families = families_of(variant, n, f);
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);

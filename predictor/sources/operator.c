@@ -19,6 +19,7 @@ dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out, dl
     dls_world_params_init(&w);
     w.cluster = p->cluster;
     w.trace = p->trace;
+    w.stand_ins = p->stand_ins;
     w.seed = p->seed;
     w.model = "operator";
     w.hardware_dir = p->hardware_dir;

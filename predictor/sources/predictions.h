@@ -37,7 +37,8 @@ typedef struct dls_prediction_params {
     const char *record_path, *replay_path; /* --predictions=record:F|replay:F; NULL */
     const char *settings_map; /* text of the explicit table (shape -> setting); NULL: nearest */
     bool calibrate;           /* scale answers by what was seen */
-    const char *exchange, *numeric, *host, *fabric, *hardware_dir; /* as in dls_world_params */
+    /* As in dls_world_params. */
+    const char *stand_ins, *exchange, *numeric, *host, *fabric, *hardware_dir;
 } dls_prediction_params;
 
 /* Source "oracle", 16 candidates, the defaults of dls_world_params. */

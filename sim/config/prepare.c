@@ -68,7 +68,7 @@ static dls_status make_world(const dls_config *config, const dls_trace *trace, d
                              dls_error *err)
 {
     if (strcmp(config->world.model, "trace") == 0 && !config->world.stages_path) {
-        DLS_TRY(dls_kinds_of_trace(trace, &p->kinds, err));
+        DLS_TRY(dls_kinds_of_trace(trace, config->world.stand_ins, &p->kinds, err));
         p->params.kinds = &p->kinds;
         return DLS_OK;
     }
@@ -169,7 +169,7 @@ static dls_status copy_parts(dls_prepared *p, const dls_prepared *from, const dl
         p->pace = dls_pace_of(p->world);
         p->params.pace = &p->pace;
     } else {
-        DLS_TRY(dls_kinds_of_trace(from->params.trace, &p->kinds, err));
+        DLS_TRY(dls_kinds_of_trace(from->params.trace, config->world.stand_ins, &p->kinds, err));
         p->params.kinds = &p->kinds;
     }
     if (from->predictions) {

@@ -69,18 +69,18 @@ static dls_status group(const dls_trace_columns *col, int32_t *of, dls_error *er
     return DLS_OK;
 }
 
-static dls_kind kind_of(const dls_trace *trace, int32_t job)
+static dls_status kind_of(const dls_trace *trace, const char *stand_ins, int32_t job, dls_kind *out,
+                          dls_error *err)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
-    const char *model = dls_trace_model(trace, col->model[job]);
-    dls_kind kind = {.model = model,
-                     .names = dls_model_lookup(model),
-                     .batch_per_gpu = batch_per_gpu(col, (size_t)job),
-                     .first_job = job,
-                     .tensor_skew = (double)NAN};
-    kind.batch = kind.batch_per_gpu == DLS_ABSENT ? dls_zoo_find(kind.names.zoo)->batch
-                                                  : kind.batch_per_gpu;
-    return kind;
+    *out = (dls_kind){.model = dls_trace_model(trace, col->model[job]),
+                      .batch_per_gpu = batch_per_gpu(col, (size_t)job),
+                      .first_job = job,
+                      .tensor_skew = (double)NAN};
+    DLS_TRY(dls_model_lookup_among(out->model, stand_ins, &out->names, err));
+    out->batch =
+        out->batch_per_gpu == DLS_ABSENT ? dls_zoo_find(out->names.zoo)->batch : out->batch_per_gpu;
+    return DLS_OK;
 }
 
 /* Skews of the models so far: few, however many kinds there are. */
@@ -88,7 +88,7 @@ typedef struct skews {
     struct {
         const char *zoo, *layers;
         double skew;
-    } *of;
+    } * of;
     size_t n, cap;
 } skews;
 
@@ -118,7 +118,8 @@ static dls_status add_skew(skews *s, dls_kind *kind, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status number(const dls_trace *trace, dls_kinds *kinds, skews *models, dls_error *err)
+static dls_status number(const dls_trace *trace, const char *stand_ins, dls_kinds *kinds,
+                         skews *models, dls_error *err)
 {
     const size_t n = dls_trace_cols(trace)->n;
     size_t cap = 0;
@@ -128,7 +129,7 @@ static dls_status number(const dls_trace *trace, dls_kinds *kinds, skews *models
         } else {
             const int32_t k = kinds->n;
             DLS_TRY(dls_grow(&kinds->kind, &cap, (size_t)k + 1, sizeof *kinds->kind, err));
-            kinds->kind[k] = kind_of(trace, (int32_t)j);
+            DLS_TRY(kind_of(trace, stand_ins, (int32_t)j, &kinds->kind[k], err));
             DLS_TRY(add_skew(models, &kinds->kind[k], err));
             kinds->n++;
             kinds->of[j] = k;
@@ -140,7 +141,8 @@ static dls_status number(const dls_trace *trace, dls_kinds *kinds, skews *models
     return DLS_OK;
 }
 
-dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error *err)
+dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_kinds *out,
+                              dls_error *err)
 {
     const dls_trace_columns *col = dls_trace_cols(trace);
     *out = (dls_kinds){.of = dls_alloc_zero(col->n + 1, sizeof *out->of)};
@@ -150,7 +152,7 @@ dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error 
     skews models = {0};
     dls_status status = group(col, out->of, err);
     if (status == DLS_OK) {
-        status = number(trace, out, &models, err);
+        status = number(trace, stand_ins, out, &models, err);
     }
     dls_free(models.of);
     if (status != DLS_OK) {

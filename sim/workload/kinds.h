@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The kinds of job in a trace: jobs of one kind train the same model with the same batch per GPU,
- * so everything that does not depend on the job itself, iteration times, predictions, tensor skew, is
- * worked out once for each kind.
+ * so everything that does not depend on the job itself, iteration times, predictions, tensor skew,
+ * is worked out once for each kind.
  *
- * Public traces spell models in their own ways ("ResNet-18 (batch size 64)", "inception_v3", "imagenet").
- * A name is compared without case, punctuation and batch size with the names of the model zoo and of
- * the operator model, then with a table of other spellings. Some models of public traces are in
- * neither: the table names a stand-in of similar size, and says so. A name that nothing knows, or
- * none at all, is taken as DLS_KIND_FALLBACK; the jobs concerned are counted.
+ * Public traces spell models in their own ways ("ResNet-18 (batch size 64)", "inception_v3",
+ * "imagenet"). A name is compared without case, punctuation and batch size with the names of the
+ * model zoo and of the operator model, then with a table of other spellings. A model that is in
+ * none of these is unknown, unless the configuration names another as its stand-in
+ * (trace.stand_ins). The truth takes unknown ones for DLS_KIND_FALLBACK, predictors say nothing of
+ * them; the jobs concerned are counted.
  */
 #ifndef DLS_WORKLOAD_KINDS_H
 #define DLS_WORKLOAD_KINDS_H
@@ -20,7 +21,7 @@
 
 typedef enum dls_model_match {
     DLS_MODEL_KNOWN,    /* the model itself */
-    DLS_MODEL_STAND_IN, /* another of similar size */
+    DLS_MODEL_STAND_IN, /* another, which the configuration names */
     DLS_MODEL_UNKNOWN   /* DLS_KIND_FALLBACK */
 } dls_model_match;
 
@@ -31,24 +32,26 @@ typedef struct dls_model_names {
     int32_t image, sequence; /* dls_model_resize */
 } dls_model_names;
 
-/* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit. */
+/* A name as it is compared: lower-case letters and digits up to the first parenthesis, cut to fit.
+ */
 #define DLS_MODEL_KEY 64
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY]);
 
-/* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same pointer.
- * O(models). */
+/* What a trace's name means; name may be NULL. Static strings, of which equal ones are the same
+ * pointer. O(models). */
 dls_model_names dls_model_lookup(const char *name);
-/* The same model with images of so many pixels an edge, sequences of so many tokens; 0: as they are. A
- * size other than the usual makes the workload one of the graph. */
+/* The same model with images of so many pixels an edge, sequences of so many tokens; 0: as they
+ * are. A size other than the usual makes the workload one of the graph. */
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
 
-/* The kernels of a model, for every batch: the layers' own description where there is one, else out of
- * the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors: EINPUT (a size that the model cannot have), ENOMEM. */
+/* The kernels of a model, for every batch: the layers' own description where there is one, else out
+ * of the zoo's training graphs with the usual batch and twice that. The caller ends *w. Errors:
+ * EINPUT (a size that the model cannot have), ENOMEM. */
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
 
 typedef struct dls_kind {
-    const char *model;     /* as in the trace, borrowed from it; "" none */
+    const char *model; /* as in the trace, borrowed from it; "" none */
     dls_model_names names;
     int64_t batch_per_gpu; /* as in the trace, rounded; DLS_ABSENT unknown */
     int64_t batch;         /* the same, or the zoo's usual batch: always >= 1 */
@@ -59,13 +62,19 @@ typedef struct dls_kind {
 typedef struct dls_kinds {
     dls_kind *kind; /* [n], in order of first_job; owned */
     int32_t n;
-    int32_t *of;    /* [jobs] kind of a job; owned */
+    int32_t *of; /* [jobs] kind of a job; owned */
     uint64_t unknown_jobs, stand_in_jobs;
 } dls_kinds;
 
-/* The trace must outlive *out, which needs dls_kinds_fini only on success. Errors: ENOMEM.
- * O(jobs + kinds log kinds). */
-dls_status dls_kinds_of_trace(const dls_trace *trace, dls_kinds *out, dls_error *err) DLS_MUST_CHECK;
+/* What a name means where unknown models have stand-ins: "NAME=MODEL; ..."; NULL or "": none has.
+ * Errors: ECONFIG (an entry without a name or with a model that nobody knows). */
+dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
+                                  dls_error *err) DLS_MUST_CHECK;
+
+/* The trace must outlive *out, which needs dls_kinds_fini only on success. Errors: ENOMEM, those of
+ * dls_model_lookup_among. O(jobs + kinds log kinds). */
+dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls_kinds *out,
+                              dls_error *err) DLS_MUST_CHECK;
 void dls_kinds_fini(dls_kinds *kinds); /* NULL-safe */
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Normalises model names of public traces and maps them to zoo models and workloads, with a table
- * of other spellings and stand-ins; adapts a workload to a batch size.
+ * of other spellings; adapts a workload to a batch size.
  */
 #include "workload/kinds.h"
 
@@ -12,57 +12,58 @@
 #include <math.h>
 #include <string.h>
 
-/* Other spellings, as keys. Stand-ins are chosen by parameters and operations of a sample. */
+/* Other spellings, as keys. */
 static const struct {
     const char *name, *zoo, *layers;
-    bool same;
 } others[] = {
-    {"vgg", "vgg16", "vgg16", true},
-    {"resnet", "resnet50", "resnet50", true},
-    {"imagenet", "resnet50", "resnet50", true}, /* Pollux, Sia: ResNet-50 */
-    {"resnet50imagenet", "resnet50", "resnet50", true},
-    {"inceptionv1", "googlenet", "googlenet", true},
-    {"inceptionv3", "inception3", "inception3", true},
-    {"inceptionv4", "inception4", "inception4", true},
+    {"vgg", "vgg16", "vgg16"},
+    {"resnet", "resnet50", "resnet50"},
+    {"imagenet", "resnet50", "resnet50"}, /* Pollux, Sia: ResNet-50 */
+    {"resnet50imagenet", "resnet50", "resnet50"},
+    {"inceptionv1", "googlenet", "googlenet"},
+    {"inceptionv3", "inception3", "inception3"},
+    {"inceptionv4", "inception4", "inception4"},
     /* The operator model's own BERT reads 384 tokens, the zoo's 128. */
-    {"bert", "bert_base", "bert_base_128", true},
-    {"bertbase", "bert_base", "bert_base_128", true},
-    {"bertbase128", "bert_base", "bert_base_128", true},
-    {"bertlarge", "bert_large", NULL, true},
-    {"resnet50v15", "resnet50", "resnet50_v15", true},
-    {"resnet101v15", "resnet101", "resnet101_v15", true},
-    {"resnet152v15", "resnet152", "resnet152_v15", true},
-    {"gpt2", "gpt2_small", NULL, true},
-    {"llama", "llama_7b", NULL, true},
-    {"llama27b", "llama_7b", NULL, true},
-    {"transformer", "transformer_base", NULL, true},
-    {"mobilenetv1", "mobilenet", NULL, true},
-    {"efficientnet", "efficientnet_b0", NULL, true},
-    {"densenet", "densenet121", NULL, true},
-    {"seq2seq", "seq2seq_medium", NULL, true},
-    {"neumf", "ncf", NULL, true},
-    /* ResNet-18 on 32 x 32 images: the graph of the zoo's largest network for them. */
-    {"resnet18", "resnet110", "resnet18_cifar", false},
-    {"resnet18cifar", "resnet110", "resnet18_cifar", false},
-    {"cifar10", "resnet110", "resnet18_cifar", false},
-    {"resnet18cifar10", "resnet110", "resnet18_cifar", false},
-    {"resnet50cifar10", "resnet110", "resnet18_cifar", false},
-    {"resnet34", "resnet50", "resnet50", false},
-    {"shufflenetv2x10", "mobilenet_v2", NULL, false},
-    {"shufflenetv2", "mobilenet_v2", NULL, false},
-    {"mobilenetv3", "mobilenet_v2", NULL, false},
-    {"yolov3", "resnet152", "resnet152", false},
-    {"cyclegan", "inception4", "inception4", false},
-    {"deepspeech2", "seq2seq_medium", NULL, false},
-    {"lm", "seq2seq_small", NULL, false}, /* Gavel: LSTM on WikiText-2 */
-    {"lstm", "seq2seq_small", NULL, false},
-    {"recommendation", "ncf", NULL, false}, /* Gavel: autoencoder on MovieLens 20M */
-    {"roberta", "bert_base", "bert_base_128", false},
-    {"vit", "bert_base", "bert_base_128", false},
-    {"t5", "transformer_big", NULL, false},
-    {"a2c", "lenet", NULL, false},
-    {"a3c", "lenet", NULL, false},
-    {"dqn", "lenet", NULL, false},
+    {"bert", "bert_base", "bert_base_128"},
+    {"bertbase", "bert_base", "bert_base_128"},
+    {"bertbase128", "bert_base", "bert_base_128"},
+    {"bertlarge", "bert_large", NULL},
+    {"resnet50v15", "resnet50", "resnet50_v15"},
+    {"resnet101v15", "resnet101", "resnet101_v15"},
+    {"resnet152v15", "resnet152", "resnet152_v15"},
+    {"gpt2", "gpt2_small", NULL},
+    {"llama", "llama_7b", NULL},
+    {"llama27b", "llama_7b", NULL},
+    {"transformer", "transformer_base", NULL},
+    {"mobilenetv1", "mobilenet", NULL},
+    {"efficientnet", "efficientnet_b0", NULL},
+    {"densenet", "densenet121", NULL},
+    {"seq2seq", "seq2seq_medium", NULL},
+    {"neumf", "ncf", NULL},
+    /* On 32 x 32 images, as Gavel, Pollux and Sia train it. */
+    {"resnet18", "resnet18_cifar", "resnet18_cifar"},
+    {"cifar10", "resnet18_cifar", "resnet18_cifar"},
+    {"resnet18cifar10", "resnet18_cifar", "resnet18_cifar"},
+    {"lm", "lstm_lm", NULL}, /* Gavel: LSTM on WikiText-2 */
+    {"lstm", "lstm_lm", NULL},
+    {"recommendation", "autoencoder", NULL}, /* Gavel: autoencoder on MovieLens 20M */
+    {"vit", "vit_base", NULL},
+    {"vittinypatch16224", "vit_tiny", NULL},
+    {"vitsmallpatch16224", "vit_small", NULL},
+    {"vitbasepatch16224", "vit_base", NULL},
+    {"vitlargepatch16224", "vit_large", NULL},
+    {"deittinypatch16224", "vit_tiny", NULL},
+    {"deitsmallpatch16224", "vit_small", NULL},
+    {"deitbasepatch16224", "vit_base", NULL},
+    {"mobilenetv2100", "mobilenet_v2", NULL},
+    {"tvresnet34", "resnet34", NULL},
+    {"tvresnet50", "resnet50", "resnet50_v15"},
+    {"tvresnet101", "resnet101", "resnet101_v15"},
+    {"tvresnet152", "resnet152", "resnet152_v15"},
+    {"gpt327", "gpt3_27b", NULL},
+    {"opt13", "opt_13b", NULL},
+    {"llama213b", "llama_13b", NULL},
+    {"llama30b", "llama_33b", NULL},
 };
 
 void dls_model_key(const char *name, char out[DLS_MODEL_KEY])
@@ -111,8 +112,7 @@ dls_model_names dls_model_lookup(const char *name)
     dls_model_key(name ? name : "", key);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         if (strcmp(others[i].name, key) == 0) {
-            return names_of(others[i].zoo, others[i].layers,
-                            others[i].same ? DLS_MODEL_KNOWN : DLS_MODEL_STAND_IN);
+            return names_of(others[i].zoo, others[i].layers, DLS_MODEL_KNOWN);
         }
     }
     for (size_t i = 0; i < dls_zoo_size(); i++) {
@@ -125,8 +125,46 @@ dls_model_names dls_model_lookup(const char *name)
     return names_of(DLS_KIND_FALLBACK, DLS_KIND_FALLBACK, DLS_MODEL_UNKNOWN);
 }
 
+/* Cut [text, end) to a key. */
+static void key_between(const char *text, const char *end, char key[DLS_MODEL_KEY])
+{
+    char name[256];
+    const size_t n = (size_t)(end - text) < sizeof name ? (size_t)(end - text) : sizeof name - 1;
+    memcpy(name, text, n);
+    name[n] = '\0';
+    dls_model_key(name, key);
+}
+
+dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
+                                  dls_error *err)
+{
+    char wanted[DLS_MODEL_KEY], key[DLS_MODEL_KEY], other[DLS_MODEL_KEY];
+    dls_model_key(name ? name : "", wanted);
+    *out = dls_model_lookup(name);
+    for (const char *p = stand_ins ? stand_ins : ""; p[strspn(p, "; ")] != '\0';) {
+        const char *end = p + strcspn(p, ";"), *equals = memchr(p, '=', (size_t)(end - p));
+        key_between(p, equals ? equals : end, key);
+        key_between(equals ? equals + 1 : end, end, other);
+        const dls_model_names names = dls_model_lookup(other);
+        if (!equals || !*key || names.match != DLS_MODEL_KNOWN) {
+            return dls_fail(err, DLS_ECONFIG, "trace.stand_ins",
+                            "\"%.*s\" is not NAME=MODEL with a model of 'dlsim graph zoo'",
+                            (int)(end - p < 80 ? end - p : 80), p);
+        }
+        if (out->match == DLS_MODEL_UNKNOWN && *wanted && strcmp(key, wanted) == 0) {
+            *out = names;
+            out->match = DLS_MODEL_STAND_IN;
+        }
+        p = end + (*end == ';');
+    }
+    return DLS_OK;
+}
+
 void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
 {
+    if (image > 64 && strcmp(names->zoo, "resnet18_cifar") == 0) {
+        *names = dls_model_lookup("resnet18_imagenet");
+    }
     const dls_zoo_model *model = dls_zoo_find(names->zoo);
     names->image = image == dls_zoo_image(model) ? 0 : image;
     names->sequence = sequence == model->sequence ? 0 : sequence;
@@ -152,8 +190,8 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     return status;
 }
 
-/* A graph's kernels move a fixed number of elements, weights above all, and a number for each sample;
- * `half` is the same for half of w's batch and tells them apart. */
+/* A graph's kernels move a fixed number of elements, weights above all, and a number for each
+ * sample; `half` is the same for half of w's batch and tells them apart. */
 static void split_traffic(dls_workload *w, const dls_workload *half, double batch)
 {
     for (size_t i = 0; i < w->n_kernels && w->n_kernels == half->n_kernels; i++) {

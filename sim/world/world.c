@@ -250,7 +250,7 @@ static dls_status fill(dls_world *w, dls_error *err)
     DLS_TRY(find_truth(w->p.model, &w->ops, err));
     DLS_TRY(add_types(w, err));
     DLS_TRY(build_links(w, err));
-    DLS_TRY(dls_kinds_of_trace(w->p.trace, &w->kinds, err));
+    DLS_TRY(dls_kinds_of_trace(w->p.trace, w->p.stand_ins, &w->kinds, err));
     if (w->ops->open) {
         DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));
     }

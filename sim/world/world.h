@@ -61,6 +61,7 @@ typedef struct dls_solo {
 typedef struct dls_world_params {
     const dls_cluster_spec *cluster;
     const dls_trace *trace;
+    const char *stand_ins;      /* for unknown models (dls_model_lookup_among); may be NULL */
     uint64_t seed;
     const char *model;          /* "trace", "table", "operator", ...: one of dls_truths() (truth.h) */
     const char *table_path;     /* table: measured throughputs */

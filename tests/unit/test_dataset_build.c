@@ -51,7 +51,7 @@ static void test_variants(void **unused)
             assert_false(same(&v[i], &v[k]));
         }
     }
-    for (size_t m = 0; m < dls_zoo_size(); m++) {
+    for (size_t m = 0; m < dls_zoo_drawn(); m++) {
         assert_true(of_model[m] == 9 || of_model[m] == 10);
     }
     assert_true(fit >= 300 && fit < 320);

@@ -15,7 +15,9 @@
  * sizing notebook, 291 648 307 200 FLOPs at 1024 tokens; [llama] Touvron et al. 2023, 6.7 B, exact
  * count of the released weights; [palm] Chowdhery et al. 2022, appendix B: 2 N + 4 L H Q T per
  * token; [t] Vaswani et al. 2017, sections 3 and 5.1, counted in docs/graphs.md; their table 3 rounds
- * to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540 M.
+ * to 65 M and 213 M; [mlperf] NeuMF of the MLPerf reference, [dlrm] Naumov et al. 2019, 540 M;
+ * [kuangliu] pytorch-cifar, 0.56 G; [neo] EleutherAI's GPT-Neo;
+ * [en] Tan and Le 2019, table 2.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,6 +68,25 @@ static const published table[] = {
     {"llama_7b", 6738415616, 0, 0},            /* [llama]; FLOPs: test_formulas */
     {"transformer_base", 63045632, 0, 0},      /* [t] */
     {"transformer_big", 214171648, 0, 0},      /* [t] */
+    {"resnet18_imagenet", 11689512, 0, 1.81},  /* [tv] */
+    {"resnet34", 21797672, 0, 3.66},           /* [tv] */
+    {"resnet18_cifar", 11173962, 0, 0.5556},   /* [kuangliu] */
+    {"efficientnet_b1", 7794184, 0, 0.69},     /* [tv] */
+    {"efficientnet_b2", 9109994, 0, 1.0},      /* [tv] [en] */
+    {"efficientnet_b3", 12233232, 0, 1.8},     /* [tv] [en] */
+    {"efficientnet_b4", 19341616, 0, 4.39},    /* [tv] */
+    {"vit_tiny", 5717416, 1e-3, 1.25},         /* [timm], with a class token of its own */
+    {"vit_small", 22050664, 1e-3, 4.6},        /* the same */
+    {"vit_base", 86567656, 1e-4, 17.56},       /* [tv], the same */
+    {"vit_large", 304326632, 1e-4, 61.55},     /* the same */
+    {"gpt2_large", 774030080, 0, 0},           /* [hf] */
+    {"gpt2_xl", 1557611200, 0, 0},             /* [hf] */
+    {"gpt3_xl", 1315575808, 2e-4, 0},          /* [neo], without biases of keys, queries and values */
+    {"gpt3_27b", 2651307520, 2e-4, 0},         /* [neo], the same */
+    {"opt_13b", 1315758080, 1e-5, 0},          /* [hf], two positions more */
+    {"llama_13b", 13015864320, 0, 0},          /* [llama] */
+    {"llama_33b", 32528943616, 0, 0},          /* [llama] */
+    {"llama_65b", 65285660672, 0, 0},          /* [llama] */
     {"ncf", 31832577, 0, 0},                   /* [mlperf] */
     {"dlrm", 540e6, 0.005, 0},                 /* [dlrm] */
 };
@@ -171,7 +192,9 @@ static void test_every_model(void **state)
         assert_true(forward > 0);
         assert_true(matrix_flops(two, DLS_PHASE_FORWARD) == 2 * forward);
         const double ratio = matrix_flops(one, DLS_PHASE_BACKWARD) / forward;
-        assert_true(ratio > 1.8 && ratio <= 2);
+        /* Half of the autoencoder is its first layer, of whose data nobody wants a gradient. */
+        const bool half = strcmp(m->name, "autoencoder") == 0;
+        assert_true(ratio > (half ? 1.49 : 1.8) && ratio <= 2);
         int64_t updates = 0;
         int64_t updated_bytes = 0;
         for (int32_t v = 0; v < one->n_nodes; v++) {

@@ -3,10 +3,10 @@
  * Kinds of a trace: what the names of public traces mean, grouping by model and batch per GPU.
  */
 #include "base/alloc.h"
-#include "workload/kinds.h"
-#include "workload/graph/zoo.h"
-#include "workload/operator/from_graph.h"
 #include "support/refuse.h"
+#include "workload/graph/zoo.h"
+#include "workload/kinds.h"
+#include "workload/operator/from_graph.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -27,13 +28,17 @@ static void test_names(void **state)
         {"vgg16", "vgg16", "vgg16", DLS_MODEL_KNOWN},
         {"VGG-16", "vgg16", "vgg16", DLS_MODEL_KNOWN},
         {"ResNet-50 (batch size 64)", "resnet50", "resnet50", DLS_MODEL_KNOWN},
-        {"ResNet-18 (batch size 16)", "resnet110", "resnet18_cifar", DLS_MODEL_STAND_IN},
+        {"ResNet-18 (batch size 16)", "resnet18_cifar", "resnet18_cifar", DLS_MODEL_KNOWN},
+        {"LM (batch size 80)", "lstm_lm", NULL, DLS_MODEL_KNOWN},
+        {"Recommendation", "autoencoder", NULL, DLS_MODEL_KNOWN},
+        {"gpt3_27", "gpt3_27b", NULL, DLS_MODEL_KNOWN},
+        {"vit_base_patch16_224", "vit_base", NULL, DLS_MODEL_KNOWN},
         {"inception_v3", "inception3", "inception3", DLS_MODEL_KNOWN},
         {"imagenet", "resnet50", "resnet50", DLS_MODEL_KNOWN},
         {"Transformer", "transformer_base", NULL, DLS_MODEL_KNOWN},
         {"bert_base", "bert_base", "bert_base_128", DLS_MODEL_KNOWN},
-        {"shufflenet_v2_x1_0", "mobilenet_v2", NULL, DLS_MODEL_STAND_IN},
-        {"A3C", "lenet", NULL, DLS_MODEL_STAND_IN},
+        {"shufflenet_v2_x1_0", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
+        {"A3C", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
         {"my-own-net", "resnet50", "resnet50", DLS_MODEL_UNKNOWN},
     };
@@ -57,6 +62,62 @@ static void test_names(void **state)
         assert_string_equal(n.zoo, dls_zoo_at(i)->name);
         assert_int_equal(n.match, DLS_MODEL_KNOWN);
     }
+}
+
+/* Who stands in for whom is said by the configuration, and for unknown models alone. */
+static void test_stand_ins(void **state)
+{
+    (void)state;
+    static const char table[] = "CycleGAN = inception4;a3c=lenet; vgg16=lenet ;";
+    dls_model_names n;
+    dls_error err;
+    assert_int_equal(dls_model_lookup_among("CycleGAN (batch size 1)", table, &n, &err), DLS_OK);
+    assert_string_equal(n.zoo, "inception4");
+    assert_int_equal(n.match, DLS_MODEL_STAND_IN);
+    assert_int_equal(dls_model_lookup_among("vgg16", table, &n, &err), DLS_OK);
+    assert_string_equal(n.zoo, "vgg16");
+    assert_int_equal(n.match, DLS_MODEL_KNOWN);
+    assert_int_equal(dls_model_lookup_among("", table, &n, &err), DLS_OK);
+    assert_int_equal(n.match, DLS_MODEL_UNKNOWN);
+    static const char *const bad[] = {"a3c", "=lenet", "a3c=nonesuch", "a3c=lenet;b=c"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &n, &err), DLS_ECONFIG);
+        assert_non_null(strstr(err.msg, "NAME=MODEL"));
+    }
+}
+
+/* A size of its own makes a model another workload; the usual one does not. */
+static void test_sizes(void **state)
+{
+    (void)state;
+    dls_model_names n = dls_model_lookup("resnet50");
+    dls_workload small, usual;
+    dls_model_resize(&n, 224, 0);
+    assert_non_null(n.layers);
+    n = dls_model_lookup("resnet101");
+    dls_model_resize(&n, 112, 0);
+    assert_null(n.layers);
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &small, NULL), DLS_OK);
+    n.image = 0;
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &usual, NULL), DLS_OK);
+    const double ratio = small.forward_macs / usual.forward_macs;
+    assert_true(ratio > 0.24 && ratio < 0.28);
+    dls_workload_fini(&small);
+    dls_workload_fini(&usual);
+    n = dls_model_lookup("bert_large");
+    dls_model_resize(&n, 0, 512);
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &usual, NULL), DLS_OK);
+    assert_true(usual.forward_macs > 4 * 39e9); /* four times those of 128 tokens, and more */
+    dls_workload_fini(&usual);
+    n = dls_model_lookup("bert_base");
+    dls_model_resize(&n, 0, 384);
+    assert_string_equal(n.layers, "bert_base");
+    n = dls_model_lookup("resnet18");
+    dls_model_resize(&n, 224, 0);
+    assert_string_equal(n.zoo, "resnet18_imagenet");
+    n = dls_model_lookup("vgg16");
+    dls_model_resize(&n, 0, 128); /* it has no tokens */
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &usual, NULL), DLS_EINPUT);
 }
 
 static dls_trace *sample(void)
@@ -93,15 +154,15 @@ static void test_grouping(void **state)
     static const int32_t want[] = {0, 1, 0, 2, 1, 3, 4, 5};
     dls_trace *trace = sample();
     dls_kinds kinds;
-    assert_int_equal(dls_kinds_of_trace(trace, &kinds, NULL), DLS_OK);
+    assert_int_equal(dls_kinds_of_trace(trace, NULL, &kinds, NULL), DLS_OK);
     assert_int_equal(kinds.n, 6);
     assert_memory_equal(kinds.of, want, sizeof want);
     assert_int_equal(kinds.unknown_jobs, 2);
-    assert_int_equal(kinds.stand_in_jobs, 1);
+    assert_int_equal(kinds.stand_in_jobs, 0);
     assert_int_equal(kinds.kind[0].batch, 32);
     assert_int_equal(kinds.kind[4].batch_per_gpu, 2); /* 3 over two GPUs, rounded */
     assert_int_equal(kinds.kind[5].batch_per_gpu, DLS_ABSENT);
-    assert_int_equal(kinds.kind[5].batch, dls_zoo_find("seq2seq_small")->batch);
+    assert_int_equal(kinds.kind[5].batch, dls_zoo_find("lstm_lm")->batch);
     assert_int_equal(kinds.kind[3].first_job, 5);
     /* The largest tensor of VGG-16 is its first dense layer's: 25088 x 4096 of 138.36 million. */
     assert_true(fabs(kinds.kind[0].tensor_skew - 25088.0 * 4096 / 138357544) < 1e-3);
@@ -162,7 +223,7 @@ static void test_no_memory(void **state)
         dls_kinds kinds;
         int left = n;
         dls_alloc_set_hook(refuse, &left);
-        status = dls_kinds_of_trace(trace, &kinds, NULL);
+        status = dls_kinds_of_trace(trace, NULL, &kinds, NULL);
         dls_alloc_set_hook(NULL, NULL);
         assert_true(status == DLS_OK || status == DLS_ENOMEM);
         if (status == DLS_OK) {
@@ -176,10 +237,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_grouping),
-        cmocka_unit_test(test_any_batch),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_names),     cmocka_unit_test(test_stand_ins),
+        cmocka_unit_test(test_sizes),     cmocka_unit_test(test_grouping),
+        cmocka_unit_test(test_any_batch), cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static const dls_zoo_model models[] = {
     {"densenet121", "densenet", IMAGENET, dls_zoo_densenet121, 0},
     {"mobilenet", "mobilenet", IMAGENET, dls_zoo_mobilenet, 1},
     {"mobilenet_v2", "mobilenet", IMAGENET, dls_zoo_mobilenet, 2},
-    {"efficientnet_b0", "efficientnet", IMAGENET, dls_zoo_efficientnet_b0, 0},
+    {"efficientnet_b0", "efficientnet", IMAGENET, dls_zoo_efficientnet, 0},
     {"seq2seq_small", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 0},
     {"seq2seq_medium", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 1},
     {"seq2seq_large", "seq2seq", TEXT("europarl", 64, 50), dls_zoo_seq2seq, 2},
@@ -41,17 +41,46 @@ static const dls_zoo_model models[] = {
     {"transformer_big", "transformer", TEXT("wmt14_en_de", 32, 50), dls_zoo_transformer, 1},
     {"bert_base", "bert", TEXT("squad", 32, 128), dls_zoo_bert, 0},
     {"bert_large", "bert", TEXT("squad", 16, 128), dls_zoo_bert, 1},
-    {"gpt2_small", "gpt2", TEXT("openwebtext", 8, 1024), dls_zoo_gpt2, 0},
-    {"gpt2_medium", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt2, 1},
+    {"gpt2_small", "gpt2", TEXT("openwebtext", 8, 1024), dls_zoo_gpt, 0},
+    {"gpt2_medium", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt, 1},
     {"llama_7b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 0},
     {"ncf", "ncf", "ml-20m", 16384, 0, DLS_OPTIMISER_ADAM, false, dls_zoo_ncf, 0},
     {"dlrm", "dlrm", "criteo-kaggle", 2048, 0, DLS_OPTIMISER_SGD, false, dls_zoo_dlrm, 0},
+    /* From here on datasets do not draw. */
+    {"resnet18_imagenet", "resnet_basic", IMAGENET, dls_zoo_resnet_basic, 18},
+    {"resnet34", "resnet_basic", IMAGENET, dls_zoo_resnet_basic, 34},
+    {"resnet18_cifar", "resnet_basic", CIFAR, dls_zoo_resnet18_cifar, 0},
+    {"efficientnet_b1", "efficientnet", IMAGENET, dls_zoo_efficientnet, 1},
+    {"efficientnet_b2", "efficientnet", IMAGENET, dls_zoo_efficientnet, 2},
+    {"efficientnet_b3", "efficientnet", IMAGENET, dls_zoo_efficientnet, 3},
+    {"efficientnet_b4", "efficientnet", IMAGENET, dls_zoo_efficientnet, 4},
+    {"vit_tiny", "vit", IMAGENET, dls_zoo_vit, 0},
+    {"vit_small", "vit", IMAGENET, dls_zoo_vit, 1},
+    {"vit_base", "vit", IMAGENET, dls_zoo_vit, 2},
+    {"vit_large", "vit", IMAGENET, dls_zoo_vit, 3},
+    {"lstm_lm", "lstm_lm", "wikitext2", 20, 35, DLS_OPTIMISER_SGD, false, dls_zoo_lstm_lm, 0},
+    {"autoencoder", "autoencoder", "ml-20m", 512, 0, DLS_OPTIMISER_ADAM, false, dls_zoo_autoencoder,
+     0},
+    {"gpt2_large", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt, 2},
+    {"gpt2_xl", "gpt2", TEXT("openwebtext", 2, 1024), dls_zoo_gpt, 3},
+    {"gpt3_xl", "gpt3", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 4},
+    {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), dls_zoo_gpt, 5},
+    {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 6},
+    {"llama_13b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 1},
+    {"llama_33b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 2},
+    {"llama_65b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 3},
 };
 #define N_MODELS (sizeof models / sizeof models[0])
+#define N_DRAWN 34
 
 size_t dls_zoo_size(void)
 {
     return N_MODELS;
+}
+
+size_t dls_zoo_drawn(void)
+{
+    return N_DRAWN;
 }
 
 const dls_zoo_model *dls_zoo_at(size_t i)
@@ -86,6 +115,9 @@ int32_t dls_zoo_image(const dls_zoo_model *model)
     } sizes[] = {{"imagenet", 224}, {"cifar10", 32}, {"mnist", 28}};
     if (model->build == dls_zoo_inception3 || model->build == dls_zoo_inception4) {
         return 299;
+    }
+    if (model->build == dls_zoo_efficientnet) {
+        return (const int32_t[]){224, 240, 260, 300, 380}[model->variant];
     }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         if (strcmp(model->dataset, sizes[i].dataset) == 0) {

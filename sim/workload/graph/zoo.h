@@ -22,6 +22,9 @@ typedef struct dls_zoo_model {
 } dls_zoo_model;
 
 size_t dls_zoo_size(void);
+/* The first so many are those that datasets draw from; the others came later and are asked about by name,
+ * so that a dataset stays what it was. */
+size_t dls_zoo_drawn(void);
 const dls_zoo_model *dls_zoo_at(size_t i);
 const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
 
@@ -51,14 +54,19 @@ void dls_zoo_resnet_cifar(dls_net *net, int32_t depth);
 void dls_zoo_densenet_cifar(dls_net *net, int32_t depth);
 void dls_zoo_densenet121(dls_net *net, int32_t variant);
 void dls_zoo_mobilenet(dls_net *net, int32_t version);
-void dls_zoo_efficientnet_b0(dls_net *net, int32_t variant);
+void dls_zoo_efficientnet(dls_net *net, int32_t variant);
+void dls_zoo_resnet_basic(dls_net *net, int32_t depth);
+void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant);
+void dls_zoo_vit(dls_net *net, int32_t size);
 void dls_zoo_googlenet(dls_net *net, int32_t variant);
 void dls_zoo_inception3(dls_net *net, int32_t variant);
 void dls_zoo_inception4(dls_net *net, int32_t variant);
 void dls_zoo_seq2seq(dls_net *net, int32_t size);
 void dls_zoo_transformer(dls_net *net, int32_t size);
 void dls_zoo_bert(dls_net *net, int32_t size);
-void dls_zoo_gpt2(dls_net *net, int32_t size);
+void dls_zoo_gpt(dls_net *net, int32_t size);
+void dls_zoo_lstm_lm(dls_net *net, int32_t variant);
+void dls_zoo_autoencoder(dls_net *net, int32_t variant);
 void dls_zoo_llama(dls_net *net, int32_t variant);
 void dls_zoo_ncf(dls_net *net, int32_t variant);
 void dls_zoo_dlrm(dls_net *net, int32_t variant);

@@ -7,6 +7,8 @@
 
 #include "workload/graph/blocks.h"
 
+#include <math.h>
+
 #define SAME DLS_PAD_SAME
 
 static dls_tensor max_pool(dls_net *net, dls_tensor x, int32_t kernel, int32_t stride, int32_t pad)
@@ -92,6 +94,42 @@ void dls_zoo_resnet(dls_net *net, int32_t depth)
         }
     }
     classify(net, x, 1000);
+}
+
+/* Blocks of two 3 x 3 convolutions; a convolution in the shortcut where the size changes. */
+static dls_tensor basic_stages(dls_net *net, dls_tensor x, const int32_t blocks[4])
+{
+    for (int stage = 0; stage < 4; stage++) {
+        const int32_t width = 64 << stage;
+        for (int32_t i = 0; i < blocks[stage]; i++) {
+            const int32_t stride = i == 0 && stage > 0 ? 2 : 1;
+            const dls_tensor shortcut =
+                stride == 2 ? dls_block_conv_bn(net, x, width, 1, stride) : x;
+            x = dls_block_conv_bn_relu(net, x, width, 3, stride);
+            x = dls_block_conv_bn(net, x, width, 3, 1);
+            x = dls_net_relu(net, dls_net_add(net, x, shortcut));
+        }
+    }
+    return x;
+}
+
+/* He et al., 2016: 18 or 34 layers. */
+void dls_zoo_resnet_basic(dls_net *net, int32_t depth)
+{
+    const int32_t more = depth == 34;
+    const int32_t blocks[4] = {more ? 3 : 2, more ? 4 : 2, more ? 6 : 2, more ? 3 : 2};
+    dls_tensor x = dls_net_image(net, 224, 224, 3);
+    x = max_pool(net, dls_block_conv_bn_relu(net, x, 64, 7, 2), 3, 2, SAME);
+    classify(net, basic_stages(net, x, blocks), 1000);
+}
+
+/* The same with 18 layers for small images, as PyTorch users train it on CIFAR-10
+ * (kuangliu/pytorch-cifar). */
+void dls_zoo_resnet18_cifar(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    const dls_tensor x = dls_block_conv_bn_relu(net, dls_net_image(net, 32, 32, 3), 64, 3, 1);
+    classify(net, basic_stages(net, x, (const int32_t[]){2, 2, 2, 2}), 10);
 }
 
 /* He et al., 2016, section 4.2: shortcuts without parameters (subsampled, padded with zeros). */
@@ -226,26 +264,67 @@ static dls_tensor swish(dls_net *net, dls_tensor x)
     return dls_net_unary(net, x, DLS_OP_SWISH);
 }
 
-/* Tan and Le, 2019: expansion, output channels, repetitions, stride, kernel. */
-void dls_zoo_efficientnet_b0(dls_net *net, int32_t variant)
+/* A multiple of 8 that is not less than nine tenths of it. */
+static int32_t round_channels(double channels)
 {
-    (void)variant;
+    const int32_t near = (int32_t)(channels + 4) / 8 * 8;
+    return near < 0.9 * channels ? near + 8 : near;
+}
+
+/* Tan and Le, 2019, B0 to B4: expansion, output channels, repetitions, stride, kernel. */
+void dls_zoo_efficientnet(dls_net *net, int32_t variant)
+{
     static const int32_t stages[7][5] = {{1, 16, 1, 1, 3}, {6, 24, 2, 2, 3},  {6, 40, 2, 2, 5},
                                          {6, 80, 3, 2, 3}, {6, 112, 3, 1, 5}, {6, 192, 4, 2, 5},
                                          {6, 320, 1, 1, 3}};
-    dls_tensor x = swish(net, dls_block_conv_bn(net, dls_net_image(net, 224, 224, 3), 32, 3, 2));
+    static const struct {
+        double width, depth;
+        int32_t image;
+    } scales[5] = {{1, 1, 224}, {1, 1.1, 240}, {1.1, 1.2, 260}, {1.2, 1.4, 300}, {1.4, 1.8, 380}};
+    const double wide = scales[variant].width, deep = scales[variant].depth;
+    const int32_t image = scales[variant].image;
+    dls_tensor x = swish(net, dls_block_conv_bn(net, dls_net_image(net, image, image, 3),
+                                                round_channels(32 * wide), 3, 2));
     for (int s = 0; s < 7; s++) {
-        for (int32_t i = 0; i < stages[s][2]; i++) {
+        for (int32_t i = 0; i < (int32_t)ceil(deep * stages[s][2] - 1e-9); i++) {
             const int32_t in = (int32_t)dls_net_dim(net, x, 3);
             const dls_tensor shortcut = x;
             if (stages[s][0] > 1) {
                 x = swish(net, dls_block_conv_bn(net, x, in * stages[s][0], 1, 1));
             }
             x = swish(net, dls_block_depthwise_bn(net, x, stages[s][4], i == 0 ? stages[s][3] : 1));
-            x = dls_block_conv_bn(net, dls_block_squeeze_excite(net, x, in / 4), stages[s][1], 1,
-                                  1);
+            x = dls_block_conv_bn(net, dls_block_squeeze_excite(net, x, in / 4),
+                                  round_channels(stages[s][1] * wide), 1, 1);
             x = i > 0 ? dls_net_add(net, x, shortcut) : x;
         }
     }
-    classify(net, swish(net, dls_block_conv_bn(net, x, 1280, 1, 1)), 1000);
+    classify(net, swish(net, dls_block_conv_bn(net, x, round_channels(1280 * wide), 1, 1)), 1000);
+}
+
+/* ---- attention over patches --------------------------------------------------------------------
+ */
+
+/* Dosovitskiy et al., 2021 (sizes Ti and S: Touvron et al., 2021): patches of 16 x 16, norm first.
+ * The first patch stands for the class token. */
+void dls_zoo_vit(dls_net *net, int32_t size)
+{
+    static const struct {
+        int32_t width, layers, heads;
+    } sizes[4] = {{192, 12, 3}, {384, 12, 6}, {768, 12, 12}, {1024, 24, 16}};
+    const int32_t width = sizes[size].width;
+    const dls_block_heads b = {.heads = sizes[size].heads, .bias = true};
+    dls_tensor x = dls_net_conv(
+        net, dls_net_image(net, 224, 224, 3),
+        (dls_conv){.out = width, .kernel_h = 16, .kernel_w = 16, .stride = 16, .bias = true});
+    const int64_t tokens = dls_net_dim(net, x, 1) * dls_net_dim(net, x, 2);
+    x = dls_net_reshape(net, x, 3, (const int64_t[]){dls_net_batch(net), tokens, width});
+    x = dls_net_add_rows(net, x, dls_net_table(net, tokens, width));
+    for (int32_t i = 0; i < sizes[size].layers; i++) {
+        const dls_tensor y = dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
+        const dls_tensor z = dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, DLS_OP_GELU, false));
+    }
+    x = dls_net_first_token(net, dls_net_layer_norm(net, x));
+    dls_net_loss(net, dls_net_dense(net, x, 1000, true));
 }

@@ -81,33 +81,59 @@ void dls_zoo_bert(dls_net *net, int32_t size)
     dls_net_loss(net, dls_net_dense(net, x, 2, true));
 }
 
-/* Radford et al., 2019: norm first, output tied to the table of words. */
-void dls_zoo_gpt2(dls_net *net, int32_t size)
+/* Radford et al., 2019: norm first, output tied to the table of words. Sizes of GPT-2, of GPT-3
+ * (Brown et al., 2020: XL and 2.7B, all attention dense) and of OPT (Zhang et al., 2022: 1.3B). */
+void dls_zoo_gpt(dls_net *net, int32_t size)
 {
-    const int64_t width = size ? 1024 : 768;
-    const dls_block_heads b = {.heads = size ? 16 : 12, .bias = true, .dropout = true};
-    const dls_table words = dls_net_table(net, 50257, width);
-    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, dls_net_sequence(net)));
-    x = dls_net_dropout(net, dls_net_add_rows(net, x, dls_net_table(net, 1024, width)));
-    for (int i = 0; i < (size ? 24 : 12); i++) {
+    static const struct {
+        int32_t width, layers, heads, words;
+        dls_op_kind activation;
+    } sizes[] = {{768, 12, 12, 50257, DLS_OP_GELU},  {1024, 24, 16, 50257, DLS_OP_GELU},
+                 {1280, 36, 20, 50257, DLS_OP_GELU}, {1600, 48, 25, 50257, DLS_OP_GELU},
+                 {2048, 24, 16, 50257, DLS_OP_GELU}, {2560, 32, 32, 50257, DLS_OP_GELU},
+                 {2048, 24, 32, 50272, DLS_OP_RELU}};
+    const int64_t width = sizes[size].width;
+    const int32_t t = dls_net_sequence(net);
+    const dls_block_heads b = {.heads = sizes[size].heads, .bias = true, .dropout = true};
+    const dls_table words = dls_net_table(net, sizes[size].words, width);
+    dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
+    x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
+    x = dls_net_dropout(net, x);
+    for (int i = 0; i < sizes[size].layers; i++) {
         const dls_tensor y = dls_net_layer_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
-        x = dls_net_add(
-            net, x,
-            dls_block_feed_forward(net, dls_net_layer_norm(net, x), 4 * width, DLS_OP_GELU, true));
+        const dls_tensor z = dls_net_layer_norm(net, x);
+        x = dls_net_add(net, x,
+                        dls_block_feed_forward(net, z, 4 * width, sizes[size].activation, true));
     }
     dls_net_loss(net, dls_net_tied(net, dls_net_layer_norm(net, x), words, false));
+}
+
+/* PyTorch's word_language_model on WikiText-2 with its defaults, Gavel's "LM": two layers of 200.
+ */
+void dls_zoo_lstm_lm(dls_net *net, int32_t variant)
+{
+    (void)variant;
+    const int64_t vocabulary = 33278;
+    dls_tensor x = dls_block_embed(net, vocabulary, 200, dls_net_sequence(net));
+    for (int i = 0; i < 2; i++) {
+        x = dls_block_lstm(net, dls_net_dropout(net, x), 200);
+    }
+    dls_net_loss(net, dls_net_dense(net, dls_net_dropout(net, x), vocabulary, true));
 }
 
 /* Touvron et al., 2023: rotary positions, gated feed-forward, root-mean-square norm, no biases. */
 void dls_zoo_llama(dls_net *net, int32_t variant)
 {
-    (void)variant;
-    const int64_t width = 4096;
-    const int64_t inner = 11008;
-    const dls_block_heads b = {.heads = 32, .rotary = true};
+    static const struct {
+        int32_t width, inner, layers, heads;
+    } sizes[4] = {
+        {4096, 11008, 32, 32}, {5120, 13824, 40, 40}, {6656, 17920, 60, 52}, {8192, 22016, 80, 64}};
+    const int64_t width = sizes[variant].width;
+    const int64_t inner = sizes[variant].inner;
+    const dls_block_heads b = {.heads = sizes[variant].heads, .rotary = true};
     dls_tensor x = dls_block_embed(net, 32000, width, dls_net_sequence(net));
-    for (int i = 0; i < 32; i++) {
+    for (int i = 0; i < sizes[variant].layers; i++) {
         const dls_tensor y = dls_net_rms_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
         const dls_tensor z = dls_net_rms_norm(net, x);
