@@ -12,10 +12,11 @@
 typedef struct request {
     dls_muri_cluster cluster;
     const char *schedule, *output;
-    bool force, quiet;
+    bool testbed, force, quiet;
 } request;
 
 typedef struct outcome {
+    bool testbed;
     const dls_muri_trace *trace;
     const int32_t *completed;
     size_t n;
@@ -24,11 +25,16 @@ typedef struct outcome {
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     const outcome *o = what;
-    fputs("job_id,num_gpu,submit,start,end,executed,pending\n", to);
+    fprintf(to, "job_id,num_gpu,submit,start,end,executed,pending%s\n",
+            o->testbed ? ",starts" : "");
     for (size_t i = 0; i < o->n; i++) {
         const dls_muri_job *j = &o->trace->job[o->completed[i]];
-        fprintf(to, "%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f\n", j->id, (int)j->gpus, j->submit_s,
-                j->start_s, j->end_s, j->executed_s, j->pending_s);
+        fprintf(to, "%s,%d,%.6f,%.6f,%.6f,%.6f,%.6f", j->id, (int)j->gpus, j->submit_s, j->start_s,
+                j->end_s, j->executed_s, j->pending_s);
+        if (o->testbed) {
+            fprintf(to, ",%d", (int)j->starts);
+        }
+        fputc('\n', to);
     }
     return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
 }
@@ -49,14 +55,14 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     dls_muri_trace trace;
-    outcome o = {.trace = &trace};
+    outcome o = {.testbed = r->testbed, .trace = &trace};
     DLS_TRY(dls_replay_check_table(r->output, r->force, err));
     DLS_TRY(dls_muri_load(call->word[0], &trace, err));
     int32_t *completed = dls_alloc((trace.n + 1) * sizeof *completed);
     o.completed = completed;
-    dls_status status = completed
-                            ? dls_muri_run(&r->cluster, r->schedule, &trace, completed, &o.n, err)
-                            : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
+    dls_status status =
+        completed ? dls_muri_run(&r->cluster, r->schedule, r->testbed, &trace, completed, &o.n, err)
+                  : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
     if (status == DLS_OK) {
         status = dls_replay_put_table(r->output, put, &o, err);
     }
@@ -83,6 +89,9 @@ static void list_schedules(FILE *to)
 
 static const dls_arg args[] = {
     DLS_NAME(request, schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_SWITCH(
+        request, testbed, "testbed", 0,
+        "the testbed of the paper instead of the simulator: rounds of 6 minutes, measured costs"),
     DLS_INT(request, cluster.switches, "switches", 0, 1, 1024, "switches; a job stays inside one"),
     DLS_INT(request, cluster.nodes_per_switch, "nodes", 0, 1, 16384, "nodes per switch"),
     DLS_INT(request, cluster.gpus_per_node, "gpus", 0, 1, 64, "GPUs per node"),

@@ -29,7 +29,8 @@ typedef struct dls_muri_policy {
     void (*arrived)(dls_muri *m, int32_t job);         /* optional */
     void (*ended)(dls_muri *m, int32_t job);           /* optional */
     dls_status (*decide)(dls_muri *m, dls_error *err); /* who runs from now on */
-    double (*jump)(const dls_muri *m); /* optional: when to decide even if nothing happens */
+    double (*jump)(const dls_muri *m);   /* optional: when to decide even if nothing happens */
+    bool (*restless)(const dls_muri *m); /* optional: would it decide otherwise now? */
 } dls_muri_policy;
 
 struct dls_muri {
@@ -47,7 +48,8 @@ struct dls_muri {
     double now;
     int32_t *free; /* [nodes] GPUs */
     int32_t n_nodes;
-    void *state; /* of the policy */
+    bool testbed; /* as on the testbed, where policies differ in details */
+    void *state;  /* of the policy */
 };
 
 static inline bool dls_muri_close(double a, double b)
@@ -64,6 +66,11 @@ bool dls_muri_place(dls_muri *m, int32_t gpus);
 void dls_muri_start(dls_muri *m, int32_t job);
 /* Stable, ascending by key. */
 dls_status dls_muri_sort(int32_t *job, int32_t n, const double *key, dls_error *err) DLS_MUST_CHECK;
+
+/* The testbed's clock around the policy; *n_completed is counted up. */
+dls_status dls_muri_run_testbed(dls_muri *m, int32_t *completed, size_t *n_completed,
+                                dls_error *err) DLS_MUST_CHECK;
+void dls_muri_find_hardware(const char *model, double *ratio, double *restart_s);
 
 /* The groups that muri-s would form of all jobs of a trace, in its order and all of them
  * candidates: group_of[n], numbered through the classes in order. For tests of the matching. */

@@ -2,7 +2,7 @@
  *
  * A trace of Muri's simulator: jobs with the stage times of their iterations, in milliseconds.
  */
-#include "muri/muri.h"
+#include "muri/core.h"
 
 #include "base/alloc.h"
 #include "base/csv.h"
@@ -100,7 +100,9 @@ static dls_status parse_row(dls_csv *csv, const int *col, dls_muri_job *j, dls_e
                             &priority, err));
     }
     j->priority = (int32_t)priority;
-    j->startup_s = startup_of(dls_csv_text(csv, col[MODEL]), j->gpus);
+    const char *model = dls_csv_text(csv, col[MODEL]);
+    j->startup_s = startup_of(model, j->gpus);
+    dls_muri_find_hardware(model, &j->measured, &j->restart_s);
     return DLS_OK;
 }
 

@@ -20,13 +20,15 @@ typedef struct dls_muri_job {
     int32_t gpus;
     double submit_s, duration_s; /* the latter is the first sort key of muri-s and nothing else */
     int64_t iterations;
-    int32_t startup_s; /* by model and GPUs */
-    int32_t priority;  /* antman: 0 guaranteed, 1 opportunistic */
-    int32_t profile;   /* jobs of one profile have equal stages */
-    dls_stages stages; /* seconds; iteration with the profiler's overhead */
+    int32_t startup_s;          /* by model and GPUs */
+    int32_t priority;           /* antman: 0 guaranteed, 1 opportunistic */
+    int32_t profile;            /* jobs of one profile have equal stages */
+    dls_stages stages;          /* seconds; iteration with the profiler's overhead */
+    double measured, restart_s; /* testbed: iteration time over `stages`; lost at every start */
     /* What the replay says. */
     double start_s, end_s; /* -1: never */
     double executed_s, pending_s;
+    int32_t starts; /* testbed */
 } dls_muri_job;
 
 typedef struct dls_muri_trace {
@@ -51,10 +53,11 @@ typedef struct dls_muri_schedule {
 /* Ended by a NULL name. */
 const dls_muri_schedule *dls_muri_schedules(void);
 
-/* Replay the trace; its results are written into the jobs. `completed`, if not NULL, becomes the
- * jobs in order of completion, [*n_completed] of [trace->n]. Jobs that do not fit into the cluster
- * never start, as there. Errors: EINPUT (unknown schedule), ENOMEM. */
-dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule,
+/* Replay the trace as the simulator does or, with `testbed`, as the testbed whose logs were
+ * published; not antman, which has none. Results are written into the jobs. `completed`, if not
+ * NULL, becomes the jobs in order of completion, [*n_completed] of [trace->n]. Jobs that do not fit
+ * into the cluster never start, as there. Errors: EINPUT (unknown schedule), ENOMEM. */
+dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, bool testbed,
                         dls_muri_trace *trace, int32_t *completed, size_t *n_completed,
                         dls_error *err) DLS_MUST_CHECK;
 

@@ -56,7 +56,8 @@ typedef struct packing {
 /* ---- grouping
  * ------------------------------------------------------------------------------------ */
 
-static dls_status fill_weights(packing *p, const class *c, dls_error *err)
+/* On the testbed without the price of sharing. */
+static dls_status fill_weights(packing *p, const class *c, bool testbed, dls_error *err)
 {
     const size_t n = (size_t)c->n_groups;
     DLS_TRY(dls_grow(&p->weight, &p->weights, n * n, sizeof *p->weight, err));
@@ -69,7 +70,8 @@ static dls_status fill_weights(packing *p, const class *c, dls_error *err)
                 DLS_TRY(dls_group_memo_find(
                     &p->memo, dls_group_join(c->group[u].id, c->group[v].id, c->group[v].n), &m,
                     err));
-                *w = m->weight;
+                const int32_t k = c->group[u].n + c->group[v].n;
+                *w = testbed ? m->weight * dls_stages_overhead[k] : m->weight;
             }
         }
     }
@@ -101,12 +103,13 @@ static void merge(packing *p, class *c, int64_t capacity, int64_t *demand)
     c->n_groups = n;
 }
 
-static dls_status form_groups(packing *p, int64_t capacity, int64_t demand, dls_error *err)
+static dls_status form_groups(packing *p, int64_t capacity, int64_t demand, bool testbed,
+                              dls_error *err)
 {
     for (int round = 0; round < ROUNDS && (round == 0 || demand > capacity); round++) {
         for (int32_t i = 0; i < p->n_order; i++) {
             class *c = &p->class[p->order[i]];
-            DLS_TRY(fill_weights(p, c, err));
+            DLS_TRY(fill_weights(p, c, testbed, err));
             DLS_TRY(dls_matching_find(p->matching, c->n_groups, p->weight, p->mate, err));
             merge(p, c, capacity, &demand);
         }
@@ -178,8 +181,8 @@ static int64_t find_candidates(dls_muri *m)
 /* ---- who runs
  * ------------------------------------------------------------------------------------ */
 
-/* All groups in one list, those that are slower together than one after the other apart. Returns
- * how many; they lie in p->spare. */
+/* All groups in one list, those that are slower together than one after the other apart; on the
+ * testbed none, and the largest first. They lie in p->spare. */
 static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
 {
     packing *p = m->state;
@@ -194,7 +197,7 @@ static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
             for (int32_t j = 0; j < g->n; j++) {
                 key = fmin(key, p->key[g->job[j]]);
             }
-            if (time->time / time->alone > 1) {
+            if (time->time / time->alone > 1 && !m->testbed) {
                 for (int32_t j = 0; j < g->n; j++) {
                     p->spare[n++] = (group){.job = {g->job[j]},
                                             .n = 1,
@@ -203,7 +206,7 @@ static dls_status unpack(dls_muri *m, int32_t *out, dls_error *err)
                 }
             } else {
                 p->spare[n] = *g;
-                p->spare[n++].key = key;
+                p->spare[n++].key = m->testbed ? -m->job[g->job[0]].gpus : key;
             }
         }
     }
@@ -270,9 +273,9 @@ static dls_status decide(dls_muri *m, dls_error *err)
     for (int32_t i = 0; i < m->n_list; i++) {
         const dls_muri_job *j = &m->job[m->list[i]];
         const dls_muri_run_job *r = &m->run[m->list[i]];
-        p->key[i] = m->policy->by_gpus ? r->executed * j->gpus
-                    : r->ever          ? r->left * j->stages.iteration * j->gpus
-                                       : j->duration_s * j->gpus;
+        p->key[i] = m->policy->by_gpus      ? r->executed * j->gpus
+                    : r->ever || m->testbed ? r->left * j->stages.iteration * j->gpus
+                                            : j->duration_s * j->gpus;
         m->run[m->list[i]].key = p->key[i];
     }
     DLS_TRY(dls_muri_sort(m->list, m->n_list, p->key, err));
@@ -283,7 +286,7 @@ static dls_status decide(dls_muri *m, dls_error *err)
     const int64_t demand = find_candidates(m);
     const int64_t capacity = (int64_t)m->n_nodes * m->cluster.gpus_per_node;
     int32_t n;
-    DLS_TRY(form_groups(p, capacity, demand, err));
+    DLS_TRY(form_groups(p, capacity, demand, m->testbed, err));
     DLS_TRY(unpack(m, &n, err));
     DLS_TRY(keep_groups(m, n, err));
     return apply(m, err);
@@ -376,7 +379,7 @@ dls_status dls_muri_group(const dls_muri_cluster *cluster, dls_muri_trace *trace
                 mark(&m, c, &demand);
             }
         }
-        status = form_groups(p, (int64_t)m.n_nodes * cluster->gpus_per_node, demand, err);
+        status = form_groups(p, (int64_t)m.n_nodes * cluster->gpus_per_node, demand, false, err);
     }
     for (int32_t i = 0; status == DLS_OK && i < p->n_order; i++) {
         const class *c = &p->class[p->order[i]];

@@ -56,15 +56,41 @@ static void leave(dls_muri *m, int32_t job)
             (size_t)(q->n[level] - at) * sizeof(int32_t));
 }
 
+/* Where a job belongs now: one queue lower at most, on the testbed as low as it takes. */
+static int32_t next_level(const dls_muri *m, int32_t job)
+{
+    const queues *q = m->state;
+    int32_t level = q->level[job];
+    const double attained = m->run[job].executed * m->job[job].gpus;
+    while (m->run[job].running && level < QUEUES - 1 && attained >= limit[level]) {
+        level++;
+        if (!m->testbed) {
+            break;
+        }
+    }
+    return level;
+}
+
+static bool restless(const dls_muri *m)
+{
+    const queues *q = m->state;
+    for (int32_t i = 0; i < m->n_list; i++) {
+        if (next_level(m, m->list[i]) > q->level[m->list[i]]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void demote(dls_muri *m)
 {
     queues *q = m->state;
     for (int32_t i = 0; i < m->n_list; i++) {
-        const int32_t job = m->list[i], level = q->level[job];
-        if (m->run[job].running && level < QUEUES - 1 &&
-            m->run[job].executed * m->job[job].gpus >= limit[level]) {
+        const int32_t job = m->list[i];
+        const int32_t level = next_level(m, job);
+        if (level > q->level[job]) {
             leave(m, job);
-            add(q, level + 1, job);
+            add(q, level, job);
         }
     }
 }
@@ -75,11 +101,12 @@ static dls_status decide(dls_muri *m, dls_error *err)
     int64_t left = (int64_t)m->n_nodes * m->cluster.gpus_per_node;
     (void)err;
     demote(m);
+    dls_muri_empty(m);
     for (int level = 0; level < QUEUES; level++) {
         int32_t kept = 0, waiting = 0;
         for (int32_t i = 0; i < q->n[level]; i++) {
             const int32_t job = q->job[level][i];
-            if (m->job[job].gpus <= left) {
+            if (m->testbed ? dls_muri_place(m, m->job[job].gpus) : m->job[job].gpus <= left) {
                 left -= m->job[job].gpus;
                 dls_muri_start(m, job);
                 q->job[level][kept++] = job;
@@ -115,4 +142,5 @@ const dls_muri_policy dls_muri_tiresias = {
     .ended = leave,
     .decide = decide,
     .jump = jump,
+    .restless = restless,
 };

@@ -285,15 +285,20 @@ static dls_status fill(dls_muri *m, dls_error *err)
                                        .group = -1};
         job->start_s = job->end_s = -1;
         job->executed_s = job->pending_s = 0;
+        job->starts = 0;
     }
     return m->policy->open ? m->policy->open(m, err) : DLS_OK;
 }
 
-dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule,
+dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, bool testbed,
                         dls_muri_trace *trace, int32_t *completed, size_t *n_completed,
                         dls_error *err)
 {
-    dls_muri m = {.cluster = *cluster, .trace = trace, .job = trace->job, .n = (int32_t)trace->n};
+    dls_muri m = {.cluster = *cluster,
+                  .trace = trace,
+                  .job = trace->job,
+                  .n = (int32_t)trace->n,
+                  .testbed = testbed};
     size_t counted = 0;
     for (int i = 0; i < N_POLICIES; i++) {
         if (strcmp(policies[i]->schedule.name, schedule) == 0) {
@@ -303,12 +308,16 @@ dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule,
     if (!m.policy) {
         return dls_fail(err, DLS_EINPUT, schedule, "is no schedule of Muri's simulator");
     }
+    if (testbed && m.policy == &dls_muri_antman) {
+        return dls_fail(err, DLS_EINPUT, schedule, "is not known on the testbed");
+    }
     double *time = dls_alloc((trace->n + 1) * sizeof *time);
     int32_t *first = dls_alloc((trace->n + 1) * sizeof *first);
     dls_status status =
         time && first ? fill(&m, err) : dls_nomem(err, "ends", trace->n * sizeof *time);
     if (status == DLS_OK) {
-        status = replay(&m, time, first, completed, &counted, err);
+        status = testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
+                         : replay(&m, time, first, completed, &counted, err);
     }
     if (m.policy->close && m.state) {
         m.policy->close(&m);

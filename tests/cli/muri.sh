@@ -65,6 +65,31 @@ a,1,0.000000,0.000000,10.150000,10.150000,0.000000
 b,1,0.000000,0.000000,20.225000,20.225000,0.000000
 END
 
+# The testbed: b is seen at 360 s, when a has lost 30 s and done 330 iterations; both are started anew.
+cat >rounds.csv <<END
+$header
+a,1,0,400,m,8,1000,0,1000,800,100,100,0
+b,1,10000,100,m,8,1000,0,1000,100,800,100,0
+END
+"$dlsim" muri --testbed --nodes=1 --gpus=2 --schedule=srsf rounds.csv -q >out || fail "testbed"
+same "the testbed" out <<END
+job_id,num_gpu,submit,start,end,executed,pending,starts
+a,1,0.000000,0.000000,460.000000,460.000000,0.000000,2
+b,1,10.000000,360.000000,490.000000,130.000000,350.000000,1
+END
+# Nothing comes or ends: a goes on without a start.
+sed -i '$d' rounds.csv
+"$dlsim" muri --testbed --nodes=1 --gpus=2 --schedule=tiresias rounds.csv -q >out || fail "testbed"
+same "a quiet round" out <<END
+job_id,num_gpu,submit,start,end,executed,pending,starts
+a,1,0.000000,0.000000,430.000000,430.000000,0.000000,1
+END
+for schedule in srtf muri-s muri-l; do
+    "$dlsim" muri --testbed --nodes=1 --gpus=1 --schedule=$schedule pair.csv -q >out || fail "testbed, $schedule"
+done
+"$dlsim" muri --testbed --schedule=antman pair.csv -q >out 2>err && fail "testbed, antman"
+grep -q 'not known on the testbed' err || fail "testbed, antman: $(cat err)"
+
 refused "no length" "take no time at all" "a,1,0,10,m,8,10000,0,1000,0,0,0,0"
 refused "negative stage" "milliseconds" "a,1,0,10,m,8,10000,0,1000,-1,0,5,0"
 refused "no iteration" "milliseconds" "a,1,0,10,m,8,10000,0,0,1,0,5,0"

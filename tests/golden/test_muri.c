@@ -72,7 +72,7 @@ static void check(const char *trace_path, const char *name, const char *schedule
         skip();
     }
     assert_int_equal(DLS_OK, dls_muri_load(path, &trace, &err));
-    assert_int_equal(DLS_OK, dls_muri_run(&cluster, schedule, &trace, NULL, NULL, &err));
+    assert_int_equal(DLS_OK, dls_muri_run(&cluster, schedule, false, &trace, NULL, NULL, &err));
     compare(file, golden, &trace);
     dls_muri_trace_fini(&trace);
 }
@@ -94,6 +94,79 @@ TEST(cluster_antman, TESTBED, "cluster", "antman")
 TEST(trace1_srtf, TRACE1, "trace1", "srtf")
 TEST(trace1_srsf, TRACE1, "trace1", "srsf")
 TEST(trace1_tiresias, TRACE1, "trace1", "tiresias")
+
+/* ---- the testbed's logs, which are hardware: constants fitted to these two
+ * -------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double off(double got, double expected)
+{
+    return 100 * (got / expected - 1);
+}
+
+static void check_testbed(const char *schedule)
+{
+    char name[64], log[512], path[512], line[512], id[32];
+    dls_muri_trace trace;
+    dls_error err;
+    double jct[2] = {0}, last[2] = {0}, wrong[400];
+    long starts[2] = {0};
+    size_t rows = 0;
+    snprintf(name, sizeof name, "golden/muri/testbed/%s.csv", schedule);
+    if (!shared_path(name, log, sizeof log) || !shared_path(TESTBED, path, sizeof path)) {
+        skip();
+    }
+    assert_int_equal(DLS_OK, dls_muri_load(path, &trace, &err));
+    assert_int_equal(DLS_OK, dls_muri_run(&cluster, schedule, true, &trace, NULL, NULL, &err));
+    FILE *f = fopen(log, "r");
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    for (; fgets(line, sizeof line, f); rows++) {
+        double submit, end;
+        long n;
+        assert_int_equal(
+            4, sscanf(line, "%31[^,],%*d,%lf,%*f,%lf,%*f,%*f,%ld", id, &submit, &end, &n));
+        const dls_muri_job *j = find(&trace, id);
+        assert_true(rows < 400);
+        wrong[rows] = fabs(off(j->end_s - j->submit_s, end - submit));
+        jct[0] += j->end_s - j->submit_s;
+        jct[1] += end - submit;
+        last[0] = fmax(last[0], j->end_s);
+        last[1] = fmax(last[1], end);
+        starts[0] += j->starts;
+        starts[1] += n;
+    }
+    fclose(f);
+    assert_int_equal(trace.n, rows);
+    qsort(wrong, rows, sizeof *wrong, by_size);
+    printf("testbed, %s: average JCT %+.2f %%, makespan %+.2f %%, per job %.2f %% in the median "
+           "and %.2f %% at "
+           "p90, %ld starts for %ld\n",
+           schedule, off(jct[0], jct[1]), off(last[0], last[1]), wrong[rows / 2],
+           wrong[rows * 9 / 10], starts[0], starts[1]);
+    assert_true(fabs(off(jct[0], jct[1])) < 3);
+    assert_true(fabs(off(last[0], last[1])) < 1);
+    assert_true(wrong[rows / 2] < 3);
+    assert_true(fabs(off((double)starts[0], (double)starts[1])) < 3);
+    dls_muri_trace_fini(&trace);
+}
+
+static void testbed_srsf(void **state)
+{
+    (void)state;
+    check_testbed("srsf");
+}
+
+static void testbed_tiresias(void **state)
+{
+    (void)state;
+    check_testbed("tiresias");
+}
 
 /* ---- golden/muri/matching.json
  * ------------------------------------------------------------------- */
@@ -214,6 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(group_times),      cmocka_unit_test(groups),
+        cmocka_unit_test(testbed_srsf),     cmocka_unit_test(testbed_tiresias),
         cmocka_unit_test(cluster_srtf),     cmocka_unit_test(cluster_srsf),
         cmocka_unit_test(cluster_tiresias), cmocka_unit_test(cluster_muri_s),
         cmocka_unit_test(cluster_muri_l),   cmocka_unit_test(cluster_antman),
