@@ -184,15 +184,14 @@ static dls_status duration(dls_gv *g, belief b, dls_error *err)
     DLS_TRY(dls_timeshares_duration(s, &outcome, err));
     if (outcome == DLS_INTERIOR_OPTIMAL && s->best < 1e12) {
         const double all_s = accepted(s->best);
-        lp->level_value = 0;
+        lp->cost = 0;
         for (size_t i = 0; i < s->n; i++) {
-            for (int32_t k = 0; k < s->n_types; k++) {
-                lp->job[i].gain[k] = s->job[i].speed[k] / (s->job[i].left / all_s);
-            }
-            lp->job[i].need = 1;
-            lp->job[i].level = 0;
+            dls_interior_job *row = &lp->job[i];
+            memcpy(row->gain, s->job[i].speed, sizeof row->gain);
+            row->need = s->job[i].left / all_s;
+            row->level = 0;
         }
-        DLS_TRY(dls_interior_centre(lp, &outcome, err));
+        DLS_TRY(dls_interior_solve(lp, &outcome, err));
         for (size_t i = 0; i < s->n && outcome == DLS_INTERIOR_OPTIMAL; i++) {
             memcpy(s->job[i].share, lp->job[i].x, sizeof s->job[i].share);
         }

@@ -1,49 +1,397 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The interior-point method of sched/interior.h.
- *
- * In the form minimise c'v, G v + s = h, s >= 0 with duals z; D = diag(z / s). A Newton step solves
- * G'DG dv = f. A job's own two rows are kept as unknowns beside its x (their multipliers D G dv),
- * because adding their D, up to 1e9 times that of the others, to the block would leave nothing of
- * it near the end; and slack directions are taken from the multipliers.
+ * The iteration of sched/interior.h: minimise c'x subject to G x + s = h, s in a product of half
+ * lines and cones of three, embedded with tau and kappa.
  */
 #include "sched/interior.h"
 
 #include "dlsim/memory.h"
+#include "sched/interior_kkt.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STEPS = 120, MAX_TYPES = DLS_TYPES_MAX };
-/* Relative: where to stop; what will do where no more can be had. */
-static const double exact = 2e-9, enough = 1e-6;
-
-/* One inequality: slack, dual, their steps, the multiplier and the centring term of the step. */
-typedef struct row {
-    double s, z, ds, dz, pull, residual;
-} row;
-
-/* What a job adds to the equations in common. */
-typedef struct block {
-    row fit, need;    /* sum x <= 1; the need */
-    row x[MAX_TYPES]; /* x >= 0: s is x itself */
-    double *lu;       /* [(w + 2) * (w + 2)] of the unknowns x, fit, need */
-    int8_t pivot[MAX_TYPES + 2];
-    double f[MAX_TYPES]; /* right-hand side */
-} block;
+enum { MAX_STEPS = 100 };
+static const double exact = 1e-8, enough = 1e-6; /* residuals and gap: to stop; to do */
+static const double sigma_least = 1e-4, step_least = 1e-6, step_most = 0.999, damping = 0.99;
 
 typedef struct solver {
-    dls_interior *p;
-    size_t n;
-    int32_t w;
-    block *b;
-    row type[MAX_TYPES];
-    double t, dt, f_t, residual_t;
-    double q[MAX_TYPES]; /* multipliers of the types */
-    bool has_t, centring;
-    double unit; /* of the objective: its largest coefficient is 1 */
-    double mu, rows;
+    dls_kkt k;
+    double *c, *x, *dx1, *dx2, *rx, *bx;                                  /* [vars] */
+    double *h, *s, *z, *dz1, *dz2, *rz, *bz, *lambda, *ds_w, *dz_w, *tmp; /* [rows] */
+    double tau, kappa, rt, mu, gap, cx, hz;
+    double degree;                    /* rows, cones counted once */
+    double size_c, size_h;            /* norms, at least 1 */
+    double feasibility, relative_gap; /* of the point */
 } solver;
+
+/* ---- vectors -----------------------------------------------------------------------------------
+ */
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += a[i] * b[i];
+    }
+    return sum;
+}
+
+static double norm(const double *a, size_t n)
+{
+    return sqrt(dot(a, a, n));
+}
+
+/* What is done to rows: one by one, or to the three of a cone. */
+typedef void (*on_row)(solver *s, size_t row, void *user);
+typedef void (*on_cone)(solver *s, size_t row, dls_kkt_cone *cone, void *user);
+
+static void every(solver *s, on_row line, on_cone cone, void *user)
+{
+    const int32_t w = s->k.w;
+    for (size_t j = 0; j < s->k.n; j++) {
+        const dls_kkt_job *b = &s->k.job[j];
+        const int32_t lines = w + (b->local < 2 ? b->local : 2);
+        for (int32_t i = 0; i < lines; i++) {
+            line(s, b->row + (size_t)i, user);
+        }
+        if (b->cone) {
+            cone(s, b->row + (size_t)w + 2, &s->k.cone[j], user);
+        }
+    }
+    for (int32_t t = 0; t < w; t++) {
+        line(s, s->k.rows - (size_t)w + (size_t)t, user);
+    }
+}
+
+/* ---- the start ---------------------------------------------------------------------------------
+ */
+
+typedef struct shift {
+    double *v;
+    double alpha;
+} shift;
+
+static void worst_line(solver *s, size_t row, void *user)
+{
+    shift *o = user;
+    (void)s;
+    o->alpha = o->v[row] <= 0 ? fmax(o->alpha, -o->v[row]) : o->alpha;
+}
+
+static void worst_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    shift *o = user;
+    const double left = o->v[row] - norm(o->v + row + 1, 2);
+    (void)s;
+    (void)cone;
+    o->alpha = left <= 0 ? fmax(o->alpha, -left) : o->alpha;
+}
+
+static void move_line(solver *s, size_t row, void *user)
+{
+    const shift *o = user;
+    (void)s;
+    o->v[row] += 1 + o->alpha;
+}
+
+static void move_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    (void)cone;
+    move_line(s, row, user);
+}
+
+/* Along the unit of the cones until it is inside. */
+static void bring_inside(solver *s, double *v)
+{
+    shift o = {v, -damping};
+    every(s, worst_line, worst_cone, &o);
+    every(s, move_line, move_cone, &o);
+}
+
+static void unit_line(solver *s, size_t row, void *user)
+{
+    (void)user;
+    s->k.scale[row] = 1;
+}
+
+static void unit_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    (void)user;
+    s->k.scale[row] = s->k.scale[row + 1] = s->k.scale[row + 2] = 0; /* not used */
+    *cone = (dls_kkt_cone){.eta = 1, .a = 1};
+}
+
+static bool start(solver *s)
+{
+    const size_t n = s->k.vars, m = s->k.rows;
+    every(s, unit_line, unit_cone, NULL);
+    dls_kkt_factor(&s->k);
+    memset(s->bx, 0, n * sizeof *s->bx);
+    if (!dls_kkt_solve(&s->k, s->bx, s->h, s->x, s->s)) {
+        return false;
+    }
+    for (size_t i = 0; i < m; i++) {
+        s->s[i] = -s->s[i];
+        s->bz[i] = 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        s->bx[i] = -s->c[i];
+    }
+    bring_inside(s, s->s);
+    if (!dls_kkt_solve(&s->k, s->bx, s->bz, s->dx2, s->z)) {
+        return false;
+    }
+    bring_inside(s, s->z);
+    s->tau = s->kappa = 1;
+    return true;
+}
+
+/* ---- residuals ---------------------------------------------------------------------------------
+ */
+
+static void measure(solver *s)
+{
+    const size_t n = s->k.vars, m = s->k.rows;
+    dls_kkt_transpose(&s->k, s->z, s->rx);
+    dls_kkt_apply(&s->k, s->x, s->rz);
+    for (size_t i = 0; i < n; i++) {
+        s->rx[i] = -s->rx[i] - s->c[i] * s->tau;
+    }
+    for (size_t i = 0; i < m; i++) {
+        s->rz[i] += s->s[i] - s->h[i] * s->tau;
+    }
+    s->cx = dot(s->c, s->x, n);
+    s->hz = dot(s->h, s->z, m);
+    s->rt = s->kappa + s->cx + s->hz;
+    s->gap = dot(s->s, s->z, m);
+    s->mu = (s->gap + s->kappa * s->tau) / (s->degree + 1);
+    const double nx = norm(s->x, n), ns = norm(s->s, m), nz = norm(s->z, m);
+    const double primal = norm(s->rz, m) / fmax(s->size_h + nx + ns, 1) / s->tau;
+    const double dual = norm(s->rx, n) / fmax(s->size_c + nz, 1) / s->tau;
+    const double cost = s->cx / s->tau, bound = -s->hz / s->tau;
+    s->feasibility = fmax(primal, dual);
+    s->relative_gap = cost < 0 ? s->gap / -cost : bound > 0 ? s->gap / bound : (double)INFINITY;
+}
+
+static bool is_optimal(const solver *s)
+{
+    return (-s->cx > 0 || -s->hz >= -exact) && s->feasibility < exact &&
+           (s->gap < exact || s->relative_gap < exact);
+}
+
+/* ---- scaling -----------------------------------------------------------------------------------
+ */
+
+/* out = W v, or W times the three of a cone. */
+static void times_cone(const dls_kkt_cone *c, const double *v, double *out)
+{
+    const double along = c->q[0] * v[1] + c->q[1] * v[2], lead = v[0];
+    const double factor = lead + along / (1 + c->a), v1 = v[1], v2 = v[2];
+    out[0] = c->eta * (c->a * lead + along);
+    out[1] = c->eta * (v1 + factor * c->q[0]);
+    out[2] = c->eta * (v2 + factor * c->q[1]);
+}
+
+typedef struct through {
+    const double *v;
+    double *out;
+} through;
+
+static void times_line(solver *s, size_t row, void *user)
+{
+    const through *t = user;
+    t->out[row] = sqrt(s->k.scale[row]) * t->v[row];
+}
+
+static void times_cone_row(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    const through *t = user;
+    (void)s;
+    times_cone(cone, t->v + row, t->out + row);
+}
+
+static void times_w(solver *s, const double *v, double *out)
+{
+    through t = {v, out};
+    every(s, times_line, times_cone_row, &t);
+}
+
+static double hyperbolic(const double *v)
+{
+    return v[0] * v[0] - v[1] * v[1] - v[2] * v[2];
+}
+
+static void scale_line(solver *s, size_t row, void *user)
+{
+    (void)user;
+    s->k.scale[row] = s->s[row] / s->z[row];
+    s->lambda[row] = sqrt(s->s[row] * s->z[row]);
+}
+
+static void scale_cone(solver *s, size_t row, dls_kkt_cone *c, void *user)
+{
+    const double *a = s->s + row, *b = s->z + row;
+    const double na = hyperbolic(a), nb = hyperbolic(b);
+    if (!(na > 0) || !(nb > 0)) {
+        *(bool *)user = false;
+        return;
+    }
+    const double sa = sqrt(na), sb = sqrt(nb);
+    const double gamma = sqrt(0.5 * (1 + (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / (sa * sb)));
+    c->eta = sqrt(sa / sb);
+    c->a = (a[0] / sa + b[0] / sb) / (2 * gamma);
+    c->q[0] = (a[1] / sa - b[1] / sb) / (2 * gamma);
+    c->q[1] = (a[2] / sa - b[2] / sb) / (2 * gamma);
+    times_cone(c, b, s->lambda + row);
+}
+
+/* ---- directions --------------------------------------------------------------------------------
+ */
+
+/* The right-hand side of the corrector's rows, from the predictor's W^-1 ds and W dz: into tmp what
+ * lambda is to be multiplied with, into ds_w that divided by lambda. */
+static void correct_line(solver *s, size_t row, void *user)
+{
+    const double l = s->lambda[row], target = *(const double *)user;
+    s->tmp[row] = l * l + s->ds_w[row] * s->dz_w[row] - target;
+    s->ds_w[row] = s->tmp[row] / l;
+}
+
+static void correct_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    const double *l = s->lambda + row, *a = s->ds_w + row, *b = s->dz_w + row;
+    double *v = s->tmp + row, *out = s->ds_w + row;
+    (void)cone;
+    v[0] = dot(l, l, 3) + dot(a, b, 3) - *(const double *)user;
+    v[1] = 2 * l[0] * l[1] + a[0] * b[1] + b[0] * a[1];
+    v[2] = 2 * l[0] * l[2] + a[0] * b[2] + b[0] * a[2];
+    const double rho = hyperbolic(l), along = l[1] * v[1] + l[2] * v[2];
+    const double factor = (along / l[0] - v[0]) / rho;
+    out[0] = (l[0] * v[0] - along) / rho;
+    out[1] = factor * l[1] + v[1] / l[0];
+    out[2] = factor * l[2] + v[2] / l[0];
+}
+
+static void limit_line(solver *s, size_t row, void *user)
+{
+    double *least = user; /* of ds and dz over lambda */
+    *least = fmin(*least, fmin(s->ds_w[row], s->dz_w[row]) / s->lambda[row]);
+}
+
+static double leaves_cone(const double *l, const double *d)
+{
+    const double size = sqrt(hyperbolic(l));
+    const double bar[3] = {l[0] / size, l[1] / size, l[2] / size};
+    const double along = bar[0] * d[0] - bar[1] * d[1] - bar[2] * d[2];
+    const double factor = (along + d[0]) / (bar[0] + 1);
+    const double rest[2] = {(d[1] - factor * bar[1]) / size, (d[2] - factor * bar[2]) / size};
+    return norm(rest, 2) - along / size;
+}
+
+static void limit_cone(solver *s, size_t row, dls_kkt_cone *cone, void *user)
+{
+    double *least = user;
+    (void)cone;
+    *least = fmin(*least, -leaves_cone(s->lambda + row, s->ds_w + row));
+    *least = fmin(*least, -leaves_cone(s->lambda + row, s->dz_w + row));
+}
+
+static double step_length(solver *s, double dtau, double dkappa)
+{
+    double least = 0;
+    every(s, limit_line, limit_cone, &least);
+    double alpha = least < 0 ? -1 / least : 1e13;
+    alpha = dtau < 0 ? fmin(alpha, -s->tau / dtau) : alpha;
+    alpha = dkappa < 0 ? fmin(alpha, -s->kappa / dkappa) : alpha;
+    return fmin(fmax(alpha, step_least), step_most);
+}
+
+/* dtau of a direction: (x2, z2) for its own right-hand side, (x1, z1) for tau. */
+static double tau_of(const solver *s, double right)
+{
+    const double along =
+        s->kappa / s->tau - dot(s->c, s->dx1, s->k.vars) - dot(s->h, s->dz1, s->k.rows);
+    return (right + dot(s->c, s->dx2, s->k.vars) + dot(s->h, s->dz2, s->k.rows)) / along;
+}
+
+static bool predict(solver *s, double *dtau, double *dkappa)
+{
+    for (size_t i = 0; i < s->k.vars; i++) {
+        s->bx[i] = -s->c[i];
+    }
+    bool fine = dls_kkt_solve(&s->k, s->bx, s->h, s->dx1, s->dz1);
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->bz[i] = s->s[i] - s->rz[i];
+    }
+    fine = fine && dls_kkt_solve(&s->k, s->rx, s->bz, s->dx2, s->dz2);
+    *dtau = tau_of(s, s->rt - s->kappa);
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->dz2[i] += *dtau * s->dz1[i];
+    }
+    times_w(s, s->dz2, s->dz_w);
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->ds_w[i] = -s->dz_w[i] - s->lambda[i];
+    }
+    *dkappa = -s->kappa - s->kappa / s->tau * *dtau;
+    return fine;
+}
+
+static bool correct(solver *s, double *dtau, double *dkappa)
+{
+    const double left = 1 - step_length(s, *dtau, *dkappa);
+    const double sigma = fmin(fmax(left * left * left, sigma_least), 1);
+    double target = sigma * s->mu;
+    every(s, correct_line, correct_cone, &target);
+    times_w(s, s->ds_w, s->tmp);
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->bz[i] = s->tmp[i] - (1 - sigma) * s->rz[i];
+    }
+    for (size_t i = 0; i < s->k.vars; i++) {
+        s->bx[i] = (1 - sigma) * s->rx[i];
+    }
+    const double both = s->kappa * s->tau + *dkappa * *dtau - target;
+    const bool fine = dls_kkt_solve(&s->k, s->bx, s->bz, s->dx2, s->dz2);
+    *dtau = tau_of(s, (1 - sigma) * s->rt - both / s->tau);
+    for (size_t i = 0; i < s->k.vars; i++) {
+        s->dx2[i] += *dtau * s->dx1[i];
+    }
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->dz2[i] += *dtau * s->dz1[i];
+    }
+    times_w(s, s->dz2, s->dz_w);
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->ds_w[i] = -(s->ds_w[i] + s->dz_w[i]);
+    }
+    *dkappa = -(both + s->kappa * *dtau) / s->tau;
+    return fine;
+}
+
+static bool step(solver *s)
+{
+    double dtau, dkappa;
+    bool inside = true;
+    every(s, scale_line, scale_cone, &inside);
+    if (!inside) {
+        return false;
+    }
+    dls_kkt_factor(&s->k);
+    if (!predict(s, &dtau, &dkappa) || !correct(s, &dtau, &dkappa)) {
+        return false;
+    }
+    const double alpha = damping * step_length(s, dtau, dkappa);
+    times_w(s, s->ds_w, s->tmp);
+    for (size_t i = 0; i < s->k.vars; i++) {
+        s->x[i] += alpha * s->dx2[i];
+    }
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->s[i] += alpha * s->tmp[i];
+        s->z[i] += alpha * s->dz2[i];
+    }
+    s->tau += alpha * dtau;
+    s->kappa += alpha * dkappa;
+    return s->tau > 0 && isfinite(s->tau);
+}
 
 /* ---- problems ----------------------------------------------------------------------------------
  */
@@ -52,7 +400,7 @@ void dls_interior_reset(dls_interior *p, int32_t n_types, const double *gpus)
 {
     p->n_types = n_types;
     memcpy(p->gpus, gpus, (size_t)n_types * sizeof *gpus);
-    p->level_value = 0;
+    p->cost = 0;
     p->n = 0;
 }
 
@@ -74,517 +422,133 @@ void dls_interior_fini(dls_interior *p)
     memset(p, 0, sizeof *p);
 }
 
-/* ---- the start ---------------------------------------------------------------------------------
- */
-
-static double gained(const dls_interior_job *j, const block *b, int32_t w)
-{
-    double sum = 0;
-    for (int32_t k = 0; k < w; k++) {
-        sum += j->gain[k] * b->x[k].s;
-    }
-    return sum;
-}
-
-/* Half of every type is used, and at most half of each job's time; t is one below what that
- * reaches. */
-static void start(solver *s)
-{
-    const dls_interior *p = s->p;
-    double gpus = 0, most = 0;
-    for (size_t j = 0; j < s->n; j++) {
-        gpus += p->job[j].gpus;
-        for (int32_t k = 0; k < s->w; k++) {
-            most = fmax(most, fabs(p->job[j].value[k]));
-        }
-    }
-    const double dual = 1;
-    s->unit = fmax(most, p->level_value);
-    s->unit = s->unit > 0 && !s->centring ? s->unit : 1;
-    s->t = 0;
-    for (size_t j = 0; j < s->n; j++) {
-        const dls_interior_job *job = &p->job[j];
-        block *b = &s->b[j];
-        double sum = 0;
-        for (int32_t k = 0; k < s->w; k++) {
-            b->x[k] = (row){.s = fmin(0.5 / s->w, 0.5 * p->gpus[k] / gpus), .z = dual};
-            sum += b->x[k].s;
-        }
-        b->fit = (row){.s = 1 - sum, .z = dual};
-        b->need = (row){.s = 1, .z = 0};
-        if (job->needs && job->level > 0) {
-            s->t = fmin(s->t, (gained(job, b, s->w) - job->need) / job->level);
-        }
-    }
-    s->t -= s->has_t ? 1 : 0;
-    for (size_t j = 0; j < s->n; j++) {
-        const dls_interior_job *job = &p->job[j];
-        block *b = &s->b[j];
-        if (job->needs) {
-            const double slack = gained(job, b, s->w) - job->need - job->level * s->t;
-            b->need = (row){.s = fmax(slack, 1e-2), .z = dual};
-        }
-    }
-    for (int32_t k = 0; k < s->w; k++) {
-        double used = 0;
-        for (size_t j = 0; j < s->n; j++) {
-            used += p->job[j].gpus * s->b[j].x[k].s;
-        }
-        s->type[k] = (row){.s = p->gpus[k] - used, .z = dual};
-    }
-}
-
-/* ---- residuals ---------------------------------------------------------------------------------
- */
-
-/* Returns the largest residual of the rows and of the duals, relative to 1. */
-static double measure(solver *s)
-{
-    const dls_interior *p = s->p;
-    double worst = 0, sum_mu = 0, used[MAX_TYPES] = {0};
-    s->residual_t = s->centring ? 0 : -p->level_value / s->unit;
-    for (size_t j = 0; j < s->n; j++) {
-        const dls_interior_job *job = &p->job[j];
-        block *b = &s->b[j];
-        double sum = 0;
-        for (int32_t k = 0; k < s->w; k++) {
-            sum += b->x[k].s;
-            sum_mu += b->x[k].s * b->x[k].z;
-            used[k] += job->gpus * b->x[k].s;
-            b->f[k] = (s->centring ? 0 : -job->value[k] / s->unit) - b->x[k].z + b->fit.z +
-                      job->gpus * s->type[k].z - (job->needs ? job->gain[k] * b->need.z : 0);
-            worst = fmax(worst, fabs(b->f[k]));
-        }
-        b->fit.residual = 1 - sum - b->fit.s;
-        sum_mu += b->fit.s * b->fit.z;
-        worst = fmax(worst, fabs(b->fit.residual));
-        if (job->needs) {
-            b->need.residual = gained(job, b, s->w) - job->need - job->level * s->t - b->need.s;
-            worst = fmax(worst, fabs(b->need.residual) / (1 + fabs(job->need)));
-            sum_mu += b->need.s * b->need.z;
-            s->residual_t += job->level * b->need.z;
-        }
-    }
-    for (int32_t k = 0; k < s->w; k++) {
-        s->type[k].residual = p->gpus[k] - used[k] - s->type[k].s;
-        sum_mu += s->type[k].s * s->type[k].z;
-        worst = fmax(worst, fabs(s->type[k].residual) / p->gpus[k]);
-    }
-    s->mu = sum_mu / s->rows;
-    return s->has_t ? fmax(worst, fabs(s->residual_t)) : worst;
-}
-
-/* ---- one Newton step ---------------------------------------------------------------------------
- */
-
-static double ratio(const row *r)
-{
-    return r->z / r->s;
-}
-
-/* Gaussian elimination with pivoting of the equations in common. */
-static bool eliminate(double a[MAX_TYPES + 1][MAX_TYPES + 2], int32_t n)
-{
-    for (int32_t c = 0; c < n; c++) {
-        int32_t best = c;
-        for (int32_t r = c + 1; r < n; r++) {
-            best = fabs(a[r][c]) > fabs(a[best][c]) ? r : best;
-        }
-        if (!(fabs(a[best][c]) > 0)) {
-            return false;
-        }
-        for (int32_t k = 0; k <= n; k++) {
-            const double swap = a[c][k];
-            a[c][k] = a[best][k];
-            a[best][k] = swap;
-        }
-        for (int32_t r = 0; r < n; r++) {
-            const double f = r == c ? 0 : a[r][c] / a[c][c];
-            for (int32_t k = c; f != 0 && k <= n; k++) {
-                a[r][k] -= f * a[c][k];
-            }
-        }
-    }
-    for (int32_t c = 0; c < n; c++) {
-        a[c][n] /= a[c][c];
-    }
-    return true;
-}
-
-/* LU with row pivoting, in place. */
-static void decompose(double *a, int32_t n, int8_t *pivot)
-{
-    for (int32_t c = 0; c < n; c++) {
-        int32_t best = c;
-        for (int32_t r = c + 1; r < n; r++) {
-            best = fabs(a[r * n + c]) > fabs(a[best * n + c]) ? r : best;
-        }
-        pivot[c] = (int8_t)best;
-        for (int32_t k = 0; best != c && k < n; k++) {
-            const double swap = a[c * n + k];
-            a[c * n + k] = a[best * n + k];
-            a[best * n + k] = swap;
-        }
-        for (int32_t r = c + 1; r < n; r++) {
-            const double f = a[r * n + c] /= a[c * n + c];
-            for (int32_t k = c + 1; f != 0 && k < n; k++) {
-                a[r * n + k] -= f * a[c * n + k];
-            }
-        }
-    }
-}
-
-static void substitute(const double *a, int32_t n, const int8_t *pivot, double *x)
-{
-    for (int32_t r = 0; r < n; r++) {
-        const double swap = x[pivot[r]];
-        x[pivot[r]] = x[r];
-        x[r] = swap;
-    }
-    for (int32_t r = 0; r < n; r++) {
-        for (int32_t k = 0; k < r; k++) {
-            x[r] -= a[r * n + k] * x[k];
-        }
-    }
-    for (int32_t r = n; r-- > 0;) {
-        for (int32_t k = r + 1; k < n; k++) {
-            x[r] -= a[r * n + k] * x[k];
-        }
-        x[r] /= a[r * n + r];
-    }
-}
-
-static int32_t unknowns(const solver *s, size_t j)
-{
-    return s->w + (s->p->job[j].needs ? 2 : 1);
-}
-
-/* In place: a right-hand side becomes the step of x and the multipliers of fit and need. */
-static void solve_own(const solver *s, size_t j, double *v)
-{
-    substitute(s->b[j].lu, unknowns(s, j), s->b[j].pivot, v);
-}
-
-/* What depends on the slacks and duals alone: once for predictor and corrector. */
-static void factor(solver *s)
-{
-    for (size_t j = 0; j < s->n; j++) {
-        const dls_interior_job *job = &s->p->job[j];
-        block *b = &s->b[j];
-        const int32_t w = s->w, n = unknowns(s, j);
-        memset(b->lu, 0, (size_t)(n * n) * sizeof *b->lu);
-        for (int32_t k = 0; k < w; k++) {
-            b->lu[k * n + k] = ratio(&b->x[k]);
-            b->lu[k * n + w] = b->lu[w * n + k] = 1;
-            if (job->needs) {
-                b->lu[k * n + w + 1] = b->lu[(w + 1) * n + k] = -job->gain[k];
-            }
-        }
-        b->lu[w * n + w] = -1 / ratio(&b->fit);
-        if (job->needs) {
-            b->lu[(w + 1) * n + w + 1] = -1 / ratio(&b->need);
-        }
-        decompose(b->lu, n, b->pivot);
-    }
-}
-
-/* The right-hand side of a row: what its dual moves to if nothing else moves. */
-static double wanted(const row *r)
-{
-    return r->pull / r->s - ratio(r) * r->residual;
-}
-
-static void right_side(const solver *s, size_t j, double *f)
-{
-    const dls_interior_job *job = &s->p->job[j];
-    const block *b = &s->b[j];
-    for (int32_t k = 0; k < s->w; k++) {
-        f[k] = -b->f[k] + b->x[k].pull / b->x[k].s - wanted(&b->fit) -
-               job->gpus * wanted(&s->type[k]) + (job->needs ? job->gain[k] * wanted(&b->need) : 0);
-    }
-}
-
-/* What one job adds to the equations in common, for types and t. */
-static void add_to_common(const solver *s, size_t j, double a[MAX_TYPES + 1][MAX_TYPES + 2])
-{
-    const dls_interior_job *job = &s->p->job[j];
-    const int32_t w = s->w, n = w + (s->has_t ? 1 : 0);
-    double v[MAX_TYPES + 2] = {0};
-    right_side(s, j, v);
-    solve_own(s, j, v);
-    for (int32_t k = 0; k < w; k++) {
-        a[k][n] += job->gpus * v[k];
-    }
-    if (s->has_t && job->needs) {
-        a[w][n] -= job->level * (v[w + 1] + wanted(&s->b[j].need));
-    }
-    for (int32_t c = 0; c < n; c++) { /* what moves with type c's multiplier, or with t */
-        double column[MAX_TYPES + 2] = {0};
-        if (c == w && !job->needs) {
-            break;
-        }
-        column[c == w ? w + 1 : c] = c == w ? -job->level : -job->gpus;
-        solve_own(s, j, column);
-        for (int32_t k = 0; k < w; k++) {
-            a[k][c] -= job->gpus * column[k];
-        }
-        if (s->has_t && job->needs) {
-            a[w][c] += job->level * column[w + 1];
-        }
-    }
-}
-
-static bool solve_common(solver *s)
-{
-    double a[MAX_TYPES + 1][MAX_TYPES + 2] = {{0}};
-    const int32_t w = s->w, n = w + (s->has_t ? 1 : 0);
-    if (s->has_t) {
-        a[w][n] = -s->residual_t;
-    }
-    for (size_t j = 0; j < s->n; j++) {
-        add_to_common(s, j, a);
-    }
-    for (int32_t k = 0; k < w; k++) {
-        a[k][k] += 1 / ratio(&s->type[k]);
-    }
-    if (!eliminate(a, n)) {
-        return false;
-    }
-    for (int32_t k = 0; k < w; k++) {
-        s->q[k] = a[k][n];
-    }
-    s->dt = s->has_t ? a[w][n] : 0;
-    return true;
-}
-
-/* The steps of a row from its multiplier. */
-static void step_row(row *r, double multiplier)
-{
-    r->ds = r->residual - multiplier / ratio(r);
-    r->dz = wanted(r) + multiplier;
-}
-
-static void step_job(solver *s, size_t j)
-{
-    const dls_interior_job *job = &s->p->job[j];
-    block *b = &s->b[j];
-    double v[MAX_TYPES + 2] = {0};
-    right_side(s, j, v);
-    for (int32_t k = 0; k < s->w; k++) {
-        v[k] -= job->gpus * s->q[k];
-    }
-    if (job->needs) {
-        v[s->w + 1] = -job->level * s->dt;
-    }
-    solve_own(s, j, v);
-    step_row(&b->fit, v[s->w]);
-    if (job->needs) {
-        step_row(&b->need, v[s->w + 1]);
-    }
-    for (int32_t k = 0; k < s->w; k++) {
-        row *x = &b->x[k];
-        x->ds = v[k];
-        x->dz = x->pull / x->s - ratio(x) * x->ds;
-    }
-}
-
-static bool newton(solver *s)
-{
-    if (!solve_common(s)) {
-        return false;
-    }
-    for (size_t j = 0; j < s->n; j++) {
-        step_job(s, j);
-    }
-    for (int32_t k = 0; k < s->w; k++) {
-        step_row(&s->type[k], s->q[k]);
-    }
-    return true;
-}
-
-/* ---- all rows ----------------------------------------------------------------------------------
- */
-
-typedef void (*row_visit)(row *r, void *user);
-
-static void every_row(solver *s, row_visit visit, void *user)
-{
-    for (size_t j = 0; j < s->n; j++) {
-        block *b = &s->b[j];
-        for (int32_t k = 0; k < s->w; k++) {
-            visit(&b->x[k], user);
-        }
-        visit(&b->fit, user);
-        if (s->p->job[j].needs) {
-            visit(&b->need, user);
-        }
-    }
-    for (int32_t k = 0; k < s->w; k++) {
-        visit(&s->type[k], user);
-    }
-}
-
-typedef struct reach {
-    double primal, dual, mu; /* lengths of the step; sum of products there */
-} reach;
-
-static void pull_to_zero(row *r, void *user)
-{
-    (void)user;
-    r->pull = -r->s * r->z;
-}
-
-static void pull_to(row *r, void *user)
-{
-    r->pull = *(const double *)user - r->s * r->z;
-}
-
-static void pull_corrected(row *r, void *user)
-{
-    r->pull = *(const double *)user - r->s * r->z - r->ds * r->dz;
-}
-
-static void limit(row *r, void *user)
-{
-    reach *l = user;
-    l->primal = r->ds < 0 ? fmin(l->primal, -r->s / r->ds) : l->primal;
-    l->dual = r->dz < 0 ? fmin(l->dual, -r->z / r->dz) : l->dual;
-}
-
-static void add_product(row *r, void *user)
-{
-    reach *l = user;
-    l->mu += (r->s + l->primal * r->ds) * (r->z + l->dual * r->dz);
-}
-
-static void advance(row *r, void *user)
-{
-    const reach *l = user;
-    r->s += l->primal * r->ds;
-    r->z += l->dual * r->dz;
-}
-
-static void off_centre(row *r, void *user)
-{
-    double *worst = user;
-    *worst = fmax(*worst, fabs(r->s * r->z - 1));
-}
-
-/* ---- solving -----------------------------------------------------------------------------------
- */
-
-static bool step(solver *s)
-{
-    reach l = {.primal = 1, .dual = 1};
-    double target = 1;
-    factor(s);
-    if (s->centring) {
-        every_row(s, pull_to, &target);
-    } else {
-        every_row(s, pull_to_zero, NULL);
-        if (!newton(s)) {
-            return false;
-        }
-        every_row(s, limit, &l);
-        every_row(s, add_product, &l);
-        const double left = l.mu / s->rows / s->mu;
-        target = s->mu * left * left * left;
-        every_row(s, pull_corrected, &target);
-    }
-    if (!newton(s)) {
-        return false;
-    }
-    l = (reach){.primal = 1 / 0.99, .dual = 1 / 0.99};
-    every_row(s, limit, &l);
-    l.primal = fmin(1, 0.99 * l.primal);
-    l.dual = fmin(1, 0.99 * l.dual);
-    every_row(s, advance, &l);
-    s->t += l.primal * s->dt;
-    return true;
-}
-
-static double objective(const solver *s)
-{
-    double sum = s->has_t ? s->p->level_value * s->t : 0;
-    for (size_t j = 0; j < s->n; j++) {
-        for (int32_t k = 0; k < s->w; k++) {
-            sum += s->p->job[j].value[k] * s->b[j].x[k].s;
-        }
-    }
-    return sum / s->unit;
-}
-
-/* How far the point is from being the answer, relative. */
-static double distance(solver *s)
-{
-    const double residual = measure(s);
-    if (s->centring) {
-        double worst = 0;
-        every_row(s, off_centre, &worst);
-        return fmax(residual, 1e-3 * worst);
-    }
-    return fmax(residual, s->mu * s->rows / (1 + fabs(objective(s))));
-}
-
-static void keep(const solver *s)
-{
-    dls_interior *p = s->p;
-    p->level = s->t;
-    p->gap = s->mu * s->rows * s->unit;
-    for (size_t j = 0; j < p->n; j++) {
-        p->job[j].dual = p->job[j].needs ? s->b[j].need.z * s->unit : 0;
-        for (int32_t k = 0; k < p->n_types; k++) {
-            p->job[j].x[k] = fmin(fmax(s->b[j].x[k].s, 0), 1);
-        }
-    }
-}
-
+/* Sizes of everything, and one piece of memory for it. */
 static dls_status make_room(dls_interior *p, solver *s, dls_error *err)
 {
-    const size_t blocks = (p->n + 1) * sizeof(block) / sizeof *p->scratch + 1;
-    const size_t lu = (size_t)(p->n_types + 2) * (size_t)(p->n_types + 2);
-    DLS_TRY(dls_grow(&p->scratch, &p->scratch_cap, blocks + p->n * lu, sizeof *p->scratch, err));
-    *s = (solver){.p = p, .n = p->n, .w = p->n_types, .b = (block *)(void *)p->scratch};
-    s->rows = (double)p->n_types;
+    size_t lu = 0, jobs = 0, cones = 0;
+    *s = (solver){.k = {.n = p->n, .w = p->n_types, .has_t = p->cost > 0}};
     for (size_t j = 0; j < p->n; j++) {
-        s->rows += p->n_types + 1 + (p->job[j].needs ? 1 : 0);
-        s->b[j].lu = p->scratch + blocks + j * lu;
+        const bool cone = p->job[j].row == DLS_RATIO;
+        const size_t vars = (size_t)p->n_types + cone, local = p->job[j].row == DLS_NO_ROW ? 1
+                                                               : cone                      ? 5
+                                                                                           : 2;
+        s->k.vars += vars;
+        s->k.rows += (size_t)p->n_types + local;
+        lu += (vars + local) * (vars + local);
+        s->degree += (double)((size_t)p->n_types + (cone ? 3 : local));
+    }
+    s->k.vars += s->k.has_t;
+    s->k.rows += (size_t)p->n_types;
+    s->degree += p->n_types;
+    jobs = p->n * sizeof(dls_kkt_job) / sizeof(double) + 1;
+    cones = p->n * sizeof(dls_kkt_cone) / sizeof(double) + 1;
+    const size_t all = lu + jobs + cones + 10 * s->k.vars + 15 * s->k.rows;
+    DLS_TRY(dls_grow(&p->scratch, &p->scratch_cap, all, sizeof(double), err));
+    double *at = p->scratch;
+    s->k.job = (dls_kkt_job *)(void *)at;
+    s->k.cone = (dls_kkt_cone *)(void *)(at + jobs);
+    at += jobs + cones;
+    size_t var = 0, row = 0;
+    for (size_t j = 0; j < p->n; j++) {
+        dls_kkt_job *b = &s->k.job[j];
+        *b = (dls_kkt_job){.var = var, .row = row, .cone = p->job[j].row == DLS_RATIO, .lu = at};
+        b->vars = p->n_types + b->cone;
+        b->local = p->job[j].row == DLS_NO_ROW ? 1 : b->cone ? 5 : 2;
+        var += (size_t)b->vars;
+        row += (size_t)(p->n_types + b->local);
+        at += (b->vars + b->local) * (b->vars + b->local);
+    }
+    double **const of_vars[] = {&s->k.var_unit, &s->c,  &s->x,        &s->dx1,     &s->dx2,
+                                &s->rx,         &s->bx, &s->k.left_x, &s->k.more_x};
+    double **const of_rows[] = {&s->k.row_unit, &s->k.scale, &s->h,   &s->s,        &s->z,
+                                &s->dz1,        &s->dz2,     &s->rz,  &s->bz,       &s->lambda,
+                                &s->ds_w,       &s->dz_w,    &s->tmp, &s->k.left_z, &s->k.more_z};
+    for (size_t i = 0; i < sizeof of_vars / sizeof *of_vars; i++) {
+        *of_vars[i] = at;
+        at += (i == 0 ? 2 : 1) * s->k.vars; /* equilibration needs twice as much */
+    }
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) {
+        *of_rows[i] = at;
+        at += s->k.rows;
     }
     return DLS_OK;
 }
 
+/* c and h, equilibrated. */
+static void fill(solver *s, const dls_interior *p)
+{
+    const int32_t w = p->n_types;
+    memset(s->c, 0, s->k.vars * sizeof *s->c);
+    memset(s->h, 0, s->k.rows * sizeof *s->h);
+    dls_kkt_fill(&s->k, p);
+    for (size_t j = 0; j < p->n; j++) {
+        const dls_interior_job *job = &p->job[j];
+        const dls_kkt_job *b = &s->k.job[j];
+        double *local = s->h + b->row + w;
+        for (int32_t t = 0; t < w; t++) {
+            s->c[b->var + (size_t)t] = -job->value[t];
+        }
+        local[0] = 1;
+        if (job->row == DLS_NEEDS) {
+            local[1] = -job->need;
+        } else if (job->row == DLS_RATIO) {
+            local[1] = -job->offset;
+            local[4] = 2;
+        }
+    }
+    for (int32_t t = 0; t < w; t++) {
+        s->h[s->k.rows - (size_t)w + (size_t)t] = p->gpus[t];
+    }
+    if (s->k.has_t) {
+        s->c[s->k.vars - 1] = p->cost;
+    }
+    for (size_t i = 0; i < s->k.vars; i++) {
+        s->c[i] /= s->k.var_unit[i];
+    }
+    for (size_t i = 0; i < s->k.rows; i++) {
+        s->h[i] /= s->k.row_unit[i];
+    }
+    s->size_c = fmax(1, norm(s->c, s->k.vars));
+    s->size_h = fmax(1, norm(s->h, s->k.rows));
+}
+
+static void keep(const solver *s, dls_interior *p)
+{
+    for (size_t j = 0; j < p->n; j++) {
+        const dls_kkt_job *b = &s->k.job[j];
+        const size_t need = b->row + (size_t)s->k.w + 1;
+        for (int32_t t = 0; t < s->k.w; t++) {
+            const size_t v = b->var + (size_t)t;
+            p->job[j].x[t] = fmin(fmax(s->x[v] / s->tau / s->k.var_unit[v], 0), 1);
+        }
+        p->job[j].dual = b->local > 1 ? s->z[need] / s->tau / s->k.row_unit[need] : 0;
+    }
+    p->t = s->k.has_t ? s->x[s->k.vars - 1] / s->tau / s->k.var_unit[s->k.vars - 1] : 0;
+}
+
 /* The nearest point is kept: steps beyond what the arithmetic can tell apart lead away again. */
-static dls_status solve(dls_interior *p, bool centring, dls_interior_outcome *outcome,
-                        dls_error *err)
+dls_status dls_interior_solve(dls_interior *p, dls_interior_outcome *outcome, dls_error *err)
 {
     solver s;
     double best = (double)INFINITY;
     DLS_TRY(make_room(p, &s, err));
-    s.centring = centring;
-    s.has_t = !centring && p->level_value > 0;
-    start(&s);
-    for (p->steps = 0; p->steps < MAX_STEPS && best > exact; p->steps++) {
-        const double far = distance(&s);
-        if (far < best) {
+    fill(&s, p);
+    *outcome = DLS_INTERIOR_INFEASIBLE;
+    bool going = start(&s);
+    for (p->steps = 0; going && p->steps <= MAX_STEPS; p->steps++) {
+        measure(&s);
+        const double far = fmax(s.feasibility, fmin(s.gap, s.relative_gap));
+        if (is_optimal(&s)) {
+            best = 0;
+            keep(&s, p);
+            break;
+        }
+        if (far < best && (-s.cx > 0 || -s.hz >= -enough)) {
             best = far;
-            keep(&s);
-        } else if (best <= enough && !(far < 1e3 * best)) {
-            break;
+            keep(&s, p);
         }
-        if (best > exact && !step(&s)) {
-            break;
-        }
+        going = (best > enough || far < 1e3 * best) && step(&s);
     }
     *outcome = best <= enough ? DLS_INTERIOR_OPTIMAL : DLS_INTERIOR_INFEASIBLE;
     return DLS_OK;
-}
-
-dls_status dls_interior_solve(dls_interior *p, dls_interior_outcome *outcome, dls_error *err)
-{
-    return solve(p, false, outcome, err);
-}
-
-dls_status dls_interior_centre(dls_interior *p, dls_interior_outcome *outcome, dls_error *err)
-{
-    return solve(p, true, outcome, err);
 }

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Linear programs that divide GPU types among jobs, by an interior-point method that costs
- * O(jobs x types^2) a step whatever the number of jobs:
+ * Convex programs that divide GPU types among jobs, by an interior-point method that costs
+ * O(jobs x types^3) a step whatever the number of jobs:
  *
- *      maximise   level_value * t + sum value[j][w] x[j][w]
- *      subject to sum over w of gain[j][w] x[j][w] >= level[j] * t + need[j]     for jobs that need
+ *      minimise   cost * t - sum value[j][w] x[j][w]
+ *      subject to sum over w of gain[j][w] x[j][w] + level[j] * t >= need[j]     for DLS_NEEDS
+ *                 weight[j] / (sum over w of gain[j][w] x[j][w]) + offset[j] <= t for DLS_RATIO
  *                 sum over w of x[j][w] <= 1,   x >= 0                           for every job
  *                 sum over j of gpus[j] x[j][w] <= gpus[w]                       for every type
  *
- * Mehrotra's predictor-corrector ("On the implementation of a primal-dual interior point method",
- * SIAM J. Optim. 1992). A job touches others only through the types and t, so that the Newton
- * equations are one diagonal block a job, two rows of its own and types + 1 equations in common.
- * Where several points are optimal the answer is inside their face, near its analytic centre, and
- * strictly complementary: a job whose need has a dual clearly above 0 is a bottleneck.
+ * The method is that of ECOS (Domahidi, Chu, Boyd: "ECOS: an SOCP solver for embedded systems", ECC
+ * 2013): homogeneous self-dual embedding, Nesterov-Todd scaling, Mehrotra's predictor and
+ * corrector, Ruiz's equilibration, with its constants. Where several points are optimal the answer
+ * is inside their face, near its analytic centre, and near where ECOS ends; it is strictly
+ * complementary: a job whose need has a dual clearly above 0 is a bottleneck.
  */
 #ifndef DLS_SCHED_INTERIOR_H
 #define DLS_SCHED_INTERIOR_H
@@ -20,14 +21,17 @@
 #include "dlsim/error.h"
 #include "dlsim/policy.h" /* DLS_TYPES_MAX */
 
+typedef enum dls_interior_row { DLS_NO_ROW, DLS_NEEDS, DLS_RATIO } dls_interior_row;
+
 typedef struct dls_interior_job {
     double gpus;
-    bool needs;
-    double level, need;         /* read if `needs` */
+    dls_interior_row row;
+    double level, need;         /* of DLS_NEEDS */
+    double weight, offset;      /* of DLS_RATIO */
     double gain[DLS_TYPES_MAX]; /* [n_types] */
     double value[DLS_TYPES_MAX];
     double x[DLS_TYPES_MAX]; /* the answer: shares of the time */
-    double dual;             /* of the need, >= 0; in units of the objective per unit of `need` */
+    double dual;             /* of the need or ratio, >= 0 */
 } dls_interior_job;
 
 typedef enum dls_interior_outcome {
@@ -38,13 +42,12 @@ typedef enum dls_interior_outcome {
 typedef struct dls_interior {
     int32_t n_types;
     double gpus[DLS_TYPES_MAX]; /* > 0 */
-    double level_value;         /* 0: there is no t */
+    double cost;                /* of t; 0: there is no t */
     dls_interior_job *job;      /* [n], owned */
     size_t n, cap;
-    double level; /* the answer: t */
-    double gap;   /* by which the objective may be off */
+    double t; /* the answer */
     int32_t steps;
-    double *scratch; /* owned */
+    void *scratch; /* owned */
     size_t scratch_cap;
 } dls_interior;
 
@@ -58,9 +61,5 @@ void dls_interior_fini(dls_interior *p);
 /* Errors: ENOMEM. */
 dls_status dls_interior_solve(dls_interior *p, dls_interior_outcome *outcome,
                               dls_error *err) DLS_MUST_CHECK;
-/* The analytic centre of what is feasible (without t): the x for which the product of all slacks
- * is largest. There must be a point with positive slacks. */
-dls_status dls_interior_centre(dls_interior *p, dls_interior_outcome *outcome,
-                               dls_error *err) DLS_MUST_CHECK;
 
 #endif

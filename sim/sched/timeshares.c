@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Levels of water filling times rows: what is left when that is used up stays as it is. */
-enum { LEVELS_WORK = 20000, MAX_TRIALS = 100 };
+enum { LEVELS_WORK = 20000 };
 static const double slack = 1e-7; /* relative, by which what was reached may be missed later */
 
 void dls_timeshares_reset(dls_timeshares *s, int32_t n_types, const double *gpus)
@@ -100,51 +100,21 @@ static void take(dls_timeshares *s)
     }
 }
 
-/* The largest t for which every job can have t times the speed of floor[], on one type. */
-static double most_of_one_type(const dls_timeshares *s)
-{
-    double longest = 0, used = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        const double share = s->floor[i] / s->job[i].speed[0];
-        longest = fmax(longest, share);
-        used += share * s->job[i].gpus;
-    }
-    return fmin(1 / longest, s->gpus[0] / used);
-}
-
 /* Maximise t where every job's speed is at least t times that of floor[]. */
 static dls_status most_of(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err)
 {
     DLS_TRY(begin(s, err));
-    s->lp.level_value = 1;
+    s->lp.cost = 1;
     for (size_t i = 0; i < s->n; i++) {
         const dls_timeshare_job *j = &s->job[i];
         dls_interior_job *row = &s->lp.job[i];
-        row->needs = s->floor[i] > 0;
+        row->row = s->floor[i] > 0 ? DLS_NEEDS : DLS_NO_ROW;
         row->level = 1;
-        for (int32_t w = 0; w < s->n_types && row->needs; w++) {
+        for (int32_t w = 0; w < s->n_types && s->floor[i] > 0; w++) {
             row->gain[w] = j->speed[w] / s->floor[i];
         }
     }
     return dls_interior_solve(&s->lp, outcome, err);
-}
-
-/* The centre of what keeps the speeds of floor[] up to a part `eps`; the last answer of `lp` stays
- * where there is none. */
-static dls_status centre(dls_timeshares *s, double eps, dls_error *err)
-{
-    dls_interior_outcome outcome;
-    s->lp.level_value = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        s->lp.job[i].level = 0;
-        s->lp.job[i].need = 1 - eps;
-    }
-    take(s);
-    DLS_TRY(dls_interior_centre(&s->lp, &outcome, err));
-    if (outcome == DLS_INTERIOR_OPTIMAL) {
-        take(s);
-    }
-    return DLS_OK;
 }
 
 /* ---- least attained service --------------------------------------------------------------------
@@ -153,17 +123,17 @@ static dls_status centre(dls_timeshares *s, double eps, dls_error *err)
 dls_status dls_timeshares_las(dls_timeshares *s, dls_interior_outcome *outcome, dls_error *err)
 {
     DLS_TRY(begin(s, err));
-    s->lp.level_value = 1;
+    s->lp.cost = 1;
     for (size_t i = 0; i < s->n; i++) {
         dls_interior_job *row = &s->lp.job[i];
-        row->needs = true;
+        row->row = DLS_NEEDS;
         row->level = 1;
         for (int32_t w = 0; w < s->n_types; w++) {
             row->gain[w] = normal(s, &s->job[i], w);
         }
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
-    s->best = s->lp.level;
+    s->best = -s->lp.t;
     take(s);
     return DLS_OK;
 }
@@ -234,20 +204,20 @@ static dls_status raise(dls_timeshares *s, size_t n, double *rise, dls_interior_
 {
     double largest = 0;
     dls_interior_reset(&s->lp, s->n_types, s->gpus);
-    s->lp.level_value = 1;
+    s->lp.cost = 1;
     for (size_t i = 0; i < n; i++) {
         const class *c = &s->class[i];
         dls_interior_job *row = dls_interior_add(&s->lp, c->gpus * c->copies);
         if (!row) {
             return dls_nomem(err, "levels", n * sizeof *row);
         }
-        row->needs = c->is_free || c->floor > 0;
+        row->row = c->is_free || c->floor > 0 ? DLS_NEEDS : DLS_NO_ROW;
         row->level = c->is_free ? 1 : 0;
         row->need = c->floor * (1 - slack);
         memcpy(row->gain, c->gain, sizeof row->gain);
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
-    *rise = fmax(s->lp.level, 0);
+    *rise = fmax(-s->lp.t, 0);
     for (size_t i = 0; i < n; i++) {
         largest = s->class[i].is_free ? fmax(largest, s->lp.job[i].dual) : largest;
     }
@@ -341,84 +311,24 @@ dls_status dls_timeshares_fill(dls_timeshares *s, dls_interior_outcome *outcome,
 /* ---- finish-time fairness ----------------------------------------------------------------------
  */
 
-/* The speeds that keep every ratio at rho; false: no speed does for some job. */
-static bool speeds_for(dls_timeshares *s, double rho)
-{
-    for (size_t i = 0; i < s->n; i++) {
-        const dls_timeshare_job *j = &s->job[i];
-        const double all_s = j->isolated_s + j->left / dls_timeshares_isolated_speed(s, j);
-        const double left_s = rho * all_s - j->age;
-        if (!(left_s > 0)) {
-            return false;
-        }
-        s->floor[i] = j->left / left_s;
-    }
-    return true;
-}
-
-/* By how much the speeds for rho can be exceeded, as a logarithm: rises with rho, 0 at the answer.
- */
-static dls_status excess(dls_timeshares *s, double rho, double *out, dls_error *err)
-{
-    dls_interior_outcome outcome;
-    *out = -50;
-    if (speeds_for(s, rho) && s->n_types == 1) {
-        *out = log(most_of_one_type(s));
-    } else if (speeds_for(s, rho)) {
-        DLS_TRY(most_of(s, &outcome, err));
-        *out = outcome == DLS_INTERIOR_OPTIMAL && s->lp.level > 0 ? log(s->lp.level) : -50;
-    }
-    return DLS_OK;
-}
-
 dls_status dls_timeshares_finish_time(dls_timeshares *s, dls_interior_outcome *outcome,
                                       dls_error *err)
 {
-    double low = 0, high = 1, at_high, at_low = -50;
-    *outcome = DLS_INTERIOR_INFEASIBLE;
+    DLS_TRY(begin(s, err));
+    s->lp.cost = 1;
     for (size_t i = 0; i < s->n; i++) {
         const dls_timeshare_job *j = &s->job[i];
-        const double isolated = dls_timeshares_isolated_speed(s, j);
-        if (!(isolated > 0)) {
-            return DLS_OK;
-        }
-        low = fmax(low, j->age / (j->isolated_s + j->left / isolated));
+        dls_interior_job *row = &s->lp.job[i];
+        const double all_s = j->isolated_s + j->left / dls_timeshares_isolated_speed(s, j);
+        row->row = DLS_RATIO;
+        row->weight = j->left * (1 / all_s);
+        row->offset = j->age * (1 / all_s);
+        memcpy(row->gain, j->speed, sizeof row->gain);
     }
-    high = fmax(2 * low, 1);
-    DLS_TRY(excess(s, high, &at_high, err));
-    for (int32_t i = 0; at_high < 0; i++, high *= 2) {
-        if (i == 60) {
-            return DLS_OK;
-        }
-        low = high;
-        at_low = at_high;
-        DLS_TRY(excess(s, 2 * high, &at_high, err));
-    }
-    /* Regula falsi, halving where it would stick (Illinois). */
-    int32_t side = 0;
-    for (int32_t i = 0; i < MAX_TRIALS && high - low > 1e-10 * high && at_high > 1e-9; i++) {
-        double mid = i % 4 == 3 || at_low <= -50
-                         ? (low + high) / 2
-                         : (low * at_high - high * at_low) / (at_high - at_low);
-        double there;
-        mid = mid > low && mid < high ? mid : (low + high) / 2;
-        DLS_TRY(excess(s, mid, &there, err));
-        if (there >= 0) {
-            high = mid;
-            at_high = there;
-            at_low = side > 0 ? at_low / 2 : at_low;
-            side = 1;
-        } else {
-            low = mid;
-            at_low = there;
-            at_high = side < 0 ? at_high / 2 : at_high;
-            side = -1;
-        }
-    }
-    s->best = high;
-    speeds_for(s, high);
-    DLS_TRY(most_of(s, outcome, err));
-    return centre(s, 1e-6, err);
+    DLS_TRY(dls_interior_solve(&s->lp, outcome, err));
+    s->best = s->lp.t;
+    take(s);
+    return DLS_OK;
 }
 
 /* ---- others ------------------------------------------------------------------------------------
@@ -439,7 +349,7 @@ dls_status dls_timeshares_duration(dls_timeshares *s, dls_interior_outcome *outc
         s->floor[i] = s->job[i].left / unit;
     }
     DLS_TRY(most_of(s, outcome, err));
-    s->best = unit / s->lp.level;
+    s->best = unit / -s->lp.t;
     take(s);
     return DLS_OK;
 }
@@ -475,17 +385,17 @@ dls_status dls_timeshares_cost(dls_timeshares *s, bool *met, dls_interior_outcom
     }
     if (*met && some) {
         DLS_TRY(most_of(s, outcome, err));
-        *met = *outcome == DLS_INTERIOR_OPTIMAL && s->lp.level >= 1 - slack;
+        *met = *outcome == DLS_INTERIOR_OPTIMAL && -s->lp.t >= 1 - slack;
     }
     DLS_TRY(begin(s, err));
     for (size_t i = 0; i < s->n; i++) {
         const dls_timeshare_job *j = &s->job[i];
         dls_interior_job *row = &s->lp.job[i];
-        row->needs = *met && s->floor[i] > 0;
+        row->row = *met && s->floor[i] > 0 ? DLS_NEEDS : DLS_NO_ROW;
         row->need = 1 - 2 * slack;
         for (int32_t w = 0; w < s->n_types; w++) {
             row->value[w] = j->speed[w] / j->price[w];
-            row->gain[w] = row->needs ? j->speed[w] / s->floor[i] : 0;
+            row->gain[w] = row->row == DLS_NEEDS ? j->speed[w] / s->floor[i] : 0;
         }
     }
     DLS_TRY(dls_interior_solve(&s->lp, outcome, err));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The optimum of every call of Gavel's optimising policies in its published simulator: what
- * sched/timeshares.h finds equals what the authors' allocation reaches, to 1e-6.
+ * sched/timeshares.h finds equals what the authors' allocation reaches, to 1e-6
+ * (finish-time fairness: 2e-5), and what its own shares reach.
  */
 #include "base/alloc.h"
 #include "base/file.h"
@@ -96,8 +97,8 @@ static double speed_of(const call *c, size_t i)
     return sum;
 }
 
-/* What the authors' shares reach. */
-static double reached(const call *c, objective o)
+/* What the authors' shares, which have nine decimals, reach; *blur: give or take. */
+static double reached(const call *c, objective o, double *blur)
 {
     const dls_timeshares *s = &c->shares;
     double value = o == LAS ? (double)INFINITY : 0, gpus = 0;
@@ -115,8 +116,14 @@ static double reached(const call *c, objective o)
         } else if (o == THROUGHPUT) {
             value += speed_of(c, i);
         } else {
-            const double alone = j->left / dls_timeshares_isolated_speed(s, j);
-            value = fmax(value, (j->age + j->left / speed_of(c, i)) / (j->isolated_s + alone));
+            const double alone = j->isolated_s + j->left / dls_timeshares_isolated_speed(s, j);
+            const double speed = speed_of(c, i);
+            double fastest = 0;
+            for (int32_t w = 0; w < s->n_types; w++) {
+                fastest += j->speed[w];
+            }
+            value = fmax(value, (j->age + j->left / speed) / alone);
+            *blur = fmax(*blur, j->left / speed / alone * (5e-10 * fastest / speed));
         }
     }
     return value;
@@ -141,15 +148,26 @@ static double compare(json_object *line, bool perf, objective o, seen *jobs)
     dls_interior_outcome outcome;
     read_call(line, perf, o, &c);
     remember(&c, jobs);
+    if (c.shares.n == 0) {
+        free(c.golden);
+        return 0;
+    }
     assert_int_equal((o == LAS          ? dls_timeshares_las
                       : o == THROUGHPUT ? dls_timeshares_throughput
                                         : dls_timeshares_finish_time)(&c.shares, &outcome, NULL),
                      DLS_OK);
     assert_int_equal(outcome, DLS_INTERIOR_OPTIMAL);
-    const double far = c.shares.best / reached(&c, o) - 1;
+    double blur = 0;
+    const double golden = reached(&c, o, &blur);
+    double far = fabs(c.shares.best - golden) - blur;
+    for (size_t i = 0; i < c.shares.n; i++) { /* our shares reach what we say */
+        memcpy(c.golden + i * (size_t)c.shares.n_types, c.shares.job[i].share,
+               (size_t)c.shares.n_types * sizeof *c.golden);
+    }
+    far = fmax(far, fabs(c.shares.best - reached(&c, o, &blur)));
     dls_timeshares_fini(&c.shares);
     free(c.golden);
-    return fabs(far);
+    return far > 0 ? far / golden : 0;
 }
 
 static void check(const char *run, bool perf, objective o)
@@ -172,7 +190,8 @@ static void check(const char *run, bool perf, objective o)
         json_object_put(object);
     }
     printf("%s: %zu calls, optimum off by %.1e at most\n", run, calls, worst);
-    assert_true(calls > 0 && worst <= 1e-6);
+    /* Where both methods stop, at residuals of 1e-8, the ratio of a tiny share is not sharper. */
+    assert_true(calls > 0 && worst <= (o == FINISH_TIME ? 2e-5 : 1e-6));
     dls_free(packed);
     dls_free(text);
     free(jobs);
@@ -190,10 +209,13 @@ TEST(art_throughput, "art__2-2-2__max_sum_throughput_perf", true, THROUGHPUT)
 TEST(art_finish, "art__2-2-2__finish_time_fairness", false, FINISH_TIME)
 TEST(art_finish_perf, "art__2-2-2__finish_time_fairness_perf", true, FINISH_TIME)
 TEST(g60_las, "g60__12-0-0__max_min_fairness", false, LAS)
+TEST(g60_las_types, "g60__4-4-4__max_min_fairness", false, LAS)
 TEST(g60_las_perf, "g60__4-4-4__max_min_fairness_perf", true, LAS)
 TEST(g60_throughput, "g60__12-0-0__max_sum_throughput_perf", true, THROUGHPUT)
 TEST(g60_throughput_types, "g60__4-4-4__max_sum_throughput_perf", true, THROUGHPUT)
 TEST(g60_finish, "g60__12-0-0__finish_time_fairness", false, FINISH_TIME)
+
+TEST(g60_finish_perf, "g60__4-4-4__finish_time_fairness_perf", true, FINISH_TIME)
 
 int main(void)
 {
@@ -208,6 +230,8 @@ int main(void)
         cmocka_unit_test(g60_throughput),
         cmocka_unit_test(g60_throughput_types),
         cmocka_unit_test(g60_finish),
+        cmocka_unit_test(g60_finish_perf),
+        cmocka_unit_test(g60_las_types),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
