@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# muri-s and muri-l in the engine: groups worked by hand, and profiles that are none. Usage: sharing.sh DLSIM
+# Schedulers that share, in the engine: muri-s and muri-l (groups worked by hand, profiles that are none), lucid, qssf.
+# Usage: sharing.sh DLSIM
 set -u
 dlsim=$(readlink -f "$1")
 work=$(mktemp -d)
@@ -71,5 +72,32 @@ refused "world, no length" "take no time at all" --set perf.stages=zero.csv
 refused "world, negative" "expected seconds" --set perf.stages=negative.csv
 refused "world, twice" "listed twice" --set perf.stages=twice.csv
 refused "world, unknown model" 'no stages of model "counter" (job b)' --set perf.stages=unknown.csv
+
+# ---- lucid. Alone the two take 150 s; on one GPU together the world lets them end after 130 s. By the predictor both keep the
+# GPU busy all the time, which makes scores of 2: nobody shares, unless busy neighbours are said to cost nothing.
+cat >muri.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 1; gpu_type = "V100"; } ); };
+perf: { model = "operator"; reference_gpu = "V100"; };
+predictor: { source = "operator"; };
+scheduler: { name = "lucid"; quiet = 0.0; slope = 0.0; };
+END
+printf '%s\n' "$header" 'a,1,0,100,resnet50,' 'b,1,0,50,alexnet,' >pair.csv
+takes "lucid, a pair" "2.16 min" pair.csv
+takes "lucid, too busy" "2.50 min" pair.csv --set scheduler.slope=0.31
+takes "lucid, quiet" "2.50 min" pair.csv --set scheduler.quiet=1
+takes "lucid, impatient" "2.50 min" pair.csv --set scheduler.patience=0.1
+takes "lucid, profiled for 10 s" "2.33 min" pair.csv --set scheduler.profile=10s
+takes "lucid, nothing predicted" "2.50 min" pair.csv --set predictor.source=none
+# Pairs, not threes: c waits for the first to end.
+printf '%s\n' "$header" 'a,1,0,100,resnet50,' 'b,1,0,100,resnet50,' 'c,1,0,100,resnet50,' >three.csv
+"$dlsim" --config=muri.cfg --trace=three.csv --json -q >out 2>err || fail "lucid, three: $(cat err)"
+grep -q '"guest_starts": 1,' out || fail "lucid, three: $(grep guest out)"
+
+# ---- qssf: least run time x GPUs first, from the head: d, of 2 GPUs x 30 s, goes before c, of 1 x 70 s, and c does not pass it.
+sed -i 's/gpus = 1/gpus = 2/; /^perf/d; /^predictor/d; /^scheduler/d' muri.cfg
+printf '%s\n' "$header" 'a,1,0,100,m,' 'c,1,10,70,m,' 'd,2,10,30,m,' >order.csv
+takes "qssf" "3.33 min" order.csv --scheduler=qssf
+takes "fjf does pass it" "2.17 min" order.csv --scheduler=fjf
 
 exit $failed

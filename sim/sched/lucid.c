@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * lucid: non-intrusive sharing in pairs (Hu et al., "Lucid", ASPLOS 2023), with the defects of its
+ * published simulator gone (docs/schedulers-sharing.md). No job is interrupted.
+ *
+ *      order     predicted run time x GPUs, least first, as known at submission
+ *      score     0, 1, 2: how much a job disturbs others, by its mean GPU use u: its mean speed
+ * beside all jobs that came before, speed(u, v) = 1 - slope max(0, u + v - knee), is at least 0.95,
+ * at least 0.85, less pair      of equal gangs on a node, whose scores add up to at most 2, and of
+ * which the one that comes is not expected to need more than `patience` times the service of the
+ * other sharing   only while more than `quiet` jobs came in 10 minutes, over the last 50; without,
+ * jobs start from the head until one does not fit
+ *
+ * Use comes from the predictor, in place of the profiler's table; `profile` is the time that
+ * profiling delays a job. A job about which nothing is predicted does not share.
+ */
+#include "dlsim/memory.h"
+#include "dlsim/policy.h"
+#include "dlsim/predictor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { OPT_PROFILE, OPT_QUIET, OPT_PATIENCE, OPT_KNEE, OPT_SLOPE };
+static const dls_option options[] = {
+    {"profile", DLS_OPT_TIME, 0, 1e9, "0 s", "", "time that profiling delays a job", NULL},
+    {"quiet", DLS_OPT_F64, 0, 1e9, "2", "jobs",
+     "in 10 minutes that come, up to which nobody shares", NULL},
+    {"patience", DLS_OPT_F64, 0, 1e9, "2", "",
+     "a job joins none that is expected to need so many times less service", NULL},
+    {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",
+     NULL},
+    {"slope", DLS_OPT_F64, 0, 1, "0.31", "", "speed lost per unit of joint GPU use above the knee",
+     NULL},
+    {0},
+};
+
+#define BINS 32 /* of GPU use, from 0 to 1 */
+#define WINDOW_US INT64_C(3000000000)
+#define BUCKETS 5 /* of 10 minutes */
+
+typedef struct keyed {
+    int64_t key;
+    int32_t job;
+} keyed;
+
+typedef struct lucid {
+    int64_t profile_us;
+    double quiet, patience, knee, slope;
+    double used[BINS]; /* jobs by GPU use */
+    double jobs;
+    int64_t came[BUCKETS],
+        bucket;   /* arrivals in the last 10-minute intervals; number of the newest */
+    int32_t next; /* job whose arrival has not been counted */
+    keyed *list;
+    size_t room;
+} lucid;
+
+typedef struct known {
+    double use; /* mean GPU use; NAN: unknown */
+    bool asked;
+} known;
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    lucid *l = state;
+    (void)view;
+    (void)err;
+    l->profile_us = (int64_t)(values[OPT_PROFILE].f * 1e6);
+    l->quiet = values[OPT_QUIET].f;
+    l->patience = values[OPT_PATIENCE].f;
+    l->knee = values[OPT_KNEE].f;
+    l->slope = values[OPT_SLOPE].f;
+    return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    dls_free(((lucid *)state)->list);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)from;
+    (void)view;
+    (void)err;
+    ((lucid *)state)->list = NULL; /* of a pass only */
+    ((lucid *)state)->room = 0;
+    return DLS_OK;
+}
+
+/* ---- what is known of a job ------------------------------------------------------------------ */
+
+static int64_t service_of(const dls_view *view, int32_t job)
+{
+    return dls_service_us(view->estimate_us[job], view->gpus[job]);
+}
+
+static const known *know(const dls_view *view, int32_t job)
+{
+    known *k = dls_view_job_state(view, job);
+    if (k->asked) {
+        return k;
+    }
+    const uint32_t types = dls_view_types(view, job);
+    dls_prediction p;
+    k->asked = true;
+    k->use = (double)NAN;
+    if (types) {
+        const int32_t type = __builtin_ctz(types);
+        const int32_t node = dls_place_max_gpus(dls_view_index(view), type);
+        const dls_shape shape = {type, view->gpus[job],
+                                 node > 0 ? (view->gpus[job] + node - 1) / node : 1, 1};
+        if (dls_view_predict(view, job, &shape, &p)) {
+            k->use = fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s);
+        }
+    }
+    return k;
+}
+
+static int32_t bin_of(double use)
+{
+    const int32_t bin = (int32_t)(use * BINS);
+    return bin < 0 ? 0 : bin < BINS ? bin : BINS - 1;
+}
+
+static int32_t score_of(const lucid *l, double use)
+{
+    double sum = 0;
+    for (int32_t b = 0; b < BINS; b++) {
+        sum += l->used[b] * (1 - l->slope * fmax(0, use + (b + 0.5) / BINS - l->knee));
+    }
+    const double mean = l->jobs > 0 ? sum / l->jobs : 1;
+    return mean < 0.85 ? 2 : mean < 0.95 ? 1 : 0;
+}
+
+/* Count the arrivals since the last pass, by use and by time. */
+static void count(lucid *l, const dls_view *view)
+{
+    const int64_t bucket = view->now_us / (WINDOW_US / BUCKETS);
+    for (; l->bucket<bucket; l->bucket = bucket - l->bucket> BUCKETS ? bucket - BUCKETS
+                                                                     : l->bucket + 1) {
+        l->came[(l->bucket + 1) % BUCKETS] = 0;
+    }
+    for (; l->next < view->n_jobs && view->submit_us[l->next] <= view->now_us; l->next++) {
+        const known *k = know(view, l->next);
+        l->came[bucket % BUCKETS]++;
+        if (!isnan(k->use)) {
+            l->used[bin_of(k->use)]++;
+            l->jobs++;
+        }
+    }
+}
+
+/* ---- who runs -------------------------------------------------------------------------------- */
+
+static bool has_room(const dls_view *view, int32_t job)
+{
+    const uint32_t types = dls_view_types(view, job);
+    for (int32_t t = 0; t < view->n_types; t++) {
+        if (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool start(const dls_view *view, dls_actions *out, int32_t job)
+{
+    return has_room(view, job) && dls_act_start(out, job);
+}
+
+static bool is_alone(const dls_view *view, int32_t host)
+{
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (dls_view_host(view, j) == host) {
+            return false;
+        }
+    }
+    return dls_view_host(view, host) < 0;
+}
+
+static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t host)
+{
+    const int32_t type = view->held_type[host];
+    const double mine = know(view, job)->use, its = know(view, host)->use;
+    int64_t gpus;
+    dls_place_part part;
+    return view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
+           !isnan(mine) && !isnan(its) && score_of(l, mine) + score_of(l, its) <= 2 &&
+           (double)service_of(view, job) <= l->patience * (double)service_of(view, host) &&
+           dls_view_nodes(view, host, &part, 1) == 1 &&
+           dls_view_pool(view, job, type, &gpus) == dls_view_pool(view, host, type, &gpus) &&
+           dls_view_cpu_per_gpu(view, job) <= dls_view_cpu_per_gpu(view, host) &&
+           dls_view_mem_per_gpu(view, job) <= dls_view_mem_per_gpu(view, host) &&
+           is_alone(view, host);
+}
+
+/* The eldest running job that will have it. */
+static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job)
+{
+    int32_t host = dls_view_first_running(view);
+    while (host >= 0 && !suits(l, view, job, host)) {
+        host = dls_view_next_running(view, host);
+    }
+    return host >= 0 && dls_act_join(out, job, host);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const keyed *x = a, *y = b;
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->job > y->job) - (x->job < y->job);
+}
+
+static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    lucid *l = state;
+    int64_t came = 0;
+    size_t n = 0;
+    count(l, view);
+    for (int32_t b = 0; b < BUCKETS; b++) {
+        came += l->came[b];
+    }
+    const bool sharing = (double)came / BUCKETS > l->quiet;
+    DLS_TRY(dls_grow(&l->list, &l->room, (size_t)view->waiting_jobs + 1, sizeof *l->list, err));
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        const int64_t ready_us = view->submit_us[j] + l->profile_us;
+        if (ready_us <= view->now_us) {
+            l->list[n++] = (keyed){service_of(view, j), j};
+        } else {
+            dls_act_wake(out, ready_us);
+        }
+    }
+    if (n > 1) {
+        qsort(l->list, n, sizeof *l->list, by_key);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const int32_t job = l->list[i].job;
+        const bool runs = (sharing && join(l, view, out, job)) || start(view, out, job);
+        if (!runs && !sharing) {
+            break;
+        }
+    }
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_lucid = {
+    .abi = DLS_POLICY_ABI,
+    .name = "lucid",
+    .summary =
+        "least predicted service first, pairs that disturb each other little share GPUs (Lucid)",
+    .options = options,
+    .state_bytes = sizeof(lucid),
+    .job_state_bytes = sizeof(known),
+    .init = init,
+    .fini = fini,
+    .clone = clone,
+    .pass = pass,
+    .joins = true,
+};
