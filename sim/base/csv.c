@@ -16,7 +16,7 @@
 
 void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, char sep)
 {
-    DLS_ASSERT((text || len == 0) && (sep == ',' || sep == '\t' || sep == ' '));
+    DLS_ASSERT((text || len == 0) && (sep == ',' || sep == '\t' || sep == '|' || sep == ' '));
     const bool marked = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     csv->path = path;
     csv->next = csv->line_start = text + (marked ? 3 : 0);
@@ -139,7 +139,7 @@ static dls_status read_cell(dls_csv *csv, const char *p, dls_csv_cell *cell, con
         p++;
     }
     char where[256];
-    if (p < end && *p == '"' && sep != '\t') {
+    if (p < end && *p == '"' && sep != '\t' && sep != '|') {
         DLS_TRY(read_quoted(csv, p, cell, &p, err));
         const bool apart = sep == ' ' && p < end && is_blank(*p);
         while (p < end && is_blank(*p) && *p != sep) {
@@ -247,7 +247,7 @@ dls_status dls_csv_cells(dls_csv *csv, bool *more, dls_error *err)
         return DLS_OK;
     }
     DLS_TRY(read_row(csv, csv->cell, &csv->n_cells, err));
-    if (csv->n_header && csv->n_cells != csv->n_header) {
+    if (csv->n_header && csv->n_cells != csv->n_header && !csv->any_cells) {
         return dls_csv_fail(csv, -1, err, "%zu cells, but the header has %zu columns", csv->n_cells,
                             csv->n_header);
     }

@@ -3,7 +3,7 @@
  * Tables of text: one reader for all input that is lines of cells.
  *
  * Comma separated (RFC 4180 quoting, quoted cells may hold line ends), blank separated (runs of
- * blanks count as one) or TAB separated (no quoting). A UTF-8 byte order mark, LF and CRLF, blank
+ * blanks count as one), or separated by TAB or '|' (no quoting). A UTF-8 byte order mark, LF and CRLF, blank
  * lines and lines that start with '#' are passed over, blanks around cells are dropped, columns are
  * found by name. Every complaint names file:line:column (bytes, 1-based) and what was expected
  * there.
@@ -40,8 +40,9 @@ typedef struct dls_csv {
     const char *next, *end; /* unread text */
     const char *line_start; /* of the line that the cells below start on */
     size_t line, next_line; /* 1-based */
-    char sep;               /* ',', '\t', or ' ' for runs of blanks */
+    char sep;               /* ',', '\t', '|', or ' ' for runs of blanks */
     char comment;           /* lines that start so are passed over: '#' unless changed */
+    bool any_cells;         /* rows with more or fewer cells than the header are no error: see n_cells */
     size_t n_header, n_cells;
     dls_csv_cell header[DLS_CSV_MAX_COLS]; /* n_header = 0: a table without header */
     dls_csv_cell cell[DLS_CSV_MAX_COLS];

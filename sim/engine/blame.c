@@ -117,6 +117,7 @@ static uint64_t seal_of(const dls_engine *e, int k, const char **name)
         COLUMN(priority),
         COLUMN(deadline_us),
         COLUMN(limit_us),
+        COLUMN(nodes),
         COLUMN(starts),
         COLUMN(failures),
         COLUMN(submit_us),

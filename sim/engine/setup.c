@@ -159,6 +159,7 @@ void dls_view_bind(dls_engine *e)
     v->batch = e->col->batch;
     v->priority = e->col->priority;
     v->deadline_us = e->col->deadline_us;
+    v->nodes = e->col->nodes;
     v->limit_us = e->col->limit_us;
     v->starts = e->rec->resumes;
     v->n_types = e->select.n_types;

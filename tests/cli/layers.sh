@@ -27,6 +27,7 @@ allowed() {
     results) echo base cluster record results ;;
     sim/config) echo base cluster world workload workload/operator predictor/sources traces engine tiresias config ;;
     sim/api) echo base cluster record world traces engine config results api ;;
+    sim/site) echo base traces site ;;
     sim/sweep) echo base cluster record config results api sweep ;;
     # The program uses the library as anybody does, and what all of the tree shares.
     sim/cli) echo base cli ;;
@@ -51,6 +52,7 @@ also() {
     sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_lucid.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
         basename "$1" .c | sed 's/cmd_//' # the replayers beside the engine
         ;;
+    sim/cli/cmd_import.c | sim/cli/cmd_fidelity.c) echo site ;; # a site's own records
     sim/cli/submitting.c) echo sweep ;; # the text of a batch script
     esac
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# A Slurm of one node in the test's folder, for scripts that have read cli.sh. Nothing here needs
+# A Slurm in the test's folder, of one node that is this machine or of emulated ones with 8 GPUs, for scripts that have read cli.sh. Nothing here needs
 # rights or leaves anything behind; without the programs the test is skipped.
 
 slurm_needs() {
@@ -26,7 +26,7 @@ slurm_end() {
 }
 
 # slurm_start STORAGE [LINE]...: controller and node, with these lines in slurm.conf, until the node
-# is idle.
+# is idle. slurm_nodes=N: N nodes n01, n02, ... of 8 GPUs; gres.conf is the caller's.
 slurm_start() {
     local host storage=$1
     host=$(hostname -s)
@@ -57,23 +57,42 @@ SelectTypeParameters=CR_CPU
 ReturnToService=2
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=$storage
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
     for line in "$@"; do
+        case $line in SchedulerType=*) sed -i '/^SchedulerType=/d' slurm.conf ;; esac
         echo "$line" >>slurm.conf
     done
+    local names=$host i
+    if [ "${slurm_nodes:-0}" -gt 0 ]; then
+        names=$(seq -f 'n%02g' "$slurm_nodes")
+        printf 'GresTypes=gpu\nSlurmdParameters=config_overrides\n' >>slurm.conf
+        sed -i "s|^SlurmdSpoolDir=.*|SlurmdSpoolDir=$work/spool.%n|; s|slurmd.pid|slurmd.%n.pid|; s|slurmd.log|slurmd.%n.log|" slurm.conf
+        i=0
+        for name in $names; do
+            i=$((i + 1))
+            echo "NodeName=$name NodeHostname=$host NodeAddr=127.0.0.1 Port=$((slurm_port + 10 + i)) CPUs=64" \
+                "SocketsPerBoard=2 CoresPerSocket=32 ThreadsPerCore=1 RealMemory=512000 Gres=gpu:8 State=UNKNOWN" >>slurm.conf
+        done
+    else
+        echo "NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN" >>slurm.conf
+    fi
     # slurmd wants a plugin for control groups although nothing here uses them.
     printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=/sys/fs/cgroup\nCgroupAutomount=no\n' >cgroup.conf
     export SLURM_CONF=$work/slurm.conf
     trap slurm_end EXIT
     slurmctld -D >ctld.out 2>&1 &
     local ctld=$!
-    slurmd -D >slurmd.out 2>&1 &
-    local slurmd=$!
-    slurm_daemons="$slurmd $ctld $slurm_daemons"
+    local slurmd
+    slurm_daemons="$ctld $slurm_daemons"
+    for name in $names; do
+        mkdir -p "spool.$name"
+        slurmd ${slurm_nodes:+-N "$name"} -D >"slurmd.$name.out" 2>&1 &
+        slurmd=$!
+        slurm_daemons="$slurmd $slurm_daemons"
+    done
     for _ in $(seq 150); do
-        case $(sinfo -h -o %t 2>/dev/null) in idle) return ;; esac
+        case $(sinfo -h -o %t 2>/dev/null | sort -u) in idle) return ;; esac
         kill -0 $ctld 2>/dev/null && kill -0 $slurmd 2>/dev/null || break
         sleep 0.1
     done

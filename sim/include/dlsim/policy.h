@@ -124,6 +124,7 @@ typedef struct dls_view {
     const int64_t *priority;       /* larger is more important */
     const int64_t *deadline_us;    /* absolute */
     const int64_t *limit_us;       /* run time limit of the user */
+    const int64_t *nodes;          /* that the trace asks for, or that were used */
     const int32_t *starts;         /* times the job got GPUs */
     const int32_t *failures;       /* times its GPUs failed; NULL: nothing fails */
     const int64_t *submit_us;

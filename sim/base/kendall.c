@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Kendall's tau-b: sorted by x, the exchanges that a merge sort by y makes are the discordant
+ * pairs.
+ */
+#include "base/kendall.h"
+
+#include "base/alloc.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct pair {
+    double x, y;
+} pair;
+
+static int by_x_then_y(const void *a, const void *b)
+{
+    const pair *p = a, *q = b;
+    if (p->x != q->x) {
+        return p->x < q->x ? -1 : 1;
+    }
+    return (p->y > q->y) - (p->y < q->y);
+}
+
+/* Sort p[n] by y with room for n more; returns how many pairs changed sides. */
+static double sort_by_y(pair *p, pair *room, size_t n)
+{
+    double swaps = 0;
+    if (n < 2) {
+        return 0;
+    }
+    const size_t half = n / 2;
+    swaps += sort_by_y(p, room, half) + sort_by_y(p + half, room, n - half);
+    for (size_t i = 0, l = 0, r = half; i < n; i++) {
+        if (r == n || (l < half && p[l].y <= p[r].y)) {
+            room[i] = p[l++];
+        } else {
+            swaps += (double)(half - l);
+            room[i] = p[r++];
+        }
+    }
+    memcpy(p, room, n * sizeof *p);
+    return swaps;
+}
+
+static double pairs(double n)
+{
+    return n * (n - 1) / 2;
+}
+
+dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *tau, dls_error *err)
+{
+    double same_x = 0, same_y = 0, same_both = 0;
+    *tau = (double)NAN;
+    if (n < 2) {
+        return DLS_OK;
+    }
+    pair *p = dls_alloc(2 * n * sizeof *p);
+    if (!p) {
+        return dls_nomem(err, "pairs", 2 * n * sizeof *p);
+    }
+    for (size_t i = 0; i < n; i++) {
+        p[i] = (pair){x[i], y[i]};
+    }
+    qsort(p, n, sizeof *p, by_x_then_y);
+    for (size_t i = 1, runs_x = 1, runs_both = 1; i <= n; i++) {
+        const int x_goes_on = i < n && p[i].x == p[i - 1].x;
+        const int both_go_on = x_goes_on && p[i].y == p[i - 1].y;
+        same_x += x_goes_on ? 0 : pairs((double)runs_x);
+        same_both += both_go_on ? 0 : pairs((double)runs_both);
+        runs_x = x_goes_on ? runs_x + 1 : 1;
+        runs_both = both_go_on ? runs_both + 1 : 1;
+    }
+    const double discordant = sort_by_y(p, p + n, n);
+    for (size_t i = 1, run = 1; i <= n; i++) {
+        const int goes_on = i < n && p[i].y == p[i - 1].y;
+        same_y += goes_on ? 0 : pairs((double)run);
+        run = goes_on ? run + 1 : 1;
+    }
+    const double all = pairs((double)n);
+    const double concordant = all - same_x - same_y + same_both - discordant;
+    const double scale = sqrt(all - same_x) * sqrt(all - same_y);
+    *tau = scale > 0 ? (concordant - discordant) / scale : (double)NAN;
+    dls_free(p);
+    return DLS_OK;
+}

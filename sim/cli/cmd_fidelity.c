@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim fidelity: a site's history replayed as it was, held against what was recorded, and graded.
+ */
+#include "base/json.h"
+#include "cli/command.h"
+#include "site/fidelity.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct request {
+    dls_words set;
+    int64_t jobs;
+    const char *least;
+    bool json;
+} request;
+
+static void print_text(const dls_fidelity *f, int64_t jobs)
+{
+    printf("grade      %c\norder      Kendall's tau %.4f over %zu jobs", f->grade, f->tau,
+           f->n_jobs);
+    if (f->unknown) {
+        printf("; %zu left out: no recorded wait, or not started", f->unknown);
+    }
+    printf("\nGPUs busy  %.4f recorded, %.4f replayed\n\n", f->recorded_busy, f->replayed_busy);
+    printf("%-10s %-20s %8s %14s %14s %16s %14s\n", "", "", "jobs", "recorded wait",
+           "replayed wait", "start off, half", "95 %");
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const dls_fidelity_group *g = &f->group[i];
+        printf("%-10s %-20s %8zu %13.1fs %13.1fs %15.1fs %13.1fs\n", g->kind, g->name, g->n,
+               g->recorded_wait_s, g->replayed_wait_s, g->median_s, g->p95_s);
+    }
+    for (size_t i = 0; i < f->n_jobs && i < (size_t)jobs; i++) {
+        const dls_fidelity_job *j = &f->job[i];
+        printf("%s%-20s recorded start %.1f s, replayed %.1f s (%+.1f s)\n",
+               i == 0 ? "\nfarthest off:\n" : "", dls_trace_id(f->trace, j->job), j->recorded_s,
+               j->replayed_s, j->replayed_s - j->recorded_s);
+    }
+    puts("\n" DLS_FIDELITY_RULE);
+}
+
+static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err)
+{
+    json_object *top = json_object_new_object();
+    const char grade[2] = {f->grade, '\0'};
+    dls_json_text(top, "grade", grade);
+    dls_json_text(top, "rule", DLS_FIDELITY_RULE);
+    dls_json_real(top, "tau", f->tau);
+    dls_json_int(top, "jobs", (int64_t)f->n_jobs);
+    dls_json_int(top, "left_out", (int64_t)f->unknown);
+    dls_json_real(top, "recorded_busy", f->recorded_busy);
+    dls_json_real(top, "replayed_busy", f->replayed_busy);
+    json_object *list = dls_json_list(top, "groups");
+    for (size_t i = 0; i < f->n_groups; i++) {
+        const dls_fidelity_group *g = &f->group[i];
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "kind", g->kind);
+        dls_json_text(obj, "name", g->name);
+        dls_json_int(obj, "jobs", (int64_t)g->n);
+        dls_json_real(obj, "recorded_wait_s", g->recorded_wait_s);
+        dls_json_real(obj, "replayed_wait_s", g->replayed_wait_s);
+        dls_json_real(obj, "start_off_median_s", g->median_s);
+        dls_json_real(obj, "start_off_p95_s", g->p95_s);
+    }
+    list = dls_json_list(top, "farthest_off");
+    for (size_t i = 0; i < f->n_jobs && i < (size_t)jobs; i++) {
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "job", dls_trace_id(f->trace, f->job[i].job));
+        dls_json_real(obj, "recorded_start_s", f->job[i].recorded_s);
+        dls_json_real(obj, "replayed_start_s", f->job[i].replayed_s);
+    }
+    return dls_json_print(stdout, top, err);
+}
+
+static dls_status configure(dls_setup *setup, const request *r, const char *site, dls_error *err)
+{
+    char path[4096];
+    struct stat info;
+    const bool folder = stat(site, &info) == 0 && S_ISDIR(info.st_mode);
+    const int n = snprintf(path, sizeof path, folder ? "%s/cluster.cfg" : "%s", site);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return dls_fail(err, DLS_EINPUT, site, "too long a path");
+    }
+    DLS_TRY(dls_setup_file(setup, path, err));
+    for (size_t i = 0; i < r->set.n; i++) {
+        DLS_TRY(dls_setup_set_from(setup, NULL, r->set.at[i], r->set.at[i], err));
+    }
+    const dls_status status = dls_setup_check(setup, err);
+    for (size_t i = 0; status == DLS_ECONFIG && dls_setup_problem(setup, i); i++) {
+        fprintf(stderr, "dlsim: %s\n", dls_setup_problem(setup, i));
+    }
+    return status;
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    dls_setup *setup = NULL;
+    dls_fidelity f = {0};
+    DLS_TRY(dls_setup_create(&setup, err));
+    dls_status status = configure(setup, r, call->word[0], err);
+    if (status == DLS_OK) {
+        status = dls_fidelity_of(setup, &f, err);
+    }
+    if (status == DLS_OK && r->json) {
+        status = print_json(&f, r->jobs, err);
+    } else if (status == DLS_OK) {
+        print_text(&f, r->jobs);
+    }
+    if (status == DLS_OK && f.grade > r->least[0]) {
+        call->exit_code = 1;
+    }
+    dls_fidelity_fini(&f);
+    dls_setup_destroy(setup);
+    return status;
+}
+
+static const dls_arg args[] = {
+    DLS_REPEAT(request, set, "set", 0, "KEY=VALUE", "set a key over the configuration"),
+    DLS_TEXT(request, least, "least", 0, "A|B|C|D", "exit with 1 if the grade is worse; D"),
+    DLS_INT(request, jobs, "jobs", 0, 0, 1000000, "how many of the jobs farthest off to show; 5"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"), DLS_ARGS_END};
+
+const dls_command dls_command_fidelity = {
+    .name = "fidelity",
+    .summary = "replay a site's history and grade the replay",
+    .usage = "SITE [OPTION]...",
+    .about = "Replay an imported site (a folder that 'dlsim import' made, or a configuration whose "
+             "trace "
+             "has recorded waits) and compare when jobs started.",
+    .args = args,
+    .words = "one site",
+    .min_words = 1,
+    .max_words = 1,
+    .size = sizeof(request),
+    .initial = &(const request){.jobs = 5, .least = "D"},
+    .run = run,
+};

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim import: a site's own records as a trace and a configuration that replays them.
+ */
+#include "cli/command.h"
+#include "site/slurm.h"
+
+typedef struct request {
+    dls_site_slurm site;
+    bool quiet;
+} request;
+
+static dls_status slurm(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    (void)call;
+    if (!r->site.sacct || !r->site.nodes || !r->site.folder) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--sacct, --nodes and --output are needed");
+    }
+    FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
+    const dls_status status = dls_site_import_slurm(&r->site, nowhere ? nowhere : stderr, err);
+    if (nowhere) {
+        fclose(nowhere);
+    }
+    return status;
+}
+
+static const dls_verb verbs[] = {
+    {"slurm", "", "accounting and configuration of Slurm", 0, 0, NULL, slurm}, {.name = NULL}};
+
+static const dls_arg args[] = {
+    DLS_TEXT(request, site.sacct, "sacct", 0, "FILE",
+             "what `sacct -a -X -P -o ALL -S ...` prints (docs/sites.md)"),
+    DLS_TEXT(request, site.nodes, "nodes", 0, "FILE", "what `scontrol show nodes -o` prints"),
+    DLS_TEXT(request, site.conf, "conf", 0, "FILE",
+             "slurm.conf, or what `scontrol show config` prints"),
+    DLS_TEXT(request, site.shares, "shares", 0, "FILE", "what `sshare -a -P` prints"),
+    DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
+    DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_import = {
+    .name = "import",
+    .summary = "a site's own history as a trace and a configuration",
+    .notes =
+        "Writes trace.csv, cluster.cfg and, with --shares, shares.csv; 'dlsim fidelity FOLDER' "
+        "replays them.",
+    .args = args,
+    .verbs = verbs,
+    .size = sizeof(request),
+};

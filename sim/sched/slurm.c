@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * slurm: what slurmctld does with waiting jobs. Its main scheduler looks at them in order of
+ * priority when jobs came or ended, not more often than every few seconds, and stops at the first
+ * that does not fit; its backfill plans all of them in a table of reservations by time limits, and
+ * starts what can start without delaying any. Nodes are chosen lowest first (select/cons_tres with
+ * equal weights), GPUs are asked for by node.
+ *
+ * Sources: Slurm's guide to scheduling configuration and slurm.conf(5), version 22.05. Left out:
+ * preemption, reservations of the administrator, several partitions, licences.
+ */
+#include "dlsim/memory.h"
+#include "sched/slurm_plan.h"
+#include "sched/slurm_priority.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LIMIT_US INT64_C(31622400000000) /* a leap year: Slurm's "unlimited" */
+
+enum {
+    PRIORITY,
+    BACKFILL,
+    SCHED_DELAY,
+    SCHED_INTERVAL,
+    LATENCY,
+    BF_INTERVAL,
+    BF_WINDOW,
+    BF_RESOLUTION,
+    BF_MAX_JOBS,
+    QUEUE_DEPTH,
+    DEFAULT_LIMIT,
+    EXCLUSIVE,
+    WEIGHT_AGE,
+    WEIGHT_FAIR,
+    WEIGHT_SIZE,
+    MAX_AGE,
+    HALF_LIFE,
+    CALC_PERIOD,
+    BILLING,
+    CLUSTER_CPUS,
+    SHARES,
+    BOOT,
+    CLOCK
+};
+
+static const dls_option options[] = {
+    {"priority", DLS_OPT_STR, 0, 0, "basic", "", "order of the queue (PriorityType)",
+     "basic|multifactor"},
+    {"backfill", DLS_OPT_BOOL, 0, 0, "true", "", "sched/backfill; false: sched/builtin", NULL},
+    {"sched_delay", DLS_OPT_TIME, 0, 86400, "3 s", "",
+     "least time between two runs of the main scheduler "
+     "(batch_sched_delay)",
+     NULL},
+    {"sched_interval", DLS_OPT_TIME, 1, 86400, "60 s", "",
+     "a run of the main scheduler at the latest", NULL},
+    {"latency", DLS_OPT_TIME, 0, 3600, "500 ms", "",
+     "from a submission or an end to the main scheduler's "
+     "run, where nothing delays it",
+     NULL},
+    {"bf_interval", DLS_OPT_TIME, 0.001, 86400, "30 s", "", "between two runs of backfill", NULL},
+    {"bf_window", DLS_OPT_TIME, 60, 1e9, "1 d", "", "how far ahead backfill plans", NULL},
+    {"bf_resolution", DLS_OPT_TIME, 1, 3600, "60 s", "", "of backfill's reservations", NULL},
+    {"bf_max_job_test", DLS_OPT_I64, 1, 1000000, "500", "", "jobs that backfill looks at", NULL},
+    {"queue_depth", DLS_OPT_I64, 1, 1000000, "100", "",
+     "jobs that the main scheduler looks at "
+     "(default_queue_depth)",
+     NULL},
+    {"default_limit", DLS_OPT_TIME, 1, 31622400, "31622400 s", "", "of jobs without a time limit",
+     NULL},
+    {"exclusive", DLS_OPT_BOOL, 0, 0, "false", "", "jobs have their nodes to themselves", NULL},
+    {"weight_age", DLS_OPT_F64, 0, 1e9, "0", "", "PriorityWeightAge", NULL},
+    {"weight_fairshare", DLS_OPT_F64, 0, 1e9, "0", "", "PriorityWeightFairshare", NULL},
+    {"weight_size", DLS_OPT_F64, 0, 1e9, "0", "", "PriorityWeightJobSize", NULL},
+    {"max_age", DLS_OPT_TIME, 1, 1e9, "7 d", "", "of full weight (PriorityMaxAge)", NULL},
+    {"half_life", DLS_OPT_TIME, 0, 1e9, "7 d", "",
+     "of usage (PriorityDecayHalfLife); 0: never decays", NULL},
+    {"calc_period", DLS_OPT_TIME, 1, 86400, "5 min", "", "PriorityCalcPeriod", NULL},
+    {"billing", DLS_OPT_STR, 0, 0, "gpu", "", "what usage and size count", "gpu|cpu"},
+    {"cluster_cpus", DLS_OPT_F64, 0, 1e12, "0", "",
+     "processors of the cluster, for the size of jobs; 0: nodes "
+     "alone count",
+     NULL},
+    {"shares", DLS_OPT_PATH, 0, 0, "", "", "table account,user,shares", NULL},
+    {"boot", DLS_OPT_F64, -1e9, 1e9, "0", "s",
+     "when slurmctld started: backfill and priorities are calculated "
+     "their intervals after it",
+     NULL},
+    {"clock", DLS_OPT_F64, 0, 86400, "0", "s",
+     "of the day at time 0: reservations are cut to whole bf_resolution", NULL},
+    {.name = NULL},
+};
+
+struct slurm {
+    dls_slurm_priority priority;
+    dls_slurm_plan plan;
+    bool backfill, exclusive;
+    int64_t sched_delay_us, sched_interval_us, latency_us, bf_interval_us, bf_window_us,
+        bf_resolution_us;
+    int64_t bf_jobs, queue_depth, default_limit_us;
+    int64_t last_main_us, main_due_us; /* due: DLS_NEVER if nothing has happened since */
+    int64_t last_backfill_us;
+    int64_t clock_us;  /* that the wall clock shows at time 0 */
+    bool changed;      /* since backfill last looked */
+    int64_t *limit_us; /* [jobs] */
+    int32_t *waiting;  /* by priority */
+    size_t waiting_cap;
+};
+
+static int64_t us_of(const dls_option_value *value)
+{
+    return (int64_t)llround(value->f * 1e6);
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *v, dls_error *err)
+{
+    struct slurm *s = state;
+    s->priority = (dls_slurm_priority){.multifactor = strcmp(v[PRIORITY].s, "multifactor") == 0,
+                                       .by_cpu = strcmp(v[BILLING].s, "cpu") == 0,
+                                       .cluster_cpus = v[CLUSTER_CPUS].f,
+                                       .weight_age = v[WEIGHT_AGE].f,
+                                       .weight_fair = v[WEIGHT_FAIR].f,
+                                       .weight_size = v[WEIGHT_SIZE].f,
+                                       .max_age_us = us_of(&v[MAX_AGE]),
+                                       .half_life_us = us_of(&v[HALF_LIFE]),
+                                       .calc_us = us_of(&v[CALC_PERIOD])};
+    s->priority.last_us = us_of(&v[BOOT]);
+    /* Where both are due backfill comes first. */
+    s->priority.next_us = s->priority.last_us + s->priority.calc_us + 500000;
+    s->clock_us = us_of(&v[CLOCK]);
+    s->plan.node_cpus = s->priority.cluster_cpus > 0
+                            ? s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view))
+                            : 1024;
+    s->backfill = v[BACKFILL].b;
+    s->exclusive = v[EXCLUSIVE].b;
+    s->sched_delay_us = us_of(&v[SCHED_DELAY]);
+    s->sched_interval_us = us_of(&v[SCHED_INTERVAL]);
+    s->latency_us = us_of(&v[LATENCY]);
+    s->bf_interval_us = us_of(&v[BF_INTERVAL]);
+    s->bf_window_us = us_of(&v[BF_WINDOW]);
+    s->bf_resolution_us = us_of(&v[BF_RESOLUTION]);
+    s->bf_jobs = v[BF_MAX_JOBS].i;
+    s->queue_depth = v[QUEUE_DEPTH].i;
+    s->default_limit_us = us_of(&v[DEFAULT_LIMIT]);
+    s->last_main_us = -s->sched_delay_us;
+    s->main_due_us = DLS_NEVER;
+    s->last_backfill_us = us_of(&v[BOOT]);
+    DLS_TRY(
+        dls_alloc_array(&s->limit_us, (size_t)view->n_jobs, sizeof *s->limit_us, "limits", err));
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        const int64_t limit_us = view->limit_us ? view->limit_us[j] : DLS_ABSENT;
+        const int64_t given_us = limit_us > 0 ? limit_us : s->default_limit_us;
+        s->limit_us[j] = given_us < MAX_LIMIT_US ? given_us : MAX_LIMIT_US;
+    }
+    return dls_slurm_priority_init(&s->priority, view, v[SHARES].s, err);
+}
+
+static void fini(void *state)
+{
+    struct slurm *s = state;
+    dls_free(s->limit_us);
+    dls_free(s->waiting);
+    dls_slurm_plan_fini(&s->plan);
+    dls_slurm_priority_fini(&s->priority);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    struct slurm *s = state;
+    const struct slurm *f = from;
+    const size_t n = (size_t)view->n_jobs;
+    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus};
+    s->waiting = NULL;
+    s->waiting_cap = 0;
+    s->limit_us = NULL;
+    DLS_TRY(dls_slurm_priority_clone(&s->priority, &f->priority, view, err));
+    return dls_duplicate(&s->limit_us, f->limit_us, n, n, sizeof *s->limit_us, err);
+}
+
+/* ---- what a job asks for -----------------------------------------------------------------------
+ */
+
+/* GPUs by node: as the trace says, or as few nodes as hold them. */
+static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    const dls_place_index *index = dls_view_index(view);
+    const int32_t gpus = view->gpus[job];
+    int32_t most = 1;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const int32_t here = dls_place_max_gpus(index, t);
+        most = here > most ? here : most;
+    }
+    int64_t nodes = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const int32_t least = (gpus + most - 1) / most;
+    if (nodes < least || nodes > gpus || gpus % nodes != 0) {
+        nodes = least;
+        while (gpus % nodes != 0) {
+            nodes++;
+        }
+    }
+    return (dls_slurm_ask){.nodes = (int32_t)nodes,
+                           .gpus = s->exclusive ? most : gpus / (int32_t)nodes,
+                           .limit_us = s->limit_us[job]};
+}
+
+/* Start a job on the nodes that the plan has chosen; false: the engine refused (processors, memory,
+ * quota). */
+static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,
+                        const dls_slurm_ask *ask, bool *started, dls_error *err)
+{
+    dls_want want = {.type = -1};
+    want.n_nodes = dls_slurm_plan_parts(&s->plan, view->gpus[job] / ask->nodes, &want.nodes);
+    want.type = dls_place_type(dls_view_index(view), want.nodes[0].node);
+    *started = dls_act_allocate(out, job, &want);
+    return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, err) : DLS_OK;
+}
+
+/* ---- the queue ---------------------------------------------------------------------------------
+ */
+
+static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n, dls_error *err)
+{
+    *n = 0;
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        DLS_TRY(dls_grow(&s->waiting, &s->waiting_cap, *n + 1, sizeof *s->waiting, err));
+        s->waiting[(*n)++] = j;
+    }
+    return dls_slurm_priority_sort(&s->priority, s->waiting, *n, err);
+}
+
+/* ---- the two schedulers ------------------------------------------------------------------------
+ */
+
+/* In order of priority until one does not fit: those behind it are not looked at. */
+static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
+                                 dls_error *err)
+{
+    for (size_t i = 0; i < n && (int64_t)i < s->queue_depth; i++) {
+        const dls_slurm_ask ask = ask_of(s, view, s->waiting[i]);
+        bool started = false;
+        if (dls_slurm_plan_now(&s->plan, &ask)) {
+            DLS_TRY(start(s, view, out, s->waiting[i], &ask, &started, err));
+        }
+        if (!started) {
+            return DLS_OK;
+        }
+        s->waiting[i] = -1;
+    }
+    return DLS_OK;
+}
+
+static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
+                           dls_error *err)
+{
+    int64_t tested = 0;
+    for (size_t i = 0; i < n && tested < s->bf_jobs; i++) {
+        const int32_t job = s->waiting[i];
+        if (job < 0) {
+            continue;
+        }
+        tested++;
+        const dls_slurm_ask ask = ask_of(s, view, job);
+        const int64_t start_us = dls_slurm_plan_start(&s->plan, view, &ask, s->bf_window_us);
+        bool started = false;
+        if (start_us == view->now_us) {
+            DLS_TRY(start(s, view, out, job, &ask, &started, err));
+        }
+        if (!started && start_us != DLS_NEVER) {
+            DLS_TRY(dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, s->bf_resolution_us,
+                                           s->clock_us, err));
+        }
+    }
+    return DLS_OK;
+}
+
+/* When backfill next looks, if it has something new to look at. */
+static int64_t backfill_due(const struct slurm *s, int64_t now_us)
+{
+    const int64_t due_us = s->last_backfill_us + s->bf_interval_us;
+    return !s->backfill || !s->changed ? DLS_NEVER : due_us > now_us ? due_us : now_us;
+}
+
+static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    struct slurm *s = state;
+    const int64_t now_us = view->now_us;
+    size_t n;
+    if (s->main_due_us < now_us) { /* nobody waited then */
+        s->last_main_us = s->main_due_us;
+        s->main_due_us = DLS_NEVER;
+    }
+    if (view->arrived > 0 || view->ended > 0) {
+        const int64_t ready_us = s->last_main_us + s->sched_delay_us,
+                      heard_us = now_us + s->latency_us;
+        const int64_t due_us = heard_us > ready_us ? heard_us : ready_us;
+        s->main_due_us = due_us < s->main_due_us ? due_us : s->main_due_us;
+        s->changed = true;
+    }
+    const int64_t regular_us = s->last_main_us + s->sched_interval_us;
+    const bool main_runs = now_us >= (s->main_due_us < regular_us ? s->main_due_us : regular_us);
+    const bool backfill_runs = now_us >= backfill_due(s, now_us);
+    if (main_runs || backfill_runs) {
+        dls_slurm_priority_update(&s->priority, view);
+        DLS_TRY(list_waiting(s, view, &n, err));
+        DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
+        if (main_runs) {
+            s->last_main_us = now_us;
+            s->main_due_us = DLS_NEVER;
+            DLS_TRY(main_scheduler(s, view, out, n, err));
+        }
+        if (backfill_runs) {
+            s->last_backfill_us = now_us;
+            s->changed = false;
+            DLS_TRY(backfill(s, view, out, n, err));
+        }
+    }
+    if (dls_view_first_waiting(view) >= 0) {
+        const int64_t again_us = s->last_main_us + s->sched_interval_us;
+        const int64_t main_us = s->main_due_us < again_us ? s->main_due_us : again_us;
+        const int64_t backfill_us = backfill_due(s, now_us + 1);
+        dls_act_wake(out, main_us < backfill_us ? main_us : backfill_us);
+    }
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_slurm = {
+    .abi = DLS_POLICY_ABI,
+    .name = "slurm",
+    .summary = "slurmctld's main scheduler and backfill, basic or multifactor priority",
+    .options = options,
+    .state_bytes = sizeof(struct slurm),
+    .init = init,
+    .fini = fini,
+    .clone = clone,
+    .pass = pass,
+};

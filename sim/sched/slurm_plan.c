@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of reservations of Slurm's backfill and the search for the earliest start in it.
+ */
+#include "sched/slurm_plan.h"
+
+#include "dlsim/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_US                                                                                  \
+    INT64_C(30000000)   /* ends this close are looked at together, then twice as close .. */
+#define WINDOW_JOBS 200 /* .. but not more than so many */
+
+void dls_slurm_plan_fini(dls_slurm_plan *p)
+{
+    dls_free(p->run);
+    dls_free(p->parts);
+    dls_free(p->span);
+    dls_free(p->sets);
+    dls_free(p->room);
+    dls_free(p->avail);
+    dls_free(p->want);
+    *p = (dls_slurm_plan){0};
+}
+
+/* ---- running jobs ------------------------------------------------------------------------------
+ */
+
+static int by_end(const void *a, const void *b)
+{
+    const dls_slurm_run *x = a, *y = b;
+    if (x->end_us != y->end_us) {
+        return x->end_us < y->end_us ? -1 : 1;
+    }
+    return x->job < y->job ? -1 : 1;
+}
+
+/* Slurm's clock has whole seconds. */
+static int64_t whole_s(int64_t us)
+{
+    return us / 1000000 * 1000000;
+}
+
+/* A job holds (sign -1) or gives back (1) what it has on its nodes. */
+static void count(const dls_slurm_plan *p, dls_slurm_room *room, const dls_slurm_run *r, int sign,
+                  bool gpus)
+{
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const dls_place_part *part = &p->parts[r->first_part + k];
+        room[part->node].gpus += gpus ? sign * part->gpus : 0;
+        room[part->node].cpus += sign * r->cpus_per_gpu * part->gpus;
+    }
+}
+
+/* Unsorted, at the end of the list. */
+static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job, int64_t end_us,
+                          dls_error *err)
+{
+    const size_t most =
+        (size_t)(view->held_gpus[job] < p->n_nodes ? view->held_gpus[job] : p->n_nodes);
+    DLS_TRY(dls_grow(&p->run, &p->run_cap, p->n_run + 1, sizeof *p->run, err));
+    DLS_TRY(dls_grow(&p->parts, &p->parts_cap, p->n_parts + most, sizeof *p->parts, err));
+    const size_t n = dls_view_nodes(view, job, p->parts + p->n_parts, most);
+    const double cpus = 1e-3 * (double)dls_view_cpu_per_gpu(view, job);
+    p->run[p->n_run++] = (dls_slurm_run){end_us, job, (int32_t)p->n_parts, (int32_t)n, cpus};
+    p->n_parts += n;
+    return DLS_OK;
+}
+
+static dls_status make_room(dls_slurm_plan *p, int32_t n_nodes, dls_error *err)
+{
+    if (p->n_nodes == n_nodes) {
+        return DLS_OK;
+    }
+    p->n_nodes = n_nodes;
+    p->words = (n_nodes + 63) / 64;
+    DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 2, sizeof *p->avail, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
+    p->later = p->room + n_nodes;
+    p->chosen = p->avail + p->words;
+    return DLS_OK;
+}
+
+/* A set of nodes behind the others; *at is its offset. */
+static dls_status new_set(dls_slurm_plan *p, size_t *at, dls_error *err)
+{
+    DLS_TRY(dls_grow(&p->sets, &p->sets_cap, p->n_sets + (size_t)p->words, sizeof *p->sets, err));
+    *at = p->n_sets;
+    p->n_sets += (size_t)p->words;
+    return DLS_OK;
+}
+
+dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
+                                dls_error *err)
+{
+    const dls_place_index *index = dls_view_index(view);
+    size_t all;
+    DLS_TRY(make_room(p, dls_place_nodes(index), err));
+    p->n_run = p->n_parts = p->n_span = p->n_sets = 0;
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        p->room[n] = (dls_slurm_room){dls_place_free(index, n), p->node_cpus};
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        DLS_TRY(add_run(p, view, j, whole_s(view->since_us[j]) + limit_us[j], err));
+        count(p, p->room, &p->run[p->n_run - 1], -1, false); /* the index counts its GPUs */
+    }
+    if (p->n_run > 1) {
+        qsort(p->run, p->n_run, sizeof *p->run, by_end);
+    }
+    DLS_TRY(new_set(p, &all, err));
+    memset(p->sets + all, 0xff, (size_t)p->words * sizeof *p->sets);
+    DLS_TRY(dls_grow(&p->span, &p->span_cap, 1, sizeof *p->span, err));
+    p->span[p->n_span++] = (dls_slurm_span){view->now_us, all};
+    return DLS_OK;
+}
+
+dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
+                                  const dls_slurm_ask *ask, dls_error *err)
+{
+    DLS_TRY(add_run(p, view, job, whole_s(view->now_us) + ask->limit_us, err));
+    const dls_slurm_run made = p->run[p->n_run - 1];
+    count(p, p->room, &made, -1, true);
+    size_t at = p->n_run - 1;
+    for (; at > 0 && by_end(&p->run[at - 1], &made) > 0; at--) {
+        p->run[at] = p->run[at - 1];
+    }
+    p->run[at] = made;
+    return DLS_OK;
+}
+
+/* ---- reservations ------------------------------------------------------------------------------
+ */
+
+static int64_t span_end(const dls_slurm_plan *p, size_t i)
+{
+    return i + 1 < p->n_span ? p->span[i + 1].begin_us : DLS_NEVER;
+}
+
+/* The span that begins at this time, split from the one that holds it. */
+static dls_status split(dls_slurm_plan *p, int64_t at_us, size_t *out, dls_error *err)
+{
+    size_t i = p->n_span - 1;
+    while (p->span[i].begin_us > at_us) {
+        assert(i > 0); /* reservations begin at the table's begin at the earliest */
+        i--;
+    }
+    if (p->span[i].begin_us < at_us) {
+        size_t set;
+        DLS_TRY(new_set(p, &set, err));
+        DLS_TRY(dls_grow(&p->span, &p->span_cap, p->n_span + 1, sizeof *p->span, err));
+        memcpy(p->sets + set, p->sets + p->span[i].nodes, (size_t)p->words * sizeof *p->sets);
+        i++;
+        memmove(p->span + i + 1, p->span + i, (p->n_span - i) * sizeof *p->span);
+        p->span[i] = (dls_slurm_span){at_us, set};
+        p->n_span++;
+    }
+    *out = i;
+    return DLS_OK;
+}
+
+dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
+                                  int64_t resolution_us, int64_t clock_us, dls_error *err)
+{
+    size_t first, last;
+    const int64_t whole = resolution_us > 0 ? resolution_us : 1;
+    int64_t begin_us = (start_us + clock_us) / whole * whole - clock_us;
+    const int64_t end_us = (start_us + limit_us + clock_us) / whole * whole - clock_us;
+    begin_us = begin_us > p->span[0].begin_us ? begin_us : p->span[0].begin_us;
+    if (end_us <= begin_us) {
+        return DLS_OK;
+    }
+    DLS_TRY(split(p, begin_us, &first, err));
+    DLS_TRY(split(p, end_us, &last, err));
+    for (size_t i = first; i < last; i++) {
+        for (int32_t w = 0; w < p->words; w++) {
+            p->sets[p->span[i].nodes + (size_t)w] &= ~p->chosen[w];
+        }
+    }
+    return DLS_OK;
+}
+
+/* Is a chosen node reserved for somebody else at some time between? */
+static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
+{
+    for (size_t i = 0; i < p->n_span && p->span[i].begin_us < end_us; i++) {
+        const uint64_t *set = p->sets + p->span[i].nodes;
+        for (int32_t w = 0; span_end(p, i) > start_us && w < p->words; w++) {
+            if (p->chosen[w] & ~set[w]) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- the search --------------------------------------------------------------------------------
+ */
+
+/* A run of consecutive nodes that have room for a job. */
+typedef struct block {
+    int32_t first, nodes;
+    double cpus;
+} block;
+
+/* The next block behind *node; false: there is none. */
+static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
+                       const dls_slurm_ask *ask, int32_t *node, block *out)
+{
+    *out = (block){-1, 0, 0};
+    for (; *node < p->n_nodes; (*node)++) {
+        const int32_t n = *node;
+        const bool usable =
+            (p->avail[n / 64] & ~p->chosen[n / 64]) >> n % 64 & 1 && room[n].gpus >= ask->gpus;
+        if (usable) {
+            out->first = out->nodes == 0 ? n : out->first;
+            out->nodes++;
+            out->cpus += room[n].cpus;
+        } else if (out->nodes > 0) {
+            return true;
+        }
+    }
+    return out->nodes > 0;
+}
+
+/* Nodes of p->avail with room, into p->chosen. */
+static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
+{
+    memset(p->chosen, 0, (size_t)p->words * sizeof *p->chosen);
+    for (int32_t left = ask->nodes; left > 0;) {
+        block best = {-1, 0, 0}, b;
+        for (int32_t node = 0; next_block(p, room, ask, &node, &b);) {
+            const bool enough = b.nodes >= left, was = best.nodes >= left;
+            if (best.nodes == 0 || (enough && (!was || b.cpus < best.cpus)) ||
+                (!enough && !was && b.cpus > best.cpus)) {
+                best = b;
+            }
+        }
+        if (best.nodes == 0) {
+            return false;
+        }
+        for (int32_t n = best.first; n < best.first + best.nodes && left > 0; n++, left--) {
+            p->chosen[n / 64] |= UINT64_C(1) << n % 64;
+        }
+    }
+    return true;
+}
+
+bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    for (int32_t w = 0; w < p->words; w++) {
+        p->avail[w] = ask->allowed ? ask->allowed[w] : ~UINT64_C(0);
+    }
+    return choose(p, p->room, ask);
+}
+
+int32_t dls_slurm_plan_parts(dls_slurm_plan *p, int32_t gpus, const dls_place_part **parts)
+{
+    int32_t n = 0;
+    for (int32_t w = 0; w < p->words; w++) {
+        for (uint64_t bits = p->chosen[w]; bits; bits &= bits - 1) {
+            p->want[n++] = (dls_place_part){64 * w + __builtin_ctzll(bits), gpus};
+        }
+    }
+    *parts = p->want;
+    return n;
+}
+
+/* Does a running job hold something on p->avail? */
+static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
+{
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const int32_t node = p->parts[r->first_part + k].node;
+        if (p->avail[node / 64] >> node % 64 & 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* When enough running jobs have ended, by their limits, for the job to fit on p->avail. Ends are
+ * taken together that lie within a window from the first, which doubles each time that they do not
+ * suffice; the start is the last end of its window. */
+static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *ask)
+{
+    int64_t first_us = DLS_NEVER, window_us = WINDOW_US;
+    if (choose(p, p->room, ask)) {
+        return now_us;
+    }
+    memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
+    for (size_t i = 0; i < p->n_run; window_us *= 2) {
+        int64_t last_us = DLS_NEVER;
+        for (int n = 0; n < WINDOW_JOBS && i < p->n_run; i++) {
+            const dls_slurm_run *r = &p->run[i];
+            if (!touches(p, r)) {
+                continue;
+            }
+            first_us = first_us == DLS_NEVER ? r->end_us : first_us;
+            last_us = r->end_us;
+            count(p, p->later, r, 1, true);
+            n++;
+            if (i + 1 < p->n_run && r[1].end_us > first_us + window_us) {
+                i++;
+                break;
+            }
+        }
+        if (last_us != DLS_NEVER && choose(p, p->later, ask)) {
+            return last_us > now_us ? last_us : now_us + 1000000;
+        }
+        window_us = window_us < INT64_MAX / 4 ? window_us : INT64_MAX / 4;
+    }
+    return DLS_NEVER;
+}
+
+/* p->avail: the nodes that nobody reserves between start and end. *later_us: when the table next
+ * changes. */
+static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t start_us,
+                       int64_t *later_us)
+{
+    const int64_t end_us = start_us + ask->limit_us;
+    for (int32_t w = 0; w < p->words; w++) {
+        p->avail[w] = ask->allowed ? ask->allowed[w] : ~UINT64_C(0);
+    }
+    *later_us = DLS_NEVER;
+    for (size_t i = 0; i < p->n_span && p->span[i].begin_us <= end_us; i++) {
+        const int64_t end = span_end(p, i);
+        if (end <= start_us) {
+            continue;
+        }
+        if (*later_us == DLS_NEVER) {
+            *later_us = end;
+        }
+        for (int32_t w = 0; w < p->words; w++) {
+            p->avail[w] &= p->sets[p->span[i].nodes + (size_t)w];
+        }
+    }
+}
+
+int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask,
+                             int64_t window_us)
+{
+    const int64_t now_us = view->now_us;
+    int64_t from_us = now_us;
+    while (from_us != DLS_NEVER) {
+        int64_t later_us;
+        unreserved(p, ask, from_us, &later_us);
+        int64_t start_us = will_run(p, now_us, ask);
+        if (start_us == DLS_NEVER) {
+            from_us = later_us;
+            continue;
+        }
+        start_us = start_us > from_us ? start_us : from_us;
+        if (start_us <= now_us) {
+            return now_us;
+        }
+        if (start_us > later_us) { /* what is reserved now may be free by then */
+            from_us = later_us;
+            continue;
+        }
+        if (start_us > now_us + window_us) {
+            return DLS_NEVER;
+        }
+        if (!overlaps(p, start_us, start_us + ask->limit_us)) {
+            return start_us;
+        }
+        from_us = start_us > from_us ? start_us : later_us;
+    }
+    return DLS_NEVER;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What Slurm's backfill expects of the future: when running jobs give their GPUs back by their time
+ * limits, and which nodes are reserved for waiting jobs of higher priority, and when.
+ *
+ * Formulas: Slurm 22.05, sched/backfill (_attempt_backfill, _add_reservation, _test_resv_overlap)
+ * and select/cons_tres (_will_run_test), described in its guide to scheduling configuration
+ * (https://slurm.schedmd.com/sched_config.html); written anew from what they do.
+ */
+#ifndef DLS_SCHED_SLURM_PLAN_H
+#define DLS_SCHED_SLURM_PLAN_H
+
+#include "dlsim/policy.h"
+
+/* A running job, by its end as the time limit has it. */
+typedef struct dls_slurm_run {
+    int64_t end_us;
+    int32_t job;
+    int32_t first_part, n_parts; /* in parts[] */
+    double cpus_per_gpu;
+} dls_slurm_run;
+
+/* Between begin and the next one's begin these nodes may be used. */
+typedef struct dls_slurm_span {
+    int64_t begin_us;
+    size_t nodes; /* offset of a set in sets[] */
+} dls_slurm_span;
+
+/* What is free on a node. */
+typedef struct dls_slurm_room {
+    int32_t gpus;
+    double cpus;
+} dls_slurm_room;
+
+typedef struct dls_slurm_plan {
+    int32_t n_nodes, words; /* words: of a set of nodes */
+    dls_slurm_run *run;     /* by end */
+    dls_place_part *parts;
+    size_t n_run, run_cap, n_parts, parts_cap;
+    dls_slurm_span *span; /* by begin; the last has no end */
+    uint64_t *sets;
+    size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
+    dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
+    double node_cpus;                          /* of a node, the same for all */
+    uint64_t *avail, *chosen;
+    dls_place_part *want; /* [n_nodes] */
+} dls_slurm_plan;
+
+/* What a job asks for: the same number of GPUs on each of some nodes, for a time. */
+typedef struct dls_slurm_ask {
+    int32_t nodes, gpus; /* gpus: on each */
+    int64_t limit_us;
+    const uint64_t *allowed; /* the nodes of its partition; NULL: all */
+} dls_slurm_ask;
+
+/* Nodes are taken as select/cons_tres does: of the runs of consecutive nodes that have room for the
+ * job the one with the fewest free processors that holds it, from its first node on; if none does,
+ * the one with the most, and so on for the rest. */
+
+/* A plan without reservations of the cluster as it is; running jobs end limit_us[job] after their
+ * start. O(running log running + nodes). Errors: ENOMEM. */
+dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
+                                dls_error *err) DLS_MUST_CHECK;
+/* The plan keeps its memory between turns. */
+void dls_slurm_plan_fini(dls_slurm_plan *p);
+
+/* Can a job start now, reservations aside? The nodes stand in p->chosen. */
+bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
+/* The parts that a job gets on p->chosen, gpus on each: borrowed until the next call. Returns how
+ * many. */
+int32_t dls_slurm_plan_parts(dls_slurm_plan *p, int32_t gpus, const dls_place_part **parts);
+
+/* The earliest time from now on at which a job can start without touching a reservation; the nodes
+ * stand in p->chosen. DLS_NEVER: not within what the plan sees, or not before now + window.
+ * resolution_us: of the table. O(spans x (running x nodes / 64 + nodes)) at worst. */
+int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask,
+                             int64_t window_us);
+/* Reserve p->chosen from then on for the job's limit, both ends cut to the table's resolution:
+ * whole multiples of it on a clock that shows clock_us at time 0. Errors: ENOMEM. */
+dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
+                                  int64_t resolution_us, int64_t clock_us,
+                                  dls_error *err) DLS_MUST_CHECK;
+/* A job that was started on p->chosen holds GPUs now. Errors: ENOMEM. */
+dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
+                                  const dls_slurm_ask *ask, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Slurm's multifactor priority: usage that decays, the fair tree over accounts and users, age and
+ * size.
+ */
+#include "sched/slurm_priority.h"
+
+#include "dlsim/memory.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAMES "account,user,shares"
+
+/* ---- shares ------------------------------------------------------------------------------------
+ */
+
+static int32_t find(const dls_slurm_priority *p, const char *account, const char *user)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        const dls_slurm_share *s = &p->share[i];
+        if (s->user == (user[0] != '\0') && strcmp(s->name, user) == 0 &&
+            (!account || strcmp(s->account, account) == 0)) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static dls_status add(dls_slurm_priority *p, int32_t parent, const char *account, const char *user,
+                      double shares, dls_error *err)
+{
+    DLS_TRY(dls_grow(&p->share, &p->cap, p->n + 1, sizeof *p->share, err));
+    dls_slurm_share *s = &p->share[p->n];
+    *s = (dls_slurm_share){.parent = parent, .child = -1, .next = -1, .shares = shares};
+    s->user = user[0] != '\0';
+    snprintf(s->account, sizeof s->account, "%s", account);
+    snprintf(s->name, sizeof s->name, "%s", user);
+    if (parent >= 0) {
+        s->next = p->share[parent].child;
+        p->share[parent].child = (int32_t)p->n;
+    }
+    p->n_users += s->user;
+    p->n++;
+    return DLS_OK;
+}
+
+static dls_status read_row(dls_slurm_priority *p, char *line, const char *where, dls_error *err)
+{
+    char *cell[3] = {line, NULL, NULL}, *end;
+    line[strcspn(line, "\r\n")] = '\0';
+    for (int k = 1; k < 3; k++) {
+        char *comma = strchr(cell[k - 1], ',');
+        if (!comma) {
+            return dls_fail(err, DLS_EINPUT, where, "expected " NAMES);
+        }
+        *comma = '\0';
+        cell[k] = comma + 1;
+    }
+    double shares = (double)NAN;
+    if (strcmp(cell[2], "parent") != 0) {
+        shares = strtod(cell[2], &end);
+        if (end == cell[2] || *end || !(shares >= 0 && shares < 1e15)) {
+            return dls_fail(err, DLS_EINPUT, where,
+                            "shares: expected a number or `parent`, not '%s'", cell[2]);
+        }
+    }
+    if (!cell[0][0] || strlen(cell[0]) > 63 || strlen(cell[1]) > 63) {
+        return dls_fail(err, DLS_EINPUT, where, "no account, or a name longer than 63 bytes");
+    }
+    const int32_t account = strcmp(cell[0], "root") == 0 ? 0 : find(p, cell[0], "");
+    if (find(p, cell[0], cell[1]) >= 0 || (account == 0 && !cell[1][0])) {
+        return dls_fail(err, DLS_EINPUT, where, "stands there twice");
+    }
+    if (cell[1][0] && account < 0) {
+        return dls_fail(err, DLS_EINPUT, where,
+                        "the row of account '%s' must stand before its users", cell[0]);
+    }
+    return add(p, cell[1][0] ? account : 0, cell[0], cell[1], shares, err);
+}
+
+static dls_status read_shares(dls_slurm_priority *p, const char *path, dls_error *err)
+{
+    char line[512], where[512];
+    dls_status status = DLS_OK;
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot read shares: %s", strerror(errno));
+    }
+    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
+        snprintf(where, sizeof where, "%s:%d", path, number);
+        if (strlen(line) == sizeof line - 1) {
+            status = dls_fail(err, DLS_EINPUT, where, "a line longer than %zu bytes", sizeof line);
+        } else if (number > 1 && line[strspn(line, " \r\n")]) {
+            status = read_row(p, line, where, err);
+        } else if (number == 1 && strncmp(line, NAMES, strlen(NAMES)) != 0) {
+            status = dls_fail(err, DLS_EINPUT, where, "expected the header " NAMES);
+        }
+    }
+    if (status == DLS_OK && ferror(f)) {
+        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+    }
+    fclose(f);
+    return status;
+}
+
+static dls_status bind_jobs(dls_slurm_priority *p, const dls_view *view, dls_error *err)
+{
+    const int32_t *class = view->job_class;
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        const char *user = view->user ? dls_view_name(view, DLS_NAME_USER, view->user[j]) : "";
+        const char *account = class ? dls_view_name(view, DLS_NAME_CLASS, class[j]) : "";
+        user = user[0] ? user : "nobody";
+        int32_t at = account[0] ? find(p, account, user) : -1;
+        at = at >= 0 ? at : find(p, NULL, user);
+        if (at < 0) { /* not in the table, or there is none: a share like any other, beside the
+                         accounts */
+            at = (int32_t)p->n;
+            DLS_TRY(add(p, 0, account[0] ? account : "root", user, 1, err));
+        }
+        p->share_of[j] = at;
+        p->value[j] = -1;
+    }
+    return DLS_OK;
+}
+
+dls_status dls_slurm_priority_init(dls_slurm_priority *p, const dls_view *view, const char *path,
+                                   dls_error *err)
+{
+    const size_t n = (size_t)view->n_jobs;
+    if (!p->multifactor) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_alloc_array(&p->share_of, n, sizeof *p->share_of, "shares", err));
+    DLS_TRY(dls_alloc_array(&p->value, n, sizeof *p->value, "priorities", err));
+    DLS_TRY(add(p, -1, "root", "", 1, err));
+    if (path && path[0]) {
+        DLS_TRY(read_shares(p, path, err));
+    }
+    DLS_TRY(bind_jobs(p, view, err));
+    return dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err);
+}
+
+void dls_slurm_priority_fini(dls_slurm_priority *p)
+{
+    dls_free(p->share);
+    dls_free(p->share_of);
+    dls_free(p->value);
+    dls_free(p->room);
+}
+
+dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_priority *from,
+                                    const dls_view *view, dls_error *err)
+{
+    const size_t n = (size_t)view->n_jobs;
+    p->share = NULL;
+    p->share_of = NULL;
+    p->value = NULL;
+    p->room = NULL;
+    p->room_cap = 0;
+    DLS_TRY(dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err));
+    DLS_TRY(dls_duplicate(&p->share, from->share, from->n, from->cap, sizeof *p->share, err));
+    DLS_TRY(dls_duplicate(&p->share_of, from->share_of, n, n, sizeof *p->share_of, err));
+    return dls_duplicate(&p->value, from->value, n, n, sizeof *p->value, err);
+}
+
+/* ---- the fair tree -----------------------------------------------------------------------------
+ */
+
+static int highest_first(const void *a, const void *b)
+{
+    const dls_slurm_ranked *x = a, *y = b;
+    if (x->value != y->value) {
+        return x->value > y->value ? -1 : 1;
+    }
+    return x->id < y->id ? -1 : 1;
+}
+
+/* Shares over usage, each as a part of what the siblings have. */
+static void set_levels(dls_slurm_priority *p, int32_t parent)
+{
+    double shares = 0, usage = 0;
+    for (int32_t i = p->share[parent].child; i >= 0; i = p->share[i].next) {
+        shares += isnan(p->share[i].shares) ? 0 : p->share[i].shares;
+        usage += p->share[i].usage;
+    }
+    for (int32_t i = p->share[parent].child; i >= 0; i = p->share[i].next) {
+        dls_slurm_share *s = &p->share[i];
+        const double part = isnan(s->shares) ? 1 : shares > 0 ? s->shares / shares : 0;
+        const double used = isnan(s->shares) || usage <= 0 ? 0 : s->usage / usage;
+        s->level = used > 0 ? part / used : part > 0 ? HUGE_VAL : 0;
+    }
+}
+
+/* Ranks of the users below, from *rank down; users that are equal have the same. */
+static void rank_below(dls_slurm_priority *p, int32_t parent, dls_slurm_ranked *room, int32_t *rank)
+{
+    int32_t n = 0;
+    set_levels(p, parent);
+    for (int32_t i = p->share[parent].child; i >= 0; i = p->share[i].next) {
+        room[n++] = (dls_slurm_ranked){p->share[i].level, i};
+    }
+    qsort(room, (size_t)n, sizeof *room, highest_first);
+    int32_t same = *rank;
+    for (int32_t k = 0; k < n; k++) {
+        dls_slurm_share *s = &p->share[room[k].id];
+        if (s->user) {
+            same = k > 0 && room[k - 1].value == s->level ? same : *rank;
+            s->factor = (double)same / p->n_users;
+            (*rank)--;
+        } else {
+            rank_below(p, room[k].id, room + n, rank);
+            same = *rank;
+        }
+    }
+}
+
+/* ---- priorities --------------------------------------------------------------------------------
+ */
+
+static double size_of(const dls_slurm_priority *p, const dls_view *view, int32_t job)
+{
+    return p->by_cpu ? 1e-3 * (double)dls_view_cpu_per_gpu(view, job) * view->gpus[job]
+                     : view->gpus[job];
+}
+
+/* What a running job has used since the last calculation. Slurm 22.05 counts those that run when it
+ * calculates: what jobs that ended since have used is lost. */
+static void count_usage(dls_slurm_priority *p, const dls_view *view, int32_t job, double decay)
+{
+    const int64_t start_us = view->since_us[job];
+    const double run_s =
+        1e-6 * (double)(view->now_us - (start_us > p->last_us ? start_us : p->last_us));
+    const double used = run_s * size_of(p, view, job) * pow(decay, run_s);
+    for (int32_t i = p->share_of[job]; i >= 0; i = p->share[i].parent) {
+        p->share[i].usage += used;
+    }
+}
+
+/* waited_us: so far; a job that is new has waited for nothing. */
+static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job,
+                         int64_t waited_us)
+{
+    const dls_place_index *index = dls_view_index(view);
+    const double waited = (double)waited_us / (double)p->max_age_us;
+    const double most = dls_place_max_gpus(index, 0);
+    const int64_t asked = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const double nodes = asked > 0 ? (double)asked : ceil(view->gpus[job] / most);
+    double size = nodes / dls_place_nodes(index);
+    if (p->cluster_cpus > 0) {
+        size = (size + size_of(p, view, job) / p->cluster_cpus) / 2;
+    }
+    p->value[job] = floor(p->weight_age * fmin(1, waited) + p->weight_size * size +
+                          p->weight_fair * p->share[p->share_of[job]].factor);
+}
+
+static void calculate(dls_slurm_priority *p, const dls_view *view)
+{
+    const double half_life_s = 1e-6 * (double)p->half_life_us;
+    const double decay =
+        half_life_s > 0 ? 1 - 0.693 / half_life_s : 1; /* a second, as Slurm has it */
+    const double left = pow(decay, 1e-6 * (double)(view->now_us - p->last_us));
+    int32_t rank = p->n_users;
+    for (size_t i = 0; i < p->n; i++) {
+        p->share[i].usage *= left;
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        count_usage(p, view, j, decay);
+    }
+    rank_below(p, 0, p->room, &rank);
+    p->last_us = view->now_us;
+    p->next_us += (view->now_us - p->next_us) / p->calc_us * p->calc_us + p->calc_us;
+}
+
+void dls_slurm_priority_update(dls_slurm_priority *p, const dls_view *view)
+{
+    if (!p->multifactor) {
+        return;
+    }
+    const bool due = view->now_us >= p->next_us;
+    if (due) {
+        calculate(p, view);
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        if (due || p->value[j] < 0) {
+            set_priority(p, view, j, due ? view->now_us - view->submit_us[j] : 0);
+        }
+    }
+}
+
+dls_status dls_slurm_priority_sort(dls_slurm_priority *p, int32_t *job, size_t n, dls_error *err)
+{
+    if (!p->multifactor || n < 2) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&p->room, &p->room_cap, n, sizeof *p->room, err));
+    for (size_t i = 0; i < n; i++) {
+        p->room[i] = (dls_slurm_ranked){p->value[job[i]], job[i]};
+    }
+    qsort(p->room, n, sizeof *p->room, highest_first);
+    for (size_t i = 0; i < n; i++) {
+        job[i] = p->room[i].id;
+    }
+    return DLS_OK;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes the files of an imported Slurm site.
+ */
+#include "site/slurm.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "dlsim/trace.h"
+#include "site/slurm_conf.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- nodes -------------------------------------------------------------------------------------
+ */
+
+/* Nodes that follow each other and are alike. */
+typedef struct group {
+    char name[64], type[64];
+    int32_t count, gpus;
+    int64_t cpus;
+} group;
+
+typedef struct nodes {
+    group *group;
+    size_t n, cap;
+    int64_t cpus;         /* of all nodes, those without GPUs too */
+    int32_t without, odd; /* nodes without GPUs; lines that are no node */
+    int32_t total, total_gpus;
+} nodes;
+
+/* The value behind " key=" in a line of `scontrol show nodes -o`, cut at a blank; "" if there is
+ * none. */
+static void value_of(const char *line, const char *key, char *out, size_t size)
+{
+    const size_t len = strlen(key);
+    out[0] = '\0';
+    for (const char *p = strstr(line, key); p; p = strstr(p + 1, key)) {
+        if ((p == line || p[-1] == ' ') && p[len] == '=') {
+            snprintf(out, size, "%.*s", (int)strcspn(p + len + 1, " \r\n"), p + len + 1);
+            return;
+        }
+    }
+}
+
+/* "gpu:a100:8(S:0-1),shard:..." or "gpu:8": how many, and the type. */
+static int32_t gpus_of(const char *gres, char type[64])
+{
+    const char *p = strstr(gres, "gpu:");
+    char *end;
+    type[0] = '\0';
+    if (!p || (p != gres && p[-1] != ',')) {
+        return 0;
+    }
+    p += 4;
+    long n = strtol(p, &end, 10);
+    if (end == p) { /* a type stands before the number */
+        const size_t len = strcspn(p, ":,(");
+        snprintf(type, 64, "%.*s", (int)len, p);
+        n = p[len] == ':' ? strtol(p + len + 1, &end, 10) : 1;
+    }
+    return n > 0 && n <= 64 ? (int32_t)n : 0;
+}
+
+static dls_status add_node(nodes *all, const char *line, dls_error *err)
+{
+    group g = {.count = 1};
+    char gres[256], cpus[32];
+    value_of(line, "NodeName", g.name, sizeof g.name);
+    value_of(line, "Gres", gres, sizeof gres);
+    value_of(line, "CPUTot", cpus, sizeof cpus);
+    if (!g.name[0]) {
+        all->odd++;
+        return DLS_OK;
+    }
+    g.cpus = strtoll(cpus, NULL, 10);
+    g.gpus = gpus_of(gres, g.type);
+    all->cpus += g.cpus;
+    all->total++;
+    if (g.gpus == 0) {
+        all->without++;
+        return DLS_OK;
+    }
+    all->total_gpus += g.gpus;
+    group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
+    if (last && last->gpus == g.gpus && last->cpus == g.cpus && strcmp(last->type, g.type) == 0) {
+        last->count++;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&all->group, &all->cap, all->n + 1, sizeof *all->group, err));
+    all->group[all->n++] = g;
+    return DLS_OK;
+}
+
+static dls_status read_nodes(const char *path, nodes *all, dls_error *err)
+{
+    char *text, *rest = NULL;
+    size_t len;
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
+    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        status = add_node(all, line, err);
+    }
+    dls_free(text);
+    if (status == DLS_OK && all->total_gpus == 0) {
+        status = dls_fail(err, DLS_EINPUT, path,
+                          "no node with GPUs in it: is it the output of "
+                          "`scontrol show nodes -o`?");
+    }
+    return status;
+}
+
+/* ---- the configuration -------------------------------------------------------------------------
+ */
+
+typedef struct making {
+    const dls_site_slurm *site;
+    const nodes *nodes;
+    const dls_trace *trace;
+    FILE *to;
+} making;
+
+static const char *type_of(const group *g)
+{
+    return g->type[0] ? g->type : "GPU";
+}
+
+static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
+{
+    const making *m = what;
+    fputs("# Made by `dlsim import slurm`.\nschema_version = 1;\nname = \"site\";\n\ncluster:\n{\n"
+          "    gpu_types = (",
+          cfg);
+    for (size_t i = 0, told = 0; i < m->nodes->n; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i; k++) {
+            again =
+                again || strcmp(type_of(&m->nodes->group[k]), type_of(&m->nodes->group[i])) == 0;
+        }
+        if (!again) {
+            fprintf(cfg, "%s{ name = \"%s\"; }", told++ ? ", " : "", type_of(&m->nodes->group[i]));
+        }
+    }
+    fputs(");\n    nodes = (\n", cfg);
+    for (size_t i = 0; i < m->nodes->n; i++) {
+        const group *g = &m->nodes->group[i];
+        fprintf(
+            cfg,
+            "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld; }%s\n",
+            g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus,
+            i + 1 < m->nodes->n ? "," : "");
+    }
+    fputs(
+        "    );\n};\n\ntrace: { path = \"trace.csv\"; };\nplacement: { name = \"first-fit\"; };\n",
+        cfg);
+    return dls_site_put_scheduler(cfg, m->site->conf, (double)m->nodes->cpus, m->site->shares,
+                                  dls_trace_about(m->trace)->epoch, m->to, err);
+}
+
+/* sshare's columns Account, User, RawShares, accounts before their users as it prints them. */
+static dls_status put_shares(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    char *text;
+    size_t len;
+    bool more;
+    int account, user, shares;
+    dls_csv csv;
+    const dls_csv_bind binds[] = {{"Account", &account, true},
+                                  {"User", &user, true},
+                                  {"RawShares|Raw Shares", &shares, true}};
+    DLS_TRY(dls_file_read_text(m->site->shares, DLS_FILE_TABLE, &text, &len, err));
+    dls_csv_init(&csv, m->site->shares, text, len, '|');
+    dls_status status = dls_csv_header(&csv, err);
+    if (status == DLS_OK) {
+        status = dls_csv_bind_all(&csv, binds, 3, err);
+    }
+    fputs("account,user,shares\n", out);
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        const bool root = dls_csv_is(&csv, account, "root") && dls_csv_missing(&csv, user);
+        if (!root) {
+            const dls_csv_cell *a = &csv.cell[account], *u = &csv.cell[user],
+                               *s = &csv.cell[shares];
+            fprintf(out, "%.*s,%.*s,%.*s\n", (int)a->len, a->s, (int)u->len, u->s, (int)s->len,
+                    s->s);
+        }
+    }
+    dls_csv_fini(&csv);
+    dls_free(text);
+    return status;
+}
+
+static dls_status path_in(const making *m, const char *name, char *out, size_t size, dls_error *err)
+{
+    const int n = snprintf(out, size, "%s/%s", m->site->folder, name);
+    return n > 0 && (size_t)n < size
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, m->site->folder, "too long a path");
+}
+
+static dls_status write_all(making *m, dls_error *err)
+{
+    char path[4096];
+    if (mkdir(m->site->folder, 0777) != 0 && errno != EEXIST) {
+        return dls_fail(err, DLS_EOUTPUT, m->site->folder, "cannot be made: %s", strerror(errno));
+    }
+    DLS_TRY(path_in(m, "trace.csv", path, sizeof path, err));
+    DLS_TRY(dls_trace_save_csv(m->trace, path, err));
+    if (m->site->shares) {
+        DLS_TRY(path_in(m, "shares.csv", path, sizeof path, err));
+        DLS_TRY(dls_atomicfile_write(path, put_shares, m, err));
+    }
+    DLS_TRY(path_in(m, "cluster.cfg", path, sizeof path, err));
+    return dls_atomicfile_write(path, put_cluster, m, err);
+}
+
+/* ---- report ------------------------------------------------------------------------------------
+ */
+
+static void report(const making *m)
+{
+    const dls_trace_info *info = dls_trace_about(m->trace);
+    const dls_trace_columns *c = dls_trace_cols(m->trace);
+    int64_t wait_us = 0, service_us = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        wait_us += c->queue_us && c->queue_us[i] > 0 ? c->queue_us[i] : 0;
+        service_us += c->duration_us[i] > 0 ? c->duration_us[i] * c->gpus[i] : 0;
+    }
+    fprintf(m->to, "%s: %zu jobs of GPUs from %s on, mean wait %.0f s, %.0f GPU-hours\n",
+            m->site->sacct, c->n, info->epoch, 1e-6 * (double)wait_us / (double)c->n,
+            (double)service_us / 3.6e9);
+    fprintf(m->to, "%s: %d nodes with %d GPUs", m->site->nodes,
+            (int)(m->nodes->total - m->nodes->without), (int)m->nodes->total_gpus);
+    if (m->nodes->without) {
+        fprintf(m->to, "; %d nodes without GPUs left out", (int)m->nodes->without);
+    }
+    fputs(m->nodes->odd ? "; some lines are no nodes\n" : "\n", m->to);
+    for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
+        fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
+    }
+}
+
+dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
+{
+    nodes all = {0};
+    dls_trace *trace = NULL;
+    making m = {site, &all, NULL, to};
+    dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
+    if (status == DLS_OK) {
+        status = read_nodes(site->nodes, &all, err);
+    }
+    if (status == DLS_OK) {
+        m.trace = trace;
+        report(&m);
+        status = write_all(&m, err);
+    }
+    dls_trace_destroy(trace);
+    dls_free(all.group);
+    return status;
+}

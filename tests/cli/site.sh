@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim import slurm and dlsim fidelity: recordings of a real Slurm (tests/slurm) replayed and graded; every
+# command of docs/sites.md; dumps that are cut off, odd or not what they are said to be.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+# recorded NAME TAU MEAN_PART: replays at least as near as when the numbers of docs/sites.md were taken.
+recorded() {
+    local from=$source/tests/slurm/$1 shares=
+    test ! -e "$from/sshare.txt" || shares=--shares=$from/sshare.txt
+    expect 0 import slurm --sacct="$from/sacct.txt.gz" --nodes="$from/nodes.txt" --conf="$from/config.txt" \
+        $shares -o "$1"
+    expect 0 fidelity "$1" --json
+    python3 - "$2" "$3" <<'END' || fail "the replay of $1: $(head -c 1500 out.txt)"
+import json, sys
+f = json.load(open("out.txt"))
+every = f["groups"][0]
+assert f["left_out"] == 0 and every["kind"] == "all" and f["jobs"] == every["jobs"] > 100, f
+assert f["tau"] >= float(sys.argv[1]), f["tau"]
+assert abs(every["replayed_wait_s"] / every["recorded_wait_s"] - 1) <= float(sys.argv[2]), every
+assert sum(g["jobs"] for g in f["groups"] if g["kind"] == "GPUs") == f["jobs"], f["groups"]
+assert abs(f["recorded_busy"] - f["replayed_busy"]) < 0.05, f
+END
+    checks=$((checks + 1))
+}
+recorded builtin 0.995 0.05
+recorded basic 0.9 0.10
+recorded multifactor 0.84 0.10
+
+# What Slurm's own shares say of usage is what the policy computes: the order of users' factors at the end.
+says multifactor/shares.csv "vision,games,parent"
+says multifactor/cluster.cfg 'weight_fairshare = 10000'
+says builtin/cluster.cfg 'backfill = false'
+expect 0 fidelity builtin --least=B
+says out.txt "grade      B"
+expect 1 fidelity multifactor --least=A
+expect 0 --config=builtin/cluster.cfg --set=scheduler.backfill=true -q
+
+# Odd rows are left out and counted, by reason.
+cat >odd.txt <<'END'
+JobID|User|Account|Partition|State|Submit|Eligible|Start|End|Timelimit|NNodes|NCPUS|AllocTRES|ReqTRES
+1|ann|ml|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T10:01:00|00:10:00|1|8|cpu=8,mem=32G,gres/gpu=2|
+1.batch|ann|ml|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T10:01:00||1|8|cpu=8|
+2|ann|ml|main|CANCELLED by 7|2026-03-01T10:00:00|2026-03-01T10:00:00|None|2026-03-01T10:01:00|1-00:00:00|1|8||gres/gpu=2
+3|bob|ml|main|RUNNING|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|Unknown|UNLIMITED|1|8|gres/gpu=2|
+4|bob|ml|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:00:00|2026-03-01T10:00:10|2026-03-01T10:05:00|10|1|8|cpu=8|cpu=8
+5_1|bob|ml|main|TIMEOUT|2026-03-01T10:00:00|2026-03-01T10:02:00|2026-03-01T10:02:10|2026-03-01T10:05:00|2-03:04:05|1|8|gres/gpu:a100=4|
+6|bob|a|b|main|COMPLETED|2026-03-01T10:00:00|2026-03-01T10:02:00|2026-03-01T10:02:10|2026-03-01T10:05:00|3|1|8|gres/gpu=4|
+7|bob|ml|main|COMPLETED|1772359200|1772359200|1772359100|1772359300|3|1|8|gres/gpu=4|
+8|bob|ml|main|COMPLETED|yesterday|yesterday|2026-03-01T10:02:10|2026-03-01T10:05:00|3|1|8|gres/gpu=4|
+9|bob|ml|ma
+END
+cat >nodes.txt <<'END'
+NodeName=cpu1 Arch=x86_64 CPUTot=64 Gres=(null) State=IDLE
+NodeName=g1 Arch=x86_64 CPUTot=64 Gres=gpu:a100:4(S:0-1),shard:16 State=IDLE
+NodeName=g2 Arch=x86_64 CPUTot=64 Gres=gpu:a100:4(S:0-1) State=IDLE
+NodeName=h1 Arch=x86_64 CPUTot=128 Gres=gpu:h100:8 State=MIXED
+what is this
+END
+printf 'SchedulerParameters=bf_interval=7,bf_continue,defer\nPriorityMaxAge=7-0\nPriorityType=priority/multifactor\n' >slurm.conf
+printf 'NodeName=x PriorityType=priority/basic\n' >>slurm.conf
+expect 0 import slurm --sacct=odd.txt --nodes=nodes.txt --conf=slurm.conf -o odd
+says err.txt "3 jobs"
+for text in "a step of a job: 1" "never started (pending, or cancelled while it was): 1" "no end (still running, or lost): 1" \
+    "no GPU: 1" "more or fewer cells than the header" "a time that is none: 1" "submitted when it became eligible: 1" \
+    "the clock was set back: 1" "bf_continue is not modelled" "defer is not modelled" "1 nodes without GPUs"; do
+    says err.txt "$text"
+done
+says odd/cluster.cfg 'count = 2; gpus = 4; gpu_type = "a100"'
+says odd/cluster.cfg 'bf_interval = "7 s"'
+says odd/cluster.cfg 'max_age = "604800 s"'
+says odd/trace.csv "5_1,4,"
+grep -q '183845' odd/trace.csv || fail "a limit of 2-03:04:05: $(cat odd/trace.csv)"
+expect 0 fidelity odd
+
+# What is not what it is said to be.
+expect 2 import slurm --sacct=odd.txt -o none
+expect 4 import slurm --sacct=missing.txt --nodes=nodes.txt -o none
+expect 4 import slurm --sacct=nodes.txt --nodes=nodes.txt -o none
+says err.txt "JobID"
+expect 4 import slurm --sacct=odd.txt --nodes=odd.txt -o none
+says err.txt "scontrol show nodes"
+test ! -e none || fail "a site of nothing"
+expect 5 import slurm --sacct=odd.txt --nodes=nodes.txt -o nowhere/none
+expect 3 fidelity missing
+expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"
+says err.txt "how long jobs waited"
+printf 'account,user,shares\nml,ann,5\n' >bad.csv
+expect 4 fidelity odd --set=scheduler.shares=bad.csv
+says err.txt "bad.csv:2"
+printf 'account,user,shares\nml,,lots\n' >bad.csv
+expect 4 fidelity odd --set=scheduler.shares=bad.csv
+says err.txt "lots"
+
+ln -s "$source/tests" tests
+run_page "$source/docs/sites.md"
+echo "$checks checks"

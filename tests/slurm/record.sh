@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Records what a real Slurm does: emulated nodes of 8 GPUs (device files that exist, jobs that sleep) with
+# slurmdbd and MariaDB, as root. Leaves in FOLDER what `dlsim import slurm` reads.
+#
+#   tests/slurm/record.sh FOLDER NODES SEED JOBS SECONDS USERS [LINE OF slurm.conf]...
+#
+# USERS 0: all jobs are root's; up to 6: as many users in three accounts with shares 40, 20, 40. It takes
+# SECONDS and as long again as the queue needs to drain.
+set -eu
+folder=$(realpath -m "$1") nodes=$2 seed=$3 jobs=$4 seconds=$5 users=$6
+shift 6
+here=$(dirname "$(realpath "$0")")
+mkdir -p "$folder"
+work=$(mktemp -d)
+. "$here/../support/slurm.sh"
+cd "$work"
+slurm_accounting
+mkdir dev
+for i in 0 1 2 3 4 5 6 7; do mknod "dev/gpu$i" c 1 3; done
+printf 'Name=gpu File=%s/dev/gpu[0-7]\n' "$work" >gres.conf
+slurm_nodes=$nodes slurm_start accounting_storage/slurmdbd AccountingStorageHost=127.0.0.1 \
+    "AccountingStoragePort=$((slurm_port + 3))" AccountingStorageTRES=gres/gpu "$@"
+if [ "$users" -gt 0 ]; then
+    for account in vision:40 text:20 speech:40; do
+        sacctmgr -i add account "${account%:*}" fairshare="${account#*:}" >/dev/null
+    done
+    sacctmgr -i add user games,man account=vision >/dev/null
+    sacctmgr -i add user lp,mail account=text >/dev/null
+    sacctmgr -i add user news,uucp account=speech >/dev/null
+fi
+clean='s/ NodeHostName=[^ ]*/ NodeHostName=host/; s/ OS=.* RealMemory=/ RealMemory=/'
+scontrol show nodes -o | sed "$clean" >"$folder/nodes.txt"
+scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Preempt|Select|Batch)' >"$folder/config.txt"
+python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
+while [ -n "$(squeue -h)" ]; do sleep 2; done
+sleep 5
+sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
+TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation" | gzip -9n >"$folder/sacct.txt.gz"
+[ "$users" = 0 ] || sshare -a -P >"$folder/sshare.txt"

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Slurm's accounting: what `sacct --parsable2 --allocations --allusers` prints, columns by their
+ * names (sacct(1)). A job is submitted when it became eligible: before that Slurm did not consider
+ * it. Odd rows are left out and counted, for a site's history is never clean.
+ */
+#include "base/decimal.h"
+#include "traces/date.h"
+#include "traces/outcome.h"
+#include "traces/table.h"
+#include "traces/trace_impl.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS                                                                                    \
+    XX(JOB_ID, "JobID", true)                                                                      \
+    XX(SUBMIT, "Submit", true)                                                                     \
+    XX(ELIGIBLE, "Eligible", false)                                                                \
+    XX(START, "Start", true)                                                                       \
+    XX(END, "End", true)                                                                           \
+    XX(STATE, "State", false)                                                                      \
+    XX(USER, "User", false)                                                                        \
+    XX(ACCOUNT, "Account", false)                                                                  \
+    XX(PARTITION, "Partition", false)                                                              \
+    XX(LIMIT, "TimelimitRaw|Timelimit", false)                                                     \
+    XX(NODES, "NNodes|AllocNodes", false)                                                          \
+    XX(CPUS, "NCPUS|AllocCPUS", false)                                                             \
+    XX(ALLOC_TRES, "AllocTRES", false)                                                             \
+    XX(REQ_TRES, "ReqTRES", false)                                                                 \
+    XX(PRIORITY, "Priority", false)                                                                \
+    XX(RESTARTS, "Restarts", false)                                                                \
+    XX(RESERVATION, "Reservation", false)
+
+enum {
+#define XX(name, names, required) name,
+    COLUMNS
+#undef XX
+        N_COLUMNS
+};
+
+typedef struct layout {
+    int col[N_COLUMNS];
+    size_t n_cells;
+} layout;
+
+static bool known(const dls_csv *csv, int col)
+{
+    return !dls_csv_missing(csv, col) && !dls_csv_is(csv, col, "Unknown");
+}
+
+/* A date, or seconds since 1970 (SLURM_TIME_FORMAT=%s). */
+static bool read_time(const dls_csv *csv, int col, int64_t *us)
+{
+    const dls_csv_cell *cell = &csv->cell[col];
+    return dls_date_parse(cell->s, cell->len, us) ||
+           (dls_decimal_parse(cell->s, cell->len, DLS_SECONDS, us) == DLS_DECIMAL_EXACT &&
+            *us >= 0);
+}
+
+/* Minutes, or [days-]hours:minutes:seconds. */
+static int64_t limit_us(const char *text)
+{
+    int64_t days = 0, part[3] = {0, 0, 0};
+    int n = 0;
+    char *end;
+    const char *dash = strchr(text, '-');
+    if (dash) {
+        days = strtoll(text, NULL, 10);
+        text = dash + 1;
+    }
+    for (; n < 3; n++) {
+        part[n] = strtoll(text, &end, 10);
+        if (end == text || part[n] < 0 || part[n] > INT32_MAX) {
+            return DLS_ABSENT; /* UNLIMITED, Partition_Limit */
+        }
+        if (*end != ':') {
+            n++;
+            break;
+        }
+        text = end + 1;
+    }
+    const int64_t seconds = n == 1 && !dash ? 60 * part[0]
+                            : n == 2 && !dash
+                                ? 60 * part[0] + part[1]
+                                : 86400 * days + 3600 * part[0] + 60 * part[1] + part[2];
+    return seconds > 0 ? seconds * 1000000 : DLS_ABSENT;
+}
+
+/* The number behind "name=" in "cpu=4,gres/gpu:a100=8,mem=500G", with a unit of 1024 MiB and the
+ * like; -1. type: of the first "name:TYPE=", may be NULL. */
+static int64_t tres(const char *text, const char *name, char *type, size_t size)
+{
+    const size_t len = strlen(name);
+    for (const char *p = text; *p; p += strcspn(p, ","), p += *p == ',') {
+        const char *equal = p + len;
+        if (strncmp(p, name, len) != 0) {
+            continue;
+        }
+        if (*equal == ':' && type) {
+            const size_t word = strcspn(equal + 1, "=,");
+            snprintf(type, size, "%.*s", (int)word, equal + 1);
+            equal += 1 + word;
+        }
+        if (*equal == '=') {
+            char *end;
+            const double value = strtod(equal + 1, &end);
+            const double unit = *end == 'K'   ? 1.0 / 1024
+                                : *end == 'G' ? 1024
+                                : *end == 'T' ? 1048576
+                                              : 1;
+            return value >= 0 && value * unit < 1e15 ? (int64_t)(value * unit) : -1;
+        }
+    }
+    return -1;
+}
+
+/* GPUs, their type and memory, as allocated or, failing that, as asked for. */
+static void read_tres(dls_csv *csv, const layout *at, dls_job_rec *rec, char type[64])
+{
+    static const int columns[] = {ALLOC_TRES, REQ_TRES};
+    for (int k = 0; k < 2 && rec->gpus_milli <= 0; k++) {
+        const char *text = dls_csv_text(csv, at->col[columns[k]]);
+        int64_t gpus = tres(text, "gres/gpu", NULL, 0);
+        const int64_t typed = tres(text, "gres/gpu", type, 64);
+        const int64_t mem_mib = tres(text, "mem", NULL, 0);
+        gpus = gpus >= 0 ? gpus : typed;
+        rec->gpus_milli = gpus > 0 && gpus <= DLS_GPUS_MAX ? gpus * 1000 : 0;
+        rec->mem_mib = mem_mib > 0 ? mem_mib : DLS_ABSENT;
+    }
+    rec->gpu_types = type[0] ? type : NULL;
+}
+
+/* Why a row is not a job that ran; NULL: it is one. */
+static const char *why_not(const dls_csv *csv, const layout *at)
+{
+    if (csv->n_cells != at->n_cells) {
+        return "a row with more or fewer cells than the header (a name with '|', or cut off)";
+    }
+    const dls_csv_cell *id = &csv->cell[at->col[JOB_ID]];
+    if (id->len == 0) {
+        return "no job id";
+    }
+    if (memchr(id->s, '.', id->len)) {
+        return "a step of a job";
+    }
+    if (!known(csv, at->col[START])) {
+        return "never started (pending, or cancelled while it was)";
+    }
+    return NULL;
+}
+
+static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
+{
+    const layout *at = user;
+    const char *skip = why_not(csv, at);
+    dls_job_rec rec;
+    int64_t submit_us, start_us, end_us = 0;
+    char type[64] = "";
+    dls_job_rec_init(&rec);
+    if (!skip && (!read_time(csv, at->col[SUBMIT], &submit_us) ||
+                  !read_time(csv, at->col[START], &start_us) ||
+                  (known(csv, at->col[END]) && !read_time(csv, at->col[END], &end_us)))) {
+        skip = "a time that is none";
+    }
+    if (!skip && !known(csv, at->col[END])) {
+        skip = "no end (still running, or lost)";
+    }
+    if (!skip) {
+        read_tres(csv, at, &rec, type);
+        skip = rec.gpus_milli > 0 ? NULL : "no GPU";
+    }
+    if (skip) {
+        dls_trace_builder_skipped(b, skip);
+        return DLS_OK;
+    }
+    int64_t eligible_us;
+    if (at->col[ELIGIBLE] >= 0 && known(csv, at->col[ELIGIBLE]) &&
+        read_time(csv, at->col[ELIGIBLE], &eligible_us) && eligible_us > submit_us) {
+        submit_us = eligible_us;
+        dls_trace_builder_changed(b, "submitted when it became eligible");
+    }
+    if (start_us < submit_us) {
+        submit_us = start_us;
+        dls_trace_builder_changed(b, "started before it was submitted: the clock was set back");
+    }
+    rec.submit_us = submit_us;
+    rec.queue_us = start_us - submit_us;
+    rec.duration_us = end_us - start_us;
+    rec.limit_us = at->col[LIMIT] >= 0 ? limit_us(dls_csv_text(csv, at->col[LIMIT])) : DLS_ABSENT;
+    rec.outcome = dls_outcome_cell(csv, at->col[STATE], b);
+    if (!dls_csv_missing(csv, at->col[RESTARTS]) && !dls_csv_is(csv, at->col[RESTARTS], "0")) {
+        dls_trace_builder_noted(b, "requeued: the accounting shows its last run");
+    }
+    if (!dls_csv_missing(csv, at->col[RESERVATION])) {
+        dls_trace_builder_noted(b, "ran in a reservation");
+    }
+    DLS_TRY(
+        dls_csv_i64(csv, at->col[NODES], "a number of nodes", 0, 0, INT32_MAX, &rec.nodes, err));
+    rec.id = dls_csv_str(csv, at->col[JOB_ID]);
+    rec.user = dls_csv_str(csv, at->col[USER]);
+    rec.job_class = dls_csv_str(csv, at->col[ACCOUNT]);
+    rec.vc = dls_csv_str(csv, at->col[PARTITION]);
+    if (!dls_csv_missing(csv, at->col[CPUS])) {
+        DLS_TRY(dls_csv_i64(csv, at->col[CPUS], "processors", 3, 0, INT64_C(1) << 40,
+                            &rec.cpu_milli, err));
+    }
+    if (!dls_csv_missing(csv, at->col[PRIORITY])) {
+        DLS_TRY(dls_csv_i64(csv, at->col[PRIORITY], "a priority", 0, 0, INT64_C(1) << 53,
+                            &rec.priority, err));
+    }
+    return dls_csv_add(csv, b, &rec, err);
+}
+
+static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
+{
+    layout at;
+    const dls_csv_bind binds[] = {
+#define XX(name, names, required) {names, &at.col[name], required},
+        COLUMNS
+#undef XX
+    };
+    dls_csv csv;
+    dls_csv_init(&csv, src->path, src->text, src->len, '|');
+    dls_status status = dls_csv_header(&csv, err);
+    if (status == DLS_OK) {
+        status = dls_csv_bind_all(&csv, binds, N_COLUMNS, err);
+    }
+    if (status != DLS_OK) {
+        dls_csv_fini(&csv);
+        return status;
+    }
+    at.n_cells = csv.n_header;
+    csv.any_cells = true;
+    dls_trace_builder_rebase(b, "");
+    return dls_trace_rows_read(&csv, row, &at, b, err);
+}
+
+static int sniff(const dls_trace_source *src)
+{
+    return dls_csv_sniff(src->text, src->len, '|', "JobID,Submit,Start,End") ? 95 : 0;
+}
+
+const dls_trace_format dls_trace_format_sacct = {
+    .name = "sacct",
+    .summary = "Slurm's accounting: sacct --parsable2 --allocations --allusers",
+    .sniff = sniff,
+    .read = read_sacct,
+};
