@@ -30,6 +30,14 @@ from ._policy import Compiled, compile
 from ._run import Run, Simulation, Table, TimeLimit, read, read_all, run
 
 __version__ = version()
+
+
+def study(arguments, vary, folder, executor=None, progress=None):
+    from ._study import study as run_all  # brings what most programs do without
+
+    return run_all(arguments, vary, folder, executor, progress)
+
+
 __all__ = [
     "Actions",
     "Column",
@@ -56,5 +64,6 @@ __all__ = [
     "read_all",
     "run",
     "shipped",
+    "study",
     "__version__",
 ]

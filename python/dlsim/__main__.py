@@ -43,7 +43,6 @@ def main(words=None):
         else:
             rest.append(word)
     if not paths:
-        os.environ["DLSIM_PYTHON"] = sys.executable
         os.execvp(program(), ["dlsim", *rest])
     for path in paths:
         if not os.path.isfile(path):

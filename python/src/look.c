@@ -189,6 +189,16 @@ static PyObject *view_executed(PyObject *self, PyObject *jobs)
     return per_job(self, jobs, "executed_us", dls_view_executed_us);
 }
 
+static int64_t attained_us(const dls_view *v, int32_t index)
+{
+    return dls_view_service_us(v, index, -1);
+}
+
+static PyObject *view_attained(PyObject *self, PyObject *jobs)
+{
+    return per_job(self, jobs, "attained_us", attained_us);
+}
+
 static PyObject *view_number(PyObject *object, void *closure)
 {
     const view *self = (view *)object;
@@ -365,6 +375,8 @@ static int add_view(PyObject *module)
         {"remaining_us", view_remaining, METH_O, "Run time left of these jobs, us, an array."},
         {"executed_us", view_executed, METH_O,
          "Time run without restoring of these jobs, us, an array."},
+        {"attained_us", view_attained, METH_O,
+         "GPUs x time run without restoring of these jobs, GPU-us."},
         {"job", view_job, METH_O, "The numbers of one job, as a dict; times in seconds."},
         {"free", view_free, METH_O, "Free GPUs of a type."},
         {"predict", view_predict, METH_VARARGS,

@@ -50,7 +50,7 @@ PyObject *ext_raise(const dls_error *err, const dls_setup *setup)
     char whole[sizeof err->where + sizeof err->msg + 4];
     snprintf(whole, sizeof whole, "%s%s%s", err->where, *err->where ? ": " : "", err->msg);
     where = PyUnicode_DecodeUTF8(err->where, (Py_ssize_t)strlen(err->where), "replace");
-    if (problems && PyList_Size(problems) > 1) {
+    if (problems && PyList_Size(problems) > 0 && err->status == DLS_ECONFIG) {
         PyObject *newline = PyUnicode_FromString("\n");
         text = newline ? PyUnicode_Join(newline, problems) : NULL;
         Py_XDECREF(newline);

@@ -29,7 +29,8 @@ struct ext_context {
     ext_simulation *sim; /* NULL in the program */
     policy *policy;
     PyObject *self, *method; /* the instance, and what is called */
-    PyObject *job, *args;    /* of priorities: a Job that is used again, and (job,) */
+    PyObject *job, *args; /* of priorities: a Job that is used again, and what is called with it */
+    bool unbound;         /* method is a function that takes self first: one call less */
     bool failed;
 };
 
@@ -123,6 +124,18 @@ static const char *function_of(const policy *p)
                             : "priority";
 }
 
+/* A Job that nobody else has. */
+static int new_job(ext_context *c)
+{
+    Py_CLEAR(c->args);
+    Py_XDECREF(c->job);
+    c->job = ext_job(NULL, 0);
+    if (c->job) {
+        c->args = c->unbound ? PyTuple_Pack(2, c->self, c->job) : PyTuple_Pack(1, c->job);
+    }
+    return c->args ? 0 : -1;
+}
+
 /* The policy of the simulation that is being made, on an instance (taken). */
 static int begin(ext_context *c, policy *p, PyObject *self)
 {
@@ -134,9 +147,17 @@ static int begin(ext_context *c, policy *p, PyObject *self)
     c->self = self;
     c->method = self ? PyObject_GetAttrString(self, function_of(p)) : NULL;
     if (c->method && !p->is_placement && p->sched.priority) {
-        c->job = ext_job(NULL, 0);
-        c->args = c->job ? PyTuple_Pack(1, c->job) : NULL;
-        return c->args ? 0 : -1;
+        PyObject *function = PyObject_GetAttrString(c->method, "__func__");
+        PyObject *of = function ? PyObject_GetAttrString(c->method, "__self__") : NULL;
+        c->unbound = of == c->self;
+        if (c->unbound) {
+            Py_DECREF(c->method);
+            c->method = Py_NewRef(function);
+        }
+        Py_XDECREF(function);
+        Py_XDECREF(of);
+        PyErr_Clear();
+        return new_job(c);
     }
     return c->method ? 0 : -1;
 }
@@ -216,7 +237,7 @@ static dls_status clone_placement(void *state, const void *from, const dls_place
 void ext_context_visit(ext_context *c, visitproc visit, void *arg, int *stop)
 {
     PyObject *const held[] = {c ? (PyObject *)c->policy : NULL, c ? c->self : NULL,
-                              c ? c->method : NULL};
+                              c ? c->method : NULL, c ? c->args : NULL};
     for (size_t i = 0; i < sizeof held / sizeof *held && !*stop; i++) {
         *stop = held[i] ? visit(held[i], arg) : 0;
     }
@@ -235,17 +256,6 @@ void ext_context_clear(ext_context *c)
 
 /* ---- an order ----------------------------------------------------------------------------------
  */
-
-/* A Job that somebody has kept ends, and another one is used from now on. */
-static int renew_job(ext_context *c)
-{
-    ext_job_set(c->job, NULL, 0);
-    Py_CLEAR(c->args);
-    Py_DECREF(c->job);
-    c->job = ext_job(NULL, 0);
-    c->args = c->job ? PyTuple_Pack(1, c->job) : NULL;
-    return c->args ? 0 : -1;
-}
 
 static void priority(void *state, const dls_view *view, int32_t job, dls_job_event why,
                      dls_priority *out)
@@ -267,8 +277,12 @@ static void priority(void *state, const dls_view *view, int32_t job, dls_job_eve
     if (bad) {
         failed(c, dls_view_index(view), "priority");
     }
-    if (Py_REFCNT(c->job) > 2 && renew_job(c) < 0) {
-        failed(c, dls_view_index(view), "priority");
+    if (Py_REFCNT(c->job) >
+        2) { /* somebody has kept it: it ends, and another one is used from now on */
+        ext_job_set(c->job, NULL, 0);
+        if (new_job(c) < 0) {
+            failed(c, dls_view_index(view), "priority");
+        }
     }
 }
 

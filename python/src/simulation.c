@@ -4,6 +4,7 @@
  */
 #include "ext.h"
 
+#include <dlfcn.h>
 #include <structmember.h>
 
 PyTypeObject *ext_simulation_type;
@@ -39,6 +40,12 @@ static int set_all(dls_setup *s, PyObject *pairs, dls_error *err)
 static int load_all(dls_setup *s, PyObject *paths, dls_error *err)
 {
     const Py_ssize_t n = paths ? PySequence_Size(paths) : 0;
+    Dl_info library;
+    /* Plug-ins look for the library's functions in what is open to all; modules of Python are not.
+     */
+    if (n > 0 && dladdr((const void *)(uintptr_t)dls_version, &library) != 0) {
+        dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    }
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *path = PySequence_GetItem(paths, i), *bytes = NULL;
         const int failed = !path || !PyUnicode_FSConverter(path, &bytes) ||

@@ -2,6 +2,10 @@
 """Policies in Python: they do what those in C do, and wrong ones raise."""
 
 import gc
+import os
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 import traceback
@@ -19,6 +23,26 @@ class Srtf:
 
     def priority(self, job):
         return job.remaining
+
+
+class LasRounds:
+    """least attained service, every six minutes"""
+
+    interval = 360
+
+    def round(self, view, plan):
+        import numpy
+
+        jobs = numpy.concatenate([view.running, view.waiting])
+        order = jobs[numpy.lexsort((jobs, view.attained_us(jobs)))]
+        left, chosen = view.total_gpus, []
+        for job, gpus in zip(order.tolist(), view.gpus[order].tolist()):
+            if gpus <= left:
+                left -= gpus
+                chosen.append(job)
+                if left == 0:
+                    break
+        return chosen
 
 
 class Fifo:
@@ -141,6 +165,29 @@ class Programs(unittest.TestCase):
 
     @needs("numpy")
     def test_round_is_the_one_in_c(self):
+        """That of docs/policies.md, compiled."""
+        import numpy
+
+        compiler = shutil.which("cc")
+        if not compiler:
+            self.skipTest("no compiler")
+        source = os.path.realpath(os.path.join(os.path.dirname(dlsim.__file__), "__init__.py"))
+        root = os.path.dirname(os.path.dirname(os.path.dirname(source)))
+        with open(os.path.join(root, "docs", "policies.md")) as file:
+            text = file.read().split("## A round")[1].split("```c\n")[1].split("```")[0]
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = os.path.join(folder, "las.so")
+            with open(os.path.join(folder, "las.c"), "w") as file:
+                file.write(text)
+            subprocess.run([compiler, "-std=c17", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-I",
+                            os.path.join(root, "sim", "include"), "-o", plugin, file.name],
+                           check=True, env={k: v for k, v in os.environ.items() if k != "LD_PRELOAD"})
+            theirs = run("las-rounds", plugins=[plugin])
+        self.assertEqual(run(LasRounds).digest, theirs.digest)
+        self.assertEqual(run(LasRounds).digest, run(LasRounds()).digest)
+
+    @needs("numpy")
+    def test_what_a_round_returns(self):
         import numpy
 
         class Rounds:

@@ -197,6 +197,33 @@ def _address(column):
     return numpy.asarray(column).ctypes.data
 
 
+class Studies(unittest.TestCase):
+    def test_is_resumed(self):
+        from concurrent.futures import ThreadPoolExecutor
+
+        with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as executor:
+            what = {"cluster": TIGHT, "trace": jobs()}
+            vary = {"scheduler": ["fifo", "srtf", "nowhere"], "run.seed": [1, 2]}
+            seen = []
+            study = dlsim.study(what, vary, folder, executor, lambda *now: seen.append(now))
+            self.assertEqual(seen[-1], (6, 6))
+            self.assertEqual(len(study), 6)
+            self.assertEqual([row["scheduler"] for row in study][::2], ["fifo", "srtf", "nowhere"])
+            self.assertEqual(study.rows[2]["jct_mean_s"], dlsim.run(**what, scheduler="srtf")["jct_mean_s"])
+            self.assertIn("unknown scheduler 'nowhere'", study.rows[4]["error"])
+            self.assertEqual(len(os.listdir(folder)), 4)
+            times = {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in os.listdir(folder)}
+            again = dlsim.study(what, vary, folder, executor)
+            self.assertEqual(str(again), str(study))
+            self.assertEqual(times, {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in times})
+            self.assertEqual(again.runs()[0].texts["scheduler"], "fifo")
+
+    def test_in_processes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            study = dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": ["fifo", "srtf"]}, folder)
+            self.assertEqual([row["error"] for row in study], ["", ""])
+
+
 class Steps(unittest.TestCase):
     def first_come(self, sim, steps=None):
         """First come, first served, from outside; at most so many decisions."""

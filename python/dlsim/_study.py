@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Studies: runs that differ in a few keys, as a tidy table."""
+
+import hashlib
+import itertools
+import json
+import os
+
+from . import _dlsim
+from ._inputs import cluster_arguments
+from ._run import read, run
+
+
+def _name(value):
+    """What a value is called in the table."""
+    return getattr(value, "__name__", None) or (value if isinstance(value, (str, int, float, bool)) else repr(value))
+
+
+def _text(value):
+    """What a value is, for the name of a point's file: a file by its content, a policy by its source."""
+    if isinstance(value, (str, os.PathLike)) and os.path.isfile(value):
+        with open(value, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()
+    owner = value if isinstance(value, type) else type(value)
+    if owner.__module__ != "builtins":
+        import inspect
+
+        try:
+            return inspect.getsource(owner) + repr(getattr(value, "__dict__", ""))
+        except (OSError, TypeError):
+            return repr(value)
+    return repr(value)
+
+
+def _point(path, arguments):
+    """Runs one point, in whatever process; what is written is whole or not there. Returns an error's text, or ""."""
+    if os.path.exists(path):
+        return ""
+    try:
+        run(**arguments).write(path)
+    except Exception as error:  # the other points go on; the table says what went wrong with this one
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+class Study:
+    """The points of a study: rows, a list of dicts with the varied keys, the numbers of the summary and `error`."""
+
+    def __init__(self, keys, rows, paths):
+        self.keys, self.rows, self.paths = keys, rows, paths
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def to_pandas(self):
+        """A DataFrame, a row a point."""
+        import pandas
+
+        return pandas.DataFrame(self.rows)
+
+    def runs(self):
+        """The Run of each point that has one, read from its file."""
+        return [read(path) if not row["error"] else None for path, row in zip(self.paths, self.rows)]
+
+    def __repr__(self):
+        shown = [*self.keys, "jct_mean_s", "queue_mean_s", "makespan_s", "utilisation"]
+        shown = [name for name in shown if any(name in row for row in self.rows)]
+        lines = [shown] + [
+            [f"{v:.6g}" if isinstance(v, float) else str(v) for v in (row.get(name, "") for name in shown)]
+            for row in self.rows
+        ]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(shown))]
+        return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines)
+
+
+def study(arguments, vary, folder, executor=None, progress=None):
+    """Run every combination of the values in `vary` and return the Study.
+
+    arguments: those of run(), a dict: {"cluster": "quickstart", "trace": "philly_like_5000"}.
+    vary: {name: values}: "scheduler", "placement", "predictor", "trace", "cluster" or keys of the configuration
+    ("run.seed"). folder: where each point's results file is kept; points that are there are not run again.
+    executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
+    process per processor. progress: called as (done, points).
+    """
+    os.makedirs(folder, exist_ok=True)
+    names = list(vary)
+    points, paths = [], []
+    cluster_arguments(arguments.get("cluster", vary.get("cluster", [""])[0]))  # wrong here rather than in each
+    for values in itertools.product(*vary.values()):
+        one = {**arguments, **dict(zip(names, values))}
+        what = json.dumps([_dlsim.version(), sorted((name, _text(value)) for name, value in one.items())])
+        points.append((dict(zip(names, map(_name, values))), one))
+        paths.append(os.path.join(os.fspath(folder), hashlib.sha256(what.encode()).hexdigest()[:20] + ".h5"))
+    errors = _run_all(paths, points, executor, progress)
+    rows = []
+    for (named, _), path, error in zip(points, paths, errors):
+        rows.append({**named, **({} if error else read(path).numbers), "error": error})
+    return Study(names, rows, paths)
+
+
+def _run_all(paths, points, executor, progress):
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    own = None
+    if executor is None:
+        missing = sum(not os.path.exists(path) for path in paths)
+        workers = max(1, min(len(os.sched_getaffinity(0)), missing))
+        executor = own = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        futures = [executor.submit(_point, path, one) for path, (_, one) in zip(paths, points)]
+        errors = []
+        for future in futures:
+            errors.append(future.result())
+            if progress:
+                progress(len(errors), len(futures))
+        return errors
+    finally:
+        if own:
+            own.shutdown(cancel_futures=True)
