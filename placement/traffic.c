@@ -299,8 +299,11 @@ bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const 
     size_t n;
     const dls_place_part *part = dls_grant_parts(grant, &n);
     int32_t link;
-    if (!(mine.period_s > 0) || n < 2) {
+    if (n < 2) {
         return true;
+    }
+    if (!(mine.period_s > 0)) {
+        return false; /* what it sends is not known */
     }
     for (size_t k = 0; (link = dls_traffic_link_of(t, index, part, n, uplinks, k)) >= 0; k++) {
         const double capacity = dls_traffic_capacity(t, index, link);
@@ -308,7 +311,7 @@ bool dls_traffic_fits(const dls_traffic *t, const dls_place_index *index, const 
         for (int32_t at = t->link[link]; at >= 0; at = t->entry[at].next) {
             sum += mean_bps(&t->runner[t->entry[at].runner].pulse);
         }
-        if (capacity > 0 && sum > link_part * capacity) {
+        if (!(capacity > 0) || sum > link_part * capacity) { /* 0: not known */
             return false;
         }
     }

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #define NODES_MAX 32768
-#define DEPTH_MAX 8
 
 struct dls_graph_reader {
     hid_t file;
@@ -26,29 +25,45 @@ struct dls_graph_reader {
     size_t cap_graph, cap_x, cap_adj, cap_weight, cap_row, cap_col;
 };
 
-static dls_status collect(dls_graph_reader *r, hid_t loc, const char *path, int depth,
-                          dls_error *err)
+typedef struct visit {
+    dls_graph_reader *reader;
+    dls_status status;
+    dls_error *err;
+} visit;
+
+/* Every object once, by the first of its names, however many links lead to it. */
+static herr_t collect(hid_t file, const char *name, const H5O_info_t *info, void *user)
 {
-    if (dls_h5_has(loc, "adj") && dls_h5_has(loc, "x")) {
-        DLS_TRY(dls_grow(&r->group, &r->cap_groups, r->n_groups + 1, sizeof *r->group, err));
-        char *copy = dls_strdup(path[0] ? path : "/");
-        if (!copy) {
-            return dls_nomem(err, "group name", strlen(path));
-        }
-        r->group[r->n_groups++] = copy;
+    visit *v = user;
+    dls_graph_reader *r = v->reader;
+    hid_t group;
+    if (info->type != H5O_TYPE_GROUP || dls_h5_get_group(file, name, &group, NULL) != DLS_OK) {
+        return 0;
     }
-    char name[256];
-    for (size_t i = 0; depth < DEPTH_MAX && dls_h5io_link_name(loc, i, name, sizeof name); i++) {
+    if (dls_h5_has(group, "adj") && dls_h5_has(group, "x")) {
         char full[1024];
-        hid_t group;
-        if (snprintf(full, sizeof full, "%s/%s", path, name) < (int)sizeof full &&
-            dls_h5_get_group(loc, name, &group, NULL) == DLS_OK) {
-            const dls_status status = collect(r, group, full, depth + 1, err);
-            H5Gclose(group);
-            DLS_TRY(status);
+        snprintf(full, sizeof full, "/%s", strcmp(name, ".") == 0 ? "" : name);
+        char *copy = dls_strdup(full);
+        v->status =
+            copy ? dls_grow(&r->group, &r->cap_groups, r->n_groups + 1, sizeof *r->group, v->err)
+                 : dls_nomem(v->err, "group name", strlen(full));
+        if (v->status == DLS_OK) {
+            r->group[r->n_groups++] = copy;
+        } else {
+            dls_free(copy);
         }
     }
-    return DLS_OK;
+    H5Gclose(group);
+    return v->status != DLS_OK;
+}
+
+static dls_status collect_all(dls_graph_reader *r, dls_error *err)
+{
+    visit v = {r, DLS_OK, err};
+    if (H5Ovisit(r->file, H5_INDEX_NAME, H5_ITER_INC, collect, &v) < 0) {
+        return dls_h5_damaged(err, "a group");
+    }
+    return v.status;
 }
 
 dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_error *err)
@@ -61,7 +76,7 @@ dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_e
     r->file = -1;
     dls_status status = dls_h5_open(path, &r->file, err);
     if (status == DLS_OK) {
-        status = collect(r, r->file, "", 0, err);
+        status = collect_all(r, err);
     }
     if (status == DLS_OK && r->n_groups == 0) {
         status = dls_fail(err, DLS_EINPUT, path,

@@ -67,6 +67,14 @@ static void hash_tables(dls_inspector_session *a)
     dls_sha256_final(&sha, a->hardware_sha);
 }
 
+dls_status dls_inspector_knows(dls_numeric numeric, dls_error *err)
+{
+    return numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16
+               ? dls_fail(err, DLS_EINPUT, "precision", "the inspector does not know %s",
+                          dls_numeric_name((int)numeric))
+               : DLS_OK;
+}
+
 dls_status dls_inspector_session_init(dls_inspector_session *a,
                                       const dls_inspector_session_params *p, dls_error *err)
 {
@@ -78,6 +86,7 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
             a->options.backend = (dls_backend_kind)i;
         }
     }
+    DLS_TRY(dls_inspector_knows(p->numeric, err));
     DLS_TRY(load_weights(a, p, err));
     DLS_TRY(dls_hardware_load(dls_hardware_folder(p->hardware_dir, folder, sizeof folder), &a->hw,
                               err));

@@ -38,7 +38,11 @@ typedef struct dls_inspector_session_params {
 /* The weights file: the one given, or (NULL or "") the shipped one. Returns given or buf. */
 const char *dls_inspector_weights(const char *given, char *buf, size_t size);
 
-/* EINPUT: weights that cannot be read; EPREDICTOR: that say nothing of their features, have other
+/* EINPUT: a precision that the inspector does not know: none of its features and numbers tells tf32 from fp32
+ * or bf16 from fp16. */
+dls_status dls_inspector_knows(dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
+
+/* EINPUT: weights that cannot be read, a precision that is not known; EPREDICTOR: that say nothing of their features, have other
  * features than they say, or no settings; ECONFIG. a must not move. It needs
  * dls_inspector_session_fini also after a failure. */
 dls_status dls_inspector_session_init(dls_inspector_session *a,

@@ -141,15 +141,6 @@ const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
  * -------------------------------------------------------------------------
  */
 
-/* Of the inspector's features none tells tf32 from fp32, bf16 from fp16. */
-static dls_status check_numeric(const dls_whatif *w, dls_numeric numeric, dls_error *err)
-{
-    return w->source == DRIPLE && (numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16)
-               ? dls_fail(err, DLS_EINPUT, "precision", "the inspector does not know %s",
-                          dls_numeric_name((int)numeric))
-               : DLS_OK;
-}
-
 static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_model_names *names,
                         dls_error *err)
 {
@@ -168,7 +159,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
                         "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)", q->model);
     }
     dls_model_resize(names, q->image, q->sequence);
-    return check_numeric(w, q->numeric, err);
+    return w->source == DRIPLE ? dls_inspector_knows(q->numeric, err) : DLS_OK;
 }
 
 static bool same_names(const dls_model_names *a, const dls_model_names *b)

@@ -42,6 +42,28 @@ says err.txt "V100"
 expect 4 predict --whatif --model=vgg16 --workers=3 --nodes=2 --source=operator
 expect 4 predict --whatif --model=vgg16 --weights=/nowhere.h5
 
+# A question that has no answer does not take those with one along.
+for who in operator driple; do
+    expect 0 predict --whatif --model=resnet152 --gpu=P100 --batch=64 --source=$who --to-gpus=V100,K80
+    says out.txt "on V100"
+    grep -q "on K80 *does not fit its memory" out.txt || fail "$who: K80"
+    grep -q "twice the batch *does not fit its memory" out.txt || fail "$who: twice the batch"
+    expect 0 predict --whatif --model=resnet152 --gpu=P100 --batch=64 --source=$who --to-gpus=V100,K80 --json
+    says out.txt '"unanswered": "does not fit its memory"'
+    expect 4 predict --whatif --model=resnet152 --gpu=K80 --batch=64 --source=$who
+    says err.txt "does not fit its memory"
+done
+# What is printed is what --json has, and no time is negative.
+expect 0 predict --whatif --model=resnet50 --source=driple --json
+grep -q '": -[0-9]' out.txt && fail "negative numbers"
+# A precision that the inspector does not know is refused, in a run as well.
+expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32
+says err.txt "the inspector does not know tf32"
+expect 0 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32 --source=operator
+expect 4 run --config="$source/configs/placement-study.cfg" --placement=driple --predictor=driple \
+    --set perf.numeric=tf32 --set trace.max_jobs=20
+says err.txt "the inspector does not know tf32"
+
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/predictors.md"
 

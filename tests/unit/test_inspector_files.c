@@ -387,6 +387,27 @@ static void test_graph_files(void **state)
     assert_int_equal(dls_graph_reader_open("/nowhere.h5", &r, &e), DLS_EINPUT);
 }
 
+/* A group of 24 links to itself is one group, and looked at once. */
+static void test_links_in_circles(void **state)
+{
+    (void)state;
+    const hsize_t square[3] = {5, 7, 7};
+    const hsize_t features[3] = {5, 7, 3};
+    write_pair("/case", 3, square, 3, features, 2);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    for (int i = 0; i < 24; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "/case/again%d", i);
+        assert_true(H5Lcreate_hard(file, "/case", file, name, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+    }
+    H5Fclose(file);
+    dls_graph_reader *r = NULL;
+    MUST(dls_graph_reader_open(path, &r, &e));
+    assert_int_equal(dls_graph_reader_n_groups(r), 1);
+    assert_string_equal(dls_graph_reader_group(r, 0), "/case");
+    dls_graph_reader_close(r);
+}
+
 static void test_output(void **state)
 {
     (void)state;
@@ -464,8 +485,9 @@ int main(void)
     snprintf(path, sizeof path, "%s/w.h5", folder);
     snprintf(other, sizeof other, "%s/o.h5", folder);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_saving), cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_damage), cmocka_unit_test(test_graph_files),
-        cmocka_unit_test(test_output), cmocka_unit_test(test_out_of_memory)};
+        cmocka_unit_test(test_saving),       cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_damage),       cmocka_unit_test(test_graph_files),
+        cmocka_unit_test(test_output),       cmocka_unit_test(test_links_in_circles),
+        cmocka_unit_test(test_out_of_memory)};
     return cmocka_run_group_tests(tests, NULL, leave);
 }

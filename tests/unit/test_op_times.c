@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "support/refuse.h"
 #include "workload/operator/measure.h"
 #include "workload/operator/model.h"
-#include "support/refuse.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -69,6 +69,28 @@ static void check_sample(const dls_op_times *t)
     assert_true(find(t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 1001}) == 0);
     assert_true(find(t, "T4", DLS_NUMERIC_FP32, (dls_op_work){1, 2, 3, 4, 0}) == 0);
     assert_true(find(t, "V100", DLS_NUMERIC_TF32, (dls_op_work){1, 2, 3, 4, 0}) == 0);
+}
+
+/* Moves between two sizes: on the line in logarithms; products and sizes outside: not known. */
+static void test_between(void **unused)
+{
+    (void)unused;
+    dls_op_times t = {0};
+    for (int64_t i = 200; i > 0; i--) { /* backwards, and many */
+        put(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, i, 8, 8, 0}, (double)i);
+    }
+    put(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 4000}, 0.004);
+    put(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 1000}, 0.001);
+    assert_int_equal(t.n, 202);
+    assert_true(fabs(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 2000}) / 0.002 - 1) <
+                1e-12);
+    assert_true(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 999}) == 0);
+    assert_true(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){.bytes = 4001}) == 0);
+    assert_true(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, 7, 8, 9, 0}) == 0);
+    for (int64_t i = 1; i <= 200; i++) {
+        assert_true(find(&t, "V100", DLS_NUMERIC_FP32, (dls_op_work){1, i, 8, 8, 0}) == (double)i);
+    }
+    dls_op_times_fini(&t);
 }
 
 static void test_table(void **unused)
@@ -337,10 +359,10 @@ static int leave(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),    cmocka_unit_test(test_file),
-        cmocka_unit_test(test_bad_file), cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_override), cmocka_unit_test(test_measure),
-        cmocka_unit_test(test_cpu),
+        cmocka_unit_test(test_table),     cmocka_unit_test(test_between),
+        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_override),
+        cmocka_unit_test(test_measure),   cmocka_unit_test(test_cpu),
     };
     return cmocka_run_group_tests(tests, NULL, leave);
 }

@@ -2,10 +2,10 @@
  *
  * What the placement policies that know something decide, on clusters small enough to see why.
  */
-#include "dlsim/predictor.h"
-#include "placement/choose.h"
 #include "cluster/index.h"
+#include "dlsim/predictor.h"
 #include "engine/pace.h"
+#include "placement/choose.h"
 #include "placement/skew_limit.h"
 #include "support/sim_case.h"
 
@@ -47,8 +47,8 @@ static bool prediction(void *user, int32_t job, const dls_shape *s, dls_predicti
         return false;
     }
     *out = (dls_prediction){.iteration_s = t->iteration_s[s->type][(int)(log2(s->n_nodes) + 0.5)],
-                          .link_bps = s->n_nodes > 1 ? t->link_bps : 0,
-                          .mem_bytes = t->mem_bytes};
+                            .link_bps = s->n_nodes > 1 ? t->link_bps : 0,
+                            .mem_bytes = t->mem_bytes};
     out->remaining_s = t->iterations * out->iteration_s;
     out->metric[DLS_NET_TX_ACTIVE] = t->burst_s;
     out->metric[DLS_GPU_ACTIVE] = t->gpu_use * out->iteration_s;
@@ -303,7 +303,7 @@ static void test_hetero(void **unused)
     assert_true(place(&f, &a) && f.grant.n == 1);
     leave(&f, 5, 1);
     assert_true(f.ops->cost(f.state, f.x, &b) == 100); /* once they are taken from somebody */
-    a.job = b.job = 100; /* nothing is known */
+    a.job = b.job = 100;                               /* nothing is known */
     assert_true(f.ops->cost(f.state, f.x, &a) == 0);
     end(&f);
 }
@@ -331,8 +331,8 @@ static void test_driple_relaxes(void **unused)
     r = request(&f, 2, 4, 0);
     assert_true(place(&f, &r));
     assert_int_equal(f.grant.n, 2);
-    /* A burst that the link does not carry on average: consolidated. Another job, as for one that waits
-     * the prediction stands still. */
+    /* A burst that the link does not carry on average: consolidated. Another job, as for one that
+     * waits the prediction stands still. */
     f.t.burst_s = 0.09;
     f.t.link_bps = 9e8;
     r = request(&f, 3, 4, 0);
@@ -377,6 +377,33 @@ static void test_driple_counts_traffic(void **unused)
     assert_true(place(&f, &second));
     assert_int_equal(f.grant.n, 2);
     end(&f);
+}
+
+/* What is not known of a link, or of what the job sends, is no reason to break whole nodes up. */
+static void test_driple_unknown_rates(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        fixture f;
+        begin(&f, "driple", 3, 3);
+        f.t = (telling){.iteration_s = {{0.100, 0.101, 0.101}, {1, 1, 1}},
+                        .burst_s = 0.05,
+                        .link_bps = k == 1 ? 0 : 1e8,
+                        .iterations = 1000};
+        if (k == 2) {
+            dls_error err;
+            f.spec.groups[0].nic_bps = 0;
+            dls_place_index_destroy(f.x);
+            assert_int_equal(dls_place_index_create(&f.spec, &f.x, &err), DLS_OK);
+        }
+        ready(&f);
+        leave(&f, 0, 2);
+        leave(&f, 1, 2);
+        const dls_request r = request(&f, 1, 4, 0);
+        assert_true(place(&f, &r));
+        assert_int_equal(f.grant.n, k == 0 ? 2 : 1);
+        end(&f);
+    }
 }
 
 static void test_driple_waits(void **unused)
@@ -525,8 +552,8 @@ static void test_net_score(void **unused)
     for (int32_t node = 3; node < 6; node++) {
         leave(&f, node, 2);
     }
-    /* Six GPUs: three on each of the nodes 0 and 1, or two on each of the others. With job 1 the links
-     * of the first are wanted twice in 0.08 of every 0.1 s: a score of 0.2. */
+    /* Six GPUs: three on each of the nodes 0 and 1, or two on each of the others. With job 1 the
+     * links of the first are wanted twice in 0.08 of every 0.1 s: a score of 0.2. */
     r = request(&f, 2, 6, 0);
     assert_true(place(&f, &r));
     assert_int_equal(f.grant.n, 3);
@@ -555,6 +582,7 @@ int main(void)
                                        cmocka_unit_test(test_hetero),
                                        cmocka_unit_test(test_driple_relaxes),
                                        cmocka_unit_test(test_driple_counts_traffic),
+                                       cmocka_unit_test(test_driple_unknown_rates),
                                        cmocka_unit_test(test_driple_waits),
                                        cmocka_unit_test(test_driple_waits_for_type),
                                        cmocka_unit_test(test_pack),

@@ -15,6 +15,8 @@
 #define BLOCK 64
 #define RUNS_LEAST 3
 #define RUNS_MOST 101
+/* Operands take turns until they are more than any cache holds, as those of a training step. */
+#define OPERANDS_BYTES ((size_t)96 << 20)
 
 static int cpu_open(void **device, char *name, size_t name_size, char *err, size_t err_size)
 {
@@ -34,16 +36,35 @@ typedef struct job {
     float *a, *b, *c;
     int64_t count, m, n, k; /* of products */
     size_t half;            /* of moves, bytes */
+    size_t sets;            /* of operands, one behind the other */
 } job;
+
+static size_t sets_for(size_t bytes)
+{
+    return 1 + OPERANDS_BYTES / (bytes + 1);
+}
+
+/* Numbers in -1..1: zeros are cheaper to add and to move than what networks hold. */
+static void fill(float *x, size_t n)
+{
+    uint32_t state = 2463534242u; /* Marsaglia's xorshift */
+    for (size_t i = 0; i < n; i++) {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        x[i] = (float)state / 2147483648.0f - 1;
+    }
+}
 
 static int64_t least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static void product_once(const job *j)
+static void product_once(const job *j, size_t set)
 {
-    for (int64_t p = 0; p < j->count; p++) {
+    const int64_t first = (int64_t)set * j->count;
+    for (int64_t p = first; p < first + j->count; p++) {
         const float *a = j->a + p * j->m * j->k, *b = j->b + p * j->k * j->n;
         float *c = j->c + p * j->m * j->n;
         memset(c, 0, (size_t)(j->m * j->n) * sizeof *c);
@@ -60,9 +81,9 @@ static void product_once(const job *j)
     }
 }
 
-static void move_once(const job *j)
+static void move_once(const job *j, size_t set)
 {
-    memcpy(j->c, j->a, j->half);
+    memcpy((char *)j->c + set * j->half, (const char *)j->a + set * j->half, j->half);
 }
 
 static int ascending(const void *a, const void *b)
@@ -71,15 +92,17 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_s(const job *j, void (*once)(const job *), double budget_s)
+static double median_s(const job *j, void (*once)(const job *, size_t), double budget_s)
 {
     double run[RUNS_MOST];
     size_t n = 0;
-    once(j); /* pages and caches */
+    for (size_t set = 0; set < j->sets && set < RUNS_LEAST; set++) {
+        once(j, set); /* pages */
+    }
     const double start_s = dls_clock_s();
     do {
         const double before_s = dls_clock_s();
-        once(j);
+        once(j, n % j->sets);
         const double s = dls_clock_s() - before_s;
         run[n++] = s > 1e-9 ? s : 1e-9; /* what the clock can tell */
     } while (n < RUNS_MOST && (n < RUNS_LEAST || dls_clock_s() - start_s < budget_s));
@@ -110,12 +133,16 @@ static int cpu_product(void *device, int precision, int64_t count, int64_t m, in
         return 1;
     }
     job j = {.count = count, .m = m, .n = n, .k = k};
-    j.a = dls_alloc_zero((size_t)count, (size_t)(m * k) * sizeof *j.a);
-    j.b = dls_alloc_zero((size_t)count, (size_t)(k * n) * sizeof *j.b);
-    j.c = dls_alloc_zero((size_t)count, (size_t)(m * n) * sizeof *j.c);
+    j.sets = sets_for((size_t)(count * (m * k + k * n + m * n)) * sizeof *j.a);
+    const size_t all = j.sets * (size_t)count;
+    j.a = dls_alloc_zero(all, (size_t)(m * k) * sizeof *j.a);
+    j.b = dls_alloc_zero(all, (size_t)(k * n) * sizeof *j.b);
+    j.c = dls_alloc_zero(all, (size_t)(m * n) * sizeof *j.c);
     if (!j.a || !j.b || !j.c) {
         return no_memory(&j, err, err_size);
     }
+    fill(j.a, all * (size_t)(m * k));
+    fill(j.b, all * (size_t)(k * n));
     *seconds = median_s(&j, product_once, budget_s);
     job_fini(&j);
     return 0;
@@ -126,11 +153,13 @@ static int cpu_move(void *device, int64_t bytes, double budget_s, double *second
 {
     (void)device;
     job j = {.half = (size_t)(bytes + 1) / 2};
-    j.a = dls_alloc_zero(j.half, 1);
-    j.c = dls_alloc_zero(j.half, 1);
+    j.sets = sets_for(2 * j.half);
+    j.a = dls_alloc_zero(j.sets, j.half);
+    j.c = dls_alloc_zero(j.sets, j.half);
     if (!j.a || !j.c) {
         return no_memory(&j, err, err_size);
     }
+    fill(j.a, j.sets * j.half / sizeof *j.a);
     *seconds = median_s(&j, move_once, budget_s);
     job_fini(&j);
     return 0;

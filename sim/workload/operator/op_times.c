@@ -57,9 +57,14 @@ dls_status dls_op_times_put(dls_op_times *times, const dls_op_time *row, dls_err
     if ((!product && !move) || !(row->seconds > 0) || !isfinite(row->seconds) || !*row->gpu) {
         return dls_fail(err, DLS_EINPUT, NULL, "a measured time that makes no sense");
     }
-    size_t at = times->n;
-    while (at > 0 && compare(&times->row[at - 1], row) > 0) {
-        at--;
+    size_t at = 0, end = times->n; /* rows before `at` are not behind the new one */
+    while (at < end) {
+        const size_t middle = at + (end - at) / 2;
+        if (compare(&times->row[middle], row) > 0) {
+            end = middle;
+        } else {
+            at = middle + 1;
+        }
     }
     if (at > 0 && compare(&times->row[at - 1], row) == 0) {
         times->row[at - 1] = *row;
@@ -86,6 +91,17 @@ const dls_op_time *dls_op_times_of(const dls_op_times *times, const char *gpu, d
     return *n > 0 ? &times->row[first] : NULL;
 }
 
+/* A move of a size between two that were measured: on the straight line through them in logarithms. */
+static double between(const dls_op_time *a, const dls_op_time *b, const dls_op_work *work)
+{
+    if (work->bytes <= 0 || a->work.bytes <= 0 || b->work.bytes <= 0) {
+        return 0;
+    }
+    const double at = log((double)work->bytes / (double)a->work.bytes) /
+                      log((double)b->work.bytes / (double)a->work.bytes);
+    return a->seconds * pow(b->seconds / a->seconds, at);
+}
+
 double dls_op_time_find(const dls_op_time *row, size_t n, const dls_op_work *work)
 {
     size_t low = 0, high = n;
@@ -101,5 +117,5 @@ double dls_op_time_find(const dls_op_time *row, size_t n, const dls_op_work *wor
             high = middle;
         }
     }
-    return 0;
+    return low > 0 && low < n ? between(&row[low - 1], &row[low], work) : 0;
 }

@@ -36,7 +36,7 @@ typedef struct dls_op_times {
 } dls_op_times;
 
 void dls_op_times_fini(dls_op_times *times); /* NULL-safe */
-/* Adds a row or replaces the one of its key. O(n). Errors: EINPUT (work that makes no sense, a time
+/* Adds a row or replaces the one of its key. O(log n) and the moving of the rows behind it. Errors: EINPUT (work that makes no sense, a time
  * that is not above 0), ENOMEM. */
 dls_status dls_op_times_put(dls_op_times *times, const dls_op_time *row,
                             dls_error *err) DLS_MUST_CHECK;
@@ -44,7 +44,8 @@ dls_status dls_op_times_put(dls_op_times *times, const dls_op_time *row,
 /* The rows of one GPU (case does not count) and precision; borrowed. */
 const dls_op_time *dls_op_times_of(const dls_op_times *times, const char *gpu, dls_numeric numeric,
                                    size_t *n);
-/* Seconds out of such rows, 0 if the work is not among them. O(log n). */
+/* Seconds out of such rows, 0 if the work is not among them; moves of a size between two measured ones are
+ * interpolated. O(log n). */
 double dls_op_time_find(const dls_op_time *row, size_t n, const dls_op_work *work);
 
 /* operators.h5. Errors: EINPUT (a wrong checksum, shape, name or number, rows out of order),
