@@ -97,6 +97,18 @@ static bool place(void *state, const dls_place_index *index, const dls_request *
     return true;
 }
 
+/* By the same choice, so that a start that is not refused here is not refused by place. */
+static double cost(void *state, const dls_place_index *index, const dls_request *r)
+{
+    dls_choose *c = state;
+    const way best = r->gpus < 2 || !r->predictor ? (way){.predicted_s = (double)INFINITY}
+                                                  : choose(c, index, r);
+    if (!(best.predicted_s < (double)INFINITY)) {
+        return dls_choose_cost(c, index, r);
+    }
+    return dls_choose_wait(c, index, r, best.predicted_s) ? (double)INFINITY : best.predicted_s;
+}
+
 const dls_placement_ops dls_placement_ops_driple_net = {
     .abi = DLS_POLICY_ABI,
     .name = "driple-net",
@@ -108,7 +120,7 @@ const dls_placement_ops dls_placement_ops_driple_net = {
     .fini = dls_choose_fini,
     .clone = dls_choose_clone,
     .place = place,
-    .cost = dls_choose_cost,
+    .cost = cost,
     .started = dls_choose_started,
     .stopped = dls_choose_stopped,
 };

@@ -29,12 +29,12 @@ typedef struct scenario {
 
 static const scenario scenarios[] = {
     {"fifo", "consolidated", "trace", "allreduce", 0, 0, false, false, 0x4afdfdf6593e22f5},
-    {"dlas-gpu", "random", "operator", "allreduce", 0, 0, false, false, 0x7fa2030f6192e6d1},
-    {"srtf", "random", "operator", "ps-sync", 1.25e9, 2e9, false, false, 0x97931355cf48759e},
-    {"srsf", "consolidated", "operator", "allreduce", 1.25e9, 0, true, false, 0x4eb87c4ba2739be5},
-    {"dlas-gpu", "first-fit", "operator", "ps-async", 1.25e9, 2e9, true, true, 0xacb5b26542b5562e},
+    {"dlas-gpu", "random", "operator", "allreduce", 0, 0, false, false, 0x43fbcbf4e1a5f8fc},
+    {"srtf", "random", "operator", "ps-sync", 1.25e9, 2e9, false, false, 0xe57eb20819131599},
+    {"srsf", "consolidated", "operator", "allreduce", 1.25e9, 0, true, false, 0xf96ead8e54e0c38c},
+    {"dlas-gpu", "first-fit", "operator", "ps-async", 1.25e9, 2e9, true, true, 0xea160f5370722962},
     {"srtf", "random", "table", "allreduce", 1.25e9, 2e9, false, true, 0x4a9f6cef0e3838b3},
-    {"gittins", "first-fit", "table", "allreduce", 0, 0, true, true, 0x5a61bce0b28fe43a},
+    {"gittins", "first-fit", "table", "allreduce", 0, 0, true, true, 0x351a77a3100ac03f},
 };
 
 static const world_group groups[] = {{"V100", 8, 4, 4, 10}, {"P100", 8, 4, 4, 40}};
