@@ -141,21 +141,13 @@ void dls_failures_leave(dls_engine *e, int32_t parts)
 
 static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
 {
-    dls_select *s = &e->select;
-    const int32_t parts = e->hold.parts[job];
     if (dls_is_guest(e, job)) {
         return dls_guest_fail(e, job, err);
     }
-    DLS_TRY(dls_guest_evict(e, job, err)); /* its guests have failed already: only leaves the list of hosts */
-    const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
-    dls_select_remove_running(s, job);
-    dls_select_add_waiting(s, job, rank, dls_estimate_left_us(e, job, dls_job_saved(e, job)));
-    dls_give_back(e, job, parts);
-    e->hold.parts[job] = DLS_NONE;
-    e->hold.type[job] = -1;
-    DLS_TRY(dls_job_fail(e, job, parts, err));
-    dls_free_parts(e, parts);
-    return DLS_OK;
+    dls_select_deselect(&e->select, job, e->clock.now_us,
+                        dls_estimate_left_us(e, job, dls_job_saved(e, job)));
+    dls_give_back(e, job, e->hold.parts[job]);
+    return dls_job_lose(e, job, true, err);
 }
 
 /* Guests before their hosts: both have been running there. */

@@ -157,12 +157,8 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
 /* Lose the shared GPUs and wait. */
 static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_error *err)
 {
-    const int32_t parts = e->hold.parts[guest];
-    e->hold.parts[guest] = DLS_NONE;
-    DLS_TRY(failed ? dls_job_fail(e, guest, parts, err) : dls_job_preempt(e, guest, parts, err));
-    dls_free_parts(e, parts);
+    DLS_TRY(dls_job_lose(e, guest, failed, err));
     const dls_rank rank = dls_select_rank(&e->select, guest, e->clock.now_us);
-    e->hold.type[guest] = -1;
     unpair(e, guest);
     dls_select_add_waiting(&e->select, guest, rank,
                            dls_estimate_left_us(e, guest, e->jobs.work[guest]));
@@ -215,10 +211,8 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     }
     *last = guest;
     e->guests.n++;
-    e->hold.parts[guest] = parts;
-    e->hold.type[guest] = e->hold.type[host];
     e->rec->guest_starts++;
-    return dls_job_start(e, guest, err);
+    return dls_job_start(e, guest, e->hold.type[host], parts, err);
 }
 
 /* The best of the hosts in one list that the job has not yet been asked about with. */

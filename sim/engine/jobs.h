@@ -55,12 +55,12 @@ typedef struct dls_jobs {
 /* ---- life.c ------------------------------------------------------------------------------------ */
 
 dls_status dls_job_arrive(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
-/* The GPUs are already taken (hold.parts, hold.type); the job is selected. */
-dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
-/* The GPUs are already given back to the index; `parts` says which they were. */
-dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
-/* The same when the GPUs have failed: the work since the last checkpoint is lost. */
-dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err) DLS_MUST_CHECK;
+/* It gets these GPUs, which are taken from the index, and is selected for them. */
+dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts,
+                         dls_error *err) DLS_MUST_CHECK;
+/* It loses its GPUs, which are back in the index, with its guests; if they have failed, also the
+ * work since the last checkpoint. */
+dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 /* Ask the policy where the job stands and file it there. */
 dls_status dls_job_rank(dls_engine *e, int32_t job, dls_job_event why, dls_error *err) DLS_MUST_CHECK;

@@ -139,9 +139,11 @@ static dls_status find_storage_time(dls_engine *e, int32_t job, int64_t *restore
     return DLS_OK;
 }
 
-dls_status dls_job_start(dls_engine *e, int32_t job, dls_error *err)
+dls_status dls_job_start(dls_engine *e, int32_t job, int32_t type, int32_t parts, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(!e->jobs.running[job] && e->hold.parts[job] >= 0 && e->hold.type[job] >= 0);
+    DLS_DEBUG_ASSERT(!e->jobs.running[job] && parts >= 0 && type >= 0);
+    e->hold.parts[job] = parts;
+    e->hold.type[job] = (int8_t)type;
     DLS_DEBUG_ASSERT(dls_is_guest(e, job) || e->select.type[job] == e->hold.type[job]);
     dls_record *rec = e->rec;
     const bool again = rec->resumes[job] > 0;
@@ -221,25 +223,27 @@ static dls_status wait_again(dls_engine *e, int32_t job, dls_error *err)
     return dls_job_rank(e, job, DLS_EVENT_PREEMPTED, err);
 }
 
-dls_status dls_job_preempt(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+/* What the job has done since its last checkpoint is lost. */
+static dls_status fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
 {
-    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] < 0 && parts >= 0);
-    DLS_TRY(leave(e, job, parts, err));
-    return wait_again(e, job, err);
-}
-
-dls_status dls_job_fail(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
-{
-    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] < 0 && parts >= 0);
     const dls_work saved = dls_job_saved(e, job);
     DLS_TRY(leave(e, job, parts, err));
     e->rec->failures[job]++;
     e->rec->lost_us[job] += dls_work_to_us(saved - e->jobs.work[job]);
     e->jobs.work[job] = saved;
-    if (e->rounds.on) {
-        DLS_TRY(dls_round_wanted(e, false, err));
-    }
-    return wait_again(e, job, err);
+    return e->rounds.on ? dls_round_wanted(e, false, err) : DLS_OK;
+}
+
+dls_status dls_job_lose(dls_engine *e, int32_t job, bool failed, dls_error *err)
+{
+    DLS_DEBUG_ASSERT(e->jobs.running[job] && e->hold.parts[job] >= 0);
+    const int32_t parts = e->hold.parts[job];
+    DLS_TRY(dls_guest_evict(e, job, err));
+    e->hold.parts[job] = e->hold.type[job] = -1;
+    DLS_TRY(failed ? fail(e, job, parts, err) : leave(e, job, parts, err));
+    DLS_TRY(wait_again(e, job, err));
+    dls_free_parts(e, parts);
+    return DLS_OK;
 }
 
 dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)

@@ -54,9 +54,7 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
     const dls_rank rank = e->select.order.node[job].rank;
     dls_select_remove_waiting(&e->select, job);
     dls_select_add_running(&e->select, job, type, rank, e->clock.now_us);
-    e->hold.parts[job] = parts;
-    e->hold.type[job] = (int8_t)type;
-    return dls_job_start(e, job, err);
+    return dls_job_start(e, job, type, parts, err);
 }
 
 static dls_status pass_in_order(dls_engine *e, int32_t pool, dls_error *err)
@@ -122,9 +120,7 @@ static void unselect_moved(dls_engine *e, int32_t type)
         const int32_t job = s->touched[i];
         if (e->hold.dropped[job] && e->hold.type[job] == type && s->type[job] >= 0 &&
             s->type[job] != type) {
-            const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
-            dls_select_remove_running(s, job);
-            dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
+            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
         }
     }
 }
@@ -148,9 +144,7 @@ static dls_status place_selected(dls_engine *e, bool *refused, dls_error *err)
         bool placed;
         DLS_TRY(dls_place_job(e, job, type, &e->hold.placed[job], &placed, err));
         if (!placed) {
-            const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
-            dls_select_remove_running(s, job);
-            dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
+            dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
             dls_select_refuse(&e->select, job, type, e->clock.now_us);
             *refused = true;
             unselect_moved(e, type);
@@ -181,18 +175,13 @@ static int by_rank(const void *a, const void *b, void *select)
 }
 
 /* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
-static dls_status stop_to_move(dls_engine *e, int32_t job, int32_t parts, dls_error *err)
+static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->jobs.running[job] && e->select.type[job] >= 0);
     dls_select *s = &e->select;
     const int32_t type = s->type[job];
-    DLS_TRY(dls_guest_evict(e, job, err));
-    e->hold.parts[job] = -1;
-    e->hold.type[job] = -1;
-    const dls_rank rank = dls_select_rank(s, job, e->clock.now_us);
-    dls_select_remove_running(s, job);
-    dls_select_add_waiting(s, job, rank, e->jobs.estimate_us[job]);
-    DLS_TRY(dls_job_preempt(e, job, parts, err));
+    dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
+    DLS_TRY(dls_job_lose(e, job, false, err));
     const dls_rank now = s->order.node[job].rank;
     dls_select_remove_waiting(s, job);
     dls_select_add_running(s, job, type, now, e->clock.now_us);
@@ -220,35 +209,25 @@ static dls_status make_real(dls_engine *e, dls_error *err)
     for (size_t i = 0; i < s->n_touched; i++) {
         const int32_t job = s->touched[i];
         if (e->hold.dropped[job]) {
-            const int32_t parts = e->hold.parts[job];
             e->hold.dropped[job] = false;
             if (s->type[job] < 0) {
                 s->stopped[n_stop++] = job;
-                continue;
+            } else {
+                DLS_TRY(stop_to_move(e, job, err));
             }
-            DLS_TRY(stop_to_move(e, job, parts, err));
-            dls_free_parts(e, parts);
         }
     }
     if (n_stop > 1) {
         qsort_r(s->stopped, n_stop, sizeof *s->stopped, by_rank, s);
     }
     for (size_t i = 0; i < n_stop; i++) {
-        const int32_t job = s->stopped[i];
-        const int32_t parts = e->hold.parts[job];
-        DLS_TRY(dls_guest_evict(e, job, err));
-        e->hold.parts[job] = -1;
-        e->hold.type[job] = -1;
-        DLS_TRY(dls_job_preempt(e, job, parts, err));
-        dls_free_parts(e, parts);
+        DLS_TRY(dls_job_lose(e, s->stopped[i], false, err));
     }
     for (size_t i = 0; i < s->n_touched; i++) {
-        const int32_t job = s->touched[i];
-        if (e->hold.placed[job] >= 0) {
-            e->hold.parts[job] = e->hold.placed[job];
-            e->hold.type[job] = s->type[job];
+        const int32_t job = s->touched[i], parts = e->hold.placed[job];
+        if (parts >= 0) {
             e->hold.placed[job] = -1;
-            DLS_TRY(dls_job_start(e, job, err));
+            DLS_TRY(dls_job_start(e, job, s->type[job], parts, err));
         }
     }
     DLS_AUDIT_ASSERT(all_settled(e));

@@ -192,6 +192,13 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     }
 }
 
+void dls_select_deselect(dls_select *s, int32_t job, int64_t now_us, int64_t estimate_us)
+{
+    const dls_rank rank = dls_select_rank(s, job, now_us);
+    dls_select_remove_running(s, job);
+    dls_select_add_waiting(s, job, rank, estimate_us);
+}
+
 void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us)
 {
     const int32_t type = s->type[job];
@@ -397,11 +404,9 @@ static dls_status drop_what_no_longer_fits(dls_select *s, dls_pool *p, int32_t t
 {
     while (p->used[type] > p->cap[type]) {
         const int32_t job = first_over(s, p, type, now_us);
-        const dls_rank rank = dls_select_rank(s, job, now_us);
         DLS_TRY(touch(s, job, err));
         s->heads_examined++;
-        dls_select_remove_running(s, job);
-        dls_select_add_waiting(s, job, rank, 0);
+        dls_select_deselect(s, job, now_us, 0);
     }
     return DLS_OK;
 }

@@ -223,14 +223,8 @@ static dls_status take_gpus(dls_engine *e, int32_t job, const dls_want *want, ui
  */
 static dls_status lose(dls_engine *e, int32_t job, dls_error *err)
 {
-    const int32_t parts = e->hold.parts[job];
-    DLS_TRY(dls_guest_evict(e, job, err));
     dls_select_add_waiting(&e->select, job, (dls_rank){.id = job}, e->jobs.estimate_us[job]);
-    e->hold.parts[job] = -1;
-    e->hold.type[job] = -1;
-    DLS_TRY(dls_job_preempt(e, job, parts, err));
-    dls_free_parts(e, parts);
-    return DLS_OK;
+    return dls_job_lose(e, job, false, err);
 }
 
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
@@ -270,9 +264,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     e->walk.size[job] = gpus;
     e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
     dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->clock.now_us);
-    e->hold.parts[job] = parts;
-    e->hold.type[job] = (int8_t)type;
-    return dls_job_start(e, job, err);
+    return dls_job_start(e, job, type, parts, err);
 }
 
 dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
