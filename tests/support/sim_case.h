@@ -89,12 +89,11 @@ static inline const dls_placement_ops *case_placement(const char *name)
     exit(1);
 }
 
-/* Default values of a table of options; values[] has room for 16. */
+/* Default values of a table of options. */
 static inline void case_defaults(const dls_option *options, dls_option_value *values)
 {
-    memset(values, 0, 16 * sizeof *values);
     for (int i = 0; options && options[i].type != DLS_OPT_END; i++) {
-        values[i].s = options[i].def;
+        values[i] = (dls_option_value){.s = options[i].def};
         values[i].f = strtod(options[i].def, NULL);
         values[i].i = strtoll(options[i].def, NULL, 10);
         values[i].b = strcmp(options[i].def, "true") == 0;

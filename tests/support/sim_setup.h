@@ -14,7 +14,7 @@
 typedef struct sim_setup {
     dls_cluster_spec cluster; /* groups from the heap of the C library, vcs static */
     dls_trace *trace;
-    dls_option_value values[16], place_values[16];
+    dls_option_value values[48], place_values[48];
     dls_sim_params p;
 } sim_setup;
 
