@@ -89,9 +89,10 @@ static inline const dls_placement_ops *case_placement(const char *name)
     exit(1);
 }
 
-/* Default values of a table of options. */
+/* Default values of a table of options; values[] has room for them, and for 16. */
 static inline void case_defaults(const dls_option *options, dls_option_value *values)
 {
+    memset(values, 0, 16 * sizeof *values);
     for (int i = 0; options && options[i].type != DLS_OPT_END; i++) {
         values[i] = (dls_option_value){.s = options[i].def};
         values[i].f = strtod(options[i].def, NULL);
