@@ -37,10 +37,4 @@ dls_status dls_results_write(const char *path, const dls_results_meta *meta, con
                              const dls_record *rec, const dls_summary *summary,
                              dls_error *err) DLS_MUST_CHECK;
 
-/* The jobs that ran to their end, one line each, with the column names of Batsim's jobs.csv
- * (job_id, submission_time, requested_number_of_resources, ..., stretch) and dlsim's own behind
- * them; seconds. */
-dls_status dls_results_write_csv(const char *path, const dls_trace *trace, const dls_record *rec,
-                                 dls_error *err) DLS_MUST_CHECK;
-
 #endif

@@ -3,8 +3,10 @@
  * dlsim export: a run in the format of another program.
  */
 #include "base/atomicfile.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/command.h"
+#include "cli/export_tables.h"
 #include "cli/replay.h"
 #include "results/perfetto.h"
 
@@ -13,22 +15,31 @@
 #include <string.h>
 
 typedef struct request {
-    const char *output, *run_id;
+    const char *output, *run_id, *table;
     double from_s, until_s;
-    bool perfetto, force, quiet;
+    bool perfetto, csv, batsim, swf, force, quiet;
 } request;
 
 typedef struct job {
     const request *r;
-    const dls_run *run;
+    dls_table table;
+    const dls_run *run;     /* for Perfetto, .. */
+    const dls_saved *saved; /* .. or for tables */
     dls_perfetto_counts counts;
+    size_t rows;
 } job;
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     job *e = what;
-    const dls_perfetto_options span = {dls_units_us(e->r->from_s), dls_units_us(e->r->until_s)};
-    return dls_perfetto_write(to, e->run, &span, &e->counts, err);
+    if (e->run) {
+        const dls_perfetto_options span = {dls_units_us(e->r->from_s), dls_units_us(e->r->until_s)};
+        return dls_perfetto_write(to, e->run, &span, &e->counts, err);
+    }
+    e->rows = e->r->csv      ? dls_export_csv(to, e->saved, e->table)
+              : e->r->batsim ? dls_export_batsim(to, e->saved)
+                             : dls_export_swf(to, e->saved);
+    return DLS_OK;
 }
 
 static dls_status write_to(job *e, dls_error *err)
@@ -39,11 +50,44 @@ static dls_status write_to(job *e, dls_error *err)
     }
     DLS_TRY(dls_replay_check_output(output, e->r->force, err));
     DLS_TRY(dls_atomicfile_write(output, put, e, err));
-    if (!e->r->quiet) {
+    if (!e->r->quiet && e->run) {
         fprintf(stderr, "%s: %" PRIu64 " slices, %" PRIu64 " counter values\n", output,
                 e->counts.slices, e->counts.counters);
+    } else if (!e->r->quiet) {
+        fprintf(stderr, "%s: %zu rows\n", output, e->rows);
     }
     return DLS_OK;
+}
+
+static dls_status find_table(const char *name, dls_table *table, dls_error *err)
+{
+    const char *names[DLS_TABLE_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < DLS_TABLE_COUNT; i++) {
+        names[i] = dls_export_table_name(i);
+        if (strcmp(name, names[i]) == 0) {
+            *table = (dls_table)i;
+            return DLS_OK;
+        }
+    }
+    return dls_fail(err, DLS_EUSAGE, NULL, "there is no table '%s'%s", name,
+                    DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+}
+
+static dls_status export_tables(job *e, const char *path, dls_error *err)
+{
+    dls_saved *saved;
+    DLS_TRY(find_table(e->r->table, &e->table, err));
+    DLS_TRY(dls_saved_open(path, e->r->run_id, &saved, err));
+    e->saved = saved;
+    dls_status status = DLS_OK;
+    if (!e->r->run_id && dls_saved_run(saved, 1)) {
+        status = dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
+    }
+    if (status == DLS_OK) {
+        status = write_to(e, err);
+    }
+    dls_saved_close(saved);
+    return status;
 }
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
@@ -51,8 +95,12 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const request *r = user;
     dls_results *file;
     dls_run *one;
+    if (r->perfetto + r->csv + r->batsim + r->swf != 1) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "say in which format: --csv, --batsim, --swf or --perfetto");
+    }
     if (!r->perfetto) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "say in which format: --perfetto");
+        return export_tables(&(job){.r = r}, call->word[0], err);
     }
     DLS_TRY(dls_results_open(call->word[0], &file, err));
     dls_status status = dls_run_open(file, r->run_id, &one, err);
@@ -65,21 +113,29 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 }
 
 static const dls_arg args[] = {
-    DLS_SWITCH(request, perfetto, "perfetto", 0, "the format: Trace Event JSON; there is one"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.json",
-             "write there; standard output if left out"),
+    DLS_SWITCH(request, csv, "csv", 0, "a table as CSV: every column, names in place of codes"),
+    DLS_TEXT(request, table, "table", 0, "NAME",
+             "which: jobs (the default), allocations, series, starts, world"),
+    DLS_SWITCH(request, batsim, "batsim", 0, "the jobs that ended as Batsim's jobs.csv"),
+    DLS_SWITCH(request, swf, "swf", 0, "the jobs in the Standard Workload Format"),
+    DLS_SWITCH(request, perfetto, "perfetto", 0, "Trace Event JSON, for a trace viewer"),
+    DLS_TEXT(request, output, "output", 'o', "FILE", "write there; standard output if left out"),
     DLS_TEXT(request, run_id, "run", 0, "ID", "which run, if the file holds several"),
-    DLS_TIME(request, from_s, "from", 0, 0, (double)INFINITY, "only from this simulated time on, e.g. 2d"),
-    DLS_TIME(request, until_s, "until", 0, 0, (double)INFINITY, "only until this simulated time"),
+    DLS_TIME(request, from_s, "from", 0, 0, (double)INFINITY,
+             "--perfetto: only from this simulated time on, e.g. 2d"),
+    DLS_TIME(request, until_s, "until", 0, 0, (double)INFINITY,
+             "--perfetto: only until this simulated time"),
     DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
     DLS_ARGS_END};
 
 const dls_command dls_command_export = {
     .name = "export",
-    .summary = "a run for a trace viewer",
-    .usage = "--perfetto RUN.h5 [OPTION]...",
-    .about = "Write a run for a trace viewer: open the file in ui.perfetto.dev or "
+    .summary = "a run for other programs: CSV, Batsim, SWF, a trace viewer",
+    .usage = "--csv|--batsim|--swf|--perfetto RUN.h5 [OPTION]...",
+    .about = "Write a run for other programs. --csv gives a table as it is in the results file; "
+             "times are "
+             "microseconds. --perfetto is for a trace viewer: open the file in ui.perfetto.dev or "
              "chrome://tracing. Jobs are slices on the GPUs that they hold, the cluster's state "
              "over time is counters.",
     .args = args,
@@ -87,6 +143,6 @@ const dls_command dls_command_export = {
     .min_words = 1,
     .max_words = 1,
     .size = sizeof(request),
-    .initial = &(const request){.until_s = (double)INFINITY},
+    .initial = &(const request){.until_s = (double)INFINITY, .table = "jobs"},
     .run = run,
 };

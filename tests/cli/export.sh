@@ -75,5 +75,65 @@ expect 0 --config="$config" --trace="$sample" $few -q -o bare.h5 --set results.s
 expect 4 export --perfetto bare.h5 -o bare.json
 says err.txt "neither allocations nor a series"
 test ! -e bare.json && test ! -e bare.json.part || fail "a file was left"
+
+# Tables: every column as it is in the file, under its name.
+for table in jobs allocations series; do
+    expect 0 export --csv --table=$table run.h5 -o $table.csv --force
+    says err.txt " rows"
+done
+expect 0 export --csv run.h5
+cmp out.txt jobs.csv || fail "jobs are not the table if none is named"
+expect 0 export --batsim run.h5 -o batsim.csv -q
+expect 0 export --swf run.h5 -o jobs.swf -q
+cat >check_tables.py <<'END'
+import csv, h5py
+run = h5py.File("run.h5")["runs/0"]
+def rows(name):
+    return list(csv.DictReader(open(name)))
+for table, group in (("jobs", "jobs"), ("allocations", "allocations"), ("series", "series/cluster")):
+    got = rows(table + ".csv")
+    assert set(got[0]) == set(run[group]), table
+    for name, column in run[group].items():
+        values = column[:]
+        codes = h5py.check_enum_dtype(column.dtype) and {v: k for k, v in h5py.check_enum_dtype(column.dtype).items()}
+        names = run["dicts"][name][:] if table == "jobs" and name in run["dicts"] else None
+        for row, value in zip(got, values, strict=True):
+            if codes:
+                want = codes[value]
+            elif names is not None:
+                want = names[value].decode() if value >= 0 else ""
+            elif values.dtype.kind == "S":
+                want = value.decode()
+            elif values.dtype.kind == "f":
+                assert abs(float(row[name]) - value) <= 1e-6 * abs(value)
+                continue
+            else:
+                want = str(value)
+            assert row[name] == want, (table, name, row[name], want)
+jobs = {row["id"]: row for row in rows("jobs.csv")}
+ended = rows("batsim.csv")
+assert len(ended) == sum(row["state"] == "finished" for row in jobs.values()) > 50
+for row in ended:
+    job = jobs[row["job_id"]]
+    us = lambda name: round(float(row[name]) * 1e6)
+    assert us("submission_time") == int(job["submit_us"]) and us("starting_time") == int(job["start_us"])
+    assert us("finish_time") == int(job["end_us"]) and int(row["requested_number_of_resources"]) == int(job["gpus"])
+    assert us("waiting_time") + us("execution_time") == us("turnaround_time")
+swf = [line.split() for line in open("jobs.swf") if not line.startswith(";")]
+assert all(len(line) == 18 for line in swf) and len(swf) == len(jobs)
+END
+if /usr/bin/python3 -c 'import h5py' 2>/dev/null; then
+    /usr/bin/python3 check_tables.py || fail "tables"
+    checks=$((checks + 1))
+fi
+# What is written in the Standard Workload Format is a trace again: as many jobs and GPUs.
+expect 0 --config="$config" --trace=jobs.swf $few --set trace.swf_processor_is_gpu=true -q --json
+says out.txt '"jobs": 60,'
+expect 2 export --csv run.h5 --table=job
+says err.txt "did you mean 'jobs'"
+expect 2 export --csv --swf run.h5
+expect 4 export --csv missing.h5
+expect 4 export --csv "$sample"
+expect 5 export --csv run.h5 -o nowhere/jobs.csv
 expect 0 export --help
 echo "$checks checks"

@@ -269,7 +269,6 @@ static void no_place(void **state)
     assert_int_equal(dls_results_write(folder, &meta, trace, rec, &summary, &err), DLS_EOUTPUT);
     assert_int_equal(dls_results_write("/dev/full", &meta, trace, rec, &summary, &err),
                      DLS_EOUTPUT);
-    assert_int_equal(dls_results_write_csv(path, trace, rec, &err), DLS_EOUTPUT);
 }
 
 /* Files may grow to `bytes` and no further, as on a full disk. */
@@ -312,12 +311,6 @@ static void full_disk(void **state)
     write_to(path);
     assert_int_equal(read_all(path, NULL), DLS_OK);
     unlink(path);
-    dls_error err;
-    const char *csv = in_folder("full.csv");
-    limit_files(5000);
-    assert_int_equal(dls_results_write_csv(csv, trace, rec, &err), DLS_EOUTPUT);
-    limit_files(RLIM_INFINITY);
-    assert_false(exists(csv));
     assert_int_equal(entries(), 0);
 }
 
@@ -374,43 +367,6 @@ static void through_a_link(void **state)
     unlink(link);
 }
 
-static void csv(void **state)
-{
-    (void)state;
-    const char *path = in_folder("jobs.csv");
-    assert_int_equal(dls_results_write_csv(path, trace, rec, NULL), DLS_OK);
-    FILE *f = fopen(path, "r");
-    assert_non_null(f);
-    char line[512];
-    size_t rows = 0, finished = 0;
-    assert_non_null(fgets(line, sizeof line, f));
-    assert_int_equal(strncmp(line, "job_id,submission_time,requested_number_of_resources,", 53), 0);
-    const dls_trace_columns *t = dls_trace_cols(trace);
-    for (size_t j = 0; j < t->n; j++) {
-        if (rec->state[j] != DLS_JOB_FINISHED) {
-            continue;
-        }
-        finished++;
-        assert_non_null(fgets(line, sizeof line, f));
-        char id[64];
-        double submit, gpus, start, execution, finish, waiting, turnaround, stretch;
-        assert_int_equal(sscanf(line, "%63[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf,", id, &submit,
-                                &gpus, &start, &execution, &finish, &waiting, &turnaround,
-                                &stretch),
-                         9);
-        assert_string_equal(id, dls_trace_id(trace, j));
-        assert_true((int64_t)(submit * 1e6) == t->submit_us[j]);
-        assert_true((int64_t)(finish * 1e6) == rec->end_us[j]);
-        assert_true(fabs(waiting - (start - submit)) < 1e-6);
-        assert_true(fabs(stretch - turnaround / execution) < 1e-6 * stretch);
-        rows++;
-    }
-    assert_null(fgets(line, sizeof line, f));
-    assert_int_equal(rows, finished);
-    fclose(f);
-    unlink(path);
-}
-
 static int setup(void **state)
 {
     (void)state;
@@ -430,7 +386,7 @@ int main(void)
         cmocka_unit_test(full_disk),
         cmocka_unit_test(failed_allocations),
         cmocka_unit_test(through_a_link),
-        cmocka_unit_test(csv),
+        
     };
     return cmocka_run_group_tests(tests, setup, drop_sample);
 }

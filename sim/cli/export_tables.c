@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Runs of results files as tables of text.
+ */
+#include "cli/export_tables.h"
+
+#include "base/csv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { COLUMNS_MAX = 64 };
+
+const char *dls_export_table_name(size_t i)
+{
+    static const char *const names[] = {"jobs", "allocations", "series", "starts", "world"};
+    return i < sizeof names / sizeof *names ? names[i] : NULL;
+}
+
+static int64_t integer_at(const dls_result_column *c, size_t row)
+{
+    switch (c->type) {
+    case DLS_VALUE_I32:
+        return ((const int32_t *)c->data)[row];
+    case DLS_VALUE_U32:
+        return ((const uint32_t *)c->data)[row];
+    case DLS_VALUE_U8:
+        return ((const uint8_t *)c->data)[row];
+    default:
+        return ((const int64_t *)c->data)[row];
+    }
+}
+
+static void put_cell(FILE *to, const dls_saved *run, const dls_result_column *c, bool codes,
+                     size_t row)
+{
+    if (codes) {
+        const char *name = dls_saved_name(run, c->name, (uint32_t)integer_at(c, row));
+        dls_csv_put(to, name ? name : "");
+        return;
+    }
+    switch (c->type) {
+    case DLS_VALUE_F32:
+        fprintf(to, "%.9g", (double)((const float *)c->data)[row]);
+        break;
+    case DLS_VALUE_F64:
+        fprintf(to, "%.17g", ((const double *)c->data)[row]);
+        break;
+    case DLS_VALUE_U64:
+        fprintf(to, "%" PRIu64, ((const uint64_t *)c->data)[row]);
+        break;
+    default:
+        fprintf(to, "%" PRId64, integer_at(c, row));
+    }
+}
+
+/* Columns of jobs that are codes. */
+static bool are_codes(const char *name)
+{
+    static const char *const codes[] = {"state", "outcome", "model",    "vc",
+                                        "user",  "class",   "gpu_types"};
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (strcmp(name, codes[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)
+{
+    dls_result_column c[COLUMNS_MAX];
+    const bool jobs = table == DLS_TABLE_JOBS;
+    size_t n = 0;
+    fputs(jobs ? "id" : "", to);
+    while (n < COLUMNS_MAX && dls_saved_column_at(run, table, n, &c[n])) {
+        fprintf(to, "%s%s", jobs || n > 0 ? "," : "", c[n].name);
+        n++;
+    }
+    fputc('\n', to);
+    const size_t rows = n > 0 ? c[0].n : 0;
+    for (size_t row = 0; row < rows && !ferror(to); row++) {
+        if (jobs) {
+            dls_csv_put(to, dls_saved_id(run, row));
+        }
+        for (size_t i = 0; i < n; i++) {
+            fputs(jobs || i > 0 ? "," : "", to);
+            put_cell(to, run, &c[i], jobs && are_codes(c[i].name), row);
+        }
+        fputc('\n', to);
+    }
+    return rows;
+}
+
+/* ---- formats of others --------------------------------------------------------------------------
+ */
+
+/* A column of jobs; one that is not there has -1 everywhere. */
+static dls_result_column find(const dls_saved *run, const char *name)
+{
+    dls_result_column c;
+    for (size_t i = 0; dls_saved_column_at(run, DLS_TABLE_JOBS, i, &c); i++) {
+        if (strcmp(c.name, name) == 0) {
+            return c;
+        }
+    }
+    return (dls_result_column){.name = name};
+}
+
+static int64_t at(const dls_result_column *c, size_t row)
+{
+    return c->data ? integer_at(c, row) : -1;
+}
+
+static void put_seconds(FILE *to, int64_t us)
+{
+    fputc(',', to);
+    dls_csv_put_scaled(to, us, 6);
+}
+
+enum { SUBMIT, GPUS, START, END, LIMIT, STATE, USER, VC, MODEL, USED };
+
+static void find_all(const dls_saved *run, dls_result_column c[USED])
+{
+    static const char *const names[USED] = {"submit_us", "gpus", "start_us", "end_us", "limit_us",
+                                            "state",     "user", "vc",       "model"};
+    for (int i = 0; i < USED; i++) {
+        c[i] = find(run, names[i]);
+    }
+}
+
+static bool is(const dls_saved *run, const dls_result_column *c, size_t row, const char *name)
+{
+    const char *text = c->data ? dls_saved_name(run, c->name, (uint32_t)integer_at(c, row)) : NULL;
+    return text && strcmp(text, name) == 0;
+}
+
+size_t dls_export_batsim(FILE *to, const dls_saved *run)
+{
+    dls_result_column c[USED];
+    size_t rows = 0;
+    find_all(run, c);
+    fputs(
+        "job_id,workload_name,profile,submission_time,requested_number_of_resources,requested_time,"
+        "success,final_state,starting_time,execution_time,finish_time,waiting_time,turnaround_time,"
+        "stretch\n",
+        to);
+    for (size_t j = 0; j < c[SUBMIT].n && !ferror(to); j++) {
+        if (!is(run, &c[STATE], j, "finished")) {
+            continue;
+        }
+        const char *model =
+            c[MODEL].data ? dls_saved_name(run, "model", (uint32_t)at(&c[MODEL], j)) : NULL;
+        const int64_t submit = at(&c[SUBMIT], j), start = at(&c[START], j), end = at(&c[END], j);
+        dls_csv_put(to, dls_saved_id(run, j));
+        fputs(",dlsim,", to);
+        dls_csv_put(to, model ? model : "");
+        put_seconds(to, submit);
+        fprintf(to, ",%" PRId64, at(&c[GPUS], j));
+        if (at(&c[LIMIT], j) >= 0) {
+            put_seconds(to, at(&c[LIMIT], j));
+        } else {
+            fputs(",-1", to);
+        }
+        fputs(",1,COMPLETED_SUCCESSFULLY", to);
+        put_seconds(to, start);
+        put_seconds(to, end - start);
+        put_seconds(to, end);
+        put_seconds(to, start - submit);
+        put_seconds(to, end - submit);
+        if (end > start) {
+            fprintf(to, ",%.9g\n", (double)(end - submit) / (double)(end - start));
+        } else {
+            fputs(",\n", to);
+        }
+        rows++;
+    }
+    return rows;
+}
+
+static int64_t whole(int64_t us)
+{
+    return us < 0 ? -1 : (us + 500000) / 1000000;
+}
+
+size_t dls_export_swf(FILE *to, const dls_saved *run)
+{
+    dls_result_column c[USED];
+    find_all(run, c);
+    fprintf(to,
+            "; Version: 2.2\n; Computer: simulated by dlsim, scheduler %s\n; Note: processors are "
+            "GPUs; "
+            "executable numbers are models\n; MaxJobs: %zu\n",
+            dls_saved_text(run, "scheduler"), c[SUBMIT].n);
+    for (size_t j = 0; j < c[SUBMIT].n && !ferror(to); j++) {
+        const int64_t submit = at(&c[SUBMIT], j), start = at(&c[START], j), end = at(&c[END], j);
+        const bool finished = is(run, &c[STATE], j, "finished");
+        const int64_t user = at(&c[USER], j), vc = at(&c[VC], j), model = at(&c[MODEL], j);
+        fprintf(to,
+                "%zu %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 %" PRId64 " %" PRId64
+                " -1 %d %" PRId64 " %" PRId64 " %" PRId64 " -1 -1 -1 -1\n",
+                j + 1, whole(submit), start < 0 ? -1 : whole(start - submit),
+                finished ? whole(end - start) : -1, at(&c[GPUS], j), at(&c[GPUS], j),
+                whole(at(&c[LIMIT], j)), finished ? 1 : 5, user < 0 ? -1 : user + 1,
+                vc < 0 ? -1 : vc + 1, model < 0 ? -1 : model + 1);
+    }
+    return c[SUBMIT].n;
+}
