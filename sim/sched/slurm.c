@@ -117,8 +117,8 @@ static int64_t us_of(const dls_option_value *value)
 static dls_status init(void *state, const dls_view *view, const dls_option_value *v, dls_error *err)
 {
     struct slurm *s = state;
-    s->priority = (dls_slurm_priority){.multifactor = strcmp(v[PRIORITY].s, "multifactor") == 0,
-                                       .by_cpu = strcmp(v[BILLING].s, "cpu") == 0,
+    s->priority = (dls_slurm_priority){.multifactor = v[PRIORITY].i == 1,
+                                       .by_cpu = v[BILLING].i == 1,
                                        .cluster_cpus = v[CLUSTER_CPUS].f,
                                        .weight_age = v[WEIGHT_AGE].f,
                                        .weight_fair = v[WEIGHT_FAIR].f,
@@ -182,37 +182,56 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
 /* ---- what a job asks for -----------------------------------------------------------------------
  */
 
-/* GPUs by node: as the trace says, or as few nodes as hold them. */
-static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job)
+/* How many nodes of the type have so many GPUs, free or not. */
+static int32_t nodes_with(const dls_place_index *index, int32_t type, int32_t gpus)
 {
-    const dls_place_index *index = dls_view_index(view);
-    const int32_t gpus = view->gpus[job];
-    int32_t most = 1;
-    for (int32_t t = 0; t < view->n_types; t++) {
-        const int32_t here = dls_place_max_gpus(index, t);
-        most = here > most ? here : most;
+    int32_t n = 0;
+    for (int32_t size = gpus; size <= dls_place_max_gpus(index, type); size++) {
+        n += dls_place_sizes(index, type, size);
     }
-    int64_t nodes = view->nodes ? view->nodes[job] : DLS_ABSENT;
-    const int32_t least = (gpus + most - 1) / most;
-    if (nodes < least || nodes > gpus || gpus % nodes != 0) {
-        nodes = least;
-        while (gpus % nodes != 0) {
-            nodes++;
-        }
-    }
-    return (dls_slurm_ask){.nodes = (int32_t)nodes,
-                           .gpus = s->exclusive ? most : gpus / (int32_t)nodes,
-                           .limit_us = s->limit_us[job]};
+    return n;
 }
 
-/* Start a job on the nodes that the plan has chosen; false: the engine refused (processors, memory,
- * quota). */
+/* GPUs by node: as the trace says, or on as few nodes as hold them. */
+static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job, int32_t type)
+{
+    const dls_place_index *index = dls_view_index(view);
+    const int32_t gang = view->gpus[job], most = dls_place_max_gpus(index, type);
+    const int64_t named = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const int32_t least = (gang + most - 1) / most;
+    dls_slurm_ask ask = {.type = type, .gang = gang, .limit_us = s->limit_us[job]};
+    ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
+    ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
+    if (nodes_with(index, type, ask.gpus) < ask.nodes) {
+        ask.nodes = 0; /* nodes of several sizes, or fewer than it names: any that there are */
+    }
+    return ask;
+}
+
+/* May a job have its gang on that type now, as far as quotas go? What it may not have blocks
+ * nobody. */
+static bool may_have(const dls_view *view, int32_t job, int32_t type, bool now)
+{
+    int64_t cap = 0;
+    (void)dls_view_pool(view, job, type, &cap);
+    return dls_view_types(view, job) >> type & 1 && view->gpus[job] <= cap &&
+           (!now || view->gpus[job] <= dls_view_quota_gpus(view, job, type) ||
+            view->gpus[job] > dls_view_free_gpus(view, type));
+}
+
+/* Start a job on the nodes that the plan has chosen; false: the engine refused (processors,
+ * memory). */
 static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out, int32_t job,
                         const dls_slurm_ask *ask, bool *started, dls_error *err)
 {
-    dls_want want = {.type = -1};
-    want.n_nodes = dls_slurm_plan_parts(&s->plan, view->gpus[job] / ask->nodes, &want.nodes);
-    want.type = dls_place_type(dls_view_index(view), want.nodes[0].node);
+    dls_want want = {.type = ask->type};
+    *started = false;
+    if (view->gpus[job] > dls_view_quota_gpus(view, job, ask->type)) {
+        return DLS_OK;
+    }
+    if (ask->nodes > 0) {
+        want.n_nodes = dls_slurm_plan_parts(&s->plan, ask, &want.nodes);
+    }
     *started = dls_act_allocate(out, job, &want);
     return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, err) : DLS_OK;
 }
@@ -238,17 +257,45 @@ static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_acti
                                  dls_error *err)
 {
     for (size_t i = 0; i < n && (int64_t)i < s->queue_depth; i++) {
-        const dls_slurm_ask ask = ask_of(s, view, s->waiting[i]);
-        bool started = false;
-        if (dls_slurm_plan_now(&s->plan, &ask)) {
-            DLS_TRY(start(s, view, out, s->waiting[i], &ask, &started, err));
+        const int32_t job = s->waiting[i];
+        bool started = false, fits_by_quota = false;
+        for (int32_t t = 0; t < view->n_types && !started; t++) {
+            if (may_have(view, job, t, true)) {
+                const dls_slurm_ask ask = ask_of(s, view, job, t);
+                fits_by_quota = true;
+                if (dls_slurm_plan_now(&s->plan, &ask)) {
+                    DLS_TRY(start(s, view, out, job, &ask, &started, err));
+                }
+            }
         }
-        if (!started) {
+        if (fits_by_quota && !started) {
             return DLS_OK;
         }
-        s->waiting[i] = -1;
+        s->waiting[i] = started ? -1 : job;
     }
     return DLS_OK;
+}
+
+/* The type on which a job can start first, *ask and *start_us are of it, the plan has chosen its
+ * nodes. */
+static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slurm_ask *ask,
+                     int64_t *start_us)
+{
+    int32_t best = -1;
+    *start_us = DLS_NEVER;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        if (may_have(view, job, t, false)) {
+            *ask = ask_of(s, view, job, t);
+            const int64_t when_us = dls_slurm_plan_start(&s->plan, view, ask, s->bf_window_us);
+            best = when_us < *start_us ? t : best;
+            *start_us = when_us < *start_us ? when_us : *start_us;
+        }
+    }
+    if (best >= 0 && best != ask->type) {
+        *ask = ask_of(s, view, job, best);
+        (void)dls_slurm_plan_start(&s->plan, view, ask, s->bf_window_us);
+    }
+    return best >= 0;
 }
 
 static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
@@ -261,13 +308,16 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
             continue;
         }
         tested++;
-        const dls_slurm_ask ask = ask_of(s, view, job);
-        const int64_t start_us = dls_slurm_plan_start(&s->plan, view, &ask, s->bf_window_us);
+        dls_slurm_ask ask;
+        int64_t start_us;
         bool started = false;
+        if (!earliest(s, view, job, &ask, &start_us)) {
+            continue;
+        }
         if (start_us == view->now_us) {
             DLS_TRY(start(s, view, out, job, &ask, &started, err));
         }
-        if (!started && start_us != DLS_NEVER) {
+        if (!started) {
             DLS_TRY(dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, s->bf_resolution_us,
                                            s->clock_us, err));
         }

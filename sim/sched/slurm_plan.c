@@ -23,6 +23,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->room);
     dls_free(p->avail);
     dls_free(p->want);
+    dls_free(p->of_type);
     *p = (dls_slurm_plan){0};
 }
 
@@ -70,8 +71,9 @@ static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job, 
     return DLS_OK;
 }
 
-static dls_status make_room(dls_slurm_plan *p, int32_t n_nodes, dls_error *err)
+static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls_error *err)
 {
+    const int32_t n_nodes = dls_place_nodes(index), n_types = dls_place_types(index);
     if (p->n_nodes == n_nodes) {
         return DLS_OK;
     }
@@ -80,6 +82,11 @@ static dls_status make_room(dls_slurm_plan *p, int32_t n_nodes, dls_error *err)
     DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 2, sizeof *p->avail, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->of_type, (size_t)(n_types * p->words), sizeof *p->of_type, "nodes",
+                            err));
+    for (int32_t n = 0; n < n_nodes; n++) {
+        p->of_type[dls_place_type(index, n) * p->words + n / 64] |= UINT64_C(1) << n % 64;
+    }
     p->later = p->room + n_nodes;
     p->chosen = p->avail + p->words;
     return DLS_OK;
@@ -99,7 +106,7 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const i
 {
     const dls_place_index *index = dls_view_index(view);
     size_t all;
-    DLS_TRY(make_room(p, dls_place_nodes(index), err));
+    DLS_TRY(make_room(p, index, err));
     p->n_run = p->n_parts = p->n_span = p->n_sets = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
         p->room[n] = (dls_slurm_room){dls_place_free(index, n), p->node_cpus};
@@ -226,10 +233,26 @@ static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
     return out->nodes > 0;
 }
 
+/* All nodes of p->avail that have anything, if that is enough. */
+static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
+{
+    int64_t gpus = 0;
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        if (p->avail[n / 64] >> n % 64 & 1 && room[n].gpus > 0) {
+            p->chosen[n / 64] |= UINT64_C(1) << n % 64;
+            gpus += room[n].gpus;
+        }
+    }
+    return gpus >= ask->gang;
+}
+
 /* Nodes of p->avail with room, into p->chosen. */
 static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
 {
     memset(p->chosen, 0, (size_t)p->words * sizeof *p->chosen);
+    if (ask->nodes == 0) {
+        return choose_any(p, room, ask);
+    }
     for (int32_t left = ask->nodes; left > 0;) {
         block best = {-1, 0, 0}, b;
         for (int32_t node = 0; next_block(p, room, ask, &node, &b);) {
@@ -252,17 +275,20 @@ static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slur
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
     for (int32_t w = 0; w < p->words; w++) {
-        p->avail[w] = ask->allowed ? ask->allowed[w] : ~UINT64_C(0);
+        p->avail[w] = p->of_type[ask->type * p->words + w];
     }
     return choose(p, p->room, ask);
 }
 
-int32_t dls_slurm_plan_parts(dls_slurm_plan *p, int32_t gpus, const dls_place_part **parts)
+int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
+                             const dls_place_part **parts)
 {
     int32_t n = 0;
+    const int32_t each = ask->gang / ask->nodes, more = ask->gang % ask->nodes;
     for (int32_t w = 0; w < p->words; w++) {
         for (uint64_t bits = p->chosen[w]; bits; bits &= bits - 1) {
-            p->want[n++] = (dls_place_part){64 * w + __builtin_ctzll(bits), gpus};
+            p->want[n] = (dls_place_part){64 * w + __builtin_ctzll(bits), each + (n < more)};
+            n++;
         }
     }
     *parts = p->want;
@@ -322,7 +348,7 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
 {
     const int64_t end_us = start_us + ask->limit_us;
     for (int32_t w = 0; w < p->words; w++) {
-        p->avail[w] = ask->allowed ? ask->allowed[w] : ~UINT64_C(0);
+        p->avail[w] = p->of_type[ask->type * p->words + w];
     }
     *later_us = DLS_NEVER;
     for (size_t i = 0; i < p->n_span && p->span[i].begin_us <= end_us; i++) {

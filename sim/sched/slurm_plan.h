@@ -43,14 +43,17 @@ typedef struct dls_slurm_plan {
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
     double node_cpus;                          /* of a node, the same for all */
     uint64_t *avail, *chosen;
+    uint64_t *of_type;    /* [types][words] */
     dls_place_part *want; /* [n_nodes] */
 } dls_slurm_plan;
 
-/* What a job asks for: the same number of GPUs on each of some nodes, for a time. */
+/* What a job asks for: GPUs on each of some nodes of one type, for a time. */
 typedef struct dls_slurm_ask {
-    int32_t nodes, gpus; /* gpus: on each */
+    int32_t type;
+    int32_t nodes; /* 0: on any that together have the gang's GPUs */
+    int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
+    int32_t gang;
     int64_t limit_us;
-    const uint64_t *allowed; /* the nodes of its partition; NULL: all */
 } dls_slurm_ask;
 
 /* Nodes are taken as select/cons_tres does: of the runs of consecutive nodes that have room for the
@@ -66,9 +69,9 @@ void dls_slurm_plan_fini(dls_slurm_plan *p);
 
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
-/* The parts that a job gets on p->chosen, gpus on each: borrowed until the next call. Returns how
- * many. */
-int32_t dls_slurm_plan_parts(dls_slurm_plan *p, int32_t gpus, const dls_place_part **parts);
+/* The parts that a gang gets on p->chosen: borrowed until the next call. Returns how many. */
+int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
+                             const dls_place_part **parts);
 
 /* The earliest time from now on at which a job can start without touching a reservation; the nodes
  * stand in p->chosen. DLS_NEVER: not within what the plan sees, or not before now + window.
