@@ -92,6 +92,11 @@ static int64_t up(int64_t a, int64_t b)
     return (int64_t)ceil((double)a / (double)b);
 }
 
+int32_t dls_gv_samples(const dls_gv_profile *p)
+{
+    return models[p->model].samples;
+}
+
 int64_t dls_gv_epoch_steps(const dls_gv_profile *p, int32_t batch)
 {
     return up(models[p->model].samples, batch);

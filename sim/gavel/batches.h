@@ -34,6 +34,8 @@ int64_t dls_gv_patience_s(const dls_gv_profile *p);
 /* What the job asks for, after a round; it is carried out after the next that it completes. */
 void dls_gv_wish(dls_gv_job *j);
 void dls_gv_rescale(dls_gv *g, int32_t job);
+/* Samples of the data set. */
+int32_t dls_gv_samples(const dls_gv_profile *p);
 /* Steps of an epoch with a batch. */
 int64_t dls_gv_epoch_steps(const dls_gv_profile *p, int32_t batch);
 

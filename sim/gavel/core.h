@@ -24,6 +24,8 @@ typedef struct dls_gv_speeds {
 } dls_gv_speeds;
 
 dls_status dls_gv_speeds_load(const char *path, dls_gv_speeds *out, dls_error *err) DLS_MUST_CHECK;
+/* Multiply by the factors of a table. Errors: EINPUT. */
+dls_status dls_gv_speeds_scale(dls_gv_speeds *s, const char *path, dls_error *err) DLS_MUST_CHECK;
 void dls_gv_speeds_fini(dls_gv_speeds *s);
 /* -1: not in the table. */
 int32_t dls_gv_key(const dls_gv_speeds *s, const char *model, int64_t batch, int32_t gpus);
@@ -84,6 +86,7 @@ typedef struct dls_gv_policy {
     bool packs;    /* pairs are candidates */
     bool shuffles; /* the order of the types, anew in every round */
     bool fifo;     /* nothing without a share runs */
+    bool market;   /* gavel/market.h says who runs */
     dls_status (*allocate)(dls_gv *g, dls_error *err); /* fills `share` of all combinations */
 } dls_gv_policy;
 
@@ -102,7 +105,7 @@ struct dls_gv {
     int32_t gpus[DLS_GV_TYPES], first_gpu[DLS_GV_TYPES];
     double total[DLS_GV_TYPES]; /* service */
     double now_s, round_start_s, round_end_s, last_reset_s;
-    bool dirty;
+    bool dirty, stale; /* jobs have come or gone: since the last allocation; since the last reset */
     int64_t round;
     size_t allocations;
     dls_gv_round now, before;
@@ -113,7 +116,8 @@ struct dls_gv {
     uint8_t *gpu_taken;
     int32_t idle_rounds;
     size_t unsolved;
-    dls_timeshares shares; /* scratch of the policies that optimise */
+    struct dls_gv_market *market; /* NULL: none */
+    dls_timeshares shares;        /* scratch of the policies that optimise */
 };
 
 static inline double dls_gv_alone(const dls_gv *g, int32_t job, int32_t type)

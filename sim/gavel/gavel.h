@@ -41,6 +41,12 @@ typedef struct dls_gavel_params {
     int32_t gpus[DLS_GAVEL_TYPES]; /* rounded down to whole servers */
     int32_t gpus_per_server;
     double round_s;
+    /* What the live system does and the simulator leaves out; all 0: as the simulator. */
+    bool immediate; /* shares are found anew as soon as a job has come or gone */
+    double
+        growth_s; /* a round takes so much longer times the share of its jobs that start or move */
+    double pause_s;            /* and so much in any case */
+    const char *speed_factors; /* speeds times these (gpu,model,batch,gpus,factor); NULL */
     uint64_t seed;
     /* Optional: what runs in a round. */
     dls_status (*on_round)(void *user, size_t round, double now_s, const dls_gavel_run *run,

@@ -2,8 +2,8 @@
  *
  * Sets a replay of Gavel's simulator up from a trace and a table, and takes it down.
  */
-#include "gavel/batches.h"
 #include "gavel/core.h"
+#include "gavel/market.h"
 
 #include "base/alloc.h"
 
@@ -64,6 +64,8 @@ const dls_gv_policy dls_gv_policies[] = {
      .allocate = dls_gv_duration},
     {.is = {"min_total_duration_perf", "makespan"}, .allocate = dls_gv_duration_perf},
     {.is = {"max_sum_throughput_perf", "largest sum of speeds"}, .allocate = dls_gv_throughput},
+    {.is = {"shockwave", "a market over 20 rounds, batch sizes predicted (with --shockwave)"},
+     .market = true},
     {.is = {NULL, NULL}},
 };
 
@@ -96,6 +98,9 @@ static dls_status set_cluster(dls_gv *g, dls_error *err)
     }
     if (g->p->shockwave && (g->n_types > 1 || g->gpus[2] == 0)) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the fork of Shockwave runs on v100 alone");
+    }
+    if (g->policy->market && !g->p->shockwave) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "policy shockwave: only in the fork (--shockwave)");
     }
     g->gpu_taken = dls_alloc_zero((size_t)next, 1);
     return g->gpu_taken ? DLS_OK : dls_nomem(err, "GPUs", (size_t)next);
@@ -160,6 +165,9 @@ static dls_status set_up(dls_gv *g, const char *throughputs, const dls_trace *tr
     DLS_TRY(find_policy(g->p->policy, &g->policy, err));
     DLS_TRY(set_cluster(g, err));
     DLS_TRY(dls_gv_speeds_load(throughputs, &g->speeds, err));
+    if (g->p->speed_factors) {
+        DLS_TRY(dls_gv_speeds_scale(&g->speeds, g->p->speed_factors, err));
+    }
     if (n == 0 || n > INT32_MAX / 4) {
         return dls_fail(err, DLS_EINPUT, NULL, "%zu jobs", n);
     }
@@ -179,6 +187,9 @@ static dls_status set_up(dls_gv *g, const char *throughputs, const dls_trace *tr
                             (int)g->job[j].gpus);
         }
     }
+    if (g->policy->market) {
+        DLS_TRY(dls_gv_market_create(g, &g->market, err));
+    }
     dls_pyrandom_seed(&g->random, g->p->seed);
     dls_pyrandom_seed(&g->shuffle, g->p->seed + 5);
     return DLS_OK;
@@ -196,6 +207,7 @@ static void take_down(dls_gv *g)
     dls_free(g->gpu_taken);
     dls_free(g->combo);
     dls_free(g->candidate);
+    dls_gv_market_destroy(g->market);
     dls_timeshares_fini(&g->shares);
     dls_free(g->now.run);
     dls_free(g->now.gpu);

@@ -6,7 +6,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
-#include "gavel/batches.h"
+#include "gavel/market.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -34,6 +34,9 @@ static void leave(dls_gv *g, int32_t job, double end_s)
     g->result[job].end_s = end_s;
     g->left--;
     g->dirty = true;
+    if (g->market) {
+        dls_gv_market_left(g->market);
+    }
     for (size_t i = 0; i < g->n_combos; i++) {
         if (!is_of(&g->combo[i], job)) {
             if (g->combo[i].b < 0) {
@@ -75,6 +78,9 @@ static dls_status arrive(dls_gv *g, int32_t job, dls_error *err)
     }
     g->active[g->n_active++] = job;
     j->active = true;
+    if (g->market) {
+        dls_gv_market_arrived(g->market, job, g->now_s);
+    }
     g->dirty = true;
     return DLS_OK;
 }
@@ -132,7 +138,7 @@ static void lose_restart(const dls_gv *g, dls_gv_run *r, double *exec_s)
     }
 }
 
-static void complete(dls_gv *g, const dls_gv_run *done)
+static dls_status complete(dls_gv *g, const dls_gv_run *done, dls_error *err)
 {
     dls_gv_run r = *done;
     double exec_s = r.finish_s - g->round_start_s;
@@ -144,6 +150,10 @@ static void complete(dls_gv *g, const dls_gv_run *done)
         lose_restart(g, &r, &exec_s);
         j->run_s += exec_s * r.gpus;
         over = j->run_s / j->gpus > (double)dls_gv_patience_s(j->profile);
+    }
+    if (g->market) {
+        const double speed = exec_s > 0 ? (double)r.steps[0] / exec_s : 0;
+        DLS_TRY(dls_gv_market_measured(g, g->market, r.a, speed, err));
     }
     if (has_failed(g, &r, exec_s)) {
         g->dirty = true;
@@ -174,6 +184,7 @@ static void complete(dls_gv *g, const dls_gv_run *done)
             leave(g, gone[k], end_s[k]);
         }
     }
+    return DLS_OK;
 }
 
 static dls_status end_round(dls_gv *g, dls_error *err)
@@ -197,10 +208,13 @@ static dls_status end_round(dls_gv *g, dls_error *err)
                         g->now_s, (int)g->left);
     }
     for (size_t i = 0; i < r->n; i++) {
-        complete(g, &r->run[i]);
+        DLS_TRY(complete(g, &r->run[i], err));
     }
     for (int32_t i = 0; i < g->n_active && g->p->shockwave; i++) {
         dls_gv_wish(&g->job[g->active[i]]);
+    }
+    if (g->market) {
+        dls_gv_market_turn(g, g->market);
     }
     while (g->queued < g->n && g->job[g->queued].arrival_s <= g->now_s) {
         DLS_TRY(arrive(g, g->queued++, err));
@@ -211,7 +225,7 @@ static dls_status end_round(dls_gv *g, dls_error *err)
 /* ---- priorities --------------------------------------------------------------------------------
  */
 
-static dls_status reset(dls_gv *g, double since_s, dls_error *err)
+static void reset(dls_gv *g, double since_s)
 {
     const double half_s = g->p->round_s / 2;
     for (int32_t k = 0; k < g->n_types; k++) {
@@ -226,22 +240,32 @@ static dls_status reset(dls_gv *g, double since_s, dls_error *err)
         }
     }
     g->last_reset_s = g->now_s;
+    g->stale = false;
+}
+
+static dls_status allocate(dls_gv *g, dls_error *err)
+{
     g->dirty = false;
     for (size_t i = 0; i < g->n_combos; i++) {
         g->combo[i].known = true;
     }
-    if (g->n_active > 0) {
-        DLS_TRY(g->policy->allocate(g, err));
-        g->allocations++;
-    }
-    return DLS_OK;
+    g->allocations += g->n_active > 0;
+    return g->n_active > 0 ? g->policy->allocate(g, err) : DLS_OK;
 }
 
 static dls_status prioritise(dls_gv *g, dls_error *err)
 {
     const double since_s = g->now_s - g->last_reset_s;
-    if (g->dirty && (since_s >= reset_interval_s(g) || g->last_reset_s == 0)) {
-        DLS_TRY(reset(g, since_s, err));
+    const bool due = since_s >= reset_interval_s(g) || g->last_reset_s == 0;
+    g->stale |= g->dirty;
+    if (g->p->immediate && g->dirty) {
+        DLS_TRY(allocate(g, err));
+    }
+    if (g->stale && due) {
+        reset(g, since_s);
+        if (!g->p->immediate) {
+            DLS_TRY(allocate(g, err));
+        }
     }
     for (int32_t k = 0; k < g->n_types; k++) {
         const int32_t w = g->type[k];
@@ -308,6 +332,22 @@ static void note(dls_gv *g, const dls_gv_run *r)
     }
 }
 
+/* The live system's rounds are longer: those that stop save, those that start load. */
+static void lengthen(dls_gv *g)
+{
+    size_t started = 0;
+    for (size_t i = 0; i < g->now.n; i++) {
+        const dls_gv_run *r = &g->now.run[i];
+        const dls_gv_job *j = &g->job[r->a];
+        started += j->last_round != g->round - 1 || has_moved(g, r, &g->before.run[j->last_run]);
+    }
+    const double more_s =
+        g->now.n ? g->p->growth_s * (double)started / (double)g->now.n + g->p->pause_s : 0;
+    for (size_t i = 0; i < g->now.n; i++) {
+        g->now.run[i].finish_s += more_s;
+    }
+}
+
 static dls_status tell(dls_gv *g, dls_error *err)
 {
     dls_gavel_run *list = NULL;
@@ -338,11 +378,14 @@ dls_status dls_gv_loop(dls_gv *g, dls_error *err)
         if (g->p->shockwave && g->n_active == 0) {
             break;
         }
-        DLS_TRY(prioritise(g, err));
+        if (!g->market) {
+            DLS_TRY(prioritise(g, err));
+        }
         DLS_TRY(dls_gv_select(g, err));
         for (size_t i = 0; i < g->now.n; i++) {
             start(g, &g->now.run[i]);
         }
+        lengthen(g);
         DLS_TRY(tell(g, err));
         for (size_t i = 0; i < g->now.n; i++) {
             note(g, &g->now.run[i]);

@@ -8,6 +8,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
+#include "gavel/market.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,9 +170,29 @@ static void turn_page(dls_gv *g)
     }
 }
 
+static dls_status select_planned(dls_gv *g, dls_error *err)
+{
+    const int32_t *jobs;
+    int32_t n;
+    DLS_TRY(dls_gv_market_round(g, g->market, &jobs, &n, err));
+    for (int32_t i = 0; i < n; i++) {
+        dls_gv_round *r = &g->now;
+        if (g->job[jobs[i]].active) {
+            DLS_TRY(dls_grow(&r->run, &r->cap, r->n + 1, sizeof *r->run, err));
+            r->run[r->n++] = (dls_gv_run){
+                .a = jobs[i], .b = DLS_GV_ALONE, .type = 2, .gpus = g->job[jobs[i]].gpus};
+        }
+    }
+    memset(g->gpu_taken, 0, (size_t)g->gpus[2]);
+    return place(g, 0, 2, err);
+}
+
 dls_status dls_gv_select(dls_gv *g, dls_error *err)
 {
     turn_page(g);
+    if (g->market) {
+        return select_planned(g, err);
+    }
     DLS_TRY(dls_grow(&g->candidate, &g->candidate_cap, g->n_combos + 1, sizeof *g->candidate, err));
     memset(g->taken, 0, (size_t)g->n);
     int32_t order[DLS_GV_TYPES];

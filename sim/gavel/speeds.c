@@ -6,6 +6,7 @@
 #include "gavel/core.h"
 
 #include "base/alloc.h"
+#include "base/csv.h"
 #include "base/file.h"
 
 #include <json-c/json.h>
@@ -133,4 +134,63 @@ int32_t dls_gv_key(const dls_gv_speeds *s, const char *model, int64_t batch, int
     }
     const int len = snprintf(text, sizeof text, "('%.120s%s', %d)", model, size, (int)gpus);
     return dls_strdict_find(&s->key, text, (size_t)len);
+}
+
+/* ---- factors -----------------------------------------------------------------------------------
+ */
+
+static int32_t type_of(const char *name)
+{
+    for (int32_t t = 0; t < DLS_GV_TYPES; t++) {
+        if (strcmp(dls_gavel_type_name[t], name) == 0) {
+            return t;
+        }
+    }
+    return -1;
+}
+
+static dls_status scale_row(dls_gv_speeds *s, dls_csv *csv, const int *col, dls_error *err)
+{
+    char model[128];
+    int64_t batch, gpus, thousandths;
+    const int32_t type = type_of(dls_csv_text(csv, col[0]));
+    if (type < 0) {
+        return dls_csv_fail(csv, col[0], err, "expected k80, p100 or v100");
+    }
+    snprintf(model, sizeof model, "%s", dls_csv_text(csv, col[1]));
+    DLS_TRY(dls_csv_i64(csv, col[2], "a batch size, 0: none", 0, 0, INT32_MAX, &batch, err));
+    DLS_TRY(dls_csv_i64(csv, col[3], "GPUs, at least 1", 0, 1, INT32_MAX, &gpus, err));
+    DLS_TRY(dls_csv_i64(csv, col[4], "a factor of three decimals, 0.001 to 1000", 3, 1, 1000000,
+                        &thousandths, err));
+    const int32_t key = dls_gv_key(s, model, batch, (int32_t)gpus);
+    if (key < 0) {
+        return dls_csv_fail(csv, col[1], err, "the throughputs have no such job");
+    }
+    double *speed = &s->alone[(size_t)type * s->key.n + (size_t)key];
+    *speed *= *speed > 0 ? (double)thousandths / 1000 : 1;
+    return DLS_OK;
+}
+
+dls_status dls_gv_speeds_scale(dls_gv_speeds *s, const char *path, dls_error *err)
+{
+    static const char *const names[] = {"gpu", "model", "batch", "gpus", "factor"};
+    dls_csv csv;
+    dls_csv_bind binds[5];
+    int col[5];
+    for (int i = 0; i < 5; i++) {
+        binds[i] = (dls_csv_bind){names[i], &col[i], true};
+    }
+    DLS_TRY(dls_csv_open(&csv, path, err));
+    dls_status status = dls_csv_header(&csv, err);
+    if (status == DLS_OK) {
+        status = dls_csv_bind_all(&csv, binds, 5, err);
+    }
+    for (bool more = true; status == DLS_OK && more;) {
+        status = dls_csv_next(&csv, &more, err);
+        if (status == DLS_OK && more) {
+            status = scale_row(s, &csv, col, err);
+        }
+    }
+    dls_csv_fini(&csv);
+    return status;
 }

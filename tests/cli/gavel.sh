@@ -68,4 +68,20 @@ sed 's/LM /XLM /' jobs.trace >model.trace
 refused "unknown model" "XLM" --throughputs=speeds.json --v100=1 model.trace
 refused "no rules" "XLM" --shockwave --throughputs=<(sed 's/LM /XLM /g' speeds.json) --v100=1 model.trace
 
+refused "market without the fork" "--shockwave" --policy=shockwave --throughputs=speeds.json jobs.trace
+
+# Half as fast by a table of factors; what the table may not say.
+printf 'gpu,model,batch,gpus,factor\nv100,LM,5,1,0.5\n' >half.csv
+job 1000 1 1 0 >jobs.trace
+jct "200.000000" --policy=max_min_fairness --v100=1 --round=200 --speed-factors=half.csv
+printf 'gpu,model,batch,gpus,factor\na100,LM,5,1,0.5\n' >gpu.csv
+refused "factor of another GPU" "k80, p100 or v100" --throughputs=speeds.json --speed-factors=gpu.csv jobs.trace
+printf 'gpu,model,batch,gpus,factor\nv100,LM,6,1,0.5\n' >batch.csv
+refused "factor of another batch" "no such job" --throughputs=speeds.json --speed-factors=batch.csv jobs.trace
+printf 'gpu,model,batch,gpus,factor\nv100,LM,5,1,0\n' >zero.csv
+refused "factor of 0" "a factor" --throughputs=speeds.json --speed-factors=zero.csv jobs.trace
+# A round of one job that starts is 20 + 1 s longer: 400 steps in two rounds of 20, the second goes on.
+job 400 1 1 0 >jobs.trace
+jct "62.000000" --policy=isolated --v100=1 --round=20 --growth=20 --pause=1 --immediate
+
 exit $failed
