@@ -174,8 +174,8 @@ void dls_validate_rows(const dls_pointset *set, const dls_opmodel *model,
 /* ---- one GPU left out at a time -----------------------------------------------------------------
  */
 
-dls_status dls_validate_left_out(const dls_pointset *set, dls_score_row rows[DLS_SCORE_ROWS],
-                                 size_t *n, dls_error *err)
+dls_status dls_validate_left_out(const dls_pointset *set, const dls_sized_table *sized,
+                                 dls_score_row rows[DLS_SCORE_ROWS], size_t *n, dls_error *err)
 {
     static const struct {
         const char *gpu, *name;
@@ -186,7 +186,7 @@ dls_status dls_validate_left_out(const dls_pointset *set, dls_score_row rows[DLS
     for (size_t k = 0; k < *n; k++) {
         dls_opmodel model;
         rows[k] = (dls_score_row){.name = gpus[k].name};
-        DLS_TRY(dls_calibrate(set, gpus[k].gpu, &model, err));
+        DLS_TRY(dls_calibrate(set, gpus[k].gpu, sized, &model, err));
         for (size_t i = 0; i < set->n; i++) {
             const dls_point *p = &set->point[i];
             if (one_fp32(p) && is(p->gpu, gpus[k].gpu)) {

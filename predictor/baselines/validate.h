@@ -30,8 +30,9 @@ void dls_validate_rows(const dls_pointset *set, const dls_opmodel *model,
 
 /* The fp32 one-GPU points of each calibrating GPU, by constants fitted without that GPU, its
  * factors 1. One row a GPU. Errors: of dls_calibrate. */
-dls_status dls_validate_left_out(const dls_pointset *set, dls_score_row rows[DLS_SCORE_ROWS],
-                                 size_t *n, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_validate_left_out(const dls_pointset *set, const dls_sized_table *sized,
+                                 dls_score_row rows[DLS_SCORE_ROWS], size_t *n,
+                                 dls_error *err) DLS_MUST_CHECK;
 
 /* Predictors side by side. Paleo: the judged one-GPU points of tuned benchmarks (without K80, for
  * which the operator model has a factor of its own). Habitat: each of these

@@ -26,16 +26,18 @@ typedef struct ask {
     dls_numeric numeric;
     int64_t batch, gpus, servers;
     int64_t interval_us, samples, seed;
-    bool points, async, left_out;
-    char **file; /* what is no option: files of measured kernels */
+    bool points, async, left_out, by_size;
+    dls_sized_table kernels; /* of --sized */
+    char **file;             /* what is no option: files of measured kernels */
     size_t n_files;
 } ask;
 
 static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
 {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/operator.cfg", a->folder);
+    char path[4200];
+    snprintf(path, sizeof path, "%s/operator%s.cfg", a->folder, a->by_size ? "-sized" : "");
     DLS_TRY(dls_opmodel_load(a->constants ? a->constants : path, model, err));
+    model->sized = a->by_size ? &a->kernels : NULL;
     model->measured = a->operators ? &a->measured : NULL;
     return DLS_OK;
 }
@@ -126,7 +128,7 @@ static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err
     size_t n = 0, n_left_out = 0, n_versus = 0;
     DLS_TRY(load_model(a, &model, err));
     dls_validate_rows(set, &model, rows, &n);
-    DLS_TRY(dls_validate_left_out(set, left_out, &n_left_out, err));
+    DLS_TRY(dls_validate_left_out(set, model.sized, left_out, &n_left_out, err));
     DLS_TRY(dls_validate_versus(set, &model, versus, &n_versus, err));
     puts("| what | calibrated % (points) | judged % (points) | worst judged % | target % |\n"
          "|---|---|---|---|---|");
@@ -296,7 +298,7 @@ static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
 static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *err)
 {
     dls_opmodel model;
-    DLS_TRY(dls_calibrate(set, NULL, &model, err));
+    DLS_TRY(dls_calibrate(set, NULL, a->by_size ? &a->kernels : NULL, &model, err));
     return dls_opmodel_save(&model, a->output, err);
 }
 
@@ -338,6 +340,11 @@ static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, 
     if (a->operators) {
         DLS_TRY(dls_op_times_load(a->operators, &a->measured, err));
     }
+    if (a->by_size) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/kernels.cfg", a->folder);
+        DLS_TRY(dls_sized_table_load(path, &a->kernels, err));
+    }
     DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
     dls_status status = dls_pointset_create(&t.hw, &t.set, err);
     if (status == DLS_OK) {
@@ -351,6 +358,7 @@ static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, 
 static void fini(void *user)
 {
     dls_op_times_fini(&((ask *)user)->measured);
+    dls_sized_table_fini(&((ask *)user)->kernels);
 }
 
 #define VERB(name, call)                                                                           \
@@ -406,6 +414,8 @@ static const dls_arg args[] = {
              "dlsim is installed, if left out"),
     DLS_TEXT(ask, constants, "constants", 0, "FILE",
              "in place of operator.cfg; kernels: of kernels.cfg"),
+    DLS_SWITCH(ask, by_size, "sized", 0,
+               "products and convolutions by their sizes: kernels.cfg and operator-sized.cfg"),
     DLS_SWITCH(ask, left_out, "left-out", 0,
                "fit-kernels: judge each GPU by the constants of the others, too"),
     DLS_TEXT(ask, output, "output", 'o', "FILE",

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * operator: the operator model (docs/operator.md) without the residual. Where it is the truth as
- * well, the residual is all that this predictor gets wrong.
+ * operator: the operator model (docs/operator.md) without the residual, in the version that knows
+ * sizes or in the one of the modelled truth; there the residual is all that it gets wrong.
  */
 #include "predictor/sources/from_solo.h"
 #include "predictor/sources/shadow.h"
 
 #include "base/alloc.h"
 
+#include <stdio.h>
+
 typedef struct operator_source {
     dls_world *shadow;
+    bool sized;
     const dls_kinds *kinds;
 } operator_source;
 
@@ -29,6 +32,7 @@ dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out, dl
     w.numeric = p->numeric;
     w.residual_sigma = w.network_residual_sigma = 0;
     w.contention = false;
+    w.sized = p->sized;
     return dls_world_create(&w, out, err);
 }
 
@@ -39,14 +43,15 @@ static void operator_close(void *state)
     dls_free(s);
 }
 
-static dls_status operator_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
-                                dls_error *err)
+static dls_status operator_open(const dls_prediction_params *p, const dls_kinds *kinds,
+                                void **state, dls_error *err)
 {
     operator_source *s = dls_alloc_zero(1, sizeof *s);
     if (!s) {
         return dls_nomem(err, "operator predictor", sizeof *s);
     }
     s->kinds = kinds;
+    s->sized = p->sized;
     const dls_status status = dls_shadow_create(p, &s->shadow, err);
     if (status != DLS_OK) {
         dls_free(s);
@@ -69,10 +74,17 @@ static dls_status operator_answer(void *state, const dls_predictions_ask *ask, s
     return DLS_OK;
 }
 
+/* Answers of the two versions are not the same. */
+static void operator_identity(const void *state, char *text, size_t size)
+{
+    snprintf(text, size, "%s", ((const operator_source *)state)->sized ? "sized" : "");
+}
+
 const dls_prediction_source dls_prediction_source_operator = {
     .name = "operator",
     .summary = "the operator-level model of the step and of the exchange",
     .open = operator_open,
     .close = operator_close,
+    .identity = operator_identity,
     .answer = operator_answer,
 };

@@ -20,6 +20,7 @@ void dls_prediction_params_init(dls_prediction_params *p)
     *p = (dls_prediction_params){.source = "oracle",
                                  .seed = 1,
                                  .sigma = 0.2,
+                                 .sized = true,
                                  .backend = "auto",
                                  .max_candidates = 16,
                                  .exchange = world.exchange,
@@ -113,7 +114,8 @@ static dls_status make_rows(dls_predictions *f, dls_error *err)
     return status;
 }
 
-/* A cache that cannot be read is ignored and written again; a recording that cannot be read is an error. */
+/* A cache that cannot be read is ignored and written again; a recording that cannot be read is an
+ * error. */
 static dls_status open_answers(dls_predictions *f, dls_error *err)
 {
     const char *cache = f->p.cache_path;

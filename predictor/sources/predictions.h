@@ -27,6 +27,7 @@ typedef struct dls_prediction_params {
                          trace says, the best candidate at the rate 1 */
     uint64_t seed;
     const char *source;     /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
+    bool sized;             /* operator, habitat: as in dls_world_params */
     double sigma;           /* noisy: standard deviation of the logarithm of the error */
     const char *weights;    /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
                                NULL: none, which habitat does without */
@@ -41,7 +42,7 @@ typedef struct dls_prediction_params {
     const char *stand_ins, *exchange, *numeric, *host, *fabric, *hardware_dir;
 } dls_prediction_params;
 
-/* Source "oracle", 16 candidates, the defaults of dls_world_params. */
+/* Source "oracle", 16 candidates, sizes known, the defaults of dls_world_params. */
 void dls_prediction_params_init(dls_prediction_params *p);
 
 typedef struct dls_predictions dls_predictions;

@@ -34,6 +34,7 @@ struct dls_whatif {
     dls_hardware own_hw;           /* the rest */
     const dls_hardware *hw;
     dls_opmodel model;
+    dls_sized_table kernels; /* of the model */
     dls_paleo paleo;
     dls_layer_nets *nets; /* justus */
     known **known;        /* [n] owned */
@@ -51,11 +52,10 @@ const char *const *dls_whatif_sources(void)
 
 static dls_status open_tables(dls_whatif *w, dls_error *err)
 {
-    char buf[4096], path[4200];
+    char buf[4096];
     dls_pointset points;
     const char *folder = dls_hardware_folder(w->p.hardware_dir, buf, sizeof buf);
-    snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(dls_opmodel_load(path, &w->model, err));
+    DLS_TRY(dls_opmodel_load_sized(folder, &w->model, &w->kernels, err));
     if (w->source == DRIPLE) {
         w->hw = &w->session.hw;
         return DLS_OK;
@@ -128,6 +128,7 @@ void dls_whatif_destroy(dls_whatif *w)
         dls_layer_nets_close(w->nets);
         dls_inspector_session_fini(&w->session);
         dls_hardware_fini(&w->own_hw);
+        dls_sized_table_fini(&w->kernels);
         dls_free(w);
     }
 }
@@ -156,7 +157,8 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     *names = dls_model_lookup(q->model);
     if (names->match != DLS_MODEL_KNOWN) {
         return dls_fail(err, DLS_EINPUT, "model",
-                        "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)", q->model);
+                        "unknown model \"%s\" ('dlsim graph zoo' lists those of the zoo)",
+                        q->model);
     }
     dls_model_resize(names, q->image, q->sequence);
     return w->source == DRIPLE ? dls_inspector_knows(q->numeric, err) : DLS_OK;

@@ -194,6 +194,10 @@ typedef struct dls_key {
        "Source driple: weights file, relative to the configuration's folder; empty: the shipped " \
        "one. Sources justus and habitat: file of dlsim train --baseline; empty, habitat: its "    \
        "rule alone.", SOME(predictions.weights))                                                  \
+    XX(PRED_SIZED, "predictor.sized", BOOL, "true", 0, 0, NULL,                                   \
+       "Sources operator and habitat: products and convolutions by their sizes, as measured; "    \
+       "false: one efficiency for a family, as in the labels and the modelled truth.",            \
+       TO(predictions.sized))                                                                     \
     XX(PRED_BACKEND, "predictor.backend", STR, "auto", 0, 0, "auto|cpu|cuda",                     \
        "Source driple: what evaluates the inspector.", TO(predictions.backend))                   \
     XX(PRED_THREADS, "predictor.threads", I64, "0", 0, 1024, NULL,                                \

@@ -190,14 +190,25 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     return status;
 }
 
+static dls_grows which_grows(const dls_product *half, const dls_product *whole)
+{
+    return whole->count > half->count       ? DLS_GROWS_COUNT
+           : whole->rows > half->rows       ? DLS_GROWS_ROWS
+           : whole->depth > half->depth     ? DLS_GROWS_DEPTH
+           : whole->columns > half->columns ? DLS_GROWS_COLUMNS
+                                            : DLS_GROWS_UNKNOWN;
+}
+
 /* A graph's kernels move a fixed number of elements, weights above all, and a number for each
- * sample; `half` is the same for half of w's batch and tells them apart. */
+ * sample; `half` is the same for half of w's batch and tells them apart, and which size of a
+ * product grows. */
 static void split_traffic(dls_workload *w, const dls_workload *half, double batch)
 {
     for (size_t i = 0; i < w->n_kernels && w->n_kernels == half->n_kernels; i++) {
         const double each = 2 * w->kernel[i].moved - half->kernel[i].moved;
         w->kernel[i].moved_once = fmax(0, batch * (w->kernel[i].moved - each));
         w->kernel[i].moved = fmax(0, each);
+        w->kernel[i].product.grows = which_grows(&half->kernel[i].product, &w->kernel[i].product);
     }
 }
 

@@ -46,6 +46,7 @@ typedef struct kept_workload {
 
 typedef struct state {
     dls_opmodel model;
+    dls_sized_table kernels; /* of the model, if it is the sized one */
     gpu_row gpu[DLS_TYPES_MAX + 1];
     const dls_host *host;
     dls_fabric like; /* overlap and waiting */
@@ -124,7 +125,8 @@ static dls_status load(state *s, const dls_world_params *p, const dls_gpu_type *
     dls_hardware hw;
     const char *folder = dls_hardware_folder(p->hardware_dir, buf, sizeof buf);
     snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(dls_opmodel_load(path, &s->model, err));
+    DLS_TRY(p->sized ? dls_opmodel_load_sized(folder, &s->model, &s->kernels, err)
+                     : dls_opmodel_load(path, &s->model, err));
     DLS_TRY(choose(s, p, err));
     DLS_TRY(dls_hardware_load(folder, &hw, err));
     dls_status status = DLS_OK;
@@ -143,6 +145,7 @@ static void op_close(void *opaque)
         dls_workload_fini(&s->kept[i].w);
     }
     dls_free(s->kept);
+    dls_sized_table_fini(&s->kernels);
     dls_free(s);
 }
 

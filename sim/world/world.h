@@ -72,6 +72,7 @@ typedef struct dls_world_params {
     const char *exchange;       /* "allreduce", "ps-sync", "ps-async" */
     const char *numeric;        /* "fp32", "tf32", "fp16" */
     const char *reference_gpu;  /* of work in seconds; NULL: the first GPU type of the cluster */
+    bool sized; /* operator: its version that knows sizes (docs/operator.md) */
     double residual_sigma;      /* of a job in one node: log-normal, per (model, GPU); 0: none */
     double network_residual_sigma; /* in several: per (model, GPU, link) */
     bool contention;            /* links are shared; false: each job has its own */

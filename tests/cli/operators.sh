@@ -8,6 +8,11 @@ hardware=$source/configs/hardware
 "$dlsim" operators validate --hardware="$hardware" >now.md || fail "a target is missed"
 sed -n '/<!-- operators validate -->/,/<!-- end -->/p' "$doc" | sed '1d;$d' >doc.md
 diff doc.md now.md >&2 || fail "docs/operator.md is not current"
+"$dlsim" operators validate --sized --hardware="$hardware" >now.md || fail "sized: a target is missed"
+sed -n '/<!-- operators validate --sized -->/,/<!-- end -->/p' "$doc" | sed '1d;$d' >doc.md
+diff doc.md now.md >&2 || fail "docs/operator.md is not current: sized"
+"$dlsim" operators calibrate --sized --hardware="$hardware" -o sized.cfg
+cmp sized.cfg "$hardware/operator-sized.cfg" || fail "operator-sized.cfg is not the calibration"
 points=$("$dlsim" operators validate --points --hardware="$hardware" |
     grep -cE '\| (judge|calibrate) \|')
 test "$points" = 368 || fail "$points points"

@@ -10,6 +10,7 @@
 #include "predictor/baselines/validate.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/fit.h"
+#include "workload/operator/timeline.h"
 #include "workload/operator/topology.h"
 
 #include <math.h>
@@ -289,7 +290,7 @@ static void shipped_constants_are_the_calibration(void **state)
     static dls_opmodel fresh, again;
     char path[64];
     load(&t);
-    assert_int_equal(dls_calibrate(&t.set, NULL, &fresh, NULL), DLS_OK);
+    assert_int_equal(dls_calibrate(&t.set, NULL, NULL, &fresh, NULL), DLS_OK);
     snprintf(path, sizeof path, "operator-%ld.cfg", (long)getpid());
     assert_int_equal(dls_opmodel_save(&fresh, path, NULL), DLS_OK);
     assert_int_equal(dls_opmodel_load(path, &again, NULL), DLS_OK);
@@ -318,6 +319,46 @@ static void shipped_constants_are_the_calibration(void **state)
     unload(&t);
 }
 
+/* The version that knows sizes: more samples never take less time, twice as many at most 2.1 times
+ * as long, whatever network, GPU and precision; what a GPU cannot compute is refused. */
+static void sized_steps_grow_with_the_batch(void **state)
+{
+    (void)state;
+    static tables t;
+    static dls_opmodel model;
+    dls_sized_table kernels;
+    load(&t);
+    assert_int_equal(dls_opmodel_load_sized(folder(), &model, &kernels, NULL), DLS_OK);
+    for (const char *const *name = dls_workload_names(); *name; name++) {
+        dls_workload w;
+        assert_int_equal(dls_workload_build(*name, &w, NULL), DLS_OK);
+        for (size_t g = 0; g < t.hw.n_gpus; g++) {
+            double last = 0;
+            for (int batch = 1; batch <= 1024; batch *= 2) {
+                const dls_rates rates = dls_opmodel_rates(&model, &t.hw.gpu[g], DLS_NUMERIC_FP32);
+                const double s = dls_step_time(&w, &rates, batch).gpu_s;
+                if (!(s > 0 && s < 1e4 && s >= last && (last == 0 || s <= 2.1 * last))) {
+                    fail_msg("%s on %s: %d samples take %g s, half of them %g s", *name,
+                             t.hw.gpu[g].name, batch, s, last);
+                }
+                last = s;
+            }
+        }
+        dls_workload_fini(&w);
+    }
+    dls_workload w;
+    dls_step_in_setting step;
+    dls_work_setting setting = {.numeric = DLS_NUMERIC_BF16, .batch = 32, .n_workers = 1};
+    assert_int_equal(dls_workload_build("resnet50", &w, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "V100", &setting.gpu, NULL), DLS_OK);
+    assert_int_equal(dls_setting_step(&model, &w, &setting, &step, NULL), DLS_EINPUT);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "A100", &setting.gpu, NULL), DLS_OK);
+    assert_int_equal(dls_setting_step(&model, &w, &setting, &step, NULL), DLS_OK);
+    dls_workload_fini(&w);
+    dls_sized_table_fini(&kernels);
+    unload(&t);
+}
+
 /* Judged points must not matter to the constants: change them all, and nothing moves. */
 static void judged_points_fit_nothing(void **state)
 {
@@ -325,7 +366,7 @@ static void judged_points_fit_nothing(void **state)
     static tables t;
     static dls_opmodel all, without;
     load(&t);
-    assert_int_equal(dls_calibrate(&t.set, NULL, &all, NULL), DLS_OK);
+    assert_int_equal(dls_calibrate(&t.set, NULL, NULL, &all, NULL), DLS_OK);
     dls_point *point = malloc(t.set.n * sizeof *point);
     assert_non_null(point);
     memcpy(point, t.set.point, t.set.n * sizeof *point);
@@ -338,7 +379,7 @@ static void judged_points_fit_nothing(void **state)
     }
     assert_true(judged > 150);
     t.set.point = point;
-    assert_int_equal(dls_calibrate(&t.set, NULL, &without, NULL), DLS_OK);
+    assert_int_equal(dls_calibrate(&t.set, NULL, NULL, &without, NULL), DLS_OK);
     assert_memory_equal(&all, &without, sizeof all);
     free(point);
     unload(&t);
@@ -460,6 +501,7 @@ int main(void)
         cmocka_unit_test(links_by_hand),
         cmocka_unit_test(fits_with_known_answers),
         cmocka_unit_test(shipped_constants_are_the_calibration),
+        cmocka_unit_test(sized_steps_grow_with_the_batch),
         cmocka_unit_test(judged_points_fit_nothing),
         cmocka_unit_test(accuracy_meets_the_targets),
         cmocka_unit_test(baselines_by_hand),

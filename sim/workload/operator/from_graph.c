@@ -36,6 +36,20 @@ static dls_kernel_family conv_family(const dls_op_dims *d)
     return unit && d->kernel_h == 5 ? DLS_KERNEL_CONV5 : DLS_KERNEL_CONV_OTHER;
 }
 
+static dls_kernel_part part_of(int32_t kind)
+{
+    switch (kind) {
+    case DLS_OP_CONV2D_GRAD_INPUT:
+    case DLS_OP_DEPTHWISE_CONV_GRAD_INPUT:
+        return DLS_PART_DATA;
+    case DLS_OP_CONV2D_GRAD_FILTER:
+    case DLS_OP_DEPTHWISE_CONV_GRAD_FILTER:
+        return DLS_PART_WEIGHT;
+    default:
+        return DLS_PART_FORWARD;
+    }
+}
+
 static bool runs(const dls_op_node *x)
 {
     switch (dls_op_family_of(x->kind)) {
@@ -66,8 +80,9 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
     const dls_op_family family = dls_op_family_of(x->kind);
     if (family == DLS_FAMILY_CONV) {
         k.family = (uint8_t)conv_family(&x->dims);
-        k.window = (dls_window){x->dims.in_h,     x->dims.in_c,     x->dims.out_c,
-                                x->dims.kernel_h, x->dims.kernel_w, x->dims.stride_h};
+        k.window = (dls_window){x->dims.in_h,     x->dims.in_c,     x->dims.out_c, x->dims.kernel_h,
+                                x->dims.kernel_w, x->dims.stride_h, x->dims.out_h};
+        k.part = (uint8_t)part_of(x->kind);
     } else if (family == DLS_FAMILY_MATMUL || family == DLS_FAMILY_RNN) {
         k.family = DLS_KERNEL_MATMUL;
     }
@@ -78,6 +93,8 @@ static dls_kernel kernel_of(const dls_opgraph *g, const dls_op_node *x)
         k.n = x->dims.n;
         k.k = x->dims.k;
         k.at_batch = batch;
+        k.product = (dls_product){(double)k.count, (double)k.m, (double)k.k,
+                                  (double)k.n,     batch,       DLS_GROWS_UNKNOWN};
     }
     if (k.family == DLS_KERNEL_CONV3) {
         k.flops *= tiled(x->dims.out_h) * tiled(x->dims.out_w);

@@ -89,17 +89,22 @@ static int32_t shrink(int32_t n, int32_t k, int32_t stride, int padding)
     return padding == DLS_SAME ? (n + stride - 1) / stride : (n - k) / stride + 1;
 }
 
-/* Forward, data gradient, weight gradient: equal work. */
-static void weighted(dls_layers *b, dls_kernel k, double weights)
+/* Forward, data gradient, weight gradient: equal work; `rows` a sample times in x out weights. */
+static void weighted(dls_layers *b, dls_kernel k, double rows, double in, double out)
 {
     k.tensor = -1;
-    k.moved_once = weights;
+    k.moved_once = in * out;
+    k.product = (dls_product){1, rows, in, out, 1, DLS_GROWS_ROWS};
     kernel(b, k);
     k.backward = 1;
     if (!b->first) {
+        k.part = DLS_PART_DATA;
+        k.product = (dls_product){1, rows, out, in, 1, DLS_GROWS_ROWS};
         kernel(b, k);
     }
-    k.tensor = tensor(b, weights);
+    k.part = DLS_PART_WEIGHT;
+    k.product = (dls_product){1, in, rows, out, 1, DLS_GROWS_DEPTH};
+    k.tensor = tensor(b, in * out);
     kernel(b, k);
 }
 
@@ -116,12 +121,14 @@ void dls_layers_conv(dls_layers *b, int32_t kh, int32_t kw, int32_t stride, int3
     const dls_shape out = {shrink(in.h, kh, stride, padding), shrink(in.w, kw, stride, padding), c};
     const double weights = (double)kh * kw * in.c * c, n = size_of(out);
     const double macs = (double)out.h * out.w * weights;
-    dls_kernel k = {
-        .family = (uint8_t)family_of(kh, kw, stride), .flops = 2 * macs, .moved = size_of(in) + n};
+    dls_kernel k = {.family = (uint8_t)family_of(kh, kw, stride),
+                    .flops = 2 * macs,
+                    .moved = size_of(in) + n,
+                    .window = {in.h, in.c, c, kh, kw, stride, out.h}};
     if (k.family == DLS_KERNEL_CONV3) {
         k.flops *= tiled(out.h) * tiled(out.w);
     }
-    weighted(b, k, weights);
+    weighted(b, k, (double)out.h * out.w, (double)kh * kw * in.c, c);
     b->w->forward_macs += macs;
     b->w->activations += n;
     b->at = out;
@@ -181,7 +188,7 @@ void dls_layers_linear(dls_layers *b, double rows, double in, double out, bool b
              (dls_kernel){.family = DLS_KERNEL_MATMUL,
                           .flops = 2 * rows * in * out,
                           .moved = rows * (in + out)},
-             in * out);
+             rows, in, out);
     if (bias) {
         tensor(b, out);
     }
@@ -202,9 +209,12 @@ void dls_layers_matmul(dls_layers *b, double count, double m, double k, double n
                       .tensor = -1,
                       .flops = 2 * count * m * k * n,
                       .moved = count * (m * k + k * n + m * n)};
+    one.product = (dls_product){count, m, k, n, 1, DLS_GROWS_COUNT};
     kernel(b, one);
     one.backward = 1;
+    one.product = (dls_product){count, m, n, k, 1, DLS_GROWS_COUNT};
     kernel(b, one);
+    one.product = (dls_product){count, k, m, n, 1, DLS_GROWS_COUNT};
     kernel(b, one);
     b->w->forward_macs += count * m * k * n;
     b->w->activations += count * m * n;

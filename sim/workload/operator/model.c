@@ -5,11 +5,14 @@
  */
 #include "workload/operator/model.h"
 
+#include "workload/operator/kernel_rows.h"
+
 #include <math.h>
 #include <strings.h>
 
 #define LAUNCH_PER_TENSOR 0.3 /* of a launch: the optimiser works on several tensors at a time */
 #define WORD_BYTES 4.0
+#define ALIGNED 32
 #define MIB 1048576.0
 #define CONTEXT_BYTES (450 * MIB) /* CUDA context and libraries */
 #define WORKSPACE_BYTES (256 * MIB)
@@ -75,7 +78,14 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
     for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
-        r.flops[f] = peak * factor.compute * model->eta[as][f];
+        r.part[f] = factor.compute * model->eta[as][f];
+        r.flops[f] = peak * r.part[f];
+    }
+    r.gpu = dls_kernel_row_gpu(gpu);
+    r.gpu.alone = false;
+    /* No kernel of matrix units was measured. */
+    for (int f = 0; model->sized && as == DLS_NUMERIC_FP32 && f < DLS_SIZED_FAMILIES; f++) {
+        r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f);
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
@@ -105,6 +115,76 @@ bool dls_kernel_work(const dls_kernel *k, double element_bytes, double batch, dl
     return k->count > 0 && k->m > 0 && k->n > 0 && k->k > 0 && k->at_batch == batch;
 }
 
+/* The product at a batch. */
+static dls_sized_kernel product_at(const dls_product *p, double batch)
+{
+    const double grown = batch / p->batch;
+    dls_sized_kernel k = {.b = p->count, .m = p->rows, .n = p->depth, .k = p->columns};
+    double *const size[] = {
+        [DLS_GROWS_UNKNOWN] = p->count > 1 ? &k.b : &k.m,
+        [DLS_GROWS_COUNT] = &k.b,
+        [DLS_GROWS_ROWS] = &k.m,
+        [DLS_GROWS_DEPTH] = &k.n,
+        [DLS_GROWS_COLUMNS] = &k.k,
+    };
+    /* Alignment is that of the layer: a batch more or less does not change the library's kernel. */
+    double *const size_of_batch = size[p->grows], at = *size_of_batch;
+    *size_of_batch = ALIGNED;
+    const bool ragged = !dls_sized_aligned(k.m, k.n, k.k);
+    *size_of_batch = at * grown;
+    k.streamed = p->grows == DLS_GROWS_DEPTH;
+    k.family = (dls_sized_family)((k.b > 1 ? DLS_SIZED_BMM : DLS_SIZED_LINEAR) + ragged);
+    return k;
+}
+
+/* The same work as a convolution: the gradient of the data is one with the channels swapped. */
+static dls_sized_kernel window_at(const dls_kernel *k, double batch)
+{
+    const dls_window *w = &k->window;
+    const bool data = k->part == DLS_PART_DATA;
+    return (dls_sized_kernel){.family = DLS_SIZED_CONV,
+                              .batch = batch,
+                              .in_c = data ? w->out_c : w->in_c,
+                              .out_c = data ? w->in_c : w->out_c,
+                              .in_h = w->in_h,
+                              .in_w = w->in_h,
+                              .out_h = w->out_h,
+                              .out_w = w->out_h,
+                              .kernel_h = w->kernel_h,
+                              .kernel_w = w->kernel_w,
+                              .stride = w->stride};
+}
+
+/* What the sized model knows: not convolutions of groups, whose work is small beside their bytes.
+ */
+static bool sized_kernel(const dls_kernel *k, double batch, dls_sized_kernel *out)
+{
+    const bool conv = k->family < DLS_KERNEL_MATMUL;
+    if (!(k->product.batch > 0) || k->family == DLS_KERNEL_CONV5 ||
+        (conv && k->product.count > 1)) {
+        return false;
+    }
+    /* 1x1 is a product; so is what no algorithm saves work on. */
+    if (conv && k->family != DLS_KERNEL_CONV1 &&
+        (k->part != DLS_PART_WEIGHT || k->family == DLS_KERNEL_CONV3)) {
+        *out = window_at(k, batch);
+    } else {
+        *out = product_at(&k->product, batch);
+    }
+    return true;
+}
+
+/* Seconds of one run, 0: the formula of families answers. */
+static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
+{
+    dls_sized_kernel work;
+    if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR] ||
+        !sized_kernel(k, batch, &work) || !rates->sized[work.family]) {
+        return 0;
+    }
+    return dls_sized_s(&work, rates->sized[work.family], &rates->gpu) / rates->part[k->family];
+}
+
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
     dls_op_work work;
@@ -115,9 +195,10 @@ double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)
         }
     }
     const double memory = dls_kernel_bytes(k, rates, batch) / rates->mem_bps;
-    const double compute = k->family == DLS_KERNEL_MEMORY
-                               ? 0
-                               : k->repeats * batch * k->flops / rates->flops[k->family];
+    double compute = k->repeats * sized_s(k, rates, batch);
+    if (!(compute > 0) && k->family != DLS_KERNEL_MEMORY) {
+        compute = k->repeats * batch * k->flops / rates->flops[k->family];
+    }
     return rates->derate * (fmax(compute, memory) + k->repeats * rates->launch_s);
 }
 

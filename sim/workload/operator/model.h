@@ -18,6 +18,7 @@
 #include "workload/operator/comm.h"
 #include "workload/operator/hardware.h"
 #include "workload/operator/op_times.h"
+#include "workload/operator/sized.h"
 #include "workload/operator/workload.h"
 
 #define DLS_OPMODEL_ROWS 48
@@ -58,6 +59,9 @@ typedef struct dls_opmodel {
     dls_fabric_row fabric[DLS_OPMODEL_ROWS];
     size_t n_factors, n_derates, n_hosts, n_fabrics;
     const dls_op_times *measured; /* borrowed; NULL: the formula for every kernel */
+    /* Borrowed; products and convolutions in fp32 as their sizes make them (sized.h), eta then
+     * being what a step makes of that; NULL: one efficiency for all sizes. */
+    const dls_sized_table *sized;
 } dls_opmodel;
 
 /* operator.cfg. Errors: ECONFIG with file and line; EOUTPUT. Numbers are written with six digits,
@@ -65,6 +69,11 @@ typedef struct dls_opmodel {
 dls_status dls_opmodel_load(const char *path, dls_opmodel *model, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_opmodel_save(const dls_opmodel *model, const char *path,
                             dls_error *err) DLS_MUST_CHECK;
+
+/* The model that knows sizes: operator-sized.cfg and kernels.cfg of a folder. *table is the
+ * caller's to end, after the model, and only on success. */
+dls_status dls_opmodel_load_sized(const char *folder, dls_opmodel *model, dls_sized_table *table,
+                                  dls_error *err) DLS_MUST_CHECK;
 
 /* NULL if there is none of that name. */
 const dls_host *dls_opmodel_host(const dls_opmodel *model, const char *name);
@@ -77,6 +86,9 @@ typedef struct dls_rates {
     double element_bytes;
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
+    dls_sized_gpu gpu;                              /* for the sized model */
+    double part[DLS_KERNEL_FAMILIES];               /* of what the sized model says a rate is */
+    const dls_sized_row *sized[DLS_SIZED_FAMILIES]; /* borrowed; NULL: the formula */
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1. Without matrix units for the precision

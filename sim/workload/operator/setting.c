@@ -27,6 +27,10 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out, dls_error *err)
 {
     DLS_TRY(check(s, err));
+    /* GPUs that round to tf32 multiply bf16, too; nothing is known of others that emulate it. */
+    if (model->sized && s->numeric == DLS_NUMERIC_BF16 && !(s->gpu->tf32_flops > 0)) {
+        return dls_fail(err, DLS_EINPUT, "precision", "%s has no units for bf16", s->gpu->name);
+    }
     const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
     out->gpu = dls_step_time(w, &rates, s->batch);
     out->one_s = dls_step_host_s(&out->gpu, w, s->host);

@@ -13,6 +13,9 @@
 #define BEST_RATE 1.05    /* of the data sheet's: clocks are above the base that it states */
 #define FUSED_CHANNELS 32 /* of Winograd's fused kernel, and outputs: 128 or 32 tiles of 2x2 */
 #define FUSED_TILES 32
+#define TRANSFORMED 6.0 /* edge of an input tile of Winograd's products */
+#define PRODUCTS (TRANSFORMED * TRANSFORMED)
+#define SETTLED 0.5     /* of the throttle shows in a step */
 #define ROW_LANES 512   /* elements that a block of a row kernel takes at a time */
 #define WARP_WIDTH 1024 /* the longest row that one warp takes */
 #define WORD 4.0
@@ -107,7 +110,8 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
         const double wave = fmin(sm * TILES_IN_FLIGHT, across * down);
         const double strip =
             gpu->element_bytes * k->n * (fmin(across, wave) * tm + fmax(1, wave / across) * tn);
-        const double paging = pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
+        const double paging =
+            k->streamed ? 1 : pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
         const double moved =
             fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) + result;
         const double sm_rate = gpu->flops / sm * rate[i];
@@ -148,8 +152,10 @@ static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
 {
     const double *c = row->c;
     const double taps = k->kernel_h * k->kernel_w, pixels = k->batch * k->out_h * k->out_w;
+    /* An input is read for as many outputs as windows hold it. */
+    const double windows = fmax(1, taps / (k->stride * k->stride));
     const double bytes = gpu->element_bytes *
-                         (k->batch * k->in_h * k->in_w * k->in_c * pow(taps, c[DLS_CONV_PATCH]) +
+                         (k->batch * k->in_h * k->in_w * k->in_c * pow(windows, c[DLS_CONV_PATCH]) +
                           pixels * k->out_c + taps * k->in_c * k->out_c);
     double best = INFINITY;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
@@ -188,15 +194,15 @@ static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
 {
     const double *c = row->c, e = gpu->element_bytes;
     const double tiles = k->batch * ceil(k->out_h / 4) * ceil(k->out_w / 4);
-    const double in = 36 * e * tiles * k->in_c, out = 36 * e * tiles * k->out_c;
-    const double filter = 36 * e * k->in_c * k->out_c;
+    const double in = PRODUCTS * e * tiles * k->in_c, out = PRODUCTS * e * tiles * k->out_c;
+    const double filter = PRODUCTS * e * k->in_c * k->out_c;
     const double outside = e * (k->batch * k->in_h * k->in_w * k->in_c +
                                 k->batch * k->out_h * k->out_w * k->out_c + 9 * k->in_c * k->out_c);
     double best = INFINITY;
     for (size_t i = 0; i < row->n_tiles[2]; i++) {
         const dls_tile t = row->tile[2][i];
         const double compute =
-            tiles_s(36 * ceil(tiles / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_S],
+            tiles_s(PRODUCTS * ceil(tiles / t.m) * ceil(k->out_c / t.n), c[DLS_CONV_FILL_S],
                     2.0 * t.m * t.n * (k->in_c + c[DLS_CONV_DEPTH_S]),
                     c[DLS_CONV_SPLIT] * tile_loss(t), gpu);
         best = fmin(best, both(compute, (in + out + filter) / (gpu->mem_bps * c[DLS_CONV_MEMORY]),
@@ -208,7 +214,7 @@ static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
 static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
 {
     const double *c = row->c;
-    const bool winograd = k->kernel_h == 3 && k->kernel_w == 3 && k->stride == 1;
+    const bool winograd = k->stride == 1 && k->kernel_h == 3 && k->kernel_w == 3;
     double best = INFINITY;
     for (int how = 0; how < (winograd ? 3 : 1); how++) {
         if (row->n_tiles[how] > 0) {

@@ -13,7 +13,8 @@
  *      alone      ((floor^(1 + overlap) + (t (1 + throttle t / (t + settle)))^(1 + overlap)))^(...)
  *
  * `throttle` is the clock that a GPU cannot hold, `settle` how long it takes to show. In a training
- * step launches overlap and the clock has settled: no floor, all of the throttle. Constants are
+ * step launches overlap, and kernels that take power alternate with others: no floor, half of the
+ * throttle. Constants are
  * kept for a GPU and a family; tools fit them to measured kernels (sized_fit.h).
  */
 #ifndef DLS_OPERATOR_SIZED_H
@@ -155,6 +156,8 @@ typedef struct dls_sized_kernel {
     dls_sized_family family;
     int op;            /* elements: 0 add ... 10 tanh */
     double b, m, n, k; /* products: b of m x n by n x k; linear layers: b = 1 */
+    bool streamed; /* both operands lie along their outputs (weight gradients): the terms of a sum
+                      are rows of memory, and no wave spans more pages for a longer sum */
     /* convolutions */
     double batch, in_c, out_c, in_h, in_w, out_h, out_w, kernel_h, kernel_w, stride;
     double rows, width; /* of the rest */

@@ -42,7 +42,31 @@ typedef enum dls_kernel_family {
 typedef struct dls_window {
     int32_t in_h, in_c, out_c;
     int32_t kernel_h, kernel_w, stride;
+    int32_t out_h;
 } dls_window;
+
+/* Which part of a training step a product or a convolution is. */
+typedef enum dls_kernel_part {
+    DLS_PART_FORWARD,
+    DLS_PART_DATA,  /* gradient of what it read */
+    DLS_PART_WEIGHT /* gradient of its weights */
+} dls_kernel_part;
+
+/* Which size of a product grows with the batch. */
+typedef enum dls_grows {
+    DLS_GROWS_UNKNOWN,
+    DLS_GROWS_COUNT,
+    DLS_GROWS_ROWS,
+    DLS_GROWS_DEPTH,
+    DLS_GROWS_COLUMNS
+} dls_grows;
+
+/* count products of rows x depth by depth x columns, at one batch; batch 0: not known. */
+typedef struct dls_product {
+    double count, rows, depth, columns;
+    double batch;
+    dls_grows grows;
+} dls_product;
 
 typedef struct dls_kernel {
     uint8_t family;
@@ -57,7 +81,9 @@ typedef struct dls_kernel {
     /* As matrix products, `count` of them, at one batch; 0 if not known. */
     int64_t count, m, n, k;
     double at_batch;
-    dls_window window; /* convolutions */
+    dls_window window;   /* convolutions */
+    dls_product product; /* the same and matrix products, for the sized model */
+    uint8_t part;        /* dls_kernel_part */
 } dls_kernel;
 
 typedef struct dls_workload {
