@@ -24,6 +24,7 @@ void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, 
     csv->line = csv->next_line = 1;
     csv->sep = sep;
     csv->comment = '#';
+    csv->any_cells = false;
     csv->n_header = csv->n_cells = 0;
     csv->scratch = NULL;
     csv->scratch_len = csv->scratch_cap = 0;
