@@ -102,10 +102,9 @@ struct slurm {
     int64_t bf_jobs, queue_depth, default_limit_us;
     int64_t last_main_us, main_due_us; /* due: DLS_NEVER if nothing has happened since */
     int64_t last_backfill_us;
-    int64_t clock_us;  /* that the wall clock shows at time 0 */
-    bool changed;      /* since backfill last looked */
-    int64_t *limit_us; /* [jobs] */
-    int32_t *waiting;  /* by priority */
+    int64_t changed_us; /* first change since backfill last looked; DLS_NEVER: none */
+    int64_t *limit_us;  /* [jobs] */
+    int32_t *waiting;   /* by priority */
     size_t waiting_cap;
 };
 
@@ -129,7 +128,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     s->priority.last_us = us_of(&v[BOOT]);
     /* Where both are due backfill comes first. */
     s->priority.next_us = s->priority.last_us + s->priority.calc_us + 500000;
-    s->clock_us = us_of(&v[CLOCK]);
+    s->plan.clock_us = us_of(&v[CLOCK]);
     s->plan.node_cpus = s->priority.cluster_cpus > 0
                             ? s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view))
                             : 1024;
@@ -146,6 +145,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     s->default_limit_us = us_of(&v[DEFAULT_LIMIT]);
     s->last_main_us = -s->sched_delay_us;
     s->main_due_us = DLS_NEVER;
+    s->changed_us = DLS_NEVER;
     s->last_backfill_us = us_of(&v[BOOT]);
     DLS_TRY(
         dls_alloc_array(&s->limit_us, (size_t)view->n_jobs, sizeof *s->limit_us, "limits", err));
@@ -171,7 +171,7 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct slurm *s = state;
     const struct slurm *f = from;
     const size_t n = (size_t)view->n_jobs;
-    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus};
+    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus, .clock_us = f->plan.clock_us};
     s->waiting = NULL;
     s->waiting_cap = 0;
     s->limit_us = NULL;
@@ -318,18 +318,24 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
             DLS_TRY(start(s, view, out, job, &ask, &started, err));
         }
         if (!started) {
-            DLS_TRY(dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, s->bf_resolution_us,
-                                           s->clock_us, err));
+            DLS_TRY(
+                dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, s->bf_resolution_us, err));
         }
     }
     return DLS_OK;
 }
 
-/* When backfill next looks, if it has something new to look at. */
+/* When backfill next looks: an interval after it last did, if there is something new, which it
+ * hears of with the same latency. */
 static int64_t backfill_due(const struct slurm *s, int64_t now_us)
 {
+    if (!s->backfill || s->changed_us == DLS_NEVER) {
+        return DLS_NEVER;
+    }
+    const int64_t heard_us = s->changed_us + s->latency_us;
     const int64_t due_us = s->last_backfill_us + s->bf_interval_us;
-    return !s->backfill || !s->changed ? DLS_NEVER : due_us > now_us ? due_us : now_us;
+    const int64_t both_us = due_us > heard_us ? due_us : heard_us;
+    return both_us > now_us ? both_us : now_us;
 }
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
@@ -346,7 +352,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
                       heard_us = now_us + s->latency_us;
         const int64_t due_us = heard_us > ready_us ? heard_us : ready_us;
         s->main_due_us = due_us < s->main_due_us ? due_us : s->main_due_us;
-        s->changed = true;
+        s->changed_us = s->changed_us == DLS_NEVER ? now_us : s->changed_us;
     }
     const int64_t regular_us = s->last_main_us + s->sched_interval_us;
     const bool main_runs = now_us >= (s->main_due_us < regular_us ? s->main_due_us : regular_us);
@@ -362,7 +368,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
         }
         if (backfill_runs) {
             s->last_backfill_us = now_us;
-            s->changed = false;
+            s->changed_us = DLS_NEVER;
             DLS_TRY(backfill(s, view, out, n, err));
         }
     }

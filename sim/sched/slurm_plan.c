@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_US                                                                                  \
-    INT64_C(30000000)   /* ends this close are looked at together, then twice as close .. */
-#define WINDOW_JOBS 200 /* .. but not more than so many */
+#define WINDOW_US INT64_C(30000000)
+#define WINDOW_JOBS 200 /* ends taken together at most */
 
 void dls_slurm_plan_fini(dls_slurm_plan *p)
 {
@@ -170,12 +169,12 @@ static dls_status split(dls_slurm_plan *p, int64_t at_us, size_t *out, dls_error
 }
 
 dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
-                                  int64_t resolution_us, int64_t clock_us, dls_error *err)
+                                  int64_t resolution_us, dls_error *err)
 {
     size_t first, last;
     const int64_t whole = resolution_us > 0 ? resolution_us : 1;
-    int64_t begin_us = (start_us + clock_us) / whole * whole - clock_us;
-    const int64_t end_us = (start_us + limit_us + clock_us) / whole * whole - clock_us;
+    int64_t begin_us = (start_us + p->clock_us) / whole * whole - p->clock_us;
+    const int64_t end_us = (start_us + limit_us + p->clock_us) / whole * whole - p->clock_us;
     begin_us = begin_us > p->span[0].begin_us ? begin_us : p->span[0].begin_us;
     if (end_us <= begin_us) {
         return DLS_OK;
@@ -308,35 +307,39 @@ static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
 }
 
 /* When enough running jobs have ended, by their limits, for the job to fit on p->avail. Ends are
- * taken together that lie within a window from the first, which doubles each time that they do not
- * suffice; the start is the last end of its window. */
+ * taken together that lie within a window behind the first, which is cut to half a minute of the
+ * clock; it doubles until it holds the next end each time that those before do not suffice. The
+ * start is the last end taken. */
 static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *ask)
 {
-    int64_t first_us = DLS_NEVER, window_us = WINDOW_US;
+    int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
     if (choose(p, p->room, ask)) {
         return now_us;
     }
     memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
-    for (size_t i = 0; i < p->n_run; window_us *= 2) {
+    for (size_t i = 0; i < p->n_run;) {
         int64_t last_us = DLS_NEVER;
-        for (int n = 0; n < WINDOW_JOBS && i < p->n_run; i++) {
+        bool more = true;
+        for (int n = 0; n < WINDOW_JOBS && more && i < p->n_run; i++) {
             const dls_slurm_run *r = &p->run[i];
             if (!touches(p, r)) {
                 continue;
             }
-            first_us = first_us == DLS_NEVER ? r->end_us : first_us;
+            if (from_us == DLS_NEVER) {
+                from_us = r->end_us + WINDOW_US - (r->end_us + p->clock_us) % WINDOW_US;
+            }
             last_us = r->end_us;
             count(p, p->later, r, 1, true);
+            more = i + 1 < p->n_run && r[1].end_us <= from_us + window_us;
             n++;
-            if (i + 1 < p->n_run && r[1].end_us > first_us + window_us) {
-                i++;
-                break;
-            }
         }
+        do {
+            window_us *= 2;
+        } while (i < p->n_run && window_us < INT64_MAX / 4 && from_us != DLS_NEVER &&
+                 p->run[i].end_us > from_us + window_us);
         if (last_us != DLS_NEVER && choose(p, p->later, ask)) {
             return last_us > now_us ? last_us : now_us + 1000000;
         }
-        window_us = window_us < INT64_MAX / 4 ? window_us : INT64_MAX / 4;
     }
     return DLS_NEVER;
 }

@@ -42,6 +42,7 @@ typedef struct dls_slurm_plan {
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
     double node_cpus;                          /* of a node, the same for all */
+    int64_t clock_us;                          /* that a clock shows at time 0 */
     uint64_t *avail, *chosen;
     uint64_t *of_type;    /* [types][words] */
     dls_place_part *want; /* [n_nodes] */
@@ -81,8 +82,7 @@ int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_
 /* Reserve p->chosen from then on for the job's limit, both ends cut to the table's resolution:
  * whole multiples of it on a clock that shows clock_us at time 0. Errors: ENOMEM. */
 dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
-                                  int64_t resolution_us, int64_t clock_us,
-                                  dls_error *err) DLS_MUST_CHECK;
+                                  int64_t resolution_us, dls_error *err) DLS_MUST_CHECK;
 /* A job that was started on p->chosen holds GPUs now. Errors: ENOMEM. */
 dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
                                   const dls_slurm_ask *ask, dls_error *err) DLS_MUST_CHECK;

@@ -23,8 +23,9 @@ END
     checks=$((checks + 1))
 }
 recorded builtin 0.995 0.05
-recorded basic 0.9 0.10
-recorded multifactor 0.84 0.10
+recorded basic 0.94 0.07
+recorded every_second 0.92 0.12
+recorded multifactor 0.87 0.10
 
 # What Slurm's own shares say of usage is what the policy computes: the order of users' factors at the end.
 says multifactor/shares.csv "vision,games,parent"
