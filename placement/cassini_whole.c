@@ -23,7 +23,9 @@
 
 #define WAYS_MAX 16
 #define FITS (1 - 1e-9) /* nobody waits for anybody */
-#define MEMOS 2048      /* links whose rotation is remembered */
+#define ENDS                                                                                       \
+    96 /* of bursts on a link's circle, at most: periods are rounded until there are no more */
+#define MEMOS 2048 /* links whose rotation is remembered */
 
 enum { CANDIDATES, RELAX, MODE, AGGREGATE };
 enum { MODE_ALL, MODE_NEWCOMER };
@@ -224,7 +226,9 @@ static void turn_link(link_memo *m)
             rotor[i] = (dls_rotor){.period = (int64_t)period, .n = 1};
             rotor[i].phase[0] = (dls_rotor_phase){.length = p[1] * period, .rate = p[2]};
         }
-        m->score = dls_rotation_turn(rotor, m->key.n);
+        if (dls_rotation_ends(rotor, m->key.n) <= ENDS) {
+            m->score = dls_rotation_turn(rotor, m->key.n);
+        }
     }
     for (int32_t i = 0; i < m->key.n; i++) {
         m->part[i] = rotor[i].shift / (double)rotor[i].period;

@@ -39,9 +39,10 @@ static int64_t gcd(int64_t a, int64_t b)
 }
 
 /* The common period, 0 if there would be too many ends of phases. */
-static int64_t circle_length(const dls_rotor *rotor, int32_t n)
+static int64_t circle_length(const dls_rotor *rotor, int32_t n, int64_t *ends)
 {
-    int64_t length = 1, ends = 0;
+    int64_t length = 1;
+    *ends = 0;
     for (int32_t j = 0; j < n; j++) {
         const int64_t times = rotor[j].period / gcd(length, rotor[j].period);
         if (__builtin_mul_overflow(length, times, &length)) {
@@ -53,9 +54,15 @@ static int64_t circle_length(const dls_rotor *rotor, int32_t n)
         if (times > DLS_ROTATION_EDGES) {
             return 0;
         }
-        ends += times * rotor[j].n * 3; /* two ends, and one more where a phase passes 0 */
+        *ends += times * rotor[j].n * 3; /* two ends, and one more where a phase passes 0 */
     }
-    return ends <= DLS_ROTATION_EDGES ? length : 0;
+    return *ends <= DLS_ROTATION_EDGES ? length : 0;
+}
+
+int64_t dls_rotation_ends(const dls_rotor *rotor, int32_t n)
+{
+    int64_t ends;
+    return circle_length(rotor, n, &ends) > 0 ? ends : INT64_MAX;
 }
 
 static double within(double x, double period)
@@ -263,7 +270,8 @@ static double descend(dls_rotor *rotor, int32_t n, int32_t first, int64_t length
 double dls_rotation_score(const dls_rotor *rotor, int32_t n)
 {
     circle c;
-    const int64_t length = circle_length(rotor, n);
+    int64_t ends;
+    const int64_t length = circle_length(rotor, n, &ends);
     if (length == 0) {
         return (double)NAN;
     }
@@ -283,7 +291,8 @@ static void turn_back(dls_rotor *rotor, int32_t n)
 double dls_rotation_turn(dls_rotor *rotor, int32_t n)
 {
     dls_rotor trial[DLS_ROTORS];
-    const int64_t length = circle_length(rotor, n);
+    int64_t ends;
+    const int64_t length = circle_length(rotor, n, &ends);
     double best = -(double)INFINITY;
     bool any_fixed = false;
     if (length == 0) {

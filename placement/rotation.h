@@ -43,6 +43,9 @@ typedef struct dls_rotor {
     double shift; /* ticks; 0 <= shift < period */
 } dls_rotor;
 
+/* What the two below cost follows from this: ends of phases on the common circle, about; INT64_MAX:
+ * more than DLS_ROTATION_EDGES. O(jobs). */
+int64_t dls_rotation_ends(const dls_rotor *rotor, int32_t n);
 /* The score of n <= DLS_ROTORS jobs as they stand; NAN if their circle has more than
  * DLS_ROTATION_EDGES ends of phases. O(ends x log ends). */
 double dls_rotation_score(const dls_rotor *rotor, int32_t n);
