@@ -39,7 +39,6 @@ for placement in driple driple-pack; do
 done
 differs cassini candidates=1
 differs cassini mode=newcomer
-differs cassini aggregate=min
 differs driple-pack max_slowdown=1
 differs driple-pack max_slowdown=10 knee=0
 differs driple-pack slope=0

@@ -12,7 +12,7 @@
 #define HOUR_US (INT64_C(3600) * 1000000)
 
 static const char *const policies[] = {"tiresias", "delay",       "hetero",
-                                       "driple",   "driple-pack", "driple-net", "cassini"};
+                                       "driple",   "driple-pack", "driple-net", "cassini", "horus"};
 #define N_POLICIES (sizeof policies / sizeof *policies)
 
 /* ---- a predictor that says something of everything, always the same ----------------------------

@@ -220,6 +220,39 @@ static void test_relax(void **unused)
     }
 }
 
+/* Nodes 4 and 5: scores of 0.6 and 1, 0.8 in the mean; nodes 0 and 1: 0.7 each. */
+static void test_aggregate(void **unused)
+{
+    (void)unused;
+    for (int worst = 0; worst < 2; worst++) {
+        fixture f;
+        dls_error err;
+        begin(&f, 8, 4, 0.8 * PERIOD);
+        f.ops->fini(f.state);
+        memset(f.state, 0, f.ops->state_bytes);
+        f.values[3].i = worst;
+        assert_int_equal(DLS_OK, f.ops->init(f.state, f.x, f.values, &err));
+        start_on(&f, 0, 0, 4, 6);
+        f.burst_s = 0.2 * PERIOD;
+        start_on(&f, 1, 0, 5, 7);
+        f.burst_s = 0.7 * PERIOD;
+        start_on(&f, 2, 0, 0, 2);
+        start_on(&f, 3, 0, 1, 3);
+        f.burst_s = 0.6 * PERIOD;
+        for (int32_t node = 0; node < 8; node++) {
+            const int32_t leave = node == 4 || node == 5 ? 3 : node < 2 ? 2 : 0;
+            while (dls_place_free(f.x, node) > leave) {
+                dls_place_take(f.x, node, 1, 0, 0);
+            }
+        }
+        dls_request r = request(&f, 4, 4, 0);
+        assert_true(f.ops->place(f.state, f.x, &r, &f.grant));
+        assert_int_equal(2, f.grant.n);
+        assert_int_equal(worst, f.grant.part[0].node < 4);
+        end(&f);
+    }
+}
+
 /* 0 on nodes 0, 1; 1 on 1, 2; the newcomer on 2, 0 closes the circle: it alone is turned. */
 static void test_cycle(void **unused)
 {
@@ -236,9 +269,9 @@ static void test_cycle(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_are_turned),
-                                       cmocka_unit_test(test_through_others),
-                                       cmocka_unit_test(test_candidates),
-                                       cmocka_unit_test(test_relax), cmocka_unit_test(test_cycle)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_are_turned), cmocka_unit_test(test_through_others),
+        cmocka_unit_test(test_candidates),     cmocka_unit_test(test_relax),
+        cmocka_unit_test(test_aggregate),      cmocka_unit_test(test_cycle)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
