@@ -17,6 +17,16 @@ typedef struct model {
     const void *user;
 } model;
 
+static void mark_line(const char *name, const dls_errors e[MODELS])
+{
+    printf("| %s | %zu |", name, e[0].rows);
+    for (int k = 0; k < MODELS; k++) {
+        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90,
+               e[k].bias);
+    }
+    putchar('\n');
+}
+
 static void print_line(const char *name, const dls_errors e[MODELS])
 {
     printf("%-40s %6zu", name, e[0].rows);
@@ -44,7 +54,8 @@ static void add_line(json_object *list, const char *name, const model *models,
 
 /* Nothing for a choice without rows. */
 static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c,
-                       const model *models, json_object *list, dls_error *err)
+                       const model *models, const dls_kernel_report *o, json_object *list,
+                       dls_error *err)
 {
     dls_errors e[MODELS];
     char name[128];
@@ -56,7 +67,7 @@ static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c
     if (e[0].rows > 0 && list) {
         add_line(list, name, models, e);
     } else if (e[0].rows > 0) {
-        print_line(name, e);
+        (o->markdown ? mark_line : print_line)(name, e);
     }
     return DLS_OK;
 }
@@ -73,10 +84,10 @@ static dls_status lines(const dls_measured_kernels *s, const dls_kernel_report *
         }
         last = c.family;
         for (c.set = 0; c.set < s->n_sets; c.set++) {
-            DLS_TRY(line(s, &c, models, list, err));
+            DLS_TRY(line(s, &c, models, o, list, err));
             for (size_t g = 0; o->by_gpu && g < hw->n_gpus; g++) {
                 c.gpu = hw->gpu[g].name;
-                DLS_TRY(line(s, &c, models, list, err));
+                DLS_TRY(line(s, &c, models, o, list, err));
             }
             c.gpu = NULL;
         }
@@ -96,7 +107,11 @@ dls_status dls_kernels_report(const dls_measured_kernels *s, const dls_kernel_re
     DLS_TRY(dls_hardware_load(folder, &hw, err));
     const model models[MODELS] = {{"operator", dls_measured_operator_s, &constants},
                                   {"roofline", dls_measured_roofline_s, NULL}};
-    if (!o->json) {
+    if (o->markdown && !o->json) {
+        puts("| kernels | rows | operator: median % | mean % | p90 % | bias | roofline: median % | "
+             "mean % | "
+             "p90 % | bias |\n|---|---|---|---|---|---|---|---|---|---|");
+    } else if (!o->json) {
         printf("%zu measured kernels, %zu rows left out\n\n", s->n, s->n_bad);
         printf("%-40s %6s   %-29s   %-29s\n", "", "", "operator", "roofline");
         printf("%-40s %6s   %7s %7s %7s %5s   %7s %7s %7s %5s\n", "kernels", "rows", "median%",

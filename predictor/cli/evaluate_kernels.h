@@ -13,6 +13,7 @@ typedef struct dls_kernel_report {
     const char *hardware; /* folder of the tables, or NULL */
     double least_ms;      /* kernels that took less are left out */
     bool by_gpu;
+    bool markdown;    /* as a table of a document */
     json_object *json; /* lines go there as objects of a list "kernels"; NULL: to stdout */
 } dls_kernel_report;
 

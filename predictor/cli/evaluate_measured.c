@@ -13,9 +13,9 @@
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details, by_gpu;
+    bool measured, json, no_points, details, by_gpu, markdown;
     double least_ms;
-    const char *hardware, *weights, *networks;
+    const char *hardware, *weights, *networks, *output;
     dls_words sources, defaults;
 } request;
 
@@ -27,13 +27,12 @@ typedef struct request {
  * ------------------------------------------------------------------
  */
 
-/* Rows of a group (-1: that fitted nothing) which a source refused for this reason. */
-static size_t refused(const dls_verdicts *v, int32_t group, size_t source, int32_t reason)
+/* Rows of a group which a source refused for this reason. */
+static size_t refused(const dls_verdicts *v, size_t group, size_t source, size_t reason)
 {
     size_t n = 0;
     for (size_t i = 0; i < v->steps->n; i++) {
-        const bool in = group >= 0 ? v->group_of[i] == group : !v->steps->row[i].fitted;
-        n += in && v->why[i * v->n_sources + source] == reason;
+        n += dls_verdicts_in(v, i, group) && v->why[i * v->n_sources + source] == (int32_t)reason;
     }
     return n;
 }
@@ -72,7 +71,7 @@ static void print_reasons(const dls_verdicts *v, size_t source)
     char named[200] = "";
     for (size_t r = 0; r < v->reasons.n; r++) {
         const char *why = dls_strdict_get(&v->reasons, (int32_t)r);
-        const size_t n = refused(v, -1, source, (int32_t)r), used = strlen(named);
+        const size_t n = refused(v, v->groups.n, source, r), used = strlen(named);
         if (n > 0 && strncmp(why, UNKNOWN, strlen(UNKNOWN)) == 0) {
             unknown += n;
             if (models++ < NAMED && used < sizeof named) {
@@ -93,14 +92,13 @@ static void print_source(const dls_verdicts *v, size_t source)
     printf("%-46s %5s %5s %7s %7s %7s %6s %6s %5s %6s %6s\n", v->source[source], "rows", "none",
            "median%", "mean%", "p90%", "bias", "tau", "pairs", "order%", "ratio%");
     size_t silent = 0;
-    for (size_t g = 0; g < v->groups.n; g++) {
+    for (size_t g = 0; g < v->n_groups; g++) {
         if (v->group[g].errors[source].answered == 0) {
-            silent++;
+            silent += g < v->groups.n;
             continue;
         }
-        print_errors(dls_strdict_get(&v->groups, (int32_t)g), &v->group[g], source);
+        print_errors(dls_verdicts_group_name(v, g), &v->group[g], source);
     }
-    print_errors("all that fitted nothing", &v->group[v->groups.n], source);
     if (silent > 0) {
         printf("  %zu groups without any answer are not shown\n", silent);
     }
@@ -120,17 +118,57 @@ static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
     }
 }
 
+/* ---- for documents ------------------------------------------------------------------------------
+ */
+
+static void mark_real(double x, int digits, double scale)
+{
+    if (isfinite(x)) {
+        printf(" %.*f |", digits, scale * x);
+    } else {
+        printf(" - |");
+    }
+}
+
+/* The sums, as a table of a page. */
+static void print_markdown(const dls_verdicts *v)
+{
+    puts("| source | rows | not answered | median % | mean % | p90 % | bias | tau | GPU pairs in "
+         "order % | "
+         "their ratio % |");
+    puts("|---|---|---|---|---|---|---|---|---|---|");
+    for (size_t s = 0; s < v->n_sources; s++) {
+        for (size_t g = v->groups.n; g < v->n_groups; g++) {
+            const dls_errors *e = &v->group[g].errors[s];
+            const size_t all = v->group[v->groups.n].errors[s].rows;
+            if (g > v->groups.n && (e->answered == 0 || e->rows == all)) {
+                continue; /* nothing to tell, or told already */
+            }
+            printf("| %s | %zu | %zu |",
+                   g == v->groups.n ? v->source[s] : dls_verdicts_group_name(v, g), e->rows,
+                   e->rows - e->answered);
+            mark_real(e->median, 1, 100);
+            mark_real(e->mean, 1, 100);
+            mark_real(e->p90, 1, 100);
+            mark_real(e->bias, 2, 1);
+            mark_real(e->tau, 2, 1);
+            mark_real(e->in_order, 1, 100);
+            mark_real(e->ratio_median, 1, 100);
+            putchar('\n');
+        }
+    }
+}
+
 /* ---- JSON --------------------------------------------------------------------------------------
  */
 
-static void json_errors(json_object *list, const dls_verdicts *v, int32_t group, size_t source)
+static void json_errors(json_object *list, const dls_verdicts *v, size_t group, size_t source)
 {
-    const dls_verdict_group *g = &v->group[group >= 0 ? (size_t)group : v->groups.n];
+    const dls_verdict_group *g = &v->group[group];
     const dls_errors *e = &g->errors[source];
     json_object *obj = dls_json_next(list);
     dls_json_text(obj, "source", v->source[source]);
-    dls_json_text(obj, "group",
-                  group >= 0 ? dls_strdict_get(&v->groups, group) : "all that fitted nothing");
+    dls_json_text(obj, "group", dls_verdicts_group_name(v, group));
     dls_json_int(obj, "rows", (int64_t)e->rows);
     dls_json_int(obj, "answered", (int64_t)e->answered);
     dls_json_int(obj, "said_not_to_fit", (int64_t)g->unfit[source]);
@@ -145,7 +183,7 @@ static void json_errors(json_object *list, const dls_verdicts *v, int32_t group,
     dls_json_real(obj, "ratio_median", e->ratio_median);
     json_object *why = dls_json_list(obj, "unanswered");
     for (size_t r = 0; r < v->reasons.n; r++) {
-        const size_t n = refused(v, group, source, (int32_t)r);
+        const size_t n = refused(v, group, source, r);
         if (n > 0) {
             json_object *one = dls_json_next(why);
             dls_json_text(one, "why", dls_strdict_get(&v->reasons, (int32_t)r));
@@ -178,10 +216,9 @@ static void json_steps(const request *a, json_object *top, const dls_verdicts *v
     dls_json_int(top, "rows", (int64_t)v->steps->n);
     json_object *list = dls_json_list(top, "groups");
     for (size_t s = 0; s < v->n_sources; s++) {
-        for (size_t g = 0; g < v->groups.n; g++) {
-            json_errors(list, v, (int32_t)g, s);
+        for (size_t g = 0; g < v->n_groups; g++) {
+            json_errors(list, v, g, s);
         }
-        json_errors(list, v, -1, s);
     }
     if (a->details) {
         json_rows(top, v);
@@ -234,13 +271,15 @@ static void json_left_out(json_object *list, const dls_complaints *bad)
 static dls_status report(const request *a, const session *s, dls_error *err)
 {
     json_object *top = a->json ? json_object_new_object() : NULL;
-    const dls_kernel_report kernels = {a->hardware, a->least_ms, a->by_gpu, top};
+    const dls_kernel_report kernels = {a->hardware, a->least_ms, a->by_gpu, a->markdown, top};
     if (top) {
         json_object *list = dls_json_list(top, "left_out");
         json_left_out(list, &s->steps.bad);
         json_left_out(list, &s->kernels.bad);
         json_steps(a, top, &s->v);
-    } else if (s->steps.n > 0 || s->steps.n_bad > 0) {
+    } else if (a->markdown && s->steps.n > 0) {
+        print_markdown(&s->v);
+    } else if (!a->markdown && (s->steps.n > 0 || s->steps.n_bad > 0)) {
         print_text(&s->steps, &s->v);
     }
     if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
@@ -267,6 +306,11 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
     complain(&s->steps.bad);
     complain(&s->kernels.bad);
     DLS_TRY(dls_verdicts_ask(&s->steps, &o, &s->v, err));
+    if (a->output) {
+        char command[1024];
+        dls_call_text(call, command, sizeof command);
+        DLS_TRY(dls_verdicts_save(&s->v, a->output, command, err));
+    }
     return report(a, s, err);
 }
 
@@ -297,6 +341,8 @@ static const dls_arg args[] = {
     DLS_REAL(request, least_ms, "least-ms", 0, 0, 1e9,
              "kernels that took less are left out: the launch is most of their time"),
     DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
+    DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
+    DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
     DLS_SWITCH(request, details, "details", 0, "every row with every answer in the JSON"),
     DLS_ARGS_END};

@@ -172,14 +172,31 @@ static dls_status judged_of(const dls_measured_step *row, dls_strdict *keys, dls
     return DLS_OK;
 }
 
-/* Errors of a source over the rows of one group, -1: all that fitted nothing. */
+const char *dls_verdicts_group_name(const dls_verdicts *v, size_t group)
+{
+    static const char *const sums[DLS_VERDICT_SUMS] = {"all that fitted nothing", "- one GPU",
+                                                       "- one node", "- several nodes"};
+    return group < v->groups.n ? dls_strdict_get(&v->groups, (int32_t)group)
+                               : sums[group - v->groups.n];
+}
+
+bool dls_verdicts_in(const dls_verdicts *v, size_t i, size_t group)
+{
+    const dls_measured_step *row = &v->steps->row[i];
+    const size_t scale = row->gpus == 1 ? 1 : row->nodes == 1 ? 2 : 3;
+    return group < v->groups.n
+               ? (size_t)v->group_of[i] == group
+               : !row->fitted && (group == v->groups.n || group == v->groups.n + scale);
+}
+
+/* Errors of a source over the rows of one group. */
 static dls_status sum_group(const dls_verdicts *v, const dls_judged *key, size_t source,
-                            int32_t group, dls_judged *work, dls_verdict_group *out, dls_error *err)
+                            size_t group, dls_judged *work, dls_verdict_group *out, dls_error *err)
 {
     size_t n = 0;
     for (size_t i = 0; i < v->steps->n; i++) {
         const size_t at = i * v->n_sources + source;
-        if (group >= 0 ? v->group_of[i] == group : !v->steps->row[i].fitted) {
+        if (dls_verdicts_in(v, i, group)) {
             work[n] = key[i];
             work[n++].predicted = v->predicted[at] / v->steps->row[i].batch;
             out->unfit[source] += v->why[at] < 0 && !v->fits[at];
@@ -197,10 +214,9 @@ static dls_status sum_up(dls_verdicts *v, dls_judged *key, dls_judged *work, dls
         status = judged_of(&v->steps->row[i], &keys, &key[i], err);
     }
     dls_strdict_fini(&keys);
-    const int32_t n_groups = (int32_t)v->groups.n;
-    for (int32_t g = 0; g <= n_groups && status == DLS_OK; g++) {
-        for (size_t s = 0; s < v->n_sources && status == DLS_OK; s++) {
-            status = sum_group(v, key, s, g < n_groups ? g : -1, work, &v->group[g], err);
+    for (size_t g = 0; g < v->n_groups && status == DLS_OK; g++) {
+        for (size_t k = 0; k < v->n_sources && status == DLS_OK; k++) {
+            status = sum_group(v, key, k, g, work, &v->group[g], err);
         }
     }
     return status;
@@ -243,7 +259,8 @@ dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_o
     for (size_t s = 0; s < v->n_sources; s++) {
         DLS_TRY(ask_source(v, o, s, err));
     }
-    v->group = dls_alloc_zero(v->groups.n + 1, sizeof *v->group);
+    v->n_groups = v->groups.n + DLS_VERDICT_SUMS;
+    v->group = dls_alloc_zero(v->n_groups, sizeof *v->group);
     dls_judged *key = dls_alloc_zero(2 * steps->n + 1, sizeof *key);
     const dls_status status = v->group && key ? sum_up(v, key, key + steps->n, err)
                                               : dls_nomem(err, "verdicts", steps->n * sizeof *key);

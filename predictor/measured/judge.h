@@ -35,13 +35,24 @@ typedef struct dls_verdicts {
     bool *fits;        /* [rows][n_sources] */
     dls_strdict reasons, groups;
     int32_t *group_of;        /* [rows] code of `groups` */
-    dls_verdict_group *group; /* [groups.n + 1] the last: all rows that fitted nothing */
+    dls_verdict_group *group; /* [n_groups] */
+    size_t n_groups; /* those of `groups`, then DLS_VERDICT_SUMS sums of rows that fitted nothing */
 } dls_verdicts;
+
+/* Sums: all rows, those of one GPU, of one node, of several nodes. */
+#define DLS_VERDICT_SUMS 4
+const char *dls_verdicts_group_name(const dls_verdicts *v, size_t group);
+/* Is the row in the group or sum? */
+bool dls_verdicts_in(const dls_verdicts *v, size_t row, size_t group);
 
 /* *v is to be ended in any case. Errors: EINPUT (an unknown source), those of opening a source,
  * ENOMEM. O(rows^2). */
 dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_options *o,
                             dls_verdicts *v, dls_error *err) DLS_MUST_CHECK;
 void dls_verdicts_fini(dls_verdicts *v);
+
+/* HDF5 (docs/measured.md). Errors: EOUTPUT, ENOMEM. */
+dls_status dls_verdicts_save(const dls_verdicts *v, const char *path, const char *command,
+                             dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -26,6 +26,7 @@ driple_sensitivity   driple-40-3/uniform.h5                              setting
 driple_series        series/seq2seq_medium.h5                            time_ns
 driple_studies       driple-40-3/base-1.json                              ("nrmse": )(0\.\d+)
 driple_transfer      driple-40-3/scratch-2080Ti-P1w2-ho-PCIe.json        ("nrmse": )(0\.\d+)
+measured             measured.h5                                         steps/predicted_s
 placement            placement-predictors-small/placement-predictors.h5  points/jct_mean_s
 prediction_error     placement-predictors-small/placement-predictors.h5  points/jct_mean_s
 tiresias_category    tiresias-small/tiresias.h5                          runs/*/jobs/end_us

@@ -103,6 +103,33 @@ fi
 expect 0 evaluate --measured kernels.csv --by-gpu --least-ms=1
 says out.txt "- linear, one, V100"
 
+# The tables of docs/measured.md are what their commands print, within half a point; those of files that do not
+# come with dlsim are checked where the files are.
+sed -n 's/^<!-- dlsim \(.*\) -->$/\1/p' "$source/docs/measured.md" >tables.txt
+test "$(wc -l <tables.txt)" -eq 5 || fail "tables of docs/measured.md: $(wc -l <tables.txt)"
+checked=0
+while read -r words; do
+    case $words in
+    *DLSIM_SHARED*) test -d "${DLSIM_SHARED:-/nowhere}/data/measured" || continue ;;
+    esac
+    eval "expect 0 $words"
+    awk -v head="<!-- dlsim $words -->" '$0 == head { on = 1 } on && /^\|/ { print } on && /^<!-- end/ { exit }' \
+        "$source/docs/measured.md" >page.txt
+    awk -F'|' 'NR == FNR { line[FNR] = $0; n = FNR; next }
+        { m = split(line[FNR], a, "|")
+          if (m != NF) bad = 1
+          for (i = 2; i < NF; i++) {
+              same = a[i] == $i
+              if (!same && a[i] ~ /^ *-?[0-9.]+ *$/ && $i ~ /^ *-?[0-9.]+ *$/)
+                  same = (a[i] - $i)^2 <= (i < 5 ? 0 : i == 8 || i == 9 ? 0.02 : 0.5)^2
+              if (!same) { bad = 1; print "documented: " line[FNR]; print "printed:    " $0; break }
+          }
+          seen = FNR }
+        END { exit bad || seen != n }' page.txt out.txt || fail "docs/measured.md, table of: dlsim $words"
+    checked=$((checked + 1))
+done <tables.txt
+test $checked -eq 5 || echo "skipped: tables of files that are not here: $((5 - checked))"
+
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/measured.md"
 expect 4 evaluate --measured nowhere.csv

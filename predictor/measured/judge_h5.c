@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Writes verdicts to HDF5: every measured step with every answer, and the errors of every group.
+ */
+#include "base/alloc.h"
+#include "base/h5.h"
+#include "predictor/measured/judge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FORMAT "dlsim-measured"
+#define FORMAT_VERSION 1
+#define REASON 160
+
+typedef struct saved {
+    const dls_verdicts *v;
+    const char *command;
+} saved;
+
+typedef void (*text_of)(const dls_verdicts *v, size_t i, char *out);
+
+static void model_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", v->steps->row[i].model);
+}
+
+static void gpu_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", v->steps->row[i].gpu);
+}
+
+static void group_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", dls_strdict_get(&v->groups, v->group_of[i]));
+}
+
+static void precision_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", dls_numeric_name((int)v->steps->row[i].numeric));
+}
+
+static void reason_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", dls_strdict_get(&v->reasons, (int32_t)i));
+}
+
+static void name_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%s", dls_verdicts_group_name(v, i));
+}
+
+static void left_out_of(const dls_verdicts *v, size_t i, char *out)
+{
+    snprintf(out, REASON, "%.159s", v->steps->bad.at[i].text);
+}
+
+static dls_status put_texts(hid_t at, const char *name, const dls_verdicts *v, size_t n,
+                            text_of text, dls_error *err)
+{
+    char *all = dls_alloc_zero(n + 1, REASON);
+    if (!all) {
+        return dls_nomem(err, name, n * REASON);
+    }
+    for (size_t i = 0; i < n; i++) {
+        text(v, i, all + i * REASON);
+    }
+    const dls_status status = dls_h5_put_strings(at, name, all, n, REASON, err);
+    dls_free(all);
+    return status;
+}
+
+/* Numbers of rows: those of the question, and what was measured. */
+static dls_status put_numbers(hid_t at, const dls_verdicts *v, double *column, dls_error *err)
+{
+    static const char *const names[] = {"gpus",     "nodes",  "batch_per_gpu", "image",
+                                        "sequence", "fitted", "measured_s"};
+    const size_t n = v->steps->n;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        for (size_t i = 0; i < n; i++) {
+            const dls_measured_step *row = &v->steps->row[i];
+            const double number[] = {row->gpus,     row->nodes,  row->batch, row->image,
+                                     row->sequence, row->fitted, row->step_s};
+            column[i] = number[k];
+        }
+        DLS_TRY(
+            dls_h5_put_data(at, names[k], H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, column, n, 0, err));
+    }
+    DLS_TRY(dls_h5_put_data(at, "predicted_s", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, v->predicted, n,
+                            v->n_sources, err));
+    return dls_h5_put_data(at, "why", H5T_STD_I32LE, H5T_NATIVE_INT32, v->why, n, v->n_sources,
+                           err);
+}
+
+static dls_status put_errors(hid_t at, const dls_verdicts *v, double *cell, dls_error *err)
+{
+    static const char *const names[] = {"rows",     "answered",     "median", "mean",
+                                        "p90",      "bias",         "tau",    "gpu_pairs",
+                                        "in_order", "ratio_median", "unfit"};
+    const size_t n = v->n_groups;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        for (size_t i = 0; i < n * v->n_sources; i++) {
+            const dls_verdict_group *g = &v->group[i / v->n_sources];
+            const dls_errors *e = &g->errors[i % v->n_sources];
+            const double number[] = {(double)e->rows,
+                                     (double)e->answered,
+                                     e->median,
+                                     e->mean,
+                                     e->p90,
+                                     e->bias,
+                                     e->tau,
+                                     (double)e->gpu_pairs,
+                                     e->in_order,
+                                     e->ratio_median,
+                                     (double)g->unfit[i % v->n_sources]};
+            cell[i] = number[k];
+        }
+        DLS_TRY(dls_h5_put_data(at, names[k], H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, cell, n,
+                                v->n_sources, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status put_group(hid_t file, const char *name, const dls_verdicts *v, bool rows,
+                            dls_error *err)
+{
+    hid_t at;
+    const size_t n = rows ? v->steps->n : v->n_groups * v->n_sources;
+    double *numbers = dls_alloc_zero(n + 1, sizeof *numbers);
+    if (!numbers) {
+        return dls_nomem(err, name, n * sizeof *numbers);
+    }
+    dls_status status = dls_h5_put_group(file, name, &at, err);
+    if (status == DLS_OK) {
+        status = rows ? put_numbers(at, v, numbers, err) : put_errors(at, v, numbers, err);
+        if (status == DLS_OK && rows) {
+            status = put_texts(at, "model", v, v->steps->n, model_of, err);
+        }
+        if (status == DLS_OK && rows) {
+            status = put_texts(at, "gpu", v, v->steps->n, gpu_of, err);
+        }
+        if (status == DLS_OK && rows) {
+            status = put_texts(at, "precision", v, v->steps->n, precision_of, err);
+        }
+        if (status == DLS_OK && rows) {
+            status = put_texts(at, "group", v, v->steps->n, group_of, err);
+        }
+        if (status == DLS_OK && !rows) {
+            status = put_texts(at, "name", v, v->n_groups, name_of, err);
+        }
+        H5Gclose(at);
+    }
+    dls_free(numbers);
+    return status;
+}
+
+static dls_status put(hid_t file, const void *what, dls_error *err)
+{
+    const saved *s = what;
+    const dls_verdicts *v = s->v;
+    char sources[256] = "";
+    for (size_t i = 0; i < v->n_sources; i++) {
+        strcat(strcat(sources, i ? "," : ""), v->source[i]);
+    }
+    DLS_TRY(dls_h5_put_text(file, "format", FORMAT, err));
+    DLS_TRY(dls_h5_put_i32(file, "format_version", FORMAT_VERSION, err));
+    DLS_TRY(dls_h5_put_text(file, "command", s->command, err));
+    DLS_TRY(dls_h5_put_text(file, "sources", sources, err));
+    DLS_TRY(put_group(file, "steps", v, true, err));
+    DLS_TRY(put_group(file, "groups", v, false, err));
+    DLS_TRY(put_texts(file, "reasons", v, v->reasons.n, reason_of, err));
+    return put_texts(file, "left_out", v, v->steps->bad.n, left_out_of, err);
+}
+
+dls_status dls_verdicts_save(const dls_verdicts *v, const char *path, const char *command,
+                             dls_error *err)
+{
+    const saved s = {v, command};
+    return dls_h5_save(path, put, &s, err);
+}
