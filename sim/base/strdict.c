@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Dictionary of strings with dense codes: one buffer of text and an open-addressing table of FNV-1a
- * hashes with linear probing.
+ * Dictionary of strings with dense codes: one buffer of text and an open-addressing table of hashes
+ * with linear probing.
  */
 #include "base/strdict.h"
 
@@ -11,11 +11,18 @@
 
 static uint32_t hash_bytes(const char *s, size_t len)
 {
-    uint64_t h = 0xCBF29CE484222325u; /* FNV-1a */
-    for (size_t i = 0; i < len; i++) {
-        h = (h ^ (unsigned char)s[i]) * 0x100000001B3u;
+    uint64_t h = len, word = 0;
+    for (; len > 0; s += sizeof word, len -= len < sizeof word ? len : sizeof word) {
+        if (len >= sizeof word) {
+            memcpy(&word, s, sizeof word);
+        } else {
+            word = 0;
+            memcpy(&word, s, len);
+        }
+        h = (h ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+        h ^= h >> 32;
     }
-    return (uint32_t)(h ^ (h >> 32));
+    return (uint32_t)h;
 }
 
 void dls_strdict_init(dls_strdict *dict)
@@ -46,8 +53,10 @@ static size_t probe(const dls_strdict *dict, const char *s, size_t len, uint32_t
         if (code < 0) {
             return i;
         }
-        const char *t = dict->text + dict->offset[code];
-        if (dict->hash[code] == hash && strncmp(t, s, len) == 0 && t[len] == '\0') {
+        const size_t at = dict->offset[code];
+        const size_t end = (size_t)code + 1 < dict->n ? dict->offset[code + 1] : dict->text_len;
+        if (dict->hash[code] == hash && end - at == len + 1 &&
+            memcmp(dict->text + at, s, len) == 0) {
             return i;
         }
     }

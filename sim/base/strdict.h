@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * A dictionary of strings: each distinct string gets a dense code 0, 1, 2, ... in the order of
- * first sight. Codes never change, so iteration order is insertion order and not a hash's.
+ * A dictionary of strings, or of keys of any bytes: each distinct one gets a dense code 0, 1, 2,
+ * ... in the order of first sight. Codes never change, so iteration order is insertion order and
+ * not a hash's. The one hash table of dlsim: what belongs to a key is an array by its code. A
+ * struct that is a key has no padding.
  */
 #ifndef DLS_BASE_STRDICT_H
 #define DLS_BASE_STRDICT_H

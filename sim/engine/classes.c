@@ -4,7 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/rng.h"
+#include "base/strdict.h"
 #include "engine/engine.h"
 
 #include <stdlib.h>
@@ -18,66 +18,10 @@ static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
     return total > 0 ? (total + gpus - 1) / gpus : 0;
 }
 
-static bool same_class(const dls_class *a, const dls_class *b)
-{
-    return a->gpus == b->gpus && a->types == b->types && a->pool == b->pool &&
-           a->cpu_milli == b->cpu_milli && a->mem_mib == b->mem_mib;
-}
-
-static uint64_t class_hash(const dls_class *c)
-{
-    uint64_t h = dls_mix64((uint64_t)c->gpus << 32 | c->types);
-    h = dls_mix64(h ^ (uint64_t)c->pool);
-    return dls_mix64(h ^ (uint64_t)c->cpu_milli ^ (uint64_t)c->mem_mib << 24);
-}
-
-typedef struct class_table {
-    int32_t *slot; /* open addressing: class or -1 */
-    size_t n_slots;
-    size_t cap;    /* of select.cls */
-} class_table;
-
-static dls_status table_grow(dls_select *s, class_table *t, dls_error *err)
-{
-    const size_t n_slots = t->n_slots ? 2 * t->n_slots : 256;
-    int32_t *slot;
-    DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "job classes", err));
-    memset(slot, 0xFF, n_slots * sizeof *slot);
-    for (int32_t c = 0; c < s->n_classes; c++) {
-        size_t i = class_hash(&s->cls[c]) & (n_slots - 1);
-        while (slot[i] >= 0) {
-            i = (i + 1) & (n_slots - 1);
-        }
-        slot[i] = c;
-    }
-    dls_free(t->slot);
-    t->slot = slot;
-    t->n_slots = n_slots;
-    return DLS_OK;
-}
-
-static dls_status find_class(dls_select *s, class_table *t, const dls_class *c, int32_t *out,
-                             dls_error *err)
-{
-    if (2 * (size_t)s->n_classes >= t->n_slots) {
-        DLS_TRY(table_grow(s, t, err));
-    }
-    size_t i = class_hash(c) & (t->n_slots - 1);
-    while (t->slot[i] >= 0 && !same_class(&s->cls[t->slot[i]], c)) {
-        i = (i + 1) & (t->n_slots - 1);
-    }
-    if (t->slot[i] < 0) {
-        DLS_TRY(dls_grow(&s->cls, &t->cap, (size_t)s->n_classes + 1, sizeof *s->cls, err));
-        s->cls[s->n_classes] = *c;
-        t->slot[i] = s->n_classes++;
-    }
-    *out = t->slot[i];
-    return DLS_OK;
-}
-
 /* Order of the classes: by pool, then gang size; so pools own ranges and sizes count up. */
-static int class_cmp(const dls_class *a, const dls_class *b)
+static int class_cmp(const void *one, const void *other)
 {
+    const dls_class *a = one, *b = other;
     if (a->pool != b->pool) {
         return a->pool < b->pool ? -1 : 1;
     }
@@ -93,41 +37,26 @@ static int class_cmp(const dls_class *a, const dls_class *b)
     return a->mem_mib < b->mem_mib ? -1 : a->mem_mib > b->mem_mib;
 }
 
-static int class_ptr_cmp(const void *a, const void *b)
-{
-    return class_cmp(*(const dls_class *const *)a, *(const dls_class *const *)b);
-}
-
 /* Sort the classes and renumber the jobs. */
 static dls_status sort_classes(dls_engine *e, dls_error *err)
 {
     dls_select *s = &e->select;
-    const size_t n = (size_t)s->n_classes;
-    dls_class *sorted = dls_alloc((n + 1) * sizeof *sorted);
-    const dls_class **ptr = dls_alloc((n + 1) * sizeof *ptr);
-    int32_t *renumber = dls_alloc((n + 1) * sizeof *renumber);
-    dls_status status = DLS_OK;
-    if (sorted && ptr && renumber) {
-        for (size_t i = 0; i < n; i++) {
-            ptr[i] = &s->cls[i];
-        }
-        qsort(ptr, n, sizeof *ptr, class_ptr_cmp);
-        for (size_t i = 0; i < n; i++) {
-            sorted[i] = *ptr[i];
-            renumber[ptr[i] - s->cls] = (int32_t)i;
-        }
-        for (int32_t j = 0; j < e->n; j++) {
-            s->class_of[j] = renumber[s->class_of[j]];
-        }
-        dls_free(s->cls);
-        s->cls = sorted;
-    } else {
-        dls_free(sorted);
-        status = dls_nomem(err, "job classes", n * sizeof *sorted);
+    int32_t *renumber;
+    DLS_TRY(dls_alloc_array(&renumber, (size_t)s->n_classes, sizeof *renumber, "job classes", err));
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        s->cls[c].size_idx = c; /* until pools are made */
     }
-    dls_free(ptr);
+    if (s->n_classes > 0) {
+        qsort(s->cls, (size_t)s->n_classes, sizeof *s->cls, class_cmp);
+    }
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        renumber[s->cls[c].size_idx] = c;
+    }
+    for (int32_t j = 0; j < e->n; j++) {
+        s->class_of[j] = renumber[s->class_of[j]];
+    }
     dls_free(renumber);
-    return status;
+    return DLS_OK;
 }
 
 /* Which pool each virtual cluster of the trace belongs to. */
@@ -161,34 +90,68 @@ static uint32_t types_of(const dls_engine *e, int32_t job)
     return types;
 }
 
-dls_status dls_classes_make(dls_engine *e, dls_error *err)
+/* What makes a class. */
+typedef struct class_key {
+    int64_t cpu_milli, mem_mib;
+    int32_t gpus, pool;
+    uint64_t types;
+} class_key;
+
+static class_key key_of(const dls_engine *e, int32_t job, const int32_t *pool_of_vc)
 {
     const dls_sim_params *p = e->params;
+    const int32_t vc = e->col->vc[job], gpus = e->col->gpus[job];
+    const bool side = !p->placement->gpus_only;
+    return (class_key){
+        .gpus = p->elastic && e->walk.on ? p->elastic->min_gpus[job] : gpus,
+        .types = types_of(e, job),
+        .cpu_milli =
+            side && e->index->accounts_cpu ? per_gpu(e->col->cpu_milli, (size_t)job, gpus) : 0,
+        .mem_mib = side && e->index->accounts_mem ? per_gpu(e->col->mem_mib, (size_t)job, gpus) : 0,
+        .pool = p->sched->share ? gpus
+                : vc >= 0       ? pool_of_vc[vc]
+                                : p->cluster->n_vcs,
+    };
+}
+
+static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *pool_of_vc,
+                               dls_error *err)
+{
     dls_select *s = &e->select;
-    class_table table = {0};
-    DLS_TRY(dls_alloc_array(&s->class_of, (size_t)e->n, sizeof *s->class_of, "job classes", err));
-    int32_t *pool_of_vc = pools_of_vcs(e);
-    dls_status status = pool_of_vc ? DLS_OK : dls_nomem(err, "virtual clusters", 0);
-    const bool cpu = e->index->accounts_cpu && !p->placement->gpus_only;
-    const bool mem = e->index->accounts_mem && !p->placement->gpus_only;
-    for (int32_t j = 0; j < e->n && status == DLS_OK; j++) {
-        const int32_t vc = e->col->vc[j], gpus = e->col->gpus[j];
-        const int32_t least = p->elastic && e->walk.on ? p->elastic->min_gpus[j] : gpus;
-        const dls_class c = {
-            .gpus = least,
-            .types = types_of(e, j),
-            .cpu_milli = cpu ? per_gpu(e->col->cpu_milli, (size_t)j, gpus) : 0,
-            .mem_mib = mem ? per_gpu(e->col->mem_mib, (size_t)j, gpus) : 0,
-            .pool = p->sched->share ? gpus : vc >= 0 ? pool_of_vc[vc] : p->cluster->n_vcs,
+    size_t cap = 0;
+    for (int32_t j = 0; j < e->n; j++) {
+        const class_key key = key_of(e, j, pool_of_vc);
+        DLS_TRY(dls_strdict_put(keys, (const char *)&key, sizeof key, &s->class_of[j], err));
+        if (s->class_of[j] < s->n_classes) {
+            continue;
+        }
+        DLS_TRY(dls_grow(&s->cls, &cap, (size_t)s->n_classes + 1, sizeof *s->cls, err));
+        s->cls[s->n_classes++] = (dls_class){
+            .gpus = key.gpus,
+            .types = (uint32_t)key.types,
+            .cpu_milli = key.cpu_milli,
+            .mem_mib = key.mem_mib,
+            .pool = key.pool,
             .waiting = DLS_ORDER_SET_EMPTY,
             .parked = DLS_ORDER_SET_EMPTY,
             .head = DLS_NONE,
             .refused_pass = UINT64_MAX,
             .refused_releases = UINT64_MAX,
         };
-        status = find_class(s, &table, &c, &s->class_of[j], err);
     }
-    dls_free(table.slot);
+    return DLS_OK;
+}
+
+dls_status dls_classes_make(dls_engine *e, dls_error *err)
+{
+    dls_select *s = &e->select;
+    dls_strdict keys;
+    DLS_TRY(dls_alloc_array(&s->class_of, (size_t)e->n, sizeof *s->class_of, "job classes", err));
+    int32_t *pool_of_vc = pools_of_vcs(e);
+    dls_strdict_init(&keys);
+    const dls_status status = pool_of_vc ? find_classes(e, &keys, pool_of_vc, err)
+                                         : dls_nomem(err, "virtual clusters", 0);
+    dls_strdict_fini(&keys);
     dls_free(pool_of_vc);
     return status == DLS_OK ? sort_classes(e, err) : status;
 }

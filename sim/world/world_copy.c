@@ -12,16 +12,17 @@
 static dls_status copy_shapes(dls_shapes *s, const dls_shapes *from, dls_error *err)
 {
     dls_shapes_fini(s);
-    *s = *from;
-    s->slot = NULL;
-    s->n = 0;
     DLS_TRY(dls_duplicate(&s->entry, from->entry, from->n, from->cap, sizeof *s->entry, err));
+    s->cap = from->cap;
     for (size_t i = 0; i < from->n; i++) {
         const dls_curve *curve = from->entry[i].curve;
+        const dls_shape_key *key = &from->entry[i].key;
+        int32_t code;
         DLS_TRY(dls_duplicate(&s->entry[i].curve, curve, 1, 1, sizeof *curve, err));
         s->n = i + 1;
+        DLS_TRY(dls_strdict_put(&s->keys, (const char *)key, sizeof *key, &code, err));
     }
-    return dls_duplicate(&s->slot, from->slot, from->n_slots, from->n_slots, sizeof *s->slot, err);
+    return DLS_OK;
 }
 
 static dls_status copy_running(dls_world *w, const dls_world *from, dls_error *err)

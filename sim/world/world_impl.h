@@ -10,6 +10,7 @@
 #ifndef DLS_WORLD_WORLD_IMPL_H
 #define DLS_WORLD_WORLD_IMPL_H
 
+#include "base/strdict.h"
 #include "world/load_gauge.h"
 #include "world/shares.h"
 #include "world/stage_table.h"
@@ -32,8 +33,7 @@ typedef struct dls_shape_entry {
 typedef struct dls_shapes {
     dls_shape_entry *entry; /* [n] in order of the questions; owned */
     size_t n, cap;
-    int32_t *slot;          /* [n_slots] open addressing: index or -1 */
-    size_t n_slots;         /* a power of two, or 0 */
+    dls_strdict keys; /* dls_shape_key to entry */
 } dls_shapes;
 
 /* A running job: flow of the same number in the shares. */

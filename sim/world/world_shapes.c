@@ -6,12 +6,10 @@
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
-#include "base/rng.h"
 #include "workload/operator/residual.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 void dls_shapes_fini(dls_shapes *shapes)
 {
@@ -19,7 +17,7 @@ void dls_shapes_fini(dls_shapes *shapes)
         dls_free(shapes->entry[i].curve);
     }
     dls_free(shapes->entry);
-    dls_free(shapes->slot);
+    dls_strdict_fini(&shapes->keys);
     *shapes = (dls_shapes){0};
 }
 
@@ -77,49 +75,6 @@ static void multiply(dls_solo *s, double by)
 
 /* ---- the table ----------------------------------------------------------------------------------- */
 
-static bool same(const dls_shape_key *a, const dls_shape_key *b)
-{
-    return a->kind == b->kind && a->type == b->type && a->gpus == b->gpus &&
-           a->n_nodes == b->n_nodes && a->line == b->line;
-}
-
-static size_t home(const dls_shapes *s, const dls_shape_key *k)
-{
-    const uint64_t job = (uint64_t)(uint32_t)k->kind << 32 | (uint32_t)k->gpus;
-    const uint64_t place = (uint64_t)(uint32_t)k->n_nodes << 32 | (uint32_t)(k->type << 16) |
-                           (uint16_t)k->line;
-    return (size_t)dls_mix64(job ^ dls_mix64(place)) & (s->n_slots - 1);
-}
-
-/* Slot of the key: holds its index, or -1 where it would go. */
-static size_t find(const dls_shapes *s, const dls_shape_key *key)
-{
-    size_t at = home(s, key);
-    while (s->slot[at] >= 0 && !same(&s->entry[s->slot[at]].key, key)) {
-        at = (at + 1) & (s->n_slots - 1);
-    }
-    return at;
-}
-
-static dls_status make_room(dls_shapes *s, dls_error *err)
-{
-    DLS_TRY(dls_grow(&s->entry, &s->cap, s->n + 1, sizeof *s->entry, err));
-    if (2 * (s->n + 1) <= s->n_slots) {
-        return DLS_OK;
-    }
-    const size_t n_slots = s->n_slots ? 2 * s->n_slots : 64;
-    int32_t *slot;
-    DLS_TRY(dls_alloc_array(&slot, n_slots, sizeof *slot, "shapes", err));
-    dls_free(s->slot);
-    s->slot = slot;
-    s->n_slots = n_slots;
-    memset(slot, 0xff, n_slots * sizeof *slot);
-    for (size_t i = 0; i < s->n; i++) {
-        slot[find(s, &s->entry[i].key)] = (int32_t)i;
-    }
-    return DLS_OK;
-}
-
 static dls_status work_out(dls_world *w, dls_shape_entry *e, dls_error *err)
 {
     const dls_shape_key *key = &e->key;
@@ -152,18 +107,14 @@ dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *i
                               dls_error *err)
 {
     dls_shapes *s = &w->shapes;
-    if (s->n_slots > 0) {
-        *index = s->slot[find(s, key)];
-        if (*index >= 0) {
-            return DLS_OK;
-        }
+    dls_shape_entry e = {.key = *key};
+    *index = dls_strdict_find(&s->keys, (const char *)key, sizeof *key);
+    if (*index >= 0) {
+        return DLS_OK;
     }
-    DLS_TRY(make_room(s, err));
-    dls_shape_entry *e = &s->entry[s->n];
-    *e = (dls_shape_entry){.key = *key};
-    DLS_TRY(work_out(w, e, err));
-    *index = (int32_t)s->n;
-    s->slot[find(s, key)] = *index;
-    s->n++;
+    DLS_TRY(dls_grow(&s->entry, &s->cap, s->n + 1, sizeof *s->entry, err));
+    DLS_TRY(work_out(w, &e, err));
+    DLS_TRY(dls_strdict_put(&s->keys, (const char *)key, sizeof *key, index, err));
+    s->entry[s->n++] = e;
     return DLS_OK;
 }
