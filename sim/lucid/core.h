@@ -55,6 +55,7 @@ struct dls_lucid {
     bool changed;   /* in this tick */
     uint32_t *used; /* [n_nodes] GPUs, a bit each */
     int32_t n_nodes, free_gpus;
+    bool extra;                    /* the last of the nodes is borrowed */
     int32_t *order;                /* [n_nodes] scratch */
     int32_t *scratch;              /* [n] */
     struct dls_lucid_keyed *keyed; /* [n] scratch */
@@ -76,6 +77,9 @@ void dls_lucid_set_rate(dls_lucid *l, int32_t job, double rate);
  * queue. */
 dls_status dls_lucid_start(dls_lucid *l, int32_t job, bool *started, dls_error *err);
 void dls_lucid_join(dls_lucid *l, int32_t job, int32_t host);
+/* One node more at the end, or that one fewer, which is idle. */
+void dls_lucid_borrow(dls_lucid *l);
+void dls_lucid_return(dls_lucid *l);
 /* Give the GPUs back; the job is not queued. */
 void dls_lucid_stop(dls_lucid *l, int32_t job);
 /* Start from the head of the queue on until one does not fit. */

@@ -19,6 +19,7 @@
 
 #define DLS_LUCID_GPUS 8 /* of a node */
 #define DLS_LUCID_NODES_MAX 4096
+#define DLS_LUCID_BORROWED 9999 /* first_node: the one that the profiler has borrowed */
 
 typedef struct dls_lucid_job {
     int32_t id, vc; /* codes of names and vcs */

@@ -40,10 +40,48 @@ static dls_status sjf_tick(dls_lucid *l, dls_error *err)
     return dls_lucid_start_in_order(l, err);
 }
 
+/* The mean of the next five forecasts of arriving jobs or GPUs, all if fewer than six are left;
+ * INFINITY: none is. */
+static double expected(const dls_lucid *l, int64_t after_s, bool gpus)
+{
+    const dls_lucid_trace *t = l->trace;
+    size_t i = 0;
+    double sum = 0;
+    while (i < t->n_forecast && t->forecast[i].time_s <= after_s) {
+        i++;
+    }
+    const size_t left = t->n_forecast - i, n = left < 6 ? left : 5;
+    for (size_t k = 0; k < n; k++) {
+        sum += gpus ? t->forecast[i + k].gpus : t->forecast[i + k].jobs;
+    }
+    return n > 0 ? sum / (double)n : (double)INFINITY;
+}
+
+#define PROFILER_S 10       /* how often it looks at its queue */
+#define PROFILER_CALM_S 100 /* how often it thinks of giving the node back */
+#define PROFILER_MANY 10    /* waiting jobs beyond which it borrows a node */
+#define PROFILER_FEW 5      /* below which it may give it back, if arrivals are few: */
+#define PROFILER_ARRIVALS 5 /* times the GPUs of its largest job, in 10 minutes */
+
 static dls_status profiler_tick(dls_lucid *l, dls_error *err)
 {
     dls_lucid_sort(l, l->queue, l->n_queue, gpus_key);
-    return dls_lucid_start_in_order(l, err);
+    DLS_TRY(dls_lucid_start_in_order(l, err));
+    if (l->trace->n_forecast == 0) {
+        return DLS_OK;
+    }
+    if (!l->extra) {
+        if (l->now_s % PROFILER_S == 0 && l->n_queue > PROFILER_MANY) {
+            dls_lucid_borrow(l);
+        }
+    } else if (l->now_s % PROFILER_CALM_S == 0 && l->n_queue < PROFILER_FEW &&
+               l->used[l->n_nodes - 1] == 0) {
+        const double gpus = expected(l, l->now_s, true);
+        if (isinf(gpus) || gpus <= PROFILER_ARRIVALS * l->cluster->profile_gpus) {
+            dls_lucid_return(l);
+        }
+    }
+    return DLS_OK;
 }
 
 /* Predicted GPU time; jobs of a tick to which nobody waited go by size alone. */
@@ -66,7 +104,8 @@ const dls_lucid_policy dls_lucid_sjf = {.schedule = {"sjf", "shortest job first"
                                         .tick = sjf_tick};
 const dls_lucid_policy dls_lucid_qssf = {
     .schedule = {"qssf", "least predicted run time x GPUs first"}, .tick = qssf_tick};
-const dls_lucid_policy dls_lucid_profiler = {.schedule = {"profiler", ""}, .tick = profiler_tick};
+const dls_lucid_policy dls_lucid_profiler = {
+    .schedule = {"profiler", ""}, .tick = profiler_tick, .every_s = PROFILER_S};
 
 /* ---- preemption */
 
@@ -155,26 +194,10 @@ const dls_lucid_policy dls_lucid_tiresias = {
 #define SCORE_MOST 2
 #define PATIENCE 2.0 /* a job joins none that is expected to be so much shorter */
 
-/* The mean of the next forecasts, all if fewer than six are left; INFINITY: none is. */
-static double expected(const dls_lucid *l, int64_t after_s)
-{
-    const dls_lucid_trace *t = l->trace;
-    size_t i = 0;
-    double sum = 0;
-    while (i < t->n_forecast && t->forecast[i].time_s <= after_s) {
-        i++;
-    }
-    const size_t left = t->n_forecast - i, n = left < 6 ? left : 5;
-    for (size_t k = 0; k < n; k++) {
-        sum += t->forecast[i + k].jobs;
-    }
-    return n > 0 ? sum / (double)n : (double)INFINITY;
-}
-
 static bool is_sharing(const dls_lucid *l)
 {
     const int64_t at_s = l->now_s / SHARING_EVERY_S * SHARING_EVERY_S;
-    return !(expected(l, at_s) <= QUIET);
+    return !(expected(l, at_s, false) <= QUIET);
 }
 
 static bool may_join(const dls_lucid *l, int32_t job, int32_t host)

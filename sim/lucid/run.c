@@ -126,6 +126,20 @@ static int32_t find_nodes(dls_lucid *l, int32_t gpus)
     return n == wanted ? n : 0;
 }
 
+void dls_lucid_borrow(dls_lucid *l)
+{
+    l->used[l->n_nodes++] = 0;
+    l->free_gpus += DLS_LUCID_GPUS;
+    l->extra = l->changed = true;
+}
+
+void dls_lucid_return(dls_lucid *l)
+{
+    l->n_nodes--;
+    l->free_gpus -= DLS_LUCID_GPUS;
+    l->extra = false;
+}
+
 /* ---- jobs */
 
 void dls_lucid_sync(dls_lucid *l, int32_t job)
@@ -167,6 +181,9 @@ static void run(dls_lucid *l, int32_t job)
     j->queue_s += l->now_s - s->since_s;
     j->start_s = j->start_s < 0 || l->policy == &dls_lucid_itself ? l->now_s : j->start_s;
     j->first_node = s->seat->part[0].node;
+    if (l->extra && j->first_node == l->n_nodes - 1) {
+        j->first_node = DLS_LUCID_BORROWED;
+    }
     j->gpu_mask = s->seat->part[0].mask;
     l->running[l->n_running++] = job;
     l->changed = true;
@@ -264,7 +281,7 @@ static int64_t next_tick(const dls_lucid *l)
         const int64_t end = l->state[l->running[i]].end_s;
         next = end < next ? end : next;
     }
-    if (l->n_queue > 0 && p->every_s > 0) {
+    if ((l->n_queue > 0 || l->extra) && p->every_s > 0) {
         const int64_t then = (l->now_s / p->every_s + 1) * p->every_s;
         next = then < next ? then : next;
     }
@@ -316,11 +333,12 @@ static dls_status run_vc(dls_lucid *l, const dls_lucid_policy *policy, int32_t n
     l->next = 0;
     l->n_queue = l->n_running = 0;
     l->n_nodes = nodes;
+    l->extra = false;
     l->free_gpus = nodes * DLS_LUCID_GPUS;
     l->queue = dls_alloc((n + 1) * sizeof *l->queue);
     l->running = dls_alloc((n + 1) * sizeof *l->running);
-    l->used = dls_alloc_zero((size_t)nodes + 1, sizeof *l->used);
-    l->order = dls_alloc(((size_t)nodes + 1) * sizeof *l->order);
+    l->used = dls_alloc_zero((size_t)nodes + 2, sizeof *l->used);
+    l->order = dls_alloc(((size_t)nodes + 2) * sizeof *l->order);
     l->keyed = dls_alloc((n + 1) * sizeof *l->keyed);
     l->scratch = dls_alloc((n + 1) * sizeof *l->scratch);
     const bool ready = l->queue && l->running && l->used && l->order && l->keyed && l->scratch;

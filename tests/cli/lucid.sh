@@ -56,6 +56,25 @@ sed 's/^b,v,8,10,60/b,v,8,10,20/' two.csv >profiled.csv
 expect_ends profiler "a 0 101 b 50 70" --vcs=v:2 --profiler=v:1 --profile=50 --pairs=pairs.csv profiled.csv
 grep -q '^b,50,70,40,0,1,1,' out || fail "profiler: $(cat out)"
 
+# 14 jobs of a node each, of 30 s, a second apart, and a profiler of one node. At 20 s 13 wait, more than 10: a second node, which the
+# next job gets a second later. It is idle at 300: if few GPUs are expected it goes, and k1 waits for k0.
+{
+    echo "$header"
+    for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do echo "j$i,v,8,$i,30,A,d,1,0,1000,2,100,100"; done
+    for i in 0 1; do echo "k$i,v,8,450,30,A,d,1,0,1000,2,100,100"; done
+} >many.csv
+printf 'time,pred_gpu_job,pred_gpu_num\n60000,9,41\n' >busy.csv
+"$dlsim" lucid -q --vcs=v:2 --profiler=v:1 --profile=100 --forecast=busy.csv many.csv >out 2>err || fail "elastic: $(cat err)"
+[ "$(grep -c ',9999,' out)" = 8 ] || fail "elastic: $(cat out)"
+grep -q '^j1,21,51,20,0,1,1,,1,9999,' out || fail "elastic: $(grep '^j1,' out)"
+grep -q '^k1,450,480,0,0,1,1,,1,9999,' out || fail "elastic: $(grep '^k1,' out)"
+sed 's/,41$/,40/' busy.csv >calm.csv
+"$dlsim" lucid -q --vcs=v:2 --profiler=v:1 --profile=100 --forecast=calm.csv many.csv >out 2>err || fail "elastic: $(cat err)"
+grep -q '^k1,480,510,30,0,1,1,,1,0,' out || fail "given back: $(grep '^k1,' out)"
+"$dlsim" lucid -q --vcs=v:2 --profiler=v:1 --profile=100 many.csv >out 2>err || fail "not elastic: $(cat err)"
+grep -q ',9999,' out && fail "borrowed without a forecast"
+checks=$((checks + 2))
+
 # refused NAME TEXT OPTION...
 refused() {
     local name=$1 text=$2
