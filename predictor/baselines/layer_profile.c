@@ -199,7 +199,7 @@ static bool conv_kernel(const layer *x, double batch, dls_kernel *k)
         .n = out_c / groups,
         .k = llrint(window),
         .at_batch = batch,
-        .window = {(int32_t)lrint(sqrt(seen)), in_c, out_c, kernel_h, kernel_w, stride}};
+        .window = {(int32_t)lrint(sqrt(seen)), in_c, out_c, kernel_h, kernel_w, stride, 0}};
     return true;
 }
 

@@ -213,11 +213,13 @@ static void goodput(void **state)
     assert_true(shared_path("golden/pollux/goodput_units.json", path, sizeof path));
     json_object *all = json_object_from_file(path);
     assert_non_null(all);
-    json_object_object_foreach(all, app, limits)
-    {
-        json_object *cases = member(limits, "cases");
+    const struct json_object_iterator end = json_object_iter_end(all);
+    struct json_object_iterator at = json_object_iter_begin(all);
+    for (; !json_object_iter_equal(&at, &end); json_object_iter_next(&at)) {
+        json_object *limits = json_object_iter_peek_value(&at), *cases = member(limits, "cases");
         for (size_t i = 0; i < json_object_array_length(cases); i++, fits++) {
-            unit(app, limits, json_object_array_get_idx(cases, i), seen, &n, &optima);
+            unit(json_object_iter_peek_name(&at), limits, json_object_array_get_idx(cases, i), seen,
+                 &n, &optima);
         }
     }
     printf("%zu fits, %zu optima\n", fits, optima);

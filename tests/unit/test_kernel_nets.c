@@ -106,7 +106,7 @@ static void test_features(void **unused)
                     .n = 64,
                     .k = 36,
                     .at_batch = 4,
-                    .window = {16, 4, 64, 3, 3, 1}};
+                    .window = {16, 4, 64, 3, 3, 1, 0}};
     assert_int_equal(dls_kernel_net_of(&k), DLS_NET_CONV);
     assert_int_equal(dls_kernel_describe(&k, &gpus[1], DLS_NUMERIC_FP16, 4, x, &err), DLS_OK);
     assert_true(x[1] == log2(1e12) && x[2] == log2(90) && x[3] == log2(1e14) && x[4] == 2);

@@ -102,7 +102,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double once = gpu->element_bytes * k->b * (k->m * k->n + k->n * k->k);
     const double result = gpu->element_bytes * k->b * k->m * k->k;
     const double sm = gpu->multiprocessors, bps = gpu->mem_bps * c[DLS_PRODUCT_MEMORY];
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const double tm = row->tile[0][i].m, tn = row->tile[0][i].n;
         const double across = ceil(k->k / tm), down = ceil(k->m / tn);
@@ -157,7 +157,7 @@ static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double bytes = gpu->element_bytes *
                          (k->batch * k->in_h * k->in_w * k->in_c * pow(windows, c[DLS_CONV_PATCH]) +
                           pixels * k->out_c + taps * k->in_c * k->out_c);
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[0]; i++) {
         const dls_tile t = row->tile[0][i];
         const double compute =
@@ -173,7 +173,7 @@ static double implicit_s(const dls_sized_kernel *k, const dls_sized_row *row,
 static double fused_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu)
 {
     const double *c = row->c, taps = 9;
-    double tiles = INFINITY;
+    double tiles = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[1]; i++) {
         const dls_tile t = row->tile[1][i];
         tiles = fmin(tiles, ceil(k->batch / t.z) * ceil(k->out_h / t.m) * ceil(k->out_w / t.n));
@@ -198,7 +198,7 @@ static double transformed_s(const dls_sized_kernel *k, const dls_sized_row *row,
     const double filter = PRODUCTS * e * k->in_c * k->out_c;
     const double outside = e * (k->batch * k->in_h * k->in_w * k->in_c +
                                 k->batch * k->out_h * k->out_w * k->out_c + 9 * k->in_c * k->out_c);
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (size_t i = 0; i < row->n_tiles[2]; i++) {
         const dls_tile t = row->tile[2][i];
         const double compute =
@@ -215,7 +215,7 @@ static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
 {
     const double *c = row->c;
     const bool winograd = k->stride == 1 && k->kernel_h == 3 && k->kernel_w == 3;
-    double best = INFINITY;
+    double best = HUGE_VAL;
     for (int how = 0; how < (winograd ? 3 : 1); how++) {
         if (row->n_tiles[how] > 0) {
             const double s = how == 0   ? implicit_s(k, row, gpu)
