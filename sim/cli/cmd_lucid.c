@@ -118,6 +118,9 @@ static void report(const dls_lucid_trace *t)
         "jobs           %zu\naverage JCT    %.3f s\naverage queue  %.3f s\nlast end       %lld s\n"
         "joined others  %zu\n",
         t->n, jct / n, queue / n, (long long)last, shared);
+    if (t->n_strange > 0) {
+        fprintf(stderr, "pairs left out %zu, of workloads that no job has\n", t->n_strange);
+    }
 }
 
 /* ---- the command */

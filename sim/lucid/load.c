@@ -170,6 +170,7 @@ static dls_status read_pair(dls_csv *csv, const int *col, dls_lucid_trace *t, dl
         t->speed_of_host[w[0]] = speed[1];
         speed[1] = speed[0];
     }
+    t->n_strange += w[0] < 0 || w[1] < 0;
     for (int k = 0; k < 2 && w[0] >= 0 && w[1] >= 0; k++) {
         double *known = &t->speed[(size_t)w[k] * t->n_speed + (size_t)w[1 - k]];
         *known = isnan(*known) ? speed[k] : *known; /* the first row counts */

@@ -54,9 +54,9 @@ typedef struct dls_lucid_trace {
     dls_lucid_job *job; /* [n] in order of the file, which is that of submission */
     size_t n, job_cap;
     double *speed; /* [workloads][workloads] of the first beside the second; NAN: not measured */
-    double *speed_of_host; /* [workloads] of one beside another of the same that came later: the
-                              second of the row */
-    size_t n_speed;
+    double *speed_of_host;     /* [workloads] of one beside another of the same that came later: the
+                                  second of the row */
+    size_t n_speed, n_strange; /* rows of the table about workloads that no job has */
     dls_lucid_forecast *forecast; /* [n_forecast] by time */
     size_t n_forecast, forecast_cap;
 } dls_lucid_trace;
@@ -66,7 +66,8 @@ typedef struct dls_lucid_trace {
  * (columns, numbers, times that fall), ENOMEM. */
 dls_status dls_lucid_load(const char *path, dls_lucid_trace *out, dls_error *err) DLS_MUST_CHECK;
 /* Speeds of pairs: model1,dataset1,batchsize1,amp1,speed1,model2,dataset2,batchsize2,amp2,speed2.
- * Rows about workloads that no job has are left out. */
+ * Rows about workloads that no job has are left out
+ * and counted. */
 dls_status dls_lucid_load_pairs(const char *path, dls_lucid_trace *trace,
                                 dls_error *err) DLS_MUST_CHECK;
 /* Expected arrivals: time,pred_gpu_job,pred_gpu_num. */

@@ -37,6 +37,8 @@ X,d,1,0,0.9,B,d,1,0,0.5
 END
 head -3 jobs.csv | sed 's/^b,v,8,10,50/b,v,8,10,60/' >two.csv
 expect_ends shared "a 0 111 b 10 131" --vcs=v:1 --pairs=pairs.csv two.csv
+"$dlsim" lucid --vcs=v:1 --pairs=pairs.csv two.csv -o counted.csv 2>err || fail "counted: $(cat err)"
+grep -q '^pairs left out 1, of workloads that no job has' err || fail "counted: $(cat err)"
 # b goes first: a is at full speed again. 10 + 20 / 0.5 + 1 = 51; a has then done 10 + 41 x 0.9 = 46.9 (the tick in which the
 # end is seen still counts), 53.1 left.
 sed 's/^b,v,8,10,60/b,v,8,10,20/' two.csv >short.csv
