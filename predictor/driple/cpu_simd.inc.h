@@ -126,7 +126,7 @@ enum { V = 16 / sizeof(REAL), DENSE_ROWS = 4, GATE_ROWS = 2 };
 typedef REAL vreal __attribute__((vector_size(16)));
 INLINE vreal v_set(REAL x)
 {
-    vreal v;
+    vreal v = {0};
     for (int i = 0; i < V; i++) {
         v[i] = x;
     }

@@ -43,11 +43,6 @@ for header in "$include"/dlsim/*.h; do
 done
 test $headers -ge 5 || fail "only $headers public headers"
 
-sanitize=""
-if [ "${DLSIM_SANITIZE:-0}" = 1 ]; then
-    sanitize="-fsanitize=address,undefined"
-fi
-
 libdir=$(dirname "$(find "$prefix" -name libdlsim.a)")
 export PKG_CONFIG_PATH=$libdir/pkgconfig LD_LIBRARY_PATH=$libdir
 
@@ -73,11 +68,11 @@ consume() {
     rm "$work/consumer.h5"
 }
 # shellcheck disable=SC2046,SC2086
-"$cc" $sanitize -std=c17 -o "$work/shared" "$here/consumer.c" $(pkg-config --cflags --libs dlsim) ||
+"$cc" -std=c17 -o "$work/shared" "$here/consumer.c" $(pkg-config --cflags --libs dlsim) ||
     fail "linking the shared library"
 consume "$work/shared"
 # shellcheck disable=SC2046,SC2086
-"$cc" $sanitize -std=c17 -o "$work/static" "$here/consumer.c" $(pkg-config --cflags --libs --static dlsim |
+"$cc" -std=c17 -o "$work/static" "$here/consumer.c" $(pkg-config --cflags --libs --static dlsim |
     sed "s,-ldlsim,$libdir/libdlsim.a,") || fail "linking the static library"
 consume "$work/static"
 mkdir "$work/cmake"
@@ -85,8 +80,6 @@ cat >"$work/cmake/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES C)
 find_package(dlsim 0.1 REQUIRED)
-add_compile_options($sanitize)
-add_link_options($sanitize)
 add_executable(consumer $here/consumer.c)
 target_link_libraries(consumer PRIVATE dlsim::dlsim)
 add_executable(consumer_static $here/consumer.c)
@@ -103,7 +96,7 @@ sed -n '/^ \*      #include <dlsim\/run.h>/,/^ \*      }$/s/^ \*      \{0,1\}//p
 lines=$(wc -l <"$work/example.c")
 test "$lines" -gt 20 -a "$lines" -le 40 || fail "the example has $lines lines"
 # shellcheck disable=SC2046,SC2086
-"$cc" $sanitize -std=c11 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L -o "$work/example" "$work/example.c" \
+"$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -D_POSIX_C_SOURCE=200809L -o "$work/example" "$work/example.c" \
     $(pkg-config --cflags --libs dlsim) || fail "the example"
 "$work/example" "$config" "$sample" >"$work/out" 2>&1 || fail "the example: $(cat "$work/out")"
 "$dlsim" --config="$config" --trace="$sample" --scheduler=fifo --placement=first-fit --json --quiet >"$work/fifo"
@@ -111,7 +104,7 @@ mean=$(sed -n 's/.*"jct_mean_s": \([0-9.]*\).*/\1/p' "$work/fifo" | head -1)
 grep -q "^60 jobs, mean JCT $(printf %.0f "$mean") s" "$work/out" || fail "the example: $(cat "$work/out"), not $mean"
 if command -v g++ >/dev/null; then
     # shellcheck disable=SC2046,SC2086
-    g++ $sanitize -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ -o "$work/example_cpp" "$work/example.c" \
+    g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -x c++ -o "$work/example_cpp" "$work/example.c" \
         $(pkg-config --cflags --libs dlsim) || fail "the example in C++"
 fi
 
@@ -120,7 +113,7 @@ mkdir "$work/src"
 cp "$here/plugin.c" "$DLSIM_SOURCE/sim/sched/shortest.c" "$DLSIM_SOURCE/sim/sched/gandiva.c" \
     "$DLSIM_SOURCE/placement/first_fit.c" "$work/src"
 # shellcheck disable=SC2086
-"$cc" $sanitize -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$include" \
+"$cc" -std=c17 -O2 -Wall -Wextra -Werror -fPIC -shared -fvisibility=hidden -I"$include" \
     -o "$work/mine.so" "$work"/src/*.c || fail "building the plug-in"
 cd "$work"
 for what in schedulers placements; do

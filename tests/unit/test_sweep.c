@@ -338,7 +338,7 @@ static void failed_allocations(void **state)
         assert_int_equal(status == DLS_OK, plan != NULL);
         dls_sweep_plan_destroy(plan);
         dls_sweep_destroy(sweep);
-        step = 1 + n / 200;
+        step = 1 + n / 20;
         if (status == DLS_OK) {
             assert_true(n > 500);
             break;
