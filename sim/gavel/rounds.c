@@ -135,6 +135,7 @@ static void lose_restart(const dls_gv *g, dls_gv_run *r, double *exec_s)
         const double factor = (*exec_s - restart_s) / *exec_s;
         *exec_s -= restart_s;
         r->steps[0] = (int64_t)((double)r->steps[0] * factor);
+        r->steps[1] = (int64_t)((double)r->steps[1] * factor);
     }
 }
 
@@ -178,6 +179,9 @@ static dls_status complete(dls_gv *g, const dls_gv_run *done, dls_error *err)
     }
     if (g->p->shockwave) {
         dls_gv_rescale(g, r.a);
+        if (r.b >= 0) {
+            dls_gv_rescale(g, r.b);
+        }
     }
     for (int32_t k = 0; k < 2; k++) {
         if (gone[k] >= 0) {
