@@ -14,10 +14,18 @@ build:
 	    -DDLSIM_TESTS=OFF --log-level=WARNING
 	@cmake --build $(BUILD) -j $(JOBS) --target dlsim -- --quiet
 
-# A sample trace on a sample cluster under four schedulers.
+# A sample trace on a sample cluster under four schedulers: the table of all jobs, and a page with pictures
+# where there is a Python that draws them.
 run: build
-	@$(BUILD)/dlsim study --config=configs/quickstart.cfg \
-	    --trace=traces/samples/philly_like_5000.csv --schedulers=fifo,srtf,dlas-gpu,gittins
+	@$(BUILD)/dlsim study --config=configs/quickstart.cfg --trace=traces/samples/philly_like_5000.csv \
+	    --schedulers=fifo,srtf,dlas-gpu,gittins -o $(BUILD)/run --force >$(BUILD)/run.txt
+	@sed '/^$$/q' $(BUILD)/run.txt
+	@echo "5,000 jobs on 256 GPUs: completion times (JCT) first come, first served, and with short jobs first; ratios"
+	@echo "are to the first row. By gang size: $(BUILD)/run.txt"
+	@if $(BUILD)/dlsim report --force -o $(BUILD)/run.html $(BUILD)/run/quickstart.h5 2>/dev/null; then \
+	    echo "Every job on every GPU, curves and tables: open $(BUILD)/run.html"; \
+	else echo "dlsim report draws it, with python3-h5py, python3-pandas and python3-plotly"; fi
+	@echo "Next: docs/python.md, a policy in five lines; configs/, your cluster; docs/traces.md, your trace"
 
 # The papers' figures anew, into results/figures (docs/figures.md).
 figures: build
