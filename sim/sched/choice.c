@@ -116,7 +116,7 @@ static void halve(const dls_choice *c, double *price, int32_t t, double most)
     if (used[t] <= c->capacity[t]) {
         return;
     }
-    for (int i = 0; i < HALVINGS && high - low > 1e-13 * high; i++) {
+    for (int i = 0; i < HALVINGS && high - low > 1e-9 * high; i++) {
         price[t] = (low + high) / 2;
         bound_at(c, price, used);
         if (used[t] > c->capacity[t]) {

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * optimus: every job its least number of GPUs in order of submission, then GPU after GPU where they
+ * shorten the remaining time most (Peng et al., EuroSys 2018). The next size may be several GPUs
+ * away: a job whose next GPU alone would slow it down, as the first on another node may, is not
+ * stuck.
+ */
+#include "dlsim/memory.h"
+#include "sched/offers.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { OPT_INTERVAL };
+
+static const dls_option options[] = {
+    [OPT_INTERVAL] = {"interval", DLS_OPT_TIME, 1, 1e7, "10 min", "", "time between two rounds",
+                      NULL},
+    {0},
+};
+
+/* Of a job, from round to round: with what it ran last. */
+struct known {
+    int32_t gpus; /* 0: never */
+};
+
+struct share {
+    int32_t job, n; /* offers of the one type that it is on */
+    size_t first, at;
+    size_t to;     /* the offer that gains most a GPU */
+    double gain;   /* seconds a GPU; <= 0: none */
+    double left_s; /* on what it would finish with one unit of goodput */
+};
+
+struct optimus {
+    double interval_s;
+    dls_ledger ledger; /* scratch of a round, as all below */
+    struct share *share;
+    int32_t *order, *heap;
+    dls_offer *offer;
+    size_t n, cap, cap_order, cap_heap, n_offers, cap_offer, n_heap;
+};
+
+static void timing(const void *state, dls_round_timing *out)
+{
+    const struct optimus *s = state;
+    *out = (dls_round_timing){.interval_us = llround(s->interval_s * 1e6)};
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    (void)view;
+    (void)err;
+    ((struct optimus *)state)->interval_s = values[OPT_INTERVAL].f;
+    return DLS_OK;
+}
+
+static void fini(void *state)
+{
+    struct optimus *s = state;
+    dls_free(s->ledger.used);
+    dls_free(s->share);
+    dls_free(s->order);
+    dls_free(s->heap);
+    dls_free(s->offer);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    (void)view;
+    (void)err;
+    *(struct optimus *)state =
+        (struct optimus){.interval_s = ((const struct optimus *)from)->interval_s};
+    return DLS_OK;
+}
+
+/* The offer from which on GPUs shorten the job most, each. */
+static void find_gain(const struct optimus *s, const dls_view *view, struct share *x)
+{
+    const dls_offer *now = &s->offer[x->at];
+    const int64_t room = dls_ledger_room(&s->ledger, view, x->job, now->type);
+    x->gain = 0;
+    for (size_t i = x->at + 1; i < x->first + (size_t)x->n; i++) {
+        const dls_offer *o = &s->offer[i];
+        if (o->gpus - now->gpus > room) {
+            return;
+        }
+        const double gain = x->left_s * (1 / now->goodput - 1 / o->goodput) / (o->gpus - now->gpus);
+        if (gain > x->gain) {
+            x->gain = gain;
+            x->to = i;
+        }
+    }
+}
+
+/* The least allocation on the type on which it is fastest with that; keeps the type that it has. */
+static dls_status begin(struct optimus *s, const dls_view *view, int32_t job, dls_error *err)
+{
+    int64_t room[DLS_TYPES_MAX];
+    DLS_TRY(
+        dls_grow(&s->offer, &s->cap_offer, s->n_offers + DLS_OFFERS_MAX, sizeof *s->offer, err));
+    dls_offer *offer = s->offer + s->n_offers;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        room[t] = dls_ledger_room(&s->ledger, view, job, t);
+    }
+    const int32_t n = dls_offers_of(view, job, room, true, offer);
+    int32_t best = -1, end;
+    for (int32_t i = 0; i < n; i++) {
+        const bool first = i == 0 || offer[i - 1].type != offer[i].type;
+        const bool held = view->running[job] && view->held_type[job] == offer[i].type;
+        if (first && (best < 0 || held ||
+                      (offer[i].goodput > offer[best].goodput &&
+                       !(view->running[job] && view->held_type[job] == offer[best].type)))) {
+            best = i;
+        }
+    }
+    if (best < 0) {
+        return DLS_OK;
+    }
+    for (end = best; end < n && offer[end].type == offer[best].type; end++) {
+    }
+    struct share *x = &s->share[s->n++];
+    *x = (struct share){.job = job,
+                        .n = end - best,
+                        .first = s->n_offers + (size_t)best,
+                        .at = s->n_offers + (size_t)best};
+    s->n_offers += (size_t)end;
+    dls_ledger_take(&s->ledger, view, job, offer[best].type, offer[best].gpus);
+    return DLS_OK;
+}
+
+/* Remaining time is known at the rate at which the job ran last, or would as the trace asks. */
+static void weigh(const struct optimus *s, const dls_view *view, struct share *x)
+{
+    struct known *k = dls_view_job_state(view, x->job);
+    k->gpus = view->running[x->job] ? view->held_gpus[x->job] : k->gpus;
+    const int32_t gpus = k->gpus > 0 ? k->gpus : view->gpus[x->job];
+    double goodput = s->offer[x->first].goodput;
+    for (size_t i = x->first; i < x->first + (size_t)x->n && s->offer[i].gpus <= gpus; i++) {
+        goodput = s->offer[i].goodput;
+    }
+    x->left_s = (double)dls_view_remaining_us(view, x->job) / 1e6 * goodput;
+}
+
+/* ---- the heap: greatest gain first, of equals the earlier job
+ * -------------------------------------- */
+
+static bool is_above(const struct optimus *s, int32_t a, int32_t b)
+{
+    const struct share *x = &s->share[a], *y = &s->share[b];
+    return x->gain != y->gain ? x->gain > y->gain : x->job < y->job;
+}
+
+static void sink(struct optimus *s, size_t at)
+{
+    for (size_t child; (child = 2 * at + 1) < s->n_heap; at = child) {
+        if (child + 1 < s->n_heap && is_above(s, s->heap[child + 1], s->heap[child])) {
+            child++;
+        }
+        if (!is_above(s, s->heap[child], s->heap[at])) {
+            return;
+        }
+        const int32_t x = s->heap[at];
+        s->heap[at] = s->heap[child];
+        s->heap[child] = x;
+    }
+}
+
+/* What others have taken meanwhile makes gains stale; a gain is then found anew. */
+static void grow(struct optimus *s, const dls_view *view)
+{
+    for (size_t i = s->n_heap; i-- > 0;) {
+        sink(s, i);
+    }
+    while (s->n_heap > 0) {
+        struct share *x = &s->share[s->heap[0]];
+        const dls_offer *now = &s->offer[x->at], *to = &s->offer[x->to];
+        if (!(x->gain > 0)) {
+            return;
+        }
+        if (to->gpus - now->gpus <= dls_ledger_room(&s->ledger, view, x->job, now->type)) {
+            dls_ledger_take(&s->ledger, view, x->job, now->type, to->gpus - now->gpus);
+            x->at = x->to;
+        }
+        find_gain(s, view, x);
+        if (!(x->gain > 0)) {
+            s->heap[0] = s->heap[--s->n_heap];
+        }
+        sink(s, 0);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    struct optimus *s = state;
+    const size_t jobs = (size_t)(view->running_jobs + view->waiting_jobs);
+    size_t n = 0;
+    s->n = s->n_offers = s->n_heap = 0;
+    DLS_TRY(dls_grow(&s->share, &s->cap, jobs + 1, sizeof *s->share, err));
+    DLS_TRY(dls_grow(&s->order, &s->cap_order, jobs + 1, sizeof *s->order, err));
+    DLS_TRY(dls_grow(&s->heap, &s->cap_heap, jobs + 1, sizeof *s->heap, err));
+    DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        s->order[n++] = j;
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        s->order[n++] = j;
+    }
+    qsort(s->order, n, sizeof *s->order, by_number);
+    for (size_t i = 0; i < n; i++) {
+        DLS_TRY(begin(s, view, s->order[i], err));
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        weigh(s, view, &s->share[i]);
+        find_gain(s, view, &s->share[i]);
+        if (s->share[i].gain > 0) {
+            s->heap[s->n_heap++] = (int32_t)i;
+        }
+    }
+    grow(s, view);
+    for (size_t i = 0; i < s->n; i++) {
+        const dls_offer *o = &s->offer[s->share[i].at];
+        const dls_want want = {.type = o->type, .gpus = o->gpus};
+        if (o->present) {
+            dls_plan_keep(plan, s->share[i].job);
+        } else {
+            dls_plan_set(plan, s->share[i].job, &want);
+        }
+    }
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_optimus = {
+    .abi = DLS_POLICY_ABI,
+    .name = "optimus",
+    .summary = "GPU after GPU to the job whose remaining time it shortens most",
+    .options = options,
+    .state_bytes = sizeof(struct optimus),
+    .job_state_bytes = sizeof(struct known),
+    .init = init,
+    .fini = fini,
+    .clone = clone,
+    .round = round_,
+    .timing = timing,
+};

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * sia, pollux and optimus on cases worked out by hand: two jobs on four GPUs.
+ */
+#include "support/sim_setup.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define MOST 4
+
+typedef struct one_job {
+    double submit_s, work_s; /* on one GPU */
+    double speed[MOST];      /* on 1, 2, .. GPUs */
+    double end_s;
+} one_job;
+
+static const one_job *jobs;
+static const int32_t least[] = {1, 1, 1}, most[] = {MOST, MOST, MOST};
+
+static double speed(void *user, int32_t job, const dls_shape *shape, int64_t batch)
+{
+    (void)user;
+    (void)batch;
+    return jobs[job].speed[shape->gpus - 1];
+}
+
+static const dls_elastic elastic = {.min_gpus = least, .max_gpus = most, .speed = speed};
+
+static void set_up(sim_setup *s, const one_job *of, size_t n, int nodes, int gpus,
+                   const char *sched)
+{
+    dls_trace_builder *b;
+    dls_trace *trace;
+    jobs = of;
+    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
+    for (size_t j = 0; j < n; j++) {
+        dls_job_rec rec;
+        dls_job_rec_init(&rec);
+        rec.submit_us = S(of[j].submit_s);
+        rec.duration_us = S(of[j].work_s);
+        rec.gpus_milli = 1000;
+        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
+    }
+    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
+    setup_init(s, case_cluster(nodes, gpus, 0), trace, sched, "consolidated");
+    s->p.elastic = &elastic;
+    s->p.audit = true;
+}
+
+static void expect(sim_setup *s, const one_job *of, size_t n)
+{
+    dls_record *rec = case_run(&s->p);
+    for (size_t j = 0; j < n; j++) {
+        assert_int_equal(rec->state[j], DLS_JOB_FINISHED);
+        if (fabs((double)rec->end_us[j] / 1e6 - of[j].end_s) > 1e-3) {
+            fail_msg("job %zu ends at %.6f s and not at %.6f", j, (double)rec->end_us[j] / 1e6,
+                     of[j].end_s);
+        }
+    }
+    dls_record_destroy(rec);
+    setup_fini(s);
+}
+
+#define LINEAR                                                                                     \
+    {                                                                                              \
+        1, 2, 3, 4                                                                                 \
+    }
+#define FLAT                                                                                       \
+    {                                                                                              \
+        1, 1, 1, 1                                                                                 \
+    }
+
+/* Four GPUs and none cost 0.5 + 1.1, two and one 0.707 + 1: job 1 waits for the next round. If
+ * nothing costs 2, it does not, and job 0 has two GPUs. */
+static void sia(void **unused)
+{
+    (void)unused;
+    static const one_job waits[] = {{0, 100, LINEAR, 25}, {0, 100, FLAT, 160}};
+    static const one_job runs[] = {{0, 100, LINEAR, 50}, {0, 100, FLAT, 100}};
+    /* With power = 1 the sum of goodputs is greatest: 4 and none, or 3 and one were it offered. */
+    sim_setup s;
+    set_up(&s, waits, 2, 1, 4, "sia");
+    expect(&s, waits, 2);
+    set_up(&s, runs, 2, 1, 4, "sia");
+    setup_option(&s, "lambda")->f = 2;
+    expect(&s, runs, 2);
+    set_up(&s, waits, 2, 1, 4, "sia");
+    setup_option(&s, "power")->f = 1;
+    expect(&s, waits, 2);
+}
+
+/* A fair share is two GPUs. The harmonic mean wants both to run: three and one. */
+static void pollux(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, LINEAR, 100. / 3}, {0, 100, FLAT, 100}};
+    sim_setup s;
+    set_up(&s, of, 2, 1, 4, "pollux");
+    expect(&s, of, 2);
+}
+
+/* One each, then the second and third GPU to job 0. */
+static void optimus(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, LINEAR, 100. / 3}, {0, 100, FLAT, 100}};
+    /* The second GPU alone would slow it down; three are worth it. */
+    static const one_job dip[] = {{0, 100, {1, 0.8, 2, 2}, 50}, {0, 100, FLAT, 100}};
+    sim_setup s;
+    set_up(&s, of, 2, 1, 4, "optimus");
+    expect(&s, of, 2);
+    set_up(&s, dip, 2, 1, 4, "optimus");
+    expect(&s, dip, 2);
+}
+
+/* Job 0 has four GPUs for 60 s of its 1,000. Then job 1 comes; what job 0 keeps is worth less with
+ * every restart it costs: it goes down to two, restores for `restore`, and grows again at the end
+ * of job 1, which runs from 60 to 160 s. */
+static void restarts(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 1000, LINEAR, 0}, {30, 100, FLAT, 160}};
+    sim_setup s;
+    set_up(&s, of, 2, 1, 4, "pollux");
+    s.p.restore_us = S(20);
+    dls_record *rec = case_run(&s.p);
+    assert_int_equal(rec->end_us[1], S(160));
+    assert_int_equal(rec->preempts[0], 2);
+    /* 240 done at 60; 20 s restoring, 100 s at 3: 540 at 180; 20 s; the rest at 4. */
+    assert_int_equal(rec->end_us[0], S(200 + 460. / 4));
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+static void wrong_options(void **unused)
+{
+    (void)unused;
+    static const one_job of[] = {{0, 100, LINEAR, 25}};
+    sim_setup s;
+    dls_record *rec;
+    dls_error err = {0};
+    set_up(&s, of, 1, 1, 4, "sia");
+    setup_option(&s, "power")->f = 0;
+    assert_int_equal(dls_sim_run(&s.p, &rec, &err), DLS_ECONFIG);
+    assert_non_null(strstr(err.msg, "power"));
+    setup_fini(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sia), cmocka_unit_test(pollux),
+                                       cmocka_unit_test(optimus), cmocka_unit_test(restarts),
+                                       cmocka_unit_test(wrong_options)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
