@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 15, ASCENTS = 150, ROUNDS = 8, HALVINGS = 50 };
+enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 12 };
 
 typedef struct dls_choice_state {
     uint64_t used; /* GPUs of each type, in mixed radix */
@@ -80,120 +80,6 @@ void dls_choice_fini(dls_choice *c)
     dls_free(c->rest);
 }
 
-/* ---- prices ------------------------------------------------------------------------------------
- */
-
-/* The bound, and what the cheapest options use; of equally cheap ones the first counts. */
-static double bound_at(const dls_choice *c, const double *price, int64_t *used)
-{
-    double sum = 0;
-    memset(used, 0, (size_t)c->types * sizeof *used);
-    for (int32_t g = 0; g < c->groups; g++) {
-        int32_t best = c->first[g];
-        double least = (double)INFINITY;
-        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
-            const dls_choice_option *x = &c->option[o];
-            const double cost = x->cost + price[x->type] * x->gpus;
-            best = cost < least ? o : best;
-            least = cost < least ? cost : least;
-        }
-        sum += least;
-        used[c->option[best].type] += c->option[best].gpus;
-    }
-    for (int32_t t = 0; t < c->types; t++) {
-        sum -= price[t] * (double)c->capacity[t];
-    }
-    return sum;
-}
-
-/* The best price of one type, the others given: where what is used crosses the capacity. */
-static void halve(const dls_choice *c, double *price, int32_t t, double most)
-{
-    double low = 0, high = most;
-    int64_t used[DLS_TYPES_MAX];
-    price[t] = 0;
-    bound_at(c, price, used);
-    if (used[t] <= c->capacity[t]) {
-        return;
-    }
-    for (int i = 0; i < HALVINGS && high - low > 1e-9 * high; i++) {
-        price[t] = (low + high) / 2;
-        bound_at(c, price, used);
-        if (used[t] > c->capacity[t]) {
-            low = price[t];
-        } else {
-            high = price[t];
-        }
-    }
-    price[t] = high;
-}
-
-/* With several types, steps along what is used too much (Polyak), as one price after the other
- * gets stuck where two types must move together. */
-static double ascend(const dls_choice *c, double *price, double best, double above)
-{
-    double at[DLS_TYPES_MAX];
-    int64_t used[DLS_TYPES_MAX];
-    memcpy(at, price, (size_t)c->types * sizeof *at);
-    double f = bound_at(c, at, used), step = 1;
-    for (int i = 0, idle = 0; i < ASCENTS; i++) {
-        double norm = 0;
-        for (int32_t t = 0; t < c->types; t++) {
-            const double g = (double)(used[t] - c->capacity[t]);
-            norm += at[t] > 0 || g > 0 ? g * g : 0;
-        }
-        if (norm == 0) {
-            break;
-        }
-        for (int32_t t = 0; t < c->types; t++) {
-            at[t] = fmax(0, at[t] + step * (above - f) / norm * (double)(used[t] - c->capacity[t]));
-        }
-        f = bound_at(c, at, used);
-        if (f > best) {
-            best = f;
-            idle = 0;
-            memcpy(price, at, (size_t)c->types * sizeof *at);
-        } else if (++idle == 5) {
-            idle = 0;
-            step /= 2;
-            memcpy(at, price, (size_t)c->types * sizeof *at);
-            f = bound_at(c, at, used);
-        }
-    }
-    return best;
-}
-
-static void find_prices(dls_choice *c, double above)
-{
-    double least = (double)INFINITY, most = -(double)INFINITY;
-    int64_t used[DLS_TYPES_MAX];
-    for (size_t o = 0; o < c->n_options; o++) {
-        least = fmin(least, c->option[o].cost);
-        most = fmax(most, c->option[o].cost);
-    }
-    double best = bound_at(c, c->price, used);
-    for (int round = 0; round < ROUNDS; round++) {
-        double price[DLS_TYPES_MAX];
-        memcpy(price, c->price, sizeof price);
-        for (int32_t t = 0; t < c->types; t++) {
-            halve(c, price, t, most - least + 1);
-        }
-        double f = bound_at(c, price, used);
-        if (c->types > 1 && above > f) {
-            f = ascend(c, price, f, above);
-        }
-        const double won = f - best;
-        if (won > 0) {
-            best = f;
-            memcpy(c->price, price, sizeof price);
-        }
-        if (c->types == 1 || won <= 1e-9 * fabs(best)) {
-            break;
-        }
-    }
-    c->bound = best;
-}
-
 /* ---- a pick ------------------------------------------------------------------------------------
  */
 
@@ -232,31 +118,67 @@ static bool start(dls_choice *c, int64_t *left)
     return fits;
 }
 
-/* Groups in order of what they lose by their pick, each to the option that costs least and fits. */
+static void take(dls_choice *c, int32_t group, int32_t option, int64_t *left)
+{
+    const dls_choice_option *x = &c->option[option], *y = &c->option[c->pick[group]];
+    left[y->type] += y->gpus;
+    left[x->type] -= x->gpus;
+    c->cost += x->cost - y->cost;
+    c->pick[group] = option;
+}
+
+/* The cheapest option of a group at these prices; of equals the one with fewest GPUs. */
+static int32_t cheapest(const dls_choice *c, int32_t group)
+{
+    int32_t best = c->first[group];
+    for (int32_t o = best + 1; o < c->first[group + 1]; o++) {
+        best = c->reduced[o] < c->reduced[best] || (c->reduced[o] == c->reduced[best] &&
+                                                    c->option[o].gpus < c->option[best].gpus)
+                   ? o
+                   : best;
+    }
+    return best;
+}
+
+/* From the pick that is cheapest at these prices, back where it uses too much: from those groups on
+ * that lose least a GPU, each to the option that loses least a GPU; then forward where it still
+ * fits. What is no better than `start` is not kept. */
 static void improve(dls_choice *c, int64_t *left)
 {
-    for (int again = 0; again < 3; again++) {
-        bool moved = false;
-        for (int32_t i = 0; i < c->groups; i++) {
+    for (int32_t g = 0; g < c->groups; g++) {
+        take(c, g, cheapest(c, g), left);
+    }
+    for (int pass = 0; pass < 4; pass++) {
+        for (int32_t i = c->groups; i-- > 0;) { /* those with the least second reduced cost */
             const int32_t g = c->order[i].group, now = c->pick[g];
             const dls_choice_option *has = &c->option[now];
             int32_t best = now;
-            left[has->type] += has->gpus;
+            double least = (double)INFINITY;
+            if (left[has->type] >= 0) {
+                continue;
+            }
             for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
                 const dls_choice_option *x = &c->option[o];
-                best = x->gpus <= left[x->type] && x->cost < c->option[best].cost &&
-                               c->reduced[o] <= c->reduced[now]
-                           ? o
-                           : best;
+                const int32_t frees = has->gpus - (x->type == has->type ? x->gpus : 0);
+                const double loss = (c->reduced[o] - c->reduced[now]) / frees;
+                if (frees > 0 && (x->type == has->type || left[x->type] >= x->gpus) &&
+                    loss < least) {
+                    least = loss;
+                    best = o;
+                }
             }
-            left[c->option[best].type] -= c->option[best].gpus;
-            c->cost += c->option[best].cost - has->cost;
-            c->pick[g] = best;
-            moved = moved || best != now;
+            take(c, g, best, left);
         }
-        if (!moved) {
-            return;
+    }
+    for (int32_t i = 0; i < c->groups; i++) {
+        const int32_t g = c->order[i].group;
+        int32_t best = c->pick[g];
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            const dls_choice_option *x = &c->option[o], *y = &c->option[c->pick[g]];
+            const int64_t room = left[x->type] + (x->type == y->type ? y->gpus : 0);
+            best = x->gpus <= room && x->cost < c->option[best].cost ? o : best;
         }
+        take(c, g, best, left);
     }
 }
 
@@ -501,32 +423,38 @@ static dls_status explore(dls_choice *c, const radix *r, double threshold, doubl
     return DLS_OK;
 }
 
-/* Thresholds grow until there is a pick below one, or what is known is good enough. */
-static dls_status settle(dls_choice *c, double gap, dls_error *err)
+/* Thresholds grow until there is a pick below one, or what is known is good enough. Once states had
+ * to be given up, what is found need not be the best: the bound stays where it was. */
+static dls_status settle(dls_choice *c, double gap, bool *all, dls_error *err)
 {
     const double scale = fmax(fabs(c->bound), 1e-6), tight = scale * fmax(gap, 1e-12);
+    const double from = c->bound;
+    double proven = 0; /* no pick costs less than `from` and this */
     radix r;
     bool found = false;
+    *all = true;
     if (!make_radix(c, &r)) {
         return DLS_OK;
     }
-    for (double above = scale * fmax(gap, 1e-6); !found; above *= 4) {
+    for (double above = scale * fmax(gap, 1e-6); !found && above < 1e12 * scale; above *= 4) {
         double lost;
-        if (c->solved && c->cost - c->bound <= tight) {
-            return DLS_OK;
+        if (c->solved && c->cost - from - proven <= tight) {
+            break;
         }
         /* What is known need not be found again. */
-        const bool last = c->solved && above >= c->cost - c->bound;
-        DLS_TRY(explore(c, &r, last ? c->cost - c->bound - tight : above, &lost, &found, err));
+        const bool last = c->solved && above >= c->cost - from;
+        const double threshold = last ? c->cost - from - tight : above;
+        DLS_TRY(explore(c, &r, threshold, &lost, &found, err));
         c->solved = c->solved || found;
-        if (found || last || !isinf(lost)) {
-            c->bound = fmin(c->cost, c->bound + fmin(lost, found ? c->cost - c->bound : above));
-            return DLS_OK;
+        if (*all) {
+            proven = fmin(lost, found ? c->cost - from : threshold);
         }
-        if (above > 1e12 * scale) {
-            return DLS_OK;
+        *all = *all && isinf(lost);
+        if (last || (!*all && c->solved)) {
+            break;
         }
     }
+    c->bound = fmin(c->cost, from + proven);
     return DLS_OK;
 }
 
@@ -543,11 +471,25 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
     if (c->groups == 0) {
         return DLS_OK;
     }
-    find_prices(c, c->cost);
+    dls_choice_find_prices(c, c->cost, false);
     reduce(c);
     sort(c);
-    if (c->solved) {
-        improve(c, left);
+    improve(c, left);
+    bool fits = true;
+    for (int32_t t = 0; t < c->types; t++) {
+        fits = fits && left[t] >= 0;
     }
-    return settle(c, gap, err);
+    if (!fits) {
+        c->solved = start(c, left);
+    }
+    c->solved = c->solved || fits;
+    bool all;
+    DLS_TRY(settle(c, gap, &all, err));
+    if (all || !c->solved || c->types == 1 || c->cost - c->bound <= gap * fabs(c->cost)) {
+        return DLS_OK;
+    }
+    dls_choice_find_prices(c, c->cost, true);
+    reduce(c);
+    sort(c);
+    return settle(c, gap, &all, err);
 }

@@ -55,4 +55,8 @@ dls_status dls_choice_add(dls_choice *c, double cost, int32_t type, int32_t gpus
 dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err) DLS_MUST_CHECK;
 void dls_choice_fini(dls_choice *c);
 
+/* Inside: price[] and bound become the greatest bound that is found; `above`: what some pick costs.
+ */
+void dls_choice_find_prices(dls_choice *c, double above, bool thorough);
+
 #endif

@@ -77,13 +77,13 @@ static void expect(sim_setup *s, const one_job *of, size_t n)
     }
 
 /* Four GPUs and none cost 0.5 + 1.1, two and one 0.707 + 1: job 1 waits for the next round. If
- * nothing costs 2, it does not, and job 0 has two GPUs. */
+ * nothing costs 2, it does not, and job 0 has two GPUs. With power = 1 the sum of goodputs is greatest:
+ * 4 and none. */
 static void sia(void **unused)
 {
     (void)unused;
     static const one_job waits[] = {{0, 100, LINEAR, 25}, {0, 100, FLAT, 160}};
     static const one_job runs[] = {{0, 100, LINEAR, 50}, {0, 100, FLAT, 100}};
-    /* With power = 1 the sum of goodputs is greatest: 4 and none, or 3 and one were it offered. */
     sim_setup s;
     set_up(&s, waits, 2, 1, 4, "sia");
     expect(&s, waits, 2);
@@ -119,9 +119,9 @@ static void optimus(void **unused)
     expect(&s, dip, 2);
 }
 
-/* Job 0 has four GPUs for 60 s of its 1,000. Then job 1 comes; what job 0 keeps is worth less with
- * every restart it costs: it goes down to two, restores for `restore`, and grows again at the end
- * of job 1, which runs from 60 to 160 s. */
+/* Job 0 has four GPUs for 60 s of its 1,000; then it is left three, as job 1 has come, which runs from
+ * 60 to 160 s. A change is taken to cost 30 s: at 180 s it has had one, and four GPUs are worth
+ * 4 (180 - 30) / (180 + 30) < 3 of them; at 240 s 4 (240 - 30) / (240 + 30) > 3. */
 static void restarts(void **unused)
 {
     (void)unused;
@@ -132,8 +132,8 @@ static void restarts(void **unused)
     dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[1], S(160));
     assert_int_equal(rec->preempts[0], 2);
-    /* 240 done at 60; 20 s restoring, 100 s at 3: 540 at 180; 20 s; the rest at 4. */
-    assert_int_equal(rec->end_us[0], S(200 + 460. / 4));
+    /* 240 done at 60; 20 s restoring, 160 s at 3: 720 at 240; 20 s; the rest at 4. */
+    assert_int_equal(rec->end_us[0], S(260 + 280. / 4));
     dls_record_destroy(rec);
     setup_fini(&s);
 }
