@@ -10,4 +10,4 @@ sed -n 's/^ *"command": "\(.*\)",$/\1/p' compile_commands.json | sed 's/\\\(.\)/
         object=${command##* -o }
         test -e "${object%% *}" || printf '%s\n' "$command"
     done | sed 's/ -o [^ ]* -c / -fsyntax-only /' | tr '\n' '\0' |
-    xargs -0 -P "$2" -n 1 sh -c 'eval "$0"'
+    xargs -0 -r -P "$2" -n 1 sh -c 'eval "$0"'
