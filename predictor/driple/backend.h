@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define DLS_DRIPLE_ABI 1u
+#define DLS_DRIPLE_ABI 2u
 
 typedef struct dls_pair {
     int32_t graph;
@@ -52,6 +52,8 @@ typedef struct dls_driple_ops {
     void (*describe)(const void *state, char *text, size_t size);
     /* Append a line about every fallback since the last call ("" if none). */
     void (*notes)(void *state, char *text, size_t size);
+    /* Optional: take in settings that were added to the inspector. NULL: the state is opened again. */
+    dls_status (*extend)(void *state, dls_error *err);
 } dls_driple_ops;
 
 extern const dls_driple_ops dls_driple_cpu;

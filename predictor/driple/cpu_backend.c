@@ -102,6 +102,12 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
     return DLS_OK;
 }
 
+static dls_status cpu_extend(void *state, dls_error *err)
+{
+    cpu *c = state;
+    return c->engine->extend(c->packed, err);
+}
+
 static int32_t nodes_of(const dls_driple_job *job, size_t pair)
 {
     return job->graphs[job->pairs[pair].graph].n_nodes;
@@ -205,4 +211,5 @@ const dls_driple_ops dls_driple_cpu = {.abi = DLS_DRIPLE_ABI,
                                        .close = cpu_close,
                                        .forward = cpu_forward,
                                        .describe = cpu_describe,
-                                       .notes = cpu_notes};
+                                       .notes = cpu_notes,
+                                       .extend = cpu_extend};

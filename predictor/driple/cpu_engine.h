@@ -26,6 +26,8 @@ typedef struct dls_cpu_engine {
     const char *isa; /* "scalar", "avx2", "avx512" */
     bool f64;
     dls_status (*pack)(const dls_inspector *insp, void **packed, dls_error *err);
+    /* Take in the settings that the inspector got since: O(those), amortised. */
+    dls_status (*extend)(void *packed, dls_error *err);
     void (*unpack)(void *packed); /* NULL-safe */
     /* Workspace for pairs [first, last) of the job, all of one number of nodes. */
     size_t (*work_bytes)(const void *packed, const dls_driple_job *job, size_t first, size_t last);

@@ -432,6 +432,7 @@ MAP(engine_map_exp, v_exp)
 const dls_cpu_engine ENGINE_NAME = {.isa = ENGINE_ISA,
                                     .f64 = sizeof(REAL) == sizeof(double),
                                     .pack = engine_pack,
+                                    .extend = engine_extend,
                                     .unpack = engine_unpack,
                                     .work_bytes = engine_work_bytes,
                                     .run = engine_run,

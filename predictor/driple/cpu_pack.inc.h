@@ -28,8 +28,9 @@ typedef struct packed {
     int32_t ld;  /* leading dimension of a state: max(features, H) padded */
     int32_t dp;  /* readout width padded */
     conv *convs; /* [n_convs] of the base */
-    conv *own;   /* [n_settings], those of a setting; towers and main unused without */
-    lin *mlp;    /* [1 + n_settings][mlp_layers], the base first */
+    conv *own;   /* [room], those of a setting; towers and main unused without */
+    lin *mlp;    /* [1 + room][mlp_layers], the base first */
+    size_t n_settings, room;
     cell gru, lstm;
     lin attention;
     void **blocks; /* everything allocated here */
@@ -258,29 +259,66 @@ static dls_status pack_cells(packed *p, dls_error *err)
     return DLS_OK;
 }
 
+/* -1: the base. */
+static dls_status pack_setting(packed *p, int32_t i, dls_error *err)
+{
+    const size_t n_layers = (size_t)p->arch.mlp_layers;
+    const source s = {p, i, true};
+    if (i >= 0 && p->insp->settings[i].has_conv) {
+        DLS_TRY(pack_conv(&s, 1, &p->own[i], err));
+    }
+    for (size_t l = 0; l < n_layers; l++) {
+        char name[72];
+        snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%zu", l);
+        DLS_TRY(linear_from(&s, &p->mlp[(size_t)(i + 1) * n_layers + l], name, err));
+    }
+    return DLS_OK;
+}
+
+/* Room for n settings. The tables that it replaces stay among the blocks: all of them together are no
+ * longer than the last, which is twice as long as the one before. */
+static dls_status make_room(packed *p, size_t n, dls_error *err)
+{
+    const size_t layers = (size_t)p->arch.mlp_layers * sizeof(lin);
+    const size_t room = n < 2 * p->room ? 2 * p->room : n;
+    conv *own = NULL;
+    lin *mlp = NULL;
+    if (n <= p->room && p->mlp) {
+        return DLS_OK;
+    }
+    DLS_TRY(take(p, room * sizeof(conv), &own, err));
+    DLS_TRY(take(p, (1 + room) * layers, &mlp, err));
+    if (p->mlp) {
+        memcpy(own, p->own, p->n_settings * sizeof(conv));
+        memcpy(mlp, p->mlp, (1 + p->n_settings) * layers);
+    }
+    p->own = own;
+    p->mlp = mlp;
+    p->room = room;
+    return DLS_OK;
+}
+
+static dls_status engine_extend(void *state, dls_error *err)
+{
+    packed *p = state;
+    DLS_TRY(make_room(p, p->insp->n_settings, err));
+    for (; p->n_settings < p->insp->n_settings; p->n_settings++) {
+        DLS_TRY(pack_setting(p, (int32_t)p->n_settings, err));
+    }
+    return DLS_OK;
+}
+
 static dls_status pack_all(packed *p, dls_error *err)
 {
-    const dls_inspector *insp = p->insp;
     const int32_t n_convs = dls_arch_n_convs(&p->arch);
-    const size_t n_layers = (size_t)p->arch.mlp_layers;
     DLS_TRY(take(p, (size_t)n_convs * sizeof(conv), &p->convs, err));
-    DLS_TRY(take(p, insp->n_settings * sizeof(conv), &p->own, err));
-    DLS_TRY(take(p, (1 + insp->n_settings) * n_layers * sizeof(lin), &p->mlp, err));
     const source base = {p, DLS_SETTING_BASE, false};
     for (int32_t l = 0; l < n_convs; l++) {
         DLS_TRY(pack_conv(&base, l, &p->convs[l], err));
     }
-    for (int32_t i = -1; i < (int32_t)insp->n_settings; i++) {
-        const source s = {p, i, true};
-        if (i >= 0 && insp->settings[i].has_conv) {
-            DLS_TRY(pack_conv(&s, 1, &p->own[i], err));
-        }
-        for (size_t l = 0; l < n_layers; l++) {
-            char name[72];
-            snprintf(name, sizeof name, "graph_read_out.mlp.fully_connected.%zu", l);
-            DLS_TRY(linear_from(&s, &p->mlp[(size_t)(i + 1) * n_layers + l], name, err));
-        }
-    }
+    DLS_TRY(make_room(p, p->insp->n_settings, err));
+    DLS_TRY(pack_setting(p, -1, err));
+    DLS_TRY(engine_extend(p, err));
     return pack_cells(p, err);
 }
 

@@ -315,7 +315,7 @@ static void backend_notes(void *state, char *text, size_t size)
 }
 
 static const dls_driple_ops ops = {DLS_DRIPLE_ABI,  "cuda",           backend_open, backend_close,
-                                   backend_forward, backend_describe, backend_notes};
+                                   backend_forward, backend_describe, backend_notes, nullptr};
 
 extern "C" __attribute__((visibility("default"))) const dls_driple_ops *
 dls_driple_module(uint32_t abi)

@@ -116,6 +116,23 @@ dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_o
     return DLS_OK;
 }
 
+static dls_status extend(const dls_predictor *p, const dls_driple_ops *ops, void **state,
+                         dls_error *err)
+{
+    if (!*state || ops->extend) {
+        return *state ? ops->extend(*state, err) : DLS_OK;
+    }
+    ops->close(*state);
+    *state = NULL;
+    return ops->open(p->insp, &p->config, state, err);
+}
+
+dls_status dls_predictor_extend(dls_predictor *p, dls_error *err)
+{
+    DLS_TRY(extend(p, p->ops, &p->state, err));
+    return extend(p, p->spare, &p->spare_state, err);
+}
+
 const char *dls_predictor_backend(const dls_predictor *p)
 {
     dls_predictor *mine = (dls_predictor *)(uintptr_t)p; /* the text is a cache */

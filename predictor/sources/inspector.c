@@ -177,9 +177,7 @@ dls_status dls_inspector_session_predict(dls_inspector_session *a, const dls_gra
                                          dls_profile *profiles, dls_error *err)
 {
     if (a->stale) {
-        dls_predictor_destroy(a->predictor);
-        a->predictor = NULL;
-        DLS_TRY(dls_predictor_create(a->insp, &a->options, &a->predictor, err));
+        DLS_TRY(dls_predictor_extend(a->predictor, err));
         a->stale = false;
     }
     return dls_predict(a->predictor, graphs, n_graphs, queries, n, profiles, err);

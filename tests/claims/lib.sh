@@ -25,11 +25,11 @@ import json, sys
 designs = {d["label"]: d for d in json.load(sys.stdin)["designs"]}
 def mean(label, figure, unit=1):
     return (designs[label]["figures"][figure]["mean"] or 0) / unit
-base, best = "dlas-gpu/consolidated, source=oracle", "dlas-gpu/driple, source=oracle"
+base, best = (next(d for d in designs if d.startswith(f"dlas-gpu/{p}, source=oracle")) for p in ("consolidated", "driple"))
 def kept(label, figure):
     return 100 * (mean(base, figure) - mean(label, figure)) / (mean(base, figure) - mean(best, figure))
 for label, d in designs.items():
-    words = label.split("/", 1)[1].replace(", source=", " ").replace(", sigma=", " ")
+    words = label.split("/", 1)[1].replace(", source=", " ").replace(", sigma=", " ").replace(", calibrate=", " ")
     jct = d["figures"]["jct_mean"]
     row = [mean(label, "jct_mean", 3600), 100 * jct["half_width"] / jct["mean"], mean(label, "jct_median", 60),
            mean(label, "jct_p95", 3600), mean(label, "jct_p99", 86400)]

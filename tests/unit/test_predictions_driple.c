@@ -324,6 +324,23 @@ static void test_all_settings(void **state)
     assert_true(profile[0].iteration_s != profile[1].iteration_s);
     assert_true(profile[0].iteration_s != profile[2].iteration_s);
     assert_true(profile[0].iteration_s != profile[3].iteration_s);
+    /* Settings that come later are taken in by the predictor that is there, and answer as in a new one. */
+    const dls_predictor *same = a.predictor;
+    for (int32_t k = 0; k < 40; k++) {
+        const int32_t at =
+            ask_place(&a, (dls_whereabouts){"V100", 0, 8, 2, 1e9 * (2 + k), "allreduce", 0});
+        const dls_query later = {0, at}, first = {0, slow};
+        dls_profile mine, its, again;
+        dls_predictor *fresh;
+        TINY(dls_inspector_session_predict(&a, &graph, 1, &later, 1, &mine, err));
+        TINY(dls_inspector_session_predict(&a, &graph, 1, &first, 1, &again, err));
+        TINY(dls_predictor_create(a.insp, &a.options, &fresh, err));
+        TINY(dls_predict(fresh, &graph, 1, &later, 1, &its, err));
+        assert_memory_equal(&mine, &its, sizeof mine);
+        assert_true(again.iteration_s == profile[0].iteration_s);
+        dls_predictor_destroy(fresh);
+    }
+    assert_ptr_equal(a.predictor, same);
     free(x);
     /* Numbers that nobody has. */
     dls_error err;

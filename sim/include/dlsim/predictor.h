@@ -150,6 +150,9 @@ DLS_API dls_status dls_predictor_create(const dls_inspector *insp,
                                         const dls_predictor_options *opts, dls_predictor **out,
                                         dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_predictor_destroy(dls_predictor *p); /* NULL-safe */
+/* Take in the settings that were added to the inspector since. After a failure the predictor can only be
+ * destroyed. Errors: as of dls_predictor_create. O(new settings), amortised, on the CPU. */
+DLS_API dls_status dls_predictor_extend(dls_predictor *p, dls_error *err) DLS_MUST_CHECK;
 /* "cpu (avx512, f32, 2 threads)"; valid until the next call on p. */
 DLS_API const char *dls_predictor_backend(const dls_predictor *p);
 /* Why this backend, and every fallback so far, one line each; "" if there is nothing to say. */
