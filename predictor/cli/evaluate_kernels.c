@@ -98,13 +98,17 @@ static dls_status lines(const dls_measured_kernels *s, const dls_kernel_report *
 dls_status dls_kernels_report(const dls_measured_kernels *s, const dls_kernel_report *o,
                               dls_error *err)
 {
-    char buf[4096], path[4200];
+    char buf[4096];
     dls_opmodel constants;
+    dls_sized_table sizes;
     dls_hardware hw;
     const char *folder = dls_hardware_folder(o->hardware, buf, sizeof buf);
-    snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    DLS_TRY(dls_opmodel_load(path, &constants, err));
     DLS_TRY(dls_hardware_load(folder, &hw, err));
+    dls_status status = dls_opmodel_load_sized(folder, &constants, &sizes, err);
+    if (status != DLS_OK) {
+        dls_hardware_fini(&hw);
+        return status;
+    }
     const model models[MODELS] = {{"operator", dls_measured_operator_s, &constants},
                                   {"roofline", dls_measured_roofline_s, NULL}};
     if (o->markdown && !o->json) {
@@ -117,7 +121,8 @@ dls_status dls_kernels_report(const dls_measured_kernels *s, const dls_kernel_re
         printf("%-40s %6s   %7s %7s %7s %5s   %7s %7s %7s %5s\n", "kernels", "rows", "median%",
                "mean%", "p90%", "bias", "median%", "mean%", "p90%", "bias");
     }
-    const dls_status status = lines(s, o, &hw, models, err);
+    status = lines(s, o, &hw, models, err);
+    dls_sized_table_fini(&sizes);
     dls_hardware_fini(&hw);
     return status;
 }

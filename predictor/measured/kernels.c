@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "predictor/baselines/roofline.h"
+#include "workload/operator/kernel_rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -257,9 +258,69 @@ dls_kernel dls_measured_kernel_of(const dls_measured_kernel *r)
     return k;
 }
 
+/* Place of an element-wise operation among the sized model's floors. */
+static int floor_of(dls_measured_op op)
+{
+    static const dls_measured_op order[] = {DLS_MEASURED_ADD,  DLS_MEASURED_ADDU, DLS_MEASURED_MUL,
+                                            DLS_MEASURED_MULU, DLS_MEASURED_DIV,  DLS_MEASURED_DIVU,
+                                            DLS_MEASURED_POW,  DLS_MEASURED_POWU, DLS_MEASURED_RELU,
+                                            DLS_MEASURED_GELU, DLS_MEASURED_TANH};
+    int at = 0;
+    while (at + 1 < (int)(sizeof order / sizeof *order) && order[at] != op) {
+        at++;
+    }
+    return at;
+}
+
+/* As the sized model sees it. */
+static dls_sized_kernel sized_of(const dls_measured_kernel *r)
+{
+    const double b = (double)r->b, m = (double)r->m, n = (double)r->n, k = (double)r->k;
+    if (r->op == DLS_MEASURED_CONV) {
+        const double out = (double)((r->m + 2 * r->padding - r->window) / r->stride + 1);
+        return (dls_sized_kernel){.family = DLS_SIZED_CONV,
+                                  .batch = b,
+                                  .in_c = n,
+                                  .out_c = k,
+                                  .in_h = m,
+                                  .in_w = m,
+                                  .out_h = out,
+                                  .out_w = out,
+                                  .kernel_h = r->window,
+                                  .kernel_w = r->window,
+                                  .stride = r->stride};
+    }
+    if (ops[r->op].passes == 0) {
+        const dls_sized_family family =
+            r->op == DLS_MEASURED_LINEAR ? DLS_SIZED_LINEAR : DLS_SIZED_BMM;
+        return (dls_sized_kernel){.family =
+                                      (dls_sized_family)(family + !dls_sized_aligned(m, n, k)),
+                                  .b = b,
+                                  .m = m,
+                                  .n = n,
+                                  .k = k};
+    }
+    return (dls_sized_kernel){.family = r->op == DLS_MEASURED_LN        ? DLS_SIZED_NORM
+                                        : r->op == DLS_MEASURED_SOFTMAX ? DLS_SIZED_SOFTMAX
+                                                                        : DLS_SIZED_ELEMENTS,
+                              .op = floor_of(r->op),
+                              .rows = b,
+                              .width = m,
+                              .passes = ops[r->op].passes};
+}
+
 double dls_measured_operator_s(const void *model, const dls_measured_kernel *row)
 {
-    const dls_rates rates = dls_opmodel_rates(model, row->gpu, row->numeric);
+    const dls_opmodel *m = model;
+    const dls_sized_kernel work = sized_of(row);
+    const dls_sized_row *constants = m->sized && row->numeric == DLS_NUMERIC_FP32
+                                         ? dls_sized_table_for(m->sized, row->gpu, work.family)
+                                         : NULL;
+    if (constants) {
+        const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu);
+        return dls_sized_s(&work, constants, &gpu);
+    }
+    const dls_rates rates = dls_opmodel_rates(m, row->gpu, row->numeric);
     const dls_kernel k = dls_measured_kernel_of(row);
     return dls_kernel_s(&k, &rates, 1);
 }
