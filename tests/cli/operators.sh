@@ -119,6 +119,19 @@ echo 'V100-PCIE,linear,1,8,8,8,0,x' >>rows.csv
 expect 4 operators kernels rows.csv
 says err.txt "rows.csv:102:26"
 
+# The table of kernels in the documentation, where the measured kernels are.
+kernels=${DLSIM_SHARED:-/nowhere}/data/measured/kernels
+if test -r "$kernels/linear.csv.gz"; then
+    dlsim operators kernels "$kernels"/*.csv.gz >out.txt
+    # family rows median mean p90 bias, of all GPUs
+    awk -F' *[|] *' '$3 == "all" { print $4, $5, $6, $7, $8 }' out.txt >now.txt
+    sed -n 's/,//g; /^| kernels | rows | median/,/^$/p' "$doc" |
+        awk -F' *[|] *' '$3 + 0 > 0 { gsub(",", "", $3); print $3, $4, $5, $6, $7 }' >documented.txt
+    test "$(wc -l <now.txt)" = 6 && diff documented.txt now.txt >&2 || fail "the table of kernels is not current"
+else
+    echo "skipped: measured kernels not found (DLSIM_SHARED)"
+fi
+
 # Refusals: exit code, and a word that helps.
 refuse() {
     code=$1 word=$2

@@ -110,8 +110,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
         const double wave = fmin(sm * TILES_IN_FLIGHT, across * down);
         const double strip =
             gpu->element_bytes * k->n * (fmin(across, wave) * tm + fmax(1, wave / across) * tn);
-        const double paging =
-            k->streamed ? 1 : pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
+        double paging = k->streamed ? 1 : 0; /* 0: not yet known */
         const double moved =
             fmax(once, c[DLS_PRODUCT_REUSE] * k->b * (across * down / wave) * strip) + result;
         const double sm_rate = gpu->flops / sm * rate[i];
@@ -123,6 +122,12 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
             const double compute = (ceil(tiles * s / sm) + c[DLS_PRODUCT_FILL]) * 2 * tm * tn *
                                    (k->n / s + c[DLS_PRODUCT_DEPTH]) / sm_rate;
             const double memory = (moved + (s > 1 ? 2 * s * result : 0)) / bps;
+            if (fmax(compute, memory) >= best) {
+                continue; /* paging and overlap make it longer still: their powers are what costs */
+            }
+            if (!(paging > 0)) {
+                paging = pow(1 + 1e-6 * strip / c[DLS_PRODUCT_REACH], c[DLS_PRODUCT_PAGING]);
+            }
             const double seconds =
                 both(compute * paging, memory * paging, c[DLS_PRODUCT_MIX]) + (s > 1 ? JOIN_S : 0);
             best = fmin(best, seconds);
@@ -237,7 +242,8 @@ static double memory_s(double bytes, double share, double cached, double cache_m
 {
     const double cache = 1e6 * cache_mb;
     /* The call before has left its data in the cache; in a step other kernels ran since. */
-    const double faster = gpu->alone ? 1 + cached * cache / (cache + bytes) : 1;
+    const double over = bytes / cache;
+    const double faster = gpu->alone ? 1 + cached / (1 + over * over * over) : 1;
     return bytes / (gpu->mem_bps * share * faster);
 }
 
