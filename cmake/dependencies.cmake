@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Debian packages: libgsl-dev libopenblas-dev libconfig-dev libhdf5-dev zlib1g-dev libjson-c-dev
-# libprotobuf-c-dev protobuf-c-compiler.
+# libprotobuf-c-dev protobuf-c-compiler libglpk-dev.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
@@ -16,3 +16,10 @@ add_library(dlsim::hdf5 ALIAS PkgConfig::HDF5)
 add_library(dlsim::zlib ALIAS PkgConfig::ZLIB)
 add_library(dlsim::jsonc ALIAS PkgConfig::JSONC)
 add_library(dlsim::protobufc ALIAS PkgConfig::PROTOBUFC)
+# GLPK has no file for pkg-config.
+find_path(GLPK_INCLUDE glpk.h REQUIRED)
+find_library(GLPK_LIBRARY glpk REQUIRED)
+add_library(dlsim_glpk INTERFACE)
+target_include_directories(dlsim_glpk SYSTEM INTERFACE ${GLPK_INCLUDE})
+target_link_libraries(dlsim_glpk INTERFACE ${GLPK_LIBRARY})
+add_library(dlsim::glpk ALIAS dlsim_glpk)

@@ -162,6 +162,7 @@ dls_status dls_gv_gandiva(dls_gv *g, dls_error *err);
 dls_status dls_gv_allox(dls_gv *g, dls_error *err);
 dls_status dls_gv_max_min(dls_gv *g, dls_error *err);
 dls_status dls_gv_max_min_perf(dls_gv *g, dls_error *err);
+dls_status dls_gv_max_min_packed(dls_gv *g, dls_error *err);
 dls_status dls_gv_water(dls_gv *g, dls_error *err);
 dls_status dls_gv_water_perf(dls_gv *g, dls_error *err);
 dls_status dls_gv_throughput(dls_gv *g, dls_error *err);

@@ -41,6 +41,10 @@ jct "100.000000 250.000000 50.000000" --policy=fifo_perf --v100=1 --k80=0 --roun
 # Two jobs on one GPU: 8 of 10 steps/s each is a gain of 1.6; both end when the longer does.
 { job 800 1 1 0; job 400 1 1 0; } >jobs.trace
 jct "100.000000 100.000000" --policy=fifo_packed --v100=1 --round=200
+# Least attained service takes the pair, too: 0.8 for both is more than half a GPU each. Without pairs they take turns.
+{ job 800 1 1 0; job 800 1 1 0; } >jobs.trace
+jct "100.000000 100.000000" --policy=max_min_fairness_packed --v100=1 --round=200
+jct "80.000000 160.000000" --policy=max_min_fairness --v100=1 --round=200
 # Its last 3 steps on 4 GPUs are nothing for one of them, five times in a row: dropped.
 cat >four.json <<'END'
 {"v100": {"('LM (batch size 5)', 4)": {"null": 1.0}}}
