@@ -46,6 +46,8 @@ void dls_choice_begin(dls_choice *c, int32_t types, const int64_t *capacity)
     c->groups = 0;
     c->n_options = 0;
     c->types = types;
+    memset(c->price, 0,
+           sizeof c->price); /* the same programme has the same pick, whatever was before */
     memcpy(c->capacity, capacity, (size_t)types * sizeof *capacity);
 }
 

@@ -28,12 +28,12 @@ typedef struct dls_choice {
     size_t cap_first;
     int32_t types;
     int64_t capacity[DLS_TYPES_MAX];
-    double price[DLS_TYPES_MAX]; /* in/out: where the search for multipliers begins */
     /* What it says. */
     int32_t *pick; /* [groups] index into `option`; -1: see `solved` */
     size_t cap_pick;
-    bool solved;        /* there is a pick within the capacities */
-    double cost, bound; /* of the pick; no pick costs less than `bound` */
+    double price[DLS_TYPES_MAX]; /* the multipliers */
+    bool solved;                 /* there is a pick within the capacities */
+    double cost, bound;          /* of the pick; no pick costs less than `bound` */
     /* Scratch. */
     struct dls_choice_state *state[4];
     struct dls_choice_node *node, *kept;
