@@ -45,7 +45,6 @@ class Program(unittest.TestCase):
 
     def call(self, *words, **environment):
         environment = {**os.environ, "DLSIM_PYTHON": sys.executable, **environment}
-        # The sanitizers are loaded into Python, not into programs that have them.
         return subprocess.run([dlsim._run.program(), *words], capture_output=True, text=True, env=environment,
                               timeout=120)
 
