@@ -9,7 +9,7 @@
  *   bench_sim --sizes      4,096 jobs, no two of which want as many GPUs
  *   bench_sim --scheduler=NAME, --placement=NAME, --philly, --generated   only these
  *
- * gandiva runs on traces of at most 10,000 jobs unless it is named.
+ * gandiva runs on traces of at most 10,000 jobs unless it is named, policies of rounds only if they are.
  *
  * Every run is a process of its own, so peak memory is its own: that of the trace included. wall_s is
  * the simulation, write_s the results file.
@@ -127,10 +127,11 @@ static void all_schedulers(struct bench *b, const struct choice *c)
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         b->scheduler = (*s)->name;
         b->placement = c->placement;
-        /* Time slicing gives every job a turn a minute while others wait: only when asked for. */
+        /* Time slicing gives every job a turn a minute while others wait, rounds plan all of them every
+         * so often (bench_rounds): only when asked for. */
         const bool slicing = strcmp(b->scheduler, "gandiva") == 0;
         if (c->scheduler ? strcmp(c->scheduler, b->scheduler) == 0
-                         : !slicing || dls_trace_cols(b->trace)->n <= 10000) {
+                         : !(*s)->round && (!slicing || dls_trace_cols(b->trace)->n <= 10000)) {
             fork_one(b);
         }
     }

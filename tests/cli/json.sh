@@ -77,6 +77,10 @@ END
         list schedulers --plugin=./wide.so
 fi
 
+expect 0 import slurm -q --sacct="$source/tests/slurm/builtin/sacct.txt.gz" \
+    --nodes="$source/tests/slurm/builtin/nodes.txt" -o site
+json 'top["grade"] in "ABCD"' fidelity site
+
 # The laboratory.
 json 'len(top) > 20' graph zoo
 json 'top["nodes"] > 0' graph show lenet

@@ -55,7 +55,7 @@ const dls_plugin *dls_plugin_entry(void)
 }
 END
     "$cc" -std=c17 -O2 -fPIC -shared -fvisibility=hidden -I"$source/sim/include" -I"$source/sim" \
-        -DPOLICY="dls_sched_ops_$1" -o mine.so entry.c "$source/sim/sched/$1.c" || fail "plug-in $1"
+        -DPOLICY="dls_sched_ops_$1" -o mine.so entry.c "$source/sim/sched/${2:-$1}.c" || fail "plug-in $1"
 }
 if command -v "$cc" >/dev/null; then
     base 'scheduler: { name = "mine"; };'
@@ -66,7 +66,7 @@ if command -v "$cc" >/dev/null; then
     done
     ids --plugin=./mine.so >before.txt
     cp before.txt fifo.txt
-    plugin srtf
+    plugin srtf shortest
     changed "another plug-in" --plugin=./mine.so
     expect 1 sweep status sweep.cfg --plugin=./mine.so
     says out.txt "2 points, 0 finished, 0 running, 0 failed, 2 missing"

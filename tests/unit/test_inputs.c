@@ -243,6 +243,12 @@ static void usual_tables(void **state)
     check("perf: { model = \"operator\"; };", "/configs/hardware/gpus.cfg");
     check("predictor: { source = \"operator\"; };\n"
           "scheduler: { name = \"easy\"; estimates = \"predictor\"; };",
+          "/configs/hardware/operator-sized.cfg");
+    check("predictor: { source = \"operator\"; };\n"
+          "scheduler: { name = \"easy\"; estimates = \"predictor\"; };",
+          "/configs/hardware/kernels.cfg");
+    check("predictor: { source = \"operator\"; sized = false; };\n"
+          "scheduler: { name = \"easy\"; estimates = \"predictor\"; };",
           "/configs/hardware/operator.cfg");
     check("predictor: { source = \"paleo\"; };\nplacement: { name = \"driple\"; };",
           "/configs/hardware/gpus.cfg");
