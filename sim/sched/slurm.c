@@ -360,7 +360,9 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     if (main_runs || backfill_runs) {
         dls_slurm_priority_update(&s->priority, view);
         DLS_TRY(list_waiting(s, view, &n, err));
-        DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
+        if (n > 0) {
+            DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
+        }
         if (main_runs) {
             s->last_main_us = now_us;
             s->main_due_us = DLS_NEVER;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define WINDOW_US INT64_C(30000000)
+#define SIZES (DLS_GPUS_PER_NODE_MAX + 2)
 #define WINDOW_JOBS 200 /* ends taken together at most */
 
 void dls_slurm_plan_fini(dls_slurm_plan *p)
@@ -23,6 +24,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->avail);
     dls_free(p->want);
     dls_free(p->of_type);
+    dls_free(p->with);
     *p = (dls_slurm_plan){0};
 }
 
@@ -86,6 +88,7 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     for (int32_t n = 0; n < n_nodes; n++) {
         p->of_type[dls_place_type(index, n) * p->words + n / 64] |= UINT64_C(1) << n % 64;
     }
+    DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
     p->later = p->room + n_nodes;
     p->chosen = p->avail + p->words;
     return DLS_OK;
@@ -100,6 +103,20 @@ static dls_status new_set(dls_slurm_plan *p, size_t *at, dls_error *err)
     return DLS_OK;
 }
 
+static void count_sizes(dls_slurm_plan *p, const dls_place_index *index)
+{
+    const int32_t n_types = dls_place_types(index);
+    memset(p->with, 0, (size_t)(n_types * SIZES) * sizeof *p->with);
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        p->with[dls_place_type(index, n) * SIZES + p->room[n].gpus]++;
+    }
+    for (int32_t t = 0; t < n_types; t++) {
+        for (int32_t g = SIZES - 2; g >= 0; g--) {
+            p->with[t * SIZES + g] += p->with[t * SIZES + g + 1];
+        }
+    }
+}
+
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
                                 dls_error *err)
 {
@@ -110,6 +127,7 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const i
     for (int32_t n = 0; n < p->n_nodes; n++) {
         p->room[n] = (dls_slurm_room){dls_place_free(index, n), p->node_cpus};
     }
+    count_sizes(p, index);
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         DLS_TRY(add_run(p, view, j, whole_s(view->since_us[j]) + limit_us[j], err));
         count(p, p->room, &p->run[p->n_run - 1], -1, false); /* the index counts its GPUs */
@@ -276,7 +294,7 @@ bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
     for (int32_t w = 0; w < p->words; w++) {
         p->avail[w] = p->of_type[ask->type * p->words + w];
     }
-    return choose(p, p->room, ask);
+    return p->with[ask->type * SIZES + ask->gpus] >= ask->nodes && choose(p, p->room, ask);
 }
 
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
@@ -313,7 +331,7 @@ static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
 static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *ask)
 {
     int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
-    if (choose(p, p->room, ask)) {
+    if (p->with[ask->type * SIZES + ask->gpus] >= ask->nodes && choose(p, p->room, ask)) {
         return now_us;
     }
     memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);

@@ -44,7 +44,9 @@ typedef struct dls_slurm_plan {
     double node_cpus;                          /* of a node, the same for all */
     int64_t clock_us;                          /* that a clock shows at time 0 */
     uint64_t *avail, *chosen;
-    uint64_t *of_type;    /* [types][words] */
+    uint64_t *of_type; /* [types][words] */
+    int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
+                      plan begins */
     dls_place_part *want; /* [n_nodes] */
 } dls_slurm_plan;
 
