@@ -7,6 +7,7 @@
 
 #include "dlsim/trace.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -63,4 +64,38 @@ void dls_date_format(int64_t us, char out[32])
     const time_t seconds = (time_t)((us < 0 ? 0 : us) / DLS_US_PER_S);
     struct tm tm;
     strftime(out, 32, "%Y-%m-%d %H:%M:%S", gmtime_r(&seconds, &tm));
+}
+
+bool dls_date_span(const char *s, double *seconds)
+{
+    static const double with_days[] = {3600, 60, 1};
+    static const double without[3][3] = {{60, 0, 0}, {60, 1, 0}, {3600, 60, 1}};
+    double part[3], days = 0;
+    int n = 0;
+    char *end;
+    const char *dash = strchr(s, '-');
+    if (dash) {
+        days = strtod(s, &end);
+        if (end != dash || end == s || !(days >= 0)) {
+            return false;
+        }
+        s = dash + 1;
+    }
+    for (bool more = true; more && n < 3; n++) {
+        part[n] = strtod(s, &end);
+        if (end == s || !(part[n] >= 0 && part[n] < 1e12)) {
+            return false;
+        }
+        more = *end == ':';
+        s = end + more;
+    }
+    if (*end != '\0') {
+        return false;
+    }
+    const double *unit = dash ? with_days : without[n - 1];
+    *seconds = 86400 * days;
+    for (int i = 0; i < n; i++) {
+        *seconds += unit[i] * part[i];
+    }
+    return true;
 }

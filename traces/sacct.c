@@ -59,33 +59,13 @@ static bool read_time(const dls_csv *csv, int col, int64_t *us)
             *us >= 0);
 }
 
-/* Minutes, or [days-]hours:minutes:seconds. */
+/* UNLIMITED and Partition_Limit are no limit. */
 static int64_t limit_us(const char *text)
 {
-    int64_t days = 0, part[3] = {0, 0, 0};
-    int n = 0;
-    char *end;
-    const char *dash = strchr(text, '-');
-    if (dash) {
-        days = strtoll(text, NULL, 10);
-        text = dash + 1;
-    }
-    for (; n < 3; n++) {
-        part[n] = strtoll(text, &end, 10);
-        if (end == text || part[n] < 0 || part[n] > INT32_MAX) {
-            return DLS_ABSENT; /* UNLIMITED, Partition_Limit */
-        }
-        if (*end != ':') {
-            n++;
-            break;
-        }
-        text = end + 1;
-    }
-    const int64_t seconds = n == 1 && !dash ? 60 * part[0]
-                            : n == 2 && !dash
-                                ? 60 * part[0] + part[1]
-                                : 86400 * days + 3600 * part[0] + 60 * part[1] + part[2];
-    return seconds > 0 ? seconds * 1000000 : DLS_ABSENT;
+    double seconds;
+    return dls_date_span(text, &seconds) && seconds > 0 && seconds < 1e-6 * DLS_TIME_MAX_US
+               ? (int64_t)(1e6 * seconds)
+               : DLS_ABSENT;
 }
 
 /* The number behind "name=" in "cpu=4,gres/gpu:a100=8,mem=500G", with a unit of 1024 MiB and the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Store of predictions by digest of the question: an open-addressing hash table in memory and a
- * checksummed, sorted file, for the cache of a predictor and for recordings of a run.
+ * Store of predictions by digest of the question: a table in memory and a checksummed, sorted file,
+ * for the cache of a predictor and for recordings of a run.
  */
 #include "predictor/sources/keep.h"
 
@@ -9,6 +9,7 @@
 #include "base/atomicfile.h"
 #include "base/file.h"
 #include "base/sha256.h"
+#include "base/strdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +28,7 @@ typedef struct entry {
 struct dls_answers {
     entry *entry;
     size_t n, cap;
-    int32_t *slot; /* [n_slots] open addressing: entry or -1 */
-    size_t n_slots;
+    dls_strdict keys; /* code: entry */
 };
 
 dls_answer_key dls_answer_key_of(const char *text)
@@ -53,59 +53,24 @@ void dls_answers_destroy(dls_answers *a)
 {
     if (a) {
         dls_free(a->entry);
-        dls_free(a->slot);
+        dls_strdict_fini(&a->keys);
         dls_free(a);
     }
 }
 
-/* Slot of the key: holds its entry, or -1 where it would go. The key is a digest: any part of it is
- * a hash. */
-static size_t find(const dls_answers *a, const dls_answer_key *key)
-{
-    uint64_t hash;
-    memcpy(&hash, key->digest, sizeof hash);
-    size_t at = (size_t)hash & (a->n_slots - 1);
-    while (a->slot[at] >= 0 &&
-           memcmp(a->entry[a->slot[at]].key.digest, key->digest, sizeof key->digest) != 0) {
-        at = (at + 1) & (a->n_slots - 1);
-    }
-    return at;
-}
-
-static dls_status make_room(dls_answers *a, dls_error *err)
-{
-    DLS_TRY(dls_grow(&a->entry, &a->cap, a->n + 1, sizeof *a->entry, err));
-    if (2 * (a->n + 1) <= a->n_slots) {
-        return DLS_OK;
-    }
-    const size_t n_slots = a->n_slots ? 2 * a->n_slots : 256;
-    int32_t *slot = dls_alloc(n_slots * sizeof *slot);
-    if (!slot) {
-        return dls_nomem(err, "answers", n_slots * sizeof *slot);
-    }
-    dls_free(a->slot);
-    a->slot = slot;
-    a->n_slots = n_slots;
-    memset(slot, 0xff, n_slots * sizeof *slot);
-    for (size_t i = 0; i < a->n; i++) {
-        slot[find(a, &a->entry[i].key)] = (int32_t)i;
-    }
-    return DLS_OK;
-}
-
 const dls_kept_answer *dls_answers_find(const dls_answers *a, const dls_answer_key *key)
 {
-    const int32_t i = a->n > 0 ? a->slot[find(a, key)] : -1;
+    const int32_t i = dls_strdict_find(&a->keys, (const char *)key->digest, sizeof key->digest);
     return i >= 0 ? &a->entry[i].answer : NULL;
 }
 
 dls_status dls_answers_put(dls_answers *a, const dls_answer_key *key, const dls_kept_answer *answer,
                            dls_error *err)
 {
-    DLS_TRY(make_room(a, err));
-    const size_t at = find(a, key);
-    if (a->slot[at] < 0) {
-        a->slot[at] = (int32_t)a->n;
+    int32_t code;
+    DLS_TRY(dls_grow(&a->entry, &a->cap, a->n + 1, sizeof *a->entry, err));
+    DLS_TRY(dls_strdict_put(&a->keys, (const char *)key->digest, sizeof key->digest, &code, err));
+    if ((size_t)code == a->n) {
         a->entry[a->n++] = (entry){*key, *answer};
     }
     return DLS_OK;

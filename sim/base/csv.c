@@ -338,6 +338,31 @@ dls_status dls_csv_bind_all(const dls_csv *csv, const dls_csv_bind *binds, size_
     return DLS_OK;
 }
 
+dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n_required,
+                        dls_csv_row_fn row, void *user, dls_error *err)
+{
+    dls_csv csv;
+    int col[32];
+    dls_csv_bind binds[32];
+    DLS_ASSERT(n > 0 && n <= 32 && n_required <= n);
+    for (int i = 0; i < n; i++) {
+        binds[i] = (dls_csv_bind){names[i], &col[i], i < n_required};
+    }
+    DLS_TRY(dls_csv_open(&csv, path, err));
+    dls_status status = dls_csv_header(&csv, err);
+    if (status == DLS_OK) {
+        status = dls_csv_bind_all(&csv, binds, (size_t)n, err);
+    }
+    for (bool more = true; status == DLS_OK && more;) {
+        status = dls_csv_next(&csv, &more, err);
+        if (status == DLS_OK && more) {
+            status = row(&csv, col, user, err);
+        }
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
 bool dls_csv_sniff(const char *text, size_t len, char sep, const char *names)
 {
     dls_csv csv;

@@ -27,8 +27,9 @@ static dls_status model_bit(dls_fgd_input *in, const dls_csv *csv, int col, cons
 
 /* ---- nodes */
 
-static dls_status read_node(dls_csv *csv, const int *col, dls_fgd_input *in, dls_error *err)
+static dls_status read_node(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_fgd_input *in = user;
     dls_fgd_node n = {0};
     int64_t gpus;
     DLS_TRY(put(csv, col[0], &in->names, &n.name, err));
@@ -75,8 +76,9 @@ static bool same(const dls_fgd_request *a, const dls_fgd_request *b)
            a->gpu_milli == b->gpu_milli && a->spec == b->spec;
 }
 
-static dls_status read_pod(dls_csv *csv, const int *col, dls_fgd_input *in, dls_error *err)
+static dls_status read_pod(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_fgd_input *in = user;
     dls_fgd_request r = {0};
     int32_t name;
     int64_t gpus, milli;
@@ -112,32 +114,6 @@ static dls_status read_pod(dls_csv *csv, const int *col, dls_fgd_input *in, dls_
     return DLS_OK;
 }
 
-static dls_status read_table(const char *path, const char *const *names, int n_required, int n,
-                             dls_status (*row)(dls_csv *, const int *, dls_fgd_input *,
-                                               dls_error *),
-                             dls_fgd_input *in, dls_error *err)
-{
-    dls_csv csv;
-    int col[6];
-    dls_csv_bind binds[6];
-    for (int i = 0; i < n; i++) {
-        binds[i] = (dls_csv_bind){names[i], &col[i], i < n_required};
-    }
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, (size_t)n, err);
-    }
-    for (bool more = true; status == DLS_OK && more;) {
-        status = dls_csv_next(&csv, &more, err);
-        if (status == DLS_OK && more) {
-            status = row(&csv, col, in, err);
-        }
-    }
-    dls_csv_fini(&csv);
-    return status;
-}
-
 dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out, dls_error *err)
 {
     static const char *const node_columns[] = {"sn", "cpu_milli", "memory_mib", "gpu", "model"};
@@ -147,9 +123,9 @@ dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out,
     dls_strdict_init(&out->names);
     dls_strdict_init(&out->specs);
     dls_strdict_init(&out->models);
-    dls_status status = read_table(nodes, node_columns, 5, 5, read_node, out, err);
+    dls_status status = dls_csv_rows(nodes, node_columns, 5, 5, read_node, out, err);
     if (status == DLS_OK) {
-        status = read_table(pods, pod_columns, 5, 6, read_pod, out, err);
+        status = dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err);
     }
     if (status != DLS_OK) {
         dls_fgd_input_fini(out);

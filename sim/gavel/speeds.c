@@ -149,8 +149,9 @@ static int32_t type_of(const char *name)
     return -1;
 }
 
-static dls_status scale_row(dls_gv_speeds *s, dls_csv *csv, const int *col, dls_error *err)
+static dls_status scale_row(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_gv_speeds *s = user;
     char model[128];
     int64_t batch, gpus, thousandths;
     const int32_t type = type_of(dls_csv_text(csv, col[0]));
@@ -174,23 +175,5 @@ static dls_status scale_row(dls_gv_speeds *s, dls_csv *csv, const int *col, dls_
 dls_status dls_gv_speeds_scale(dls_gv_speeds *s, const char *path, dls_error *err)
 {
     static const char *const names[] = {"gpu", "model", "batch", "gpus", "factor"};
-    dls_csv csv;
-    dls_csv_bind binds[5];
-    int col[5];
-    for (int i = 0; i < 5; i++) {
-        binds[i] = (dls_csv_bind){names[i], &col[i], true};
-    }
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, 5, err);
-    }
-    for (bool more = true; status == DLS_OK && more;) {
-        status = dls_csv_next(&csv, &more, err);
-        if (status == DLS_OK && more) {
-            status = scale_row(s, &csv, col, err);
-        }
-    }
-    dls_csv_fini(&csv);
-    return status;
+    return dls_csv_rows(path, names, 5, 5, scale_row, s, err);
 }

@@ -91,8 +91,9 @@ static dls_status read_profile(dls_csv *csv, const int *col, dls_lucid_trace *t,
     return DLS_OK;
 }
 
-static dls_status read_job(dls_csv *csv, const int *col, dls_lucid_trace *t, dls_error *err)
+static dls_status read_job(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_lucid_trace *t = user;
     dls_lucid_job j = {.start_s = -1, .end_s = -1, .shared_s = -1, .rate = 1, .first_node = -1};
     int64_t gpus;
     const char *id = dls_csv_text(csv, col[ID]);
@@ -117,47 +118,22 @@ static dls_status read_job(dls_csv *csv, const int *col, dls_lucid_trace *t, dls
 
 /* ---- tables */
 
-typedef dls_status row_reader(dls_csv *csv, const int *col, dls_lucid_trace *t, dls_error *err);
-
-static dls_status read_table(const char *path, const char *const *columns, int n, int n_required,
-                             row_reader *row, dls_lucid_trace *t, dls_error *err)
-{
-    dls_csv csv;
-    int col[16];
-    dls_csv_bind binds[16];
-    for (int i = 0; i < n; i++) {
-        binds[i] = (dls_csv_bind){columns[i], &col[i], i < n_required};
-    }
-    DLS_TRY(dls_csv_open(&csv, path, err));
-    dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, (size_t)n, err);
-    }
-    for (bool more = true; status == DLS_OK && more;) {
-        status = dls_csv_next(&csv, &more, err);
-        if (status == DLS_OK && more) {
-            status = row(&csv, col, t, err);
-        }
-    }
-    dls_csv_fini(&csv);
-    return status;
-}
-
 dls_status dls_lucid_load(const char *path, dls_lucid_trace *out, dls_error *err)
 {
     *out = (dls_lucid_trace){0};
     dls_strdict_init(&out->ids);
     dls_strdict_init(&out->vcs);
     dls_strdict_init(&out->workloads);
-    const dls_status status = read_table(path, names, N_COLS, MODEL, read_job, out, err);
+    const dls_status status = dls_csv_rows(path, names, N_COLS, MODEL, read_job, out, err);
     if (status != DLS_OK) {
         dls_lucid_trace_fini(out);
     }
     return status;
 }
 
-static dls_status read_pair(dls_csv *csv, const int *col, dls_lucid_trace *t, dls_error *err)
+static dls_status read_pair(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_lucid_trace *t = user;
     char name[256];
     int32_t w[2];
     double speed[2];
@@ -196,11 +172,12 @@ dls_status dls_lucid_load_pairs(const char *path, dls_lucid_trace *t, dls_error 
     for (size_t i = 0; i < t->n_speed; i++) {
         t->speed_of_host[i] = (double)NAN;
     }
-    return read_table(path, columns, 10, 10, read_pair, t, err);
+    return dls_csv_rows(path, columns, 10, 10, read_pair, t, err);
 }
 
-static dls_status read_forecast(dls_csv *csv, const int *col, dls_lucid_trace *t, dls_error *err)
+static dls_status read_forecast(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
+    dls_lucid_trace *t = user;
     dls_lucid_forecast f;
     DLS_TRY(dls_csv_i64(csv, col[0], "whole seconds", 0, 0, INT64_C(1) << 40, &f.time_s, err));
     DLS_TRY(real(csv, col[1], "jobs", -(INT64_C(1) << 52), &f.jobs, err));
@@ -216,7 +193,7 @@ static dls_status read_forecast(dls_csv *csv, const int *col, dls_lucid_trace *t
 dls_status dls_lucid_load_forecast(const char *path, dls_lucid_trace *t, dls_error *err)
 {
     static const char *const columns[] = {"time", "pred_gpu_job", "pred_gpu_num"};
-    return read_table(path, columns, 3, 3, read_forecast, t, err);
+    return dls_csv_rows(path, columns, 3, 3, read_forecast, t, err);
 }
 
 void dls_lucid_trace_fini(dls_lucid_trace *t)

@@ -17,7 +17,7 @@
 typedef enum form {
     SECONDS, /* a number of seconds */
     MINUTES,
-    DURATION, /* [days-]hours:minutes[:seconds], minutes, or UNLIMITED */
+    DURATION, /* dls_date_span, or UNLIMITED */
     NUMBER
 } form;
 
@@ -42,44 +42,13 @@ static const struct known {
     {NULL, "PriorityCalcPeriod", "calc_period", DURATION},
 };
 
-/* Minutes, hours:minutes, hours:minutes:seconds, each perhaps behind days-; -1: something else. */
-static double duration_s(const char *text)
-{
-    double days = 0, part[3] = {0, 0, 0};
-    int n = 0;
-    char *end;
-    const char *dash = strchr(text, '-');
-    if (dash) {
-        days = strtod(text, &end);
-        if (end != dash) {
-            return -1;
-        }
-        text = dash + 1;
-    }
-    for (; n < 3; n++) {
-        part[n] = strtod(text, &end);
-        if (end == text) {
-            return -1;
-        }
-        if (*end != ':') {
-            n++;
-            break;
-        }
-        text = end + 1;
-    }
-    if (*end) {
-        return -1;
-    }
-    return n == 1 && !dash ? 60 * part[0] : 86400 * days + 3600 * part[0] + 60 * part[1] + part[2];
-}
-
 static void put_option(FILE *cfg, const struct known *k, const char *value, FILE *to)
 {
     char *end;
     const double number = strtod(value, &end);
     if (k->form == DURATION) {
-        const double seconds = strcasecmp(value, "UNLIMITED") == 0 ? 1e9 : duration_s(value);
-        if (seconds < 0) {
+        double seconds = 1e9;
+        if (strcasecmp(value, "UNLIMITED") != 0 && !dls_date_span(value, &seconds)) {
             fprintf(to, "  %s=%s is not understood\n", k->key, value);
             return;
         }

@@ -57,7 +57,7 @@ NodeName=g2 Arch=x86_64 CPUTot=64 Gres=gpu:a100:4(S:0-1) State=IDLE
 NodeName=h1 Arch=x86_64 CPUTot=128 Gres=gpu:h100:8 State=MIXED
 what is this
 END
-printf 'SchedulerParameters=bf_interval=7,bf_continue,defer\nPriorityMaxAge=7-0\nPriorityType=priority/multifactor\n' >slurm.conf
+printf 'SchedulerParameters=bf_interval=7,bf_continue,defer\nPriorityMaxAge=7-0\nPriorityCalcPeriod=4\nPriorityDecayHalfLife=5:30\nPriorityType=priority/multifactor\n' >slurm.conf
 printf 'NodeName=x PriorityType=priority/basic\n' >>slurm.conf
 expect 0 import slurm --sacct=odd.txt --nodes=nodes.txt --conf=slurm.conf -o odd
 says err.txt "3 jobs"
@@ -69,6 +69,8 @@ done
 says odd/cluster.cfg 'count = 2; gpus = 4; gpu_type = "a100"'
 says odd/cluster.cfg 'bf_interval = "7 s"'
 says odd/cluster.cfg 'max_age = "604800 s"'
+says odd/cluster.cfg 'calc_period = "240 s"'
+says odd/cluster.cfg 'half_life = "330 s"'
 says odd/trace.csv "5_1,4,"
 grep -q '183845' odd/trace.csv || fail "a limit of 2-03:04:05: $(cat odd/trace.csv)"
 expect 0 fidelity odd

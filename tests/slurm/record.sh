@@ -13,6 +13,7 @@ shift 6
 here=$(dirname "$(realpath "$0")")
 mkdir -p "$folder"
 work=$(mktemp -d)
+chmod 711 "$work" # jobs of other users start in it
 . "$here/../support/slurm.sh"
 cd "$work"
 slurm_accounting
@@ -38,3 +39,7 @@ sleep 5
 sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
 TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation" | gzip -9n >"$folder/sacct.txt.gz"
 [ "$users" = 0 ] || sshare -a -P >"$folder/sshare.txt"
+if zcat "$folder/sacct.txt.gz" | cut -d'|' -f6 | tail -n +2 | grep -qvx 'COMPLETED\|TIMEOUT'; then
+    echo "some job did not run as it should: $folder/sacct.txt.gz" >&2
+    exit 1
+fi
