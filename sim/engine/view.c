@@ -5,6 +5,16 @@
 #include "engine/engine.h"
 
 #include <math.h>
+#include <stddef.h>
+
+/* What plug-ins of this ABI were compiled against: a change here wants another DLS_POLICY_ABI. */
+_Static_assert(sizeof(void *) != 8 ||
+                   (DLS_POLICY_ABI == 3 && offsetof(dls_view, limit_us) == 112 &&
+                    offsetof(dls_view, engine) == 248 && sizeof(dls_priority) == 56 &&
+                    sizeof(dls_want) == 32 && sizeof(dls_sched_ops) == 144 &&
+                    sizeof(dls_placement_ops) == 112 && sizeof(dls_request) == 80 &&
+                    sizeof(dls_prediction) == 136),
+               "the layout of policies has changed");
 
 static inline bool is_job(const dls_view *view, const char *query, int32_t job)
 {
@@ -40,7 +50,8 @@ void *dls_view_job_state(const dls_view *view, int32_t job)
     return e->jobs.policy_bytes + at * e->params->sched->job_state_bytes;
 }
 
-/* ---- jobs and cluster -------------------------------------------------------------------------- */
+/* ---- jobs and cluster --------------------------------------------------------------------------
+ */
 
 const char *dls_view_name(const dls_view *view, dls_name what, int32_t code)
 {
@@ -134,7 +145,9 @@ size_t dls_view_nodes(const dls_view *view, int32_t job, dls_place_part *out, si
 
 int32_t dls_view_host(const dls_view *view, int32_t job)
 {
-    return is_job(view, __func__, job) && view->engine->guests.job ? view->engine->guests.job[job].host : DLS_NONE;
+    return is_job(view, __func__, job) && view->engine->guests.job
+               ? view->engine->guests.job[job].host
+               : DLS_NONE;
 }
 
 int64_t dls_view_batch(const dls_view *view, int32_t job)
@@ -170,7 +183,8 @@ const dls_place_index *dls_view_index(const dls_view *view)
     return view->engine->index;
 }
 
-bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape, dls_prediction *out)
+bool dls_view_predict(const dls_view *view, int32_t job, const dls_shape *shape,
+                      dls_prediction *out)
 {
     const dls_engine *e = view->engine;
     const dls_request r = {.job = job,
@@ -188,7 +202,8 @@ double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape,
     return elastic ? elastic->speed(elastic->user, job, shape, batch) : 1;
 }
 
-/* ---- programs ---------------------------------------------------------------------------------- */
+/* ---- programs ----------------------------------------------------------------------------------
+ */
 
 int32_t dls_view_first_waiting(const dls_view *view)
 {
@@ -197,7 +212,8 @@ int32_t dls_view_first_waiting(const dls_view *view)
 
 int32_t dls_view_next_waiting(const dls_view *view, int32_t job)
 {
-    return is_job(view, __func__, job) ? dls_bitmap_next(&view->engine->walk.waiting, job + 1) : DLS_NONE;
+    return is_job(view, __func__, job) ? dls_bitmap_next(&view->engine->walk.waiting, job + 1)
+                                       : DLS_NONE;
 }
 
 int32_t dls_view_first_running(const dls_view *view)

@@ -11,8 +11,6 @@
 void dls_levels_of(const dls_view *view, int32_t job, int32_t type, dls_levels *out)
 {
     const int32_t least = view->min_gpus[job], most = view->max_gpus[job], gang = view->gpus[job];
-    int32_t node = dls_place_max_gpus(dls_view_index(view), type);
-    node = node > 0 ? node : 1;
     out->n = 0;
     for (int64_t next, g = least; g <= most && out->n < DLS_LEVELS_MAX; g = next) {
         next = 1;
@@ -21,10 +19,7 @@ void dls_levels_of(const dls_view *view, int32_t job, int32_t type, dls_levels *
         }
         next = g < gang && gang < next ? gang : next;
         next = g < most && most < next ? most : next;
-        const dls_shape shape = {.type = type,
-                                 .gpus = (int32_t)g,
-                                 .n_nodes = (int32_t)((g + node - 1) / node),
-                                 .n_racks = 1};
+        const dls_shape shape = dls_view_packed(view, type, g);
         const double speed = dls_view_speed(view, job, &shape, DLS_ABSENT);
         if (out->n > 0 && !(speed > out->speed[out->n - 1])) {
             return;

@@ -51,15 +51,10 @@ static dls_status meet(dls_gavel *g, const dls_view *view, int32_t job, dls_erro
 static void ask_speeds(const dls_gavel *g, const dls_view *view, dls_gavel_entry *e)
 {
     for (int32_t t = 0; t < view->n_types; t++) {
-        const int32_t gpus = view->gpus[e->job];
-        const int32_t node = dls_place_max_gpus(dls_view_index(view), t);
-        const dls_shape shape = {.type = t,
-                                 .gpus = gpus,
-                                 .n_nodes = node > 0 ? (gpus + node - 1) / node : 1,
-                                 .n_racks = 1};
+        const dls_shape shape = dls_view_packed(view, t, view->gpus[e->job]);
         dls_prediction said;
         e->speed[t] = 0;
-        if ((dls_view_types(view, e->job) >> t & 1) && gpus <= dls_view_total_gpus(view, t)) {
+        if ((dls_view_types(view, e->job) >> t & 1) && shape.gpus <= dls_view_total_gpus(view, t)) {
             e->speed[t] = !g->same_types && dls_view_predict(view, e->job, &shape, &said) &&
                                   said.iteration_s > 0
                               ? 1 / said.iteration_s
@@ -117,12 +112,7 @@ static double work_left(const dls_gavel *g, const dls_view *view, const dls_gave
     const double left_s = (double)dls_view_remaining_us(view, e->job) / 1e6;
     for (int32_t t = 0; t < view->n_types && !g->same_types; t++) {
         dls_prediction said;
-        const int32_t gpus = view->gpus[e->job];
-        const int32_t node = dls_place_max_gpus(dls_view_index(view), t);
-        const dls_shape shape = {.type = t,
-                                 .gpus = gpus,
-                                 .n_nodes = node > 0 ? (gpus + node - 1) / node : 1,
-                                 .n_racks = 1};
+        const dls_shape shape = dls_view_packed(view, t, view->gpus[e->job]);
         if (e->speed[t] > 0 && dls_view_predict(view, e->job, &shape, &said) &&
             said.remaining_s > 0) {
             return said.remaining_s * e->speed[t];

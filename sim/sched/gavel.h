@@ -79,4 +79,10 @@ void dls_gavel_timing(const void *state, dls_round_timing *out);
 dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
                            dls_gavel_objective objective, dls_error *err) DLS_MUST_CHECK;
 
+/* What the policies' tables have in common, beside `options` and `round_`, which each defines. */
+#define DLS_GAVEL_MEMBERS                                                                          \
+    .abi = DLS_POLICY_ABI, .options = options, .state_bytes = sizeof(dls_gavel),                   \
+    .job_state_bytes = sizeof(size_t), .fini = dls_gavel_fini, .clone = dls_gavel_clone,           \
+    .round = round_, .timing = dls_gavel_timing
+
 #endif

@@ -20,16 +20,9 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_ftf = {
-    .abi = DLS_POLICY_ABI,
+    DLS_GAVEL_MEMBERS,
     .name = "gavel-ftf",
     .summary = "finish-time fairness (Themis): the largest ratio to an equal share is smallest; "
                "rounds of Gavel",
-    .options = options,
-    .state_bytes = sizeof(dls_gavel),
-    .job_state_bytes = sizeof(size_t),
     .init = dls_gavel_init,
-    .fini = dls_gavel_fini,
-    .clone = dls_gavel_clone,
-    .round = round_,
-    .timing = dls_gavel_timing,
 };

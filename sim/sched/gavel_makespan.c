@@ -19,15 +19,8 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_makespan = {
-    .abi = DLS_POLICY_ABI,
+    DLS_GAVEL_MEMBERS,
     .name = "gavel-makespan",
     .summary = "all work done soonest; rounds of Gavel",
-    .options = options,
-    .state_bytes = sizeof(dls_gavel),
-    .job_state_bytes = sizeof(size_t),
     .init = dls_gavel_init,
-    .fini = dls_gavel_fini,
-    .clone = dls_gavel_clone,
-    .round = round_,
-    .timing = dls_gavel_timing,
 };

@@ -124,15 +124,13 @@ static dls_stages from_prediction(const dls_view *view, int32_t job)
     if (!types) {
         return (dls_stages){0};
     }
-    const int32_t type = __builtin_ctz(types), gpus = view->gpus[job];
-    const int32_t node = dls_place_max_gpus(dls_view_index(view), type);
-    const dls_shape shape = {type, gpus, (gpus + node - 1) / node, 1};
+    const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[job]);
     if (!dls_view_predict(view, job, &shape, &p) || !(p.metric[DLS_GPU_ACTIVE] > 0)) {
         return (dls_stages){0};
     }
     const double t = p.iteration_s, compute = fmin(t, p.metric[DLS_GPU_ACTIVE]);
     const double net = fmax(p.metric[DLS_NET_TX_ACTIVE], p.metric[DLS_NET_RX_ACTIVE]);
-    const double exchange = gpus > 1 && net > 0 ? fmin(t - compute, net) : 0;
+    const double exchange = shape.gpus > 1 && net > 0 ? fmin(t - compute, net) : 0;
     return (dls_stages){fmax(0, t - compute - exchange), compute, exchange, t};
 }
 

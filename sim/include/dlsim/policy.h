@@ -124,7 +124,6 @@ typedef struct dls_view {
     const int64_t *priority;       /* larger is more important */
     const int64_t *deadline_us;    /* absolute */
     const int64_t *limit_us;       /* run time limit of the user */
-    const int64_t *nodes;          /* that the trace asks for, or that were used */
     const int32_t *starts;         /* times the job got GPUs */
     const int32_t *failures;       /* times its GPUs failed; NULL: nothing fails */
     const int64_t *submit_us;
@@ -144,6 +143,8 @@ typedef struct dls_view {
     uint64_t seed;
     uint64_t pass;                 /* number of the scheduling pass */
     const dls_engine *engine;
+    /* Behind here what came later: plug-ins built before it do not look at it. */
+    const int64_t *nodes;          /* column: over how many the trace asks for GPUs, or that were used */
 } dls_view;
 
 /* GPU-microseconds of service, at most 2^61, so that what is computed from it fits. */
@@ -440,6 +441,17 @@ DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
 DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first,
                                   int32_t *end);
 DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
+/* A gang of GPUs of a type on as few nodes as hold it, in one rack: what there may be at best. */
+static inline dls_shape dls_view_packed(const dls_view *view, int32_t type, int64_t gpus)
+{
+    const int32_t node = dls_place_max_gpus(dls_view_index(view), type);
+    dls_shape shape;
+    shape.type = type;
+    shape.gpus = (int32_t)gpus;
+    shape.n_nodes = node > 0 ? (int32_t)((gpus + node - 1) / node) : 1;
+    shape.n_racks = 1;
+    return shape;
+}
 DLS_API int64_t dls_place_free_gpus(const dls_place_index *index, int32_t type); /* of all nodes */
 /* How often GPUs of the type were taken or given back: what was found out from the index about this type
  * holds while it stands still. */
