@@ -23,9 +23,11 @@
 
 #define WAYS_MAX 16
 #define FITS (1 - 1e-9) /* nobody waits for anybody */
+#define WAITS (1 - 2e-9)
 #define ENDS                                                                                       \
     96 /* of bursts on a link's circle, at most: periods are rounded until there are no more */
-#define MEMOS 2048 /* links whose rotation is remembered */
+#define SEEN_MAX 256 /* links that a graph looks at */
+#define MEMOS 2048   /* links whose rotation is remembered */
 
 enum { CANDIDATES, RELAX, MODE, AGGREGATE };
 enum { MODE_ALL, MODE_NEWCOMER };
@@ -57,7 +59,8 @@ typedef struct cassini {
     int32_t candidates;
     double relax;
     bool newcomer_only, worst;
-    link_memo memo[MEMOS]; /* by a hash of the key */
+    link_memo memo[MEMOS];  /* by a hash of the key */
+    uint64_t *seen, graphs; /* [links] the last graph that looked at it; graphs so far */
 } cassini;
 
 /* The jobs that a newcomer meets, directly or not. Job 0 is the newcomer. */
@@ -69,7 +72,7 @@ typedef struct graph_link {
 typedef struct graph {
     int32_t runner[DLS_AFFINITY_VERTICES], n_jobs;
     dls_pulse pulse[DLS_AFFINITY_VERTICES];
-    int32_t seen[4 * DLS_AFFINITY_VERTICES], n_seen; /* links of the cluster that were looked at */
+    int32_t n_seen; /* links of the cluster that were looked at */
     graph_link link[DLS_AFFINITY_VERTICES];
     int32_t n_links;
 } graph;
@@ -83,6 +86,8 @@ static dls_status init(void *state, const dls_place_index *index, const dls_opti
     c->newcomer_only = values[MODE].i == MODE_NEWCOMER;
     c->worst = values[AGGREGATE].i == AGGREGATE_MIN;
     c->trial = dls_grant_create();
+    DLS_TRY(
+        dls_alloc_array(&c->seen, dls_traffic_link_count(index), sizeof *c->seen, "links", err));
     return c->trial ? dls_traffic_init(&c->traffic, index, err) : dls_nomem(err, "placement", 0);
 }
 
@@ -91,14 +96,18 @@ static void fini(void *state)
     cassini *c = state;
     dls_traffic_fini(&c->traffic);
     dls_grant_destroy(c->trial);
+    dls_free(c->seen);
 }
 
 static dls_status clone(void *state, const void *from, const dls_place_index *index, dls_error *err)
 {
     cassini *c = state;
     const cassini *of = from;
+    const size_t links = dls_traffic_link_count(index);
+    c->seen = NULL;
     c->trial = dls_grant_create();
     DLS_TRY(dls_traffic_clone(&c->traffic, &of->traffic, index, err));
+    DLS_TRY(dls_duplicate(&c->seen, of->seen, links, links, sizeof *c->seen, err));
     return c->trial ? DLS_OK : dls_nomem(err, "placement", 0);
 }
 
@@ -166,42 +175,38 @@ static bool add_link(graph *g, const dls_traffic *t, const dls_place_index *inde
     return true;
 }
 
-static bool add_links(graph *g, const dls_traffic *t, const dls_place_index *index,
+static bool add_links(cassini *c, graph *g, const dls_place_index *index,
                       const dls_place_part *part, size_t n, bool uplinks, bool newcomer)
 {
+    const dls_traffic *t = &c->traffic;
     int32_t link;
     for (size_t k = 0; (link = dls_traffic_link_of(t, index, part, n, uplinks, k)) >= 0; k++) {
-        int32_t i = 0;
-        while (i < g->n_seen && g->seen[i] != link) {
-            i++;
-        }
-        if (i < g->n_seen) {
+        if (c->seen[link] == c->graphs) {
             continue;
         }
-        if (i == (int32_t)(sizeof g->seen / sizeof *g->seen) ||
-            !add_link(g, t, index, link, newcomer)) {
+        if (g->n_seen++ == SEEN_MAX || !add_link(g, t, index, link, newcomer)) {
             return false;
         }
-        g->seen[g->n_seen++] = link;
+        c->seen[link] = c->graphs;
     }
     return true;
 }
 
 /* All that a newcomer on these parts meets; false: too much. */
-static bool build(graph *g, const dls_traffic *t, const dls_place_index *index,
-                  const dls_place_part *part, size_t n, const dls_shape *shape,
-                  const dls_pulse *mine)
+static bool build(cassini *c, graph *g, const dls_place_index *index, const dls_place_part *part,
+                  size_t n, const dls_shape *shape, const dls_pulse *mine)
 {
+    c->graphs++;
     g->n_jobs = 1;
     g->n_links = g->n_seen = 0;
     g->pulse[0] = *mine;
     g->runner[0] = -1;
-    if (!add_links(g, t, index, part, n, shape->n_racks > 1, true)) {
+    if (!add_links(c, g, index, part, n, shape->n_racks > 1, true)) {
         return false;
     }
     for (int32_t j = 1; j < g->n_jobs; j++) {
-        const dls_runner *r = &t->runner[g->runner[j]];
-        if (!add_links(g, t, index, r->part, r->n, r->uplinks, false)) {
+        const dls_runner *r = &c->traffic.runner[g->runner[j]];
+        if (!add_links(c, g, index, r->part, r->n, r->uplinks, false)) {
             return false;
         }
     }
@@ -292,10 +297,23 @@ static double turn_all(cassini *c, const graph *g, double *shift_s)
         shift_s[last - j] = g->pulse[j].shift_s;
     }
     for (int32_t i = 0; i < g->n_links; i++) {
+        const graph_link *l = &g->link[i];
+        if (n + (size_t)l->n > sizeof edge / sizeof *edge) {
+            return (double)NAN;
+        }
+        for (int32_t k = 0; k < l->n; k++) {
+            edge[n++] = (dls_affinity_edge){.job = last - l->job[k], .link = i};
+        }
+    }
+    if (!dls_affinity_is_forest(edge, n)) { /* before any link is turned, which costs most */
+        return (double)NAN;
+    }
+    n = 0;
+    for (int32_t i = 0; i < g->n_links; i++) {
         int32_t at[DLS_ROTORS];
         const graph_link *l = &g->link[i];
         const link_memo *m = rotation_of(c, g, l, at);
-        if (n + (size_t)l->n > sizeof edge / sizeof *edge || isnan(m->score)) {
+        if (isnan(m->score)) {
             return (double)NAN;
         }
         for (int32_t k = 0; k < l->n; k++) {
@@ -306,9 +324,7 @@ static double turn_all(cassini *c, const graph *g, double *shift_s)
         links += l->weight;
         least = fmin(least, m->score);
     }
-    if (!dls_affinity_shifts(edge, n, period, g->n_jobs, shift_s)) {
-        return (double)NAN;
-    }
+    dls_affinity_shifts(edge, n, period, g->n_jobs, shift_s);
     for (int32_t a = 0, b = last; a < b; a++, b--) {
         const double swap = shift_s[a];
         shift_s[a] = shift_s[b];
@@ -319,13 +335,14 @@ static double turn_all(cassini *c, const graph *g, double *shift_s)
 
 /* ---- placement ------------------------------------------------------------------------------- */
 
-/* Under the best shift of the newcomer, the others as they are; its links are those of c->trial. */
+/* Under the best shift of the newcomer, the others as they are; its links are those of c->trial. If
+ * it is not above `above`, only that is known. */
 static double score_alone(const cassini *c, const dls_place_index *index, const dls_shape *shape,
-                          const dls_pulse *mine, double *shift_s)
+                          const dls_pulse *mine, double above, double *shift_s)
 {
     dls_cassini_link links[DLS_CASSINI_LINKS];
     const size_t n = dls_traffic_links(&c->traffic, index, c->trial, shape, links);
-    return dls_cassini_score(links, n, mine, -HUGE_VAL, shift_s);
+    return dls_cassini_score(links, n, mine, above, shift_s);
 }
 
 /* NAN: no candidate. Where the newcomer finds room without others, nobody else need be turned. */
@@ -336,12 +353,12 @@ static double score_of(cassini *c, const dls_place_index *index, const dls_shape
     graph g;
     double shift_s[DLS_AFFINITY_VERTICES];
     const dls_place_part *part = dls_grant_parts(c->trial, &n);
-    const double alone = score_alone(c, index, shape, mine, shift_s);
+    const double above = c->newcomer_only ? -HUGE_VAL : WAITS;
+    const double alone = score_alone(c, index, shape, mine, above, shift_s);
     if (c->newcomer_only || alone >= FITS) {
         return alone;
     }
-    return build(&g, &c->traffic, index, part, n, shape, mine) ? turn_all(c, &g, shift_s)
-                                                               : (double)NAN;
+    return build(c, &g, index, part, n, shape, mine) ? turn_all(c, &g, shift_s) : (double)NAN;
 }
 
 typedef struct ways {
@@ -445,8 +462,9 @@ static void turn(cassini *c, const dls_place_index *index, const dls_request *r)
     mine.shift_s = fmod((double)r->now_us / 1e6, mine.period_s);
     const dls_place_part *part = dls_grant_parts(c->trial, &n);
     double alone_s = mine.shift_s;
-    if (c->newcomer_only || score_alone(c, index, &shape, &mine, &alone_s) >= FITS ||
-        !build(&g, &c->traffic, index, part, n, &shape, &mine) || isnan(turn_all(c, &g, shift_s))) {
+    if (c->newcomer_only || score_alone(c, index, &shape, &mine, WAITS, &alone_s) >= FITS ||
+        !build(c, &g, index, part, n, &shape, &mine) || isnan(turn_all(c, &g, shift_s))) {
+        score_alone(c, index, &shape, &mine, -HUGE_VAL, &alone_s);
         g.n_jobs = 1;
         shift_s[0] = alone_s;
     }

@@ -327,7 +327,7 @@ static int32_t root_of(int32_t *parent, int32_t v)
     return v;
 }
 
-static bool is_forest(const dls_affinity_edge *edge, size_t n)
+bool dls_affinity_is_forest(const dls_affinity_edge *edge, size_t n)
 {
     int32_t parent[2 * DLS_AFFINITY_VERTICES];
     for (int32_t v = 0; v < 2 * DLS_AFFINITY_VERTICES; v++) {
@@ -349,7 +349,7 @@ bool dls_affinity_shifts(const dls_affinity_edge *edge, size_t n, const double *
 {
     bool known[DLS_AFFINITY_VERTICES] = {false}, on[DLS_AFFINITY_VERTICES] = {false};
     double turned[DLS_AFFINITY_VERTICES]; /* a link against what its jobs were found for */
-    if (!is_forest(edge, n)) {
+    if (!dls_affinity_is_forest(edge, n)) {
         return false;
     }
     for (int32_t root = 0; root < n_jobs; root++) {

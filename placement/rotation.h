@@ -60,6 +60,8 @@ typedef struct dls_affinity_edge {
     double shift;      /* of the job as the link would have it */
 } dls_affinity_edge;
 
+/* Do the edges make no cycle? Their shifts are not looked at. O(edges). */
+bool dls_affinity_is_forest(const dls_affinity_edge *edge, size_t n);
 /* One shift for every job: shift[job], modulo period[job]. The first job of each component, by
  * index, keeps the shift that it has there. False: the graph has a cycle, shift[] is as it was.
  * O(edges^2). */

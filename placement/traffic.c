@@ -11,12 +11,17 @@
 #include <math.h>
 #include <string.h>
 
+size_t dls_traffic_link_count(const dls_place_index *index)
+{
+    return (size_t)dls_place_nodes(index) + (size_t)dls_place_racks(index);
+}
+
 dls_status dls_traffic_init(dls_traffic *t, const dls_place_index *index, dls_error *err)
 {
     t->n_nodes = dls_place_nodes(index);
     t->n_racks = dls_place_racks(index);
     t->spare_entry = -1;
-    const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
+    const size_t n_links = dls_traffic_link_count(index);
     DLS_TRY(dls_alloc_array(&t->link, n_links, sizeof *t->link, "links", err));
     memset(t->link, 0xff, n_links * sizeof *t->link);
     return dls_openings_init(&t->openings, index, err);
@@ -40,7 +45,7 @@ void dls_traffic_fini(dls_traffic *t)
 dls_status dls_traffic_clone(dls_traffic *t, const dls_traffic *from, const dls_place_index *index,
                              dls_error *err)
 {
-    const size_t n_links = (size_t)t->n_nodes + (size_t)t->n_racks;
+    const size_t n_links = dls_traffic_link_count(index);
     t->runner = NULL;
     t->n_runners = 0;
     t->link = NULL;

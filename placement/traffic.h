@@ -81,6 +81,7 @@ int64_t dls_traffic_wait_us(dls_traffic *t, const dls_place_index *index, const 
  * no more. A rack is met once a node of it. */
 int32_t dls_traffic_link_of(const dls_traffic *t, const dls_place_index *index,
                             const dls_place_part *part, size_t n, bool uplinks, size_t k);
+size_t dls_traffic_link_count(const dls_place_index *index);
 /* Bytes per second; 0: unknown or unlimited. */
 double dls_traffic_capacity(const dls_traffic *t, const dls_place_index *index, int32_t link);
 

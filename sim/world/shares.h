@@ -37,10 +37,11 @@
 #define DLS_LEVEL_NONE INT32_MAX /* of a link that is never too full */
 
 /* A job on one link, in the list of either. Only those that use the network count; the others, and
- * mask and load, belong to the caller. */
+ * mask, load and met, belong to the caller. */
 typedef struct dls_crossing {
     uint64_t mask;
     int64_t load;
+    double met; /* of what others send, the part that meets its shifted bursts */
     int32_t flow, link;
     int32_t prev, next; /* jobs of the link, newest first; -1 ends */
     int32_t next_of_flow;

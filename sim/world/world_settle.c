@@ -177,9 +177,9 @@ static double overlap_of(const dls_world *w, int32_t slot)
         return 1;
     }
     for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
-        const int32_t link = w->shares.crossing[c].link;
-        if (w->shares.crossing[c].network && dls_link_binds(&w->shares.link[link])) {
-            most = fmax(most, met_on_link(w, link, slot));
+        const dls_crossing *x = &w->shares.crossing[c];
+        if (x->network && dls_link_binds(&w->shares.link[x->link])) {
+            most = fmax(most, x->met);
         }
     }
     return most;
@@ -190,6 +190,15 @@ static void interleave(dls_world *w)
 {
     dls_shares *s = &w->shares;
     const int32_t n = s->n_changed; /* what a new overlap changes has no new neighbours */
+    for (int32_t i = 0; i < n; i++) {
+        const dls_link *l = &s->link[s->changed[i]];
+        for (int32_t c = dls_link_binds(l) ? l->first : -1; c >= 0; c = s->crossing[c].next) {
+            dls_crossing *x = &s->crossing[c];
+            if (x->network && !isnan(w->slot[x->flow].shift_s)) {
+                x->met = met_on_link(w, x->link, x->flow);
+            }
+        }
+    }
     for (int32_t i = 0; i < n; i++) {
         for (int32_t c = s->link[s->changed[i]].first; c >= 0; c = s->crossing[c].next) {
             if (s->crossing[c].network) {
