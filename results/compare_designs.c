@@ -403,7 +403,7 @@ dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, s
     set s;
     DLS_TRY(set_init(&s, runs, n, options, err));
     dls_status status = check_baselines(&s, err);
-    status = status == DLS_OK ? print_json(out, &s, err) : status;
+    DLS_THEN(status, print_json(out, &s, err));
     set_fini(&s);
     return status;
 }

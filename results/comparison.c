@@ -165,10 +165,8 @@ static dls_status add_runs(dls_comparison *c, const char *path, const dls_result
         DLS_TRY(dls_run_open(file, run_id ? run_id : dls_results_run_id(file, i), &run, err));
         point = point_of(points, dls_run_id(run), point);
         dls_status status = dls_run_verify(run, err);
-        if (status == DLS_OK) {
-            status =
-                add_run(c, path, run, n > 1, points, point, points->n ? first : c->n_designs, err);
-        }
+        DLS_THEN(status, add_run(c, path, run, n > 1, points, point,
+                                 points->n ? first : c->n_designs, err));
         point++;
         dls_run_close(run);
         DLS_TRY(status);
@@ -185,9 +183,7 @@ dls_status dls_comparison_add(dls_comparison *c, const char *path, const char *r
     dls_points points = {0};
     DLS_TRY(dls_results_open(path, &file, err));
     dls_status status = dls_points_read(file, &points, err);
-    if (status == DLS_OK) {
-        status = add_runs(c, path, file, run_id, &points, err);
-    }
+    DLS_THEN(status, add_runs(c, path, file, run_id, &points, err));
     dls_points_fini(&points);
     dls_results_close(file);
     return status;
@@ -285,11 +281,11 @@ dls_status dls_comparison_print(dls_comparison *c, FILE *to, bool json, dls_erro
     const bool by_design = several || baseline->n > 0;
     dls_error bad = {0};
     dls_status status = look(c, members, err);
-    status = status == DLS_OK ? show(c, members, by_design, baseline, to, json, &bad) : status;
+    DLS_THEN(status, show(c, members, by_design, baseline, to, json, &bad));
     if (status == DLS_EUSAGE && c->baseline.n == 0) {
         /* A study's own baseline may not be among its finished points. */
         status = warn(c, err, "%s", bad.msg);
-        status = status == DLS_OK ? show(c, members, by_design, &none, to, json, &bad) : status;
+        DLS_THEN(status, show(c, members, by_design, &none, to, json, &bad));
     }
     if (bad.status != DLS_OK && status == bad.status && err) {
         *err = bad;

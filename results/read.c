@@ -138,7 +138,7 @@ static dls_status read_summary(dls_run *run, dls_error *err)
     dls_summary *s = &run->summary;
     DLS_TRY(dls_h5_get_group(run->group, "summary", &at, err));
     dls_status status = dls_get_fields(at, dls_summary_fields, dls_summary_n_fields, s, err);
-    status = status == DLS_OK ? dls_get_rows(at, "parts", &dls_part_rows, s->part, err) : status;
+    DLS_THEN(status, dls_get_rows(at, "parts", &dls_part_rows, s->part, err));
     H5Gclose(at);
     DLS_TRY(status);
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
@@ -181,7 +181,7 @@ static dls_status follow_link(dls_run *run, hid_t runs, const char *id, dls_erro
              *file != '/' && slash ? (int)(slash - run->file->path) + 1 : 0, run->file->path, file);
     DLS_TRY(dls_h5_open(path, &run->linked, err));
     dls_status status = check_format(run->linked, err);
-    status = status == DLS_OK ? dls_h5_get_group(run->linked, object, &run->group, err) : status;
+    DLS_THEN(status, dls_h5_get_group(run->linked, object, &run->group, err));
     if (status != DLS_OK) {
         dls_h5_where(err, path);
     }

@@ -127,9 +127,7 @@ dls_status dls_run_read_jobs(const dls_run *run, dls_run_jobs *out, dls_error *e
     out->n = run->n_jobs;
     dls_status status = dls_run_read_rows(run, "jobs/id", DLS_FIELD_TEXT, out->n, 0, out->n,
                                           &out->ids, &out->id_width, err);
-    if (status == DLS_OK) {
-        status = read_table(run, "jobs", &run_jobs_table, out, out->n, err);
-    }
+    DLS_THEN(status, read_table(run, "jobs", &run_jobs_table, out, out->n, err));
     if (status != DLS_OK) {
         dls_run_jobs_fini(out);
     }

@@ -141,7 +141,7 @@ dls_status dls_put_rows(hid_t at, const char *name, const char *description, con
         const bool ok = H5Pset_buffer(dxpl, buffer, NULL, NULL) >= 0 &&
                         (rows->n == 0 || H5Dwrite(set, memory, H5S_ALL, H5S_ALL, dxpl, data) >= 0);
         status = ok ? put_units(set, rows, err) : dls_h5_unwritten(err, name);
-        status = status == DLS_OK ? dls_h5_put_text(set, "description", description, err) : status;
+        DLS_THEN(status, dls_h5_put_text(set, "description", description, err));
         if (H5Dclose(set) < 0 && status == DLS_OK) {
             status = dls_h5_unwritten(err, name);
         }
@@ -232,7 +232,7 @@ static dls_status put_column(hid_t at, const dls_column *col, size_t n, dls_erro
     dls_status status = dls_h5_create_data(at, col->name, stored, 1, &dim, 1, &set, err);
     if (status == DLS_OK) {
         status = write_cells(set, col, memory, n, err);
-        status = status == DLS_OK ? dls_h5_put_text(set, "units", col->units, err) : status;
+        DLS_THEN(status, dls_h5_put_text(set, "units", col->units, err));
         status =
             status == DLS_OK ? dls_h5_put_text(set, "description", col->description, err) : status;
         if (H5Dclose(set) < 0 && status == DLS_OK) {

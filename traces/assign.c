@@ -186,9 +186,7 @@ dls_status dls_trace_assign(const dls_trace *in, const dls_assign_table *table, 
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(&opts, &b, err));
     dls_status status = assign_all(in, table, seed, b, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
+    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
     if (status != DLS_OK) {
         dls_trace_builder_destroy(b);
         return status;

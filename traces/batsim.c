@@ -161,12 +161,8 @@ static dls_status read_batsim(const dls_trace_source *src, dls_trace_builder *b,
     dls_walk w;
     dls_strdict_init(&all.names);
     dls_status status = dls_walk_init(&w, src, err);
-    if (status == DLS_OK) {
-        status = walk(&w, &all, NULL, err);
-    }
-    if (status == DLS_OK) {
-        status = walk(&w, &all, b, err);
-    }
+    DLS_THEN(status, walk(&w, &all, NULL, err));
+    DLS_THEN(status, walk(&w, &all, b, err));
     dls_walk_fini(&w);
     dls_strdict_fini(&all.names);
     dls_free(all.of);

@@ -83,9 +83,7 @@ static dls_status read_source(const dls_trace_source *src, const char *format, c
     snprintf(info->sha256, sizeof info->sha256, "%s", sha256);
     dls_status status =
         f->read ? f->read(src, b, err) : dls_trace_table_read(f->table, src, b, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
+    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
     if (status != DLS_OK) {
         dls_trace_builder_destroy(b);
     }

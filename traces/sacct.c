@@ -204,9 +204,7 @@ static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, 
     dls_csv csv;
     dls_csv_init(&csv, src->path, src->text, src->len, '|');
     dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, N_COLUMNS, err);
-    }
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
     if (status != DLS_OK) {
         dls_csv_fini(&csv);
         return status;

@@ -205,12 +205,8 @@ dls_status dls_trace_stats_compute(const dls_trace *trace, dls_trace_stats *out,
     count_jobs(cols, out);
     describe_times(cols, values, out);
     dls_status status = find_peak(cols, values, out, err);
-    if (status == DLS_OK) {
-        status = count_sizes(cols, out, err);
-    }
-    if (status == DLS_OK) {
-        status = count_vcs(trace, values, out, err);
-    }
+    DLS_THEN(status, count_sizes(cols, out, err));
+    DLS_THEN(status, count_vcs(trace, values, out, err));
     dls_free(values);
     if (status != DLS_OK) {
         dls_trace_stats_fini(out);

@@ -209,9 +209,7 @@ static dls_status build(const dls_synth_plan *plan, const dls_synth_params *para
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(NULL, &b, err));
     dls_status status = add_rows(plan, params, jobs, report, b, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
+    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
     if (status != DLS_OK) {
         dls_trace_builder_destroy(b);
     }

@@ -153,9 +153,7 @@ dls_status dls_queue_replay(const dls_queue_jobs *jobs, int64_t cluster_gpus, dl
     }
     replay r = {.jobs = jobs, .order = order, .free_gpus = cluster_gpus};
     dls_status status = replay_init(&r, err);
-    if (status == DLS_OK) {
-        status = run(&r, waiting_jobs, out, err);
-    }
+    DLS_THEN(status, run(&r, waiting_jobs, out, err));
     replay_fini(&r);
     return status;
 }

@@ -22,9 +22,7 @@ dls_status dls_habitat_nets_step_s(const dls_kernel_nets *nets, const dls_worklo
     }
     double *const there = here + w->n_kernels;
     dls_status status = dls_kernel_nets_times(nets, w, from, numeric, batch, here, &update_s, err);
-    if (status == DLS_OK) {
-        status = dls_kernel_nets_times(nets, w, to, numeric, batch, there, &update_s, err);
-    }
+    DLS_THEN(status, dls_kernel_nets_times(nets, w, to, numeric, batch, there, &update_s, err));
     for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {
         const dls_kernel *k = &w->kernel[i];
         const double s = dls_habitat_kernel_s(k, &before, batch);

@@ -24,10 +24,8 @@ dls_status dls_justus_step_s(const dls_kernel_nets *nets, const dls_workload *w,
                              double *step_s, dls_error *err)
 {
     DLS_TRY(check(nets, w, err));
-    double *seconds = dls_alloc_zero(w->n_kernels + 1, sizeof *seconds);
-    if (!seconds) {
-        return dls_nomem(err, "kernels", w->n_kernels * sizeof *seconds);
-    }
+    double *seconds;
+    DLS_TRY(dls_alloc_array(&seconds, w->n_kernels + 1, sizeof *seconds, "kernels", err));
     const dls_status status =
         dls_kernel_nets_times(nets, w, gpu, numeric, batch, seconds, step_s, err);
     for (size_t i = 0; i < w->n_kernels && status == DLS_OK; i++) {

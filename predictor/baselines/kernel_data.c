@@ -154,8 +154,8 @@ dls_status dls_kernel_data_collect(const dls_dataset *set, const dls_kernel_data
                     .split = dls_alloc_zero(set->n_graphs + 1, 1)};
     *data = (dls_kernel_data){0};
     dls_status status = c.split ? DLS_OK : dls_nomem(err, "splits", set->n_graphs);
-    status = status == DLS_OK ? find_gpus(&c, err) : status;
-    status = status == DLS_OK ? find_splits(&c, err) : status;
+    DLS_THEN(status, find_gpus(&c, err));
+    DLS_THEN(status, find_splits(&c, err));
     for (size_t g = 0; g < set->n_graphs && status == DLS_OK; g++) {
         status = c.split[g] == NO_SPLIT ? DLS_OK : graph_on_all(&c, g, err);
     }

@@ -46,10 +46,8 @@ static dls_status judge(const dls_mlp *m, const dls_kernel_rows *r, double *perc
     if (r->n == 0) {
         return DLS_OK;
     }
-    double *out = dls_alloc_zero(r->n, sizeof *out);
-    if (!out) {
-        return dls_nomem(err, "times of kernels", r->n * sizeof *out);
-    }
+    double *out;
+    DLS_TRY(dls_alloc_array(&out, r->n, sizeof *out, "times of kernels", err));
     const dls_status status = dls_mlp_run(m, r->x, r->n, out, err);
     for (size_t i = 0; i < r->n && status == DLS_OK; i++) {
         *percent += 100 * fabs(expm1(out[i] - r->y[i])) / (double)r->n;

@@ -103,10 +103,7 @@ static dls_status put_nets(hid_t file, const void *what, dls_error *err)
         }
         c.n += net_values(c.shape[k]);
     }
-    c.value = dls_alloc_zero(c.n + 1, sizeof *c.value);
-    if (!c.value) {
-        return dls_nomem(err, "networks", c.n * sizeof *c.value);
-    }
+    DLS_TRY(dls_alloc_array(&c.value, c.n + 1, sizeof *c.value, "networks", err));
     dls_kernel_nets borrowed = *nets;
     copy_values(&borrowed, &c, true);
     const dls_status status = put_columns(file, nets, &c, err);
@@ -199,10 +196,7 @@ static dls_status get_nets(hid_t file, dls_kernel_nets *nets, dls_error *err)
     columns c = {0};
     DLS_TRY(get_texts(file, nets, stored, sizeof stored, err));
     DLS_TRY(get_shapes(file, nets, &c, err));
-    c.value = dls_alloc_zero(c.n + 1, sizeof *c.value);
-    if (!c.value) {
-        return dls_nomem(err, "networks", c.n * sizeof *c.value);
-    }
+    DLS_TRY(dls_alloc_array(&c.value, c.n + 1, sizeof *c.value, "networks", err));
     const dls_status status = get_numbers(file, nets, &c, stored, err);
     dls_free(c.value);
     return status;

@@ -277,9 +277,9 @@ dls_status dls_layer_profile_read(const char *path, const char *model, dls_layer
     }
     dls_status status = read_lines(&r, f, err);
     fclose(f);
-    status = status == DLS_OK ? connect(&r, err) : status;
-    status = status == DLS_OK ? find_batch(&r, err) : status;
-    status = status == DLS_OK ? take_kernels(&r, p, err) : status;
+    DLS_THEN(status, connect(&r, err));
+    DLS_THEN(status, find_batch(&r, err));
+    DLS_THEN(status, take_kernels(&r, p, err));
     dls_free(r.layer);
     dls_free(r.edge);
     if (status != DLS_OK) {

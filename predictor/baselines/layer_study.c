@@ -102,17 +102,13 @@ static dls_status judge(const dls_layer_study_options *o, const dls_kernel_nets 
                         dls_error *err)
 {
     double update_s;
-    double *seconds = dls_alloc_zero(p->w.n_kernels + 1, sizeof *seconds);
-    if (!seconds) {
-        return dls_nomem(err, "layers", p->w.n_kernels * sizeof *seconds);
-    }
+    double *seconds;
+    DLS_TRY(dls_alloc_array(&seconds, p->w.n_kernels + 1, sizeof *seconds, "layers", err));
     *v = (dls_layer_verdict){.model = p->w.name, .measured_s = measured_s(p)};
     dls_status status =
         dls_justus_step_s(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, &v->justus_s, err);
-    if (status == DLS_OK) {
-        status = dls_kernel_nets_times(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, seconds,
-                                       &update_s, err);
-    }
+    DLS_THEN(status, dls_kernel_nets_times(nets, &p->w, o->gpu, DLS_NUMERIC_FP32, p->batch, seconds,
+                                           &update_s, err));
     for (size_t k = 0; k < p->w.n_kernels && status == DLS_OK; k++) {
         const double peak_s = slower * layer_peak_s(o, p, k), n = (double)p->w.n_kernels;
         v->roofline_s += peak_s;
@@ -129,9 +125,7 @@ static dls_status leave_out(const dls_layer_study_options *o, size_t out,
     dls_kernel_data data = {0};
     dls_kernel_nets nets = {0};
     dls_status status = collect(o, out, &data, err);
-    if (status == DLS_OK) {
-        status = dls_kernel_nets_train(&data, &o->nets, &nets, err);
-    }
+    DLS_THEN(status, dls_kernel_nets_train(&data, &o->nets, &nets, err));
     dls_kernel_data_fini(&data);
     for (size_t i = 0; i < o->n && status == DLS_OK; i++) {
         if (same_family(&o->profile[out], &o->profile[i])) {

@@ -282,9 +282,7 @@ static dls_status training_init(training *t, const dls_mlp *m, size_t n_train, s
     dls_status status = t->x && t->gradient && t->best && t->out && t->order
                             ? workspace_init(&t->w, m->shape, err)
                             : dls_nomem(err, "training", m->n_values * sizeof(double));
-    if (status == DLS_OK) {
-        status = dls_adam_init_values(&t->adam, m->n_values, adam, err);
-    }
+    DLS_THEN(status, dls_adam_init_values(&t->adam, m->n_values, adam, err));
     for (size_t i = 0; i < n_train && status == DLS_OK; i++) {
         t->order[i] = i;
     }
@@ -382,9 +380,7 @@ dls_status dls_mlp_train(dls_mlp *m, const dls_mlp_rows *train, const dls_mlp_ro
     }
     DLS_TRY(normalise(m, train, err));
     dls_status status = training_init(&t, m, train->n, val->n, fit->adam, err);
-    if (status == DLS_OK) {
-        status = epochs(m, train, val, fit, &t, best, err);
-    }
+    DLS_THEN(status, epochs(m, train, val, fit, &t, best, err));
     training_fini(&t);
     return status;
 }

@@ -259,9 +259,7 @@ static dls_status show(const char *word, const request *req, dls_error *err)
         dls_grouping grouping;
         status = dls_grouping_create(g, req->grouping, (int32_t)req->groups, (uint64_t)req->seed,
                                      &grouping, err);
-        if (status == DLS_OK) {
-            status = dls_grouping_dot(g, &grouping, req->dot, err);
-        }
+        DLS_THEN(status, dls_grouping_dot(g, &grouping, req->dot, err));
         dls_grouping_fini(&grouping);
     }
     dls_opgraph_destroy(g);
@@ -347,9 +345,7 @@ static dls_status group_all(corpus *c, char **words, const request *req, const d
     dls_feature_spec *spec;
     DLS_TRY(dls_feature_spec_create((dls_features_version)req->features, &spec, err));
     dls_status status = dls_feature_spec_fit(spec, c->view, c->n, err);
-    if (status == DLS_OK) {
-        status = dls_grouped_save(req->output, spec, c->view, c->n, err);
-    }
+    DLS_THEN(status, dls_grouped_save(req->output, spec, c->view, c->n, err));
     dls_feature_spec_destroy(spec);
     return status;
 }
@@ -368,9 +364,7 @@ static dls_status group(char **words, size_t n, const request *req, dls_error *e
     if (status == DLS_OK && req->weights) {
         status = recipe(req->weights, &spec, err);
     }
-    if (status == DLS_OK) {
-        status = group_all(&c, words, req, req->weights ? &spec : NULL, err);
-    }
+    DLS_THEN(status, group_all(&c, words, req, req->weights ? &spec : NULL, err));
     dls_input_spec_fini(&spec);
     corpus_fini(&c);
     return status;

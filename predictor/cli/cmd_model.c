@@ -178,9 +178,7 @@ static void show(const dls_inspector *insp)
 static dls_status finish_and_drop(dls_status status, dls_inspector *insp, const options *o,
                                   dls_error *err)
 {
-    if (status == DLS_OK) {
-        status = finish(insp, o, err);
-    }
+    DLS_THEN(status, finish(insp, o, err));
     dls_inspector_destroy(insp);
     return status;
 }

@@ -347,9 +347,7 @@ static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, 
     }
     DLS_TRY(dls_hardware_load(a->folder, &t.hw, err));
     dls_status status = dls_pointset_create(&t.hw, &t.set, err);
-    if (status == DLS_OK) {
-        status = what(a, &t, err);
-    }
+    DLS_THEN(status, what(a, &t, err));
     dls_pointset_fini(&t.set);
     dls_hardware_fini(&t.hw);
     return status;

@@ -96,9 +96,7 @@ static dls_status import(void *user, dls_call *call, dls_error *err)
     const double interval_s = req->analysis.interval_s > 0 ? req->analysis.interval_s : 0.001;
     dls_recording r;
     dls_status status = dls_recording_of_profile(call->word[0], interval_s, &r, err);
-    if (status == DLS_OK) {
-        status = dls_recording_save(&r, path, err);
-    }
+    DLS_THEN(status, dls_recording_save(&r, path, err));
     if (status == DLS_OK && !req->quiet) {
         tell(&r, path);
     }

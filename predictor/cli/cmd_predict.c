@@ -176,10 +176,8 @@ static dls_status predict_file(session *s, dls_error *err)
         DLS_TRY(dls_output_writer_create(s->a->output, s->a->weights,
                                          dls_predictor_backend(s->predictor), &s->writer, err));
     }
-    char *names = dls_alloc_zero(s->n_settings, 65);
-    if (!names) {
-        return dls_nomem(err, "setting names", s->n_settings * 65);
-    }
+    char *names;
+    DLS_TRY(dls_alloc_array(&names, s->n_settings, 65, "setting names", err));
     for (size_t i = 0; i < s->n_settings; i++) {
         strcat(strcat(names, i ? "\n" : ""), setting_name(s, i));
     }

@@ -76,7 +76,7 @@ dls_status dls_baselines_open(const dls_dataset *set, const char *hardware,
     for (size_t i = 0; i < n_learned && status == DLS_OK; i++) {
         status = load_learned(learned[i], b, err);
     }
-    status = status == DLS_OK ? make_room(b, err) : status;
+    DLS_THEN(status, make_room(b, err));
     if (status != DLS_OK) {
         dls_baselines_close(b);
     }
@@ -201,10 +201,9 @@ dls_status dls_baselines_judge(dls_baselines *b, size_t setting, dls_split split
                         "setting %s is none of the shipped ones, so its links are not known",
                         s->name);
     }
-    double *room = dls_alloc_zero(2 * DLS_BASELINE_KINDS * (s->n + 1), sizeof *room);
-    if (!room) {
-        return dls_nomem(err, "step times", 2 * DLS_BASELINE_KINDS * s->n * sizeof *room);
-    }
+    double *room;
+    DLS_TRY(dls_alloc_array(&room, 2 * DLS_BASELINE_KINDS * (s->n + 1), sizeof *room, "step times",
+                            err));
     for (size_t k = 0; k < DLS_BASELINE_KINDS; k++) {
         c[k].predicted = room + 2 * k * s->n;
         c[k].label = room + (2 * k + 1) * s->n;

@@ -152,9 +152,7 @@ dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
     }
     unseen u = {.insp = insp, .set = set, .o = o};
     dls_status status = open_unseen(&u, err);
-    if (status == DLS_OK) {
-        status = print_all(&u, err);
-    }
+    DLS_THEN(status, print_all(&u, err));
     close_unseen(&u);
     return status;
 }

@@ -125,10 +125,8 @@ static dls_status run(const dls_operators_kernels_ask *ask, const dls_kernel_row
     if (ask->output) {
         DLS_TRY(dls_sized_table_save(table, ask->output, err));
     }
-    double *off = dls_alloc((rows->n + 1) * sizeof *off);
-    if (!off) {
-        return dls_nomem(err, "errors", (rows->n + 1) * sizeof *off);
-    }
+    double *off;
+    DLS_TRY(dls_alloc_array(&off, rows->n + 1, sizeof *off, "errors", err));
     print_all(rows, ask->hw, table, off);
     const dls_status status = ask->left_out ? print_left_out(rows, ask->hw, off, err) : DLS_OK;
     dls_free(off);
@@ -143,7 +141,7 @@ dls_status dls_operators_kernels(const dls_operators_kernels_ask *ask, dls_error
     for (size_t i = 0; i < ask->n_files && status == DLS_OK; i++) {
         status = dls_kernel_rows_read(&rows, ask->file[i], ask->hw, err);
     }
-    status = status == DLS_OK ? run(ask, &rows, &table, err) : status;
+    DLS_THEN(status, run(ask, &rows, &table, err));
     dls_sized_table_fini(&table);
     dls_kernel_rows_fini(&rows);
     return status;

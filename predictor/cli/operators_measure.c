@@ -83,8 +83,8 @@ dls_status dls_operators_measure(const dls_operators_measure_ask *ask, dls_error
     DLS_TRY(open_graph(ask, &g, err));
     dls_status status =
         access(ask->output, F_OK) == 0 ? dls_op_times_load(ask->output, &times, err) : DLS_OK;
-    status = status == DLS_OK ? measure_graph(ask, g, &times, err) : status;
-    status = status == DLS_OK ? dls_op_times_save(&times, ask->output, err) : status;
+    DLS_THEN(status, measure_graph(ask, g, &times, err));
+    DLS_THEN(status, dls_op_times_save(&times, ask->output, err));
     dls_op_times_fini(&times);
     dls_opgraph_destroy(g);
     return status;

@@ -63,9 +63,7 @@ dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w
     for (int r = 0; r < DLS_TRACKS; r++) {
         x[r] = samples ? samples + (size_t)r * opts->n_samples : NULL;
     }
-    if (status == DLS_OK) {
-        status = dls_series_sample(&timeline, opts, x, err);
-    }
+    DLS_THEN(status, dls_series_sample(&timeline, opts, x, err));
     for (int r = 0; r < DLS_TRACKS && status == DLS_OK; r++) {
         const bool network = r == DLS_TRACK_RX || r == DLS_TRACK_TX;
         const dls_burst_options how = {.interval_s = opts->interval_s,

@@ -179,9 +179,7 @@ static dls_status answer(const request *a, rows *r, dls_error *err)
     dls_whatif *w = NULL;
     DLS_TRY(dls_whatif_create(&a->p, &w, err));
     dls_status status = make_rows(a, dls_whatif_hardware(w), r, err);
-    if (status == DLS_OK) {
-        status = dls_whatif_ask(w, r->question, r->n, r->answer, err);
-    }
+    DLS_THEN(status, dls_whatif_ask(w, r->question, r->n, r->answer, err));
     if (status == DLS_OK && *why_not(r, 0)) {
         status = dls_fail(err, DLS_EINPUT, a->base.model, "%s", why_not(r, 0));
     } else if (status == DLS_OK && a->json) {

@@ -103,9 +103,7 @@ dls_status dls_together_fit(dls_inspector *insp, const dls_dataset *set, const s
     dls_status status =
         number ? numbers_of(set, settings, n, hardware, number, err)
                : dls_nomem(err, "numbers of settings", n * DLS_CONDITIONS * sizeof *number);
-    if (status == DLS_OK) {
-        status = dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err);
-    }
+    DLS_THEN(status, dls_inspector_condition(insp, dls_condition_names, DLS_CONDITIONS, err));
     if (status == DLS_OK) {
         const dls_fit_settings which = {settings, number, n};
         status = dls_fit_all(insp, set, &which, data, train, course, err);

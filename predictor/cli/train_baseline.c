@@ -61,9 +61,7 @@ static dls_status train_and_save(const request *req, const dls_dataset *set,
     dls_kernel_data data;
     dls_kernel_nets nets = {0};
     dls_status status = dls_kernel_data_collect(set, o, &data, err);
-    if (status == DLS_OK) {
-        status = learn(req, &data, &nets, err);
-    }
+    DLS_THEN(status, learn(req, &data, &nets, err));
     dls_kernel_data_fini(&data);
     if (status == DLS_OK) {
         snprintf(nets.command, sizeof nets.command, "%s", req->command);

@@ -46,9 +46,7 @@ static dls_status read_all(const char *folder, profiles *p, dls_error *err)
         snprintf(path, sizeof path, "%s/%s/graph.txt", folder, e->d_name);
         if (*e->d_name != '.' && access(path, F_OK) == 0) {
             status = dls_grow(&p->at, &p->cap, p->n + 1, sizeof *p->at, err);
-            if (status == DLS_OK) {
-                status = dls_layer_profile_read(path, e->d_name, &p->at[p->n], err);
-            }
+            DLS_THEN(status, dls_layer_profile_read(path, e->d_name, &p->at[p->n], err));
             p->n += status == DLS_OK;
         }
     }
@@ -109,10 +107,8 @@ static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profile
     dls_layer_study_options o = {.nets = t->nets, .begin = begin, .user = &d};
     DLS_TRY(dls_hardware_gpu(hw, t->gpu, &o.gpu, err));
     DLS_TRY(read_all(t->profiles, p, err));
-    dls_layer_verdict *verdict = dls_alloc_zero(p->n + 1, sizeof *verdict);
-    if (!verdict) {
-        return dls_nomem(err, "profiles", p->n * sizeof *verdict);
-    }
+    dls_layer_verdict *verdict;
+    DLS_TRY(dls_alloc_array(&verdict, p->n + 1, sizeof *verdict, "profiles", err));
     o.profile = p->at;
     o.n = p->n;
     o.nets.fit.progress = dls_learn_bar_epoch;

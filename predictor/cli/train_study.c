@@ -128,9 +128,7 @@ static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const
     dls_judgement test;
     DLS_TRY(dls_predictor_create(insp, &o, &predictor, err));
     dls_status status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_VAL, &val, err);
-    if (status == DLS_OK) {
-        status = dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err);
-    }
+    DLS_THEN(status, dls_judge(predictor, set, 0, DLS_SETTING_BASE, DLS_SPLIT_TEST, &test, err));
     dls_predictor_destroy(predictor);
     const dls_train_epoch *last = &course->epoch[course->n - 1];
     if (status == DLS_EPREDICTOR) { /* on graphs unlike those of training it leaves all ranges */
@@ -163,9 +161,7 @@ static dls_status train_variant(session *now, const dls_dataset *set, dls_error 
     DLS_TRY(dls_arch_parse(&arch, v->arch, err));
     DLS_TRY(dls_fit_new(set, &arch, o.seed, v->init, &insp, err));
     dls_status status = dls_fit_setting(insp, set, 0, DLS_TUNE_BASE, &s->data, &o, &course, err);
-    if (status == DLS_OK) {
-        status = judge(insp, set, s, v, &course, err);
-    }
+    DLS_THEN(status, judge(insp, set, s, v, &course, err));
     dls_train_course_fini(&course);
     dls_inspector_destroy(insp);
     return status;
@@ -269,15 +265,11 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
         DLS_TRY(scratch ? dls_fit_new(set, &arch, o.seed, s->init, &insp, err)
                         : dls_inspector_load(s->base, &insp, err));
         dls_status status = dls_together_settle(insp, set, &setting, 1, s->hardware, err);
-        if (status == DLS_OK) {
-            status =
-                dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
-                                &data, &o, &course, err);
-        }
-        if (status == DLS_OK) {
-            status =
-                print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err);
-        }
+        DLS_THEN(status,
+                 dls_fit_setting(insp, set, setting, scratch ? DLS_TUNE_BASE : DLS_TUNE_CONV_MLP,
+                                 &data, &o, &course, err));
+        DLS_THEN(status,
+                 print_tuned(now, k, name, data.share, insp, set, setting, &course, &first, err));
         dls_train_course_fini(&course);
         dls_inspector_destroy(insp);
         DLS_TRY(status);
@@ -324,9 +316,7 @@ dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
         dls_dataset *set = NULL;
         now.v = &l.v[now.done];
         status = dls_dataset_load(now.v->dataset, s->settings, 1, &set, err);
-        if (status == DLS_OK) {
-            status = train_variant(&now, set, err);
-        }
+        DLS_THEN(status, train_variant(&now, set, err));
         dls_dataset_destroy(set);
     }
     dls_progress_stop(&now.bar);

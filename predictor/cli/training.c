@@ -59,10 +59,8 @@ static dls_status train_one(session *s, const size_t *setting, const char *name,
                                   &req->data, &o, course, err);
     } else {
         status = dls_together_settle(s->insp, s->set, setting, 1, req->hardware, err);
-        if (status == DLS_OK) {
-            status =
-                dls_fit_setting(s->insp, s->set, *setting, req->tune, &req->data, &o, course, err);
-        }
+        DLS_THEN(status, dls_fit_setting(s->insp, s->set, *setting, req->tune, &req->data, &o,
+                                         course, err));
     }
     dls_progress_stop(&s->bar);
     s->named[s->n_courses++] = (dls_named_course){name, course};
@@ -109,24 +107,20 @@ static dls_status train_all(session *s, dls_error *err)
         const size_t *setting = &s->setting[s->done];
         status = train_one(s, setting,
                            req->together ? "all settings" : s->set->setting[*setting].name, err);
-        if (status == DLS_OK) {
-            status = dls_inspector_save(s->insp, req->output, err);
-        }
+        DLS_THEN(status, dls_inspector_save(s->insp, req->output, err));
     }
     if (req->curves && (status == DLS_OK || status == DLS_EINTERRUPTED)) {
         const dls_status curves =
             dls_courses_save(req->curves, s->named, s->n_courses, status == DLS_OK ? err : NULL);
-        status = status == DLS_OK ? curves : status;
+        DLS_THEN(status, curves);
     }
     return status;
 }
 
 dls_status dls_training_run(const dls_training *req, dls_error *err)
 {
-    session *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "training", sizeof *s);
-    }
+    session *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "training", err));
     s->req = req;
     dls_signals_catch(); /* the first ends the training after its epoch */
     const dls_status status = train_all(s, err);

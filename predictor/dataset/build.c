@@ -97,10 +97,8 @@ static dls_status build(const dls_build_options *o, dls_corpus *c, dls_dataset *
              dls_features_version_name((int)c->input.features->version));
     snprintf(set->command, sizeof set->command, "%s", o->command ? o->command : "");
     set->seed = o->corpus.seed;
-    set->setting = dls_alloc_zero(o->n_settings + 1, sizeof *set->setting);
-    if (!set->setting) {
-        return dls_nomem(err, "settings", o->n_settings * sizeof *set->setting);
-    }
+    DLS_TRY(
+        dls_alloc_array(&set->setting, o->n_settings + 1, sizeof *set->setting, "settings", err));
     for (size_t k = 0; k < o->n_settings; k++) {
         set->n_settings++;
         DLS_TRY(build_setting(o, &o->setting[k], c, &set->setting[k], err));

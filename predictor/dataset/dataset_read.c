@@ -27,9 +27,7 @@ static dls_status get_reals(dls_set_channel *c, const char *name, double **x, si
     float *data = dls_alloc(n * sizeof *data + 1);
     *x = dls_alloc_zero(n + 1, sizeof **x);
     dls_status status = data && *x ? DLS_OK : dls_nomem(c->err, name, n * sizeof **x);
-    if (status == DLS_OK) {
-        status = dls_h5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err);
-    }
+    DLS_THEN(status, dls_h5_get_data(c->at, name, H5T_NATIVE_FLOAT, data, rows, cols, c->err));
     for (size_t i = 0; i < n && status == DLS_OK; i++) {
         (*x)[i] = (double)data[i];
         if (!isfinite(data[i])) {
@@ -199,9 +197,9 @@ static dls_status get_graphs(hid_t file, dls_dataset *set, dls_error *err)
     DLS_TRY(get_group(file, DLS_SET_GRAPHS, &c, err));
     p.weighted = dls_h5_has(c.at, "weight");
     dls_status status = dls_h5_length(c.at, "batch", &p.graphs, err);
-    status = status == DLS_OK ? dls_h5_length(c.at, "degree", &p.nodes, err) : status;
-    status = status == DLS_OK ? dls_h5_length(c.at, "col", &p.edges, err) : status;
-    status = status == DLS_OK ? get_graphs_into(&c, set, &p) : status;
+    DLS_THEN(status, dls_h5_length(c.at, "degree", &p.nodes, err));
+    DLS_THEN(status, dls_h5_length(c.at, "col", &p.edges, err));
+    DLS_THEN(status, get_graphs_into(&c, set, &p));
     H5Gclose(c.at);
     dls_set_pack_fini(&p);
     return status;
@@ -289,10 +287,7 @@ static dls_status get_named(hid_t file, const char *names, size_t n, const char 
                             size_t n_wanted, dls_dataset *set, dls_error *err)
 {
     DLS_TRY(check_wanted(names, n, wanted, wanted ? n_wanted : 0, err));
-    set->setting = dls_alloc_zero(n + 1, sizeof *set->setting);
-    if (!set->setting) {
-        return dls_nomem(err, "settings", n * sizeof *set->setting);
-    }
+    DLS_TRY(dls_alloc_array(&set->setting, n + 1, sizeof *set->setting, "settings", err));
     for (size_t i = 0; i < n; i++) {
         const char *name = names + i * DLS_DATASET_NAME;
         bool take = !wanted;
@@ -318,7 +313,7 @@ static dls_status get_settings(hid_t file, const char *const *wanted, size_t n_w
     if (status == DLS_OK && n > 0) {
         status = dls_h5_get_strings(file, DLS_SET_NAMES, names, n, DLS_DATASET_NAME, err);
     }
-    status = status == DLS_OK ? get_named(file, names, n, wanted, n_wanted, set, err) : status;
+    DLS_THEN(status, get_named(file, names, n, wanted, n_wanted, set, err));
     dls_free(names);
     return status;
 }

@@ -118,15 +118,15 @@ static dls_status put_graphs(hid_t file, const dls_dataset *set, dls_error *err)
         status = put_origins(&c, set);
     }
     const hid_t i32 = H5T_STD_I32LE, native = H5T_NATIVE_INT32;
-    status = status == DLS_OK ? put_ints(&c, "batch", i32, native, p.batch, p.graphs) : status;
-    status = status == DLS_OK ? put_ints(&c, "n_nodes", i32, native, p.n_nodes, p.graphs) : status;
-    status = status == DLS_OK ? put_ints(&c, "degree", i32, native, p.degree, p.nodes) : status;
-    status = status == DLS_OK ? put_ints(&c, "col", i32, native, p.col, p.edges) : status;
-    status = status == DLS_OK ? put_reals(&c, "x", p.x, p.nodes, p.features) : status;
+    DLS_THEN(status, put_ints(&c, "batch", i32, native, p.batch, p.graphs));
+    DLS_THEN(status, put_ints(&c, "n_nodes", i32, native, p.n_nodes, p.graphs));
+    DLS_THEN(status, put_ints(&c, "degree", i32, native, p.degree, p.nodes));
+    DLS_THEN(status, put_ints(&c, "col", i32, native, p.col, p.edges));
+    DLS_THEN(status, put_reals(&c, "x", p.x, p.nodes, p.features));
     if (status == DLS_OK && p.weighted) {
         status = put_reals(&c, "weight", p.weight, p.edges, 0);
     }
-    status = status == DLS_OK ? put_checksum(&c) : status;
+    DLS_THEN(status, put_checksum(&c));
     H5Gclose(c.at);
     dls_set_pack_fini(&p);
     return status;

@@ -146,18 +146,14 @@ static dls_status measure(const dls_label_options *o, const dls_timeline *timeli
                                  .entity = entity};
     const size_t window = window_of(o, step_s, series.interval_s);
     series.n_samples = o->n_samples + window - 1;
-    double *x = dls_alloc_zero(DLS_TRACKS * series.n_samples, sizeof *x);
-    if (!x) {
-        return dls_nomem(err, "samples", series.n_samples * sizeof *x);
-    }
+    double *x;
+    DLS_TRY(dls_alloc_array(&x, DLS_TRACKS * series.n_samples, sizeof *x, "samples", err));
     dls_status status = observe(timeline, &series, capacity, window, x, exact, err);
     series.step_spread = o->step_spread;
     series.jitter_frac = o->jitter_frac;
     series.noise_frac = o->noise_frac;
     out->iteration_s = watched_s(o, step_s, series.interval_s, entity);
-    if (status == DLS_OK) {
-        status = observe(timeline, &series, capacity, window, x, out->burst, err);
-    }
+    DLS_THEN(status, observe(timeline, &series, capacity, window, x, out->burst, err));
     dls_free(x);
     DLS_TRY(status);
     label_of(exact, step_s, out->truth);

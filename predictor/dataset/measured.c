@@ -191,10 +191,8 @@ static void origin_of(const job *j, dls_dataset_origin *o)
 static dls_status divide(size_t n, uint8_t *split, dls_error *err)
 {
     dls_pyrandom random;
-    int32_t *order = dls_alloc_zero(n + 1, sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "split", n * sizeof *order);
-    }
+    int32_t *order;
+    DLS_TRY(dls_alloc_array(&order, n + 1, sizeof *order, "split", err));
     for (size_t i = 0; i < n; i++) {
         order[i] = (int32_t)i;
     }
@@ -243,10 +241,7 @@ static dls_status fill_setting(const jobs *all, const char *gpu, const uint8_t *
 static dls_status fill_settings(const jobs *all, const uint8_t *split, dls_dataset *set,
                                 dls_error *err)
 {
-    set->setting = dls_alloc_zero(all->n + 1, sizeof *set->setting);
-    if (!set->setting) {
-        return dls_nomem(err, "settings", all->n * sizeof *set->setting);
-    }
+    DLS_TRY(dls_alloc_array(&set->setting, all->n + 1, sizeof *set->setting, "settings", err));
     for (size_t i = 0; i < all->n; i++) {
         const char *gpu = all->job[i].part[DLS_JOB_GPU];
         if (dls_dataset_find(set, gpu) < 0) {
@@ -298,7 +293,7 @@ static dls_status collect(const char *csv_path, const char *graphs_dir, jobs *al
 {
     dls_perf_csv csv;
     dls_status status = dls_perf_csv_load(csv_path, &csv, err);
-    status = status == DLS_OK ? list_files(graphs_dir, &csv, all, report, err) : status;
+    DLS_THEN(status, list_files(graphs_dir, &csv, all, report, err));
     for (size_t i = 0; i < csv.n; i++) {
         report->n_rows_left += !csv.row[i].used;
     }
@@ -317,7 +312,7 @@ dls_status dls_dataset_measured(const char *csv_path, const char *graphs_dir,
     dls_dataset *set = dls_alloc_zero(1, sizeof *set);
     dls_status status = set ? collect(csv_path, graphs_dir, &all, report, err)
                             : dls_nomem(err, "dataset", sizeof *set);
-    status = status == DLS_OK ? fill(&all, o, set, err) : status;
+    DLS_THEN(status, fill(&all, o, set, err));
     jobs_fini(&all);
     if (status != DLS_OK) {
         dls_dataset_destroy(set);

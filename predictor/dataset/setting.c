@@ -120,7 +120,7 @@ dls_status dls_setting_list_load(const char *path, const dls_hardware *hw, dls_s
 {
     config_t cfg;
     dls_status status = dls_cfg_read(path, &cfg, err);
-    status = status == DLS_OK ? read_rows(&cfg, path, hw, list, err) : status;
+    DLS_THEN(status, read_rows(&cfg, path, hw, list, err));
     config_destroy(&cfg);
     return status;
 }

@@ -252,10 +252,8 @@ static uint8_t throw_split(dls_rng *rng)
 dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint64_t seed,
                                      uint8_t *split, dls_error *err)
 {
-    family *f = dls_alloc_zero(dls_zoo_drawn() + 1, sizeof *f);
-    if (!f) {
-        return dls_nomem(err, "families", dls_zoo_drawn() * sizeof *f);
-    }
+    family *f;
+    DLS_TRY(dls_alloc_array(&f, dls_zoo_drawn() + 1, sizeof *f, "families", err));
     const size_t n_families = families_of(variant, n, f);
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);
     double best = (double)INFINITY;
@@ -291,10 +289,8 @@ dls_status dls_variants_split_family(const dls_variant *variant, size_t n, uint6
 
 dls_status dls_variants_split_random(size_t n, uint64_t seed, uint8_t *split, dls_error *err)
 {
-    size_t *order = dls_alloc_zero(n + 1, sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "split", n * sizeof *order);
-    }
+    size_t *order;
+    DLS_TRY(dls_alloc_array(&order, n + 1, sizeof *order, "split", err));
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_PREDICTOR, STREAM_SPLIT);
     for (size_t i = 0; i < n; i++) {
         const size_t k = (size_t)dls_rng_below(&rng, i + 1);

@@ -69,15 +69,11 @@ static dls_status collect_all(dls_graph_reader *r, dls_error *err)
 dls_status dls_graph_reader_open(const char *path, dls_graph_reader **out, dls_error *err)
 {
     *out = NULL;
-    dls_graph_reader *r = dls_alloc_zero(1, sizeof *r);
-    if (!r) {
-        return dls_nomem(err, "graph reader", sizeof *r);
-    }
+    dls_graph_reader *r;
+    DLS_TRY(dls_alloc_array(&r, 1, sizeof *r, "graph reader", err));
     r->file = -1;
     dls_status status = dls_h5_open(path, &r->file, err);
-    if (status == DLS_OK) {
-        status = collect_all(r, err);
-    }
+    DLS_THEN(status, collect_all(r, err));
     if (status == DLS_OK && r->n_groups == 0) {
         status = dls_fail(err, DLS_EINPUT, path,
                           "no group with datasets \"adj\" and \"x\" (graphs of operations are "

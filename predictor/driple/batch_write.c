@@ -34,15 +34,11 @@ dls_status dls_output_writer_create(const char *path, const char *weights, const
                                     dls_output_writer **out, dls_error *err)
 {
     *out = NULL;
-    dls_output_writer *w = dls_alloc_zero(1, sizeof *w);
-    if (!w) {
-        return dls_nomem(err, "output", sizeof *w);
-    }
+    dls_output_writer *w;
+    DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "output", err));
     w->set = H5I_INVALID_HID;
     dls_status status = dls_h5_begin(&w->out, path, err);
-    if (status == DLS_OK) {
-        status = describe(w->out.file, weights, backend, err);
-    }
+    DLS_THEN(status, describe(w->out.file, weights, backend, err));
     if (status != DLS_OK) {
         dls_h5_where(err, path);
         dls_output_writer_destroy(w);

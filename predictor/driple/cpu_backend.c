@@ -81,10 +81,8 @@ static dls_status cpu_open(const dls_inspector *insp, const dls_driple_config *c
                         "no CPU engine \"%s\" here (scalar, avx2, avx512; float64 has scalar only)",
                         config->cpu_isa);
     }
-    cpu *c = dls_alloc_zero(1, sizeof *c);
-    if (!c) {
-        return dls_nomem(err, "CPU backend", sizeof *c);
-    }
+    cpu *c;
+    DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "CPU backend", err));
     c->engine = engine;
     c->memory_bytes = config->memory_bytes ? config->memory_bytes : DEFAULT_MEMORY_BYTES;
     c->threads = config->threads > 0 ? config->threads : dls_team_cores();

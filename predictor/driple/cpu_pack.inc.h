@@ -325,10 +325,8 @@ static dls_status pack_all(packed *p, dls_error *err)
 static dls_status engine_pack(const dls_inspector *insp, void **out, dls_error *err)
 {
     *out = NULL;
-    packed *p = dls_alloc_zero(1, sizeof *p);
-    if (!p) {
-        return dls_nomem(err, "packed weights", sizeof *p);
-    }
+    packed *p;
+    DLS_TRY(dls_alloc_array(&p, 1, sizeof *p, "packed weights", err));
     p->arch = insp->arch;
     p->insp = insp;
     p->ld = pad16(insp->arch.n_features > insp->arch.hidden ? insp->arch.n_features

@@ -150,7 +150,7 @@ dls_status dls_h5io_get_array(hid_t group, const char *name, bool check, const c
         status = dls_fail(err, status, where, "tensor %s is no dataset, or damaged", name);
     } else {
         status = dls_h5io_shape_of(set, name, &shape, err);
-        status = status == DLS_OK ? read_array(set, name, check, where, &shape, data, err) : status;
+        DLS_THEN(status, read_array(set, name, check, where, &shape, data, err));
         H5Dclose(set);
     }
     if (status != DLS_OK) {

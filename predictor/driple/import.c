@@ -44,9 +44,7 @@ static dls_status read_plain(const char *path, const char *group_name, dls_tenso
     DLS_TRY(dls_h5_open(path, &file, err));
     hid_t group;
     dls_status status = dls_h5_get_group(file, group_name ? group_name : "/", &group, err);
-    if (status == DLS_OK) {
-        status = read_group(group, path, set, err);
-    }
+    DLS_THEN(status, read_group(group, path, set, err));
     H5Fclose(file);
     if (status != DLS_OK) {
         dls_h5_where(err, path);
@@ -169,9 +167,7 @@ dls_status dls_inspector_import(const char *path, const char *group, const char 
     dls_inspector *insp = NULL;
     DLS_TRY(read_plain(path, group, &set, err));
     dls_status status = find_arch(&set, path, arch_text, &arch, err);
-    if (status == DLS_OK) {
-        status = dls_inspector_create(&arch, &insp, err);
-    }
+    DLS_THEN(status, dls_inspector_create(&arch, &insp, err));
     if (status != DLS_OK) {
         dls_tensors_fini(&set);
         return status;

@@ -75,10 +75,8 @@ dls_status dls_inspector_create(const dls_arch *arch, dls_inspector **out, dls_e
 {
     *out = NULL;
     DLS_TRY(dls_arch_check(arch, err));
-    dls_inspector *insp = dls_alloc_zero(1, sizeof *insp);
-    if (!insp) {
-        return dls_nomem(err, "inspector", sizeof *insp);
-    }
+    dls_inspector *insp;
+    DLS_TRY(dls_alloc_array(&insp, 1, sizeof *insp, "inspector", err));
     insp->arch = *arch;
     const size_t n = (size_t)arch->n_features;
     insp->feature_shift = dls_alloc_zero(n, sizeof(double));

@@ -96,10 +96,8 @@ dls_status dls_predictor_create(const dls_inspector *insp, const dls_predictor_o
 {
     *out = NULL;
     const dls_predictor_options o = opts ? *opts : (dls_predictor_options){0};
-    dls_predictor *p = dls_alloc_zero(1, sizeof *p);
-    if (!p) {
-        return dls_nomem(err, "predictor", sizeof *p);
-    }
+    dls_predictor *p;
+    DLS_TRY(dls_alloc_array(&p, 1, sizeof *p, "predictor", err));
     p->insp = insp;
     p->config = (dls_driple_config){
         .precision = o.precision, .threads = o.threads, .memory_bytes = o.memory_bytes};

@@ -143,9 +143,7 @@ static dls_status get_tensors(hid_t loc, const char *where, dls_tensors *set, dl
         status = dls_h5io_get_array(group, name, true, where, &data, &spec.rows, &spec.cols,
                                     &is_f32, err);
         dls_tensor *t = NULL;
-        if (status == DLS_OK) {
-            status = dls_tensors_add(set, &spec, &t, err);
-        }
+        DLS_THEN(status, dls_tensors_add(set, &spec, &t, err));
         if (status == DLS_OK) {
             dls_free(t->data);
             t->data = data;
@@ -388,9 +386,7 @@ dls_status dls_inspector_load(const char *path, dls_inspector **out, dls_error *
         dls_h5_where(err, path);
     }
     H5Fclose(file);
-    if (status == DLS_OK) {
-        status = dls_inspector_check(insp, err);
-    }
+    DLS_THEN(status, dls_inspector_check(insp, err));
     if (status != DLS_OK) {
         dls_inspector_destroy(insp);
         return status;

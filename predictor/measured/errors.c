@@ -161,10 +161,8 @@ dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_e
 {
     size_t answered = 0;
     *out = (dls_errors){.rows = n};
-    dls_judged *sorted = dls_alloc(n * sizeof *sorted + 1);
-    if (!sorted) {
-        return dls_nomem(err, "judged rows", n * sizeof *sorted);
-    }
+    dls_judged *sorted;
+    DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted + 1, "judged rows", err));
     for (size_t i = 0; i < n; i++) {
         if (isfinite(row[i].predicted)) {
             sorted[answered++] = row[i];
@@ -173,7 +171,7 @@ dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_e
     qsort(sorted, answered, sizeof *sorted, by_peers);
     out->answered = answered;
     dls_status status = times(sorted, answered, out, err);
-    status = status == DLS_OK ? pairs(sorted, answered, out, err) : status;
+    DLS_THEN(status, pairs(sorted, answered, out, err));
     dls_free(sorted);
     return status;
 }

@@ -338,10 +338,8 @@ dls_status dls_measured_kernels_judge(const dls_measured_kernels *s, const dls_k
                                       dls_error *err)
 {
     size_t n = 0;
-    dls_judged *judged = dls_alloc(s->n * sizeof *judged + 1);
-    if (!judged) {
-        return dls_nomem(err, "judged kernels", s->n * sizeof *judged);
-    }
+    dls_judged *judged;
+    DLS_TRY(dls_alloc_array(&judged, s->n, sizeof *judged + 1, "judged kernels", err));
     for (size_t i = 0; i < s->n; i++) {
         const dls_measured_kernel *row = &s->row[i];
         if ((!c->family || strcmp(c->family, ops[row->op].family) == 0) &&

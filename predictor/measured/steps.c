@@ -247,10 +247,8 @@ static size_t far_off(const dls_measured_steps *s, size_t first, size_t i, size_
 static dls_status drop_slips(dls_measured_steps *s, size_t first, const char *path, dls_error *err)
 {
     size_t kept = first, others;
-    bool *slip = dls_alloc_zero(s->n + 1, sizeof *slip);
-    if (!slip) {
-        return dls_nomem(err, "rows", s->n);
-    }
+    bool *slip;
+    DLS_TRY(dls_alloc_array(&slip, s->n + 1, sizeof *slip, "rows", err));
     for (size_t i = first; i < s->n; i++) {
         const size_t off = far_off(s, first, i, &others);
         slip[i] = others >= 2 && 2 * off > others;

@@ -64,19 +64,14 @@ static dls_status fill(dls_calibration *c, const dls_trace *trace, dls_error *er
 {
     const size_t n = dls_trace_cols(trace)->n;
     dls_strdict names;
-    c->of = dls_alloc_zero(n + 1, sizeof *c->of);
-    if (!c->of) {
-        return dls_nomem(err, "calibration", n * sizeof *c->of);
-    }
+    DLS_TRY(dls_alloc_array(&c->of, n + 1, sizeof *c->of, "calibration", err));
     dls_strdict_init(&names);
     const dls_status status = name_jobs(c, trace, &names, err);
     dls_strdict_fini(&names);
     DLS_TRY(status);
     for (int k = 0; k < LEVELS; k++) {
-        c->level[k] = dls_alloc_zero(length(c, k) + 1, sizeof *c->level[k]);
-        if (!c->level[k]) {
-            return dls_nomem(err, "calibration", length(c, k) * sizeof *c->level[k]);
-        }
+        DLS_TRY(dls_alloc_array(&c->level[k], length(c, k) + 1, sizeof *c->level[k], "calibration",
+                                err));
     }
     return DLS_OK;
 }
@@ -84,10 +79,8 @@ static dls_status fill(dls_calibration *c, const dls_trace *trace, dls_error *er
 dls_status dls_calibration_create(const dls_kinds *kinds, const dls_trace *trace, int32_t n_types,
                                   dls_calibration **out, dls_error *err)
 {
-    dls_calibration *c = dls_alloc_zero(1, sizeof *c);
-    if (!c) {
-        return dls_nomem(err, "calibration", sizeof *c);
-    }
+    dls_calibration *c;
+    DLS_TRY(dls_alloc_array(&c, 1, sizeof *c, "calibration", err));
     c->kinds = kinds;
     c->n_types = (size_t)n_types;
     const dls_status status = fill(c, trace, err);

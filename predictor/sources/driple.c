@@ -46,10 +46,8 @@ static void driple_close(void *state)
 static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                               dls_error *err)
 {
-    driple *d = dls_alloc_zero(1, sizeof *d);
-    if (!d) {
-        return dls_nomem(err, "inspector", sizeof *d);
-    }
+    driple *d;
+    DLS_TRY(dls_alloc_array(&d, 1, sizeof *d, "inspector", err));
     dls_inspector_session_params session = {.weights = p->weights,
                               .backend = p->backend,
                               .hardware_dir = p->hardware_dir,

@@ -158,10 +158,8 @@ static dls_status write_all(FILE *file, void *what, dls_error *err)
 
 dls_status dls_answers_save(const dls_answers *a, const char *path, dls_error *err)
 {
-    entry *sorted = dls_alloc((a->n + 1) * sizeof *sorted);
-    if (!sorted) {
-        return dls_nomem(err, "answers", a->n * sizeof *sorted);
-    }
+    entry *sorted;
+    DLS_TRY(dls_alloc_array(&sorted, a->n + 1, sizeof *sorted, "answers", err));
     if (a->n > 0) {
         memcpy(sorted, a->entry, a->n * sizeof *sorted);
         qsort(sorted, a->n, sizeof *sorted, by_digest);

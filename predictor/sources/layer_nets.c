@@ -14,10 +14,8 @@ struct dls_layer_nets {
 
 dls_status dls_layer_nets_open(const char *path, dls_layer_nets **out, dls_error *err)
 {
-    dls_layer_nets *n = dls_alloc_zero(1, sizeof *n);
-    if (!n) {
-        return dls_nomem(err, "networks", sizeof *n);
-    }
+    dls_layer_nets *n;
+    DLS_TRY(dls_alloc_array(&n, 1, sizeof *n, "networks", err));
     dls_status status = dls_kernel_nets_load(path, &n->nets, err);
     if (status == DLS_OK && n->nets.how != DLS_LEARNED_JUSTUS) {
         status = dls_fail(err, DLS_EINPUT, path, "networks of another method than justus");

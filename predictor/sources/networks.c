@@ -27,10 +27,8 @@ static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_e
 dls_status dls_networks_open(const dls_prediction_params *p, const dls_kinds *kinds, dls_learned how,
                              dls_networks **out, dls_error *err)
 {
-    dls_networks *n = dls_alloc_zero(1, sizeof *n);
-    if (!n) {
-        return dls_nomem(err, "networks", sizeof *n);
-    }
+    dls_networks *n;
+    DLS_TRY(dls_alloc_array(&n, 1, sizeof *n, "networks", err));
     n->kind = -1;
     n->learned = p->weights != NULL;
     dls_status status = n->learned ? load(n, p->weights, how, err) : DLS_OK;

@@ -32,10 +32,8 @@ static void noisy_close(void *state)
 static dls_status noisy_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                              dls_error *err)
 {
-    noisy *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "noisy predictor", sizeof *s);
-    }
+    noisy *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "noisy predictor", err));
     *s = (noisy){.kinds = kinds, .cluster = p->cluster, .seed = p->seed, .sigma = p->sigma};
     const dls_status status = dls_prediction_source_oracle.open(p, kinds, &s->oracle, err);
     if (status != DLS_OK) {

@@ -46,10 +46,8 @@ static void operator_close(void *state)
 static dls_status operator_open(const dls_prediction_params *p, const dls_kinds *kinds,
                                 void **state, dls_error *err)
 {
-    operator_source *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "operator predictor", sizeof *s);
-    }
+    operator_source *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "operator predictor", err));
     s->kinds = kinds;
     s->sized = p->sized;
     const dls_status status = dls_shadow_create(p, &s->shadow, err);

@@ -16,10 +16,8 @@ typedef struct oracle {
 static dls_status oracle_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                               dls_error *err)
 {
-    oracle *o = dls_alloc_zero(1, sizeof *o);
-    if (!o) {
-        return dls_nomem(err, "oracle", sizeof *o);
-    }
+    oracle *o;
+    DLS_TRY(dls_alloc_array(&o, 1, sizeof *o, "oracle", err));
     *o = (oracle){p->world, kinds};
     *state = o;
     return DLS_OK;

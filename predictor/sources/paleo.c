@@ -31,10 +31,8 @@ static dls_status calibrate(paleo *s, dls_error *err)
 static dls_status paleo_open(const dls_prediction_params *p, const dls_kinds *kinds, void **state,
                              dls_error *err)
 {
-    paleo *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "paleo", sizeof *s);
-    }
+    paleo *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "paleo", err));
     dls_status status = dls_baseline_init(&s->base, p, kinds, err);
     if (status != DLS_OK) {
         dls_free(s);

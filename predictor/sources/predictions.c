@@ -195,10 +195,8 @@ static dls_status create(dls_predictions *f, dls_error *err)
 dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
                                   dls_error *err)
 {
-    dls_predictions *f = dls_alloc_zero(1, sizeof *f);
-    if (!f) {
-        return dls_nomem(err, "predictions", sizeof *f);
-    }
+    dls_predictions *f;
+    DLS_TRY(dls_alloc_array(&f, 1, sizeof *f, "predictions", err));
     f->p = *p;
     f->p.max_candidates = p->max_candidates > 0 ? p->max_candidates : 1;
     const dls_status status = create(f, err);

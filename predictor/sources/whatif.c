@@ -103,10 +103,8 @@ static dls_status open_source(dls_whatif *w, dls_error *err)
 
 dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out, dls_error *err)
 {
-    dls_whatif *w = dls_alloc_zero(1, sizeof *w);
-    if (!w) {
-        return dls_nomem(err, "what-if", sizeof *w);
-    }
+    dls_whatif *w;
+    DLS_TRY(dls_alloc_array(&w, 1, sizeof *w, "what-if", err));
     w->p = *p;
     const dls_status status = open_source(w, err);
     if (status != DLS_OK) {
@@ -180,10 +178,8 @@ static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_n
         }
     }
     DLS_TRY(dls_grow(&w->known, &w->cap, w->n + 1, sizeof *w->known, err));
-    known *k = dls_alloc_zero(1, sizeof *k);
-    if (!k) {
-        return dls_nomem(err, "workload", sizeof *k);
-    }
+    known *k;
+    DLS_TRY(dls_alloc_array(&k, 1, sizeof *k, "workload", err));
     *k = (known){.names = *names, .numeric = numeric};
     const dls_status status = dls_model_workload(names, numeric, &k->work, err);
     if (status != DLS_OK) {
@@ -245,10 +241,8 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     snprintf(out->setting, sizeof out->setting, "%s",
              dls_inspector_setting(w->session.insp, query.setting_idx).name);
     const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
-    double *x = dls_alloc(cells * sizeof *x + 1);
-    if (!x) {
-        return dls_nomem(err, "graph", cells * sizeof *x);
-    }
+    double *x;
+    DLS_TRY(dls_alloc_array(&x, cells, sizeof *x + 1, "graph", err));
     const dls_graph graph = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
     const dls_status status =
         dls_inspector_session_predict(&w->session, &graph, 1, &query, 1, &profile, err);

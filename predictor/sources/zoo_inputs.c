@@ -76,13 +76,9 @@ static dls_status fill(const dls_zoo_inputs *z, dls_zoo_input *input, const dls_
         double *x = (double *)(uintptr_t)g->x; /* owned by the graph, which is ours */
         input->per_batch = dls_alloc(cells * sizeof *input->per_batch + 1);
         status = input->per_batch ? DLS_OK : dls_nomem(err, "features", cells * sizeof *x);
-        if (status == DLS_OK) {
-            status = dls_features_raw(z->spec->features, one, &grouping, x, NULL, err);
-        }
-        if (status == DLS_OK) {
-            status =
-                dls_features_raw(z->spec->features, two, &grouping, input->per_batch, NULL, err);
-        }
+        DLS_THEN(status, dls_features_raw(z->spec->features, one, &grouping, x, NULL, err));
+        DLS_THEN(status,
+                 dls_features_raw(z->spec->features, two, &grouping, input->per_batch, NULL, err));
         for (size_t i = 0; i < cells && status == DLS_OK; i++) {
             input->per_batch[i] -= x[i];
         }
@@ -127,10 +123,8 @@ dls_status dls_zoo_input_sized(dls_zoo_inputs *z, const dls_zoo_model *model,
         }
     }
     DLS_TRY(dls_grow(&z->input, &z->cap, z->n + 1, sizeof *z->input, err));
-    dls_zoo_input *input = dls_alloc_zero(1, sizeof *input);
-    if (!input) {
-        return dls_nomem(err, "graph", sizeof *input);
-    }
+    dls_zoo_input *input;
+    DLS_TRY(dls_alloc_array(&input, 1, sizeof *input, "graph", err));
     input->model = model;
     input->size = *size;
     const dls_status status = make(z, input, err);

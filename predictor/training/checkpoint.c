@@ -61,10 +61,8 @@ static dls_status put_course(hid_t group, const dls_train_course *course, dls_er
     if (course->n == 0) {
         return DLS_OK;
     }
-    double *data = dls_alloc(course->n * sizeof *data);
-    if (!data) {
-        return dls_nomem(err, "learning curve", course->n * sizeof *data);
-    }
+    double *data;
+    DLS_TRY(dls_alloc_array(&data, course->n, sizeof *data, "learning curve", err));
     dls_status status = DLS_OK;
     for (int c = 0; status == DLS_OK && c < COLUMNS; c++) {
         for (size_t i = 0; i < course->n; i++) {

@@ -47,10 +47,8 @@ static dls_status check_labels(const dls_dataset_setting *setting, dls_error *er
 static dls_status draw_share(size_t n, double share, uint64_t seed, bool *kept, dls_error *err)
 {
     const size_t keep = (size_t)ceil(share * (double)n);
-    size_t *order = dls_alloc((n ? n : 1) * sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "share of the training split", n * sizeof *order);
-    }
+    size_t *order;
+    DLS_TRY(dls_alloc_array(&order, n ? n : 1, sizeof *order, "share of the training split", err));
     dls_shuffle(order, n, seed, UINT64_C(1) << 62);
     for (size_t i = 0; i < n; i++) {
         kept[order[i]] = i < keep;

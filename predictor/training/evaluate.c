@@ -45,10 +45,8 @@ dls_status dls_error_table_fill(const double *predicted, const double *label,
                                 dls_error *err)
 {
     *table = (dls_error_table){.n = n};
-    double *p = dls_alloc(2 * (n ? n : 1) * sizeof *p);
-    if (!p) {
-        return dls_nomem(err, "columns", 2 * n * sizeof *p);
-    }
+    double *p;
+    DLS_TRY(dls_alloc_array(&p, 2 * (n ? n : 1), sizeof *p, "columns", err));
     double *y = p + n;
     size_t counted = 0;
     for (size_t k = 0; k < DLS_METRICS; k++) {
@@ -239,10 +237,8 @@ dls_status dls_yardsticks_create(const dls_dataset *set, size_t setting, dls_spl
                                  dls_yardsticks **out, dls_error *err)
 {
     *out = NULL;
-    dls_yardsticks *y = dls_alloc_zero(1, sizeof *y);
-    if (!y) {
-        return dls_nomem(err, "evaluation", sizeof *y);
-    }
+    dls_yardsticks *y;
+    DLS_TRY(dls_alloc_array(&y, 1, sizeof *y, "evaluation", err));
     neighbours b = {0};
     const dls_status status = fill(set, &set->setting[setting], split, y, &b, err);
     dls_free(b.d);

@@ -63,10 +63,8 @@ static void mark_train(const dls_dataset *set, bool *mark)
 static dls_status standardise(const dls_dataset *set, dls_inspector *insp, dls_error *err)
 {
     const size_t width = (size_t)set->n_features;
-    bool *mark = dls_alloc_zero(set->n_graphs + 1, sizeof *mark);
-    if (!mark) {
-        return dls_nomem(err, "training graphs", set->n_graphs);
-    }
+    bool *mark;
+    DLS_TRY(dls_alloc_array(&mark, set->n_graphs + 1, sizeof *mark, "training graphs", err));
     mark_train(set, mark);
     for (size_t f = 0; f < width; f++) {
         double n = 0, sum = 0, square = 0;
@@ -184,12 +182,8 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
     }
     DLS_TRY(dls_train_data_create(set, &which, d, &data, err));
     dls_status status = dls_trainee_create(insp, from, tune, &net, err);
-    if (status == DLS_OK) {
-        status = dls_train(net, data, o, course, err);
-    }
-    if (status == DLS_OK) {
-        status = keep(insp, net, &set->setting[setting], &data->labels, err);
-    }
+    DLS_THEN(status, dls_train(net, data, o, course, err));
+    DLS_THEN(status, keep(insp, net, &set->setting[setting], &data->labels, err));
     dls_trainee_destroy(net);
     dls_train_data_destroy(data);
     return status;

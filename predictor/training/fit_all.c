@@ -94,10 +94,8 @@ static dls_status name_settings(const joint *j, dls_error *err)
     for (size_t i = 0; i < j->which->n; i++) {
         size += strlen(j->set->setting[j->which->setting[i]].name) + 1;
     }
-    char *text = dls_alloc_zero(size, 1);
-    if (!text) {
-        return dls_nomem(err, "names of settings", size);
-    }
+    char *text;
+    DLS_TRY(dls_alloc_array(&text, size, 1, "names of settings", err));
     size_t used = 0;
     for (size_t i = 0; i < j->which->n; i++) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? "\n" : "",
@@ -120,15 +118,9 @@ static dls_status train(const joint *j, const dls_train_options *o, dls_train_co
     dls_trainee *net = NULL;
     DLS_TRY(dls_train_data_create(j->set, &which, j->d, &data, err));
     dls_status status = dls_trainee_create(j->insp, DLS_SETTING_BASE, DLS_TUNE_BASE, &net, err);
-    if (status == DLS_OK) {
-        status = dls_train(net, data, o, course, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_trainee_store(net, j->insp, NULL, err);
-    }
-    if (status == DLS_OK) {
-        status = name_settings(j, err);
-    }
+    DLS_THEN(status, dls_train(net, data, o, course, err));
+    DLS_THEN(status, dls_trainee_store(net, j->insp, NULL, err));
+    DLS_THEN(status, name_settings(j, err));
     dls_trainee_destroy(net);
     dls_train_data_destroy(data);
     return status;
@@ -163,9 +155,7 @@ dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fi
         standardise(&j);
         status = fit_scales(&j, err);
     }
-    if (status == DLS_OK) {
-        status = train(&j, o, course, err);
-    }
+    DLS_THEN(status, train(&j, o, course, err));
     dls_free(j.seen);
     dls_free(j.x);
     dls_free(j.y);

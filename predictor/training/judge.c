@@ -22,9 +22,7 @@ static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int
     for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
         query[i] = (dls_query){(int32_t)i, as};
     }
-    if (status == DLS_OK) {
-        status = dls_predict(predictor, y->graph, y->n, query, y->n, profile, err);
-    }
+    DLS_THEN(status, dls_predict(predictor, y->graph, y->n, query, y->n, profile, err));
     for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
         memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
     }
@@ -36,10 +34,8 @@ static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int
 static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size_t setting,
                           const dls_yardsticks *y, int32_t as, dls_judgement *j, dls_error *err)
 {
-    double *out = dls_alloc(y->n * DLS_METRICS * sizeof *out);
-    if (!out) {
-        return dls_nomem(err, "predictions", y->n * DLS_METRICS * sizeof *out);
-    }
+    double *out;
+    DLS_TRY(dls_alloc_array(&out, y->n * DLS_METRICS, sizeof *out, "predictions", err));
     dls_status status = predict(predictor, y, as, out, err);
     const double *who[DLS_WHO_COUNT] = {out, y->truth, y->model, y->nearest, y->mean};
     for (int k = 0; status == DLS_OK && k < DLS_WHO_COUNT; k++) {
@@ -49,9 +45,7 @@ static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size
                 dls_error_table_fill(who[k], y->label, y->iteration_s, y->n, &j->table[k], err);
         }
     }
-    if (status == DLS_OK) {
-        status = dls_family_errors(set, setting, y, out, j->family, &j->n_families, err);
-    }
+    DLS_THEN(status, dls_family_errors(set, setting, y, out, j->family, &j->n_families, err));
     dls_free(out);
     return status;
 }

@@ -75,10 +75,8 @@ static dls_status set_up(cpu_learner *l, dls_error *err)
 static dls_status cpu_open(const dls_learner_config *config, void **state, dls_error *err)
 {
     *state = NULL;
-    cpu_learner *l = dls_alloc_zero(1, sizeof *l);
-    if (!l) {
-        return dls_nomem(err, "training", sizeof *l);
-    }
+    cpu_learner *l;
+    DLS_TRY(dls_alloc_array(&l, 1, sizeof *l, "training", err));
     l->c = *config;
     const dls_status status = set_up(l, err);
     if (status != DLS_OK) {

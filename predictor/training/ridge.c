@@ -45,10 +45,8 @@ dls_status dls_ridge(const double *x, const double *y, size_t n, size_t width, d
                      double *slope, dls_error *err)
 {
     const size_t m = width + 1;
-    double *a = dls_alloc_zero(m * m, sizeof *a);
-    if (!a) {
-        return dls_nomem(err, "normal equations", m * m * sizeof *a);
-    }
+    double *a;
+    DLS_TRY(dls_alloc_array(&a, m * m, sizeof *a, "normal equations", err));
     for (size_t k = 0; k < m; k++) {
         slope[k] = 0;
         a[k * m + k] = k > 0 ? penalty : 0;

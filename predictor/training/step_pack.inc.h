@@ -206,10 +206,8 @@ static void step_load(void *state)
 static dls_status step_open(const dls_trainee *net, void **out, dls_error *err)
 {
     *out = NULL;
-    packed *p = dls_alloc_zero(1, sizeof *p);
-    if (!p) {
-        return dls_nomem(err, "packed network", sizeof *p);
-    }
+    packed *p;
+    DLS_TRY(dls_alloc_array(&p, 1, sizeof *p, "packed network", err));
     p->net = net;
     const dls_status status = make_all(p, err);
     if (status != DLS_OK) {

@@ -49,10 +49,8 @@ dls_status dls_stepper_create(const dls_trainee *net, const dls_stepper_options 
                         "only)",
                         opts->isa);
     }
-    dls_stepper *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "training step", sizeof *s);
-    }
+    dls_stepper *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "training step", err));
     s->net = net;
     s->engine = engine;
     s->threads = opts->threads > 0 ? opts->threads : dls_team_cores();
@@ -311,10 +309,8 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
             most = b->sample[i].graph->n_nodes > most ? b->sample[i].graph->n_nodes : most;
         }
         t.dx_each = (size_t)most * (size_t)s->net->arch.n_features;
-        t.dx = dls_alloc_zero(b->n * t.dx_each, sizeof *t.dx);
-        if (!t.dx) {
-            return dls_nomem(err, "gradient of the features", b->n * t.dx_each * sizeof *t.dx);
-        }
+        DLS_TRY(dls_alloc_array(&t.dx, b->n * t.dx_each, sizeof *t.dx, "gradient of the features",
+                                err));
     }
     dls_team_run(s->threads, s->n_pieces, work, &t);
     const double *out = s->out;

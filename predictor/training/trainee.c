@@ -276,10 +276,7 @@ static dls_status fill(builder *b, dls_error *err)
     if (net->own) {
         DLS_TRY(dls_arch_tensors(&net->arch, DLS_PART_SETTING_CONV, add_param, b, err));
     }
-    net->value = dls_alloc(net->n_values * sizeof *net->value);
-    if (!net->value) {
-        return dls_nomem(err, "parameters", net->n_values * sizeof *net->value);
-    }
+    DLS_TRY(dls_alloc_array(&net->value, net->n_values, sizeof *net->value, "parameters", err));
     for (size_t i = 0; i < net->n_params; i++) {
         const dls_tensor *t = source_of(b, &net->param[i]);
         memcpy(net->value + net->param[i].at, t->data,
@@ -304,10 +301,8 @@ dls_status dls_trainee_create(const dls_inspector *insp, int32_t setting_idx, dl
                         "tuning %s needs layers that repeat one convolution (shared=1)",
                         dls_tune_names[tune]);
     }
-    dls_trainee *net = dls_alloc_zero(1, sizeof *net);
-    if (!net) {
-        return dls_nomem(err, "network", sizeof *net);
-    }
+    dls_trainee *net;
+    DLS_TRY(dls_alloc_array(&net, 1, sizeof *net, "network", err));
     net->arch = *a;
     net->tune = tune;
     net->own = own;

@@ -273,9 +273,7 @@ dls_status dls_train(dls_trainee *net, const dls_train_data *data, const dls_tra
     }
     training t = {.net = net, .data = data, .o = o, .course = course};
     dls_status status = set_up(&t, err);
-    if (status == DLS_OK) {
-        status = resume(&t, err);
-    }
+    DLS_THEN(status, resume(&t, err));
     if (status == DLS_OK) {
         status = epochs(&t, err);
         memcpy(net->value, t.best, net->n_values * sizeof *net->value);

@@ -117,10 +117,8 @@ dls_status dls_saved_open(const char *path, const char *run, dls_saved **out, dl
     DLS_ASSERT(path && out);
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
-    dls_saved *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "run", sizeof *s);
-    }
+    dls_saved *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "run", err));
     const dls_status status = open_run(s, path, run, err);
     if (status != DLS_OK) {
         dls_saved_close(s);

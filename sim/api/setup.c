@@ -37,10 +37,8 @@ dls_status dls_setup_create(dls_setup **out, dls_error *err)
 {
     DLS_ASSERT(out);
     DLS_IN_C_LOCALE;
-    dls_setup *setup = dls_alloc_zero(1, sizeof *setup);
-    if (!setup) {
-        return dls_nomem(err, "set-up", sizeof *setup);
-    }
+    dls_setup *setup;
+    DLS_TRY(dls_alloc_array(&setup, 1, sizeof *setup, "set-up", err));
     const dls_status status = dls_registry_create(&setup->registry, err);
     if (status != DLS_OK) {
         dls_free(setup);
@@ -116,8 +114,8 @@ dls_status dls_setup_set_from(dls_setup *setup, const char *key, const char *val
     dls_status status =
         dls_grow(&setup->set, &setup->set_cap, setup->n_set + 1, sizeof *setup->set, err);
     status = status == DLS_OK && key ? copy(key, &mine, err) : status;
-    status = status == DLS_OK ? copy(value, &text, err) : status;
-    status = status == DLS_OK ? copy(origin, &where, err) : status;
+    DLS_THEN(status, copy(value, &text, err));
+    DLS_THEN(status, copy(origin, &where, err));
     if (status != DLS_OK) {
         dls_free(mine);
         dls_free(text);

@@ -67,10 +67,8 @@ dls_status dls_simulation_of(const dls_config *config, const dls_trace *trace, d
 {
     DLS_IN_C_LOCALE;
     DLS_HDF5_LOCKED;
-    dls_simulation *sim = dls_alloc_zero(1, sizeof *sim);
-    if (!sim) {
-        return dls_nomem(err, "simulation", sizeof *sim);
-    }
+    dls_simulation *sim;
+    DLS_TRY(dls_alloc_array(&sim, 1, sizeof *sim, "simulation", err));
     sim->config = config;
     sim->trace = trace;
     sim->first_infeasible = dls_trace_cols(trace)->n;
@@ -115,10 +113,8 @@ dls_status dls_simulation_clone(const dls_simulation *sim, dls_simulation **out,
     if (sim->failed || sim->result) {
         return dls_fail(err, DLS_EUSAGE, NULL, "the simulation is at its end and cannot be cloned");
     }
-    dls_simulation *copy = dls_alloc_zero(1, sizeof *copy);
-    if (!copy) {
-        return dls_nomem(err, "simulation", sizeof *copy);
-    }
+    dls_simulation *copy;
+    DLS_TRY(dls_alloc_array(&copy, 1, sizeof *copy, "simulation", err));
     copy->shared = dls_shared_config_join(sim->shared);
     copy->config = sim->config;
     copy->trace = sim->trace;

@@ -350,9 +350,7 @@ dls_status dls_csv_rows(const char *path, const char *const *names, int n, int n
     }
     DLS_TRY(dls_csv_open(&csv, path, err));
     dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, (size_t)n, err);
-    }
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, (size_t)n, err));
     for (bool more = true; status == DLS_OK && more;) {
         status = dls_csv_next(&csv, &more, err);
         if (status == DLS_OK && more) {

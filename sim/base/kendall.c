@@ -57,10 +57,8 @@ dls_status dls_kendall_tau(const double *x, const double *y, size_t n, double *t
     if (n < 2) {
         return DLS_OK;
     }
-    pair *p = dls_alloc(2 * n * sizeof *p);
-    if (!p) {
-        return dls_nomem(err, "pairs", 2 * n * sizeof *p);
-    }
+    pair *p;
+    DLS_TRY(dls_alloc_array(&p, 2 * n, sizeof *p, "pairs", err));
     for (size_t i = 0; i < n; i++) {
         p[i] = (pair){x[i], y[i]};
     }

@@ -19,7 +19,7 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
         status = dls_comparison_add(c, call->word[i], r->run_id, err);
     }
-    status = status == DLS_OK ? dls_replay_compare(c, &r->baseline, r->json, err) : status;
+    DLS_THEN(status, dls_replay_compare(c, &r->baseline, r->json, err));
     dls_comparison_destroy(c);
     return status;
 }

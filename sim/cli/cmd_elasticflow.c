@@ -66,9 +66,7 @@ static dls_status replay(request *r, const dls_trace *trace, dls_error *err)
     DLS_TRY(dls_elastic_create(r->throughputs, trace, &cluster, &speeds, err));
     r->params.speeds = speeds;
     dls_status status = dls_record_create(dls_trace_cols(trace)->n, &rec, err);
-    if (status == DLS_OK) {
-        status = simulate(r, trace, rec, err);
-    }
+    DLS_THEN(status, simulate(r, trace, rec, err));
     dls_record_destroy(rec);
     dls_elastic_destroy(speeds);
     return status;

@@ -83,9 +83,7 @@ static dls_status export_tables(job *e, const char *path, dls_error *err)
     if (!e->r->run_id && dls_saved_run(saved, 1)) {
         status = dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
     }
-    if (status == DLS_OK) {
-        status = write_to(e, err);
-    }
+    DLS_THEN(status, write_to(e, err));
     dls_saved_close(saved);
     return status;
 }

@@ -151,9 +151,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_status status = o.place && o.allocated
                             ? work(&o, err)
                             : dls_nomem(err, "places", in.n_pods * sizeof *o.place);
-    if (status == DLS_OK) {
-        status = to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err);
-    }
+    DLS_THEN(status,
+             to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err));
     if (status == DLS_OK && !r->quiet) {
         (r->sweep > 0 ? report_sweep : report_run)(&o);
     }

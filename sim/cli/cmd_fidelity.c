@@ -101,9 +101,7 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_fidelity f = {0};
     DLS_TRY(dls_setup_create(&setup, err));
     dls_status status = configure(setup, r, call->word[0], err);
-    if (status == DLS_OK) {
-        status = dls_fidelity_of(setup, &f, err);
-    }
+    DLS_THEN(status, dls_fidelity_of(setup, &f, err));
     if (status == DLS_OK && r->json) {
         status = print_json(&f, r->jobs, err);
     } else if (status == DLS_OK) {

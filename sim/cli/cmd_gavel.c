@@ -81,9 +81,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     DLS_TRY(dls_trace_load(call->word[0], "gavel", &(dls_trace_options){0}, &trace, err));
     outcome o = {.trace = trace};
     dls_status status = dls_gavel_replay(&r->params, r->throughputs, trace, &o.result, err);
-    if (status == DLS_OK) {
-        status = to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err);
-    }
+    DLS_THEN(status,
+             to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err));
     if (status == DLS_OK && !r->quiet) {
         report(&o);
     }

@@ -202,10 +202,8 @@ static dls_status show_rows(const request *req, const dls_run *run, dls_error *e
     dls_record *rec = NULL;
     DLS_TRY(dls_run_read_jobs(run, &jobs, err));
     dls_status status = dls_run_read_record(run, req->job_id != NULL, false, &rec, err);
-    if (status == DLS_OK) {
-        status =
-            req->job_id ? show_job(req, run, &jobs, rec, err) : show_jobs(req, &jobs, rec, err);
-    }
+    DLS_THEN(status,
+             req->job_id ? show_job(req, run, &jobs, rec, err) : show_jobs(req, &jobs, rec, err));
     dls_record_destroy(rec);
     dls_run_jobs_fini(&jobs);
     return status;
@@ -265,7 +263,7 @@ static dls_status show_runs(const request *req, const dls_results *file, dls_err
         }
         dls_run *run = NULL;
         status = dls_run_open(file, id, &run, err);
-        status = status == DLS_OK ? dls_run_verify(run, err) : status;
+        DLS_THEN(status, dls_run_verify(run, err));
         if (status == DLS_OK && req->json) {
             json_object_array_add(list, run_json(run));
         } else if (status == DLS_OK) {
@@ -291,7 +289,7 @@ static dls_status inspect(const char *path, const request *req, dls_error *err)
     const bool one = req->jobs || req->job_id || req->config;
     if (one || req->run_id) {
         status = dls_run_open(file, req->run_id, &run, err);
-        status = status == DLS_OK ? dls_run_verify(run, err) : status;
+        DLS_THEN(status, dls_run_verify(run, err));
     }
     if (status == DLS_OK && req->config) {
         for (const char *p = dls_run_attr(run, "config_text"); *p; p++) {

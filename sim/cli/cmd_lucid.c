@@ -150,13 +150,11 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_status status = read_vcs("--vcs", r->vcs, &known, err);
     c.vc = known.vc;
     c.n = known.n;
-    status = status == DLS_OK ? find_profiler(r, &c, err) : status;
-    status = status == DLS_OK ? load(r, call->word[0], &trace, err) : status;
-    status = status == DLS_OK ? dls_lucid_run(&c, r->schedule, &trace, err) : status;
-    if (status == DLS_OK) {
-        status =
-            to_file ? dls_atomicfile_write(r->output, put, &trace, err) : put(stdout, &trace, err);
-    }
+    DLS_THEN(status, find_profiler(r, &c, err));
+    DLS_THEN(status, load(r, call->word[0], &trace, err));
+    DLS_THEN(status, dls_lucid_run(&c, r->schedule, &trace, err));
+    DLS_THEN(status, to_file ? dls_atomicfile_write(r->output, put, &trace, err)
+                             : put(stdout, &trace, err));
     if (status == DLS_OK && !r->quiet) {
         report(&trace);
     }

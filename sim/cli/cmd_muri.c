@@ -63,9 +63,7 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_status status =
         completed ? dls_muri_run(&r->cluster, r->schedule, r->testbed, &trace, completed, &o.n, err)
                   : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
-    if (status == DLS_OK) {
-        status = dls_replay_put_table(r->output, put, &o, err);
-    }
+    DLS_THEN(status, dls_replay_put_table(r->output, put, &o, err));
     if (status == DLS_OK && !r->quiet) {
         report(&o);
     }

@@ -51,9 +51,7 @@ static dls_status replay(const request *r, const dls_pollux_apps *apps, const ch
     int64_t rounds = 0;
     DLS_TRY(dls_pollux_load(path, apps, &trace, err));
     dls_status status = dls_pollux_run(&r->params, &trace, &rounds, err);
-    if (status == DLS_OK) {
-        status = dls_replay_put_table(r->output, put, &trace, err);
-    }
+    DLS_THEN(status, dls_replay_put_table(r->output, put, &trace, err));
     if (status == DLS_OK && !r->quiet) {
         report(&trace, rounds);
     }

@@ -24,12 +24,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     for (size_t i = 0; i < r->runs.n && status == DLS_OK; i++) {
         status = dls_words_add(&words, "--run", r->runs.at[i], err);
     }
-    if (status == DLS_OK) {
-        status = dls_words_add(&words, "--output", r->output, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_words_add(&words, "--", NULL, err);
-    }
+    DLS_THEN(status, dls_words_add(&words, "--output", r->output, err));
+    DLS_THEN(status, dls_words_add(&words, "--", NULL, err));
     return dls_script_exec("dlsim report", "report.sh", &words, call, status, err);
 }
 

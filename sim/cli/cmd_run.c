@@ -78,7 +78,7 @@ static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err
     if (interrupted) {
         status = dls_simulation_finish(p->sim, err);
     }
-    status = status == DLS_OK ? show(o, p, err) : status;
+    DLS_THEN(status, show(o, p, err));
     return status == DLS_OK && interrupted
                ? dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted: the results are incomplete")
                : status;

@@ -87,7 +87,7 @@ static dls_status show(study *s, dls_error *err)
     dls_sweeping_file(&s->s, merged, sizeof merged);
     DLS_TRY(dls_comparison_create(&c, err));
     dls_status status = dls_comparison_add(c, merged, NULL, err);
-    status = status == DLS_OK ? dls_replay_compare(c, &s->baseline, s->s.o.json, err) : status;
+    DLS_THEN(status, dls_replay_compare(c, &s->baseline, s->s.o.json, err));
     dls_comparison_destroy(c);
     return status;
 }

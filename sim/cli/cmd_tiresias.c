@@ -33,9 +33,7 @@ static dls_status simulate(options *o, const dls_trace *trace, dls_record *rec, 
     dls_signals_catch();
     dls_status status = dls_tiresias_run(&o->params, trace, rec, err);
     dls_signals_release();
-    if (status == DLS_OK) {
-        status = dls_tiresias_log_finish(log, trace, rec, o->params.completed, err);
-    }
+    DLS_THEN(status, dls_tiresias_log_finish(log, trace, rec, o->params.completed, err));
     dls_tiresias_log_destroy(log);
     if (status == DLS_OK && !rec->complete) {
         status = dls_fail(err, DLS_EINTERRUPTED, NULL, "interrupted at %lld s: the logs end there",
@@ -136,12 +134,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_record *rec = NULL;
     (void)call;
     dls_status status = prepare(o, &trace, &rec, err);
-    if (status == DLS_OK) {
-        status = simulate(o, trace, rec, err);
-    }
-    if (status == DLS_OK) {
-        status = report(o, trace, rec, err);
-    }
+    DLS_THEN(status, simulate(o, trace, rec, err));
+    DLS_THEN(status, report(o, trace, rec, err));
     dls_free(o->params.completed);
     dls_record_destroy(rec);
     dls_trace_destroy(trace);

@@ -104,9 +104,7 @@ static dls_status convert(void *user, dls_call *call, dls_error *err)
     dls_trace *trace;
     DLS_TRY(load(r, call, &trace, err));
     dls_status status = r->table ? assign(r->table, (uint64_t)r->seed, &trace, err) : DLS_OK;
-    if (status == DLS_OK) {
-        status = dls_trace_save_csv(trace, r->output, err);
-    }
+    DLS_THEN(status, dls_trace_save_csv(trace, r->output, err));
     dls_trace_destroy(trace);
     return status;
 }

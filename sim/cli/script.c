@@ -56,10 +56,8 @@ static dls_status run(const char *command, const char *script, const dls_words *
     DLS_TRY(own_path(program, sizeof program, err));
     DLS_TRY(find(program, script, path, err));
     /* execv changes no word; its type is older than const. */
-    const char **argv = dls_alloc_zero(words->n + call->n_words + 3, sizeof *argv);
-    if (!argv) {
-        return dls_nomem(err, "words", (words->n + call->n_words + 3) * sizeof *argv);
-    }
+    const char **argv;
+    DLS_TRY(dls_alloc_array(&argv, words->n + call->n_words + 3, sizeof *argv, "words", err));
     argv[0] = "/bin/sh";
     argv[1] = path;
     for (size_t i = 0; i < words->n; i++) {
@@ -78,9 +76,7 @@ static dls_status run(const char *command, const char *script, const dls_words *
 dls_status dls_script_exec(const char *command, const char *script, dls_words *words,
                            const dls_call *call, dls_status status, dls_error *err)
 {
-    if (status == DLS_OK) {
-        status = run(command, script, words, call, err);
-    }
+    DLS_THEN(status, run(command, script, words, call, err));
     dls_free(words->at);
     return status;
 }

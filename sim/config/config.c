@@ -49,11 +49,9 @@ static dls_status read_file(const dls_config_request *request, dls_settings *s,
     if (status == DLS_OK && !request->content) {
         status = dls_config_read_text(request->path, &text, &len, err);
     }
-    if (status == DLS_OK) {
-        status = dls_config_parse(s, request->content ? request->content : text, len,
-                                  request->path ? request->path : "configuration", folder, problems,
-                                  err);
-    }
+    DLS_THEN(status, dls_config_parse(s, request->content ? request->content : text, len,
+                                      request->path ? request->path : "configuration", folder,
+                                      problems, err));
     dls_free(text);
     dls_free(folder);
     return status;
@@ -84,10 +82,8 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
                            dls_config **out, dls_error *err)
 {
     const size_t before = problems->n;
-    dls_config *config = dls_alloc_zero(1, sizeof *config);
-    if (!config) {
-        return dls_nomem(err, "configuration", sizeof *config);
-    }
+    dls_config *config;
+    DLS_TRY(dls_alloc_array(&config, 1, sizeof *config, "configuration", err));
     dls_status status = load(request, problems, config, err);
     if (status == DLS_OK && problems->nomem) {
         status = dls_nomem(err, "list of problems", 0);

@@ -334,10 +334,8 @@ void dls_option_put(FILE *out, const dls_option *o, const dls_option_value *valu
 dls_status dls_options_defaults(const dls_option *options, dls_option_value **out, dls_error *err)
 {
     const size_t n = dls_options_count(options);
-    dls_option_value *values = dls_alloc_zero(n + 1, sizeof *values);
-    if (!values) {
-        return dls_nomem(err, "option values", (n + 1) * sizeof *values);
-    }
+    dls_option_value *values;
+    DLS_TRY(dls_alloc_array(&values, n + 1, sizeof *values, "option values", err));
     for (size_t i = 0; i < n; i++) {
         const dls_status status = dls_option_parse(&options[i], options[i].def, &values[i], err);
         if (status != DLS_OK) {

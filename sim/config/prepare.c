@@ -37,12 +37,8 @@ dls_status dls_config_assign_models(const dls_config *config, const dls_trace *t
         status = dls_config_read_text(name, &file, &len, err);
         text = file;
     }
-    if (status == DLS_OK) {
-        status = dls_assign_table_parse(text, name, &table, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_trace_assign(trace, &table, config->sim.seed, out, err);
-    }
+    DLS_THEN(status, dls_assign_table_parse(text, name, &table, err));
+    DLS_THEN(status, dls_trace_assign(trace, &table, config->sim.seed, out, err));
     dls_assign_table_fini(&table);
     dls_free(file);
     return status;
@@ -144,15 +140,9 @@ dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_pre
     out->params = config->sim;
     out->params.trace = trace;
     dls_status status = make_world(config, trace, out, err);
-    if (status == DLS_OK) {
-        status = make_predictions(config, trace, out, err);
-    }
-    if (status == DLS_OK) {
-        status = make_elastic(config, trace, out, err);
-    }
-    if (status == DLS_OK) {
-        status = make_failures(config, out, err);
-    }
+    DLS_THEN(status, make_predictions(config, trace, out, err));
+    DLS_THEN(status, make_elastic(config, trace, out, err));
+    DLS_THEN(status, make_failures(config, out, err));
     if (status != DLS_OK) {
         dls_prepared_fini(out);
     }

@@ -75,14 +75,10 @@ static const void *list_find(const policy_list *list, const char *name)
 
 dls_status dls_registry_create(dls_registry **out, dls_error *err)
 {
-    dls_registry *reg = dls_alloc_zero(1, sizeof *reg);
-    if (!reg) {
-        return dls_nomem(err, "registry", sizeof *reg);
-    }
+    dls_registry *reg;
+    DLS_TRY(dls_alloc_array(&reg, 1, sizeof *reg, "registry", err));
     dls_status status = list_add(&reg->scheds, NULL, NULL, -1, err);
-    if (status == DLS_OK) {
-        status = list_add(&reg->placements, NULL, NULL, -1, err);
-    }
+    DLS_THEN(status, list_add(&reg->placements, NULL, NULL, -1, err));
     const dls_sched_ops *const *s = dls_scheds();
     for (; status == DLS_OK && *s; s++) {
         status = list_add(&reg->scheds, *s, (*s)->name, -1, err);

@@ -572,9 +572,7 @@ dls_status dls_elasticflow_replay(const dls_elasticflow_params *p, const dls_tra
     *late = 0;
     rec->total_gpus = gpus;
     dls_status status = create(&r, trace);
-    if (status == DLS_OK) {
-        status = run(&r, late);
-    }
+    DLS_THEN(status, run(&r, late));
     for (size_t j = 0; r.job && j < r.n_jobs; j++) {
         dls_ef_job_fini(&r.job[j].ef);
     }

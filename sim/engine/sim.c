@@ -342,9 +342,7 @@ dls_status dls_sim_run(const dls_sim_params *p, dls_record **out, dls_error *err
     *out = NULL;
     DLS_TRY(dls_sim_create(p, &e, err));
     dls_status status = dls_sim_advance(e, DLS_NEVER, &stop, err);
-    if (status == DLS_OK) {
-        status = dls_sim_close(e, out, err);
-    }
+    DLS_THEN(status, dls_sim_close(e, out, err));
     dls_sim_destroy(e);
     return status;
 }

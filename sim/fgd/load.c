@@ -124,9 +124,7 @@ dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out,
     dls_strdict_init(&out->specs);
     dls_strdict_init(&out->models);
     dls_status status = dls_csv_rows(nodes, node_columns, 5, 5, read_node, out, err);
-    if (status == DLS_OK) {
-        status = dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err);
-    }
+    DLS_THEN(status, dls_csv_rows(pods, pod_columns, 6, 5, read_pod, out, err));
     if (status != DLS_OK) {
         dls_fgd_input_fini(out);
         return status;

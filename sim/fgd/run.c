@@ -73,10 +73,7 @@ static dls_status bring_up(state *s, const dls_fgd_input *in, int32_t kind, memo
                            dls_error *err)
 {
     if (!s->known[kind]) {
-        s->known[kind] = dls_alloc_zero(s->n_nodes + 1, sizeof **s->known);
-        if (!s->known[kind]) {
-            return dls_nomem(err, "scores", s->n_nodes * sizeof **s->known);
-        }
+        DLS_TRY(dls_alloc_array(&s->known[kind], s->n_nodes + 1, sizeof **s->known, "scores", err));
     }
     memo *m = *out = s->known[kind];
     const dls_fgd_request *r = &in->kind[kind];

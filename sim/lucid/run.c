@@ -462,9 +462,7 @@ dls_status dls_lucid_run(const dls_lucid_cluster *cluster, const char *schedule,
     int32_t *jobs = dls_alloc((trace->n + 1) * sizeof *jobs);
     dls_status status = l.state && jobs ? check(cluster, trace, profiling, err)
                                         : dls_nomem(err, "jobs", trace->n * sizeof *l.state);
-    if (status == DLS_OK) {
-        status = run_all(&l, policy, profiling, jobs, err);
-    }
+    DLS_THEN(status, run_all(&l, policy, profiling, jobs, err));
     dls_free(l.state);
     dls_free(jobs);
     return status;

@@ -315,10 +315,8 @@ dls_status dls_muri_run(const dls_muri_cluster *cluster, const char *schedule, b
     int32_t *first = dls_alloc((trace->n + 1) * sizeof *first);
     dls_status status =
         time && first ? fill(&m, err) : dls_nomem(err, "ends", trace->n * sizeof *time);
-    if (status == DLS_OK) {
-        status = testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
-                         : replay(&m, time, first, completed, &counted, err);
-    }
+    DLS_THEN(status, testbed ? dls_muri_run_testbed(&m, completed, &counted, err)
+                             : replay(&m, time, first, completed, &counted, err));
     if (m.policy->close && m.state) {
         m.policy->close(&m);
     }

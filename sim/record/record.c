@@ -96,7 +96,7 @@ static dls_status copy_table(const dls_record_table *table, const void *from, vo
         const dls_status one =
             dls_duplicate((char *)to + c->offset, cells, n, cap, dls_field_width(c->type),
                           status == DLS_OK ? err : NULL);
-        status = status == DLS_OK ? one : status;
+        DLS_THEN(status, one);
     }
     return status;
 }
@@ -124,7 +124,7 @@ dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *
         const dls_status one =
             copy_table(tables[t].table, status == DLS_OK ? tables[t].from : &nothing, tables[t].to,
                        tables[t].n, tables[t].cap, status == DLS_OK ? err : NULL);
-        status = status == DLS_OK ? one : status;
+        DLS_THEN(status, one);
     }
     if (status != DLS_OK) {
         dls_record_destroy(rec);

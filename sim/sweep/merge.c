@@ -52,10 +52,8 @@ static dls_status add_column(table *t, const char *name, dls_field_type type, si
     if (t->n_columns == COLUMNS_MAX) {
         return dls_fail(err, DLS_ERUN, NULL, "the table of points has too many columns");
     }
-    void *data = dls_alloc_zero(t->n ? t->n : 1, bytes);
-    if (!data) {
-        return dls_nomem(err, "table of points", t->n * bytes);
-    }
+    void *data;
+    DLS_TRY(dls_alloc_array(&data, t->n ? t->n : 1, bytes, "table of points", err));
     t->data[t->n_columns] = data;
     t->column[t->n_columns++] = (dls_column){.name = name,
                                              .type = type,
@@ -302,15 +300,13 @@ dls_status dls_sweep_merge(const dls_sweep_plan *plan, const char *folder, const
                            bool link, size_t *n_finished, dls_error *err)
 {
     const dls_sweep *s = plan->request.sweep;
-    table *t = dls_alloc_zero(1, sizeof *t);
-    if (!t) {
-        return dls_nomem(err, "table of points", sizeof *t);
-    }
+    table *t;
+    DLS_TRY(dls_alloc_array(&t, 1, sizeof *t, "table of points", err));
     t->plan = plan;
     t->folder = folder;
     t->n = plan->n;
     dls_status status = find_runs(t, err);
-    status = status == DLS_OK ? fill_table(t, err) : status;
+    DLS_THEN(status, fill_table(t, err));
     if (status == DLS_OK) {
         const dls_merge_text texts[] = {{"name", s->name}, {"baseline", s->baseline}};
         const dls_merge merge = {.runs = t->runs,

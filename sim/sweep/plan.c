@@ -90,10 +90,8 @@ dls_status dls_sweep_config(const dls_sweep_plan *plan, size_t point, dls_proble
                             dls_config **out, dls_error *err)
 {
     char seed[32];
-    dls_override *overrides = dls_alloc(n_overrides_max(plan) * sizeof *overrides);
-    if (!overrides) {
-        return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *overrides);
-    }
+    dls_override *overrides;
+    DLS_TRY(dls_alloc_array(&overrides, n_overrides_max(plan), sizeof *overrides, "sweep", err));
     const dls_config_request request = {.path = plan->request.sweep->base,
                                         .content = plan->base_text,
                                         .overrides = overrides,
@@ -271,10 +269,7 @@ static dls_status make_seeds(dls_sweep_plan *plan, const dls_config *first, dls_
     if (s->n_seeds == 0) {
         return DLS_OK;
     }
-    plan->seed = dls_alloc(s->n_seeds * sizeof *plan->seed);
-    if (!plan->seed) {
-        return dls_nomem(err, "sweep", s->n_seeds * sizeof *plan->seed);
-    }
+    DLS_TRY(dls_alloc_array(&plan->seed, s->n_seeds, sizeof *plan->seed, "sweep", err));
     for (size_t i = 0; i < s->n_seeds; i++) {
         plan->seed[i] = s->seed ? s->seed[i] : (int64_t)(first->sim.seed + i);
     }
@@ -362,10 +357,8 @@ static int by_id(const void *a, const void *b, void *user)
 /* Two points with one result: an axis that changes nothing, or a value that is there twice. */
 static dls_status check_distinct(const dls_sweep_plan *plan, dls_problems *problems, dls_error *err)
 {
-    size_t *order = dls_alloc(plan->n * sizeof *order);
-    if (!order) {
-        return dls_nomem(err, "sweep", plan->n * sizeof *order);
-    }
+    size_t *order;
+    DLS_TRY(dls_alloc_array(&order, plan->n, sizeof *order, "sweep", err));
     for (size_t i = 0; i < plan->n; i++) {
         order[i] = i;
     }
@@ -396,10 +389,8 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
     const size_t before = problems->n;
     size_t len;
     DLS_TRY(dls_config_read_text(s->base, &plan->base_text, &len, err));
-    dls_override *common = dls_alloc(n_overrides_max(plan) * sizeof *common);
-    if (!common) {
-        return dls_nomem(err, "sweep", n_overrides_max(plan) * sizeof *common);
-    }
+    dls_override *common;
+    DLS_TRY(dls_alloc_array(&common, n_overrides_max(plan), sizeof *common, "sweep", err));
     check_overrides(plan, common, common_overrides(plan, common), problems);
     dls_free(common);
     plan->n_designs = dls_sweep_n_designs(s);
@@ -440,10 +431,8 @@ static dls_status make(dls_sweep_plan *plan, dls_problems *problems, dls_error *
 dls_status dls_sweep_plan_make(const dls_sweep_request *request, dls_problems *problems,
                                dls_sweep_plan **out, dls_error *err)
 {
-    dls_sweep_plan *plan = dls_alloc_zero(1, sizeof *plan);
-    if (!plan) {
-        return dls_nomem(err, "sweep", sizeof *plan);
-    }
+    dls_sweep_plan *plan;
+    DLS_TRY(dls_alloc_array(&plan, 1, sizeof *plan, "sweep", err));
     plan->request = *request;
     dls_sweep_inputs_init(&plan->inputs);
     const dls_status status = make(plan, problems, err);

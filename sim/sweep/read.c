@@ -274,8 +274,8 @@ dls_status dls_sweep_load(const char *path, dls_problems *problems, dls_sweep **
     size_t len;
     DLS_TRY(dls_sweep_create(path, &sweep, err));
     dls_status status = dls_config_read_text(path, &text, &len, err);
-    status = status == DLS_OK ? dls_config_folder(path, &folder, err) : status;
-    status = status == DLS_OK ? read_text(sweep, text, len, folder, problems, err) : status;
+    DLS_THEN(status, dls_config_folder(path, &folder, err));
+    DLS_THEN(status, read_text(sweep, text, len, folder, problems, err));
     dls_free(text);
     dls_free(folder);
     if (status == DLS_OK && problems->n == before) {

@@ -251,17 +251,15 @@ static dls_status read_sample(const dls_sweep_reader *r, const config_setting_t 
         }
         DLS_TRY(dls_sweep_add_key(axis, key, r->err));
     }
-    double *u = dls_alloc_zero((size_t)points * dims, sizeof *u);
-    if (!u) {
-        return dls_nomem(r->err, "sample", (size_t)points * dims * sizeof *u);
-    }
+    double *u;
+    DLS_TRY(dls_alloc_array(&u, (size_t)points * dims, sizeof *u, "sample", r->err));
     dls_status status = DLS_OK;
     if (lhs) {
         dls_sweep_lhs((size_t)points, dims, (uint64_t)seed, u);
     } else {
         status = dls_sweep_sobol((size_t)points, dims, u, r->err);
     }
-    status = status == DLS_OK ? fill_sample(r, axis, dim, u, (size_t)points) : status;
+    DLS_THEN(status, fill_sample(r, axis, dim, u, (size_t)points));
     dls_free(u);
     return status;
 }

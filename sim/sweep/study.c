@@ -69,10 +69,8 @@ static void progress(void *user, const dls_study_progress *now)
 
 static dls_status create(dls_setup *setup, dls_study **out, dls_error *err)
 {
-    dls_study *s = dls_alloc_zero(1, sizeof *s);
-    if (!s) {
-        return dls_nomem(err, "study", sizeof *s);
-    }
+    dls_study *s;
+    DLS_TRY(dls_alloc_array(&s, 1, sizeof *s, "study", err));
     s->setup = setup;
     s->host = (dls_sweep_host){load_trace, run_point, interrupted, progress, s};
     *out = s;

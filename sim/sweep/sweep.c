@@ -67,15 +67,13 @@ static dls_status stem(const char *path, char **out, dls_error *err)
 
 dls_status dls_sweep_create(const char *config_path, dls_sweep **out, dls_error *err)
 {
-    dls_sweep *sweep = dls_alloc_zero(1, sizeof *sweep);
-    if (!sweep) {
-        return dls_nomem(err, "sweep", sizeof *sweep);
-    }
+    dls_sweep *sweep;
+    DLS_TRY(dls_alloc_array(&sweep, 1, sizeof *sweep, "sweep", err));
     dls_status status = dls_sweep_text(config_path, &sweep->path, err);
-    status = status == DLS_OK ? dls_sweep_text(config_path, &sweep->base, err) : status;
-    status = status == DLS_OK ? stem(config_path, &sweep->name, err) : status;
-    status = status == DLS_OK ? dls_sweep_text("", &sweep->output, err) : status;
-    status = status == DLS_OK ? dls_sweep_text("", &sweep->baseline, err) : status;
+    DLS_THEN(status, dls_sweep_text(config_path, &sweep->base, err));
+    DLS_THEN(status, stem(config_path, &sweep->name, err));
+    DLS_THEN(status, dls_sweep_text("", &sweep->output, err));
+    DLS_THEN(status, dls_sweep_text("", &sweep->baseline, err));
     if (status != DLS_OK) {
         dls_sweep_destroy(sweep);
         return status;

@@ -103,9 +103,7 @@ static dls_status read_file(dls_elastic_jobs *e, const char *path, const dls_clu
     bool more = true;
     DLS_TRY(dls_csv_open(&csv, path, err));
     dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, sizeof binds / sizeof binds[0], err);
-    }
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, sizeof binds / sizeof binds[0], err));
     while (status == DLS_OK) {
         status = dls_csv_next(&csv, &more, err);
         if (status != DLS_OK || !more) {
@@ -228,12 +226,8 @@ dls_status dls_elastic_create(const char *path, const dls_trace *trace,
     DLS_TRY(dls_alloc_array(&e, 1, sizeof *e, "elastic jobs", err));
     e->cols = cols;
     dls_status status = path ? read_table(e, path, cluster, err) : DLS_OK;
-    if (status == DLS_OK) {
-        status = find_models(e, trace, err);
-    }
-    if (status == DLS_OK) {
-        status = find_ranges(e, err);
-    }
+    DLS_THEN(status, find_models(e, trace, err));
+    DLS_THEN(status, find_ranges(e, err));
     if (status != DLS_OK) {
         dls_elastic_destroy(e);
         return status;

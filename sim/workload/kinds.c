@@ -151,9 +151,7 @@ dls_status dls_kinds_of_trace(const dls_trace *trace, const char *stand_ins, dls
     }
     skews models = {0};
     dls_status status = group(col, out->of, err);
-    if (status == DLS_OK) {
-        status = number(trace, stand_ins, out, &models, err);
-    }
+    DLS_THEN(status, number(trace, stand_ins, out, &models, err));
     dls_free(models.of);
     if (status != DLS_OK) {
         dls_kinds_fini(out);

@@ -89,6 +89,9 @@ DLS_API dls_status dls_vfail(dls_error *err, dls_status status, const char *wher
         }                                                                                          \
     } while (0)
 
+/* Go on with the next call if all went well so far: for steps with something to release behind them. */
+#define DLS_THEN(status, expr) ((status) = (status) == DLS_OK ? (expr) : (status))
+
 #ifdef __cplusplus
 }
 #endif

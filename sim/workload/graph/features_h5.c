@@ -41,15 +41,13 @@ static dls_status put_spec(hid_t file, const dls_feature_spec *spec, dls_error *
     }
     checksum(spec, hex);
     dls_status status = dls_h5_put_i32(at, "version", (int32_t)spec->version, err);
-    status = status == DLS_OK ? dls_h5_put_text(at, "columns", columns, err) : status;
-    status = status == DLS_OK ? dls_h5_put_text(at, "checksum", hex, err) : status;
-    status = status == DLS_OK ? dls_h5_put_dict(at, "ops", &spec->ops, err) : status;
-    status = status == DLS_OK ? dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                                spec->frequency, spec->ops.n, 0, err)
-                              : status;
-    status = status == DLS_OK ? dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
-                                                spec->scale, (size_t)spec->n_features, 0, err)
-                              : status;
+    DLS_THEN(status, dls_h5_put_text(at, "columns", columns, err));
+    DLS_THEN(status, dls_h5_put_text(at, "checksum", hex, err));
+    DLS_THEN(status, dls_h5_put_dict(at, "ops", &spec->ops, err));
+    DLS_THEN(status, dls_h5_put_data(at, "frequency", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                                     spec->frequency, spec->ops.n, 0, err));
+    DLS_THEN(status, dls_h5_put_data(at, "scale", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, spec->scale,
+                                     (size_t)spec->n_features, 0, err));
     H5Gclose(at);
     return status;
 }
@@ -101,7 +99,7 @@ static dls_status put_grouped(hid_t file, const dls_feature_spec *spec, const dl
         status = dls_nomem(err, name, n * n);
     } else {
         status = put_info(at, &graph->graph->info, err);
-        status = status == DLS_OK ? put_matrices(at, spec, graph, adj, x, err) : status;
+        DLS_THEN(status, put_matrices(at, spec, graph, adj, x, err));
     }
     dls_free(adj);
     dls_free(x);
@@ -181,10 +179,9 @@ dls_status dls_feature_spec_load(const char *path, dls_feature_spec **out, dls_e
     hid_t at; /* closed with the file */
     int32_t version = 0;
     dls_status status = dls_h5_get_group(file, SPEC, &at, err);
-    status = status == DLS_OK ? dls_h5_get_i32(at, "version", &version, err) : status;
-    status = status == DLS_OK ? dls_feature_spec_create((dls_features_version)version, out, err)
-                              : status;
-    status = status == DLS_OK ? get_spec(at, *out, err) : status;
+    DLS_THEN(status, dls_h5_get_i32(at, "version", &version, err));
+    DLS_THEN(status, dls_feature_spec_create((dls_features_version)version, out, err));
+    DLS_THEN(status, get_spec(at, *out, err));
     H5Fclose(file);
     if (status != DLS_OK) {
         dls_h5_where(err, path);

@@ -282,12 +282,8 @@ dls_status dls_graphdef_parse(const char *name, const void *data, size_t size,
             ? dls_pb_parse_text(name, data, size, &dls__tf__graph_def__descriptor, &g.arena, &m,
                                 err)
             : dls_pb_unpack(name, data, size, &dls__tf__graph_def__descriptor, &g.arena, &m, err);
-    if (status == DLS_OK) {
-        status = fill(&g, (const Dls__Tf__GraphDef *)m, &names, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_imp_finish(&g, out, report, err);
-    }
+    DLS_THEN(status, fill(&g, (const Dls__Tf__GraphDef *)m, &names, err));
+    DLS_THEN(status, dls_imp_finish(&g, out, report, err));
     dls_strdict_fini(&names);
     dls_imp_fini(&g);
     return status;

@@ -172,9 +172,7 @@ dls_status dls_kept_create(const dls_opgraph *g, dls_kept *out, dls_error *err)
         const int64_t n_edges = gpu_edges(g, number, start, edges);
         status = dls_adjacency_create(out->n_gpu, (const int32_t(*)[2])edges, n_edges, &all, err);
     }
-    if (status == DLS_OK) {
-        status = keep(g, &all, gpu, scratch, out, err);
-    }
+    DLS_THEN(status, keep(g, &all, gpu, scratch, out, err));
     dls_adjacency_fini(&all);
     dls_free(number);
     dls_free(gpu);
@@ -293,9 +291,7 @@ dls_status dls_grouping_create(const dls_opgraph *g, dls_grouping_kind kind, int
     } else {
         status = dls_fluid(&kept.adjacency, n_groups, seed, DLS_FLUID_MAX_ITER, label, err);
     }
-    if (status == DLS_OK) {
-        status = dls_grouping_from_labels(g, &kept, label, n_groups, out, err);
-    }
+    DLS_THEN(status, dls_grouping_from_labels(g, &kept, label, n_groups, out, err));
     dls_free(label);
     dls_kept_fini(&kept);
     return status;

@@ -205,9 +205,7 @@ static dls_status count_unknown(const imp_graph *g, dls_import_report *report, d
         int32_t code;
         const size_t before = ops.n;
         status = dls_strdict_put(&ops, x->op, strlen(x->op), &code, err);
-        if (status == DLS_OK) {
-            status = dls_grow(&count, &cap, ops.n, sizeof *count, err);
-        }
+        DLS_THEN(status, dls_grow(&count, &cap, ops.n, sizeof *count, err));
         if (status == DLS_OK) {
             count[code] = (size_t)code == before ? 1 : count[code] + 1;
             report->n_unknown++;
@@ -278,15 +276,9 @@ dls_status dls_imp_finish(imp_graph *g, dls_opgraph **out, dls_import_report *re
     int32_t *order = dls_alloc_zero((size_t)g->n_nodes + 1, sizeof *order);
     dls_status status =
         order ? DLS_OK : dls_nomem(err, "graph", (size_t)g->n_nodes * sizeof *order);
-    if (status == DLS_OK) {
-        status = add_all(g, to, err);
-    }
-    if (status == DLS_OK) {
-        status = infer(g, to, report, order, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_opgraph_validate(to, err);
-    }
+    DLS_THEN(status, add_all(g, to, err));
+    DLS_THEN(status, infer(g, to, report, order, err));
+    DLS_THEN(status, dls_opgraph_validate(to, err));
     dls_free(order);
     if (status != DLS_OK) {
         dls_opgraph_destroy(to);

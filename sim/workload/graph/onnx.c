@@ -388,9 +388,7 @@ dls_status dls_onnx_parse(const char *name, const void *data, size_t size,
         status = r.from ? read(&r, err)
                         : dls_fail(err, DLS_EINPUT, name, "an ONNX model without a graph");
     }
-    if (status == DLS_OK) {
-        status = dls_imp_finish(&r.g, out, report, err);
-    }
+    DLS_THEN(status, dls_imp_finish(&r.g, out, report, err));
     dls_strdict_fini(&r.values);
     dls_strdict_fini(&r.names);
     dls_imp_fini(&r.g);
