@@ -7,7 +7,7 @@
 # All figures if none is named.
 #
 # Each figure is plots/NAME.py and plots/NAME.run, a shell fragment that makes the files to draw with
-# $DLSIM (the program) below $WORK and leaves their names in $files. --small is a quick form of the
+# $DLSIM (the program) below $WORK and leaves their names in $files, none if it cannot. --small is a quick form of the
 # same for tests. What is finished is not run again.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -85,7 +85,7 @@ cd "$root"
         files=
         # shellcheck disable=SC1090
         . "$here/$figure.run" >&2
-        echo "$figure" $files
+        [ -z "$files" ] || echo "$figure" $files
     done
     echo end
 } | "$PYTHON" "$here/draw.py" "$WORK/.." "$formats"

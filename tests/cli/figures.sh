@@ -26,6 +26,7 @@ driple_sensitivity   driple-40-3/uniform.h5                              setting
 driple_series        series/seq2seq_medium.h5                            time_ns
 driple_studies       driple-40-3/base-1.json                              ("nrmse": )(0\.\d+)
 driple_transfer      driple-40-3/scratch-2080Ti-P1w2-ho-PCIe.json        ("nrmse": )(0\.\d+)
+fidelity             fidelity-small.csv                                  (tiresias,3,[\d.]+,[\d.]+,)(\d+\.\d+)
 measured             measured.h5                                         steps/predicted_s
 placement            placement-predictors-small/placement-predictors.h5  points/jct_mean_s
 prediction_error     placement-predictors-small/placement-predictors.h5  points/jct_mean_s
@@ -40,14 +41,56 @@ tiresias_utilisation tiresias-small/tiresias.h5                          runs/*/
 END
 diff <(echo "$figures") <(awk '{print $1}' cases.txt) || fail "figures without a case here"
 
+# Published outputs stand in: replays of a small trace, in one of which job 3 takes 10 % longer.
+mkdir published
+awk 'BEGIN {
+    print "job_id,num_gpu,submit_time,iterations,model_name,batch_size,duration,interval,iteration_time,resource_time_0,resource_time_1,resource_time_2,priority"
+    for (i = 0; i < 12; i++)
+        printf "%d,%d,%d,%d,dqn,128,%d,60000,490,446,8,0,1\n", i, 2 ^ (i % 4), 60000 * i, 3000 + 500 * (i % 5), 490 * (3000 + 500 * (i % 5))
+}' >published/trace.csv
+for policy in srsf tiresias; do
+    expect 0 muri --nodes=2 --schedule=$policy published/trace.csv -o published/$policy.csv -q
+done
+awk -F, -v OFS=, '$1 == 3 && NR > 1 { $5 = $3 + 1.1 * ($5 - $3) } 1' published/tiresias.csv >published/changed.csv
+mv published/changed.csv published/tiresias.csv
+cat >published/fidelity.cfg <<'END'
+[simulator]
+system = Muri
+against = simulator
+published = (?P<policy>srsf|tiresias)\.csv
+command = muri --nodes=2 --schedule={policy} trace.csv -o {out}
+
+[testbed]
+system = Testbed
+against = hardware
+published = (?P<policy>tiresias)\.csv
+simulator = srsf.csv
+command = muri --nodes=2 --testbed --schedule={policy} trace.csv -o {out}
+
+[not there]
+system = Nobody
+against = simulator
+published = nothing\.csv
+command = muri trace.csv -o {out}
+END
+export DLSIM_FIDELITY=$PWD/published/fidelity.cfg
+
 expect 0 reproduce --all --small --formats=png -j 2 -o drawn
 grep -q '^| ' out.txt || fail "no rows"
+grep -q '^| Muri, srsf: jobs equal | 12 in 1 runs | 12 |$' out.txt || fail "fidelity: $(grep Muri out.txt)"
+grep -q '^| Muri, tiresias: jobs equal; .* | 12 in 1 runs | 11; -.* %; 0.0 % |$' out.txt || fail "fidelity: $(grep Muri out.txt)"
+grep -q '^| Testbed, tiresias: average JCT; ' out.txt || fail "fidelity: no row of the testbed"
+says err.txt '[not there] is left out'
 if grep -v '^| .* | .* | .* |$' out.txt; then fail "not a row of a table"; fi
 "$python" "$source/tests/support/figures.py" "$source/plots" drawn cases.txt
 code=0
 "$python" "$source/plots/tiresias_jct.py" cases.txt >/dev/null 2>err.txt || code=$?
 test $code -eq 4 || fail "exit code $code of a bad file"
 says err.txt "tiresias_jct.py: cases.txt: cannot be read as HDF5"
+DLSIM_FIDELITY=$PWD/cases.txt expect 1 reproduce fidelity -o none
+says err.txt "cases.txt: File contains no section headers"
+DLSIM_FIDELITY='' DLSIM_SHARED='' expect 1 reproduce fidelity -o none
+says err.txt "DLSIM_SHARED names no folder"
 mv drawn/tiresias_jct.png first.png
 for i in 1 2; do
     expect 0 reproduce tiresias_jct --small -j 2 -o drawn
