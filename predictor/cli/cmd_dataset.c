@@ -4,8 +4,7 @@
  */
 #include "base/units.h"
 #include "cli/ui.h"
-#include "predictor/cli/dataset_facts.h"
-#include "predictor/cli/dataset_show.h"
+#include "predictor/cli/dataset.h"
 #include "predictor/cli/setting_files.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/measured.h"

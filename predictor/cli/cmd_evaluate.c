@@ -4,10 +4,7 @@
  */
 #include "base/alloc.h"
 #include "base/json.h"
-#include "cli/command.h"
-#include "predictor/cli/evaluate_baselines.h"
-#include "predictor/cli/evaluate_measured.h"
-#include "predictor/cli/evaluate_unseen.h"
+#include "predictor/cli/evaluate.h"
 #include "predictor/cli/together.h"
 #include "predictor/training/fit.h"
 #include "predictor/training/judge.h"
@@ -16,14 +13,6 @@
 
 #define SETTINGS_MAX 1024
 
-typedef struct request {
-    const char *weights, *dataset, *as, *hardware, *nearest;
-    dls_words setting, learned;
-    dls_split split;
-    bool json, metrics, families, baselines;
-    int32_t threads;
-} request;
-
 typedef struct judged {
     const char *name;
     dls_judgement j;
@@ -31,7 +20,7 @@ typedef struct judged {
 } judged;
 
 typedef struct session {
-    const request *req;
+    const dls_evaluation *req;
     dls_inspector *insp;
     dls_dataset *set;
     dls_predictor *predictor;
@@ -62,7 +51,7 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
 
 static dls_status load(session *s, dls_error *err)
 {
-    const request *req = s->req;
+    const dls_evaluation *req = s->req;
     DLS_TRY(dls_inspector_load(req->weights, &s->insp, err));
     DLS_TRY(dls_dataset_load(req->dataset, req->setting.at, req->setting.n, &s->set, err));
     DLS_TRY(dls_fit_check(s->insp, s->set, err));
@@ -71,17 +60,13 @@ static dls_status load(session *s, dls_error *err)
 
 static dls_status print_unseen(session *s, dls_error *err)
 {
-    const dls_unseen_options o = {.nearest = s->req->nearest,
-                                  .hardware = s->req->hardware,
-                                  .split = s->req->split,
-                                  .threads = s->req->threads};
     DLS_TRY(load(s, err));
-    return dls_unseen_print(s->insp, s->set, &o, err);
+    return dls_unseen_print(s->insp, s->set, s->req, err);
 }
 
 static dls_status judge_all(session *s, dls_error *err)
 {
-    const request *req = s->req;
+    const dls_evaluation *req = s->req;
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = req->threads};
     DLS_TRY(load(s, err));
     DLS_TRY(dls_predictor_create(s->insp, &o, &s->predictor, err));
@@ -313,7 +298,7 @@ static void print_text(const session *s)
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    request *req = user;
+    dls_evaluation *req = user;
     session s = {.req = req, .result = dls_alloc_zero(SETTINGS_MAX, sizeof(judged))};
     (void)call;
     req->baselines = req->baselines || req->learned.n > 0;
@@ -334,30 +319,32 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 }
 
 static const dls_arg args[] = {
-    DLS_TEXT(request, weights, "weights", 0, "W.h5", "inspector file (see dlsim train)"),
-    DLS_TEXT(request, dataset, "dataset", 0, "D.h5", "see dlsim dataset"),
-    DLS_REPEAT(request, setting, "setting", 0, "NAME", "only this one; may be repeated"),
-    DLS_TEXT(request, as, "as", 0, "NAME",
+    DLS_TEXT(dls_evaluation, weights, "weights", 0, "W.h5", "inspector file (see dlsim train)"),
+    DLS_TEXT(dls_evaluation, dataset, "dataset", 0, "D.h5", "see dlsim dataset"),
+    DLS_REPEAT(dls_evaluation, setting, "setting", 0, "NAME", "only this one; may be repeated"),
+    DLS_TEXT(dls_evaluation, as, "as", 0, "NAME",
              "predict all of them as this setting of the file, or \"base\""),
-    DLS_CHOICE(request, split, "split", 0, "train|val|test", "of the dataset"),
-    DLS_SWITCH(request, metrics, "metrics", 0, "the errors of every metric"),
-    DLS_SWITCH(request, families, "families", 0,
+    DLS_CHOICE(dls_evaluation, split, "split", 0, "train|val|test", "of the dataset"),
+    DLS_SWITCH(dls_evaluation, metrics, "metrics", 0, "the errors of every metric"),
+    DLS_SWITCH(dls_evaluation, families, "families", 0,
                "the errors of every model family, averaged over the settings"),
-    DLS_SWITCH(request, baselines, "baselines", 0,
+    DLS_SWITCH(dls_evaluation, baselines, "baselines", 0,
                "the step time beside Paleo's and, if the dataset has V100-w1, Habitat's scaling of "
                "that"),
-    DLS_REPEAT(request, learned, "learned", 0, "J.h5",
+    DLS_REPEAT(dls_evaluation, learned, "learned", 0, "J.h5",
                "the same beside a learned baseline (dlsim train --baseline); may be given for each "
                "method"),
-    DLS_TEXT(request, nearest, "nearest", 0, "N.h5",
+    DLS_TEXT(dls_evaluation, nearest, "nearest", 0, "N.h5",
              "the settings that an inspector of all was not trained on (dlsim train --together), "
              "beside the nearest setting's and the own inspector of this file"),
-    DLS_TEXT(request, hardware, "hardware", 0, "DIR",
+    DLS_TEXT(dls_evaluation, hardware, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
-    DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),
-    DLS_INT(request, threads, "threads", 0, 1, 256, "one per core if left out"),
+    DLS_SWITCH(dls_evaluation, json, "json", 0, "all numbers as JSON"),
+    DLS_INT(dls_evaluation, threads, "threads", 0, 1, 256, "one per core if left out"),
     DLS_ARGS_END};
 
+/* evaluate_measured.c */
+extern const dls_command dls_evaluate_measured;
 static const dls_command *const parts[] = {&dls_evaluate_measured, NULL};
 
 const dls_command dls_command_evaluate = {
@@ -374,7 +361,7 @@ const dls_command dls_command_evaluate = {
     .args = args,
     .part = parts,
     .needs = "weights dataset",
-    .size = sizeof(request),
-    .initial = &(const request){.split = DLS_SPLIT_TEST},
+    .size = sizeof(dls_evaluation),
+    .initial = &(const dls_evaluation){.split = DLS_SPLIT_TEST},
     .run = run,
 };

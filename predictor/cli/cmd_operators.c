@@ -3,36 +3,17 @@
  * dlsim operators: the operator-level model of training time. Calibration from published
  * measurements, judgement against others, and answers for one step.
  */
+#include "predictor/cli/operators.h"
+
 #include "cli/command.h"
 #include "predictor/baselines/validate.h"
-#include "predictor/cli/operators_kernels.h"
-#include "predictor/cli/operators_measure.h"
-#include "predictor/cli/operators_profile.h"
 #include "workload/operator/calibrate.h"
 #include "workload/operator/from_graph.h"
-#include "workload/operator/hardware.h"
 #include "workload/operator/topology.h"
 
 #include <math.h>
 
-typedef struct ask {
-    const char *folder, *constants, *output;
-    const char *model, *graph, *gpu, *fabric, *host, *link, *network;
-    const char *operators, *device;
-    double seconds, most_gflop;
-    dls_op_times measured; /* of --operators */
-    int64_t nodes;
-    dls_allreduce algorithm;
-    dls_numeric numeric;
-    int64_t batch, gpus, servers;
-    int64_t interval_us, samples, seed;
-    bool points, async, left_out, by_size;
-    dls_sized_table kernels; /* of --sized */
-    char **file;             /* what is no option: files of measured kernels */
-    size_t n_files;
-} ask;
-
-static dls_status load_model(const ask *a, dls_opmodel *model, dls_error *err)
+static dls_status load_model(const dls_operators *a, dls_opmodel *model, dls_error *err)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/operator%s.cfg", a->folder, a->by_size ? "-sized" : "");
@@ -120,7 +101,7 @@ static void print_points(const dls_pointset *set, const dls_opmodel *model)
     }
 }
 
-static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err)
+static dls_status validate(const dls_operators *a, const dls_pointset *set, dls_error *err)
 {
     dls_opmodel model;
     dls_score_row rows[DLS_SCORE_ROWS], left_out[DLS_SCORE_ROWS];
@@ -147,9 +128,9 @@ static dls_status validate(const ask *a, const dls_pointset *set, dls_error *err
  */
 
 /* A fabric out of the tables of links, into *made. */
-static dls_status make_fabric(const ask *a, const dls_hardware *hw, const dls_opmodel *model,
-                              const dls_hw_gpu *gpu, const dls_workload *w, dls_fabric *made,
-                              dls_error *err)
+static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
+                              const dls_opmodel *model, const dls_hw_gpu *gpu,
+                              const dls_workload *w, dls_fabric *made, dls_error *err)
 {
     const dls_fabric *like = dls_opmodel_fabric(model, "pcie");
     dls_topology t = {.nodes = (int)a->nodes, .algorithm = a->algorithm};
@@ -171,9 +152,9 @@ static dls_status make_fabric(const ask *a, const dls_hardware *hw, const dls_op
     return DLS_OK;
 }
 
-static dls_status find_cluster(const ask *a, const dls_hardware *hw, const dls_opmodel *model,
-                               const dls_workload *w, dls_work_setting *setting, dls_fabric *made,
-                               dls_error *err)
+static dls_status find_cluster(const dls_operators *a, const dls_hardware *hw,
+                               const dls_opmodel *model, const dls_workload *w,
+                               dls_work_setting *setting, dls_fabric *made, dls_error *err)
 {
     setting->host = a->host ? dls_opmodel_host(model, a->host) : NULL;
     setting->fabric = a->fabric ? dls_opmodel_fabric(model, a->fabric) : NULL;
@@ -202,7 +183,7 @@ static void print_step(const dls_workload *w, const dls_work_setting *setting,
 }
 
 /* The network of --model or --graph; the graph's batch and precision overrule. */
-static dls_status load_work(const ask *a, dls_work_setting *setting, dls_workload *w,
+static dls_status load_work(const dls_operators *a, dls_work_setting *setting, dls_workload *w,
                             dls_error *err)
 {
     dls_opgraph *g = NULL;
@@ -218,7 +199,8 @@ static dls_status load_work(const ask *a, dls_work_setting *setting, dls_workloa
 }
 
 /* step or profile */
-static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dls_error *err)
+static dls_status one_job(const dls_operators *a, bool profile, const dls_hardware *hw,
+                          dls_error *err)
 {
     dls_work_setting setting = {.numeric = a->numeric,
                                 .batch = (double)a->batch,
@@ -254,26 +236,17 @@ static dls_status one_job(const ask *a, bool profile, const dls_hardware *hw, dl
     return status;
 }
 
-static dls_status measure(const ask *a, const dls_hardware *hw, dls_error *err)
+static dls_status measure(const dls_operators *a, const dls_hardware *hw, dls_error *err)
 {
     const dls_hw_gpu *gpu;
     if (!a->model == !a->graph) {
         return dls_fail(err, DLS_EUSAGE, NULL, "one of --model and --graph is needed");
     }
     DLS_TRY(dls_hardware_gpu(hw, a->gpu, &gpu, err));
-    return dls_operators_measure(&(dls_operators_measure_ask){.model = a->model,
-                                                              .graph = a->graph,
-                                                              .gpu = gpu->name,
-                                                              .device = a->device,
-                                                              .output = a->output,
-                                                              .batch = a->batch,
-                                                              .numeric = a->numeric,
-                                                              .seconds = a->seconds,
-                                                              .most_gflop = a->most_gflop},
-                                 err);
+    return dls_operators_measure(a, gpu->name, err);
 }
 
-static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
+static dls_status list(const dls_operators *a, const dls_hardware *hw, dls_error *err)
 {
     dls_opmodel model;
     DLS_TRY(load_model(a, &model, err));
@@ -295,28 +268,11 @@ static dls_status list(const ask *a, const dls_hardware *hw, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status calibrate(const ask *a, const dls_pointset *set, dls_error *err)
+static dls_status calibrate(const dls_operators *a, const dls_pointset *set, dls_error *err)
 {
     dls_opmodel model;
     DLS_TRY(dls_calibrate(set, NULL, a->by_size ? &a->kernels : NULL, &model, err));
     return dls_opmodel_save(&model, a->output, err);
-}
-
-/* fit-kernels, or kernels: judge those that are there. */
-static dls_status measured_kernels(const ask *a, const dls_hardware *hw, bool fit, dls_error *err)
-{
-    char path[4200];
-    snprintf(path, sizeof path, "%s/kernels.cfg", a->folder);
-    return dls_operators_kernels(&(dls_operators_kernels_ask){.hw = hw,
-                                                              .file = a->file,
-                                                              .n_files = a->n_files,
-                                                              .constants = fit ? NULL
-                                                                           : a->constants
-                                                                               ? a->constants
-                                                                               : path,
-                                                              .output = fit ? a->output : NULL,
-                                                              .left_out = fit && a->left_out},
-                                 err);
 }
 
 /* ---- the command -------------------------------------------------------------------------------
@@ -328,7 +284,8 @@ typedef struct tables {
     dls_pointset set;
 } tables;
 
-static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, dls_error *err),
+static dls_status act(dls_operators *a,
+                      dls_status (*what)(const dls_operators *a, const tables *t, dls_error *err),
                       dls_error *err)
 {
     char folder[4096];
@@ -355,19 +312,19 @@ static dls_status act(ask *a, dls_status (*what)(const ask *a, const tables *t, 
 
 static void fini(void *user)
 {
-    dls_op_times_fini(&((ask *)user)->measured);
-    dls_sized_table_fini(&((ask *)user)->kernels);
+    dls_op_times_fini(&((dls_operators *)user)->measured);
+    dls_sized_table_fini(&((dls_operators *)user)->kernels);
 }
 
 #define VERB(name, call)                                                                           \
-    static dls_status do_##name(const ask *a, const tables *t, dls_error *err)                     \
+    static dls_status do_##name(const dls_operators *a, const tables *t, dls_error *err)           \
     {                                                                                              \
         return call;                                                                               \
     }                                                                                              \
     static dls_status cmd_##name(void *user, dls_call *words, dls_error *err)                      \
     {                                                                                              \
-        ((ask *)user)->file = words->word;                                                         \
-        ((ask *)user)->n_files = words->n_words;                                                   \
+        ((dls_operators *)user)->file = words->word;                                               \
+        ((dls_operators *)user)->n_files = words->n_words;                                         \
         return act(user, do_##name, err);                                                          \
     }
 VERB(validate, validate(a, &t->set, err))
@@ -376,8 +333,8 @@ VERB(step, one_job(a, false, &t->hw, err))
 VERB(profile, one_job(a, true, &t->hw, err))
 VERB(measure, measure(a, &t->hw, err))
 VERB(list, list(a, &t->hw, err))
-VERB(fit_kernels, measured_kernels(a, &t->hw, true, err))
-VERB(kernels, measured_kernels(a, &t->hw, false, err))
+VERB(fit_kernels, dls_operators_kernels(a, &t->hw, true, err))
+VERB(kernels, dls_operators_kernels(a, &t->hw, false, err))
 #undef VERB
 
 static const dls_verb verbs[] = {
@@ -407,49 +364,55 @@ static const dls_verb verbs[] = {
     {.name = NULL}};
 
 static const dls_arg args[] = {
-    DLS_TEXT(ask, folder, "hardware", 0, "DIR",
+    DLS_TEXT(dls_operators, folder, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg; configs/hardware here, then where "
              "dlsim is installed, if left out"),
-    DLS_TEXT(ask, constants, "constants", 0, "FILE",
+    DLS_TEXT(dls_operators, constants, "constants", 0, "FILE",
              "in place of operator.cfg; kernels: of kernels.cfg"),
-    DLS_SWITCH(ask, by_size, "sized", 0,
+    DLS_SWITCH(dls_operators, by_size, "sized", 0,
                "products and convolutions by their sizes: kernels.cfg and operator-sized.cfg"),
-    DLS_SWITCH(ask, left_out, "left-out", 0,
+    DLS_SWITCH(dls_operators, left_out, "left-out", 0,
                "fit-kernels: judge each GPU by the constants of the others, too"),
-    DLS_TEXT(ask, output, "output", 'o', "FILE",
+    DLS_TEXT(dls_operators, output, "output", 'o', "FILE",
              "calibrate, fit-kernels, measure: where the constants, the times go; profile: the "
              "samples, as a "
              "recording for dlsim perf analyze"),
-    DLS_TEXT(ask, operators, "operators", 0, "FILE",
+    DLS_TEXT(dls_operators, operators, "operators", 0, "FILE",
              "step, profile: measured times in place of the formula, where they are"),
-    DLS_SWITCH(ask, points, "points", 0, "validate: every point, too"),
+    DLS_SWITCH(dls_operators, points, "points", 0, "validate: every point, too"),
     DLS_HEADING("The job:"),
-    DLS_TEXT(ask, model, "model", 0, "NAME", "a network"),
-    DLS_TEXT(ask, graph, "graph", 0, "FILE",
+    DLS_TEXT(dls_operators, model, "model", 0, "NAME", "a network"),
+    DLS_TEXT(dls_operators, graph, "graph", 0, "FILE",
              "in place of --model: a training graph (dlsim graph), which brings its batch and "
              "precision"),
-    DLS_TEXT(ask, gpu, "gpu", 0, "NAME", "a GPU"),
-    DLS_INT(ask, batch, "batch", 0, 1, 1 << 20, "samples per GPU"),
-    DLS_CHOICE(ask, numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
-    DLS_INT(ask, gpus, "gpus", 0, 1, 1 << 20, "GPUs of the job"),
-    DLS_TEXT(ask, fabric, "fabric", 0, "NAME", "how gradients travel, as measured, see list"),
-    DLS_TEXT(ask, link, "link", 0, "NAME",
+    DLS_TEXT(dls_operators, gpu, "gpu", 0, "NAME", "a GPU"),
+    DLS_INT(dls_operators, batch, "batch", 0, 1, 1 << 20, "samples per GPU"),
+    DLS_CHOICE(dls_operators, numeric, "precision", 0, "fp32|tf32|fp16|bf16", "what numbers are"),
+    DLS_INT(dls_operators, gpus, "gpus", 0, 1, 1 << 20, "GPUs of the job"),
+    DLS_TEXT(dls_operators, fabric, "fabric", 0, "NAME",
+             "how gradients travel, as measured, see list"),
+    DLS_TEXT(dls_operators, link, "link", 0, "NAME",
              "without --fabric: between GPUs of a node; the GPU's own if left out"),
-    DLS_INT(ask, nodes, "nodes", 0, 1, 1 << 20, "without --fabric: nodes of the job"),
-    DLS_TEXT(ask, network, "network", 0, "NAME", "without --fabric: the link between them"),
-    DLS_CHOICE(ask, algorithm, "algorithm", 0, "ring|tree|hierarchical",
+    DLS_INT(dls_operators, nodes, "nodes", 0, 1, 1 << 20, "without --fabric: nodes of the job"),
+    DLS_TEXT(dls_operators, network, "network", 0, "NAME",
+             "without --fabric: the link between them"),
+    DLS_CHOICE(dls_operators, algorithm, "algorithm", 0, "ring|tree|hierarchical",
                "without --fabric: of all-reduce"),
-    DLS_INT(ask, servers, "servers", 0, 1, 1 << 20, "parameter servers; all-reduce if left out"),
-    DLS_SWITCH(ask, async, "async", 0, "workers do not wait for each other (with --servers)"),
-    DLS_TEXT(ask, host, "host", 0, "NAME", "framework and input pipeline, see list"),
+    DLS_INT(dls_operators, servers, "servers", 0, 1, 1 << 20,
+            "parameter servers; all-reduce if left out"),
+    DLS_SWITCH(dls_operators, async, "async", 0,
+               "workers do not wait for each other (with --servers)"),
+    DLS_TEXT(dls_operators, host, "host", 0, "NAME", "framework and input pipeline, see list"),
     DLS_HEADING("profile:"),
-    DLS_INT(ask, interval_us, "interval-us", 0, 1, INT32_MAX, "between samples"),
-    DLS_INT(ask, samples, "samples", 0, 1, 1 << 26, "how many"),
-    DLS_INT(ask, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
+    DLS_INT(dls_operators, interval_us, "interval-us", 0, 1, INT32_MAX, "between samples"),
+    DLS_INT(dls_operators, samples, "samples", 0, 1, 1 << 26, "how many"),
+    DLS_INT(dls_operators, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
     DLS_HEADING("measure:"),
-    DLS_TEXT(ask, device, "device", 0, "cuda|cpu", "what to time (cpu: to try it, fp32 only)"),
-    DLS_REAL(ask, seconds, "seconds", 0, DLS_ABOVE_0, (double)INFINITY, "for each operation"),
-    DLS_REAL(ask, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY,
+    DLS_TEXT(dls_operators, device, "device", 0, "cuda|cpu",
+             "what to time (cpu: to try it, fp32 only)"),
+    DLS_REAL(dls_operators, seconds, "seconds", 0, DLS_ABOVE_0, (double)INFINITY,
+             "for each operation"),
+    DLS_REAL(dls_operators, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY,
              "leave out products of more"),
     DLS_ARGS_END};
 
@@ -459,14 +422,14 @@ const dls_command dls_command_operators = {
     .summary = "operator-level model of training time, and its accuracy",
     .args = args,
     .verbs = verbs,
-    .size = sizeof(ask),
-    .initial = &(const ask){.device = "cuda",
-                            .seconds = 0.05,
-                            .batch = 32,
-                            .gpus = 1,
-                            .nodes = 1,
-                            .interval_us = 10000,
-                            .samples = 3000,
-                            .seed = 1},
+    .size = sizeof(dls_operators),
+    .initial = &(const dls_operators){.device = "cuda",
+                                      .seconds = 0.05,
+                                      .batch = 32,
+                                      .gpus = 1,
+                                      .nodes = 1,
+                                      .interval_us = 10000,
+                                      .samples = 3000,
+                                      .seed = 1},
     .fini = fini,
 };

@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "cli/command.h"
 #include "dlsim/predictor.h"
-#include "predictor/cli/predict_whatif.h"
 #include "predictor/cli/setting_files.h"
 #include "predictor/driple/batch_io.h"
 
@@ -234,6 +233,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(ask, quiet, "quiet", 'q', "no word about the backend on stderr"),
     DLS_ARGS_END};
 
+/* predict_whatif.c */
+extern const dls_command dls_predict_whatif;
 static const dls_command *const parts[] = {&dls_predict_whatif, NULL};
 
 const dls_command dls_command_predict = {

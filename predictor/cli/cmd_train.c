@@ -2,29 +2,9 @@
  *
  * dlsim train: inspectors from datasets.
  */
-#include "predictor/cli/train_baseline.h"
 #include "predictor/cli/training.h"
 
 #include <string.h>
-
-static dls_status study(const dls_training *req, dls_error *err)
-{
-    const dls_train_study s = {.what = req->study,
-                               .dataset = req->dataset.at,
-                               .n_datasets = req->dataset.n,
-                               .settings = req->choice.setting.at,
-                               .n_settings = req->choice.setting.n,
-                               .base = req->base,
-                               .hardware = req->hardware,
-                               .seeds = req->seeds,
-                               .arch = req->arch ? req->arch : "",
-                               .init = req->init,
-                               .data = req->data,
-                               .train = req->train,
-                               .quiet = req->quiet,
-                               .when = req->when};
-    return dls_train_study_run(&s, err);
-}
 
 /* What is wrong with a study; NULL: nothing. */
 static const char *wrong_study(const dls_training *req)
@@ -52,7 +32,7 @@ static const char *wrong_training(const dls_training *req, bool tuned)
         {req->dataset.n == 0 || !req->output || (!c->all && c->setting.n == 0),
          "--dataset, --setting and --output are needed"},
         {req->base && !tuned, "--base needs --transfer, or --tune to say what is trained"},
-        {req->base && req->arch, "--arch: the base has its architecture"},
+        {req->base && *req->arch, "--arch: the base has its architecture"},
         {!req->base && req->tune != DLS_TUNE_BASE, "--tune and --transfer need --base"},
         {(c->without.n > 0 || c->leave_out > 0) && !c->all,
          "--without and --leave-out leave out of --settings=all"},
@@ -78,11 +58,12 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const bool tuned = req->transfer || dls_call_gave(call, "tune");
     req->tune = req->transfer ? DLS_TUNE_CONV_MLP : req->tune;
     req->data.seed = req->choice.from = req->train.seed;
+    req->arch = req->arch ? req->arch : "";
     const char *wrong = req->study ? wrong_study(req) : wrong_training(req, tuned);
     if (wrong) {
         return dls_fail(err, DLS_EUSAGE, NULL, "%s", wrong);
     }
-    return req->study ? study(req, err) : dls_training_run(req, err);
+    return req->study ? dls_train_study(req, err) : dls_training_run(req, err);
 }
 
 static void defaults(void *user)
@@ -166,6 +147,8 @@ static const dls_arg args[] = {
     DLS_SWITCH(dls_training, quiet, "quiet", 'q', "no progress, no summary"),
     DLS_ARGS_END};
 
+/* train_baseline.c */
+extern const dls_command dls_train_baseline;
 static const dls_command *const parts[] = {&dls_train_baseline, NULL};
 
 const dls_command dls_command_train = {

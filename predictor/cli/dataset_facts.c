@@ -3,7 +3,7 @@
  * Prints burst and idle statistics of simulated jobs beside the published ones (dataset/facts.h) as
  * a Markdown table, for `dlsim dataset facts`.
  */
-#include "predictor/cli/dataset_facts.h"
+#include "predictor/cli/dataset.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  * Prints what a dataset holds, its graphs by family and split and its settings with their label
  * statistics, as text or as JSON.
  */
-#include "predictor/cli/dataset_show.h"
+#include "predictor/cli/dataset.h"
 
 #include "base/json.h"
 #include "predictor/dataset/summary.h"

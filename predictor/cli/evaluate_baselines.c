@@ -3,7 +3,7 @@
  * Step times of the baselines (paleo, habitat, learned networks) on the test graphs of a dataset,
  * for `dlsim evaluate --baselines`; predictions are kept by graph and GPU.
  */
-#include "predictor/cli/evaluate_baselines.h"
+#include "predictor/cli/evaluate.h"
 
 #include "base/alloc.h"
 #include "predictor/baselines/habitat.h"

@@ -2,7 +2,7 @@
  *
  * dlsim evaluate --measured: every source of predictions asked about every measured training step.
  */
-#include "predictor/cli/evaluate_measured.h"
+#include "cli/command.h"
 
 #include "base/alloc.h"
 #include "base/json.h"

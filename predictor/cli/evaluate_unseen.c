@@ -3,7 +3,7 @@
  * `dlsim evaluate --nearest`: errors on settings that an inspector was not trained on, beside those
  * of the nearest trained setting and of the setting's own training.
  */
-#include "predictor/cli/evaluate_unseen.h"
+#include "predictor/cli/evaluate.h"
 
 #include "predictor/cli/together.h"
 #include "predictor/sources/setting_map.h"
@@ -16,7 +16,7 @@ enum { TOGETHER, NEAREST, OWN, WAYS };
 typedef struct unseen {
     const dls_inspector *insp;
     const dls_dataset *set;
-    const dls_unseen_options *o;
+    const dls_evaluation *o;
     dls_inspector *own, *seen; /* all of the file; those of it that insp saw */
     dls_predictor *predictor[WAYS];
     dls_hardware hw;
@@ -143,7 +143,7 @@ static dls_status print_all(const unseen *u, dls_error *err)
 }
 
 dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
-                            const dls_unseen_options *o, dls_error *err)
+                            const dls_evaluation *o, dls_error *err)
 {
     if (insp->arch.n_conditions == 0 || !insp->condition.trained_on) {
         return dls_fail(err, DLS_EINPUT, "--nearest",

@@ -2,7 +2,7 @@
  *
  * Fits, writes and judges the constants of measured kernels; the table is Markdown.
  */
-#include "predictor/cli/operators_kernels.h"
+#include "predictor/cli/operators.h"
 
 #include "base/alloc.h"
 
@@ -114,34 +114,34 @@ static dls_status print_left_out(const dls_kernel_rows *rows, const dls_hardware
     return DLS_OK;
 }
 
-static dls_status run(const dls_operators_kernels_ask *ask, const dls_kernel_rows *rows,
-                      dls_sized_table *table, dls_error *err)
+static dls_status run(const dls_operators *o, const dls_hardware *hw, bool fit,
+                      const dls_kernel_rows *rows, dls_sized_table *table, dls_error *err)
 {
-    if (ask->constants) {
-        DLS_TRY(dls_sized_table_load(ask->constants, table, err));
-    } else {
-        DLS_TRY(dls_sized_fit(rows, ask->hw, NULL, table, err));
-    }
-    if (ask->output) {
-        DLS_TRY(dls_sized_table_save(table, ask->output, err));
-    }
+    char path[4200];
     double *off;
+    snprintf(path, sizeof path, "%s/kernels.cfg", o->folder);
+    DLS_TRY(fit ? dls_sized_fit(rows, hw, NULL, table, err)
+                : dls_sized_table_load(o->constants ? o->constants : path, table, err));
+    if (fit && o->output) {
+        DLS_TRY(dls_sized_table_save(table, o->output, err));
+    }
     DLS_TRY(dls_alloc_array(&off, rows->n + 1, sizeof *off, "errors", err));
-    print_all(rows, ask->hw, table, off);
-    const dls_status status = ask->left_out ? print_left_out(rows, ask->hw, off, err) : DLS_OK;
+    print_all(rows, hw, table, off);
+    const dls_status status = fit && o->left_out ? print_left_out(rows, hw, off, err) : DLS_OK;
     dls_free(off);
     return status;
 }
 
-dls_status dls_operators_kernels(const dls_operators_kernels_ask *ask, dls_error *err)
+dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
+                                 dls_error *err)
 {
     dls_kernel_rows rows = {0};
     dls_sized_table table = {0};
     dls_status status = DLS_OK;
-    for (size_t i = 0; i < ask->n_files && status == DLS_OK; i++) {
-        status = dls_kernel_rows_read(&rows, ask->file[i], ask->hw, err);
+    for (size_t i = 0; i < o->n_files && status == DLS_OK; i++) {
+        status = dls_kernel_rows_read(&rows, o->file[i], hw, err);
     }
-    DLS_THEN(status, run(ask, &rows, &table, err));
+    DLS_THEN(status, run(o, hw, fit, &rows, &table, err));
     dls_sized_table_fini(&table);
     dls_kernel_rows_fini(&rows);
     return status;

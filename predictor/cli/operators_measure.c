@@ -3,7 +3,7 @@
  * `dlsim operators measure`: times the distinct operations of a training graph on this machine and
  * adds the results to a file of operation times.
  */
-#include "predictor/cli/operators_measure.h"
+#include "predictor/cli/operators.h"
 
 #include "cli/ui.h"
 #include "workload/graph/zoo.h"
@@ -13,18 +13,18 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static dls_status open_graph(const dls_operators_measure_ask *ask, dls_opgraph **g, dls_error *err)
+static dls_status open_graph(const dls_operators *o, dls_opgraph **g, dls_error *err)
 {
-    if (ask->graph) {
-        return dls_opgraph_load(ask->graph, g, err);
+    if (o->graph) {
+        return dls_opgraph_load(o->graph, g, err);
     }
-    const dls_zoo_model *model = dls_zoo_find(ask->model);
+    const dls_zoo_model *model = dls_zoo_find(o->model);
     if (!model) {
-        return dls_fail(err, DLS_EINPUT, ask->model, "no model of the zoo (dlsim graph zoo)");
+        return dls_fail(err, DLS_EINPUT, o->model, "no model of the zoo (dlsim graph zoo)");
     }
     dls_zoo_options options = dls_zoo_defaults(model);
-    options.batch = (int32_t)ask->batch;
-    options.numeric = ask->numeric;
+    options.batch = (int32_t)o->batch;
+    options.numeric = o->numeric;
     return dls_zoo_build(model, &options, g, err);
 }
 
@@ -35,17 +35,17 @@ static void draw(void *user, size_t done, size_t n)
     dls_progress_draw(user, (double)done / (double)n, text);
 }
 
-static dls_status run(const dls_operators_measure_ask *ask, const dls_meter *meter,
+static dls_status run(const dls_operators *o, const char *gpu, const dls_meter *meter,
                       const dls_workload *w, const dls_opgraph_info *info, dls_op_times *times,
                       dls_error *err)
 {
     dls_measure_report report;
     dls_progress bar;
-    const dls_measure_options options = {.gpu = ask->gpu,
+    const dls_measure_options options = {.gpu = gpu,
                                          .numeric = info->numeric,
                                          .batch = info->batch,
-                                         .budget_s = ask->seconds,
-                                         .most_flops = 1e9 * ask->most_gflop,
+                                         .budget_s = o->seconds,
+                                         .most_flops = 1e9 * o->most_gflop,
                                          .progress = draw,
                                          .user = &bar};
     dls_progress_start(&bar, DLS_UI_AUTO, false, "measure");
@@ -61,30 +61,30 @@ static dls_status run(const dls_operators_measure_ask *ask, const dls_meter *met
     return status;
 }
 
-static dls_status measure_graph(const dls_operators_measure_ask *ask, const dls_opgraph *g,
+static dls_status measure_graph(const dls_operators *o, const char *gpu, const dls_opgraph *g,
                                 dls_op_times *times, dls_error *err)
 {
     dls_workload w;
     dls_meter meter;
     DLS_TRY(dls_workload_from_graph(g, &w, err));
-    dls_status status = dls_meter_open(ask->device, &meter, err);
+    dls_status status = dls_meter_open(o->device, &meter, err);
     if (status == DLS_OK) {
-        status = run(ask, &meter, &w, &g->info, times, err);
+        status = run(o, gpu, &meter, &w, &g->info, times, err);
         dls_meter_close(&meter);
     }
     dls_workload_fini(&w);
     return status;
 }
 
-dls_status dls_operators_measure(const dls_operators_measure_ask *ask, dls_error *err)
+dls_status dls_operators_measure(const dls_operators *o, const char *gpu, dls_error *err)
 {
     dls_opgraph *g;
     dls_op_times times = {0};
-    DLS_TRY(open_graph(ask, &g, err));
+    DLS_TRY(open_graph(o, &g, err));
     dls_status status =
-        access(ask->output, F_OK) == 0 ? dls_op_times_load(ask->output, &times, err) : DLS_OK;
-    DLS_THEN(status, measure_graph(ask, g, &times, err));
-    DLS_THEN(status, dls_op_times_save(&times, ask->output, err));
+        access(o->output, F_OK) == 0 ? dls_op_times_load(o->output, &times, err) : DLS_OK;
+    DLS_THEN(status, measure_graph(o, gpu, g, &times, err));
+    DLS_THEN(status, dls_op_times_save(&times, o->output, err));
     dls_op_times_fini(&times);
     dls_opgraph_destroy(g);
     return status;

@@ -3,7 +3,7 @@
  * `dlsim operators profile`: samples the modelled GPU and network use of one worker, prints its
  * burst and idle phases and saves the samples.
  */
-#include "predictor/cli/operators_profile.h"
+#include "predictor/cli/operators.h"
 
 #include "base/alloc.h"
 #include "predictor/measure/recording.h"

@@ -3,7 +3,7 @@
  * `dlsim predict --whatif`: step times of one workload as it is and under each small change:
  * another GPU, one more worker or server, another batch.
  */
-#include "predictor/cli/predict_whatif.h"
+#include "cli/command.h"
 
 #include "base/alloc.h"
 #include "base/json.h"

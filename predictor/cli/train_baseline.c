@@ -5,21 +5,11 @@
  */
 #include "predictor/cli/train_baseline.h"
 
-#include "predictor/baselines/kernel_nets.h"
-#include "predictor/cli/train_layers.h"
+#include "cli/command.h"
 #include "workload/operator/op_times.h"
 #include "workload/operator/residual.h"
 
 #include <math.h>
-
-typedef struct request {
-    const char *dataset, *output, *operators, *hardware, *profiles, *gpu;
-    bool quiet;
-    dls_ui_when when;
-    dls_kernel_data_options data;
-    dls_kernel_nets_options nets;
-    char command[1024];
-} request;
 
 /* ---- training -------------------------------------------------------------------------------- */
 
@@ -28,8 +18,8 @@ static void begin(void *user, dls_kernel_net net)
     dls_learn_bar_next(user, dls_kernel_net_names[net]);
 }
 
-static dls_status learn(const request *req, const dls_kernel_data *data, dls_kernel_nets *nets,
-                        dls_error *err)
+static dls_status learn(const dls_train_baselines *req, const dls_kernel_data *data,
+                        dls_kernel_nets *nets, dls_error *err)
 {
     dls_learn_bar d = {.when = req->when, .quiet = req->quiet, .epochs = req->nets.fit.epochs};
     dls_kernel_nets_options o = req->nets;
@@ -55,7 +45,7 @@ static void print_report(const dls_kernel_nets *nets)
     }
 }
 
-static dls_status train_and_save(const request *req, const dls_dataset *set,
+static dls_status train_and_save(const dls_train_baselines *req, const dls_dataset *set,
                                  const dls_kernel_data_options *o, dls_error *err)
 {
     dls_kernel_data data;
@@ -75,8 +65,9 @@ static dls_status train_and_save(const request *req, const dls_dataset *set,
     return status;
 }
 
-static dls_status load_and_train(const request *req, const char *folder, dls_hardware *hw,
-                                 dls_op_times *times, dls_dataset **set, dls_error *err)
+static dls_status load_and_train(const dls_train_baselines *req, const char *folder,
+                                 dls_hardware *hw, dls_op_times *times, dls_dataset **set,
+                                 dls_error *err)
 {
     char path[4200];
     dls_opmodel model;
@@ -98,7 +89,7 @@ static dls_status load_and_train(const request *req, const char *folder, dls_har
     return train_and_save(req, *set, &o, err);
 }
 
-static dls_status train(const request *req, dls_error *err)
+static dls_status train(const dls_train_baselines *req, dls_error *err)
 {
     char folder[4096];
     dls_hardware hw = {0};
@@ -116,7 +107,7 @@ static dls_status train(const request *req, dls_error *err)
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
-    request *req = user;
+    dls_train_baselines *req = user;
     dls_call_text(call, req->command, sizeof req->command);
     req->nets.fit.seed = req->data.seed;
     if (!req->profiles) {
@@ -129,50 +120,46 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
                         "--profiles is for --baseline=justus, needs --gpu and takes no --dataset "
                         "and no --output");
     }
-    const dls_train_layers layers = {.profiles = req->profiles,
-                                     .gpu = req->gpu,
-                                     .hardware = req->hardware,
-                                     .nets = req->nets,
-                                     .when = req->when,
-                                     .quiet = req->quiet};
-    return dls_train_layers_run(&layers, err);
+    return dls_train_layers(req, err);
 }
 
 static void defaults(void *user)
 {
-    request *req = user;
+    dls_train_baselines *req = user;
     req->nets = dls_kernel_nets_default(DLS_LEARNED_JUSTUS);
     req->data =
         (dls_kernel_data_options){.sigma = DLS_RESIDUAL_NODE_SIGMA, .most = 20000, .seed = 42};
 }
 
 static const dls_arg args[] = {
-    DLS_CHOICE(request, nets.how, "baseline", 0, "justus|habitat",
+    DLS_CHOICE(dls_train_baselines, nets.how, "baseline", 0, "justus|habitat",
                "justus: a step is the sum of its kernels; habitat: networks for convolutions and "
                "products scale a measured step"),
-    DLS_TEXT(request, dataset, "dataset", 0, "D.h5", "see dlsim dataset"),
-    DLS_TEXT(request, profiles, "profiles", 0, "DIR",
+    DLS_TEXT(dls_train_baselines, dataset, "dataset", 0, "D.h5", "see dlsim dataset"),
+    DLS_TEXT(dls_train_baselines, profiles, "profiles", 0, "DIR",
              "instead: measured layers, DIR/MODEL/graph.txt as PipeDream has them; prints what "
              "networks that learned from other families say"),
-    DLS_TEXT(request, gpu, "gpu", 0, "NAME", "on which they were measured"),
-    DLS_TEXT(request, operators, "operators", 0, "FILE",
+    DLS_TEXT(dls_train_baselines, gpu, "gpu", 0, "NAME", "on which they were measured"),
+    DLS_TEXT(dls_train_baselines, operators, "operators", 0, "FILE",
              "measured times where they exist (dlsim operators measure)"),
-    DLS_TEXT(request, hardware, "hardware", 0, "DIR", "folder of gpus.cfg and operator.cfg"),
-    DLS_TEXT(request, data.without_gpu, "without-gpu", 0, "NAME",
+    DLS_TEXT(dls_train_baselines, hardware, "hardware", 0, "DIR",
+             "folder of gpus.cfg and operator.cfg"),
+    DLS_TEXT(dls_train_baselines, data.without_gpu, "without-gpu", 0, "NAME",
              "keep this GPU out of training and validation"),
-    DLS_INT(request, data.most, "rows", 0, 1, INT32_MAX,
+    DLS_INT(dls_train_baselines, data.most, "rows", 0, 1, INT32_MAX,
             "kernels of a network, drawn from all that there are"),
-    DLS_INT(request, nets.width, "width", 0, 1, 4096, "of a hidden layer"),
-    DLS_INT(request, nets.depth, "depth", 0, 1, 64, "hidden layers"),
-    DLS_INT(request, nets.fit.epochs, "epochs", 0, 1, INT32_MAX,
+    DLS_INT(dls_train_baselines, nets.width, "width", 0, 1, 4096, "of a hidden layer"),
+    DLS_INT(dls_train_baselines, nets.depth, "depth", 0, 1, 64, "hidden layers"),
+    DLS_INT(dls_train_baselines, nets.fit.epochs, "epochs", 0, 1, INT32_MAX,
             "the best of them by validation error"),
-    DLS_INT(request, nets.fit.batch, "batch", 0, 1, INT32_MAX, "kernels a step"),
-    DLS_REAL(request, nets.fit.adam.lr, "lr", 0, DLS_ABOVE_0, (double)INFINITY,
+    DLS_INT(dls_train_baselines, nets.fit.batch, "batch", 0, 1, INT32_MAX, "kernels a step"),
+    DLS_REAL(dls_train_baselines, nets.fit.adam.lr, "lr", 0, DLS_ABOVE_0, (double)INFINITY,
              "learning rate of Adam until half of the epochs, then a fifth"),
-    DLS_INT(request, data.seed, "seed", 0, 0, INT64_MAX, "rows, initial weights, order"),
-    DLS_TEXT(request, output, "output", 'o', "J.h5", "where to write"),
-    DLS_PROGRESS(request, when),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no progress, no summary"),
+    DLS_INT(dls_train_baselines, data.seed, "seed", 0, 0, INT64_MAX,
+            "rows, initial weights, order"),
+    DLS_TEXT(dls_train_baselines, output, "output", 'o', "J.h5", "where to write"),
+    DLS_PROGRESS(dls_train_baselines, when),
+    DLS_SWITCH(dls_train_baselines, quiet, "quiet", 'q', "no progress, no summary"),
     DLS_ARGS_END};
 
 const dls_command dls_train_baseline = {
@@ -187,7 +174,7 @@ const dls_command dls_train_baseline = {
              "are off, kernel by kernel.",
     .args = args,
     .needs = "baseline",
-    .size = sizeof(request),
+    .size = sizeof(dls_train_baselines),
     .defaults = defaults,
     .run = run,
 };

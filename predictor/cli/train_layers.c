@@ -3,7 +3,7 @@
  * `dlsim train --baseline=justus --profiles`: reads a folder of measured layer profiles and prints
  * the errors on families of models that were left out of the training.
  */
-#include "predictor/cli/train_layers.h"
+#include "predictor/cli/train_baseline.h"
 
 #include "base/alloc.h"
 #include "predictor/baselines/layer_study.h"
@@ -100,7 +100,7 @@ static void print_verdicts(const profiles *p, const dls_layer_verdict *v)
            sum[1], "", sum[2], sum[3]);
 }
 
-static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profiles *p,
+static dls_status run(const dls_train_baselines *t, const dls_hardware *hw, profiles *p,
                       dls_error *err)
 {
     dls_learn_bar d = {.when = t->when, .quiet = t->quiet, .epochs = t->nets.fit.epochs};
@@ -122,7 +122,7 @@ static dls_status run(const dls_train_layers *t, const dls_hardware *hw, profile
     return status;
 }
 
-dls_status dls_train_layers_run(const dls_train_layers *t, dls_error *err)
+dls_status dls_train_layers(const dls_train_baselines *t, dls_error *err)
 {
     char folder[4096];
     dls_hardware hw;

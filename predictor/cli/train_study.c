@@ -3,9 +3,7 @@
  * The design studies of `dlsim train`: trains variants of an architecture, data set or starting
  * point under equal conditions and prints their errors and training times side by side.
  */
-#include "predictor/cli/train_study.h"
-
-#include "predictor/cli/together.h"
+#include "predictor/cli/training.h"
 
 #include "predictor/driple/arch_text.h"
 #include "predictor/training/judge.h"
@@ -30,7 +28,7 @@ static void add(list *l, const char *name, const char *arch, dls_fit_init init, 
     l->v[l->n++] = (variant){name, arch, init, dataset};
 }
 
-static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
+static dls_status variants(const dls_training *s, list *l, dls_error *err)
 {
     static const char *const depth[] = {"depth=N",      "depth=Nover2", "depth=Nover3",
                                         "depth=3log2N", "depth=log2N",  "depth=log10N"};
@@ -44,23 +42,23 @@ static dls_status variants(const dls_train_study *s, list *l, dls_error *err)
     } by_arch[] = {{"depth", depth, sizeof depth / sizeof *depth},
                    {"readout", readout, sizeof readout / sizeof *readout},
                    {"conv", conv, sizeof conv / sizeof *conv}};
-    const char *first = s->dataset[0];
+    const char *first = s->dataset.at[0];
     for (size_t i = 0; i < sizeof by_arch / sizeof *by_arch; i++) {
-        for (size_t k = 0; strcmp(s->what, by_arch[i].what) == 0 && k < by_arch[i].n; k++) {
+        for (size_t k = 0; strcmp(s->study, by_arch[i].what) == 0 && k < by_arch[i].n; k++) {
             add(l, by_arch[i].arch[k], by_arch[i].arch[k], s->init, first);
         }
     }
-    for (int i = 0; strcmp(s->what, "init") == 0 && i < DLS_FIT_INITS; i++) {
+    for (int i = 0; strcmp(s->study, "init") == 0 && i < DLS_FIT_INITS; i++) {
         add(l, dls_fit_init_names[i], "", (dls_fit_init)i, first);
     }
-    for (size_t i = 0; strcmp(s->what, "data") == 0 && i < s->n_datasets; i++) {
-        add(l, s->dataset[i], "", s->init, s->dataset[i]);
+    for (size_t i = 0; strcmp(s->study, "data") == 0 && i < s->dataset.n; i++) {
+        add(l, s->dataset.at[i], "", s->init, s->dataset.at[i]);
     }
     if (l->n == 0) {
         return dls_fail(err, DLS_EUSAGE, "--study",
-                        "no study \"%s\": depth, readout, conv, init, data or transfer", s->what);
+                        "no study \"%s\": depth, readout, conv, init, data or transfer", s->study);
     }
-    return s->n_datasets == 1 || strcmp(s->what, "data") == 0
+    return s->dataset.n == 1 || strcmp(s->study, "data") == 0
                ? DLS_OK
                : dls_fail(err, DLS_EUSAGE, "--dataset", "several datasets are for --study=data");
 }
@@ -91,7 +89,7 @@ typedef struct ratios {
 } ratios;
 
 typedef struct session {
-    const dls_train_study *s;
+    const dls_training *s;
     const variant *v;
     dls_progress bar;
     size_t done, n;
@@ -119,7 +117,7 @@ static size_t n_parameters(const dls_inspector *insp)
     return n;
 }
 
-static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const dls_train_study *s,
+static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const dls_training *s,
                         const variant *v, const dls_train_course *course, dls_error *err)
 {
     const dls_predictor_options o = {.backend = DLS_BACKEND_CPU, .threads = s->train.step.threads};
@@ -149,7 +147,7 @@ static dls_status judge(const dls_inspector *insp, const dls_dataset *set, const
 
 static dls_status train_variant(session *now, const dls_dataset *set, dls_error *err)
 {
-    const dls_train_study *s = now->s;
+    const dls_training *s = now->s;
     const variant *v = now->v;
     dls_arch arch = dls_arch_default();
     dls_inspector *insp = NULL;
@@ -245,7 +243,7 @@ static void print_ratios(const session *now)
 /* One setting: from scratch with all graphs; tuned with all; both with the share asked for. */
 static dls_status transfer_one(session *now, const dls_dataset *set, size_t setting, dls_error *err)
 {
-    const dls_train_study *s = now->s;
+    const dls_training *s = now->s;
     const char *name = set->setting[setting].name;
     tuned first = {0};
     for (int k = 0; k < 4; k++, now->done++) {
@@ -277,14 +275,15 @@ static dls_status transfer_one(session *now, const dls_dataset *set, size_t sett
     return DLS_OK;
 }
 
-static dls_status transfer_study(const dls_train_study *s, dls_error *err)
+static dls_status transfer_study(const dls_training *s, dls_error *err)
 {
     dls_dataset *set = NULL;
-    session now = {.s = s, .n = 4 * s->n_settings * (size_t)s->seeds};
-    DLS_TRY(dls_dataset_load(s->dataset[0], s->settings, s->n_settings, &set, err));
+    session now = {.s = s, .n = 4 * s->choice.setting.n * (size_t)s->seeds};
+    DLS_TRY(
+        dls_dataset_load(s->dataset.at[0], s->choice.setting.at, s->choice.setting.n, &set, err));
     printf("%-22s %-9s %5s %9s %9s %9s %10s %8s %8s\n", "setting", "from", "share", "val loss",
            "test", "iter", "s an epoch", "epochs", "seconds");
-    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_progress_start(&now.bar, s->when, s->quiet, s->study);
     dls_status status = DLS_OK;
     for (int32_t k = 0; k < s->seeds; k++) {
         now.seed = s->train.seed + (uint64_t)k;
@@ -300,22 +299,22 @@ static dls_status transfer_study(const dls_train_study *s, dls_error *err)
     return status;
 }
 
-dls_status dls_train_study_run(const dls_train_study *s, dls_error *err)
+dls_status dls_train_study(const dls_training *s, dls_error *err)
 {
-    if (strcmp(s->what, "transfer") == 0) {
+    if (strcmp(s->study, "transfer") == 0) {
         return transfer_study(s, err);
     }
     list l = {0};
     DLS_TRY(variants(s, &l, err));
     session now = {.s = s, .n = l.n};
-    printf("%-24s %10s %7s %9s %10s %9s %9s %9s %9s\n", s->what, "parameters", "epochs", "best at",
+    printf("%-24s %10s %7s %9s %10s %9s %9s %9s %9s\n", s->study, "parameters", "epochs", "best at",
            "s an epoch", "val loss", "val", "test", "iter");
-    dls_progress_start(&now.bar, s->when, s->quiet, s->what);
+    dls_progress_start(&now.bar, s->when, s->quiet, s->study);
     dls_status status = DLS_OK;
     for (; status == DLS_OK && now.done < l.n; now.done++) {
         dls_dataset *set = NULL;
         now.v = &l.v[now.done];
-        status = dls_dataset_load(now.v->dataset, s->settings, 1, &set, err);
+        status = dls_dataset_load(now.v->dataset, s->choice.setting.at, 1, &set, err);
         DLS_THEN(status, train_variant(&now, set, err));
         dls_dataset_destroy(set);
     }

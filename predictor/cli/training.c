@@ -90,7 +90,7 @@ static dls_status open_inspector(session *s, dls_error *err)
         return dls_fit_check(s->insp, s->set, err);
     }
     dls_arch arch = dls_arch_default();
-    DLS_TRY(dls_arch_parse(&arch, req->arch ? req->arch : "", err));
+    DLS_TRY(dls_arch_parse(&arch, req->arch, err));
     return dls_fit_new(s->set, &arch, req->train.seed, req->init, &s->insp, err);
 }
 

@@ -7,8 +7,9 @@
 
 #include "cli/ui.h"
 #include "predictor/cli/together.h"
-#include "predictor/cli/train_study.h"
 #include "predictor/training/fit.h"
+
+#define DLS_STUDY_VARIANTS 32
 
 /* Texts are borrowed from the command line. */
 typedef struct dls_training {
@@ -29,5 +30,12 @@ typedef struct dls_training {
 /* Trains, with a progress bar, and writes the inspector after every setting; a signal that is noted
  * ends it after the epoch. */
 dls_status dls_training_run(const dls_training *req, dls_error *err) DLS_MUST_CHECK;
+
+/* Trains every variant of `study` (depth, readout, conv, init, data, transfer) the same way and
+ * prints a table. Transfer: every setting from scratch and tuned from the base, with all training
+ * graphs and with data.share of them; epochs and seconds until the validation loss is that of the
+ * best of scratch with all; and averages over settings and seeds of the ratios to scratch with all.
+ * EUSAGE: no such study. */
+dls_status dls_train_study(const dls_training *req, dls_error *err) DLS_MUST_CHECK;
 
 #endif

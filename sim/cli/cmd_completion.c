@@ -29,8 +29,9 @@ static dls_status print_script(void *request, dls_call *call, dls_error *err)
 /* What an option may be set to. */
 static void print_values(const dls_arg *a)
 {
-    for (size_t i = 0; a->names && a->names(i); i++) {
-        puts(a->names(i));
+    const char *name, *summary;
+    for (size_t i = 0; a->names && (name = a->names(i, &summary)); i++) {
+        puts(name);
     }
     if (a->names || !a->metavar || !strchr(a->metavar, '|')) {
         return;
@@ -54,23 +55,6 @@ static const dls_arg *find(const dls_arg_row *row, size_t n, const char *word)
     return NULL;
 }
 
-/* The command of the words, or the part of it that they have chosen. *used: words that this took.
- */
-static const dls_command *command_of(char **word, size_t n, size_t *used)
-{
-    *used = word[0][0] == '-' ? 0 : 1;
-    const dls_command *c = dls_command_find(*used ? word[0] : "run");
-    for (size_t k = 0; c && c->part && c->part[k]; k++) {
-        const char *key = strrchr(c->part[k]->name, ' ') + 1;
-        for (size_t i = 1; i + 1 < n; i++) {
-            if (strcmp(word[i], key) == 0) {
-                return c->part[k];
-            }
-        }
-    }
-    return c;
-}
-
 static void print_words(const dls_command *c, const char *word)
 {
     dls_arg_row row[DLS_ARGS_MAX];
@@ -84,7 +68,7 @@ static void print_words(const dls_command *c, const char *word)
         puts(v->name);
     }
     for (size_t i = 0; *word != '-' && c->part && c->part[i]; i++) {
-        puts(strrchr(c->part[i]->name, ' ') + 1);
+        puts(dls_command_key(c->part[i]));
     }
 }
 
@@ -93,7 +77,6 @@ static void print_words(const dls_command *c, const char *word)
 static dls_status print_candidates(void *request, dls_call *call, dls_error *err)
 {
     dls_arg_row row[DLS_ARGS_MAX];
-    size_t used;
     char **word = call->word;
     const size_t n = call->n_words;
     const char *last = word[n - 1];
@@ -106,7 +89,11 @@ static dls_status print_candidates(void *request, dls_call *call, dls_error *err
         puts("help");
         return DLS_OK;
     }
-    const dls_command *c = command_of(word, n, &used);
+    /* "dlsim --option" is "dlsim run --option"; the last word may not be whole yet. */
+    const size_t used = *word[0] == '-' ? 0 : 1;
+    const dls_command *c = dls_command_find(used ? word[0] : "run");
+    const dls_command *part = c ? dls_command_part(c, (int)n - 1, word) : NULL;
+    c = part ? part : c;
     if (!c) {
         return DLS_OK;
     }

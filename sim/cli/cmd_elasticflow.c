@@ -3,7 +3,6 @@
  * dlsim elasticflow: what the published simulator of ElasticFlow says of a trace, job by job.
  */
 #include "base/csv.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "dlsim/trace.h"
 #include "elasticflow/replay.h"
@@ -12,8 +11,8 @@
 
 typedef struct request {
     dls_elasticflow_params params;
-    const char *schedule, *throughputs, *output;
-    bool force, quiet;
+    const char *schedule, *throughputs;
+    dls_table_options out;
 } request;
 
 static const char *const schedules[] = {"ef-accessctrl", "edf", NULL};
@@ -25,6 +24,7 @@ typedef struct outcome {
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const outcome *o = what;
     fputs("job_id,status,start,end,jct\n", to);
     for (size_t j = 0; j < o->rec->n_jobs; j++) {
@@ -38,7 +38,7 @@ static dls_status put(FILE *to, void *what, dls_error *err)
             fputs(",declined,,,\n", to);
         }
     }
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+    return DLS_OK;
 }
 
 static dls_status simulate(request *r, const dls_trace *trace, dls_record *rec, dls_error *err)
@@ -46,11 +46,11 @@ static dls_status simulate(request *r, const dls_trace *trace, dls_record *rec, 
     outcome o = {trace, rec};
     size_t late, done = 0;
     DLS_TRY(dls_elasticflow_replay(&r->params, trace, rec, &late, err));
-    DLS_TRY(dls_replay_put_table(r->output, put, &o, err));
+    DLS_TRY(dls_table_put(&r->out, put, &o, err));
     for (size_t j = 0; j < rec->n_jobs; j++) {
         done += rec->state[j] == DLS_JOB_FINISHED;
     }
-    if (!r->quiet) {
+    if (!r->out.quiet) {
         fprintf(stderr, "jobs           %zu\ndeclined       %zu\ndeadlines met  %zu\n", rec->n_jobs,
                 rec->n_jobs - done, done - late);
     }
@@ -80,15 +80,16 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     if (!r->params.edf && strcmp(r->schedule, schedules[0]) != 0) {
         return dls_fail(err, DLS_EUSAGE, NULL, "there is no schedule \"%s\"", r->schedule);
     }
-    DLS_TRY(dls_replay_check_table(r->output, r->force, err));
+    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_trace_load(call->word[0], "elasticflow", &(dls_trace_options){0}, &trace, err));
     const dls_status status = replay(r, trace, err);
     dls_trace_destroy(trace);
     return status;
 }
 
-static const char *schedule_at(size_t i)
+static const char *schedule_at(size_t i, const char **summary)
 {
+    *summary = NULL;
     return schedules[i];
 }
 
@@ -101,10 +102,7 @@ static const dls_arg args[] = {
     DLS_INT(request, params.nodes, "nodes", 0, 1, 16384, "nodes"),
     DLS_INT(request, params.gpus_per_node, "gpus", 0, 1, 64, "GPUs per node"),
     DLS_INT(request, params.slot_s, "slot", 0, 1, 86400, "seconds of a slot"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_elasticflow = {
@@ -115,8 +113,6 @@ const dls_command dls_command_elasticflow = {
              "included: rows of job_id,status,start,end,jct in the order of the trace.",
     .args = args,
     .words = "one trace",
-    .min_words = 1,
-    .max_words = 1,
     .needs = "throughputs",
     .size = sizeof(request),
     .initial =

@@ -2,10 +2,8 @@
  *
  * dlsim export: a run in the format of another program.
  */
-#include "base/atomicfile.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "cli/command.h"
 #include "cli/export_tables.h"
 #include "cli/replay.h"
 #include "results/perfetto.h"
@@ -15,9 +13,10 @@
 #include <string.h>
 
 typedef struct request {
-    const char *output, *run_id, *table;
+    dls_table_options out;
+    const char *run_id, *table;
     double from_s, until_s;
-    bool perfetto, csv, batsim, swf, force, quiet;
+    bool perfetto, csv, batsim, swf;
 } request;
 
 typedef struct job {
@@ -44,17 +43,17 @@ static dls_status put(FILE *to, void *what, dls_error *err)
 
 static dls_status write_to(job *e, dls_error *err)
 {
-    const char *output = e->r->output;
-    if (!output || strcmp(output, "-") == 0) {
-        return put(stdout, e, err);
+    const dls_table_options *o = &e->r->out;
+    DLS_TRY(dls_table_check(o, err));
+    DLS_TRY(dls_table_put(o, put, e, err));
+    if (o->quiet || !o->output || strcmp(o->output, "-") == 0) {
+        return DLS_OK;
     }
-    DLS_TRY(dls_replay_check_output(output, e->r->force, err));
-    DLS_TRY(dls_atomicfile_write(output, put, e, err));
-    if (!e->r->quiet && e->run) {
-        fprintf(stderr, "%s: %" PRIu64 " slices, %" PRIu64 " counter values\n", output,
+    if (e->run) {
+        fprintf(stderr, "%s: %" PRIu64 " slices, %" PRIu64 " counter values\n", o->output,
                 e->counts.slices, e->counts.counters);
-    } else if (!e->r->quiet) {
-        fprintf(stderr, "%s: %zu rows\n", output, e->rows);
+    } else {
+        fprintf(stderr, "%s: %zu rows\n", o->output, e->rows);
     }
     return DLS_OK;
 }
@@ -117,14 +116,12 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, batsim, "batsim", 0, "the jobs that ended as Batsim's jobs.csv"),
     DLS_SWITCH(request, swf, "swf", 0, "the jobs in the Standard Workload Format"),
     DLS_SWITCH(request, perfetto, "perfetto", 0, "Trace Event JSON, for a trace viewer"),
-    DLS_TEXT(request, output, "output", 'o', "FILE", "write there; standard output if left out"),
     DLS_TEXT(request, run_id, "run", 0, "ID", "which run, if the file holds several"),
     DLS_TIME(request, from_s, "from", 0, 0, (double)INFINITY,
              "--perfetto: only from this simulated time on, e.g. 2d"),
     DLS_TIME(request, until_s, "until", 0, 0, (double)INFINITY,
              "--perfetto: only until this simulated time"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_export = {
@@ -138,8 +135,6 @@ const dls_command dls_command_export = {
              "over time is counters.",
     .args = args,
     .words = "one results file",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.until_s = (double)INFINITY, .table = "jobs"},
     .run = run,

@@ -3,9 +3,7 @@
  * dlsim fgd: pods that ask for parts of GPUs onto nodes, as in the published experiments.
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "base/csv.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "fgd/fgd.h"
 
@@ -13,11 +11,12 @@
 #include <string.h>
 
 typedef struct request {
-    const char *nodes, *policy, *output;
+    const char *nodes, *policy;
     int64_t seed;
     int32_t sweep;
     double load;
-    bool exact, force, quiet;
+    bool exact;
+    dls_table_options out;
 } request;
 
 typedef struct outcome {
@@ -29,7 +28,7 @@ typedef struct outcome {
 
 /* ---- one run */
 
-static dls_status put_pods(FILE *to, const outcome *o)
+static void put_pods(FILE *to, const outcome *o)
 {
     const dls_fgd_input *in = o->in;
     fputs("pod,node,gpus\n", to);
@@ -49,7 +48,6 @@ static dls_status put_pods(FILE *to, const outcome *o)
         }
         fputc('\n', to);
     }
-    return DLS_OK;
 }
 
 static void report_run(const outcome *o)
@@ -77,7 +75,7 @@ static void report_run(const outcome *o)
 static const int32_t shown[] = {50, 70, 80, 85, 90, 95, 100, 105, 110, 120, 130};
 enum { N_SHOWN = sizeof shown / sizeof *shown };
 
-static dls_status put_sweep(FILE *to, const outcome *o)
+static void put_sweep(FILE *to, const outcome *o)
 {
     fputs("policy,seed", to);
     for (int i = 0; i < N_SHOWN; i++) {
@@ -91,7 +89,6 @@ static dls_status put_sweep(FILE *to, const outcome *o)
         }
     }
     fputc('\n', to);
-    return DLS_OK;
 }
 
 static void report_sweep(const outcome *o)
@@ -114,9 +111,10 @@ static void report_sweep(const outcome *o)
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const outcome *o = what;
-    DLS_TRY(o->r->sweep > 0 ? put_sweep(to, o) : put_pods(to, o));
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the pods") : DLS_OK;
+    (o->r->sweep > 0 ? put_sweep : put_pods)(to, o);
+    return DLS_OK;
 }
 
 static dls_status work(outcome *o, dls_error *err)
@@ -136,14 +134,11 @@ static dls_status work(outcome *o, dls_error *err)
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    const bool to_file = r->output && strcmp(r->output, "-") != 0;
     dls_fgd_input in;
     if (!r->nodes) {
         return dls_fail(err, DLS_EUSAGE, NULL, "no nodes: give --nodes=FILE.csv");
     }
-    if (to_file) {
-        DLS_TRY(dls_replay_check_output(r->output, r->force, err));
-    }
+    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_fgd_load(r->nodes, call->word[0], &in, err));
     outcome o = {.r = r, .in = &in};
     o.place = dls_alloc((in.n_pods + 1) * sizeof *o.place);
@@ -151,9 +146,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_status status = o.place && o.allocated
                             ? work(&o, err)
                             : dls_nomem(err, "places", in.n_pods * sizeof *o.place);
-    DLS_THEN(status,
-             to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err));
-    if (status == DLS_OK && !r->quiet) {
+    DLS_THEN(status, dls_table_put(&r->out, put, &o, err));
+    if (status == DLS_OK && !r->out.quiet) {
         (r->sweep > 0 ? report_sweep : report_run)(&o);
     }
     dls_free(o.place);
@@ -162,32 +156,22 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-static const char *policy_at(size_t i)
+static const char *policy_at(size_t i, const char **summary)
 {
+    *summary = dls_fgd_policies()[i].summary;
     return dls_fgd_policies()[i].name;
-}
-
-static void list_policies(FILE *to)
-{
-    fputs("\nPolicies:\n", to);
-    for (const dls_fgd_policy *p = dls_fgd_policies(); p->name; p++) {
-        fprintf(to, "  %-13s %s\n", p->name, p->summary);
-    }
 }
 
 static const dls_arg args[] = {
     DLS_TEXT(request, nodes, "nodes", 0, "FILE.csv", "nodes: sn,cpu_milli,memory_mib,gpu,model"),
-    DLS_NAME(request, policy, "policy", 0, policy_at, "see below"),
+    DLS_LISTED(request, policy, "policy", 0, policy_at, "Policies"),
     DLS_SWITCH(request, exact, "exact", 0, "scores of fgd are not cut to whole numbers"),
     DLS_INT(request, sweep, "sweep", 0, 0, 10000,
             "run the published experiment with so many seeds: pods shuffled and topped up"),
     DLS_INT(request, seed, "seed", 0, 0, INT32_MAX, "first seed"),
     DLS_REAL(request, load, "load", 0, 0, 100,
              "GPU asked for in the experiment, parts of the cluster"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_fgd = {
@@ -199,11 +183,8 @@ const dls_command dls_command_fgd = {
         "as the "
         "published simulator of FGD does: rows of pod,node,gpus. Nodes are tried in the order of "
         "their names.",
-    .more = list_policies,
     .args = args,
     .words = "one file of pods",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.policy = "fgd", .seed = 42, .load = 1.3},
     .run = run,

@@ -130,8 +130,6 @@ const dls_command dls_command_fidelity = {
              "has recorded waits) and compare when jobs started.",
     .args = args,
     .words = "one site",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.jobs = 5, .least = "D"},
     .run = run,

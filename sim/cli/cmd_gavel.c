@@ -2,8 +2,6 @@
  *
  * dlsim gavel: what the published simulator of Gavel, or of Shockwave, says of a trace, job by job.
  */
-#include "base/atomicfile.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "gavel/gavel.h"
 
@@ -12,8 +10,8 @@
 
 typedef struct request {
     dls_gavel_params params;
-    const char *throughputs, *output;
-    bool force, quiet;
+    const char *throughputs;
+    dls_table_options out;
 } request;
 
 typedef struct outcome {
@@ -23,6 +21,7 @@ typedef struct outcome {
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const outcome *o = what;
     const dls_trace_columns *c = dls_trace_cols(o->trace);
     fputs("job_id,num_gpu,arrival,start,end,jct,rounds,preempt,migrate,rounds_v100,rounds_p100,"
@@ -45,7 +44,7 @@ static dls_status put(FILE *to, void *what, dls_error *err)
                 (long long)j->rounds_on[1], (long long)j->rounds_on[0],
                 (long long)j->rounds_packed);
     }
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+    return DLS_OK;
 }
 
 static void report(const outcome *o)
@@ -70,20 +69,16 @@ static void report(const outcome *o)
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    const bool to_file = r->output && strcmp(r->output, "-") != 0;
     dls_trace *trace;
     if (!r->throughputs) {
         return dls_fail(err, DLS_EUSAGE, NULL, "give --throughputs=FILE.json");
     }
-    if (to_file) {
-        DLS_TRY(dls_replay_check_output(r->output, r->force, err));
-    }
+    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_trace_load(call->word[0], "gavel", &(dls_trace_options){0}, &trace, err));
     outcome o = {.trace = trace};
     dls_status status = dls_gavel_replay(&r->params, r->throughputs, trace, &o.result, err);
-    DLS_THEN(status,
-             to_file ? dls_atomicfile_write(r->output, put, &o, err) : put(stdout, &o, err));
-    if (status == DLS_OK && !r->quiet) {
+    DLS_THEN(status, dls_table_put(&r->out, put, &o, err));
+    if (status == DLS_OK && !r->out.quiet) {
         report(&o);
     }
     dls_gavel_result_fini(&o.result);
@@ -91,21 +86,14 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-static const char *policy_at(size_t i)
+static const char *policy_at(size_t i, const char **summary)
 {
+    *summary = dls_gavel_policies()[i].summary;
     return dls_gavel_policies()[i].name;
 }
 
-static void list_policies(FILE *to)
-{
-    fputs("\nPolicies:\n", to);
-    for (const dls_gavel_policy_name *p = dls_gavel_policies(); p->name; p++) {
-        fprintf(to, "  %-35s %s\n", p->name, p->summary);
-    }
-}
-
 static const dls_arg args[] = {
-    DLS_NAME(request, params.policy, "policy", 0, policy_at, "see below"),
+    DLS_LISTED(request, params.policy, "policy", 0, policy_at, "Policies"),
     DLS_TEXT(request, throughputs, "throughputs", 0, "FILE.json",
              "steps per second by GPU type, model, batch and GPUs"),
     DLS_TEXT(request, params.speed_factors, "speed-factors", 0, "FILE.csv",
@@ -123,10 +111,7 @@ static const dls_arg args[] = {
     DLS_TIME(request, params.growth_s, "growth", 0, 0, 1e6,
              "a round is longer by this times the share of jobs that start or move"),
     DLS_TIME(request, params.pause_s, "pause", 0, 0, 1e6, "and by this"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_gavel = {
@@ -135,11 +120,8 @@ const dls_command dls_command_gavel = {
     .usage = "--policy=NAME --throughputs=FILE.json TRACE [OPTION]...",
     .about = "Replay a trace of Gavel's simulator, or of Shockwave's, with its results, job by "
              "job, defects included; a job that it drops has no end.",
-    .more = list_policies,
     .args = args,
     .words = "one trace",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.params = {.policy = "isolated",
                                            .gpus = {0, 0, 32},

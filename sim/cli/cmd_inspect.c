@@ -333,8 +333,6 @@ const dls_command dls_command_inspect = {
              "summary.",
     .args = args,
     .words = "a results file",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.n_jobs = 20},
     .run = run,

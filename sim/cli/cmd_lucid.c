@@ -3,9 +3,7 @@
  * dlsim lucid: what the published simulator of Lucid says of a trace, job by job.
  */
 #include "base/alloc.h"
-#include "base/atomicfile.h"
 #include "base/csv.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "lucid/lucid.h"
 
@@ -15,9 +13,9 @@
 #define VCS_MAX 256
 
 typedef struct request {
-    const char *schedule, *vcs, *profiler, *pairs, *forecast, *output;
+    const char *schedule, *vcs, *profiler, *pairs, *forecast;
     int32_t profile_s, profile_gpus;
-    bool force, quiet;
+    dls_table_options out;
 } request;
 
 /* ---- virtual clusters: NAME:NODES,NAME:NODES */
@@ -76,6 +74,7 @@ static dls_status find_profiler(const request *r, dls_lucid_cluster *c, dls_erro
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const dls_lucid_trace *t = what;
     fputs("job_id,start,end,queue,checkpoints,profiled,done_in_profiler,shared_at,rate,first_node,"
           "gpus_on_it\n",
@@ -97,7 +96,7 @@ static dls_status put(FILE *to, void *what, dls_error *err)
         }
         fputc('\n', to);
     }
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+    return DLS_OK;
 }
 
 static void report(const dls_lucid_trace *t)
@@ -137,25 +136,21 @@ static dls_status load(const request *r, const char *path, dls_lucid_trace *t, d
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    const bool to_file = r->output && strcmp(r->output, "-") != 0;
     dls_lucid_trace trace = {0};
     vcs known = {0};
     dls_lucid_cluster c = {.profile_s = r->profile_s, .profile_gpus = r->profile_gpus};
     if (!r->vcs) {
         return dls_fail(err, DLS_EUSAGE, NULL, "no virtual clusters: give --vcs=NAME:NODES,...");
     }
-    if (to_file) {
-        DLS_TRY(dls_replay_check_output(r->output, r->force, err));
-    }
+    DLS_TRY(dls_table_check(&r->out, err));
     dls_status status = read_vcs("--vcs", r->vcs, &known, err);
     c.vc = known.vc;
     c.n = known.n;
     DLS_THEN(status, find_profiler(r, &c, err));
     DLS_THEN(status, load(r, call->word[0], &trace, err));
     DLS_THEN(status, dls_lucid_run(&c, r->schedule, &trace, err));
-    DLS_THEN(status, to_file ? dls_atomicfile_write(r->output, put, &trace, err)
-                             : put(stdout, &trace, err));
-    if (status == DLS_OK && !r->quiet) {
+    DLS_THEN(status, dls_table_put(&r->out, put, &trace, err));
+    if (status == DLS_OK && !r->out.quiet) {
         report(&trace);
     }
     dls_free(known.text);
@@ -163,21 +158,14 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-static const char *schedule_at(size_t i)
+static const char *schedule_at(size_t i, const char **summary)
 {
+    *summary = dls_lucid_schedules()[i].summary;
     return dls_lucid_schedules()[i].name;
 }
 
-static void list_schedules(FILE *to)
-{
-    fputs("\nSchedules:\n", to);
-    for (const dls_lucid_schedule *s = dls_lucid_schedules(); s->name; s++) {
-        fprintf(to, "  %-9s %s\n", s->name, s->summary);
-    }
-}
-
 static const dls_arg args[] = {
-    DLS_NAME(request, schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_LISTED(request, schedule, "schedule", 0, schedule_at, "Schedules"),
     DLS_TEXT(request, vcs, "vcs", 0, "NAME:NODES,...", "virtual clusters, nodes of 8 GPUs"),
     DLS_TEXT(request, profiler, "profiler", 0, "NAME:NODES",
              "lucid: nodes of one of them that profile jobs first"),
@@ -186,10 +174,7 @@ static const dls_arg args[] = {
     DLS_TEXT(request, pairs, "pairs", 0, "FILE.csv", "lucid: measured speeds of pairs"),
     DLS_TEXT(request, forecast, "forecast", 0, "FILE.csv",
              "lucid: expected arrivals; without, jobs always share"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_lucid = {
@@ -201,11 +186,8 @@ const dls_command dls_command_lucid = {
         "published simulator of Lucid does, defects included: when each starts and ends, how long "
         "it "
         "waited, what it shared, in the order of the file.",
-    .more = list_schedules,
     .args = args,
     .words = "one file of jobs",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.schedule = "lucid", .profile_s = 200, .profile_gpus = 8},
     .run = run,

@@ -3,7 +3,6 @@
  * dlsim muri: what the published simulator of Muri says of a trace, job by job.
  */
 #include "base/alloc.h"
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "muri/muri.h"
 
@@ -11,8 +10,9 @@
 
 typedef struct request {
     dls_muri_cluster cluster;
-    const char *schedule, *output;
-    bool testbed, force, quiet;
+    const char *schedule;
+    bool testbed;
+    dls_table_options out;
 } request;
 
 typedef struct outcome {
@@ -24,6 +24,7 @@ typedef struct outcome {
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const outcome *o = what;
     fprintf(to, "job_id,num_gpu,submit,start,end,executed,pending%s\n",
             o->testbed ? ",starts" : "");
@@ -36,7 +37,7 @@ static dls_status put(FILE *to, void *what, dls_error *err)
         }
         fputc('\n', to);
     }
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+    return DLS_OK;
 }
 
 static void report(const outcome *o)
@@ -56,15 +57,15 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const request *r = user;
     dls_muri_trace trace;
     outcome o = {.testbed = r->testbed, .trace = &trace};
-    DLS_TRY(dls_replay_check_table(r->output, r->force, err));
+    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_muri_load(call->word[0], &trace, err));
     int32_t *completed = dls_alloc((trace.n + 1) * sizeof *completed);
     o.completed = completed;
     dls_status status =
         completed ? dls_muri_run(&r->cluster, r->schedule, r->testbed, &trace, completed, &o.n, err)
                   : dls_nomem(err, "order of ending", trace.n * sizeof *completed);
-    DLS_THEN(status, dls_replay_put_table(r->output, put, &o, err));
-    if (status == DLS_OK && !r->quiet) {
+    DLS_THEN(status, dls_table_put(&r->out, put, &o, err));
+    if (status == DLS_OK && !r->out.quiet) {
         report(&o);
     }
     dls_free(completed);
@@ -72,31 +73,21 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-static const char *schedule_at(size_t i)
+static const char *schedule_at(size_t i, const char **summary)
 {
+    *summary = dls_muri_schedules()[i].summary;
     return dls_muri_schedules()[i].name;
 }
 
-static void list_schedules(FILE *to)
-{
-    fputs("\nSchedules:\n", to);
-    for (const dls_muri_schedule *s = dls_muri_schedules(); s->name; s++) {
-        fprintf(to, "  %-9s %s (%s)\n", s->name, s->summary, s->original);
-    }
-}
-
 static const dls_arg args[] = {
-    DLS_NAME(request, schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_LISTED(request, schedule, "schedule", 0, schedule_at, "Schedules"),
     DLS_SWITCH(
         request, testbed, "testbed", 0,
         "the testbed of the paper instead of the simulator: rounds of 6 minutes, measured costs"),
     DLS_INT(request, cluster.switches, "switches", 0, 1, 1024, "switches; a job stays inside one"),
     DLS_INT(request, cluster.nodes_per_switch, "nodes", 0, 1, 16384, "nodes per switch"),
     DLS_INT(request, cluster.gpus_per_node, "gpus", 0, 1, 64, "GPUs per node"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_muri = {
@@ -105,11 +96,8 @@ const dls_command dls_command_muri = {
     .usage = "--schedule=NAME TRACE.csv [OPTION]...",
     .about = "Replay a trace of Muri's simulator with its results, job by job, defects included: "
              "rows of job_id,num_gpu,submit,start,end,executed,pending in order of completion.",
-    .more = list_schedules,
     .args = args,
     .words = "one trace",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.cluster = {1, 8, 8}, .schedule = "muri-s"},
     .run = run,

@@ -2,7 +2,6 @@
  *
  * dlsim pollux: what the published simulator of Pollux says of a workload, job by job.
  */
-#include "cli/command.h"
 #include "cli/replay.h"
 #include "pollux/pollux.h"
 
@@ -10,12 +9,13 @@
 
 typedef struct request {
     dls_pollux_params params;
-    const char *profiles, *points, *output;
-    bool force, quiet;
+    const char *profiles, *points;
+    dls_table_options out;
 } request;
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
+    (void)err;
     const dls_pollux_trace *t = what;
     fputs("name,submit,first_start,completion,jct,restarts,gpu_seconds,epochs\n", to);
     for (size_t i = 0; i < t->n; i++) {
@@ -24,7 +24,7 @@ static dls_status put(FILE *to, void *what, dls_error *err)
                 (long long)j->first_s, (long long)j->end_s, (long long)(j->end_s - j->submit_s),
                 (int)j->restarts, (long long)j->gpu_s, (int)j->epochs);
     }
-    return ferror(to) ? dls_fail(err, DLS_EOUTPUT, NULL, "cannot write the jobs") : DLS_OK;
+    return DLS_OK;
 }
 
 static void report(const dls_pollux_trace *t, int64_t rounds)
@@ -51,8 +51,8 @@ static dls_status replay(const request *r, const dls_pollux_apps *apps, const ch
     int64_t rounds = 0;
     DLS_TRY(dls_pollux_load(path, apps, &trace, err));
     dls_status status = dls_pollux_run(&r->params, &trace, &rounds, err);
-    DLS_THEN(status, dls_replay_put_table(r->output, put, &trace, err));
-    if (status == DLS_OK && !r->quiet) {
+    DLS_THEN(status, dls_table_put(&r->out, put, &trace, err));
+    if (status == DLS_OK && !r->out.quiet) {
         report(&trace, rounds);
     }
     dls_pollux_trace_fini(&trace);
@@ -63,28 +63,21 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     dls_pollux_apps apps;
-    DLS_TRY(dls_replay_check_table(r->output, r->force, err));
+    DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_pollux_apps_load(r->profiles, r->points, &apps, err));
     const dls_status status = replay(r, &apps, call->word[0], err);
     dls_pollux_apps_fini(&apps);
     return status;
 }
 
-static const char *schedule_at(size_t i)
+static const char *schedule_at(size_t i, const char **summary)
 {
+    *summary = dls_pollux_schedules()[i].summary;
     return dls_pollux_schedules()[i].name;
 }
 
-static void list_schedules(FILE *to)
-{
-    fputs("\nSchedules:\n", to);
-    for (const dls_pollux_schedule *s = dls_pollux_schedules(); s->name; s++) {
-        fprintf(to, "  %-10s %s\n", s->name, s->summary);
-    }
-}
-
 static const dls_arg args[] = {
-    DLS_NAME(request, params.schedule, "schedule", 0, schedule_at, "see below"),
+    DLS_LISTED(request, params.schedule, "schedule", 0, schedule_at, "Schedules"),
     DLS_TEXT(request, profiles, "profiles", 0, "FOLDER",
              "applications: <name>/validation-<batch>.csv, placements.csv, scalability.csv"),
     DLS_TEXT(request, points, "points", 0, "FILE.csv",
@@ -93,10 +86,7 @@ static const dls_arg args[] = {
     DLS_INT(request, params.gpus_per_node, "gpus", 0, 1, DLS_POLLUX_GPUS, "GPUs per node"),
     DLS_INT(request, params.interval_s, "interval", 0, 1, 86400, "seconds of a round"),
     DLS_INT(request, params.seed, "seed", 0, 0, INT64_MAX, "of Pollux's random search"),
-    DLS_TEXT(request, output, "output", 'o', "FILE.csv",
-             "write there; standard output if left out"),
-    DLS_SWITCH(request, force, "force", 0, "replace the file if it is there"),
-    DLS_SWITCH(request, quiet, "quiet", 'q', "no report on stderr"),
+    DLS_INCLUDE(request, out, dls_table_args),
     DLS_ARGS_END};
 
 const dls_command dls_command_pollux = {
@@ -106,11 +96,8 @@ const dls_command dls_command_pollux = {
     .about =
         "Replay a workload of Pollux's simulator with its results, job by job, defects "
         "included: rows of name,submit,first_start,completion,jct,restarts,gpu_seconds,epochs.",
-    .more = list_schedules,
     .args = args,
     .words = "one workload",
-    .min_words = 1,
-    .max_words = 1,
     .needs = "profiles",
     .size = sizeof(request),
     .initial = &(const request){.params = {16, 4, 60, "pollux", 1}},

@@ -161,10 +161,11 @@ static dls_status init(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-static const char *schedule_at(size_t i)
+static const char *schedule_at(size_t i, const char **summary)
 {
     size_t n;
     const dls_tiresias_schedule *s = dls_tiresias_schedules(&n);
+    *summary = NULL;
     return i < n ? s[i].name : NULL;
 }
 

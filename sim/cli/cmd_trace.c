@@ -4,7 +4,6 @@
  */
 #include "base/suggest.h"
 #include "cli/replay.h"
-#include "cli/trace_generate.h"
 #include "cli/trace_print.h"
 #include "traces/assign.h"
 
@@ -66,8 +65,6 @@ static const dls_command trace_stats = {
     .about = "Prints what a trace looks like: sizes, durations, arrivals, load.",
     .args = stats_args,
     .words = "a trace",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .run = stats,
 };
@@ -123,13 +120,14 @@ static const dls_command trace_convert = {
     .about = "Writes any readable trace in the native CSV format.",
     .args = convert_args,
     .words = "a trace",
-    .min_words = 1,
-    .max_words = 1,
     .needs = "output",
     .size = sizeof(request),
     .initial = &(const request){.zero = ZERO_RAISE, .seed = 1},
     .run = convert,
 };
+
+/* trace_generate.c */
+extern const dls_command dls_trace_generate;
 
 /* ---- the command ----------------------------------------------------------------------------- */
 

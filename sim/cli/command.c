@@ -432,7 +432,9 @@ static dls_status run(const dls_command *c, parser *p, dls_call *call, dls_error
     if (c->verbs) {
         return do_verb(c, p->request, call, err);
     }
-    DLS_TRY(check_words(call, c->words, c->min_words, c->max_words, c->needs, err));
+    const bool one = c->words && c->max_words == 0;
+    DLS_TRY(
+        check_words(call, c->words, one ? 1 : c->min_words, one ? 1 : c->max_words, c->needs, err));
     return c->run(p->request, call, err);
 }
 
@@ -506,17 +508,15 @@ const dls_command *dls_command_find(const char *name)
     return NULL;
 }
 
-/* How a part is chosen: "stats" of "trace stats". */
-static const char *key_of(const dls_command *part)
+const char *dls_command_key(const dls_command *part)
 {
     return strrchr(part->name, ' ') + 1;
 }
 
-/* The part that the words choose, NULL: none. */
-static const dls_command *choose_part(const dls_command *c, int argc, char **argv)
+const dls_command *dls_command_part(const dls_command *c, int argc, char **argv)
 {
     for (size_t k = 0; c->part && c->part[k]; k++) {
-        const char *key = key_of(c->part[k]);
+        const char *key = dls_command_key(c->part[k]);
         const size_t len = strlen(key);
         const int last = *key == '-' ? argc - 1 : 1;
         for (int i = 1; i <= last && i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -531,9 +531,9 @@ static const dls_command *choose_part(const dls_command *c, int argc, char **arg
 
 int dls_command_main(const dls_command *c, int argc, char **argv)
 {
-    const dls_command *part = choose_part(c, argc, argv);
+    const dls_command *part = dls_command_part(c, argc, argv);
     if (part) {
-        const int skip = *key_of(part) == '-' ? 0 : 1;
+        const int skip = *dls_command_key(part) == '-' ? 0 : 1;
         return run_alone(part, argc - skip, argv + skip);
     }
     if (c->run || c->verbs) {
@@ -549,7 +549,7 @@ int dls_command_main(const dls_command *c, int argc, char **argv)
     }
     const char *names[16] = {NULL};
     for (size_t i = 0; c->part[i]; i++) {
-        names[i] = key_of(c->part[i]);
+        names[i] = dls_command_key(c->part[i]);
     }
     return dls_ui_usage(c->name, "unknown command '%s'%s", argv[1],
                         DLS_DID_YOU_MEAN(dls_suggest(argv[1], names)));

@@ -54,8 +54,9 @@ typedef struct dls_arg dls_arg;
 typedef dls_status (*dls_arg_set)(void *member, const dls_arg *arg, const char *value,
                                   dls_error *err);
 
-/* Built-in names of something, to complete with: the i-th, NULL behind the last. */
-typedef const char *(*dls_arg_names)(size_t i);
+/* Built-in names of something, to complete with: the i-th, NULL behind the last; what help says of
+ * it in *summary. */
+typedef const char *(*dls_arg_names)(size_t i, const char **summary);
 
 struct dls_arg {
     dls_arg_type type;
@@ -72,6 +73,7 @@ struct dls_arg {
     const char *key;        /* for `set` */
     const dls_arg *include; /* ends with DLS_ARGS_END */
     dls_arg_names names;
+    const char *list; /* title of the list of the names at the end of the help; NULL: none */
 };
 
 /* A bound of real numbers: above 0. */
@@ -108,6 +110,13 @@ struct dls_arg {
     {                                                                                              \
         DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME", help),       \
             .names = called                                                                        \
+    }
+/* The same, the names listed under this title. */
+#define DLS_LISTED(T, m, name, letter, called, title)                                              \
+    {                                                                                              \
+        DLS_ROW(DLS_ARG_TEXT, DLS_IS(T, m, const char *), T, m, name, letter, "NAME",              \
+                "see below"),                                                                      \
+            .names = called, .list = title                                                         \
     }
 #define DLS_INT(T, m, name, letter, lo, hi, help)                                                  \
     {                                                                                              \
@@ -206,7 +215,7 @@ struct dls_command {
     const dls_verb *verbs;          /* NULL: none */
     const dls_command *const *part; /* NULL-terminated: chosen by the first word, or by an option
                                        anywhere */
-    const char *words;              /* without verbs: what is no option */
+    const char *words; /* without verbs: what is no option; one, unless max_words says otherwise */
     size_t min_words, max_words;
     const char *needs;               /* as of a verb */
     size_t size;                     /* of the request */
@@ -221,6 +230,10 @@ struct dls_command {
 const dls_command *const *dls_commands(void);
 /* NULL: no such command. */
 const dls_command *dls_command_find(const char *name);
+/* The part that the words behind argv[0] choose, NULL: none; and how one is chosen: "stats" of
+ * "trace stats". */
+const dls_command *dls_command_part(const dls_command *command, int argc, char **argv);
+const char *dls_command_key(const dls_command *part);
 /* Parse, do, report; the exit code of the process. argv[0] is the command's name. */
 int dls_command_main(const dls_command *command, int argc, char **argv);
 /* All rows, those of included tables among them; each with where its struct lies in the request. */

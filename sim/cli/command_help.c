@@ -140,6 +140,19 @@ static void put_arg(FILE *to, const dls_arg_row *row, const char *request)
     put_wrapped(to, text, at, INDENT);
 }
 
+static void put_names(FILE *to, const dls_arg *a)
+{
+    const char *name, *summary;
+    size_t width = 0;
+    for (size_t i = 0; (name = a->names(i, &summary)); i++) {
+        width = strlen(name) > width ? strlen(name) : width;
+    }
+    fprintf(to, "\n%s:\n", a->list);
+    for (size_t i = 0; (name = a->names(i, &summary)); i++) {
+        fprintf(to, "  %-*s %s\n", (int)width, name, summary);
+    }
+}
+
 /* "Usage: dlsim NAME ...", a line for each form. */
 static void put_usage(FILE *to, const dls_command *c)
 {
@@ -206,6 +219,11 @@ void dls_help_command(FILE *to, const dls_command *c)
     if (c->notes) {
         fputc('\n', to);
         put_wrapped(to, c->notes, 0, 0);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (row[i].arg->list) {
+            put_names(to, row[i].arg);
+        }
     }
     if (c->more) {
         c->more(to);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -65,31 +66,33 @@ dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *v
     return dls_setup_plugin(*(dls_setup **)setup, value, err);
 }
 
-const char *dls_names_scheduler(size_t i)
+const char *dls_names_scheduler(size_t i, const char **summary)
 {
     const dls_sched_ops *s = dls_scheds()[i];
+    *summary = s ? s->summary : NULL;
     return s ? s->name : NULL;
 }
 
-const char *dls_names_placement(size_t i)
+const char *dls_names_placement(size_t i, const char **summary)
 {
     const dls_placement_ops *p = dls_placements()[i];
+    *summary = p ? p->summary : NULL;
     return p ? p->name : NULL;
 }
 
-const char *dls_names_predictor(size_t i)
+const char *dls_names_predictor(size_t i, const char **summary)
 {
-    return dls_known_name(DLS_KNOWN_PREDICTORS, i, NULL);
+    return dls_known_name(DLS_KNOWN_PREDICTORS, i, summary);
 }
 
-const char *dls_names_format(size_t i)
+const char *dls_names_format(size_t i, const char **summary)
 {
-    return dls_known_name(DLS_KNOWN_FORMATS, i, NULL);
+    return dls_known_name(DLS_KNOWN_FORMATS, i, summary);
 }
 
-const char *dls_names_key(size_t i)
+const char *dls_names_key(size_t i, const char **summary)
 {
-    return dls_known_name(DLS_KNOWN_KEYS, i, NULL);
+    return dls_known_name(DLS_KNOWN_KEYS, i, summary);
 }
 
 const dls_arg dls_replay_args[] = {
@@ -288,33 +291,33 @@ dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
         }
     }
     memcpy(folder, path, strlen(path) + 1);
-    char *slash = strrchr(folder, '/');
-    if (slash) {
-        slash[slash == folder] = '\0';
-    } else {
-        memcpy(folder, ".", 2);
-    }
-    if (access(folder, W_OK | X_OK) != 0) {
-        return dls_fail(err, DLS_EOUTPUT, path, "cannot be written: folder %s: %s", folder,
-                        strerror(errno));
-    }
-    return DLS_OK;
+    const char *into = dirname(folder);
+    return access(into, W_OK | X_OK) == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EOUTPUT, path, "cannot be written: folder %s: %s", into,
+                          strerror(errno));
 }
 
-static bool is_stdout(const char *path)
+const dls_arg dls_table_args[] = {
+    DLS_TEXT(dls_table_options, output, "output", 'o', "FILE",
+             "write there; standard output if left out"),
+    DLS_SWITCH(dls_table_options, force, "force", 0, "replace the file if it is there"),
+    DLS_SWITCH(dls_table_options, quiet, "quiet", 'q', "no report on stderr"), DLS_ARGS_END};
+
+static bool to_stdout(const dls_table_options *o)
 {
-    return !path || strcmp(path, "-") == 0;
+    return !o->output || strcmp(o->output, "-") == 0;
 }
 
-dls_status dls_replay_check_table(const char *path, bool force, dls_error *err)
+dls_status dls_table_check(const dls_table_options *o, dls_error *err)
 {
-    return is_stdout(path) ? DLS_OK : dls_replay_check_output(path, force, err);
+    return to_stdout(o) ? DLS_OK : dls_replay_check_output(o->output, o->force, err);
 }
 
-dls_status dls_replay_put_table(const char *path, dls_atomicfile_put_fn put, void *what,
-                                dls_error *err)
+dls_status dls_table_put(const dls_table_options *o, dls_atomicfile_put_fn put, void *what,
+                         dls_error *err)
 {
-    return is_stdout(path) ? put(stdout, what, err) : dls_atomicfile_write(path, put, what, err);
+    return to_stdout(o) ? put(stdout, what, err) : dls_atomicfile_write(o->output, put, what, err);
 }
 
 dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, bool json,

@@ -40,11 +40,11 @@ dls_status dls_replay_take_plugin(void *setup, const dls_arg *arg, const char *v
 extern const dls_arg dls_replay_args[], dls_replay_talk_args[];
 
 /* Names for completion. */
-const char *dls_names_scheduler(size_t i);
-const char *dls_names_placement(size_t i);
-const char *dls_names_predictor(size_t i);
-const char *dls_names_format(size_t i);
-const char *dls_names_key(size_t i); /* of a configuration, outside lists */
+const char *dls_names_scheduler(size_t i, const char **summary);
+const char *dls_names_placement(size_t i, const char **summary);
+const char *dls_names_predictor(size_t i, const char **summary);
+const char *dls_names_format(size_t i, const char **summary);
+const char *dls_names_key(size_t i, const char **summary); /* of a configuration, outside lists */
 
 /* The init and fini of a command whose request begins with a dls_replay_options. */
 dls_status dls_replay_init(void *options, dls_call *call, dls_error *err) DLS_MUST_CHECK;
@@ -71,9 +71,15 @@ dls_status dls_replay_compare(dls_comparison *c, const dls_words *baselines, boo
 
 /* May a results file be written there? Asked before a run, so that no run is lost. */
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
-/* Of commands that write a table: the same, and writing it; NULL and "-" are standard output. */
-dls_status dls_replay_check_table(const char *path, bool force, dls_error *err) DLS_MUST_CHECK;
-dls_status dls_replay_put_table(const char *path, dls_atomicfile_put_fn put, void *what,
-                                dls_error *err) DLS_MUST_CHECK;
+/* What a command that writes a table takes: where to, standard output for NULL and "-". */
+typedef struct dls_table_options {
+    const char *output;
+    bool force, quiet;
+} dls_table_options;
+extern const dls_arg dls_table_args[];
+/* May it be written? Asked before the work; and writing it. */
+dls_status dls_table_check(const dls_table_options *o, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_table_put(const dls_table_options *o, dls_atomicfile_put_fn put, void *what,
+                         dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -3,7 +3,7 @@
  * `dlsim trace generate`: a synthetic trace by a published profile, with a report of its load and
  * queueing.
  */
-#include "cli/trace_generate.h"
+#include "cli/command.h"
 
 #include "base/units.h"
 #include "traces/synth.h"
@@ -68,16 +68,9 @@ static void defaults(void *user)
     r->params.seed = 1;
 }
 
-static void list_profiles(FILE *to)
+static const char *profile_at(size_t i, const char **summary)
 {
-    fputs("\nProfiles:\n", to);
-    for (int i = 0; dls_synth_profile_name(i); i++) {
-        fprintf(to, "  %-9s %s\n", dls_synth_profile_name(i), dls_synth_profile_summary(i));
-    }
-}
-
-static const char *profile_at(size_t i)
-{
+    *summary = dls_synth_profile_summary((int)i);
     return dls_synth_profile_name((int)i);
 }
 
@@ -90,7 +83,7 @@ static dls_status take_queueing(void *member, const dls_arg *arg, const char *va
 }
 
 static const dls_arg args[] = {
-    DLS_NAME(request, params.profile, "profile", 0, profile_at, "what to imitate, see below"),
+    DLS_LISTED(request, params.profile, "profile", 0, profile_at, "Profiles"),
     DLS_INT(request, params.n_jobs, "jobs", 0, 2, DLS_SYNTH_JOBS_MAX, "number of jobs"),
     DLS_INT(request, params.cluster_gpus, "gpus", 0, 1, DLS_GPUS_MAX,
             "GPUs of the cluster: gangs are cut to it, load refers to it; the cluster that the "
@@ -116,7 +109,6 @@ const dls_command dls_trace_generate = {
     .usage = "[OPTION]... -o FILE",
     .about = "Writes a synthetic trace, drawn from published distributions, in the native CSV "
              "format.",
-    .more = list_profiles,
     .args = args,
     .needs = "output",
     .size = sizeof(request),

@@ -1,16 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The step time of other predictors on the test graphs of a dataset: what dlsim evaluate
- * --baselines puts beside an inspector's. Graphs are built again from the model zoo, by model,
- * batch, precision and optimiser.
+ * dlsim evaluate: its options, and what its files do for it: other predictors beside an inspector,
+ * inspectors on settings that they have not seen.
  */
-#ifndef DLS_CLI_EVALUATE_BASELINES_H
-#define DLS_CLI_EVALUATE_BASELINES_H
+#ifndef DLS_CLI_EVALUATE_H
+#define DLS_CLI_EVALUATE_H
 
+#include "cli/command.h"
 #include "predictor/baselines/kernel_nets.h"
 #include "predictor/baselines/paleo.h"
 #include "predictor/dataset/setting.h"
 #include "predictor/training/evaluate.h"
+#include "predictor/training/judge.h"
+
+typedef struct dls_evaluation {
+    const char *weights, *dataset, *as, *hardware, *nearest;
+    dls_words setting, learned;
+    dls_split split;
+    bool json, metrics, families, baselines;
+    int32_t threads;
+} dls_evaluation;
+
+/* --nearest: prints a line for every setting of the set that insp did not see in training and whose own
+ * inspector is in that file, beside what the rule of the nearest setting
+ * (predictor/sources/setting_map.h) makes of those that insp saw, and their average. insp: has all
+ * settings of the set (dls_together_settle). EINPUT: it is not an inspector of all settings, saw them
+ * all, or saw none of the file. */
+dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
+                            const dls_evaluation *req, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- --baselines: the step time of other predictors on the test graphs of a dataset, built again from
+ * the model zoo by model, batch, precision and optimiser */
 
 /* Every one predicts a step on one GPU; the operator model's exchange is added, hidden behind
  * nothing. Habitat scales the dataset's step of the same graph on one V100. */

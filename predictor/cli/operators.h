@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim operators: the options of all its verbs, and the verbs that have a file of their own.
+ */
+#ifndef DLS_CLI_OPERATORS_H
+#define DLS_CLI_OPERATORS_H
+
+#include "workload/operator/hardware.h"
+#include "workload/operator/op_times.h"
+#include "workload/operator/series.h"
+#include "workload/operator/sized_fit.h"
+#include "workload/operator/topology.h"
+
+/* What all verbs may be told. */
+typedef struct dls_operators {
+    const char *folder, *constants, *output;
+    const char *model, *graph, *gpu, *fabric, *host, *link, *network;
+    const char *operators, *device;
+    double seconds, most_gflop;
+    dls_op_times measured; /* of --operators */
+    int64_t nodes;
+    dls_allreduce algorithm;
+    dls_numeric numeric;
+    int64_t batch, gpus, servers;
+    int64_t interval_us, samples, seed;
+    bool points, async, left_out, by_size;
+    dls_sized_table kernels; /* of --sized */
+    char **file;             /* what is no option: files of measured kernels */
+    size_t n_files;
+} dls_operators;
+
+/* fit-kernels: the sized model fitted to measured kernels, and judged by those that fitted nothing;
+ * kernels: those constants that are there judged. */
+dls_status dls_operators_kernels(const dls_operators *o, const dls_hardware *hw, bool fit,
+                                 dls_error *err) DLS_MUST_CHECK;
+
+/* measure: times of a training graph's operations, added to the output, in which those of others
+ * stay; gpu: the name under which they are kept. */
+dls_status dls_operators_measure(const dls_operators *o, const char *gpu,
+                                 dls_error *err) DLS_MUST_CHECK;
+
+/* profile: sample the modelled resources of a worker, print a line for each and the 12 metrics.
+ * path: the samples go there, too, as a recording (docs/perf.md); NULL: nowhere. */
+dls_status dls_operators_profile(const dls_opmodel *model, const dls_workload *w,
+                                 const dls_work_setting *setting, const dls_series_options *opts,
+                                 const char *path, dls_error *err) DLS_MUST_CHECK;
+
+#endif
