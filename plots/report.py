@@ -48,6 +48,8 @@ def zipped(words):
 def duration(s):
     if not np.isfinite(s):
         return "-"
+    if s < 0:
+        return "-" + duration(-s)
     if s < 120:
         return f"{s:.3g} s"
     if s < 7200:
@@ -237,7 +239,45 @@ def tables(runs):
             "<h2>Mean JCT by gang size</h2>" + table(["", "jobs", *names], sizes))
 
 
-def page(paths, output, wanted):
+# ---- the answer of dlsim whatif -------------------------------------------------------------------
+
+
+def spread(x):
+    """A number of seconds with its interval."""
+    if x["value_s"] is None:
+        return "-"
+    bounds = "" if x["low_s"] is None else f" [{duration(x['low_s'])}, {duration(x['high_s'])}]"
+    return duration(x["value_s"]) + bounds
+
+
+def answered(path):
+    """The tables of a what-if: grade, speeds, target, waits by group."""
+    with open(path, encoding="utf-8") as f:
+        a = json.load(f)
+    why = f" ({html.escape(a['ungraded'])})" if a["ungraded"] else ""
+    out = [f"<h2>What if</h2><p>Grade of the replay as it was: <b>{a['grade']}</b>{why}. ",
+           f"Intervals: 95 %, {a['blocks']} blocks of {duration(a['block_s'])} drawn with replacement.</p>"]
+    for s in a["speeds"]:
+        how = "as given" if s["given"] else f"predicted, {s['least']:.2f} to {s['most']:.2f} over models"
+        out.append(f"<p>{html.escape(s['type'])}: {s['speed']:.2f} times {html.escape(s['reference'])} ({how})</p>")
+    if "target" in a:
+        t = a["target"]
+        found = (f"{t['fewest_nodes']} nodes of {html.escape(t['group'])}, {spread(t['wait'])}"
+                 if "fewest_nodes" in t else "held by no number of nodes")
+        out.append(f"<p>Target {html.escape(t['text'])}: <b>{found}</b></p>")
+    for key, name in (("wait_mean", "Wait, mean"), ("wait_p95", "Wait, 95th percentile")):
+        out.append(f'<div class="wide"><table><thead><tr><th>{name}</th><th>jobs</th><th>then</th><th>as it was</th>'
+                   "<th>then</th><th>change</th></tr></thead><tbody>")
+        for g in a["groups"]:
+            cells = (g["before"]["jobs"], g["after"]["jobs"], spread(g["before"][key]), spread(g["after"][key]),
+                     spread(g[f"{key}_change"]))
+            out.append(f"<tr><td>{html.escape(g['kind'])} {html.escape(g['name'])}</td>"
+                       + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
+        out.append("</tbody></table></div>")
+    return "\n".join(out)
+
+
+def page(paths, output, wanted, answer):
     runs = gather(paths, wanted)
     data = {"runs": [of_run(r, n) for r, n in runs]}
     data["until_s"] = max(r["until"] for r in data["runs"])
@@ -247,7 +287,7 @@ def page(paths, output, wanted):
     fill = {
         "TITLE": html.escape(" against ".join(n for _, n in runs) if len(runs) < 3 else f"{len(runs)} runs"),
         "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {int(first.attrs['total_gpus'])} GPUs; dlsim {version}"),
-        "TABLES": tables(runs), "LIBRARY": zipped(get_plotlyjs()),
+        "TABLES": (answered(answer) if answer else "") + tables(runs), "LIBRARY": zipped(get_plotlyjs()),
         "DATA": zipped(json.dumps(data, separators=(",", ":"), allow_nan=False)),
     }
     with open(os.path.join(HERE, "report.html"), encoding="utf-8") as f:
@@ -266,8 +306,9 @@ def main():
     parser = results.parser(__doc__)
     parser.add_argument("files", nargs="+", metavar="RUN.h5")
     parser.add_argument("-o", "--output", default="report.html", metavar="FILE")
+    parser.add_argument("--answer", metavar="FILE", help="of dlsim whatif: what it says comes first")
     parser.add_argument("--run", action="append", default=[], metavar="NAME")
-    return results.command(lambda a: page(a.files, a.output, a.run), parser)
+    return results.command(lambda a: page(a.files, a.output, a.run, a.answer), parser)
 
 
 if __name__ == "__main__":

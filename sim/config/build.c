@@ -48,6 +48,10 @@ static void build_world(const dls_builder *b)
     const bool table = strcmp(w->model, "table") == 0;
     w->cluster = &b->config->cluster;
     w->seed = b->config->sim.seed;
+    if (w->speeds && strcmp(w->model, "speeds") != 0) {
+        dls_problems_add(b->problems, where(b, DLS_CFG_PERF_SPEEDS),
+                         "'perf.speeds' is only for perf.model = \"speeds\"");
+    }
     if (table != (w->table_path != NULL)) {
         dls_problems_add(b->problems, where(b, table ? DLS_CFG_PERF_MODEL : DLS_CFG_PERF_TABLE),
                          table ? "perf.model = \"table\" needs 'perf.table'"

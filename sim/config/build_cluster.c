@@ -123,7 +123,12 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
         return dls_nomem(err, "node groups", n * sizeof *spec->groups);
     }
     for (size_t i = 0; i < n; i++) {
-        dls_node_group *g = &spec->groups[i];
+        const dls_setting *nodes =
+            dls_settings_get(&b->config->settings, DLS_CFG_NODE_COUNT, i);
+        if (nodes->given && !nodes->bad && nodes->v.i == 0) {
+            continue;
+        }
+        dls_node_group *g = &spec->groups[spec->n_groups++];
         const char *name = text(b, DLS_CFG_NODE_NAME, i), *type = text(b, DLS_CFG_NODE_GPU_TYPE, i);
         store(b, DLS_CFG_NODES, i, g);
         g->mem_gib_per_node = value(b, DLS_CFG_NODE_MEMORY, i)->f / GIB;
@@ -135,7 +140,6 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
             g->type = type_index(b, type, where(b, DLS_CFG_NODE_GPU_TYPE, i));
         }
     }
-    spec->n_groups = (int32_t)n;
     return DLS_OK;
 }
 

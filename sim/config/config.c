@@ -70,8 +70,12 @@ static dls_status load(const dls_config_request *request, dls_problems *problems
     }
     const char *file_scheduler = s->value[DLS_CFG_SCHED_NAME].v.s;
     const char *file_placement = s->value[DLS_CFG_PLACEMENT_NAME].v.s;
+    const bool good = problems->n == before;
     for (size_t i = 0; i < request->n_overrides; i++) {
         DLS_TRY(apply_override(s, &request->overrides[i], problems, err));
+    }
+    if (good) { /* then what is missing is of elements that were added */
+        dls_settings_check_required(s, "--set", problems);
     }
     const dls_builder b = {config, request->registry, request->path ? request->path : "", problems};
     DLS_TRY(dls_config_build(&b, file_scheduler, file_placement, err));

@@ -44,8 +44,8 @@ typedef struct dls_key {
     XX(NODES, "cluster.nodes", LIST, "", 0, 4096, NULL, "Groups of equal nodes.", NONE)           \
     XX(NODE_NAME, "cluster.nodes[].name", STR, "", 0, 47, NULL,                                   \
        "Name of the group; empty: group0, group1, ...", NONE)                                     \
-    XX(NODE_COUNT, "cluster.nodes[].count", I64, "32", 1, 4194304, NULL,                          \
-       "How many nodes.", REQUIRED, NODE(nodes))                                                  \
+    XX(NODE_COUNT, "cluster.nodes[].count", I64, "32", 0, 4194304, NULL,                          \
+       "How many nodes; 0: the group is left out.", REQUIRED, NODE(nodes))                                                  \
     XX(NODE_GPUS, "cluster.nodes[].gpus", I64, "8", 1, 64, NULL,                                  \
        "GPUs of a node.", REQUIRED, NODE(gpus_per_node))                                          \
     XX(NODE_GPU_TYPE, "cluster.nodes[].gpu_type", STR, "V100", 1, 47, NULL,                       \
@@ -136,10 +136,14 @@ typedef struct dls_key {
        "fails, and actions in one pass beyond four a job; 0: never.", TO(sim.patience))           \
     XX(PERF, "perf", GROUP, "", 0, 0, NULL,                                                       \
        "How fast a job runs where it is placed: the truth.", NONE)                                \
-    XX(PERF_MODEL, "perf.model", STR, "trace", 0, 0, "trace|table|operator",                      \
-       "trace: as long as the trace says, wherever it is placed; table: measured throughputs; "   \
+    XX(PERF_MODEL, "perf.model", STR, "trace", 0, 0, "trace|speeds|table|operator",               \
+       "trace: as long as the trace says, wherever it is placed; speeds: that, divided by "       \
+       "perf.speeds of the GPU type; table: measured throughputs; "                               \
        "operator: the operator-level model with a residual that no predictor sees "               \
        "(docs/world.md).", TO(world.model))                                                       \
+    XX(PERF_SPEEDS, "perf.speeds", STR, "", 0, 1000, NULL,                                        \
+       "Speeds of GPU types for perf.model = \"speeds\", as in \"H100=2.3; A100=1.4\"; types that "  \
+       "are not named have 1.", SOME(world.speeds))                                               \
     XX(PERF_TABLE, "perf.table", PATH, "", 0, 4095, NULL,                                         \
        "Measured throughputs for perf.model = \"table\", relative to the configuration's folder.",\
        SOME(world.table_path))                                                                    \

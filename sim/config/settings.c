@@ -241,6 +241,9 @@ dls_status dls_settings_override(dls_settings *s, const char *path, const char *
         return DLS_OK;
     }
     const int list = dls_schema_list_of(key);
+    if (list >= 0 && idx == s->list[list].n && (double)idx < dls_schema[list].o.max) {
+        DLS_TRY(dls_settings_append(s, list, where, err)); /* one more */
+    }
     if (list >= 0 && idx >= s->list[list].n) {
         dls_problems_add(problems, where, "'%s': the list has %zu elements", path, s->list[list].n);
         return DLS_OK;

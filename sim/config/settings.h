@@ -68,7 +68,8 @@ void dls_settings_mark_bad(dls_settings *s, int key, size_t idx);
 dls_status dls_settings_put_extra(dls_settings *s, int group, const char *name, const char *text,
                                   const char *where, bool override, dls_problems *problems,
                                   dls_error *err) DLS_MUST_CHECK;
-/* "cluster.nodes[2].count=64" and the like: any path, options of policies included. */
+/* "cluster.nodes[2].count=64" and the like: any path, options of policies included. The element behind the
+ * last of a list is added. */
 dls_status dls_settings_override(dls_settings *s, const char *path, const char *text,
                                  const char *where, dls_problems *problems,
                                  dls_error *err) DLS_MUST_CHECK;

@@ -32,6 +32,7 @@ typedef struct dls_truth_ops {
     const char *name;
     const char *summary;
     bool unit_rate; /* every job runs as the trace says: nothing else is asked */
+    bool durations; /* rates are against what the trace says in time: no reference is asked for */
     bool modelled;  /* computed, not measured: carries the residual */
     /* types: those of the cluster, followed by the reference GPU if it is not among them. */
     dls_status (*open)(const dls_world_params *p, const dls_gpu_type *types, int32_t n_types,

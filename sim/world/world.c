@@ -192,14 +192,14 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
     const int64_t duration = col->duration_us[job];
     bool counted = false;
     w->reference_s[job] = 1;
-    if (!w->ops->unit_rate) {
+    if (!w->ops->unit_rate && !w->ops->durations) {
         dls_truth_note note;
         DLS_TRY(reference_of(w, job, &note, err));
         counted = iterations > 0 && !note.unknown;
         w->notes.unknown_model_jobs += note.unknown;
         w->notes.stand_in_jobs += note.stand_in;
     }
-    if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || iterations < 1)) {
+    if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || w->ops->durations || iterations < 1)) {
         return dls_trace_no_duration(w->p.trace, (size_t)job, err);
     }
     w->work_us[job] = duration;

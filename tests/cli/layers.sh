@@ -52,7 +52,7 @@ also() {
     sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_lucid.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
         basename "$1" .c | sed 's/cmd_//' # the replayers beside the engine
         ;;
-    sim/cli/cmd_import.c | sim/cli/cmd_fidelity.c) echo site ;; # a site's own records
+    sim/cli/cmd_import.c | sim/cli/cmd_fidelity.c | sim/cli/cmd_whatif.c) echo site ;; # a site's own records
     sim/cli/submitting.c) echo sweep ;; # the text of a batch script
     esac
 }

@@ -220,8 +220,13 @@ static void precedence(void **state)
                "my.cfg:3: 'scheduler.queue_limits' is \"7,6\": expected ascending");
     const dls_override bad[] = {{NULL, "scheduler.queue_limits=3", "--set"}};
     wrong_with(HEAD NODES, bad, 1, "--set: unknown key 'scheduler.queue_limits': fifo has no such");
-    const dls_override beyond[] = {{NULL, "cluster.nodes[1].count=3", "--set"}};
+    const dls_override beyond[] = {{NULL, "cluster.nodes[2].count=3", "--set"}};
     wrong_with(HEAD NODES, beyond, 1, "the list has 1 elements");
+    const dls_override half[] = {{NULL, "cluster.nodes[1].count=3", "--set"},
+                                 {NULL, "cluster.nodes[1].gpu_type=V100", "--set"}};
+    wrong_with(HEAD NODES, half, 2, "'cluster.nodes[1].gpus' is missing");
+    const dls_override gone[] = {{NULL, "cluster.nodes[0].count=0", "--set"}};
+    wrong_with(HEAD NODES, gone, 1, "");
     const dls_override list[] = {{NULL, "cluster.nodes=3", "--set"}};
     wrong_with(HEAD NODES, list, 1, "'cluster.nodes' is a list");
     const dls_override nothing[] = {{NULL, "=3", "--set"}};
@@ -272,8 +277,8 @@ static void mistakes(void **state)
         {HEAD NODES "placement: { speed = 3; };\n", "consolidated has no such option"},
         {HEAD NODES "trace: { format = \"tiresia\"; };\n", "did you mean 'tiresias'?"},
         {HEAD NODES "perf: { model = \"magic\"; };\n", "expected one of trace"},
-        {HEAD "cluster: { nodes = ({ count = 0; gpus = 8; gpu_type = \"V100\"; }); };\n",
-         "'cluster.nodes[0].count' is \"0\""},
+        {HEAD "cluster: { nodes = ({ count = -1; gpus = 8; gpu_type = \"V100\"; }); };\n",
+         "'cluster.nodes[0].count' is \"-1\""},
         {HEAD "cluster: { nodes = ({ gpus = 8; gpu_type = \"V100\"; }); };\n",
          "my.cfg:2: 'cluster.nodes[0].count' is missing"},
         {HEAD "cluster: { nodes = ({ count = 1; gpus = 8; gpu_type = \"H1000\"; }); };\n",
@@ -330,7 +335,7 @@ static void all_at_once(void **state)
     (void)state;
     dls_problems problems = {0};
     dls_config *config = NULL;
-    const char *text = "cluster: { nodes = ({ count = 0; gpus = 99; gpu_type = \"?\"; colour = 1; "
+    const char *text = "cluster: { nodes = ({ count = -1; gpus = 99; gpu_type = \"?\"; colour = 1; "
                        "}); };\nrun: { seed = 9000000000; audit = 3; };\n"
                        "scheduler: { name = \"x\"; };\nplacement: { name = \"y\"; };\n";
     assert_int_equal(load_with(text, NULL, 0, &problems, &config), DLS_ECONFIG);

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * dlsim whatif: a site's history with other nodes, quotas, policies or load.
+ */
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/script.h"
+#include "site/whatif.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct request {
+    dls_words add, removed, quota, speed, set;
+    const char *scheduler, *placement, *target, *vary, *output;
+    double load;
+    int64_t seed;
+    bool json;
+} request;
+
+/* ---- text --------------------------------------------------------------------------------------
+ */
+
+static const char *of_time(double s, char buf[32])
+{
+    if (isnan(s)) {
+        return "-";
+    }
+    if (isinf(s)) {
+        return "never";
+    }
+    const double size = fabs(s);
+    if (size < 120) {
+        snprintf(buf, 32, "%.1f s", s);
+    } else if (size < 7200) {
+        snprintf(buf, 32, "%.1f min", s / 60);
+    } else {
+        snprintf(buf, 32, "%.2f h", s / 3600);
+    }
+    return buf;
+}
+
+static void print_number(const dls_whatif_number *x)
+{
+    char a[32], b[32], c[32], text[110];
+    snprintf(text, sizeof text, isnan(x->low) ? "%s" : "%s [%s, %s]", of_time(x->value, a),
+             of_time(x->low, b), of_time(x->high, c));
+    printf(" %32s", text);
+}
+
+static void print_group(const dls_whatif_group *g, bool p95)
+{
+    printf("%-10s %-18.18s %7zu %7zu", g->kind, g->name, g->before.n, g->after.n);
+    print_number(p95 ? &g->before.p95 : &g->before.mean);
+    print_number(p95 ? &g->after.p95 : &g->after.mean);
+    print_number(p95 ? &g->p95_change : &g->mean_change);
+    if (g->before.waiting || g->after.waiting) {
+        printf("  never started: %zu, %zu", g->before.waiting, g->after.waiting);
+    }
+    putchar('\n');
+}
+
+static void print_target(const dls_whatif *w, const char *target)
+{
+    char a[32];
+    printf("\ntarget     %s, by the nodes of %s\n", target, w->vary);
+    for (size_t i = 0; i < w->n_tried; i++) {
+        printf("  %6lld nodes: %s%s\n", (long long)w->tried[i].nodes,
+               of_time(w->tried[i].value_s, a), w->tried[i].holds ? ", holds" : "");
+    }
+    if (w->fewest < 0) {
+        puts("no number of them holds it");
+    } else {
+        printf("fewest     %lld nodes:", (long long)w->fewest);
+        print_number(&w->target_s);
+        putchar('\n');
+    }
+}
+
+static void print_text(const dls_whatif *w, const request *r)
+{
+    char a[32], b[32];
+    printf("grade      %c%s%s: how near the replay as it was comes to what is on record\n",
+           w->grade, w->ungraded ? ", " : "", w->ungraded ? w->ungraded : "");
+    if (w->n_blocks >= DLS_WHATIF_BLOCKS) {
+        printf("intervals  95 %%, of %zu blocks of %s drawn with replacement\n", w->n_blocks,
+               of_time(w->block_s, a));
+    } else {
+        puts("intervals  none: the history is too short");
+    }
+    for (size_t i = 0; i < w->n_speeds; i++) {
+        const dls_whatif_speed *s = &w->speed[i];
+        printf("speed      %s %.2f times %s, %s", s->type, s->speed, s->reference,
+               s->given ? "as given\n" : "predicted: ");
+        if (!s->given) {
+            printf("%.2f to %.2f over models\n", s->least, s->most);
+        }
+    }
+    if (r->load != 1) {
+        printf("load       %.3f times the GPU time, as drawn\n", w->load);
+    }
+    printf(
+        "GPUs       %lld, then %lld\nin use     %.1f %%, then %.1f %%\ncompletion %s in the mean, "
+        "then %s\n",
+        (long long)w->before.gpus, (long long)w->after.gpus, 100 * w->before.utilisation,
+        100 * w->after.utilisation, of_time(w->before.jct_mean_s, a),
+        of_time(w->after.jct_mean_s, b));
+    if (r->target) {
+        print_target(w, r->target);
+    }
+    for (int p95 = 0; p95 < 2; p95++) {
+        printf("\n%-29s %7s %7s %32s %32s %32s\n", p95 ? "wait, 95th percentile" : "wait, mean",
+               "jobs", "then", "as it was", "then", "change");
+        for (size_t i = 0; i < w->n_groups; i++) {
+            print_group(&w->group[i], p95 == 1);
+        }
+    }
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static void put_number(json_object *to, const char *name, const dls_whatif_number *x)
+{
+    json_object *obj = dls_json_object(to, name);
+    dls_json_real(obj, "value_s", x->value);
+    dls_json_real(obj, "low_s", x->low);
+    dls_json_real(obj, "high_s", x->high);
+}
+
+static void put_side(json_object *to, const char *name, const dls_whatif_side *side)
+{
+    json_object *obj = dls_json_object(to, name);
+    dls_json_int(obj, "jobs", (int64_t)side->n);
+    dls_json_int(obj, "never_started", (int64_t)side->waiting);
+    put_number(obj, "wait_mean", &side->mean);
+    put_number(obj, "wait_p95", &side->p95);
+}
+
+static void put_total(json_object *to, const char *name, const dls_whatif_total *t)
+{
+    json_object *obj = dls_json_object(to, name);
+    dls_json_int(obj, "gpus", t->gpus);
+    dls_json_real(obj, "utilisation", t->utilisation);
+    dls_json_real(obj, "jct_mean_s", t->jct_mean_s);
+    dls_json_real(obj, "makespan_s", t->makespan_s);
+}
+
+static void put_target(json_object *top, const dls_whatif *w, const char *target)
+{
+    json_object *to = dls_json_object(top, "target");
+    dls_json_text(to, "text", target);
+    dls_json_text(to, "group", w->vary);
+    if (w->fewest >= 0) {
+        dls_json_int(to, "fewest_nodes", w->fewest);
+        put_number(to, "wait", &w->target_s);
+    }
+    json_object *list = dls_json_list(to, "tried");
+    for (size_t i = 0; i < w->n_tried; i++) {
+        json_object *obj = dls_json_next(list);
+        dls_json_int(obj, "nodes", w->tried[i].nodes);
+        dls_json_real(obj, "wait_s", w->tried[i].value_s);
+        dls_json_bool(obj, "holds", w->tried[i].holds);
+    }
+}
+
+static json_object *answer_of(const dls_whatif *w, const request *r)
+{
+    json_object *top = json_object_new_object();
+    const char letter[2] = {w->grade, '\0'};
+    dls_json_text(top, "grade", letter);
+    dls_json_text(top, "ungraded", w->ungraded);
+    dls_json_real(top, "block_s", w->block_s);
+    dls_json_int(top, "blocks", (int64_t)w->n_blocks);
+    dls_json_real(top, "load", w->load);
+    put_total(top, "before", &w->before);
+    put_total(top, "after", &w->after);
+    json_object *list = dls_json_list(top, "speeds");
+    for (size_t i = 0; i < w->n_speeds; i++) {
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "type", w->speed[i].type);
+        dls_json_text(obj, "reference", w->speed[i].reference);
+        dls_json_real(obj, "speed", w->speed[i].speed);
+        dls_json_real(obj, "least", w->speed[i].least);
+        dls_json_real(obj, "most", w->speed[i].most);
+        dls_json_bool(obj, "given", w->speed[i].given);
+    }
+    if (r->target) {
+        put_target(top, w, r->target);
+    }
+    list = dls_json_list(top, "groups");
+    for (size_t i = 0; i < w->n_groups; i++) {
+        const dls_whatif_group *g = &w->group[i];
+        json_object *obj = dls_json_next(list);
+        dls_json_text(obj, "kind", g->kind);
+        dls_json_text(obj, "name", g->name);
+        put_side(obj, "before", &g->before);
+        put_side(obj, "after", &g->after);
+        put_number(obj, "wait_mean_change", &g->mean_change);
+        put_number(obj, "wait_p95_change", &g->p95_change);
+    }
+    return top;
+}
+
+/* ---- the report --------------------------------------------------------------------------------
+ */
+
+typedef struct paths {
+    char before[4200], after[4200], answer[4200], page[4200];
+} paths;
+
+static dls_status write_folder(const dls_whatif *w, const request *r, const dls_call *call,
+                               paths *p, dls_error *err)
+{
+    char command[1000];
+    dls_call_text(call, command, sizeof command);
+    if (strlen(r->output) > 4000) {
+        return dls_fail(err, DLS_EOUTPUT, NULL, "too long a path");
+    }
+    if (mkdir(r->output, 0777) != 0 && errno != EEXIST) {
+        return dls_fail(err, DLS_EOUTPUT, r->output, "cannot be made: %s", strerror(errno));
+    }
+    snprintf(p->before, sizeof p->before, "%s/before.h5", r->output);
+    snprintf(p->after, sizeof p->after, "%s/after.h5", r->output);
+    snprintf(p->answer, sizeof p->answer, "%s/whatif.json", r->output);
+    snprintf(p->page, sizeof p->page, "%s/report.html", r->output);
+    DLS_TRY(dls_simulation_write(w->sim, p->before, command, err));
+    DLS_TRY(dls_simulation_write(w->changed, p->after, command, err));
+    FILE *f = fopen(p->answer, "we");
+    if (!f) {
+        return dls_fail(err, DLS_EOUTPUT, p->answer, "cannot be written: %s", strerror(errno));
+    }
+    const dls_status status = dls_json_print(f, answer_of(w, r), err);
+    if (fclose(f) != 0 && status == DLS_OK) {
+        return dls_fail(err, DLS_EOUTPUT, p->answer, "cannot be written: %s", strerror(errno));
+    }
+    return status;
+}
+
+/* Replaces the process. */
+static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
+{
+    dls_words words = {0};
+    dls_status status = dls_words_add(&words, "--answer", p->answer, err);
+    status = status ? status : dls_words_add(&words, "--output", p->page, err);
+    status = status ? status : dls_words_add(&words, p->before, p->after, err);
+    call->n_words = 0;
+    fflush(stdout);
+    return dls_script_exec("dlsim whatif", "report.sh", &words, call, status, err);
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static dls_status open_site(dls_setup *setup, const char *site, dls_error *err)
+{
+    char path[4096];
+    struct stat info;
+    const bool folder = stat(site, &info) == 0 && S_ISDIR(info.st_mode);
+    const int n = snprintf(path, sizeof path, folder ? "%s/cluster.cfg" : "%s", site);
+    return n > 0 && (size_t)n < sizeof path ? dls_setup_file(setup, path, err)
+                                            : dls_fail(err, DLS_EINPUT, site, "too long a path");
+}
+
+static void print_problems(dls_setup *setup)
+{
+    for (size_t i = 0; dls_setup_problem(setup, i); i++) {
+        fprintf(stderr, "dlsim: %s\n", dls_setup_problem(setup, i));
+    }
+}
+
+static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, dls_error *err)
+{
+    const dls_whatif_asked asked = {.add = r->add.at,
+                                    .n_add = r->add.n,
+                                    .removed = r->removed.at,
+                                    .n_removed = r->removed.n,
+                                    .quota = r->quota.at,
+                                    .n_quota = r->quota.n,
+                                    .speed = r->speed.at,
+                                    .n_speed = r->speed.n,
+                                    .set = r->set.at,
+                                    .n_set = r->set.n,
+                                    .scheduler = r->scheduler,
+                                    .placement = r->placement,
+                                    .load = r->load,
+                                    .target = r->target,
+                                    .vary = r->vary,
+                                    .seed = (uint64_t)r->seed};
+    dls_whatif w;
+    paths p;
+    dls_status status = dls_whatif_of(setup[0], setup[1], &asked, &w, err);
+    if (status == DLS_ECONFIG) {
+        print_problems(setup[dls_setup_problem(setup[0], 0) ? 0 : 1]);
+    }
+    if (status == DLS_OK && r->json) {
+        status = dls_json_print(stdout, answer_of(&w, r), err);
+    } else if (status == DLS_OK) {
+        print_text(&w, r);
+    }
+    if (status == DLS_OK && r->output) {
+        status = write_folder(&w, r, call, &p, err);
+    }
+    dls_whatif_fini(&w);
+    return status == DLS_OK && r->output ? show_page(&p, call, err) : status;
+}
+
+static dls_status run(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    dls_setup *setup[2] = {NULL, NULL};
+    dls_status status = DLS_OK;
+    for (int i = 0; i < 2 && status == DLS_OK; i++) {
+        status = dls_setup_create(&setup[i], err);
+        status = status ? status : open_site(setup[i], call->word[0], err);
+    }
+    status = status ? status : answer(r, setup, call, err);
+    dls_setup_destroy(setup[0]);
+    dls_setup_destroy(setup[1]);
+    return status;
+}
+
+static const dls_arg args[] = {
+    DLS_REPEAT(request, add, "add", 0, "NODES",
+               "nodes that are added: \"h100: 16 x 8\" are 16 with 8 GPUs each; may be repeated"),
+    DLS_REPEAT(request, removed, "remove", 0, "NODES",
+               "nodes that go: \"v100: 4\" or \"v100: all\", by GPU type or name of their group"),
+    DLS_REAL(request, load, "load", 0, 0.01, 100,
+             "so many times the jobs, drawn from the history; 1"),
+    DLS_TEXT(request, scheduler, "scheduler", 's', "NAME", "another scheduler"),
+    DLS_TEXT(request, placement, "placement", 'p', "NAME", "another placement"),
+    DLS_REPEAT(request, quota, "quota", 0, "VC=GPUS",
+               "a partition's quota of GPUs; VC:TYPE=GPUS where there are several types"),
+    DLS_REPEAT(request, set, "set", 0, "KEY=VALUE", "set a key over the configuration"),
+    DLS_REPEAT(request, speed, "speed", 0, "TYPE=X",
+               "speed of GPUs of a new type against those of the site, in place of the prediction"),
+    DLS_TEXT(request, target, "target", 0, "TEXT",
+             "find the fewest nodes that hold it: \"p95 wait of 8 GPUs < 1h\", \"mean wait < 10 "
+             "min\", \"p95 wait of partition main < 2h\", \"... of account ml ...\""),
+    DLS_TEXT(request, vary, "vary", 0, "GROUP",
+             "of which nodes; those that are added, else the largest group"),
+    DLS_INT(request, seed, "seed", 0, 0, INT64_MAX, "of the jobs and weeks that are drawn; 1"),
+    DLS_TEXT(request, output, "output", 'o', "FOLDER",
+             "keep before.h5, after.h5 and whatif.json there, and make report.html of them"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"),
+    DLS_ARGS_END};
+
+const dls_command dls_command_whatif = {
+    .name = "whatif",
+    .summary = "a site's history with other nodes, quotas, policies or load",
+    .usage = "SITE [OPTION]...",
+    .about =
+        "Replay an imported site (a folder that 'dlsim import' made, or a configuration) as it "
+        "was and with changes, and compare how long jobs waited: by partition, account and "
+        "size, with intervals over weeks drawn with replacement (docs/whatif.md). The grade of "
+        "the replay stands in every answer.",
+    .args = args,
+    .words = "one site",
+    .min_words = 1,
+    .max_words = 1,
+    .size = sizeof(request),
+    .initial = &(const request){.load = 1, .seed = 1},
+    .run = run,
+};

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim whatif: what does not change changes nothing; numbers and intervals are those of the jobs; the fewest nodes
+# hold the target and one fewer does not; speeds, quotas, load; the report; options that say nothing.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+check() {
+    python3 - "$@" || fail "$1: $(head -c 1500 out.txt)"
+    checks=$((checks + 1))
+}
+cat >site.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ({ name = "old"; count = 6; gpus = 8; gpu_type = "V100"; }); };
+trace: { path = "trace.csv"; };
+scheduler: { name = "fifo"; discipline = "fit"; };
+placement: { name = "first-fit"; };
+END
+expect 0 trace generate --profile=philly --jobs=4000 --gpus=48 --load=0.8 --seed=3 -o trace.csv -q
+
+# Nothing changed.
+expect 0 whatif site.cfg --json
+check same <<'END'
+import json
+a = json.load(open("out.txt"))
+assert a["grade"] == "-" and "wait" in a["ungraded"] and a["load"] == 1, a
+assert a["before"] == a["after"] and a["blocks"] >= 4, a
+for g in a["groups"]:
+    assert g["before"] == g["after"], g
+    for key in ("wait_mean_change", "wait_p95_change"):
+        assert all(g[key][k] in (0, None) for k in ("value_s", "low_s", "high_s")), g
+sizes = [g for g in a["groups"] if g["kind"] == "GPUs"]
+assert sum(g["before"]["jobs"] for g in sizes) == 4000 and len(sizes) > 2, sizes
+assert sum(g["before"]["jobs"] for g in a["groups"] if g["kind"] == "partition") == 4000
+END
+
+# Fewer nodes: numbers, intervals and changes from the jobs themselves.
+expect 0 whatif site.cfg --remove 'V100: 1' -o two --json
+test -s two/report.html && grep -q "Grade of the replay" two/report.html || fail "no report"
+expect 0 export --csv two/before.h5 -o before.csv -q
+expect 0 export --csv two/after.h5 -o after.csv -q
+check numbers <<'END'
+import csv, json, math, random
+a = json.load(open("two/whatif.json"))
+assert a["before"]["gpus"] == 48 and a["after"]["gpus"] == 40, a
+side = {}
+for name in ("before", "after"):
+    side[name] = [(int(j["submit_us"]), int(j["start_us"])) for j in csv.DictReader(open(name + ".csv"))]
+every = a["groups"][0]
+blocks = {name: [[] for _ in range(a["blocks"])] for name in side}
+for name, jobs in side.items():
+    waits = sorted((s - t) / 1e6 for t, s in jobs if s >= 0)
+    assert every[name]["never_started"] == len(jobs) - len(waits)
+    assert abs(every[name]["wait_mean"]["value_s"] - sum(waits) / len(waits)) < 1e-3
+    assert abs(every[name]["wait_p95"]["value_s"] - waits[math.ceil(0.95 * len(waits)) - 1]) < 1e-3
+    for t, s in jobs:
+        if s >= 0:
+            blocks[name][int(t / 1e6 / a["block_s"])].append((s - t) / 1e6)
+assert every["wait_mean_change"]["value_s"] > 0
+# The same bootstrap with other random numbers has nearly the same bounds.
+random.seed(5)
+def mean(name, drawn):
+    return sum(sum(blocks[name][b]) for b in drawn) / sum(len(blocks[name][b]) for b in drawn)
+changes = []
+for _ in range(4000):
+    drawn = random.choices(range(a["blocks"]), k=a["blocks"])
+    changes.append(mean("after", drawn) - mean("before", drawn))
+changes.sort()
+low, high = changes[100], changes[3900]
+got = every["wait_mean_change"]
+width = high - low
+assert abs(got["low_s"] - low) < 0.2 * width and abs(got["high_s"] - high) < 0.25 * width, (got, low, high)
+END
+
+# The fewest nodes: as a run with that number has it, and one fewer does not do.
+expect 0 whatif site.cfg --target 'p95 wait of 8 GPUs < 30 min' --json
+check target <<'END'
+import json
+a = json.load(open("out.txt"))
+t = a["target"]
+assert t["group"] == "old" and t["wait"]["value_s"] < 1800, t
+tried = {x["nodes"]: x["holds"] for x in t["tried"]}
+assert tried[t["fewest_nodes"]] and tried[t["fewest_nodes"] - 1] is False, t
+assert a["after"]["gpus"] == 8 * t["fewest_nodes"], a
+eight = [g for g in a["groups"] if (g["kind"], g["name"]) == ("GPUs", "8")][0]
+assert eight["after"]["wait_p95"] == t["wait"], (eight, t)
+open("fewest", "w").write(str(t["fewest_nodes"]))
+END
+expect 0 whatif site.cfg --set "cluster.nodes[0].count=$(($(cat fewest) - 1))" --json
+check one_fewer <<'END'
+import json
+a = json.load(open("out.txt"))
+eight = [g for g in a["groups"] if (g["kind"], g["name"]) == ("GPUs", "8")][0]["after"]
+assert eight["never_started"] or eight["wait_p95"]["value_s"] >= 1800, eight
+END
+expect 2 whatif site.cfg --target 'mean wait of partition nowhere < 1h'
+expect 0 whatif site.cfg --target 'mean wait < 1 us' --json
+check never <<'END'
+import json
+t = json.load(open("out.txt"))["target"]
+assert "fewest_nodes" not in t or t["wait"]["value_s"] < 1e-6, t
+END
+
+# A new type: predicted, or as given; jobs then take their time divided by it.
+expect 0 whatif site.cfg --add 'h100: 6 x 8' --remove 'old: all' --speed h100=2 -o faster --json
+expect 0 export --csv faster/after.h5 -o after.csv -q --force
+check speed <<'END'
+import csv, json
+a = json.load(open("faster/whatif.json"))
+assert a["speeds"] == [{"type": "h100", "reference": "V100", "speed": 2, "least": 2, "most": 2, "given": True}], a
+done = [j for j in csv.DictReader(open("after.csv")) if int(j["end_us"]) > 0]
+assert len(done) > 3900
+assert all(abs(int(j["executed_us"]) - int(j["duration_us"]) / 2) <= 2 for j in done)
+END
+expect 0 whatif site.cfg --add 'A100: 2 x 8' --json
+check predicted <<'END'
+import json
+a = json.load(open("out.txt"))
+s = a["speeds"][0]
+assert s["reference"] == "V100" and not s["given"] and 1 < s["least"] < s["speed"] < s["most"] < 4, s
+assert a["after"]["gpus"] == 64
+END
+# More of the same type have no speed of their own.
+expect 0 whatif site.cfg --add 'v100: 2 x 8' --json
+check alike <<'END'
+import json
+a = json.load(open("out.txt"))
+assert a["speeds"] == [] and a["after"]["gpus"] == 64 and a["groups"][0]["wait_mean_change"]["value_s"] < 0, a
+END
+
+# Load and quotas.
+expect 0 whatif site.cfg --load 1.5 --json
+check load <<'END'
+import json
+a = json.load(open("out.txt"))
+n = a["groups"][0]["after"]["jobs"]
+assert abs(n - 6000) < 120 and 1.2 < a["load"] < 1.8 and a["groups"][0]["wait_mean_change"]["value_s"] > 0, (n, a["load"])
+END
+expect 0 whatif site.cfg --load 0.5 --scheduler srtf --placement consolidated --json
+vc=$(grep -v '^#' trace.csv | awk -F, 'NR==1 { for (i = 1; i <= NF; i++) if ($i == "vc") c = i } NR==2 { print $c }')
+expect 0 whatif site.cfg --quota "$vc=8" --json
+
+# Options that say nothing, or something wrong.
+for words in "--add h100" "--add h100:16" "--add h100:0x8" "--remove old:7" "--remove a100:1" "--quota x" "--quota x=many" \
+    "--speed h100=2" "--vary new --target=mean_wait<1h" "--load 0"; do
+    # shellcheck disable=SC2086
+    expect 2 whatif site.cfg $words
+done
+for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mean wait < soon" "mean wait of GPUs 8 < 1h"; do
+    expect 2 whatif site.cfg --target "$target"
+    says err.txt "--target"
+done
+expect 2 whatif site.cfg --vary new --target 'mean wait < 1h'
+expect 3 whatif site.cfg --add 'mygpu: 1 x 8'
+expect 3 whatif site.cfg --scheduler nonsense
+says err.txt "nonsense"
+expect 3 whatif missing
+expect 2 whatif
+expect 5 whatif site.cfg -o missing/folder
+
+ln -s "$source/tests" tests
+run_page "$source/docs/whatif.md"
+test -s answer/report.html || fail "no report"
+echo "$checks checks"
