@@ -80,6 +80,7 @@ fi
 expect 0 import slurm -q --sacct="$source/tests/slurm/builtin/sacct.txt.gz" \
     --nodes="$source/tests/slurm/builtin/nodes.txt" -o site
 json 'top["grade"] in "ABCD"' fidelity site
+json 'top["grade"] in "ABCD" and top["groups"]' whatif site
 
 # The laboratory.
 json 'len(top) > 20' graph zoo
