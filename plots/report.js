@@ -68,6 +68,20 @@ function overTime(runs, unit) {
         yaxis2: {title: {text: "jobs waiting"}, domain: [0, 0.46], rangemode: "tozero"}}, CONFIG);
 }
 
+// Bars begin at 0, unless that would hide all but the longest. rows: {name, value: [a run each], shown: [the same as text]}
+function bars(id, rows, runs, axis) {
+    if (!document.getElementById(id)) return;
+    const all = rows.flatMap((row) => row.value).filter((v) => v > 0).sort((a, b) => a - b);
+    const type = all[all.length - 1] > 20 * all[all.length >> 1] ? "log" : "linear";
+    Plotly.newPlot(id, runs.map((r, i) => ({
+        type: "bar", orientation: "h", name: r.name, marker: {color: COLOURS[i % 10]},
+        y: rows.map((row) => row.name), x: rows.map((row) => row.value[i]),
+        text: rows.map((row) => row.shown[i]), hovertemplate: "%{y}: %{text}", textposition: "none",
+    })), {...LAYOUT, height: 120 + rows.length * (18 + 12 * runs.length), margin: {...LAYOUT.margin, l: 150},
+        xaxis: {title: {text: axis}, type},
+        yaxis: {autorange: "reversed"}, showlegend: runs.length > 1}, CONFIG);
+}
+
 // ---- Gantt: only what the window shows is drawn, as an image of at most COLUMNS x ROWS cells -----
 
 const gantt = {run: null, unit: null};
@@ -188,6 +202,8 @@ function draw(data) {
     const unit = data.until_s > 3 * 86400 ? {name: "days", s: 86400} :
         data.until_s > 3 * 3600 ? {name: "hours", s: 3600} : {name: "s", s: 1};
     gantt.unit = unit;
+    bars("ratio", data.bars.ratio, runs, "ratio to " + runs[0].name);
+    bars("size", data.bars.size, runs, "mean completion time (h)");
     distribution("jct", "job completion time", runs);
     distribution("queue", "time waiting, at least 1 s", runs);
     overTime(runs, unit);

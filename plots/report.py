@@ -11,7 +11,6 @@ import os
 
 import numpy as np
 import pandas as pd
-from plotly.offline import get_plotlyjs
 
 import results
 from results import BadInput, averaged, columns, open_results, text
@@ -109,8 +108,9 @@ def coarse(lane, start, end, until):
     return keep, first[keep] * width, last[keep] * width
 
 
-def gantt(run, until):
-    """Stretches by lane (a lane is a GPU), or why there is no Gantt."""
+def stretches(run, until):
+    """What ran on each GPU (a lane) when, as columns ordered by lane and start, and the nodes' names; or why that is
+    not known."""
     if "allocations" not in run:
         return None, "This run has no record of where its jobs ran (results.allocations)."
     rows = columns(run["allocations"]).sort_values("start_us", kind="stable")
@@ -135,11 +135,21 @@ def gantt(run, until):
         lane, index = lane[keep], index[keep]
         note += f" Stretches shorter than {duration(until / COARSE)} are left out where they are many."
     order = np.lexsort((start, lane))
-    counts = np.bincount(lane, minlength=n_lanes)
-    return {"nodes": nodes, "note": note, "until": until, "start": packed(start[order]), "end": packed(end[order]),
+    found = pd.DataFrame({"lane": lane, "start": start, "end": end, "job": rows.job.to_numpy()[index],
+                          "rate": rows.rate.to_numpy()[index]}).iloc[order]
+    return (found, n_lanes, nodes, note), None
+
+
+def gantt(run, until):
+    """Stretches by lane, packed, or why there is no Gantt."""
+    known, why = stretches(run, until)
+    if not known:
+        return None, why
+    found, n_lanes, nodes, note = known
+    counts = np.bincount(found.lane, minlength=n_lanes)
+    return {"nodes": nodes, "note": note, "until": until, "start": packed(found.start), "end": packed(found.end),
             "first": packed(np.concatenate([[0], np.cumsum(counts)]), "i4"),
-            "job": packed(rows.job.to_numpy()[index][order], "i4"),
-            "rate": packed(rows.rate.to_numpy()[index][order])}, None
+            "job": packed(found.job, "i4"), "rate": packed(found.rate)}, None
 
 
 def job_columns(run):
@@ -166,13 +176,18 @@ def over_time(run):
             "waiting": packed(averaged(series, "pending_jobs", edges))}
 
 
+def end_of(run):
+    """When the last job ended, s."""
+    last = results.jobs(run).end_us.max()
+    if "allocations" in run and len(run["allocations/end_us"]):
+        last = max(last, run["allocations/end_us"][:].max())
+    return last / 1e6
+
+
 def of_run(run, name):
     done = results.jobs(run)
     q = np.linspace(0, 1, min(QUANTILES, len(done)))
-    last = done.end_us.max()
-    if "allocations" in run and len(run["allocations/end_us"]):
-        last = max(last, run["allocations/end_us"][:].max())
-    until = last / 1e6
+    until = end_of(run)
     drawn, why = gantt(run, until)
     return {"name": name, "until": until, "quantiles": q.tolist(), "series": over_time(run), "gantt": drawn, "no_gantt": why,
             "jct": np.maximum(np.quantile(done.jct_s, q), 1e-3).tolist(),
@@ -223,20 +238,49 @@ def beside(values, unit):
     return row
 
 
-def tables(runs):
+def section(title, *inside):
+    return f"<h2>{title}</h2>\n" + "\n".join(inside)
+
+
+def chart(name, beside=""):
+    """Where the script draws; a table beside it."""
+    drawn = f'<div id="{name}" class="chart"></div>'
+    return f'<div class="beside">{drawn}{beside}</div>' if beside else drawn
+
+
+def figures(runs):
+    """The numbers of the runs: what the bars show, and the tables beside them."""
     names = [n for _, n in runs]
     parts = [pd.DataFrame.from_records(r["summary/parts"][:]) for r, _ in runs]
     for p in parts:
         p["name"] = [text(n) for n in p["name"]]
-    rows = [[what, *beside([p[key].iloc[0] for p in parts], unit)] for key, what, unit in FIGURES]
-    rows += [[what, *beside([r["summary"].attrs[key] for r, _ in runs], unit)] for key, what, unit in WHOLE]
+    rows = [(what, [p[key].iloc[0] for p in parts], unit) for key, what, unit in FIGURES]
+    rows += [(what, [r["summary"].attrs[key] for r, _ in runs], unit) for key, what, unit in WHOLE]
     sizes = []
-    for p in parts[0][parts[0].kind == 1].itertuples():
+    for p in parts[0][(parts[0].kind == 1) & (parts[0].jobs > 0)].itertuples():
         values = [q.jct_mean_s[(q.kind == 1) & (q.name == p.name)].iloc[0] for q in parts]
-        if p.jobs > 0:
-            sizes.append([f"{p.name} GPU{'' if p.name == '1' else 's'}", f"{p.jobs:,}", *beside(values, "s")])
-    return ("<h2>Summary</h2>" + table(["", *names], rows) +
-            "<h2>Mean JCT by gang size</h2>" + table(["", "jobs", *names], sizes))
+        sizes.append((f"{p.name} GPU{'' if p.name == '1' else 's'}", p.jobs, values))
+    ratio = [(what, values, unit) for what, values, unit in rows
+             if unit in "s%" and all(np.isfinite(v) and v > 0 for v in values)]
+    bars = {"ratio": [{"name": what, "value": [v / values[0] for v in values], "shown": [shown(v, unit) for v in values]}
+                      for what, values, unit in ratio],
+            "size": [{"name": name, "value": [v / 3600 if np.isfinite(v) else None for v in values],
+                      "shown": [shown(v, "s") for v in values]} for name, _, values in sizes]}
+    summary = table(["", *names], [[what, *beside(values, unit)] for what, values, unit in rows])
+    by_size = table(["", "jobs", *names], [[name, f"{jobs:,}", *beside(values, "s")] for name, jobs, values in sizes])
+    return bars, summary, by_size
+
+
+def body(summary, by_size, several):
+    """The page's sections: several runs open on their comparison, one on its jobs."""
+    compared = section("Comparison", chart("ratio", summary))
+    jobs = section('Jobs over GPUs <select id="which" aria-label="run"></select>',
+                   '<p id="gantt-note">Drag to zoom, double click to see all, point at a job for its data.</p>',
+                   chart("gantt"))
+    spread = section("Completion and waiting", f'<div class="pair">{chart("jct")}{chart("queue")}</div>')
+    over = section("The cluster over time", chart("series", "" if several else summary))
+    sizes = section("Mean JCT by gang size", chart("size", by_size))
+    return "\n".join([compared, spread, over, jobs, sizes] if several else [jobs, spread, over, sizes])
 
 
 # ---- the answer of dlsim whatif -------------------------------------------------------------------
@@ -277,9 +321,12 @@ def answered(path):
     return "\n".join(out)
 
 
-def page(paths, output, wanted, answer):
+def page(paths, output, wanted, answer=None):
+    from plotly.offline import get_plotlyjs  # not for a picture
+
     runs = gather(paths, wanted)
-    data = {"runs": [of_run(r, n) for r, n in runs]}
+    bars, summary, by_size = figures(runs)
+    data = {"runs": [of_run(r, n) for r, n in runs], "bars": bars}
     data["until_s"] = max(r["until"] for r in data["runs"])
     first = runs[0][0]
     traces = sorted({os.path.basename(text(r.attrs["trace_path"])) for r, _ in runs})
@@ -287,7 +334,7 @@ def page(paths, output, wanted, answer):
     fill = {
         "TITLE": html.escape(" against ".join(n for _, n in runs) if len(runs) < 3 else f"{len(runs)} runs"),
         "SUBTITLE": html.escape(f"Trace {', '.join(traces)}; {int(first.attrs['total_gpus'])} GPUs; dlsim {version}"),
-        "TABLES": (answered(answer) if answer else "") + tables(runs), "LIBRARY": zipped(get_plotlyjs()),
+        "BODY": (answered(answer) if answer else "") + body(summary, by_size, len(runs) > 1), "LIBRARY": zipped(get_plotlyjs()),
         "DATA": zipped(json.dumps(data, separators=(",", ":"), allow_nan=False)),
     }
     with open(os.path.join(HERE, "report.html"), encoding="utf-8") as f:
@@ -302,13 +349,19 @@ def page(paths, output, wanted, answer):
     os.replace(part, output)
 
 
+def parser(description):
+    """Of the command line of a page or picture."""
+    made = results.parser(description)
+    made.add_argument("files", nargs="+", metavar="RUN.h5")
+    made.add_argument("-o", "--output", default="report.html", metavar="FILE")
+    made.add_argument("--run", action="append", default=[], metavar="NAME")
+    return made
+
+
 def main():
-    parser = results.parser(__doc__)
-    parser.add_argument("files", nargs="+", metavar="RUN.h5")
-    parser.add_argument("-o", "--output", default="report.html", metavar="FILE")
-    parser.add_argument("--answer", metavar="FILE", help="of dlsim whatif: what it says comes first")
-    parser.add_argument("--run", action="append", default=[], metavar="NAME")
-    return results.command(lambda a: page(a.files, a.output, a.run, a.answer), parser)
+    words = parser(__doc__)
+    words.add_argument("--answer", metavar="FILE", help="of dlsim whatif: what it says comes first")
+    return results.command(lambda a: page(a.files, a.output, a.run, a.answer), words)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,9 @@ def _columns(table):
 def _cell(value):
     if value is None or value != value:  # NaN is not itself
         return ""
-    if isinstance(value, float):
+    if isinstance(value, bytes):  # names of jobs as HDF5 gives them
+        return value.decode("utf-8")
+    if isinstance(value, float):  # also of NumPy; numbers of jobs in a column that has gaps are whole
         return repr(int(value)) if value.is_integer() else f"{value:.6f}"
     return value
 

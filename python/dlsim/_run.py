@@ -129,26 +129,38 @@ class Run:
             raise _dlsim.UsageError("the run comes from a file: it is written already")
         self._simulation.write(os.fspath(path), " ".join(sys.argv))
 
-    def report(self, path=None):
-        """The page of the run: written to a file, or returned as an object that notebooks show."""
+    def _drawn(self, ending, path):
+        """What dlsim report makes of the run: written to a file, or its bytes."""
         import subprocess
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
-            results, page = os.path.join(folder, "run.h5"), os.path.join(folder, "run.html")
+            results, page = os.path.join(folder, "run.h5"), os.path.join(folder, "run" + ending)
             if self._simulation is None:
                 results = self.texts["path"]
+                name = [f"--run={self.texts['run']}"] if self.texts["run"] else []
             else:
-                self.write(results)
+                name = self.write(results) or []
             target = os.fspath(path) if path else page
-            call = [program(), "report", "--force", "-o", target, results]
+            call = [program(), "report", "--force", *name, "-o", target, results]
             done = subprocess.run(call, capture_output=True, text=True)
             if done.returncode:
                 raise _dlsim.RunError(done.stderr.strip())
             if path:
                 return None
-            with open(page, encoding="utf-8") as file:
-                return Page(file.read())
+            with open(page, "rb") as file:
+                return file.read()
+
+    def report(self, path=None):
+        """The page of the run: written to a file, or returned as an object that notebooks show."""
+        page = self._drawn(".html", path)
+        return None if path else Page(page.decode("utf-8"))
+
+    def picture(self, path=None):
+        """Every job on every GPU, and how many wait: written to a file .png or .svg, or returned as an object that
+        notebooks show."""
+        image = self._drawn(".png", path)
+        return None if path else Picture(image)
 
     def __repr__(self):
         numbers = self.numbers
@@ -157,6 +169,16 @@ class Run:
             f"makespan {numbers['makespan_s']:.6g} s, utilisation {numbers['utilisation']:.3f}, "
             f"digest {self.digest}>"
         )
+
+
+class Picture:
+    """A picture, shown by notebooks."""
+
+    def __init__(self, png):
+        self.png = png
+
+    def _repr_png_(self):
+        return self.png
 
 
 class Page:
@@ -181,19 +203,22 @@ def program():
     return "dlsim"
 
 
+class _Stop(BaseException):
+    """Ends a call of a policy from outside; no `except Exception` of the policy's takes it for its own."""
+
+
 class _Guard:
     """Raises TimeLimit in this thread when one call of a policy takes longer than limit seconds."""
 
     def __init__(self, simulation, limit):
         self.simulation, self.limit, self.over = simulation, limit, threading.Event()
-        self.thread = None
+        self.thread, self.target = None, threading.get_ident()
         if limit is not None:
             if limit <= 0:
                 raise ValueError("policy_time_limit is positive, in seconds")
-            target = threading.get_ident()
-            self.thread = threading.Thread(target=self._watch, args=(target,), daemon=True)
+            self.thread = threading.Thread(target=self._watch, daemon=True)
 
-    def _watch(self, target):
+    def _watch(self):
         import time
 
         before, since = 0, time.monotonic()
@@ -202,17 +227,64 @@ class _Guard:
             if calls != before or calls % 2 == 0:
                 before, since = calls, now
             elif now - since > self.limit:
-                _dlsim.interrupt(target, TimeLimit)
-                return
+                _dlsim.interrupt(self.target, _Stop)
+                since = now  # and again, should the policy go on
 
     def __enter__(self):
         if self.thread:
             self.thread.start()
 
-    def __exit__(self, *unused):
-        self.over.set()
-        if self.thread:
+    def __exit__(self, kind, error, trace):
+        if not self.thread:
+            return
+        try:
+            self.over.set()
             self.thread.join()
+        except _Stop:  # the call ended just then
+            self.thread.join()
+        _dlsim.interrupt(self.target, None)
+        if kind is _Stop:
+            import traceback
+
+            last = traceback.extract_tb(trace)[-1]
+            raise TimeLimit(f"{last.name} ({last.filename}, line {last.lineno}): one call of a policy took longer than "
+                            f"{self.limit:g} s") from error
+
+
+class _Bar:
+    """A line on standard error, written anew; what a simulation's and a study's progress are called with."""
+
+    def __init__(self, what):
+        self.what, self.shown = what, None
+
+    def __call__(self, done, of, more=""):
+        full = 30 * done // of if of else 30
+        line = f"[{'#' * full}{'.' * (30 - full)}] {done:,} of {of:,} {self.what}{more}"
+        if line != self.shown:
+            print(f"\r{line}", end="", file=sys.stderr, flush=True)
+            self.shown = line
+
+    def jobs(self, now, done, of):
+        self(done, of, f", day {now / 86400:.1f}")
+
+    def end(self):
+        if self.shown:
+            print(file=sys.stderr)
+
+
+def _advance(sim, limit, progress, until=_NEVER):
+    """The library's simulation goes on, watched and with its progress told."""
+    bar = _Bar("jobs") if progress is True else None
+    sim.progress = bar.jobs if bar else progress or None
+    try:
+        with _Guard(sim, limit):
+            sim.run(until)
+        if bar and sim.finished:
+            bar.jobs(sim.now, len(sim.trace), len(sim.trace))
+    finally:
+        sim.progress = None
+        if bar:
+            bar.end()
 
 
 def _setup(cluster, scheduler, placement, predictor, plugins, options, outside=False):
@@ -270,13 +342,8 @@ class Simulation:
 
     def run(self, until=None, progress=None):
         """To the end, or up to and including a time (s), by the scheduler. progress(now_s, done, jobs) is
-        called now and then."""
-        self._sim.progress = progress
-        try:
-            with _Guard(self._sim, self._limit):
-                self._sim.run(_NEVER if until is None else round(until * 1e6))
-        finally:
-            self._sim.progress = None
+        called now and then; True: a line on standard error."""
+        _advance(self._sim, self._limit, progress, _NEVER if until is None else round(until * 1e6))
         return self
 
     view = property(lambda self: self._sim.view, doc="What a policy would see now (View), until it goes on.")
@@ -299,10 +366,6 @@ class Simulation:
         return Run(self._sim, f"{self._sim.digest:016x}", simulation=self._sim)
 
 
-def _bar(now, done, jobs):
-    print(f"\r{done:,} of {jobs:,} jobs, day {now / 86400:.1f}", end="", file=sys.stderr, flush=True)
-
-
 def run(cluster, trace=None, scheduler=None, placement=None, predictor=None, *, plugins=(), progress=None,
         policy_time_limit=None, **options):
     """Simulate, and return what came of it.
@@ -318,14 +381,7 @@ def run(cluster, trace=None, scheduler=None, placement=None, predictor=None, *, 
     """
     setup = _setup(cluster, scheduler, placement, predictor, plugins, options)
     sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
-    sim.progress = _bar if progress is True else progress or None
-    try:
-        with _Guard(sim, policy_time_limit):
-            sim.run()
-    finally:
-        sim.progress = None
-        if progress is True:
-            print(file=sys.stderr)
+    _advance(sim, policy_time_limit, progress)
     return Run(sim, f"{sim.digest:016x}", simulation=sim)
 
 
@@ -338,7 +394,7 @@ def read(path, run=None):
     if run is None and len(saved.runs()) > 1:
         raise _dlsim.UsageError(f"{path} holds several runs, say which: {', '.join(saved.runs())}")
     texts = {name: saved.text(name) for name in _TEXTS}
-    texts["path"] = os.fspath(path)
+    texts.update(path=os.fspath(path), run=run)
     return Run(saved, texts["digest"], texts)
 
 

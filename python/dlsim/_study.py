@@ -8,7 +8,7 @@ import os
 
 from . import _dlsim
 from ._inputs import cluster_arguments
-from ._run import read, run
+from ._run import _Bar, read, run
 
 
 def _name(value):
@@ -83,8 +83,9 @@ def study(arguments, vary, folder, executor=None, progress=None):
     vary: {name: values}: "scheduler", "placement", "predictor", "trace", "cluster" or keys of the configuration
     ("run.seed"). folder: where each point's results file is kept; points that are there are not run again.
     executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
-    process per processor. progress: called as (done, points).
+    process per processor. progress: called as (done, points); True: a line on standard error.
     """
+    bar = _Bar("points") if progress is True else None
     os.makedirs(folder, exist_ok=True)
     names = list(vary)
     points, paths = [], []
@@ -94,7 +95,11 @@ def study(arguments, vary, folder, executor=None, progress=None):
         what = json.dumps([_dlsim.version(), sorted((name, _text(value)) for name, value in one.items())])
         points.append((dict(zip(names, map(_name, values))), one))
         paths.append(os.path.join(os.fspath(folder), hashlib.sha256(what.encode()).hexdigest()[:20] + ".h5"))
-    errors = _run_all(paths, points, executor, progress)
+    try:
+        errors = _run_all(paths, points, executor, bar or progress)
+    finally:
+        if bar:
+            bar.end()
     rows = []
     for (named, _), path, error in zip(points, paths, errors):
         rows.append({**named, **({} if error else read(path).numbers), "error": error})

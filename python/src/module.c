@@ -94,7 +94,8 @@ void ext_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* Raise an exception of a class in another thread, at its next instruction in Python. */
+/* Raise an exception of a class in another thread, at its next instruction in Python; None: what is
+ * still to be raised there is not any more. */
 static PyObject *interrupt(PyObject *module, PyObject *args)
 {
     (void)module;
@@ -103,7 +104,7 @@ static PyObject *interrupt(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "kO", &thread, &what)) {
         return NULL;
     }
-    return PyLong_FromLong(PyThreadState_SetAsyncExc(thread, what));
+    return PyLong_FromLong(PyThreadState_SetAsyncExc(thread, what == Py_None ? NULL : what));
 }
 
 static PyObject *program(PyObject *module, PyObject *args)

@@ -405,6 +405,17 @@ class Wrong(unittest.TestCase):
         with self.assertRaises(dlsim.TimeLimit):
             run(policy, policy_time_limit=0.3)
         self.assertLess(time.monotonic() - begun, 20)
+
+        def stubborn(self, job):
+            while True:
+                try:
+                    sum(range(100))
+                except Exception:
+                    pass
+
+        policy = type("Loops", (), {"priority": stubborn})
+        with self.assertRaisesRegex(dlsim.TimeLimit, "stubborn .*test_policy.py, line .*0.3 s"):
+            run(policy, policy_time_limit=0.3)
         self.assertEqual(run(Srtf, policy_time_limit=5).digest, run("srtf").digest)
 
     def test_two_threads(self):

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import dlsim
+from common import needs
 
 GOOD = '''
 from dataclasses import dataclass
@@ -67,6 +68,37 @@ class Program(unittest.TestCase):
         runs = dlsim.read_all(os.path.join(self.folder, "runs", merged[0]))
         self.assertEqual(len(runs), 2)
         self.assertEqual(len({run.digest for run in runs.values()}), 1)
+
+    @needs("pyarrow")
+    def test_arrow_files(self):
+        from pyarrow import ipc
+
+        out = os.path.join(self.folder, "run.h5")
+        words = [*self.words[:2], "--trace", dlsim.shipped()["traces"]["philly_like_5000"], "--scheduler=srtf"]
+        self.assertEqual(self.call(*words, "-q", "-o", out).returncode, 0)
+        run = dlsim.read(out)
+        for name in ("jobs", "allocations", "series", "world"):
+            path = os.path.join(self.folder, name + ".arrow")
+            done = self.call("export", "--arrow", f"--table={name}", out, "-o", path)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            piped = subprocess.run([dlsim._run.program(), "export", "--arrow", f"--table={name}", out],
+                                   capture_output=True, check=True).stdout
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), piped)
+            table = ipc.open_file(path).read_all()
+            table.validate(full=True)
+            ours = getattr(run, name)
+            self.assertEqual(table.column_names, list(ours))
+            self.assertEqual(table.num_rows, len(ours))
+            for column in ours:
+                self.assertEqual(table[column].to_pylist(), ours[column].to_list(), column)
+        jobs = ipc.open_file(os.path.join(self.folder, "jobs.arrow")).read_all()
+        self.assertEqual(jobs["state"][0].as_py(), "finished")
+        self.assertEqual(jobs["vc"].null_count, 0)
+        self.assertEqual(jobs["model"].null_count, 5000)
+        # As a stream, by those that read the messages one after another; without a batch's end they would fail.
+        stream = ipc.open_stream(piped[8:])
+        self.assertEqual(len(list(stream)), 1)
 
     def test_wrong(self):
         path = self.file(GOOD.replace("return job.remaining", "return 1 / 0"))

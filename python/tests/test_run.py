@@ -98,6 +98,23 @@ class Runs(unittest.TestCase):
         with self.assertRaises(TypeError):
             dlsim.load_trace(5)
 
+    def test_job_ids_of_any_type(self):
+        """Numbers, texts, bytes as h5py gives them, numbers that a gap has made floats."""
+        import uuid
+
+        table = jobs(4)
+        name = uuid.uuid4()
+        for ids, said in (([7, 8, 9, 10], ["7", "8", "9", "10"]), (["a", "b-1", "c d", "\u00e9"], None),
+                          ([b"a", b"b", b"c", "\u00e9".encode()], ["a", "b", "c", "\u00e9"]),
+                          ([1.0, 2.0, 3.0, 4.0], ["1", "2", "3", "4"]), ([name, 2, "x", b"y"], [str(name), "2", "x", "y"])):
+            table["job_id"] = ids
+            run = dlsim.run(TIGHT, table, "srtf")
+            self.assertEqual(run.jobs["id"].to_list(), said or ids)
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "run.h5")
+                run.write(path)
+                self.assertEqual(dlsim.read(path).jobs["id"].to_list(), said or ids)
+
     def test_options_and_errors(self):
         a = dlsim.run(TIGHT, jobs(), "srtf", scheduler__restore_cost=0)
         self.assertEqual(a["overhead_mean_s"] if "overhead_mean_s" in a.numbers else 0, 0)
@@ -121,6 +138,51 @@ class Runs(unittest.TestCase):
 
         with self.assertRaises(KeyboardInterrupt):
             dlsim.run(TIGHT, jobs(5000), "srtf", progress=stop)
+
+    def test_control_c(self):
+        """A signal ends a run without Python in it, and one with; the interpreter goes on."""
+        code = """if True:
+            import os, signal, threading, time, sys
+            import dlsim
+            class Srtf:
+                ageing = "time"
+                def priority(self, job):
+                    return job.remaining
+            trace = dlsim.generate("philly", jobs=200000, gpus=64, load=3.0)
+            for policy in ("gandiva", Srtf):
+                sim = dlsim.Simulation({"nodes": [{"count": 8, "gpus": 8, "gpu_type": "V100"}]}, trace, policy)
+                threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+                begun = time.monotonic()
+                try:
+                    sim.run()
+                    sys.exit("nothing was raised")
+                except KeyboardInterrupt:
+                    assert time.monotonic() - begun < 20
+            print("went on")
+        """
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+        self.assertEqual((done.returncode, done.stdout), (0, "went on\n"), done.stderr)
+
+    def test_progress_bar(self):
+        code = ("import dlsim; from common import TIGHT, jobs\n"
+                "dlsim.run(TIGHT, jobs(5000), 'srtf', progress=True)")
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=100)
+        lines = done.stderr.decode().split("\r")
+        self.assertGreater(len(lines), 3)
+        self.assertRegex(lines[2], r"^\[#*\.*\] [\d,]+ of 5,000 jobs, day ")
+        self.assertRegex(lines[-1], r"^\[#{30}\] 5,000 of 5,000 jobs, day [\d.]+\n$")
+
+    @needs("h5py", "pandas", "matplotlib")
+    def test_picture(self):
+        run = dlsim.run(SMALL, "quick_60", "srtf")
+        png = run.picture()._repr_png_()
+        self.assertEqual(png[:4], b"\x89PNG")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.h5")
+            run.write(path)
+            self.assertEqual(dlsim.read(path).picture()._repr_png_(), png)
+            run.picture(os.path.join(folder, "run.svg"))
+            self.assertGreater(os.stat(os.path.join(folder, "run.svg")).st_size, 10000)
 
     def test_threads(self):
         digests = []
@@ -191,6 +253,16 @@ class Runs(unittest.TestCase):
                          dlsim.run(TIGHT, jobs(), "srtf").digest)
 
 
+@needs("duckdb", "pyarrow")
+class Duckdb(unittest.TestCase):
+    def test_takes_tables(self):
+        import duckdb
+
+        table = dlsim.run(SMALL, "quick_60", "srtf").jobs  # noqa: F841 duckdb finds it by its name
+        said = duckdb.sql("select state, count(*), sum(gpus) from table group by state".replace("table", '"table"'))
+        self.assertEqual(said.fetchall(), [("finished", 60, sum(table["gpus"].to_list()))])
+
+
 def _address(column):
     import numpy
 
@@ -222,6 +294,29 @@ class Studies(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             study = dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": ["fifo", "srtf"]}, folder)
             self.assertEqual([row["error"] for row in study], ["", ""])
+
+
+    @needs("distributed")
+    def test_on_dask(self):
+        """A cluster of worker processes that share a folder, as on several machines."""
+        from distributed import Client, LocalCluster
+
+        what = {"cluster": TIGHT, "trace": jobs()}
+        vary = {"scheduler": ["fifo", "srtf", Fewest], "run.seed": [1, 2]}
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as scratch:
+            with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+                              local_directory=scratch) as cluster, Client(cluster) as client:
+                study = dlsim.study(what, vary, folder, client.get_executor())
+                self.assertEqual([row["error"] for row in study], [""] * 6)
+                self.assertEqual(study.rows[2]["jct_mean_s"], dlsim.run(**what, scheduler="srtf")["jct_mean_s"])
+                self.assertEqual(study.rows[4]["scheduler"], "Fewest")
+                again = dlsim.study(what, vary, folder, client.get_executor())
+                self.assertEqual(str(again), str(study))
+
+
+class Fewest:
+    def priority(self, job):
+        return job.gpus
 
 
 class Steps(unittest.TestCase):

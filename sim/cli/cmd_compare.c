@@ -3,17 +3,19 @@
  * dlsim compare: runs of several results files side by side.
  */
 #include "cli/replay.h"
+#include "cli/script.h"
 
 typedef struct request {
     dls_words baseline;
-    const char *run_id;
-    bool json;
+    const char *run_id, *output;
+    bool json, force;
 } request;
 
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     dls_comparison *c;
+    DLS_TRY(r->output ? dls_replay_check_output(r->output, r->force, err) : DLS_OK);
     DLS_TRY(dls_comparison_create(&c, err));
     dls_status status = DLS_OK;
     for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
@@ -21,7 +23,12 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     }
     DLS_THEN(status, dls_replay_compare(c, &r->baseline, r->json, err));
     dls_comparison_destroy(c);
-    return status;
+    if (!r->output || status != DLS_OK) {
+        return status;
+    }
+    fflush(stdout);
+    const dls_words runs = {.at = (const char *[]){r->run_id}, .n = r->run_id != NULL};
+    return dls_script_report("dlsim compare", &runs, r->output, call, err);
 }
 
 static const dls_arg args[] = {
@@ -29,7 +36,11 @@ static const dls_arg args[] = {
     DLS_REPEAT(request, baseline, "baseline", 0, "NAME",
                "ratios to this run, or to the one that has NAME as a part of its label and shares "
                "the rest; may be repeated"),
-    DLS_SWITCH(request, json, "json", 0, "print JSON"), DLS_ARGS_END};
+    DLS_TEXT(request, output, "output", 'o', "FILE",
+             "draw them, too: a page, or a picture if FILE ends in .png or .svg (dlsim report)"),
+    DLS_SWITCH(request, force, "force", 0, "replace FILE"),
+    DLS_SWITCH(request, json, "json", 0, "print JSON"),
+    DLS_ARGS_END};
 
 const dls_command dls_command_compare = {
     .name = "compare",

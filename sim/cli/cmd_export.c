@@ -16,7 +16,7 @@ typedef struct request {
     dls_table_options out;
     const char *run_id, *table;
     double from_s, until_s;
-    bool perfetto, csv, batsim, swf;
+    bool perfetto, arrow, csv, batsim, swf;
 } request;
 
 typedef struct job {
@@ -34,6 +34,9 @@ static dls_status put(FILE *to, void *what, dls_error *err)
     if (e->run) {
         const dls_perfetto_options span = {dls_units_us(e->r->from_s), dls_units_us(e->r->until_s)};
         return dls_perfetto_write(to, e->run, &span, &e->counts, err);
+    }
+    if (e->r->arrow) {
+        return dls_export_arrow(to, e->saved, e->table, &e->rows, err);
     }
     e->rows = e->r->csv      ? dls_export_csv(to, e->saved, e->table)
               : e->r->batsim ? dls_export_batsim(to, e->saved)
@@ -92,9 +95,9 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     const request *r = user;
     dls_results *file;
     dls_run *one;
-    if (r->perfetto + r->csv + r->batsim + r->swf != 1) {
+    if (r->perfetto + r->arrow + r->csv + r->batsim + r->swf != 1) {
         return dls_fail(err, DLS_EUSAGE, NULL,
-                        "say in which format: --csv, --batsim, --swf or --perfetto");
+                        "say in which format: --csv, --arrow, --batsim, --swf or --perfetto");
     }
     if (!r->perfetto) {
         return export_tables(&(job){.r = r}, call->word[0], err);
@@ -111,6 +114,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 
 static const dls_arg args[] = {
     DLS_SWITCH(request, csv, "csv", 0, "a table as CSV: every column, names in place of codes"),
+    DLS_SWITCH(request, arrow, "arrow", 0,
+               "a table as an Arrow IPC file, for pandas, Polars, DuckDB"),
     DLS_TEXT(request, table, "table", 0, "NAME",
              "which: jobs (the default), allocations, series, starts, world"),
     DLS_SWITCH(request, batsim, "batsim", 0, "the jobs that ended as Batsim's jobs.csv"),
@@ -126,11 +131,11 @@ static const dls_arg args[] = {
 
 const dls_command dls_command_export = {
     .name = "export",
-    .summary = "a run for other programs: CSV, Batsim, SWF, a trace viewer",
-    .usage = "--csv|--batsim|--swf|--perfetto RUN.h5 [OPTION]...",
-    .about = "Write a run for other programs. --csv gives a table as it is in the results file; "
-             "times are "
-             "microseconds. --perfetto is for a trace viewer: open the file in ui.perfetto.dev or "
+    .summary = "a run for other programs: CSV, Arrow, Batsim, SWF, a trace viewer",
+    .usage = "--csv|--arrow|--batsim|--swf|--perfetto RUN.h5 [OPTION]...",
+    .about = "Write a run for other programs. --csv and --arrow give a table as it is in the "
+             "results file; times are microseconds. --perfetto is for a trace viewer: open the "
+             "file in ui.perfetto.dev or "
              "chrome://tracing. Jobs are slices on the GPUs that they hold, the cluster's state "
              "over time is counters.",
     .args = args,

@@ -17,7 +17,7 @@ const char *dls_export_table_name(size_t i)
     return i < sizeof names / sizeof *names ? names[i] : NULL;
 }
 
-static int64_t integer_at(const dls_result_column *c, size_t row)
+int64_t dls_export_integer_at(const dls_result_column *c, size_t row)
 {
     switch (c->type) {
     case DLS_VALUE_I32:
@@ -31,11 +31,18 @@ static int64_t integer_at(const dls_result_column *c, size_t row)
     }
 }
 
+size_t dls_export_width(dls_value_type type)
+{
+    return type == DLS_VALUE_U8                                                      ? 1
+           : type == DLS_VALUE_I32 || type == DLS_VALUE_U32 || type == DLS_VALUE_F32 ? 4
+                                                                                     : 8;
+}
+
 static void put_cell(FILE *to, const dls_saved *run, const dls_result_column *c, bool codes,
                      size_t row)
 {
     if (codes) {
-        const char *name = dls_saved_name(run, c->name, (uint32_t)integer_at(c, row));
+        const char *name = dls_saved_name(run, c->name, (uint32_t)dls_export_integer_at(c, row));
         dls_csv_put(to, name ? name : "");
         return;
     }
@@ -50,12 +57,11 @@ static void put_cell(FILE *to, const dls_saved *run, const dls_result_column *c,
         fprintf(to, "%" PRIu64, ((const uint64_t *)c->data)[row]);
         break;
     default:
-        fprintf(to, "%" PRId64, integer_at(c, row));
+        fprintf(to, "%" PRId64, dls_export_integer_at(c, row));
     }
 }
 
-/* Columns of jobs that are codes. */
-static bool are_codes(const char *name)
+bool dls_export_is_code(const char *name)
 {
     static const char *const codes[] = {"state", "outcome", "model",    "vc",
                                         "user",  "class",   "gpu_types"};
@@ -85,7 +91,7 @@ size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)
         }
         for (size_t i = 0; i < n; i++) {
             fputs(jobs || i > 0 ? "," : "", to);
-            put_cell(to, run, &c[i], jobs && are_codes(c[i].name), row);
+            put_cell(to, run, &c[i], jobs && dls_export_is_code(c[i].name), row);
         }
         fputc('\n', to);
     }
@@ -109,7 +115,7 @@ static dls_result_column find(const dls_saved *run, const char *name)
 
 static int64_t at(const dls_result_column *c, size_t row)
 {
-    return c->data ? integer_at(c, row) : -1;
+    return c->data ? dls_export_integer_at(c, row) : -1;
 }
 
 static void put_seconds(FILE *to, int64_t us)
@@ -131,7 +137,8 @@ static void find_all(const dls_saved *run, dls_result_column c[USED])
 
 static bool is(const dls_saved *run, const dls_result_column *c, size_t row, const char *name)
 {
-    const char *text = c->data ? dls_saved_name(run, c->name, (uint32_t)integer_at(c, row)) : NULL;
+    const char *text =
+        c->data ? dls_saved_name(run, c->name, (uint32_t)dls_export_integer_at(c, row)) : NULL;
     return text && strcmp(text, name) == 0;
 }
 

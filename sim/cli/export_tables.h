@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Runs of results files as tables of text: any table of dlsim's, or the jobs as Batsim's jobs.csv
- * and the Standard Workload Format have them.
+ * Runs of results files as tables: any table of dlsim's as CSV or Arrow, or the jobs as Batsim's
+ * jobs.csv and the Standard Workload Format have them.
  */
 #ifndef DLS_CLI_EXPORT_TABLES_H
 #define DLS_CLI_EXPORT_TABLES_H
@@ -14,9 +14,17 @@
 const char *dls_export_table_name(size_t i);
 /* Every column under its name; codes as what they mean, "" for none. Returns how many rows. */
 size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table);
+/* The same as an Arrow IPC file; no code is null. Errors: ENOMEM, EINPUT (2 GiB of texts). */
+dls_status dls_export_arrow(FILE *to, const dls_saved *run, dls_table table, size_t *rows,
+                            dls_error *err) DLS_MUST_CHECK;
 /* The jobs that ran to their end. Times are exact decimal seconds. */
 size_t dls_export_batsim(FILE *to, const dls_saved *run);
 /* All jobs; times in whole seconds. */
 size_t dls_export_swf(FILE *to, const dls_saved *run);
+
+/* Of a column of jobs: whether values are codes; an integer; bytes of a value. */
+bool dls_export_is_code(const char *name);
+int64_t dls_export_integer_at(const dls_result_column *c, size_t row);
+size_t dls_export_width(dls_value_type type);
 
 #endif

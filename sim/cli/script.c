@@ -80,3 +80,16 @@ dls_status dls_script_exec(const char *command, const char *script, dls_words *w
     dls_free(words->at);
     return status;
 }
+
+dls_status dls_script_report(const char *command, const dls_words *runs, const char *output,
+                             const dls_call *call, dls_error *err)
+{
+    dls_words words = {0};
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < runs->n && status == DLS_OK; i++) {
+        status = dls_words_add(&words, "--run", runs->at[i], err);
+    }
+    DLS_THEN(status, dls_words_add(&words, "--output", output, err));
+    DLS_THEN(status, dls_words_add(&words, "--", NULL, err));
+    return dls_script_exec(command, "report.sh", &words, call, status, err);
+}

@@ -18,4 +18,8 @@
 dls_status dls_script_exec(const char *command, const char *script, dls_words *words,
                            const dls_call *call, dls_status status, dls_error *err) DLS_MUST_CHECK;
 
+/* The page or picture of the call's results files; runs: names of those wanted, none: all. */
+dls_status dls_script_report(const char *command, const dls_words *runs, const char *output,
+                             const dls_call *call, dls_error *err) DLS_MUST_CHECK;
+
 #endif

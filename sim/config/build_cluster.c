@@ -132,9 +132,10 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
         const char *name = text(b, DLS_CFG_NODE_NAME, i), *type = text(b, DLS_CFG_NODE_GPU_TYPE, i);
         store(b, DLS_CFG_NODES, i, g);
         g->mem_gib_per_node = value(b, DLS_CFG_NODE_MEMORY, i)->f / GIB;
-        snprintf(g->name, sizeof g->name, "group%zu", i);
-        if (*name) {
+        if (*name) { /* bytes behind the name are written to results, too: they stay zero */
             snprintf(g->name, sizeof g->name, "%s", name);
+        } else {
+            snprintf(g->name, sizeof g->name, "group%zu", i);
         }
         if (*type) {
             g->type = type_index(b, type, where(b, DLS_CFG_NODE_GPU_TYPE, i));

@@ -12,6 +12,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A table of policies of one kind: the sched and the placement table are alike but for the type. */
@@ -276,10 +277,53 @@ const char *dls_registry_origin(const dls_registry *reg, const void *ops)
     return "";
 }
 
+/* What other simulators, schedulers and papers call a policy that is here, or NULL. */
+static const char *elsewhere(const policy_list *list, const char *name)
+{
+    static const char *const called[] = {
+        "fifo: fcfs first-come first-in-first-out",
+        "easy: easy-backfill easy-backfilling easy-bf backfill backfilling",
+        "srtf: srpt shortest shortest-first shortest-remaining-time-first",
+        "sjf-duration: spt shortest-job-first",
+        "dlas-gpu: las tiresias tiresias-l least-attained-service",
+        "gittins: tiresias-g",
+        "dlas: mlfq",
+        "gavel-las: max-min-fairness water-filling",
+        "gavel-ftf: finish-time-fairness themis",
+        "gavel-makespan: min-total-duration",
+        "gavel-throughput: max-sum-throughput",
+        "gavel-isolated: isolated proportional",
+        "pollux: adaptdl",
+        "gandiva: time-slicing timeslice",
+        "muri-l: muri",
+        "qssf: helios",
+        "consolidated: packed pack best-fit bestfit binpack mostallocated",
+        "first-fit: firstfit contiguous",
+        "spread: worst-fit worstfit balance leastallocated",
+        "driple: inspector",
+    };
+    char word[66];
+    const int n = snprintf(word, sizeof word, " %s", name);
+    for (char *c = word; *c; c++) {
+        *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+    }
+    for (size_t i = 0; n > 1 && n < (int)sizeof word && i < sizeof called / sizeof *called; i++) {
+        const char *at = strstr(called[i], word), *colon = strchr(called[i], ':');
+        for (size_t j = 0; at && (at[n] == ' ' || !at[n]) && j < list->n; j++) {
+            if (strncmp(list->name[j], called[i], (size_t)(colon - called[i])) == 0 &&
+                !list->name[j][colon - called[i]]) {
+                return list->name[j];
+            }
+        }
+    }
+    return NULL;
+}
+
 static dls_status unknown(const policy_list *list, const char *kind, const char *name,
                           const char *plural, dls_error *err)
 {
-    const char *near = dls_suggest(name, list->name);
+    const char *known = elsewhere(list, name),
+               *near = known ? known : dls_suggest(name, list->name);
     return dls_fail(err, DLS_ECONFIG, NULL, "unknown %s '%s'%s ('dlsim list %s' shows all)", kind,
                     name, DLS_DID_YOU_MEAN(near), plural);
 }

@@ -28,6 +28,9 @@ print(f"{h5py.File(sys.argv[1])['runs/0/summary/parts'][0]['jct_mean_s'] / 60:.1
 END
 )
 says page.html "$jct"
+"$python" -c 'import h5py, sys
+name = h5py.File("fifo.h5")["runs/0/cluster/groups"]["name"][0]
+sys.exit(name != b"v100")' || fail "the name of the nodes"
 
 # What it cannot show it says.
 expect 4 report missing.h5 -o x.html
@@ -46,6 +49,22 @@ says err.txt "apt install"
 expect 0 --config="$source/configs/quickstart.cfg" --trace="$sample" -q -o bare.h5 \
     --set results.allocations=false --set results.series=false
 expect 0 report bare.h5 -o bare.html
+
+# The comparison as text and page; the same as a picture.
+expect 0 compare fifo.h5 dlas-gpu.h5 -o both.html
+says out.txt "dlas-gpu/consolidated"
+cmp both.html page.html || fail "dlsim compare draws another page than dlsim report"
+expect 5 compare fifo.h5 dlas-gpu.h5 -o both.html
+says err.txt "is there already"
+if sh "$source/plots/python.sh" h5py numpy pandas matplotlib >/dev/null 2>&1; then
+    expect 0 report fifo.h5 dlas-gpu.h5 -o jobs.png
+    expect 0 compare fifo.h5 dlas-gpu.h5 -o again.png
+    cmp jobs.png again.png || fail "the same runs give another picture"
+    test "$(head -c 4 jobs.png | tail -c 3)" = PNG || fail "no picture"
+    expect 4 report bare.h5 -o bare.png
+    says err.txt "no record of where its jobs ran"
+    expect 5 report fifo.h5 -o nowhere/jobs.png
+fi
 
 # In a browser: curves and jobs are there, zoom and hover work, no script fails.
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
@@ -66,9 +85,16 @@ says body.txt 'data-probed="yes"'
 grep -q data-errors body.txt && fail "$(cat body.txt)"
 says body.txt 'data-loads="0"'
 says body.txt 'data-curves="8"'
+says body.txt 'data-bars="4"'
+says body.txt 'data-first="Comparison"'
 says body.txt 'data-image="1"'
 says body.txt 'data-zoomed-rows="4"'
 grep -Eq 'data-hover="job [0-9]+' body.txt || fail "no hover: $(cat body.txt)"
 grep -Eq 'data-cells="[1-9][0-9]{3}' body.txt || fail "no jobs over GPUs: $(cat body.txt)"
 grep -Eq 'data-last-cells="[1-9][0-9]{3}' body.txt || fail "the second run is not shown: $(cat body.txt)"
+expect 0 report fifo.h5 -o one.html
+look one.html
+says body.txt 'data-first="Jobs over GPUs"'
+says body.txt 'data-bars="1"'
+grep -q data-errors body.txt && fail "$(cat body.txt)"
 echo "$checks checks"

@@ -83,6 +83,15 @@ expect 2 config --explain scheduler.restore_cots
 says err.txt "did you mean 'scheduler.restore_cost'?"
 expect 3 --config="$config" --trace="$sample" --scheduler=dlas_gpu
 says err.txt "did you mean 'dlas-gpu'?"
+# What others call it.
+for pair in FCFS=fifo easy_bf=easy las=dlas-gpu max_min_fairness=gavel-las SRPT=srtf; do
+    expect 3 --config="$config" --trace="$sample" --scheduler="${pair%=*}"
+    says err.txt "did you mean '${pair#*=}'?"
+done
+expect 3 --config="$config" --trace="$sample" --placement=bestfit
+says err.txt "did you mean 'consolidated'?"
+expect 3 --config="$config" --trace="$sample" --scheduler=bestfit
+grep -q "did you mean" err.txt && fail "a placement suggested as a scheduler"
 expect 3 --config="$config" --trace="$sample" --placement=consolidate
 says err.txt "did you mean 'consolidated'?"
 expect 3 --config="$config" --trace="$sample" --trace-format=nativ

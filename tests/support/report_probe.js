@@ -11,6 +11,8 @@
         const gantt = document.getElementById("gantt"), page = document.documentElement.outerHTML;
         note.loads = (page.match(/(src|href)="https?:/g) || []).length;
         note.curves = document.querySelectorAll("#jct .trace, #queue .trace, #series .trace").length;
+        note.bars = document.querySelectorAll("#ratio .trace, #size .trace").length;
+        note.first = document.querySelector("h2").firstChild.textContent.trim();
         note.cells = gantt.data[0].z.flat().filter((v) => v !== null).length;
         note.image = document.querySelectorAll("#gantt .heatmaplayer image").length;
         const far = gantt.layout.xaxis.range[1];
