@@ -11,6 +11,8 @@
 typedef struct actions {
     PyObject_HEAD dls_actions *act;
     dls_plan *plan;
+    const dls_view *view; /* of a plan */
+    int64_t left;         /* GPUs that fill() has not given away */
 } actions;
 
 static PyTypeObject *actions_type, *plan_type;
@@ -34,11 +36,13 @@ PyObject *ext_actions(dls_actions *act)
     return (PyObject *)self;
 }
 
-PyObject *ext_plan(dls_plan *plan)
+PyObject *ext_plan(dls_plan *plan, const dls_view *view)
 {
     actions *self = create(plan_type);
     if (self) {
         self->plan = plan;
+        self->view = view;
+        self->left = view->total_gpus;
     }
     return (PyObject *)self;
 }
@@ -216,6 +220,27 @@ static PyObject *plan_run(PyObject *self, PyObject *jobs)
     Py_RETURN_NONE;
 }
 
+static int fill_one(void *user, int32_t job)
+{
+    actions *self = user;
+    if (job < 0 || job >= self->view->n_jobs) {
+        PyErr_Format(PyExc_IndexError, "there is no job %d", job);
+        return -1;
+    }
+    if (self->view->gpus[job] <= self->left) {
+        self->left -= self->view->gpus[job];
+        run_one(self, job);
+    }
+    return 0;
+}
+
+static PyObject *plan_fill(PyObject *object, PyObject *jobs)
+{
+    actions *self = (actions *)object;
+    return is_live(self) && ext_each(jobs, fill_one, self) == 0 ? PyLong_FromLongLong(self->left)
+                                                                : NULL;
+}
+
 static PyObject *plan_keep_all(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -243,6 +268,9 @@ int ext_act_types(PyObject *module)
         {NULL, NULL, 0, NULL}};
     static PyMethodDef plan_methods[] = {
         {"run", plan_run, METH_O, "These jobs, a number or several, have what they ask for."},
+        {"fill", plan_fill, METH_O,
+         "In this order, those that ask for no more GPUs than are left of all GPUs, whatever their "
+         "type, have what they ask for; how many are left."},
         {"set", (PyCFunction)(void (*)(void))allocate, METH_VARARGS | METH_KEYWORDS,
          "set(job, gpus=0, type=-1, nodes=None, batch=0): it has this; nodes: [(node, gpus)]."},
         {"keep", plan_keep, METH_O, "These running jobs are as they are."},

@@ -146,19 +146,17 @@ int ext_each(PyObject *jobs, ext_each_fn fn, void *user)
     }
     if (PyObject_CheckBuffer(jobs)) {
         Py_buffer buffer;
-        if (PyIndex_Check(jobs)) { /* a NumPy scalar, or an array of no dimension */
-            const long long wide = PyLong_AsLongLong(jobs);
-            if (!PyErr_Occurred()) {
-                return narrow(wide, &number) < 0 ? -1 : fn(user, number);
-            }
-            PyErr_Clear();
-        }
         if (PyObject_GetBuffer(jobs, &buffer, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
             return -1;
         }
-        const int done = each_of_buffer(&buffer, fn, user);
+        const bool single = buffer.ndim == 0; /* a NumPy scalar, or an array of no dimension */
+        const int done = single ? 0 : each_of_buffer(&buffer, fn, user);
         PyBuffer_Release(&buffer);
-        return done;
+        if (!single) {
+            return done;
+        }
+        const long long wide = PyLong_AsLongLong(jobs);
+        return PyErr_Occurred() || narrow(wide, &number) < 0 ? -1 : fn(user, number);
     }
     PyObject *list = PySequence_List(jobs);
     for (Py_ssize_t i = 0; list && i < PyList_Size(list); i++) {

@@ -126,7 +126,7 @@ void ext_view_end(PyObject *view);
 PyObject *ext_request(const dls_request *request);
 void ext_request_end(PyObject *request);
 PyObject *ext_actions(dls_actions *actions);
-PyObject *ext_plan(dls_plan *plan);
+PyObject *ext_plan(dls_plan *plan, const dls_view *view);
 void ext_actions_end(PyObject *actions); /* also of a plan */
 
 extern PyTypeObject *ext_simulation_type, *ext_trace_type, *ext_policy_type;

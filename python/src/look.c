@@ -8,6 +8,7 @@
 #include <structmember.h>
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static PyTypeObject *view_type, *nodes_type, *request_type;
@@ -91,6 +92,46 @@ static PyObject *view_running(PyObject *self, void *unused)
     const view *v = (view *)self;
     return walk(v, "running", v->live ? (size_t)v->view->running_jobs : 0, dls_view_first_running,
                 dls_view_next_running);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return (*(const int32_t *)a > *(const int32_t *)b) -
+           (*(const int32_t *)a < *(const int32_t *)b);
+}
+
+/* Of two ordered walks, as running jobs are few. */
+static PyObject *view_active(PyObject *self, void *unused)
+{
+    (void)unused;
+    const view *v = (view *)self;
+    if (!is_live(v)) {
+        return NULL;
+    }
+    const dls_view *of = v->view;
+    const size_t most = (size_t)of->waiting_jobs + (size_t)of->running_jobs;
+    int32_t *jobs = PyMem_Malloc((2 * most + 1) * sizeof *jobs);
+    if (!jobs) {
+        return PyErr_NoMemory();
+    }
+    int32_t *running = jobs + most;
+    size_t n = 0, i = 0, k = 0;
+    for (int32_t j = dls_view_first_running(of); j >= 0 && n < most;
+         j = dls_view_next_running(of, j)) {
+        running[n++] = j;
+    }
+    qsort(running, n, sizeof *running, by_number);
+    for (int32_t j = dls_view_first_waiting(of); j >= 0 && k < most;
+         j = dls_view_next_waiting(of, j)) {
+        while (i < n && running[i] < j) {
+            jobs[k++] = running[i++];
+        }
+        jobs[k++] = j;
+    }
+    while (i < n) {
+        jobs[k++] = running[i++];
+    }
+    return int_array("active", k, jobs);
 }
 
 #define COLUMNS(XX)                                                                                \
@@ -387,6 +428,7 @@ static int add_view(PyObject *module)
     static PyGetSetDef more[] = {
         COLUMNS(XX){"waiting", view_waiting, NULL, "jobs that wait, in order of submission", NULL},
         {"running", view_running, NULL, "jobs that run, in order of their start", NULL},
+        {"active", view_active, NULL, "jobs that wait or run, in order of submission", NULL},
         {"node_free", view_nodes, NULL, "free GPUs of each node", NULL},
         {"now", view_number, NULL, "simulated time, s", (void *)0},
         {"now_us", view_number, NULL, "simulated time, us", (void *)1},

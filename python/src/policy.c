@@ -355,7 +355,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     if (c->failed) {
         return dls_fail(err, DLS_EPOLICY, NULL, "has failed");
     }
-    PyObject *act = ext_plan(plan);
+    PyObject *act = ext_plan(plan, view);
     PyObject *said = ask(c, view, act);
     if (act) {
         ext_actions_end(act);

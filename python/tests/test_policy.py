@@ -45,6 +45,16 @@ class LasRounds:
         return chosen
 
 
+class LasFill:
+    """the same by what the extension has for it"""
+
+    interval = 360
+
+    def round(self, view, plan):
+        jobs = view.active
+        plan.fill(jobs[view.attained_us(jobs).argsort(kind="stable")])
+
+
 class Fifo:
     discipline = "strict"
 
@@ -185,6 +195,7 @@ class Programs(unittest.TestCase):
             theirs = run("las-rounds", plugins=[plugin])
         self.assertEqual(run(LasRounds).digest, theirs.digest)
         self.assertEqual(run(LasRounds).digest, run(LasRounds()).digest)
+        self.assertEqual(run(LasFill).digest, theirs.digest)
 
     @needs("numpy")
     def test_what_a_round_returns(self):
@@ -229,6 +240,7 @@ class Programs(unittest.TestCase):
                 test.assertTrue((view.executed_us(view.running) >= 0).all())
                 test.assertEqual(view.job(0)["gpus"], view.gpus[0])
                 test.assertIsNone(view.predict(0, 0, 1))
+                test.assertEqual(view.active.tolist(), sorted([*view.waiting.tolist(), *view.running.tolist()]))
                 plan.keep_all()
                 for job in view.waiting[:1]:
                     plan.set(int(job), gpus=0, type=0)
@@ -316,6 +328,8 @@ class Wrong(unittest.TestCase):
         self.raises(TypeError, "of 'd'", lambda self, view, plan: plan.run(numpy.zeros(2)), "round")
         self.raises(dlsim.PolicyError, "job", lambda self, view, plan: numpy.array([10**6]), "round")
         self.raises(OverflowError, "no job", lambda self, view, plan: numpy.array([2**40]), "round")
+        for jobs in ([10**6], [-1], numpy.int32(10**6), numpy.array(-7)):
+            self.raises(IndexError, "no job", lambda self, view, plan, jobs=jobs: plan.fill(jobs), "round")
 
         def writes(self, view, act):
             view.gpus[0] = 7
