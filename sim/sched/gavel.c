@@ -35,7 +35,7 @@ static dls_status meet(dls_gavel *g, const dls_view *view, int32_t job, dls_erro
     size_t *at = entry_of(view, job);
     if (*at == 0) {
         DLS_TRY(dls_grow(&g->entry, &g->cap, g->n + 1, sizeof *g->entry, err));
-        g->entry[g->n] = (dls_gavel_entry){.job = job};
+        g->entry[g->n] = (dls_gavel_entry){.job = job, .partner = -1};
         for (int32_t t = 0; t < view->n_types; t++) {
             g->entry[g->n].reset_us[t] = dls_view_service_us(view, job, t);
         }
@@ -134,6 +134,28 @@ static bool one_speed(const dls_gavel *g)
     return true;
 }
 
+/* A pair has the speeds and the work of the one that needs longer alone, slowed down. */
+static void as_pair(const dls_gavel *g, const dls_view *view, const dls_gavel_entry *e,
+                    dls_timeshare_job *j)
+{
+    const dls_gavel_entry *other = dls_gavel_partner(g, view, e);
+    if (!other) {
+        return;
+    }
+    const int32_t t = g->type[0];
+    const bool longer = other->left * e->speed[t] > e->left * other->speed[t];
+    const dls_gavel_entry *slow = longer ? other : e;
+    j->beside = dls_gavel_beside(g, e, other);
+    j->left = slow->left;
+    for (int32_t k = 0; k < g->shares.n_types; k++) {
+        j->speed[k] = slow->speed[g->type[k]] * j->beside;
+    }
+    j->age = fmax(j->age, (double)(view->now_us - view->submit_us[other->job]) / 1e6);
+    if (view->priority && view->priority[other->job] > (int64_t)j->weight) {
+        j->weight = (double)view->priority[other->job];
+    }
+}
+
 static dls_status list_jobs(dls_gavel *g, const dls_view *view, dls_error *err)
 {
     double gpus[DLS_TYPES_MAX] = {0};
@@ -146,11 +168,12 @@ static dls_status list_jobs(dls_gavel *g, const dls_view *view, dls_error *err)
         dls_gavel_entry *e = &g->entry[i];
         bool runs = false;
         memset(e->share, 0, sizeof e->share);
+        e->left = work_left(g, view, e);
         for (int32_t k = 0; k < g->n_types; k++) {
             runs |= e->speed[g->type[k]] > 0;
         }
-        if (!runs) {
-            continue; /* nowhere it can run at present */
+        if (!runs || !dls_gavel_leads(g, view, e)) {
+            continue; /* nowhere it can run at present; or its partner stands for both */
         }
         dls_timeshare_job *j = dls_timeshares_add(&g->shares);
         if (!j) {
@@ -160,7 +183,7 @@ static dls_status list_jobs(dls_gavel *g, const dls_view *view, dls_error *err)
         *j = (dls_timeshare_job){.id = (int32_t)i,
                                  .gpus = view->gpus[e->job],
                                  .weight = weight > 0 ? (double)weight : 1,
-                                 .left = work_left(g, view, e),
+                                 .left = e->left,
                                  .age = (double)(view->now_us - view->submit_us[e->job]) / 1e6,
                                  .isolated_s = e->isolated_s,
                                  .deadline_s = (double)INFINITY};
@@ -171,22 +194,30 @@ static dls_status list_jobs(dls_gavel *g, const dls_view *view, dls_error *err)
             j->speed[k] = e->speed[g->type[k]];
             j->price[k] = g->price[g->type[k]] * j->gpus;
         }
+        as_pair(g, view, e, j);
     }
     return DLS_OK;
 }
 
 /* What was done since the last allocation would have taken that long with an equal share. */
-static void account_isolated(dls_gavel *g)
+static void account_isolated(dls_gavel *g, const dls_view *view)
 {
-    for (size_t i = 0; i < g->shares.n; i++) {
-        dls_timeshare_job *j = &g->shares.job[i];
-        dls_gavel_entry *e = &g->entry[j->id];
-        if (e->last_isolated > 0 && e->last_left > j->left) {
-            e->isolated_s += (e->last_left - j->left) / e->last_isolated;
+    for (size_t i = 0; i < g->n; i++) {
+        dls_gavel_entry *e = &g->entry[i];
+        dls_timeshare_job own = {.gpus = view->gpus[e->job]};
+        for (int32_t k = 0; k < g->shares.n_types; k++) {
+            own.speed[k] = e->speed[g->type[k]];
         }
-        j->isolated_s = e->isolated_s;
-        e->last_left = j->left;
-        e->last_isolated = dls_timeshares_isolated_speed(&g->shares, j);
+        if (e->last_isolated > 0 && e->last_left > e->left) {
+            e->isolated_s += (e->last_left - e->left) / e->last_isolated;
+        }
+        e->last_left = e->left;
+        e->last_isolated = dls_timeshares_isolated_speed(&g->shares, &own);
+    }
+    for (size_t i = 0; i < g->shares.n; i++) {
+        const dls_gavel_entry *e = &g->entry[g->shares.job[i].id];
+        const dls_gavel_entry *other = dls_gavel_partner(g, view, e);
+        g->shares.job[i].isolated_s = fmax(e->isolated_s, other ? other->isolated_s : 0);
     }
 }
 
@@ -194,8 +225,11 @@ static dls_status allocate(dls_gavel *g, const dls_view *view, dls_gavel_objecti
                            dls_error *err)
 {
     dls_interior_outcome outcome = DLS_INTERIOR_OPTIMAL;
+    if (g->packing.on) {
+        DLS_TRY(dls_gavel_pair(g, view, err));
+    }
     DLS_TRY(list_jobs(g, view, err));
-    account_isolated(g);
+    account_isolated(g, view);
     if (g->shares.n > 0 && g->n_types > 0) {
         DLS_TRY(objective(g, &outcome, err));
     }
@@ -210,6 +244,10 @@ static dls_status allocate(dls_gavel *g, const dls_view *view, dls_gavel_objecti
             const bool counts = j->speed[of] > 0 && j->share[of] > negligible;
             g->entry[j->id].share[g->type[k]] = counts ? j->share[of] * part : 0;
         }
+        dls_gavel_entry *other = dls_gavel_partner(g, view, &g->entry[j->id]);
+        if (other) {
+            memcpy(other->share, g->entry[j->id].share, sizeof other->share);
+        }
     }
     g->allocated = true;
     return DLS_OK;
@@ -218,12 +256,18 @@ static dls_status allocate(dls_gavel *g, const dls_view *view, dls_gavel_objecti
 /* ---- priorities --------------------------------------------------------------------------------
  */
 
-/* Seconds that the job had GPUs of the type since the last reset, with half a round of credit. */
+/* Seconds that the job, or in the mean the pair, had GPUs of the type since the last reset, with
+ * half a round of credit. */
 static double received_s(const dls_gavel *g, const dls_view *view, const dls_gavel_entry *e,
                          int32_t type)
 {
-    const int64_t us = dls_view_service_us(view, e->job, type) - e->reset_us[type];
-    return (double)us / 1e6 / view->gpus[e->job] + (double)g->round_us / 2e6;
+    const dls_gavel_entry *other = dls_gavel_partner(g, view, e);
+    double us = (double)(dls_view_service_us(view, e->job, type) - e->reset_us[type]);
+    if (other) {
+        us += (double)(dls_view_service_us(view, other->job, type) - other->reset_us[type]);
+        us /= 2;
+    }
+    return us / 1e6 / view->gpus[e->job] + (double)g->round_us / 2e6;
 }
 
 static void reset(dls_gavel *g, const dls_view *view)
@@ -251,6 +295,13 @@ static int most_wanted(const void *x, const void *y)
     return (a->type > b->type) - (a->type < b->type);
 }
 
+static void join(dls_gavel *g, dls_plan *plan, dls_gavel_entry *e, dls_gavel_entry *other)
+{
+    dls_plan_join(plan, other->job, e->job);
+    other->chosen = true;
+    e->joined = other->joined = g->round;
+}
+
 static void choose(dls_gavel *g, const dls_view *view, dls_plan *plan, size_t entry, int32_t type)
 {
     dls_gavel_entry *e = &g->entry[entry];
@@ -258,8 +309,12 @@ static void choose(dls_gavel *g, const dls_view *view, dls_plan *plan, size_t en
     if (!e->chosen && gpus <= dls_ledger_room(&g->ledger, view, e->job, type)) {
         const dls_want want = {.type = type};
         dls_ledger_take(&g->ledger, view, e->job, type, gpus);
+        dls_gavel_entry *other = dls_gavel_partner(g, view, e);
         dls_plan_set(plan, e->job, &want);
         e->chosen = true;
+        if (other) {
+            join(g, plan, e, other);
+        }
     }
 }
 
@@ -270,13 +325,13 @@ static dls_status by_priority(dls_gavel *g, const dls_view *view, dls_plan *plan
     DLS_TRY(dls_grow(&g->candidate, &g->candidate_cap, g->n * (size_t)(g->n_types + 1) + 1,
                      sizeof *g->candidate, err));
     for (size_t i = 0; i < g->n; i++) {
-        for (int32_t k = 0; k < g->n_types; k++) {
+        for (int32_t k = 0; k < g->n_types && dls_gavel_leads(g, view, &g->entry[i]); k++) {
             total_s[g->type[k]] += received_s(g, view, &g->entry[i], g->type[k]);
         }
     }
     for (size_t i = 0; i < g->n; i++) {
         const dls_gavel_entry *e = &g->entry[i];
-        for (int32_t k = 0; k < g->n_types; k++) {
+        for (int32_t k = 0; k < g->n_types && dls_gavel_leads(g, view, e); k++) {
             const int32_t t = g->type[k];
             if (e->share[t] > 0) {
                 g->candidate[n++] =
@@ -307,7 +362,7 @@ static void leftovers(dls_gavel *g, const dls_view *view, dls_plan *plan)
     }
     for (size_t i = 0; i < g->n && left > 0; i++) {
         const dls_gavel_entry *e = &g->entry[i];
-        for (int32_t k = 0; k < g->n_types && !e->chosen; k++) {
+        for (int32_t k = 0; k < g->n_types && !e->chosen && dls_gavel_leads(g, view, e); k++) {
             if (e->speed[g->type[k]] > 0) {
                 g->candidate[n++] = (candidate){
                     .service_us = dls_view_service_us(view, e->job, -1), .entry = i, .job = e->job};
@@ -341,6 +396,7 @@ dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
                            dls_gavel_objective objective, dls_error *err)
 {
     DLS_TRY(look_around(g, view, err));
+    g->allocated &= !g->packing.on || !dls_gavel_part(g, view);
     if (view->now_us - g->last_reset_us >= g->reset_us) {
         reset(g, view);
     }
@@ -374,6 +430,7 @@ void dls_gavel_fini(void *state)
     dls_gavel *g = state;
     dls_free(g->entry);
     dls_free(g->candidate);
+    dls_free(g->packing.single);
     dls_free(g->ledger.used);
     dls_timeshares_fini(&g->shares);
 }
@@ -385,7 +442,8 @@ dls_status dls_gavel_clone(void *state, const void *from, const dls_view *view, 
     (void)view;
     g->entry = NULL;
     g->candidate = NULL;
-    g->cap = g->candidate_cap = 0;
+    g->packing.single = NULL;
+    g->cap = g->candidate_cap = g->packing.cap = 0;
     g->ledger = (dls_ledger){0};
     g->shares = (dls_timeshares){0};
     DLS_TRY(dls_duplicate(&g->entry, of->entry, of->n, of->n, sizeof *g->entry, err));

@@ -24,9 +24,28 @@ typedef struct dls_gavel_entry {
     double speed[DLS_TYPES_MAX]; /* work per second; 0: not there */
     double share[DLS_TYPES_MAX];
     int64_t reset_us[DLS_TYPES_MAX]; /* attained service at the last reset */
+    double left;                     /* work, at the last allocation */
+    /* Packing. */
+    int32_t partner;      /* job that it shares GPUs with, -1 */
+    uint64_t joined;      /* round in which the two were last to run together */
+    bool apart;           /* has been refused a place beside another */
+    double use;           /* of its GPUs, mean; NAN: not known */
+    double alone, beside; /* rates that it has shown */
     /* Finish-time fairness. */
     double isolated_s, last_left, last_isolated; /* the last two: 0 before the first allocation */
 } dls_gavel_entry;
+
+/* Jobs of equal gangs share GPUs in pairs while more GPUs are asked for than there are
+ * (gavel_pack.c). */
+typedef struct dls_gavel_packing {
+    bool on, at_random; /* pairs that use their GPUs least, by the predictor; or any, judged by how
+                           they do */
+    double knee,
+        slope; /* of two that use u and v: speed 1 - slope max(0, u + v - knee), at least 1 / 2 */
+    dls_rng rng;
+    struct dls_gavel_single *single; /* scratch [cap] */
+    size_t cap;
+} dls_gavel_packing;
 
 typedef struct dls_gavel dls_gavel;
 struct dls_gavel {
@@ -41,6 +60,7 @@ struct dls_gavel {
     int64_t there[DLS_TYPES_MAX]; /* GPUs at the last allocation */
     bool allocated;
     double price[DLS_TYPES_MAX]; /* of a GPU-second, by type */
+    dls_gavel_packing packing;
     /* Scratch. */
     dls_timeshares shares;
     dls_ledger ledger;
@@ -69,6 +89,28 @@ enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_
         "types", DLS_OPT_BOOL, 0, 0, "true", "", "know how fast a job is on which type of GPU",    \
         NULL}
 
+#define DLS_GAVEL_PACKING_OPTIONS                                                                  \
+    {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",   \
+     NULL},                                                                                        \
+    {                                                                                              \
+        "slope", DLS_OPT_F64, 0, 1, "0.31", "",                                                    \
+            "speed lost per unit of joint GPU use above the knee", NULL                            \
+    }
+
+/* ---- pairs -------------------------------------------------------------------------------------
+ */
+
+/* Part pairs that were refused or that did badly; true: one was. O(jobs). */
+bool dls_gavel_part(dls_gavel *g, const dls_view *view);
+/* Make pairs until all that is asked for fits. O(jobs log jobs). */
+dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err) DLS_MUST_CHECK;
+/* The other of a pair, NULL; whether an entry stands for its pair, as every single job does. */
+dls_gavel_entry *dls_gavel_partner(const dls_gavel *g, const dls_view *view,
+                                   const dls_gavel_entry *e);
+bool dls_gavel_leads(const dls_gavel *g, const dls_view *view, const dls_gavel_entry *e);
+/* How fast a job of a pair is beside the other, over alone. */
+double dls_gavel_beside(const dls_gavel *g, const dls_gavel_entry *a, const dls_gavel_entry *b);
+
 /* The members of a policy's table; its state is or begins with a dls_gavel. */
 dls_status dls_gavel_init(void *state, const dls_view *view, const dls_option_value *values,
                           dls_error *err);
@@ -79,6 +121,9 @@ void dls_gavel_timing(const void *state, dls_round_timing *out);
 dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
                            dls_gavel_objective objective, dls_error *err) DLS_MUST_CHECK;
 
+/* init of a policy that packs, with DLS_GAVEL_PACKING_OPTIONS behind the others. */
+dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
+                                 dls_error *err);
 /* What the policies' tables have in common, beside `options` and `round_`, which each defines. */
 #define DLS_GAVEL_MEMBERS                                                                          \
     .abi = DLS_POLICY_ABI, .options = options, .state_bytes = sizeof(dls_gavel),                   \

@@ -44,6 +44,12 @@ void dls_timeshares_fini(dls_timeshares *s)
 /* ---- parts -------------------------------------------------------------------------------------
  */
 
+/* What a speed of a pair would be, were its members alone. */
+static double alone(const dls_timeshare_job *j, double speed)
+{
+    return j->beside > 0 ? speed / j->beside : speed;
+}
+
 double dls_timeshares_isolated_speed(const dls_timeshares *s, const dls_timeshare_job *j)
 {
     double time = 0, speed = 0;
@@ -52,7 +58,7 @@ double dls_timeshares_isolated_speed(const dls_timeshares *s, const dls_timeshar
         time += share;
         speed += j->speed[w] * share;
     }
-    return speed / fmax(time, 1);
+    return alone(j, speed / fmax(time, 1));
 }
 
 void dls_timeshares_isolated(dls_timeshares *s)
@@ -78,7 +84,7 @@ static double normal(const dls_timeshares *s, const dls_timeshare_job *j, int32_
         in_proportion += j->speed[w] * s->gpus[w];
         gpus += s->gpus[w];
     }
-    in_proportion /= gpus;
+    in_proportion = alone(j, in_proportion / gpus);
     return in_proportion > 0 ? j->speed[type] * j->gpus / (j->weight * in_proportion) : 0;
 }
 

@@ -16,6 +16,8 @@ typedef struct dls_timeshare_job {
     int32_t id; /* the caller's */
     double gpus, weight;
     double left;                 /* work */
+    double beside;               /* 0: runs alone; a pair: how fast it is, over its members alone,
+                                    which is in `speed`, but not in what it is compared with */
     double age;                  /* seconds since submission */
     double isolated_s;           /* that what is done would have taken with an equal share */
     double price[DLS_TYPES_MAX]; /* of the whole job for a second; dls_timeshares_cost only */

@@ -15,7 +15,9 @@
 #include <cmocka.h>
 
 static const char *const policies[] = {"gavel-las",        "gavel-ftf",      "gavel-makespan",
-                                       "gavel-throughput", "gavel-isolated", "gavel-cost"};
+                                       "gavel-throughput", "gavel-isolated", "gavel-cost",
+                                       "gavel-las-packed", "gavel-ftf-packed",
+                                       "gavel-makespan-packed", "gandiva-pack"};
 
 typedef struct one_job {
     double submit_s, work_s;

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * fair-share: virtual clusters that lend each other what they do not use, as Philly's (Jeon et al.,
+ * USENIX ATC 2019, section 2.2) and the queues of YARN's capacity scheduler do. Each has a quota of
+ * GPUs; its jobs are guaranteed what fits into it, in order of priority, then of submission. What
+ * is left goes to the virtual cluster that holds least over its quota, which borrows it, and is
+ * taken back, from whom it was lent last, when the owner's jobs need it. Inside a virtual cluster
+ * nobody is preempted.
+ *
+ * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
+ */
+#include "dlsim/memory.h"
+#include "dlsim/predictor.h"
+#include "sched/elastic_levels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_QUOTAS, OPT_INTERVAL, OPT_RECLAIM };
+
+static const dls_option options[] = {
+    [OPT_QUOTAS] = {"quotas", DLS_OPT_STR, 0, 0, "", "GPUs",
+                    "\"NAME:GPUS,...\"; who is not named only borrows; empty: equal parts", NULL},
+    [OPT_INTERVAL] = {"interval", DLS_OPT_TIME, 1, 1e7, "10 min", "",
+                      "longest time between two looks; there is one whenever jobs come or end",
+                      NULL},
+    [OPT_RECLAIM] = {"reclaim", DLS_OPT_BOOL, 0, 0, "true", "",
+                     "lent GPUs are taken back; false: they come back when their jobs end", NULL},
+    {0},
+};
+
+typedef struct owner { /* a virtual cluster */
+    int32_t vc;        /* code, -1: jobs that name none */
+    double quota, used;
+    size_t next, end; /* its waiting jobs in `waiting` */
+} owner;
+
+typedef struct waiter {
+    int64_t priority;
+    int32_t job;
+    size_t owner;
+} waiter;
+
+struct fair_share {
+    const char *quotas; /* borrowed */
+    int64_t interval_us;
+    bool reclaim;
+    owner *owner; /* [n], owned */
+    size_t n, cap;
+    /* Scratch. */
+    dls_ledger ledger;
+    waiter *waiting;
+    int32_t *running;
+    bool *taken; /* of the running ones */
+    size_t n_waiting, n_running, cap_waiting, cap_running, cap_taken;
+};
+
+/* ---- quotas ------------------------------------------------------------------------------------
+ */
+
+/* What the option says of a name; -1: nothing. */
+static double quota_of(const char *quotas, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = quotas; *at;) {
+        const size_t word = strcspn(at, ",");
+        const size_t colon = strcspn(at, ":");
+        if (colon == length && colon < word && strncmp(at, name, length) == 0) {
+            return strtod(at + colon + 1, NULL);
+        }
+        at += word + (at[word] == ',');
+    }
+    return -1;
+}
+
+static dls_status check_quotas(const char *quotas, int64_t total, dls_error *err)
+{
+    double sum = 0;
+    for (const char *at = quotas; *at;) {
+        char *end = NULL;
+        const size_t word = strcspn(at, ","), colon = strcspn(at, ":");
+        const double gpus = colon > 0 && colon < word ? strtod(at + colon + 1, &end) : -1;
+        if (!(gpus >= 0) || !isfinite(gpus) || end == at + colon + 1 || end != at + word) {
+            return dls_fail(err, DLS_ECONFIG, "scheduler.quotas",
+                            "expected NAME:GPUS, found \"%.*s\"", (int)word, at);
+        }
+        sum += gpus;
+        at += word + (at[word] == ',');
+    }
+    if (sum > (double)total) {
+        return dls_fail(err, DLS_ECONFIG, "scheduler.quotas",
+                        "quotas of %.0f GPUs on a cluster of %lld", sum, (long long)total);
+    }
+    return DLS_OK;
+}
+
+static dls_status find_owners(struct fair_share *s, const dls_view *view, dls_error *err)
+{
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        const int32_t vc = view->vc ? view->vc[j] : -1;
+        size_t i = 0;
+        while (i < s->n && s->owner[i].vc != vc) {
+            i++;
+        }
+        if (i == s->n) {
+            DLS_TRY(dls_grow(&s->owner, &s->cap, s->n + 1, sizeof *s->owner, err));
+            const double said = quota_of(s->quotas, dls_view_name(view, DLS_NAME_VC, vc));
+            s->owner[s->n++] = (owner){.vc = vc, .quota = fmax(said, 0)};
+        }
+    }
+    for (size_t i = 0; i < s->n && !*s->quotas; i++) {
+        s->owner[i].quota = (double)view->total_gpus / (double)s->n;
+    }
+    return DLS_OK;
+}
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    struct fair_share *s = state;
+    *s = (struct fair_share){.quotas = values[OPT_QUOTAS].s,
+                             .interval_us = llround(values[OPT_INTERVAL].f * 1e6),
+                             .reclaim = values[OPT_RECLAIM].b};
+    DLS_TRY(check_quotas(s->quotas, view->total_gpus, err));
+    return find_owners(s, view, err);
+}
+
+static void fini(void *state)
+{
+    struct fair_share *s = state;
+    dls_free(s->owner);
+    dls_free(s->ledger.used);
+    dls_free(s->waiting);
+    dls_free(s->running);
+    dls_free(s->taken);
+}
+
+static dls_status clone(void *state, const void *from, const dls_view *view, dls_error *err)
+{
+    const struct fair_share *of = from;
+    struct fair_share *s = state;
+    (void)view;
+    *s = (struct fair_share){
+        .quotas = of->quotas, .interval_us = of->interval_us, .reclaim = of->reclaim, .n = of->n};
+    DLS_TRY(dls_duplicate(&s->owner, of->owner, of->n, of->n, sizeof *s->owner, err));
+    s->cap = of->n;
+    return DLS_OK;
+}
+
+static void timing(const void *state, dls_round_timing *out)
+{
+    *out = (dls_round_timing){.interval_us = ((const struct fair_share *)state)->interval_us,
+                              .on_arrival = true,
+                              .on_end = true};
+}
+
+/* ---- a round -----------------------------------------------------------------------------------
+ */
+
+static owner *owner_of(struct fair_share *s, const dls_view *view, int32_t job)
+{
+    size_t i = 0;
+    while (s->owner[i].vc != (view->vc ? view->vc[job] : -1)) {
+        i++;
+    }
+    return &s->owner[i];
+}
+
+static int by_owner(const void *x, const void *y)
+{
+    const waiter *a = x, *b = y;
+    if (a->owner != b->owner) {
+        return a->owner < b->owner ? -1 : 1;
+    }
+    if (a->priority != b->priority) {
+        return a->priority > b->priority ? -1 : 1;
+    }
+    return (a->job > b->job) - (a->job < b->job);
+}
+
+static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_error *err)
+{
+    const size_t waiting = (size_t)view->waiting_jobs + 1, running = (size_t)view->running_jobs + 1;
+    DLS_TRY(dls_grow(&s->waiting, &s->cap_waiting, waiting, sizeof *s->waiting, err));
+    DLS_TRY(dls_grow(&s->running, &s->cap_running, running, sizeof *s->running, err));
+    DLS_TRY(dls_grow(&s->taken, &s->cap_taken, running, sizeof *s->taken, err));
+    s->n_waiting = s->n_running = 0;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        s->taken[s->n_running] = false;
+        s->running[s->n_running++] = j;
+    }
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        s->waiting[s->n_waiting++] = (waiter){view->priority ? view->priority[j] : 0, j,
+                                              (size_t)(owner_of(s, view, j) - s->owner)};
+    }
+    if (s->n_waiting > 1) {
+        qsort(s->waiting, s->n_waiting, sizeof *s->waiting, by_owner);
+    }
+    for (size_t i = 0, k = 0; i < s->n; i++) {
+        s->owner[i].used = 0;
+        s->owner[i].next = k;
+        while (k < s->n_waiting && s->waiting[k].owner == i) {
+            k++;
+        }
+        s->owner[i].end = k;
+    }
+    return DLS_OK;
+}
+
+/* Of the types with room the one on which the job is known to be fastest, else with most room; -1.
+ */
+static int32_t type_for(const struct fair_share *s, const dls_view *view, int32_t job)
+{
+    int32_t best = -1;
+    double least = (double)INFINITY;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const int64_t room = dls_ledger_room(&s->ledger, view, job, t);
+        const dls_shape shape = dls_view_packed(view, t, view->gpus[job]);
+        dls_prediction said;
+        if (room < view->gpus[job]) {
+            continue;
+        }
+        const double value =
+            dls_view_predict(view, job, &shape, &said) ? said.iteration_s : -(double)room;
+        if (value < least) {
+            least = value;
+            best = t;
+        }
+    }
+    return best;
+}
+
+static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, size_t i)
+{
+    const int32_t job = s->running[i];
+    dls_ledger_take(&s->ledger, view, job, view->held_type[job], view->held_gpus[job]);
+    owner_of(s, view, job)->used += view->held_gpus[job];
+    dls_plan_keep(plan, job);
+    s->taken[i] = true;
+}
+
+/* Start the waiting jobs of an owner that fit, in order, up to so many GPUs; at most `most` of
+ * them. */
+static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, owner *o,
+                    double limit, size_t most)
+{
+    size_t n = 0;
+    for (size_t k = o->next; k < o->end && n < most; k++) {
+        const int32_t job = s->waiting[k].job;
+        const int32_t type =
+            job >= 0 && o->used + view->gpus[job] <= limit + 1e-9 ? type_for(s, view, job) : -1;
+        if (type >= 0) {
+            const dls_want want = {.type = type};
+            dls_ledger_take(&s->ledger, view, job, type, view->gpus[job]);
+            dls_plan_set(plan, job, &want);
+            o->used += view->gpus[job];
+            s->waiting[k].job = -1;
+            n++;
+        }
+        o->next += s->waiting[k].job < 0 && k == o->next;
+    }
+    return n;
+}
+
+/* What is left, one job at a time, to who holds least over its quota; who has none comes last. */
+static void lend(struct fair_share *s, const dls_view *view, dls_plan *plan)
+{
+    for (;;) {
+        owner *least = NULL;
+        double best = (double)INFINITY;
+        for (size_t i = 0; i < s->n; i++) {
+            owner *o = &s->owner[i];
+            const double holds = o->quota > 0 ? o->used / o->quota : 1e12 + o->used;
+            if (o->next < o->end && holds < best) {
+                least = o;
+                best = holds;
+            }
+        }
+        if (!least) {
+            return;
+        }
+        if (start(s, view, plan, least, (double)INFINITY, 1) == 0) {
+            least->next = least->end; /* nothing of it fits any more */
+        }
+    }
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    struct fair_share *s = state;
+    DLS_TRY(dls_ledger_begin(&s->ledger, view, err));
+    DLS_TRY(list_jobs(s, view, err));
+    for (size_t i = 0; i < s->n_running; i++) {
+        const int32_t job = s->running[i];
+        const owner *o = owner_of(s, view, job);
+        if (!s->reclaim || o->used + view->held_gpus[job] <= o->quota + 1e-9) {
+            keep(s, view, plan, i);
+        }
+    }
+    for (size_t i = 0; i < s->n; i++) {
+        start(s, view, plan, &s->owner[i], s->owner[i].quota, SIZE_MAX);
+    }
+    for (size_t i = 0; i < s->n_running; i++) { /* borrowers, the eldest first */
+        const int32_t job = s->running[i];
+        if (!s->taken[i] &&
+            dls_ledger_room(&s->ledger, view, job, view->held_type[job]) >= view->held_gpus[job]) {
+            keep(s, view, plan, i);
+        }
+    }
+    lend(s, view, plan);
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_fair_share = {
+    .abi = DLS_POLICY_ABI,
+    .name = "fair-share",
+    .summary = "virtual clusters with quotas lend each other what is idle and take it back",
+    .options = options,
+    .state_bytes = sizeof(struct fair_share),
+    .init = init,
+    .fini = fini,
+    .clone = clone,
+    .round = round_,
+    .timing = timing,
+};

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * gandiva-pack: Gandiva (Xiao et al., OSDI 2018) as Gavel has it for comparison: jobs have equal
+ * shares of time; while more GPUs are asked for than there are, pairs drawn at random share them,
+ * and pairs that do worse together than by turns are parted.
+ */
+#include "sched/gavel.h"
+
+static const dls_option options[] = {DLS_GAVEL_OPTIONS, {0}};
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    dls_gavel *g = state;
+    DLS_TRY(dls_gavel_init(state, view, values, err));
+    g->packing.on = g->packing.at_random = true;
+    g->packing.rng =
+        (dls_rng){.key = {(uint32_t)view->seed, (uint32_t)(view->seed >> 32)}, .counter = {0x6764}};
+    return DLS_OK;
+}
+
+static void seen(void *state, const dls_view *view, const dls_observation *what)
+{
+    const dls_gavel *g = state;
+    const size_t at = *(const size_t *)dls_view_job_state(view, what->job);
+    if (at == 0 || !(what->rate > 0)) {
+        return;
+    }
+    dls_gavel_entry *e = &g->entry[at - 1];
+    if (e->partner >= 0 && e->joined == g->round) {
+        e->beside = what->rate;
+    } else if (what->rate > e->alone) {
+        e->alone = what->rate;
+    }
+}
+
+static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
+{
+    (void)err;
+    dls_timeshares_isolated(&g->shares);
+    *outcome = DLS_INTERIOR_OPTIMAL;
+    return DLS_OK;
+}
+
+static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)
+{
+    return dls_gavel_round(state, view, plan, objective, err);
+}
+
+const dls_sched_ops dls_sched_ops_gandiva_pack = {
+    DLS_GAVEL_MEMBERS,
+    .name = "gandiva-pack",
+    .summary = "equal shares of time, pairs drawn at random share GPUs (Gandiva); rounds of Gavel",
+    .init = init,
+    .seen = seen,
+    .joins = true,
+};

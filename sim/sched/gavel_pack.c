@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Pairs of jobs that share GPUs, for Gavel's rounds (OSDI 2020, section 3.4, and its baseline
+ * Gandiva). The authors' programs have a column for every pair of jobs; here pairs are made first,
+ * and the program has one job for each. A pair stays together until one of the two is over, they do
+ * badly, or room for everybody has come.
+ */
+#include "sched/gavel.h"
+
+#include "dlsim/memory.h"
+#include "dlsim/predictor.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct dls_gavel_single {
+    double key;
+    uint32_t types;
+    int32_t gpus, job;
+};
+typedef struct dls_gavel_single single;
+
+static dls_gavel_entry *entry_of(const dls_gavel *g, const dls_view *view, int32_t job)
+{
+    const size_t at = *(const size_t *)dls_view_job_state(view, job);
+    return at > 0 ? &g->entry[at - 1] : NULL;
+}
+
+dls_gavel_entry *dls_gavel_partner(const dls_gavel *g, const dls_view *view,
+                                   const dls_gavel_entry *e)
+{
+    return e->partner >= 0 ? entry_of(g, view, e->partner) : NULL;
+}
+
+bool dls_gavel_leads(const dls_gavel *g, const dls_view *view, const dls_gavel_entry *e)
+{
+    if (!dls_gavel_partner(g, view, e)) {
+        return true;
+    }
+    const bool has = view->running[e->job] && dls_view_host(view, e->job) < 0;
+    const bool other = view->running[e->partner] && dls_view_host(view, e->partner) < 0;
+    return has != other ? has : e->job < e->partner;
+}
+
+double dls_gavel_beside(const dls_gavel *g, const dls_gavel_entry *a, const dls_gavel_entry *b)
+{
+    if (g->packing.at_random) { /* nothing is known beforehand */
+        const bool seen = a->beside > 0 && b->beside > 0 && a->alone > 0 && b->alone > 0;
+        return seen ? fmin(1, (a->beside / a->alone + b->beside / b->alone) / 2) : 1;
+    }
+    return fmax(0.5, 1 - g->packing.slope * fmax(0, a->use + b->use - g->packing.knee));
+}
+
+/* ---- parting -----------------------------------------------------------------------------------
+ */
+
+static void split(dls_gavel_entry *a, dls_gavel_entry *b)
+{
+    a->partner = b->partner = -1;
+    a->beside = b->beside = 0;
+}
+
+bool dls_gavel_part(dls_gavel *g, const dls_view *view)
+{
+    bool any = false;
+    for (size_t i = 0; i < g->n; i++) {
+        dls_gavel_entry *e = &g->entry[i], *other = dls_gavel_partner(g, view, e);
+        if (!other) {
+            any |= e->partner >= 0;
+            e->partner = -1;
+            e->beside = 0;
+            continue;
+        }
+        /* Together last time, and now one runs and the other does not: its GPUs had not the memory.
+         */
+        const bool was = e->joined + 1 == g->round && other->joined + 1 == g->round;
+        if (was && view->running[e->job] && !view->running[other->job]) {
+            other->apart = true;
+            split(e, other);
+            any = true;
+        } else if (g->packing.at_random && e->beside > 0 && other->beside > 0 &&
+                   2 * dls_gavel_beside(g, e, other) < 1) {
+            split(e, other);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* ---- pairing -----------------------------------------------------------------------------------
+ */
+
+static void ask_use(const dls_view *view, dls_gavel_entry *e)
+{
+    const uint32_t types = dls_view_types(view, e->job);
+    dls_prediction p;
+    e->use = (double)NAN;
+    if (types) {
+        const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[e->job]);
+        if (dls_view_predict(view, e->job, &shape, &p) && p.iteration_s > 0) {
+            e->use = fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s);
+        }
+    }
+}
+
+static int least_use(const void *x, const void *y)
+{
+    const single *a = x, *b = y;
+    if (a->gpus != b->gpus) {
+        return a->gpus > b->gpus ? -1 : 1; /* larger gangs first: a pair of them saves more */
+    }
+    if (a->types != b->types) {
+        return a->types < b->types ? -1 : 1;
+    }
+    if (a->key != b->key) {
+        return a->key < b->key ? -1 : 1;
+    }
+    return (a->job > b->job) - (a->job < b->job);
+}
+
+static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
+{
+    size_t n = 0;
+    *asked = 0;
+    for (size_t i = 0; i < g->n; i++) {
+        dls_gavel_entry *e = &g->entry[i];
+        *asked += view->gpus[e->job];
+        if (e->partner >= 0 || e->apart) {
+            continue;
+        }
+        if (!g->packing.at_random && e->use == 0) {
+            ask_use(view, e);
+        }
+        const double key = g->packing.at_random ? dls_rng_unit(&g->packing.rng) : e->use;
+        if (isfinite(key)) {
+            g->packing.single[n++] =
+                (single){key, dls_view_types(view, e->job), view->gpus[e->job], e->job};
+        }
+    }
+    return n;
+}
+
+dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
+{
+    int64_t asked, there = 0;
+    DLS_TRY(
+        dls_grow(&g->packing.single, &g->packing.cap, g->n + 1, sizeof *g->packing.single, err));
+    const size_t n = list_singles(g, view, &asked);
+    for (int32_t k = 0; k < g->n_types; k++) {
+        there += g->there[g->type[k]];
+    }
+    for (size_t i = 0; i < g->n; i++) {
+        dls_gavel_entry *e = &g->entry[i], *other = dls_gavel_partner(g, view, e);
+        if (other && asked <= there) {
+            split(e, other);
+        } else if (other && e->job < other->job) {
+            asked -= view->gpus[e->job];
+        }
+    }
+    if (n > 1) {
+        qsort(g->packing.single, n, sizeof *g->packing.single, least_use);
+    }
+    for (size_t i = 0; i + 1 < n && asked > there; i++) {
+        const single *a = &g->packing.single[i], *b = a + 1;
+        dls_gavel_entry *x = entry_of(g, view, a->job), *y = entry_of(g, view, b->job);
+        if (a->gpus == b->gpus && a->types == b->types && 2 * dls_gavel_beside(g, x, y) > 1) {
+            x->partner = y->job;
+            y->partner = x->job;
+            asked -= a->gpus;
+            i++;
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
+                                 dls_error *err)
+{
+    dls_gavel *g = state;
+    DLS_TRY(dls_gavel_init(state, view, values, err));
+    g->packing.on = true;
+    g->packing.knee = values[DLS_GAVEL_OPTIONS_N].f;
+    g->packing.slope = values[DLS_GAVEL_OPTIONS_N + 1].f;
+    return DLS_OK;
+}
