@@ -12,6 +12,8 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster)
 {
     memset(c, 0, sizeof *c);
     c->n_types = cluster->n_types;
+    c->uplink_bps = cluster->rack_uplink_bps;
+    c->domain_bps = cluster->rack_nvlink_bps;
     for (int32_t i = 0; i < cluster->n_groups; i++) {
         const dls_node_group *g = &cluster->groups[i];
         dls_candidate_type *t = &c->type[g->type];
@@ -24,6 +26,7 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster)
         t->rack_nodes = per_rack > t->rack_nodes ? per_rack : t->rack_nodes;
         if (g->nic_bps > 0 && !(t->nic_bps > 0 && t->nic_bps < g->nic_bps)) {
             t->nic_bps = g->nic_bps;
+            t->rails = g->rails ? g->gpus_per_node : 0;
         }
     }
 }
@@ -89,6 +92,19 @@ int32_t dls_candidates_list(const dls_candidates *c, int32_t gpus, uint32_t type
         }
     }
     return n;
+}
+
+double dls_candidates_link_bps(const dls_candidates *c, const dls_shape *shape)
+{
+    const dls_candidate_type *t = &c->type[shape->type];
+    if (shape->n_racks == 1 && c->domain_bps > 0) {
+        return c->domain_bps;
+    }
+    const double nic =
+        t->rails > 0 ? t->nic_bps * (shape->gpus / shape->n_nodes) / t->rails : t->nic_bps;
+    return shape->n_racks > 1 && c->uplink_bps > 0 && !(nic > 0 && nic < c->uplink_bps)
+               ? c->uplink_bps
+               : nic;
 }
 
 double dls_shape_distance(const dls_shape *a, const dls_shape *b)

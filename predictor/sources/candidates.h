@@ -24,11 +24,13 @@ typedef struct dls_candidate_type {
     int32_t size[DLS_GPUS_PER_NODE_MAX + 1]; /* nodes by number of GPUs */
     int32_t nodes, racks, rack_nodes;        /* rack_nodes: of its largest rack */
     double nic_bps;                          /* slowest network link of its nodes; 0: unknown */
+    int32_t rails;                           /* links that one of its nodes has; 0: one for all GPUs */
 } dls_candidate_type;
 
 typedef struct dls_candidates {
     dls_candidate_type type[DLS_TYPES_MAX];
     int32_t n_types;
+    double uplink_bps, domain_bps; /* as in the cluster's spec */
 } dls_candidates;
 
 void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster);
@@ -36,6 +38,10 @@ void dls_candidates_init(dls_candidates *c, const dls_cluster_spec *cluster);
 /* Shapes for a gang on the types of the mask; returns how many, at most `most`. */
 int32_t dls_candidates_list(const dls_candidates *c, int32_t gpus, uint32_t types, int32_t most,
                             dls_shape shape[DLS_TYPES_MAX * DLS_SPREADS]);
+
+/* What the slowest link on its way has for a gang on a shape of several nodes, bytes per second; 0:
+ * unknown. */
+double dls_candidates_link_bps(const dls_candidates *c, const dls_shape *shape);
 
 /* How far apart two shapes of one gang are: |log2| of the ratio of their node counts, 1/2 more if
  * one is in one rack and the other is not; INFINITY between GPU types. */

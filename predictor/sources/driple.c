@@ -72,17 +72,12 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
 static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 {
     const dls_gpu_type *gpu = &d->p->cluster->types[s->type];
-    const double uplink = d->p->cluster->rack_uplink_bps;
-    double link = gpu->peer_bps;
-    if (s->n_nodes > 1) {
-        link = d->cluster.type[s->type].nic_bps;
-        link = s->n_racks > 1 && uplink > 0 && !(link > 0 && link < uplink) ? uplink : link;
-    }
     return (dls_whereabouts){.gpu = gpu->name,
                              .fp32_flops = gpu->fp32_flops,
                              .workers = s->gpus,
                              .nodes = s->n_nodes,
-                             .link_bps = link,
+                             .link_bps = s->n_nodes > 1 ? dls_candidates_link_bps(&d->cluster, s)
+                                                        : gpu->peer_bps,
                              .exchange = d->p->exchange};
 }
 

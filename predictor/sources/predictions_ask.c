@@ -22,6 +22,9 @@ static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, 
 {
     const dls_kind *k = &f->kinds->kind[kind];
     const dls_gpu_type *gpu = &f->p.cluster->types[s->type];
+    const dls_candidate_type *of = &f->candidates.type[s->type];
+    const bool plain = of->rails == 0 && !(f->candidates.domain_bps > 0);
+    const double nic = plain || s->n_nodes < 2 ? of->nic_bps : dls_candidates_link_bps(&f->candidates, s);
     return snprintf(text, size,
                     "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
                     f->ops->name, f->identity,
@@ -29,7 +32,7 @@ static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, 
                     k->model, (long long)k->batch, f->p.numeric, f->p.exchange,
                     f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "", gpu->name,
                     gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
-                    f->candidates.type[s->type].nic_bps, f->p.cluster->rack_uplink_bps);
+                    nic, f->p.cluster->rack_uplink_bps);
 }
 
 static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, dls_answer_key *key,

@@ -150,6 +150,13 @@ dls_status dls_cluster_spec_check(const dls_cluster_spec *spec, dls_error *err)
     if (!amount(spec->core_bps)) {
         return dls_fail(err, DLS_ECONFIG, NULL, "the core's bandwidth is negative or infinite");
     }
+    if (!amount(spec->rack_nvlink_bps)) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "a rack's NVLink is negative or infinite");
+    }
+    if (spec->uplinks < 0 || spec->uplinks > DLS_UPLINKS_MAX) {
+        return dls_fail(err, DLS_ECONFIG, NULL, "a rack has %d uplinks: expected 1..%d",
+                        spec->uplinks, DLS_UPLINKS_MAX);
+    }
     return check_vcs(spec, gpus, err);
 }
 

@@ -8,11 +8,13 @@
 
 #include "dlsim/policy.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #define DLS_NAME_MAX 48
 #define DLS_NODES_MAX (1 << 22)
+#define DLS_UPLINKS_MAX 64 /* of a rack */
 
 /* One real GPU; figures of the vendor's data sheets. 0: unknown. */
 typedef struct dls_gpu_type {
@@ -38,6 +40,7 @@ typedef struct dls_node_group {
     double cpus_per_node;    /* 0: not accounted */
     double mem_gib_per_node; /* 0: not accounted */
     double nic_bps;          /* network link of a node, bytes per second and direction */
+    bool rails;              /* each GPU has a network link of its own, an equal part of nic_bps */
 } dls_node_group;
 
 typedef struct dls_vc_spec {
@@ -54,7 +57,16 @@ typedef struct dls_cluster_spec {
     int32_t n_vcs;
     double rack_uplink_bps; /* switch to core; 0: not limiting */
     double core_bps;        /* between racks, all together; 0: not limiting */
+    int32_t uplinks;        /* equal paths between racks, each with such a link from every rack; 0: one */
+    double rack_nvlink_bps; /* the nodes of a rack are one NVLink domain: a GPU's node there to any other;
+                               0: they are not */
 } dls_cluster_spec;
+
+/* Equal paths between racks, at least one. */
+static inline int32_t dls_cluster_uplinks(const dls_cluster_spec *spec)
+{
+    return spec->uplinks > 1 ? spec->uplinks : 1;
+}
 
 /* The types that a request "A|B" allows, case ignored: bits; all for "", 0 if the cluster has none of
  * them. */

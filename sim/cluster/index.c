@@ -118,9 +118,11 @@ static dls_status build(dls_place_index *x, const dls_cluster_spec *spec, dls_er
     }
     DLS_TRY(dls_alloc_array(&x->node, (size_t)x->n_nodes, sizeof *x->node, "placement index", err));
     DLS_TRY(dls_alloc_array(&x->rack, (size_t)x->n_racks, sizeof *x->rack, "placement index", err));
-    x->uplink_bps = spec->rack_uplink_bps;
+    x->paths = dls_cluster_uplinks(spec);
+    x->uplink_bps = spec->rack_uplink_bps * x->paths;
     for (int32_t t = 0; t < x->n_types; t++) {
         x->type[t].gpu_mem_bytes = spec->types[t].mem_gib * 0x1p30;
+        x->type[t].gpu_flops = spec->types[t].fp32_flops;
         DLS_TRY(init_type(x, t, err));
     }
     for (int32_t i = 0; i < spec->n_groups; i++) {
@@ -355,9 +357,19 @@ double dls_place_nic_bps(const dls_place_index *index, int32_t node)
     return is_node(index, __func__, node) ? index->rack[index->node[node].rack].nic_bps : 0;
 }
 
+int32_t dls_place_paths(const dls_place_index *index)
+{
+    return index->paths;
+}
+
 double dls_place_uplink_bps(const dls_place_index *index, int32_t rack)
 {
     return is_rack(index, __func__, rack) ? index->uplink_bps : 0; /* one value for all so far */
+}
+
+double dls_place_gpu_flops(const dls_place_index *index, int32_t type)
+{
+    return is_type(index, __func__, type) ? index->type[type].gpu_flops : 0;
 }
 
 double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type)

@@ -37,7 +37,7 @@ typedef struct dls_type_index {
     int32_t max_gpus;             /* of any node of the type */
     int64_t total_gpus, free_gpus;
     uint64_t changes;             /* how often GPUs of the type were taken or given back */
-    double gpu_mem_bytes;         /* 0: unknown */
+    double gpu_mem_bytes, gpu_flops; /* 0: unknown */
     int32_t *sizes;               /* [max_gpus + 1] nodes by number of GPUs */
     dls_bitmap *nodes;            /* [max_gpus + 1] by free GPUs */
     int32_t **rack_tree;          /* [max_gpus + 1][2 * rack_leaves]: tree of maxima, root at 1 */
@@ -60,7 +60,8 @@ struct dls_place_index {
     int64_t total_gpus, free_gpus;
     int32_t busy_nodes, full_nodes;
     bool accounts_cpu, accounts_mem;
-    double uplink_bps; /* of every rack; 0: not limiting */
+    double uplink_bps; /* of every rack, all paths together; 0: not limiting */
+    int32_t paths;     /* between racks */
     dls_fault *fault;  /* `first_fault`, for queries, which cannot write to the index itself */
     dls_fault first_fault;
 };

@@ -38,6 +38,12 @@ typedef struct dls_key {
     XX(RACK_UPLINK, "cluster.rack_uplink", RATE, "0", 0, 1e15, NULL,                              \
        "Link from a rack's switch to the core, per direction; 0: not limiting.",                  \
        TO(cluster.rack_uplink_bps))                                                               \
+    XX(UPLINKS, "cluster.uplinks", I64, "1", 1, 64, NULL,                                         \
+       "Equal paths between racks (the spines of a leaf-spine network): every rack has so many "  \
+       "uplinks, each of rack_uplink, and a job uses one of them.", TO(cluster.uplinks))          \
+    XX(RACK_NVLINK, "cluster.rack_nvlink", RATE, "0", 0, 1e18, NULL,                              \
+       "The nodes of a rack are one NVLink domain with so much per node and direction, which no " \
+       "other job takes away; 0: they are not.", TO(cluster.rack_nvlink_bps))                     \
     XX(CORE, "cluster.core", RATE, "0", 0, 1e15, NULL,                                            \
        "What the core carries between all racks, per direction; 0: not limiting.",                \
        TO(cluster.core_bps))                                                                      \
@@ -58,6 +64,9 @@ typedef struct dls_key {
        "Main memory of a node; 0: not accounted.", NONE)                                          \
     XX(NODE_NIC, "cluster.nodes[].nic", RATE, "0", 0, 1e15, NULL,                                 \
        "Network link of a node, per direction; 0: unknown.", NODE(nic_bps))                       \
+    XX(NODE_RAILS, "cluster.nodes[].rails", BOOL, "false", 0, 0, NULL,                            \
+       "The link is one per GPU, an equal part each: jobs of a node do not meet on it.",          \
+       NODE(rails))                                                                               \
     XX(TYPES, "cluster.gpu_types", LIST, "", 0, 16, NULL,                                         \
        "GPU types of your own, or with figures other than those of 'dlsim list gpus'.", NONE)     \
     XX(TYPE_NAME, "cluster.gpu_types[].name", STR, "MYGPU", 1, 47, NULL,                          \

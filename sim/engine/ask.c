@@ -74,6 +74,26 @@ void dls_place_turn(const dls_request *r, int32_t job, double shift_s)
     }
 }
 
+/* An error ends the run when the policy has returned. */
+static void route(void *user, int32_t job, int32_t path, int32_t level)
+{
+    dls_engine *e = user;
+    const dls_pace *pace = e->params->pace;
+    if (dls_fault_check(e->index->fault, "dls_place_route", job, e->n) &&
+        dls_fault_check(e->index->fault, "dls_place_route", path, e->index->paths) &&
+        dls_fault_check(e->index->fault, "dls_place_route", level, DLS_LINK_LEVELS) && pace &&
+        pace->set_route && e->ask.predicting.status == DLS_OK) {
+        e->ask.predicting.status = pace->set_route(pace->user, job, path, level, &e->ask.predicting);
+    }
+}
+
+void dls_place_route(const dls_request *r, int32_t job, int32_t path, int32_t level)
+{
+    if (r->predictor && r->predictor->route) {
+        r->predictor->route(r->predictor->user, job, path, level);
+    }
+}
+
 bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
                        dls_prediction *out)
 {
@@ -318,7 +338,7 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
 void dls_ask_bind(dls_engine *e)
 {
     e->ask.predictor =
-        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .turn = turn, .user = e};
+        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .turn = turn, .route = route, .user = e};
     if (e->params->placement->cost) {
         e->select.choose = cheapest_type;
         e->select.user = e;
@@ -359,15 +379,14 @@ static dls_status notify_started(dls_engine *e, int32_t job, dls_error *err)
     const dls_placement_ops *ops = e->params->placement;
     const dls_pace *pace = e->params->pace;
     DLS_TRY(list_seats(e, e->hold.parts[job], err));
+    if (pace) { /* first, so that the placement can give the job a route */
+        DLS_TRY(pace->start(pace->user, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
+    }
     if (ops->started) {
         const dls_request r = request(e, job, e->hold.type[job]);
         ops->started(e->ask.placement_state, e->index, &r, e->ask.seat_node, e->ask.seat_gpus,
                      e->ask.n_seats);
     }
-    if (!pace) {
-        return DLS_OK;
-    }
-    DLS_TRY(pace->start(pace->user, job, e->hold.type[job], e->ask.seat, e->ask.n_seats, err));
     if (e->ask.shift_s && !isnan(e->ask.shift_s[job])) {
         pace->set_shift(pace->user, job, e->ask.shift_s[job]);
         e->ask.shift_s[job] = (double)NAN; /* of this grant alone */

@@ -58,6 +58,11 @@ static void set_shift(void *user, int32_t job, double shift_s)
     dls_world_set_shift(user, job, shift_s);
 }
 
+static dls_status set_route(void *user, int32_t job, int32_t path, int32_t level, dls_error *err)
+{
+    return dls_world_set_route(user, job, path, level, err);
+}
+
 static double reference_s(void *user, int32_t job)
 {
     return dls_world_reference_s(user, job);
@@ -75,6 +80,7 @@ dls_pace dls_pace_of(dls_world *world)
                       .solo = solo,
                       .shares = shares,
                       .set_shift = set_shift,
+                      .set_route = set_route,
                       .reference_s = reference_s,
                       .link_load = link_load};
 }

@@ -34,6 +34,9 @@ typedef struct dls_pace {
     /* Optional: when in its iterations a job that has just started bursts, as its placement wants
      * (dls_grant_shift). */
     void (*set_shift)(void *user, int32_t job, double shift_s);
+    /* Optional: the path between racks that a running job uses, and its priority on links
+     * (dls_place_route). */
+    dls_status (*set_route)(void *user, int32_t job, int32_t path, int32_t level, dls_error *err);
     /* Optional: time of a training step at the reference. */
     double (*reference_s)(void *user, int32_t job);
     /* Optional: load of the network now. */
@@ -76,6 +79,7 @@ struct dls_place_predictor {
     /* The candidate shapes of a job, best first; borrowed until the next request. */
     const dls_shape *(*candidates)(void *user, int32_t job, int32_t gpus, size_t *n);
     void (*turn)(void *user, int32_t job, double shift_s); /* optional */
+    void (*route)(void *user, int32_t job, int32_t path, int32_t level); /* optional */
     void *user;
 };
 

@@ -74,6 +74,7 @@ static void widen(dls_world *w, int32_t type, const dls_node_group *g)
     if (rack > w->rack_size[type]) {
         w->rack_size[type] = rack;
     }
+    w->type_rails[type] = g->rails ? g->gpus_per_node : 0;
     w->type_nic[type] = fmax(w->type_nic[type], goodput(g->nic_bps));
 }
 
@@ -110,12 +111,18 @@ static dls_status add_types(dls_world *w, dls_error *err)
     memcpy(w->types, c->types, (size_t)c->n_types * sizeof *c->types);
     w->n_types = c->n_types;
     w->uplink = goodput(c->rack_uplink_bps);
+    w->domain = goodput(c->rack_nvlink_bps);
+    w->n_paths = dls_cluster_uplinks(c);
     for (int32_t g = 0; g < c->n_groups; g++) {
         const double nic = goodput(c->groups[g].nic_bps);
+        const int32_t size = c->groups[g].gpus_per_node;
         widen(w, c->groups[g].type, &c->groups[g]);
-        DLS_TRY(add_line(w, nic, err));
+        for (int32_t k = c->groups[g].rails ? 1 : size; k <= size; k++) {
+            DLS_TRY(add_line(w, dls_rails_bps(nic, k, c->groups[g].rails ? size : 0), err));
+        }
     }
     DLS_TRY(add_line(w, w->uplink, err));
+    DLS_TRY(add_line(w, w->domain, err));
     return find_reference(w, err);
 }
 
@@ -127,15 +134,17 @@ static void lay_out(dls_world *w)
         const dls_node_group *group = &c->groups[g];
         const int32_t per_rack = group->nodes_per_rack > 0 ? group->nodes_per_rack : group->nodes;
         for (int32_t i = 0; i < group->nodes; i++, node++) {
-            w->node[node] = (dls_node_gpus){.type = group->type, .rack = rack + i / per_rack};
+            w->node[node] = (dls_node_gpus){.type = group->type,
+                                            .rack = rack + i / per_rack,
+                                            .rails = group->rails ? group->gpus_per_node : 0};
             w->wire[node].base = goodput(group->nic_bps);
         }
         rack += (group->nodes + per_rack - 1) / per_rack;
     }
-    for (int32_t r = 0; r < w->n_racks; r++) {
+    for (int32_t r = 0; r < w->n_racks * w->n_paths; r++) {
         w->wire[w->n_nodes + r].base = w->uplink;
     }
-    w->wire[w->n_nodes + w->n_racks].base = goodput(c->core_bps);
+    w->wire[w->n_links - 1].base = goodput(c->core_bps);
     for (int32_t l = 0; l < w->n_links; l++) {
         const double base = w->wire[l].base;
         dls_shares_set_capacity(&w->shares, l, base);
@@ -152,7 +161,7 @@ static dls_status build_links(dls_world *w, dls_error *err)
         w->n_nodes += group->nodes;
         w->n_racks += (group->nodes + per_rack - 1) / per_rack;
     }
-    w->n_links = w->n_nodes + w->n_racks + 1;
+    w->n_links = w->n_nodes + w->n_racks * w->n_paths + 1;
     DLS_TRY(dls_alloc_array(&w->node, (size_t)w->n_nodes, sizeof *w->node, "links", err));
     DLS_TRY(dls_alloc_array(&w->wire, (size_t)w->n_links, sizeof *w->wire, "links", err));
     DLS_TRY(dls_shares_init(&w->shares, w->n_links, err));
@@ -177,7 +186,7 @@ static dls_status reference_of(dls_world *w, int32_t job, dls_truth_note *note, 
                                .type = type,
                                .gpus = gpus,
                                .n_nodes = nodes,
-                               .line = dls_world_line(w, type, nodes, racks)};
+                               .line = dls_world_line(w, type, gpus, nodes, racks)};
     int32_t shape;
     DLS_TRY(dls_world_shape_of(w, &key, &shape, err));
     w->reference_s[job] = w->shapes.entry[shape].solo.iteration_s;
@@ -247,6 +256,7 @@ static dls_status add_jobs(dls_world *w, dls_error *err)
 static dls_status fill(dls_world *w, dls_error *err)
 {
     w->free_slot = -1;
+    w->n_levels = 1;
     DLS_TRY(find_truth(w->p.model, &w->ops, err));
     DLS_TRY(add_types(w, err));
     DLS_TRY(build_links(w, err));
@@ -290,9 +300,10 @@ void dls_world_destroy(dls_world *w)
     dls_stage_table_fini(&w->stages);
     dls_shapes_fini(&w->shapes);
     dls_shares_fini(&w->shares);
+    dls_world_levels_fini(w);
     void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of,
                            w->node,    w->wire,  w->slot,        w->touched, w->moved,
-                           w->changed};
+                           w->changed, w->seat};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
         dls_free(owned[i]);
     }
@@ -328,7 +339,7 @@ dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls
         .type = shape->type,
         .gpus = shape->gpus,
         .n_nodes = shape->n_nodes,
-        .line = dls_world_line(w, shape->type, shape->n_nodes, shape->n_racks)};
+        .line = dls_world_line(w, shape->type, shape->gpus, shape->n_nodes, shape->n_racks)};
     int32_t index;
     DLS_TRY(dls_world_shape_of(w, &key, &index, err));
     *out = w->shapes.entry[index].solo;

@@ -128,7 +128,12 @@ bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *s
 /* When in its iterations a running job bursts, seconds after a time that all share (CASSINI): it and its
  * neighbours contend for what their bursts really meet (interleave.h). NAN, after a start: at any time. */
 void dls_world_set_shift(dls_world *w, int32_t job, double shift_s);
-/* Part of its bandwidth that a node's network link has left, 0 < part <= 1. */
+/* The path between racks that a running job takes, and its priority on links, both as dls_place_route has
+ * them: jobs of a level share what those of the levels before leave on average, a thousandth of a link at
+ * least. Bursts of other levels are met at any time, whatever their shifts. Errors: ENOMEM. */
+dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t level,
+                               dls_error *err) DLS_MUST_CHECK;
+/* Part of its bandwidth that a node's network link has left, 0 < part <= 1; one of rails keeps all. */
 void dls_world_link_scale(dls_world *w, int32_t node, double part);
 /* Solve what was touched since the last call. *changed (borrowed until the next call): every running
  * job whose rate is not what it was, jobs just started included, ascending. Cost: that of

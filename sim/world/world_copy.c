@@ -54,7 +54,7 @@ static dls_status copy_running(dls_world *w, const dls_world *from, dls_error *e
         dls_flow *f = &w->shares.flow[i];
         f->curve = f->curve ? w->shapes.entry[w->slot[i].shape].curve : NULL;
     }
-    return DLS_OK;
+    return dls_world_levels_copy(w, from, err);
 }
 
 dls_status dls_world_copy(const dls_world *from, dls_world **out, dls_error *err)

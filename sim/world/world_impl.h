@@ -4,8 +4,10 @@
  *
  *      shapes     (kind, GPU type, GPUs, nodes, link) -> solo times, worked out once
  *      slots      running jobs
- *      links      nodes' network links, then racks' uplinks, then the core: who crosses them is in the
- *                 shares; on a node's link that is every job of the node, with the GPUs that it holds
+ *      links      nodes' network links, then racks' uplinks by path, then the core: who crosses them is in
+ *                 the shares; on a node's link that is every job of the node, with the GPUs that it holds
+ *      levels     one set of shares a priority: a level's links have the capacity that the levels before
+ *                 leave on average
  */
 #ifndef DLS_WORLD_WORLD_IMPL_H
 #define DLS_WORLD_WORLD_IMPL_H
@@ -43,6 +45,7 @@ typedef struct dls_slot {
     int32_t type;
     int32_t next_free;
     double shift_s;   /* of its bursts; NAN: any time */
+    int32_t level, path; /* dls_world_set_route */
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */
@@ -51,11 +54,13 @@ typedef struct dls_slot {
 typedef struct dls_wire {
     double base;  /* bytes per second when nothing is wrong with it; 0: not limiting */
     int64_t load; /* part of the present capacity that is in use (load_gauge.h) */
+    int32_t users; /* jobs that send over it */
 } dls_wire;
 
 typedef struct dls_node_gpus {
     uint64_t used, shared; /* held by one job or more; by two or more */
     int32_t type, rack;
+    int32_t rails; /* links that the node has, one a GPU; 0: one for all */
 } dls_node_gpus;
 
 struct dls_world {
@@ -68,7 +73,10 @@ struct dls_world {
     int32_t node_size[DLS_TYPES_MAX + 1]; /* most GPUs of a node of the type */
     double type_nic[DLS_TYPES_MAX + 1];   /* fastest link of a node of the type, goodput */
     int32_t rack_size[DLS_TYPES_MAX + 1]; /* most nodes of the type in one rack */
-    double uplink;                        /* goodput; 0: not limiting */
+    int32_t type_rails[DLS_TYPES_MAX + 1]; /* of that node; 0: one link for all its GPUs */
+    double uplink;                        /* goodput of one path; 0: not limiting */
+    double domain;                        /* the same of NVLink between the nodes of a rack; 0: none */
+    int32_t n_paths;
     double *lines;                        /* distinct bandwidths, ascending; owned */
     size_t n_lines, lines_cap;
     uint32_t *fits_on;   /* [kinds] bits of types */
@@ -82,9 +90,15 @@ struct dls_world {
 
     dls_node_gpus *node; /* [n_nodes] */
     int32_t n_nodes, n_racks;
-    dls_wire *wire; /* [n_nodes + n_racks + 1] */
+    dls_wire *wire; /* [n_nodes + n_racks * n_paths + 1] */
     int32_t n_links;
-    dls_shares shares;
+    dls_shares shares; /* of the jobs of level 0; all are in its lists of nodes' links */
+    dls_shares *lower[DLS_LINK_LEVELS]; /* [1, n_levels): of a level's jobs, owned */
+    int64_t *level_load[DLS_LINK_LEVELS]; /* [links] the part of `wire.load` that is a level's; owned, NULL
+                                             with one level */
+    int32_t n_levels;
+    dls_seat *seat; /* scratch */
+    size_t seat_cap;
     dls_load_gauge nic_load, uplink_load;
 
     dls_slot *slot;
@@ -109,15 +123,35 @@ dls_status dls_world_shape_of(dls_world *w, const dls_shape_key *key, int32_t *i
 void dls_shapes_fini(dls_shapes *shapes);
 int32_t dls_world_line_index(const dls_world *w, double bps);
 /* The line, an index, that a gang of the type has at best over so many nodes and racks. */
-int32_t dls_world_line(const dls_world *w, int32_t type, int32_t n_nodes, int32_t n_racks);
+int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes, int32_t n_racks);
+/* What `gpus` GPUs of a node with such a link have of it; rails: links of the node, 0: one for all. */
+static inline double dls_rails_bps(double nic_bps, int32_t gpus, int32_t rails)
+{
+    return rails > 0 ? nic_bps * gpus / rails : nic_bps;
+}
 /* Nodes that a gang needs at least on the type. */
 int32_t dls_world_fewest_nodes(const dls_world *w, int32_t type, int32_t gpus);
 
 /* ---- world_links.c ------------------------------------------------------------------------------- */
 
 void dls_world_touch(dls_world *w, int32_t slot);
-/* A crossing's share of the load of its link becomes used / capacity. */
-void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps);
+/* A crossing's share of the load of its link becomes used / capacity; links of lower levels have less or
+ * more for that. */
+void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double used_bps);
+static inline dls_shares *dls_level_shares(dls_world *w, int32_t level)
+{
+    return level > 0 ? w->lower[level] : &w->shares;
+}
+
+/* ---- world_levels.c ------------------------------------------------------------------------------ */
+
+/* Let there be levels up to this one. Errors: ENOMEM. */
+dls_status dls_world_levels(dls_world *w, int32_t level, dls_error *err) DLS_MUST_CHECK;
+void dls_world_levels_fini(dls_world *w);
+/* *w, of one level and with slots and shapes as *from has them, gets its levels. Errors: ENOMEM. */
+dls_status dls_world_levels_copy(dls_world *w, const dls_world *from, dls_error *err) DLS_MUST_CHECK;
+/* Levels from this one on have of a link what those before leave. */
+void dls_world_leave_lower(dls_world *w, int32_t link, int32_t level);
 
 /* ---- rates --------------------------------------------------------------------------------------- */
 

@@ -34,12 +34,12 @@ static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
 
 static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
 {
-    return link < w->n_nodes               ? &w->nic_load
-           : link < w->n_nodes + w->n_racks ? &w->uplink_load
-                                            : NULL;
+    return link < w->n_nodes       ? &w->nic_load
+           : link < w->n_links - 1 ? &w->uplink_load
+                                   : NULL;
 }
 
-void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
+void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double used_bps)
 {
     dls_wire *wire = &w->wire[c->link];
     dls_load_gauge *gauge = gauge_of(w, c->link);
@@ -49,30 +49,37 @@ void dls_world_set_load(dls_world *w, dls_crossing *c, double used_bps)
         dls_load_gauge_move(gauge, wire->load, wire->load + load - c->load);
     }
     wire->load += load - c->load;
+    if (w->n_levels > 1 && load != c->load) {
+        w->level_load[level][c->link] += load - c->load;
+        dls_world_leave_lower(w, c->link, level + 1);
+    }
     c->load = load;
 }
 
 /* ---- crossings ----------------------------------------------------------------------------------- */
 
-static void push_crossing(dls_world *w, int32_t slot, int32_t link, uint64_t mask, bool network)
+static void push_crossing(dls_world *w, dls_shares *shares, int32_t slot, int32_t link, uint64_t mask,
+                          bool network)
 {
-    const int32_t users = w->shares.link[link].users;
-    dls_shares_cross(&w->shares, slot, link, mask, network);
-    if (users == 0 && w->shares.link[link].users == 1 && gauge_of(w, link)) {
+    dls_shares_cross(shares, slot, link, mask, network);
+    if (shares->crossing[shares->flow[slot].crossing].network && w->wire[link].users++ == 0 &&
+        gauge_of(w, link)) {
         dls_load_gauge_enter(gauge_of(w, link));
     }
 }
 
 /* Back to the free ones; returns the job's next. */
-static int32_t drop_crossing(dls_world *w, int32_t c)
+static int32_t drop_crossing(dls_world *w, int32_t level, int32_t c)
 {
-    dls_crossing *x = &w->shares.crossing[c];
-    const int32_t link = x->link, users = w->shares.link[link].users;
-    if (x->network) {
-        dls_world_set_load(w, x, 0);
+    dls_shares *shares = dls_level_shares(w, level);
+    dls_crossing *x = &shares->crossing[c];
+    const int32_t link = x->link;
+    const bool network = x->network;
+    if (network) {
+        dls_world_set_load(w, level, x, 0);
     }
-    const int32_t next = dls_shares_leave(&w->shares, c);
-    if (users == 1 && w->shares.link[link].users == 0 && gauge_of(w, link)) {
+    const int32_t next = dls_shares_leave(shares, c);
+    if (network && --w->wire[link].users == 0 && gauge_of(w, link)) {
         dls_load_gauge_leave(gauge_of(w, link));
     }
     return next;
@@ -106,13 +113,23 @@ static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, con
                 : dls_fail(err, DLS_EINPUT, "world", "job %d cannot start on these seats", (int)job);
 }
 
+static bool in_domain(const dls_world *w, const dls_shape *shape)
+{
+    return w->domain > 0 && shape->n_racks == 1;
+}
+
 /* As dls_world_line, of the slowest node's link. */
 static int32_t line_of(const dls_world *w, const dls_shape *shape, const dls_seat *seats, size_t n)
 {
     double bps = (double)INFINITY;
+    if (shape->n_nodes > 1 && in_domain(w, shape)) {
+        return dls_world_line_index(w, w->domain);
+    }
     for (size_t i = 0; i < n; i++) {
         if (w->wire[seats[i].node].base > 0) {
-            bps = fmin(bps, w->wire[seats[i].node].base);
+            bps = fmin(bps, dls_rails_bps(w->wire[seats[i].node].base,
+                                          __builtin_popcountll(seats[i].mask),
+                                          w->node[seats[i].node].rails));
         }
     }
     if (shape->n_racks > 1 && w->uplink > 0) {
@@ -181,6 +198,17 @@ bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *s
 
 /* ---- start and stop ------------------------------------------------------------------------------ */
 
+/* On a node's link: the list of those who hold its GPUs is that of level 0. */
+static void cross_node(dls_world *w, int32_t slot, const dls_seat *at, bool network)
+{
+    const int32_t level = w->slot[slot].level;
+    const bool sends = network && w->node[at->node].rails == 0;
+    push_crossing(w, &w->shares, slot, at->node, at->mask, sends && level == 0);
+    if (sends && level > 0) {
+        push_crossing(w, w->lower[level], slot, at->node, 0, true);
+    }
+}
+
 static void seat(dls_world *w, int32_t slot, const dls_seat *at, bool network)
 {
     dls_node_gpus *node = &w->node[at->node];
@@ -191,7 +219,7 @@ static void seat(dls_world *w, int32_t slot, const dls_seat *at, bool network)
     }
     node->shared |= shared;
     node->used |= at->mask;
-    push_crossing(w, slot, at->node, at->mask, network);
+    cross_node(w, slot, at, network);
 }
 
 static void unseat(dls_world *w, int32_t node, uint64_t mask)
@@ -210,12 +238,12 @@ static void unseat(dls_world *w, int32_t node, uint64_t mask)
     }
 }
 
-/* Uplinks lie in front of the nodes' links, which have masks. */
-static bool crosses(const dls_world *w, int32_t slot, int32_t uplink)
+/* Uplinks lie in front of the nodes' links. */
+static bool crosses(const dls_world *w, const dls_shares *shares, int32_t slot, int32_t uplink)
 {
-    const dls_crossing *crossing = w->shares.crossing;
-    int32_t c = w->shares.flow[slot].crossing;
-    while (c >= 0 && crossing[c].link != uplink && !crossing[c].mask) {
+    const dls_crossing *crossing = shares->crossing;
+    int32_t c = shares->flow[slot].crossing;
+    while (c >= 0 && crossing[c].link != uplink && crossing[c].link >= w->n_nodes) {
         c = crossing[c].next_of_flow;
     }
     return c >= 0 && crossing[c].link == uplink;
@@ -224,15 +252,25 @@ static bool crosses(const dls_world *w, int32_t slot, int32_t uplink)
 /* Uplinks of the racks of a job that spans several, and the core between them. */
 static void cross_racks(dls_world *w, int32_t slot, const dls_seat *seats, size_t n)
 {
+    dls_shares *shares = dls_level_shares(w, w->slot[slot].level);
     for (size_t i = 0; i < n; i++) {
-        const int32_t uplink = w->n_nodes + w->node[seats[i].node].rack;
-        if (w->wire[uplink].base > 0 && !crosses(w, slot, uplink)) {
-            push_crossing(w, slot, uplink, 0, true);
+        const int32_t uplink =
+            w->n_nodes + w->node[seats[i].node].rack * w->n_paths + w->slot[slot].path;
+        if (w->wire[uplink].base > 0 && !crosses(w, shares, slot, uplink)) {
+            push_crossing(w, shares, slot, uplink, 0, true);
         }
     }
     if (w->wire[w->n_links - 1].base > 0) {
-        push_crossing(w, slot, w->n_links - 1, 0, true);
+        push_crossing(w, shares, slot, w->n_links - 1, 0, true);
     }
+}
+
+/* Whom nobody has given a path: as switches do it, by a hash (splitmix64's). */
+static int32_t hashed_path(const dls_world *w, int32_t job)
+{
+    uint64_t z = ((uint64_t)job + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    return (int32_t)((z >> 32) % (uint64_t)w->n_paths);
 }
 
 dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
@@ -245,7 +283,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
     if (!w->ops->unit_rate) {
         DLS_TRY(shape_of(w, job, &shape, seats, n, &index, err));
         const dls_solo *solo = &w->shapes.entry[index].solo;
-        network = solo->link_bytes > 0 && w->p.contention;
+        network = solo->link_bytes > 0 && w->p.contention && !in_domain(w, &shape);
         if (!dls_world_fits(w, job, type)) {
             return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
                             "the job does not fit into the memory of a %s", w->types[type].name);
@@ -264,6 +302,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
                     .shape = index,
                     .type = type,
                     .shift_s = (double)NAN,
+                    .path = hashed_path(w, job),
                     .touched = listed};
     w->slot_of[job] = slot;
     dls_shares_add(&w->shares, slot, network ? w->shapes.entry[index].curve : NULL);
@@ -277,16 +316,29 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
     return DLS_OK;
 }
 
+/* Off the links of a lower level; nothing at level 0. */
+static void leave_lower(dls_world *w, int32_t slot)
+{
+    const int32_t level = w->slot[slot].level;
+    for (int32_t c = level > 0 ? w->lower[level]->flow[slot].crossing : -1; c >= 0;) {
+        c = drop_crossing(w, level, c);
+    }
+    if (level > 0) {
+        w->lower[level]->flow[slot].curve = NULL; /* it may have had none */
+    }
+}
+
 void dls_world_stop(dls_world *w, int32_t job)
 {
     const int32_t slot = w->slot_of[job];
     if (slot < 0) {
         return;
     }
+    leave_lower(w, slot);
     for (int32_t c = w->shares.flow[slot].crossing; c >= 0;) {
         const int32_t node = w->shares.crossing[c].link;
         const uint64_t mask = w->shares.crossing[c].mask;
-        c = drop_crossing(w, c);
+        c = drop_crossing(w, 0, c);
         if (mask) {
             unseat(w, node, mask);
         }
@@ -316,11 +368,68 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
     const double capacity = w->wire[node].base * part;
     if (capacity > 0 && capacity != s->link[node].capacity) {
         dls_shares_set_capacity(&w->shares, node, capacity);
-        for (int32_t c = s->link[node].first; c >= 0; c = s->crossing[c].next) {
-            if (s->crossing[c].network && w->slot[s->crossing[c].flow].rate > 0) {
-                const dls_flow *f = &s->flow[s->crossing[c].flow];
-                dls_world_set_load(w, &s->crossing[c], dls_curve_used(f->curve, f->x, f->speed));
+        for (int32_t level = 0; level < w->n_levels; level++) {
+            const dls_shares *of = dls_level_shares(w, level);
+            for (int32_t c = of->link[node].first; c >= 0; c = of->crossing[c].next) {
+                if (of->crossing[c].network && w->slot[of->crossing[c].flow].rate > 0) {
+                    const dls_flow *f = &of->flow[of->crossing[c].flow];
+                    dls_world_set_load(w, level, &of->crossing[c],
+                                       dls_curve_used(f->curve, f->x, f->speed));
+                }
             }
         }
+        dls_world_leave_lower(w, node, 1);
     }
+}
+
+/* ---- routes -------------------------------------------------------------------------------------- */
+
+dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t level, dls_error *err)
+{
+    const int32_t slot = w->slot_of[job];
+    dls_slot *s = slot >= 0 ? &w->slot[slot] : NULL;
+    DLS_DEBUG_ASSERT(path >= 0 && path < w->n_paths && level >= 0 && level < DLS_LINK_LEVELS);
+    if (!s || (s->path == path && s->level == level)) {
+        return DLS_OK;
+    }
+    const dls_shares *from = dls_level_shares(w, s->level);
+    const dls_curve *curve = from->flow[slot].curve;
+    size_t n = 0, crossings = 0;
+    for (int32_t c = w->shares.flow[slot].crossing; curve && c >= 0;
+         c = w->shares.crossing[c].next_of_flow) {
+        const dls_crossing *x = &w->shares.crossing[c];
+        if (x->mask) {
+            DLS_TRY(dls_grow(&w->seat, &w->seat_cap, n + 1, sizeof *w->seat, err));
+            w->seat[n++] = (dls_seat){.mask = x->mask, .node = x->link};
+        }
+    }
+    bool racks = false; /* does it leave its rack, over links that limit? */
+    for (int32_t c = curve ? from->flow[slot].crossing : -1; c >= 0; c = from->crossing[c].next_of_flow) {
+        racks = racks || from->crossing[c].link >= w->n_nodes;
+        crossings++;
+    }
+    if (!curve) { /* it sends nothing */
+        return DLS_OK;
+    }
+    DLS_TRY(dls_world_levels(w, level, err));
+    DLS_TRY(dls_shares_reserve(dls_level_shares(w, level), slot, crossings + n, err));
+    leave_lower(w, slot);
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0;) {
+        c = drop_crossing(w, 0, c);
+    }
+    s->path = path;
+    s->level = level;
+    s->stale_speed = true;
+    dls_shares_add(&w->shares, slot, level == 0 ? curve : NULL);
+    if (level > 0) {
+        dls_shares_add(w->lower[level], slot, curve);
+    }
+    for (size_t i = 0; i < n; i++) {
+        cross_node(w, slot, &w->seat[i], true);
+    }
+    if (racks) {
+        cross_racks(w, slot, w->seat, n);
+    }
+    dls_world_touch(w, slot);
+    return DLS_OK;
 }

@@ -109,7 +109,8 @@ static void sort(int32_t *a, size_t n, const dls_slot *slots)
 static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
 {
     dls_slot *s = &w->slot[slot];
-    const dls_flow *f = &w->shares.flow[slot];
+    dls_shares *shares = dls_level_shares(w, s->level);
+    const dls_flow *f = &shares->flow[slot];
     int64_t rate = DLS_RATE_ONE;
     w->cost.jobs++;
     if (s->shape >= 0) {
@@ -121,9 +122,9 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
                     fmax(e->solo.iteration_s, dls_curve_iteration_s(f->curve, f->x, f->speed));
             }
             const double used = f->curve->bytes / iteration_s;
-            for (int32_t c = f->crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
-                if (w->shares.crossing[c].network) {
-                    dls_world_set_load(w, &w->shares.crossing[c], used);
+            for (int32_t c = f->crossing; c >= 0; c = shares->crossing[c].next_of_flow) {
+                if (shares->crossing[c].network) {
+                    dls_world_set_load(w, s->level, &shares->crossing[c], used);
                 }
             }
         } else if (e->curve && f->speed < 1) {
@@ -231,7 +232,7 @@ static void refresh(dls_world *w)
         if (s->touched) {
             w->touched[kept++] = slot;
             if (s->stale_speed) {
-                dls_shares_set_speed(&w->shares, slot, speed_of(w, slot));
+                dls_shares_set_speed(dls_level_shares(w, s->level), slot, speed_of(w, slot));
                 s->stale_speed = false;
             }
         }
@@ -239,26 +240,39 @@ static void refresh(dls_world *w)
     w->n_touched = kept;
 }
 
+/* Those of a level, when all before it know what they use. */
+static dls_status settle_level(dls_world *w, int32_t level, dls_error *err)
+{
+    dls_shares *shares = dls_level_shares(w, level);
+    const int32_t *slot;
+    size_t n_slots;
+    DLS_TRY(dls_shares_settle(shares, &slot, &n_slots, err));
+    w->cost.links += shares->solved;
+    for (size_t i = 0; i < w->n_touched; i++) {
+        if (w->slot[w->touched[i]].level == level) {
+            DLS_TRY(assign(w, w->touched[i], err));
+        }
+    }
+    for (size_t i = 0; i < n_slots; i++) {
+        if (!w->slot[slot[i]].touched) {
+            DLS_TRY(assign(w, slot[i], err));
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_world_settle(dls_world *w, const dls_rate_change **changed, size_t *n,
                             dls_error *err)
 {
-    const int32_t *slot;
-    size_t n_slots;
     w->n_moved = 0;
     w->cost.settles++;
     refresh(w);
     if (w->n_shifted > 0) {
         interleave(w);
     }
-    DLS_TRY(dls_shares_settle(&w->shares, &slot, &n_slots, err));
-    w->cost.links = w->shares.solved;
-    for (size_t i = 0; i < w->n_touched; i++) {
-        DLS_TRY(assign(w, w->touched[i], err));
-    }
-    for (size_t i = 0; i < n_slots; i++) {
-        if (!w->slot[slot[i]].touched) {
-            DLS_TRY(assign(w, slot[i], err));
-        }
+    w->cost.links = 0;
+    for (int32_t level = 0; level < w->n_levels; level++) {
+        DLS_TRY(settle_level(w, level, err));
     }
     for (size_t i = 0; i < w->n_touched; i++) {
         w->slot[w->touched[i]].touched = false;

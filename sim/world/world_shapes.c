@@ -36,12 +36,15 @@ int32_t dls_world_line_index(const dls_world *w, double bps)
     return -1;
 }
 
-int32_t dls_world_line(const dls_world *w, int32_t type, int32_t n_nodes, int32_t n_racks)
+int32_t dls_world_line(const dls_world *w, int32_t type, int32_t gpus, int32_t n_nodes, int32_t n_racks)
 {
-    double bps = w->type_nic[type];
     if (n_nodes < 2) {
         return -1;
     }
+    if (n_racks == 1 && w->domain > 0) {
+        return dls_world_line_index(w, w->domain);
+    }
+    double bps = dls_rails_bps(w->type_nic[type], gpus / n_nodes, w->type_rails[type]);
     if (n_racks > 1 && w->uplink > 0 && (w->uplink < bps || !(bps > 0))) {
         bps = w->uplink;
     }

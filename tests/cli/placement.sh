@@ -39,6 +39,8 @@ for placement in driple driple-pack; do
 done
 differs cassini candidates=1
 differs cassini mode=newcomer
+differs crux levels=1
+differs crux orders=1
 differs driple-pack max_slowdown=1
 differs driple-pack max_slowdown=10 knee=0
 differs driple-pack slope=0

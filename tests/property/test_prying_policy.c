@@ -120,6 +120,8 @@ static bool wild_place(void *state, const dls_place_index *x, const dls_request 
         break;
     case 8:
         (void)dls_place_gpu_mem_bytes(x, wild);
+        (void)dls_place_gpu_flops(x, wild);
+        (void)dls_place_paths(x);
         break;
     case 9:
         (void)dls_place_sizes(x, wild, 4);

@@ -28,6 +28,7 @@ typedef struct place {
     size_t n;
     int32_t type;
     double shift_s;
+    int32_t path, level; /* -1: as it is */
     int64_t rate; /* 0: not running */
 } place;
 
@@ -59,6 +60,9 @@ static void begin(life *l, uint64_t seed, double uplink_bps, double core_bps)
     l->s.p.exchange = seed % 2 ? "ps-sync" : "allreduce";
     l->s.cluster.rack_uplink_bps = uplink_bps;
     l->s.cluster.core_bps = core_bps;
+    l->s.cluster.uplinks = seed % 2 ? 3 : 0;
+    l->s.cluster.groups[0].rails = seed % 8 > 4;
+    l->s.cluster.rack_nvlink_bps = seed % 8 == 7 ? 5e9 : 0;
     world_open(&l->s);
 }
 
@@ -71,7 +75,7 @@ static void start(life *l, int32_t j)
     const int32_t most = gpus < 8 ? gpus : 8;
     const int32_t n = least + (int32_t)dls_rng_below(&l->rng, (uint64_t)(most - least + 1));
     int32_t left = gpus;
-    *p = (place){.n = (size_t)n, .type = type, .shift_s = (double)NAN};
+    *p = (place){.n = (size_t)n, .type = type, .shift_s = (double)NAN, .path = -1};
     const int32_t first = 12 * type + (int32_t)dls_rng_below(&l->rng, (uint64_t)(12 - n + 1));
     for (int32_t i = 0; i < n; i++) {
         int32_t take = left / (n - i);
@@ -105,6 +109,10 @@ static void step(life *l)
     } else if (what == 1 && p->rate) {
         p->shift_s = dls_rng_unit(&l->rng);
         dls_world_set_shift(l->s.w, j, p->shift_s);
+    } else if (what < 5 && p->rate) {
+        p->path = (int32_t)dls_rng_below(&l->rng, l->s.cluster.uplinks ? 3 : 1);
+        p->level = (int32_t)dls_rng_below(&l->rng, 3) * (l->n_jobs == JOBS ? 3 : 1);
+        assert_int_equal(dls_world_set_route(l->s.w, j, p->path, p->level, NULL), DLS_OK);
     } else if (p->rate) {
         dls_world_stop(l->s.w, j);
         p->rate = 0;
@@ -160,6 +168,9 @@ static void compare_with_fresh(life *l)
         if (p->rate) {
             assert_int_equal(dls_world_start(w, j, p->type, p->seat, p->n, NULL), DLS_OK);
             dls_world_set_shift(w, j, p->shift_s);
+            if (p->path >= 0) {
+                assert_int_equal(dls_world_set_route(w, j, p->path, p->level, NULL), DLS_OK);
+            }
             running++;
         }
     }
@@ -173,13 +184,26 @@ static void compare_with_fresh(life *l)
     const dls_link_load a = dls_world_link_load(l->s.w), b = dls_world_link_load(w);
     assert_memory_equal(&a, &b, sizeof a);
     dls_world_destroy(w);
+    /* A copy of the world, as it is. */
+    assert_int_equal(dls_world_copy(l->s.w, &w, NULL), DLS_OK);
+    const dls_link_load copied = dls_world_link_load(w);
+    assert_memory_equal(&a, &copied, sizeof a);
+    fresh->s.w = w;
+    for (int32_t j = 0; j < JOBS; j++) {
+        if (l->at[j].rate) {
+            dls_world_stop(w, j);
+        }
+    }
+    assert_int_equal(world_settle(&fresh->s, &c), 0);
+    assert_true(dls_world_link_load(w).nic_max == 0.0F && dls_world_link_load(w).uplink_max == 0.0F);
+    dls_world_destroy(w);
     free(fresh);
 }
 
 static void test_history(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 8; seed++) {
+    for (uint64_t seed = 0; seed < 10; seed++) {
         life *l = malloc(sizeof *l);
         assert_non_null(l);
         begin(l, seed, seed % 4 < 2 ? 2e9 : 0, seed % 4 == 1 ? 3e9 : 0);

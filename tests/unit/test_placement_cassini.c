@@ -66,7 +66,8 @@ static void begin(fixture *f, int nodes, int rack, double burst_s)
     f->spec.groups[0].nic_bps = 1e9;
     f->ops = case_placement("cassini");
     f->burst_s = burst_s;
-    f->predictor = (dls_place_predictor){prediction, candidates, turn, f};
+    f->predictor = (dls_place_predictor){
+        .prediction = prediction, .candidates = candidates, .turn = turn, .user = f};
     case_defaults(f->ops->options, f->values);
     f->state = calloc(1, f->ops->state_bytes);
     if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK ||

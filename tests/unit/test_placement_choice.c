@@ -83,7 +83,8 @@ static void begin(fixture *f, const char *policy, int nodes, int rack)
     f->spec.n_groups = f->spec.n_types = 2;
     f->ops = case_placement(policy);
     case_defaults(f->ops->options, f->values);
-    f->predictor = (dls_place_predictor){prediction, candidates, NULL, &f->t};
+    f->predictor = (dls_place_predictor){
+        .prediction = prediction, .candidates = candidates, .user = &f->t};
     f->t.iterations = 1000;
     if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK) {
         case_fail(&err);

@@ -276,6 +276,75 @@ static void test_uplinks(void **state)
     }
 }
 
+/* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does not
+ * notice the other, who has what is left. */
+static void test_routes(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
+    world_setup s;
+    const dls_rate_change *changed;
+    dls_seat across[2] = {{1, 0}, {1, 4}};
+    world_init(&s, "operator", two_racks, 1, jobs, 2);
+    s.cluster.rack_uplink_bps = 1.25e9;
+    s.cluster.uplinks = 4;
+    world_open(&s);
+    for (int32_t j = 0; j < 2; j++) {
+        assert_int_equal(dls_world_start(s.w, j, 0, across, 2, NULL), DLS_OK);
+        assert_int_equal(dls_world_set_route(s.w, j, 1, 0, NULL), DLS_OK);
+        across[0].node++;
+        across[1].node++;
+    }
+    assert_int_equal(world_settle(&s, &changed), 2);
+    const double alone = world_solo(&s, 0, 0, 2, 2, 2).iteration_s;
+    const double shared = seconds(&s, &changed[0]);
+    assert_true(shared > 1.3 * alone && changed[0].rate == changed[1].rate);
+    assert_int_equal(dls_world_set_route(s.w, 1, 3, 0, NULL), DLS_OK);
+    assert_int_equal(world_settle(&s, &changed), 2);
+    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
+    NEAR(seconds(&s, &changed[1]), alone, 1e-5);
+    assert_int_equal(dls_world_set_route(s.w, 1, 1, 2, NULL), DLS_OK);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    assert_int_equal(changed[0].job, 1);
+    const double used = (double)dls_world_link_load(s.w).uplink_max;
+    assert_true(seconds(&s, &changed[0]) > 1.2 * shared && used > 0.95 && used <= 1);
+    assert_int_equal(dls_world_set_route(s.w, 0, 1, 7, NULL), DLS_OK); /* the other way round */
+    const int64_t second = changed[0].rate;
+    assert_int_equal(world_settle(&s, &changed), 2);
+    NEAR(seconds(&s, &changed[1]), alone, 1e-5);
+    assert_true(changed[0].job == 0 && changed[0].rate == second);
+    dls_world_stop(s.w, 1);
+    assert_int_equal(world_settle(&s, &changed), 1);
+    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
+    world_fini(&s);
+}
+
+/* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do not use
+ * the network. */
+static void test_rails_and_domains(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
+    for (int domain = 0; domain < 2; domain++) {
+        world_setup s;
+        const dls_rate_change *changed;
+        world_init(&s, "operator", two_racks, 1, jobs, 3);
+        s.cluster.groups[0].rails = true;
+        s.cluster.rack_nvlink_bps = domain ? 100e9 : 0;
+        world_open(&s);
+        world_start(&s, 0, 0, 0, 2, 2, 0);
+        world_start(&s, 1, 0, 0, 2, 2, 2);
+        assert_int_equal(world_settle(&s, &changed), 2);
+        assert_true(changed[0].rate == changed[1].rate);
+        const dls_solo half = world_solo(&s, 0, 0, 4, 2, 1), whole = world_solo(&s, 2, 0, 8, 2, 1);
+        NEAR(seconds(&s, &changed[0]), half.iteration_s, 1e-5);
+        NEAR(half.line_bps, domain ? whole.line_bps : whole.line_bps / 2, 1e-12);
+        assert_true((dls_world_link_load(s.w).nic_max == 0.0F));
+        NEAR(half.line_bps, (domain ? 100e9 : 10e9 / 8 / 2) * 0.92, 1e-9);
+        world_fini(&s);
+    }
+}
+
 /* Half of one link on an uncrowded cluster: the jobs that cross it and no others. */
 static void test_half_a_link(void **state)
 {
@@ -479,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_residual),      cmocka_unit_test(test_who_suffers),
         cmocka_unit_test(test_interleave),    cmocka_unit_test(test_contention),
         cmocka_unit_test(test_no_contention), cmocka_unit_test(test_uplinks),
+        cmocka_unit_test(test_routes), cmocka_unit_test(test_rails_and_domains),
         cmocka_unit_test(test_half_a_link),   cmocka_unit_test(test_shared_gpus),
         cmocka_unit_test(test_memory),        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_hot_path),

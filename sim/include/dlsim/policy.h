@@ -421,11 +421,22 @@ DLS_API void dls_place_turn(const dls_request *r, int32_t job, double shift_s);
 /* The random stream of (seed, job, attempt): two schedulers that place the same job in the same cluster
  * draw the same. */
 DLS_API dls_rng dls_place_random(const dls_request *r);
-/* Bandwidth of a node's network link and of its rack's uplink, bytes per second; 0: not limiting. */
+/* For `started` likewise: which of the equal paths between racks ([0, dls_place_paths)) the job that starts, or
+ * a running one, uses from now on, and with which priority it is served on links ([0, DLS_LINK_LEVELS), 0
+ * first): links give a level what the levels before it leave. Without it: a path by a hash, level 0. */
+#define DLS_LINK_LEVELS 8
+DLS_API void dls_place_route(const dls_request *r, int32_t job, int32_t path, int32_t level);
+/* How many equal paths there are between two racks. */
+DLS_API int32_t dls_place_paths(const dls_place_index *index);
+/* Bandwidth of a node's network link and of its rack's uplinks together, bytes per second; 0: not
+ * limiting. */
 DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
 DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
 /* Memory of one GPU of a type, bytes; 0: unknown. */
 DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type);
+
+/* Peak of its vector units (fp32), floating-point operations per second; 0: unknown. */
+DLS_API double dls_place_gpu_flops(const dls_place_index *index, int32_t type);
 
 /* Nodes are 0-based; the nodes of a rack, and the racks of a group, are consecutive. Queries cost
  * O(GPUs of a node + log racks), whatever the number of nodes. -1: none. */
