@@ -29,8 +29,7 @@ static void add(dls_score *s, const dls_pointset *set, size_t i, double predicte
     s->n++;
 }
 
-/* ---- what the rows hold -------------------------------------------------------------------------
- */
+/* ---- what the rows hold ---------------------------------------------------------------------- */
 
 /* A GPU with fitted factors for the precision of the point; K80's one point makes it none. */
 static bool fitted(const dls_point *p)
@@ -171,8 +170,7 @@ void dls_validate_rows(const dls_pointset *set, const dls_opmodel *model,
     }
 }
 
-/* ---- one GPU left out at a time -----------------------------------------------------------------
- */
+/* ---- one GPU left out at a time -------------------------------------------------------------- */
 
 dls_status dls_validate_left_out(const dls_pointset *set, const dls_sized_table *sized,
                                  dls_score_row rows[DLS_SCORE_ROWS], size_t *n, dls_error *err)
@@ -197,8 +195,7 @@ dls_status dls_validate_left_out(const dls_pointset *set, const dls_sized_table 
     return DLS_OK;
 }
 
-/* ---- baselines ----------------------------------------------------------------------------------
- */
+/* ---- baselines ------------------------------------------------------------------------------- */
 
 static bool compared(const dls_point *p, bool fp32)
 {

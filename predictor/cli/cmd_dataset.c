@@ -23,8 +23,7 @@ typedef struct request {
     char command[1024];
 } request;
 
-/* ---- build -------------------------------------------------------------------------------------
- */
+/* ---- build ----------------------------------------------------------------------------------- */
 
 /* Those that --setting names, in the order of the list. */
 static dls_status select_settings(const request *req, dls_setting_list *list, dls_error *err)
@@ -162,8 +161,7 @@ static dls_status build_measured(const request *req, dls_error *err)
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* What one option says of several members, and --graphs as a number. */
 static dls_status settle(request *req, const dls_call *call, dls_error *err)

@@ -26,8 +26,7 @@ typedef struct request {
     const char *output, *dot, *weights;
 } request;
 
-/* ---- one graph ---------------------------------------------------------------------------------
- */
+/* ---- one graph ------------------------------------------------------------------------------- */
 
 static dls_status build(const dls_zoo_model *model, const request *req, dls_opgraph **out,
                         dls_error *err)
@@ -117,8 +116,7 @@ static double matrix_flops(const dls_opgraph *g, dls_phase phase)
     return sum;
 }
 
-/* ---- zoo ---------------------------------------------------------------------------------------
- */
+/* ---- zoo ------------------------------------------------------------------------------------- */
 
 /* all: NULL for text. */
 static dls_status list_row(const dls_zoo_model *m, const request *req, json_object *all,
@@ -191,8 +189,7 @@ static dls_status cmd_import(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- show --------------------------------------------------------------------------------------
- */
+/* ---- show ------------------------------------------------------------------------------------ */
 
 static void show_text(const dls_opgraph *g, const dls_opgraph_totals *t)
 {
@@ -266,8 +263,7 @@ static dls_status show(const char *word, const request *req, dls_error *err)
     return status;
 }
 
-/* ---- group -------------------------------------------------------------------------------------
- */
+/* ---- group ----------------------------------------------------------------------------------- */
 
 typedef struct corpus {
     size_t n;
@@ -370,8 +366,7 @@ static dls_status group(char **words, size_t n, const request *req, dls_error *e
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* What the request says beside its members. */
 static dls_status take_given(request *req, const dls_call *call, dls_error *err)

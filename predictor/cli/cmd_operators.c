@@ -23,8 +23,7 @@ static dls_status load_model(const dls_operators *a, dls_opmodel *model, dls_err
     return DLS_OK;
 }
 
-/* ---- validate -----------------------------------------------------------------------------------
- */
+/* ---- validate -------------------------------------------------------------------------------- */
 
 static void print_score(const dls_score *s)
 {
@@ -124,8 +123,7 @@ static dls_status validate(const dls_operators *a, const dls_pointset *set, dls_
     return met ? DLS_OK : dls_fail(err, DLS_ERUN, NULL, "a target is missed");
 }
 
-/* ---- step ---------------------------------------------------------------------------------------
- */
+/* ---- step ------------------------------------------------------------------------------------ */
 
 /* A fabric out of the tables of links, into *made. */
 static dls_status make_fabric(const dls_operators *a, const dls_hardware *hw,
@@ -275,8 +273,7 @@ static dls_status calibrate(const dls_operators *a, const dls_pointset *set, dls
     return dls_opmodel_save(&model, a->output, err);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* What all verbs begin with: the tables, the measured times, the points. */
 typedef struct tables {

@@ -17,8 +17,7 @@ typedef struct request {
     dls_perf_request analysis; /* its interval is that of all verbs; 0: the usual */
 } request;
 
-/* ---- record ------------------------------------------------------------------------------------
- */
+/* ---- record ---------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t forward;
 
@@ -86,8 +85,7 @@ static dls_status record(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- import and analyze ------------------------------------------------------------------------
- */
+/* ---- import and analyze ---------------------------------------------------------------------- */
 
 static dls_status import(void *user, dls_call *call, dls_error *err)
 {
@@ -114,8 +112,7 @@ static dls_status analyze(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static const dls_verb verbs[] = {
     {"record", "-- COMMAND [ARGUMENT]...", "sample GPUs, network and processors while COMMAND runs",

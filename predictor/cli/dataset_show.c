@@ -14,8 +14,7 @@
 
 static const char *const resources[] = {"gpu_mem", "gpu", "net_rx", "net_tx"};
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* How many graphs each family has in each split. */
 static void show_families(const dls_dataset *set)
@@ -79,8 +78,7 @@ static dls_status show_text(const dls_dataset *set, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_metrics(json_object *to, const char *name, const double x[DLS_METRICS])
 {

@@ -23,9 +23,7 @@ typedef struct request {
 #define NAMED 6       /* models of which nothing is known, in the text; all are in the JSON */
 #define COMPLAINTS 20 /* rows left out that are told of on stderr; likewise */
 
-/* ---- why sources did not answer
- * ------------------------------------------------------------------
- */
+/* ---- why sources did not answer -------------------------------------------------------------- */
 
 /* Rows of a group which a source refused for this reason. */
 static size_t refused(const dls_verdicts *v, size_t group, size_t source, size_t reason)
@@ -37,8 +35,7 @@ static size_t refused(const dls_verdicts *v, size_t group, size_t source, size_t
     return n;
 }
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_real(double x, int width, int digits, double scale)
 {
@@ -118,8 +115,7 @@ static void print_text(const dls_measured_steps *steps, const dls_verdicts *v)
     }
 }
 
-/* ---- for documents ------------------------------------------------------------------------------
- */
+/* ---- for documents --------------------------------------------------------------------------- */
 
 static void mark_real(double x, int digits, double scale)
 {
@@ -159,8 +155,7 @@ static void print_markdown(const dls_verdicts *v)
     }
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_errors(json_object *list, const dls_verdicts *v, size_t group, size_t source)
 {
@@ -225,8 +220,7 @@ static void json_steps(const request *a, json_object *top, const dls_verdicts *v
     }
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 typedef struct session {
     dls_hardware hw;

@@ -149,8 +149,7 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
     return DLS_OK;
 }
 
-/* ---- print -------------------------------------------------------------------------------------
- */
+/* ---- print ----------------------------------------------------------------------------------- */
 
 static void print_head(const dls_recording *r, const job *j)
 {

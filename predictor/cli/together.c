@@ -68,8 +68,7 @@ dls_status dls_together_choose(const dls_dataset *set, const dls_inspector *insp
     return DLS_OK;
 }
 
-/* ---- together ---------------------------------------------------------------------------------
- */
+/* ---- together -------------------------------------------------------------------------------- */
 
 static dls_status load_hardware(const char *given, dls_hardware *hw, dls_error *err)
 {

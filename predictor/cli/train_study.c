@@ -165,8 +165,7 @@ static dls_status train_variant(session *now, const dls_dataset *set, dls_error 
     return status;
 }
 
-/* ---- transfer against scratch ------------------------------------------------------------------
- */
+/* ---- transfer against scratch ---------------------------------------------------------------- */
 
 /* Seconds and epoch at which the best loss so far was no more than `loss`; false: never. */
 static bool reached(const dls_train_course *course, double loss, double *seconds, int32_t *epoch)

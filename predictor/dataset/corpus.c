@@ -58,8 +58,7 @@ static dls_status corpus_alloc(dls_corpus *c, size_t n, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- inputs ------------------------------------------------------------------------------------
- */
+/* ---- inputs ---------------------------------------------------------------------------------- */
 
 /* What lives only while graphs are described. */
 typedef struct describer {
@@ -159,8 +158,7 @@ dls_status dls_corpus_describe(const dls_corpus_options *o, dls_opgraph *const *
     return status;
 }
 
-/* ---- the zoo -----------------------------------------------------------------------------------
- */
+/* ---- the zoo --------------------------------------------------------------------------------- */
 
 static void name_origin(const dls_opgraph *g, const char *family, dls_dataset_origin *o)
 {

@@ -39,8 +39,7 @@ static double value(const dls_burst *b, int kind)
     }
 }
 
-/* ---- patterns and lengths ----------------------------------------------------------------------
- */
+/* ---- patterns and lengths -------------------------------------------------------------------- */
 
 static int ascending(const void *a, const void *b)
 {
@@ -72,8 +71,7 @@ static void count_patterns(const table *t, double *ratio, dls_facts *out)
     }
 }
 
-/* ---- what depends on what ----------------------------------------------------------------------
- */
+/* ---- what depends on what -------------------------------------------------------------------- */
 
 typedef struct spread {
     double sum, square;
@@ -123,8 +121,7 @@ static double dependence(const table *t, int kind, bool by_setting)
     return n > 0 ? sum / (double)n : 0;
 }
 
-/* ---- the workloads of the paper ----------------------------------------------------------------
- */
+/* ---- the workloads of the paper -------------------------------------------------------------- */
 
 /* In the first setting whose GPU it fits. */
 static dls_status show_workload(const dls_build_options *o, const dls_workload *w, double batch,
@@ -188,8 +185,7 @@ static dls_status show_workloads(const dls_build_options *o, dls_facts *out, dls
     return DLS_OK;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static dls_status fill(const dls_build_options *o, const dls_corpus *c, table *t, dls_error *err)
 {

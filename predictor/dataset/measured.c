@@ -42,8 +42,7 @@ static void jobs_fini(jobs *all)
     dls_free(all->job);
 }
 
-/* ---- files and rows ----------------------------------------------------------------------------
- */
+/* ---- files and rows -------------------------------------------------------------------------- */
 
 /* GPU_DataSet_Model_Sync_Hyper_Job.pbtxt; false: not six parts. */
 static bool parts_of(const char *file, job *out)
@@ -165,8 +164,7 @@ static dls_status read_graphs(const char *folder, jobs *all, dls_measured_report
     return DLS_OK;
 }
 
-/* ---- the set -----------------------------------------------------------------------------------
- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 /* The first number in a text, as in "bs32"; 0 without. */
 static int32_t first_number(const char *text)

@@ -17,8 +17,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- shape of the labels -----------------------------------------------------------------------
- */
+/* ---- shape of the labels --------------------------------------------------------------------- */
 
 static void ranges(const dls_dataset_setting *s, double *sorted, dls_dataset_summary *out)
 {
@@ -42,8 +41,7 @@ static void ranges(const dls_dataset_setting *s, double *sorted, dls_dataset_sum
     }
 }
 
-/* ---- errors ------------------------------------------------------------------------------------
- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 /* Answers for rows against labels: squares summed up per metric, over the range of the labels. */
 typedef struct errors {
@@ -116,8 +114,7 @@ static double mean_error(const dls_dataset_setting *s, size_t n_train)
     return nrmse(&e);
 }
 
-/* ---- nearest neighbours ------------------------------------------------------------------------
- */
+/* ---- nearest neighbours ---------------------------------------------------------------------- */
 
 /* One row of 2 F + 1 numbers per labelled graph. */
 static void describe(const dls_graph *g, double *row)

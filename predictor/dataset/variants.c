@@ -17,8 +17,7 @@
 /* Streams of DLS_RNG_PREDICTOR: models count from 0, the divisions lie far behind them. */
 #define STREAM_SPLIT ((uint64_t)1 << 32)
 
-/* ---- drawing -----------------------------------------------------------------------------------
- */
+/* ---- drawing --------------------------------------------------------------------------------- */
 
 #define BATCHES 6 /* an eighth to four times the usual batch */
 #define PER_MODEL (BATCHES * N_NUMERICS * DLS_OPTIMISER_COUNT)
@@ -147,8 +146,7 @@ dls_status dls_variants_draw(size_t n, uint64_t seed, dls_variant **out, dls_err
     return status;
 }
 
-/* ---- dividing ----------------------------------------------------------------------------------
- */
+/* ---- dividing -------------------------------------------------------------------------------- */
 
 #define TRIES 50000
 static const double shares[DLS_SPLITS] = {0.6, 0.2, 0.2};

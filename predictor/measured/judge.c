@@ -23,9 +23,7 @@ void dls_verdicts_fini(dls_verdicts *v)
     *v = (dls_verdicts){0};
 }
 
-/* ---- questions
- * -----------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 /* All but GPU, batch and number of GPUs is the same. */
 static bool same_job(const dls_measured_step *a, const dls_measured_step *b)
@@ -136,8 +134,7 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
     return status;
 }
 
-/* ---- sums --------------------------------------------------------------------------------------
- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static dls_status name_groups(dls_verdicts *v, dls_error *err)
 {

@@ -46,8 +46,7 @@ void dls_measured_kernels_fini(dls_measured_kernels *s)
     }
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 enum { GPU, SET, OP, PRECISION, B, M, N, K, WINDOW, STRIDE, PADDING, LATENCY_MS, COLUMNS };
 
@@ -197,8 +196,7 @@ dls_status dls_measured_is_kernels(const char *path, bool *kernels, dls_error *e
     return DLS_OK;
 }
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static dls_kernel product(const dls_measured_kernel *r)
 {

@@ -33,9 +33,7 @@ static dls_status add(dls_measured_steps *s, const dls_measured_step *row, dls_e
     return DLS_OK;
 }
 
-/* ---- the published points
- * ------------------------------------------------------------------------
- */
+/* ---- the published points -------------------------------------------------------------------- */
 
 static const struct {
     const char *source;
@@ -92,8 +90,7 @@ dls_status dls_measured_steps_points(dls_measured_steps *s, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 enum {
     MODEL,
@@ -214,8 +211,7 @@ static dls_status read_row(dls_measured_table *t, const dls_hardware *hw, dls_me
     return dls_measured_ms(t, STEP_MS, &row->step_s, err);
 }
 
-/* ---- slips of units ----------------------------------------------------------------------------
- */
+/* ---- slips of units -------------------------------------------------------------------------- */
 
 static double each_s(const dls_measured_step *row)
 {

@@ -19,8 +19,7 @@ dls_status dls_complain(dls_complaints *list, const dls_error *what, dls_error *
     return DLS_OK;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static void stem_of(const char *path, char *stem, size_t size)
 {
@@ -118,8 +117,7 @@ dls_status dls_measured_next(dls_measured_table *t, bool *more, dls_error *why, 
     return DLS_OK;
 }
 
-/* ---- cells -------------------------------------------------------------------------------------
- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 void dls_measured_word(dls_measured_table *t, int column, const char *otherwise, char *out,
                        size_t size)

@@ -66,8 +66,7 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     return DLS_OK;
 }
 
-/* ---- questions ---------------------------------------------------------------------------------
- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 static dls_whereabouts where_is(const driple *d, const dls_shape *s)
 {
@@ -183,8 +182,7 @@ static dls_status driple_answer(void *state, const dls_predictions_ask *ask, siz
     return DLS_OK;
 }
 
-/* ---- about -------------------------------------------------------------------------------------
- */
+/* ---- about ----------------------------------------------------------------------------------- */
 
 /* Threads do not change an answer; instruction sets may, in the last digit. */
 static void driple_identity(const void *state, char *text, size_t size)

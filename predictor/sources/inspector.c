@@ -100,8 +100,7 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
     return dls_predictor_create(a->insp, &a->options, &a->predictor, err);
 }
 
-/* ---- places ------------------------------------------------------------------------------------
- */
+/* ---- places ---------------------------------------------------------------------------------- */
 
 static const dls_hw_link *nearest_link(const dls_hardware *hw, double bps)
 {

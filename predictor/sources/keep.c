@@ -81,8 +81,7 @@ size_t dls_answers_count(const dls_answers *a)
     return a->n;
 }
 
-/* ---- files -------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static bool is_answer(const dls_kept_answer *answer)
 {

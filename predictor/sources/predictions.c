@@ -27,8 +27,7 @@ void dls_prediction_params_init(dls_prediction_params *p)
                                  .numeric = world.numeric};
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 static const dls_prediction_source *find_source(const char *name, dls_error *err)
 {

@@ -103,8 +103,7 @@ typedef struct dls_predictions_stats {
 } dls_predictions_stats;
 dls_predictions_stats dls_predictions_about(const dls_predictions *f);
 
-/* ---- a source -----------------------------------------------------------------------------------
- */
+/* ---- a source -------------------------------------------------------------------------------- */
 
 typedef struct dls_predictions_ask {
     int32_t kind; /* in the table given to open */

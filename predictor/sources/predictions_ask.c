@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- keys of kept answers ----------------------------------------------------------------------
- */
+/* ---- keys of kept answers -------------------------------------------------------------------- */
 
 /* Everything an answer depends on; returns the length as snprintf does. */
 static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, char *text,
@@ -57,8 +56,7 @@ static dls_status key_of(dls_predictions *f, int32_t kind, const dls_shape *s, d
     return DLS_OK;
 }
 
-/* ---- questions and answers ---------------------------------------------------------------------
- */
+/* ---- questions and answers ------------------------------------------------------------------- */
 
 /* Iteration time at the reference, in whose units work is counted. */
 static double reference_s(const dls_predictions *f, int32_t job)
@@ -277,8 +275,7 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
     return DLS_OK;
 }
 
-/* ---- what is known -----------------------------------------------------------------------------
- */
+/* ---- what is known --------------------------------------------------------------------------- */
 
 /* Neither the source nor, with calibrate, a job that ran has said anything. */
 static bool is_unknown(const dls_predictions *f, int32_t job)
@@ -372,8 +369,7 @@ int64_t dls_predictions_estimate_us(dls_predictions *f, int32_t job)
     return us < 9e18 ? (int64_t)(us + 0.5) : INT64_MAX / 2;
 }
 
-/* ---- what was seen -----------------------------------------------------------------------------
- */
+/* ---- what was seen --------------------------------------------------------------------------- */
 
 #define LEAST_US 1000000 /* of a run whose steps were worth timing */
 

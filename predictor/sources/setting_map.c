@@ -18,8 +18,7 @@
 #define ANY 0
 #define SAME_LINK 0.2 /* |log2|: within 15 % */
 
-/* ---- the explicit table ------------------------------------------------------------------------
- */
+/* ---- the explicit table ---------------------------------------------------------------------- */
 
 static dls_status bad_entry(const char *text, dls_error *err)
 {
@@ -98,8 +97,7 @@ static dls_status read_table(dls_setting_map *map, const char *text, dls_error *
     return status;
 }
 
-/* ---- distances ---------------------------------------------------------------------------------
- */
+/* ---- distances ------------------------------------------------------------------------------- */
 
 static double flops_of(const dls_hardware *hw, const char *name)
 {

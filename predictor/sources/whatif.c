@@ -47,8 +47,7 @@ const char *const *dls_whatif_sources(void)
     return names;
 }
 
-/* ---- set-up ------------------------------------------------------------------------------------
- */
+/* ---- set-up ---------------------------------------------------------------------------------- */
 
 static dls_status open_tables(dls_whatif *w, dls_error *err)
 {
@@ -136,9 +135,7 @@ const dls_hardware *dls_whatif_hardware(const dls_whatif *w)
     return w->hw;
 }
 
-/* ---- what is asked about
- * -------------------------------------------------------------------------
- */
+/* ---- what is asked about --------------------------------------------------------------------- */
 
 static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_model_names *names,
                         dls_error *err)
@@ -201,8 +198,7 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
     return DLS_OK;
 }
 
-/* ---- the inspector -----------------------------------------------------------------------------
- */
+/* ---- the inspector --------------------------------------------------------------------------- */
 
 static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_whereabouts *out,
                            dls_error *err)
@@ -255,8 +251,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
     return DLS_OK;
 }
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---------------------------------------------------------------------------------- */
 
 static double part_s(const dls_step *step, dls_step_part part)
 {
@@ -339,8 +334,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     return profile_of(w, &q->setting, &s, work, out, err);
 }
 
-/* ---- asking ------------------------------------------------------------------------------------
- */
+/* ---- asking ---------------------------------------------------------------------------------- */
 
 static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whatif_answer *out,
                           dls_error *err)

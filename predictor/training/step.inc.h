@@ -184,8 +184,7 @@ static size_t step_work_bytes(const void *state, const dls_step_size *size)
     return lay_out(p, &x, NULL, &w);
 }
 
-/* ---- a graph's layers -------------------------------------------------------------------------
- */
+/* ---- a graph's layers ------------------------------------------------------------------------ */
 
 typedef struct run {
     const packed *p;
@@ -533,8 +532,7 @@ static void step_run(const void *state, void *memory, const dls_step_block *bloc
     }
 }
 
-/* ---- the state before the trained layers --------------------------------------------------------
- */
+/* ---- the state before the trained layers ----------------------------------------------------- */
 
 static size_t step_start_bytes(const void *state, int32_t n_nodes)
 {

@@ -160,8 +160,7 @@ static void set2set_backward(const pool_args *q, const REAL *dpooled)
     }
 }
 
-/* ---- one pass over the nodes ------------------------------------------------------------------
- */
+/* ---- one pass over the nodes ----------------------------------------------------------------- */
 
 static void attention_weights(const pool_args *q, ptrdiff_t b, REAL *w)
 {

@@ -18,8 +18,7 @@ typedef struct request {
     int64_t n_jobs; /* 0: all */
 } request;
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 typedef struct job_row {
     const dls_run_jobs *jobs;
@@ -111,8 +110,7 @@ static dls_status show_jobs(const request *req, const dls_run_jobs *jobs, const 
     return DLS_OK;
 }
 
-/* ---- one job -----------------------------------------------------------------------------------
- */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 static json_object *alloc_json(const dls_alloc_rows *a, size_t i)
 {
@@ -209,8 +207,7 @@ static dls_status show_rows(const request *req, const dls_run *run, dls_error *e
     return status;
 }
 
-/* ---- a whole run -------------------------------------------------------------------------------
- */
+/* ---- a whole run ----------------------------------------------------------------------------- */
 
 static json_object *run_json(const dls_run *run)
 {

@@ -14,8 +14,7 @@ typedef struct request {
     bool json;
 } request;
 
-/* ---- policies ----------------------------------------------------------------------------------
- */
+/* ---- policies -------------------------------------------------------------------------------- */
 
 static const char *const disciplines[] = {
     [DLS_STRICT] = "strict", [DLS_FIT] = "fit", [DLS_EASY] = "easy", [DLS_PREEMPT] = "preempt"};
@@ -65,8 +64,7 @@ static void placements(const request *r, json_object *all)
     }
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------
- */
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static void named(json_object *all, const char *name, const char *summary)
 {
@@ -139,8 +137,7 @@ static void assignments(const request *r, json_object *all)
     }
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static dls_status print(const request *r, void (*put)(const request *r, json_object *all),
                         dls_error *err)

@@ -15,8 +15,7 @@ typedef struct request {
     dls_submit_options submit;
 } request;
 
-/* ---- plan --------------------------------------------------------------------------------------
- */
+/* ---- plan ------------------------------------------------------------------------------------ */
 
 static dls_status load(request *r, const dls_call *call, dls_error *err)
 {
@@ -67,8 +66,7 @@ static dls_status cmd_plan(void *user, dls_call *call, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- run, status, merge ------------------------------------------------------------------------
- */
+/* ---- run, status, merge ---------------------------------------------------------------------- */
 
 static dls_status cmd_run(void *user, dls_call *call, dls_error *err)
 {
@@ -133,8 +131,7 @@ static dls_status cmd_submit(void *user, dls_call *call, dls_error *err)
     return dls_submit(&r->s, call, &r->submit, err);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 /* "7", "7-12" */
 static dls_status take_points(void *member, const dls_arg *arg, const char *text, dls_error *err)

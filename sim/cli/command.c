@@ -47,8 +47,7 @@ size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX
     return n;
 }
 
-/* ---- values ------------------------------------------------------------------------------------
- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what, dls_error *err)
 {
@@ -225,8 +224,7 @@ static dls_status take(parser *p, const dls_arg_row *row, const char *value, dls
     }
 }
 
-/* ---- the command line --------------------------------------------------------------------------
- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static dls_status unknown_option(const parser *p, const char *word, size_t len, dls_error *err)
 {
@@ -357,8 +355,7 @@ void dls_call_text(const dls_call *call, char *out, size_t size)
     }
 }
 
-/* ---- what was asked for ------------------------------------------------------------------------
- */
+/* ---- what was asked for ---------------------------------------------------------------------- */
 
 static dls_status check_words(const dls_call *call, const char *words, size_t min, size_t max,
                               const char *needs, dls_error *err)
@@ -495,8 +492,7 @@ static int run_alone(const dls_command *c, int argc, char **argv)
     return status == DLS_OK ? call.exit_code : report(c, &err);
 }
 
-/* ---- the commands ------------------------------------------------------------------------------
- */
+/* ---- the commands ---------------------------------------------------------------------------- */
 
 const dls_command *dls_command_find(const char *name)
 {

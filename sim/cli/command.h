@@ -20,8 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* Texts of an option that may be repeated, or of a list with commas. Borrowed, but `text`. */
 typedef struct dls_words {
@@ -160,8 +159,7 @@ dls_status dls_arg_word(const dls_arg *arg, const char *value, int *place,
 dls_status dls_arg_wrong(const dls_arg *arg, const char *value, const char *what,
                          dls_error *err) DLS_MUST_CHECK;
 
-/* ---- commands ----------------------------------------------------------------------------------
- */
+/* ---- commands -------------------------------------------------------------------------------- */
 
 typedef struct dls_command dls_command;
 
@@ -244,8 +242,7 @@ typedef struct dls_arg_row {
 enum { DLS_ARGS_MAX = 96 };
 size_t dls_command_rows(const dls_command *command, dls_arg_row row[DLS_ARGS_MAX]);
 
-/* ---- help (command_help.c) ---------------------------------------------------------------------
- */
+/* ---- help (command_help.c) ------------------------------------------------------------------- */
 
 void dls_help_program(FILE *to);
 void dls_help_command(FILE *to, const dls_command *command);

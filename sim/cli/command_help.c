@@ -15,8 +15,7 @@ enum { WIDTH = 90, INDENT = 26 };
 
 static const char *const group_names[] = {"Simulator", "Laboratory"};
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* Words of `text` from column `at` on, lines broken before WIDTH and begun at `indent`; a line
  * break in the text stays one. */
@@ -250,8 +249,7 @@ void dls_help_program(FILE *to)
           to);
 }
 
-/* ---- the manual page ---------------------------------------------------------------------------
- */
+/* ---- the manual page ------------------------------------------------------------------------- */
 
 /* Text of the page: every sentence on a line of its own, as mdoc wants it, and nothing that it
  * would take for a macro or an escape. */
@@ -374,8 +372,7 @@ void dls_help_manual(FILE *to)
     }
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static json_object *arg_json(const dls_arg_row *row, const char *heading, const char *request)
 {

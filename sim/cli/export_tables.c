@@ -98,8 +98,7 @@ size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)
     return rows;
 }
 
-/* ---- formats of others --------------------------------------------------------------------------
- */
+/* ---- formats of others ----------------------------------------------------------------------- */
 
 /* A column of jobs; one that is not there has -1 everywhere. */
 static dls_result_column find(const dls_saved *run, const char *name)

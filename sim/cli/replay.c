@@ -21,8 +21,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* ---- options -----------------------------------------------------------------------------------
- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 /* The command line, quoted as a shell wants it; the C library's. */
 static dls_status join(const dls_call *call, char **out, dls_error *err)
@@ -117,8 +116,7 @@ const dls_arg dls_replay_talk_args[] = {
                "no reports on stderr, no summary on stdout unless --json"),
     DLS_PROGRESS(dls_replay_options, progress), DLS_COLOR, DLS_ARGS_END};
 
-/* ---- the parts ---------------------------------------------------------------------------------
- */
+/* ---- the parts ------------------------------------------------------------------------------- */
 
 dls_status dls_replay_config(const dls_replay_options *o, const char *path, dls_error *err)
 {
@@ -135,9 +133,7 @@ dls_status dls_replay_tell(const dls_setup *setup, dls_status status)
     return status;
 }
 
-/* ---- what the reader of a trace saw
- * --------------------------------------------------------------
- */
+/* ---- what the reader of a trace saw ---------------------------------------------------------- */
 
 static const char *const flag_texts[] = {
 #define XX(name, bit, text) text,
@@ -168,8 +164,7 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
     }
 }
 
-/* ---- running -----------------------------------------------------------------------------------
- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 /* ---- a policy that does not return: nothing but a signal gets past it
  * ---------------------------- */
@@ -219,8 +214,7 @@ static void refuse_exit(void)
     }
 }
 
-/* ---- the run -----------------------------------------------------------------------------------
- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
 /* What is drawn while it runs, and when it has taken too long. */
 typedef struct running {
@@ -272,8 +266,7 @@ dls_status dls_replay_run(const dls_replay_options *o, bool quiet, dls_simulatio
     return status;
 }
 
-/* ---- results -----------------------------------------------------------------------------------
- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 dls_status dls_replay_check_output(const char *path, bool force, dls_error *err)
 {

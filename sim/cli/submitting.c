@@ -43,8 +43,7 @@ static dls_status unfinished(const dls_sweeping *s, size_t chunk, size_t **tasks
     return DLS_OK;
 }
 
-/* ---- submission --------------------------------------------------------------------------------
- */
+/* ---- submission ------------------------------------------------------------------------------ */
 
 static dls_status put_script(FILE *to, void *what, dls_error *err)
 {
@@ -153,8 +152,7 @@ dls_status dls_submit(const dls_sweeping *s, const dls_call *call, const dls_sub
     return status;
 }
 
-/* ---- what became of it -------------------------------------------------------------------------
- */
+/* ---- what became of it ----------------------------------------------------------------------- */
 
 /* What a command says of tasks, a line each; false if it fails or says nothing. */
 static bool ask(const char *command, dls_slurm_states *states)

@@ -25,8 +25,7 @@ void dls_sweeping_fini(void *sweeping)
     dls_replay_fini(&s->o);
 }
 
-/* ---- what a study asks and tells ---------------------------------------------------------------
- */
+/* ---- what a study asks and tells ------------------------------------------------------------- */
 
 static void tell_trace(void *user, const dls_trace *trace)
 {
@@ -61,8 +60,7 @@ static void progress(void *user, const dls_study_progress *now)
     dls_progress_draw(&s->bar, all ? (double)done / (double)all : 1, detail);
 }
 
-/* ---- the steps ---------------------------------------------------------------------------------
- */
+/* ---- the steps ------------------------------------------------------------------------------- */
 
 dls_status dls_sweeping_load(dls_sweeping *s, const char *path, dls_error *err)
 {

@@ -32,8 +32,7 @@ int dls_ui_fail(const dls_error *err)
     return err->status == DLS_OK ? 1 : dls_status_exit_code(err->status); /* a failure is never 0 */
 }
 
-/* ---- colour ------------------------------------------------------------------------------------
- */
+/* ---- colour ---------------------------------------------------------------------------------- */
 
 dls_status dls_ui_take_color(void *member, const dls_arg *arg, const char *value, dls_error *err)
 {
@@ -68,8 +67,7 @@ const char *dls_ui_reset(FILE *to)
     return colored(to) ? "\033[0m" : "";
 }
 
-/* ---- progress ----------------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 const char *dls_ui_duration(double seconds, char *buf, size_t n)
 {

@@ -13,8 +13,7 @@ int dls_ui_usage(const char *command, const char *fmt, ...) DLS_PRINTF(2, 3);
 /* The report on stderr, with its place; returns the exit code of err->status. */
 int dls_ui_fail(const dls_error *err);
 
-/* ---- colour ------------------------------------------------------------------------------------
- */
+/* ---- colour ---------------------------------------------------------------------------------- */
 
 typedef enum dls_ui_when { DLS_UI_AUTO, DLS_UI_ALWAYS, DLS_UI_NEVER } dls_ui_when;
 
@@ -34,8 +33,7 @@ const char *dls_ui_bold(FILE *to);
 const char *dls_ui_red(FILE *to);
 const char *dls_ui_reset(FILE *to);
 
-/* ---- progress ----------------------------------------------------------------------------------
- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 /* One line on stderr that is redrawn in place, at most ten times a second, and wiped at the end. */
 typedef struct dls_progress {

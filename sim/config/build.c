@@ -97,8 +97,7 @@ static void build_predictions(const dls_builder *b)
     }
 }
 
-/* ---- options of a policy -----------------------------------------------------------------------
- */
+/* ---- options of a policy --------------------------------------------------------------------- */
 
 static void unknown_option(const dls_builder *b, const dls_extra *e, const char *policy,
                            const dls_option *options)

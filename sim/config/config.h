@@ -79,8 +79,7 @@ dls_status dls_config_load(const dls_config_request *request, dls_problems *prob
                            dls_config **out, dls_error *err) DLS_MUST_CHECK;
 void dls_config_destroy(dls_config *config); /* NULL-safe */
 
-/* ---- documentation from the schema; out is only written to -------------------------------------
- */
+/* ---- documentation from the schema; out is only written to ----------------------------------- */
 
 /* A configuration with every key at its default and its explanation; it can be loaded. */
 dls_status dls_config_print_defaults(FILE *out, const dls_registry *registry,

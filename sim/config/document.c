@@ -59,8 +59,7 @@ static bool required(const row *r)
     return r->key >= 0 && dls_schema[r->key].required;
 }
 
-/* ---- markdown ----------------------------------------------------------------------------------
- */
+/* ---- markdown -------------------------------------------------------------------------------- */
 
 /* Inside a table a bar is a border. */
 static void put_cell(FILE *out, const char *text)
@@ -139,8 +138,7 @@ void dls_config_print_markdown(FILE *out, const dls_registry *registry)
     each_placement(registry, markdown_row, out);
 }
 
-/* ---- for programs ------------------------------------------------------------------------------
- */
+/* ---- for programs ---------------------------------------------------------------------------- */
 
 static void json_row(void *user, const row *r)
 {
@@ -161,8 +159,7 @@ void dls_config_json(json_object *list, const dls_registry *registry)
     each_placement(registry, json_row, list);
 }
 
-/* ---- one key -----------------------------------------------------------------------------------
- */
+/* ---- one key --------------------------------------------------------------------------------- */
 
 typedef struct search {
     FILE *out;

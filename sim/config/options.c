@@ -133,8 +133,7 @@ void dls_option_json(json_object *to, const char *name, const dls_option *o)
     dls_json_text(to, "doc", o->doc);
 }
 
-/* ---- one value from text -----------------------------------------------------------------------
- */
+/* ---- one value from text --------------------------------------------------------------------- */
 
 static bool in_range(const dls_option *o, double value)
 {
@@ -264,8 +263,7 @@ dls_status dls_option_parse(const dls_option *o, const char *text, dls_option_va
     return DLS_OK;
 }
 
-/* ---- and back ----------------------------------------------------------------------------------
- */
+/* ---- and back -------------------------------------------------------------------------------- */
 
 void dls_option_put_text(FILE *out, const char *text)
 {
@@ -328,8 +326,7 @@ void dls_option_put(FILE *out, const dls_option *o, const dls_option_value *valu
     }
 }
 
-/* ---- whole tables ------------------------------------------------------------------------------
- */
+/* ---- whole tables ---------------------------------------------------------------------------- */
 
 dls_status dls_options_defaults(const dls_option *options, dls_option_value **out, dls_error *err)
 {

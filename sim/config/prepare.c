@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 dls_status dls_config_load_trace(const dls_config *config, dls_trace **out, dls_error *err)
 {
@@ -57,8 +56,7 @@ dls_status dls_config_make_trace(const dls_config *config, dls_trace **out, dls_
     return status;
 }
 
-/* ---- the world, and what may be known of it ----------------------------------------------------
- */
+/* ---- the world, and what may be known of it -------------------------------------------------- */
 
 static dls_status make_world(const dls_config *config, const dls_trace *trace, dls_prepared *p,
                              dls_error *err)

@@ -82,8 +82,7 @@ bool dls_settings_plain(const char *name, char *buf, size_t n, size_t *idx)
     return (size_t)len < n;
 }
 
-/* ---- texts -------------------------------------------------------------------------------------
- */
+/* ---- texts ----------------------------------------------------------------------------------- */
 
 /* prefix and text, one behind the other. */
 static const char *join(dls_settings *s, const char *prefix, size_t prefix_len, const char *text,
@@ -143,8 +142,7 @@ static const char *value_text(dls_settings *s, int key, const char *text, const 
                                : path;
 }
 
-/* ---- setting -----------------------------------------------------------------------------------
- */
+/* ---- setting --------------------------------------------------------------------------------- */
 
 dls_status dls_settings_append(dls_settings *s, int id, const char *where, dls_error *err)
 {
@@ -251,8 +249,7 @@ dls_status dls_settings_override(dls_settings *s, const char *path, const char *
     return dls_settings_put(s, key, idx, text, where, problems, err);
 }
 
-/* ---- what must be there ------------------------------------------------------------------------
- */
+/* ---- what must be there ---------------------------------------------------------------------- */
 
 void dls_settings_check_required(const dls_settings *s, const char *file, dls_problems *problems)
 {

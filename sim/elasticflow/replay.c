@@ -58,8 +58,7 @@ static run_job *of(dls_ef_job *j)
     return (run_job *)j;
 }
 
-/* ---- events ------------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static size_t find(const replay *r, double t)
 {
@@ -155,8 +154,7 @@ static dls_status move_end(replay *r, const run_job *j, double old)
     return add_end(r, j);
 }
 
-/* ---- what happens ------------------------------------------------------------------------------
- */
+/* ---- what happens ---------------------------------------------------------------------------- */
 
 /* Work since the last event. A job that has less left ends when it is done, as if the overhead had
  * not been; others when their plan says. */
@@ -477,8 +475,7 @@ static dls_status run(replay *r, size_t *late)
     return DLS_OK;
 }
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 /* The published program's list of what a model may get at most: where its speed stops growing, but
  * for a few. */

@@ -50,8 +50,7 @@ void *dls_view_job_state(const dls_view *view, int32_t job)
     return e->jobs.policy_bytes + at * e->params->sched->job_state_bytes;
 }
 
-/* ---- jobs and cluster --------------------------------------------------------------------------
- */
+/* ---- jobs and cluster ------------------------------------------------------------------------ */
 
 const char *dls_view_name(const dls_view *view, dls_name what, int32_t code)
 {
@@ -202,8 +201,7 @@ double dls_view_speed(const dls_view *view, int32_t job, const dls_shape *shape,
     return elastic ? elastic->speed(elastic->user, job, shape, batch) : 1;
 }
 
-/* ---- programs ----------------------------------------------------------------------------------
- */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 int32_t dls_view_first_waiting(const dls_view *view)
 {

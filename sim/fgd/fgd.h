@@ -57,8 +57,7 @@ dls_status dls_fgd_load(const char *nodes, const char *pods, dls_fgd_input *out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_fgd_input_fini(dls_fgd_input *in);
 
-/* ---- fragmentation ------------------------------------------------------------------------------
- */
+/* ---- fragmentation --------------------------------------------------------------------------- */
 
 typedef struct dls_fgd_typical {
     dls_fgd_request request;
@@ -79,8 +78,7 @@ typedef struct dls_fgd_left {
 
 double dls_fgd_fragmentation(const dls_fgd_left *node, const dls_fgd_typical *typical, size_t n);
 
-/* ---- policies -----------------------------------------------------------------------------------
- */
+/* ---- policies -------------------------------------------------------------------------------- */
 
 typedef struct dls_fgd_policy {
     const char *name, *summary;

@@ -14,8 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the table of points -----------------------------------------------------------------------
- */
+/* ---- the table of points --------------------------------------------------------------------- */
 
 enum { COLUMNS_MAX = 256 };
 
@@ -258,8 +257,7 @@ static dls_status fill_table(table *t, dls_error *err)
     return add_texts(t, "id", "name of its file", ID, err);
 }
 
-/* ---- the runs ----------------------------------------------------------------------------------
- */
+/* ---- the runs -------------------------------------------------------------------------------- */
 
 /* Names of the runs: their points' numbers, of one width, so that they sort. */
 static dls_status find_runs(table *t, dls_error *err)

@@ -44,8 +44,7 @@ void dls_sweep_plan_destroy(dls_sweep_plan *plan)
     dls_free(plan);
 }
 
-/* ---- one point ---------------------------------------------------------------------------------
- */
+/* ---- one point ------------------------------------------------------------------------------- */
 
 /* What every point is given, in out; the axes come behind. */
 static size_t common_overrides(const dls_sweep_plan *plan, dls_override *out)
@@ -176,8 +175,7 @@ const char *dls_sweep_label(const dls_sweep_plan *plan, size_t design, char *buf
     return buf;
 }
 
-/* ---- traces ------------------------------------------------------------------------------------
- */
+/* ---- traces ---------------------------------------------------------------------------------- */
 
 static bool same_options(const dls_trace_options *a, const dls_trace_options *b)
 {
@@ -227,8 +225,7 @@ static dls_status find_trace(dls_sweep_plan *plan, const dls_config *config, int
     return DLS_OK;
 }
 
-/* ---- all points --------------------------------------------------------------------------------
- */
+/* ---- all points ------------------------------------------------------------------------------ */
 
 static bool overrides_key(const dls_override *o, const char *key)
 {

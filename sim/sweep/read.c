@@ -102,8 +102,7 @@ const config_setting_t *dls_sweep_get_list(const dls_sweep_reader *r, const conf
     return NULL;
 }
 
-/* ---- the rest of the group ---------------------------------------------------------------------
- */
+/* ---- the rest of the group ------------------------------------------------------------------- */
 
 static dls_status read_set(const dls_sweep_reader *r, const config_setting_t *group)
 {

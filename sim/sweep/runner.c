@@ -33,8 +33,7 @@ typedef struct runner {
     dls_study_progress now;
 } runner;
 
-/* ---- in the worker -----------------------------------------------------------------------------
- */
+/* ---- in the worker --------------------------------------------------------------------------- */
 
 static dls_status run_point(const runner *r, size_t i, dls_error *err)
 {
@@ -101,8 +100,7 @@ static void work(const runner *r, size_t i, pid_t parent)
     _exit(dls_status_exit_code(status));
 }
 
-/* ---- in the parent -----------------------------------------------------------------------------
- */
+/* ---- in the parent --------------------------------------------------------------------------- */
 
 static dls_status start(runner *r, worker *w, size_t i, dls_error *err)
 {

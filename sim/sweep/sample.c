@@ -16,8 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- between two ends --------------------------------------------------------------------------
- */
+/* ---- between two ends ------------------------------------------------------------------------ */
 
 static dls_status end(dls_option_type type, const char *text, double *out, dls_error *err)
 {
@@ -106,8 +105,7 @@ const char *dls_sweep_span_text(const dls_sweep_span *span, double u, char *buf,
     return dls_units_number(value, buf, n);
 }
 
-/* ---- in the unit cube --------------------------------------------------------------------------
- */
+/* ---- in the unit cube ------------------------------------------------------------------------ */
 
 void dls_sweep_lhs(size_t n, size_t dims, uint64_t seed, double *u)
 {

@@ -103,8 +103,7 @@ dls_status dls_slurm_script(FILE *out, const dls_slurm_array *a, dls_error *err)
                        : DLS_OK;
 }
 
-/* ---- states ------------------------------------------------------------------------------------
- */
+/* ---- states ---------------------------------------------------------------------------------- */
 
 /* Of "12", "12_3", "12_[0-3,7,10-20:2%4]": from, to and step of each part; what follows % limits
  * how many run at once. */

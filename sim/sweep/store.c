@@ -53,8 +53,7 @@ bool dls_sweep_finished(const char *folder, const char *id)
     return own;
 }
 
-/* ---- locks -------------------------------------------------------------------------------------
- */
+/* ---- locks ----------------------------------------------------------------------------------- */
 
 /* Whether the lock file at `path` is held; one that is not there is not. It is only looked at: who
  * wants it meanwhile gets it. */
@@ -145,8 +144,7 @@ void dls_sweep_store_clean(const char *folder)
     }
 }
 
-/* ---- failures ----------------------------------------------------------------------------------
- */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 dls_status dls_sweep_failure_put(const char *folder, const char *id, const char *message,
                                  dls_error *err)

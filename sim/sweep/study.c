@@ -21,8 +21,7 @@ struct dls_study {
     dls_study_watch watch;
 };
 
-/* ---- what the points ask for -------------------------------------------------------------------
- */
+/* ---- what the points ask for ----------------------------------------------------------------- */
 
 static dls_status load_trace(void *user, const dls_config *config, dls_trace **out, dls_error *err)
 {
@@ -64,8 +63,7 @@ static void progress(void *user, const dls_study_progress *now)
     }
 }
 
-/* ---- life --------------------------------------------------------------------------------------
- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 static dls_status create(dls_setup *setup, dls_study **out, dls_error *err)
 {
@@ -134,8 +132,7 @@ void dls_study_set_watch(dls_study *s, const dls_study_watch *watch)
     s->watch = *watch;
 }
 
-/* ---- going on ----------------------------------------------------------------------------------
- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 dls_status dls_study_plan(dls_study *s, const char *folder, size_t first, size_t n, dls_error *err)
 {
@@ -184,8 +181,7 @@ dls_status dls_study_merge(dls_study *s, const char *path, bool link, size_t *n_
     return dls_sweep_merge(s->plan, s->folder, path, link, n_finished, err);
 }
 
-/* ---- looking -----------------------------------------------------------------------------------
- */
+/* ---- looking --------------------------------------------------------------------------------- */
 
 dls_study_facts dls_study_about(const dls_study *s)
 {

@@ -83,8 +83,7 @@ dls_status dls_sweep_create(const char *config_path, dls_sweep **out, dls_error 
     return DLS_OK;
 }
 
-/* ---- axes --------------------------------------------------------------------------------------
- */
+/* ---- axes ------------------------------------------------------------------------------------ */
 
 dls_status dls_sweep_add_axis(dls_sweep *sweep, const char *where, dls_sweep_axis **out,
                               dls_error *err)
@@ -130,8 +129,7 @@ dls_status dls_sweep_add_list(dls_sweep *sweep, const char *key, const char *con
     return DLS_OK;
 }
 
-/* ---- points ------------------------------------------------------------------------------------
- */
+/* ---- points ---------------------------------------------------------------------------------- */
 
 static size_t times(size_t a, size_t b)
 {

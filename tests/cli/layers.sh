@@ -89,36 +89,37 @@ for dir in sim/[!iw]* sim/include/dlsim sim/workload sim/workload/* sim/world pl
     done
 done
 # Every C and CUDA file opens with "/* SPDX..., *, * What it is for"; every script with two such lines.
-while IFS= read -r file; do
-    case $file in
-    *.py | *.sh) form='NR <= 6 && /^# [^!]|^"""[A-Za-z]/ && !/SPDX/ { said = 1 }' ;;
-    *) form='NR == 1 && /^\/\* SPDX-License-Identifier: [^ ]+$/ { head = 1 } NR == 3 && head && /^ \* +[^ ]/ { said = 1 }' ;;
-    esac
-    awk "$form"' NR == 6 { exit } END { exit !said }' "$file" || {
-        echo "$file does not open with its licence and what it is for"
-        bad=1
-    }
-done < <(find sim placement traces results predictor plots python tests cmake -type f \
-    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*')
+find sim placement traces results predictor plots python tests cmake -type f \
+    \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.py' -o -name '*.sh' \) ! -path '*/build/*' -print0 |
+    xargs -0 awk '
+        function ends() {
+            if (file != "" && !said) {
+                print file " does not open with its licence and what it is for"
+                bad = 1
+            }
+        }
+        FNR == 1 { ends(); file = FILENAME; said = head = 0; script = file ~ /\.(py|sh)$/ }
+        script && FNR <= 6 && /^# [^!]|^"""[A-Za-z]/ && !/SPDX/ { said = 1 }
+        !script && FNR == 1 && /^\/\* SPDX-License-Identifier: [^ ]+$/ { head = 1 }
+        !script && FNR == 3 && head && /^ \* +[^ ]/ { said = 1 }
+        FNR == 6 { nextfile }
+        END { ends(); exit bad }' || bad=1
 # No file of the program has more than 600 lines, and no function more than 60 unless the comment above it
 # says why it is "One function".
-while IFS= read -r file; do
-    awk '
+find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print0 |
+    xargs -0 awk '
+        FNR == 1 { start = why = 0 }
+        FNR == 601 { print FILENAME ": more than 600 lines"; bad = 1 }
         /^\/\*/ { why = 0 }
         /One$|One function/ { why = 1 }
         /^\{$/ { start = FNR }
         /^\}/ {
             if (start && FNR - start - 1 > 60 && !why) {
                 print FILENAME ":" start ": a function of " FNR - start - 1 " lines"
-                long = 1
+                bad = 1
             }
             start = why = 0
         }
-        END {
-            if (FNR > 600)
-                print FILENAME ": " FNR " lines"
-            exit long || FNR > 600
-        }' "$file" || bad=1
-done < <(find sim placement traces results predictor python -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh')
+        END { exit bad }' || bad=1
 [ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad
