@@ -45,31 +45,9 @@ size_t dls_run_n_jobs(const dls_run *run);
 size_t dls_run_n_allocs(const dls_run *run);
 size_t dls_run_n_series(const dls_run *run);
 
-/* What the jobs were: columns of n values, owned by the struct. */
-typedef struct dls_run_jobs {
-    size_t n;
-    char *ids; /* n texts of id_width bytes, each terminated */
-    size_t id_width;
-    int64_t *submit_us, *duration_us;
-    int32_t *gpus;
-    uint8_t *outcome;
-} dls_run_jobs;
-
-dls_status dls_run_read_jobs(const dls_run *run, dls_run_jobs *out, dls_error *err) DLS_MUST_CHECK;
-void dls_run_jobs_fini(dls_run_jobs *jobs);
-static inline const char *dls_run_job_id(const dls_run_jobs *jobs, size_t job)
-{
-    return jobs->ids + job * jobs->id_width;
-}
-
-/* What happened to them: job columns, allocations and series (each if asked for), checked against
+/* What happened to the jobs: their columns, allocations and series (each if asked for), checked against
  * the digest. *out is owned by the caller (dls_record_destroy). O(rows). */
 dls_status dls_run_read_record(const dls_run *run, bool allocs, bool series, dls_record **out,
                                dls_error *err) DLS_MUST_CHECK;
-
-/* The name of the job's model, virtual cluster or user (dict "model", "vc", "user", "class",
- * "gpu_types"); *out is owned (dls_free), "" if it has none. */
-dls_status dls_run_read_name(const dls_run *run, const char *dict, size_t job, char **out,
-                             dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -103,7 +103,7 @@ static dls_status read_table(const dls_run *run, const char *group, const dls_re
         if (c->optional && !dls_h5_has(run->group, name)) {
             continue;
         }
-        void *cells, *old;
+        void *cells = NULL, *old;
         size_t width;
         DLS_TRY(dls_run_read_rows(run, name, c->type, n, 0, n, &cells, &width, err));
         memcpy(&old, (const char *)rows + c->offset, sizeof old);
@@ -111,34 +111,6 @@ static dls_status read_table(const dls_run *run, const char *group, const dls_re
         dls_column_set(c, rows, cells);
     }
     return DLS_OK;
-}
-
-static const dls_record_column run_jobs_columns[] = {
-    {.name = "submit_us", .type = DLS_FIELD_I64, .offset = offsetof(dls_run_jobs, submit_us)},
-    {.name = "duration_us", .type = DLS_FIELD_I64, .offset = offsetof(dls_run_jobs, duration_us)},
-    {.name = "gpus", .type = DLS_FIELD_I32, .offset = offsetof(dls_run_jobs, gpus)},
-    {.name = "outcome", .type = DLS_FIELD_OUTCOME, .offset = offsetof(dls_run_jobs, outcome)},
-};
-static const dls_record_table run_jobs_table = {run_jobs_columns, 4};
-
-dls_status dls_run_read_jobs(const dls_run *run, dls_run_jobs *out, dls_error *err)
-{
-    memset(out, 0, sizeof *out);
-    out->n = run->n_jobs;
-    dls_status status = dls_run_read_rows(run, "jobs/id", DLS_FIELD_TEXT, out->n, 0, out->n,
-                                          &out->ids, &out->id_width, err);
-    DLS_THEN(status, read_table(run, "jobs", &run_jobs_table, out, out->n, err));
-    if (status != DLS_OK) {
-        dls_run_jobs_fini(out);
-    }
-    return status;
-}
-
-void dls_run_jobs_fini(dls_run_jobs *jobs)
-{
-    dls_free(jobs->ids);
-    dls_table_free(&run_jobs_table, jobs);
-    memset(jobs, 0, sizeof *jobs);
 }
 
 static dls_status fill_record(const dls_run *run, bool allocs, bool series, dls_record *rec,
@@ -198,29 +170,4 @@ dls_status dls_run_read_record(const dls_run *run, bool allocs, bool series, dls
     rec->peak_pending = s->waiting_peak;
     *out = rec;
     return DLS_OK;
-}
-
-dls_status dls_run_read_name(const dls_run *run, const char *dict, size_t job, char **out,
-                             dls_error *err)
-{
-    *out = NULL;
-    char column[64], names[64];
-    snprintf(column, sizeof column, "jobs/%s", dict);
-    snprintf(names, sizeof names, "dicts/%s", dict);
-    size_t n_names, width;
-    int32_t code = -1;
-    if (dls_h5_has(run->group, column)) {
-        int32_t *one = NULL;
-        DLS_TRY(
-            dls_run_read_rows(run, column, DLS_FIELD_I32, run->n_jobs, job, 1, &one, &width, err));
-        code = *one;
-        dls_free(one);
-    }
-    DLS_TRY(dls_run_count_rows(run, "dicts", dict, &n_names, err));
-    if (code >= 0 && (size_t)code < n_names) {
-        return dls_run_read_rows(run, names, DLS_FIELD_TEXT, n_names, (size_t)code, 1, out, &width,
-                                 err);
-    }
-    *out = dls_strdup("");
-    return *out ? DLS_OK : dls_nomem(err, "name", 1);
 }

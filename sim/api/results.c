@@ -113,13 +113,8 @@ bool dls_simulation_column_at(const dls_simulation *sim, dls_table table, size_t
 bool dls_simulation_column(const dls_simulation *sim, dls_table table, const char *name,
                            dls_result_column *out)
 {
-    DLS_ASSERT(sim && name && out);
-    dls_column c[DLS_COLUMNS_MAX];
-    size_t rows;
-    const size_t n = columns_of(sim, table, c, &rows);
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(c[i].name, name) == 0) {
-            *out = column_of(&c[i], rows);
+    for (size_t i = 0; dls_simulation_column_at(sim, table, i, out); i++) {
+        if (strcmp(out->name, name) == 0) {
             return true;
         }
     }

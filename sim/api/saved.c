@@ -4,6 +4,7 @@
  */
 #include "dlsim/results.h"
 
+#include "api/answer.h"
 #include "api/numbers.h"
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -37,6 +38,7 @@ struct dls_saved {
     dls_run *run;
     table table[DLS_TABLE_COUNT];
     texts id, dict[DICTS];
+    char *report; /* the C library's own */
 };
 
 static const struct {
@@ -144,6 +146,7 @@ void dls_saved_close(dls_saved *s)
         dls_free(s->dict[d].text);
     }
     dls_free(s->id.text);
+    free(s->report);
     dls_run_close(s->run);
     dls_results_close(s->file);
     dls_free(s);
@@ -157,6 +160,41 @@ const char *dls_saved_run(const dls_saved *s, size_t i)
 const char *dls_saved_text(const dls_saved *s, const char *attribute)
 {
     return dls_run_attr(s->run, attribute);
+}
+
+const char *dls_saved_attribute(const dls_saved *s, size_t i)
+{
+    return i < dls_run_n_attrs(s->run) ? dls_run_attr_name(s->run, i) : NULL;
+}
+
+dls_status dls_saved_report(dls_saved *s, bool json, const char **text, dls_error *err)
+{
+    DLS_IN_C_LOCALE;
+    dls_answer answer;
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_answer_begin(&answer, &s->report, err));
+    if (json) {
+        status = dls_summary_json(answer.to, dls_run_summary(s->run), err);
+    } else {
+        dls_summary_print(answer.to, dls_run_summary(s->run), true);
+    }
+    return dls_answer_end(&answer, status, text, err);
+}
+
+size_t dls_saved_rows(const dls_saved *s, dls_table which)
+{
+    DLS_ASSERT(s && (unsigned)which < DLS_TABLE_COUNT);
+    return s->table[which].rows;
+}
+
+bool dls_saved_column(const dls_saved *s, dls_table which, const char *name, dls_result_column *out)
+{
+    for (size_t i = 0; dls_saved_column_at(s, which, i, out); i++) {
+        if (strcmp(out->name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 bool dls_saved_column_at(const dls_saved *s, dls_table which, size_t i, dls_result_column *out)

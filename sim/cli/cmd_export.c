@@ -6,9 +6,7 @@
 #include "base/units.h"
 #include "cli/export_tables.h"
 #include "cli/replay.h"
-#include "results/perfetto.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,42 +20,23 @@ typedef struct request {
 typedef struct job {
     const request *r;
     dls_table table;
-    const dls_run *run;     /* for Perfetto, .. */
-    const dls_saved *saved; /* .. or for tables */
-    dls_perfetto_counts counts;
+    dls_saved *run;
+    dls_perfetto span;
     size_t rows;
 } job;
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
     job *e = what;
-    if (e->run) {
-        const dls_perfetto_options span = {dls_units_us(e->r->from_s), dls_units_us(e->r->until_s)};
-        return dls_perfetto_write(to, e->run, &span, &e->counts, err);
+    if (e->r->perfetto) {
+        return dls_export_perfetto(to, e->run, &e->span, err);
     }
     if (e->r->arrow) {
-        return dls_export_arrow(to, e->saved, e->table, &e->rows, err);
+        return dls_export_arrow(to, e->run, e->table, &e->rows, err);
     }
-    e->rows = e->r->csv      ? dls_export_csv(to, e->saved, e->table)
-              : e->r->batsim ? dls_export_batsim(to, e->saved)
-                             : dls_export_swf(to, e->saved);
-    return DLS_OK;
-}
-
-static dls_status write_to(job *e, dls_error *err)
-{
-    const dls_table_options *o = &e->r->out;
-    DLS_TRY(dls_table_check(o, err));
-    DLS_TRY(dls_table_put(o, put, e, err));
-    if (o->quiet || !o->output || strcmp(o->output, "-") == 0) {
-        return DLS_OK;
-    }
-    if (e->run) {
-        fprintf(stderr, "%s: %" PRIu64 " slices, %" PRIu64 " counter values\n", o->output,
-                e->counts.slices, e->counts.counters);
-    } else {
-        fprintf(stderr, "%s: %zu rows\n", o->output, e->rows);
-    }
+    e->rows = e->r->csv      ? dls_export_csv(to, e->run, e->table)
+              : e->r->batsim ? dls_export_batsim(to, e->run)
+                             : dls_export_swf(to, e->run);
     return DLS_OK;
 }
 
@@ -75,40 +54,27 @@ static dls_status find_table(const char *name, dls_table *table, dls_error *err)
                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
-static dls_status export_tables(job *e, const char *path, dls_error *err)
-{
-    dls_saved *saved;
-    DLS_TRY(find_table(e->r->table, &e->table, err));
-    DLS_TRY(dls_saved_open(path, e->r->run_id, &saved, err));
-    e->saved = saved;
-    dls_status status = DLS_OK;
-    if (!e->r->run_id && dls_saved_run(saved, 1)) {
-        status = dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
-    }
-    DLS_THEN(status, write_to(e, err));
-    dls_saved_close(saved);
-    return status;
-}
-
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
-    dls_results *file;
-    dls_run *one;
+    const dls_table_options *o = &r->out;
+    job e = {.r = r, .span = {dls_units_us(r->from_s), dls_units_us(r->until_s), 0, 0}};
     if (r->perfetto + r->arrow + r->csv + r->batsim + r->swf != 1) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "say in which format: --csv, --arrow, --batsim, --swf or --perfetto");
     }
-    if (!r->perfetto) {
-        return export_tables(&(job){.r = r}, call->word[0], err);
+    DLS_TRY(find_table(r->table, &e.table, err));
+    DLS_TRY(dls_export_open(call->word[0], r->run_id, &e.run, err));
+    dls_status status = dls_table_check(o, err);
+    DLS_THEN(status, dls_table_put(o, put, &e, err));
+    const bool tell = status == DLS_OK && !o->quiet && o->output && strcmp(o->output, "-") != 0;
+    if (tell && r->perfetto) {
+        fprintf(stderr, "%s: %zu slices, %zu counter values\n", o->output, e.span.slices,
+                e.span.counters);
+    } else if (tell) {
+        fprintf(stderr, "%s: %zu rows\n", o->output, e.rows);
     }
-    DLS_TRY(dls_results_open(call->word[0], &file, err));
-    dls_status status = dls_run_open(file, r->run_id, &one, err);
-    if (status == DLS_OK) {
-        status = write_to(&(job){.r = r, .run = one}, err);
-        dls_run_close(one);
-    }
-    dls_results_close(file);
+    dls_saved_close(e.run);
     return status;
 }
 

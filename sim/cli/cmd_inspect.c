@@ -2,11 +2,10 @@
  *
  * dlsim inspect: what a results file holds; its jobs; the life of one job.
  */
-#include "base/alloc.h"
+#include "base/json.h"
 #include "base/printable.h"
 #include "cli/command.h"
-#include "results/json_out.h"
-#include "results/read.h"
+#include "cli/export_tables.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -18,285 +17,252 @@ typedef struct request {
     int64_t n_jobs; /* 0: all */
 } request;
 
-/* ---- jobs ------------------------------------------------------------------------------------ */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-typedef struct job_row {
-    const dls_run_jobs *jobs;
-    const dls_record *rec;
-    size_t j;
-} job_row;
+typedef struct shown {
+    const char *column; /* a time is called "_s" and given in seconds, -1 where there is none */
+    int width;          /* in the table for people; 0: it is in JSON alone */
+} shown;
 
-static double seconds(int64_t us)
+static const shown of_job[] = {
+    {"gpus", 5},        {"submit_us", 12},  {"duration_us", 12}, {"start_us", 12}, {"end_us", 12},
+    {"executed_us", 0}, {"pending_us", 12}, {"overhead_us", 0},  {"resumes", 0},   {"promotes", 0},
+    {"preempts", 9},    {"outcome", 0},     {"state", 11},       {NULL, 0}};
+static const shown of_alloc[] = {{"start_us", 0}, {"end_us", 0}, {"node", 0}, {"gpus", 0},
+                                 {"gpu_mask", 0}, {"rate", 0},   {NULL, 0}};
+
+/* "start_us" is a time: "start_s" into name. */
+static bool is_time(const char *column, char name[32])
 {
-    return us < 0 ? -1 : (double)us / (double)DLS_US_PER_S;
+    const size_t n = strlen(column);
+    const bool time = n > 3 && strcmp(column + n - 3, "_us") == 0;
+    snprintf(name, 32, "%.*s%s", (int)(time ? n - 3 : n), column, time ? "_s" : "");
+    return time;
 }
 
-static const char *state_name(const dls_record *rec, size_t j)
+/* The columns of a row that the table has, into obj, which is returned. */
+static json_object *put_row(json_object *obj, const dls_saved *run, dls_table table,
+                            const shown *columns, size_t row)
 {
-    const char *name = dls_state_name(rec->state[j]);
-    return name ? name : "?";
-}
-
-/* The jobs' columns by name; times in seconds, -1 where there is none. */
-static json_object *job_json(const job_row *r)
-{
-    const size_t j = r->j;
-    json_object *obj = json_object_new_object();
-    const char *outcome = dls_outcome_name(r->jobs->outcome[j]);
-    dls_json_text(obj, "id", dls_run_job_id(r->jobs, j));
-    dls_json_int(obj, "gpus", r->jobs->gpus[j]);
-    dls_json_text(obj, "state", state_name(r->rec, j));
-    dls_json_text(obj, "outcome", outcome ? outcome : "?");
-    const struct {
-        const char *name;
-        int64_t us;
-    } times[] = {
-        {"submit_s", r->jobs->submit_us[j]},    {"duration_s", r->jobs->duration_us[j]},
-        {"start_s", r->rec->start_us[j]},       {"end_s", r->rec->end_us[j]},
-        {"pending_s", r->rec->pending_us[j]},   {"executed_s", r->rec->executed_us[j]},
-        {"overhead_s", r->rec->overhead_us[j]},
-    };
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        dls_json_real(obj, times[i].name, seconds(times[i].us));
+    for (const shown *s = columns; s->column; s++) {
+        char name[32];
+        dls_result_column c;
+        if (!dls_saved_column(run, table, s->column, &c)) {
+            continue;
+        }
+        if (c.type == DLS_VALUE_F32) {
+            dls_json_real(obj, s->column, (double)((const float *)c.data)[row]);
+            continue;
+        }
+        const int64_t value = dls_export_integer_at(&c, row);
+        if (is_time(s->column, name)) {
+            dls_json_real(obj, name, value < 0 ? -1 : (double)value / (double)DLS_US_PER_S);
+        } else if (dls_saved_name(run, c.name, 0)) {
+            const char *word = dls_saved_name(run, c.name, (uint32_t)value);
+            dls_json_text(obj, name, word ? word : "?");
+        } else if (c.type == DLS_VALUE_U64) {
+            json_object_object_add(obj, name, json_object_new_uint64((uint64_t)value));
+        } else {
+            dls_json_int(obj, name, value);
+        }
     }
-    dls_json_int(obj, "preempts", r->rec->preempts[j]);
-    dls_json_int(obj, "resumes", r->rec->resumes[j]);
-    dls_json_int(obj, "promotes", r->rec->promotes[j]);
     return obj;
 }
 
-static void print_job_head(void)
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static json_object *job_row(const dls_saved *run, size_t job)
 {
-    printf("%-34s %5s %12s %12s %12s %12s %12s %9s  %s\n", "id", "gpus", "submit_s", "duration_s",
-           "start_s", "end_s", "pending_s", "preempts", "state");
+    json_object *obj = json_object_new_object();
+    dls_json_text(obj, "id", dls_saved_id(run, job));
+    return put_row(obj, run, DLS_TABLE_JOBS, of_job, job);
 }
 
-static void print_job(const job_row *r)
+/* NULL: the heads of the columns. */
+static void print_job(json_object *row)
 {
-    const size_t j = r->j;
     char id[DLS_PRINTABLE_BYTES];
-    printf("%-34s %5" PRId32 " %12.10g %12.10g %12.10g %12.10g %12.10g %9" PRId32 "  %s\n",
-           dls_printable(dls_run_job_id(r->jobs, j), id), r->jobs->gpus[j],
-           seconds(r->jobs->submit_us[j]), seconds(r->jobs->duration_us[j]),
-           seconds(r->rec->start_us[j]), seconds(r->rec->end_us[j]), seconds(r->rec->pending_us[j]),
-           r->rec->preempts[j], state_name(r->rec, j));
+    const char *own = row ? json_object_get_string(json_object_object_get(row, "id")) : "id";
+    printf("%-34s", dls_printable(own, id));
+    for (const shown *s = of_job; s->column; s++) {
+        char name[32];
+        is_time(s->column, name);
+        if (s->width) {
+            printf(" %*s", s->width,
+                   row ? json_object_get_string(json_object_object_get(row, name)) : name);
+        }
+    }
+    putchar('\n');
 }
 
-static dls_status show_jobs(const request *req, const dls_run_jobs *jobs, const dls_record *rec,
-                            dls_error *err)
+static dls_status show_jobs(const request *req, const dls_saved *run, dls_error *err)
 {
-    size_t n = jobs->n;
-    if (req->n_jobs > 0 && (uint64_t)req->n_jobs < n) {
-        n = (size_t)req->n_jobs;
-    }
-    json_object *list = req->json ? json_object_new_array() : NULL;
+    const size_t all = dls_saved_rows(run, DLS_TABLE_JOBS);
+    const size_t n = req->n_jobs > 0 && (uint64_t)req->n_jobs < all ? (size_t)req->n_jobs : all;
+    json_object *list = json_object_new_array();
     if (!req->json) {
-        print_job_head();
+        print_job(NULL);
     }
     for (size_t j = 0; j < n; j++) {
-        const job_row row = {jobs, rec, j};
+        json_object *row = job_row(run, j);
         if (req->json) {
-            json_object_array_add(list, job_json(&row));
+            json_object_array_add(list, row);
         } else {
-            print_job(&row);
+            print_job(row);
+            json_object_put(row);
         }
     }
     if (req->json) {
         return dls_json_print(stdout, list, err);
     }
-    if (n < jobs->n) {
-        fprintf(stderr, "dlsim: %zu of %zu jobs shown\n", n, jobs->n);
+    json_object_put(list);
+    if (n < all) {
+        fprintf(stderr, "dlsim: %zu of %zu jobs shown\n", n, all);
     }
     return DLS_OK;
 }
 
-/* ---- one job --------------------------------------------------------------------------------- */
-
-static json_object *alloc_json(const dls_alloc_rows *a, size_t i)
+static void print_alloc(json_object *row)
 {
-    json_object *obj = json_object_new_object();
-    dls_json_real(obj, "start_s", seconds(a->start_us[i]));
-    dls_json_real(obj, "end_s", seconds(a->end_us[i]));
-    dls_json_int(obj, "node", a->node[i]);
-    dls_json_int(obj, "gpus", a->gpus[i]);
-    json_object_object_add(obj, "gpu_mask", json_object_new_uint64(a->gpu_mask[i]));
-    dls_json_real(obj, "rate", (double)a->rate[i]);
-    return obj;
-}
-
-static void print_alloc(const dls_alloc_rows *a, size_t i)
-{
-    char end[32];
-    snprintf(end, sizeof end, "%.10g", seconds(a->end_us[i]));
-    printf("  %12.10g s .. %12s s  ", seconds(a->start_us[i]), a->end_us[i] < 0 ? "?" : end);
-    if (a->node[i] < 0) {
-        printf("%" PRId32 " GPUs", a->gpus[i]);
+    const int64_t node = json_object_get_int64(json_object_object_get(row, "node"));
+    const uint64_t mask = json_object_get_uint64(json_object_object_get(row, "gpu_mask"));
+    const double rate = json_object_get_double(json_object_object_get(row, "rate"));
+    const char *end = json_object_get_string(json_object_object_get(row, "end_s"));
+    printf("  %12s s .. %12s s  ", json_object_get_string(json_object_object_get(row, "start_s")),
+           strcmp(end, "-1") == 0 ? "?" : end);
+    if (node < 0) {
+        printf("%s GPUs", json_object_get_string(json_object_object_get(row, "gpus")));
     } else {
-        printf("node %" PRId32 ", GPUs", a->node[i]);
+        printf("node %" PRId64 ", GPUs", node);
         for (int g = 0; g < 64; g++) {
-            if (a->gpu_mask[i] >> g & 1) {
+            if (mask >> g & 1) {
                 printf(" %d", g);
             }
         }
     }
-    if (a->rate[i] > 0) {
-        printf(", rate %.4g\n", (double)a->rate[i]);
-    } else {
-        puts(", restoring");
-    }
+    printf(rate > 0 ? ", rate %.4g\n" : ", restoring\n", rate);
 }
 
-static dls_status print_life(const dls_run *run, const job_row *row, dls_error *err)
+static void print_life(const dls_saved *run, size_t job, json_object *row, json_object *allocs)
 {
-    print_job_head();
-    print_job(row);
     static const char *const dicts[] = {"model", "vc", "user"};
-    for (size_t d = 0; d < sizeof dicts / sizeof dicts[0]; d++) {
-        char *name = NULL;
-        DLS_TRY(dls_run_read_name(run, dicts[d], row->j, &name, err));
-        if (*name) {
-            char buf[DLS_PRINTABLE_BYTES];
-            printf("%s: %s\n", dicts[d], dls_printable(name, buf));
-        }
-        dls_free(name);
-    }
-    const dls_alloc_rows *a = &row->rec->allocs;
-    puts(a->n ? "allocations:" : "allocations were not recorded");
-    for (size_t i = 0; i < a->n; i++) {
-        if ((size_t)a->job[i] == row->j) {
-            print_alloc(a, i);
+    print_job(NULL);
+    print_job(row);
+    for (size_t d = 0; d < sizeof dicts / sizeof *dicts; d++) {
+        char buf[DLS_PRINTABLE_BYTES];
+        dls_result_column c;
+        const int64_t code = dls_saved_column(run, DLS_TABLE_JOBS, dicts[d], &c)
+                                 ? dls_export_integer_at(&c, job)
+                                 : -1;
+        if (code >= 0) {
+            printf("%s: %s\n", dicts[d],
+                   dls_printable(dls_saved_name(run, dicts[d], (uint32_t)code), buf));
         }
     }
+    puts(dls_saved_rows(run, DLS_TABLE_ALLOCATIONS) ? "allocations:"
+                                                    : "allocations were not recorded");
+    for (size_t i = 0; i < json_object_array_length(allocs); i++) {
+        print_alloc(json_object_array_get_idx(allocs, i));
+    }
+}
+
+static dls_status show_job(const request *req, const dls_saved *run, dls_error *err)
+{
+    const size_t n = dls_saved_rows(run, DLS_TABLE_JOBS);
+    dls_result_column of;
+    size_t job = 0;
+    while (job < n && strcmp(dls_saved_id(run, job), req->job_id) != 0) {
+        job++;
+    }
+    if (job == n) {
+        return dls_fail(err, DLS_EINPUT, NULL, "the run has no job '%s' (--jobs lists them)",
+                        req->job_id);
+    }
+    json_object *row = job_row(run, job), *allocs = dls_json_list(row, "allocations");
+    const bool recorded = dls_saved_column(run, DLS_TABLE_ALLOCATIONS, "job", &of);
+    for (size_t i = 0; recorded && i < of.n; i++) {
+        if (dls_export_integer_at(&of, i) == (int64_t)job) {
+            put_row(dls_json_next(allocs), run, DLS_TABLE_ALLOCATIONS, of_alloc, i);
+        }
+    }
+    if (req->json) {
+        return dls_json_print(stdout, row, err);
+    }
+    print_life(run, job, row, allocs);
+    json_object_put(row);
     return DLS_OK;
-}
-
-static dls_status show_job(const request *req, const dls_run *run, const dls_run_jobs *jobs,
-                           const dls_record *rec, dls_error *err)
-{
-    job_row row = {jobs, rec, 0};
-    while (row.j < jobs->n && strcmp(dls_run_job_id(jobs, row.j), req->job_id) != 0) {
-        row.j++;
-    }
-    if (row.j == jobs->n) {
-        return dls_fail(err, DLS_EINPUT, NULL, "run '%s' has no job '%s' (--jobs lists them)",
-                        dls_run_id(run), req->job_id);
-    }
-    if (!req->json) {
-        return print_life(run, &row, err);
-    }
-    json_object *obj = job_json(&row), *list = json_object_new_array();
-    for (size_t i = 0; i < rec->allocs.n; i++) {
-        if ((size_t)rec->allocs.job[i] == row.j) {
-            json_object_array_add(list, alloc_json(&rec->allocs, i));
-        }
-    }
-    json_object_object_add(obj, "allocations", list);
-    return dls_json_print(stdout, obj, err);
-}
-
-static dls_status show_rows(const request *req, const dls_run *run, dls_error *err)
-{
-    dls_run_jobs jobs;
-    dls_record *rec = NULL;
-    DLS_TRY(dls_run_read_jobs(run, &jobs, err));
-    dls_status status = dls_run_read_record(run, req->job_id != NULL, false, &rec, err);
-    DLS_THEN(status,
-             req->job_id ? show_job(req, run, &jobs, rec, err) : show_jobs(req, &jobs, rec, err));
-    dls_record_destroy(rec);
-    dls_run_jobs_fini(&jobs);
-    return status;
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */
 
-static json_object *run_json(const dls_run *run)
+static dls_status add_run(dls_saved *run, const char *id, json_object *list, dls_error *err)
 {
-    json_object *obj = json_object_new_object(), *attrs = json_object_new_object();
-    dls_json_text(obj, "run", dls_run_id(run));
-    for (size_t i = 0; i < dls_run_n_attrs(run); i++) {
-        const char *name = dls_run_attr_name(run, i);
-        dls_json_text(attrs, name, dls_run_attr(run, name));
+    const char *report, *name;
+    DLS_TRY(dls_saved_report(run, true, &report, err));
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "run", id);
+    json_object *attrs = dls_json_object(obj, "attributes");
+    for (size_t i = 0; (name = dls_saved_attribute(run, i)); i++) {
+        dls_json_text(attrs, name, dls_saved_text(run, name));
     }
-    json_object_object_add(obj, "attributes", attrs);
-    json_object_object_add(obj, "jobs", json_object_new_uint64(dls_run_n_jobs(run)));
-    json_object_object_add(obj, "allocations", json_object_new_uint64(dls_run_n_allocs(run)));
-    json_object_object_add(obj, "series", json_object_new_uint64(dls_run_n_series(run)));
-    json_object_object_add(obj, "summary", dls_json_summary(dls_run_summary(run)));
-    return obj;
+    dls_json_int(obj, "jobs", (int64_t)dls_saved_rows(run, DLS_TABLE_JOBS));
+    dls_json_int(obj, "allocations", (int64_t)dls_saved_rows(run, DLS_TABLE_ALLOCATIONS));
+    dls_json_int(obj, "series", (int64_t)dls_saved_rows(run, DLS_TABLE_SERIES));
+    json_object_object_add(obj, "summary", json_tokener_parse(report));
+    return DLS_OK;
 }
 
-static void print_run(const dls_run *run)
+static dls_status print_run(dls_saved *run, const char *id, dls_error *err)
 {
     char name[DLS_PRINTABLE_BYTES], value[DLS_PRINTABLE_BYTES];
-    printf("run %s\n", dls_printable(dls_run_id(run), name));
-    for (size_t i = 0; i < dls_run_n_attrs(run); i++) {
-        const char *attr = dls_run_attr_name(run, i), *text = dls_run_attr(run, attr);
-        const char *shown = dls_printable(attr, name);
+    const char *attr, *report;
+    DLS_TRY(dls_saved_report(run, false, &report, err));
+    printf("run %s\n", dls_printable(id, name));
+    for (size_t i = 0; (attr = dls_saved_attribute(run, i)); i++) {
+        const char *text = dls_saved_text(run, attr);
+        const char *shown_name = dls_printable(attr, name);
         if (strchr(text, '\n')) {
             size_t lines = 0;
             for (const char *p = text; *p; p++) {
                 lines += *p == '\n';
             }
-            printf("  %-20s (%zu lines%s)\n", shown, lines,
+            printf("  %-20s (%zu lines%s)\n", shown_name, lines,
                    strcmp(attr, "config_text") == 0 ? ", see --config" : "");
         } else if (*text) {
-            printf("  %-20s %s\n", shown, dls_printable(text, value));
+            printf("  %-20s %s\n", shown_name, dls_printable(text, value));
         }
     }
-    printf("  %-20s %zu jobs, %zu allocations, %zu points of the series\n\n", "rows",
-           dls_run_n_jobs(run), dls_run_n_allocs(run), dls_run_n_series(run));
-    dls_summary_print(stdout, dls_run_summary(run), true);
+    printf("  %-20s %zu jobs, %zu allocations, %zu points of the series\n\n%s", "rows",
+           dls_saved_rows(run, DLS_TABLE_JOBS), dls_saved_rows(run, DLS_TABLE_ALLOCATIONS),
+           dls_saved_rows(run, DLS_TABLE_SERIES), report);
+    return DLS_OK;
 }
 
-static dls_status show_runs(const request *req, const dls_results *file, dls_error *err)
+/* The run that is asked for, or all of the file, one after the other. */
+static dls_status show_runs(const request *req, const char *path, dls_error *err)
 {
-    const size_t n = dls_results_n_runs(file);
+    dls_saved *run;
+    DLS_TRY(dls_saved_open(path, req->run_id, &run, err));
     json_object *list = req->json ? json_object_new_array() : NULL;
     dls_status status = DLS_OK;
-    for (size_t i = 0; i < n && status == DLS_OK; i++) {
-        const char *id = dls_results_run_id(file, i);
-        if (req->run_id && strcmp(id, req->run_id) != 0) {
-            continue;
+    for (size_t i = 0; status == DLS_OK; i++) {
+        const char *id = req->run_id ? req->run_id : dls_saved_run(run, i);
+        fputs(list || i == 0 ? "" : "\n", stdout);
+        status = list ? add_run(run, id, list, err) : print_run(run, id, err);
+        id = req->run_id ? NULL : dls_saved_run(run, i + 1);
+        if (status != DLS_OK || !id) {
+            break;
         }
-        dls_run *run = NULL;
-        status = dls_run_open(file, id, &run, err);
-        DLS_THEN(status, dls_run_verify(run, err));
-        if (status == DLS_OK && req->json) {
-            json_object_array_add(list, run_json(run));
-        } else if (status == DLS_OK) {
-            printf("%s", i > 0 && !req->run_id ? "\n" : "");
-            print_run(run);
-        }
-        dls_run_close(run);
+        dls_saved *next = NULL;
+        status = dls_saved_open(path, id, &next, err);
+        dls_saved_close(run);
+        run = next;
     }
-    if (req->json && status == DLS_OK) {
-        status = dls_json_print(stdout, list, err);
-    } else {
-        json_object_put(list);
+    dls_saved_close(run);
+    if (status == DLS_OK && list) {
+        return dls_json_print(stdout, list, err);
     }
-    return status;
-}
-
-static dls_status inspect(const char *path, const request *req, dls_error *err)
-{
-    dls_results *file = NULL;
-    dls_run *run = NULL;
-    DLS_TRY(dls_results_open(path, &file, err));
-    dls_status status = DLS_OK;
-    const bool one = req->jobs || req->job_id || req->config;
-    if (one || req->run_id) {
-        status = dls_run_open(file, req->run_id, &run, err);
-        DLS_THEN(status, dls_run_verify(run, err));
-    }
-    if (status == DLS_OK && req->config) {
-        for (const char *p = dls_run_attr(run, "config_text"); *p; p++) {
-            putchar(iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t' ? '?' : *p);
-        }
-    } else if (status == DLS_OK) {
-        status = one ? show_rows(req, run, err) : show_runs(req, file, err);
-    }
-    dls_run_close(run);
-    dls_results_close(file);
+    json_object_put(list);
     return status;
 }
 
@@ -304,7 +270,21 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     request *req = user;
     req->jobs = dls_call_gave(call, "jobs");
-    return inspect(call->word[0], req, err);
+    if (!req->jobs && !req->job_id && !req->config) {
+        return show_runs(req, call->word[0], err);
+    }
+    dls_saved *one;
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_export_open(call->word[0], req->run_id, &one, err));
+    if (req->config) {
+        for (const char *p = dls_saved_text(one, "config_text"); *p; p++) {
+            putchar(iscntrl((unsigned char)*p) && *p != '\n' && *p != '\t' ? '?' : *p);
+        }
+    } else {
+        status = req->job_id ? show_job(req, one, err) : show_jobs(req, one, err);
+    }
+    dls_saved_close(one);
+    return status;
 }
 
 static const dls_arg args[] = {

@@ -11,6 +11,16 @@
 
 enum { COLUMNS_MAX = 64 };
 
+dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out, dls_error *err)
+{
+    DLS_TRY(dls_saved_open(path, run_id, out, err));
+    if (run_id || !dls_saved_run(*out, 1)) {
+        return DLS_OK;
+    }
+    dls_saved_close(*out);
+    return dls_fail(err, DLS_EUSAGE, path, "holds several runs: --run says which");
+}
+
 const char *dls_export_table_name(size_t i)
 {
     static const char *const names[] = {"jobs", "allocations", "series", "starts", "world"};
@@ -100,18 +110,6 @@ size_t dls_export_csv(FILE *to, const dls_saved *run, dls_table table)
 
 /* ---- formats of others ----------------------------------------------------------------------- */
 
-/* A column of jobs; one that is not there has -1 everywhere. */
-static dls_result_column find(const dls_saved *run, const char *name)
-{
-    dls_result_column c;
-    for (size_t i = 0; dls_saved_column_at(run, DLS_TABLE_JOBS, i, &c); i++) {
-        if (strcmp(c.name, name) == 0) {
-            return c;
-        }
-    }
-    return (dls_result_column){.name = name};
-}
-
 static int64_t at(const dls_result_column *c, size_t row)
 {
     return c->data ? dls_export_integer_at(c, row) : -1;
@@ -130,7 +128,9 @@ static void find_all(const dls_saved *run, dls_result_column c[USED])
     static const char *const names[USED] = {"submit_us", "gpus", "start_us", "end_us", "limit_us",
                                             "state",     "user", "vc",       "model"};
     for (int i = 0; i < USED; i++) {
-        c[i] = find(run, names[i]);
+        if (!dls_saved_column(run, DLS_TABLE_JOBS, names[i], &c[i])) {
+            c[i] = (dls_result_column){.name = names[i]}; /* -1 everywhere */
+        }
     }
 }
 

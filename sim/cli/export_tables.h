@@ -10,6 +10,10 @@
 
 #include <stdio.h>
 
+/* A run of the file; which, must be said if there are several: EUSAGE. */
+dls_status dls_export_open(const char *path, const char *run_id, dls_saved **out,
+                           dls_error *err) DLS_MUST_CHECK;
+
 /* "jobs", "allocations", "series", "starts", "world"; NULL past the last. */
 const char *dls_export_table_name(size_t i);
 /* Every column under its name; codes as what they mean, "" for none. Returns how many rows. */
@@ -21,6 +25,18 @@ dls_status dls_export_arrow(FILE *to, const dls_saved *run, dls_table table, siz
 size_t dls_export_batsim(FILE *to, const dls_saved *run);
 /* All jobs; times in whole seconds. */
 size_t dls_export_swf(FILE *to, const dls_saved *run);
+
+/* For trace viewers (ui.perfetto.dev, chrome://tracing): the Trace Event Format as JSON
+ * (docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU). A node is a process, a
+ * GPU a thread, or several if jobs share it, a job a slice on every GPU that it holds; the
+ * cluster's state over time is a set of counters. Times are the run's own, in microseconds. */
+typedef struct dls_perfetto {
+    int64_t from_us, until_us; /* slices that touch this span, counters within it */
+    size_t slices, counters;   /* what was written */
+} dls_perfetto;
+/* O(n log n) in allocations. Errors: EINPUT (neither allocations nor a series), ENOMEM. */
+dls_status dls_export_perfetto(FILE *to, const dls_saved *run, dls_perfetto *span,
+                               dls_error *err) DLS_MUST_CHECK;
 
 /* Of a column of jobs: whether values are codes; an integer; bytes of a value. */
 bool dls_export_is_code(const char *name);

@@ -46,7 +46,6 @@ allowed() {
 # What single files of a folder may include beside, with the reason.
 also() {
     case $1 in
-    sim/cli/cmd_inspect.c | sim/cli/cmd_export.c) echo results ;; # show what is in a results file
     sim/cli/cmd_list.c) echo cluster config traces ;;             # tables of GPUs, options, models
     sim/cli/cmd_trace.c | sim/cli/trace_*) echo traces ;;         # statistics and the generator
     sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_lucid.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)

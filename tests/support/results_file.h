@@ -6,6 +6,7 @@
 #ifndef TESTS_RESULTS_FILE_H
 #define TESTS_RESULTS_FILE_H
 
+#include "dlsim/results.h"
 #include "results/read.h"
 #include "results/write.h"
 #include "support/results_sample.h"
@@ -122,16 +123,13 @@ static inline dls_status read_all(const char *path, dls_error *err)
     dls_results *file = NULL;
     dls_run *run = NULL;
     dls_record *back = NULL;
-    dls_run_jobs jobs = {0};
+    dls_saved *saved = NULL;
     dls_status status = dls_results_open(path, &file, err);
     if (status == DLS_OK) {
         status = dls_run_open(file, NULL, &run, err);
     }
     if (status == DLS_OK) {
-        status = dls_run_verify(run, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_run_read_jobs(run, &jobs, err);
+        status = dls_saved_open(path, NULL, &saved, err); /* verifies it, too */
     }
     if (status == DLS_OK) {
         status = dls_run_read_record(run, true, true, &back, err);
@@ -143,8 +141,8 @@ static inline dls_status read_all(const char *path, dls_error *err)
         assert_memory_equal(&s->part[0].jct, &summary.part[0].jct, sizeof summary.part[0].jct);
         assert_int_equal(s->events, summary.events);
     }
+    dls_saved_close(saved);
     dls_record_destroy(back);
-    dls_run_jobs_fini(&jobs);
     dls_run_close(run);
     dls_results_close(file);
     return status;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "dlsim/results.h"
 #include "support/results_file.h"
 
 #include <errno.h>
@@ -23,6 +24,14 @@ static bool exists(const char *path)
 }
 
 #define assert_column(a, b, n) assert_memory_equal(a, b, (n) * sizeof *(a))
+/* A column of jobs, as the public interface reads it. */
+#define assert_saved(saved, name, a, n_)                                                           \
+    do {                                                                                           \
+        dls_result_column c_;                                                                      \
+        assert_true(dls_saved_column(saved, DLS_TABLE_JOBS, name, &c_));                           \
+        assert_int_equal(c_.n, n_);                                                                \
+        assert_memory_equal(c_.data, a, (n_) * sizeof *(a));                                       \
+    } while (0)
 
 static void round_trip(void **state)
 {
@@ -33,7 +42,6 @@ static void round_trip(void **state)
     dls_results *file = NULL;
     dls_run *run = NULL;
     dls_record *back = NULL;
-    dls_run_jobs jobs;
     assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
     assert_int_equal(dls_results_n_runs(file), 1);
     assert_string_equal(dls_results_run_id(file, 0), "r1");
@@ -62,25 +70,23 @@ static void round_trip(void **state)
         assert_memory_equal(&a->first_start, &b->first_start, sizeof a->first_start);
     }
 
-    assert_int_equal(dls_run_read_jobs(run, &jobs, NULL), DLS_OK);
+    dls_saved *saved;
+    assert_int_equal(dls_saved_open(path, NULL, &saved, NULL), DLS_OK);
     const dls_trace_columns *t = dls_trace_cols(trace);
-    assert_int_equal(jobs.n, t->n);
-    assert_column(jobs.submit_us, t->submit_us, t->n);
-    assert_column(jobs.duration_us, t->duration_us, t->n);
-    assert_column(jobs.gpus, t->gpus, t->n);
-    assert_column(jobs.outcome, t->outcome, t->n);
-    assert_string_equal(dls_run_job_id(&jobs, 0), dls_trace_id(trace, 0));
-    assert_string_equal(dls_run_job_id(&jobs, t->n - 1), dls_trace_id(trace, t->n - 1));
+    assert_int_equal(dls_saved_rows(saved, DLS_TABLE_JOBS), t->n);
+    assert_saved(saved, "submit_us", t->submit_us, t->n);
+    assert_saved(saved, "duration_us", t->duration_us, t->n);
+    assert_saved(saved, "gpus", t->gpus, t->n);
+    assert_saved(saved, "outcome", t->outcome, t->n);
+    assert_string_equal(dls_saved_id(saved, 0), dls_trace_id(trace, 0));
+    assert_string_equal(dls_saved_id(saved, t->n - 1), dls_trace_id(trace, t->n - 1));
     for (size_t j = 0; j < t->n; j += 99) {
-        char *name = NULL;
-        assert_int_equal(dls_run_read_name(run, "user", j, &name, NULL), DLS_OK);
-        assert_string_equal(name, dls_trace_user(trace, t->user[j]));
-        dls_free(name);
-        assert_int_equal(dls_run_read_name(run, "vc", j, &name, NULL), DLS_OK);
-        assert_string_equal(name, dls_trace_vc(trace, t->vc[j]));
-        dls_free(name);
+        const char *user = dls_saved_name(saved, "user", (uint32_t)t->user[j]);
+        const char *vc = dls_saved_name(saved, "vc", (uint32_t)t->vc[j]);
+        assert_string_equal(user ? user : "", dls_trace_user(trace, t->user[j]));
+        assert_string_equal(vc ? vc : "", dls_trace_vc(trace, t->vc[j]));
     }
-    dls_run_jobs_fini(&jobs);
+    dls_saved_close(saved);
 
     assert_int_equal(dls_run_read_record(run, true, true, &back, NULL), DLS_OK);
     assert_int_equal(dls_record_digest(back), dls_record_digest(rec));
@@ -125,7 +131,6 @@ static void many_chunks(void **state)
     assert_int_equal(dls_results_write(path, &meta, t, big, &s, NULL), DLS_OK);
     dls_results *file = NULL;
     dls_run *run = NULL;
-    dls_run_jobs jobs;
     assert_int_equal(dls_results_open(path, &file, NULL), DLS_OK);
     assert_int_equal(dls_run_open(file, "r1", &run, NULL), DLS_OK);
     assert_int_equal(dls_run_read_record(run, true, true, &back, NULL), DLS_OK);
@@ -135,11 +140,12 @@ static void many_chunks(void **state)
     assert_column(back->allocs.gpu_mask, big->allocs.gpu_mask, big->allocs.n);
     assert_column(back->allocs.node, big->allocs.node, big->allocs.n);
     assert_column(back->series.pending_jobs, big->series.pending_jobs, big->series.n);
-    assert_int_equal(dls_run_read_jobs(run, &jobs, NULL), DLS_OK);
-    for (size_t j = 0; j < jobs.n; j++) {
-        assert_string_equal(dls_run_job_id(&jobs, j), dls_trace_id(t, j));
+    dls_saved *saved;
+    assert_int_equal(dls_saved_open(path, "r1", &saved, NULL), DLS_OK);
+    for (size_t j = 0; j < big->n_jobs; j++) {
+        assert_string_equal(dls_saved_id(saved, j), dls_trace_id(t, j));
     }
-    dls_run_jobs_fini(&jobs);
+    dls_saved_close(saved);
     dls_record_destroy(back);
     dls_run_close(run);
     dls_results_close(file);
@@ -376,17 +382,12 @@ static int setup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),
-        cmocka_unit_test(many_chunks),
-        cmocka_unit_test(same_bytes),
-        cmocka_unit_test(several_runs),
-        cmocka_unit_test(without_rows),
-        cmocka_unit_test(bad_arguments),
-        cmocka_unit_test(no_place),
-        cmocka_unit_test(full_disk),
-        cmocka_unit_test(failed_allocations),
-        cmocka_unit_test(through_a_link),
-        
+        cmocka_unit_test(round_trip),         cmocka_unit_test(many_chunks),
+        cmocka_unit_test(same_bytes),         cmocka_unit_test(several_runs),
+        cmocka_unit_test(without_rows),       cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(no_place),           cmocka_unit_test(full_disk),
+        cmocka_unit_test(failed_allocations), cmocka_unit_test(through_a_link),
+
     };
     return cmocka_run_group_tests(tests, setup, drop_sample);
 }

@@ -41,10 +41,20 @@ DLS_API void dls_saved_close(dls_saved *saved); /* NULL-safe */
 DLS_API const char *dls_saved_run(const dls_saved *saved, size_t i);
 /* An attribute of the run (docs/results.md) as text: "scheduler", "digest", "config"; "": there is none. */
 DLS_API const char *dls_saved_text(const dls_saved *saved, const char *attribute);
+/* Its attributes in order of name; NULL: past the last. */
+DLS_API const char *dls_saved_attribute(const dls_saved *saved, size_t i);
+/* As dls_simulation_report, with the table for people also by gang size, class and outcome. */
+DLS_API dls_status dls_saved_report(dls_saved *saved, bool json, const char **text,
+                                    dls_error *err) DLS_MUST_CHECK;
 
+/* Rows of a table; 0 for one that was not recorded. O(1). */
+DLS_API size_t dls_saved_rows(const dls_saved *saved, dls_table table);
 /* Columns; false: past the last. data is valid until the run is closed. O(1). */
 DLS_API bool dls_saved_column_at(const dls_saved *saved, dls_table table, size_t i,
                                  dls_result_column *out);
+/* The same by name; false: there is none. */
+DLS_API bool dls_saved_column(const dls_saved *saved, dls_table table, const char *name,
+                              dls_result_column *out);
 /* The name of a job in the trace; "" past the last. O(1). */
 DLS_API const char *dls_saved_id(const dls_saved *saved, size_t job);
 /* As dls_simulation_name. O(1). */
