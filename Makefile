@@ -14,18 +14,20 @@ build:
 	    -DDLSIM_TESTS=OFF --log-level=WARNING
 	@cmake --build $(BUILD) -j $(JOBS) --target dlsim -- --quiet
 
-# A sample trace on a sample cluster under four schedulers: the table of all jobs, and a page with pictures
-# where there is a Python that draws them.
+# A sample trace on a sample cluster under four schedulers: what came of it, and a page with pictures where there is a Python
+# that draws them.
 run: build
 	@$(BUILD)/dlsim study --config=configs/quickstart.cfg --trace=traces/samples/philly_like_5000.csv \
-	    --schedulers=fifo,srtf,dlas-gpu,gittins -o $(BUILD)/run --force >$(BUILD)/run.txt
-	@sed '/^$$/q' $(BUILD)/run.txt
-	@echo "5,000 jobs on 256 GPUs: completion times (JCT) first come, first served, and with short jobs first; ratios"
-	@echo "are to the first row. By gang size: $(BUILD)/run.txt"
+	    --schedulers=fifo,srtf,dlas-gpu,gittins -o $(BUILD)/run --force -q >$(BUILD)/run.txt
+	@echo "5,000 jobs on 256 GPUs under four schedulers: first come first served, shortest remaining time first,"
+	@echo "and the two of Tiresias, which do not know how long jobs run. Below each: ratios to the first."
+	@sed '/^$$/,$$d' $(BUILD)/run.txt
+	@echo "JCT is from submission to completion, queueing the part of it spent waiting: who waits less finishes sooner on"
+	@echo "the same GPUs. The longest jobs (p99) may pay for it, and preempted ones restart. By gang size: $(BUILD)/run.txt"
 	@if $(BUILD)/dlsim report --force -o $(BUILD)/run.html $(BUILD)/run/quickstart.h5 2>/dev/null; then \
 	    echo "Every job on every GPU, curves and tables: open $(BUILD)/run.html"; \
 	else echo "dlsim report draws it, with python3-h5py, python3-pandas and python3-plotly"; fi
-	@echo "Next: docs/python.md, a policy in five lines; configs/, your cluster; docs/traces.md, your trace"
+	@echo "Next: README.md, a scheduler in five lines; configs/, your cluster; docs/traces.md, your trace"
 
 # The papers' figures anew, into results/figures (docs/figures.md).
 figures: build

@@ -143,7 +143,10 @@ class Run:
                 name = self.write(results) or []
             target = os.fspath(path) if path else page
             call = [program(), "report", "--force", *name, "-o", target, results]
-            done = subprocess.run(call, capture_output=True, text=True)
+            environment = dict(os.environ)
+            if " " not in sys.executable:  # a list of interpreters, the first that has what is needed draws
+                environment.setdefault("DLSIM_PYTHON", f"{sys.executable} python3 /usr/bin/python3")
+            done = subprocess.run(call, capture_output=True, text=True, env=environment)
             if done.returncode:
                 raise _dlsim.RunError(done.stderr.strip())
             if path:

@@ -9,6 +9,13 @@ for help in --help -h help; do
     says out.txt "Laboratory:"
     empty err.txt
 done
+# One version, which is CMakeLists.txt's.
+expect 0 --version
+version=$(sed -n 's/^project(dlsim VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
+says out.txt "dlsim $version"
+grep -qx "version: $version" "$source/CITATION.cff" || fail "CITATION.cff is of another version"
+test "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$source/CHANGELOG.md" | head -1)" = "$version" ||
+    fail "CHANGELOG.md begins with another version"
 expect 2
 says err.txt "Usage:"
 empty out.txt

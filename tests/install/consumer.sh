@@ -79,7 +79,7 @@ mkdir "$work/cmake"
 cat >"$work/cmake/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES C)
-find_package(dlsim 0.1 REQUIRED)
+find_package(dlsim 0.2 REQUIRED)
 add_executable(consumer $here/consumer.c)
 target_link_libraries(consumer PRIVATE dlsim::dlsim)
 add_executable(consumer_static $here/consumer.c)

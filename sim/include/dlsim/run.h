@@ -71,7 +71,7 @@
 extern "C" {
 #endif
 
-/* "0.1.0", of the library that is linked. */
+/* "0.2.0", of the library that is linked. */
 DLS_API const char *dls_version(void);
 
 /* ---- set-up ------------------------------------------------------------------------------------ */

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The documentation as a site: every link leads somewhere, the tutorials run as they stand, every block of code is of a kind
+# that some test runs. In a virtual environment in the build folder with what docs/site/requirements.txt names; skipped
+# where that cannot be had. Usage: site.sh BUILD_DIR CC
+set -u
+build=$1
+source=$(cd "$DLSIM_SOURCE" && pwd)
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+# Blocks: sh is run by tests/cli (cli.manual), C by cli.policies, CMake by install.consumer, Python by python.docs and tests of
+# their pages.
+odd=$(grep -n '^```[a-z]' "$source/README.md" "$source"/docs/*.md | grep -Ev '```(sh|c|cmake|python)$')
+test -z "$odd" || fail "blocks of code that no test runs: $odd"
+
+if [ "${DLSIM_SANITIZE:-0}" = 1 ] || [ ! -e "$build/python/dlsim/_dlsim.abi3.so" ]; then
+    echo "skipped: a sanitized build, or one without the Python package"
+    exit 77
+fi
+python=
+for one in /usr/bin/python3 python3; do
+    "$one" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && python=$one && break
+done
+[ -n "$python" ] || { echo "skipped: no CPython 3.11 or later"; exit 77; }
+wanted=$(sha256sum "$source/docs/site/requirements.txt" | cut -c1-16)
+venv=$build/python/site-venv
+if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
+    rm -rf "$venv"
+    if ! { timeout 60 "$python" -m venv "$venv" && timeout 400 "$venv/bin/pip" install -q --retries 1 \
+        -r "$source/docs/site/requirements.txt"; } >"$build/python/site-venv.log" 2>&1; then
+        echo "skipped: the packages of docs/site/requirements.txt could not be had: $(tail -1 "$build/python/site-venv.log")"
+        exit 77
+    fi
+    echo "$wanted" >"$venv/wanted"
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$source" || exit 1
+export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 IPYTHONDIR=$work/ipython JUPYTER_PLATFORM_DIRS=1 \
+    PATH=$venv/bin:$PATH NO_MKDOCS_2_WARNING=1
+timeout 500 "$venv/bin/mkdocs" build --strict -q -d "$work/site" >"$work/log" 2>&1 || fail "$(tail -40 "$work/log")"
+for page in index python/index tutorials/own_policy/index tutorials/predictor/index config/index; do
+    test -s "$work/site/$page.html" || fail "no page $page"
+done
+grep -q 'mean completion' "$work/site/tutorials/own_policy/index.html" || fail "a tutorial has no output"
+grep -q 'image/png;base64\|<img[^>]*base64' "$work/site/tutorials/own_policy/index.html" || fail "a tutorial has no picture"
+echo "$(find "$work/site" -name '*.html' | wc -l) pages"
