@@ -68,6 +68,11 @@ json_object *dls_json_summary(const dls_summary *s)
         dls_json_add_fields(world, dls_world_fields, dls_world_n_fields, &s->world);
         json_object_object_add(obj, "world", world);
     }
+    if (s->has_energy) {
+        json_object *energy = json_object_new_object();
+        dls_json_add_fields(energy, dls_energy_fields, dls_energy_n_fields, &s->energy);
+        json_object_object_add(obj, "energy", energy);
+    }
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         json_object *part = json_object_new_object();
         if (part && s->part[p].jobs > 0) {

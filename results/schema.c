@@ -255,3 +255,18 @@ const dls_field dls_world_fields[] = {
 };
 const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fields[0];
 #undef W
+
+#define E(member, units, text) FIELD(dls_energy_summary, F64, member, units, text)
+const dls_field dls_energy_fields[] = {
+    E(energy_kwh, "kWh", "of the cluster at the meter"),
+    E(jobs_kwh, "kWh", "of GPUs while jobs hold them"),
+    E(idle_kwh, "kWh", "of GPUs while none does"),
+    E(nodes_kwh, "kWh", "of nodes beside their GPUs"),
+    E(cost, "", "of energy_kwh"),
+    E(jobs_cost, "", "of jobs_kwh"),
+    E(carbon_kg, "kg", "CO2 equivalents of energy_kwh"),
+    E(jobs_carbon_kg, "kg", "CO2 equivalents of jobs_kwh"),
+    E(power_mean_kw, "kW", "of the cluster at the meter, mean over span_s"),
+};
+const size_t dls_energy_n_fields = sizeof dls_energy_fields / sizeof dls_energy_fields[0];
+#undef E

@@ -34,6 +34,8 @@ extern const dls_field dls_summary_fields[]; /* of dls_summary, without part[] a
 extern const size_t dls_summary_n_fields;
 extern const dls_field dls_world_fields[]; /* of dls_world_summary */
 extern const size_t dls_world_n_fields;
+extern const dls_field dls_energy_fields[]; /* of dls_energy_summary */
+extern const size_t dls_energy_n_fields;
 extern const dls_field dls_part_fields[]; /* of dls_summary_part */
 extern const size_t dls_part_n_fields;
 extern const dls_rows dls_part_rows; /* those of a summary */

@@ -11,6 +11,7 @@
 
 #include "dlsim/trace.h"
 #include "record/record.h"
+#include "results/energy.h"
 #include "results/world.h"
 
 #include <stdio.h>
@@ -79,6 +80,8 @@ typedef struct dls_summary {
     bool complete;           /* every event was processed */
     bool has_world;          /* placement mattered: */
     dls_world_summary world;
+    bool has_energy;
+    dls_energy_summary energy;
 } dls_summary;
 
 /* O(n_jobs + series rows), 48 bytes of working memory per job. Errors: ENOMEM; EINPUT when the

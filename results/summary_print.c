@@ -126,6 +126,14 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
     if (s->has_world) {
         dls_world_print(out, &s->world);
     }
+    if (s->has_energy) {
+        const dls_energy_summary *e = &s->energy;
+        fprintf(out,
+                "%-22s  %.4g kWh (jobs %.4g, idle GPUs %.4g, nodes beside %.4g), %.4g kW in the mean; "
+                "cost %.4g, carbon %.4g kg\n",
+                "energy", e->energy_kwh, e->jobs_kwh, e->idle_kwh, e->nodes_kwh, e->power_mean_kw,
+                e->cost, e->carbon_kg);
+    }
     fprintf(out, "%-22s  %016" PRIx64 "\n", "digest", s->digest);
     if (parts) {
         parts_table(out, s, DLS_PART_GPUS, "GPUs");

@@ -344,6 +344,12 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
     if (summary.has_world) {
         DLS_TRY(write_world(run, &summary.world, w->rec, err));
     }
+    if (summary.has_energy) {
+        hid_t at;
+        DLS_TRY(dls_h5_put_group(run, "energy", &at, err));
+        DLS_TRY(dls_put_fields(at, dls_energy_fields, dls_energy_n_fields, &summary.energy, err));
+        H5Gclose(at);
+    }
     DLS_TRY(write_dicts(run, w->trace, err));
     H5Gclose(run);
     H5Gclose(runs);

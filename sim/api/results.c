@@ -148,20 +148,21 @@ const char *dls_simulation_name(const dls_simulation *sim, const char *column, u
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Where numbers come from: fields of the summary, of all its jobs, and of its world. */
+/* Where numbers come from: fields of the summary, of all its jobs, of its world and energy. */
 typedef struct source {
     const dls_field *fields;
     size_t n;
     const void *values;
 } source;
 
-enum { SOURCES = 3 };
+enum { SOURCES = 4 };
 
 static void sources_of(const dls_summary *s, source out[SOURCES])
 {
     out[0] = (source){dls_summary_fields, dls_summary_n_fields, s};
     out[1] = (source){dls_part_fields, dls_part_n_fields, &s->part[0]};
     out[2] = (source){dls_world_fields, s->has_world ? dls_world_n_fields : 0, &s->world};
+    out[3] = (source){dls_energy_fields, s->has_energy ? dls_energy_n_fields : 0, &s->energy};
 }
 
 static bool is_number(const dls_field *f)

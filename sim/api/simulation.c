@@ -154,6 +154,18 @@ void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user)
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
+static dls_status account_energy(dls_simulation *sim, dls_error *err)
+{
+    dls_summary *s = &sim->summary;
+    const double us = (double)DLS_US_PER_S;
+    const int64_t from_us = (int64_t)(s->first_submit_s * us + 0.5);
+    DLS_TRY(dls_energy_account(&sim->config->energy, &sim->config->cluster, sim->result, from_us,
+                               from_us + (int64_t)(s->span_s * us + 0.5), &s->energy, err));
+    s->has_energy = true;
+    sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
+    return DLS_OK;
+}
+
 static dls_status finish(dls_simulation *sim, dls_error *err)
 {
     DLS_IN_C_LOCALE;
@@ -168,7 +180,7 @@ static dls_status finish(dls_simulation *sim, dls_error *err)
     DLS_TRY(dls_summary_make(sim->trace, sim->result, sim->config->warmup_us,
                              sim->config->cooldown_us, sim->wall_s, &sim->summary, err));
     sim->summed_up = true;
-    return DLS_OK;
+    return sim->config->energy.on ? account_energy(sim, err) : DLS_OK;
 }
 
 static dls_status advance(dls_simulation *sim, int64_t until_us, dls_sim_stop *stop, dls_error *err)

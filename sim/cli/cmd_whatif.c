@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 typedef struct request {
-    dls_words add, removed, quota, speed, set;
+    dls_words add, removed, quota, speed, set, both;
     const char *scheduler, *placement, *target, *vary, *output;
     double load;
     int64_t seed;
@@ -80,6 +80,21 @@ static void print_target(const dls_whatif *w, const char *target)
     }
 }
 
+static void print_energy(const dls_whatif *w)
+{
+    if (isnan(w->group[0].before.energy_kwh) || isnan(w->group[0].after.energy_kwh)) {
+        return;
+    }
+    printf("\n%-29s %12s %12s %12s %12s %12s %12s\n", "energy of jobs", "kWh before", "after",
+           "cost before", "after", "kg CO2 before", "after");
+    for (size_t i = 0; i < w->n_groups; i++) {
+        const dls_whatif_group *g = &w->group[i];
+        printf("%-10s %-18.18s %12.5g %12.5g %12.5g %12.5g %12.5g %12.5g\n", g->kind, g->name,
+               g->before.energy_kwh, g->after.energy_kwh, g->before.cost, g->after.cost,
+               g->before.carbon_kg, g->after.carbon_kg);
+    }
+}
+
 static void print_text(const dls_whatif *w, const request *r)
 {
     char a[32], b[32];
@@ -118,6 +133,7 @@ static void print_text(const dls_whatif *w, const request *r)
             print_group(&w->group[i], p95 == 1);
         }
     }
+    print_energy(w);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------
@@ -136,6 +152,11 @@ static void put_side(json_object *to, const char *name, const dls_whatif_side *s
     json_object *obj = dls_json_object(to, name);
     dls_json_int(obj, "jobs", (int64_t)side->n);
     dls_json_int(obj, "never_started", (int64_t)side->waiting);
+    if (!isnan(side->energy_kwh)) {
+        dls_json_real(obj, "energy_kwh", side->energy_kwh);
+        dls_json_real(obj, "cost", side->cost);
+        dls_json_real(obj, "carbon_kg", side->carbon_kg);
+    }
     put_number(obj, "wait_mean", &side->mean);
     put_number(obj, "wait_p95", &side->p95);
 }
@@ -316,6 +337,9 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     for (int i = 0; i < 2 && status == DLS_OK; i++) {
         status = dls_setup_create(&setup[i], err);
         status = status ? status : open_site(setup[i], call->word[0], err);
+        for (size_t k = 0; k < r->both.n && status == DLS_OK; k++) {
+            status = dls_setup_set_from(setup[i], NULL, r->both.at[k], r->both.at[k], err);
+        }
     }
     status = status ? status : answer(r, setup, call, err);
     dls_setup_destroy(setup[0]);
@@ -334,7 +358,9 @@ static const dls_arg args[] = {
     DLS_TEXT(request, placement, "placement", 'p', "NAME", "another placement"),
     DLS_REPEAT(request, quota, "quota", 0, "VC=GPUS",
                "a partition's quota of GPUs; VC:TYPE=GPUS where there are several types"),
-    DLS_REPEAT(request, set, "set", 0, "KEY=VALUE", "set a key over the configuration"),
+    DLS_REPEAT(request, set, "set", 0, "KEY=VALUE", "change a key"),
+    DLS_REPEAT(request, both, "both", 0, "KEY=VALUE",
+               "set a key on both sides: energy.account=true, results.warmup=7d"),
     DLS_REPEAT(request, speed, "speed", 0, "TYPE=X",
                "speed of GPUs of a new type against those of the site, in place of the prediction"),
     DLS_TEXT(request, target, "target", 0, "TEXT",

@@ -59,6 +59,27 @@ static void build_world(const dls_builder *b)
     }
 }
 
+static void build_energy(const dls_builder *b)
+{
+    dls_config *c = b->config;
+    if (c->energy.on && !c->sim.want_allocs) {
+        dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_ACCOUNT),
+                         "'energy.account' needs 'results.allocations'");
+    }
+    if (c->energy.limit_w > 0 && strcmp(c->world.model, "speeds") != 0) {
+        dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_LIMIT),
+                         "'energy.limit' makes jobs slower and so needs perf.model = \"speeds\"");
+    }
+    for (int32_t t = 0; t < c->cluster.n_types && (c->energy.on || c->energy.limit_w > 0); t++) {
+        dls_gpu_power unused;
+        dls_error bad;
+        if (dls_gpu_power_of(c->energy.gpus, c->cluster.types[t].name, &unused, &bad) != DLS_OK) {
+            dls_problems_add(b->problems, where(b, DLS_CFG_ENERGY_GPUS), "%s", bad.msg);
+        }
+    }
+    c->world.power = &c->energy;
+}
+
 static void build_predictions(const dls_builder *b)
 {
     dls_config *c = b->config;
@@ -232,6 +253,7 @@ dls_status dls_config_build(const dls_builder *b, const char *file_scheduler,
     build_trace(b);
     DLS_TRY(dls_config_build_cluster(b, err));
     build_world(b);
+    build_energy(b);
     build_predictions(b);
     return build_policies(b, file_scheduler, file_placement, err);
 }

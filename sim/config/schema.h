@@ -251,6 +251,31 @@ typedef struct dls_key {
     XX(FAIL_TRACE, "failures.trace", PATH, "", 0, 4095, NULL,                                     \
        "File of failures, repairs and degraded links (docs/failures.md), relative to the "        \
        "configuration's folder; empty: none.", SOME(failure_trace))                               \
+    XX(ENERGY, "energy", GROUP, "", 0, 0, NULL, "What it takes and costs (docs/energy.md).", NONE) \
+    XX(ENERGY_ACCOUNT, "energy.account", BOOL, "false", 0, 0, NULL,                               \
+       "Account for energy, cost and carbon.", TO(energy.on))                                     \
+    XX(ENERGY_GPUS, "energy.gpus", STR, "", 0, 1000, NULL,                                        \
+       "Power of GPU types in watts, at rest and at most, as in \"V100=40:250; MYGPU=50:300\"; "    \
+       "types that are not named have that of their data sheet.", SOME(energy.gpus))              \
+    XX(ENERGY_UTILISATION, "energy.utilisation", F64, "0.5", 0, 1, NULL,                          \
+       "How much of the power between rest and most GPUs draw on which jobs progress.",           \
+       TO(energy.utilisation))                                                                    \
+    XX(ENERGY_LIMIT, "energy.limit", F64, "0", 0, 100000, NULL,                                   \
+       "Power limit of every GPU in watts, which makes jobs slower and so needs perf.model = "    \
+       "\"speeds\"; 0: none.", TO(energy.limit_w))                                                \
+    XX(ENERGY_NODE, "energy.node", F64, "0", 0, 100000, NULL,                                     \
+       "Power of a node beside its GPUs in watts.", TO(energy.node_w))                            \
+    XX(ENERGY_PUE, "energy.pue", F64, "1", 1, 5, NULL,                                            \
+       "Energy at the meter over that of the nodes.", TO(energy.pue))                             \
+    XX(ENERGY_PRICE, "energy.price", F64, "0", 0, 1000, NULL,                                     \
+       "Price of a kWh, in any currency.", TO(energy.price))                                      \
+    XX(ENERGY_CARBON, "energy.carbon", F64, "0", 0, 10000, NULL,                                  \
+       "Grams of CO2 equivalents of a kWh.", TO(energy.carbon_g))                                 \
+    XX(ENERGY_PRICES, "energy.prices", PATH, "", 0, 4095, NULL,                                   \
+       "Table of prices, columns time_s (of the trace) and value, each from its time on, in "     \
+       "place of energy.price; relative to the configuration's folder.", SOME(energy.price_path)) \
+    XX(ENERGY_CARBONS, "energy.carbons", PATH, "", 0, 4095, NULL,                                 \
+       "The same in place of energy.carbon.", SOME(energy.carbon_path))                           \
     XX(RESULTS, "results", GROUP, "", 0, 0, NULL, "What is written.", NONE)                       \
     XX(RESULTS_PATH, "results.path", STR, "", 0, 4095, NULL,                                      \
        "HDF5 file, relative to the current folder; empty: none. -o sets it.", TO(results_path))   \

@@ -42,6 +42,10 @@ static const dls_record_column jobs[] = {
     {"fastest_us", DLS_FIELD_I64, AT(fastest_us), "us",
      "run time alone on the placement that suits it best; -1: never submitted", .unset = true,
      .optional = true},
+    {"energy_j", DLS_FIELD_F64, AT(energy_j), "J", "of its GPUs, at the meter", .optional = true},
+    {"cost", DLS_FIELD_F64, AT(cost), "", "of that energy", .optional = true},
+    {"carbon_g", DLS_FIELD_F64, AT(carbon_g), "g", "CO2 equivalents of that energy",
+     .optional = true},
 };
 #undef AT
 TABLE(dls_job_table, jobs);
@@ -75,6 +79,8 @@ static const dls_record_column series[] = {
     {"busy_nodes", DLS_FIELD_I32, AT(busy_nodes), "nodes",
      .what = "nodes with a GPU taken; 0 if GPUs are only counted"},
     {"full_nodes", DLS_FIELD_I32, AT(full_nodes), "nodes", .what = "nodes with every GPU taken"},
+    {"power_w", DLS_FIELD_F32, AT(power_w), "W", "of the cluster at the meter, mean over the row",
+     .optional = true, .late = true},
 };
 #undef AT
 TABLE(dls_series_table, series);

@@ -34,6 +34,7 @@ typedef struct dls_record_column {
     const char *what;  /* it is */
     bool unset;        /* cells start as -1 and not as 0 */
     bool optional;     /* a column that only some runs have */
+    bool late;         /* filled when the run is over: rows that are added have no cell of it */
 } dls_record_column;
 
 typedef struct dls_record_table {

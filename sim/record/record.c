@@ -72,6 +72,13 @@ dls_status dls_record_want_failures(dls_record *rec, dls_error *err)
     return want(rec, offsetof(dls_record, lost_us), err);
 }
 
+dls_status dls_record_want_energy(dls_record *rec, dls_error *err)
+{
+    DLS_TRY(want(rec, offsetof(dls_record, energy_j), err));
+    DLS_TRY(want(rec, offsetof(dls_record, cost), err));
+    return want(rec, offsetof(dls_record, carbon_g), err);
+}
+
 void dls_record_destroy(dls_record *rec)
 {
     if (!rec) {
@@ -141,6 +148,9 @@ static dls_status grow(const dls_record_table *table, void *rows, size_t n, size
     size_t grown = *cap;
     for (size_t i = 0; n >= *cap && i < table->n; i++) {
         const dls_record_column *column = &table->columns[i];
+        if (column->late) {
+            continue;
+        }
         grown = *cap;
         DLS_TRY(dls_grow((char *)rows + column->offset, &grown, n + 1,
                          dls_field_width(column->type), err));

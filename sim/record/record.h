@@ -47,6 +47,7 @@ typedef struct dls_series_rows {
     int32_t *finished_jobs;
     int32_t *busy_nodes;   /* at least one GPU taken; 0 when GPUs are only counted */
     int32_t *full_nodes;   /* every GPU taken */
+    float *power_w;        /* mean over the row, at the meter; NULL: energy is not accounted for */
 } dls_series_rows;
 
 /* One row per start of a job: what was said of it then, and what came of it. */
@@ -115,6 +116,9 @@ typedef struct dls_record {
     int64_t *fastest_us;   /* run time alone on the placement that suits it best; -1 unknown; NULL
                               without a performance model */
 
+    double *energy_j;      /* of the GPUs that it held, at the meter; NULL: not accounted for */
+    double *cost, *carbon_g; /* of that energy; NULL as above */
+
     dls_alloc_rows allocs;
     dls_series_rows series;
     dls_start_rows starts;  /* only where placement matters: with a performance model, a predictor, GPU
@@ -143,6 +147,7 @@ dls_status dls_record_create(size_t n_jobs, dls_record **out, dls_error *err) DL
 dls_status dls_record_want_elastic(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_guests(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_record_want_energy(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
 dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *err) DLS_MUST_CHECK;

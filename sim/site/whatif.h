@@ -41,8 +41,9 @@ typedef struct dls_whatif_number {
 } dls_whatif_number;
 
 typedef struct dls_whatif_side {
-    size_t n, waiting;           /* jobs; of them, never started: in no number below */
-    dls_whatif_number mean, p95; /* of the wait until the first start, seconds */
+    size_t n, waiting;                  /* jobs; of them, never started: in no number below */
+    dls_whatif_number mean, p95;        /* of the wait until the first start, seconds */
+    double energy_kwh, cost, carbon_kg; /* of its jobs; NAN: not accounted for */
 } dls_whatif_side;
 
 typedef struct dls_whatif_group {
@@ -80,7 +81,7 @@ typedef struct dls_whatif {
     size_t n_blocks;
     dls_whatif_speed speed[8];
     size_t n_speeds;
-    double load;            /* GPU time of the jobs as drawn, against the history's */
+    double load;           /* GPU time of the jobs as drawn, against the history's */
     char vary[64];         /* what the target varies; "" without a target */
     dls_whatif_try *tried; /* [n_tried] by nodes */
     size_t n_tried, tried_cap;

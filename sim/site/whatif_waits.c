@@ -90,6 +90,29 @@ static void collect(const dls_whatif *w, const dls_whatif_run *run, const int32_
     qsort(out->at, out->n, sizeof *out->at, ascending);
 }
 
+/* Sum of a column over the group, NAN without the column. */
+static double sum_of(const dls_whatif_run *run, const char *column, const int32_t *code,
+                     int32_t which)
+{
+    dls_result_column cells;
+    double sum = 0;
+    if (!dls_simulation_column(run->sim, DLS_TABLE_JOBS, column, &cells)) {
+        return (double)NAN;
+    }
+    for (size_t j = 0; j < cells.n; j++) {
+        sum += !code || code[j] == which ? ((const double *)cells.data)[j] : 0;
+    }
+    return sum;
+}
+
+static void add_energy(const dls_whatif_run *run, const int32_t *code, int32_t which,
+                       dls_whatif_side *to)
+{
+    to->energy_kwh = sum_of(run, "energy_j", code, which) / 3.6e6;
+    to->cost = sum_of(run, "cost", code, which);
+    to->carbon_kg = sum_of(run, "carbon_g", code, which) / 1000;
+}
+
 /* quantile < 0: the mean. times: of each block, NULL: once. The first n waits count. */
 static double figure(const waits *of, size_t n, double quantile, const uint16_t *times)
 {
@@ -186,6 +209,8 @@ static dls_status add_group(comparing *c, const char *kind, const char *name, co
     }
     g.before.n = c->a.n;
     g.after.n = c->b.n;
+    add_energy(c->before, code_a, a, &g.before);
+    add_energy(c->after, code_b, b, &g.after);
     g.before.waiting = c->a.n - c->a.started;
     g.after.waiting = c->b.n - c->b.started;
     g.before.mean = number_of(&c->a, c->a.started, -1, &c->draws, from);

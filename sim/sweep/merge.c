@@ -212,6 +212,8 @@ static dls_status add_summaries(table *t, dls_error *err)
     DLS_TRY(add_fields(t, dls_part_fields, dls_part_n_fields, err));
     const size_t world = t->n_columns;
     DLS_TRY(add_fields(t, dls_world_fields, dls_world_n_fields, err));
+    const size_t energy = t->n_columns;
+    DLS_TRY(add_fields(t, dls_energy_fields, dls_energy_n_fields, err));
     for (size_t i = 0; i < t->n; i++) {
         if (t->state[i] == DLS_STUDY_FINISHED) {
             dls_summary summary;
@@ -222,6 +224,10 @@ static dls_status add_summaries(table *t, dls_error *err)
             column = world;
             if (summary.has_world) {
                 put_fields(t, &column, dls_world_fields, dls_world_n_fields, &summary.world, i);
+            }
+            column = energy;
+            if (summary.has_energy) {
+                put_fields(t, &column, dls_energy_fields, dls_energy_n_fields, &summary.energy, i);
             }
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The truth `speeds`: jobs run as long as the trace says, divided by the speed of the GPU type,
- * wherever they are placed.
+ * wherever they are placed; a power limit makes it smaller (cluster/power.h).
  */
 #include "world/truth.h"
 
@@ -66,6 +66,16 @@ static dls_status speeds_open(const dls_world_params *p, const dls_gpu_type *typ
         const size_t len = strcspn(at, "; ");
         status = take(s, types, n_types, at, len, err);
         at += len;
+    }
+    for (int32_t t = 0; t < n_types && status == DLS_OK && p->power && p->power->limit_w > 0; t++) {
+        dls_gpu_power gpu;
+        double slower;
+        status = dls_gpu_power_of(p->power->gpus, types[t].name, &gpu, err);
+        if (status == DLS_OK) {
+            dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, p->power->utilisation),
+                                  p->power->limit_w, &slower);
+            s->speed[t] /= slower;
+        }
     }
     if (status != DLS_OK) {
         speeds_close(s);

@@ -22,7 +22,7 @@
 
 #include "dlsim/policy.h"
 #include "dlsim/trace.h"
-#include "cluster/cluster.h"
+#include "cluster/power.h"
 #include "workload/kinds.h"
 #include "world/perf.h"
 
@@ -64,6 +64,7 @@ typedef struct dls_world_params {
     const char *stand_ins;      /* for unknown models (dls_model_lookup_among); may be NULL */
     uint64_t seed;
     const char *model;          /* "trace", "table", "operator", ...: one of dls_truths() (truth.h) */
+    const dls_energy_params *power; /* speeds: for its power limit; NULL: none */
     const char *speeds;         /* speeds: "H100=2.3; A100=1.4" */
     const char *table_path;     /* table: measured throughputs */
     const char *hardware_dir;   /* operator: gpus.cfg, links.cfg, operator.cfg; NULL: built in or the

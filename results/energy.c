@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Integrates power, price and carbon over the rows of allocations.
+ */
+#include "results/energy.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "dlsim/trace.h"
+
+#define US 1e6
+#define J_PER_KWH 3.6e6
+
+/* ---- tables of time
+ * ------------------------------------------------------------------------------ */
+
+/* Piecewise constant from each time on; the first value holds before it, too. */
+typedef struct curve {
+    double *t_s, *value, *sum; /* sum: integral up to t_s, in value x s */
+    size_t n, cap[3];
+    double constant; /* without a table */
+} curve;
+
+static void curve_fini(curve *c)
+{
+    dls_free(c->t_s);
+    dls_free(c->value);
+    dls_free(c->sum);
+}
+
+static dls_status add_point(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    curve *c = user;
+    int64_t t, value;
+    DLS_TRY(
+        dls_csv_scaled(csv, col[0], "a number of seconds", 6, true, 0, DLS_TIME_MAX_US, &t, err));
+    DLS_TRY(dls_csv_scaled(csv, col[1], "a number of at least 0", 6, true, 0,
+                           INT64_C(1000000000000000), &value, err));
+    const double t_s = (double)t / US;
+    if (c->n > 0 && t_s <= c->t_s[c->n - 1]) {
+        return dls_csv_fail(csv, col[0], err, "expected a time after that of the line before");
+    }
+    DLS_TRY(dls_grow(&c->t_s, &c->cap[0], c->n + 1, sizeof *c->t_s, err));
+    DLS_TRY(dls_grow(&c->value, &c->cap[1], c->n + 1, sizeof *c->value, err));
+    DLS_TRY(dls_grow(&c->sum, &c->cap[2], c->n + 1, sizeof *c->sum, err));
+    c->t_s[c->n] = t_s;
+    c->value[c->n] = (double)value / US;
+    c->sum[c->n] = c->n > 0 ? c->sum[c->n - 1] + c->value[c->n - 1] * (t_s - c->t_s[c->n - 1]) : 0;
+    c->n++;
+    return DLS_OK;
+}
+
+static dls_status curve_read(curve *c, const char *path, double constant, dls_error *err)
+{
+    static const char *const names[] = {"time_s|time", "value|price|carbon"};
+    c->constant = constant;
+    if (!path) {
+        return DLS_OK;
+    }
+    DLS_TRY(dls_csv_rows(path, names, 2, 2, add_point, c, err));
+    return c->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no values");
+}
+
+/* Integral from some fixed time to t_us. */
+static double up_to(const curve *c, int64_t t_us)
+{
+    const double t_s = (double)t_us / US;
+    if (c->n == 0) {
+        return c->constant * t_s;
+    }
+    size_t lo = 0, hi = c->n;
+    while (hi - lo > 1) {
+        const size_t middle = lo + (hi - lo) / 2;
+        if (c->t_s[middle] <= t_s) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return c->sum[lo] + c->value[lo] * (t_s - c->t_s[lo]);
+}
+
+static double between(const curve *c, int64_t from_us, int64_t to_us)
+{
+    return up_to(c, to_us) - up_to(c, from_us);
+}
+
+/* ---- power
+ * ----------------------------------------------------------------------------------------- */
+
+typedef struct accounting {
+    const dls_energy_params *p;
+    const dls_cluster_spec *cluster;
+    dls_record *rec;
+    int64_t from_us, to_us;
+    double static_w[DLS_TYPES_MAX], busy_w[DLS_TYPES_MAX]; /* of a GPU */
+    int8_t *type_of;                                       /* [nodes] */
+    int32_t n_nodes;
+    double base_w;  /* of all nodes, and of all GPUs when none works */
+    double nodes_w; /* of it, beside the GPUs */
+    curve price, carbon;
+    double *step_w, *part_j; /* [series + 1] power above base_w that begins with a row; what of it a
+                                row has not got because it began or ended within */
+    double extra_j, static_j, extra_cost, extra_g;
+} accounting;
+
+static dls_status find_powers(accounting *a, dls_error *err)
+{
+    const dls_cluster_spec *c = a->cluster;
+    for (int32_t t = 0; t < c->n_types; t++) {
+        dls_gpu_power gpu;
+        double slower;
+        DLS_TRY(dls_gpu_power_of(a->p->gpus, c->types[t].name, &gpu, err));
+        a->static_w[t] = gpu.static_w;
+        a->busy_w[t] = dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, a->p->utilisation),
+                                             a->p->limit_w, &slower);
+    }
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        a->n_nodes += c->groups[g].nodes;
+    }
+    DLS_TRY(dls_alloc_array(&a->type_of, (size_t)a->n_nodes + 1, sizeof *a->type_of, "nodes", err));
+    int32_t node = 0;
+    for (int32_t g = 0; g < c->n_groups; g++) {
+        const dls_node_group *group = &c->groups[g];
+        for (int32_t i = 0; i < group->nodes; i++) {
+            a->type_of[node++] = (int8_t)group->type;
+        }
+        a->nodes_w += group->nodes * a->p->node_w;
+        a->base_w += (double)group->nodes * group->gpus_per_node * a->static_w[group->type];
+    }
+    a->base_w += a->nodes_w;
+    return DLS_OK;
+}
+
+/* The row of the series that holds at t_us; -1: none does. */
+static int64_t row_at(const dls_series_rows *s, int64_t t_us)
+{
+    size_t lo = 0, hi = s->n;
+    if (s->n == 0 || t_us < s->t_us[0]) {
+        return -1;
+    }
+    while (hi - lo > 1) {
+        const size_t middle = lo + (hi - lo) / 2;
+        if (s->t_us[middle] <= t_us) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return (int64_t)lo;
+}
+
+/* From t_us on there are so many watts more. */
+static void change_power(accounting *a, int64_t t_us, double w)
+{
+    const int64_t row = row_at(&a->rec->series, t_us);
+    if (row >= 0) {
+        a->step_w[row] += w;
+        a->part_j[row] -= w * (double)(t_us - a->rec->series.t_us[row]) / US;
+    }
+}
+
+/* One row of the allocations: to its job, and to the cluster's power. */
+static dls_status add_row(accounting *a, size_t i, dls_error *err)
+{
+    const dls_alloc_rows *rows = &a->rec->allocs;
+    const int32_t job = rows->job[i], node = rows->node[i];
+    const int64_t from_us = rows->start_us[i], to_us = rows->end_us[i];
+    if (node >= a->n_nodes || (node < 0 && a->cluster->n_types > 1)) {
+        return dls_fail(err, DLS_EINPUT, "energy",
+                        "the placement only counts GPUs, of which there are several types");
+    }
+    if (to_us <= from_us) {
+        return DLS_OK;
+    }
+    const int32_t type = node < 0 ? 0 : a->type_of[node];
+    /* A guest works on GPUs that its host holds. */
+    const double rest_w = rows->guest[i] ? 0 : rows->gpus[i] * a->static_w[type];
+    const double work_w =
+        rows->rate[i] > 0 ? rows->gpus[i] * (a->busy_w[type] - a->static_w[type]) : 0;
+    const double s = (double)(to_us - from_us) / US, w = a->p->pue * (rest_w + work_w);
+    const double price = between(&a->price, from_us, to_us) / J_PER_KWH;
+    const double carbon = between(&a->carbon, from_us, to_us) / J_PER_KWH;
+    a->rec->energy_j[job] += w * s;
+    a->rec->cost[job] += w * price;
+    a->rec->carbon_g[job] += w * carbon;
+    a->static_j += rest_w * s;
+    a->extra_j += work_w * s;
+    a->extra_cost += work_w * price;
+    a->extra_g += work_w * carbon;
+    change_power(a, from_us, work_w);
+    change_power(a, to_us, -work_w);
+    return DLS_OK;
+}
+
+/* The mean power over each row of the series. */
+static dls_status fill_series(accounting *a, dls_error *err)
+{
+    dls_series_rows *s = &a->rec->series;
+    double now_w = a->base_w;
+    if (s->n == 0) {
+        return DLS_OK;
+    }
+    dls_free(s->power_w);
+    s->power_w = NULL;
+    DLS_TRY(dls_alloc_array(&s->power_w, s->cap, sizeof *s->power_w, "power", err));
+    for (size_t i = 0; i < s->n; i++) {
+        const int64_t end_us = i + 1 < s->n ? s->t_us[i + 1] : a->rec->end_us_of_run;
+        const double span_s = (double)(end_us - s->t_us[i]) / US;
+        now_w += a->step_w[i];
+        const double mean_w = span_s > 0 ? now_w + a->part_j[i] / span_s : now_w;
+        s->power_w[i] = (float)(a->p->pue * mean_w);
+    }
+    return DLS_OK;
+}
+
+static dls_status account(accounting *a, dls_energy_summary *out, dls_error *err)
+{
+    const dls_energy_params *p = a->p;
+    DLS_TRY(curve_read(&a->price, p->price_path, p->price, err));
+    DLS_TRY(curve_read(&a->carbon, p->carbon_path, p->carbon_g, err));
+    DLS_TRY(find_powers(a, err));
+    DLS_TRY(dls_record_want_energy(a->rec, err));
+    const size_t rows = a->rec->series.n + 1;
+    DLS_TRY(dls_alloc_array(&a->step_w, rows, sizeof *a->step_w, "power", err));
+    DLS_TRY(dls_alloc_array(&a->part_j, rows, sizeof *a->part_j, "power", err));
+    for (size_t i = 0; i < a->rec->allocs.n; i++) {
+        DLS_TRY(add_row(a, i, err));
+    }
+    for (size_t j = 0; j < a->rec->n_jobs; j++) {
+        out->jobs_cost += a->rec->cost[j];
+        out->jobs_carbon_kg += a->rec->carbon_g[j] / 1000;
+    }
+    const double span_s = a->to_us > a->from_us ? (double)(a->to_us - a->from_us) / US : 0;
+    const double kwh = p->pue / J_PER_KWH;
+    out->jobs_kwh = kwh * (a->static_j + a->extra_j);
+    out->nodes_kwh = kwh * a->nodes_w * span_s;
+    out->energy_kwh = kwh * (a->base_w * span_s + a->extra_j);
+    out->idle_kwh = out->energy_kwh - out->jobs_kwh - out->nodes_kwh;
+    out->cost =
+        kwh * (a->base_w * between(&a->price, a->from_us, a->to_us) + J_PER_KWH * a->extra_cost);
+    out->carbon_kg =
+        kwh * (a->base_w * between(&a->carbon, a->from_us, a->to_us) + J_PER_KWH * a->extra_g) /
+        1000;
+    out->power_mean_kw = span_s > 0 ? out->energy_kwh * 3600 / span_s : 0;
+    return fill_series(a, err);
+}
+
+dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,
+                              dls_record *rec, int64_t from_us, int64_t to_us,
+                              dls_energy_summary *out, dls_error *err)
+{
+    accounting a = {.p = p, .cluster = cluster, .rec = rec, .from_us = from_us, .to_us = to_us};
+    *out = (dls_energy_summary){0};
+    const dls_status status = account(&a, out, err);
+    curve_fini(&a.price);
+    curve_fini(&a.carbon);
+    dls_free(a.type_of);
+    dls_free(a.step_w);
+    dls_free(a.part_j);
+    return status;
+}
