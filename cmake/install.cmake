@@ -45,6 +45,8 @@ install(DIRECTORY traces/samples DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim/trac
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim FILES_MATCHING PATTERN *.cfg PATTERN *.csv)
 install(DIRECTORY predictor/inspectors DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim OPTIONAL
   FILES_MATCHING PATTERN *.h5)
+install(DIRECTORY predictor/measure/bench DESTINATION ${CMAKE_INSTALL_DATADIR}/dlsim
+  FILES_MATCHING PATTERN *.py)
 install(FILES docs/dlsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cmake/dlsim.bash RENAME dlsim
   DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -6,6 +6,7 @@
 #include "cli/ui.h"
 #include "predictor/cli/dataset.h"
 #include "predictor/cli/setting_files.h"
+#include "predictor/dataset/benched.h"
 #include "predictor/dataset/build.h"
 #include "predictor/dataset/measured.h"
 #include "workload/operator/hardware.h"
@@ -17,7 +18,7 @@ enum { SETTINGS_MAX = 256 };
 typedef struct request {
     dls_corpus_options corpus;
     dls_label_options label;
-    const char *settings, *hardware, *output, *graphs, *perf_result, *operators, *weights;
+    const char *settings, *hardware, *output, *graphs, *perf_result, *labels, *operators, *weights;
     dls_words only;
     bool quiet, json;
     char command[1024];
@@ -161,7 +162,31 @@ static dls_status build_measured(const request *req, dls_error *err)
     return status;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+static dls_status build_benched(const request *req, dls_error *err)
+{
+    char folder[4096];
+    dls_hardware hw;
+    dls_setting_list list = {0};
+    dls_dataset *set = NULL;
+    const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
+    DLS_TRY(dls_hardware_load(hardware, &hw, err));
+    dls_status status = dls_setting_files_load(req->settings, hardware, &hw, &list, err);
+    if (status == DLS_OK) {
+        status = select_settings(req, &list, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_dataset_benched(req->labels, req->graphs, &list, &req->corpus, &set, err);
+    }
+    dls_setting_list_fini(&list);
+    dls_hardware_fini(&hw);
+    DLS_TRY(status);
+    snprintf(set->command, sizeof set->command, "%s", req->command);
+    status = dls_dataset_save(set, req->output, err);
+    dls_dataset_destroy(set);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------------- */
 
 /* What one option says of several members, and --graphs as a number. */
 static dls_status settle(request *req, const dls_call *call, dls_error *err)
@@ -172,7 +197,7 @@ static dls_status settle(request *req, const dls_call *call, dls_error *err)
     if (dls_call_gave(call, "residual")) {
         req->label.network_sigma = req->label.node_sigma;
     }
-    if (req->graphs && !req->perf_result &&
+    if (req->graphs && !req->perf_result && !req->labels &&
         (!dls_units_i64(req->graphs, &n) || n < 1 || n > 1 << 20)) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "option '--graphs' is \"%s\": expected an integer 1..%d", req->graphs,
@@ -186,11 +211,14 @@ static dls_status cmd_build(void *user, dls_call *call, dls_error *err)
 {
     request *req = user;
     DLS_TRY(settle(req, call, err));
-    if (!req->perf_result) {
+    if (!req->perf_result && !req->labels) {
         return build(req, err);
     }
-    return req->graphs ? build_measured(req, err)
-                       : dls_fail(err, DLS_EUSAGE, NULL, "--perf-result needs --graphs, a folder");
+    if (!req->graphs || (req->perf_result && req->labels)) {
+        return dls_fail(err, DLS_EUSAGE, NULL,
+                        "--perf-result, or --labels, needs --graphs, a folder");
+    }
+    return req->labels ? build_benched(req, err) : build_measured(req, err);
 }
 
 static dls_status cmd_facts(void *user, dls_call *call, dls_error *err)
@@ -215,7 +243,7 @@ static void defaults(void *user)
 }
 
 static const dls_verb verbs[] = {
-    {"build", "-o D.h5 [--perf-result=CSV --graphs=DIR]",
+    {"build", "-o D.h5 [--perf-result=CSV|--labels=CSV --graphs=DIR]",
      "graphs of the model zoo with simulated labels, or from measurements", 0, 0, "output",
      cmd_build},
     {"show", "D.h5 [--setting=NAME]", "what a dataset holds, and how well it could be predicted", 1,
@@ -227,7 +255,7 @@ static const dls_verb verbs[] = {
 
 static const dls_arg args[] = {
     DLS_TEXT(request, settings, "settings", 0, "NAME",
-             "settings to build for: paper, clusters, all, or a file"),
+             "settings to build for: paper, clusters, all, bench, or a file"),
     DLS_REPEAT(request, only, "setting", 0, "NAME", "only this one of them; may be repeated"),
     DLS_TEXT(
         request, graphs, "graphs", 0, "N",
@@ -260,6 +288,10 @@ static const dls_arg args[] = {
              "measured metrics, one row for each job and resource; then --graphs is a folder of "
              "graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and of the options only those of groups "
              "and features count"),
+    DLS_TEXT(request, labels, "labels", 0, "CSV",
+             "labels of dlsim perf bench; then --graphs is the folder of its networks, "
+             "--settings=bench, "
+             "and --seed says which fifth of the families is for test"),
     DLS_TEXT(
         request, operators, "operators", 0, "FILE",
         "measured times of operations in place of the formula, where they are (dlsim operators "

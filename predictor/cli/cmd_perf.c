@@ -3,16 +3,22 @@
  * dlsim perf: sample a real job, or read a profiler's list of its kernels; its step, bursts and
  * pauses (perf_analyze.c).
  */
+#include "base/alloc.h"
+#include "base/datapath.h"
 #include "cli/command.h"
 #include "cli/ui.h"
 #include "predictor/cli/perf_analyze.h"
 #include "predictor/measure/profiler.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct request {
-    const char *output, *interfaces;
+    const char *output, *interfaces, *processes;
     bool no_gpu, quiet;
     dls_perf_request analysis; /* its interval is that of all verbs; 0: the usual */
 } request;
@@ -62,6 +68,7 @@ static dls_status record(void *user, dls_call *call, dls_error *err)
     const double interval_s = req->analysis.interval_s;
     const dls_record_options options = {.interval_s = interval_s > 0 ? interval_s : 0.01,
                                         .interfaces = req->interfaces,
+                                        .processes = req->processes,
                                         .no_gpu = req->no_gpu,
                                         .forward = &forward};
     const char *path = req->output ? req->output : "perf.h5";
@@ -112,13 +119,57 @@ static dls_status analyze(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- the command ----------------------------------------------------------------------------- */
+/* ---- bench --------------------------------------------------------------------------------------- */
+
+/* The script in place of this program: its option --key=value is the word key=value here. */
+static dls_status bench(void *user, dls_call *call, dls_error *err)
+{
+    static const char script[] = "bench.py";
+    char folder[4096], path[4096 + sizeof script], self[4096];
+    (void)user;
+    dls_data_path("predictor/measure/bench", "bench", folder, sizeof folder);
+    snprintf(path, sizeof path, "%s/%s", folder, script);
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    const char **words = dls_alloc_zero(call->n_words + 3, sizeof *words);
+    if (!words) {
+        return dls_nomem(err, "bench", call->n_words);
+    }
+    size_t n_words = 0;
+    words[n_words++] = "python3";
+    words[n_words++] = path;
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < call->n_words && status == DLS_OK; i++) {
+        const size_t size = strlen(call->word[i]) + 3;
+        char *word = dls_alloc(size);
+        status = word ? DLS_OK : dls_nomem(err, "bench", size);
+        if (word) {
+            snprintf(word, size, "--%s", call->word[i]);
+            words[n_words++] = word;
+        }
+    }
+    if (status == DLS_OK) {
+        self[n > 0 ? n : 0] = '\0';
+        setenv("DLSIM", self, 1);
+        execvp(words[0], (char *const *)(void *)words); /* changes no word */
+        status = dls_fail(err, DLS_ERUN, words[0], "cannot be run: %s", strerror(errno));
+    }
+    for (size_t i = 2; i < n_words; i++) {
+        dls_free((void *)(uintptr_t)words[i]);
+    }
+    dls_free(words);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------------- */
 
 static const dls_verb verbs[] = {
     {"record", "-- COMMAND [ARGUMENT]...", "sample GPUs, network and processors while COMMAND runs",
      1, DLS_ANY_NUMBER, NULL, record},
     {"import", "PROFILE", "what a profiler wrote kernel by kernel, as a recording", 1, 1, NULL,
      import},
+    {"bench", "network=NAME [KEY=VALUE]...",
+     "run a real training job in a setting and record it (docs/perf.md)", 0, DLS_ANY_NUMBER, NULL,
+     bench},
     {"analyze", "R.h5", "the job's step; bursts and pauses of each resource", 1, 1, NULL, analyze},
     {.name = NULL}};
 
@@ -129,10 +180,17 @@ static const dls_arg args[] = {
     DLS_TEXT(request, output, "output", 'o', "R.h5", "where to write; perf.h5 if left out"),
     DLS_TEXT(request, interfaces, "interface", 0, "NAME[,...]",
              "network interfaces; all but loopback if left out"),
+    DLS_TEXT(request, processes, "processes", 0, "NAME:PID[,...]",
+             "record: these processes and the network of each one's namespace while COMMAND runs"),
     DLS_SWITCH(request, no_gpu, "no-gpu", 0, "do not look for GPUs"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no word about what was recorded"),
     DLS_HEADING("analyze:"),
     DLS_INT(request, analysis.gpu, "gpu", 0, 0, 1023, "which GPU; 0 if left out"),
+    DLS_TIME(request, analysis.from_s, "from", 0, 0, 1e9, "since the first reading"),
+    DLS_TIME(request, analysis.to_s, "to", 0, 0, 1e9,
+             "since the first reading; to the end if left out"),
+    DLS_TEXT(request, analysis.process, "process", 0, "NAME",
+             "which of --processes; the first if left out"),
     DLS_TEXT(request, analysis.plot, "plot", 0, "FILE.svg", "picture of the series"),
     DLS_SWITCH(request, analysis.json, "json", 0, "print JSON"),
     DLS_ARGS_END};

@@ -34,7 +34,7 @@ static const resource resources[] = {
     {"sent", "B/s", "gpu", ".exchange_bytes", 1, -1},
     {"net_rx", "B/s", "net.", ".rx_bytes", 1, DLS_RES_NET_RX},
     {"net_tx", "B/s", "net.", ".tx_bytes", 1, DLS_RES_NET_TX},
-    {"cpu", "CPUs", "cpu.seconds", "", 1, -1},
+    {"cpu", "CPUs", "cpu.", "seconds", 1, -1},
 };
 #define N_RESOURCES (sizeof resources / sizeof resources[0])
 
@@ -43,20 +43,66 @@ typedef struct analysis {
     double *x; /* NULL: not recorded */
     size_t n;
     double capacity, mean;
+    double total; /* of counters: from the first reading to the last */
     dls_burst burst;
     dls_burst_spread spread;
 } analysis;
+
+enum { GPU = 1, CPU = N_RESOURCES - 1 };
 
 /* A job: its resources and the step that they repeat. */
 typedef struct job {
     analysis a[N_RESOURCES];
     double interval_s;
     double step_s, correlation, chance; /* step_s 0: they do not repeat */
+    char process[32]; /* "w0.", whose columns are looked at; "" if processes have no names */
     dls_burst label[DLS_RESOURCES];
-    int n_labels; /* of the inspector's resources that were recorded */
+    int n_labels;      /* of the inspector's resources that were recorded */
+    bool on_processor; /* no GPU was: the processor stands in its place, no memory */
 } job;
 
-static bool belongs(const dls_recording *r, size_t column, const resource *what, int64_t gpu)
+/* Of columns "cpu.NAME.seconds" the name that was asked for, else the first. */
+static dls_status choose_process(const dls_recording *r, const char *asked, job *j, dls_error *err)
+{
+    for (size_t i = 0; i < r->n_columns; i++) {
+        char name[24];
+        int used = 0;
+        if (sscanf(r->columns[i].name, "cpu.%23[^.].seconds%n", name, &used) == 1 && used > 0 &&
+            (!asked || strcmp(asked, name) == 0)) {
+            snprintf(j->process, sizeof j->process, "%s.", name);
+            return DLS_OK;
+        }
+    }
+    return asked ? dls_fail(err, DLS_EINPUT, r->command, "no process \"%s\" was recorded", asked)
+                 : DLS_OK;
+}
+
+/* Readings from the first one at or behind from_s to the first one at or behind to_s: both late, so
+ * that what ends at the one counts before it and what ends at the other counts, too. Borrows those
+ * of r. */
+static dls_status part_of(const dls_recording *r, double from_s, double to_s, dls_recording *part,
+                          dls_error *err)
+{
+    size_t first = 0;
+    size_t end = r->n;
+    while (first < end && (double)r->time_ns[first] < from_s * 1e9) {
+        first++;
+    }
+    while (to_s > 0 && end > first + 1 && (double)r->time_ns[end - 2] >= to_s * 1e9) {
+        end--;
+    }
+    if (end < first + 2) {
+        return dls_fail(err, DLS_EINPUT, r->command, "no two readings from %g s on", from_s);
+    }
+    *part = *r;
+    part->n = end - first;
+    part->time_ns += first;
+    part->value += first * r->n_columns;
+    return DLS_OK;
+}
+
+static bool belongs(const dls_recording *r, size_t column, const resource *what,
+                    const char *process, int64_t gpu)
 {
     const char *name = r->columns[column].name;
     const size_t n = strlen(name), n_end = strlen(what->end);
@@ -64,25 +110,28 @@ static bool belongs(const dls_recording *r, size_t column, const resource *what,
     snprintf(begin, sizeof begin, "%s", what->begin);
     if (strcmp(what->begin, "gpu") == 0) {
         snprintf(begin, sizeof begin, "gpu%lld.", (long long)gpu);
+    } else {
+        snprintf(begin, sizeof begin, "%s%s", what->begin, process);
     }
     return strncmp(name, begin, strlen(begin)) == 0 && n >= n_end &&
            strcmp(name + n - n_end, what->end) == 0;
 }
 
 /* Columns that belong together are added up: the interfaces of the network. */
-static dls_status gather(const dls_recording *r, int64_t gpu, double interval_s, analysis *a,
+static dls_status gather(const dls_recording *r, int64_t gpu, const job *j, analysis *a,
                          dls_error *err)
 {
     for (size_t i = 0; i < r->n_columns; i++) {
         double *x;
         size_t n;
-        if (!belongs(r, i, a->what, gpu)) {
+        if (!belongs(r, i, a->what, j->process, gpu)) {
             continue;
         }
-        DLS_TRY(dls_recording_series(r, i, interval_s, &x, &n, err));
+        DLS_TRY(dls_recording_series(r, i, j->interval_s, &x, &n, err));
         for (size_t k = 0; k < n; k++) {
             x[k] = a->what->scale * x[k] + (a->x ? a->x[k] : 0);
         }
+        a->total += a->what->scale * (r->value[(r->n - 1) * r->n_columns + i] - r->value[i]);
         dls_free(a->x);
         a->x = x;
         a->n = n;
@@ -128,7 +177,7 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
     for (size_t i = 0; i < N_RESOURCES; i++) {
         analysis *a = &j->a[i];
         a->what = &resources[i];
-        DLS_TRY(gather(r, gpu, j->interval_s, a, err));
+        DLS_TRY(gather(r, gpu, j, a, err));
         if (!a->x) {
             continue;
         }
@@ -137,6 +186,14 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
             j->label[a->what->label] = a->burst;
             j->n_labels++;
         }
+    }
+    if (!j->a[GPU].x && !j->a[GPU + 1].x && j->a[CPU].x) { /* the processor in its place */
+        j->label[DLS_RES_GPU] = j->a[CPU].burst;
+        j->label[DLS_RES_GPU].idle_amount *= 100;
+        j->label[DLS_RES_GPU].burst_amount *= 100;
+        j->label[DLS_RES_GPU_MEM] = (dls_burst){.pattern = DLS_PATTERN_I};
+        j->n_labels += 2;
+        j->on_processor = true;
     }
     DLS_TRY(find_step(j, err));
     for (size_t i = 0; i < N_RESOURCES; i++) {
@@ -154,7 +211,8 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
 static void print_head(const dls_recording *r, const job *j)
 {
     printf("command   %s\nexit code %d\nreadings  %zu in %.3f s, every %.6g s\n", r->command,
-           (int)r->exit_code, r->n, r->n ? (double)r->time_ns[r->n - 1] * 1e-9 : 0, j->interval_s);
+           (int)r->exit_code, r->n, (double)(r->time_ns[r->n - 1] - r->time_ns[0]) * 1e-9,
+           j->interval_s);
     if (r->notes[0]) {
         printf("notes     %s\n", r->notes);
     }
@@ -215,6 +273,7 @@ static void resource_json(json_object *list, const analysis *a, double step_s)
     const dls_burst *b = &a->burst;
     json_object *obj = dls_json_next(list);
     dls_json_text(obj, "resource", a->what->name);
+    dls_json_real(obj, "total", a->total);
     dls_json_text(obj, "unit", a->what->unit);
     dls_json_text(obj, "pattern", dls_pattern_name(b->pattern));
     dls_json_real(obj, "mean", a->mean);
@@ -246,6 +305,8 @@ static dls_status print_json(const dls_recording *r, const job *j, dls_error *er
     dls_json_int(top, "readings", (int64_t)r->n);
     dls_json_real(top, "interval_s", j->interval_s);
     dls_json_text(top, "notes", r->notes);
+    dls_json_int(top, "began_ns", r->began_ns);
+    dls_json_real(top, "seconds", (double)(r->time_ns[r->n - 1] - r->time_ns[0]) * 1e-9);
     json_object *step = dls_json_object(top, "step");
     dls_json_real(step, "seconds", j->step_s);
     dls_json_real(step, "correlation", j->correlation);
@@ -259,6 +320,7 @@ static dls_status print_json(const dls_recording *r, const job *j, dls_error *er
     if (j->n_labels == DLS_RESOURCES) { /* the 12 metrics want all four resources */
         const dls_profile profile = dls_burst_profile(j->label, j->step_s);
         json_object *obj = dls_json_object(top, "profile");
+        dls_json_bool(obj, "on_processor", j->on_processor);
         for (int k = 0; k < DLS_METRICS; k++) {
             dls_json_real(obj, dls_metric_name(k), profile.metric[k]);
         }
@@ -289,6 +351,10 @@ static dls_status plot(const dls_recording *r, const job *j, const char *path, d
 dls_status dls_perf_analyze(const dls_recording *r, const dls_perf_request *request, dls_error *err)
 {
     job j = {.interval_s = request->interval_s > 0 ? request->interval_s : r->interval_s};
+    dls_recording part;
+    DLS_TRY(choose_process(r, request->process, &j, err));
+    DLS_TRY(part_of(r, request->from_s, request->to_s, &part, err));
+    r = &part;
     dls_status status = study(r, request->gpu, &j, err);
     if (status == DLS_OK && request->json) {
         status = print_json(r, &j, err);

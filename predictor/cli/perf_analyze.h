@@ -10,9 +10,11 @@
 #include <stdint.h>
 
 typedef struct dls_perf_request {
-    const char *plot;  /* picture of the series; NULL: none */
-    double interval_s; /* of the series; 0: as recorded */
-    int64_t gpu;       /* which one */
+    const char *plot;    /* picture of the series; NULL: none */
+    double interval_s;   /* of the series; 0: as recorded */
+    double from_s, to_s; /* the part since the first reading; to_s 0: to the end */
+    int64_t gpu;         /* which one */
+    const char *process; /* whose columns, where several are recorded; NULL: the first one's */
     bool json;
 } dls_perf_request;
 

@@ -13,11 +13,11 @@
 dls_status dls_setting_files_load(const char *which, const char *folder, const dls_hardware *hw,
                                   dls_setting_list *list, dls_error *err)
 {
-    static const char *const shipped[] = {"paper", "clusters"};
+    static const char *const shipped[] = {"paper", "clusters", "bench"};
     char path[4200];
     bool known = false;
-    for (size_t i = 0; i < 2; i++) {
-        if (strcmp(which, shipped[i]) == 0 || strcmp(which, "all") == 0) {
+    for (size_t i = 0; i < 3; i++) { /* "all" are those of GPUs */
+        if (strcmp(which, shipped[i]) == 0 || (i < 2 && strcmp(which, "all") == 0)) {
             snprintf(path, sizeof path, "%s/../settings/%s.cfg", folder, shipped[i]);
             DLS_TRY(dls_setting_list_load(path, hw, list, err));
             known = true;

@@ -9,7 +9,7 @@
 #include "dlsim/predictor.h"
 #include "predictor/dataset/setting.h"
 
-/* which: "paper", "clusters", "all" (both) or a file; folder: of the hardware tables, beside which
+/* which: "paper", "clusters", "all" (both), "bench" or a file; folder: of the hardware tables, beside which
  * those that came with the program lie. Errors: those of dls_setting_list_load. */
 dls_status dls_setting_files_load(const char *which, const char *folder, const dls_hardware *hw,
                                   dls_setting_list *list, dls_error *err) DLS_MUST_CHECK;

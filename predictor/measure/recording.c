@@ -17,7 +17,7 @@
 
 extern char **environ;
 
-enum { CPU, NET, GPU, SOURCES };
+enum { WATCHED_MAX = 16, SOURCES = 2 * WATCHED_MAX + 1 };
 
 void dls_recording_fini(dls_recording *r)
 {
@@ -89,8 +89,8 @@ dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, do
                                   sampled[k].name));
     }
     DLS_TRY(dls_grow(&out->time_ns, &out->time_cap, n + 1, sizeof *out->time_ns, err));
-    DLS_TRY(dls_grow(&out->value, &out->value_cap, (n + 1) * DLS_RESOURCES, sizeof *out->value,
-                     err));
+    DLS_TRY(
+        dls_grow(&out->value, &out->value_cap, (n + 1) * DLS_RESOURCES, sizeof *out->value, err));
     out->n = n + 1;
     /* An interval's mean is the level at its end; counters begin at 0. */
     for (size_t i = 0; i <= n; i++) {
@@ -188,6 +188,7 @@ static dls_status sample(dls_recording *r, const dls_source *sources, pid_t chil
     const int64_t began_ns = now_ns();
     const int64_t interval_ns = (int64_t)(o->interval_s * 1e9);
     int64_t next_ns = began_ns;
+    r->began_ns = began_ns;
     for (;;) {
         DLS_TRY(take(r, sources, began_ns, err));
         if (ended(child, WNOHANG, &r->exit_code)) {
@@ -216,36 +217,77 @@ static void rebase(dls_recording *r)
     }
 }
 
+/* "w0:123" of the list; *list behind it. */
+static dls_status next_watched(const char **list, dls_watched *w, dls_error *err)
+{
+    int pid, used = 0;
+    if (sscanf(*list, "%23[a-z0-9_-]:%d%n", w->name, &pid, &used) != 2 || pid <= 0 ||
+        ((*list)[used] && (*list)[used] != ',')) {
+        return dls_fail(err, DLS_EINPUT, "processes", "\"%s\": expected NAME:PID[,...]", *list);
+    }
+    if (kill(pid, 0) != 0) {
+        return dls_fail(err, DLS_EINPUT, w->name, "process %d: %s", pid, strerror(errno));
+    }
+    *list += used + ((*list)[used] == ',');
+    w->pid = pid;
+    return DLS_OK;
+}
+
+/* Columns are in the order in which sources are opened. */
+static dls_status open_watched(const dls_record_options *o, dls_recording *r, dls_source *sources,
+                               size_t *n, dls_error *err)
+{
+    for (const char *at = o->processes; *at;) {
+        dls_watched w;
+        if (*n + 2 > SOURCES) {
+            return dls_fail(err, DLS_EINPUT, "processes", "more than %d", WATCHED_MAX);
+        }
+        DLS_TRY(next_watched(&at, &w, err));
+        DLS_TRY(dls_source_net(r, &w, o->interfaces, &sources[(*n)++], err));
+        DLS_TRY(dls_source_cpu(r, &w, &sources[(*n)++], err));
+    }
+    return DLS_OK;
+}
+
+/* Everything that can fail before the command runs; its own processor time needs its number. */
+static dls_status open_sources(const dls_record_options *o, dls_recording *r, dls_source *sources,
+                               size_t *n, dls_error *err)
+{
+    if (!o->no_gpu) {
+        DLS_TRY(dls_source_gpu(r, &sources[(*n)++], err));
+    }
+    return o->processes
+               ? open_watched(o, r, sources, n, err)
+               : dls_source_net(r, &(dls_watched){.pid = 0}, o->interfaces, &sources[(*n)++], err);
+}
+
 dls_status dls_record(char *const argv[], const dls_record_options *options, dls_recording *out,
                       dls_error *err)
 {
     dls_source sources[SOURCES] = {{0}};
-    pid_t child = 0;
+    size_t n = 0;
+    dls_watched command = {.pid = 0};
     *out = (dls_recording){.interval_s = options->interval_s};
     if (!(options->interval_s >= 0.001 && options->interval_s <= 3600)) {
         return dls_fail(err, DLS_EINPUT, "interval", "an interval lies between 1 ms and an hour");
     }
-    /* Everything that can fail before the command runs; its own source needs its number. */
-    dls_status status = dls_source_net(out, options->interfaces, &sources[NET], err);
-    if (status == DLS_OK && !options->no_gpu) {
-        status = dls_source_gpu(out, &sources[GPU], err);
+    dls_status status = open_sources(options, out, sources, &n, err);
+    if (status == DLS_OK) {
+        status = start(argv, out, &command.pid, err);
     }
     if (status == DLS_OK) {
-        status = start(argv, out, &child, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_source_cpu(out, child, &sources[CPU], err);
-        /* Columns are in the order in which sources were opened. */
-        const dls_source order[SOURCES] = {sources[NET], sources[GPU], sources[CPU]};
+        if (!options->processes) {
+            status = dls_source_cpu(out, &command, &sources[n++], err);
+        }
         if (status == DLS_OK) {
-            status = sample(out, order, child, options, err);
+            status = sample(out, sources, command.pid, options, err);
         }
         if (status != DLS_OK) { /* out of memory: the command goes on unrecorded */
-            (void)ended(child, 0, &out->exit_code);
+            (void)ended(command.pid, 0, &out->exit_code);
         }
         rebase(out);
     }
-    for (int i = 0; i < SOURCES; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (sources[i].close) {
             sources[i].close(sources[i].state);
         }
@@ -297,6 +339,12 @@ dls_status dls_recording_series(const dls_recording *r, size_t column, double in
         }
         if (counter) {
             const double value = between(r, column, at, time_ns);
+            if (value < before) {
+                dls_free(to);
+                return dls_fail(err, DLS_EINPUT, r->columns[column].name,
+                                "the counter goes back %.3f s after the start",
+                                (time_ns - (double)r->time_ns[0]) * 1e-9);
+            }
             to[i] = (value - before) / interval_s;
             before = value;
         } else {

@@ -37,6 +37,7 @@ typedef struct dls_recording {
     char notes[DLS_RECORDING_TEXT];   /* what could not be sampled, and why; "" */
     double interval_s;                /* between readings, as asked for */
     int32_t exit_code;                /* of the command; 128 + signal if one ended it */
+    int64_t began_ns;                 /* the first reading on CLOCK_MONOTONIC; 0: not known */
     dls_column *columns;              /* [n_columns] */
     int64_t *time_ns;                 /* [n] since the first reading, ascending */
     double *value;                    /* [n][n_columns]; counters since the first reading */
@@ -48,6 +49,10 @@ typedef struct dls_record_options {
     double interval_s;      /* 0.001 .. 3600 */
     const char *interfaces; /* of the network, joined by commas; NULL: all but loopback */
     bool no_gpu;            /* do not look for NVIDIA's library */
+    /* NAME:PID[,...]: these processes, each with the network of its namespace, in place of the
+     * command and the own network; columns "cpu.NAME.seconds", "net.NAME.IF.rx_bytes". NULL: none
+     */
+    const char *processes;
     /* A signal for the command, set to its number from a handler; set to 0 when passed on. May be
      * NULL. */
     volatile sig_atomic_t *forward;
@@ -56,7 +61,8 @@ typedef struct dls_record_options {
 /* Run argv (NULL at the end) and sample until it ends; it inherits standard input and output. A
  * command that cannot be started is ERUN and *out has exit_code 127, or 126 if it is no program.
  * Without a GPU or a driver the GPU's columns are missing and notes say why. EINPUT: an interface
- * that is not there, an interval out of range. *out is to be released in any case. */
+ * that is not there, an interval out of range, a process that is not there. *out is to be released
+ * in any case. */
 dls_status dls_record(char *const argv[], const dls_record_options *options, dls_recording *out,
                       dls_error *err) DLS_MUST_CHECK;
 void dls_recording_fini(dls_recording *r);
@@ -73,7 +79,8 @@ dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, do
 /* -1: none of that name */
 int32_t dls_recording_find(const dls_recording *r, const char *name);
 /* A column at a fixed interval: levels as last read, counters as rates per second between points of
- * the line through the readings, so that nothing is counted twice or lost. *x[n] is the caller's
+ * the line through the readings, so that nothing is counted twice or lost; one that goes back is an
+ * error. *x[n] is the caller's
  * (dls_free). EINPUT: a recording shorter than two intervals. O(readings + n). */
 dls_status dls_recording_series(const dls_recording *r, size_t column, double interval_s,
                                 double **x, size_t *n, dls_error *err) DLS_MUST_CHECK;

@@ -42,10 +42,10 @@ static dls_status put_columns(hid_t file, const dls_recording *r, tables *t, dls
         t->capacity[i] = r->columns[i].capacity;
     }
     DLS_TRY(dls_h5_put_dict(file, "columns", names, err));
-    DLS_TRY(dls_h5_put_data(file, "kind", H5T_STD_I32LE, H5T_NATIVE_INT32, t->kind, r->n_columns,
-                             0, err));
+    DLS_TRY(dls_h5_put_data(file, "kind", H5T_STD_I32LE, H5T_NATIVE_INT32, t->kind, r->n_columns, 0,
+                            err));
     return dls_h5_put_data(file, "capacity", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, t->capacity,
-                            r->n_columns, 0, err);
+                           r->n_columns, 0, err);
 }
 
 static dls_status put_all(hid_t file, const void *what, dls_error *err)
@@ -58,6 +58,8 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     DLS_TRY(dls_h5_put_text(file, "command", r->command, err));
     DLS_TRY(dls_h5_put_text(file, "notes", r->notes, err));
     DLS_TRY(dls_h5_put_text(file, "interval_s", interval, err));
+    snprintf(interval, sizeof interval, "%lld", (long long)r->began_ns);
+    DLS_TRY(dls_h5_put_text(file, "began_ns", interval, err));
     DLS_TRY(dls_h5_put_i32(file, "exit_code", r->exit_code, err));
     tables t = {NULL, NULL};
     dls_strdict names;
@@ -70,9 +72,9 @@ static dls_status put_all(hid_t file, const void *what, dls_error *err)
     tables_fini(&t);
     DLS_TRY(status);
     DLS_TRY(dls_h5_put_data(file, "time_ns", H5T_STD_I64LE, H5T_NATIVE_INT64, r->time_ns, r->n, 0,
-                             err));
+                            err));
     return dls_h5_put_data(file, "value", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, r->value, r->n,
-                            r->n_columns, err);
+                           r->n_columns, err);
 }
 
 dls_status dls_recording_save(const dls_recording *r, const char *path, dls_error *err)
@@ -141,6 +143,14 @@ static dls_status get_all(hid_t file, dls_recording *r, dls_error *err)
     DLS_TRY(dls_h5_get_i32(file, "exit_code", &r->exit_code, err));
     if (sscanf(text, "%lf", &r->interval_s) != 1 || !(r->interval_s > 0 && r->interval_s < 1e6)) {
         return dls_h5_damaged(err, "interval_s");
+    }
+    if (H5Aexists(file, "began_ns") > 0) { /* not in older files */
+        long long began_ns = 0;
+        DLS_TRY(dls_h5_get_text(file, "began_ns", text, sizeof text, err));
+        if (sscanf(text, "%lld", &began_ns) != 1 || began_ns < 0) {
+            return dls_h5_damaged(err, "began_ns");
+        }
+        r->began_ns = began_ns;
     }
     tables t = {NULL, NULL};
     dls_strdict names;

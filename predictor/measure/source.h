@@ -17,12 +17,19 @@ typedef struct dls_source {
     void (*close)(void *state);
 } dls_source;
 
+/* A process that is sampled under a name of its own, for its columns. */
+typedef struct dls_watched {
+    char name[24]; /* "" for the command that is recorded, and for the own network */
+    pid_t pid;     /* 0: the own network */
+} dls_watched;
+
 /* Add the source's columns to r. A source that this machine does not have is not an error: it has
- * no columns, and r->notes says why. */
-dls_status dls_source_cpu(dls_recording *r, pid_t root, dls_source *out,
+ * no columns, and r->notes says why. cpu: of the process and all that it started. net: of the
+ * namespace that it is in. */
+dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *out,
                           dls_error *err) DLS_MUST_CHECK;
-dls_status dls_source_net(dls_recording *r, const char *interfaces, dls_source *out,
-                          dls_error *err) DLS_MUST_CHECK;
+dls_status dls_source_net(dls_recording *r, const dls_watched *of, const char *interfaces,
+                          dls_source *out, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_source_gpu(dls_recording *r, dls_source *out, dls_error *err) DLS_MUST_CHECK;
 
 /* For sources: one more column, a remark. */

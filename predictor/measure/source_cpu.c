@@ -8,6 +8,7 @@
 #include "predictor/measure/source.h"
 
 #include <dirent.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,18 +141,19 @@ static void close_cpu(void *state)
     dls_free(s);
 }
 
-dls_status dls_source_cpu(dls_recording *r, pid_t root, dls_source *out, dls_error *err)
+dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *out, dls_error *err)
 {
     *out = (dls_source){0};
     cpu *s = dls_alloc_zero(1, sizeof *s);
     if (!s) {
         return dls_nomem(err, "processor time", sizeof *s);
     }
-    const long n_cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t set; /* those that the process may run on */
+    const int n_cpus = sched_getaffinity(of->pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     const long ticks = sysconf(_SC_CLK_TCK);
-    s->root = root;
+    s->root = of->pid;
     s->tick_s = 1.0 / (ticks > 0 ? (double)ticks : 100);
     *out = (dls_source){.state = s, .n_columns = 1, .read = read_cpu, .close = close_cpu};
-    return dls_recording_add(r, DLS_COLUMN_COUNTER, n_cpus > 0 ? (double)n_cpus : 1, err,
-                             "cpu.seconds");
+    return dls_recording_add(r, DLS_COLUMN_COUNTER, (double)n_cpus, err,
+                             "cpu.%s%sseconds", of->name, *of->name ? "." : "");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Bytes received and sent, by interface, as the kernel counts them in /proc/net/dev
- * (proc_pid_net(5)).
+ * Bytes received and sent, by interface, as the kernel counts them in /proc/PID/net/dev
+ * (proc_pid_net(5)): every process sees the interfaces of its own network namespace.
  */
 #include "base/alloc.h"
 #include "predictor/measure/source.h"
@@ -27,7 +27,7 @@ typedef struct net {
     char *text; /* [TEXT_MAX] */
 } net;
 
-/* The whole of /proc/net/dev, ended by a zero. */
+/* The whole table, ended by a zero. */
 static bool refresh(net *s)
 {
     size_t n = 0;
@@ -120,7 +120,8 @@ static bool wanted(const char *name, const char *list)
     }
 }
 
-static dls_status find_interfaces(net *s, dls_recording *r, const char *list, dls_error *err)
+static dls_status find_interfaces(net *s, dls_recording *r, const dls_watched *of, const char *list,
+                                  dls_error *err)
 {
     char name[NAME_MAX_LEN];
     uint64_t rx;
@@ -129,11 +130,14 @@ static dls_status find_interfaces(net *s, dls_recording *r, const char *list, dl
         if (list ? !wanted(name, list) : strcmp(name, "lo") == 0) {
             continue;
         }
-        const double speed = speed_of(name);
+        const double speed = of->pid ? 0 : speed_of(name); /* /sys shows the own namespace */
+        const char *dot = *of->name ? "." : "";
         DLS_TRY(dls_grow(&s->interfaces, &s->cap, s->n + 1, sizeof *s->interfaces, err));
         memcpy(s->interfaces[s->n++].name, name, sizeof name);
-        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s.rx_bytes", name));
-        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s.tx_bytes", name));
+        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s%s%s.rx_bytes",
+                                  of->name, dot, name));
+        DLS_TRY(dls_recording_add(r, DLS_COLUMN_COUNTER, speed, err, "net.%s%s%s.tx_bytes",
+                                  of->name, dot, name));
     }
     size_t asked = list ? 1 : 0;
     for (const char *at = list; at && *at; at++) {
@@ -145,24 +149,29 @@ static dls_status find_interfaces(net *s, dls_recording *r, const char *list, dl
     return DLS_OK;
 }
 
-dls_status dls_source_net(dls_recording *r, const char *interfaces, dls_source *out, dls_error *err)
+dls_status dls_source_net(dls_recording *r, const dls_watched *of, const char *interfaces,
+                          dls_source *out, dls_error *err)
 {
+    char path[64] = "/proc/net/dev";
+    if (of->pid) {
+        snprintf(path, sizeof path, "/proc/%d/net/dev", (int)of->pid);
+    }
     *out = (dls_source){0};
     net *s = dls_alloc_zero(1, sizeof *s);
     if (!s) {
         return dls_nomem(err, "network counters", sizeof *s);
     }
     *out = (dls_source){.state = s, .read = read_net, .close = close_net};
-    s->file = open("/proc/net/dev", O_RDONLY | O_CLOEXEC);
+    s->file = open(path, O_RDONLY | O_CLOEXEC);
     s->text = dls_alloc(TEXT_MAX);
     if (!s->text) {
         return dls_nomem(err, "network counters", TEXT_MAX);
     }
     if (s->file < 0 || !refresh(s)) {
-        dls_recording_note(r, "no network: /proc/net/dev cannot be read");
+        dls_recording_note(r, "no network: %s cannot be read", path);
         return DLS_OK;
     }
-    DLS_TRY(find_interfaces(s, r, interfaces, err));
+    DLS_TRY(find_interfaces(s, r, of, interfaces, err));
     out->n_columns = 2 * s->n;
     return DLS_OK;
 }

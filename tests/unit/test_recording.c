@@ -69,6 +69,16 @@ static void series(void **state)
     assert_int_equal(dls_recording_series(&r, 0, 0.04, &x, &n, NULL), DLS_EINPUT);
     assert_int_equal(dls_recording_series(&r, 0, 0, &x, &n, NULL), DLS_EINPUT);
     assert_null(x);
+    /* A counter that wrapped or jumped is no series. */
+    dls_error err;
+    double jumped[10];
+    memcpy(jumped, r.value, sizeof jumped);
+    jumped[2 * 3] = jumped[2 * 2] - 1;
+    dls_recording wrong = r;
+    wrong.value = jumped;
+    assert_int_equal(dls_recording_series(&wrong, 0, 0.01, &x, &n, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "goes back"));
+    assert_null(x);
 }
 
 /* Samples of elsewhere come back as they were. */

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads the labels of measured jobs and the networks that ran, and makes them a dataset whose
+ * graphs are shared by the settings.
+ */
+#include "predictor/dataset/benched.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/units.h"
+#include "workload/graph/import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COL_NETWORK, COL_FAMILY, COL_BATCH, COL_SETTING, COL_ITERATION, COL_METRIC };
+enum { N_COLUMNS = COL_METRIC + DLS_METRICS };
+
+typedef struct job {
+    int32_t graph;   /* in origin */
+    int32_t setting; /* in list */
+    double iteration_s, label[DLS_METRICS];
+} job;
+
+typedef struct benched {
+    const dls_setting_list *list;
+    job *job;
+    dls_dataset_origin *origin; /* of each graph, one for a network and a batch */
+    uint8_t *split;
+    dls_opgraph **graph;
+    size_t n, n_graphs, job_cap, origin_cap;
+} benched;
+
+static void benched_fini(benched *b)
+{
+    for (size_t i = 0; b->graph && i < b->n_graphs; i++) {
+        dls_opgraph_destroy(b->graph[i]);
+    }
+    dls_free(b->graph);
+    dls_free(b->split);
+    dls_free(b->origin);
+    dls_free(b->job);
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+static dls_status number(dls_csv *csv, int col, double *out, dls_error *err)
+{
+    return dls_units_f64(dls_csv_text(csv, col), out) && *out >= 0
+               ? DLS_OK
+               : dls_csv_fail(csv, col, err, "expected a number, at least 0");
+}
+
+static dls_status text(dls_csv *csv, int col, char out[DLS_DATASET_NAME], dls_error *err)
+{
+    if (csv->cell[col].len == 0 || csv->cell[col].len >= DLS_DATASET_NAME) {
+        return dls_csv_fail(csv, col, err, "expected a text of 1 to %d bytes",
+                            DLS_DATASET_NAME - 1);
+    }
+    snprintf(out, DLS_DATASET_NAME, "%s", dls_csv_text(csv, col));
+    return DLS_OK;
+}
+
+static dls_status find_graph(benched *b, const dls_dataset_origin *o, int32_t *graph,
+                             dls_error *err)
+{
+    for (size_t i = 0; i < b->n_graphs; i++) {
+        if (b->origin[i].batch == o->batch && strcmp(b->origin[i].model, o->model) == 0) {
+            *graph = (int32_t)i;
+            return DLS_OK;
+        }
+    }
+    *graph = (int32_t)b->n_graphs;
+    DLS_TRY(dls_grow(&b->origin, &b->origin_cap, b->n_graphs + 1, sizeof *b->origin, err));
+    b->origin[b->n_graphs++] = *o;
+    return DLS_OK;
+}
+
+static dls_status read_row(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    benched *b = user;
+    job j = {.setting = -1};
+    char setting[DLS_DATASET_NAME];
+    int64_t batch;
+    dls_dataset_origin o = {.data = "bench", .numeric = "fp32", .optimiser = "sgd"};
+    DLS_TRY(text(csv, col[COL_NETWORK], o.model, err));
+    DLS_TRY(text(csv, col[COL_FAMILY], o.family, err));
+    DLS_TRY(text(csv, col[COL_SETTING], setting, err));
+    DLS_TRY(dls_csv_i64(csv, col[COL_BATCH], "a batch", 0, 1, INT32_MAX, &batch, err));
+    DLS_TRY(number(csv, col[COL_ITERATION], &j.iteration_s, err));
+    for (int k = 0; k < DLS_METRICS; k++) {
+        DLS_TRY(number(csv, col[COL_METRIC + k], &j.label[k], err));
+    }
+    for (size_t i = 0; i < b->list->n; i++) {
+        j.setting = strcmp(b->list->spec[i].name, setting) == 0 ? (int32_t)i : j.setting;
+    }
+    if (j.setting < 0) {
+        return dls_csv_fail(csv, col[COL_SETTING], err, "a setting that --settings does not have");
+    }
+    o.batch = (int32_t)batch;
+    DLS_TRY(find_graph(b, &o, &j.graph, err));
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->job[i].graph == j.graph && b->job[i].setting == j.setting) {
+            return dls_csv_fail(csv, col[COL_NETWORK], err, "this job is there twice");
+        }
+    }
+    DLS_TRY(dls_grow(&b->job, &b->job_cap, b->n + 1, sizeof *b->job, err));
+    b->job[b->n++] = j;
+    return DLS_OK;
+}
+
+static dls_status read_table(const char *path, benched *b, dls_error *err)
+{
+    const char *names[N_COLUMNS] = {"network", "family", "batch", "setting", "iteration_s"};
+    for (int k = 0; k < DLS_METRICS; k++) {
+        names[COL_METRIC + k] = dls_metric_name(k);
+    }
+    DLS_TRY(dls_csv_rows(path, names, N_COLUMNS, N_COLUMNS, read_row, b, err));
+    return b->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no job");
+}
+
+/* ---- graphs ------------------------------------------------------------------------------------
+ */
+
+/* The division: where a graph's family stands among all, by name. */
+static void divide(benched *b, uint64_t seed)
+{
+    for (size_t i = 0; i < b->n_graphs; i++) {
+        size_t place = 0;
+        for (size_t k = 0; k < b->n_graphs; k++) {
+            bool first = strcmp(b->origin[k].family, b->origin[i].family) < 0;
+            for (size_t before = 0; before < k && first; before++) {
+                first = strcmp(b->origin[before].family, b->origin[k].family) != 0;
+            }
+            place += first;
+        }
+        const uint64_t part =
+            (place + DLS_BENCHED_FOLDS - seed % DLS_BENCHED_FOLDS) % DLS_BENCHED_FOLDS;
+        b->split[i] = part == 0 ? DLS_SPLIT_TEST : part == 1 ? DLS_SPLIT_VAL : DLS_SPLIT_TRAIN;
+    }
+}
+
+static dls_status read_graphs(const char *folder, benched *b, dls_error *err)
+{
+    b->graph = dls_alloc_zero(b->n_graphs, sizeof(dls_opgraph *));
+    b->split = dls_alloc_zero(b->n_graphs, sizeof *b->split);
+    if (!b->graph || !b->split) {
+        return dls_nomem(err, "graphs", b->n_graphs * sizeof(dls_opgraph *));
+    }
+    for (size_t i = 0; i < b->n_graphs; i++) {
+        char path[4096];
+        const dls_import_options how = {.model = b->origin[i].model,
+                                        .dataset = b->origin[i].data,
+                                        .batch = b->origin[i].batch,
+                                        .training = true,
+                                        .optimiser = DLS_OPTIMISER_SGD};
+        snprintf(path, sizeof path, "%s/%s.onnx", folder, b->origin[i].model);
+        DLS_TRY(dls_graph_import(path, &how, &b->graph[i], NULL, err));
+    }
+    return DLS_OK;
+}
+
+/* ---- the set -----------------------------------------------------------------------------------
+ */
+
+static int by_graph(const void *a, const void *b)
+{
+    const job *x = a;
+    const job *y = b;
+    return (x->graph > y->graph) - (x->graph < y->graph);
+}
+
+static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_setting *s,
+                               dls_error *err)
+{
+    const dls_setting_spec *spec = &b->list->spec[which];
+    snprintf(s->name, sizeof s->name, "%s", spec->name);
+    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", spec->gpu);
+    snprintf(s->topology, sizeof s->topology, "%s", spec->exchange);
+    snprintf(s->network, sizeof s->network, "%s", dls_setting_link(spec));
+    s->n_ps = spec->servers;
+    s->n_workers = spec->workers;
+    s->n_nodes = spec->nodes;
+    s->measured = true;
+    s->graph = dls_alloc_zero(b->n, sizeof *s->graph);
+    s->split = dls_alloc_zero(b->n, sizeof *s->split);
+    s->label = dls_alloc_zero(b->n * DLS_METRICS, sizeof *s->label);
+    s->iteration_s = dls_alloc_zero(b->n, sizeof *s->iteration_s);
+    if (!s->graph || !s->split || !s->label || !s->iteration_s) {
+        return dls_nomem(err, "labels", b->n * DLS_METRICS * sizeof *s->label);
+    }
+    for (size_t i = 0; i < b->n; i++) { /* in order of their graphs */
+        const job *j = &b->job[i];
+        if (j->setting == which) {
+            s->graph[s->n] = j->graph;
+            s->split[s->n] = b->split[j->graph];
+            s->iteration_s[s->n] = j->iteration_s;
+            memcpy(s->label + s->n * DLS_METRICS, j->label, sizeof j->label);
+            s->n++;
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status fill_settings(benched *b, dls_dataset *set, dls_error *err)
+{
+    qsort(b->job, b->n, sizeof *b->job, by_graph);
+    set->setting = dls_alloc_zero(b->list->n + 1, sizeof *set->setting);
+    if (!set->setting) {
+        return dls_nomem(err, "settings", b->list->n * sizeof *set->setting);
+    }
+    for (size_t i = 0; i < b->list->n; i++) {
+        bool any = false;
+        for (size_t k = 0; k < b->n; k++) {
+            any = any || b->job[k].setting == (int32_t)i;
+        }
+        if (any) {
+            DLS_TRY(fill_setting(b, (int32_t)i, &set->setting[set->n_settings++], err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status fill(benched *b, const dls_corpus_options *o, dls_dataset *set, dls_error *err)
+{
+    dls_input_spec input;
+    set->graph = dls_alloc_zero(b->n_graphs, sizeof *set->graph);
+    set->origin = dls_alloc_zero(b->n_graphs, sizeof *set->origin);
+    if (!set->graph || !set->origin) {
+        return dls_nomem(err, "dataset", b->n_graphs * sizeof *set->origin);
+    }
+    set->n_graphs = b->n_graphs;
+    set->seed = o->seed;
+    memcpy(set->origin, b->origin, b->n_graphs * sizeof *set->origin);
+    snprintf(set->feature_version, sizeof set->feature_version, "%s",
+             dls_features_version_name(o->features));
+    dls_status status =
+        dls_corpus_describe(o, b->graph, b->n_graphs, b->split, set->graph, &input, err);
+    if (status == DLS_OK) {
+        set->n_features = input.features->n_features;
+        status = dls_input_spec_text(&input, &set->features_text, err);
+    }
+    dls_input_spec_fini(&input);
+    return status == DLS_OK ? fill_settings(b, set, err) : status;
+}
+
+dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
+                               const dls_setting_list *list, const dls_corpus_options *o,
+                               dls_dataset **out, dls_error *err)
+{
+    benched b = {.list = list};
+    *out = NULL;
+    dls_dataset *set = dls_alloc_zero(1, sizeof *set);
+    dls_status status =
+        set ? read_table(csv_path, &b, err) : dls_nomem(err, "dataset", sizeof *set);
+    if (status == DLS_OK) {
+        status = read_graphs(graphs_dir, &b, err);
+    }
+    if (status == DLS_OK) {
+        divide(&b, o->seed);
+        status = fill(&b, o, set, err);
+    }
+    benched_fini(&b);
+    if (status != DLS_OK) {
+        dls_dataset_destroy(set);
+        return status;
+    }
+    *out = set;
+    return DLS_OK;
+}

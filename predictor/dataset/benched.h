@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Datasets out of `dlsim perf bench`: its table of labels and its folder of networks.
+ *
+ *      CSV      columns network, family, batch, setting, iteration_s and the 12 metrics by name
+ *               (dls_metric_name; amounts of GPU and memory in parts of 1), others beside them; a
+ *               row for each job
+ *      graphs   NETWORK.onnx, the batch left open
+ *
+ * A graph is shared by the settings that it ran in. Families are divided into five parts: in order
+ * of their names every fifth one, from the seed-th on, is for test, the next ones for validation.
+ */
+#ifndef DLS_DATASET_BENCHED_H
+#define DLS_DATASET_BENCHED_H
+
+#include "predictor/dataset/corpus.h"
+#include "predictor/dataset/setting.h"
+
+enum { DLS_BENCHED_FOLDS = 5 };
+
+/* o: grouping, groups, features and seed; list: the settings that rows may name. Errors: EINPUT
+ * with file and line (a column that is missing, a cell that is no number, a setting that list does
+ * not have, a job that is there twice, a graph that cannot be read), ENOMEM. */
+dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
+                               const dls_setting_list *list, const dls_corpus_options *o,
+                               dls_dataset **out, dls_error *err) DLS_MUST_CHECK;
+
+#endif

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim perf bench: two jobs in two settings, their bytes and periods against what the job itself counts and
+# times; the way to a trained inspector; nothing is left behind by a kill, and the collection goes on after it.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+python=${DLSIM_BENCH_PYTHON:-/usr/bin/python3}
+"$python" -c 'import torch' 2>/dev/null || { echo "skipped: no PyTorch for $python (Debian: python3-torch)"; exit 77; }
+export DLSIM_BENCH_PYTHON=$python DLSIM_BENCH_TEST=$work
+
+# Processes of this test, but the shells that look for them.
+left() {
+    grep -lsz "^DLSIM_BENCH_TEST=$work\$" /proc/[0-9]*/environ | while read -r path; do
+        grep -lsq -e worker.py -e "perf record" "$(dirname "$path")/cmdline" && echo "$path"
+    done || true
+}
+nothing_left() {
+    for _ in 1 2 3 4 5 6 7 8 9 10; do
+        test -z "$(left)" && return
+        sleep 0.5
+    done
+    fail "$1 leaves $(left)"
+}
+
+# What is wrong is said in a line.
+code=0
+expect 0 perf bench list
+test "$(wc -l <out.txt)" -ge 60 || fail "$(wc -l <out.txt) networks"
+expect 1 perf bench network=nosuch output=never.h5
+says err.txt "no network 'nosuch'"
+expect 1 perf bench network=lenet-0 setting=w9 output=never.h5
+says err.txt 'setting "w9": expected'
+expect 1 perf bench
+DLSIM_BENCH_PYTHON=/nonexistent/python3 expect 1 perf bench network=lenet-0
+says err.txt "/nonexistent/python3 is not there"
+printf '#!/bin/sh\nexec "%s" -S -c "import sys; sys.modules[\\"torch\\"] = None; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv[0][:-9]); exec(open(sys.argv[0]).read())" "$@"\n' "$python" >bare
+chmod +x bare
+DLSIM_BENCH_PYTHON=$work/bare expect 1 perf bench network=lenet-0
+says err.txt "Debian's python3-torch"
+nothing_left "a missing framework"
+
+# One worker alone needs nobody's leave.
+expect 0 perf bench network=lenet-0 batch=64 setting=w1 seconds=0.3 output=alone.h5
+says out.txt "lenet-0 batch 64 w1: step"
+expect 0 perf analyze alone.h5 --json
+says out.txt '"began_ns"'
+if ! unshare -n true 2>/dev/null; then
+    expect 1 perf bench network=lenet-0 setting=w2-ar-200m output=never.h5
+    says err.txt "need root"
+    echo "$checks checks"
+    echo "skipped: no network namespaces here: settings with links"
+    exit 0
+fi
+
+# Bytes within 2 % of the tensors, the period within 5 % of the job's own clock. The machine may be busy with
+# other things: one of three recordings has to be so.
+job() {
+    for _ in 1 2 3; do
+        expect 0 perf bench network="$1" batch="$2" setting="$3" seconds=1 json output=job.h5
+        tail -1 out.txt >job.json
+        python3 - <<'END' && return
+import json, sys
+run = json.load(open("job.json"))
+for way in ("sent", "received"):
+    off = run["counted"][way] / run["expected"][way] - 1
+    if abs(off) > 0.02:
+        sys.exit(f"{way} {off:+.3f} of the tensors")
+size = 4 * run["parameters"]
+assert run["expected"]["sent"] == size, run
+if abs(run["found_s"] / run["step_s"] - 1) > 0.05:
+    sys.exit(f"period {run['found_s']:.4f} s, steps {run['step_s']:.4f} s")
+rate = {"200m": 25e6, "1g": 125e6}[run["setting"].split("-")[2]]
+tx = run["resources"]["net_tx"]
+assert tx["mean"] < 1.02 * rate and tx["burst_amount"] < 1.1 * rate, tx  # the link keeps its limit
+END
+    done
+    fail "$*: $(cat job.json)"
+}
+job lstm-0 64 w2-ar-200m
+job lstm-0 64 p1w2-ps-200m
+job translator-0 32 w2-ar-200m
+job translator-0 32 p1w2-ps-200m
+expect 0 perf analyze job.h5 --json --process=server
+python3 - <<'END' || fail "the server's bytes"
+import json
+server = {r["resource"]: r["total"] for r in json.load(open("out.txt"))["resources"]}
+run = json.load(open("job.json"))
+# Its link carries what both workers send.
+assert server["net_rx"] > 1.8 * run["expected"]["sent"] * run["steps"], (server, run)
+END
+checks=$((checks + 1))
+expect 4 perf analyze job.h5 --process=nobody
+nothing_left "a job"
+
+# Killed in the middle, without a chance to tidy up; then the rest, and what was done is not done again.
+set -- all=set networks=2 settings=w1,p1w2-ps-200m repeat=1 seconds=0.3
+"$dlsim" perf bench "$@" >all.txt 2>&1 &
+pid=$!
+for _ in $(seq 600); do
+    grep -q "w1: step" all.txt && break
+    sleep 0.1
+done
+kill -9 $pid
+wait $pid 2>/dev/null || true
+nothing_left "a kill"
+for pid in $(pgrep -x 'ksoftirqd/.*'); do
+    test "$(ps -o ni= -p "$pid")" -eq 0 || fail "ksoftirqd keeps the priority"
+done
+done_before=$(wc -l <set/runs.jsonl)
+printf '{"network": "lenet-0", "ba' >>set/runs.jsonl # as if the kill had cut a line
+expect 0 perf bench "$@"
+says out.txt "/$((8 - done_before)), "
+test "$(wc -l <set/runs.jsonl)" -eq 8 || fail "runs: $(cat set/runs.jsonl)"
+nothing_left "a collection"
+
+# To an inspector.
+expect 0 perf bench export=graphs network=lenet-0
+expect 0 perf bench export=graphs network=lenet-1
+expect 0 graph import graphs/lenet-0.onnx --batch=16 --training --optimiser=sgd -o lenet.h5
+expect 0 graph show lenet.h5
+grep -q 'parameters *61706 ' out.txt || fail "the exported network: $(cat out.txt)"
+python3 "$source/predictor/measure/bench/labels.py" set/runs.jsonl >labels.csv
+expect 0 dataset build -o set.h5 --labels=labels.csv --graphs=graphs --settings=bench --groups=4 --features=kernels
+expect 0 dataset show set.h5
+says out.txt '"labels"'
+sed 's/lenet-0,lenet/lenet-0,other/; s/w1,/w7,/' labels.csv >wrong.csv
+expect 4 dataset build -o never.h5 --labels=wrong.csv --graphs=graphs --settings=bench
+says err.txt "wrong.csv:2"
+expect 2 dataset build -o never.h5 --labels=labels.csv
+echo "$checks checks"
