@@ -186,7 +186,7 @@ static dls_status build_benched(const request *req, dls_error *err)
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 /* What one option says of several members, and --graphs as a number. */
 static dls_status settle(request *req, const dls_call *call, dls_error *err)

@@ -119,7 +119,7 @@ static dls_status analyze(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- bench --------------------------------------------------------------------------------------- */
+/* ---- bench ---------------------------------------------------------------------------------- */
 
 /* The script in place of this program: its option --key=value is the word key=value here. */
 static dls_status bench(void *user, dls_call *call, dls_error *err)
@@ -160,7 +160,7 @@ static dls_status bench(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
-/* ---- the command --------------------------------------------------------------------------------- */
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static const dls_verb verbs[] = {
     {"record", "-- COMMAND [ARGUMENT]...", "sample GPUs, network and processors while COMMAND runs",

@@ -324,6 +324,13 @@ dls_status dls_recording_series(const dls_recording *r, size_t column, double in
                         "a recording of %.3f s has no two intervals of %.3f s", span_ns * 1e-9,
                         interval_s);
     }
+    for (size_t i = 1; i < r->n && r->columns[column].kind == DLS_COLUMN_COUNTER; i++) {
+        if (r->value[i * r->n_columns + column] < r->value[(i - 1) * r->n_columns + column]) {
+            return dls_fail(err, DLS_EINPUT, r->columns[column].name,
+                            "the counter goes back after %.3f s",
+                            (double)(r->time_ns[i - 1] - r->time_ns[0]) * 1e-9);
+        }
+    }
     const size_t points = (size_t)floor(span_ns / step_ns + 1e-9);
     double *to = dls_alloc(points * sizeof *to);
     if (!to) {
@@ -339,12 +346,6 @@ dls_status dls_recording_series(const dls_recording *r, size_t column, double in
         }
         if (counter) {
             const double value = between(r, column, at, time_ns);
-            if (value < before) {
-                dls_free(to);
-                return dls_fail(err, DLS_EINPUT, r->columns[column].name,
-                                "the counter goes back %.3f s after the start",
-                                (time_ns - (double)r->time_ns[0]) * 1e-9);
-            }
             to[i] = (value - before) / interval_s;
             before = value;
         } else {

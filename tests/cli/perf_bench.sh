@@ -120,7 +120,7 @@ grep -q 'parameters *61706 ' out.txt || fail "the exported network: $(cat out.tx
 python3 "$source/predictor/measure/bench/labels.py" set/runs.jsonl >labels.csv
 expect 0 dataset build -o set.h5 --labels=labels.csv --graphs=graphs --settings=bench --groups=4 --features=kernels
 expect 0 dataset show set.h5
-says out.txt '"labels"'
+says out.txt measured
 sed 's/lenet-0,lenet/lenet-0,other/; s/w1,/w7,/' labels.csv >wrong.csv
 expect 4 dataset build -o never.h5 --labels=wrong.csv --graphs=graphs --settings=bench
 says err.txt "wrong.csv:2"
