@@ -62,7 +62,9 @@ static void question_of(const dls_measured_step *row, const dls_whatif *w, dls_w
         .part = row->forward  ? DLS_STEP_FORWARD
                 : row->update ? DLS_STEP_WHOLE
                               : DLS_STEP_NO_UPDATE,
-        .host = row->host};
+        .host = row->host,
+        .compiled = row->compiled,
+        .channels_first = strcmp(row->layout, "nchw") == 0};
     snprintf(q->setting.gpu, sizeof q->setting.gpu, "%s", row->gpu);
     snprintf(q->setting.exchange, sizeof q->setting.exchange, "%s", row->exchange);
     snprintf(q->setting.network, sizeof q->setting.network, "%s", row->network);

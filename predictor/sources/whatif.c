@@ -156,13 +156,18 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
                         q->model);
     }
     dls_model_resize(names, q->image, q->sequence);
+    if (w->source == OPERATOR || w->source == HABITAT) {
+        names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
+                        (q->compiled ? DLS_RUN_COMPILED : 0) |
+                        (q->channels_first ? DLS_RUN_CHANNELS_FIRST : 0);
+    }
     return w->source == DRIPLE ? dls_inspector_knows(q->numeric, err) : DLS_OK;
 }
 
 static bool same_names(const dls_model_names *a, const dls_model_names *b)
 {
     return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
-           a->sequence == b->sequence;
+           a->sequence == b->sequence && a->runner == b->runner;
 }
 
 static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_numeric numeric,

@@ -7,8 +7,8 @@
 #define DLS_SOURCES_WHATIF_H
 
 #include "dlsim/policy.h"
-#include "workload/kinds.h"
 #include "predictor/dataset/setting.h"
+#include "workload/kinds.h"
 
 typedef struct dls_whatif_params {
     const char *source;       /* one of dls_whatif_sources */
@@ -29,6 +29,8 @@ typedef struct dls_whatif_question {
     int32_t batch;            /* per worker */
     dls_step_part part;
     const char *host;         /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
+    bool compiled;            /* by torch.compile or the like: operator, habitat */
+    bool channels_first;      /* said to be: the same */
     const char *measured_gpu; /* habitat: where a step on one GPU was measured; NULL: V100 */
     double measured_s;        /* and how long it took; 0: what the operator model says */
     int32_t measured_batch;
@@ -51,8 +53,9 @@ dls_status dls_whatif_create(const dls_whatif_params *p, dls_whatif **out,
                              dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_destroy(dls_whatif *w); /* NULL-safe */
 const dls_hardware *dls_whatif_hardware(const dls_whatif *w);
-/* Answer n questions in one batch, each for itself: one that cannot be answered says why. What models
- * are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself. */
+/* Answer n questions in one batch, each for itself: one that cannot be answered says why. What
+ * models are made of is kept between calls. Errors: ENOMEM; what is wrong with the source itself.
+ */
 dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
                           dls_whatif_answer *out, dls_error *err) DLS_MUST_CHECK;
 

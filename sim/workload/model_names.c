@@ -183,6 +183,7 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     options.batch = batch;
     options.numeric = numeric;
     options.image = names->image;
+    options.runner = names->runner;
     options.sequence = names->sequence ? names->sequence : options.sequence;
     DLS_TRY(dls_zoo_build(model, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);
@@ -212,8 +213,8 @@ static void split_traffic(dls_workload *w, const dls_workload *half, double batc
     }
 }
 
-dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
-                              dls_error *err)
+static dls_status as_described(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                               dls_error *err)
 {
     if (names->layers) {
         return dls_workload_build(names->layers, w, err);
@@ -226,5 +227,19 @@ dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric,
         split_traffic(w, &half, 2 * batch);
     }
     dls_workload_fini(&half);
+    return status;
+}
+
+dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
+                              dls_error *err)
+{
+    DLS_TRY(as_described(names, numeric, w, err));
+    if (!(names->runner & DLS_RUN_CHANNELS_FIRST) || dls_numeric_bytes(numeric) > 2) {
+        return DLS_OK;
+    }
+    const dls_status status = dls_workload_channels_first(w, err);
+    if (status != DLS_OK) {
+        dls_workload_fini(w);
+    }
     return status;
 }

@@ -4,10 +4,9 @@
  * and what its workers exchange, out of the cluster's links:
  *
  *      one node       ring over its GPUs
- *      several nodes  reduce-scatter and all-gather in the node, ring between the nodes; gradients in
- *                     buckets of 25 MB, each with a latency
- *      servers        one on each node of the job; tensors dealt out in turn, so that a large one
- *                     makes its server's link the bottleneck
+ *      several nodes  reduce-scatter and all-gather in the node, ring between the nodes; gradients
+ * in buckets of 25 MB, each with a latency servers        one on each node of the job; tensors
+ * dealt out in turn, so that a large one makes its server's link the bottleneck
  *
  * A batch that does not fit into the GPU's memory is worked off in equal micro-batches, the fewest
  * that fit, whose gradients add up before they are exchanged.
@@ -36,7 +35,8 @@ typedef enum exchange { ALLREDUCE, PS_SYNC, PS_ASYNC } exchange;
 typedef struct gpu_row {
     dls_hw_gpu hw;
     dls_hw_link peer;
-    const dls_kind *asked; /* last; its micro-batch takes `step`: shapes of a kind are asked in turn */
+    const dls_kind
+        *asked; /* last; its micro-batch takes `step`: shapes of a kind are asked in turn */
     dls_step step;
 } gpu_row;
 
@@ -58,9 +58,11 @@ typedef struct state {
     size_t n_kept, kept_cap;
 } state;
 
-/* ---- tables -------------------------------------------------------------------------------------- */
+/* ---- tables
+ * -------------------------------------------------------------------------------------- */
 
-/* A GPU that gpus.cfg does not have is what the cluster's table says of it, without fitted factors. */
+/* A GPU that gpus.cfg does not have is what the cluster's table says of it, without fitted factors.
+ */
 static gpu_row row_of(const dls_hardware *hw, const dls_gpu_type *type)
 {
     const dls_hw_gpu *known = dls_hardware_gpu_variant(hw, type->name);
@@ -91,7 +93,8 @@ static dls_status check_row(const gpu_row *row, dls_error *err)
     return row->hw.fp32_flops > 0 && row->hw.mem_bps > 0 && row->peer.goodput_bps > 0
                ? DLS_OK
                : dls_fail(err, DLS_ECONFIG, "perf.model",
-                          "the operator model needs the rates of the GPU type \"%s\"", row->hw.name);
+                          "the operator model needs the rates of the GPU type \"%s\"",
+                          row->hw.name);
 }
 
 static dls_status choose(state *s, const dls_world_params *p, dls_error *err)
@@ -165,7 +168,8 @@ static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, 
     return DLS_OK;
 }
 
-/* ---- one GPU ------------------------------------------------------------------------------------- */
+/* ---- one GPU
+ * ------------------------------------------------------------------------------------- */
 
 static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload **out,
                               dls_error *err)
@@ -180,7 +184,9 @@ static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload
     DLS_TRY(dls_grow(&s->kept, &s->kept_cap, s->n_kept + 1, sizeof *s->kept, err));
     kept_workload *k = &s->kept[s->n_kept];
     *k = (kept_workload){.zoo = kind->names.zoo, .layers = kind->names.layers};
-    DLS_TRY(dls_model_workload(&kind->names, s->numeric, &k->w, err));
+    dls_model_names names = kind->names;
+    names.runner = s->model.sized ? DLS_RUN_EAGER : DLS_RUN_GRAPH;
+    DLS_TRY(dls_model_workload(&names, s->numeric, &k->w, err));
     s->n_kept++;
     *out = &k->w;
     return DLS_OK;
@@ -221,7 +227,8 @@ static double moved_bytes(const dls_workload *w, const dls_rates *rates, double 
     return bytes;
 }
 
-/* ---- exchange ------------------------------------------------------------------------------------ */
+/* ---- exchange
+ * ------------------------------------------------------------------------------------ */
 
 /* All-reduce of the gradients: fixed_s and link_bytes. */
 static void exchange_all(const gpu_row *gpu, double bytes, int32_t gpus, int32_t nodes,
@@ -229,16 +236,16 @@ static void exchange_all(const gpu_row *gpu, double bytes, int32_t gpus, int32_t
 {
     const int32_t per_node = (gpus + nodes - 1) / nodes;
     const double buckets = fmax(1, ceil(bytes / BUCKET_BYTES));
-    out->fixed_s = buckets * dls_ring_s(per_node, bytes / buckets, gpu->peer.goodput_bps,
-                                        gpu->peer.latency_s);
+    out->fixed_s =
+        buckets * dls_ring_s(per_node, bytes / buckets, gpu->peer.goodput_bps, gpu->peer.latency_s);
     if (nodes > 1) {
         out->fixed_s += buckets * 2 * (nodes - 1) * NETWORK_LATENCY_S;
         out->link_bytes = 2.0 * (nodes - 1) / nodes * bytes;
     }
 }
 
-/* One server on each node. Every worker sends its gradients and fetches the weights; the server with
- * the most bytes does so with all workers of other nodes. */
+/* One server on each node. Every worker sends its gradients and fetches the weights; the server
+ * with the most bytes does so with all workers of other nodes. */
 static void exchange_servers(const gpu_row *gpu, const dls_workload *w, int32_t gpus, int32_t nodes,
                              dls_solo *out)
 {
@@ -289,7 +296,8 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     alone.link_bytes = ask->line_bps > 0 ? out->link_bytes : 0;
     const double iteration_s = dls_solo_time(&alone, ask->line_bps);
     out->gpu_util = fmin(1, n * step.gpu_s / iteration_s);
-    out->mem_util = fmin(1, n * moved_bytes(w, &rates, batch / n) / (gpu->hw.mem_bps * iteration_s));
+    out->mem_util =
+        fmin(1, n * moved_bytes(w, &rates, batch / n) / (gpu->hw.mem_bps * iteration_s));
     out->mem_bytes = dls_step_memory_bytes(w, s->numeric, batch / n);
     out->checkpoint_bytes = WORD_BYTES * (1 + dls_optimiser_words(w->optimiser)) * w->params;
     return DLS_OK;

@@ -155,11 +155,102 @@ static void the_zoo_against_layers(void **state)
     dls_hardware_fini(&hw);
 }
 
+/* Bytes that kernels other than products move, forward and backward, of a layer with a bias,
+ * dropout, softmax and a loss on 8 rows of 32 as `runner` has them. */
+static void traffic(unsigned runner, dls_numeric numeric, double moved[2])
+{
+    dls_opgraph_info info = {.batch = 8, .numeric = numeric, .optimiser = DLS_OPTIMISER_ADAM};
+    dls_net *net = NULL;
+    dls_opgraph *g = NULL;
+    snprintf(info.model, sizeof info.model, "a layer");
+    assert_int_equal(dls_net_create(&info, false, &net, NULL), DLS_OK);
+    dls_net_set_runner(net, runner);
+    dls_tensor x = dls_net_dense(net, dls_net_dense_input(net, 16), 32, true);
+    dls_net_loss(net, dls_net_softmax(net, dls_net_dropout(net, x)));
+    assert_int_equal(dls_net_finish(net, &g, NULL), DLS_OK);
+    moved[0] = moved[1] = 0;
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *n = &g->nodes[i];
+        if ((n->phase == DLS_PHASE_FORWARD || n->phase == DLS_PHASE_BACKWARD) && n->on_gpu &&
+            n->kind != DLS_OP_MATMUL && n->kind != DLS_OP_CAST) {
+            moved[n->phase == DLS_PHASE_BACKWARD] += (double)(n->read_bytes + n->write_bytes);
+        }
+    }
+    dls_opgraph_destroy(g);
+    dls_net_destroy(net);
+}
+
+static void eager_kernels(void **state)
+{
+    (void)state;
+    enum { N = 8 * 32, B = 4 * N }; /* numbers, their bytes; a mask has one for each */
+    double moved[2];
+    traffic(DLS_RUN_EAGER, DLS_NUMERIC_FP32, moved);
+    /* dropout; softmax; the logarithm of another, which reads three times */
+    assert_true(moved[0] == (2 * B + N) + 2 * B + 4 * B);
+    /* zeros, the loss; y dy and the rest of softmax; dropout; the bias's sum */
+    assert_true(moved[1] == B + 4 * B + 3 * B + 3 * B + (2 * B + N) + (B + 4 * 32));
+    traffic(DLS_RUN_EAGER | DLS_RUN_FORWARD, DLS_NUMERIC_FP32, moved);
+    assert_true(moved[0] == 2 * B);
+    traffic(DLS_RUN_EAGER | DLS_RUN_COMPILED, DLS_NUMERIC_FP32, moved);
+    assert_true(moved[0] == N + 2 * B + 4 * B);
+    /* Mixed precision: softmax reads 16 bits and writes 32. */
+    traffic(DLS_RUN_EAGER, DLS_NUMERIC_FP16, moved);
+    assert_true(moved[0] == (B + N) + (B / 2 + B) + 4 * B);
+    traffic(DLS_RUN_GRAPH, DLS_NUMERIC_FP32, moved);
+    assert_true(moved[0] > 15 * B);
+}
+
+/* The same products whoever runs them; GPT's GELU is eight kernels in PyTorch, one when compiled.
+ */
+static void eager_transformer(void **state)
+{
+    (void)state;
+    static const unsigned runner[3] = {DLS_RUN_GRAPH, DLS_RUN_EAGER,
+                                       DLS_RUN_EAGER | DLS_RUN_COMPILED};
+    const dls_zoo_model *z = dls_zoo_find("gpt2_small");
+    dls_zoo_options options = dls_zoo_defaults(z);
+    double flops[3], gelu[3];
+    for (int i = 0; i < 3; i++) {
+        dls_opgraph *g = NULL;
+        options.runner = runner[i];
+        assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_OK);
+        flops[i] = gelu[i] = 0;
+        for (int32_t k = 0; k < g->n_nodes; k++) {
+            const dls_op_node *n = &g->nodes[k];
+            flops[i] += dls_op_family_of(n->kind) == DLS_FAMILY_MATMUL ? n->flops : 0;
+            gelu[i] += n->phase == DLS_PHASE_FORWARD && n->kind == DLS_OP_POW;
+        }
+        dls_opgraph_destroy(g);
+    }
+    assert_true(flops[1] == flops[0] && flops[2] == flops[0]);
+    assert_true(gelu[0] == 0 && gelu[1] == 12 && gelu[2] == 12);
+}
+
+/* Matrix units read channels side by side: each convolution transposes twice, groups do not. */
+static void channels_first(void **state)
+{
+    (void)state;
+    dls_workload w;
+    assert_int_equal(dls_workload_build("vgg11", &w, NULL), DLS_OK);
+    const size_t n = w.n_kernels;
+    size_t convs = 0;
+    for (size_t i = 0; i < n; i++) {
+        convs += w.kernel[i].window.out_c > 0;
+    }
+    assert_int_equal(dls_workload_channels_first(&w, NULL), DLS_OK);
+    assert_int_equal(w.n_kernels, n + convs);
+    assert_true(w.kernel[n].family == DLS_KERNEL_MEMORY);
+    assert_true(w.kernel[n].moved == 2. * 224 * 224 * (3 + 64));
+    dls_workload_fini(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(the_zoo_against_layers),
+        cmocka_unit_test(by_hand),        cmocka_unit_test(the_zoo_against_layers),
+        cmocka_unit_test(eager_kernels),  cmocka_unit_test(eager_transformer),
+        cmocka_unit_test(channels_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

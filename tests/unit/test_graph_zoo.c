@@ -81,7 +81,8 @@ static const published table[] = {
     {"vit_large", 304326632, 1e-4, 61.55},     /* the same */
     {"gpt2_large", 774030080, 0, 0},           /* [hf] */
     {"gpt2_xl", 1557611200, 0, 0},             /* [hf] */
-    {"gpt3_xl", 1315575808, 2e-4, 0},          /* [neo], without biases of keys, queries and values */
+    {"gpt3_13b", 1315575808, 2e-4, 0},         /* [neo], without biases of keys, queries and values */
+    {"gpt3_xl", 2879554560, 1e-4, 0},          /* 24 heads of 128 */
     {"gpt3_27b", 2651307520, 2e-4, 0},         /* [neo], the same */
     {"opt_13b", 1315758080, 1e-5, 0},          /* [hf], two positions more */
     {"llama_13b", 13015864320, 0, 0},          /* [llama] */

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "workload/operator/model.h"
 #include "workload/operator/sized_fit.h"
 
 #include <math.h>
@@ -133,6 +134,26 @@ static void relatives(void **state)
     assert_true(dls_sized_aligned(196, 64, 196));
     assert_false(dls_sized_aligned(196, 64, 197));
     assert_false(dls_sized_aligned(100, 30, 30));
+}
+
+/* Factors of whole steps are for GPUs whose own kernels nobody measured. */
+static void factors_of_relatives_alone(void **state)
+{
+    (void)state;
+    static dls_opmodel m;
+    tables t = load();
+    dls_sized_table kernels;
+    const dls_hw_gpu *gpu = NULL;
+    assert_int_equal(dls_opmodel_load_sized(folder(), &m, &kernels, NULL), DLS_OK);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "V100-PCIE", &gpu, NULL), DLS_OK);
+    dls_rates r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
+    assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "V100", &gpu, NULL), DLS_OK);
+    r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
+    assert_string_equal(r.sized[DLS_SIZED_LINEAR]->gpu, "V100-PCIE");
+    assert_true(r.clock[DLS_SIZED_LINEAR] > 1.05);
+    dls_sized_table_fini(&kernels);
+    unload(&t);
 }
 
 static void file_round_trip(void **state)
@@ -266,11 +287,9 @@ static void fit_finds_what_made_the_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_grows_with_the_batch),
-        cmocka_unit_test(relatives),
-        cmocka_unit_test(file_round_trip),
-        cmocka_unit_test(bad_rows_are_refused),
-        cmocka_unit_test(rows_are_read),
+        cmocka_unit_test(time_grows_with_the_batch),    cmocka_unit_test(relatives),
+        cmocka_unit_test(factors_of_relatives_alone),   cmocka_unit_test(file_round_trip),
+        cmocka_unit_test(bad_rows_are_refused),         cmocka_unit_test(rows_are_read),
         cmocka_unit_test(fit_finds_what_made_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

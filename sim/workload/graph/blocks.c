@@ -102,28 +102,89 @@ static dls_tensor drop(dls_net *net, dls_tensor x, bool dropout)
     return dropout ? dls_net_dropout(net, x) : x;
 }
 
+/* What follows holds for the eager kernels of a style alone. */
+static dls_block_style style_of(const dls_net *net, dls_block_heads b)
+{
+    return dls_net_eager(net) ? b.style : DLS_BLOCK_PLAIN;
+}
+
+/* Queries of x, keys and values of y. */
+static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
+                        dls_tensor part[3])
+{
+    const int64_t width = dls_net_dim(net, x, -1);
+    const dls_block_style style = style_of(net, b);
+    if (style == DLS_BLOCK_GPT) {
+        dls_net_split(net, dls_net_dense(net, x, 3 * width, b.bias), 3, part);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (style != DLS_BLOCK_GPT) {
+            part[i] = dls_net_dense(net, i == 0 ? x : y, width, b.bias);
+        }
+        if (style == DLS_BLOCK_OPT && i == 0) {
+            part[i] = dls_net_scale(net, part[i]);
+        }
+        part[i] = dls_net_split_heads(net, part[i], b.heads);
+    }
+}
+
+/* How much each style's mask reads and writes on the way back, from PyTorch's derivatives: `where`
+ * selects again; `maximum` halves, compares twice, selects and fills. */
+#define BACK_WHERE 2
+#define BACK_MAXIMUM 10
+
+static dls_tensor scores(dls_net *net, dls_tensor q, dls_tensor k, dls_block_heads b)
+{
+    const dls_block_style style = style_of(net, b);
+    dls_tensor a = dls_net_batch_matmul(net, q, k, true);
+    a = style == DLS_BLOCK_OPT ? a : dls_net_scale(net, a);
+    if (style == DLS_BLOCK_BERT || style == DLS_BLOCK_OPT) {
+        a = dls_net_pass(net, a, DLS_OP_ADD, 0);
+    }
+    if (style == DLS_BLOCK_GPT) {
+        a = dls_net_pass(net, a, DLS_OP_SELECT, BACK_WHERE);
+    }
+    if (style == DLS_BLOCK_OPT) {
+        a = dls_net_pass(net, a, DLS_OP_MAXIMUM, BACK_MAXIMUM);
+    }
+    return drop(net, dls_net_softmax(net, a), b.dropout && style != DLS_BLOCK_OPT);
+}
+
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
-    dls_tensor q = dls_net_split_heads(net, dls_net_dense(net, x, width, b.bias), b.heads);
-    dls_tensor k = dls_net_split_heads(net, dls_net_dense(net, y, width, b.bias), b.heads);
-    const dls_tensor v = dls_net_split_heads(net, dls_net_dense(net, y, width, b.bias), b.heads);
+    dls_tensor part[3]; /* queries, keys, values */
+    projections(net, x, y, b, part);
     if (b.rotary) {
-        q = dls_net_rotary(net, q);
-        k = dls_net_rotary(net, k);
+        part[0] = dls_net_rotary(net, part[0]);
+        part[1] = dls_net_rotary(net, part[1]);
     }
-    dls_tensor a = dls_net_scale(net, dls_net_batch_matmul(net, q, k, true));
-    a = drop(net, dls_net_softmax(net, a), b.dropout);
-    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, v, false));
+    dls_tensor a = scores(net, part[0], part[1], b);
+    a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
     return drop(net, dls_net_dense(net, a, width, b.bias), b.dropout);
 }
 
+/* y / 2 (1 + tanh(c (y + c' y^3))), operation by operation; the cube's derivative is a power, two
+ * products. */
+#define BACK_CUBE 7
+static dls_tensor gelu_spelled_out(dls_net *net, dls_tensor y)
+{
+    const dls_tensor half = dls_net_scale(net, y);
+    const dls_tensor cube = dls_net_scale(net, dls_net_pass(net, y, DLS_OP_POW, BACK_CUBE));
+    const dls_tensor inner = dls_net_scale(net, dls_net_add(net, y, cube));
+    const dls_tensor one = dls_net_pass(net, dls_net_unary(net, inner, DLS_OP_TANH), DLS_OP_ADD, 0);
+    return dls_net_mul(net, half, one);
+}
+
 dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,
-                                  bool dropout)
+                                  dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
-    dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, inner, true), activation);
-    return drop(net, dls_net_dense(net, y, width, true), dropout);
+    dls_tensor y = dls_net_dense(net, x, inner, true);
+    y = style_of(net, b) == DLS_BLOCK_GPT && activation == DLS_OP_GELU
+            ? gelu_spelled_out(net, y)
+            : dls_net_unary(net, y, activation);
+    return drop(net, dls_net_dense(net, y, width, true), b.dropout);
 }
 
 dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y)

@@ -35,8 +35,20 @@ dls_tensor dls_block_lstm(dls_net *net, dls_tensor x, int32_t width);
 /* softmax(q k^T) v; all [b][t][d] */
 dls_tensor dls_block_attend(dls_net *net, dls_tensor q, dls_tensor k, dls_tensor v);
 
+/* Whose implementation is followed where PyTorch's kernels are written down (Hugging Face's):
+ * BERT adds a mask to the scores; GPT makes queries, keys and values in one product, selects by a
+ * mask and spells GELU out; OPT scales queries, adds its mask, bounds the sums and drops no scores.
+ */
+typedef enum dls_block_style {
+    DLS_BLOCK_PLAIN,
+    DLS_BLOCK_BERT,
+    DLS_BLOCK_GPT,
+    DLS_BLOCK_OPT
+} dls_block_style;
+
 typedef struct dls_block_heads {
     int64_t heads;
+    dls_block_style style;
     bool bias;
     bool dropout;
     bool rotary;
@@ -45,7 +57,7 @@ typedef struct dls_block_heads {
 /* Multi-head attention of x on y; width as x's. */
 dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b);
 dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls_op_kind activation,
-                                  bool dropout);
+                                  dls_block_heads b);
 /* x + y, normalised afterwards. */
 dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y);
 

@@ -120,6 +120,19 @@ typedef struct dls_op_edge {
 
 #define DLS_OPGRAPH_TEXT_MAX 64
 
+/* Whose operations are written down: TensorFlow's, one by one (0), or the kernels that PyTorch
+ * launches: a dropout is one, a bias belongs to its product, gradients that meet are added up two
+ * by two (docs/operator.md). Bits to add: nothing is dropped and there is no loss; a compiler has
+ * joined to their neighbours what goes number by number; images lie with their channels apart,
+ * which matrix units do not read (of workloads, not of graphs). */
+typedef enum dls_graph_runner {
+    DLS_RUN_GRAPH = 0,
+    DLS_RUN_EAGER = 1,
+    DLS_RUN_FORWARD = 2,
+    DLS_RUN_COMPILED = 4,
+    DLS_RUN_CHANNELS_FIRST = 8
+} dls_graph_runner;
+
 typedef struct dls_opgraph_info {
     char model[DLS_OPGRAPH_TEXT_MAX];
     char dataset[DLS_OPGRAPH_TEXT_MAX];

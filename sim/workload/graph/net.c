@@ -75,6 +75,21 @@ dls_status dls_net_finish(dls_net *net, dls_opgraph **out, dls_error *err)
     return DLS_OK;
 }
 
+void dls_net_set_runner(dls_net *net, unsigned runner)
+{
+    net->runner = runner;
+}
+
+bool dls_net_eager(const dls_net *net)
+{
+    return net->runner != DLS_RUN_GRAPH;
+}
+
+bool dls_net_trains_eagerly(const dls_net *net)
+{
+    return dls_net_eager(net) && !(net->runner & DLS_RUN_FORWARD);
+}
+
 int32_t dls_net_batch(const dls_net *net)
 {
     return net->g->info.batch;
@@ -206,9 +221,31 @@ dls_tensor dls_net_tensor(dls_net *net, const dls_shape *shape, int32_t node, bo
     if (net->status != DLS_OK) {
         return -1;
     }
-    net->tensors[net->n_tensors] =
-        (net_tensor){.shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad};
+    net->tensors[net->n_tensors] = (net_tensor){
+        .shape = *shape, .node = node, .grads = -1, .needs_grad = needs_grad, .wide = net->wide};
     return (dls_tensor)net->n_tensors++;
+}
+
+dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how)
+{
+    const net_tensor from = *at(net, x);
+    net->wide = wide && net->runner != DLS_RUN_GRAPH && net->element_bytes == 2;
+    if (x < 0 || from.wide == net->wide) {
+        return x;
+    }
+    const bool free = how != CAST_APART || net->runner & DLS_RUN_COMPILED;
+    const int64_t half = free ? 0 : dls_shape_size(&from.shape) * net->element_bytes;
+    const net_work work = {.shape = from.shape,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = from.wide ? 2 * half : half,
+                           .write_bytes = net->wide ? 2 * half : half};
+    const int32_t node = dls_net_emit(net, DLS_OP_CAST, &work, &from.node, 1);
+    tape_rec *rec;
+    const dls_tensor out = record1(net, TAPE_CAST, DLS_OP_CAST, x, &from.shape, node, &rec);
+    if (rec) {
+        rec->flag = how == CAST_INSIDE;
+    }
+    return out;
 }
 
 /* VariableV2 with its initial value, its first assignment and its read, as tf.get_variable makes

@@ -24,6 +24,10 @@ typedef struct dls_net dls_net;
  * as in convolutional networks. */
 dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **out,
                           dls_error *err) DLS_MUST_CHECK;
+/* Starts as DLS_RUN_GRAPH. Before the first operation. */
+void dls_net_set_runner(dls_net *net, unsigned runner); /* bits of dls_graph_runner */
+bool dls_net_eager(const dls_net *net);
+bool dls_net_trains_eagerly(const dls_net *net);
 void dls_net_destroy(dls_net *net); /* NULL-safe */
 /* The graph, owned by the caller; the net can only be destroyed afterwards. The first error of any
  * call before. */
@@ -92,6 +96,9 @@ dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t ke
 dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x); /* [b][h][w][c] to [b][c] */
 dls_tensor dls_net_dropout(dls_net *net, dls_tensor x);
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x);
+/* Eager PyTorch's: one kernel that reads x and writes as much; its gradient's kernels read and
+ * write `back` times as much, 0: they touch nothing. */
+dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back);
 dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims);
 dls_tensor dls_net_flatten(dls_net *net, dls_tensor x); /* [b][...] to [b][rest] */
 /* [b][t][heads * d] to [b][heads][t][d], and back */

@@ -12,22 +12,6 @@ typedef struct ctx {
     const dls_tensor *x; /* the record's inputs */
 } ctx;
 
-static int64_t bytes_of(const dls_net *net, const dls_shape *s)
-{
-    return dls_shape_size(s) * net->element_bytes;
-}
-
-static int32_t emit(dls_net *net, dls_op_kind kind, const dls_shape *shape, int64_t read,
-                    double flops, const int32_t *in, int n)
-{
-    const net_work work = {.shape = *shape,
-                           .element_bytes = net->element_bytes,
-                           .read_bytes = read,
-                           .write_bytes = bytes_of(net, shape),
-                           .flops = flops};
-    return dls_net_emit(net, kind, &work, in, n);
-}
-
 /* Shape arithmetic: touches no data. */
 static int32_t view(dls_net *net, dls_op_kind kind, const dls_shape *shape, const int32_t *in,
                     int n)
@@ -75,6 +59,14 @@ static int32_t sum(dls_net *net, int32_t list, const dls_shape *shape)
     int64_t n = 0;
     for (int32_t i = list; i >= 0; i = net->grads[i].next) {
         n++;
+    }
+    if (net->runner != DLS_RUN_GRAPH) { /* one after the other, as they come */
+        int32_t total = first;
+        for (int32_t i = net->grads[list].next; i >= 0; i = net->grads[i].next) {
+            total = pointwise(net, DLS_OP_ADD, shape, 2 * bytes_of(net, shape),
+                              (int32_t[]){total, net->grads[i].node}, 2);
+        }
+        return total;
     }
     const int32_t node = emit(net, DLS_OP_ADD_N, shape, n * bytes_of(net, shape),
                               (double)((n - 1) * dls_shape_size(shape)), &first, 1);
@@ -185,13 +177,20 @@ static void grad_bias(const ctx *c)
                   (double)dls_shape_size(&in), &c->dy, 1));
 }
 
-/* Reads input and gradient twice: once for the sums. */
+/* Reads input and gradient twice: once for the sums, which for a layer norm in PyTorch are a kernel
+ * of their own. */
 static void grad_norm(const ctx *c)
 {
     dls_net *net = c->net;
     const dls_shape in = input(c, 0)->shape;
+    const bool apart = net->runner != DLS_RUN_GRAPH && c->rec->kind == DLS_OP_LAYER_NORM;
+    const int64_t b = bytes_of(net, &in);
+    if (apart) {
+        const dls_shape width = net->vars[c->rec->var[0]].shape;
+        emit(net, DLS_OP_SUM, &width, 2 * b, (double)dls_shape_size(&in), &c->dy, 1);
+    }
     const int32_t node =
-        emit(net, (dls_op_kind)(c->rec->kind + 1), &in, 4 * bytes_of(net, &in),
+        emit(net, (dls_op_kind)(c->rec->kind + 1), &in, (apart ? 2 : 4) * b,
              DLS_WORK_NORM_GRAD * (double)dls_shape_size(&in),
              (int32_t[]){c->dy, input(c, 0)->node, net->vars[c->rec->var[0]].read}, 3);
     give(c, 0, node);
@@ -239,9 +238,9 @@ static void grad_binary(const ctx *c)
         }
         int32_t grad = c->dy;
         if (c->rec->op == TAPE_MUL) {
-            grad = emit(net, DLS_OP_MUL, &shape[0],
-                        bytes_of(net, &shape[0]) + bytes_of(net, &shape[1 - i]),
-                        (double)dls_shape_size(&shape[0]), (int32_t[]){c->dy, node[1 - i]}, 2);
+            grad = pointwise(net, DLS_OP_MUL, &shape[0],
+                             bytes_of(net, &shape[0]) + bytes_of(net, &shape[1 - i]),
+                             (int32_t[]){c->dy, node[1 - i]}, 2);
         }
         give(c, i, unbroadcast(c, args, grad, &shape[0], &shape[i]));
     }
@@ -252,8 +251,7 @@ static void grad_scale(const ctx *c)
     const dls_shape in = input(c, 0)->shape;
     const int32_t factor = dls_net_const(c->net, 0);
     give(c, 0,
-         emit(c->net, DLS_OP_MUL, &in, bytes_of(c->net, &in), (double)dls_shape_size(&in),
-              (int32_t[]){c->dy, factor}, 2));
+         pointwise(c->net, DLS_OP_MUL, &in, bytes_of(c->net, &in), (int32_t[]){c->dy, factor}, 2));
 }
 
 static void grad_dropout(const ctx *c)
@@ -262,12 +260,33 @@ static void grad_dropout(const ctx *c)
     const dls_shape in = input(c, 0)->shape;
     const int64_t b = bytes_of(net, &in);
     const double n = (double)dls_shape_size(&in);
+    if (net->runner != DLS_RUN_GRAPH) {
+        give(c, 0, pointwise(net, DLS_OP_MUL, &in, b + dls_shape_size(&in), &c->dy, 1));
+        return;
+    }
     const int32_t keep = dls_net_const(net, 0);
     const int32_t mul = emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){c->dy, c->rec->aux}, 2);
     give(c, 0, emit(net, DLS_OP_REAL_DIV, &in, b, n, (int32_t[]){mul, keep}, 2));
 }
 
-/* y (dy - sum(y dy)) */
+/* Back to what the operand was: half as much is read or written. */
+static void grad_cast(const ctx *c)
+{
+    dls_net *net = c->net;
+    const dls_shape in = input(c, 0)->shape;
+    const int64_t here = bytes_of(net, &in);
+    net->wide = input(c, 0)->wide;
+    give(c, 0, c->rec->flag ? c->dy : pointwise(net, DLS_OP_CAST, &in, here, &c->dy, 1));
+}
+
+static void grad_pass(const ctx *c)
+{
+    const dls_shape in = input(c, 0)->shape;
+    const int64_t read = (c->rec->aux - 1) * bytes_of(c->net, &in);
+    give(c, 0, c->rec->aux > 0 ? pointwise(c->net, DLS_OP_MUL, &in, read, &c->dy, 1) : c->dy);
+}
+
+/* y (dy - sum(y dy)); in PyTorch y dy is one kernel and the rest another */
 static void grad_softmax(const ctx *c)
 {
     dls_net *net = c->net;
@@ -277,6 +296,11 @@ static void grad_softmax(const ctx *c)
     const int64_t b = bytes_of(net, &in);
     const double n = (double)dls_shape_size(&in);
     const int32_t y = c->rec->node;
+    if (net->runner != DLS_RUN_GRAPH) {
+        const int32_t both = pointwise(net, DLS_OP_MUL, &in, 2 * b, (int32_t[]){c->dy, y}, 2);
+        give(c, 0, emit(net, DLS_OP_SOFTMAX_GRAD, &in, 2 * b, n, (int32_t[]){both, y}, 2));
+        return;
+    }
     const int32_t axis = dls_net_const(net, 1);
     const int32_t mul = emit(net, DLS_OP_MUL, &in, 2 * b, n, (int32_t[]){c->dy, y}, 2);
     const int32_t total = emit(net, DLS_OP_SUM, &rows, b, n, (int32_t[]){mul, axis}, 2);
@@ -466,6 +490,13 @@ static void grad_loss(const ctx *c)
     dls_shape per = in;
     per.n = in.n > 1 ? in.n - 1 : 1;
     const double n = (double)dls_shape_size(&per);
+    if (net->runner != DLS_RUN_GRAPH) { /* zeros for those that are not the label, then softmax's */
+        const int32_t zeros = emit(net, DLS_OP_FILL, &in, 0, 0, &c->dy, 1);
+        give(c, 0,
+             emit(net, DLS_OP_SOFTMAX_GRAD, &in, 3 * bytes_of(net, &in),
+                  (double)dls_shape_size(&in), (int32_t[]){zeros, c->rec->aux}, 2));
+        return;
+    }
     const int32_t dims = dls_net_const(net, per.n);
     const int32_t count = dls_net_const(net, 0);
     const int32_t tile = emit(net, DLS_OP_TILE, &per, 0, 0, (int32_t[]){c->dy, dims}, 2);
@@ -497,6 +528,8 @@ static const grad_fn grads[] = {
     [TAPE_MEAN] = grad_mean,
     [TAPE_DROPOUT] = grad_dropout,
     [TAPE_SOFTMAX] = grad_softmax,
+    [TAPE_PASS] = grad_pass,
+    [TAPE_CAST] = grad_cast,
     [TAPE_RESHAPE] = grad_reshape,
     [TAPE_TRANSPOSE] = grad_transpose,
     [TAPE_LOSS] = grad_loss,
@@ -535,6 +568,7 @@ void dls_net_backward(dls_net *net)
         const tape_rec rec = net->tape[i];
         net->layer = rec.layer;
         net->repeat = rec.repeat;
+        net->wide = net->tensors[rec.op == TAPE_LOSS ? net->inputs[rec.in] : rec.out].wide;
         const int32_t dy = seed(net, &rec);
         if (dy >= 0 && net->status == DLS_OK) {
             const ctx c = {net, &rec, dy, net->inputs + rec.in};
@@ -542,4 +576,5 @@ void dls_net_backward(dls_net *net)
         }
     }
     net->repeat = 1;
+    net->wide = false;
 }

@@ -21,6 +21,7 @@ typedef struct net_tensor {
     int32_t node;
     int32_t grads; /* list of gradient nodes in net.grads, -1: none */
     bool needs_grad;
+    bool wide; /* 32 bits where the net has 16 */
 } net_tensor;
 
 typedef struct net_var {
@@ -55,6 +56,8 @@ typedef enum tape_op {
     TAPE_MEAN,
     TAPE_DROPOUT,
     TAPE_SOFTMAX,
+    TAPE_PASS,
+    TAPE_CAST,
     TAPE_RESHAPE,
     TAPE_TRANSPOSE,
     TAPE_LOSS,
@@ -68,8 +71,9 @@ typedef struct tape_rec {
     tape_op op;
     int32_t kind; /* dls_op_kind of the forward node */
     int32_t layer, repeat;
-    int32_t node;   /* the forward node */
-    int32_t aux;    /* another node that the gradient needs (dropout's mask), or a state */
+    int32_t node; /* the forward node */
+    int32_t aux; /* another node that the gradient needs (dropout's mask), a state, a pass's traffic
+                    back */
     int32_t var[2]; /* -1: none */
     int32_t in;     /* first of n_in in net.inputs */
     int32_t n_in;
@@ -84,6 +88,8 @@ struct dls_net {
     dls_status status;
     dls_error err;
     bool decay;
+    unsigned runner; /* bits of dls_graph_runner */
+    bool wide;       /* of the operation that is being written down */
     int32_t element_bytes;
     dls_phase phase;
     int32_t layer, repeat;
@@ -128,6 +134,31 @@ typedef struct net_work {
 /* A node with data edges from in[n]; -1 after an error and for -1 among the inputs. */
 int32_t dls_net_emit(dls_net *net, dls_op_kind kind, const net_work *work, const int32_t *in,
                      int n);
+/* Bytes of numbers of the net's size, twice as many where PyTorch keeps 32 bits (net->wide). */
+static inline int64_t bytes_of(const dls_net *net, const dls_shape *s)
+{
+    return dls_shape_size(s) * net->element_bytes * (net->wide ? 2 : 1);
+}
+/* A node that reads `read` bytes and writes its output. */
+static inline int32_t emit(dls_net *net, dls_op_kind kind, const dls_shape *shape, int64_t read,
+                           double flops, const int32_t *in, int n)
+{
+    const net_work work = {.shape = *shape,
+                           .element_bytes = net->element_bytes,
+                           .read_bytes = read,
+                           .write_bytes = bytes_of(net, shape),
+                           .flops = flops};
+    return dls_net_emit(net, kind, &work, in, n);
+}
+/* The same, number by number: a compiler makes it a part of what comes before or after. */
+static inline int32_t pointwise(dls_net *net, dls_op_kind kind, const dls_shape *shape,
+                                int64_t read, const int32_t *in, int n)
+{
+    const net_work joined = {.shape = *shape, .element_bytes = net->element_bytes};
+    return net->runner & DLS_RUN_COMPILED
+               ? dls_net_emit(net, kind, &joined, in, n)
+               : emit(net, kind, shape, read, (double)dls_shape_size(shape), in, n);
+}
 /* A constant of n elements (0: a scalar). */
 int32_t dls_net_const(dls_net *net, int64_t n);
 void dls_net_edge(dls_net *net, int32_t from, int32_t to, bool control);
@@ -139,6 +170,52 @@ tape_rec *dls_net_record(dls_net *net, tape_op op, const dls_tensor *in, int n_i
 void dls_net_fail(dls_net *net, const char *what);
 /* Prepend node to a list of gradients. */
 void dls_net_add_grad(dls_net *net, int32_t *list, int32_t node);
+
+/* How numbers come from 16 bits to 32 or back: by a kernel of its own, by the one that reads them
+ * (but their gradient's by its own), or by kernels that know both. */
+typedef enum net_cast { CAST_APART, CAST_READ, CAST_INSIDE } net_cast;
+/* What follows works on x; PyTorch's mixed precision brings it to 32 bits (wide) or 16 before:
+ * norms, softmax and losses take 32, products 16, the rest what they get. */
+dls_tensor dls_net_at_width(dls_net *net, dls_tensor x, bool wide, net_cast how);
+static inline const net_tensor *at(const dls_net *net, dls_tensor t)
+{
+    static const net_tensor none = {.shape = {.dim = {1, 1, 1, 1}, .n = 4}, .node = -1};
+    return net->status == DLS_OK && t >= 0 ? &net->tensors[t] : &none;
+}
+
+/* Bytes of a tensor as it is. */
+static inline int64_t read_of(const dls_net *net, dls_tensor t)
+{
+    return dls_shape_size(&at(net, t)->shape) * net->element_bytes * (at(net, t)->wide ? 2 : 1);
+}
+
+/* What follows works on x as it is. */
+static inline void on(dls_net *net, dls_tensor x)
+{
+    net->wide = at(net, x)->wide;
+}
+
+/* The result of an operation on x, with its record. */
+static inline dls_tensor record1(dls_net *net, tape_op op, dls_op_kind kind, dls_tensor x,
+                                 const dls_shape *shape, int32_t node, tape_rec **rec)
+{
+    const dls_tensor out = dls_net_tensor(net, shape, node, at(net, x)->needs_grad);
+    tape_rec *r = dls_net_record(net, op, &x, 1, out, 1);
+    if (r) {
+        r->kind = (int32_t)kind;
+    }
+    if (rec) {
+        *rec = r;
+    }
+    return out;
+}
+
+/* Of an output, given the input's. */
+static inline int32_t extent(int64_t in, int32_t kernel, int32_t stride, int32_t pad)
+{
+    return (int32_t)(pad == DLS_PAD_SAME ? (in + stride - 1) / stride
+                                         : (in + 2 * (int64_t)pad - kernel) / stride + 1);
+}
 
 /* Gradients and updates, called by dls_net_finish. */
 void dls_net_backward(dls_net *net);

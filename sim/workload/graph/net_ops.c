@@ -7,43 +7,6 @@
 
 #include <string.h>
 
-static const net_tensor *at(const dls_net *net, dls_tensor t)
-{
-    static const net_tensor none = {.shape = {.dim = {1, 1, 1, 1}, .n = 4}, .node = -1};
-    return net->status == DLS_OK && t >= 0 ? &net->tensors[t] : &none;
-}
-
-static int64_t bytes_of(const dls_net *net, const dls_shape *s)
-{
-    return dls_shape_size(s) * net->element_bytes;
-}
-
-/* A node of the net's element size that reads `read` and writes its output. */
-static int32_t emit(dls_net *net, dls_op_kind kind, const dls_shape *shape, int64_t read,
-                    double flops, const int32_t *in, int n)
-{
-    const net_work work = {.shape = *shape,
-                           .element_bytes = net->element_bytes,
-                           .read_bytes = read,
-                           .write_bytes = bytes_of(net, shape),
-                           .flops = flops};
-    return dls_net_emit(net, kind, &work, in, n);
-}
-
-static dls_tensor record1(dls_net *net, tape_op op, dls_op_kind kind, dls_tensor x,
-                          const dls_shape *shape, int32_t node, tape_rec **rec)
-{
-    const dls_tensor out = dls_net_tensor(net, shape, node, at(net, x)->needs_grad);
-    tape_rec *r = dls_net_record(net, op, &x, 1, out, 1);
-    if (r) {
-        r->kind = (int32_t)kind;
-    }
-    if (rec) {
-        *rec = r;
-    }
-    return out;
-}
-
 /* ---- input ----------------------------------------------------------------------------------- */
 
 static dls_tensor input(dls_net *net, const dls_shape *shape, bool integers)
@@ -65,10 +28,10 @@ dls_tensor dls_net_image(dls_net *net, int32_t h, int32_t w, int32_t c)
 {
     const int32_t asked = net->g->info.image;
     dls_net_layer(net, "input");
-    return input(net,
-                 &(dls_shape){.dim = {dls_net_batch(net), asked ? asked : h, asked ? asked : w, c},
-                              .n = 4},
-                 false);
+    return input(
+        net,
+        &(dls_shape){.dim = {dls_net_batch(net), asked ? asked : h, asked ? asked : w, c}, .n = 4},
+        false);
 }
 
 dls_tensor dls_net_indices(dls_net *net, int32_t n)
@@ -85,17 +48,20 @@ dls_tensor dls_net_dense_input(dls_net *net, int32_t n)
 
 /* ---- convolutions and matrix products -------------------------------------------------------- */
 
-static dls_tensor add_bias(dls_net *net, dls_tensor x)
+/* `joined`: the product in front adds it. */
+static dls_tensor add_bias(dls_net *net, dls_tensor x, bool joined)
 {
+    on(net, x);
     const dls_shape shape = at(net, x)->shape;
     const dls_shape width = {.dim = {dls_net_dim(net, x, -1)}, .n = 1};
     const int32_t var = dls_net_var(net, &width, false);
     if (var < 0) {
         return -1;
     }
-    const int32_t node =
-        emit(net, DLS_OP_BIAS_ADD, &shape, bytes_of(net, &shape), (double)dls_shape_size(&shape),
-             (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
+    const int32_t node = joined ? at(net, x)->node
+                                : emit(net, DLS_OP_BIAS_ADD, &shape, bytes_of(net, &shape),
+                                       (double)dls_shape_size(&shape),
+                                       (int32_t[]){at(net, x)->node, net->vars[var].read}, 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_BIAS, DLS_OP_BIAS_ADD, x, &shape, node, &rec);
     if (rec) {
@@ -105,14 +71,9 @@ static dls_tensor add_bias(dls_net *net, dls_tensor x)
     return out;
 }
 
-static int32_t extent(int64_t in, int32_t kernel, int32_t stride, int32_t pad)
-{
-    return (int32_t)(pad == DLS_PAD_SAME ? (in + stride - 1) / stride
-                                         : (in + 2 * (int64_t)pad - kernel) / stride + 1);
-}
-
 dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
 {
+    on(net, x);
     dls_net_layer(net, "conv");
     const dls_shape in = at(net, x)->shape;
     const int32_t in_c = (int32_t)in.dim[3];
@@ -158,12 +119,13 @@ dls_tensor dls_net_conv(dls_net *net, dls_tensor x, dls_conv c)
         rec->dims = d;
         net->tensors[out].needs_grad = true;
     }
-    return c.bias ? add_bias(net, out) : out;
+    return c.bias ? add_bias(net, out, false) : out;
 }
 
 /* x [m][k] times a variable [k][n], or [n][k] transposed. */
 static dls_tensor matmul(dls_net *net, dls_tensor x, int32_t var, int64_t n, bool transposed)
 {
+    x = dls_net_at_width(net, x, false, CAST_APART);
     dls_shape shape = at(net, x)->shape;
     const int64_t k = dls_net_dim(net, x, -1);
     if (var < 0) {
@@ -196,7 +158,7 @@ dls_tensor dls_net_dense(dls_net *net, dls_tensor x, int64_t out, bool bias)
     dls_net_layer(net, "dense");
     const dls_shape weight = {.dim = {dls_net_dim(net, x, -1), out}, .n = 2};
     const dls_tensor y = matmul(net, x, dls_net_var(net, &weight, true), out, false);
-    return bias ? add_bias(net, y) : y;
+    return bias ? add_bias(net, y, net->runner != DLS_RUN_GRAPH) : y;
 }
 
 dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias)
@@ -207,11 +169,13 @@ dls_tensor dls_net_tied(dls_net *net, dls_tensor x, dls_table table, bool bias)
     }
     net->vars[table].sparse_rows = 0; /* its gradient is dense now */
     const dls_tensor y = matmul(net, x, table, net->vars[table].shape.dim[0], true);
-    return bias ? add_bias(net, y) : y;
+    return bias ? add_bias(net, y, net->runner != DLS_RUN_GRAPH) : y;
 }
 
 dls_tensor dls_net_batch_matmul(dls_net *net, dls_tensor x, dls_tensor y, bool transpose_y)
 {
+    x = dls_net_at_width(net, x, false, CAST_APART);
+    y = dls_net_at_width(net, y, false, CAST_APART);
     dls_shape shape = at(net, x)->shape;
     const int64_t k = dls_net_dim(net, x, -1);
     const int64_t n = dls_net_dim(net, y, transpose_y ? -2 : -1);
@@ -264,9 +228,11 @@ static void moving_averages(dls_net *net, int32_t node, int64_t width)
     }
 }
 
-/* Reads its input twice: once for the moments. */
+/* Reads its input twice: once for the moments. PyTorch's kernel of a layer norm finds a row in the
+ * cache the second time. */
 static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
 {
+    x = dls_net_at_width(net, x, kind != DLS_OP_BATCH_NORM, CAST_APART);
     const dls_shape shape = at(net, x)->shape;
     const dls_shape width = {.dim = {dls_net_dim(net, x, -1)}, .n = 1};
     const int32_t gamma = dls_net_var(net, &width, false);
@@ -276,7 +242,8 @@ static dls_tensor norm(dls_net *net, dls_tensor x, dls_op_kind kind, bool bias)
     }
     const int32_t in[3] = {at(net, x)->node, net->vars[gamma].read,
                            bias ? net->vars[beta].read : -1};
-    const int32_t node = emit(net, kind, &shape, 2 * bytes_of(net, &shape),
+    const int reads = net->runner != DLS_RUN_GRAPH && kind == DLS_OP_LAYER_NORM ? 1 : 2;
+    const int32_t node = emit(net, kind, &shape, reads * bytes_of(net, &shape),
                               DLS_WORK_NORM * (double)dls_shape_size(&shape), in, bias ? 3 : 2);
     tape_rec *rec;
     const dls_tensor out = record1(net, TAPE_NORM, kind, x, &shape, node, &rec);
@@ -312,6 +279,7 @@ dls_tensor dls_net_rms_norm(dls_net *net, dls_tensor x)
 
 dls_tensor dls_net_unary(dls_net *net, dls_tensor x, dls_op_kind kind)
 {
+    on(net, x);
     const dls_shape shape = at(net, x)->shape;
     const int32_t node = emit(net, kind, &shape, bytes_of(net, &shape),
                               (double)dls_shape_size(&shape), &at(net, x)->node, 1);
@@ -330,10 +298,13 @@ dls_tensor dls_net_rotary(dls_net *net, dls_tensor x)
 
 static dls_tensor binary(dls_net *net, dls_tensor x, dls_tensor y, tape_op op, dls_op_kind kind)
 {
+    const bool wide = at(net, x)->wide || at(net, y)->wide;
+    x = dls_net_at_width(net, x, wide, CAST_READ);
+    y = dls_net_at_width(net, y, wide, CAST_READ);
     const dls_shape shape = at(net, x)->shape;
     const int32_t node =
-        emit(net, kind, &shape, bytes_of(net, &shape) + bytes_of(net, &at(net, y)->shape),
-             (double)dls_shape_size(&shape), (int32_t[]){at(net, x)->node, at(net, y)->node}, 2);
+        pointwise(net, kind, &shape, bytes_of(net, &shape) + bytes_of(net, &at(net, y)->shape),
+                  (int32_t[]){at(net, x)->node, at(net, y)->node}, 2);
     const bool needs = at(net, x)->needs_grad || at(net, y)->needs_grad;
     const dls_tensor out = dls_net_tensor(net, &shape, node, needs);
     dls_net_record(net, op, (dls_tensor[]){x, y}, 2, out, 1);
@@ -352,18 +323,41 @@ dls_tensor dls_net_mul(dls_net *net, dls_tensor x, dls_tensor y)
 
 dls_tensor dls_net_scale(dls_net *net, dls_tensor x)
 {
+    on(net, x);
     const dls_shape shape = at(net, x)->shape;
     const int32_t factor = dls_net_const(net, 0);
-    const int32_t node =
-        emit(net, DLS_OP_MUL, &shape, bytes_of(net, &shape), (double)dls_shape_size(&shape),
-             (int32_t[]){at(net, x)->node, factor}, 2);
+    const int32_t node = pointwise(net, DLS_OP_MUL, &shape, bytes_of(net, &shape),
+                                   (int32_t[]){at(net, x)->node, factor}, 2);
     return record1(net, TAPE_SCALE, DLS_OP_MUL, x, &shape, node, NULL);
+}
+
+/* PyTorch's: one kernel, whose mask has a byte for each number. */
+static dls_tensor dropout_in_one(dls_net *net, dls_tensor x)
+{
+    on(net, x);
+    const dls_shape shape = at(net, x)->shape;
+    const int64_t mask = dls_shape_size(&shape);
+    const int64_t b = net->runner & DLS_RUN_COMPILED ? 0 : bytes_of(net, &shape);
+    const net_work work = {.shape = shape,
+                           .element_bytes = net->element_bytes,
+                           .extra_out_bytes = mask,
+                           .read_bytes = b,
+                           .write_bytes = b + mask,
+                           .flops = (double)dls_shape_size(&shape)};
+    const int32_t node = dls_net_emit(net, DLS_OP_MUL, &work, &at(net, x)->node, 1);
+    return record1(net, TAPE_DROPOUT, DLS_OP_MUL, x, &shape, node, NULL);
 }
 
 /* As tf.nn.dropout: uniform numbers, keep probability added, floor, divide, multiply. */
 dls_tensor dls_net_dropout(dls_net *net, dls_tensor x)
 {
+    if (net->runner & DLS_RUN_FORWARD) {
+        return x;
+    }
     dls_net_layer(net, "dropout");
+    if (net->runner != DLS_RUN_GRAPH) {
+        return dropout_in_one(net, x);
+    }
     const dls_shape shape = at(net, x)->shape;
     const int64_t b = bytes_of(net, &shape);
     const double n = (double)dls_shape_size(&shape);
@@ -385,148 +379,24 @@ dls_tensor dls_net_dropout(dls_net *net, dls_tensor x)
 
 dls_tensor dls_net_softmax(dls_net *net, dls_tensor x)
 {
+    const int64_t read = read_of(net, x);
+    x = dls_net_at_width(net, x, true, CAST_INSIDE);
     const dls_shape shape = at(net, x)->shape;
-    const int32_t node = emit(net, DLS_OP_SOFTMAX, &shape, bytes_of(net, &shape),
-                              DLS_WORK_SOFTMAX * (double)dls_shape_size(&shape), &at(net, x)->node, 1);
+    const int32_t node =
+        emit(net, DLS_OP_SOFTMAX, &shape, read, DLS_WORK_SOFTMAX * (double)dls_shape_size(&shape),
+             &at(net, x)->node, 1);
     return record1(net, TAPE_SOFTMAX, DLS_OP_SOFTMAX, x, &shape, node, NULL);
 }
 
-/* ---- pooling and moving ---------------------------------------------------------------------- */
-
-dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
-                        int32_t stride, int32_t pad)
+dls_tensor dls_net_pass(dls_net *net, dls_tensor x, dls_op_kind kind, int back)
 {
-    dls_net_layer(net, "pool");
-    const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], extent(in.dim[1], kernel, stride, pad),
-                                     extent(in.dim[2], kernel, stride, pad), in.dim[3]},
-                             .n = 4};
-    if (shape.dim[1] < 1 || shape.dim[2] < 1) {
-        dls_net_fail(net, "the pooling window does not fit in the image");
+    x = dls_net_at_width(net, x, kind == DLS_OP_POW || at(net, x)->wide, CAST_APART);
+    const dls_shape shape = at(net, x)->shape;
+    tape_rec *rec;
+    const int32_t node = pointwise(net, kind, &shape, bytes_of(net, &shape), &at(net, x)->node, 1);
+    const dls_tensor out = record1(net, TAPE_PASS, kind, x, &shape, node, &rec);
+    if (rec) {
+        rec->aux = back;
     }
-    const int32_t node =
-        emit(net, kind, &shape, bytes_of(net, &in),
-             (double)dls_shape_size(&shape) * kernel * kernel, &at(net, x)->node, 1);
-    return record1(net, TAPE_POOL, kind, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x)
-{
-    dls_net_layer(net, "mean");
-    const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[3]}, .n = 2};
-    const int32_t axes = dls_net_const(net, 2);
-    const int32_t node = emit(net, DLS_OP_MEAN, &shape, bytes_of(net, &in),
-                              (double)dls_shape_size(&in), (int32_t[]){at(net, x)->node, axes}, 2);
-    return record1(net, TAPE_MEAN, DLS_OP_MEAN, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)
-{
-    int32_t in[DLS_NET_INPUTS];
-    if (n < 1 || n >= DLS_NET_INPUTS) {
-        dls_net_fail(net, "too many parts to concatenate");
-        return -1;
-    }
-    dls_shape shape = at(net, x[0])->shape;
-    int64_t width = 0;
-    bool needs = false;
-    for (int i = 0; i < n; i++) {
-        width += dls_net_dim(net, x[i], -1);
-        in[i] = at(net, x[i])->node;
-        needs |= at(net, x[i])->needs_grad;
-    }
-    shape.dim[shape.n - 1] = width;
-    in[n] = dls_net_const(net, 0);
-    const int32_t node = emit(net, DLS_OP_CONCAT, &shape, bytes_of(net, &shape), 0, in, n + 1);
-    const dls_tensor out = dls_net_tensor(net, &shape, node, needs);
-    dls_net_record(net, TAPE_CONCAT, x, n, out, 1);
     return out;
-}
-
-void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
-{
-    dls_shape shape = at(net, x)->shape;
-    const int64_t whole = bytes_of(net, &shape);
-    const bool needs = at(net, x)->needs_grad;
-    const int32_t axis = dls_net_const(net, 0);
-    shape.dim[shape.n - 1] /= n;
-    const net_work work = {.shape = shape,
-                           .element_bytes = net->element_bytes,
-                           .extra_out_bytes = whole - whole / n,
-                           .read_bytes = whole,
-                           .write_bytes = whole};
-    const int32_t node =
-        dls_net_emit(net, DLS_OP_SPLIT, &work, (int32_t[]){axis, at(net, x)->node}, 2);
-    for (int i = 0; i < n; i++) {
-        part[i] = dls_net_tensor(net, &shape, node, needs);
-    }
-    dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
-}
-
-dls_tensor dls_net_first_token(dls_net *net, dls_tensor x)
-{
-    const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[2]}, .n = 2};
-    const int32_t begin = dls_net_const(net, in.n);
-    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
-                              (int32_t[]){at(net, x)->node, begin}, 2);
-    return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_pairs(dls_net *net, dls_tensor x)
-{
-    const dls_shape in = at(net, x)->shape;
-    const dls_shape shape = {.dim = {in.dim[0], in.dim[1] * (in.dim[1] - 1) / 2}, .n = 2};
-    const int32_t indices = dls_net_const(net, 2 * shape.dim[1]);
-    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
-                              (int32_t[]){at(net, x)->node, indices}, 2);
-    return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims)
-{
-    dls_shape shape = {.n = n_dims};
-    memcpy(shape.dim, dims, (size_t)n_dims * sizeof *dims);
-    if (net->status == DLS_OK && dls_shape_size(&shape) != dls_shape_size(&at(net, x)->shape)) {
-        dls_net_fail(net, "a reshape changes the number of elements");
-    }
-    const int32_t to = dls_net_const(net, n_dims);
-    const net_work work = {.shape = shape, .element_bytes = net->element_bytes};
-    const int32_t node =
-        dls_net_emit(net, DLS_OP_RESHAPE, &work, (int32_t[]){at(net, x)->node, to}, 2);
-    return record1(net, TAPE_RESHAPE, DLS_OP_RESHAPE, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
-{
-    const int64_t size = dls_shape_size(&at(net, x)->shape);
-    const int64_t b = dls_net_dim(net, x, 0);
-    return dls_net_reshape(net, x, 2, (int64_t[]){b, size / b});
-}
-
-static dls_tensor transpose(dls_net *net, dls_tensor x)
-{
-    dls_shape shape = at(net, x)->shape;
-    const int64_t t = shape.dim[1];
-    shape.dim[1] = shape.dim[2];
-    shape.dim[2] = t;
-    const int32_t perm = dls_net_const(net, shape.n);
-    const int32_t node = emit(net, DLS_OP_TRANSPOSE, &shape, bytes_of(net, &shape), 0,
-                              (int32_t[]){at(net, x)->node, perm}, 2);
-    return record1(net, TAPE_TRANSPOSE, DLS_OP_TRANSPOSE, x, &shape, node, NULL);
-}
-
-dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
-{
-    const dls_shape s = at(net, x)->shape;
-    return transpose(
-        net, dls_net_reshape(net, x, 4, (int64_t[]){s.dim[0], s.dim[1], heads, s.dim[2] / heads}));
-}
-
-dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x)
-{
-    const dls_tensor y = transpose(net, x);
-    const dls_shape s = at(net, y)->shape;
-    return dls_net_reshape(net, y, 3, (int64_t[]){s.dim[0], s.dim[1], s.dim[2] * s.dim[3]});
 }

@@ -15,22 +15,6 @@ static int32_t node_of(const dls_net *net, dls_tensor t)
     return net->status == DLS_OK && t >= 0 ? net->tensors[t].node : -1;
 }
 
-static int64_t bytes_of(const dls_net *net, const dls_shape *s)
-{
-    return dls_shape_size(s) * net->element_bytes;
-}
-
-static int32_t emit(dls_net *net, dls_op_kind kind, const dls_shape *shape, int64_t read,
-                    double flops, const int32_t *in, int n)
-{
-    const net_work work = {.shape = *shape,
-                           .element_bytes = net->element_bytes,
-                           .read_bytes = read,
-                           .write_bytes = bytes_of(net, shape),
-                           .flops = flops};
-    return dls_net_emit(net, kind, &work, in, n);
-}
-
 /* Control flow: no data to speak of. */
 static int32_t control(dls_net *net, dls_op_kind kind, const dls_shape *shape, const int32_t *in,
                        int n)
@@ -52,6 +36,7 @@ dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices)
     if (net->status != DLS_OK) {
         return -1;
     }
+    net->wide = net->runner != DLS_RUN_GRAPH && net->element_bytes == 2; /* tables keep 32 bits */
     net_var *var = &net->vars[table];
     dls_shape shape = shape_of(net, indices);
     var->sparse_rows += dls_shape_size(&shape);
@@ -69,6 +54,7 @@ dls_tensor dls_net_lookup(dls_net *net, dls_table table, dls_tensor indices)
 
 dls_tensor dls_net_add_rows(dls_net *net, dls_tensor x, dls_table table)
 {
+    x = dls_net_at_width(net, x, true, CAST_READ);
     const dls_shape shape = shape_of(net, x);
     if (net->status != DLS_OK) {
         return -1;
@@ -204,9 +190,33 @@ dls_tensor dls_net_loop_end(dls_net *net, dls_tensor value)
 
 /* ---- loss ------------------------------------------------------------------------------------ */
 
+/* As PyTorch runs it: the logarithms of a softmax, read twice for their sum. Nothing in a forward
+ * pass alone. */
+static int32_t loss_in_one(dls_net *net, dls_tensor logits, int64_t read)
+{
+    const dls_shape shape = shape_of(net, logits);
+    const int32_t from = node_of(net, logits);
+    return net->runner & DLS_RUN_FORWARD
+               ? control(net, DLS_OP_MEAN, &(dls_shape){.n = 0}, &from, 1)
+               : emit(net, DLS_OP_LOG_SOFTMAX, &shape, read,
+                      DLS_WORK_LOSS * (double)dls_shape_size(&shape), &from, 1);
+}
+
 void dls_net_loss(dls_net *net, dls_tensor logits)
 {
     dls_net_layer(net, "loss");
+    if (net->runner != DLS_RUN_GRAPH) {
+        const int64_t once = read_of(net, logits);
+        logits = dls_net_at_width(net, logits, true, CAST_INSIDE);
+        const int32_t node = loss_in_one(net, logits, 3 * once);
+        tape_rec *rec = dls_net_record(net, TAPE_LOSS, &logits, 1,
+                                       dls_net_tensor(net, &(dls_shape){.n = 0}, node, true), 1);
+        if (rec) {
+            rec->aux = node;
+        }
+        net->loss = node;
+        return;
+    }
     const dls_shape shape = shape_of(net, logits);
     dls_shape per = shape;
     per.n = shape.n > 1 ? shape.n - 1 : 1;

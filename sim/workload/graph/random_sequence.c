@@ -94,7 +94,7 @@ static dls_tensor norm(dls_net *net, const transformer *t, dls_tensor x)
 static dls_tensor inner_layers(dls_net *net, const transformer *t, dls_tensor x)
 {
     if (!t->gated) {
-        return dls_block_feed_forward(net, x, t->inner, t->activation, t->heads.dropout);
+        return dls_block_feed_forward(net, x, t->inner, t->activation, t->heads);
     }
     const dls_tensor gate =
         dls_net_unary(net, dls_net_dense(net, x, t->inner, false), t->activation);

@@ -63,7 +63,8 @@ static const dls_zoo_model models[] = {
      0},
     {"gpt2_large", "gpt2", TEXT("openwebtext", 4, 1024), dls_zoo_gpt, 2},
     {"gpt2_xl", "gpt2", TEXT("openwebtext", 2, 1024), dls_zoo_gpt, 3},
-    {"gpt3_xl", "gpt3", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 4},
+    {"gpt3_13b", "gpt3", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 4},
+    {"gpt3_xl", "gpt3", TEXT("openwebtext", 1, 2048), dls_zoo_gpt, 7},
     {"gpt3_27b", "gpt3", TEXT("openwebtext", 1, 2048), dls_zoo_gpt, 5},
     {"opt_13b", "opt", TEXT("openwebtext", 2, 2048), dls_zoo_gpt, 6},
     {"llama_13b", "llama", TEXT("c4", 1, 2048), dls_zoo_llama, 1},
@@ -156,6 +157,7 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
     }
     dls_net *net;
     DLS_TRY(dls_net_create(&info, model->decay, &net, err));
+    dls_net_set_runner(net, options->runner);
     model->build(net, model->variant);
     const dls_status status = dls_net_finish(net, out, err);
     dls_net_destroy(net);

@@ -22,8 +22,8 @@ typedef struct dls_zoo_model {
 } dls_zoo_model;
 
 size_t dls_zoo_size(void);
-/* The first so many are those that datasets draw from; the others came later and are asked about by name,
- * so that a dataset stays what it was. */
+/* The first so many are those that datasets draw from; the others came later and are asked about by
+ * name, so that a dataset stays what it was. */
 size_t dls_zoo_drawn(void);
 const dls_zoo_model *dls_zoo_at(size_t i);
 const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
@@ -35,13 +35,14 @@ typedef struct dls_zoo_options {
     int32_t image; /* pixels of an edge */
     dls_numeric numeric;
     dls_optimiser optimiser;
+    unsigned runner; /* bits of dls_graph_runner */
 } dls_zoo_options;
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model);
 /* Pixels of an edge of a model's usual images; 0: it sees none. */
 int32_t dls_zoo_image(const dls_zoo_model *model);
-/* EINPUT: a sequence length or an image size for a model without one, sizes below 1 or too small for
- * the model's windows. */
+/* EINPUT: a sequence length or an image size for a model without one, sizes below 1 or too small
+ * for the model's windows. */
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
                          dls_opgraph **out, dls_error *err) DLS_MUST_CHECK;
 

@@ -323,7 +323,7 @@ void dls_zoo_vit(dls_net *net, int32_t size)
         const dls_tensor y = dls_net_layer_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
         const dls_tensor z = dls_net_layer_norm(net, x);
-        x = dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, DLS_OP_GELU, false));
+        x = dls_net_add(net, x, dls_block_feed_forward(net, z, 4 * width, DLS_OP_GELU, b));
     }
     x = dls_net_first_token(net, dls_net_layer_norm(net, x));
     dls_net_loss(net, dls_net_dense(net, x, 1000, true));

@@ -6,6 +6,9 @@
 
 #include "workload/graph/blocks.h"
 
+/* All but the last token's logits are copied; back into zeros. */
+#define BACK_SHIFT 3
+
 /* ---- recurrent ------------------------------------------------------------------------------- */
 
 /* Sutskever et al., 2014, with the attention of Luong et al., 2015: 2 or 4 layers of 512 or 1024.
@@ -47,23 +50,23 @@ void dls_zoo_transformer(dls_net *net, int32_t size)
     y = dls_net_dropout(net, dls_net_scale(net, y));
     for (int i = 0; i < 6; i++) {
         x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
-        x = dls_block_post_norm(net, x,
-                                dls_block_feed_forward(net, x, 4 * width, DLS_OP_RELU, true));
+        x = dls_block_post_norm(net, x, dls_block_feed_forward(net, x, 4 * width, DLS_OP_RELU, b));
     }
     for (int i = 0; i < 6; i++) {
         y = dls_block_post_norm(net, y, dls_block_attention(net, y, y, b));
         y = dls_block_post_norm(net, y, dls_block_attention(net, y, x, b));
-        y = dls_block_post_norm(net, y,
-                                dls_block_feed_forward(net, y, 4 * width, DLS_OP_RELU, true));
+        y = dls_block_post_norm(net, y, dls_block_feed_forward(net, y, 4 * width, DLS_OP_RELU, b));
     }
     dls_net_loss(net, dls_net_tied(net, y, table, false));
 }
 
-/* Devlin et al., 2019, fine-tuned: the pooled first token decides between two classes. */
+/* Devlin et al., 2019, fine-tuned: the pooled first token decides between two classes. Where
+ * PyTorch's training is asked for, it is pretraining: a word for every token beside. */
 void dls_zoo_bert(dls_net *net, int32_t size)
 {
     const int64_t width = size ? 1024 : 768;
-    const dls_block_heads b = {.heads = size ? 16 : 12, .bias = true, .dropout = true};
+    const dls_block_heads b = {
+        .heads = size ? 16 : 12, .style = DLS_BLOCK_BERT, .bias = true, .dropout = true};
     const int32_t t = dls_net_sequence(net);
     const dls_table words = dls_net_table(net, 30522, width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
@@ -73,8 +76,12 @@ void dls_zoo_bert(dls_net *net, int32_t size)
     x = dls_net_dropout(net, dls_net_layer_norm(net, x));
     for (int i = 0; i < (size ? 24 : 12); i++) {
         x = dls_block_post_norm(net, x, dls_block_attention(net, x, x, b));
-        x = dls_block_post_norm(net, x,
-                                dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, true));
+        x = dls_block_post_norm(net, x, dls_block_feed_forward(net, x, 4 * width, DLS_OP_GELU, b));
+    }
+    if (dls_net_trains_eagerly(net)) {
+        dls_tensor y = dls_net_unary(net, dls_net_dense(net, x, width, true), DLS_OP_GELU);
+        y = dls_net_tied(net, dls_net_layer_norm(net, y), words, true);
+        dls_net_loss(net, y);
     }
     x = dls_net_dense(net, dls_net_first_token(net, x), width, true);
     x = dls_net_dropout(net, dls_net_unary(net, x, DLS_OP_TANH));
@@ -82,7 +89,9 @@ void dls_zoo_bert(dls_net *net, int32_t size)
 }
 
 /* Radford et al., 2019: norm first, output tied to the table of words. Sizes of GPT-2, of GPT-3
- * (Brown et al., 2020: XL and 2.7B, all attention dense) and of OPT (Zhang et al., 2022: 1.3B). */
+ * (Brown et al., 2020, all attention dense) and of OPT (Zhang et al., 2022: 1.3B). The paper's row
+ * of GPT-3 XL contradicts itself: a width of 2048 (1.3B parameters), 24 heads of 128, which are
+ * 3072. The name XL is for the heads. */
 void dls_zoo_gpt(dls_net *net, int32_t size)
 {
     static const struct {
@@ -91,22 +100,30 @@ void dls_zoo_gpt(dls_net *net, int32_t size)
     } sizes[] = {{768, 12, 12, 50257, DLS_OP_GELU},  {1024, 24, 16, 50257, DLS_OP_GELU},
                  {1280, 36, 20, 50257, DLS_OP_GELU}, {1600, 48, 25, 50257, DLS_OP_GELU},
                  {2048, 24, 16, 50257, DLS_OP_GELU}, {2560, 32, 32, 50257, DLS_OP_GELU},
-                 {2048, 24, 32, 50272, DLS_OP_RELU}};
+                 {2048, 24, 32, 50272, DLS_OP_RELU}, {3072, 24, 24, 50257, DLS_OP_GELU}};
     const int64_t width = sizes[size].width;
     const int32_t t = dls_net_sequence(net);
-    const dls_block_heads b = {.heads = sizes[size].heads, .bias = true, .dropout = true};
+    const bool opt = sizes[size].activation == DLS_OP_RELU;
+    const dls_block_heads b = {.heads = sizes[size].heads,
+                               .style = opt ? DLS_BLOCK_OPT : DLS_BLOCK_GPT,
+                               .bias = true,
+                               .dropout = true};
     const dls_table words = dls_net_table(net, sizes[size].words, width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
     x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
-    x = dls_net_dropout(net, x);
+    x = opt && dls_net_eager(net) ? x : dls_net_dropout(net, x);
     for (int i = 0; i < sizes[size].layers; i++) {
         const dls_tensor y = dls_net_layer_norm(net, x);
         x = dls_net_add(net, x, dls_block_attention(net, y, y, b));
         const dls_tensor z = dls_net_layer_norm(net, x);
         x = dls_net_add(net, x,
-                        dls_block_feed_forward(net, z, 4 * width, sizes[size].activation, true));
+                        dls_block_feed_forward(net, z, 4 * width, sizes[size].activation, b));
     }
-    dls_net_loss(net, dls_net_tied(net, dls_net_layer_norm(net, x), words, false));
+    x = dls_net_tied(net, dls_net_layer_norm(net, x), words, false);
+    if (dls_net_trains_eagerly(net)) {
+        x = dls_net_pass(net, x, DLS_OP_SLICE, BACK_SHIFT);
+    }
+    dls_net_loss(net, x);
 }
 
 /* PyTorch's word_language_model on WikiText-2 with its defaults, Gavel's "LM": two layers of 200.

@@ -78,14 +78,15 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
                    .mem_bps = gpu->mem_bps * factor.memory * model->eta[as][DLS_KERNEL_MEMORY]};
     for (int f = 0; f < DLS_KERNEL_MEMORY; f++) {
-        r.part[f] = factor.compute * model->eta[as][f];
-        r.flops[f] = peak * r.part[f];
+        r.eta[f] = model->eta[as][f];
+        r.flops[f] = peak * factor.compute * r.eta[f];
     }
     r.gpu = dls_kernel_row_gpu(gpu);
     r.gpu.alone = false;
     /* No kernel of matrix units was measured. */
     for (int f = 0; model->sized && as == DLS_NUMERIC_FP32 && f < DLS_SIZED_FAMILIES; f++) {
         r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f);
+        r.clock[f] = r.sized[f] && strcasecmp(r.sized[f]->gpu, gpu->name) == 0 ? 1 : factor.compute;
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {
@@ -182,7 +183,8 @@ static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
         !sized_kernel(k, batch, &work) || !rates->sized[work.family]) {
         return 0;
     }
-    return dls_sized_s(&work, rates->sized[work.family], &rates->gpu) / rates->part[k->family];
+    return dls_sized_s(&work, rates->sized[work.family], &rates->gpu) /
+           (rates->eta[k->family] * rates->clock[work.family]);
 }
 
 double dls_kernel_s(const dls_kernel *k, const dls_rates *rates, double batch)

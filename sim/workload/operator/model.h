@@ -87,12 +87,13 @@ typedef struct dls_rates {
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
     dls_sized_gpu gpu;                              /* for the sized model */
-    double part[DLS_KERNEL_FAMILIES];               /* of what the sized model says a rate is */
+    double eta[DLS_KERNEL_FAMILIES];                /* of what the sized model says a rate is */
+    double clock[DLS_SIZED_FAMILIES];               /* the same, by GPU: c, or 1 where measured */
     const dls_sized_row *sized[DLS_SIZED_FAMILIES]; /* borrowed; NULL: the formula */
 } dls_rates;
 
-/* A GPU without own factors takes those of `like`, else 1. Without matrix units for the precision
- * it computes in fp32. */
+/* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU
+ * itself need none. Without matrix units for the precision it computes in fp32. */
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric);
 
 /* What a kernel is as measured operations name it. false: not known at this batch. */

@@ -90,3 +90,26 @@ dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err)
     }
     return b.status;
 }
+
+dls_status dls_workload_channels_first(dls_workload *w, dls_error *err)
+{
+    const size_t n = w->n_kernels;
+    DLS_TRY(dls_grow(&w->kernel, &w->kernel_cap, 2 * n, sizeof *w->kernel, err));
+    for (size_t i = 0; i < n; i++) {
+        const dls_kernel conv = w->kernel[i];
+        const dls_window *v = &conv.window;
+        if (v->out_c < 1 || conv.product.count > 1) { /* groups run on vector units */
+            continue;
+        }
+        const double in = (double)v->in_h * v->in_h * v->in_c;
+        const double out = (double)v->out_h * v->out_h * v->out_c;
+        w->kernel[w->n_kernels++] = (dls_kernel){.family = DLS_KERNEL_MEMORY,
+                                                 .backward = conv.backward,
+                                                 .op_family = conv.op_family,
+                                                 .repeats = conv.repeats,
+                                                 .layer = conv.layer,
+                                                 .tensor = -1,
+                                                 .moved = 2 * (in + out)};
+    }
+    return DLS_OK;
+}

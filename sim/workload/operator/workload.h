@@ -114,4 +114,8 @@ const char *const *dls_workload_names(void);
 /* Build one; *w is overwritten, the caller ends it. Errors: EINPUT (unknown), ENOMEM. */
 dls_status dls_workload_build(const char *name, dls_workload *w, dls_error *err) DLS_MUST_CHECK;
 
+/* Convolutions of matrix units on images whose channels lie apart: each first transposes what it
+ * reads and then what it writes. Errors: ENOMEM. */
+dls_status dls_workload_channels_first(dls_workload *w, dls_error *err) DLS_MUST_CHECK;
+
 #endif

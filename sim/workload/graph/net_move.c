@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Forward operations that pool, cut, join and reorder. Traffic as in net_ops.c.
+ */
+#include "workload/graph/net_impl.h"
+
+#include <string.h>
+
+/* ---- pooling and moving ---------------------------------------------------------------------- */
+
+dls_tensor dls_net_pool(dls_net *net, dls_tensor x, dls_op_kind kind, int32_t kernel,
+                        int32_t stride, int32_t pad)
+{
+    on(net, x);
+    dls_net_layer(net, "pool");
+    const dls_shape in = at(net, x)->shape;
+    const dls_shape shape = {.dim = {in.dim[0], extent(in.dim[1], kernel, stride, pad),
+                                     extent(in.dim[2], kernel, stride, pad), in.dim[3]},
+                             .n = 4};
+    if (shape.dim[1] < 1 || shape.dim[2] < 1) {
+        dls_net_fail(net, "the pooling window does not fit in the image");
+    }
+    const int32_t node =
+        emit(net, kind, &shape, bytes_of(net, &in),
+             (double)dls_shape_size(&shape) * kernel * kernel, &at(net, x)->node, 1);
+    return record1(net, TAPE_POOL, kind, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_global_mean(dls_net *net, dls_tensor x)
+{
+    on(net, x);
+    dls_net_layer(net, "mean");
+    const dls_shape in = at(net, x)->shape;
+    const dls_shape shape = {.dim = {in.dim[0], in.dim[3]}, .n = 2};
+    const int32_t axes = dls_net_const(net, 2);
+    const int32_t node = emit(net, DLS_OP_MEAN, &shape, bytes_of(net, &in),
+                              (double)dls_shape_size(&in), (int32_t[]){at(net, x)->node, axes}, 2);
+    return record1(net, TAPE_MEAN, DLS_OP_MEAN, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_concat(dls_net *net, const dls_tensor *x, int n)
+{
+    on(net, x[0]);
+    int32_t in[DLS_NET_INPUTS];
+    if (n < 1 || n >= DLS_NET_INPUTS) {
+        dls_net_fail(net, "too many parts to concatenate");
+        return -1;
+    }
+    dls_shape shape = at(net, x[0])->shape;
+    int64_t width = 0;
+    bool needs = false;
+    for (int i = 0; i < n; i++) {
+        width += dls_net_dim(net, x[i], -1);
+        in[i] = at(net, x[i])->node;
+        needs |= at(net, x[i])->needs_grad;
+    }
+    shape.dim[shape.n - 1] = width;
+    in[n] = dls_net_const(net, 0);
+    const int32_t node = emit(net, DLS_OP_CONCAT, &shape, bytes_of(net, &shape), 0, in, n + 1);
+    const dls_tensor out = dls_net_tensor(net, &shape, node, needs);
+    dls_net_record(net, TAPE_CONCAT, x, n, out, 1);
+    return out;
+}
+
+void dls_net_split(dls_net *net, dls_tensor x, int n, dls_tensor *part)
+{
+    on(net, x);
+    dls_shape shape = at(net, x)->shape;
+    const int64_t whole = bytes_of(net, &shape);
+    const int64_t copied = net->runner == DLS_RUN_GRAPH ? whole : 0; /* else views */
+    const bool needs = at(net, x)->needs_grad;
+    const int32_t axis = dls_net_const(net, 0);
+    shape.dim[shape.n - 1] /= n;
+    const net_work work = {.shape = shape,
+                           .element_bytes = net->element_bytes,
+                           .extra_out_bytes = whole - whole / n,
+                           .read_bytes = copied,
+                           .write_bytes = copied};
+    const int32_t node =
+        dls_net_emit(net, DLS_OP_SPLIT, &work, (int32_t[]){axis, at(net, x)->node}, 2);
+    for (int i = 0; i < n; i++) {
+        part[i] = dls_net_tensor(net, &shape, node, needs);
+    }
+    dls_net_record(net, TAPE_SPLIT, &x, 1, part[0], n);
+}
+
+dls_tensor dls_net_first_token(dls_net *net, dls_tensor x)
+{
+    on(net, x);
+    const dls_shape in = at(net, x)->shape;
+    const dls_shape shape = {.dim = {in.dim[0], in.dim[2]}, .n = 2};
+    const int32_t begin = dls_net_const(net, in.n);
+    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
+                              (int32_t[]){at(net, x)->node, begin}, 2);
+    return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_pairs(dls_net *net, dls_tensor x)
+{
+    on(net, x);
+    const dls_shape in = at(net, x)->shape;
+    const dls_shape shape = {.dim = {in.dim[0], in.dim[1] * (in.dim[1] - 1) / 2}, .n = 2};
+    const int32_t indices = dls_net_const(net, 2 * shape.dim[1]);
+    const int32_t node = emit(net, DLS_OP_STRIDED_SLICE, &shape, bytes_of(net, &shape), 0,
+                              (int32_t[]){at(net, x)->node, indices}, 2);
+    return record1(net, TAPE_FIRST, DLS_OP_STRIDED_SLICE, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_reshape(dls_net *net, dls_tensor x, int n_dims, const int64_t *dims)
+{
+    on(net, x);
+    dls_shape shape = {.n = n_dims};
+    memcpy(shape.dim, dims, (size_t)n_dims * sizeof *dims);
+    if (net->status == DLS_OK && dls_shape_size(&shape) != dls_shape_size(&at(net, x)->shape)) {
+        dls_net_fail(net, "a reshape changes the number of elements");
+    }
+    const int32_t to = dls_net_const(net, n_dims);
+    const net_work work = {.shape = shape, .element_bytes = net->element_bytes};
+    const int32_t node =
+        dls_net_emit(net, DLS_OP_RESHAPE, &work, (int32_t[]){at(net, x)->node, to}, 2);
+    return record1(net, TAPE_RESHAPE, DLS_OP_RESHAPE, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_flatten(dls_net *net, dls_tensor x)
+{
+    const int64_t size = dls_shape_size(&at(net, x)->shape);
+    const int64_t b = dls_net_dim(net, x, 0);
+    return dls_net_reshape(net, x, 2, (int64_t[]){b, size / b});
+}
+
+static dls_tensor transpose(dls_net *net, dls_tensor x)
+{
+    on(net, x);
+    dls_shape shape = at(net, x)->shape;
+    const int64_t t = shape.dim[1];
+    shape.dim[1] = shape.dim[2];
+    shape.dim[2] = t;
+    const int32_t perm = dls_net_const(net, shape.n);
+    const int32_t node = emit(net, DLS_OP_TRANSPOSE, &shape, bytes_of(net, &shape), 0,
+                              (int32_t[]){at(net, x)->node, perm}, 2);
+    return record1(net, TAPE_TRANSPOSE, DLS_OP_TRANSPOSE, x, &shape, node, NULL);
+}
+
+dls_tensor dls_net_split_heads(dls_net *net, dls_tensor x, int64_t heads)
+{
+    const dls_shape s = at(net, x)->shape;
+    return transpose(
+        net, dls_net_reshape(net, x, 4, (int64_t[]){s.dim[0], s.dim[1], heads, s.dim[2] / heads}));
+}
+
+dls_tensor dls_net_merge_heads(dls_net *net, dls_tensor x)
+{
+    const dls_tensor y = transpose(net, x);
+    const dls_shape s = at(net, y)->shape;
+    return dls_net_reshape(net, y, 3, (int64_t[]){s.dim[0], s.dim[1], s.dim[2] * s.dim[3]});
+}
