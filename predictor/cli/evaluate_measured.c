@@ -13,7 +13,7 @@
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details, by_gpu, markdown;
+    bool measured, json, no_points, details, by_gpu, markdown, left_out;
     double least_ms;
     const char *hardware, *weights, *networks, *output;
     dls_words sources, defaults;
@@ -126,18 +126,19 @@ static void mark_real(double x, int digits, double scale)
     }
 }
 
-/* The sums, as a table of a page. */
-static void print_markdown(const dls_verdicts *v)
+/* The sums, or the groups, as a table of a page. */
+static void print_markdown(const dls_verdicts *v, bool groups)
 {
     puts("| source | rows | not answered | median % | mean % | p90 % | bias | tau | GPU pairs in "
          "order % | "
          "their ratio % |");
     puts("|---|---|---|---|---|---|---|---|---|---|");
     for (size_t s = 0; s < v->n_sources; s++) {
-        for (size_t g = v->groups.n; g < v->n_groups; g++) {
+        const size_t from = groups ? 0 : v->groups.n, to = groups ? v->groups.n : v->n_groups;
+        for (size_t g = from; g < to; g++) {
             const dls_errors *e = &v->group[g].errors[s];
             const size_t all = v->group[v->groups.n].errors[s].rows;
-            if (g > v->groups.n && (e->answered == 0 || e->rows == all)) {
+            if (g != v->groups.n && (e->answered == 0 || e->rows == all)) {
                 continue; /* nothing to tell, or told already */
             }
             printf("| %s | %zu | %zu |",
@@ -272,7 +273,7 @@ static dls_status report(const request *a, const session *s, dls_error *err)
         json_left_out(list, &s->kernels.bad);
         json_steps(a, top, &s->v);
     } else if (a->markdown && s->steps.n > 0) {
-        print_markdown(&s->v);
+        print_markdown(&s->v, a->left_out);
     } else if (!a->markdown && (s->steps.n > 0 || s->steps.n_bad > 0)) {
         print_text(&s->steps, &s->v);
     }
@@ -292,7 +293,8 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
                                    .n_sources = a->sources.n,
                                    .hardware_dir = a->hardware,
                                    .weights = a->weights,
-                                   .networks = a->networks};
+                                   .networks = a->networks,
+                                   .left_out = a->left_out};
     DLS_TRY(read_files(a, call, s, err));
     if (!a->no_points && (s->steps.n > 0 || call->n_words == 0)) {
         DLS_TRY(dls_measured_steps_points(&s->steps, err));
@@ -335,6 +337,8 @@ static const dls_arg args[] = {
     DLS_REAL(request, least_ms, "least-ms", 0, 0, 1e9,
              "kernels that took less are left out: the launch is most of their time"),
     DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
+    DLS_SWITCH(request, left_out, "left-out", 0,
+               "each GPU in turn as if nothing had been fitted to it (operator); by GPU"),
     DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
     DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),

@@ -113,6 +113,32 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
     return DLS_OK;
 }
 
+/* Is it the first row of its GPU? */
+static bool first_of_gpu(const dls_measured_steps *s, size_t row)
+{
+    size_t i = 0;
+    while (strcmp(s->row[i].gpu, s->row[row].gpu) != 0) {
+        i++;
+    }
+    return i == row;
+}
+
+/* All rows, or those of the GPU that is left out. */
+static dls_status ask_rows(dls_verdicts *v, const dls_whatif_params *p, size_t source,
+                           dls_error *err)
+{
+    dls_whatif *w = NULL;
+    dls_status status = DLS_OK;
+    DLS_TRY(dls_whatif_create(p, &w, err));
+    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
+        if (!p->left_out || strcmp(v->steps->row[i].gpu, p->left_out) == 0) {
+            status = ask_row(v, w, i, source, err);
+        }
+    }
+    dls_whatif_destroy(w);
+    return status;
+}
+
 static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size_t source,
                              dls_error *err)
 {
@@ -120,7 +146,6 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
     const dls_whatif_params p = {.source = v->source[source],
                                  .hardware_dir = o->hardware_dir,
                                  .weights = justus ? o->networks : o->weights};
-    dls_whatif *w = NULL;
     dls_status status = DLS_OK;
     for (size_t i = 0; justus && !o->networks && i < v->steps->n && status == DLS_OK; i++) {
         status = refuse(v, i * v->n_sources + source, "no networks were given", err);
@@ -128,27 +153,30 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
     if (status != DLS_OK || (justus && !o->networks)) {
         return status;
     }
-    DLS_TRY(dls_whatif_create(&p, &w, err));
-    for (size_t i = 0; i < v->steps->n && status == DLS_OK; i++) {
-        status = ask_row(v, w, i, source, err);
+    for (size_t i = 0; o->left_out && i < v->steps->n && status == DLS_OK; i++) {
+        dls_whatif_params without = p;
+        without.left_out = v->steps->row[i].gpu;
+        if (first_of_gpu(v->steps, i)) {
+            status = ask_rows(v, &without, source, err);
+        }
     }
-    dls_whatif_destroy(w);
-    return status;
+    return status != DLS_OK || o->left_out ? status : ask_rows(v, &p, source, err);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
-static dls_status name_groups(dls_verdicts *v, dls_error *err)
+static dls_status name_groups(dls_verdicts *v, bool by_gpu, dls_error *err)
 {
     for (size_t i = 0; i < v->steps->n; i++) {
         const dls_measured_step *row = &v->steps->row[i];
         char name[160];
-        const int n = snprintf(name, sizeof name, "%s, %s, %s%s%s", row->source,
-                               row->gpus == 1    ? "one GPU"
-                               : row->nodes == 1 ? "one node"
-                                                 : "nodes",
-                               dls_numeric_name((int)row->numeric), row->forward ? ", forward" : "",
-                               row->fitted ? ", fitted" : "");
+        const char *scale = row->gpus == 1 ? "one GPU" : row->nodes == 1 ? "one node" : "nodes";
+        const int n =
+            by_gpu ? snprintf(name, sizeof name, "%s, %s, %s, %s", row->source, scale,
+                              dls_numeric_name((int)row->numeric), row->gpu)
+                   : snprintf(name, sizeof name, "%s, %s, %s%s%s", row->source, scale,
+                              dls_numeric_name((int)row->numeric), row->forward ? ", forward" : "",
+                              row->fitted ? ", fitted" : "");
         DLS_TRY(dls_strdict_put(&v->groups, name, (size_t)n, &v->group_of[i], err));
     }
     return DLS_OK;
@@ -254,7 +282,7 @@ dls_status dls_verdicts_ask(const dls_measured_steps *steps, const dls_verdict_o
     if (!v->predicted || !v->why || !v->fits || !v->group_of) {
         return dls_nomem(err, "verdicts", cells * sizeof *v->predicted);
     }
-    DLS_TRY(name_groups(v, err));
+    DLS_TRY(name_groups(v, o->left_out, err));
     for (size_t s = 0; s < v->n_sources; s++) {
         DLS_TRY(ask_source(v, o, s, err));
     }

@@ -19,6 +19,7 @@ typedef struct dls_verdict_options {
     const char *hardware_dir; /* NULL: the usual places */
     const char *weights;      /* of the inspector; NULL: the shipped ones */
     const char *networks;     /* of justus; NULL: it answers nothing */
+    bool left_out; /* the operator model forgets each row's GPU first; groups are GPUs then */
 } dls_verdict_options;
 
 typedef struct dls_verdict_group {

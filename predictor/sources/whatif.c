@@ -55,6 +55,9 @@ static dls_status open_tables(dls_whatif *w, dls_error *err)
     dls_pointset points;
     const char *folder = dls_hardware_folder(w->p.hardware_dir, buf, sizeof buf);
     DLS_TRY(dls_opmodel_load_sized(folder, &w->model, &w->kernels, err));
+    if (w->p.left_out) {
+        dls_opmodel_forget(&w->model, &w->kernels, w->p.left_out);
+    }
     if (w->source == DRIPLE) {
         w->hw = &w->session.hw;
         return DLS_OK;

@@ -16,6 +16,7 @@ typedef struct dls_whatif_params {
     const char *weights;      /* driple: NULL: the shipped ones; justus: its networks */
     const char *backend;      /* driple: "auto", "cpu", "cuda"; NULL: auto */
     const char *settings_map; /* driple; NULL: the nearest setting */
+    const char *left_out;     /* operator: forget what was fitted to this GPU; NULL: nothing */
 } dls_whatif_params;
 
 /* Which part of a training step is asked for. */

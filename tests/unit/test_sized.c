@@ -152,6 +152,15 @@ static void factors_of_relatives_alone(void **state)
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
     assert_string_equal(r.sized[DLS_SIZED_LINEAR]->gpu, "V100-PCIE");
     assert_true(r.clock[DLS_SIZED_LINEAR] > 1.05);
+    /* like_fp32, V100: of a board and its card for the A100, of another generation for the H200 */
+    const double board = r.clock[DLS_SIZED_LINEAR];
+    assert_int_equal(dls_hardware_gpu(&t.hw, "A100", &gpu, NULL), DLS_OK);
+    r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
+    assert_string_equal(r.sized[DLS_SIZED_LINEAR]->gpu, "A100-PCIE");
+    assert_true(r.clock[DLS_SIZED_LINEAR] == board);
+    assert_int_equal(dls_hardware_gpu(&t.hw, "H200", &gpu, NULL), DLS_OK);
+    r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
+    assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
     dls_sized_table_fini(&kernels);
     unload(&t);
 }

@@ -8,6 +8,7 @@
 #include "workload/operator/kernel_rows.h"
 
 #include <math.h>
+#include <string.h>
 #include <strings.h>
 
 #define LAUNCH_PER_TENSOR 0.3 /* of a launch: the optimiser works on several tensors at a time */
@@ -37,6 +38,51 @@ const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name)
     return NULL;
 }
 
+static bool form_of(const char *gpu, const char *other)
+{
+    const size_t stem = strcspn(gpu, "-");
+    return strcspn(other, "-") == stem && strncasecmp(gpu, other, stem) == 0;
+}
+
+static bool is_card(const char *gpu)
+{
+    static const char form[] = "-PCIE";
+    const size_t n = strlen(gpu), len = sizeof form - 1;
+    return n > len && strcasecmp(gpu + n - len, form) == 0;
+}
+
+/* Does a board's kernels come from its PCIe card? Cards of more than one generation hold less of
+ * their clock, so like_fp32's factor, of another such pair, says something. */
+static bool board_of(const char *gpu, const char *kernels)
+{
+    return form_of(gpu, kernels) && is_card(kernels) && !is_card(gpu);
+}
+
+void dls_opmodel_forget(dls_opmodel *model, dls_sized_table *table, const char *gpu)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < model->n_factors; i++) {
+        if (!form_of(gpu, model->factor[i].gpu)) {
+            model->factor[n++] = model->factor[i];
+        }
+    }
+    model->n_factors = n;
+    n = 0;
+    for (size_t i = 0; i < model->n_derates; i++) {
+        if (!form_of(gpu, model->derate[i].gpu)) {
+            model->derate[n++] = model->derate[i];
+        }
+    }
+    model->n_derates = n;
+    n = 0;
+    for (size_t i = 0; i < table->n; i++) {
+        if (!form_of(gpu, table->row[i].gpu)) {
+            table->row[n++] = table->row[i];
+        }
+    }
+    table->n = n;
+}
+
 static const dls_gpu_factor *factor_of(const dls_opmodel *model, const char *gpu,
                                        dls_numeric numeric)
 {
@@ -48,11 +94,10 @@ static const dls_gpu_factor *factor_of(const dls_opmodel *model, const char *gpu
     return NULL;
 }
 
-/* Its own, else those of the GPU it is like: one step, so that no circle of names can hang it. */
-static dls_gpu_factor factors_for(const dls_opmodel *model, const dls_hw_gpu *gpu,
+/* Its own, else those of a GPU it is like: one step, so that no circle of names can hang it. */
+static dls_gpu_factor factors_for(const dls_opmodel *model, const dls_hw_gpu *gpu, const char *like,
                                   dls_numeric numeric)
 {
-    const char *like = numeric == DLS_NUMERIC_FP32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like;
     const dls_gpu_factor *f = factor_of(model, gpu->name, numeric);
     if (!f && *like) {
         f = factor_of(model, like, numeric);
@@ -72,7 +117,10 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
         peak = gpu->fp16_flops;
         as = DLS_NUMERIC_FP16;
     }
-    const dls_gpu_factor factor = factors_for(model, gpu, as);
+    const bool fp32 = as == DLS_NUMERIC_FP32;
+    const dls_gpu_factor factor =
+        factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
+    const double own = factors_for(model, gpu, gpu->like, as).compute;
     dls_rates r = {.launch_s = model->launch_s[as],
                    .derate = 1,
                    .element_bytes = as == DLS_NUMERIC_FP16 ? 2 : WORD_BYTES,
@@ -84,9 +132,14 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     r.gpu = dls_kernel_row_gpu(gpu);
     r.gpu.alone = false;
     /* No kernel of matrix units was measured. */
-    for (int f = 0; model->sized && as == DLS_NUMERIC_FP32 && f < DLS_SIZED_FAMILIES; f++) {
+    for (int f = 0; model->sized && fp32 && f < DLS_SIZED_FAMILIES; f++) {
         r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f);
-        r.clock[f] = r.sized[f] && strcasecmp(r.sized[f]->gpu, gpu->name) == 0 ? 1 : factor.compute;
+        if (r.sized[f]) {
+            const char *from = r.sized[f]->gpu;
+            r.clock[f] = strcasecmp(from, gpu->name) == 0 ? 1
+                         : board_of(gpu->name, from)      ? factor.compute
+                                                          : own;
+        }
     }
     for (size_t i = 0; i < model->n_derates; i++) {
         if (strcasecmp(model->derate[i].gpu, gpu->name) == 0) {

@@ -75,6 +75,10 @@ dls_status dls_opmodel_save(const dls_opmodel *model, const char *path,
 dls_status dls_opmodel_load_sized(const char *folder, dls_opmodel *model, dls_sized_table *table,
                                   dls_error *err) DLS_MUST_CHECK;
 
+/* Drop what was fitted to a GPU or to another form of it ("V100-PCIE" of "V100"): its factors, its
+ * clock, its kernels. What all GPUs share stays, and so do the hosts. */
+void dls_opmodel_forget(dls_opmodel *model, dls_sized_table *table, const char *gpu);
+
 /* NULL if there is none of that name. */
 const dls_host *dls_opmodel_host(const dls_opmodel *model, const char *name);
 const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name);
@@ -93,7 +97,9 @@ typedef struct dls_rates {
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU
- * itself need none. Without matrix units for the precision it computes in fp32. */
+ * itself need none, those of a relative its own or `like`'s,
+ * and a board that has its PCIe card's those of like_fp32. Without matrix units for the
+ * precision it computes in fp32. */
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric);
 
 /* What a kernel is as measured operations name it. false: not known at this batch. */
