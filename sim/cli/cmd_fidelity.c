@@ -24,6 +24,16 @@ static void print_text(const dls_fidelity *f, int64_t jobs)
     if (f->unknown) {
         printf("; %zu left out: no recorded wait, or not started", f->unknown);
     }
+    if (f->replays > 1) {
+        printf("\n           median of %zu replays that differ by parts of seconds; of each other "
+               "they "
+               "have %.4f",
+               f->replays, f->self_tau);
+    }
+    if (f->passed) {
+        printf("\npassing    %zu jobs started before one that came earlier, %zu of them here",
+               f->passed, f->passed_same);
+    }
     printf("\nGPUs busy  %.4f recorded, %.4f replayed\n\n", f->recorded_busy, f->replayed_busy);
     printf("%-10s %-20s %8s %14s %14s %16s %14s\n", "", "", "jobs", "recorded wait",
            "replayed wait", "start off, half", "95 %");
@@ -48,6 +58,10 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
     dls_json_text(top, "grade", grade);
     dls_json_text(top, "rule", DLS_FIDELITY_RULE);
     dls_json_real(top, "tau", f->tau);
+    dls_json_int(top, "replays", (int64_t)f->replays);
+    dls_json_real(top, "self_tau", f->self_tau);
+    dls_json_int(top, "passed", (int64_t)f->passed);
+    dls_json_int(top, "passed_same", (int64_t)f->passed_same);
     dls_json_int(top, "jobs", (int64_t)f->n_jobs);
     dls_json_int(top, "left_out", (int64_t)f->unknown);
     dls_json_real(top, "recorded_busy", f->recorded_busy);

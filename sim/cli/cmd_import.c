@@ -35,6 +35,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, site.conf, "conf", 0, "FILE",
              "slurm.conf, or what `scontrol show config` prints"),
     DLS_TEXT(request, site.shares, "shares", 0, "FILE", "what `sshare -a -P` prints"),
+    DLS_TEXT(request, site.log, "log", 0, "FILE",
+             "slurmctld's log (SlurmctldDebug=debug): times between whole seconds"),
     DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
     DLS_ARGS_END};
@@ -42,9 +44,9 @@ static const dls_arg args[] = {
 const dls_command dls_command_import = {
     .name = "import",
     .summary = "a site's own history as a trace and a configuration",
-    .notes =
-        "Writes trace.csv, cluster.cfg and, with --shares, shares.csv; 'dlsim fidelity FOLDER' "
-        "replays them.",
+    .notes = "Writes trace.csv, cluster.cfg and, with --shares and --log, shares.csv and runs.csv; "
+             "'dlsim "
+             "fidelity FOLDER' replays them.",
     .args = args,
     .verbs = verbs,
     .size = sizeof(request),

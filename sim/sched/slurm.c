@@ -10,6 +10,7 @@
  * preemption, reservations of the administrator, several partitions, licences.
  */
 #include "dlsim/memory.h"
+#include "sched/slurm_clock.h"
 #include "sched/slurm_plan.h"
 #include "sched/slurm_priority.h"
 
@@ -25,8 +26,10 @@ enum {
     BACKFILL,
     SCHED_DELAY,
     SCHED_INTERVAL,
-    LATENCY,
+    LOOP,
+    LOOP_AT,
     BF_INTERVAL,
+    BF_CYCLE,
     BF_WINDOW,
     BF_RESOLUTION,
     BF_MAX_JOBS,
@@ -39,10 +42,12 @@ enum {
     MAX_AGE,
     HALF_LIFE,
     CALC_PERIOD,
+    CALC_AT,
     BILLING,
     CLUSTER_CPUS,
     SHARES,
     BOOT,
+    RUNS,
     CLOCK
 };
 
@@ -56,11 +61,12 @@ static const dls_option options[] = {
      NULL},
     {"sched_interval", DLS_OPT_TIME, 1, 86400, "60 s", "",
      "a run of the main scheduler at the latest", NULL},
-    {"latency", DLS_OPT_TIME, 0, 3600, "500 ms", "",
-     "from a submission or an end to the main scheduler's "
-     "run, where nothing delays it",
-     NULL},
-    {"bf_interval", DLS_OPT_TIME, 0.001, 86400, "30 s", "", "between two runs of backfill", NULL},
+    {"loop", DLS_OPT_TIME, 0.001, 60, "1.0016 s", "",
+     "how often slurmctld looks whether its main scheduler is to run", NULL},
+    {"loop_at", DLS_OPT_F64, -1e9, 1e9, "0.5", "s", "a time at which it looks", NULL},
+    {"bf_interval", DLS_OPT_TIME, 0.001, 86400, "30 s", "",
+     "from the end of backfill to its next run", NULL},
+    {"bf_cycle", DLS_OPT_TIME, 0, 3600, "10 ms", "", "how long a run of backfill takes", NULL},
     {"bf_window", DLS_OPT_TIME, 60, 1e9, "1 d", "", "how far ahead backfill plans", NULL},
     {"bf_resolution", DLS_OPT_TIME, 1, 3600, "60 s", "", "of backfill's reservations", NULL},
     {"bf_max_job_test", DLS_OPT_I64, 1, 1000000, "500", "", "jobs that backfill looks at", NULL},
@@ -78,6 +84,7 @@ static const dls_option options[] = {
     {"half_life", DLS_OPT_TIME, 0, 1e9, "7 d", "",
      "of usage (PriorityDecayHalfLife); 0: never decays", NULL},
     {"calc_period", DLS_OPT_TIME, 1, 86400, "5 min", "", "PriorityCalcPeriod", NULL},
+    {"calc_at", DLS_OPT_F64, -1e9, 1e9, "0.5", "s", "when priorities are first calculated", NULL},
     {"billing", DLS_OPT_STR, 0, 0, "gpu", "", "what usage and size count", "gpu|cpu"},
     {"cluster_cpus", DLS_OPT_F64, 0, 1e12, "0", "",
      "processors of the cluster, for the size of jobs; 0: nodes "
@@ -85,8 +92,11 @@ static const dls_option options[] = {
      NULL},
     {"shares", DLS_OPT_PATH, 0, 0, "", "", "table account,user,shares", NULL},
     {"boot", DLS_OPT_F64, -1e9, 1e9, "0", "s",
-     "when slurmctld started: backfill and priorities are calculated "
-     "their intervals after it",
+     "when slurmctld started: backfill runs its interval after it", NULL},
+    {"runs", DLS_OPT_PATH, 0, 0, "", "",
+     "table time,scheduler (main, full or backfill) of when they ran, from slurmctld's log; in "
+     "place of "
+     "the intervals",
      NULL},
     {"clock", DLS_OPT_F64, 0, 86400, "0", "s",
      "of the day at time 0: reservations are cut to whole bf_resolution", NULL},
@@ -96,15 +106,11 @@ static const dls_option options[] = {
 struct slurm {
     dls_slurm_priority priority;
     dls_slurm_plan plan;
-    bool backfill, exclusive;
-    int64_t sched_delay_us, sched_interval_us, latency_us, bf_interval_us, bf_window_us,
-        bf_resolution_us;
+    dls_slurm_clock clock;
+    bool exclusive;
     int64_t bf_jobs, queue_depth, default_limit_us;
-    int64_t last_main_us, main_due_us; /* due: DLS_NEVER if nothing has happened since */
-    int64_t last_backfill_us;
-    int64_t changed_us; /* first change since backfill last looked; DLS_NEVER: none */
-    int64_t *limit_us;  /* [jobs] */
-    int32_t *waiting;   /* by priority */
+    int64_t *limit_us; /* [jobs] */
+    int32_t *waiting;  /* by priority */
     size_t waiting_cap;
 };
 
@@ -126,27 +132,24 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
                                        .half_life_us = us_of(&v[HALF_LIFE]),
                                        .calc_us = us_of(&v[CALC_PERIOD])};
     s->priority.last_us = us_of(&v[BOOT]);
-    /* Where both are due backfill comes first. */
-    s->priority.next_us = s->priority.last_us + s->priority.calc_us + 500000;
+    s->priority.next_us = s->priority.multifactor ? us_of(&v[CALC_AT]) : DLS_NEVER;
     s->plan.clock_us = us_of(&v[CLOCK]);
     s->plan.node_cpus = s->priority.cluster_cpus > 0
                             ? s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view))
                             : 1024;
-    s->backfill = v[BACKFILL].b;
+    s->plan.window_us = us_of(&v[BF_WINDOW]);
+    s->plan.resolution_us = us_of(&v[BF_RESOLUTION]);
     s->exclusive = v[EXCLUSIVE].b;
-    s->sched_delay_us = us_of(&v[SCHED_DELAY]);
-    s->sched_interval_us = us_of(&v[SCHED_INTERVAL]);
-    s->latency_us = us_of(&v[LATENCY]);
-    s->bf_interval_us = us_of(&v[BF_INTERVAL]);
-    s->bf_window_us = us_of(&v[BF_WINDOW]);
-    s->bf_resolution_us = us_of(&v[BF_RESOLUTION]);
     s->bf_jobs = v[BF_MAX_JOBS].i;
     s->queue_depth = v[QUEUE_DEPTH].i;
     s->default_limit_us = us_of(&v[DEFAULT_LIMIT]);
-    s->last_main_us = -s->sched_delay_us;
-    s->main_due_us = DLS_NEVER;
-    s->changed_us = DLS_NEVER;
-    s->last_backfill_us = us_of(&v[BOOT]);
+    s->clock = (dls_slurm_clock){.delay_us = us_of(&v[SCHED_DELAY]),
+                                 .interval_us = us_of(&v[SCHED_INTERVAL]),
+                                 .loop_us = us_of(&v[LOOP]),
+                                 .loop_at_us = us_of(&v[LOOP_AT]),
+                                 .bf_interval_us = us_of(&v[BF_INTERVAL]),
+                                 .bf_cycle_us = us_of(&v[BF_CYCLE])};
+    DLS_TRY(dls_slurm_clock_init(&s->clock, v[BACKFILL].b, us_of(&v[BOOT]), v[RUNS].s, err));
     DLS_TRY(
         dls_alloc_array(&s->limit_us, (size_t)view->n_jobs, sizeof *s->limit_us, "limits", err));
     for (int32_t j = 0; j < view->n_jobs; j++) {
@@ -162,6 +165,7 @@ static void fini(void *state)
     struct slurm *s = state;
     dls_free(s->limit_us);
     dls_free(s->waiting);
+    dls_slurm_clock_fini(&s->clock);
     dls_slurm_plan_fini(&s->plan);
     dls_slurm_priority_fini(&s->priority);
 }
@@ -171,10 +175,14 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct slurm *s = state;
     const struct slurm *f = from;
     const size_t n = (size_t)view->n_jobs;
-    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus, .clock_us = f->plan.clock_us};
+    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus,
+                               .clock_us = f->plan.clock_us,
+                               .resolution_us = f->plan.resolution_us,
+                               .window_us = f->plan.window_us};
     s->waiting = NULL;
     s->waiting_cap = 0;
     s->limit_us = NULL;
+    DLS_TRY(dls_slurm_clock_clone(&s->clock, &f->clock, err));
     DLS_TRY(dls_slurm_priority_clone(&s->priority, &f->priority, view, err));
     return dls_duplicate(&s->limit_us, f->limit_us, n, n, sizeof *s->limit_us, err);
 }
@@ -202,6 +210,7 @@ static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t
     dls_slurm_ask ask = {.type = type, .gang = gang, .limit_us = s->limit_us[job]};
     ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
     ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
+    ask.cpus = 1e-3 * (double)dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
     if (nodes_with(index, type, ask.gpus) < ask.nodes) {
         ask.nodes = 0; /* nodes of several sizes, or fewer than it names: any that there are */
     }
@@ -254,9 +263,9 @@ static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n,
 
 /* In order of priority until one does not fit: those behind it are not looked at. */
 static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
-                                 dls_error *err)
+                                 bool full, dls_error *err)
 {
-    for (size_t i = 0; i < n && (int64_t)i < s->queue_depth; i++) {
+    for (size_t i = 0; i < n && (full || (int64_t)i <= s->queue_depth); i++) {
         const int32_t job = s->waiting[i];
         bool started = false, fits_by_quota = false;
         for (int32_t t = 0; t < view->n_types && !started; t++) {
@@ -286,14 +295,14 @@ static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slu
     for (int32_t t = 0; t < view->n_types; t++) {
         if (may_have(view, job, t, false)) {
             *ask = ask_of(s, view, job, t);
-            const int64_t when_us = dls_slurm_plan_start(&s->plan, view, ask, s->bf_window_us);
+            const int64_t when_us = dls_slurm_plan_start(&s->plan, view, ask);
             best = when_us < *start_us ? t : best;
             *start_us = when_us < *start_us ? when_us : *start_us;
         }
     }
     if (best >= 0 && best != ask->type) {
         *ask = ask_of(s, view, job, best);
-        (void)dls_slurm_plan_start(&s->plan, view, ask, s->bf_window_us);
+        (void)dls_slurm_plan_start(&s->plan, view, ask);
     }
     return best >= 0;
 }
@@ -318,67 +327,45 @@ static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *o
             DLS_TRY(start(s, view, out, job, &ask, &started, err));
         }
         if (!started) {
-            DLS_TRY(
-                dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, s->bf_resolution_us, err));
+            DLS_TRY(dls_slurm_plan_reserve(&s->plan, start_us, ask.limit_us, err));
         }
     }
     return DLS_OK;
 }
 
-/* When backfill next looks: an interval after it last did, if there is something new, which it
- * hears of with the same latency. */
-static int64_t backfill_due(const struct slurm *s, int64_t now_us)
+static dls_status run(struct slurm *s, const dls_view *view, dls_actions *out, dls_error *err)
 {
-    if (!s->backfill || s->changed_us == DLS_NEVER) {
-        return DLS_NEVER;
+    const int due = dls_slurm_clock_due(&s->clock, view->now_us);
+    size_t n;
+    if (due == 0) {
+        return DLS_OK;
     }
-    const int64_t heard_us = s->changed_us + s->latency_us;
-    const int64_t due_us = s->last_backfill_us + s->bf_interval_us;
-    const int64_t both_us = due_us > heard_us ? due_us : heard_us;
-    return both_us > now_us ? both_us : now_us;
+    dls_slurm_priority_look(&s->priority, view);
+    DLS_TRY(list_waiting(s, view, &n, err));
+    DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
+    if (due & DLS_SLURM_MAIN) {
+        DLS_TRY(main_scheduler(s, view, out, n, due & DLS_SLURM_FULL, err));
+    }
+    return due & DLS_SLURM_BACKFILL ? backfill(s, view, out, n, err) : DLS_OK;
 }
 
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
     struct slurm *s = state;
-    const int64_t now_us = view->now_us;
-    size_t n;
-    if (s->main_due_us < now_us) { /* nobody waited then */
-        s->last_main_us = s->main_due_us;
-        s->main_due_us = DLS_NEVER;
+    dls_slurm_clock_advance(&s->clock, view->now_us, view->arrived > 0 || view->ended > 0);
+    dls_slurm_priority_calculate(&s->priority, view);
+    const bool waits = dls_view_first_waiting(view) >= 0;
+    int64_t next_us = DLS_NEVER;
+    if (waits) {
+        DLS_TRY(run(s, view, out, err));
+        next_us = dls_slurm_clock_next(&s->clock);
     }
-    if (view->arrived > 0 || view->ended > 0) {
-        const int64_t ready_us = s->last_main_us + s->sched_delay_us,
-                      heard_us = now_us + s->latency_us;
-        const int64_t due_us = heard_us > ready_us ? heard_us : ready_us;
-        s->main_due_us = due_us < s->main_due_us ? due_us : s->main_due_us;
-        s->changed_us = s->changed_us == DLS_NEVER ? now_us : s->changed_us;
+    /* What runs as priorities are calculated counts, whether somebody waits or not. */
+    if (waits || dls_view_first_running(view) >= 0) {
+        next_us = next_us < s->priority.next_us ? next_us : s->priority.next_us;
     }
-    const int64_t regular_us = s->last_main_us + s->sched_interval_us;
-    const bool main_runs = now_us >= (s->main_due_us < regular_us ? s->main_due_us : regular_us);
-    const bool backfill_runs = now_us >= backfill_due(s, now_us);
-    if (main_runs || backfill_runs) {
-        dls_slurm_priority_update(&s->priority, view);
-        DLS_TRY(list_waiting(s, view, &n, err));
-        if (n > 0) {
-            DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
-        }
-        if (main_runs) {
-            s->last_main_us = now_us;
-            s->main_due_us = DLS_NEVER;
-            DLS_TRY(main_scheduler(s, view, out, n, err));
-        }
-        if (backfill_runs) {
-            s->last_backfill_us = now_us;
-            s->changed_us = DLS_NEVER;
-            DLS_TRY(backfill(s, view, out, n, err));
-        }
-    }
-    if (dls_view_first_waiting(view) >= 0) {
-        const int64_t again_us = s->last_main_us + s->sched_interval_us;
-        const int64_t main_us = s->main_due_us < again_us ? s->main_due_us : again_us;
-        const int64_t backfill_us = backfill_due(s, now_us + 1);
-        dls_act_wake(out, main_us < backfill_us ? main_us : backfill_us);
+    if (next_us != DLS_NEVER) {
+        dls_act_wake(out, next_us);
     }
     return DLS_OK;
 }

@@ -46,6 +46,12 @@ static int64_t whole_s(int64_t us)
     return us / 1000000 * 1000000;
 }
 
+/* Cut to whole multiples of the resolution on the clock. */
+static int64_t cut(const dls_slurm_plan *p, int64_t us)
+{
+    return (us + p->clock_us) / p->resolution_us * p->resolution_us - p->clock_us;
+}
+
 /* A job holds (sign -1) or gives back (1) what it has on its nodes. */
 static void count(const dls_slurm_plan *p, dls_slurm_room *room, const dls_slurm_run *r, int sign,
                   bool gpus)
@@ -138,7 +144,8 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const i
     DLS_TRY(new_set(p, &all, err));
     memset(p->sets + all, 0xff, (size_t)p->words * sizeof *p->sets);
     DLS_TRY(dls_grow(&p->span, &p->span_cap, 1, sizeof *p->span, err));
-    p->span[p->n_span++] = (dls_slurm_span){view->now_us, all};
+    p->span[p->n_span++] =
+        (dls_slurm_span){cut(p, view->now_us), cut(p, view->now_us + p->window_us), all};
     return DLS_OK;
 }
 
@@ -159,51 +166,66 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
 /* ---- reservations ------------------------------------------------------------------------------
  */
 
-static int64_t span_end(const dls_slurm_plan *p, size_t i)
+/* Span i becomes two, the second from then on. An empty first part stays, as in Slurm's table. */
+static dls_status split(dls_slurm_plan *p, size_t i, int64_t at_us, dls_error *err)
 {
-    return i + 1 < p->n_span ? p->span[i + 1].begin_us : DLS_NEVER;
-}
-
-/* The span that begins at this time, split from the one that holds it. */
-static dls_status split(dls_slurm_plan *p, int64_t at_us, size_t *out, dls_error *err)
-{
-    size_t i = p->n_span - 1;
-    while (p->span[i].begin_us > at_us) {
-        assert(i > 0); /* reservations begin at the table's begin at the earliest */
-        i--;
-    }
-    if (p->span[i].begin_us < at_us) {
-        size_t set;
-        DLS_TRY(new_set(p, &set, err));
-        DLS_TRY(dls_grow(&p->span, &p->span_cap, p->n_span + 1, sizeof *p->span, err));
-        memcpy(p->sets + set, p->sets + p->span[i].nodes, (size_t)p->words * sizeof *p->sets);
-        i++;
-        memmove(p->span + i + 1, p->span + i, (p->n_span - i) * sizeof *p->span);
-        p->span[i] = (dls_slurm_span){at_us, set};
-        p->n_span++;
-    }
-    *out = i;
+    size_t set;
+    DLS_TRY(new_set(p, &set, err));
+    DLS_TRY(dls_grow(&p->span, &p->span_cap, p->n_span + 1, sizeof *p->span, err));
+    memcpy(p->sets + set, p->sets + p->span[i].nodes, (size_t)p->words * sizeof *p->sets);
+    memmove(p->span + i + 2, p->span + i + 1, (p->n_span - i - 1) * sizeof *p->span);
+    p->span[i + 1] = (dls_slurm_span){at_us, p->span[i].end_us, set};
+    p->span[i].end_us = at_us;
+    p->n_span++;
     return DLS_OK;
 }
 
-dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
-                                  int64_t resolution_us, dls_error *err)
+/* The first two of spans first .. last that follow each other with the same nodes become one. Slurm
+ * does this once a reservation: others of the same nodes stay apart, which decides what is tried.
+ */
+static void join(dls_slurm_plan *p, size_t first, size_t last)
 {
-    size_t first, last;
-    const int64_t whole = resolution_us > 0 ? resolution_us : 1;
-    int64_t begin_us = (start_us + p->clock_us) / whole * whole - p->clock_us;
-    const int64_t end_us = (start_us + limit_us + p->clock_us) / whole * whole - p->clock_us;
-    begin_us = begin_us > p->span[0].begin_us ? begin_us : p->span[0].begin_us;
-    if (end_us <= begin_us) {
-        return DLS_OK;
-    }
-    DLS_TRY(split(p, begin_us, &first, err));
-    DLS_TRY(split(p, end_us, &last, err));
-    for (size_t i = first; i < last; i++) {
-        for (int32_t w = 0; w < p->words; w++) {
-            p->sets[p->span[i].nodes + (size_t)w] &= ~p->chosen[w];
+    const size_t bytes = (size_t)p->words * sizeof *p->sets;
+    for (size_t i = first; i < last && i + 1 < p->n_span; i++) {
+        dls_slurm_span *s = p->span + i;
+        if (memcmp(p->sets + s[0].nodes, p->sets + s[1].nodes, bytes) == 0) {
+            s[0].end_us = s[1].end_us;
+            memmove(s + 1, s + 2, (p->n_span - i - 2) * sizeof *s);
+            p->n_span--;
+            return;
         }
     }
+}
+
+dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
+                                  dls_error *err)
+{
+    int64_t begin_us = cut(p, start_us), end_us = cut(p, start_us + limit_us);
+    size_t i = 0, last;
+    begin_us = begin_us > p->span[0].begin_us ? begin_us : p->span[0].begin_us;
+    end_us = end_us > begin_us + p->resolution_us ? end_us : begin_us + p->resolution_us;
+    while (i < p->n_span && p->span[i].end_us < begin_us) {
+        i++;
+    }
+    if (i == p->n_span) {
+        return DLS_OK;
+    }
+    const size_t before = i > 0 ? i - 1 : 0;
+    if (p->span[i].end_us > begin_us) {
+        DLS_TRY(split(p, i, begin_us, err));
+    }
+    for (last = i + 1; last < p->n_span; last++) {
+        if (p->span[last].end_us > end_us) {
+            DLS_TRY(split(p, last, end_us, err));
+        }
+        for (int32_t w = 0; w < p->words; w++) {
+            p->sets[p->span[last].nodes + (size_t)w] &= ~p->chosen[w];
+        }
+        if (p->span[last].end_us == end_us) {
+            break;
+        }
+    }
+    join(p, before, last + 1);
     return DLS_OK;
 }
 
@@ -212,7 +234,7 @@ static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
 {
     for (size_t i = 0; i < p->n_span && p->span[i].begin_us < end_us; i++) {
         const uint64_t *set = p->sets + p->span[i].nodes;
-        for (int32_t w = 0; span_end(p, i) > start_us && w < p->words; w++) {
+        for (int32_t w = 0; p->span[i].end_us > start_us && w < p->words; w++) {
             if (p->chosen[w] & ~set[w]) {
                 return true;
             }
@@ -230,6 +252,12 @@ typedef struct block {
     double cpus;
 } block;
 
+/* Processors are compared with a thousandth to spare: they are sums of shares of GPUs. */
+static bool has_room(const dls_slurm_room *room, const dls_slurm_ask *ask)
+{
+    return room->gpus >= ask->gpus && room->cpus >= ask->cpus - 1e-3;
+}
+
 /* The next block behind *node; false: there is none. */
 static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
                        const dls_slurm_ask *ask, int32_t *node, block *out)
@@ -238,7 +266,7 @@ static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
     for (; *node < p->n_nodes; (*node)++) {
         const int32_t n = *node;
         const bool usable =
-            (p->avail[n / 64] & ~p->chosen[n / 64]) >> n % 64 & 1 && room[n].gpus >= ask->gpus;
+            (p->avail[n / 64] & ~p->chosen[n / 64]) >> n % 64 & 1 && has_room(&room[n], ask);
         if (usable) {
             out->first = out->nodes == 0 ? n : out->first;
             out->nodes++;
@@ -250,13 +278,28 @@ static bool next_block(const dls_slurm_plan *p, const dls_slurm_room *room,
     return out->nodes > 0;
 }
 
+static void take(dls_slurm_plan *p, int32_t node)
+{
+    p->chosen[node / 64] |= UINT64_C(1) << node % 64;
+}
+
+/* A job that wants one more node takes that of a block with the fewest free processors. */
+static void take_one(dls_slurm_plan *p, const dls_slurm_room *room, const block *b)
+{
+    int32_t best = b->first;
+    for (int32_t n = b->first + 1; n < b->first + b->nodes; n++) {
+        best = room[n].cpus < room[best].cpus ? n : best;
+    }
+    take(p, best);
+}
+
 /* All nodes of p->avail that have anything, if that is enough. */
 static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slurm_ask *ask)
 {
     int64_t gpus = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
         if (p->avail[n / 64] >> n % 64 & 1 && room[n].gpus > 0) {
-            p->chosen[n / 64] |= UINT64_C(1) << n % 64;
+            take(p, n);
             gpus += room[n].gpus;
         }
     }
@@ -282,8 +325,12 @@ static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slur
         if (best.nodes == 0) {
             return false;
         }
+        if (left == 1) {
+            take_one(p, room, &best);
+            return true;
+        }
         for (int32_t n = best.first; n < best.first + best.nodes && left > 0; n++, left--) {
-            p->chosen[n / 64] |= UINT64_C(1) << n % 64;
+            take(p, n);
         }
     }
     return true;
@@ -362,58 +409,66 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
     return DLS_NEVER;
 }
 
-/* p->avail: the nodes that nobody reserves between start and end. *later_us: when the table next
- * changes. */
+/* Are there nodes to gain where span i ends: some that the next has, and that a job from within
+ * span i on could not have? */
+static bool gains(const dls_slurm_plan *p, const uint64_t *all, size_t i)
+{
+    const uint64_t *here = p->sets + p->span[i].nodes, *next = p->sets + p->span[i + 1].nodes;
+    for (int32_t w = 0; w < p->words; w++) {
+        if (all[w] & next[w] & ~(p->avail[w] & here[w])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* p->avail: the nodes that nobody reserves between start and end. *later_us: when some that are
+ * reserved become free. */
 static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t start_us,
                        int64_t *later_us)
 {
     const int64_t end_us = start_us + ask->limit_us;
-    for (int32_t w = 0; w < p->words; w++) {
-        p->avail[w] = p->of_type[ask->type * p->words + w];
-    }
+    const uint64_t *all = p->of_type + ask->type * p->words;
+    memcpy(p->avail, all, (size_t)p->words * sizeof *p->avail);
     *later_us = DLS_NEVER;
-    for (size_t i = 0; i < p->n_span && p->span[i].begin_us <= end_us; i++) {
-        const int64_t end = span_end(p, i);
-        if (end <= start_us) {
-            continue;
-        }
-        if (*later_us == DLS_NEVER) {
+    for (size_t i = 0; i < p->n_span; i++) {
+        const int64_t end = p->span[i].end_us;
+        if (end > start_us && *later_us == DLS_NEVER && i + 1 < p->n_span && gains(p, all, i)) {
             *later_us = end;
         }
-        for (int32_t w = 0; w < p->words; w++) {
+        if (p->span[i].begin_us > end_us && end > start_us) {
+            break;
+        }
+        for (int32_t w = 0; end > start_us && w < p->words; w++) {
             p->avail[w] &= p->sets[p->span[i].nodes + (size_t)w];
         }
     }
 }
 
-int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask,
-                             int64_t window_us)
+int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask)
 {
-    const int64_t now_us = view->now_us;
+    const int64_t now_us = whole_s(view->now_us);
     int64_t from_us = now_us;
     while (from_us != DLS_NEVER) {
         int64_t later_us;
         unreserved(p, ask, from_us, &later_us);
         int64_t start_us = will_run(p, now_us, ask);
-        if (start_us == DLS_NEVER) {
-            from_us = later_us;
-            continue;
-        }
         start_us = start_us > from_us ? start_us : from_us;
         if (start_us <= now_us) {
-            return now_us;
+            return view->now_us;
         }
-        if (start_us > later_us) { /* what is reserved now may be free by then */
+        if (start_us > later_us || start_us == DLS_NEVER) { /* reserved nodes may be free by then */
             from_us = later_us;
             continue;
         }
-        if (start_us > now_us + window_us) {
+        if (start_us > now_us + p->window_us) {
             return DLS_NEVER;
         }
-        if (!overlaps(p, start_us, start_us + ask->limit_us)) {
+        if (!overlaps(p, cut(p, start_us), cut(p, start_us + ask->limit_us))) {
             return start_us;
         }
-        from_us = start_us > from_us ? start_us : later_us;
+        assert(start_us > from_us); /* from there on nothing is reserved on p->avail */
+        from_us = start_us;
     }
     return DLS_NEVER;
 }

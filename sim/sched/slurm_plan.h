@@ -20,9 +20,9 @@ typedef struct dls_slurm_run {
     double cpus_per_gpu;
 } dls_slurm_run;
 
-/* Between begin and the next one's begin these nodes may be used. */
+/* From begin to end these nodes may be used. */
 typedef struct dls_slurm_span {
-    int64_t begin_us;
+    int64_t begin_us, end_us;
     size_t nodes; /* offset of a set in sets[] */
 } dls_slurm_span;
 
@@ -37,12 +37,14 @@ typedef struct dls_slurm_plan {
     dls_slurm_run *run;     /* by end */
     dls_place_part *parts;
     size_t n_run, run_cap, n_parts, parts_cap;
-    dls_slurm_span *span; /* by begin; the last has no end */
+    dls_slurm_span
+        *span; /* in order of time, from the resolution's last multiple to the window's end */
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
     double node_cpus;                          /* of a node, the same for all */
     int64_t clock_us;                          /* that a clock shows at time 0 */
+    int64_t resolution_us, window_us;          /* of the table of reservations */
     uint64_t *avail, *chosen;
     uint64_t *of_type; /* [types][words] */
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
@@ -56,12 +58,14 @@ typedef struct dls_slurm_ask {
     int32_t nodes; /* 0: on any that together have the gang's GPUs */
     int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
     int32_t gang;
+    double cpus; /* free on each */
     int64_t limit_us;
 } dls_slurm_ask;
 
 /* Nodes are taken as select/cons_tres does: of the runs of consecutive nodes that have room for the
- * job the one with the fewest free processors that holds it, from its first node on; if none does,
- * the one with the most, and so on for the rest. */
+ * job the one with the fewest free processors that holds it, from its first node on (for one node:
+ * that with the fewest free processors in it); if none does, the one with the most, and so on for
+ * the rest. */
 
 /* A plan without reservations of the cluster as it is; running jobs end limit_us[job] after their
  * start. O(running log running + nodes). Errors: ENOMEM. */
@@ -78,13 +82,13 @@ int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
 
 /* The earliest time from now on at which a job can start without touching a reservation; the nodes
  * stand in p->chosen. DLS_NEVER: not within what the plan sees, or not before now + window.
- * resolution_us: of the table. O(spans x (running x nodes / 64 + nodes)) at worst. */
-int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask,
-                             int64_t window_us);
-/* Reserve p->chosen from then on for the job's limit, both ends cut to the table's resolution:
- * whole multiples of it on a clock that shows clock_us at time 0. Errors: ENOMEM. */
+ * O(spans x (running x nodes / 64 + nodes)) at worst. */
+int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_slurm_ask *ask);
+/* Reserve p->chosen from then on for the job's limit, both ends cut to the table's resolution and
+ * one of it at least: whole multiples of it on a clock that shows clock_us at time 0. Errors:
+ * ENOMEM. */
 dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
-                                  int64_t resolution_us, dls_error *err) DLS_MUST_CHECK;
+                                  dls_error *err) DLS_MUST_CHECK;
 /* A job that was started on p->chosen holds GPUs now. Errors: ENOMEM. */
 dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
                                   const dls_slurm_ask *ask, dls_error *err) DLS_MUST_CHECK;

@@ -176,6 +176,9 @@ static int highest_first(const void *a, const void *b)
     if (x->value != y->value) {
         return x->value > y->value ? -1 : 1;
     }
+    if (x->account != y->account) {
+        return x->account ? 1 : -1;
+    }
     return x->id < y->id ? -1 : 1;
 }
 
@@ -195,25 +198,31 @@ static void set_levels(dls_slurm_priority *p, int32_t parent)
     }
 }
 
-/* Ranks of the users below, from *rank down; users that are equal have the same. */
-static void rank_below(dls_slurm_priority *p, int32_t parent, dls_slurm_ranked *room, int32_t *rank)
+/* The next rank, and that of the user before, which who is equal to it shares. */
+typedef struct ranking {
+    int32_t next, shared;
+} ranking;
+
+/* Ranks of the users below. A tie with an account is one with its best user (`tied`: the parent is
+ * equal to what stands before it). */
+static void rank_below(dls_slurm_priority *p, int32_t parent, dls_slurm_ranked *room, ranking *r,
+                       bool tied)
 {
     int32_t n = 0;
     set_levels(p, parent);
     for (int32_t i = p->share[parent].child; i >= 0; i = p->share[i].next) {
-        room[n++] = (dls_slurm_ranked){p->share[i].level, i};
+        room[n++] = (dls_slurm_ranked){p->share[i].level, i, !p->share[i].user};
     }
     qsort(room, (size_t)n, sizeof *room, highest_first);
-    int32_t same = *rank;
     for (int32_t k = 0; k < n; k++) {
         dls_slurm_share *s = &p->share[room[k].id];
+        tied = k > 0 ? room[k - 1].value == s->level : tied;
         if (s->user) {
-            same = k > 0 && room[k - 1].value == s->level ? same : *rank;
-            s->factor = (double)same / p->n_users;
-            (*rank)--;
+            r->shared = tied ? r->shared : r->next;
+            s->factor = (double)r->shared / p->n_users;
+            r->next--;
         } else {
-            rank_below(p, room[k].id, room + n, rank);
-            same = *rank;
+            rank_below(p, room[k].id, room + n, r, tied);
         }
     }
 }
@@ -227,25 +236,31 @@ static double size_of(const dls_slurm_priority *p, const dls_view *view, int32_t
                      : view->gpus[job];
 }
 
+/* Slurm's clock has whole seconds. */
+static int64_t whole_s(int64_t us)
+{
+    return us / 1000000 * 1000000;
+}
+
 /* What a running job has used since the last calculation. Slurm 22.05 counts those that run when it
  * calculates: what jobs that ended since have used is lost. */
 static void count_usage(dls_slurm_priority *p, const dls_view *view, int32_t job, double decay)
 {
-    const int64_t start_us = view->since_us[job];
+    const int64_t start_us = whole_s(view->since_us[job]);
     const double run_s =
-        1e-6 * (double)(view->now_us - (start_us > p->last_us ? start_us : p->last_us));
+        1e-6 * (double)(whole_s(view->now_us) - (start_us > p->last_us ? start_us : p->last_us));
     const double used = run_s * size_of(p, view, job) * pow(decay, run_s);
     for (int32_t i = p->share_of[job]; i >= 0; i = p->share[i].parent) {
         p->share[i].usage += used;
     }
 }
 
-/* waited_us: so far; a job that is new has waited for nothing. */
-static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job,
-                         int64_t waited_us)
+/* As of the last calculation; a job that came since has waited for nothing. */
+static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job)
 {
     const dls_place_index *index = dls_view_index(view);
-    const double waited = (double)waited_us / (double)p->max_age_us;
+    const int64_t waited_us = p->last_us - whole_s(view->submit_us[job]);
+    const double waited = fmax(0, (double)waited_us / (double)p->max_age_us);
     const double most = dls_place_max_gpus(index, 0);
     const int64_t asked = view->nodes ? view->nodes[job] : DLS_ABSENT;
     const double nodes = asked > 0 ? (double)asked : ceil(view->gpus[job] / most);
@@ -257,36 +272,37 @@ static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t jo
                           p->weight_fair * p->share[p->share_of[job]].factor);
 }
 
-static void calculate(dls_slurm_priority *p, const dls_view *view)
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view)
 {
+    if (view->now_us < p->next_us) {
+        return;
+    }
+    const int64_t now_us = whole_s(view->now_us);
     const double half_life_s = 1e-6 * (double)p->half_life_us;
     const double decay =
         half_life_s > 0 ? 1 - 0.693 / half_life_s : 1; /* a second, as Slurm has it */
-    const double left = pow(decay, 1e-6 * (double)(view->now_us - p->last_us));
-    int32_t rank = p->n_users;
+    const double left = pow(decay, 1e-6 * (double)(now_us - p->last_us));
+    ranking ranks = {p->n_users, p->n_users};
     for (size_t i = 0; i < p->n; i++) {
         p->share[i].usage *= left;
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
         count_usage(p, view, j, decay);
     }
-    rank_below(p, 0, p->room, &rank);
-    p->last_us = view->now_us;
+    rank_below(p, 0, p->room, &ranks, false);
+    p->last_us = now_us;
     p->next_us += (view->now_us - p->next_us) / p->calc_us * p->calc_us + p->calc_us;
+    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+        set_priority(p, view, j);
+    }
 }
 
-void dls_slurm_priority_update(dls_slurm_priority *p, const dls_view *view)
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view)
 {
-    if (!p->multifactor) {
-        return;
-    }
-    const bool due = view->now_us >= p->next_us;
-    if (due) {
-        calculate(p, view);
-    }
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
-        if (due || p->value[j] < 0) {
-            set_priority(p, view, j, due ? view->now_us - view->submit_us[j] : 0);
+    int32_t j = p->multifactor ? dls_view_first_waiting(view) : -1;
+    for (; j >= 0; j = dls_view_next_waiting(view, j)) {
+        if (p->value[j] < 0) {
+            set_priority(p, view, j);
         }
     }
 }
@@ -298,7 +314,7 @@ dls_status dls_slurm_priority_sort(dls_slurm_priority *p, int32_t *job, size_t n
     }
     DLS_TRY(dls_grow(&p->room, &p->room_cap, n, sizeof *p->room, err));
     for (size_t i = 0; i < n; i++) {
-        p->room[i] = (dls_slurm_ranked){p->value[job[i]], job[i]};
+        p->room[i] = (dls_slurm_ranked){p->value[job[i]], job[i], false};
     }
     qsort(p->room, n, sizeof *p->room, highest_first);
     for (size_t i = 0; i < n; i++) {

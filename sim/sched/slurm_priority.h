@@ -26,13 +26,15 @@ typedef struct dls_slurm_share {
 typedef struct dls_slurm_ranked {
     double value;
     int32_t id;
+    bool account; /* behind users of the same value */
 } dls_slurm_ranked;
 
 typedef struct dls_slurm_priority {
     bool multifactor, by_cpu; /* usage and size by processors, else by GPUs */
     double weight_age, weight_fair, weight_size, cluster_cpus;
     int64_t max_age_us, half_life_us, calc_us; /* half_life 0: usage never decays */
-    int64_t next_us;        /* of the next calculation; before the first nobody has a fair share */
+    int64_t next_us;        /* of the next calculation; before the first nobody has a fair share;
+                               DLS_NEVER unless `multifactor` */
     int64_t last_us;        /* up to when usage has decayed */
     dls_slurm_share *share; /* [0] is the root */
     size_t n, cap;
@@ -53,9 +55,11 @@ void dls_slurm_priority_fini(dls_slurm_priority *p);
 dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_priority *from,
                                     const dls_view *view, dls_error *err) DLS_MUST_CHECK;
 
-/* Bring priorities up to date where a period has passed; jobs that are new get their first. Nothing
- * to do unless `multifactor`. O(running + waiting + shares log shares) then, O(waiting) else. */
-void dls_slurm_priority_update(dls_slurm_priority *p, const dls_view *view);
+/* A period has passed (now >= next_us): usage decays, and priorities of jobs that wait are new.
+ * Nothing to do unless `multifactor`. O(running + waiting + shares log shares) then. */
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view);
+/* Jobs that are new get their first priority. O(waiting). */
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view);
 /* Highest first, equal ones in order of submission. O(n log n). Errors: ENOMEM. */
 dls_status dls_slurm_priority_sort(dls_slurm_priority *p, int32_t *job, size_t n,
                                    dls_error *err) DLS_MUST_CHECK;

@@ -6,6 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/kendall.h"
+#include "base/rng.h"
+#include "traces/trace_impl.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
@@ -45,7 +47,7 @@ static dls_status add_group(dls_fidelity *f, const char *kind, const char *name,
         }
         const double submit_s = 1e-6 * (double)c->submit_us[j->job];
         g.recorded_wait_s += j->recorded_s - submit_s;
-        g.replayed_wait_s += j->replayed_s - submit_s;
+        g.replayed_wait_s += j->mean_s - submit_s;
         room[g.n++] = off_by(j);
     }
     if (g.n == 0) {
@@ -83,7 +85,7 @@ static dls_status add_groups(dls_fidelity *f, double *room, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the comparison ----------------------------------------------------------------------------
+/* ---- the grade ---------------------------------------------------------------------------------
  */
 
 static char grade_of(const dls_fidelity *f)
@@ -128,7 +130,132 @@ static int farthest_first(const void *a, const void *b)
     return p != q ? (p < q) - (p > q) : (x->job > y->job) - (x->job < y->job);
 }
 
-static dls_status collect(dls_fidelity *f, const int64_t *start_us, dls_error *err)
+/* ---- replays -----------------------------------------------------------------------------------
+ */
+
+typedef struct replays {
+    size_t n, n_jobs;
+    double *start_s; /* [n][n_jobs]; NAN: not started */
+    double *room;    /* [2 n_jobs or n, whichever is more] */
+} replays;
+
+/* Has the recorder cut all times to whole seconds? */
+static bool is_cut(const dls_trace_columns *c)
+{
+    for (size_t j = 0; j < c->n; j++) {
+        if (c->submit_us[j] % DLS_US_PER_S || c->duration_us[j] % DLS_US_PER_S ||
+            (c->queue_us && c->queue_us[j] % DLS_US_PER_S && c->queue_us[j] != DLS_ABSENT)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What may have been before it was cut: a submission up to a second later, a duration between ends
+ * that both were. */
+static dls_status add_drawn(dls_trace_builder *b, const dls_trace *in, size_t replay,
+                            dls_error *err)
+{
+    const size_t n = dls_trace_cols(in)->n;
+    for (size_t j = 0; j < n; j++) {
+        dls_job_rec rec;
+        dls_rng rng = dls_rng_stream(1, DLS_RNG_RESAMPLE, replay * n + j);
+        dls_trace_job(in, j, &rec);
+        rec.submit_us += (int64_t)(1e6 * dls_rng_unit(&rng));
+        const double more_s = dls_rng_unit(&rng), less_s = dls_rng_unit(&rng);
+        const int64_t duration_us = rec.duration_us + (int64_t)(1e6 * (more_s - less_s));
+        rec.duration_us = rec.duration_us < 0  ? DLS_ABSENT
+                          : duration_us > 1000 ? duration_us
+                                               : 1000;
+        DLS_TRY(dls_trace_builder_add(b, &rec, "replay", err));
+    }
+    return DLS_OK;
+}
+
+static dls_status drawn(const dls_trace *in, size_t replay, dls_trace **out, dls_error *err)
+{
+    const dls_trace_options opts = {.keep_zero_duration = true};
+    dls_trace_builder *b;
+    DLS_TRY(dls_trace_builder_create(&opts, &b, err));
+    dls_status status = add_drawn(b, in, replay, err);
+    if (status == DLS_OK) {
+        status = dls_trace_builder_finish(b, out, err);
+    }
+    if (status != DLS_OK) {
+        dls_trace_builder_destroy(b);
+    }
+    return status;
+}
+
+static dls_status simulate(dls_setup *setup, const dls_trace *trace, double *start_s,
+                           dls_fidelity *f, dls_error *err)
+{
+    const dls_trace_columns *c = dls_trace_cols(trace);
+    const bool original = trace == f->trace;
+    dls_simulation *sim = NULL;
+    dls_result_column start;
+    dls_status status = dls_simulation_create(setup, trace, &sim, err);
+    if (status == DLS_OK) {
+        status = dls_simulation_run(sim, err);
+    }
+    if (status == DLS_OK && !dls_simulation_column(sim, DLS_TABLE_JOBS, "start_us", &start)) {
+        status = dls_fail(err, DLS_ERUN, NULL, "results without start times");
+    }
+    for (size_t j = 0; status == DLS_OK && j < c->n; j++) {
+        const int64_t us = ((const int64_t *)start.data)[j];
+        const double s = 1e-6 * (double)us;
+        /* A drawn job stands in the row of its original, and its start is cut as the recorded one.
+         */
+        start_s[original ? j : c->row[j]] = us < 0 ? (double)NAN : original ? s : floor(s);
+    }
+    f->total_gpus = status == DLS_OK ? (double)dls_simulation_view(sim)->total_gpus : 0;
+    dls_simulation_destroy(sim);
+    return status;
+}
+
+static dls_status replay_all(dls_setup *setup, replays *r, dls_fidelity *f, dls_error *err)
+{
+    dls_status status = DLS_OK;
+    for (size_t k = 0; status == DLS_OK && k < r->n; k++) {
+        dls_trace *trace = f->trace;
+        if (r->n > 1) {
+            status = drawn(f->trace, k, &trace, err);
+        }
+        if (status == DLS_OK) {
+            status = simulate(setup, trace, r->start_s + k * r->n_jobs, f, err);
+        }
+        if (trace != f->trace) {
+            dls_trace_destroy(trace);
+        }
+    }
+    return status;
+}
+
+/* ---- the comparison ----------------------------------------------------------------------------
+ */
+
+/* A job's start in the replays that started it; false: none. */
+static bool start_of(const replays *r, size_t job, dls_fidelity_job *out)
+{
+    size_t n = 0;
+    double sum = 0;
+    for (size_t k = 0; k < r->n; k++) {
+        const double s = r->start_s[k * r->n_jobs + job];
+        if (!isnan(s)) {
+            r->room[n++] = s;
+            sum += s;
+        }
+    }
+    if (n == 0) {
+        return false;
+    }
+    gsl_sort(r->room, 1, n);
+    out->replayed_s = r->room[n / 2];
+    out->mean_s = sum / (double)n;
+    return true;
+}
+
+static dls_status collect(dls_fidelity *f, const replays *r, dls_error *err)
 {
     const dls_trace_columns *c = dls_trace_cols(f->trace);
     if (!c->queue_us) {
@@ -137,38 +264,61 @@ static dls_status collect(dls_fidelity *f, const int64_t *start_us, dls_error *e
     }
     DLS_TRY(dls_alloc_array(&f->job, c->n, sizeof *f->job, "starts", err));
     for (size_t j = 0; j < c->n; j++) {
-        if (c->queue_us[j] < 0 || start_us[j] < 0) {
+        dls_fidelity_job job = {.job = j};
+        if (c->queue_us[j] < 0 || !start_of(r, j, &job)) {
             f->unknown++;
             continue;
         }
-        f->job[f->n_jobs++] = (dls_fidelity_job){
-            j, 1e-6 * (double)(c->submit_us[j] + c->queue_us[j]), 1e-6 * (double)start_us[j]};
+        job.recorded_s = 1e-6 * (double)(c->submit_us[j] + c->queue_us[j]);
+        f->job[f->n_jobs++] = job;
     }
     return f->n_jobs > 0 ? DLS_OK
                          : dls_fail(err, DLS_EINPUT, dls_trace_about(f->trace)->path,
                                     "no job with a recorded wait was started");
 }
 
-static dls_status compare(dls_fidelity *f, const dls_simulation *sim, dls_error *err)
+static dls_status set_order(dls_fidelity *f, const replays *r, dls_error *err)
 {
-    dls_result_column start;
-    if (!dls_simulation_column(sim, DLS_TABLE_JOBS, "start_us", &start)) {
-        return dls_fail(err, DLS_ERUN, NULL, "results without start times");
-    }
-    DLS_TRY(collect(f, start.data, err));
-    double *room = NULL;
-    DLS_TRY(dls_alloc_array(&room, 2 * f->n_jobs, sizeof *room, "starts", err));
+    double *room = r->room, sum = 0;
     for (size_t i = 0; i < f->n_jobs; i++) {
         room[i] = f->job[i].recorded_s;
         room[f->n_jobs + i] = f->job[i].replayed_s;
     }
-    dls_status status = dls_kendall_tau(room, room + f->n_jobs, f->n_jobs, &f->tau, err);
-    if (status == DLS_OK) {
-        status = add_groups(f, room, err);
+    DLS_TRY(dls_kendall_tau(room, room + f->n_jobs, f->n_jobs, &f->tau, err));
+    for (size_t k = 0; k + 1 < r->n; k++) {
+        double tau;
+        for (size_t i = 0; i < f->n_jobs; i++) {
+            const double *start_s = r->start_s + k * r->n_jobs + f->job[i].job;
+            room[i] = isnan(start_s[0]) ? 0 : start_s[0];
+            room[f->n_jobs + i] = isnan(start_s[r->n_jobs]) ? 0 : start_s[r->n_jobs];
+        }
+        DLS_TRY(dls_kendall_tau(room, room + f->n_jobs, f->n_jobs, &tau, err));
+        sum += tau;
     }
-    dls_free(room);
-    DLS_TRY(status);
-    set_busy(f, (double)dls_simulation_view(sim)->total_gpus);
+    f->self_tau = r->n > 1 ? sum / (double)(r->n - 1) : 1;
+    return DLS_OK;
+}
+
+/* Jobs stand in the order in which they came. */
+static void set_passed(dls_fidelity *f)
+{
+    double recorded_s = -HUGE_VAL, replayed_s = -HUGE_VAL; /* the latest start of those before */
+    for (size_t i = 0; i < f->n_jobs; i++) {
+        const dls_fidelity_job *j = &f->job[i];
+        f->passed += j->recorded_s < recorded_s;
+        f->passed_same += j->recorded_s < recorded_s && j->replayed_s < replayed_s;
+        recorded_s = fmax(recorded_s, j->recorded_s);
+        replayed_s = fmax(replayed_s, j->replayed_s);
+    }
+}
+
+static dls_status compare(dls_fidelity *f, const replays *r, dls_error *err)
+{
+    DLS_TRY(collect(f, r, err));
+    DLS_TRY(set_order(f, r, err));
+    DLS_TRY(add_groups(f, r->room, err));
+    set_passed(f);
+    set_busy(f, f->total_gpus);
     qsort(f->job, f->n_jobs, sizeof *f->job, farthest_first);
     f->grade = grade_of(f);
     return DLS_OK;
@@ -176,18 +326,24 @@ static dls_status compare(dls_fidelity *f, const dls_simulation *sim, dls_error 
 
 dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err)
 {
-    dls_simulation *sim = NULL;
     *out = (dls_fidelity){0};
-    dls_status status = dls_setup_trace(setup, &out->trace, err);
+    DLS_TRY(dls_setup_trace(setup, &out->trace, err));
+    const dls_trace_columns *c = dls_trace_cols(out->trace);
+    const bool many = c->n <= DLS_FIDELITY_MANY && is_cut(c);
+    replays r = {.n = many ? DLS_FIDELITY_REPLAYS : 1, .n_jobs = c->n};
+    out->replays = r.n;
+    dls_status status =
+        dls_alloc_array(&r.start_s, r.n * r.n_jobs, sizeof *r.start_s, "starts", err);
     if (status == DLS_OK) {
-        status = dls_simulation_create(setup, out->trace, &sim, err);
+        status = dls_alloc_array(&r.room, 2 * r.n_jobs + r.n, sizeof *r.room, "starts", err);
     }
     if (status == DLS_OK) {
-        status = dls_simulation_run(sim, err);
+        status = replay_all(setup, &r, out, err);
     }
     if (status == DLS_OK) {
-        status = compare(out, sim, err);
+        status = compare(out, &r, err);
     }
-    dls_simulation_destroy(sim);
+    dls_free(r.start_s);
+    dls_free(r.room);
     return status;
 }

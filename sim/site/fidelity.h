@@ -22,19 +22,25 @@ typedef struct dls_fidelity_group {
 } dls_fidelity_group;
 
 typedef struct dls_fidelity_job {
-    size_t job;                    /* of the trace */
-    double recorded_s, replayed_s; /* start, from the trace's zero */
+    size_t job;        /* of the trace */
+    double recorded_s; /* start, from the trace's zero */
+    double replayed_s; /* the median of the replays */
+    double mean_s;     /* their mean */
 } dls_fidelity_job;
 
 typedef struct dls_fidelity {
     dls_fidelity_group *group; /* [n_groups], the first is that of all jobs */
     dls_fidelity_job *job;     /* [n_jobs] the farthest off first */
     size_t n_groups, group_cap, n_jobs;
-    size_t unknown; /* jobs without a recorded wait, or that the replay did not start */
-    double tau;     /* Kendall's, of the order of starts */
+    size_t unknown;  /* jobs without a recorded wait, or that the replay did not start */
+    size_t replays;  /* 1, or more that differ by less than a second: see dls_fidelity_of */
+    double tau;      /* Kendall's, of the order of starts */
+    double self_tau; /* of replays with each other, 1 for one: nobody can know the order better */
+    size_t passed, passed_same; /* jobs that started before one that came earlier; also replayed */
     double recorded_busy,
         replayed_busy; /* GPUs in use over all, from the first submission to the last start */
     char grade;        /* 'A' .. 'D', by DLS_FIDELITY_RULE */
+    double total_gpus;
     dls_trace *trace;
 } dls_fidelity;
 
@@ -45,8 +51,13 @@ typedef struct dls_fidelity {
     "%; "                                                                                          \
     "D: less. A mean wait within 2 s counts as within 3 %."
 
-/* Replay what the set-up names (its trace must say how long jobs waited) and compare. Errors: those
- * of dls_simulation_run; EINPUT (no recorded wait). *out is to be released in any case. */
+/* Replay what the set-up names (its trace must say how long jobs waited) and compare. Where all
+ * times are whole seconds the recorder has cut them; what a schedule becomes can hang on what was
+ * cut, so histories of up to DLS_FIDELITY_MANY jobs are replayed DLS_FIDELITY_REPLAYS times with it
+ * drawn at random, equally each time the function is called. A larger one is replayed once. Errors:
+ * those of dls_simulation_run; EINPUT (no recorded wait). *out is to be released in any case. */
+#define DLS_FIDELITY_REPLAYS 15
+#define DLS_FIDELITY_MANY 5000
 dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err) DLS_MUST_CHECK;
 void dls_fidelity_fini(dls_fidelity *f);
 

@@ -125,6 +125,7 @@ typedef struct making {
     const dls_site_slurm *site;
     const nodes *nodes;
     const dls_trace *trace;
+    const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
 
@@ -161,8 +162,19 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     fputs(
         "    );\n};\n\ntrace: { path = \"trace.csv\"; };\nplacement: { name = \"first-fit\"; };\n",
         cfg);
-    return dls_site_put_scheduler(cfg, m->site->conf, (double)m->nodes->cpus, m->site->shares,
-                                  dls_trace_about(m->trace)->epoch, m->to, err);
+    return dls_site_put_scheduler(cfg, m->site, (double)m->nodes->cpus,
+                                  dls_trace_about(m->trace)->epoch, m->log, m->to, err);
+}
+
+static dls_status put_runs(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    (void)err;
+    fputs("time,scheduler\n", out);
+    for (size_t i = 0; i < m->log->n_runs; i++) {
+        fprintf(out, "%.6f,%s\n", 1e-6 * (double)m->log->run[i].at_us, m->log->run[i].what);
+    }
+    return DLS_OK;
 }
 
 /* sshare's columns Account, User, RawShares, accounts before their users as it prints them. */
@@ -218,6 +230,10 @@ static dls_status write_all(making *m, dls_error *err)
         DLS_TRY(path_in(m, "shares.csv", path, sizeof path, err));
         DLS_TRY(dls_atomicfile_write(path, put_shares, m, err));
     }
+    if (m->log) {
+        DLS_TRY(path_in(m, "runs.csv", path, sizeof path, err));
+        DLS_TRY(dls_atomicfile_write(path, put_runs, m, err));
+    }
     DLS_TRY(path_in(m, "cluster.cfg", path, sizeof path, err));
     return dls_atomicfile_write(path, put_cluster, m, err);
 }
@@ -242,6 +258,10 @@ static void report(const making *m)
     if (m->nodes->without) {
         fprintf(m->to, "; %d nodes without GPUs left out", (int)m->nodes->without);
     }
+    if (m->log) {
+        fprintf(m->to, "; %zu jobs and %zu runs of the schedulers by the log", m->log->timed,
+                m->log->n_runs);
+    }
     fputs(m->nodes->odd ? "; some lines are no nodes\n" : "\n", m->to);
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
@@ -252,10 +272,15 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
 {
     nodes all = {0};
     dls_trace *trace = NULL;
-    making m = {site, &all, NULL, to};
+    dls_site_log log = {0};
+    making m = {site, &all, NULL, NULL, to};
     dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
     if (status == DLS_OK) {
         status = read_nodes(site->nodes, &all, err);
+    }
+    if (status == DLS_OK && site->log) {
+        status = dls_site_log_apply(site->log, &trace, &log, err);
+        m.log = &log;
     }
     if (status == DLS_OK) {
         m.trace = trace;
@@ -263,6 +288,7 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
         status = write_all(&m, err);
     }
     dls_trace_destroy(trace);
+    dls_site_log_fini(&log);
     dls_free(all.group);
     return status;
 }

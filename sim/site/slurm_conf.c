@@ -6,8 +6,10 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "site/slurm_phase.h"
 #include "traces/date.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +44,17 @@ static const struct known {
     {NULL, "PriorityCalcPeriod", "calc_period", DURATION},
 };
 
-static void put_option(FILE *cfg, const struct known *k, const char *value, FILE *to)
+typedef struct making {
+    FILE *cfg, *to;
+    const char *epoch;
+    bool weights, backfill;
+    double bf_interval_s, calc_period_s;
+    double boot_s; /* NAN: unknown */
+} making;
+
+static void put_option(making *m, const struct known *k, const char *value)
 {
+    FILE *cfg = m->cfg, *to = m->to;
     char *end;
     const double number = strtod(value, &end);
     if (k->form == DURATION) {
@@ -53,6 +64,7 @@ static void put_option(FILE *cfg, const struct known *k, const char *value, FILE
             return;
         }
         fprintf(cfg, "    %s = \"%.15g s\";\n", k->option, seconds);
+        m->calc_period_s = strcmp(k->option, "calc_period") == 0 ? seconds : m->calc_period_s;
     } else if (end == value || *end) {
         fprintf(to, "  %s=%s is not understood\n", k->key, value);
     } else if (k->form == NUMBER) {
@@ -60,25 +72,26 @@ static void put_option(FILE *cfg, const struct known *k, const char *value, FILE
     } else {
         fprintf(cfg, "    %s = \"%.15g s\";\n", k->option,
                 k->form == MINUTES ? 60 * number : number);
+        m->bf_interval_s = strcmp(k->option, "bf_interval") == 0 ? number : m->bf_interval_s;
     }
 }
 
-static void put_known(FILE *cfg, const char *in, const char *key, const char *value, FILE *to)
+static void put_known(making *m, const char *in, const char *key, const char *value)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         const struct known *k = &known[i];
         if (strcasecmp(k->key, key) == 0 && (k->in == NULL) == (in == NULL)) {
-            put_option(cfg, k, value, to);
+            put_option(m, k, value);
             return;
         }
     }
     if (in) {
-        fprintf(to, "  %s: %s is not modelled\n", in, key);
+        fprintf(m->to, "  %s: %s is not modelled\n", in, key);
     }
 }
 
 /* Comma separated key=value or words. */
-static void put_list(FILE *cfg, const char *in, char *text, FILE *to)
+static void put_list(making *m, const char *in, char *text)
 {
     char *rest = NULL;
     for (char *word = strtok_r(text, ", \t", &rest); word; word = strtok_r(NULL, ", \t", &rest)) {
@@ -86,7 +99,7 @@ static void put_list(FILE *cfg, const char *in, char *text, FILE *to)
         if (equal) {
             *equal = '\0';
         }
-        put_known(cfg, in, word, equal ? equal + 1 : "", to);
+        put_known(m, in, word, equal ? equal + 1 : "");
     }
 }
 
@@ -100,25 +113,25 @@ static char *trim(char *s)
     return s;
 }
 
-/* Of use only if the controller ran when the first job came. */
-static void put_boot(FILE *cfg, const char *date, const char *epoch)
+/* Of use only if the controller ran when the first job came. The date is cut to seconds, and
+ * backfill begins about one later. */
+static void read_boot(making *m, const char *date)
 {
     int64_t boot_us, zero_us;
     if (dls_date_parse(date, strlen(date), &boot_us) &&
-        dls_date_parse(epoch, strlen(epoch), &zero_us) && boot_us <= zero_us) {
-        /* It becomes primary a second after it has started. */
-        fprintf(cfg, "    boot = %.15g;\n", 1e-6 * (double)(boot_us - zero_us) + 1);
+        dls_date_parse(m->epoch, strlen(m->epoch), &zero_us) && boot_us <= zero_us) {
+        m->boot_s = 1e-6 * (double)(boot_us - zero_us) + 1.6;
     }
 }
 
-static void put_line(FILE *cfg, char *line, const char *epoch, FILE *to, bool *weights)
+static void put_line(making *m, char *line)
 {
     line[strcspn(line, "#")] = '\0';
     char *equal = strchr(line, '=');
     if (!equal || strncasecmp(line, "NodeName", 8) == 0 ||
         strncasecmp(line, "PartitionName", 13) == 0) {
         if (strncasecmp(line, "PartitionName", 13) == 0 && strstr(line, "TRESBillingWeights=")) {
-            *weights = true;
+            m->weights = true;
         }
         return;
     }
@@ -128,45 +141,73 @@ static void put_line(FILE *cfg, char *line, const char *epoch, FILE *to, bool *w
         return;
     }
     if (strcasecmp(key, "SchedulerParameters") == 0) {
-        put_list(cfg, key, value, to);
+        put_list(m, key, value);
     } else if (strcasecmp(key, "SchedulerType") == 0) {
-        fprintf(cfg, "    backfill = %s;\n", strstr(value, "backfill") ? "true" : "false");
+        m->backfill = strstr(value, "backfill") != NULL;
+        fprintf(m->cfg, "    backfill = %s;\n", m->backfill ? "true" : "false");
     } else if (strcasecmp(key, "PriorityType") == 0) {
-        fprintf(cfg, "    priority = \"%s\";\n",
+        fprintf(m->cfg, "    priority = \"%s\";\n",
                 strstr(value, "multifactor") ? "multifactor" : "basic");
     } else if (strcmp(key, "BOOT_TIME") == 0) {
-        put_boot(cfg, value, epoch);
+        read_boot(m, value);
     } else if (strcasecmp(key, "PreemptType") == 0 && !strstr(value, "none")) {
-        fprintf(to, "  PreemptType=%s is not modelled\n", value);
+        fprintf(m->to, "  PreemptType=%s is not modelled\n", value);
     } else {
-        put_known(cfg, NULL, key, value, to);
+        put_known(m, NULL, key, value);
     }
 }
 
-dls_status dls_site_put_scheduler(FILE *cfg, const char *conf, double cluster_cpus, bool shares,
-                                  const char *epoch, FILE *to, dls_error *err)
+/* When backfill and priorities are calculated: as logged, as starts show it, or as they would be if
+ * the controller came up as here. */
+static dls_status put_clocks(making *m, const dls_site_slurm *site, const dls_site_log *log,
+                             dls_error *err)
+{
+    dls_site_phase phase = {m->boot_s, 0};
+    bool found = false;
+    if (m->backfill && !log) {
+        DLS_TRY(dls_site_phase_of(site->sacct, m->epoch, m->bf_interval_s, &phase, &found, err));
+    }
+    if (found) {
+        fprintf(m->cfg, "    bf_cycle = \"%.15g s\";\n", phase.cycle_s);
+        fprintf(m->to, "  backfill: every %g s and %g s for itself, by the starts of its jobs\n",
+                m->bf_interval_s, phase.cycle_s);
+    }
+    if (!isnan(phase.boot_s)) {
+        fprintf(m->cfg, "    boot = %.6f;\n", phase.boot_s);
+    }
+    if (log && log->decay_us != DLS_ABSENT) {
+        fprintf(m->cfg, "    calc_at = %.6f;\n", 1e-6 * (double)log->decay_us + m->calc_period_s);
+    } else if (!isnan(m->boot_s)) {
+        fprintf(m->cfg, "    calc_at = %.6f;\n", m->boot_s + 0.3 + m->calc_period_s);
+    }
+    fputs(log ? "    runs = \"runs.csv\";\n" : "", m->cfg);
+    return DLS_OK;
+}
+
+dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
+                                  const char *epoch, const dls_site_log *log, FILE *to,
+                                  dls_error *err)
 {
     char *text = NULL, *rest = NULL;
     size_t len;
-    bool weights = false;
-    if (conf) {
-        DLS_TRY(dls_file_read_text(conf, DLS_FILE_CONFIG, &text, &len, err));
+    int64_t zero_us;
+    making m = {cfg, to, epoch, false, true, 30, 300, (double)NAN};
+    if (site->conf) {
+        DLS_TRY(dls_file_read_text(site->conf, DLS_FILE_CONFIG, &text, &len, err));
     }
     fputs("scheduler:\n{\n    name = \"slurm\";\n", cfg);
     for (char *line = text ? strtok_r(text, "\n", &rest) : NULL; line;
          line = strtok_r(NULL, "\n", &rest)) {
-        put_line(cfg, line, epoch, to, &weights);
+        put_line(&m, line);
     }
-    int64_t zero_us;
+    dls_free(text);
     if (dls_date_parse(epoch, strlen(epoch), &zero_us)) {
         fprintf(cfg, "    clock = %d;\n", (int)(zero_us / 1000000 % 86400));
     }
-    fprintf(cfg, "    billing = \"%s\";\n    cluster_cpus = %.15g;\n", weights ? "gpu" : "cpu",
+    fprintf(cfg, "    billing = \"%s\";\n    cluster_cpus = %.15g;\n", m.weights ? "gpu" : "cpu",
             cluster_cpus);
-    if (shares) {
-        fputs("    shares = \"shares.csv\";\n", cfg);
-    }
+    fputs(site->shares ? "    shares = \"shares.csv\";\n" : "", cfg);
+    const dls_status status = put_clocks(&m, site, log, err);
     fputs("};\n", cfg);
-    dls_free(text);
-    return DLS_OK;
+    return status;
 }

@@ -6,7 +6,8 @@
 #   tests/slurm/record.sh FOLDER NODES SEED JOBS SECONDS USERS [LINE OF slurm.conf]...
 #
 # USERS 0: all jobs are root's; up to 6: as many users in three accounts with shares 40, 20, 40. It takes
-# SECONDS and as long again as the queue needs to drain.
+# SECONDS and as long again as the queue needs to drain. SUBMIT='--exclusive ...' in the environment: more options for every
+# job. KEEP_LOG=1: what `dlsim import slurm --log` reads of the controller's log, too; KEEP_LOG=all: all of it.
 set -eu
 folder=$(realpath -m "$1") nodes=$2 seed=$3 jobs=$4 seconds=$5 users=$6
 shift 6
@@ -20,6 +21,7 @@ slurm_accounting
 mkdir dev
 for i in 0 1 2 3 4 5 6 7; do mknod "dev/gpu$i" c 1 3; done
 printf 'Name=gpu File=%s/dev/gpu[0-7]\n' "$work" >gres.conf
+[ -z "${KEEP_LOG-}" ] || set -- "$@" SlurmctldDebug=debug DebugFlags=Backfill
 slurm_nodes=$nodes slurm_start accounting_storage/slurmdbd AccountingStorageHost=127.0.0.1 \
     "AccountingStoragePort=$((slurm_port + 3))" AccountingStorageTRES=gres/gpu "$@"
 if [ "$users" -gt 0 ]; then
@@ -36,6 +38,9 @@ scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Pre
 python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
 while [ -n "$(squeue -h)" ]; do sleep 2; done
 sleep 5
+lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slurm_rpc_submit_batch_job: JobId|sched: Allocate|Started JobId|_job_complete: JobId=.*done'
+[ "${KEEP_LOG-}" != all ] || lines=.
+[ -z "${KEEP_LOG-}" ] || grep -E "$lines" slurmctld.log | sed "s|$work||g" | gzip -9n >"$folder/slurmctld.log.gz"
 sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
 TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation" | gzip -9n >"$folder/sacct.txt.gz"
 [ "$users" = 0 ] || sshare -a -P >"$folder/sshare.txt"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Submits jobs that sleep to a Slurm, at random times within a span: SEED JOBS SECONDS NODES USERS."""
+import os
 import random
 import subprocess
 import sys
@@ -23,7 +24,7 @@ began = time.time()
 for at, gpus, run, limit, user in plan:
     time.sleep(max(0, began + at - time.time()))
     command = ["sbatch", "-o", "/dev/null", "--chdir=/tmp", "-N", str(max(1, gpus // 8)),
-               f"--gres=gpu:{min(gpus, 8)}", "-t", str(limit)]
+               f"--gres=gpu:{min(gpus, 8)}", "-t", str(limit)] + os.environ.get("SUBMIT", "").split()
     if user:
         command += [f"--uid={user}", "-A", ACCOUNT[user]]
     subprocess.run(command + ["--wrap", f"sleep {run:.1f}"], stdout=subprocess.DEVNULL, check=True)

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads slurmctld's log.
+ */
+#include "site/slurm_log.h"
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/strdict.h"
+#include "traces/date.h"
+#include "traces/trace_impl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* From the end of a job to that of its nodes' epilog, before which they are completing and given to
+ * nobody: measured where there is none to run. */
+#define EPILOG_US 5000
+
+typedef struct times {
+    int64_t submit_us, start_us, end_us; /* DLS_ABSENT */
+} times;
+
+typedef struct reading {
+    dls_site_log *log;
+    dls_strdict ids;
+    times *job;                   /* [codes of ids] */
+    int64_t zero_us, last_us;     /* last: of the line before */
+    int64_t main_us, backfill_us; /* when they ran last */
+} reading;
+
+void dls_site_log_fini(dls_site_log *log)
+{
+    dls_free(log->run);
+    *log = (dls_site_log){0};
+}
+
+/* "[2026-11-22T18:41:09.276] ": milliseconds, and microseconds for the order of lines within one.
+ */
+static bool time_of(reading *r, const char *line, int64_t *us)
+{
+    int64_t at_us;
+    char *end;
+    if (line[0] != '[' || strlen(line) < 22 || !dls_date_parse(line + 1, 19, &at_us)) {
+        return false;
+    }
+    const long ms = line[20] == '.' ? strtol(line + 21, &end, 10) : 0;
+    at_us += 1000 * (ms >= 0 && ms < 1000 ? ms : 0) - r->zero_us;
+    *us = at_us > r->last_us ? at_us : r->last_us + (r->last_us - at_us < 999);
+    r->last_us = *us;
+    return true;
+}
+
+/* The job behind "JobId=" in text; NULL: none of the trace. */
+static times *job_of(const reading *r, const char *text)
+{
+    const char *id = strstr(text, "JobId=");
+    const int32_t code = id ? dls_strdict_find(&r->ids, id + 6, strcspn(id + 6, " (.\r\n")) : -1;
+    return code >= 0 ? &r->job[code] : NULL;
+}
+
+static dls_status ran(reading *r, int64_t at_us, const char *what, dls_error *err)
+{
+    dls_site_log *log = r->log;
+    DLS_TRY(dls_grow(&log->run, &log->run_cap, log->n_runs + 1, sizeof *log->run, err));
+    log->run[log->n_runs++] = (dls_site_run){at_us, what};
+    return DLS_OK;
+}
+
+static dls_status read_line(reading *r, const char *line, dls_error *err)
+{
+    int64_t at_us;
+    times *t;
+    if (!time_of(r, line, &at_us)) {
+        return DLS_OK;
+    }
+    if (strstr(line, "Running job scheduler for")) {
+        r->main_us = at_us;
+        return ran(r, at_us, strstr(line, "full queue") ? "full" : "main", err);
+    }
+    if (strstr(line, "_attempt_backfill: beginning")) {
+        r->backfill_us = at_us;
+        return ran(r, at_us, "backfill", err);
+    }
+    if (strstr(line, "_read_last_decay_ran")) {
+        r->log->decay_us = at_us;
+    } else if (strstr(line, "_slurm_rpc_submit_batch_job: JobId=") && (t = job_of(r, line))) {
+        t->submit_us = at_us;
+    } else if (strstr(line, "sched: Allocate JobId=") && (t = job_of(r, line))) {
+        t->start_us = r->main_us;
+    } else if (strstr(line, "Started JobId=") && (t = job_of(r, line))) {
+        t->start_us = r->backfill_us;
+    } else if (strstr(line, "_job_complete: JobId=") && strstr(line, " done") &&
+               (t = job_of(r, line))) {
+        t->end_us = at_us;
+    }
+    return DLS_OK;
+}
+
+static dls_status read_text(reading *r, const char *path, dls_error *err)
+{
+    char *text, *plain, *rest = NULL;
+    size_t len;
+    DLS_TRY(dls_file_read_text(path, DLS_FILE_TRACE, &text, &len, err));
+    if (dls_file_is_gzip(text, len)) {
+        const dls_status status =
+            dls_file_gunzip(path, text, len, DLS_FILE_TRACE, &plain, &len, err);
+        dls_free(text);
+        DLS_TRY(status);
+        text = plain;
+    }
+    dls_status status = DLS_OK;
+    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        status = read_line(r, line, err);
+    }
+    dls_free(text);
+    if (status == DLS_OK && r->log->n_runs == 0) {
+        status = dls_fail(err, DLS_EINPUT, path,
+                          "no run of a scheduler in it: SlurmctldDebug=debug logs them");
+    }
+    return status;
+}
+
+static dls_status add_all(const reading *r, const dls_trace *in, dls_trace_builder *b,
+                          dls_error *err)
+{
+    for (size_t j = 0; j < dls_trace_cols(in)->n; j++) {
+        dls_job_rec rec;
+        dls_trace_job(in, j, &rec);
+        const times *t = &r->job[dls_strdict_find(&r->ids, rec.id, strlen(rec.id))];
+        if (t->submit_us >= 0 && t->start_us >= t->submit_us && t->end_us >= t->start_us) {
+            rec.submit_us = t->submit_us;
+            rec.queue_us = t->start_us - t->submit_us;
+            rec.duration_us = t->end_us - t->start_us + EPILOG_US;
+            r->log->timed++;
+        }
+        DLS_TRY(dls_trace_builder_add(b, &rec, "log", err));
+    }
+    return DLS_OK;
+}
+
+static dls_status rebuild(const reading *r, dls_trace **trace, dls_error *err)
+{
+    const dls_trace_options opts = {.keep_zero_duration = true};
+    dls_trace_builder *b;
+    dls_trace *out = NULL;
+    DLS_TRY(dls_trace_builder_create(&opts, &b, err));
+    *dls_trace_builder_info(b) = *dls_trace_about(*trace);
+    dls_status status = add_all(r, *trace, b, err);
+    if (status == DLS_OK) {
+        status = dls_trace_builder_finish(b, &out, err);
+    }
+    if (status != DLS_OK) {
+        dls_trace_builder_destroy(b);
+        return status;
+    }
+    dls_trace_destroy(*trace);
+    *trace = out;
+    return DLS_OK;
+}
+
+dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_log *log,
+                              dls_error *err)
+{
+    const size_t n = dls_trace_cols(*trace)->n;
+    const char *epoch = dls_trace_about(*trace)->epoch;
+    reading r = {
+        .log = log, .last_us = INT64_MIN / 2, .main_us = DLS_ABSENT, .backfill_us = DLS_ABSENT};
+    *log = (dls_site_log){.decay_us = DLS_ABSENT};
+    if (!dls_date_parse(epoch, strlen(epoch), &r.zero_us)) {
+        return dls_fail(err, DLS_EINPUT, path,
+                        "the accounting has no dates that it could belong to");
+    }
+    dls_strdict_init(&r.ids);
+    dls_status status = dls_alloc_array(&r.job, n, sizeof *r.job, "times", err);
+    for (size_t j = 0; status == DLS_OK && j < n; j++) {
+        int32_t code;
+        const char *id = dls_trace_id(*trace, j);
+        r.job[j] = (times){DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
+        status = dls_strdict_put(&r.ids, id, strlen(id), &code, err);
+    }
+    if (status == DLS_OK) {
+        status = read_text(&r, path, err);
+    }
+    if (status == DLS_OK) {
+        status = rebuild(&r, trace, err);
+    }
+    dls_strdict_fini(&r.ids);
+    dls_free(r.job);
+    return status;
+}
