@@ -5,8 +5,6 @@
 #include "base/alloc.h"
 #include "results/read_impl.h"
 
-#include <string.h>
-
 enum { BLOCK_BYTES = 1 << 20, SETS_MAX = 1024 };
 
 typedef struct visit {

@@ -12,7 +12,6 @@
 #include "traces/trace_impl.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>

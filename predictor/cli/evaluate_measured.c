@@ -4,7 +4,6 @@
  */
 #include "cli/command.h"
 
-#include "base/alloc.h"
 #include "base/json.h"
 #include "predictor/cli/evaluate_kernels.h"
 #include "predictor/measured/judge.h"

@@ -7,9 +7,6 @@
 
 #include "base/atomicfile.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define WIDTH 900 /* of a panel */
 #define HEIGHT 110
 #define GAP 50

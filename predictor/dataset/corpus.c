@@ -11,7 +11,6 @@
 #include "workload/operator/from_graph.h"
 
 #include <stdio.h>
-#include <string.h>
 
 void dls_corpus_options_init(dls_corpus_options *o)
 {

@@ -9,7 +9,6 @@
 #include "workload/operator/cfgread.h"
 #include "workload/operator/topology.h"
 
-#include <stdio.h>
 #include <string.h>
 
 void dls_setting_list_fini(dls_setting_list *list)

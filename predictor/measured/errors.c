@@ -9,7 +9,6 @@
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 /* A growing list of numbers. */

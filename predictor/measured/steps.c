@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A slip of units is a factor of 1,000; GPUs and batches alone make less than this. */

@@ -8,7 +8,6 @@
 #include "base/rng.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/predictions.h"
-#include "predictor/sources/from_solo.h"
 
 #include <math.h>
 

@@ -7,8 +7,6 @@
 
 #include "base/alloc.h"
 
-#include <string.h>
-
 static void input_destroy(dls_zoo_input *input)
 {
     if (input) {

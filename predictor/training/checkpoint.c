@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 #include "predictor/driple/h5io.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define FORMAT "dlsim-training"

@@ -6,7 +6,6 @@
 #include "predictor/training/data.h"
 
 #include "base/alloc.h"
-#include "base/rng.h"
 #include "predictor/training/shuffle.h"
 
 #include <math.h>

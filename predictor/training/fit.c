@@ -8,7 +8,6 @@
 #include "base/alloc.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *const dls_fit_init_names[DLS_FIT_INITS + 1] = {"published", "residual", NULL};

@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -8,7 +8,6 @@
 #include "fgd/fgd.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct request {
     const char *nodes, *policy;

@@ -7,7 +7,6 @@
 #include "site/fidelity.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 typedef struct request {

@@ -6,7 +6,6 @@
 #include "gavel/gavel.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct request {
     dls_gavel_params params;

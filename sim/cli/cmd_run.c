@@ -6,8 +6,6 @@
 #include "cli/replay.h"
 #include "cli/signals.h"
 
-#include <string.h>
-
 typedef struct parts {
     dls_trace *trace;
     dls_simulation *sim;

@@ -8,7 +8,6 @@
 #include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct study {
     dls_sweeping s;

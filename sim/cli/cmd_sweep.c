@@ -6,8 +6,6 @@
 #include "base/json.h"
 #include "cli/submitting.h"
 
-#include <string.h>
-
 typedef struct request {
     dls_sweeping s;
     const char *points, *file;

@@ -8,7 +8,6 @@
 #include "cli/export_tables.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 enum { COLUMNS_MAX = 64, META_MAX = 1 << 16, VERSION = 4 /* V5 */ };

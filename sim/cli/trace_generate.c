@@ -5,7 +5,6 @@
  */
 #include "cli/command.h"
 
-#include "base/units.h"
 #include "traces/synth.h"
 
 #include <inttypes.h>

@@ -8,7 +8,6 @@
 #include "base/printable.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const quantile_names[DLS_STATS_QUANTILES] = {"p1",  "p5",  "p25", "p50", "p75",
                                                                 "p90", "p95", "p99", "max"};

@@ -3,7 +3,6 @@
  * Settings to a configuration: every member by the schema, then what is more than a value.
  */
 #include "base/suggest.h"
-#include "base/units.h"
 #include "config/load.h"
 
 #include <string.h>

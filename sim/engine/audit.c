@@ -6,7 +6,6 @@
  * The work of every job is counted a second time, step by step from one call to the next, where the
  * engine only settles it when something happens to the job.
  */
-#include "base/alloc.h"
 #include "engine/engine.h"
 
 void dls_audit_init(dls_engine *e)

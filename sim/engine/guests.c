@@ -12,7 +12,6 @@
  *
  * A pass asks for the first jobs of each class and at most HOSTS_MAX new hosts each.
  */
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/engine.h"
 

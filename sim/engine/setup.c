@@ -7,9 +7,6 @@
 #include "engine/engine.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- what can never run ------------------------------------------------------------------------ */
 

@@ -6,7 +6,6 @@
  * Every action is checked against the job, its virtual cluster's quota and the index before
  * anything changes; a wrong one is an error of the policy and ends the run.
  */
-#include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/engine.h"
 

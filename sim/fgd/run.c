@@ -9,7 +9,6 @@
 #include "fgd/core.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a kind remembers of a node. */
 typedef struct memo {

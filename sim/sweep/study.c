@@ -10,8 +10,6 @@
 #include "sweep/merge.h"
 #include "sweep/runner.h"
 
-#include <string.h>
-
 struct dls_study {
     dls_setup *setup;
     dls_sweep *sweep;

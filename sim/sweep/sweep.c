@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "sweep/read.h"
 
-#include <stdio.h>
 #include <string.h>
 
 dls_status dls_sweep_text(const char *s, char **out, dls_error *err)

@@ -22,7 +22,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { CLUSTER, CPU, GPU, NETWORK, MEMORY, JOB, N_FILES };
 

@@ -7,7 +7,6 @@
 #include "tiresias/gittins.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #define N_COLUMNS 5
 

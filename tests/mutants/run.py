@@ -30,7 +30,7 @@ def stale(message):
 
 
 def read_list(path):
-    """A row: `mutant NAME`, then `what`, `file`, `compile`, `tests`, `quick` lines, `-` and `+` text."""
+    """A row: `mutant NAME`, then `what`, `file`, `compile`, `tests`, `under`, `quick` lines, `-` and `+` text."""
     rows = []
     for number, line in enumerate(path.read_text().splitlines(), 1):
         key, _, value = line.partition(" ")
@@ -44,7 +44,7 @@ def read_list(path):
             rows[-1][key].append(value)
         elif key == "quick":
             rows[-1]["quick"] = True
-        elif key in ("what", "file", "compile", "tests"):
+        elif key in ("what", "file", "compile", "tests", "under"):
             rows[-1][key] = value
         else:
             stale("line %d: unknown word %s" % (number, key))
@@ -106,16 +106,24 @@ class Build:
         return self.link[test]
 
 
+def sanitizer(row):
+    """Flags of what the row's files run under; they are the only ones that are looked at."""
+    return ["-fsanitize=" + row["under"], "-fno-sanitize-recover=all"] if "under" in row else []
+
+
 def run(command, folder):
     return subprocess.run(command, cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace")
 
 
-def passes(test, program, folder, limit_s):
+def passes(test, program, folder, limit_s, row):
     """Does the test pass with this program? One that takes too long does not."""
     script = SOURCE / "tests" / "cli" / (test[4:] + ".sh")
     command = [str(program)] if target(test) == test else ["bash", str(script), str(program)]
-    environment = dict(os.environ, DLSIM_SOURCE=str(SOURCE))
+    if row.get("under") == "thread":  # which bears no more random addresses than there were when it was made
+        command = ["setarch", "-R"] + command
+    environment = dict(os.environ, DLSIM_SOURCE=str(SOURCE),
+                       LSAN_OPTIONS="suppressions=%s" % (SOURCE / "tests" / "support" / "lsan.supp"))
     try:
         done = subprocess.run(command, cwd=folder, env=environment, timeout=limit_s,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -141,7 +149,7 @@ def compile_one(build, row, overlay, source):
     words[words.index("-c") + 1] = str(overlay / source)
     at = next(i for i, w in enumerate(words) if w.startswith(("-I", "-D")))
     words[at:at] = ["-I%s" % overlay, "-I%s" % (overlay / "sim"), "-iquote", str(original.parent)]
-    done = run(words + ["-w", "-Wno-error"], build.folder)
+    done = run(words + ["-w", "-Wno-error"] + sanitizer(row), build.folder)
     if done.returncode:
         stale("mutant %s does not compile:\n%s" % (row["mutant"], done.stdout))
     return target
@@ -159,11 +167,11 @@ def first_failing(build, row, text, limit_s=LIMIT_S):
         words = list(build.link_command(test))
         at = words.index("-o")
         program = build.own / (row["mutant"] + "-" + target(test))  # finds its data from there
-        words[at:at + 2] = ["-o", str(program), "-Wl,-z,muldefs"] + objects  # the first counts
+        words[at:at + 2] = ["-o", str(program), "-Wl,-z,muldefs"] + sanitizer(row) + objects  # the first counts
         done = run(words, build.folder)
         if done.returncode:
             stale("mutant %s: %s does not link:\n%s" % (row["mutant"], test, done.stdout))
-        if not passes(test, program, overlay, limit_s):
+        if not passes(test, program, overlay, limit_s, row):
             return test
     return None
 

@@ -8,7 +8,6 @@
 #include <locale.h>
 #include <malloc.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -339,56 +338,6 @@ static void nothing_is_left(void **unused)
     dls_trace_destroy(trace);
 }
 
-typedef struct working {
-    dls_trace *trace;
-    dls_setup *setup;
-    uint64_t digest;
-    char path[64];
-    pthread_barrier_t *together; /* files are written at the same time */
-} working;
-
-static void *work(void *arg)
-{
-    working *w = arg;
-    dls_error mine;
-    for (int i = 0; i < 4; i++) {
-        dls_simulation *sim = NULL;
-        dls_status status = dls_simulation_create(w->setup, w->trace, &sim, &mine);
-        status = status ? status : dls_simulation_run(sim, &mine);
-        for (int k = 0; k < 20; k++) {
-            pthread_barrier_wait(w->together);
-            status = status ? status : dls_simulation_write(sim, w->path, "test", &mine);
-        }
-        w->digest = status == DLS_OK ? dls_simulation_digest(sim) : 0;
-        dls_simulation_destroy(sim);
-    }
-    return NULL;
-}
-
-static void two_threads(void **unused)
-{
-    (void)unused;
-    dls_trace *trace = trace_of(4, 200);
-    working w[2];
-    pthread_t thread[2];
-    pthread_barrier_t together;
-    assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
-    for (int k = 0; k < 2; k++) {
-        w[k] = (working){.trace = trace,
-                         .setup = setup_of(TIGHT, k ? "dlas-gpu" : "srtf"),
-                         .together = &together};
-        snprintf(w[k].path, sizeof w[k].path, "test_run.%ld.%d.h5", (long)getpid(), k);
-        assert_int_equal(pthread_create(&thread[k], NULL, work, &w[k]), 0);
-    }
-    for (int k = 0; k < 2; k++) {
-        pthread_join(thread[k], NULL);
-        assert_int_equal(w[k].digest, digest_of_run(w[k].setup, trace));
-        assert_int_equal(remove(w[k].path), 0);
-        dls_setup_destroy(w[k].setup);
-    }
-    dls_trace_destroy(trace);
-}
-
 /* Make numbers have a decimal comma in this process. */
 static bool use_comma(void)
 {
@@ -460,7 +409,7 @@ int main(void)
         cmocka_unit_test(part_missing), cmocka_unit_test(own_policy),
         cmocka_unit_test(turned_away),  cmocka_unit_test(own_words),
         cmocka_unit_test(saved),        cmocka_unit_test(nothing_is_left),
-        cmocka_unit_test(two_threads),  cmocka_unit_test(other_locale),
+        cmocka_unit_test(other_locale),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

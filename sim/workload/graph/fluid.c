@@ -9,7 +9,6 @@
 #include "workload/graph/pyrandom.h"
 
 #include <stdbool.h>
-#include <string.h>
 
 #define NONE INT32_C(-1)
 

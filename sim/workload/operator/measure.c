@@ -8,7 +8,6 @@
 #include "workload/operator/model.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static int precision_of(dls_numeric numeric)
 {

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The library from two threads at once: no more of it is shared than what the threads share themselves. Also
+ * built with the files in which that is decided under ThreadSanitizer (tests/CMakeLists.txt).
+ */
+#include "run_util.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct working {
+    dls_trace *trace;
+    dls_setup *setup;
+    uint64_t digest;
+    char path[64];
+    pthread_barrier_t *together; /* files are written at the same time */
+} working;
+
+static void *work(void *arg)
+{
+    working *w = arg;
+    dls_error mine;
+    for (int i = 0; i < 4; i++) {
+        dls_simulation *sim = NULL;
+        dls_status status = dls_simulation_create(w->setup, w->trace, &sim, &mine);
+        status = status ? status : dls_simulation_run(sim, &mine);
+        for (int k = 0; k < 20; k++) {
+            pthread_barrier_wait(w->together);
+            status = status ? status : dls_simulation_write(sim, w->path, "test", &mine);
+        }
+        w->digest = status == DLS_OK ? dls_simulation_digest(sim) : 0;
+        dls_simulation_destroy(sim);
+    }
+    return NULL;
+}
+
+static void two_threads(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of(4, 200);
+    working w[2];
+    pthread_t thread[2];
+    pthread_barrier_t together;
+    assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
+    for (int k = 0; k < 2; k++) {
+        w[k] = (working){.trace = trace,
+                         .setup = setup_of(TIGHT, k ? "dlas-gpu" : "srtf"),
+                         .together = &together};
+        snprintf(w[k].path, sizeof w[k].path, "test_threads.%ld.%d.h5", (long)getpid(), k);
+        assert_int_equal(pthread_create(&thread[k], NULL, work, &w[k]), 0);
+    }
+    for (int k = 0; k < 2; k++) {
+        pthread_join(thread[k], NULL);
+        assert_int_equal(w[k].digest, digest_of_run(w[k].setup, trace));
+        assert_int_equal(remove(w[k].path), 0);
+        dls_setup_destroy(w[k].setup);
+    }
+    dls_trace_destroy(trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(two_threads)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
