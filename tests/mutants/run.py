@@ -84,7 +84,8 @@ class Build:
         except OSError as e:
             print("skipped: %s" % e)
             sys.exit(77)
-        self.compile = {os.path.realpath(c["file"]): c["command"] for c in commands}
+        self.compile = {os.path.realpath(c["file"]): c["command"] for c in commands
+                        if "-fsanitize=thread" not in c["command"]}
         self.link = {}
 
     def program(self, test):
