@@ -109,7 +109,7 @@ class Build:
 
 def sanitizer(row):
     """Flags of what the row's files run under; they are the only ones that are looked at."""
-    return ["-fsanitize=" + row["under"], "-fno-sanitize-recover=all"] if "under" in row else []
+    return ["-O1", "-fsanitize=" + row["under"], "-fno-sanitize-recover=all"] if "under" in row else []
 
 
 def run(command, folder):
