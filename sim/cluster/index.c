@@ -234,6 +234,12 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
     return free_mask & ~rest;
 }
 
+void dls_place_take_side(dls_place_index *index, int32_t node, int64_t cpu_milli, int64_t mem_mib)
+{
+    index->node[node].free_cpu_milli -= cpu_milli;
+    index->node[node].free_mem_mib -= mem_mib;
+}
+
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                       int64_t mem_mib)
 {
@@ -365,6 +371,16 @@ int32_t dls_place_paths(const dls_place_index *index)
 double dls_place_uplink_bps(const dls_place_index *index, int32_t rack)
 {
     return is_rack(index, __func__, rack) ? index->uplink_bps : 0; /* one value for all so far */
+}
+
+int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node)
+{
+    return index->accounts_cpu && is_node(index, __func__, node) ? index->node[node].free_cpu_milli : 0;
+}
+
+int64_t dls_place_free_mem(const dls_place_index *index, int32_t node)
+{
+    return index->accounts_mem && is_node(index, __func__, node) ? index->node[node].free_mem_mib : 0;
 }
 
 double dls_place_gpu_flops(const dls_place_index *index, int32_t type)

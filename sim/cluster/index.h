@@ -89,6 +89,8 @@ dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_s
  * with them; returns their mask. */
 uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
                         int64_t mem_mib);
+/* CPU and memory alone; less than 0: give them back. */
+void dls_place_take_side(dls_place_index *index, int32_t node, int64_t cpu_milli, int64_t mem_mib);
 /* Take exactly these GPUs: false, and nothing done, if one of them is not free. */
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                       int64_t mem_mib);

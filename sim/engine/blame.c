@@ -118,6 +118,7 @@ static uint64_t seal_of(const dls_engine *e, int k, const char **name)
         COLUMN(deadline_us),
         COLUMN(limit_us),
         COLUMN(nodes),
+        COLUMN(gpus_milli),
         COLUMN(starts),
         COLUMN(failures),
         COLUMN(submit_us),

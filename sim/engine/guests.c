@@ -92,6 +92,23 @@ void dls_guest_wanted(dls_engine *e, int32_t job)
     }
 }
 
+/* A guest of its own part takes the node's CPU and memory beside its host; DLS_NONE: gives them back. */
+static void charge(dls_engine *e, int32_t guest, int32_t node)
+{
+    dls_guest *g = &e->guests.job[guest];
+    int64_t cpu, mem;
+    if (e->params->sched->parts && (g->charged > 0 || node >= 0)) {
+        dls_side_resources(e, guest, e->col->gpus[guest], &cpu, &mem);
+        if (g->charged > 0) {
+            dls_place_take_side(e->index, g->charged - 1, -cpu, -mem);
+        }
+        if (node >= 0) {
+            dls_place_take_side(e->index, node, cpu, mem);
+        }
+        g->charged = node + 1;
+    }
+}
+
 /* The guest no longer shares its host's GPUs. */
 static void unpair(dls_engine *e, int32_t guest)
 {
@@ -102,6 +119,7 @@ static void unpair(dls_engine *e, int32_t guest)
     }
     *at = g->next;
     g->host = g->next = DLS_NONE;
+    charge(e, guest, DLS_NONE);
     e->select.guest[guest] = 0;
     e->guests.n--;
 }
@@ -204,6 +222,7 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     s->guest[guest] = 1;
     dls_select_set_guest_rank(s, guest, rank, e->clock.now_us);
     e->guests.job[guest].host = host;
+    charge(e, guest, e->hold.part[parts].node);
     int32_t *last = &e->guests.job[host].guest;
     while (*last != DLS_NONE) {
         last = &e->guests.job[*last].next;

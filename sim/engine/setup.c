@@ -157,6 +157,7 @@ void dls_view_bind(dls_engine *e)
     v->priority = e->col->priority;
     v->deadline_us = e->col->deadline_us;
     v->nodes = e->col->nodes;
+    v->gpus_milli = e->col->gpus_milli;
     v->limit_us = e->col->limit_us;
     v->starts = e->rec->resumes;
     v->n_types = e->select.n_types;

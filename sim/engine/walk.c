@@ -279,6 +279,23 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- sharing --------------------------------------------------------------------------------- */
 
+static int64_t milli_of(const dls_engine *e, int32_t job)
+{
+    return e->view.gpus_milli ? e->view.gpus_milli[job] : e->col->gpus[job] * INT64_C(1000);
+}
+
+/* Do the parts of one GPU, and the CPU and memory of its node, suffice for one job more? */
+static bool has_part(const dls_engine *e, int32_t job, int32_t host)
+{
+    int64_t cpu, mem, milli = milli_of(e, job) + milli_of(e, host);
+    const dls_node *node = &e->index->node[e->hold.part[e->hold.parts[host]].node];
+    for (int32_t g = e->guests.job[host].guest; g != DLS_NONE; g = e->guests.job[g].next) {
+        milli += milli_of(e, g);
+    }
+    dls_side_resources(e, job, e->col->gpus[job], &cpu, &mem);
+    return milli <= 1000 && node->free_cpu_milli >= cpu && node->free_mem_mib >= mem;
+}
+
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
 {
     const dls_select *s = &e->select;
@@ -309,7 +326,8 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
         return dls_illegal(e, job, err, "is to join job %d, which shares with %d already", host,
                            n - 2);
     }
-    if (c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
+    if (e->params->sched->parts ? !has_part(e, job, host)
+                : c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
         return DLS_OK; /* it could not inherit the GPUs */
     }
     DLS_TRY(dls_shares_memory(e, job, host, joined, err));

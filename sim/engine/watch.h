@@ -24,7 +24,7 @@ typedef struct dls_audited {
     bool running;
 } dls_audited;
 
-#define DLS_SEALED 24 /* the view and its columns */
+#define DLS_SEALED 25 /* the view and its columns */
 
 typedef struct dls_audit {
     dls_audited *job;          /* [n], NULL without audit */

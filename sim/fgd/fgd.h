@@ -17,21 +17,10 @@
 #define DLS_FGD_FGD_H
 
 #include "base/strdict.h"
+#include "sched/fgd_score.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-#define DLS_FGD_GPUS 16    /* of a node, at most */
-#define DLS_FGD_MODELS 64  /* of GPUs */
-#define DLS_FGD_MILLI 1000 /* a whole GPU */
-
-/* What a pod asks for. Pods of equal requests are one kind. */
-typedef struct dls_fgd_request {
-    int64_t cpu_milli, mem_mib;
-    int32_t gpus, gpu_milli; /* of each GPU; 1000 if gpus > 1; 0 and 0: none */
-    int32_t spec;            /* text of the allowed models */
-    uint64_t models;         /* a bit each, all: any */
-} dls_fgd_request;
 
 typedef struct dls_fgd_node {
     int32_t name;
@@ -59,35 +48,12 @@ void dls_fgd_input_fini(dls_fgd_input *in);
 
 /* ---- fragmentation --------------------------------------------------------------------------- */
 
-typedef struct dls_fgd_typical {
-    dls_fgd_request request;
-    double frequency;
-} dls_fgd_typical;
-
 /* Most frequent first, until 95 % of the pods are covered; frequencies add up to 1. The caller
  * frees *out. O(kinds log kinds + pods). */
 dls_status dls_fgd_find_typical(const dls_fgd_input *in, dls_fgd_typical **out, size_t *n,
                                 dls_error *err) DLS_MUST_CHECK;
 
-/* What a node has left. */
-typedef struct dls_fgd_left {
-    int64_t cpu_milli, mem_mib;
-    int32_t gpus, model, pods;
-    int32_t milli[DLS_FGD_GPUS];
-} dls_fgd_left;
-
-double dls_fgd_fragmentation(const dls_fgd_left *node, const dls_fgd_typical *typical, size_t n);
-
-/* ---- policies -------------------------------------------------------------------------------- */
-
-typedef struct dls_fgd_policy {
-    const char *name, *summary;
-} dls_fgd_policy;
-/* Ended by a NULL name. */
-const dls_fgd_policy *dls_fgd_policies(void);
-
-/* Score of GpuPacking for a pod on a node where it fits. */
-int32_t dls_fgd_packing_score(const dls_fgd_left *node, int32_t gpus, int32_t gpu_milli);
+/* ---- placement -------------------------------------------------------------------------------- */
 
 /* Where a pod went. */
 typedef struct dls_fgd_place {

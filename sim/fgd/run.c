@@ -6,7 +6,7 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "fgd/core.h"
+#include "fgd/fgd.h"
 
 #include <math.h>
 

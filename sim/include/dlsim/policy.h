@@ -145,6 +145,7 @@ typedef struct dls_view {
     const dls_engine *engine;
     /* Behind here what came later: plug-ins built before it do not look at it. */
     const int64_t *nodes;          /* column: over how many the trace asks for GPUs, or that were used */
+    const int64_t *gpus_milli;     /* thousandths of GPUs that the trace asks for; NULL: whole GPUs, 1000 x gpus */
 } dls_view;
 
 /* GPU-microseconds of service, at most 2^61, so that what is computed from it fits. */
@@ -285,8 +286,8 @@ DLS_API void dls_act_preempt(dls_actions *out, int32_t job);
 DLS_API bool dls_act_allocate(dls_actions *out, int32_t job, const dls_want *want);
 /* A waiting job runs on the GPUs of a running one beside it, which has its own: up to DLS_GROUP_MAX jobs
  * together. It must be able to use as many GPUs of that type. When the host goes first, the eldest of the
- * others has the GPUs; if it is preempted, they wait. False: the GPUs have not the memory. Only for tables
- * with `joins`. */
+ * others has the GPUs; if it is preempted, they wait. False: the GPUs have not the memory, or, with `parts`, not
+ * the part, or their node not the CPU or memory. Only for tables with `joins`. */
 #define DLS_GROUP_MAX 8
 DLS_API bool dls_act_join(dls_actions *out, int32_t job, int32_t host);
 /* Turn a waiting job away for good: it ends as declined. */
@@ -355,6 +356,8 @@ typedef struct dls_sched_ops {
     void (*timing)(const void *state, dls_round_timing *out);          /* ... which has this too: asked
                                                                           once, after init */
     bool joins;                                                        /* jobs may share GPUs */
+    bool parts; /* and only those that ask for a part of one GPU (gpus_milli < 1000), while the parts of a
+                   GPU's jobs add up to at most a whole and its node has the CPU and memory for each */
     /* Optional, at arrival: false turns the job away. */
     bool (*admit)(void *state, const dls_view *view, int32_t job);
     /* Optional: a stretch of one rate is over. */
@@ -435,6 +438,9 @@ DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
 /* Memory of one GPU of a type, bytes; 0: unknown. */
 DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type);
 
+/* What a node has free of CPU (1/1000 core) and memory (MiB); 0 where it is not accounted. */
+DLS_API int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node);
+DLS_API int64_t dls_place_free_mem(const dls_place_index *index, int32_t node);
 /* Peak of its vector units (fp32), floating-point operations per second; 0: unknown. */
 DLS_API double dls_place_gpu_flops(const dls_place_index *index, int32_t type);
 

@@ -2,14 +2,120 @@
  *
  * FGD and the five policies that it was compared with: what a node is worth to a pod that fits it.
  */
-#include "fgd/core.h"
+#include "sched/fgd_score.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CPU_MOST 128000.0 /* of a node: what the original divides by */
 #define GPU_MOST 8000.0
 #define PODS_MOST 1001 /* on a node */
+#define COVERED 0.95   /* of the pods */
+
+/* ---- typical requests ------------------------------------------------------------------------ */
+
+static int compare(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Most frequent first, then the largest request; memory does not count. */
+static int by_frequency(const void *a, const void *b)
+{
+    const dls_fgd_counted *x = a, *y = b;
+    int order = compare(y->pods, x->pods);
+    order = order ? order : compare(y->request.cpu_milli, x->request.cpu_milli);
+    order = order ? order : compare(y->request.gpu_milli, x->request.gpu_milli);
+    order = order ? order : compare(y->request.gpus, x->request.gpus);
+    return order ? order : strcmp(y->spec, x->spec);
+}
+
+static int by_request(const void *a, const void *b)
+{
+    const dls_fgd_counted *x = a, *y = b;
+    int order = compare(x->request.cpu_milli, y->request.cpu_milli);
+    order = order ? order : compare(x->request.gpu_milli, y->request.gpu_milli);
+    order = order ? order : compare(x->request.gpus, y->request.gpus);
+    return order ? order : compare(x->request.spec, y->request.spec);
+}
+
+/* Kinds that differ in memory alone become one. Returns how many there are. */
+static size_t merge(dls_fgd_counted *all, size_t n)
+{
+    size_t kept = 0;
+    qsort(all, n, sizeof *all, by_request);
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && by_request(&all[kept - 1], &all[i]) == 0) {
+            all[kept - 1].pods += all[i].pods;
+        } else {
+            all[kept++] = all[i];
+        }
+    }
+    return kept;
+}
+
+size_t dls_fgd_pick_typical(dls_fgd_counted *all, size_t n, dls_fgd_typical *out)
+{
+    int64_t pods = 0, covered = 0;
+    size_t picked = 0;
+    const size_t kinds = merge(all, n);
+    qsort(all, kinds, sizeof *all, by_frequency);
+    for (size_t i = 0; i < kinds; i++) {
+        pods += all[i].pods;
+    }
+    for (size_t i = 0; i < kinds && (double)covered < COVERED * (double)pods; i++) {
+        covered += all[i].pods;
+        out[picked++] = (dls_fgd_typical){all[i].request, (double)all[i].pods};
+    }
+    for (size_t i = 0; i < picked; i++) {
+        out[i].frequency /= (double)covered;
+    }
+    return picked;
+}
+
+/* The sums are kept by reason and added in this order, as the original does. */
+enum { NEITHER, NO_GPU, NO_CPU, CPU_POD_FITS, CPU_POD_WAITS, OTHER_MODEL, N_REASONS };
+
+double dls_fgd_fragmentation(const dls_fgd_left *node, const dls_fgd_typical *typical, size_t n)
+{
+    double sum[N_REASONS] = {0}, all = 0;
+    int32_t total = 0;
+    for (int32_t g = 0; g < node->gpus; g++) {
+        total += node->milli[g];
+    }
+    for (size_t i = 0; i < n; i++) {
+        const dls_fgd_request *p = &typical[i].request;
+        const double freq = typical[i].frequency;
+        const bool cpu = node->cpu_milli >= p->cpu_milli;
+        if (p->gpus == 0) {
+            sum[cpu ? CPU_POD_FITS : CPU_POD_WAITS] += freq * (double)total;
+            continue;
+        }
+        if (!(p->models >> node->model & 1)) {
+            sum[OTHER_MODEL] += freq * (double)total;
+            continue;
+        }
+        int32_t fit = 0, rest = 0;
+        for (int32_t g = 0; g < node->gpus; g++) {
+            fit += node->milli[g] >= p->gpu_milli;
+            rest += node->milli[g] < p->gpu_milli ? node->milli[g] : 0;
+        }
+        if (fit < p->gpus) {
+            sum[cpu ? NO_GPU : NEITHER] += freq * (double)total;
+        } else if (!cpu) {
+            sum[NO_CPU] += freq * (double)total;
+        } else {
+            sum[NO_GPU] += freq * (double)rest;
+        }
+    }
+    for (int i = 0; i < N_REASONS; i++) {
+        all += sum[i];
+    }
+    return all;
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
 
 bool dls_fgd_fits(const dls_fgd_left *left, const dls_fgd_request *r)
 {
