@@ -16,6 +16,7 @@
 struct dls_gavel_single {
     double key;
     uint32_t types;
+    int32_t pool; /* whose quota it is held against: only those of one may share */
     int32_t gpus, job;
 };
 typedef struct dls_gavel_single single;
@@ -112,6 +113,9 @@ static int least_use(const void *x, const void *y)
     if (a->types != b->types) {
         return a->types < b->types ? -1 : 1;
     }
+    if (a->pool != b->pool) {
+        return a->pool < b->pool ? -1 : 1;
+    }
     if (a->key != b->key) {
         return a->key < b->key ? -1 : 1;
     }
@@ -133,8 +137,11 @@ static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
         }
         const double key = g->packing.at_random ? dls_rng_unit(&g->packing.rng) : e->use;
         if (isfinite(key)) {
-            g->packing.single[n++] =
-                (single){key, dls_view_types(view, e->job), view->gpus[e->job], e->job};
+            const uint32_t types = dls_view_types(view, e->job);
+            int64_t cap;
+            g->packing.single[n++] = (single){
+                key, types, types ? dls_view_pool(view, e->job, __builtin_ctz(types), &cap) : 0,
+                view->gpus[e->job], e->job};
         }
     }
     return n;
@@ -163,7 +170,8 @@ dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
     for (size_t i = 0; i + 1 < n && asked > there; i++) {
         const single *a = &g->packing.single[i], *b = a + 1;
         dls_gavel_entry *x = entry_of(g, view, a->job), *y = entry_of(g, view, b->job);
-        if (a->gpus == b->gpus && a->types == b->types && 2 * dls_gavel_beside(g, x, y) > 1) {
+        if (a->gpus == b->gpus && a->types == b->types && a->pool == b->pool &&
+            2 * dls_gavel_beside(g, x, y) > 1) {
             x->partner = y->job;
             y->partner = x->job;
             asked -= a->gpus;
