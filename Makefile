@@ -6,7 +6,7 @@ CLANG ?= build/clang
 WERROR ?= OFF
 JOBS ?= $(shell nproc)
 
-.PHONY: run test build figures
+.PHONY: run test build figures bench-data
 
 build:
 	@cmake/bootstrap.sh build
@@ -33,6 +33,11 @@ run: build
 figures: build
 	@cmake/bootstrap.sh figures
 	@DLSIM=$(BUILD)/dlsim JOBS=$(JOBS) plots/reproduce.sh -o results/figures
+
+# The data set of real jobs anew, into build/bench-data, about two hours as root (docs/bench.md).
+bench-data: build
+	@cmake/bootstrap.sh bench
+	@predictor/measure/bench/make.sh $(BUILD)/dlsim build/bench-data
 
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
 # builds them, unoptimised, and the other files past its warnings; then under the sanitizers, with

@@ -3,7 +3,7 @@
 # Install the Debian packages that building and testing dlsim needs; says and does nothing when they
 # are there. As root, or through sudo. CUDA is never installed: the build uses a toolkit if it finds one.
 #
-# Usage: bootstrap.sh [build|test|figures]
+# Usage: bootstrap.sh [build|test|figures|bench]
 set -eu
 
 packages="gcc g++ cmake ninja-build pkg-config libgsl-dev libconfig-dev libhdf5-dev zlib1g-dev
@@ -12,6 +12,7 @@ figures="python3 python3-numpy python3-h5py python3-pandas python3-matplotlib py
 case ${1:-build} in
 test) packages="$packages libcmocka-dev bash locales mandoc python3-dev python3-venv $figures" ;;
 figures) packages="$packages $figures" ;;
+bench) packages="$packages python3 python3-torch libopenblas0-serial iproute2 util-linux procps" ;;
 esac
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -27,6 +27,7 @@ typedef struct session {
     judged *result; /* [SETTINGS_MAX] */
     dls_baselines baselines;
     size_t n;
+    FILE *rows; /* --rows; or NULL */
 } session;
 
 /* ---- judging --------------------------------------------------------------------------------- */
@@ -40,6 +41,9 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
                    ? dls_fail(err, DLS_EINPUT, s->req->weights, "no setting \"%s\"",
                               s->req->as ? s->req->as : name)
                    : DLS_OK;
+    }
+    if (s->rows) {
+        DLS_TRY(dls_evaluate_rows(s->predictor, s->set, setting, as, s->req->split, s->rows, err));
     }
     judged *result = &s->result[s->n++];
     result->name = name;
@@ -74,9 +78,17 @@ static dls_status judge_all(session *s, dls_error *err)
         DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned.at, req->learned.n,
                                    &s->baselines, err));
     }
-    for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
-        DLS_TRY(judge(s, i, err));
+    if (req->rows) {
+        DLS_TRY(dls_evaluate_rows_open(req->rows, &s->rows, err));
     }
+    dls_status status = DLS_OK;
+    for (size_t i = 0; status == DLS_OK && i < s->set->n_settings && i < SETTINGS_MAX; i++) {
+        status = judge(s, i, err);
+    }
+    if (s->rows && fclose(s->rows) != 0 && status == DLS_OK) {
+        status = dls_fail(err, DLS_EOUTPUT, req->rows, "cannot be written");
+    }
+    DLS_TRY(status);
     return s->n ? DLS_OK
                 : dls_fail(err, DLS_EINPUT, req->weights,
                            "the inspector has no setting that is in %s", req->dataset);
@@ -326,6 +338,8 @@ static const dls_arg args[] = {
              "predict all of them as this setting of the file, or \"base\""),
     DLS_CHOICE(dls_evaluation, split, "split", 0, "train|val|test", "of the dataset"),
     DLS_SWITCH(dls_evaluation, metrics, "metrics", 0, "the errors of every metric"),
+    DLS_TEXT(dls_evaluation, rows, "rows", 0, "FILE.csv",
+             "every label beside the inspector's answer and the nearest training graph's"),
     DLS_SWITCH(dls_evaluation, families, "families", 0,
                "the errors of every model family, averaged over the settings"),
     DLS_SWITCH(dls_evaluation, baselines, "baselines", 0,

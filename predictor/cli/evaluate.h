@@ -14,7 +14,7 @@
 #include "predictor/training/judge.h"
 
 typedef struct dls_evaluation {
-    const char *weights, *dataset, *as, *hardware, *nearest;
+    const char *weights, *dataset, *as, *hardware, *nearest, *rows;
     dls_words setting, learned;
     dls_split split;
     bool json, metrics, families, baselines;
@@ -28,6 +28,12 @@ typedef struct dls_evaluation {
  * all, or saw none of the file. */
 dls_status dls_unseen_print(const dls_inspector *insp, const dls_dataset *set,
                             const dls_evaluation *req, dls_error *err) DLS_MUST_CHECK;
+
+/* --rows: a line of CSV for every graph of the split and label: setting, model, family, batch, metric,
+ * label, predicted, nearest. Errors: EOUTPUT, those of dls_predict. */
+dls_status dls_evaluate_rows_open(const char *path, FILE **out, dls_error *err) DLS_MUST_CHECK;
+dls_status dls_evaluate_rows(dls_predictor *predictor, const dls_dataset *set, size_t setting,
+                             int32_t as, dls_split split, FILE *out, dls_error *err) DLS_MUST_CHECK;
 
 /* ---- --baselines: the step time of other predictors on the test graphs of a dataset, built again from
  * the model zoo by model, batch, precision and optimiser */

@@ -12,8 +12,8 @@
 const char *const dls_who_names[DLS_WHO_COUNT] = {"inspector", "noise_floor", "operator_model",
                                                   "nearest", "mean"};
 
-static dls_status predict(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
-                          double *out, dls_error *err)
+dls_status dls_judge_predict(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
+                             double *out, dls_error *err)
 {
     dls_query *query = dls_alloc(y->n * sizeof *query);
     dls_profile *profile = dls_alloc(y->n * sizeof *profile);
@@ -36,7 +36,7 @@ static dls_status compare(dls_predictor *predictor, const dls_dataset *set, size
 {
     double *out;
     DLS_TRY(dls_alloc_array(&out, y->n * DLS_METRICS, sizeof *out, "predictions", err));
-    dls_status status = predict(predictor, y, as, out, err);
+    dls_status status = dls_judge_predict(predictor, y, as, out, err);
     const double *who[DLS_WHO_COUNT] = {out, y->truth, y->model, y->nearest, y->mean};
     for (int k = 0; status == DLS_OK && k < DLS_WHO_COUNT; k++) {
         j->has[k] = who[k] != NULL;

@@ -28,6 +28,10 @@ typedef struct dls_judgement {
     size_t n_families;
 } dls_judgement;
 
+/* out[y->n][DLS_METRICS]. Errors: those of dls_predict. */
+dls_status dls_judge_predict(dls_predictor *predictor, const dls_yardsticks *y, int32_t as,
+                             double *out, dls_error *err) DLS_MUST_CHECK;
+
 /* as: the setting of the predictor's inspector that is asked, or DLS_SETTING_BASE. Errors: those of
  * dls_predict and dls_yardsticks_create. */
 dls_status dls_judge(dls_predictor *predictor, const dls_dataset *set, size_t setting, int32_t as,

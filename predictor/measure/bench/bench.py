@@ -24,6 +24,8 @@ SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m")
 ROLES = ("w0", "w1", "server")
 INTERVAL_MS = 2.5
 WARMUP = 4
+KEPT = ("pattern", "mean", "idle_s", "burst_s", "idle_amount", "burst_amount", "n_idle", "n_burst", "explained",
+        "bursts_per_step", "interval_95")
 STEP_GOAL_S = 0.06  # of the smaller batch of a network, alone
 
 
@@ -71,9 +73,9 @@ class Recorder:
             raise Problem("dlsim perf record: " + said)
 
 
-def analyze(dlsim, path, process, from_ns, to_ns):
+def analyze(dlsim, path, process, from_ns, to_ns, *more):
     done = subprocess.run([dlsim, "perf", "analyze", path, "--json", f"--process={process}",
-                           f"--from={from_ns * 1e-9:.6f}s", f"--to={to_ns * 1e-9:.6f}s"], capture_output=True, text=True)
+                           f"--from={from_ns * 1e-9:.6f}s", f"--to={to_ns * 1e-9:.6f}s", *more], capture_output=True, text=True)
     if done.returncode:
         raise Problem("dlsim perf analyze: " + done.stderr.strip())
     return json.loads(done.stdout)
@@ -110,9 +112,7 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
         "counted": {"sent": of["net_tx"]["total"] / steps if "net_tx" in of else 0,
                     "received": of["net_rx"]["total"] / steps if "net_rx" in of else 0},
         "from_s": from_ns * 1e-9, "to_s": to_ns * 1e-9, "profile": said["profile"],
-        "resources": {name: {k: r[k] for k in ("pattern", "mean", "idle_s", "burst_s", "idle_amount", "burst_amount",
-                                               "n_idle", "n_burst", "explained", "bursts_per_step", "interval_95")}
-                      for name, r in of.items()},
+        "resources": {name: {k: r[k] for k in KEPT} for name, r in of.items()},
     }
 
 
@@ -248,6 +248,21 @@ def end_line(f):
             f.writelines(whole)
 
 
+def reanalyze(args):
+    """The processor's use of every run anew, at the interval that is asked for, from the recordings."""
+    path = os.path.join(args.reanalyze, "runs.jsonl")
+    with open(path) as f, open(path + ".part", "w") as out:
+        for line in f:
+            r = json.loads(line)
+            name = f"{r['network']}_{r['batch']}_{r['setting']}_{r['repetition']}.h5"
+            said = analyze(args.dlsim, os.path.join(args.reanalyze, "recordings", name), "w0", int(1e9 * r["from_s"]),
+                           int(1e9 * r["to_s"]), f"--interval={args.interval}")
+            cpu = next(x for x in said["resources"] if x["resource"] == "cpu")
+            r["resources"]["cpu"] = {k: cpu[k] for k in KEPT}
+            out.write(json.dumps(r) + "\n")
+    os.rename(path + ".part", path)
+
+
 def export(args, log):
     """Every network as ONNX, the batch left open."""
     os.makedirs(args.export, exist_ok=True)
@@ -271,6 +286,8 @@ def main():
     p.add_argument("--list", action="store_true", help="names of the networks")
     p.add_argument("--export", metavar="DIR", help="networks as ONNX files, and nothing is run")
     p.add_argument("--all", metavar="DIR", help="every network in every setting, into DIR/runs.jsonl; goes on where it was cut")
+    p.add_argument("--reanalyze", metavar="DIR", help="the processor's use of all runs there anew, at --interval")
+    p.add_argument("--interval", default="10ms", help="of --reanalyze")
     p.add_argument("--settings", default=",".join(SETTINGS), help="of --all")
     p.add_argument("--networks", type=int, default=0, help="of --all: the first so many")
     p.add_argument("--repeat", type=int, default=2, help="repetitions of --all; 2 if left out")
@@ -287,6 +304,8 @@ def main():
                 fleet.close()
             elif args.export:
                 export(args, log)
+            elif args.reanalyze:
+                reanalyze(args)
             elif args.all:
                 collect(args, log)
             elif args.network:

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The runs of `dlsim perf bench all=DIR` as a table of labels for `dlsim dataset build --labels`.
 
-    labels.py DIR/runs.jsonl > labels.csv
+    labels.py DIR/runs.jsonl[.gz] > labels.csv
 
 Of the repetitions of a job the one with the shortest step is taken, since others on the machine can only make
 a step longer; *_spread is (greatest - least) / least over the repetitions.
 """
+import gzip
 import json
 import sys
 
@@ -44,7 +45,7 @@ def spread(values):
 def jobs(path):
     """{(network, batch, setting): [run, ...]}, the shortest step first."""
     found = {}
-    with open(path) as f:
+    with gzip.open(path, "rt") if path.endswith(".gz") else open(path) as f:
         for line in f:
             run = json.loads(line)
             found.setdefault((run["network"], run["batch"], run["setting"]), []).append(run)

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The commands that made predictor/measure/data, and the tables of docs/bench.md; as root.
+#
+#     make.sh [DLSIM [FOLDER]]
+#
+# Measuring takes about two hours, goes on where it was cut, and shows how long it will be.
+set -eu
+DLSIM=$(realpath "$(command -v "${1:-dlsim}")")
+export DLSIM
+out=${2:-.}
+here=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$out"
+
+"$DLSIM" perf bench "all=$out/all" repeat=3 seconds=1
+"$DLSIM" perf bench "export=$out/networks"
+python3 "$here/contend.py" "$out/pairs"
+python3 "$here/labels.py" "$out/all/runs.jsonl" >"$out/labels.csv"
+"$DLSIM" dataset build -o "$out/dataset.h5" --labels="$out/labels.csv" --graphs="$out/networks" --settings=bench \
+    --groups=24 --features=kernels --seed=0
+python3 "$here/study.py" data "$out/all/runs.jsonl"
+python3 "$here/study.py" train "$out/labels.csv" "$out/networks" "$out/study"
+python3 "$here/study.py" simulated "$out/labels.csv" "$out/networks" "$out/study"
+python3 "$here/contend.py" "$out/pairs" --report
