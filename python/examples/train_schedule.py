@@ -4,11 +4,10 @@
 The policy scores each waiting job from its run time, GPUs and waiting time and from how much of the cluster is free,
 and starts the best one that fits; if no score is positive, it waits, which keeps GPUs for short jobs to come. Its
 weights are found by the cross-entropy method: draw some, run them on windows of the first part of the trace, keep
-the best, draw anew around them. Usage: train_schedule.py [--rounds N] [--out FILE.csv]
+the best, draw anew around them. Usage: train_schedule.py [--rounds N] [--out CURVE.svg]
 """
 
 import argparse
-import csv
 
 import numpy
 
@@ -85,8 +84,13 @@ def main():
     print(f"learned: {learned.mean():.3f} h, {100 * (1 - learned.mean() / shortest.mean()):.1f} % less than "
           f"shortest first, better on {(learned < shortest).sum()} of {len(shortest)} windows")
     if options.out:
-        with open(options.out, "w", newline="") as file:
-            csv.writer(file).writerows([("round", "mean_wait_h"), (0, shortest.mean()), *enumerate(curve, 1)])
+        from matplotlib import pyplot as plt
+
+        plt.figure(figsize=(4, 2.5), layout="constrained").gca().set(xlabel="round", ylabel="mean waiting time, h")
+        plt.plot(range(len(curve) + 1), [shortest.mean(), *curve], marker=".", label="learned, unseen windows")
+        plt.axhline(shortest.mean(), color="0.6", label="shortest job first")
+        plt.legend()
+        plt.savefig(options.out)
     return learned.mean() < shortest.mean()
 
 

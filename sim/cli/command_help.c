@@ -240,7 +240,7 @@ void dls_help_program(FILE *to)
         fprintf(to, "\n%s:\n", group_names[group]);
         for (const dls_command *const *c = dls_commands(); *c; c++) {
             if ((int)(*c)->group == group) {
-                fprintf(to, "  %-10s %s\n", (*c)->name, (*c)->summary);
+                fprintf(to, "  %-11s %s\n", (*c)->name, (*c)->summary);
             }
         }
     }

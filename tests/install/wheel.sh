@@ -28,18 +28,19 @@ esac
 awk '/^```python$/ {block = ""; on = 1; next} /^```$/ {if (on && block ~ /import dlsim/) printf "%s", block; on = 0}
     on {block = block $0 "\n"}' "$DLSIM_SOURCE/README.md" >"$work/lines.py"
 cd "$work"
-begun=$(date +%s)
-env -i PATH=/usr/bin:/bin HOME="$work" sh -ec "
+TIMEFORMAT='%R %U %S'
+{ time env -i PATH=/usr/bin:/bin HOME="$work" sh -ec "
     python3 -m venv fresh
     fresh/bin/pip install -q --no-index '$wheel'
-    fresh/bin/python lines.py" >said || fail "the README's lines: $(cat said)"
-took=$(($(date +%s) - begun))
+    fresh/bin/python lines.py" >said 2>lines.err; } 2>took || fail "the README's lines: $(cat said lines.err)"
 test "$(grep -c 'mean completion' said)" = 3 || fail "the README's lines say: $(cat said)"
 while IFS= read -r line; do
     grep -qxF "    $line" "$DLSIM_SOURCE/README.md" || fail "the README does not say: $line"
 done <said
-echo "installed and run in $took s, $(stat -c %s "$wheel") bytes"
-test "$took" -lt 20 || fail "that is more than 20 s"
+read -r wall user system <took
+echo "installed and run in $wall s of wall time, $user + $system s of processor time, $(stat -c %s "$wheel") bytes"
+# 20 s on a machine that does nothing else; what else this one does is no matter.
+awk "BEGIN { exit !($user + $system < 10) }" || fail "that is more than 10 s of processor time"
 
 # No library of the machine but the C library's own, none that talks to a network.
 package=$(fresh/bin/python -c 'import dlsim, os; print(os.path.dirname(dlsim.__file__))')
@@ -81,7 +82,7 @@ END
 # The same without Python: one archive, in which the program finds its libraries and data.
 archive=$(sh "$DLSIM_SOURCE/packaging/tarball.sh" "$wheel" "$work")
 tar -xzf "$archive"
-env -i HOME="$work" dlsim-*-linux-*/bin/dlsim \
-    --config="$work/$(echo dlsim-*-linux-*)/dlsim/share/dlsim/configs/placement-study.cfg" --placement=driple --predictor=driple \
-    --set trace.max_jobs=60 -q || fail "the program of the archive"
+alone=$work/$(basename "$archive" .tar.gz)
+env -i HOME="$work" "$alone/bin/dlsim" --config="$alone/dlsim/share/dlsim/configs/placement-study.cfg" --placement=driple \
+    --predictor=driple --set trace.max_jobs=60 -q || fail "the program of the archive"
 echo "the wheel holds the package, the program, the library and their data"
