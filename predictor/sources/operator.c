@@ -29,6 +29,7 @@ dls_status dls_shadow_create(const dls_prediction_params *p, dls_world **out, dl
     w.host = p->host;
     w.fabric = p->fabric;
     w.exchange = p->exchange;
+    w.allreduce = p->allreduce;
     w.numeric = p->numeric;
     w.residual_sigma = w.network_residual_sigma = 0;
     w.contention = false;

@@ -24,6 +24,7 @@ void dls_prediction_params_init(dls_prediction_params *p)
                                  .backend = "auto",
                                  .max_candidates = 16,
                                  .exchange = world.exchange,
+                                 .allreduce = world.allreduce,
                                  .numeric = world.numeric};
 }
 

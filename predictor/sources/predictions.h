@@ -10,9 +10,9 @@
  *
  *      job -> row (kind, gang, GPU types) -> cells, one a candidate shape, best first
  *
- * An unknown model is never asked about: nothing is predicted of it, and its run time is expected to be that
- * at the reference. With `calibrate` answers are scaled by what jobs that ran have shown (calibration.h), and of
- * an unknown model of which a job ran the time at the reference is.
+ * An unknown model is never asked about: nothing is predicted of it, and its run time is expected
+ * to be that at the reference. With `calibrate` answers are scaled by what jobs that ran have shown
+ * (calibration.h), and of an unknown model of which a job ran the time at the reference is.
  */
 #ifndef DLS_SOURCES_PREDICTIONS_H
 #define DLS_SOURCES_PREDICTIONS_H
@@ -26,20 +26,20 @@ typedef struct dls_prediction_params {
     dls_world *world; /* for the oracle and for units of work; borrowed. NULL: jobs run as the
                          trace says, the best candidate at the rate 1 */
     uint64_t seed;
-    const char *source;     /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
-    bool sized;             /* operator, habitat: as in dls_world_params */
-    double sigma;           /* noisy: standard deviation of the logarithm of the error */
-    const char *weights;    /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
-                               NULL: none, which habitat does without */
-    const char *backend;    /* driple: "auto", "cpu", "cuda" */
-    int32_t threads;        /* driple; 0: all cores */
-    int32_t max_candidates; /* shapes per job, >= 1 */
-    const char *cache_path; /* answers kept on disk; NULL: none */
+    const char *source;  /* "oracle", "noisy", "operator", "paleo", "habitat", "justus", "driple" */
+    bool sized;          /* operator, habitat: as in dls_world_params */
+    double sigma;        /* noisy: standard deviation of the logarithm of the error */
+    const char *weights; /* driple: weights file; NULL: the shipped one. justus, habitat: networks;
+                            NULL: none, which habitat does without */
+    const char *backend; /* driple: "auto", "cpu", "cuda" */
+    int32_t threads;     /* driple; 0: all cores */
+    int32_t max_candidates;                /* shapes per job, >= 1 */
+    const char *cache_path;                /* answers kept on disk; NULL: none */
     const char *record_path, *replay_path; /* --predictions=record:F|replay:F; NULL */
     const char *settings_map; /* text of the explicit table (shape -> setting); NULL: nearest */
     bool calibrate;           /* scale answers by what was seen */
     /* As in dls_world_params. */
-    const char *stand_ins, *exchange, *numeric, *host, *fabric, *hardware_dir;
+    const char *stand_ins, *exchange, *allreduce, *numeric, *host, *fabric, *hardware_dir;
 } dls_prediction_params;
 
 /* Source "oracle", 16 candidates, sizes known, the defaults of dls_world_params. */
@@ -51,20 +51,20 @@ typedef struct dls_predictions dls_predictions;
  * ECONFIG, EPREDICTOR (weights that say nothing of their features, a setting that is not there,
  * ...). O(jobs log jobs). */
 dls_status dls_predictions_create(const dls_prediction_params *p, dls_predictions **out,
-                                dls_error *err) DLS_MUST_CHECK;
+                                  dls_error *err) DLS_MUST_CHECK;
 void dls_predictions_destroy(dls_predictions *f); /* NULL-safe */
-/* *out: others that know the same and ask a source of their own, about another world. What they learn is
- * neither recorded nor kept on disk. Errors: as dls_predictions_create. */
-dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world, dls_predictions **out,
-                                dls_error *err) DLS_MUST_CHECK;
+/* *out: others that know the same and ask a source of their own, about another world. What they
+ * learn is neither recorded nor kept on disk. Errors: as dls_predictions_create. */
+dls_status dls_predictions_copy(const dls_predictions *from, dls_world *world,
+                                dls_predictions **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Make every candidate of the jobs known: one batch for what is not yet cached. The engine calls it
  * with the jobs submitted since the last pass. EPREDICTOR; EINPUT: a recording without the answer.
  */
 dls_status dls_predictions_prepare(dls_predictions *f, const int32_t *jobs, size_t n,
-                                 dls_error *err) DLS_MUST_CHECK;
-/* The same for a prepared job on another number of GPUs than its gang; each GPU with as many samples a
- * step as in the gang. O(1) after the first time for jobs of its kind. */
+                                   dls_error *err) DLS_MUST_CHECK;
+/* The same for a prepared job on another number of GPUs than its gang; each GPU with as many
+ * samples a step as in the gang. O(1) after the first time for jobs of its kind. */
 dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t gpus,
                                         dls_error *err) DLS_MUST_CHECK;
 /* Write the cache and the recording, if there are to be any: once, after the last question. A cache
@@ -73,19 +73,20 @@ dls_status dls_predictions_prepare_size(dls_predictions *f, int32_t job, int32_t
 dls_status dls_predictions_finish(dls_predictions *f, dls_error *unkept,
                                   dls_error *err) DLS_MUST_CHECK;
 
-/* The candidate shapes of a job on a prepared number of GPUs (0: its gang), by predicted iteration time, least first; borrowed until
- * the next dls_predictions_prepare. */
+/* The candidate shapes of a job on a prepared number of GPUs (0: its gang), by predicted iteration
+ * time, least first; borrowed until the next dls_predictions_prepare. */
 const dls_shape *dls_predictions_shapes(dls_predictions *f, int32_t job, int32_t gpus, size_t *n);
 /* Prediction for a prepared job on a shape of a prepared number of GPUs; for a shape that is not a
- * candidate, that of the nearest one (candidates.h). work_us: work left at the reference; remaining_s counts as
- * many samples a step as the gang's. Never fails: nothing known is NAN. O(max_candidates). */
-void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape, int64_t work_us,
-                       dls_prediction *out);
+ * candidate, that of the nearest one (candidates.h). work_us: work left at the reference;
+ * remaining_s counts as many samples a step as the gang's. Never fails: nothing known is NAN.
+ * O(max_candidates). */
+void dls_predictions_get(const dls_predictions *f, int32_t job, const dls_shape *shape,
+                         int64_t work_us, dls_prediction *out);
 /* Predicted run time of the whole job on its best candidate: for schedulers. */
 int64_t dls_predictions_estimate_us(dls_predictions *f, int32_t job);
 /* A prepared job ran for executed_us on a shape with steps of iteration_s (NAN: not known). */
-void dls_predictions_seen(dls_predictions *f, int32_t job, const dls_shape *shape, double iteration_s,
-                          int64_t executed_us);
+void dls_predictions_seen(dls_predictions *f, int32_t job, const dls_shape *shape,
+                          double iteration_s, int64_t executed_us);
 
 typedef struct dls_predictions_stats {
     uint64_t batches;    /* calls of the source */
@@ -96,7 +97,7 @@ typedef struct dls_predictions_stats {
     uint64_t fallbacks;  /* answers that were no times, replaced by the reference */
     uint64_t nearest; /* answered, disk hits included, by a setting that is not quite the shape */
     uint64_t distinct_kinds, unknown_kinds; /* that were asked for */
-    uint64_t observed; /* times that calibrated */
+    uint64_t observed;                      /* times that calibrated */
     double seconds;                         /* wall time in the source: not part of the digest */
     char backend[128];
     char notes[512];
@@ -110,8 +111,8 @@ typedef struct dls_predictions_ask {
     dls_shape shape;
 } dls_predictions_ask;
 
-/* One file under sim/predictions that defines `const dls_prediction_source dls_prediction_source_X = {` is
- * found by the build. */
+/* One file under sim/predictions that defines `const dls_prediction_source dls_prediction_source_X
+ * = {` is found by the build. */
 typedef struct dls_prediction_source {
     const char *name;
     const char *summary;

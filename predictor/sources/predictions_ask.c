@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 /* ---- keys of kept answers -------------------------------------------------------------------- */
@@ -25,10 +26,11 @@ static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, 
     const bool plain = of->rails == 0 && !(f->candidates.domain_bps > 0);
     const double nic = plain || s->n_nodes < 2 ? of->nic_bps : dls_candidates_link_bps(&f->candidates, s);
     return snprintf(text, size,
-                    "%s|%s|%016llx|%s|%lld|%s|%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
+                    "%s|%s|%016llx|%s|%lld|%s|%s%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
                     f->ops->name, f->identity,
                     dls_predictions_by_name(f) ? 0ULL : (unsigned long long)f->kind_sum[kind],
                     k->model, (long long)k->batch, f->p.numeric, f->p.exchange,
+                    strcmp(f->p.allreduce, "hierarchical") == 0 ? "" : f->p.allreduce,
                     f->p.host ? f->p.host : "", f->p.fabric ? f->p.fabric : "", gpu->name,
                     gpu->mem_gib, gpu->peer_bps, (int)s->gpus, (int)s->n_nodes, (int)s->n_racks,
                     nic, f->p.cluster->rack_uplink_bps);

@@ -201,7 +201,10 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
 {
     const dls_hw_gpu *gpu;
     DLS_TRY(dls_hardware_gpu(w->hw, q->setting.gpu, &gpu, err));
-    out->prediction.mem_bytes = dls_step_memory_bytes(work, q->numeric, q->batch);
+    const double words = q->part == DLS_STEP_FORWARD     ? 1
+                         : q->part == DLS_STEP_NO_UPDATE ? 2
+                                                         : 2 + dls_optimiser_words(work->optimiser);
+    out->prediction.mem_bytes = dls_words_memory_bytes(work, q->numeric, q->batch, words);
     out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
     return DLS_OK;
 }

@@ -89,6 +89,7 @@ static void build_predictions(const dls_builder *b)
     p->cluster = &c->cluster;
     p->seed = c->sim.seed;
     p->exchange = c->world.exchange;
+    p->allreduce = c->world.allreduce;
     p->stand_ins = c->world.stand_ins;
     p->numeric = c->world.numeric;
     p->host = c->world.host;

@@ -170,6 +170,9 @@ typedef struct dls_key {
        "cluster's links.", SOME(world.fabric))                                                    \
     XX(PERF_EXCHANGE, "perf.exchange", STR, "allreduce", 0, 0, "allreduce|ps-sync|ps-async",      \
        "How the workers of a job exchange gradients.", TO(world.exchange))                        \
+    XX(PERF_ALLREDUCE, "perf.allreduce", STR, "hierarchical", 0, 0, "ring|tree|hierarchical",     \
+       "Of the operator truth: over all GPUs at the slowest link's pace, as inspectors' labels "  \
+       "(ring), or in the nodes and then between them.", TO(world.allreduce))                     \
     XX(PERF_NUMERIC, "perf.numeric", STR, "fp32", 0, 0, "fp32|tf32|fp16",                         \
        "Numbers that jobs compute with.", TO(world.numeric))                                      \
     XX(PERF_REFERENCE, "perf.reference_gpu", STR, "", 0, 47, NULL,                                \
@@ -181,6 +184,10 @@ typedef struct dls_key {
     XX(PERF_NET_RESIDUAL, "perf.network_residual_sigma", F64, "0.16", 0, 2, NULL,                 \
        "The same for jobs in several nodes, per model, GPU type and link speed.",                 \
        TO(world.network_residual_sigma))                                                          \
+    XX(PERF_RESIDUAL_SHARED, "perf.residual_shared", F64, "0", 0, 1, NULL,                        \
+       "Part of the residual's variance that like jobs have in common: models of one family on "  \
+       "a GPU type, all models on it, the framework (perf.host) on it.",                          \
+       TO(world.residual_shared))                                                                 \
     XX(PERF_CONTENTION, "perf.contention", BOOL, "true", 0, 0, NULL,                              \
        "Jobs share links; false: each has every link to itself.", TO(world.contention))           \
     XX(PERF_KNEE, "perf.interference_knee", F64, "0.8", 0, 2, NULL,                               \

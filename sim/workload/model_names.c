@@ -174,6 +174,8 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence)
     }
 }
 
+#define ALIVE 3 /* results at a time where none is kept: what is read, written, and a residual */
+
 static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_numeric numeric,
                            dls_workload *w, dls_error *err)
 {
@@ -188,6 +190,9 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     DLS_TRY(dls_zoo_build(model, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);
     dls_opgraph_destroy(graph);
+    if (status == DLS_OK && names->runner & DLS_RUN_EAGER) {
+        w->activations = names->runner & DLS_RUN_FORWARD ? ALIVE * w->largest : w->kept;
+    }
     return status;
 }
 

@@ -22,7 +22,6 @@
 #include <string.h>
 
 #define WORD_BYTES 4.0
-#define BUCKET_BYTES 25e6
 #define HIDING (2.0 / 3.0)      /* of a step: its backward pass (comm.h) */
 #define NETWORK_LATENCY_S 30e-6 /* of 10 to 40 GbE (links.cfg) */
 #define PEER_EFFICIENCY 0.76    /* of a slot or bridge that links.cfg does not name */
@@ -52,6 +51,7 @@ typedef struct state {
     gpu_row gpu[DLS_TYPES_MAX + 1];
     const dls_host *host;
     dls_fabric like; /* overlap and waiting */
+    dls_allreduce allreduce;
     exchange exchange;
     dls_numeric numeric;
     kept_workload *kept;
@@ -108,6 +108,15 @@ static dls_status choose(state *s, const dls_world_params *p, dls_error *err)
         return dls_fail(err, DLS_ECONFIG, "perf.exchange", "unknown exchange \"%s\"", p->exchange);
     }
     s->exchange = (exchange)found;
+    const char *const *how = dls_allreduce_names();
+    for (found = 0; how[found] && strcmp(how[found], p->allreduce) != 0;) {
+        found++;
+    }
+    if (!how[found]) {
+        return dls_fail(err, DLS_ECONFIG, "perf.allreduce", "unknown all-reduce \"%s\"",
+                        p->allreduce);
+    }
+    s->allreduce = (dls_allreduce)found;
     if (!dls_numeric_find(p->numeric, &s->numeric)) {
         return dls_fail(err, DLS_ECONFIG, "perf.numeric", "unknown precision \"%s\"", p->numeric);
     }
@@ -230,20 +239,6 @@ static double moved_bytes(const dls_workload *w, const dls_rates *rates, double 
 /* ---- exchange
  * ------------------------------------------------------------------------------------ */
 
-/* All-reduce of the gradients: fixed_s and link_bytes. */
-static void exchange_all(const gpu_row *gpu, double bytes, int32_t gpus, int32_t nodes,
-                         dls_solo *out)
-{
-    const int32_t per_node = (gpus + nodes - 1) / nodes;
-    const double buckets = fmax(1, ceil(bytes / BUCKET_BYTES));
-    out->fixed_s =
-        buckets * dls_ring_s(per_node, bytes / buckets, gpu->peer.goodput_bps, gpu->peer.latency_s);
-    if (nodes > 1) {
-        out->fixed_s += buckets * 2 * (nodes - 1) * NETWORK_LATENCY_S;
-        out->link_bytes = 2.0 * (nodes - 1) / nodes * bytes;
-    }
-}
-
 /* One server on each node. Every worker sends its gradients and fetches the weights; the server
  * with the most bytes does so with all workers of other nodes. */
 static void exchange_servers(const gpu_row *gpu, const dls_workload *w, int32_t gpus, int32_t nodes,
@@ -283,7 +278,11 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     note->split_batch = n > 1;
     *out = (dls_solo){.compute_s = one_s, .gamma = 1};
     if (several && s->exchange == ALLREDUCE) {
-        exchange_all(gpu, WORD_BYTES * w->params, ask->gpus, ask->n_nodes, out);
+        const dls_exchange x =
+            dls_exchange_of(s->allreduce, ask->gpus, ask->n_nodes, WORD_BYTES * w->params,
+                            &gpu->peer, ask->line_bps, NETWORK_LATENCY_S);
+        out->fixed_s = x.fixed_s;
+        out->link_bytes = x.line_bytes;
     } else if (several) {
         exchange_servers(gpu, w, ask->gpus, ask->n_nodes, out);
     }

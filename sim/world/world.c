@@ -18,6 +18,7 @@ void dls_world_params_init(dls_world_params *p)
 {
     *p = (dls_world_params){.model = "trace",
                             .exchange = "allreduce",
+                            .allreduce = "hierarchical",
                             .numeric = "fp32",
                             .residual_sigma = DLS_RESIDUAL_NODE_SIGMA,
                             .network_residual_sigma = DLS_RESIDUAL_NETWORK_SIGMA,

@@ -72,11 +72,13 @@ typedef struct dls_world_params {
     const char *host, *fabric;  /* operator: constants of the cluster, names in operator.cfg; may be
                                    NULL */
     const char *exchange;       /* "allreduce", "ps-sync", "ps-async" */
+    const char *allreduce;      /* one of dls_allreduce_names (operator/topology.h) */
     const char *numeric;        /* "fp32", "tf32", "fp16" */
     const char *reference_gpu;  /* of work in seconds; NULL: the first GPU type of the cluster */
     bool sized; /* operator: its version that knows sizes (docs/operator.md) */
     double residual_sigma;      /* of a job in one node: log-normal, per (model, GPU); 0: none */
     double network_residual_sigma; /* in several: per (model, GPU, link) */
+    double residual_shared;     /* part of its variance that like jobs have in common (residual.h) */
     bool contention;            /* links are shared; false: each job has its own */
     const char *stages_path;    /* profiles of stages for jobs that share GPUs (stage_table.h); NULL: none */
     double stages_overlap;      /* of the stages of jobs that share GPUs: 0 none, 1 all that can */

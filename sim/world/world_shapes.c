@@ -6,6 +6,7 @@
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
+#include "workload/graph/zoo.h"
 #include "workload/operator/residual.h"
 
 #include <math.h>
@@ -64,8 +65,15 @@ static double residual(const dls_world *w, const dls_shape_key *key)
     } else if (key->n_nodes > 1) {
         snprintf(link, sizeof link, "unlimited");
     }
-    return dls_residual(w->p.seed, w->kinds.kind[key->kind].model, w->types[key->type].name, link,
-                        key->n_nodes > 1 ? w->p.network_residual_sigma : w->p.residual_sigma);
+    const dls_kind *kind = &w->kinds.kind[key->kind];
+    const dls_residual_key names = {.model = kind->model,
+                                    .gpu = w->types[key->type].name,
+                                    .link = link,
+                                    .family = dls_zoo_find(kind->names.zoo)->family,
+                                    .framework = w->p.host ? w->p.host : ""};
+    return dls_residual_shared(w->p.seed, &names,
+                               key->n_nodes > 1 ? w->p.network_residual_sigma : w->p.residual_sigma,
+                               w->p.residual_shared);
 }
 
 static void multiply(dls_solo *s, double by)

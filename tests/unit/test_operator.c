@@ -491,6 +491,33 @@ static void mistakes_have_a_place(void **state)
     unload(&t);
 }
 
+/* One function for labels and the truth: what a line gives alone makes a topology's time of it. */
+static void exchange_of_a_network(void **state)
+{
+    (void)state;
+    const dls_hw_link inner = {.goodput_bps = 10e9, .latency_s = 1e-5};
+    const dls_hw_link outer = {.goodput_bps = 1e9, .latency_s = 3e-5};
+    const double p = 100e6; /* 4 buckets */
+    dls_exchange x = dls_exchange_of(DLS_ALLREDUCE_RING, 8, 2, p, &inner, 1e9, 3e-5);
+    assert_true(fabs(x.line_bytes / (2 * 7. / 8 * p) - 1) < 1e-12);
+    assert_true(fabs(x.fixed_s / (4 * 14 * 3e-5) - 1) < 1e-12);
+    x = dls_exchange_of(DLS_ALLREDUCE_HIERARCHICAL, 8, 2, p, &inner, 1e9, 3e-5);
+    assert_true(fabs(x.line_bytes / p - 1) < 1e-12);
+    assert_true(fabs(x.fixed_s / (4 * 6 * (p / 4 / 4 / 10e9 + 1e-5) + 4 * 2 * 3e-5) - 1) < 1e-12);
+    /* A line faster than the nodes: they are what takes the time. */
+    x = dls_exchange_of(DLS_ALLREDUCE_RING, 8, 2, p, &inner, 40e9, 3e-5);
+    assert_true(fabs((x.fixed_s + x.line_bytes / 40e9) / (4 * 14 * 3e-5 + 2 * 7. / 8 * p / 10e9) -
+                     1) < 1e-12);
+    for (int a = 0; a < 3; a++) {
+        const dls_topology t = {2, 4, &inner, &outer, (dls_allreduce)a};
+        x = dls_exchange_of((dls_allreduce)a, 8, 2, p, &inner, 1e9, 3e-5);
+        assert_true(fabs(dls_topology_allreduce_s(&t, p) / (x.fixed_s + x.line_bytes / 1e9) - 1) <
+                    1e-12);
+        x = dls_exchange_of((dls_allreduce)a, 4, 1, p, &inner, 0, 0);
+        assert_true(x.line_bytes == 0 && x.fixed_s > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -506,6 +533,7 @@ int main(void)
         cmocka_unit_test(accuracy_meets_the_targets),
         cmocka_unit_test(baselines_by_hand),
         cmocka_unit_test(mistakes_have_a_place),
+        cmocka_unit_test(exchange_of_a_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,9 @@ static void time_grows_with_the_batch(void **state)
             const dls_sized_row *row =
                 dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f);
             dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g]);
+            if (!row && !*t.hw.gpu[g].kernels_like) {
+                continue; /* no GPU, but a core of a processor */
+            }
             assert_non_null(row);
             double last[2] = {0, 0};
             for (double batch = 1; batch <= 4096; batch *= 2) {

@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "support/refuse.h"
+#include "workload/operator/residual.h"
 #include "world/interleave.h"
 
 #include <math.h>
@@ -82,6 +83,33 @@ static void test_work(void **state)
 
 /* Seeded noise per model, GPU and link: the same for every batch and gang, of the sizes asked for
  * in one node and in several. */
+/* The spread stays what it is however much of it is shared; what is shared is alike. */
+static void test_shared_residual(void **state)
+{
+    (void)state;
+    static const double part[3] = {0, 0.5, 1};
+    enum { N = 4000 };
+    for (int k = 0; k < 3; k++) {
+        double square = 0, pair = 0;
+        for (int i = 0; i < N; i++) {
+            char gpu[16];
+            snprintf(gpu, sizeof gpu, "g%d", i);
+            const dls_residual_key a = {"resnet50", gpu, "node", "resnet", "f"};
+            dls_residual_key b = a;
+            b.model = "resnet101";
+            const double x = log(dls_residual_shared(7, &a, 0.2, part[k]));
+            const double y = log(dls_residual_shared(7, &b, 0.2, part[k]));
+            square += x * x / N;
+            pair += x * y / N;
+            if (k == 0) {
+                assert_true(exp(x) == dls_residual(7, "resnet50", gpu, "node", 0.2));
+            }
+        }
+        assert_true(fabs(square / 0.04 - 1) < 0.1);
+        assert_true(fabs(pair / square - part[k]) < 0.06);
+    }
+}
+
 static void test_residual(void **state)
 {
     (void)state;
@@ -276,8 +304,8 @@ static void test_uplinks(void **state)
     }
 }
 
-/* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does not
- * notice the other, who has what is left. */
+/* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does
+ * not notice the other, who has what is left. */
 static void test_routes(void **state)
 {
     (void)state;
@@ -319,12 +347,13 @@ static void test_routes(void **state)
     world_fini(&s);
 }
 
-/* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do not use
- * the network. */
+/* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do
+ * not use the network. */
 static void test_rails_and_domains(void **state)
 {
     (void)state;
-    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
+    const world_job jobs[] = {
+        {"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
     for (int domain = 0; domain < 2; domain++) {
         world_setup s;
         const dls_rate_change *changed;
@@ -544,14 +573,23 @@ static void test_hot_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace),         cmocka_unit_test(test_work),
-        cmocka_unit_test(test_residual),      cmocka_unit_test(test_who_suffers),
-        cmocka_unit_test(test_interleave),    cmocka_unit_test(test_contention),
-        cmocka_unit_test(test_no_contention), cmocka_unit_test(test_uplinks),
-        cmocka_unit_test(test_routes), cmocka_unit_test(test_rails_and_domains),
-        cmocka_unit_test(test_half_a_link),   cmocka_unit_test(test_shared_gpus),
-        cmocka_unit_test(test_memory),        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_memory),     cmocka_unit_test(test_hot_path),
+        cmocka_unit_test(test_trace),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_residual),
+        cmocka_unit_test(test_shared_residual),
+        cmocka_unit_test(test_who_suffers),
+        cmocka_unit_test(test_interleave),
+        cmocka_unit_test(test_contention),
+        cmocka_unit_test(test_no_contention),
+        cmocka_unit_test(test_uplinks),
+        cmocka_unit_test(test_routes),
+        cmocka_unit_test(test_rails_and_domains),
+        cmocka_unit_test(test_half_a_link),
+        cmocka_unit_test(test_shared_gpus),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_hot_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,9 @@ static void grad_dropout(const ctx *c)
     const int64_t b = bytes_of(net, &in);
     const double n = (double)dls_shape_size(&in);
     if (net->runner != DLS_RUN_GRAPH) {
-        give(c, 0, pointwise(net, DLS_OP_MUL, &in, b + dls_shape_size(&in), &c->dy, 1));
+        give(c, 0,
+             pointwise(net, DLS_OP_MUL, &in, b + dls_shape_size(&in),
+                       (int32_t[]){c->dy, c->rec->aux}, 2));
         return;
     }
     const int32_t keep = dls_net_const(net, 0);

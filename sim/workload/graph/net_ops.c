@@ -340,12 +340,18 @@ static dls_tensor dropout_in_one(dls_net *net, dls_tensor x)
     const int64_t b = net->runner & DLS_RUN_COMPILED ? 0 : bytes_of(net, &shape);
     const net_work work = {.shape = shape,
                            .element_bytes = net->element_bytes,
-                           .extra_out_bytes = mask,
                            .read_bytes = b,
                            .write_bytes = b + mask,
                            .flops = (double)dls_shape_size(&shape)};
+    const net_work kept = {.shape = shape, .element_bytes = 1};
     const int32_t node = dls_net_emit(net, DLS_OP_MUL, &work, &at(net, x)->node, 1);
-    return record1(net, TAPE_DROPOUT, DLS_OP_MUL, x, &shape, node, NULL);
+    const int32_t dropped = dls_net_emit(net, DLS_OP_FLOOR, &kept, &node, 1);
+    tape_rec *rec;
+    const dls_tensor out = record1(net, TAPE_DROPOUT, DLS_OP_MUL, x, &shape, node, &rec);
+    if (rec) {
+        rec->aux = dropped;
+    }
+    return out;
 }
 
 /* As tf.nn.dropout: uniform numbers, keep probability added, floor, divide, multiply. */

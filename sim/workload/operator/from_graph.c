@@ -7,8 +7,10 @@
 
 #include "base/alloc.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #define WEIGHT_BYTES 4.0
 
@@ -160,6 +162,24 @@ static dls_status convert(const dls_opgraph *g, dls_workload *w, int32_t *order,
     return DLS_OK;
 }
 
+/* Results that the backward pass reads, and the largest of all, in bytes; keeps: [nodes] zero. */
+static void count_kept(const dls_opgraph *g, int32_t *keeps, dls_workload *w)
+{
+    for (int32_t e = 0; e < g->n_edges; e++) {
+        const dls_op_edge *edge = &g->edges[e];
+        if (!edge->control && g->nodes[edge->to].phase == DLS_PHASE_BACKWARD) {
+            keeps[edge->from] = 1;
+        }
+    }
+    for (int32_t i = 0; i < g->n_nodes; i++) {
+        const dls_op_node *x = &g->nodes[i];
+        if (x->phase == DLS_PHASE_FORWARD && x->on_gpu) {
+            w->kept += keeps[i] ? (double)x->out_bytes * x->repeat : 0;
+            w->largest = fmax(w->largest, (double)x->out_bytes);
+        }
+    }
+}
+
 dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_error *err)
 {
     dls_opgraph_totals totals;
@@ -172,6 +192,8 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     int32_t *work;
     DLS_TRY(dls_alloc_array(&work, 3 * n + 1, sizeof *work, "graph", err));
     const dls_status status = convert(g, w, work, work + n, work + 2 * n, err);
+    memset(work, 0, n * sizeof *work);
+    count_kept(g, work, w);
     dls_free(work);
     if (status != DLS_OK) {
         dls_workload_fini(w);
@@ -180,6 +202,8 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     dls_opgraph_sum(g, &totals);
     const double batch = g->info.batch, element = dls_numeric_bytes(g->info.numeric);
     w->activations = (double)totals.activation_bytes / element / batch;
+    w->kept /= element * batch;
+    w->largest /= element * batch;
     w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
     return DLS_OK;
 }

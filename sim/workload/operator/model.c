@@ -281,12 +281,17 @@ double dls_step_host_s(const dls_step *step, const dls_workload *w, const dls_ho
     return sqrt(hypot(gpu * gpu, least * least));
 }
 
-double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch)
+double dls_words_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch,
+                              double words)
 {
     const bool mixed = numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16;
     const double element = dls_numeric_bytes(numeric);
-    const double state = 2 + dls_optimiser_words(w->optimiser);
-    return WORD_BYTES * state * w->params + (mixed ? element * w->params : 0) +
+    return WORD_BYTES * words * w->params + (mixed ? element * w->params : 0) +
            batch * (element * w->activations + WORD_BYTES * w->input) + WORKSPACE_BYTES +
            CONTEXT_BYTES;
+}
+
+double dls_step_memory_bytes(const dls_workload *w, dls_numeric numeric, double batch)
+{
+    return dls_words_memory_bytes(w, numeric, batch, 2 + dls_optimiser_words(w->optimiser));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * The frozen model error of (model, GPU, link): a log-normal factor drawn from a stream keyed by a
- * hash of the names.
+ * hash of the names; what several share is keyed by what they have in common.
  */
 #include "workload/operator/residual.h"
 
@@ -21,13 +21,30 @@ static uint64_t hash_text(uint64_t h, const char *text)
     }
 }
 
+static double normal(uint64_t seed, const char *a, const char *b, const char *c)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    h = hash_text(h, a);
+    h = hash_text(h, b);
+    h = hash_text(h, c);
+    dls_rng rng = dls_rng_stream(seed, DLS_RNG_PERF, dls_mix64(h));
+    return dls_rng_normal(&rng);
+}
+
 double dls_residual(uint64_t seed, const char *model, const char *gpu, const char *link,
                     double sigma)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-    h = hash_text(h, model);
-    h = hash_text(h, gpu);
-    h = hash_text(h, link);
-    dls_rng rng = dls_rng_stream(seed, DLS_RNG_PERF, dls_mix64(h));
-    return exp(sigma * dls_rng_normal(&rng));
+    return exp(sigma * normal(seed, model, gpu, link));
+}
+
+double dls_residual_shared(uint64_t seed, const dls_residual_key *key, double sigma, double shared)
+{
+    const double own = normal(seed, key->model, key->gpu, key->link);
+    if (!(shared > 0)) {
+        return exp(sigma * own);
+    }
+    const double common = normal(seed, key->family, key->gpu, "models alike") +
+                          normal(seed, "", key->gpu, "all models") +
+                          normal(seed, key->framework, key->gpu, "framework");
+    return exp(sigma * (sqrt(1 - shared) * own + sqrt(shared / 3) * common));
 }

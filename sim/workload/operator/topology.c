@@ -6,6 +6,7 @@
 #include "workload/operator/topology.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 #define BUCKET_BYTES 25e6
 
@@ -21,28 +22,44 @@ static const dls_hw_link *slowest(const dls_topology *t)
     return t->nodes > 1 && t->outer->goodput_bps < t->inner->goodput_bps ? t->outer : t->inner;
 }
 
-static double bucket_s(const dls_topology *t, double bytes)
+static dls_exchange hierarchical(int gpus, int nodes, double bytes, double buckets,
+                                 const dls_hw_link *inner, double latency_s)
 {
-    const int n = t->nodes * t->per_node;
-    const double latency_s = t->nodes > 1 ? t->outer->latency_s : t->inner->latency_s;
-    const double bps = slowest(t)->goodput_bps;
-    switch (t->algorithm) {
-    case DLS_ALLREDUCE_RING:
-        return dls_ring_s(n, bytes, bps, latency_s);
-    case DLS_ALLREDUCE_TREE:
-        return dls_tree_s(n, bytes, bps, latency_s);
-    case DLS_ALLREDUCE_HIERARCHICAL:
-        break;
+    const int per_node = (gpus + nodes - 1) / nodes;
+    dls_exchange x = {.fixed_s = buckets * dls_ring_s(per_node, bytes / buckets, inner->goodput_bps,
+                                                      inner->latency_s)};
+    if (nodes > 1) {
+        x.fixed_s += buckets * 2 * (nodes - 1) * latency_s;
+        x.line_bytes = 2.0 * (nodes - 1) / nodes * bytes;
     }
-    return dls_hierarchical_s(t->nodes, t->per_node, bytes, t->inner->goodput_bps,
-                              t->inner->latency_s, t->nodes > 1 ? t->outer->goodput_bps : 1,
-                              latency_s);
+    return x;
+}
+
+dls_exchange dls_exchange_of(dls_allreduce algorithm, int gpus, int nodes, double bytes,
+                             const dls_hw_link *inner, double line_bps, double line_latency_s)
+{
+    const double buckets = fmax(1, ceil(bytes / BUCKET_BYTES));
+    const double latency_s = nodes > 1 ? line_latency_s : inner->latency_s;
+    if (algorithm == DLS_ALLREDUCE_HIERARCHICAL || gpus < 2) {
+        return hierarchical(gpus, nodes, bytes, buckets, inner, latency_s);
+    }
+    const bool ring = algorithm == DLS_ALLREDUCE_RING;
+    const double rounds = ring ? gpus - 1 : ceil(log2(gpus));
+    const double moved = 2 * rounds * bytes / (ring ? gpus : 1);
+    /* All links are passed at a time: what the line does not take is what a slower one in the
+     * nodes takes longer. */
+    const double line = nodes > 1 && line_bps > 0 ? 1 / line_bps : 0;
+    return (dls_exchange){.fixed_s = buckets * 2 * rounds * latency_s +
+                                     moved * fmax(0, 1 / inner->goodput_bps - line),
+                          .line_bytes = nodes > 1 ? moved : 0};
 }
 
 double dls_topology_allreduce_s(const dls_topology *t, double bytes)
 {
-    const double buckets = fmax(1, ceil(bytes / BUCKET_BYTES));
-    return buckets * bucket_s(t, bytes / buckets);
+    const dls_hw_link none = {.goodput_bps = 1}, *outer = t->nodes > 1 ? t->outer : &none;
+    const dls_exchange x = dls_exchange_of(t->algorithm, t->nodes * t->per_node, t->nodes, bytes,
+                                           t->inner, outer->goodput_bps, outer->latency_s);
+    return x.fixed_s + x.line_bytes / outer->goodput_bps;
 }
 
 dls_fabric dls_topology_fabric(const dls_topology *t, double bytes, bool servers,

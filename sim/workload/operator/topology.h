@@ -25,6 +25,16 @@ typedef struct dls_topology {
     dls_allreduce algorithm;
 } dls_topology;
 
+/* An all-reduce as a network sees it that others use, too: seconds that it takes whatever the lines
+ * between the nodes give, and the bytes that a node's line carries each way meanwhile. */
+typedef struct dls_exchange {
+    double fixed_s, line_bytes;
+} dls_exchange;
+/* Of `bytes` over a ring of all GPUs or, in the nodes and then between them, hierarchically; labels
+ * and the truth use it. gpus >= nodes >= 1; line_bps: what a line gives alone, 0: more than any. */
+dls_exchange dls_exchange_of(dls_allreduce algorithm, int gpus, int nodes, double bytes,
+                             const dls_hw_link *inner, double line_bps, double line_latency_s);
+
 /* Seconds to add up `bytes` over all GPUs. */
 double dls_topology_allreduce_s(const dls_topology *t, double bytes);
 

@@ -94,6 +94,8 @@ typedef struct dls_workload {
     size_t n_tensors, tensor_cap;
     double params;       /* their sum */
     double activations;  /* elements kept for the backward pass, per sample */
+    double kept;         /* of graphs: those that the backward pass reads; activations are all */
+    double largest;      /* of graphs: the largest result */
     double input;        /* elements of one sample that the host sends */
     double forward_macs; /* multiply-adds of the forward pass, per sample */
     int32_t n_ops;       /* operations a framework dispatches in the forward pass */
