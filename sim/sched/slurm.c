@@ -134,9 +134,10 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     s->priority.last_us = us_of(&v[BOOT]);
     s->priority.next_us = s->priority.multifactor ? us_of(&v[CALC_AT]) : DLS_NEVER;
     s->plan.clock_us = us_of(&v[CLOCK]);
-    s->plan.node_cpus = s->priority.cluster_cpus > 0
-                            ? s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view))
-                            : 1024;
+    s->plan.node_cpus =
+        s->priority.cluster_cpus > 0
+            ? llround(1e3 * s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view)))
+            : 1024000;
     s->plan.window_us = us_of(&v[BF_WINDOW]);
     s->plan.resolution_us = us_of(&v[BF_RESOLUTION]);
     s->exclusive = v[EXCLUSIVE].b;
@@ -210,7 +211,7 @@ static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t
     dls_slurm_ask ask = {.type = type, .gang = gang, .limit_us = s->limit_us[job]};
     ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
     ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
-    ask.cpus = 1e-3 * (double)dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
+    ask.cpus = dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
     if (nodes_with(index, type, ask.gpus) < ask.nodes) {
         ask.nodes = 0; /* nodes of several sizes, or fewer than it names: any that there are */
     }

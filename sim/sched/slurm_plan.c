@@ -52,6 +52,12 @@ static int64_t cut(const dls_slurm_plan *p, int64_t us)
     return (us + p->clock_us) / p->resolution_us * p->resolution_us - p->clock_us;
 }
 
+/* Processors of a part: numbers of whole ones, divided by GPUs and cut to thousandths before. */
+static int64_t cpus_of(int64_t per_gpu, int64_t gpus)
+{
+    return (per_gpu * gpus + gpus) / 10 * 10;
+}
+
 /* A job holds (sign -1) or gives back (1) what it has on its nodes. */
 static void count(const dls_slurm_plan *p, dls_slurm_room *room, const dls_slurm_run *r, int sign,
                   bool gpus)
@@ -59,7 +65,7 @@ static void count(const dls_slurm_plan *p, dls_slurm_room *room, const dls_slurm
     for (int32_t k = 0; k < r->n_parts; k++) {
         const dls_place_part *part = &p->parts[r->first_part + k];
         room[part->node].gpus += gpus ? sign * part->gpus : 0;
-        room[part->node].cpus += sign * r->cpus_per_gpu * part->gpus;
+        room[part->node].cpus += sign * cpus_of(r->cpus_per_gpu, part->gpus);
     }
 }
 
@@ -72,7 +78,7 @@ static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job, 
     DLS_TRY(dls_grow(&p->run, &p->run_cap, p->n_run + 1, sizeof *p->run, err));
     DLS_TRY(dls_grow(&p->parts, &p->parts_cap, p->n_parts + most, sizeof *p->parts, err));
     const size_t n = dls_view_nodes(view, job, p->parts + p->n_parts, most);
-    const double cpus = 1e-3 * (double)dls_view_cpu_per_gpu(view, job);
+    const int64_t cpus = dls_view_cpu_per_gpu(view, job);
     p->run[p->n_run++] = (dls_slurm_run){end_us, job, (int32_t)p->n_parts, (int32_t)n, cpus};
     p->n_parts += n;
     return DLS_OK;
@@ -123,24 +129,58 @@ static void count_sizes(dls_slurm_plan *p, const dls_place_index *index)
     }
 }
 
+/* What runs, from the view. */
+static dls_status build(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
+                        dls_error *err)
+{
+    p->n_run = p->n_parts = 0;
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        p->room[n].cpus = p->node_cpus;
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        DLS_TRY(add_run(p, view, j, whole_s(view->since_us[j]) + limit_us[j], err));
+        count(p, p->room, &p->run[p->n_run - 1], -1, false);
+    }
+    if (p->n_run > 1) {
+        qsort(p->run, p->n_run, sizeof *p->run, by_end);
+    }
+    p->built = true;
+    return DLS_OK;
+}
+
+/* Jobs that run no more go. What starts comes by dls_slurm_plan_started alone. */
+static void drop_ended(dls_slurm_plan *p, const dls_view *view)
+{
+    size_t n = 0, n_parts = 0;
+    for (size_t i = 0; i < p->n_run; i++) {
+        if (view->held_gpus[p->run[i].job] > 0) {
+            n_parts += (size_t)p->run[i].n_parts;
+            p->run[n++] = p->run[i];
+        } else {
+            count(p, p->room, &p->run[i], 1, false);
+        }
+    }
+    p->n_run = n;
+    p->built = p->n_parts <= 2 * n_parts + 4096; /* else most of parts[] is of jobs that are gone */
+}
+
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
                                 dls_error *err)
 {
     const dls_place_index *index = dls_view_index(view);
     size_t all;
     DLS_TRY(make_room(p, index, err));
-    p->n_run = p->n_parts = p->n_span = p->n_sets = 0;
+    if (p->built) {
+        drop_ended(p, view);
+    }
+    if (!p->built) {
+        DLS_TRY(build(p, view, limit_us, err));
+    }
+    p->n_span = p->n_sets = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        p->room[n] = (dls_slurm_room){dls_place_free(index, n), p->node_cpus};
+        p->room[n].gpus = dls_place_free(index, n);
     }
     count_sizes(p, index);
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(add_run(p, view, j, whole_s(view->since_us[j]) + limit_us[j], err));
-        count(p, p->room, &p->run[p->n_run - 1], -1, false); /* the index counts its GPUs */
-    }
-    if (p->n_run > 1) {
-        qsort(p->run, p->n_run, sizeof *p->run, by_end);
-    }
     DLS_TRY(new_set(p, &all, err));
     memset(p->sets + all, 0xff, (size_t)p->words * sizeof *p->sets);
     DLS_TRY(dls_grow(&p->span, &p->span_cap, 1, sizeof *p->span, err));
@@ -249,13 +289,12 @@ static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
 /* A run of consecutive nodes that have room for a job. */
 typedef struct block {
     int32_t first, nodes;
-    double cpus;
+    int64_t cpus;
 } block;
 
-/* Processors are compared with a thousandth to spare: they are sums of shares of GPUs. */
 static bool has_room(const dls_slurm_room *room, const dls_slurm_ask *ask)
 {
-    return room->gpus >= ask->gpus && room->cpus >= ask->cpus - 1e-3;
+    return room->gpus >= ask->gpus && room->cpus >= ask->cpus;
 }
 
 /* The next block behind *node; false: there is none. */

@@ -17,7 +17,7 @@ typedef struct dls_slurm_run {
     int64_t end_us;
     int32_t job;
     int32_t first_part, n_parts; /* in parts[] */
-    double cpus_per_gpu;
+    int64_t cpus_per_gpu;        /* 1/1000 */
 } dls_slurm_run;
 
 /* From begin to end these nodes may be used. */
@@ -29,12 +29,13 @@ typedef struct dls_slurm_span {
 /* What is free on a node. */
 typedef struct dls_slurm_room {
     int32_t gpus;
-    double cpus;
+    int64_t cpus; /* 1/1000 */
 } dls_slurm_room;
 
 typedef struct dls_slurm_plan {
     int32_t n_nodes, words; /* words: of a set of nodes */
-    dls_slurm_run *run;     /* by end */
+    bool built;         /* run, parts and processors in room are those of now but for what ended */
+    dls_slurm_run *run; /* by end */
     dls_place_part *parts;
     size_t n_run, run_cap, n_parts, parts_cap;
     dls_slurm_span
@@ -42,7 +43,7 @@ typedef struct dls_slurm_plan {
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
-    double node_cpus;                          /* of a node, the same for all */
+    int64_t node_cpus;                         /* 1/1000, of a node, the same for all */
     int64_t clock_us;                          /* that a clock shows at time 0 */
     int64_t resolution_us, window_us;          /* of the table of reservations */
     uint64_t *avail, *chosen;
@@ -58,7 +59,7 @@ typedef struct dls_slurm_ask {
     int32_t nodes; /* 0: on any that together have the gang's GPUs */
     int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
     int32_t gang;
-    double cpus; /* free on each */
+    int64_t cpus; /* 1/1000, free on each */
     int64_t limit_us;
 } dls_slurm_ask;
 
@@ -68,7 +69,8 @@ typedef struct dls_slurm_ask {
  * the rest. */
 
 /* A plan without reservations of the cluster as it is; running jobs end limit_us[job] after their
- * start. O(running log running + nodes). Errors: ENOMEM. */
+ * start. The plan keeps what runs from turn to turn: O(running + nodes), the first time O(running
+ * log running). Errors: ENOMEM. */
 dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
                                 dls_error *err) DLS_MUST_CHECK;
 /* The plan keeps its memory between turns. */
