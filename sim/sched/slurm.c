@@ -308,16 +308,34 @@ static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slu
     return best >= 0;
 }
 
+/* Of the jobs that backfill looks at, how many stand before the last that might start now, were
+ * nothing reserved: what it plans for those behind it changes nothing. */
+static size_t worth_planning(const struct slurm *s, const dls_view *view, size_t n)
+{
+    size_t last = 0;
+    int64_t tested = 0;
+    for (size_t i = 0; i < n && tested < s->bf_jobs; i++) {
+        const int32_t job = s->waiting[i];
+        tested += job >= 0;
+        for (int32_t t = 0; job >= 0 && t < view->n_types; t++) {
+            const dls_slurm_ask ask = ask_of(s, view, job, t);
+            if (dls_slurm_plan_has_room(&s->plan, &ask) && may_have(view, job, t, true)) {
+                last = i + 1;
+            }
+        }
+    }
+    return last;
+}
+
 static dls_status backfill(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
                            dls_error *err)
 {
-    int64_t tested = 0;
-    for (size_t i = 0; i < n && tested < s->bf_jobs; i++) {
+    n = worth_planning(s, view, n);
+    for (size_t i = 0; i < n; i++) {
         const int32_t job = s->waiting[i];
         if (job < 0) {
             continue;
         }
-        tested++;
         dls_slurm_ask ask;
         int64_t start_us;
         bool started = false;

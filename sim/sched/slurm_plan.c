@@ -286,6 +286,11 @@ static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
 /* ---- the search --------------------------------------------------------------------------------
  */
 
+static bool is_avail(const dls_slurm_plan *p, int32_t node)
+{
+    return p->avail[node / 64] >> node % 64 & 1;
+}
+
 /* A run of consecutive nodes that have room for a job. */
 typedef struct block {
     int32_t first, nodes;
@@ -337,7 +342,7 @@ static bool choose_any(dls_slurm_plan *p, const dls_slurm_room *room, const dls_
 {
     int64_t gpus = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        if (p->avail[n / 64] >> n % 64 & 1 && room[n].gpus > 0) {
+        if (is_avail(p, n) && room[n].gpus > 0) {
             take(p, n);
             gpus += room[n].gpus;
         }
@@ -375,12 +380,17 @@ static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slur
     return true;
 }
 
+bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    return p->with[ask->type * SIZES + ask->gpus] >= ask->nodes;
+}
+
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
     for (int32_t w = 0; w < p->words; w++) {
         p->avail[w] = p->of_type[ask->type * p->words + w];
     }
-    return p->with[ask->type * SIZES + ask->gpus] >= ask->nodes && choose(p, p->room, ask);
+    return dls_slurm_plan_has_room(p, ask) && choose(p, p->room, ask);
 }
 
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
@@ -403,11 +413,37 @@ static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
 {
     for (int32_t k = 0; k < r->n_parts; k++) {
         const int32_t node = p->parts[r->first_part + k].node;
-        if (p->avail[node / 64] >> node % 64 & 1) {
+        if (is_avail(p, node)) {
             return true;
         }
     }
     return false;
+}
+
+/* How many nodes of p->avail have room for one of the job's parts. */
+static int32_t fitting(const dls_slurm_plan *p, const dls_slurm_room *room,
+                       const dls_slurm_ask *ask)
+{
+    int32_t fits = 0;
+    for (int32_t n = 0; n < p->n_nodes; n++) {
+        fits += is_avail(p, n) && has_room(&room[n], ask);
+    }
+    return fits;
+}
+
+/* A job gives back what it has in p->later; how many nodes more that makes. */
+static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slurm_ask *ask)
+{
+    int32_t more = 0;
+    for (int32_t k = 0; k < r->n_parts; k++) {
+        const dls_place_part *part = &p->parts[r->first_part + k];
+        dls_slurm_room *room = &p->later[part->node];
+        const bool had = has_room(room, ask);
+        room->gpus += part->gpus;
+        room->cpus += cpus_of(r->cpus_per_gpu, part->gpus);
+        more += !had && has_room(room, ask) && is_avail(p, part->node);
+    }
+    return more;
 }
 
 /* When enough running jobs have ended, by their limits, for the job to fit on p->avail. Ends are
@@ -417,7 +453,8 @@ static bool touches(const dls_slurm_plan *p, const dls_slurm_run *r)
 static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *ask)
 {
     int64_t from_us = DLS_NEVER, window_us = WINDOW_US;
-    if (p->with[ask->type * SIZES + ask->gpus] >= ask->nodes && choose(p, p->room, ask)) {
+    int32_t fits = fitting(p, p->room, ask);
+    if (fits >= ask->nodes && choose(p, p->room, ask)) {
         return now_us;
     }
     memcpy(p->later, p->room, (size_t)p->n_nodes * sizeof *p->later);
@@ -433,7 +470,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
                 from_us = r->end_us + WINDOW_US - (r->end_us + p->clock_us) % WINDOW_US;
             }
             last_us = r->end_us;
-            count(p, p->later, r, 1, true);
+            fits += release(p, r, ask);
             more = i + 1 < p->n_run && r[1].end_us <= from_us + window_us;
             n++;
         }
@@ -441,7 +478,7 @@ static int64_t will_run(dls_slurm_plan *p, int64_t now_us, const dls_slurm_ask *
             window_us *= 2;
         } while (i < p->n_run && window_us < INT64_MAX / 4 && from_us != DLS_NEVER &&
                  p->run[i].end_us > from_us + window_us);
-        if (last_us != DLS_NEVER && choose(p, p->later, ask)) {
+        if (last_us != DLS_NEVER && fits >= ask->nodes && choose(p, p->later, ask)) {
             return last_us > now_us ? last_us : now_us + 1000000;
         }
     }

@@ -76,6 +76,8 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const i
 /* The plan keeps its memory between turns. */
 void dls_slurm_plan_fini(dls_slurm_plan *p);
 
+/* Had enough nodes the GPUs for a job as the plan began? No: it cannot start now. O(1). */
+bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* The parts that a gang gets on p->chosen: borrowed until the next call. Returns how many. */
