@@ -7,6 +7,7 @@
 #include "base/decimal.h"
 #include "traces/date.h"
 #include "traces/outcome.h"
+#include "traces/sacct_json.h"
 #include "traces/table.h"
 #include "traces/trace_impl.h"
 
@@ -193,9 +194,17 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
     return dls_csv_add(csv, b, &rec, err);
 }
 
+static bool is_json(const dls_trace_source *src)
+{
+    return src->text[strspn(src->text, " \t\r\n")] == '{';
+}
+
 static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, dls_error *err)
 {
     layout at;
+    if (is_json(src)) {
+        return dls_sacct_read_json(src, b, err);
+    }
     const dls_csv_bind binds[] = {
 #define XX(name, names, required) {names, &at.col[name], required},
         COLUMNS
@@ -217,12 +226,17 @@ static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, 
 
 static int sniff(const dls_trace_source *src)
 {
+    if (is_json(src)) {
+        char head[2048];
+        snprintf(head, sizeof head, "%.2000s", src->text);
+        return strstr(head, "\"Slurm\"") || strstr(head, "\"slurm\"") ? 95 : 0;
+    }
     return dls_csv_sniff(src->text, src->len, '|', "JobID,Submit,Start,End") ? 95 : 0;
 }
 
 const dls_trace_format dls_trace_format_sacct = {
     .name = "sacct",
-    .summary = "Slurm's accounting: sacct --parsable2 --allocations --allusers",
+    .summary = "Slurm's accounting: sacct --parsable2 --allocations --allusers, or --json",
     .sniff = sniff,
     .read = read_sacct,
 };

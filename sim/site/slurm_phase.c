@@ -26,6 +26,10 @@ static dls_status read_starts(const char *sacct, int64_t zero_us, starts *out, d
     dls_csv csv;
     bool more = false;
     DLS_TRY(dls_csv_open(&csv, sacct, err));
+    if (csv.next[strspn(csv.next, " \t\r\n")] == '{') { /* sacct --json */
+        dls_csv_fini(&csv);
+        return DLS_OK;
+    }
     csv.sep = '|';
     dls_status status = dls_csv_header(&csv, err);
     const int start = dls_csv_find(&csv, "Start"), flags = dls_csv_find(&csv, "Flags");

@@ -61,6 +61,44 @@ printf 'nothing of the kind\n' >none.log
 expect 4 import slurm --sacct="$source/tests/slurm/fair/sacct.txt.gz" --nodes="$source/tests/slurm/fair/nodes.txt" --log=none.log -o none
 says err.txt "SlurmctldDebug=debug"
 
+# The accounting as JSON is the same trace.
+from=$source/tests/slurm/basic
+expect 0 import slurm --sacct="$from/sacct.json.gz" --nodes="$from/nodes.txt" --conf="$from/config.txt" -o json
+says err.txt "250 jobs of GPUs from 2026-11-22 15:33:46"
+cmp basic/trace.csv json/trace.csv || fail "the accounting as JSON"
+gunzip -c "$from/sacct.json.gz" >all.json
+expect 0 trace stats all.json
+head -c 400000 all.json >cut.json
+expect 4 import slurm --sacct=cut.json --nodes="$from/nodes.txt" -o none
+says err.txt "cut.json:"
+printf '{"meta": {"Slurm": {}}, "jobs": [{"job_id": 1}]}' >odd.json
+expect 4 import slurm --sacct=odd.json --nodes="$from/nodes.txt" -o none
+says err.txt "lacks 'time'"
+printf '{"meta": {"Slurm": {}}}' >odd.json
+expect 4 import slurm --sacct=odd.json --nodes="$from/nodes.txt" -o none
+says err.txt "jobs"
+python3 - <<'END' >odd.json
+import json
+def job(i, **more):
+    j = {"job_id": i, "user": "ann", "account": "ml", "partition": "main", "state": {"current": ["COMPLETED"]}, "allocation_nodes": 1,
+         "time": {"submission": 1000, "eligible": 1000, "start": 1010, "end": 1100, "limit": {"set": True, "infinite": False, "number": 5}},
+         "tres": {"allocated": [{"type": "gres", "name": "gpu", "count": 2}, {"type": "gres", "name": "gpu:a100", "count": 2}]}}
+    j["time"].update(more)
+    return j
+jobs = [job(1), job(2, start=0), job(3, end=0), job(4, eligible=1005), job(5, start=990), job(6, limit={"set": False})]
+jobs[0]["array"] = {"job_id": 7, "task_id": 3}
+jobs.append(dict(job(8), tres={"allocated": [{"type": "cpu", "name": None, "count": 2}]}))
+print(json.dumps({"meta": {"Slurm": {}}, "jobs": jobs}))
+END
+expect 0 import slurm --sacct=odd.json --nodes="$from/nodes.txt" -o none
+for text in "4 jobs of GPUs" "never started (pending, or cancelled while it was): 1" "no end (still running, or lost): 1" "no GPU: 1" \
+    "submitted when it became eligible: 1" "the clock was set back: 1"; do
+    says err.txt "$text"
+done
+says none/trace.csv "7_3,2,"
+says none/trace.csv "a100"
+rm -r none
+
 # What Slurm's own shares say of usage is what the policy computes: the order of users' factors at the end.
 says multifactor/shares.csv "vision,games,parent"
 says multifactor/cluster.cfg 'weight_fairshare = 10000'
