@@ -8,65 +8,41 @@
 #include <math.h>
 #include <string.h>
 
-static double makespan(const dls_summary *s)
-{
-    return s->makespan_s;
-}
-
-static double utilisation(const dls_summary *s)
-{
-    return s->utilisation;
-}
-
-static double preemptions(const dls_summary *s)
-{
-    return (double)s->part[0].preemptions;
-}
-
-static double best_slowdown(const dls_summary *s)
-{
-    return s->has_world ? s->world.best_slowdown_mean : (double)NAN;
-}
-
-static double placement_slowdown(const dls_summary *s)
-{
-    return s->has_world ? s->world.placement_slowdown_mean : (double)NAN;
-}
-
-static double nic(const dls_summary *s)
-{
-    return s->has_world ? s->world.nic_mean : (double)NAN;
-}
-
-static double prediction_error(const dls_summary *s)
-{
-    return s->has_world ? s->world.prediction_error : (double)NAN;
-}
-
-#define PART(member) offsetof(dls_summary_part, member)
+#define PART(member) offsetof(dls_summary_part, member), DLS_FIGURE_OF_PART
+#define RUN(member) offsetof(dls_summary, member), DLS_FIGURE_OF_RUN
+#define WORLD(member) offsetof(dls_summary, world.member), DLS_FIGURE_OF_WORLD
 const dls_figure dls_figures[DLS_FIGURES] = {
-    {"jct_mean", "JCT mean", PART(jct.mean_s), NULL, DLS_SHOWN_SECONDS},
-    {"jct_median", "JCT median", PART(jct.median_s), NULL, DLS_SHOWN_SECONDS},
-    {"jct_p95", "JCT p95", PART(jct.p95_s), NULL, DLS_SHOWN_SECONDS},
-    {"jct_p99", "JCT p99", PART(jct.p99_s), NULL, DLS_SHOWN_SECONDS},
-    {"queue_mean", "queueing", PART(queue.mean_s), NULL, DLS_SHOWN_SECONDS},
-    {"makespan", "makespan", 0, makespan, DLS_SHOWN_SECONDS},
-    {"utilisation", "GPU use", 0, utilisation, DLS_SHOWN_PERCENT},
-    {"preemptions", "preempts", 0, preemptions, DLS_SHOWN_COUNT},
-    {"best_slowdown", "/ best", 0, best_slowdown, DLS_SHOWN_FACTOR},
-    {"placement_slowdown", "run / best", 0, placement_slowdown, DLS_SHOWN_FACTOR},
-    {"network_use", "net use", 0, nic, DLS_SHOWN_PERCENT},
-    {"prediction_error", "pred error", 0, prediction_error, DLS_SHOWN_PERCENT},
+    {"jct_mean", "JCT mean", PART(jct.mean_s), DLS_SHOWN_SECONDS},
+    {"jct_median", "JCT median", PART(jct.median_s), DLS_SHOWN_SECONDS},
+    {"jct_p95", "JCT p95", PART(jct.p95_s), DLS_SHOWN_SECONDS},
+    {"jct_p99", "JCT p99", PART(jct.p99_s), DLS_SHOWN_SECONDS},
+    {"queue_mean", "queueing", PART(queue.mean_s), DLS_SHOWN_SECONDS},
+    {"makespan", "makespan", RUN(makespan_s), DLS_SHOWN_SECONDS},
+    {"utilisation", "GPU use", RUN(utilisation), DLS_SHOWN_PERCENT},
+    {"preemptions", "preempts", PART(preemptions), DLS_SHOWN_COUNT},
+    {"best_slowdown", "/ best", WORLD(best_slowdown_mean), DLS_SHOWN_FACTOR},
+    {"placement_slowdown", "run / best", WORLD(placement_slowdown_mean), DLS_SHOWN_FACTOR},
+    {"network_use", "net use", WORLD(nic_mean), DLS_SHOWN_PERCENT},
+    {"prediction_error", "pred error", WORLD(prediction_error), DLS_SHOWN_PERCENT},
 };
 #undef PART
+#undef RUN
+#undef WORLD
 
 double dls_figure_value(const dls_figure *f, const dls_summary *s, int part)
 {
-    if (f->whole) {
-        return f->whole(s);
+    const bool of_part = f->of == DLS_FIGURE_OF_PART;
+    const char *at = (of_part ? (const char *)&s->part[part] : (const char *)s) + f->offset;
+    if (f->of == DLS_FIGURE_OF_WORLD && !s->has_world) {
+        return (double)NAN;
+    }
+    if (f->shown == DLS_SHOWN_COUNT) {
+        uint64_t count;
+        memcpy(&count, at, sizeof count);
+        return (double)count;
     }
     double value;
-    memcpy(&value, (const char *)&s->part[part] + f->offset, sizeof value);
+    memcpy(&value, at, sizeof value);
     return value;
 }
 

@@ -12,8 +12,8 @@
 typedef struct dls_figure {
     const char *name;  /* in JSON */
     const char *title; /* above the column */
-    size_t offset;     /* of a double in dls_summary_part; ignored if whole is set */
-    double (*whole)(const dls_summary *s);
+    size_t offset;     /* of a double in `of`, of a uint64_t if a count is shown */
+    enum { DLS_FIGURE_OF_PART, DLS_FIGURE_OF_RUN, DLS_FIGURE_OF_WORLD } of;
     enum { DLS_SHOWN_SECONDS, DLS_SHOWN_PERCENT, DLS_SHOWN_COUNT, DLS_SHOWN_FACTOR } shown;
 } dls_figure;
 
