@@ -18,12 +18,17 @@ static double mean(double sum, uint64_t n)
 static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_summary *out)
 {
     const dls_trace_columns *cols = dls_trace_cols(trace);
-    double jct = 0, run = 0;
+    double jct = 0, run = 0, effective = 0, wall = 0;
     uint64_t n = 0;
     for (size_t j = 0; j < rec->n_jobs; j++) {
         const double gpu_s = (double)cols->gpus[j] / (double)DLS_US_PER_S;
         out->guest_gpu_s += rec->guest_us ? gpu_s * (double)rec->guest_us[j] : 0;
         out->lost_gpu_s += rec->lost_us ? gpu_s * (double)rec->lost_us[j] : 0;
+        if (rec->lost_us && rec->start_us[j] >= 0) {
+            const int64_t end_us = rec->end_us[j] >= 0 ? rec->end_us[j] : rec->end_us_of_run;
+            effective += gpu_s * (double)(rec->executed_us[j] - rec->lost_us[j]);
+            wall += gpu_s * (double)(end_us - rec->start_us[j]);
+        }
         if (rec->fastest_us && rec->fastest_us[j] > 0 && rec->state[j] == DLS_JOB_FINISHED) {
             const double best = (double)rec->fastest_us[j];
             jct += (double)(rec->end_us[j] - cols->submit_us[j]) / best;
@@ -31,6 +36,7 @@ static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_
             n++;
         }
     }
+    out->effective_training_ratio = wall > 0 ? effective / wall : (double)NAN;
     out->best_slowdown_mean = mean(jct, n);
     out->placement_slowdown_mean = mean(run, n);
 }
@@ -76,6 +82,8 @@ void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_worl
     *out = (dls_world_summary){.guest_starts = rec->guest_starts,
                                .node_failures = rec->node_failures,
                                .gpu_failures = rec->gpu_failures,
+                               .rack_failures = rec->rack_failures,
+                               .job_failures = rec->job_failures,
                                .unknown_model_jobs = f->unknown_model_jobs,
                                .stand_in_jobs = f->stand_in_jobs,
                                .unmeasured_shapes = f->unmeasured_shapes,
@@ -125,12 +133,17 @@ void dls_world_print(FILE *out, const dls_world_summary *s)
         fprintf(out, "shared GPUs             %" PRIu64 " jobs, %.4g GPU-hours\n", s->guest_starts,
                 s->guest_gpu_s / 3600);
     }
-    if (s->node_failures + s->gpu_failures > 0) {
+    if (s->node_failures + s->gpu_failures + s->rack_failures + s->job_failures > 0) {
+        fprintf(out, "failures                %" PRIu64 " of nodes, %" PRIu64 " of GPUs",
+                s->node_failures, s->gpu_failures);
+        if (s->rack_failures + s->job_failures > 0) {
+            fprintf(out, ", %" PRIu64 " of racks, %" PRIu64 " of jobs alone", s->rack_failures,
+                    s->job_failures);
+        }
         fprintf(out,
-                "failures                %" PRIu64 " of nodes, %" PRIu64
-                " of GPUs; %.4g GPU-hours of "
-                "work lost\n",
-                s->node_failures, s->gpu_failures, s->lost_gpu_s / 3600);
+                "; %.4g GPU-hours of work lost; effective training time %.2f %% of that from start "
+                "to end\n",
+                s->lost_gpu_s / 3600, 100 * s->effective_training_ratio);
     }
     if (s->unknown_model_jobs > 0) {
         fprintf(out, "unknown models          %" PRIu64 " jobs, taken for another\n",

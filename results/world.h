@@ -21,8 +21,10 @@ typedef struct dls_world_summary {
     double prediction_error, prediction_bias; /* of the time for the work that was then done */
     uint64_t guest_starts;
     double guest_gpu_s;
-    uint64_t node_failures, gpu_failures;
+    uint64_t node_failures, gpu_failures, rack_failures, job_failures;
     double lost_gpu_s;
+    double effective_training_ratio; /* GPU time of work that was not lost / GPU time from first
+                                        start to end; NaN: nothing fails */
     uint64_t unknown_model_jobs, stand_in_jobs;
     uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes;
     uint64_t batches, questions, answers, cache_hits, disk_hits, fallbacks, nearest;

@@ -58,6 +58,37 @@ static void build_world(const dls_builder *b)
     }
 }
 
+/* What the file does not say is the preset's. */
+static void build_failures(const dls_builder *b)
+{
+    dls_failure_params *f = &b->config->failures;
+    const dls_setting *values = b->config->settings.value;
+    const dls_failure_preset *p = dls_failure_preset_of(values[DLS_CFG_FAIL_PRESET].v.s);
+    int64_t nodes = 0;
+    for (int32_t g = 0; g < b->config->cluster.n_groups; g++) {
+        nodes += b->config->cluster.groups[g].nodes;
+    }
+    if (f->spares > 0 && f->spares >= nodes) {
+        dls_problems_add(b->problems, where(b, DLS_CFG_FAIL_SPARES),
+                         "'failures.spares' leaves no node of %lld", (long long)nodes);
+    }
+    if (!p) {
+        return;
+    }
+    if (!values[DLS_CFG_FAIL_NODE].given && p->node_mtbf_s > 0) {
+        f->node_mtbf_s = p->node_mtbf_s;
+    }
+    if (!values[DLS_CFG_FAIL_GPU].given && p->gpu_mtbf_s > 0) {
+        f->gpu_mtbf_s = p->gpu_mtbf_s;
+    }
+    if (!values[DLS_CFG_FAIL_JOB].given && p->job_mtbf_s > 0) {
+        f->job_mtbf_s = p->job_mtbf_s;
+    }
+    if (!values[DLS_CFG_FAIL_JOB_NODES].given && p->job_nodes > 0) {
+        f->job_nodes = p->job_nodes;
+    }
+}
+
 static void build_energy(const dls_builder *b)
 {
     dls_config *c = b->config;
@@ -253,6 +284,7 @@ dls_status dls_config_build(const dls_builder *b, const char *file_scheduler,
     build_trace(b);
     DLS_TRY(dls_config_build_cluster(b, err));
     build_world(b);
+    build_failures(b);
     build_energy(b);
     build_predictions(b);
     return build_policies(b, file_scheduler, file_placement, err);

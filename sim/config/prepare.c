@@ -117,7 +117,7 @@ static dls_status make_elastic(const dls_config *config, const dls_trace *trace,
 
 static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
 {
-    if (isfinite(config->failures.node_mtbf_s) || isfinite(config->failures.gpu_mtbf_s)) {
+    if (dls_failures_at_random(&config->failures)) {
         p->params.failures = &config->failures;
     }
     if (!config->failure_trace) {

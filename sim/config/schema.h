@@ -246,10 +246,30 @@ typedef struct dls_key {
        "checkpoint.cost and scheduler.restore_cost; 0: not counted.", TO(sim.storage_bps))        \
     XX(FAILURES, "failures", GROUP, "", 0, 0, NULL,                                               \
        "Nodes and GPUs that fail and are repaired.", NONE)                                        \
+    XX(FAIL_PRESET, "failures.preset", STR, "none", 0, 0, "none|rsc-1|rsc-2|llama-3",             \
+       "Published rates for node_mtbf, gpu_mtbf, job_mtbf and job_nodes (docs/failures.md), where these are not "\
+       "given.", NONE)                                                                            \
     XX(FAIL_NODE, "failures.node_mtbf", TIME, "never", 1, 31557600000.0, NULL,                    \
        "Mean time between failures of a node.", TO(failures.node_mtbf_s))                         \
     XX(FAIL_GPU, "failures.gpu_mtbf", TIME, "never", 1, 31557600000.0, NULL,                      \
        "Mean time between failures of a GPU.", TO(failures.gpu_mtbf_s))                           \
+    XX(FAIL_RACK, "failures.rack_mtbf", TIME, "never", 1, 31557600000.0, NULL,                    \
+       "Mean time between failures of a rack, with all its nodes.", TO(failures.rack_mtbf_s))     \
+    XX(FAIL_JOB, "failures.job_mtbf", TIME, "never", 1, 31557600000.0, NULL,                      \
+       "Mean time between failures of a running job for which no node is to blame, exponential; " \
+       "its GPUs stay sound.", TO(failures.job_mtbf_s))                                           \
+    XX(FAIL_JOB_NODES, "failures.job_nodes", I64, "1", 1, 4194304, NULL,                          \
+       "Jobs on fewer nodes than that fail so in proportion less often.", TO(failures.job_nodes)) \
+    XX(FAIL_LEMONS, "failures.lemons", F64, "0", 0, 1, NULL,                                      \
+       "Part of the nodes that are lemons.", TO(failures.lemons))                                 \
+    XX(FAIL_LEMON_FACTOR, "failures.lemon_factor", F64, "10", 1, 10000, NULL,                     \
+       "How many times as often as others a lemon fails.", TO(failures.lemon_factor))             \
+    XX(FAIL_REPLACE, "failures.replace_after", I64, "0", 0, 1000000, NULL,                        \
+       "Failures after which a lemon is replaced by a sound node; 0: never.",                     \
+       TO(failures.replace_after))                                                                \
+    XX(FAIL_SPARES, "failures.spares", I64, "0", 0, 4194303, NULL,                                \
+       "So many nodes, the last of the cluster, stand by and take the place of nodes of their "   \
+       "type that fail.", TO(failures.spares))                                                    \
     XX(FAIL_SHAPE, "failures.shape", F64, "1", 0.1, 10, NULL,                                     \
        "Shape of the Weibull distribution of the time to a failure; 1: exponential, below 1: "    \
        "early failures.", TO(failures.shape))                                                     \

@@ -2,36 +2,60 @@
  *
  * Nodes, GPUs and links that fail and are repaired.
  *
- * A GPU that has failed, or whose node has, is withheld from the placement index, for no job, until it
- * is repaired; the jobs that held it lose their GPUs and the work since their last checkpoint.
- * What is lost to failures is missing first in what the quotas leave, then in the virtual clusters in
- * their order. Each component draws from a stream of its own, so what fails when does not depend on the
- * policies.
+ * A GPU that has failed, or whose node has, is withheld from the placement index, for no job, until
+ * it is repaired; the jobs that held it lose their GPUs and the work since their last checkpoint.
+ * What is lost to failures is missing first in what the quotas leave, then in the virtual clusters
+ * in their order. Each component draws from a stream of its own, so what fails when does not depend
+ * on the policies.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "engine/engine.h"
 
-#include <math.h>
+enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8 }; /* why a node is down */
 
-enum { AT_RANDOM = 1, BY_FILE = 2 }; /* why a node is down */
-
+/* Slots: nodes, GPUs, the file, racks, and jobs where these fail by themselves. */
 static uint32_t file_slot(const dls_engine *e)
 {
-    return (uint32_t)(e->index->n_nodes + e->failures.first_gpu[e->index->n_nodes]);
+    return (uint32_t)(e->index->n_nodes + e->index->total_gpus);
 }
 
-/* ---- when -------------------------------------------------------------------------------------- */
+static uint32_t rack_slot(const dls_engine *e, int32_t rack)
+{
+    return file_slot(e) + 1 + (uint32_t)rack;
+}
+
+static uint32_t job_slot(const dls_engine *e, int32_t job)
+{
+    return rack_slot(e, e->index->n_racks) + (uint32_t)job;
+}
+
+static bool jobs_fail(const dls_engine *e)
+{
+    return e->params->failures && dls_failure_happens(e->params->failures->job_mtbf_s);
+}
+
+size_t dls_failure_slots(const dls_engine *e)
+{
+    return (size_t)job_slot(e, jobs_fail(e) ? e->n : 0);
+}
+
+/* ---- when --------------------------------------------------------------------------------------
+ */
 
 /* The next failure or repair of a component: a node, or GPU number component - nodes. */
 static dls_status draw(dls_engine *e, uint32_t component, dls_error *err)
 {
     const dls_failure_params *p = e->params->failures;
     dls_failure_state *f = &e->failures;
-    const bool node = component < (uint32_t)e->index->n_nodes;
+    const bool node = component<(uint32_t)e->index->n_nodes, rack = component> file_slot(e);
     const uint32_t n = f->draws[component]++;
-    const int64_t wait_us = dls_failure_draw_us(p, e->params->seed, component,
-                                                node ? p->node_mtbf_s : p->gpu_mtbf_s, n);
+    double mtbf_s = node ? p->node_mtbf_s : rack ? p->rack_mtbf_s : p->gpu_mtbf_s;
+    const bool replaced = p->replace_after > 0 && n / 2 >= (uint64_t)p->replace_after;
+    if (node && !replaced && dls_failure_lemon(p, e->params->seed, component)) {
+        mtbf_s /= p->lemon_factor;
+    }
+    const int64_t wait_us = dls_failure_draw_us(p, e->params->seed, component, mtbf_s, n);
     if (wait_us > INT64_MAX / 4 - e->clock.now_us) {
         return DLS_OK; /* never */
     }
@@ -50,26 +74,24 @@ static dls_status queue_file(dls_engine *e, dls_error *err)
                        next->what == DLS_NODE_FAILS ? DLS_EV_FAIL : DLS_EV_REPAIR, err);
 }
 
-static bool fails(double mtbf_s)
-{
-    return mtbf_s > 0 && !isinf(mtbf_s);
-}
-
 static bool fail_at_random(const dls_engine *e, bool nodes)
 {
     const dls_failure_params *p = e->params->failures;
-    return p && fails(nodes ? p->node_mtbf_s : p->gpu_mtbf_s);
+    return p && dls_failure_happens(nodes ? p->node_mtbf_s : p->gpu_mtbf_s);
 }
 
 bool dls_failures_wanted(const dls_engine *e)
 {
     const dls_failure_trace *t = e->params->failure_trace;
-    return fail_at_random(e, true) || fail_at_random(e, false) || (t && t->n > 0);
+    return (e->params->failures && dls_failures_at_random(e->params->failures)) || (t && t->n > 0);
 }
+
+static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err);
 
 dls_status dls_failures_init(dls_engine *e, dls_error *err)
 {
     dls_failure_state *f = &e->failures;
+    const dls_failure_params *p = e->params->failures;
     const int32_t n = e->index->n_nodes;
     if (!f->on) {
         return DLS_OK;
@@ -90,28 +112,37 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
     for (int32_t i = 0; i < e->index->total_gpus && fail_at_random(e, false); i++) {
         DLS_TRY(draw(e, (uint32_t)(n + i), err));
     }
+    for (int32_t i = 0; i < e->index->n_racks && p && dls_failure_happens(p->rack_mtbf_s); i++) {
+        DLS_TRY(draw(e, rack_slot(e, i), err));
+    }
     e->clock.now_us = 0;
+    for (int64_t i = 0; p && i < p->spares; i++) {
+        DLS_TRY(stand_by(e, n - 1 - (int32_t)i, true, err));
+    }
     return queue_file(e, err);
 }
 
 bool dls_failures_any_down(const dls_engine *e)
 {
     for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (e->failures.down_gpus[t] > 0) {
+        if (e->failures.down_gpus[t] > e->failures.standby_gpus[t]) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- who --------------------------------------------------------------------------------------- */
+/* ---- who ---------------------------------------------------------------------------------------
+ */
 
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(e->failures.on && e->hold.parts[job] >= 0);
     dls_failure_state *f = &e->failures;
     DLS_TRY(dls_grow(&f->link, &f->link_cap, e->hold.n_parts, sizeof *f->link, err));
+    int32_t nodes = 0;
     for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
+        nodes++;
         int32_t *first = &f->on_node[e->hold.part[p].node];
         f->link[p] = (dls_link_on){.job = job, .next = *first, .prev = DLS_NONE};
         if (*first != DLS_NONE) {
@@ -119,11 +150,22 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
         }
         *first = p;
     }
-    return DLS_OK;
+    if (!jobs_fail(e) || dls_is_guest(e, job)) {
+        return DLS_OK;
+    }
+    const uint32_t slot = job_slot(e, job);
+    const int64_t wait_us = dls_failure_job_us(e->params->failures, e->params->seed, slot, nodes,
+                                               (uint32_t)e->rec->resumes[job]);
+    return wait_us > INT64_MAX / 4 - e->clock.now_us
+               ? DLS_OK
+               : dls_evq_set(&f->events, slot, e->clock.now_us + wait_us, DLS_EV_FAIL, err);
 }
 
-void dls_failures_leave(dls_engine *e, int32_t parts)
+void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
 {
+    if (jobs_fail(e)) {
+        dls_evq_cancel(&e->failures.events, job_slot(e, job));
+    }
     DLS_DEBUG_ASSERT(e->failures.on && parts >= 0);
     dls_failure_state *f = &e->failures;
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
@@ -172,7 +214,8 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
     return DLS_OK;
 }
 
-/* ---- what --------------------------------------------------------------------------------------- */
+/* ---- what ---------------------------------------------------------------------------------------
+ */
 
 /* Make the index and the pools agree with what is down on a node. */
 static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
@@ -203,6 +246,47 @@ static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
     return DLS_OK;
 }
 
+/* A node stands by, or is called. */
+static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err)
+{
+    dls_failure_state *f = &e->failures;
+    const dls_node *at = &e->index->node[node];
+    f->node_down[node] =
+        (uint8_t)(yes ? f->node_down[node] | STANDBY : f->node_down[node] & ~STANDBY);
+    f->standby_gpus[at->type] += yes ? at->capacity : -at->capacity;
+    return apply(e, node, err);
+}
+
+/* A node has failed that was at work: a spare of its type that is sound takes its place. */
+static dls_status call_spare(dls_engine *e, int32_t node, dls_error *err)
+{
+    const dls_node *lost = &e->index->node[node];
+    for (int32_t k = e->index->n_nodes - 1; k >= 0; k--) {
+        const dls_node *at = &e->index->node[k];
+        if (e->failures.node_down[k] == STANDBY && at->type == lost->type &&
+            at->capacity == lost->capacity) {
+            e->failures.called++;
+            return stand_by(e, k, false, err);
+        }
+    }
+    return DLS_OK;
+}
+
+/* Why a node is down begins or ends to hold. Where a spare works in its place it stands by
+ * afterwards. */
+static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool down, dls_error *err)
+{
+    dls_failure_state *f = &e->failures;
+    const uint8_t was = f->node_down[node];
+    f->node_down[node] = (uint8_t)(down ? was | why : was & ~why);
+    if (was && !f->node_down[node] && f->called > 0) {
+        f->called--;
+        return stand_by(e, node, true, err);
+    }
+    DLS_TRY(apply(e, node, err));
+    return !was && down ? call_spare(e, node, err) : DLS_OK;
+}
+
 static dls_status next_of_file(dls_engine *e, dls_error *err)
 {
     dls_failure_state *f = &e->failures;
@@ -211,11 +295,9 @@ static dls_status next_of_file(dls_engine *e, dls_error *err)
     const uint8_t was = f->node_down[now->node];
     switch (now->what) {
     case DLS_NODE_FAILS:
-        f->node_down[now->node] = was | BY_FILE;
         e->rec->node_failures += was == 0;
         break;
     case DLS_NODE_REPAIRED:
-        f->node_down[now->node] = (uint8_t)(was & ~BY_FILE);
         break;
     case DLS_LINK_SCALED:
         if (pace) {
@@ -223,7 +305,7 @@ static dls_status next_of_file(dls_engine *e, dls_error *err)
         }
         return queue_file(e, err);
     }
-    DLS_TRY(apply(e, now->node, err));
+    DLS_TRY(change_node(e, now->node, BY_FILE, now->what == DLS_NODE_FAILS, err));
     return queue_file(e, err);
 }
 
@@ -241,6 +323,26 @@ static int32_t node_of_gpu(const dls_engine *e, int32_t gpu)
     return lo;
 }
 
+static dls_status apply_rack(dls_engine *e, int32_t rack, bool fail, dls_error *err)
+{
+    const dls_rack *r = &e->index->rack[rack];
+    e->rec->rack_failures += fail;
+    for (int32_t node = r->first; node < r->end; node++) {
+        DLS_TRY(change_node(e, node, WITH_RACK, fail, err));
+    }
+    return draw(e, rack_slot(e, rack), err);
+}
+
+/* A job fails by itself; its GPUs are sound. */
+static dls_status apply_job(dls_engine *e, int32_t job, dls_error *err)
+{
+    DLS_DEBUG_ASSERT(e->jobs.running[job]);
+    e->rec->job_failures++;
+    e->select.releases++;
+    dls_mark_dirty(e, job);
+    return fail_job(e, job, err);
+}
+
 static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
 {
     dls_failure_state *f = &e->failures;
@@ -250,18 +352,23 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
     if (slot == file_slot(e)) {
         return next_of_file(e, err);
     }
+    if (slot >= job_slot(e, 0)) {
+        return apply_job(e, (int32_t)(slot - job_slot(e, 0)), err);
+    }
+    if (slot >= rack_slot(e, 0)) {
+        return apply_rack(e, (int32_t)(slot - rack_slot(e, 0)), fail, err);
+    }
     if (node < e->index->n_nodes) {
         e->rec->node_failures += fail && !f->node_down[node];
-        f->node_down[node] = (uint8_t)(fail ? f->node_down[node] | AT_RANDOM
-                                            : f->node_down[node] & ~AT_RANDOM);
+        DLS_TRY(change_node(e, node, AT_RANDOM, fail, err));
     } else {
         const int32_t gpu = node - e->index->n_nodes;
         node = node_of_gpu(e, gpu);
         const uint64_t bit = UINT64_C(1) << (gpu - f->first_gpu[node]);
         f->gpu_down[node] = fail ? f->gpu_down[node] | bit : f->gpu_down[node] & ~bit;
         e->rec->gpu_failures += fail;
+        DLS_TRY(apply(e, node, err));
     }
-    DLS_TRY(apply(e, node, err));
     return draw(e, slot, err);
 }
 

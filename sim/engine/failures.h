@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Nodes, GPUs and links that fail and are repaired (failures.c): what is down, and who holds what where.
+ * Nodes, GPUs and links that fail and are repaired (failures.c): what is down, and who holds what
+ * where.
  */
 #ifndef DLS_ENGINE_FAILURES_H
 #define DLS_ENGINE_FAILURES_H
@@ -14,29 +15,31 @@ typedef struct dls_link_on {
 
 typedef struct dls_failure_state {
     bool on;
-    dls_evq events;        /* slots: nodes, GPUs, the file */
-    size_t cursor;         /* next event of the file */
-    int64_t origin_us;     /* time 0 of the file: the first submission */
-    int32_t *first_gpu;    /* [nodes + 1] number of a node's first GPU, over all nodes */
-    uint32_t *draws;       /* [nodes + GPUs] failures and repairs so far */
-    uint8_t *node_down;    /* [nodes] bits: at random, by the file */
-    uint64_t *gpu_down;    /* [nodes] */
-    uint64_t *withheld;    /* [nodes] GPUs that are taken from the index for that */
-    int32_t *on_node;      /* [nodes] list of the parts there, DLS_NONE */
-    dls_link_on *link;     /* [parts] */
+    dls_evq events;     /* slots: nodes, GPUs, the file, racks, jobs */
+    size_t cursor;      /* next event of the file */
+    int64_t origin_us;  /* time 0 of the file: the first submission */
+    int32_t *first_gpu; /* [nodes + 1] number of a node's first GPU, over all nodes */
+    uint32_t *draws;    /* [nodes + GPUs + 1 + racks] failures and repairs so far */
+    uint8_t *node_down; /* [nodes] bits: at random, by the file, with its rack, standing by */
+    uint64_t *gpu_down; /* [nodes] */
+    uint64_t *withheld; /* [nodes] GPUs that are taken from the index for that */
+    int32_t *on_node;   /* [nodes] list of the parts there, DLS_NONE */
+    dls_link_on *link;  /* [parts] */
     size_t link_cap;
-    int32_t *victims;      /* scratch */
+    int32_t *victims; /* scratch */
     size_t victims_cap;
     int64_t down_gpus[DLS_TYPES_MAX];
-    int32_t down_nodes;    /* whole nodes */
+    int32_t down_nodes;                  /* whole nodes */
+    int32_t called;                      /* spares that work in place of others */
+    int64_t standby_gpus[DLS_TYPES_MAX]; /* of down_gpus */
 } dls_failure_state;
 
-#define DLS_FAILURE_QUEUES(XX)                                                                     \
-    XX(failures.events, (size_t)e->index->n_nodes + (size_t)e->index->total_gpus + 1)
+#define DLS_FAILURE_QUEUES(XX) XX(failures.events, dls_failure_slots(e))
 
 #define DLS_FAILURE_ARRAYS(XX)                                                                     \
     XX(failures.first_gpu, e->index->n_nodes + 1, e->failures.on)                                  \
-    XX(failures.draws, e->index->n_nodes + e->index->total_gpus, e->failures.on)                   \
+    XX(failures.draws, e->index->n_nodes + e->index->total_gpus + 1 + e->index->n_racks,           \
+       e->failures.on)                                                                             \
     XX(failures.node_down, e->index->n_nodes, e->failures.on)                                      \
     XX(failures.gpu_down, e->index->n_nodes, e->failures.on)                                       \
     XX(failures.withheld, e->index->n_nodes, e->failures.on)                                       \
@@ -46,16 +49,19 @@ typedef struct dls_failure_state {
     XX(failures.link, e->failures.link_cap, e->failures.link_cap)                                  \
     XX(failures.victims, 0, e->failures.victims_cap)
 
-/* ---- failures.c -------------------------------------------------------------------------------- */
+/* ---- failures.c --------------------------------------------------------------------------------
+ */
 
 /* Whether anything will fail. */
 bool dls_failures_wanted(const dls_engine *e);
 dls_status dls_failures_init(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 /* Everything that fails or is repaired now. */
 dls_status dls_failures_now(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
+/* Slots of the queue of events. */
+size_t dls_failure_slots(const dls_engine *e);
 /* A job has got its parts, or is about to lose them. */
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
-void dls_failures_leave(dls_engine *e, int32_t parts);
+void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts);
 /* Some GPU is down and may yet be repaired. */
 bool dls_failures_any_down(const dls_engine *e);
 

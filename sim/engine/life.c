@@ -197,7 +197,7 @@ static dls_status leave(dls_engine *e, int32_t job, int32_t parts, dls_error *er
     DLS_TRY(dls_job_account(e, job, parts, err));
     dls_tell_stopped(e, job);
     if (e->failures.on) {
-        dls_failures_leave(e, parts);
+        dls_failures_leave(e, job, parts);
     }
     e->jobs.running[job] = 0;
     e->view.running_jobs--;

@@ -85,4 +85,55 @@ printf 'time_s,node,event\n10,99,fail\n' >down.csv
 expect 4 $base --set failures.trace=down.csv
 says err.txt "down.csv:2"
 says err.txt "the cluster has no such node"
+
+# Presets: published mean times to failure (docs/failures.md), of one job on a cluster with room for repairs.
+mttf() {
+    local gpus=$1 hours=$2 preset=$3 seeds=$4
+    shift 4
+    printf 'job_id,num_gpu,submit_time,duration\n0,%d,0,%d\n' "$gpus" $((hours * 3600)) >job.csv
+    cat >job.cfg <<END
+schema_version = 1;
+cluster: { nodes = ({ count = $((gpus / 8 + gpus / 80 + 20)); gpus = 8; gpu_type = "A100"; }); };
+placement: { name = "first-fit"; };
+scheduler: { restore_cost = "0 s"; };
+checkpoint: { period = "60 s"; };
+failures: { preset = "$preset"; };
+END
+    rm -f mttf.txt
+    for seed in $(seq "$seeds"); do
+        expect 0 run -q --config=job.cfg --trace=job.csv --json --seed="$seed" "$@"
+        python3 -c 'import json; s = json.load(open("out.txt")); p = s["parts"][0]
+print(p["held_gpu_s"] / 3600 / float('"$gpus"'), p["preemptions"], s["world"]["effective_training_ratio"])' >>mttf.txt
+    done
+    awk '{ h += $1; n += $2 } END { print h / n }' mttf.txt
+}
+within() {
+    awk -v x="$1" -v want="$2" -v part="$3" 'BEGIN { d = x / want - 1; exit !(d < part && d > -part) }' ||
+        fail "a mean time to failure of $1, not $2 within $3"
+    checks=$((checks + 1))
+}
+within "$(mttf 1024 8000 rsc-1 4)" 7.9 0.10
+within "$(mttf 16384 1000 rsc-1 2)" 1.8 0.10
+within "$(mttf 8 800000 rsc-1 2)" $((477 * 24 / 10)) 0.15
+within "$(mttf 16384 1000 llama-3 2)" 3.09 0.10
+# Independent nodes alone; a key that is given counts before the preset.
+within "$(mttf 1024 8000 rsc-1 2 --set failures.job_mtbf=never --set failures.node_mtbf=153.846d)" 28.8 0.10
+# Lemons: 5 % of the nodes ten times as often are 1.45 times the failures; replaced at once, none.
+within "$(mttf 1024 8000 none 2 --set failures.node_mtbf=60d --set failures.lemons=1 --set failures.lemon_factor=2)" 5.625 0.10
+within "$(mttf 1024 8000 none 2 --set failures.node_mtbf=60d --set failures.lemons=1 --set failures.lemon_factor=2 --set failures.replace_after=1)" 11.25 0.12
+# Racks: 12.8 racks of ten nodes, each every 30 days, so at least 56 h; the first fit takes 13 of them.
+within "$(mttf 1024 20000 none 2 --set 'cluster.nodes[0].rack_size=10' --set failures.rack_mtbf=30d)" 55.4 0.15
+# Spares: as many nodes as the job needs and no more, with slow repairs, or with others standing by.
+mttf 1024 2000 rsc-1 1 --set 'cluster.nodes[0].count=128' --set failures.repair=2d >/dev/null
+bare=$(cut -d' ' -f3 mttf.txt)
+mttf 1024 2000 rsc-1 1 --set 'cluster.nodes[0].count=138' --set failures.repair=2d --set failures.spares=10 >/dev/null
+awk -v bare="$bare" '{ exit !(bare < 0.5 && $3 > 0.95) }' mttf.txt || fail "spares: $bare, then $(cat mttf.txt)"
+# All at once, audited, under schedulers of each kind.
+for scheduler in fifo srtf easy gandiva; do
+    expect 0 run -q --config=configs/quickstart.cfg --trace=traces/samples/quick_60.csv --scheduler=$scheduler --set run.audit=true \
+        --set failures.node_mtbf=1d --set failures.gpu_mtbf=20d --set failures.rack_mtbf=4d --set failures.job_mtbf=2h --set failures.job_nodes=2 \
+        --set failures.lemons=0.2 --set failures.replace_after=2 --set failures.spares=5 --set checkpoint.period=10min
+done
+refuse "leaves no node" --set failures.spares=32
+refuse "failures.preset" --set failures.preset=rsc-3
 echo "$checks checks"
