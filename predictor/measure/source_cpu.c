@@ -16,16 +16,12 @@
 #include <unistd.h>
 
 #define PROCESSES_MAX 4096
-/* Linux: pid_t in a clockid_t; 4: one thread, 2: the scheduler's clock */
-#define THREAD_CLOCK(tid) ((clockid_t)(~(unsigned)(tid) << 3 | 4 | 2))
 #define LOOK_AGAIN_S 0.1 /* for new processes: walking the tree is dear */
 
 typedef struct cpu {
     pid_t *pids; /* [n] of the tree, the root first */
     double *children_s;
     size_t n, pid_cap, children_cap;
-    pid_t *threads; /* [n_threads] of all of them */
-    size_t n_threads, thread_cap;
     pid_t root;
     double looked_s, greatest_s;
     double tick_s;
@@ -91,11 +87,6 @@ static void add_children(cpu *s, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
     DIR *dir = opendir(path);
     for (const struct dirent *e; dir && (e = readdir(dir));) {
-        if (e->d_name[0] != '.' && s->n_threads < PROCESSES_MAX &&
-            dls_grow(&s->threads, &s->thread_cap, s->n_threads + 1, sizeof *s->threads, NULL) ==
-                DLS_OK) {
-            s->threads[s->n_threads++] = (pid_t)strtol(e->d_name, NULL, 10);
-        }
         snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)pid, e->d_name);
         FILE *f = e->d_name[0] == '.' ? NULL : fopen(path, "re");
         int child;
@@ -113,7 +104,6 @@ static void add_children(cpu *s, pid_t pid)
 static void look(cpu *s)
 {
     s->n = 0;
-    s->n_threads = 0;
     (void)add(s, s->root);
     for (size_t i = 0; i < s->n; i++) { /* grows meanwhile: breadth first */
         add_children(s, s->pids[i]);
@@ -130,12 +120,6 @@ static void read_cpu(void *state, double *value)
         s->looked_s = now;
     }
     double sum = 0;
-    /* The clock of a process that runs on another processor stands still between two ticks; the
-     * kernel brings it up to date when a thread's own clock is asked for. */
-    for (size_t i = 0; i < s->n_threads; i++) {
-        struct timespec own;
-        (void)clock_gettime(THREAD_CLOCK(s->threads[i]), &own);
-    }
     for (size_t i = 0; i < s->n; i++) {
         clockid_t clock;
         struct timespec used;
@@ -154,7 +138,6 @@ static void close_cpu(void *state)
     cpu *s = state;
     dls_free(s->pids);
     dls_free(s->children_s);
-    dls_free(s->threads);
     dls_free(s);
 }
 
@@ -171,6 +154,6 @@ dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *o
     s->root = of->pid;
     s->tick_s = 1.0 / (ticks > 0 ? (double)ticks : 100);
     *out = (dls_source){.state = s, .n_columns = 1, .read = read_cpu, .close = close_cpu};
-    return dls_recording_add(r, DLS_COLUMN_COUNTER, (double)n_cpus, err, "cpu.%s%sseconds",
-                             of->name, *of->name ? "." : "");
+    return dls_recording_add(r, DLS_COLUMN_COUNTER, (double)n_cpus, err,
+                             "cpu.%s%sseconds", of->name, *of->name ? "." : "");
 }

@@ -123,6 +123,7 @@ expect 0 dataset show set.h5
 says out.txt measured
 sed 's/lenet-0,lenet/lenet-0,other/; s/w1,/w7,/' labels.csv >wrong.csv
 expect 4 dataset build -o never.h5 --labels=wrong.csv --graphs=graphs --settings=bench
-says err.txt "wrong.csv:2"
+says err.txt "wrong.csv:"
+says err.txt "a setting that --settings does not have"
 expect 2 dataset build -o never.h5 --labels=labels.csv
 echo "$checks checks"

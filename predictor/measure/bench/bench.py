@@ -101,6 +101,9 @@ def measure(dlsim, fleet, network, batch, setting, path, seconds):
     from_ns, to_ns = times[1] - said["began_ns"], times[-1] - said["began_ns"]
     said = analyze(dlsim, path, "w0", from_ns, to_ns)
     of = {r["resource"]: r for r in said["resources"]}
+    # The clock of a process that runs moves in the kernel's ticks of 4 ms.
+    of["cpu"] = next(r for r in analyze(dlsim, path, "w0", from_ns, to_ns, "--interval=10ms")["resources"]
+                     if r["resource"] == "cpu")
     steps = len(with_steps)
     return {
         "network": network, "batch": batch, "setting": setting.name, "parameters": prepared[0]["parameters"],
@@ -248,21 +251,6 @@ def end_line(f):
             f.writelines(whole)
 
 
-def reanalyze(args):
-    """The processor's use of every run anew, at the interval that is asked for, from the recordings."""
-    path = os.path.join(args.reanalyze, "runs.jsonl")
-    with open(path) as f, open(path + ".part", "w") as out:
-        for line in f:
-            r = json.loads(line)
-            name = f"{r['network']}_{r['batch']}_{r['setting']}_{r['repetition']}.h5"
-            said = analyze(args.dlsim, os.path.join(args.reanalyze, "recordings", name), "w0", int(1e9 * r["from_s"]),
-                           int(1e9 * r["to_s"]), f"--interval={args.interval}")
-            cpu = next(x for x in said["resources"] if x["resource"] == "cpu")
-            r["resources"]["cpu"] = {k: cpu[k] for k in KEPT}
-            out.write(json.dumps(r) + "\n")
-    os.rename(path + ".part", path)
-
-
 def export(args, log):
     """Every network as ONNX, the batch left open."""
     os.makedirs(args.export, exist_ok=True)
@@ -286,8 +274,6 @@ def main():
     p.add_argument("--list", action="store_true", help="names of the networks")
     p.add_argument("--export", metavar="DIR", help="networks as ONNX files, and nothing is run")
     p.add_argument("--all", metavar="DIR", help="every network in every setting, into DIR/runs.jsonl; goes on where it was cut")
-    p.add_argument("--reanalyze", metavar="DIR", help="the processor's use of all runs there anew, at --interval")
-    p.add_argument("--interval", default="10ms", help="of --reanalyze")
     p.add_argument("--settings", default=",".join(SETTINGS), help="of --all")
     p.add_argument("--networks", type=int, default=0, help="of --all: the first so many")
     p.add_argument("--repeat", type=int, default=2, help="repetitions of --all; 2 if left out")
@@ -304,8 +290,6 @@ def main():
                 fleet.close()
             elif args.export:
                 export(args, log)
-            elif args.reanalyze:
-                reanalyze(args)
             elif args.all:
                 collect(args, log)
             elif args.network:

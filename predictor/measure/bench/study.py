@@ -167,6 +167,21 @@ def errors(of, which):
     return cells
 
 
+def with_bytes(of, rows):
+    """What is sent is known from the graph: with it the burst follows from the peak, and the pause from the step."""
+    size = {(r["setting"], r["network"], int(r["batch"])): float(r["sent_expected"]) for r in rows}
+    out = {}
+    for key, m in of.items():
+        m = out[key] = dict(m)
+        if size[key] > 0:
+            step, peak = m["iteration_s"][1], m["net_tx_peak"][1]
+            burst = min(size[key] / peak, step)
+            m["sent"] = (m["sent"][0], size[key])
+            m["net_tx_active"] = (m["net_tx_active"][0], burst)
+            m["net_tx_idle"] = (m["net_tx_idle"][0], step - burst)
+    return out
+
+
 def train_one(folder, fold, name, *words):
     path = os.path.join(folder, f"{name}.{fold}.h5")
     began = time.monotonic()
@@ -227,6 +242,8 @@ def train(labels_csv, graphs, folder):
         key = {"one inspector of all settings": "together", "one of each setting": "own",
                "tuned from another setting's": "tuned"}.get(name)
         row(name, *errors(of, which), f"{spent[key]:.0f}" if key else "")
+    row("one of all settings, bytes from the graph", *errors(with_bytes(together, rows), 1), "")
+    row("tuned, bytes from the graph", *errors(with_bytes(tuned, rows), 1), "")
     for share in SHARES:
         row(f"one of all settings, {100 * share:.0f} % of the graphs", *errors(shared[share], 1), f"{spent[share]:.0f}")
     row("spread between repetitions", *noise, "", "", "")

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The measured data set that is shipped: labels follow from the runs, the dataset from labels and networks, tables of
+# docs/bench.md from both; an inspector can be trained on it.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+data=$source/predictor/measure/data bench=$source/predictor/measure/bench
+test "$(du -sk "$data" | cut -f1)" -lt 3072 || fail "the data set has more than 3 MB"
+
+python3 "$bench/labels.py" "$data/runs.jsonl.gz" >labels.csv
+cmp labels.csv "$data/labels.csv" || fail "labels.csv is not what labels.py makes of the runs"
+expect 0 dataset build -o set.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench \
+    --groups=24 --features=kernels --seed=0
+expect 0 dataset show set.h5
+grep -v '^dlsim' out.txt >ours.txt
+expect 0 dataset show "$data/dataset.h5"
+grep -v '^dlsim' out.txt | cmp - ours.txt || fail "dataset.h5 is not what labels and networks make"
+says out.txt "p1w2-ps-200m"
+checks=$((checks + 2))
+
+# Tables of the page, line by line.
+on_path
+for table in "study.py data $data/runs.jsonl.gz" "contend.py $data --report"; do
+    # shellcheck disable=SC2086 # words
+    (cd "$bench" && PYTHONDONTWRITEBYTECODE=1 DLSIM=dlsim python3 $table) >table.txt
+    test "$(wc -l <table.txt)" -gt 3 || fail "$table says nothing"
+    while read -r line; do
+        test -z "$line" || grep -qxF -- "$line" "$source/docs/bench.md" || fail "docs/bench.md lacks: $line"
+    done <table.txt
+    checks=$((checks + 1))
+done
+
+expect 0 train --dataset="$data/dataset.h5" --settings=all --together --epochs=2 -q --batch=8 \
+    --arch="depth=fixed n_layers=2 set2set_steps=2 hidden=24 mlp_layers=2" -o w.h5
+expect 0 evaluate --weights=w.h5 --dataset="$data/dataset.h5" --rows=rows.csv
+test "$(head -1 rows.csv)" = "setting,model,family,batch,metric,label,predicted,nearest" || fail "$(head -1 rows.csv)"
+# Every test graph in every setting, 12 metrics and the step; labels are those of the table.
+python3 - "$data/labels.csv" <<'END' || fail "rows of labels"
+import csv, sys
+labels = {(r["setting"], r["network"], r["batch"]): r for r in csv.DictReader(open(sys.argv[1]))}
+rows = list(csv.DictReader(open("rows.csv")))
+jobs = {(r["setting"], r["model"], r["batch"]) for r in rows}
+assert len(rows) == 13 * len(jobs) and len(jobs) == 5 * 32, (len(rows), len(jobs))
+for r in rows:
+    want = float(labels[(r["setting"], r["model"], r["batch"])][r["metric"]])
+    assert abs(float(r["label"]) - want) <= 1e-5 * want, (r, want)
+END
+checks=$((checks + 1))
+expect 5 evaluate --weights=w.h5 --dataset="$data/dataset.h5" --rows=missing/rows.csv
+for recording in "$data"/recordings/*.h5; do
+    expect 0 perf analyze "$recording"
+    says out.txt "net_tx"
+done
+echo "$checks checks"
