@@ -17,6 +17,7 @@ build:
 # A sample trace on a sample cluster under four schedulers: what came of it, and a page with pictures where there is a Python
 # that draws them.
 run: build
+	@cmake/bootstrap.sh figures || true
 	@$(BUILD)/dlsim study --config=configs/quickstart.cfg --trace=traces/samples/philly_like_5000.csv \
 	    --schedulers=fifo,srtf,dlas-gpu,gittins -o $(BUILD)/run --force -q >$(BUILD)/run.txt
 	@echo "5,000 jobs on 256 GPUs under four schedulers: first come first served, shortest remaining time first,"
