@@ -3,10 +3,12 @@
  * dlsim import: a site's own records as a trace and a configuration that replays them.
  */
 #include "cli/command.h"
+#include "site/kubernetes.h"
 #include "site/slurm.h"
 
 typedef struct request {
     dls_site_slurm site;
+    const char *objects;
     bool quiet;
 } request;
 
@@ -25,8 +27,26 @@ static dls_status slurm(void *user, dls_call *call, dls_error *err)
     return status;
 }
 
+static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    (void)call;
+    if (!r->objects || !r->site.folder) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--objects and --output are needed");
+    }
+    FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
+    const dls_status status =
+        dls_site_import_kubernetes(r->objects, r->site.folder, nowhere ? nowhere : stderr, err);
+    if (nowhere) {
+        fclose(nowhere);
+    }
+    return status;
+}
+
 static const dls_verb verbs[] = {
-    {"slurm", "", "accounting and configuration of Slurm", 0, 0, NULL, slurm}, {.name = NULL}};
+    {"slurm", "", "accounting and configuration of Slurm", 0, 0, NULL, slurm},
+    {"kubernetes", "", "objects that kubectl prints", 0, 0, NULL, kubernetes},
+    {.name = NULL}};
 
 static const dls_arg args[] = {
     DLS_TEXT(request, site.sacct, "sacct", 0, "FILE",
@@ -37,6 +57,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, site.shares, "shares", 0, "FILE", "what `sshare -a -P` prints"),
     DLS_TEXT(request, site.log, "log", 0, "FILE",
              "slurmctld's log (SlurmctldDebug=debug): times between whole seconds"),
+    DLS_TEXT(request, objects, "objects", 0, "FILE",
+             "what `kubectl get nodes,pods,workloads,clusterqueues,localqueues -A -o json` prints"),
     DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
     DLS_ARGS_END};

@@ -9,6 +9,7 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "dlsim/trace.h"
+#include "site/nodes.h"
 #include "site/slurm_conf.h"
 
 #include <errno.h>
@@ -20,21 +21,6 @@
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
-
-/* Nodes that follow each other and are alike. */
-typedef struct group {
-    char name[64], type[64];
-    int32_t count, gpus;
-    int64_t cpus;
-} group;
-
-typedef struct nodes {
-    group *group;
-    size_t n, cap;
-    int64_t cpus;         /* of all nodes, those without GPUs too */
-    int32_t without, odd; /* nodes without GPUs; lines that are no node */
-    int32_t total, total_gpus;
-} nodes;
 
 /* The value behind " key=" in a line of `scontrol show nodes -o`, cut at a blank; "" if there is
  * none. */
@@ -69,9 +55,9 @@ static int32_t gpus_of(const char *gres, char type[64])
     return n > 0 && n <= 64 ? (int32_t)n : 0;
 }
 
-static dls_status add_node(nodes *all, const char *line, dls_error *err)
+static dls_status add_node(dls_site_nodes *all, const char *line, dls_error *err)
 {
-    group g = {.count = 1};
+    dls_site_group g = {.count = 1};
     char gres[256], cpus[32];
     value_of(line, "NodeName", g.name, sizeof g.name);
     value_of(line, "Gres", gres, sizeof gres);
@@ -82,24 +68,10 @@ static dls_status add_node(nodes *all, const char *line, dls_error *err)
     }
     g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
-    all->cpus += g.cpus;
-    all->total++;
-    if (g.gpus == 0) {
-        all->without++;
-        return DLS_OK;
-    }
-    all->total_gpus += g.gpus;
-    group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
-    if (last && last->gpus == g.gpus && last->cpus == g.cpus && strcmp(last->type, g.type) == 0) {
-        last->count++;
-        return DLS_OK;
-    }
-    DLS_TRY(dls_grow(&all->group, &all->cap, all->n + 1, sizeof *all->group, err));
-    all->group[all->n++] = g;
-    return DLS_OK;
+    return dls_site_nodes_add(all, &g, err);
 }
 
-static dls_status read_nodes(const char *path, nodes *all, dls_error *err)
+static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_error *err)
 {
     char *text, *rest = NULL;
     size_t len;
@@ -123,45 +95,17 @@ static dls_status read_nodes(const char *path, nodes *all, dls_error *err)
 
 typedef struct making {
     const dls_site_slurm *site;
-    const nodes *nodes;
+    const dls_site_nodes *nodes;
     const dls_trace *trace;
     const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
 
-static const char *type_of(const group *g)
-{
-    return g->type[0] ? g->type : "GPU";
-}
-
 static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 {
     const making *m = what;
-    fputs("# Made by `dlsim import slurm`.\nschema_version = 1;\nname = \"site\";\n\ncluster:\n{\n"
-          "    gpu_types = (",
-          cfg);
-    for (size_t i = 0, told = 0; i < m->nodes->n; i++) {
-        bool again = false;
-        for (size_t k = 0; k < i; k++) {
-            again =
-                again || strcmp(type_of(&m->nodes->group[k]), type_of(&m->nodes->group[i])) == 0;
-        }
-        if (!again) {
-            fprintf(cfg, "%s{ name = \"%s\"; }", told++ ? ", " : "", type_of(&m->nodes->group[i]));
-        }
-    }
-    fputs(");\n    nodes = (\n", cfg);
-    for (size_t i = 0; i < m->nodes->n; i++) {
-        const group *g = &m->nodes->group[i];
-        fprintf(
-            cfg,
-            "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld; }%s\n",
-            g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus,
-            i + 1 < m->nodes->n ? "," : "");
-    }
-    fputs(
-        "    );\n};\n\ntrace: { path = \"trace.csv\"; };\nplacement: { name = \"first-fit\"; };\n",
-        cfg);
+    dls_site_nodes_put(m->nodes, "slurm", cfg);
+    fputs("placement: { name = \"first-fit\"; };\n", cfg);
     return dls_site_put_scheduler(cfg, m->site, (double)m->nodes->cpus,
                                   dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
@@ -270,7 +214,7 @@ static void report(const making *m)
 
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
 {
-    nodes all = {0};
+    dls_site_nodes all = {0};
     dls_trace *trace = NULL;
     dls_site_log log = {0};
     making m = {site, &all, NULL, NULL, to};
@@ -289,6 +233,6 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     }
     dls_trace_destroy(trace);
     dls_site_log_fini(&log);
-    dls_free(all.group);
+    dls_site_nodes_fini(&all);
     return status;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Nodes of a site.
+ */
+#include "site/nodes.h"
+
+#include "base/alloc.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, dls_error *err)
+{
+    all->cpus += node->cpus;
+    all->total++;
+    if (node->gpus == 0) {
+        all->without++;
+        return DLS_OK;
+    }
+    all->total_gpus += node->gpus;
+    dls_site_group *last = all->n > 0 ? &all->group[all->n - 1] : NULL;
+    if (last && last->gpus == node->gpus && last->cpus == node->cpus &&
+        strcmp(last->type, node->type) == 0) {
+        last->count++;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&all->group, &all->cap, all->n + 1, sizeof *all->group, err));
+    all->group[all->n++] = *node;
+    return DLS_OK;
+}
+
+void dls_site_nodes_fini(dls_site_nodes *all)
+{
+    dls_free(all->group);
+    *all = (dls_site_nodes){0};
+}
+
+static const char *type_of(const dls_site_group *g)
+{
+    return g->type[0] ? g->type : "GPU";
+}
+
+void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg)
+{
+    fprintf(cfg,
+            "# Made by `dlsim import %s`.\nschema_version = 1;\nname = \"site\";\n\ncluster:\n{\n"
+            "    gpu_types = (",
+            from);
+    for (size_t i = 0, told = 0; i < all->n; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i; k++) {
+            again = again || strcmp(type_of(&all->group[k]), type_of(&all->group[i])) == 0;
+        }
+        if (!again) {
+            fprintf(cfg, "%s{ name = \"%s\"; }", told++ ? ", " : "", type_of(&all->group[i]));
+        }
+    }
+    fputs(");\n    nodes = (\n", cfg);
+    for (size_t i = 0; i < all->n; i++) {
+        const dls_site_group *g = &all->group[i];
+        fprintf(
+            cfg,
+            "        { name = \"%s\"; count = %d; gpus = %d; gpu_type = \"%s\"; cpus = %lld; }%s\n",
+            g->name, (int)g->count, (int)g->gpus, type_of(g), (long long)g->cpus,
+            i + 1 < all->n ? "," : "");
+    }
+    fputs("    );\n};\n\ntrace: { path = \"trace.csv\"; };\n", cfg);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * A site's nodes with GPUs, in its order, and the part of a configuration that says them.
+ */
+#ifndef DLS_SITE_NODES_H
+#define DLS_SITE_NODES_H
+
+#include "dlsim/error.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* Nodes that follow each other and are alike. */
+typedef struct dls_site_group {
+    char name[64], type[64]; /* of the first; type "": not named */
+    int32_t count, gpus;
+    int64_t cpus; /* of each */
+} dls_site_group;
+
+typedef struct dls_site_nodes {
+    dls_site_group *group; /* [n] */
+    size_t n, cap;
+    int64_t cpus;         /* of all nodes, those without GPUs too */
+    int32_t without, odd; /* nodes without GPUs; what is no node */
+    int32_t total, total_gpus;
+} dls_site_nodes;
+
+/* Behind those that are in. node->count is 1. Errors: ENOMEM. */
+dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node,
+                              dls_error *err) DLS_MUST_CHECK;
+void dls_site_nodes_fini(dls_site_nodes *all);
+/* All of a configuration up to the scheduler: `from` made it, the trace is trace.csv. */
+void dls_site_nodes_put(const dls_site_nodes *all, const char *from, FILE *cfg);
+
+#endif

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim import kubernetes: what kubectl prints of nodes, pods and Kueue's objects, imported and replayed; lists that are
+# cut off, empty or of something else.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+python3 - <<'END' >list.json
+import json, sys
+def at(s): return "2026-03-01T%02d:%02d:%02dZ" % (10 + s // 3600, s // 60 % 60, s % 60)
+def node(name, gpus, product, cpu="63500m"):
+    has = {"cpu": cpu, "memory": "500Gi"}
+    if gpus: has["nvidia.com/gpu"] = str(gpus)
+    return {"kind": "Node", "metadata": {"name": name, "labels": {"nvidia.com/gpu.product": product}}, "status": {"allocatable": has}}
+def pod(space, name, gpus, created, bound=None, end=None, labels={}, phase="Succeeded", **spec):
+    asked = {"limits": {"nvidia.com/gpu": gpus}, "requests": {"cpu": "4"}} if gpus else {"requests": {"cpu": "500m"}}
+    status = {"phase": phase if end else "Running" if bound else "Pending", "conditions": []}
+    if bound is not None:
+        status["conditions"].append({"type": "PodScheduled", "status": "True", "lastTransitionTime": at(bound)})
+        status["containerStatuses"] = [{"state": {"terminated": {"finishedAt": at(end)}} if end else {"running": {"startedAt": at(bound)}}}]
+    return {"kind": "Pod", "metadata": {"namespace": space, "name": name, "creationTimestamp": at(created), "labels": labels},
+            "spec": dict({"containers": [{"resources": asked}]}, **spec), "status": status}
+gang = {"training.kubeflow.org/job-name": "llm", "kueue.x-k8s.io/queue-name": "main"}
+items = [node("a1", 8, "NVIDIA-A100"), node("a2", 8, "NVIDIA-A100"), node("h1", 4, "NVIDIA-H100"), node("cpu1", 0, "")]
+items += [pod("nlp", "one", 2, 0, 5, 65), pod("nlp", "llm-0", 8, 30, 100, 400, gang, priority=7), pod("nlp", "llm-1", 8, 31, 101, 401, gang)]
+items += [pod("vision", "bad", 1, 10, 12, 20, phase="Failed", nodeSelector={"nvidia.com/gpu.product": "NVIDIA-H100"}),
+          pod("vision", "runs", 1, 50, 51), pod("vision", "waits", 4, 60), pod("vision", "web", 0, 1, 2)]
+items += [{"kind": "Workload", "metadata": {"namespace": "nlp", "name": "pytorchjob-llm-1", "creationTimestamp": at(20), "ownerReferences": [{"name": "llm"}]},
+           "spec": {"queueName": "main"}},
+          {"kind": "Workload", "metadata": {"namespace": "nlp", "name": "held", "creationTimestamp": at(25)}, "spec": {"queueName": "main"}},
+          {"kind": "LocalQueue", "metadata": {"namespace": "nlp", "name": "main"}, "spec": {"clusterQueue": "research"}},
+          {"kind": "ClusterQueue", "metadata": {"name": "research"}, "spec": {"resourceGroups": [{"flavors": [
+              {"name": "a100", "resources": [{"name": "cpu", "nominalQuota": 64}, {"name": "nvidia.com/gpu", "nominalQuota": "12"}]},
+              {"name": "h100", "resources": [{"name": "nvidia.com/gpu", "nominalQuota": 2}]}]}]}},
+          {"kind": "Service", "metadata": {"name": "x"}}]
+json.dump({"apiVersion": "v1", "kind": "List", "items": items}, sys.stdout, indent=1)
+END
+expect 0 import kubernetes --objects=list.json -o site
+for text in "3 gangs of 7 pods from 2026-03-01 10:00:00Z on; 3 nodes with 20 GPUs, 1 quotas" "1 pods and 1 nodes without GPUs, 1 objects" \
+    "no end (still running, or lost): 1" "a pod that was never bound: 1" "a workload without pods: 1"; do
+    says err.txt "$text"
+done
+says site/cluster.cfg 'name = "a1"; count = 2; gpus = 8; gpu_type = "NVIDIA-A100"; cpus = 63'
+says site/cluster.cfg 'name = "fair-share"; quotas = "research:14"'
+python3 - <<'END' || fail "the trace: $(cat site/trace.csv)"
+import csv
+rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("site/trace.csv") if l[0] != "#")}
+assert set(rows) == {"nlp/one", "nlp/llm", "vision/bad"}, rows
+llm = rows["nlp/llm"]
+assert float(llm["submit_time"]) == 20 and float(llm["queue"]) == 81 and float(llm["duration"]) == 300, llm
+assert llm["num_gpu"] == "16" and llm["vc"] == "research" and llm["class"] == "nlp" and llm["priority"] == "7" and llm["num_cpu"] == "8", llm
+assert rows["nlp/one"]["vc"] == "nlp" and rows["nlp/one"]["queue"] == "5", rows
+assert rows["vision/bad"]["status"] == "failed" and "H100" in str(rows["vision/bad"]), rows
+END
+checks=$((checks + 2))
+expect 0 fidelity site
+says out.txt "over 3 jobs"
+
+expect 2 import kubernetes -o none
+head -c 2000 list.json >cut.json
+expect 4 import kubernetes --objects=cut.json -o none
+says err.txt "cut.json:"
+echo '{"kind": "List", "items": []}' >empty.json
+expect 4 import kubernetes --objects=empty.json -o none
+says err.txt "kubectl get"
+echo '[]' >array.json
+expect 4 import kubernetes --objects=array.json -o none
+expect 4 import kubernetes --objects=missing.json -o none
+expect 5 import kubernetes --objects=list.json -o nowhere/none
+test ! -e none || fail "a site of nothing"
+echo "$checks checks"
