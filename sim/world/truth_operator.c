@@ -14,6 +14,7 @@
 #include "world/truth.h"
 
 #include "base/alloc.h"
+#include "workload/operator/llm.h"
 #include "workload/operator/timeline.h"
 #include "workload/operator/topology.h"
 
@@ -216,12 +217,50 @@ static double micro_batches(const state *s, const dls_workload *w, int32_t type,
     return n;
 }
 
+/* A large model names its way of dividing itself (docs/large-models.md). The bytes of gradients
+ * share links with other jobs; those of tensor groups and stages are charged at the full bandwidth.
+ */
+static dls_status llm_time(state *s, const dls_kind *kind, int32_t type, const dls_truth_ask *ask,
+                           dls_llm_step *out, dls_error *err)
+{
+    const gpu_row *gpu = &s->gpu[type];
+    const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);
+    dls_llm_machine on = dls_llm_machine_of(&gpu->hw, &gpu->peer, &rates, s->numeric);
+    dls_llm model;
+    DLS_TRY(dls_llm_parse(kind->model, &model, err));
+    on.gpus = ask ? ask->gpus : (int32_t)(model.tensor * model.pipeline * model.expert);
+    on.nodes = ask ? ask->n_nodes : 1;
+    on.line_bps = ask ? ask->line_bps : 0;
+    return dls_llm_time(&model, &on, (double)kind->batch * on.gpus, out, err);
+}
+
+static dls_status llm_solo(state *s, const dls_truth_ask *ask, dls_solo *out, dls_error *err)
+{
+    dls_llm_step step;
+    DLS_TRY(llm_time(s, ask->kind, ask->type, ask, &step, err));
+    *out = (dls_solo){.compute_s = step.alone_s,
+                      .overlap_s = step.overlap_s,
+                      .gamma = 4,
+                      .fixed_s = step.data_s,
+                      .link_bytes = step.link_bytes,
+                      .gpu_util = fmin(1, (step.compute_s + step.logits_s) / step.step_s),
+                      .mem_bytes = step.mem_bytes,
+                      .checkpoint_bytes = 14 * step.params * ask->gpus};
+    return DLS_OK;
+}
+
 /* One sample at a time, at worst. */
 static dls_status op_fits(void *opaque, const dls_kind *kind, int32_t type, bool *fits,
                           dls_error *err)
 {
     state *s = opaque;
     const dls_workload *w;
+    if (dls_llm_named(kind->model)) {
+        dls_llm_step step;
+        DLS_TRY(llm_time(s, kind, type, NULL, &step, err));
+        *fits = !(s->gpu[type].hw.mem_bytes > 0) || step.mem_bytes <= s->gpu[type].hw.mem_bytes;
+        return DLS_OK;
+    }
     DLS_TRY(workload_of(s, kind, &w, err));
     *fits = !(s->gpu[type].hw.mem_bytes > 0) || holds(s, w, type, 1);
     return DLS_OK;
@@ -261,6 +300,9 @@ static dls_status op_solo(void *opaque, const dls_truth_ask *ask, dls_solo *out,
     state *s = opaque;
     gpu_row *gpu = &s->gpu[ask->type];
     const dls_workload *w;
+    if (dls_llm_named(ask->kind->model)) {
+        return llm_solo(s, ask, out, err);
+    }
     DLS_TRY(workload_of(s, ask->kind, &w, err));
     const double batch = (double)ask->kind->batch, n = micro_batches(s, w, ask->type, batch);
     const dls_rates rates = dls_opmodel_rates(&s->model, &gpu->hw, s->numeric);

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The name of a large model, and its step in closed form.
+ */
+#include "workload/operator/llm.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PART_OF_PEAK 0.8
+#define HALF_SIZE 100.0
+#define HIDING (2.0 / 3.0)
+#define GAMMA 4.0
+#define MEMORY_PART 0.81 /* of its bandwidth (operator.cfg) */
+
+/* ---- names
+ * ---------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    size_t at;
+    double least, most;
+} fields[] = {
+    {"l", offsetof(dls_llm, layers), 1, 10000},     {"h", offsetof(dls_llm, hidden), 1, 1e6},
+    {"a", offsetof(dls_llm, heads), 1, 10000},      {"s", offsetof(dls_llm, sequence), 1, 1e7},
+    {"v", offsetof(dls_llm, vocabulary), 1, 1e7},   {"tp", offsetof(dls_llm, tensor), 1, 100000},
+    {"pp", offsetof(dls_llm, pipeline), 1, 100000}, {"ep", offsetof(dls_llm, expert), 1, 100000},
+    {"mb", offsetof(dls_llm, micro), 1, 1e6},       {"b", offsetof(dls_llm, batch), 1, 1e9},
+    {"e", offsetof(dls_llm, experts), 0, 100000},   {"k", offsetof(dls_llm, active), 1, 1000},
+    {"z", offsetof(dls_llm, zero), 0, 3},           {"re", offsetof(dls_llm, recompute), 0, 1},
+};
+
+bool dls_llm_named(const char *model)
+{
+    return strncmp(model, "llm-", 4) == 0;
+}
+
+dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err)
+{
+    *out = (dls_llm){.sequence = 2048,
+                     .vocabulary = 51200,
+                     .tensor = 1,
+                     .pipeline = 1,
+                     .expert = 1,
+                     .micro = 1,
+                     .active = 2,
+                     .recompute = -1};
+    for (const char *at = model + 4; dls_llm_named(model) && *at; at += *at == '-') {
+        const char *digits = at;
+        char *end;
+        while (islower((unsigned char)*digits)) {
+            digits++;
+        }
+        const double value = strtod(digits, &end);
+        size_t i = 0;
+        while (i < sizeof fields / sizeof fields[0] &&
+               (strlen(fields[i].key) != (size_t)(digits - at) ||
+                strncmp(fields[i].key, at, (size_t)(digits - at)) != 0)) {
+            i++;
+        }
+        if (i == sizeof fields / sizeof fields[0] || !isdigit((unsigned char)*digits) ||
+            (*end && *end != '-') || value < fields[i].least || value > fields[i].most ||
+            value != floor(value)) {
+            return dls_fail(err, DLS_EINPUT, model,
+                            "\"%.*s\" is no part of the name of a large model "
+                            "(docs/large-models.md)",
+                            (int)strcspn(at, "-"), at);
+        }
+        *(double *)(void *)((char *)out + fields[i].at) = value;
+        at = end;
+    }
+    if (out->layers < 1 || out->hidden < 1 || out->heads < 1) {
+        return dls_fail(err, DLS_EINPUT, model,
+                        "a large model needs layers, hidden and heads: llm-l80-h12288-a96");
+    }
+    if (out->experts > 0 && fmod(out->experts, out->expert) != 0) {
+        return dls_fail(err, DLS_EINPUT, model, "ep does not divide the experts");
+    }
+    return DLS_OK;
+}
+
+dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *peer,
+                                   const dls_rates *rates, dls_numeric numeric)
+{
+    const bool matrix =
+        (numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) && gpu->fp16_flops > 0;
+    return (dls_llm_machine){.flops = matrix ? gpu->fp16_flops : rates->flops[DLS_KERNEL_MATMUL],
+                             .matrix = matrix,
+                             .word = rates->element_bytes,
+                             .mem_bps = gpu->mem_bps,
+                             .mem_bytes = gpu->mem_bytes,
+                             .peer_bps = peer->goodput_bps,
+                             .peer_latency_s = peer->latency_s,
+                             .line_latency_s = 30e-6,
+                             .gpus = 1,
+                             .nodes = 1};
+}
+
+/* ---- one layer on one GPU
+ * -------------------------------------------------------------------------- */
+
+static double product_s(const dls_llm_machine *on, double m, double k, double n, double count)
+{
+    const double d = fmin(k, n);
+    const double rate = on->matrix ? on->flops * PART_OF_PEAK * d / (d + HALF_SIZE) : on->flops;
+    const double bytes = on->word * (m * k + k * n + m * n);
+    return count * fmax(2 * m * k * n / rate, bytes / (on->mem_bps * MEMORY_PART));
+}
+
+/* Forward pass of one micro-batch through a layer. */
+static double layer_s(const dls_llm *l, const dls_llm_machine *on)
+{
+    const double h = l->hidden, t = l->tensor, tokens = l->micro * l->sequence;
+    const double wide = l->experts > 0 ? l->active : 1; /* each token passes so many experts */
+    const double depth = h / l->heads, flops = 4 * tokens * l->sequence * h / t;
+    const double part = on->matrix ? PART_OF_PEAK * fmin(1, 2 * depth / (depth + HALF_SIZE)) : 1;
+    const double moved =
+        14 * tokens * h + 20 * tokens * h / t + 6.5 * l->heads * l->sequence * tokens / t;
+    return product_s(on, tokens, h, 3 * h / t, 1) + product_s(on, tokens, h / t, h, 1) +
+           product_s(on, wide * tokens, h, 4 * h / t, 1) +
+           product_s(on, wide * tokens, 4 * h / t, h, 1) + flops / (on->flops * part) +
+           on->word * moved / (on->mem_bps * MEMORY_PART);
+}
+
+/* ---- groups
+ * ---------------------------------------------------------------------------------------- */
+
+typedef struct ways {
+    double data, per_node, micro_batches, layers,
+        message; /* message: bytes of a micro-batch's activations */
+    double line; /* bytes per second of a node's link */
+} ways;
+
+/* An all-reduce of the tensor group: a ring over its GPUs, whose slowest link is the network's
+ * where it leaves the node. */
+static double tensor_reduce_s(const dls_llm *l, const dls_llm_machine *on, const ways *w)
+{
+    const double n = l->tensor, bytes = 2 * (n - 1) / n * w->message;
+    return n <= w->per_node
+               ? bytes / on->peer_bps + (n - 1) * on->peer_latency_s
+               : bytes / fmin(w->line, on->peer_bps) + 2 * (n - 1) * on->line_latency_s;
+}
+
+static void add_tensor(const dls_llm *l, const dls_llm_machine *on, const ways *w,
+                       dls_llm_step *out)
+{
+    const double count = w->micro_batches * w->layers * (out->recompute ? 6 : 4);
+    if (l->tensor > 1) {
+        out->tensor_s = count * tensor_reduce_s(l, on, w);
+        out->tensor_bytes = count * 2 * (l->tensor - 1) / l->tensor * w->message;
+    }
+}
+
+static void add_pipeline(const dls_llm *l, const dls_llm_machine *on, const ways *w,
+                         dls_llm_step *out)
+{
+    const double n = 2 * (w->micro_batches + l->pipeline - 1), bytes = w->message / l->tensor;
+    const bool network = l->tensor * w->data >= w->per_node && on->nodes > 1;
+    if (l->pipeline > 1) {
+        out->pipeline_s = n * (network ? bytes / (w->line / w->per_node) + on->line_latency_s
+                                       : bytes / on->peer_bps + on->peer_latency_s);
+        out->pipeline_bytes = 2 * w->micro_batches * bytes;
+    }
+}
+
+/* Tokens go to their experts and come back, forward and backward. */
+static void add_experts(const dls_llm *l, const dls_llm_machine *on, const ways *w,
+                        dls_llm_step *out)
+{
+    const double group = l->tensor * l->expert, inside = fmin(1, w->per_node / group);
+    if (l->experts > 0 && l->expert > 1) {
+        const double bytes = 4 * w->micro_batches * w->layers * l->active * w->message / l->tensor *
+                             (l->expert - 1) / l->expert;
+        out->expert_bytes = bytes;
+        out->expert_s =
+            bytes * inside / on->peer_bps + bytes * (1 - inside) / (w->line / w->per_node);
+    }
+}
+
+/* Gradients: a ring over the data group, in the node and between nodes; tensor groups of a node
+ * share its link. */
+static void add_data(const dls_llm *l, const dls_llm_machine *on, const ways *w,
+                     double experts_params, dls_llm_step *out)
+{
+    const double inner = fmin(w->data, fmax(1, w->per_node / l->tensor)), outer = w->data / inner;
+    const double shared =
+        w->data / (l->experts > 0 ? l->expert : 1); /* experts have fewer copies */
+    const double dense = out->params - experts_params;
+    const double again = l->zero >= 3 ? 1.5 : 1;
+    const double bytes = on->word * again * (dense + (shared > 1 ? experts_params : 0));
+    if (w->data <= 1) {
+        return;
+    }
+    out->data_bytes = 2 * (w->data - 1) / w->data * bytes;
+    out->data_s =
+        2 * (inner - 1) / inner * bytes / on->peer_bps + 2 * (inner - 1) * on->peer_latency_s;
+    if (outer > 1) {
+        out->link_bytes = 2 * (outer - 1) / outer * bytes * fmin(l->tensor, w->per_node);
+        out->data_s += 2 * (outer - 1) * on->line_latency_s;
+    }
+}
+
+/* ---- memory
+ * ---------------------------------------------------------------------------------------- */
+
+/* Weights and gradients, a copy of each in 32 bits, two moments; activations of the micro-batches
+ * under way. */
+static void add_memory(const dls_llm *l, const dls_llm_machine *on, const ways *w,
+                       dls_llm_step *out)
+{
+    const double tokens = l->micro * l->sequence, d = w->data;
+    const double all = tokens * l->hidden * w->layers / l->tensor *
+                       fmin(w->micro_batches, l->pipeline) *
+                       (34 + 5 * l->heads * l->sequence / l->hidden);
+    const double little =
+        2 * tokens * l->hidden * w->layers * fmin(w->micro_batches, l->pipeline) +
+        tokens * l->hidden / l->tensor * (34 + 5 * l->heads * l->sequence / l->hidden);
+    const double states = on->matrix ? 12 : 8;
+    const double fixed =
+        out->params * (on->word / (l->zero >= 3 ? d : 1) + on->word / (l->zero >= 2 ? d : 1) +
+                       states / (l->zero >= 1 ? d : 1));
+    out->recompute =
+        l->recompute < 0 ? on->mem_bytes > 0 && fixed + all > on->mem_bytes : l->recompute > 0;
+    out->mem_bytes = fixed + (out->recompute ? little : all);
+}
+
+dls_status dls_llm_time(const dls_llm *l, const dls_llm_machine *on, double batch,
+                        dls_llm_step *out, dls_error *err)
+{
+    const double h = l->hidden, sequences = l->batch > 0 ? l->batch : batch;
+    ways w = {.data = on->gpus / (l->tensor * l->pipeline),
+              .per_node = ceil((double)on->gpus / on->nodes),
+              .layers = l->layers / l->pipeline,
+              .message = on->word * l->micro * l->sequence * h,
+              .line = on->line_bps > 0 ? on->line_bps : 1e15};
+    *out = (dls_llm_step){0};
+    if (w.data < 1 || w.data != floor(w.data)) {
+        return dls_fail(err, DLS_EINPUT, NULL, "%d GPUs are no multiple of tp x pp = %.0f",
+                        (int)on->gpus, l->tensor * l->pipeline);
+    }
+    if (l->experts > 0 && fmod(w.data, l->expert) != 0) {
+        return dls_fail(err, DLS_EINPUT, NULL, "ep = %.0f does not divide the data groups, %.0f",
+                        l->expert, w.data);
+    }
+    w.micro_batches = fmax(1, ceil(sequences / (w.data * l->micro)));
+    const double experts_params =
+        l->experts > 0 ? w.layers * 8 * h * h * l->experts / l->expert / l->tensor : 0;
+    const double dense = l->experts > 0 ? 4 : 12;
+    out->params =
+        (w.layers * (dense * h * h + 13 * h) + (l->vocabulary + l->sequence) * h) / l->tensor +
+        experts_params;
+    add_memory(l, on, &w, out);
+    const double pass_s = w.layers * layer_s(l, on) * (out->recompute ? 4 : 3);
+    const double tokens = l->micro * l->sequence;
+    const double logits_s =
+        3 * (product_s(on, tokens, h, l->vocabulary / l->tensor, 1) +
+             12 * tokens * l->vocabulary / l->tensor / (on->mem_bps * MEMORY_PART));
+    out->compute_s = w.micro_batches * pass_s;
+    out->logits_s = w.micro_batches * logits_s;
+    add_tensor(l, on, &w, out);
+    add_pipeline(l, on, &w, out);
+    add_experts(l, on, &w, out);
+    add_data(l, on, &w, experts_params, out);
+    out->bubble_s =
+        (l->pipeline - 1) * (pass_s + (out->tensor_s + out->expert_s) / w.micro_batches);
+    out->update_s = 28 * out->params / (l->zero >= 1 ? w.data : 1) / (on->mem_bps * MEMORY_PART);
+    out->overlap_s = HIDING * (pass_s + logits_s);
+    out->alone_s = out->compute_s + out->logits_s + out->bubble_s + out->tensor_s +
+                   out->pipeline_s + out->expert_s + out->update_s;
+    const double data_s = out->data_s + out->link_bytes / w.line;
+    out->step_s = out->alone_s - out->overlap_s +
+                  pow(pow(out->overlap_s, GAMMA) + pow(data_s, GAMMA), 1 / GAMMA);
+    return DLS_OK;
+}

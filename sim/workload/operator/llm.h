@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Training steps of large transformers that are divided by tensors, pipeline stages, data and
+ * experts (Narayanan et al., SC 2021; Korthikanti et al., 2022), in closed form:
+ *
+ *      product       2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over
+ * memory stage         layers / pp of 4 products, attention and what moves alone; forward, twice
+ * that backward, forward again where activations do not fit; all-reduces of the tensor group step
+ * m stages and the last one's logits + (pp - 1) stages of bubble + transfers between stages +
+ * update; exchange of gradients beside the last micro-batch's backward pass
+ *
+ * Ranks are laid out tensor first, then data (experts within), then pipeline; a node's link is
+ * shared evenly by its GPUs. 0.8 and 100 are fitted to two steps on one V100
+ * (docs/large-models.md).
+ */
+#ifndef DLS_OPERATOR_LLM_H
+#define DLS_OPERATOR_LLM_H
+
+#include "workload/operator/model.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* "llm-l80-h12288-a96-s2048-v51200-tp8-pp8-mb1-b2304-z1-e0-k2-ep1-re1"; layers, hidden and heads
+ * are required. */
+typedef struct dls_llm {
+    double layers, hidden, heads, sequence, vocabulary;
+    double tensor, pipeline, expert; /* ways; data takes the rest of the GPUs */
+    double micro, batch;             /* sequences; batch 0: what the job says */
+    double experts, active;          /* of each layer; 0: dense */
+    double zero;                     /* stage 0..3 */
+    double recompute;                /* 1, 0; -1: where activations do not fit */
+} dls_llm;
+
+bool dls_llm_named(const char *model);
+/* Errors: EINPUT (what is wrong with the name). */
+dls_status dls_llm_parse(const char *model, dls_llm *out, dls_error *err) DLS_MUST_CHECK;
+
+typedef struct dls_llm_machine {
+    double flops; /* of products; of the peak if `matrix` */
+    bool matrix;  /* matrix units: the law of sizes holds */
+    double word;  /* bytes of an activation */
+    double mem_bps, mem_bytes;
+    double peer_bps, peer_latency_s; /* between the GPUs of a node, per GPU */
+    double line_bps;                 /* of a node's network link; 0: unlimited */
+    double line_latency_s;
+    int32_t gpus, nodes;
+} dls_llm_machine;
+
+/* A GPU of the operator model: gpus, nodes and links are the caller's to add. */
+dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *peer,
+                                   const dls_rates *rates, dls_numeric numeric);
+
+typedef struct dls_llm_step {
+    double compute_s, logits_s, bubble_s, tensor_s, pipeline_s, expert_s, update_s;
+    double overlap_s;  /* of these, what the exchange of gradients can hide behind */
+    double data_s;     /* of that exchange, within nodes and latencies */
+    double link_bytes; /* of it, over each node's link */
+    double tensor_bytes, pipeline_bytes, expert_bytes, data_bytes; /* sent by a GPU in a step */
+    double params, mem_bytes;                                      /* of a GPU */
+    bool recompute;
+    double alone_s; /* all but the exchange of gradients */
+    double step_s;  /* with line_bps */
+} dls_llm_step;
+
+/* batch: sequences of all GPUs, unless the model says it. Errors: EINPUT (GPUs that the model's
+ * ways do not divide). */
+dls_status dls_llm_time(const dls_llm *model, const dls_llm_machine *on, double batch,
+                        dls_llm_step *out, dls_error *err) DLS_MUST_CHECK;
+
+#endif
