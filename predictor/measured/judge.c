@@ -74,6 +74,24 @@ static void question_of(const dls_measured_step *row, const dls_whatif *w, dls_w
                           : "");
 }
 
+/* "tp4": every layer in 4 parts; "pp4_2": 4 stages and 2 micro-batches; by all GPUs of a node. */
+static bool split_of(const dls_measured_step *row, dls_whatif_question *q)
+{
+    int n = 0, micro = 1, end = 0;
+    if (strcmp(row->parallelism, "dp") == 0) {
+        return true;
+    }
+    if (sscanf(row->parallelism, "tp%d%n", &n, &end) == 1) {
+        q->shards = n;
+    } else if (sscanf(row->parallelism, "pp%d_%d%n", &n, &micro, &end) == 2) {
+        q->stages = n;
+        q->micro_batches = micro;
+    }
+    q->batch *= n;
+    return n == row->gpus && n > 1 && row->nodes == 1 && micro >= 1 &&
+           row->parallelism[end] == '\0';
+}
+
 static dls_status refuse(dls_verdicts *v, size_t at, const char *why, dls_error *err)
 {
     v->predicted[at] = (double)NAN;
@@ -86,10 +104,10 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
     const size_t at = i * v->n_sources + source;
     dls_whatif_question q;
     dls_whatif_answer a;
-    if (strcmp(row->parallelism, "dp") != 0) {
+    question_of(row, w, &q);
+    if (!split_of(row, &q)) {
         return refuse(v, at, "model or pipeline parallel", err);
     }
-    question_of(row, w, &q);
     if (strcmp(v->source[source], "habitat") == 0) {
         const dls_measured_step *other = elsewhere(v->steps, row);
         if (!other) {

@@ -159,6 +159,10 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
                         q->model);
     }
     dls_model_resize(names, q->image, q->sequence);
+    names->shards = q->shards;
+    if ((q->shards > 1 || q->stages > 1) && (w->source != OPERATOR || names->layers)) {
+        return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
+    }
     if (w->source == OPERATOR || w->source == HABITAT) {
         names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
                         (q->compiled ? DLS_RUN_COMPILED : 0) |
@@ -170,7 +174,7 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
 static bool same_names(const dls_model_names *a, const dls_model_names *b)
 {
     return a->zoo == b->zoo && a->layers == b->layers && a->image == b->image &&
-           a->sequence == b->sequence && a->runner == b->runner;
+           a->sequence == b->sequence && a->runner == b->runner && a->shards == b->shards;
 }
 
 static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_numeric numeric,
@@ -314,6 +318,34 @@ static dls_status profile_of(const dls_whatif *w, const dls_setting_spec *spec,
     return DLS_OK;
 }
 
+/* Every layer split: what one GPU does of it, and what they add up; or in stages, which a
+ * micro-batch passes one after the other, there and back. */
+static dls_status ask_split(const dls_whatif *w, const dls_whatif_question *q,
+                            const dls_workload *work, dls_prediction *out, dls_error *err)
+{
+    const double n = q->setting.workers, passes = fmax(1, q->micro_batches);
+    const double bytes = dls_numeric_bytes(q->numeric) * q->batch;
+    dls_setting_spec alone = q->setting;
+    const dls_hw_link *link;
+    dls_work_setting s;
+    dls_fabric fabric;
+    dls_step_in_setting step;
+    alone.workers = alone.nodes = 1;
+    DLS_TRY(dls_hardware_link(w->hw, dls_setting_link(&q->setting), &link, err));
+    DLS_TRY(dls_setting_work(&alone, &w->model, w->hw, work, q->batch / passes, q->numeric, &fabric,
+                             &s, err));
+    s.n_workers = 1;
+    DLS_TRY(dls_setting_step(&w->model, work, &s, &step, err));
+    const double pass_s = step.gpu.gpu_s - step.gpu.update_s;
+    const double update_s = q->part == DLS_STEP_WHOLE ? step.gpu.update_s : 0;
+    out->iteration_s =
+        q->shards > 1
+            ? pass_s + update_s + 2 * (n - 1) / n * bytes * work->shared / link->goodput_bps
+            : (n + passes - 1) / n * pass_s + update_s / n +
+                  2 * (n - 1) * bytes * work->stream / link->goodput_bps;
+    return DLS_OK;
+}
+
 static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const dls_workload *work,
                             dls_prediction *out, dls_error *err)
 {
@@ -321,6 +353,9 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     dls_fabric fabric;
     dls_step_in_setting step;
     double one_s;
+    if (q->shards > 1 || q->stages > 1) {
+        return ask_split(w, q, work, out, err);
+    }
     DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
                              err));
     s.host = w->source == OPERATOR ? dls_opmodel_host(&w->model, q->host ? q->host : "") : NULL;

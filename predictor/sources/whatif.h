@@ -29,9 +29,12 @@ typedef struct dls_whatif_question {
     dls_setting_spec setting; /* its name is not read */
     int32_t batch;            /* per worker */
     dls_step_part part;
-    const char *host;         /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
-    bool compiled;            /* by torch.compile or the like: operator, habitat */
-    bool channels_first;      /* said to be: the same */
+    const char *host;    /* operator: a row of operator.cfg's hosts; NULL or unknown: none */
+    bool compiled;       /* by torch.compile or the like: operator, habitat */
+    bool channels_first; /* said to be: the same */
+    /* operator: workers split every layer, or the layers in stages with so many micro-batches;
+     * `batch` is then that of all. 0: neither */
+    int32_t shards, stages, micro_batches;
     const char *measured_gpu; /* habitat: where a step on one GPU was measured; NULL: V100 */
     double measured_s;        /* and how long it took; 0: what the operator model says */
     int32_t measured_batch;

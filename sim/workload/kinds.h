@@ -30,6 +30,7 @@ typedef struct dls_model_names {
     const char *layers; /* workload: of dls_workload_names; NULL: made from the graph */
     dls_model_match match;
     int32_t image, sequence; /* dls_model_resize */
+    int32_t shards;          /* GPUs that split every layer; 0: none do; set by who asks */
     unsigned runner;         /* of graphs, bits of dls_graph_runner; set by who asks */
 } dls_model_names;
 

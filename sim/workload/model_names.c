@@ -186,6 +186,7 @@ static dls_status at_batch(const dls_model_names *names, int32_t batch, dls_nume
     options.numeric = numeric;
     options.image = names->image;
     options.runner = names->runner;
+    options.shards = names->shards;
     options.sequence = names->sequence ? names->sequence : options.sequence;
     DLS_TRY(dls_zoo_build(model, &options, &graph, err));
     const dls_status status = dls_workload_from_graph(graph, w, err);

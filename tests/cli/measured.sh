@@ -43,6 +43,27 @@ assert groups["habitat", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "not
 END
 fi
 
+# Layers in parts are as long as a part and what is added up, stages as long as all of them one after the other.
+cat >split.csv <<'END'
+model,gpu,gpus,batch,parallelism,precision,optimiser,step_ms
+gpt2_large,H100,1,4,dp,fp32,none,600
+gpt2_large,H100,4,4,tp4,fp32,none,200
+gpt2_large,H100,4,4,pp4_1,fp32,none,600
+gpt2_large,H100,4,4,pp4_4,fp32,none,400
+gpt2_large,H100,4,4,tp2,fp32,none,400
+resnet50,H100,4,64,tp4,fp32,none,20
+END
+expect 0 evaluate --measured --no-points --sources=operator --json --details split.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "layers in parts and stages"
+import json, sys
+j = json.load(open(sys.argv[1]))
+one, parts, stages, several, other, cnn = (r["operator"] for r in j["steps"])
+assert 0.25 * one < parts < 0.6 * one and 0.99 < stages / one < 1.1, (one, parts, stages)
+assert several < 0.7 * stages and other is None and cnn is None
+END
+fi
+
 # A GPU left out: the A100's kernels are the V100's then, and those who have rows of their own keep them.
 cat >out.csv <<'END'
 model,gpu,batch,precision,step_ms

@@ -227,6 +227,38 @@ static void eager_transformer(void **state)
     assert_true(gelu[0] == 0 && gelu[1] == 12 && gelu[2] == 12);
 }
 
+/* Of GPUs that split every layer each has its part of the products, and they add up two results a
+ * layer, forward and backward. */
+static void layers_in_parts(void **state)
+{
+    (void)state;
+    const dls_zoo_model *z = dls_zoo_find("gpt2_small");
+    dls_zoo_options options = dls_zoo_defaults(z);
+    double flops[2] = {0, 0};
+    dls_workload w[2];
+    options.runner = DLS_RUN_EAGER;
+    for (int i = 0; i < 2; i++) {
+        dls_opgraph *g = NULL;
+        options.shards = i == 0 ? 0 : 4;
+        assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_OK);
+        assert_int_equal(dls_workload_from_graph(g, &w[i], NULL), DLS_OK);
+        for (size_t k = 0; k < w[i].n_kernels; k++) {
+            flops[i] += w[i].kernel[k].family == DLS_KERNEL_MATMUL ? w[i].kernel[k].flops : 0;
+        }
+        dls_opgraph_destroy(g);
+    }
+    assert_true(near(flops[1], flops[0] / 4, 1e-4)); /* of 50257 words the last GPU has one more */
+    assert_true(w[0].shared == 0 && w[1].shared == 12 * 4 * 1024. * 768);
+    assert_true(w[0].stream == 1024. * 768 && w[1].stream == w[0].stream);
+    dls_workload_fini(&w[0]);
+    dls_workload_fini(&w[1]);
+    z = dls_zoo_find("resnet50");
+    options = dls_zoo_defaults(z);
+    options.shards = 2;
+    dls_opgraph *g = NULL;
+    assert_int_equal(dls_zoo_build(z, &options, &g, NULL), DLS_EINPUT);
+}
+
 /* Matrix units read channels side by side: each convolution transposes twice, groups do not. */
 static void channels_first(void **state)
 {
@@ -248,9 +280,9 @@ static void channels_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(by_hand),        cmocka_unit_test(the_zoo_against_layers),
-        cmocka_unit_test(eager_kernels),  cmocka_unit_test(eager_transformer),
-        cmocka_unit_test(channels_first),
+        cmocka_unit_test(by_hand),         cmocka_unit_test(the_zoo_against_layers),
+        cmocka_unit_test(eager_kernels),   cmocka_unit_test(eager_transformer),
+        cmocka_unit_test(layers_in_parts), cmocka_unit_test(channels_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,7 +112,7 @@ static dls_block_style style_of(const dls_net *net, dls_block_heads b)
 static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_heads b,
                         dls_tensor part[3])
 {
-    const int64_t width = dls_net_dim(net, x, -1);
+    const int64_t width = dls_net_part(net, dls_net_dim(net, x, -1));
     const dls_block_style style = style_of(net, b);
     if (style == DLS_BLOCK_GPT) {
         dls_net_split(net, dls_net_dense(net, x, 3 * width, b.bias), 3, part);
@@ -124,7 +124,7 @@ static void projections(dls_net *net, dls_tensor x, dls_tensor y, dls_block_head
         if (style == DLS_BLOCK_OPT && i == 0) {
             part[i] = dls_net_scale(net, part[i]);
         }
-        part[i] = dls_net_split_heads(net, part[i], b.heads);
+        part[i] = dls_net_split_heads(net, part[i], dls_net_part(net, b.heads));
     }
 }
 
@@ -161,7 +161,8 @@ dls_tensor dls_block_attention(dls_net *net, dls_tensor x, dls_tensor y, dls_blo
     }
     dls_tensor a = scores(net, part[0], part[1], b);
     a = dls_net_merge_heads(net, dls_net_batch_matmul(net, a, part[2], false));
-    return drop(net, dls_net_dense(net, a, width, b.bias), b.dropout);
+    a = dls_net_shared(net, dls_net_dense(net, a, width, b.bias));
+    return drop(net, a, b.dropout);
 }
 
 /* y / 2 (1 + tanh(c (y + c' y^3))), operation by operation; the cube's derivative is a power, two
@@ -180,11 +181,12 @@ dls_tensor dls_block_feed_forward(dls_net *net, dls_tensor x, int64_t inner, dls
                                   dls_block_heads b)
 {
     const int64_t width = dls_net_dim(net, x, -1);
-    dls_tensor y = dls_net_dense(net, x, inner, true);
+    dls_tensor y = dls_net_dense(net, x, dls_net_part(net, inner), true);
     y = style_of(net, b) == DLS_BLOCK_GPT && activation == DLS_OP_GELU
             ? gelu_spelled_out(net, y)
             : dls_net_unary(net, y, activation);
-    return drop(net, dls_net_dense(net, y, width, true), b.dropout);
+    y = dls_net_shared(net, dls_net_dense(net, y, width, true));
+    return drop(net, y, b.dropout);
 }
 
 dls_tensor dls_block_post_norm(dls_net *net, dls_tensor x, dls_tensor y)

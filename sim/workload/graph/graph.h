@@ -141,6 +141,8 @@ typedef struct dls_opgraph_info {
     int32_t image;    /* pixels of an edge; 0: the model's own, or no image */
     dls_numeric numeric;
     dls_optimiser optimiser;
+    double
+        shared; /* numbers that GPUs which split every layer add up in a step; not kept in files */
 } dls_opgraph_info;
 
 typedef struct dls_opgraph {

@@ -28,6 +28,7 @@ dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **ou
     net->decay = decay;
     net->element_bytes = dls_numeric_bytes(info->numeric);
     net->repeat = 1;
+    net->shards = 1;
     net->loss = -1;
     *out = net;
     return DLS_OK;
@@ -78,6 +79,24 @@ dls_status dls_net_finish(dls_net *net, dls_opgraph **out, dls_error *err)
 void dls_net_set_runner(dls_net *net, unsigned runner)
 {
     net->runner = runner;
+}
+
+void dls_net_set_shards(dls_net *net, int32_t shards)
+{
+    net->shards = shards;
+}
+
+int64_t dls_net_part(const dls_net *net, int64_t width)
+{
+    return width / net->shards;
+}
+
+dls_tensor dls_net_shared(dls_net *net, dls_tensor x)
+{
+    if (net->shards > 1 && net->status == DLS_OK) {
+        net->g->info.shared += 2 * (double)dls_shape_size(&net->tensors[x].shape);
+    }
+    return x;
 }
 
 bool dls_net_eager(const dls_net *net)

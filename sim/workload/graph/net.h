@@ -26,6 +26,12 @@ dls_status dls_net_create(const dls_opgraph_info *info, bool decay, dls_net **ou
                           dls_error *err) DLS_MUST_CHECK;
 /* Starts as DLS_RUN_GRAPH. Before the first operation. */
 void dls_net_set_runner(dls_net *net, unsigned runner); /* bits of dls_graph_runner */
+/* Megatron's split of every layer (Shoeybi et al., 2019): this GPU has one of n parts of its
+ * columns or rows; 1 at first. */
+void dls_net_set_shards(dls_net *net, int32_t shards);
+int64_t dls_net_part(const dls_net *net, int64_t width);
+/* What the GPUs must add up here, once forward and once backward. */
+dls_tensor dls_net_shared(dls_net *net, dls_tensor x);
 bool dls_net_eager(const dls_net *net);
 bool dls_net_trains_eagerly(const dls_net *net);
 void dls_net_destroy(dls_net *net); /* NULL-safe */

@@ -88,6 +88,7 @@ struct dls_net {
     dls_status status;
     dls_error err;
     bool decay;
+    int32_t shards;
     unsigned runner; /* bits of dls_graph_runner */
     bool wide;       /* of the operation that is being written down */
     int32_t element_bytes;

@@ -155,9 +155,14 @@ dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *opti
                         "%s: a batch of %d with %d tokens is not possible", model->name,
                         (int)info.batch, (int)info.sequence);
     }
+    if (options->shards > 1 && model->build != dls_zoo_gpt) {
+        return dls_fail(err, DLS_EINPUT, model->name, "%s: layers in %d parts are not known",
+                        model->name, (int)options->shards);
+    }
     dls_net *net;
     DLS_TRY(dls_net_create(&info, model->decay, &net, err));
     dls_net_set_runner(net, options->runner);
+    dls_net_set_shards(net, options->shards > 1 ? options->shards : 1);
     model->build(net, model->variant);
     const dls_status status = dls_net_finish(net, out, err);
     dls_net_destroy(net);

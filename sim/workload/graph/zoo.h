@@ -36,6 +36,7 @@ typedef struct dls_zoo_options {
     dls_numeric numeric;
     dls_optimiser optimiser;
     unsigned runner; /* bits of dls_graph_runner */
+    int32_t shards;  /* GPT alone: one of so many parts of every layer; 0: all */
 } dls_zoo_options;
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model);

@@ -108,7 +108,7 @@ void dls_zoo_gpt(dls_net *net, int32_t size)
                                .style = opt ? DLS_BLOCK_OPT : DLS_BLOCK_GPT,
                                .bias = true,
                                .dropout = true};
-    const dls_table words = dls_net_table(net, sizes[size].words, width);
+    const dls_table words = dls_net_table(net, dls_net_part(net, sizes[size].words), width);
     dls_tensor x = dls_net_lookup(net, words, dls_net_indices(net, t));
     x = dls_net_add_rows(net, x, dls_net_table(net, t > 1024 ? t : 1024, width));
     x = opt && dls_net_eager(net) ? x : dls_net_dropout(net, x);

@@ -176,6 +176,8 @@ static void count_kept(const dls_opgraph *g, int32_t *keeps, dls_workload *w)
         if (x->phase == DLS_PHASE_FORWARD && x->on_gpu) {
             w->kept += keeps[i] ? (double)x->out_bytes * x->repeat : 0;
             w->largest = fmax(w->largest, (double)x->out_bytes);
+            w->stream =
+                dls_op_family_of(x->kind) == DLS_FAMILY_NORM ? (double)x->out_bytes : w->stream;
         }
     }
 }
@@ -204,6 +206,8 @@ dls_status dls_workload_from_graph(const dls_opgraph *g, dls_workload *w, dls_er
     w->activations = (double)totals.activation_bytes / element / batch;
     w->kept /= element * batch;
     w->largest /= element * batch;
+    w->stream /= element * batch;
+    w->shared = g->info.shared / batch;
     w->forward_macs = totals.flops[DLS_PHASE_FORWARD] / 2 / batch;
     return DLS_OK;
 }

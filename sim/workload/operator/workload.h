@@ -96,6 +96,8 @@ typedef struct dls_workload {
     double activations;  /* elements kept for the backward pass, per sample */
     double kept;         /* of graphs: those that the backward pass reads; activations are all */
     double largest;      /* of graphs: the largest result */
+    double shared;       /* of graphs in parts: what GPUs add up in a step, per sample */
+    double stream;       /* of graphs: what the last norm writes, which layers hand on */
     double input;        /* elements of one sample that the host sends */
     double forward_macs; /* multiply-adds of the forward pass, per sample */
     int32_t n_ops;       /* operations a framework dispatches in the forward pass */
