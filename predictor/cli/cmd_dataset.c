@@ -111,25 +111,6 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
     return status;
 }
 
-/* With the input of an inspector, which stands until the end. */
-static dls_status simulate_for(const request *req, const char *hardware, const dls_hardware *hw,
-                               dls_setting_list *list, dls_error *err)
-{
-    dls_inspector *insp = NULL;
-    request with = *req;
-    if (!req->weights) {
-        return simulate(req, hardware, hw, list, err);
-    }
-    DLS_TRY(dls_inspector_load(req->weights, &insp, err));
-    with.corpus.input_text = dls_inspector_features(insp);
-    const dls_status status =
-        *with.corpus.input_text
-            ? simulate(&with, hardware, hw, list, err)
-            : dls_fail(err, DLS_EINPUT, req->weights, "does not say how its input is made");
-    dls_inspector_destroy(insp);
-    return status;
-}
-
 /* Without an output: the facts. */
 static dls_status build(const request *req, dls_error *err)
 {
@@ -138,7 +119,7 @@ static dls_status build(const request *req, dls_error *err)
     dls_setting_list list = {0};
     const char *hardware = dls_hardware_folder(req->hardware, folder, sizeof folder);
     DLS_TRY(dls_hardware_load(hardware, &hw, err));
-    const dls_status status = simulate_for(req, hardware, &hw, &list, err);
+    const dls_status status = simulate(req, hardware, &hw, &list, err);
     dls_setting_list_fini(&list);
     dls_hardware_fini(&hw);
     return status;
@@ -186,6 +167,31 @@ static dls_status build_benched(const request *req, dls_error *err)
     return status;
 }
 
+static dls_status build_any(const request *req, dls_error *err)
+{
+    return req->labels        ? build_benched(req, err)
+           : req->perf_result ? build_measured(req, err)
+                              : build(req, err);
+}
+
+/* With the input of an inspector, if one was given. */
+static dls_status build_for(const request *req, dls_error *err)
+{
+    dls_inspector *insp = NULL;
+    request with = *req;
+    if (!req->weights) {
+        return build_any(req, err);
+    }
+    DLS_TRY(dls_inspector_load(req->weights, &insp, err));
+    with.corpus.input_text = dls_inspector_features(insp);
+    const dls_status status =
+        *with.corpus.input_text
+            ? build_any(&with, err)
+            : dls_fail(err, DLS_EINPUT, req->weights, "does not say how its input is made");
+    dls_inspector_destroy(insp);
+    return status;
+}
+
 /* ---- the command ---------------------------------------------------------------------------- */
 
 /* What one option says of several members, and --graphs as a number. */
@@ -211,22 +217,20 @@ static dls_status cmd_build(void *user, dls_call *call, dls_error *err)
 {
     request *req = user;
     DLS_TRY(settle(req, call, err));
-    if (!req->perf_result && !req->labels) {
-        return build(req, err);
-    }
-    if (!req->graphs || (req->perf_result && req->labels)) {
+    if ((req->perf_result || req->labels) && (!req->graphs || (req->perf_result && req->labels))) {
         return dls_fail(err, DLS_EUSAGE, NULL,
                         "--perf-result, or --labels, needs --graphs, a folder");
     }
-    return req->labels ? build_benched(req, err) : build_measured(req, err);
+    return build_for(req, err);
 }
 
 static dls_status cmd_facts(void *user, dls_call *call, dls_error *err)
 {
     request *req = user;
     DLS_TRY(settle(req, call, err));
-    return req->output ? dls_fail(err, DLS_EUSAGE, NULL, "facts takes no --output")
-                       : build(req, err);
+    return req->output || req->labels || req->perf_result
+               ? dls_fail(err, DLS_EUSAGE, NULL, "facts takes no --output and no measurements")
+               : build_for(req, err);
 }
 
 static dls_status cmd_show(void *user, dls_call *call, dls_error *err)

@@ -234,12 +234,12 @@ static dls_status fill(benched *b, const dls_corpus_options *o, dls_dataset *set
     set->n_graphs = b->n_graphs;
     set->seed = o->seed;
     memcpy(set->origin, b->origin, b->n_graphs * sizeof *set->origin);
-    snprintf(set->feature_version, sizeof set->feature_version, "%s",
-             dls_features_version_name(o->features));
     dls_status status =
         dls_corpus_describe(o, b->graph, b->n_graphs, b->split, set->graph, &input, err);
     if (status == DLS_OK) {
         set->n_features = input.features->n_features;
+        snprintf(set->feature_version, sizeof set->feature_version, "%s",
+                 dls_features_version_name((int)input.features->version));
         status = dls_input_spec_text(&input, &set->features_text, err);
     }
     dls_input_spec_fini(&input);

@@ -46,6 +46,12 @@ for r in rows:
 END
 checks=$((checks + 1))
 expect 5 evaluate --weights=w.h5 --dataset="$data/dataset.h5" --rows=missing/rows.csv
+# Described as the shipped inspector describes graphs, which then can be tuned to it.
+expect 0 dataset build -o shipped.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench \
+    --weights="$source/predictor/inspectors/dlsim.h5"
+expect 0 train --dataset=shipped.h5 --setting=w2-ar-200m --base="$source/predictor/inspectors/dlsim.h5" --transfer --epochs=1 \
+    -q -o tuned.h5
+expect 2 dataset facts --labels="$data/labels.csv"
 for recording in "$data"/recordings/*.h5; do
     expect 0 perf analyze "$recording"
     says out.txt "net_tx"

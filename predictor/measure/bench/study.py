@@ -21,6 +21,7 @@ import labels
 
 DLSIM = os.environ.get("DLSIM", "dlsim")
 FOLDS = 5
+SHIPPED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "inspectors", "dlsim.h5")
 SHARES = (0.25, 0.5)  # of the training graphs
 WHAT = (("step", "iteration_s"), ("busy", "gpu_active"), ("pause of sending", "net_tx_idle"),
         ("burst of sending", "net_tx_active"), ("peak of sending", "net_tx_peak"), ("bytes sent", "sent"))
@@ -182,14 +183,14 @@ def with_bytes(of, rows):
     return out
 
 
-def train_one(folder, fold, name, *words):
+def train_one(folder, fold, name, *words, dataset="d"):
     path = os.path.join(folder, f"{name}.{fold}.h5")
     began = time.monotonic()
     if not os.path.exists(path):
-        dlsim("train", f"--dataset={folder}/d{fold}.h5", *RECIPE, *words, "-o", path)
+        dlsim("train", f"--dataset={folder}/{dataset}{fold}.h5", *RECIPE, *words, "-o", path)
     took = time.monotonic() - began
     out = os.path.join(folder, f"{name}.{fold}.csv")
-    dlsim("evaluate", f"--weights={path}", f"--dataset={folder}/d{fold}.h5", f"--rows={out}")
+    dlsim("evaluate", f"--weights={path}", f"--dataset={folder}/{dataset}{fold}.h5", f"--rows={out}")
     return answers(out), took
 
 
@@ -198,7 +199,7 @@ def train(labels_csv, graphs, folder):
     rows = read(labels_csv)
     settings = sorted({r["setting"] for r in rows})
     total = totals(rows, graphs, folder)
-    together, own, tuned, ridged, shared, spent = {}, {}, {}, {}, {}, {}
+    together, own, tuned, shipped, ridged, shared, spent = {}, {}, {}, {}, {}, {}, {}
     for fold in range(FOLDS):
         dlsim("dataset", "build", "-o", f"{folder}/d{fold}.h5", f"--labels={labels_csv}", f"--graphs={graphs}", "--settings=bench",
               "--groups=24", "--features=kernels", f"--seed={fold}")
@@ -215,6 +216,13 @@ def train(labels_csv, graphs, folder):
                                   f"--setting={s}", "--epochs=60")
             tuned.update({k: v for k, v in got.items() if k[0] == s})
             spent["tuned"] = spent.get("tuned", 0) + took
+        dlsim("dataset", "build", "-o", f"{folder}/w{fold}.h5", f"--labels={labels_csv}", f"--graphs={graphs}", "--settings=bench",
+              f"--weights={SHIPPED}", f"--seed={fold}")
+        for s in settings:
+            got, took = train_one(folder, fold, f"shipped-{s}", f"--base={SHIPPED}", "--transfer", f"--setting={s}", "--epochs=60",
+                                  dataset="w")
+            shipped.update({k: v for k, v in got.items() if k[0] == s})
+            spent["shipped"] = spent.get("shipped", 0) + took
         for share in SHARES:
             got, took = train_one(folder, fold, f"share{share}", "--settings=all", "--together", ARCH, "--epochs=150",
                                   f"--share={share}")
@@ -237,30 +245,31 @@ def train(labels_csv, graphs, folder):
         "step_spread", "busy_spread"))])) for k in ("step_spread", "busy_spread", "idle_spread", "burst_spread")]
     table("families left out", *(name for name, _ in WHAT), "training, s")
     for name, of, which in (("one inspector of all settings", together, 1), ("one of each setting", own, 1),
-                            ("tuned from another setting's", tuned, 1), ("nearest training graph", together, 2),
+                            ("tuned from another setting's", tuned, 1), ("tuned from the shipped one, of simulated labels", shipped, 1),
+                            ("nearest training graph", together, 2),
                             ("ridge on totals of the graph", ridged, 1)):
         key = {"one inspector of all settings": "together", "one of each setting": "own",
-               "tuned from another setting's": "tuned"}.get(name)
+               "tuned from another setting's": "tuned", "tuned from the shipped one, of simulated labels": "shipped"}.get(name)
         row(name, *errors(of, which), f"{spent[key]:.0f}" if key else "")
     row("one of all settings, bytes from the graph", *errors(with_bytes(together, rows), 1), "")
-    row("tuned, bytes from the graph", *errors(with_bytes(tuned, rows), 1), "")
+    row("tuned from the shipped one, bytes from the graph", *errors(with_bytes(shipped, rows), 1), "")
     for share in SHARES:
         row(f"one of all settings, {100 * share:.0f} % of the graphs", *errors(shared[share], 1), f"{spent[share]:.0f}")
     row("spread between repetitions", *noise, "", "", "")
     print()
-    by_setting(together, ridged, settings)
+    by_setting(shipped, ridged, settings)
     print()
-    changes(together, ridged)
+    changes(shipped, ridged)
 
 
-def by_setting(together, ridged, settings):
+def by_setting(inspector, ridged, settings):
     table("setting", *(f"{name}: inspector, ridge" for name, _ in WHAT))
     for s in settings:
-        pair = [errors({k: v for k, v in of.items() if k[0] == s}, 1) for of in (together, ridged)]
+        pair = [errors({k: v for k, v in of.items() if k[0] == s}, 1) for of in (inspector, ridged)]
         row(s, *(f"{a}, {b}" for a, b in zip(*pair)))
 
 
-def changes(together, ridged):
+def changes(inspector, ridged):
     """The paper's form: a change of the job, and whether each resource changes the way that it does."""
     kinds = {"batch doubled": lambda k: (k[0], k[1], 2 * k[2]),
              "five times the rate, all-reduce": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w2-ar-200m" else None,
@@ -271,7 +280,7 @@ def changes(together, ridged):
         cells, n = [], 0
         for _, what in WHAT:
             sure = []
-            for of in (together, ridged):
+            for of in (inspector, ridged):
                 right = []
                 for key, before in of.items():
                     after = of.get(to(key)) if to(key) else None
@@ -284,7 +293,7 @@ def changes(together, ridged):
                         right.append((real > 1) == (said > 1))
                 sure.append(f"{percent(sum(right) / len(right))} of {len(right)}" if right else "-")
             cells.append("; ".join(sure))
-            n = sum(1 for k in together if to(k) and to(k) in together)
+            n = sum(1 for k in inspector if to(k) and to(k) in inspector)
         row(name, n, *cells)
 
 
