@@ -195,6 +195,10 @@ typedef struct dls_key {
        TO(world.interference_knee))                                                               \
     XX(PERF_SLOPE, "perf.interference_slope", F64, "0.31", 0, 2, NULL,                            \
        "Speed lost for each unit of utilisation beyond the knee.", TO(world.interference_slope))  \
+    XX(PERF_INTERFERENCE, "perf.interference_sigma", F64, "0", 0, 1, NULL,                        \
+       "What that law does not know: standard deviation of the speed of one model beside another " \
+       "(drawn for each pair of models and GPU type, no predictor sees it); measured: 0.07.",     \
+       TO(world.interference_sigma))                                                              \
     XX(PERF_STAGES, "perf.stages", PATH, "", 0, 4095, NULL,                                       \
        "Stage times of models, with which jobs that share GPUs run in step, relative to the "     \
        "configuration's folder (docs/world.md); empty: the law of the two keys above.",           \

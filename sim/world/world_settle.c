@@ -6,31 +6,48 @@
 #include "world/world_impl.h"
 
 #include "base/alloc.h"
+#include "workload/operator/residual.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- shared GPUs --------------------------------------------------------------------------------- */
 
+#define LEAST_SPEED 0.5    /* of an equal part, for a job that suffers more than the law says */
 #define UTIL_ONE 1048576.0 /* utilisations add up as integers: in any order the same */
 
-/* Speed of one GPU of a node under all that run on it. */
-static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu)
+/* What the law does not know of a job beside another: the same whenever these models meet. */
+static double beside(const dls_world *w, int32_t slot, int32_t other)
+{
+    char name[128];
+    snprintf(name, sizeof name, "beside %s", w->kinds.kind[w->kinds.of[w->slot[other].job]].model);
+    return log(dls_residual(w->p.seed, w->kinds.kind[w->kinds.of[w->slot[slot].job]].model,
+                            w->types[w->slot[slot].type].name, name, w->p.interference_sigma));
+}
+
+/* Speed of a job on one GPU of a node under all that run on it. */
+static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t slot)
 {
     int64_t sum = 0;
     int32_t jobs = 0;
+    double own = 0;
     const dls_crossing *crossing = w->shares.crossing;
     for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
         if (crossing[c].mask & gpu) {
             const int32_t shape = w->slot[crossing[c].flow].shape;
             sum += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.gpu_util * UTIL_ONE);
             jobs++;
+            if (w->p.interference_sigma > 0 && crossing[c].flow != slot) {
+                own += beside(w, slot, crossing[c].flow);
+            }
         }
     }
     if (jobs < 2) {
         return 1;
     }
     const double over = fmax(0, (double)sum / UTIL_ONE - w->p.interference_knee);
-    return fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
+    const double law = fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
+    return own == 0 ? law : fmin(1, fmax(law + own, LEAST_SPEED / jobs));
 }
 
 /* Speed of a job in step with those on its GPUs: they are the same on all of its nodes. */
@@ -62,7 +79,7 @@ static double speed_of(const dls_world *w, int32_t slot)
         const dls_crossing *x = &w->shares.crossing[c];
         if (x->mask) {
             for (uint64_t left = x->mask & w->node[x->link].shared; left; left &= left - 1) {
-                speed = fmin(speed, gpu_speed(w, x->link, left & -left));
+                speed = fmin(speed, gpu_speed(w, x->link, left & -left, slot));
             }
         }
     }

@@ -304,6 +304,38 @@ static void test_uplinks(void **state)
     }
 }
 
+/* What two models do to each other is theirs: the same for every job of theirs, another beside
+ * another. */
+static void test_interference(void **state)
+{
+    (void)state;
+    const world_job jobs[] = {{"resnet50", 1, 32, 1, 0}, {"vgg16", 1, 32, 1, 0},
+                              {"resnet50", 1, 32, 1, 0}, {"vgg16", 1, 32, 1, 0},
+                              {"resnet50", 1, 32, 1, 0}, {"alexnet", 1, 32, 1, 0}};
+    int64_t rate[2][6];
+    for (int drawn = 0; drawn < 2; drawn++) {
+        world_setup s;
+        const dls_rate_change *changed;
+        world_init(&s, "operator", two_racks, 1, jobs, 6);
+        s.p.interference_sigma = drawn ? 0.07 : 0;
+        world_open(&s);
+        for (int32_t j = 0; j < 6; j++) {
+            world_start(&s, j, 0, j / 2, 1, 1, 0);
+        }
+        assert_int_equal(world_settle(&s, &changed), 6);
+        for (int32_t j = 0; j < 6; j++) {
+            rate[drawn][j] = changed[j].rate;
+        }
+        assert_true(rate[drawn][0] == rate[drawn][2] && rate[drawn][1] == rate[drawn][3]);
+        dls_world_stop(s.w, 1);
+        assert_int_equal(world_settle(&s, &changed), 1);
+        NEAR(seconds(&s, &changed[0]), world_solo(&s, 0, 0, 1, 1, 1).iteration_s, 1e-5);
+        world_fini(&s);
+    }
+    assert_true(rate[1][0] != rate[0][0] && rate[1][1] != rate[0][1] && rate[1][4] != rate[1][0]);
+    assert_true(llabs(rate[1][0] - rate[0][0]) < rate[0][0] / 2);
+}
+
 /* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does
  * not notice the other, who has what is left. */
 static void test_routes(void **state)
@@ -573,23 +605,15 @@ static void test_hot_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_trace),
-        cmocka_unit_test(test_work),
-        cmocka_unit_test(test_residual),
-        cmocka_unit_test(test_shared_residual),
-        cmocka_unit_test(test_who_suffers),
-        cmocka_unit_test(test_interleave),
-        cmocka_unit_test(test_contention),
-        cmocka_unit_test(test_no_contention),
-        cmocka_unit_test(test_uplinks),
-        cmocka_unit_test(test_routes),
-        cmocka_unit_test(test_rails_and_domains),
-        cmocka_unit_test(test_half_a_link),
-        cmocka_unit_test(test_shared_gpus),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_hot_path),
+        cmocka_unit_test(test_trace),       cmocka_unit_test(test_work),
+        cmocka_unit_test(test_residual),    cmocka_unit_test(test_shared_residual),
+        cmocka_unit_test(test_who_suffers), cmocka_unit_test(test_interleave),
+        cmocka_unit_test(test_contention),  cmocka_unit_test(test_no_contention),
+        cmocka_unit_test(test_uplinks),     cmocka_unit_test(test_interference),
+        cmocka_unit_test(test_routes),      cmocka_unit_test(test_rails_and_domains),
+        cmocka_unit_test(test_half_a_link), cmocka_unit_test(test_shared_gpus),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_hot_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
