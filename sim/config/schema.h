@@ -195,6 +195,9 @@ typedef struct dls_key {
        TO(world.interference_knee))                                                               \
     XX(PERF_SLOPE, "perf.interference_slope", F64, "0.31", 0, 2, NULL,                            \
        "Speed lost for each unit of utilisation beyond the knee.", TO(world.interference_slope))  \
+    XX(PERF_YIELD, "perf.guests_yield", BOOL, "false", 0, 0, NULL,                                \
+       "Of jobs that share a GPU the eldest is not slowed down and the others have what the "     \
+       "elder ones leave; else all are slowed down alike.", TO(world.guests_yield))               \
     XX(PERF_INTERFERENCE, "perf.interference_sigma", F64, "0", 0, 1, NULL,                        \
        "What that law does not know: standard deviation of the speed of one model beside another " \
        "(drawn for each pair of models and GPU type, no predictor sees it); measured: 0.07.",     \

@@ -85,6 +85,8 @@ typedef struct dls_world_params {
     double interference_knee, interference_slope; /* of GPUs that jobs share: speed = 1 - slope *
                                    max(0, U - knee), U the sum of their solo GPU utilisations, at least
                                    1 / jobs; fit to 1,388 measured pairs: 0.80, 0.310 */
+    bool guests_yield; /* of jobs that share a GPU the eldest is not slowed down, the others have what the
+                          elder ones leave */
     double interference_sigma; /* what of it no law knows: each model beside each other on a type of GPU
                                   is faster or slower by a normal number of its own; 0: none */
 } dls_world_params;

@@ -37,6 +37,7 @@ static dls_status copy_running(dls_world *w, const dls_world *from, dls_error *e
     w->cost = from->cost;
     w->free_slot = from->free_slot;
     w->n_shifted = from->n_shifted;
+    w->starts = from->starts;
     DLS_TRY(
         dls_duplicate(&w->slot, from->slot, from->n_slots, from->slots_cap, sizeof *w->slot, err));
     w->n_slots = from->n_slots;

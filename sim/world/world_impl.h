@@ -46,6 +46,7 @@ typedef struct dls_slot {
     int32_t next_free;
     double shift_s;   /* of its bursts; NAN: any time */
     int32_t level, path; /* dls_world_set_route */
+    uint64_t born;       /* number of its start */
     int64_t rate;     /* 0: started and not yet settled */
     bool touched;     /* in the list of jobs to look at */
     bool stale_speed; /* who shares its GPUs has changed */
@@ -104,6 +105,7 @@ struct dls_world {
     dls_slot *slot;
     size_t n_slots, slots_cap;
     int32_t free_slot;
+    uint64_t starts;
     int32_t n_shifted; /* running jobs whose bursts were shifted */
 
     int32_t *touched; /* slots to look at */

@@ -303,6 +303,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
                     .type = type,
                     .shift_s = (double)NAN,
                     .path = hashed_path(w, job),
+                    .born = ++w->starts,
                     .touched = listed};
     w->slot_of[job] = slot;
     dls_shares_add(&w->shares, slot, network ? w->shapes.entry[index].curve : NULL);

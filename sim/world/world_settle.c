@@ -13,6 +13,7 @@
 
 /* ---- shared GPUs --------------------------------------------------------------------------------- */
 
+#define LEAST_LEFT 0.02    /* of its speed, for a job behind others that leave nothing */
 #define LEAST_SPEED 0.5    /* of an equal part, for a job that suffers more than the law says */
 #define UTIL_ONE 1048576.0 /* utilisations add up as integers: in any order the same */
 
@@ -25,6 +26,23 @@ static double beside(const dls_world *w, int32_t slot, int32_t other)
                             w->types[w->slot[slot].type].name, name, w->p.interference_sigma));
 }
 
+/* Speed of a job on one GPU of a node that has what those who were there before it leave. */
+static double speed_behind(const dls_world *w, int32_t node, uint64_t gpu, int32_t slot)
+{
+    const dls_crossing *crossing = w->shares.crossing;
+    int64_t elder = 0;
+    for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
+        const dls_slot *s = &w->slot[crossing[c].flow];
+        if (crossing[c].mask & gpu && s->born < w->slot[slot].born && s->shape >= 0) {
+            elder += llround(w->shapes.entry[s->shape].solo.gpu_util * UTIL_ONE);
+        }
+    }
+    const int32_t shape = w->slot[slot].shape;
+    const double mine = shape < 0 ? 0 : w->shapes.entry[shape].solo.gpu_util;
+    const double left = 1 - (double)elder / UTIL_ONE;
+    return elder == 0 || mine <= left ? 1 : fmax(left / mine, LEAST_LEFT);
+}
+
 /* Speed of a job on one GPU of a node under all that run on it. */
 static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t slot)
 {
@@ -32,6 +50,9 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t 
     int32_t jobs = 0;
     double own = 0;
     const dls_crossing *crossing = w->shares.crossing;
+    if (w->p.guests_yield) {
+        return speed_behind(w, node, gpu, slot);
+    }
     for (int32_t c = w->shares.link[node].first; c >= 0; c = crossing[c].next) {
         if (crossing[c].mask & gpu) {
             const int32_t shape = w->slot[crossing[c].flow].shape;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * antman: guaranteed jobs have GPUs of their own, opportunistic ones what those leave (Xiao et al.,
+ * "AntMan: Dynamic Scaling on GPU Clusters for Deep Learning", OSDI 2020). Without
+ * `perf.guests_yield` the world slows both down alike (docs/world.md).
+ *
+ *      guaranteed      a job of the trace's priority `guaranteed` or more, or without one: in order
+ * of submission on free GPUs, who does not fit is skipped; if there are too few, opportunistic jobs
+ * that have GPUs of their own lose them, the last started first opportunistic   then, in order of
+ * submission: as the guest of the guaranteed job that is predicted to use its GPUs least, at most
+ * `booked` of them, and has no guest; else on free GPUs, while no guaranteed job waits
+ *
+ * A job of which nothing is predicted has no guests. Guests have as many GPUs as their host, on one
+ * node. O(waiting x running) a pass.
+ */
+#include "dlsim/policy.h"
+#include "dlsim/predictor.h"
+
+#include <math.h>
+
+enum { OPT_GUARANTEED, OPT_BOOKED };
+static const dls_option options[] = {
+    {"guaranteed", DLS_OPT_I64, 0, 1e9, "1", "", "least priority of a guaranteed job", NULL},
+    {"booked", DLS_OPT_F64, 0, 1, "0.8", "",
+     "GPU use of a guaranteed job up to which another may run beside it", NULL},
+    {0},
+};
+
+typedef struct antman {
+    int64_t guaranteed;
+    double booked;
+} antman;
+
+typedef struct known {
+    double use; /* mean GPU use; NAN: unknown */
+    bool asked;
+} known;
+
+static dls_status init(void *state, const dls_view *view, const dls_option_value *values,
+                       dls_error *err)
+{
+    antman *a = state;
+    (void)view;
+    (void)err;
+    a->guaranteed = values[OPT_GUARANTEED].i;
+    a->booked = values[OPT_BOOKED].f;
+    return DLS_OK;
+}
+
+static bool is_guaranteed(const antman *a, const dls_view *view, int32_t job)
+{
+    return !view->priority || view->priority[job] == DLS_ABSENT ||
+           view->priority[job] >= a->guaranteed;
+}
+
+static double use_of(const dls_view *view, int32_t job)
+{
+    known *k = dls_view_job_state(view, job);
+    const uint32_t types = dls_view_types(view, job);
+    dls_prediction p;
+    if (!k->asked && types) {
+        const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[job]);
+        k->use = dls_view_predict(view, job, &shape, &p)
+                     ? fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s)
+                     : (double)NAN;
+        k->asked = true;
+    }
+    return types ? k->use : (double)NAN;
+}
+
+static bool has_room(const dls_view *view, int32_t job)
+{
+    const uint32_t types = dls_view_types(view, job);
+    bool room = false;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        room = room || (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]);
+    }
+    return room;
+}
+
+static bool start(const dls_view *view, dls_actions *out, int32_t job)
+{
+    return has_room(view, job) && dls_act_start(out, job);
+}
+
+/* ---- guaranteed jobs ------------------------------------------------------------------------- */
+
+/* The opportunistic job with GPUs of its own that a guaranteed one could use, the last started; -1.
+ */
+static int32_t victim_for(const antman *a, const dls_view *view, int32_t job)
+{
+    int32_t last = -1;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        int64_t cap;
+        const int32_t type = view->held_type[j];
+        if (!is_guaranteed(a, view, j) && dls_view_host(view, j) < 0 &&
+            dls_view_types(view, job) >> type & 1 &&
+            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, j, type, &cap)) {
+            last = j;
+        }
+    }
+    return last;
+}
+
+/* GPUs of a type that the job would have if all such jobs of the type lost theirs. */
+static bool could_have_room(const antman *a, const dls_view *view, int32_t job)
+{
+    int64_t gpus[DLS_TYPES_MAX] = {0}, cap;
+    bool room = false;
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        const int32_t type = view->held_type[j];
+        if (!is_guaranteed(a, view, j) && dls_view_host(view, j) < 0 &&
+            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, j, type, &cap)) {
+            gpus[type] += view->held_gpus[j];
+        }
+    }
+    for (int32_t t = 0; t < view->n_types; t++) {
+        room = room || (dls_view_types(view, job) >> t & 1 && gpus[t] > 0 &&
+                        dls_view_quota_gpus(view, job, t) + gpus[t] >= view->gpus[job]);
+    }
+    return room;
+}
+
+static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job)
+{
+    if (start(view, out, job)) {
+        return true;
+    }
+    for (int32_t victim = 0; could_have_room(a, view, job);) {
+        victim = victim_for(a, view, job);
+        dls_act_preempt(out, victim);
+        if (start(view, out, job)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- opportunistic jobs ---------------------------------------------------------------------- */
+
+static bool has_guest(const dls_view *view, int32_t host)
+{
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (dls_view_host(view, j) == host) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t host)
+{
+    const int32_t type = view->held_type[host];
+    int64_t cap;
+    dls_place_part part;
+    return is_guaranteed(a, view, host) && dls_view_host(view, host) < 0 &&
+           view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
+           use_of(view, host) <= a->booked && dls_view_nodes(view, host, &part, 1) == 1 &&
+           dls_view_pool(view, job, type, &cap) == dls_view_pool(view, host, type, &cap) &&
+           !has_guest(view, host);
+}
+
+static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_t job)
+{
+    int32_t best = -1;
+    for (int32_t h = dls_view_first_running(view); h >= 0; h = dls_view_next_running(view, h)) {
+        if (suits(a, view, job, h) && (best < 0 || use_of(view, h) < use_of(view, best))) {
+            best = h;
+        }
+    }
+    return best >= 0 && dls_act_join(out, job, best);
+}
+
+static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
+{
+    const antman *a = state;
+    bool waits = false;
+    (void)err;
+    for (int32_t round = 0; round < 2; round++) {
+        for (int32_t j = dls_view_first_waiting(view), next; j >= 0; j = next) {
+            next = dls_view_next_waiting(view, j);
+            if (round == 0 && is_guaranteed(a, view, j)) {
+                waits = !claim(a, view, out, j) || waits;
+            } else if (round == 1 && !is_guaranteed(a, view, j) && !join(a, view, out, j) &&
+                       !waits) {
+                start(view, out, j);
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+const dls_sched_ops dls_sched_ops_antman = {
+    .abi = DLS_POLICY_ABI,
+    .name = "antman",
+    .summary =
+        "guaranteed jobs have GPUs of their own, opportunistic ones what they leave (AntMan)",
+    .options = options,
+    .state_bytes = sizeof(antman),
+    .job_state_bytes = sizeof(known),
+    .init = init,
+    .pass = pass,
+    .joins = true,
+};
