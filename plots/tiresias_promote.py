@@ -18,7 +18,7 @@ def draw(paths, folder):
     with style.open_results(paths[0]) as f:
         table = style.points(f)
         table["wait_s"] = [longest_wait(f[f"runs/{run}"]) for run in table.run]
-    table = table.rename(columns={"cluster.nodes[0].count": "nodes", "scheduler.restore_cost": "cost",
+    table = table.rename(columns={"cluster.nodes[0].count": "nodes", "scheduler.restore_cost": "restore_s",
                                   "scheduler.promote_knob": "knob"})
     last = 2 * table.knob.max()
     table["at"] = table.knob.where(table.knob > 0, last)  # 0 means never: drawn at the end
@@ -26,7 +26,7 @@ def draw(paths, folder):
               "longest wait for\nGPUs again (days)": table.wait_s / 86400}
     fig, axes = plt.subplots(1, len(panels), figsize=(style.PAGE, 2.2), layout="constrained")
     colours = dict(zip(table.nodes.unique(), style.COLOURS))
-    for (nodes, cost), t in table.groupby(["nodes", "cost"], sort=False):
+    for (nodes, cost), t in table.groupby(["nodes", "restore_s"], sort=False):
         t = t.sort_values("at")
         used = 100 * t.utilisation.iloc[-1]
         label = f"{8 * nodes:g} GPUs, {used:.0f} % used, {cost:g} s a resume"
