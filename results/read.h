@@ -25,8 +25,8 @@ dls_status dls_run_open(const dls_results *file, const char *id, dls_run **out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_run_close(dls_run *run); /* NULL-safe */
 
-/* Close the HDF5 file: the run's texts and numbers and the file's list of runs stay. No other run of it may be
- * open. */
+/* Close the HDF5 file: the run's texts and numbers and the file's list of runs stay. No other run
+ * of it may be open. */
 void dls_run_let_go(dls_results *file, dls_run *run);
 
 /* Read every table once, in blocks, and compare the jobs with their digest: EINPUT names the first

@@ -35,6 +35,10 @@ const dls_field dls_summary_fields[] = {
     S(F64, positions_per_event, "", "positions / events"),
     S(F64, wall_s, "s", "wall time of the simulation"),
     S(F64, events_per_s, "1/s", "events / wall_s"),
+    S(U64, unprofiled_jobs, "jobs", "jobs whose model the table of speeds has not: as their gang"),
+    S(U64, other_batch_jobs, "jobs", "jobs with the speeds of the nearest batch that it has"),
+    S(U64, policy_fallbacks, "",
+      "times the policy had no solution and did what it says it then does"),
     S(BOOL, complete, "", "1: every event was processed"),
 };
 const size_t dls_summary_n_fields = sizeof dls_summary_fields / sizeof dls_summary_fields[0];
@@ -181,7 +185,8 @@ static const dls_record_column trace_columns[] = {
 };
 #undef AT
 /* clang-format on */
-const dls_record_table dls_trace_table = {trace_columns, sizeof trace_columns / sizeof *trace_columns};
+const dls_record_table dls_trace_table = {trace_columns,
+                                          sizeof trace_columns / sizeof *trace_columns};
 
 size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out)
 {

@@ -11,7 +11,7 @@
 #include "results/world.h"
 
 #define DLS_RESULTS_FORMAT "dlsim-results"
-#define DLS_RESULTS_VERSION 2
+#define DLS_RESULTS_VERSION 3
 
 /* One member of a C struct that is written as an attribute or as a column of a small table. */
 typedef struct dls_field {

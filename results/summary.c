@@ -111,8 +111,8 @@ static void count_jobs(const work *w, dls_summary *s)
             p->unfinished += rec->state[j] < DLS_JOB_FINISHED;
             p->declined += rec->state[j] == DLS_JOB_DECLINED;
             p->deadlines += deadline_us != DLS_ABSENT;
-            p->deadlines_met += deadline_us != DLS_ABSENT &&
-                                rec->state[j] == DLS_JOB_FINISHED && rec->end_us[j] <= deadline_us;
+            p->deadlines_met += deadline_us != DLS_ABSENT && rec->state[j] == DLS_JOB_FINISHED &&
+                                rec->end_us[j] <= deadline_us;
             p->preemptions += (uint64_t)rec->preempts[j];
             p->resumes += (uint64_t)rec->resumes[j];
             p->promotions += (uint64_t)rec->promotes[j];
@@ -281,6 +281,9 @@ static void cluster_figures(const work *w, double wall_s, dls_summary *s)
     s->peak_queue = rec->peak_queue;
     s->positions_per_event = rec->events ? (double)rec->positions / (double)rec->events : 0;
     s->wall_s = wall_s;
+    s->unprofiled_jobs = rec->facts.unprofiled_jobs;
+    s->other_batch_jobs = rec->facts.other_batch_jobs;
+    s->policy_fallbacks = rec->policy_fallbacks;
     s->events_per_s = wall_s > 0 ? (double)rec->events / wall_s : 0;
     s->digest = dls_record_digest(rec);
     s->history_digest = dls_record_history_digest(rec);

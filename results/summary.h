@@ -46,7 +46,7 @@ typedef struct dls_summary_part {
     uint64_t jobs; /* whole run, as are the next eleven */
     uint64_t completed;
     uint64_t infeasible;
-    uint64_t declined;   /* turned away by the scheduler */
+    uint64_t declined;                 /* turned away by the scheduler */
     uint64_t deadlines, deadlines_met; /* jobs that have one; of them, completed by then */
     uint64_t unfinished; /* none of these: waiting, running or not submitted when the run stopped */
     uint64_t preemptions, resumes, promotions;
@@ -73,12 +73,15 @@ typedef struct dls_summary {
     int64_t waiting_peak;
     uint64_t events, passes, positions, flips, refusals, peak_queue;
     double positions_per_event;
-    double wall_s;           /* of the simulation; 0 if not measured */
-    double events_per_s;     /* 0 if not measured */
-    uint64_t digest;         /* dls_record_digest */
-    uint64_t history_digest; /* dls_record_history_digest */
-    bool complete;           /* every event was processed */
-    bool has_world;          /* placement mattered: */
+    double wall_s;       /* of the simulation; 0 if not measured */
+    double events_per_s; /* 0 if not measured */
+    uint64_t unprofiled_jobs,
+        other_batch_jobs;      /* not in the table of speeds: the model, the batch */
+    uint64_t policy_fallbacks; /* times without a solution (dls_policy_fallback) */
+    uint64_t digest;           /* dls_record_digest */
+    uint64_t history_digest;   /* dls_record_history_digest */
+    bool complete;             /* every event was processed */
+    bool has_world;            /* placement mattered: */
     dls_world_summary world;
     bool has_energy;
     dls_energy_summary energy;

@@ -123,6 +123,15 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
         fprintf(out, "%-22s  %s (%.3g events/s)\n", "wall time",
                 dls_format_seconds(text[0], s->wall_s), s->events_per_s);
     }
+    if (s->unprofiled_jobs + s->other_batch_jobs > 0) {
+        fprintf(out,
+                "%-22s  %" PRIu64 " jobs by model, run as their gang; %" PRIu64
+                " by batch, as the nearest\n",
+                "not in perf.elastic", s->unprofiled_jobs, s->other_batch_jobs);
+    }
+    if (s->policy_fallbacks > 0) {
+        fprintf(out, "%-22s  %" PRIu64 " times\n", "scheduler's fallback", s->policy_fallbacks);
+    }
     if (s->has_world) {
         dls_world_print(out, &s->world);
     }

@@ -207,6 +207,9 @@ dls_status dls_prepared_finish(dls_prepared *p, dls_run_facts *facts, dls_error 
         facts->extrapolated_shapes = n.extrapolated_shapes;
         facts->split_batch_shapes = n.split_batch_shapes;
     }
+    if (p->elastic) {
+        dls_elastic_about(p->elastic, &facts->unprofiled_jobs, &facts->other_batch_jobs);
+    }
     if (!p->predictions) {
         return DLS_OK;
     }

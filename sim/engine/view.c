@@ -177,6 +177,11 @@ int64_t dls_view_service_us(const dls_view *view, int32_t job, int32_t type)
     return sum;
 }
 
+void dls_policy_fallback(const dls_view *view)
+{
+    view->engine->rec->policy_fallbacks++;
+}
+
 const dls_place_index *dls_view_index(const dls_view *view)
 {
     return view->engine->index;

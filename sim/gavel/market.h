@@ -7,6 +7,7 @@
 #define DLS_GAVEL_MARKET_H
 
 #include "gavel/batches.h"
+#include "sched/market.h"
 
 typedef struct dls_gv_market dls_gv_market;
 

@@ -83,6 +83,7 @@ typedef struct dls_world_point {
 /* What had to be guessed, and what it took to know things in advance; zero where it does not apply. */
 typedef struct dls_run_facts {
     uint64_t unknown_model_jobs, stand_in_jobs; /* jobs whose model is taken for another */
+    uint64_t unprofiled_jobs, other_batch_jobs; /* that perf.elastic has not, or not with their batch */
     uint64_t unmeasured_shapes, extrapolated_shapes, split_batch_shapes; /* of placements asked for */
     char backend[128];                          /* what evaluated the predictor */
     uint64_t batches, questions, answers;       /* of the source */
@@ -137,6 +138,7 @@ typedef struct dls_record {
     uint64_t flips;        /* starts and preemptions decided by passes */
     uint64_t node_failures, gpu_failures, rack_failures, job_failures;
     uint64_t guest_starts; /* jobs that became the guest of another */
+    uint64_t policy_fallbacks; /* dls_policy_fallback */
     uint64_t refusals;     /* selected jobs that the placement refused */
     int64_t peak_pending;
     uint64_t peak_queue;   /* most entries in the event queue */

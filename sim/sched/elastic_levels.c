@@ -5,7 +5,9 @@
 #include "sched/elastic_levels.h"
 
 #include "dlsim/memory.h"
+#include "dlsim/predictor.h"
 
+#include <math.h>
 #include <string.h>
 
 void dls_levels_of(const dls_view *view, int32_t job, int32_t type, dls_levels *out)
@@ -88,4 +90,25 @@ void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t t
     int64_t unused;
     l->used[dls_view_pool(view, job, type, &unused) * view->n_types + type] += gpus;
     l->left[type] -= gpus;
+}
+
+int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job)
+{
+    int32_t best = -1;
+    double least = (double)INFINITY;
+    for (int32_t t = 0; t < view->n_types; t++) {
+        const int64_t room = dls_ledger_room(l, view, job, t);
+        const dls_shape shape = dls_view_packed(view, t, view->gpus[job]);
+        dls_prediction said;
+        if (room < view->gpus[job]) {
+            continue;
+        }
+        const double value =
+            dls_view_predict(view, job, &shape, &said) ? said.iteration_s : -(double)room;
+        if (value < least) {
+            least = value;
+            best = t;
+        }
+    }
+    return best;
 }

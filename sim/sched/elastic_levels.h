@@ -34,5 +34,8 @@ dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err)
 /* GPUs of the type that a job may get; 0 if it may not use the type. */
 int64_t dls_ledger_room(const dls_ledger *l, const dls_view *view, int32_t job, int32_t type);
 void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t type, int64_t gpus);
+/* Of the types with room for a job's gang the one on which it is predicted to be fastest, without a
+ * predictor that with most room; -1: none has room. */
+int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job);
 
 #endif

@@ -10,7 +10,6 @@
  * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
  */
 #include "dlsim/memory.h"
-#include "dlsim/predictor.h"
 #include "sched/elastic_levels.h"
 
 #include <math.h>
@@ -208,29 +207,6 @@ static dls_status list_jobs(struct fair_share *s, const dls_view *view, dls_erro
     return DLS_OK;
 }
 
-/* Of the types with room the one on which the job is known to be fastest, else with most room; -1.
- */
-static int32_t type_for(const struct fair_share *s, const dls_view *view, int32_t job)
-{
-    int32_t best = -1;
-    double least = (double)INFINITY;
-    for (int32_t t = 0; t < view->n_types; t++) {
-        const int64_t room = dls_ledger_room(&s->ledger, view, job, t);
-        const dls_shape shape = dls_view_packed(view, t, view->gpus[job]);
-        dls_prediction said;
-        if (room < view->gpus[job]) {
-            continue;
-        }
-        const double value =
-            dls_view_predict(view, job, &shape, &said) ? said.iteration_s : -(double)room;
-        if (value < least) {
-            least = value;
-            best = t;
-        }
-    }
-    return best;
-}
-
 static void keep(struct fair_share *s, const dls_view *view, dls_plan *plan, size_t i)
 {
     const int32_t job = s->running[i];
@@ -248,8 +224,9 @@ static size_t start(struct fair_share *s, const dls_view *view, dls_plan *plan, 
     size_t n = 0;
     for (size_t k = o->next; k < o->end && n < most; k++) {
         const int32_t job = s->waiting[k].job;
-        const int32_t type =
-            job >= 0 && o->used + view->gpus[job] <= limit + 1e-9 ? type_for(s, view, job) : -1;
+        const int32_t type = job >= 0 && o->used + view->gpus[job] <= limit + 1e-9
+                                 ? dls_ledger_type(&s->ledger, view, job)
+                                 : -1;
         if (type >= 0) {
             const dls_want want = {.type = type};
             dls_ledger_take(&s->ledger, view, job, type, view->gpus[job]);

@@ -230,8 +230,12 @@ static dls_status allocate(dls_gavel *g, const dls_view *view, dls_gavel_objecti
     }
     DLS_TRY(list_jobs(g, view, err));
     account_isolated(g, view);
+    g->relaxed = false;
     if (g->shares.n > 0 && g->n_types > 0) {
         DLS_TRY(objective(g, &outcome, err));
+    }
+    if (g->relaxed || outcome != DLS_INTERIOR_OPTIMAL) {
+        dls_policy_fallback(view);
     }
     if (outcome != DLS_INTERIOR_OPTIMAL) {
         dls_timeshares_isolated(&g->shares);

@@ -52,6 +52,7 @@ struct dls_gavel {
     int64_t round_us, reset_us;
     bool same_types;        /* all types are taken for equally fast */
     bool prices;            /* of types differ */
+    bool relaxed;           /* the last objective could not keep all that it asks for */
     bool merged;            /* the last allocation knew one type, that of all GPUs */
     dls_gavel_entry *entry; /* [n] jobs that are not over; owned */
     size_t n, cap;

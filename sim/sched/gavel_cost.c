@@ -58,8 +58,10 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
 
 static dls_status objective(dls_gavel *g, dls_interior_outcome *outcome, dls_error *err)
 {
-    bool met;
-    return dls_timeshares_cost(&g->shares, &met, outcome, err);
+    bool met = true;
+    DLS_TRY(dls_timeshares_cost(&g->shares, &met, outcome, err));
+    g->relaxed = !met;
+    return DLS_OK;
 }
 
 static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_error *err)

@@ -165,6 +165,10 @@ static dls_status pool(dls_allot *a, const dls_view *view, dls_allot_entry *entr
         DLS_TRY(add(a, view, &entry[i], &offers, fine, cost, policy, err));
     }
     DLS_TRY(dls_choice_solve(&a->choice, gap, err));
+    const double within = fmax(gap, 1e-9) * (1 + fabs(a->choice.bound)); /* of several optima any */
+    if (!a->choice.solved || a->choice.cost > a->choice.bound + 1.01 * within) {
+        dls_policy_fallback(view);
+    }
     for (size_t i = 0; i < n; i++) {
         put(a, view, (int32_t)i, &entry[i], plan);
     }

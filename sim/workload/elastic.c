@@ -30,8 +30,9 @@ struct dls_elastic_jobs {
     int32_t *min_gpus, *max_gpus;
     row *row; /* sorted by all but speed and restoring time */
     size_t n, cap;
-    double unit; /* of the rows' speeds */
+    double unit;         /* of the rows' speeds */
     size_t *first, *end; /* [models + 1] rows of a model code; the last for jobs without a model */
+    uint64_t unprofiled, other_batch; /* jobs */
 };
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -196,11 +197,16 @@ static dls_status find_ranges(dls_elastic_jobs *e, dls_error *err)
         size_t end;
         const int32_t gang = e->cols->gpus[j];
         const size_t first = model_of(e, (int32_t)j, &end);
+        const int64_t batch = dls_trace_i64(e->cols->batch, j);
         int32_t least = gang, most = gang;
+        bool has_batch = batch == DLS_ABSENT;
         for (size_t i = first; i < end; i++) {
+            has_batch |= e->row[i].batch < 0 || e->row[i].batch == batch;
             least = e->row[i].gpus < least ? e->row[i].gpus : least;
             most = e->row[i].gpus > most ? e->row[i].gpus : most;
         }
+        e->unprofiled += e->n > 0 && first == end;
+        e->other_batch += first < end && !has_batch;
         const int64_t own_min = dls_trace_i64(e->cols->min_gpus, j);
         const int64_t own_max = dls_trace_i64(e->cols->max_gpus, j);
         e->min_gpus[j] = own_min != DLS_ABSENT   ? (int32_t)own_min
@@ -246,6 +252,12 @@ void dls_elastic_destroy(dls_elastic_jobs *e)
         dls_free(e->end);
         dls_free(e);
     }
+}
+
+void dls_elastic_about(const dls_elastic_jobs *e, uint64_t *unprofiled, uint64_t *other_batch)
+{
+    *unprofiled = e->unprofiled;
+    *other_batch = e->other_batch;
 }
 
 const int32_t *dls_elastic_min_gpus(const dls_elastic_jobs *e)

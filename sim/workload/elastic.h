@@ -45,5 +45,8 @@ size_t dls_elastic_curve(const dls_elastic_jobs *e, int32_t job, int32_t type, i
                          double *speed, size_t most);
 /* Restoring time of the table, of the nearest size; -1: it does not say. */
 int64_t dls_elastic_restore_us(const dls_elastic_jobs *e, int32_t job, const dls_shape *shape);
+/* Jobs whose model a table has not, and those that have the curve of another batch; 0 without a
+ * table. */
+void dls_elastic_about(const dls_elastic_jobs *e, uint64_t *unprofiled, uint64_t *other_batch);
 
 #endif

@@ -34,7 +34,7 @@ def check(name, item):
         assert item.attrs["description"], name
         assert "units" in item.attrs, name
 with h5py.File(sys.argv[1]) as f:
-    assert f.attrs["format"].decode() == "dlsim-results" and f.attrs["format_version"] == 2
+    assert f.attrs["format"].decode() == "dlsim-results" and f.attrs["format_version"] == 3
     f.visititems(check)
     jobs = next(iter(f["runs"].values()))["jobs"]
     assert len({len(c) for c in jobs.values()}) == 1

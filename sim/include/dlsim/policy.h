@@ -195,6 +195,9 @@ DLS_API const dls_place_index *dls_view_index(const dls_view *view);
 /* The run ends with an error (EPOLICY) that says this when the callback has returned: for callbacks that
  * return no status. The first call counts; the text is cut at 511 bytes. */
 DLS_API void dls_policy_fail(const dls_place_index *index, const char *fmt, ...) DLS_PRINTF(2, 3);
+/* The policy did something else than it should have, because that could not be done (an infeasible
+ * programme, a solver's limit), as its documentation says: counted in the summary. */
+DLS_API void dls_policy_fallback(const dls_view *view);
 /* What the configured predictor says of a submitted job on a shape, any number of GPUs within its range.
  * false: no predictor, or nothing known; *out is then all NAN. */
 DLS_API bool dls_view_predict(const dls_view *view, int32_t job, const struct dls_shape *shape,

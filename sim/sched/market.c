@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The program of sched/market.h: numbers of rounds, and the rounds themselves.
+ */
+#include "sched/market.h"
+
+#include "dlsim/memory.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW DLS_MARKET_WINDOW
+static const double makespan_weight = 1e-3, urgency = 12, longest_ratio = 1;
+
+typedef struct dls_market_turn { /* a bidder's in one round: who is to run in every round that is
+                                    left goes first */
+    bool now;
+    double urgent, gpus;
+    int32_t bidder;
+} turn;
+
+dls_status dls_market_begin(dls_market *m, int32_t n, dls_error *err)
+{
+    if ((size_t)n > m->cap) {
+        const size_t most = (size_t)n + (size_t)n / 2, was = m->cap;
+        size_t cap[7] = {was, was * (WINDOW + 1), was, was, was, was * WINDOW, was};
+        DLS_TRY(dls_grow(&m->bid, &cap[0], most, sizeof *m->bid, err));
+        DLS_TRY(dls_grow(&m->candidate, &cap[1], most * (WINDOW + 1), sizeof *m->candidate, err));
+        DLS_TRY(dls_grow(&m->order, &cap[2], most, sizeof *m->order, err));
+        DLS_TRY(dls_grow(&m->heap, &cap[3], most, sizeof *m->heap, err));
+        DLS_TRY(dls_grow(&m->gain, &cap[4], most, sizeof *m->gain, err));
+        DLS_TRY(dls_grow(&m->turn, &cap[6], most, sizeof *m->turn, err));
+        DLS_TRY(dls_grow(&m->plan, &cap[5], most * WINDOW, sizeof *m->plan, err));
+        m->cap = most;
+    }
+    m->n = n;
+    return DLS_OK;
+}
+
+void dls_market_fini(dls_market *m)
+{
+    dls_free(m->bid);
+    dls_free(m->candidate);
+    dls_free(m->order);
+    dls_free(m->heap);
+    dls_free(m->gain);
+    dls_free(m->plan);
+    dls_free(m->turn);
+    memset(m, 0, sizeof *m);
+}
+
+double dls_market_worth(double progress)
+{
+    static const double at[] = {0, .2, .4, .6, .8, 1};
+    if (progress >= 1) {
+        return 0;
+    }
+    int i = (int)(progress * 5);
+    i = i > 4 ? 4 : i;
+    while (progress > at[i + 1]) {
+        i++;
+    }
+    while (progress < at[i]) {
+        i--;
+    }
+    const double low = log(i == 0 ? 1e-6 : at[i]), high = log(at[i + 1]);
+    return low + (progress - at[i]) / (at[i + 1] - at[i]) * (high - low);
+}
+
+/* ---- the program -------------------------------------------------------------------------------
+ */
+
+static int ascending(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a > b) - (a < b);
+}
+
+/* Who gains most per GPU by one more round, of equals the first, is on top of the heap. */
+static bool above(const dls_market *m, int32_t a, int32_t b)
+{
+    return m->gain[a] != m->gain[b] ? m->gain[a] > m->gain[b] : a < b;
+}
+
+static void sink(dls_market *m, int32_t at)
+{
+    const int32_t i = m->heap[at];
+    for (;;) {
+        int32_t next = 2 * at + 1;
+        if (next + 1 < m->heap_n && above(m, m->heap[next + 1], m->heap[next])) {
+            next++;
+        }
+        if (next >= m->heap_n || !above(m, m->heap[next], i)) {
+            break;
+        }
+        m->heap[at] = m->heap[next];
+        at = next;
+    }
+    m->heap[at] = i;
+}
+
+static void set_gain(dls_market *m, int32_t i)
+{
+    const dls_bidder *b = &m->bid[i];
+    m->gain[i] = b->weight * (b->progress[b->rounds + 1] - b->progress[b->rounds]) / b->gpus;
+}
+
+static void fill_heap(dls_market *m)
+{
+    m->heap_n = 0;
+    for (int32_t i = 0; i < m->n; i++) {
+        if (m->bid[i].open) {
+            set_gain(m, i);
+            m->heap[m->heap_n++] = i;
+        }
+    }
+    for (int32_t at = m->heap_n / 2 - 1; at >= 0; at--) {
+        sink(m, at);
+    }
+}
+
+/* The one on top has got a round, or can get none. */
+static void renew_top(dls_market *m)
+{
+    if (m->bid[m->heap[0]].open) {
+        set_gain(m, m->heap[0]);
+    } else {
+        m->heap[0] = m->heap[--m->heap_n];
+    }
+    if (m->heap_n > 0) {
+        sink(m, 0);
+    }
+}
+
+/* The best numbers of rounds if no remaining time may exceed `longest`; -INFINITY: impossible. */
+static double value_of(dls_market *m, double longest, double capacity)
+{
+    double used = 0, value = 0, last = 0;
+    for (int32_t i = 0; i < m->n; i++) {
+        dls_bidder *b = &m->bid[i];
+        for (b->rounds = b->least; b->rounds < WINDOW && b->remaining[b->rounds] > longest;) {
+            b->rounds++;
+        }
+        used += b->rounds * b->gpus;
+        last = fmax(last, b->remaining[b->rounds]);
+        b->open = b->rounds < WINDOW;
+    }
+    if (used > capacity || last > longest + 1e-9) {
+        return -(double)INFINITY;
+    }
+    fill_heap(m);
+    while (m->heap_n > 0) {
+        dls_bidder *best = &m->bid[m->heap[0]];
+        if (used + best->gpus <= capacity) {
+            used += best->gpus;
+            best->open = ++best->rounds < WINDOW;
+        } else {
+            best->open = false;
+        }
+        renew_top(m);
+    }
+    last = 0;
+    for (int32_t i = 0; i < m->n; i++) {
+        value += m->bid[i].weight * m->bid[i].progress[m->bid[i].rounds];
+        last = fmax(last, m->bid[i].remaining[m->bid[i].rounds]);
+    }
+    return value / (m->n * (double)WINDOW) - makespan_weight * last;
+}
+
+/* Search for the longest remaining time; false: nothing is possible. The answer is in `given`. */
+static bool optimise(dls_market *m, double capacity)
+{
+    int32_t n = 0, low = 0;
+    double best = -(double)INFINITY;
+    for (int32_t i = 0; i < m->n; i++) {
+        for (int32_t c = m->bid[i].least; c <= WINDOW; c++) {
+            m->candidate[n++] = m->bid[i].remaining[c];
+        }
+    }
+    qsort(m->candidate, (size_t)n, sizeof *m->candidate, ascending);
+    int32_t k = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (i == 0 || m->candidate[i] != m->candidate[k - 1]) {
+            m->candidate[k++] = m->candidate[i];
+        }
+    }
+    int32_t high = k - 1;
+    if (!isfinite(value_of(m, m->candidate[high], capacity))) {
+        return false;
+    }
+    while (high - low > 2) {
+        const int32_t a = low + (high - low) / 3, b = high - (high - low) / 3;
+        const double at_a = value_of(m, m->candidate[a], capacity);
+        const double at_b = value_of(m, m->candidate[b], capacity);
+        if (!isfinite(at_a) || (isfinite(at_b) && at_b >= at_a)) {
+            low = a + 1;
+        } else {
+            high = b - 1;
+        }
+    }
+    for (int32_t i = low > 2 ? low - 2 : 0; i < k && i < high + 3; i++) {
+        const double value = value_of(m, m->candidate[i], capacity);
+        if (value > best) {
+            best = value;
+            for (int32_t j = 0; j < m->n; j++) {
+                m->bid[j].given = m->bid[j].rounds;
+            }
+        }
+    }
+    return isfinite(best);
+}
+
+/* A fair end for all if that can be; else those that are late weigh more. */
+static void decide(dls_market *m, double gpus, double round_s, int64_t round)
+{
+    const double share = fmin(1, gpus / m->n);
+    double least = 0;
+    bool fair = true;
+    for (int32_t i = 0; i < m->n; i++) {
+        dls_bidder *b = &m->bid[i];
+        while (b->least <= WINDOW &&
+               round_s * (double)(round + WINDOW) + b->remaining[b->least] / share >
+                   longest_ratio * b->goal_s) {
+            b->least++;
+        }
+        fair &= b->least <= WINDOW;
+        least += b->least * b->gpus;
+    }
+    if (fair && least <= gpus * WINDOW && optimise(m, gpus * WINDOW)) {
+        return;
+    }
+    for (int32_t i = 0; i < m->n; i++) {
+        dls_bidder *b = &m->bid[i];
+        const double ratio = (round_s * (double)round + b->left_s / share) / b->goal_s;
+        b->least = 0;
+        b->weight = ratio > longest_ratio ? pow(ratio, b->left_s < round_s ? 100.0 : urgency) : 1;
+    }
+    (void)optimise(m, gpus * WINDOW);
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------
+ */
+
+static int by_turn(const void *x, const void *y)
+{
+    const turn *a = x, *b = y;
+    if (a->now != b->now) {
+        return a->now ? -1 : 1;
+    }
+    if (a->urgent != b->urgent) {
+        return a->urgent > b->urgent ? -1 : 1;
+    }
+    if (a->gpus != b->gpus) {
+        return a->gpus > b->gpus ? -1 : 1;
+    }
+    return (a->bidder > b->bidder) - (a->bidder < b->bidder);
+}
+
+/* Bidders in the order of one round of the plan, or by what they have left. */
+static void sort_for(dls_market *m, turn *turns, int32_t left, bool by_left)
+{
+    for (int32_t i = 0; i < m->n; i++) {
+        const dls_bidder *b = &m->bid[i];
+        const double urgent = b->weight / (b->given > 1 ? b->given : 1);
+        turns[i] = by_left ? (turn){.urgent = b->left_s, .bidder = i}
+                           : (turn){b->rounds >= left, urgent, b->gpus, i};
+    }
+    qsort(turns, (size_t)m->n, sizeof *turns, by_turn);
+    for (int32_t i = 0; i < m->n; i++) {
+        m->order[i] = turns[i].bidder;
+    }
+}
+
+/* Every job has its rounds, the most urgent first; what is free then goes to who has most left. */
+static void lay_out(dls_market *m, double gpus)
+{
+    for (int32_t i = 0; i < m->n; i++) {
+        m->bid[i].rounds = m->bid[i].given;
+    }
+    for (int32_t r = 0; r < WINDOW; r++) {
+        int32_t *jobs = m->plan + (size_t)r * (size_t)m->n;
+        double room = gpus;
+        m->plan_n[r] = 0;
+        for (int32_t filling = 0; filling < 2; filling++) {
+            sort_for(m, m->turn, WINDOW - r, filling);
+            for (int32_t k = 0; k < m->n && room > 0; k++) {
+                dls_bidder *b = &m->bid[m->order[k]];
+                b->chosen = filling && b->chosen;
+                if (!b->chosen && (filling || b->rounds > 0) && b->gpus <= room) {
+                    room -= b->gpus;
+                    b->rounds -= !filling;
+                    b->chosen = true;
+                    jobs[m->plan_n[r]++] = b->job;
+                }
+            }
+        }
+        for (int32_t i = 0; i < m->n; i++) {
+            m->bid[i].chosen = false;
+        }
+    }
+}
+
+void dls_market_plan(dls_market *m, double gpus, double round_s, int64_t round)
+{
+    for (int32_t i = 0; i < m->n; i++) {
+        m->bid[i].weight = 1;
+        m->bid[i].least = m->bid[i].rounds = m->bid[i].given = 0;
+        m->bid[i].open = m->bid[i].chosen = false;
+    }
+    decide(m, gpus, round_s, round);
+    lay_out(m, gpus);
+}

@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What schedulers in rounds make of input that does not fit them: jobs that no GPU type or quota has room for,
+# models and batches that a table of speeds has not, deadlines that nobody can keep, ranges that contradict
+# themselves. Nothing is left unscheduled in silence. And batches that grow under shockwave.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+# count NAME: a number of the summary of run.h5
+count() {
+    "$dlsim" inspect run.h5 --json >run.json
+    python3 -c 'import json, sys
+def find(x):
+    if isinstance(x, dict):
+        if sys.argv[1] in x:
+            return x[sys.argv[1]]
+        x = list(x.values())
+    for y in x if isinstance(x, list) else []:
+        found = find(y)
+        if found is not None:
+            return found
+print(find(json.load(open("run.json"))))' "$1"
+}
+
+cat >base.cfg <<'END'
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 4; gpu_type = "V100"; }, { count = 1; gpus = 4; gpu_type = "K80"; } ); };
+trace: { path = "jobs.csv"; };
+scheduler: { name = "sia"; restore_cost = "0 s"; };
+placement: { name = "consolidated"; };
+perf: { model = "trace"; elastic = "speeds.csv"; };
+run: { audit = true; };
+END
+cat >jobs.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus,deadline
+0,1,0,1000,m,32,1,2,5000
+1,1,100,600,unknown,32,1,1,
+2,2,200,800,m,7,1,4,100
+3,4,200,800,m,32,1,4,3000
+END
+printf 'model,gpus,speed,batch\nm,1,10,32\nm,2,18,32\nm,4,30,32\n' >speeds.csv
+
+# A model and a batch that the table has not; the deadline of job 2 is over when it comes.
+for scheduler in sia pollux optimus edf gavel-cost gavel-las shockwave; do
+    expect 0 --config=base.cfg --scheduler=$scheduler -o run.h5 --force
+    says out.txt "4 completed, 0 infeasible, 0 unfinished"
+    says out.txt "not in perf.elastic     1 jobs by model, run as their gang; 1 by batch, as the nearest"
+    test "$(count unprofiled_jobs)/$(count other_batch_jobs)" = 1/1 || fail "$scheduler: not in the results"
+done
+expect 0 --config=base.cfg --scheduler=elasticflow -o run.h5 --force
+says out.txt "jobs declined           1"
+# Deadlines that cannot all be kept bind nobody, and that is told.
+expect 0 --config=base.cfg --scheduler=gavel-cost -o run.h5 --force
+test "$(count policy_fallbacks)" -ge 1 || fail "gavel-cost: no fallback"
+says out.txt "scheduler's fallback"
+sed 's/,100$/,90000/' jobs.csv >kept.csv
+expect 0 --config=base.cfg --trace=kept.csv --scheduler=gavel-cost -o run.h5 --force
+test "$(count policy_fallbacks)" -eq 0 || fail "gavel-cost: a fallback though all deadlines can be kept"
+
+# Ranges.
+sed 's/^3,4,200,800,m,32,1,4/3,4,200,800,m,32,4,2/' jobs.csv >range.csv
+expect 4 --config=base.cfg --trace=range.csv
+says err.txt "range.csv:5: 4 GPUs are not within the 4 to 2"
+sed 's/^3,4,200,800,m,32,1,4/3,4,200,800,m,32,1,2/' jobs.csv >range.csv
+expect 4 --config=base.cfg --trace=range.csv
+says err.txt "range.csv:5: 4 GPUs are not within the 1 to 2"
+
+# Larger than its quota and the cluster, of a type that is not there, than what the quotas leave: four
+# can never run and are counted, under every scheduler that can have quotas at all.
+sed 's/elastic = "speeds.csv";//; s/); };/); virtual_clusters = ( { name = "a"; gpu_type = "V100"; gpus = 2; },\
+ { name = "b"; gpu_type = "V100"; gpus = 2; }, { name = "c"; gpu_type = "K80"; gpus = 2; } ); };/' base.cfg >quotas.cfg
+cat >quotas.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size,vc,gpu_type,deadline
+0,1,0,1000,m,32,a,,5000
+1,9,100,600,m,32,a,,700
+2,2,200,800,m,32,b,H100,100
+3,4,200,800,m,32,b,V100,3000
+4,3,300,500,m,32,c,K80,9000
+5,2,400,500,m,32,none,K80,9000
+END
+for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas-gpu" { print $1 }'); do
+    expect 0 --config=quotas.cfg --trace=quotas.csv --scheduler="$scheduler"
+    says out.txt "2 completed, 4 infeasible, 0 unfinished"
+done
+expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
+expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
+says err.txt 'expected NAME:GPUS, found "b"'
+
+# A job of 10,000 s on one GPU: 1.6 times as fast from 30 % of its work on, with 4 times its batch; 8 times
+# the batch is no faster. Doubled at every fifth: 2,000 s, then at 1.4, then at 1.6.
+cat >grows.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size
+0,1,0,10000,m,32
+END
+printf 'model,gpus,speed,batch\nm,1,10,32\nm,1,14,64\nm,1,16,128\nm,1,16,256\n' >speeds.csv
+for case in static:10000 accordion:7375 gns:7178.57; do
+    expect 0 --config=base.cfg --trace=grows.csv --scheduler=shockwave --set scheduler.batches="${case%:*}" \
+        --set scheduler.interval="10 s" -o run.h5 --force
+    jct=$(count jct_mean_s)
+    awk -v a="$jct" -v b="${case#*:}" 'BEGIN { exit !(a >= b - 0.01 && a <= b + 10) }' || fail "$case: $jct"
+done
+expect 3 --config=base.cfg --trace=grows.csv --scheduler=shockwave --set scheduler.batches=often
+echo "$checks checks"
