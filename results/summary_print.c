@@ -82,6 +82,19 @@ static void number_line(FILE *out, const char *name, double value)
     }
 }
 
+static void guesses(FILE *out, const dls_summary *s)
+{
+    if (s->unprofiled_jobs + s->other_batch_jobs > 0) {
+        fprintf(out,
+                "%-22s  %" PRIu64 " jobs by model, run as their gang; %" PRIu64
+                " by batch, as the nearest\n",
+                "not in perf.elastic", s->unprofiled_jobs, s->other_batch_jobs);
+    }
+    if (s->policy_fallbacks > 0) {
+        fprintf(out, "%-22s  %" PRIu64 " times\n", "scheduler's fallback", s->policy_fallbacks);
+    }
+}
+
 void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
 {
     const dls_summary_part *all = &s->part[0];
@@ -123,25 +136,18 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
         fprintf(out, "%-22s  %s (%.3g events/s)\n", "wall time",
                 dls_format_seconds(text[0], s->wall_s), s->events_per_s);
     }
-    if (s->unprofiled_jobs + s->other_batch_jobs > 0) {
-        fprintf(out,
-                "%-22s  %" PRIu64 " jobs by model, run as their gang; %" PRIu64
-                " by batch, as the nearest\n",
-                "not in perf.elastic", s->unprofiled_jobs, s->other_batch_jobs);
-    }
-    if (s->policy_fallbacks > 0) {
-        fprintf(out, "%-22s  %" PRIu64 " times\n", "scheduler's fallback", s->policy_fallbacks);
-    }
+    guesses(out, s);
     if (s->has_world) {
         dls_world_print(out, &s->world);
     }
     if (s->has_energy) {
         const dls_energy_summary *e = &s->energy;
-        fprintf(out,
-                "%-22s  %.4g kWh (jobs %.4g, idle GPUs %.4g, nodes beside %.4g), %.4g kW in the mean; "
-                "cost %.4g, carbon %.4g kg\n",
-                "energy", e->energy_kwh, e->jobs_kwh, e->idle_kwh, e->nodes_kwh, e->power_mean_kw,
-                e->cost, e->carbon_kg);
+        fprintf(
+            out,
+            "%-22s  %.4g kWh (jobs %.4g, idle GPUs %.4g, nodes beside %.4g), %.4g kW in the mean; "
+            "cost %.4g, carbon %.4g kg\n",
+            "energy", e->energy_kwh, e->jobs_kwh, e->idle_kwh, e->nodes_kwh, e->power_mean_kw,
+            e->cost, e->carbon_kg);
     }
     fprintf(out, "%-22s  %016" PRIx64 "\n", "digest", s->digest);
     if (parts) {

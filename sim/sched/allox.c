@@ -218,4 +218,5 @@ const dls_sched_ops dls_sched_ops_allox = {
     .clone = clone,
     .round = round_,
     .timing = timing,
+    .admit = dls_admit_gang,
 };

@@ -22,6 +22,10 @@ void dls_levels_of(const dls_view *view, int32_t job, int32_t type, dls_levels *
 /* The greatest level that is at most that; 0: there is none. */
 int32_t dls_level_within(const dls_levels *l, int64_t gpus);
 
+/* `admit` of policies that start gangs as the trace asks for them: an elastic job may have room for
+ * its least size alone, and would wait for ever. */
+bool dls_admit_gang(void *state, const dls_view *view, int32_t job);
+
 /* What a round has not given away yet. */
 typedef struct dls_ledger {
     int64_t left[DLS_TYPES_MAX];

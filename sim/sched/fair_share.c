@@ -300,4 +300,5 @@ const dls_sched_ops dls_sched_ops_fair_share = {
     .clone = clone,
     .round = round_,
     .timing = timing,
+    .admit = dls_admit_gang,
 };

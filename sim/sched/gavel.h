@@ -129,6 +129,6 @@ dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_op
 #define DLS_GAVEL_MEMBERS                                                                          \
     .abi = DLS_POLICY_ABI, .options = options, .state_bytes = sizeof(dls_gavel),                   \
     .job_state_bytes = sizeof(size_t), .fini = dls_gavel_fini, .clone = dls_gavel_clone,           \
-    .round = round_, .timing = dls_gavel_timing
+    .round = round_, .timing = dls_gavel_timing, .admit = dls_admit_gang
 
 #endif

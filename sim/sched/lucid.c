@@ -17,6 +17,7 @@
 #include "dlsim/memory.h"
 #include "dlsim/policy.h"
 #include "dlsim/predictor.h"
+#include "sched/elastic_levels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -260,5 +261,6 @@ const dls_sched_ops dls_sched_ops_lucid = {
     .fini = fini,
     .clone = clone,
     .pass = pass,
+    .admit = dls_admit_gang,
     .joins = true,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The two orders of Muri: muri-s, least remaining service (time x GPUs) first, for which run times are
- * known or predicted; muri-l, least attained service first, which does not look at them.
+ * The two orders of Muri: muri-s, least remaining service (time x GPUs) first, for which run times
+ * are known or predicted; muri-l, least attained service first, which does not look at them.
  */
+#include "sched/elastic_levels.h"
 #include "sched/muri.h"
 
 static dls_status init_s(void *state, const dls_view *view, const dls_option_value *values,
@@ -20,7 +21,7 @@ static dls_status init_l(void *state, const dls_view *view, const dls_option_val
 #define MURI                                                                                       \
     .abi = DLS_POLICY_ABI, .options = dls_muri_options, .state_bytes = sizeof(dls_muri_state),     \
     .job_state_bytes = sizeof(dls_muri_seen), .fini = dls_muri_fini, .clone = dls_muri_clone,      \
-    .round = dls_muri_round, .timing = dls_muri_timing, .joins = true
+    .round = dls_muri_round, .timing = dls_muri_timing, .joins = true, .admit = dls_admit_gang
 
 const dls_sched_ops dls_sched_ops_muri_s = {
     .name = "muri-s",

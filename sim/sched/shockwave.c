@@ -306,4 +306,5 @@ const dls_sched_ops dls_sched_ops_shockwave = {
     .clone = clone,
     .round = round_,
     .timing = timing,
+    .admit = dls_admit_gang,
 };

@@ -10,6 +10,7 @@
  * preemption, reservations of the administrator, several partitions, licences.
  */
 #include "dlsim/memory.h"
+#include "sched/elastic_levels.h"
 #include "sched/slurm_clock.h"
 #include "sched/slurm_plan.h"
 #include "sched/slurm_priority.h"
@@ -399,4 +400,5 @@ const dls_sched_ops dls_sched_ops_slurm = {
     .fini = fini,
     .clone = clone,
     .pass = pass,
+    .admit = dls_admit_gang,
 };

@@ -81,6 +81,17 @@ for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas
     expect 0 --config=quotas.cfg --trace=quotas.csv --scheduler="$scheduler"
     says out.txt "2 completed, 4 infeasible, 0 unfinished"
 done
+# An elastic job with room for its least size, but for its gang on no type: who does not resize turns it away.
+sed 's/elastic = "speeds.csv";//' base.cfg >rigid.cfg
+cat >gang.csv <<'END'
+job_id,num_gpu,submit_time,duration,model_name,batch_size,min_gpus,max_gpus
+0,6,0,100,m,32,1,6
+1,1,10,100,m,32,1,1
+END
+for scheduler in $("$dlsim" list schedulers | awk '/^[a-z]/ && $1 != "multi-dlas-gpu" { print $1 }'); do
+    expect 0 --config=rigid.cfg --trace=gang.csv --scheduler="$scheduler"
+    says out.txt ", 0 unfinished"
+done
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=multi-dlas-gpu
 expect 3 --config=quotas.cfg --trace=quotas.csv --scheduler=fair-share --set 'scheduler.quotas="a:2,b"'
 says err.txt 'expected NAME:GPUS, found "b"'
