@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""document.py DRAWN DOCS: pictures and numbers of drawn figures into DOCS/figures.md.
+"""document.py DRAWN DOCS: pictures and numbers of drawn figures into DOCS/figures.md and what else has a place for them.
 
 Each block between '<!-- figure NAME -->' and '<!-- end -->' becomes the picture and the table of what
 `dlsim reproduce NAME -o DRAWN` printed; the text around is written by hand."""
@@ -12,7 +12,12 @@ import sys
 
 
 def main(drawn, docs):
-    page = os.path.join(docs, "figures.md")
+    for name in sorted(os.listdir(docs)):
+        if name.endswith(".md"):
+            fill(drawn, docs, os.path.join(docs, name))
+
+
+def fill(drawn, docs, page):
     os.makedirs(os.path.join(docs, "figures"), exist_ok=True)
     with open(page, encoding="utf-8") as f:
         text = f.read()
@@ -28,9 +33,10 @@ def main(drawn, docs):
         return (f"<!-- figure {name} -->\n![{name}](figures/{name}.png)\n\n| | published | here |\n|---|---|---|\n"
                 f"{table}<!-- end -->")
 
-    text = re.sub(r"<!-- figure (\w+) -->\n.*?<!-- end -->", block, text, flags=re.S)
-    with open(page, "w", encoding="utf-8") as f:
-        f.write(text)
+    filled = re.sub(r"<!-- figure (\w+) -->\n.*?<!-- end -->", block, text, flags=re.S)
+    if filled != text:
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(filled)
 
 
 if __name__ == "__main__":
