@@ -15,6 +15,7 @@
  */
 #include "dlsim/policy.h"
 #include "dlsim/predictor.h"
+#include "sched/elastic_levels.h"
 
 #include <math.h>
 
@@ -200,5 +201,6 @@ const dls_sched_ops dls_sched_ops_antman = {
     .job_state_bytes = sizeof(known),
     .init = init,
     .pass = pass,
+    .admit = dls_admit_gang,
     .joins = true,
 };

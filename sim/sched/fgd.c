@@ -15,6 +15,7 @@
  */
 #include "dlsim/memory.h"
 #include "dlsim/policy.h"
+#include "sched/elastic_levels.h"
 #include "sched/fgd_score.h"
 
 #include <math.h>
@@ -494,6 +495,7 @@ const dls_sched_ops dls_sched_ops_fgd = {
     .fini = fini,
     .clone = clone,
     .pass = pass,
+    .admit = dls_admit_gang,
     .joins = true,
     .parts = true,
 };
