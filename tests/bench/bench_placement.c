@@ -111,7 +111,7 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
     static struct gang gang[GANGS];
     dls_cluster_spec spec = case_cluster(nodes, 8, 32);
     dls_option_value values[16];
-    policy p = {.ops = ops, .predictor = {prediction, candidates, NULL, NULL}};
+    policy p = {.ops = ops, .predictor = {.prediction = prediction, .candidates = candidates}};
     dls_error err;
     spec.groups[0].nic_bps = 1e9;
     spec.rack_uplink_bps = 4e9;
