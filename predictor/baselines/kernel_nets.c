@@ -156,6 +156,10 @@ dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload
                                  const dls_hw_gpu *gpu, dls_numeric numeric, double batch,
                                  double *seconds, double *update_s, dls_error *err)
 {
+    if (numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16) {
+        return dls_fail(err, DLS_EINPUT, "precision", "networks of %s were shown no %s",
+                        dls_learned_names[nets->how], dls_numeric_name((int)numeric));
+    }
     const size_t n = w->n_kernels + 1;
     question q = {.x = dls_alloc_zero(n, DLS_KERNEL_FEATURES_MAX * sizeof *q.x),
                   .answer = dls_alloc_zero(n, sizeof *q.answer),

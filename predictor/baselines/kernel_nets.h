@@ -51,7 +51,8 @@ dls_status dls_kernel_nets_train(const dls_kernel_data *data, const dls_kernel_n
 void dls_kernel_nets_fini(dls_kernel_nets *nets); /* NULL-safe */
 
 /* Seconds of all runs of each kernel in a step, seconds[n_kernels], and of the update; 0 where
- * there is no network. Errors: EINPUT (dls_kernel_describe; a time that is not finite), ENOMEM.
+ * there is no network. Errors: EINPUT (dls_kernel_describe; a time that is not finite; tf32 and
+ * bf16, of which the networks were shown nothing), ENOMEM.
  * O(kernels * parameters). */
 dls_status dls_kernel_nets_times(const dls_kernel_nets *nets, const dls_workload *w,
                                  const dls_hw_gpu *gpu, dls_numeric numeric, double batch,

@@ -5,6 +5,8 @@
  */
 #include "predictor/baselines/paleo.h"
 
+#include "predictor/baselines/roofline.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -16,27 +18,28 @@
 static double peak_s(const dls_workload *w, const dls_hw_gpu *gpu, dls_numeric numeric,
                      double batch)
 {
-    double peak = gpu->fp32_flops, element = WORD_BYTES;
-    if (numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0) {
-        peak = gpu->tf32_flops;
-    } else if (numeric == DLS_NUMERIC_FP16 && gpu->fp16_flops > 0) {
-        peak = gpu->fp16_flops;
-        element = 2;
-    }
+    const dls_roofline r = dls_roofline_of(gpu, numeric);
     double moved = 0;
     for (size_t i = 0; i < w->n_kernels; i++) {
         const dls_kernel *k = &w->kernel[i];
-        moved += k->repeats * element * (batch * k->moved + k->moved_once);
+        moved += k->repeats * r.element_bytes * (batch * k->moved + k->moved_once);
     }
     moved += WORD_BYTES * dls_optimiser_moved(w->optimiser) * w->params;
-    return 2 * TRAINING_PASSES * batch * w->forward_macs / peak + moved / gpu->mem_bps;
+    return 2 * TRAINING_PASSES * batch * w->forward_macs / r.flops + moved / gpu->mem_bps;
 }
 
 double dls_paleo_step_s(const dls_paleo *paleo, const dls_workload *w, const dls_hw_gpu *gpu,
                         dls_numeric numeric, double batch)
 {
-    const dls_numeric as = numeric == DLS_NUMERIC_BF16 ? DLS_NUMERIC_FP16 : numeric;
-    return peak_s(w, gpu, as, batch) / paleo->fraction[as];
+    return peak_s(w, gpu, numeric, batch) / paleo->fraction[dls_gpu_multiplies_in(gpu, numeric)];
+}
+
+dls_status dls_paleo_knows(dls_numeric numeric, dls_error *err)
+{
+    return (int)numeric < DLS_OPMODEL_NUMERICS
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, "precision", "paleo was calibrated to no step in %s",
+                          dls_numeric_name((int)numeric));
 }
 
 dls_status dls_paleo_calibrate(const dls_pointset *set, dls_paleo *paleo, dls_error *err)

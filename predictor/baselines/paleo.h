@@ -17,7 +17,9 @@ typedef struct dls_paleo {
  * (geometric mean; not K80, as for the operator model). EINPUT: a precision without points. */
 dls_status dls_paleo_calibrate(const dls_pointset *set, dls_paleo *paleo,
                                dls_error *err) DLS_MUST_CHECK;
-/* One GPU, seconds. */
+/* EINPUT: a precision of no calibrating point, bf16. */
+dls_status dls_paleo_knows(dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
+/* One GPU, seconds. A GPU without units for the precision computes in fp32. */
 double dls_paleo_step_s(const dls_paleo *paleo, const dls_workload *w, const dls_hw_gpu *gpu,
                         dls_numeric numeric, double batch);
 

@@ -5,16 +5,18 @@
  */
 #include "predictor/baselines/roofline.h"
 
+#include "workload/operator/model.h"
+
 #define WORD_BYTES 4.0
 #define HALF_BYTES 2.0
 
 dls_roofline dls_roofline_of(const dls_hw_gpu *gpu, dls_numeric numeric)
 {
     dls_roofline r = {gpu->fp32_flops, gpu->mem_bps, WORD_BYTES};
-    if (numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0) {
+    const dls_numeric as = dls_gpu_multiplies_in(gpu, numeric);
+    if (as == DLS_NUMERIC_TF32) {
         r.flops = gpu->tf32_flops;
-    } else if ((numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) &&
-               gpu->fp16_flops > 0) {
+    } else if (as == DLS_NUMERIC_FP16) {
         r.flops = gpu->fp16_flops;
         r.element_bytes = HALF_BYTES;
     }

@@ -282,6 +282,7 @@ static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
 {
     const dls_hw_gpu *from;
     if (w->source == PALEO) {
+        DLS_TRY(dls_paleo_knows(s->numeric, err));
         *one_s = dls_paleo_step_s(&w->paleo, work, s->gpu, s->numeric, s->batch);
         return DLS_OK;
     }
@@ -290,6 +291,7 @@ static dls_status one_gpu_s(const dls_whatif *w, const dls_workload *work,
     }
     DLS_TRY(dls_hardware_gpu(w->hw, q->measured_gpu ? q->measured_gpu : DEFAULT_MEASURED_GPU, &from,
                              err));
+    DLS_TRY(dls_gpu_knows(from, s->numeric, err));
     /* Per sample a measured step serves for any batch. */
     double measured_s = q->measured_s * q->batch / fmax(1, q->measured_batch);
     if (!(measured_s > 0)) {
@@ -364,7 +366,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
     if (w->source != OPERATOR) {
         DLS_TRY(one_gpu_s(w, work, q, &s, &one_s, err));
         out->iteration_s = w->source == PALEO || s.async ? one_s + step.exchange_s
-                           : s.n_workers < 2
+                           : !s.fabric
                                ? one_s
                                : dls_fabric_step_s(&fabric, s.n_workers, one_s, step.exchange_s);
         return DLS_OK;
@@ -373,7 +375,7 @@ static dls_status ask_model(dls_whatif *w, const dls_whatif_question *q, const d
         dls_step part = step.gpu;
         part.gpu_s = part_s(&step.gpu, q->part);
         one_s = dls_step_host_s(&part, work, s.host);
-        out->iteration_s = s.n_workers < 2 || q->part == DLS_STEP_FORWARD
+        out->iteration_s = !s.fabric || q->part == DLS_STEP_FORWARD
                                ? one_s
                                : dls_fabric_step_s(&fabric, s.n_workers, one_s, step.exchange_s);
     }

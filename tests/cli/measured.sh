@@ -16,8 +16,9 @@ resnet50,V100,1,64,fp32,f,400
 resnet50,P100,1,32,fp32,f,300
 nonesuch,V100,1,32,fp32,f,10
 resnet50,A100,1,32,tf32,f,50
+resnet50,A100,1,32,bf16,f,25
 END
-expect 0 evaluate --measured --no-points --sources=driple,operator,habitat,justus --json --details steps.csv
+expect 0 evaluate --measured --no-points --sources=driple,operator,paleo,habitat,justus --json --details steps.csv
 cp out.txt all.json
 if command -v python3 >/dev/null; then
     python3 - all.json <<'END' || fail "the JSON"
@@ -25,7 +26,7 @@ import json, math, sys
 j = json.load(open(sys.argv[1]))
 groups = {(g["source"], g["group"]): g for g in j["groups"]}
 rows = j["steps"]
-assert j["rows"] == 5 and j["left_out"] == []
+assert j["rows"] == 6 and j["left_out"] == []
 fp32 = groups["operator", "steps, one GPU, fp32"]
 assert fp32["rows"] == 4 and fp32["answered"] == 3
 assert fp32["unanswered"] == [{"why": 'unknown model "nonesuch"', "rows": 1}], fp32["unanswered"]
@@ -38,6 +39,9 @@ v, p = rows[0], rows[2]
 assert fp32["gpu_pairs"] == 1 and fp32["in_order"] == 1
 assert abs(fp32["ratio_median"] - abs(v["operator"] / p["operator"] / (200 / 300) - 1)) < 1e-9
 assert groups["driple", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "the inspector does not know tf32"
+assert groups["driple", "steps, one GPU, bf16"]["unanswered"] == [{"why": "the inspector does not know bf16", "rows": 1}]
+assert groups["paleo", "steps, one GPU, bf16"]["unanswered"] == [{"why": "paleo was calibrated to no step in bf16", "rows": 1}]
+assert groups["paleo", "steps, one GPU, tf32"]["answered"] == groups["operator", "steps, one GPU, bf16"]["answered"] == 1
 assert groups["justus", "all that fitted nothing"]["answered"] == 0
 assert groups["habitat", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "not measured on another GPU"
 END

@@ -23,6 +23,27 @@ assert 0.8 < answers["twice the batch"]["speed"] < 1.3
 END
     fi
 done
+# A server beside one worker is a way to go, as are servers of which workers need not wait.
+for who in operator paleo habitat; do
+    for how in "" --async; do
+        expect 0 predict --whatif --model=vgg16 --batch=8 --gpu=V100 --link=pcie3 --source=$who --json
+        cp out.txt one.json
+        expect 0 predict --whatif --model=vgg16 --batch=8 --gpu=V100 --link=pcie3 --ps=1 $how --source=$who --json
+        command -v python3 >/dev/null || continue
+        python3 - one.json out.txt $who <<'END' || fail "$who: a server beside one worker $how"
+import json, sys
+one, beside = ({a["what"]: a for a in json.load(open(f))["answers"]} for f in sys.argv[1:3])
+if "ps-async" != beside["as asked"]["exchange"]:
+    assert one["one more parameter server"]["iteration_s"] == beside["as asked"]["iteration_s"]
+a, b = one["as asked"], beside["as asked"]
+there_and_back_s = 2 * 4 * 138.36e6 / 11.97e9
+assert there_and_back_s < b["iteration_s"] < a["iteration_s"] + 1.05 * there_and_back_s, (a, b)
+if sys.argv[3] == "operator":
+    sent = b["net_tx_active"] * b["net_tx_peak"]
+    assert abs(sent / (4 * 138.36e6) - 1) < 0.05, sent
+END
+    done
+done
 # Over a slow network a second machine hardly helps VGG; a measured step is scaled.
 expect 0 predict --whatif --model=vgg16 --workers=2 --nodes=2 --network=eth1 --source=operator
 expect 0 predict --whatif --model=vgg16 --source=habitat --measured=P100:32:0.2 --gpu=P100 --json
@@ -60,6 +81,22 @@ grep -q '": -[0-9]' out.txt && fail "negative numbers"
 expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32
 says err.txt "the inspector does not know tf32"
 expect 0 predict --whatif --model=resnet50 --gpu=A100 --precision=tf32 --source=operator
+# Paleo is calibrated per precision, but to nothing in bf16; Habitat's step of a V100 cannot be one in bf16.
+expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=bf16 --source=paleo
+says err.txt "paleo was calibrated to no step in bf16"
+expect 4 predict --whatif --model=resnet50 --gpu=A100 --precision=bf16 --source=habitat
+says err.txt "V100 has no units for bf16"
+expect 0 predict --whatif --model=resnet50 --gpu=A100 --precision=bf16 --source=habitat --measured=H100:32:0.01 \
+    --to-gpus=V100,H100
+grep -q "on V100 *V100 has no units for bf16" out.txt || fail "bf16 on a V100"
+# Without units for tf32 a GPU computes in fp32, at the fraction of its peak that it reaches in fp32.
+for who in operator paleo habitat; do
+    for precision in fp32 tf32; do
+        expect 0 predict --whatif --model=resnet50 --gpu=V100 --to-gpus=P100 --precision=$precision --source=$who
+        grep -E "^(as asked|on P100)" out.txt >$precision.txt
+    done
+    cmp -s fp32.txt tf32.txt || fail "$who: tf32 on a V100"
+done
 expect 4 run --config="$source/configs/placement-study.cfg" --placement=driple --predictor=driple \
     --set perf.numeric=tf32 --set trace.max_jobs=20
 says err.txt "the inspector does not know tf32"

@@ -15,8 +15,8 @@
 #include "predictor/baselines/habitat_nets.h"
 #include "predictor/baselines/justus.h"
 #include "predictor/dataset/origin.h"
-#include "workload/operator/residual.h"
 #include "support/refuse.h"
+#include "workload/operator/residual.h"
 
 #include <hdf5.h>
 #include <math.h>
@@ -248,9 +248,16 @@ static void test_justus(void **unused)
             DLS_OK);
         assert_true(fabs(got / want - 1) < 0.15);
     }
-    /* No network for its products. */
+    /* Precisions of which they were shown nothing; no network for its products. */
     dls_error err = {0};
     double got = 0;
+    const dls_numeric unseen[] = {DLS_NUMERIC_TF32, DLS_NUMERIC_BF16};
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            dls_justus_step_s(&nets, &w, &gpus[0], unseen[i], origins[IN_TEST].batch, &got, &err),
+            DLS_EINPUT);
+        assert_non_null(strstr(err.msg, dls_numeric_name((int)unseen[i])));
+    }
     w.kernel[0].family = DLS_KERNEL_MATMUL;
     w.kernel[0].count = 2;
     assert_int_equal(

@@ -183,7 +183,12 @@ static void exchanges_by_hand(void **state)
     f.gamma = 200;
     assert_true(near(dls_fabric_step_s(&f, 4, 3, 1), 1 + 2 + 0.45, 1e-6));
     assert_true(near(dls_fabric_step_s(&f, 4, 3, 5), 1 + 5 + 0.45, 1e-6));
-    assert_true(dls_fabric_step_s(&f, 1, 3, 5) == 3);
+    assert_true(dls_fabric_step_s(&f, 1, 3, 0) == 3);
+    /* A server has all the parameters of one worker alone, several have them between them. */
+    assert_true(near(dls_fabric_ps_s(&f, 1, 1e9, 1e9, 10), 2.1, 1e-12));
+    assert_true(near(dls_fabric_ps_s(&f, 1, 1e9, 5e8, 10), 2.1, 1e-12));
+    assert_true(near(dls_fabric_step_s(&f, 1, 3, 5), 1 + 5, 1e-6));
+    assert_true(near(dls_fabric_async_s(&f, 1, 3, 1e9, 1e9, 10), 3 + 2.1, 1e-12));
 }
 
 static void links_by_hand(void **state)

@@ -50,21 +50,23 @@ double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n
            f->per_doubling_s * log2(n);
 }
 
+double dls_ps_remote_frac(int n_workers)
+{
+    return n_workers < 2 ? 1 : (double)(n_workers - 1) / n_workers;
+}
+
 double dls_fabric_ps_s(const dls_fabric *f, int n_workers, double bytes, double hot_bytes,
                        size_t n_tensors)
 {
-    if (n_workers < 2) {
-        return 0;
-    }
-    const double worker = (double)(n_workers - 1) / n_workers *
-                          (2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors);
+    const double worker =
+        dls_ps_remote_frac(n_workers) * (2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors);
     const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
     return fmax(worker, server);
 }
 
 double dls_fabric_step_s(const dls_fabric *f, int n, double step_s, double exchange_s)
 {
-    if (n < 2) {
+    if (n < 2 && !(exchange_s > 0)) {
         return step_s;
     }
     const double backward = (1 - FORWARD_FRAC) * step_s, longer = fmax(backward, exchange_s);
@@ -80,8 +82,7 @@ double dls_fabric_step_s(const dls_fabric *f, int n, double step_s, double excha
 double dls_fabric_async_s(const dls_fabric *f, int n_workers, double step_s, double bytes,
                           double hot_bytes, size_t n_tensors)
 {
-    const double exchange =
-        n_workers < 2 ? 0 : 2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors;
+    const double exchange = 2 * bytes / f->bps + f->per_tensor_s * (double)n_tensors;
     const double server = f->server_bps > 0 ? 2.0 * n_workers * hot_bytes / f->server_bps : 0;
     return fmax(step_s + exchange, server);
 }

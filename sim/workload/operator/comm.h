@@ -43,6 +43,9 @@ typedef struct dls_fabric {
 } dls_fabric;
 
 double dls_fabric_allreduce_s(const dls_fabric *f, int n, double bytes, size_t n_tensors);
+/* Part of the parameters that a worker sends to servers and fetches from them: its own share stays
+ * with the server beside it; of one worker alone all travels to where the servers are. */
+double dls_ps_remote_frac(int n_workers);
 /* hot_bytes: dls_ps_hot_bytes */
 double dls_fabric_ps_s(const dls_fabric *f, int n_workers, double bytes, double hot_bytes,
                        size_t n_tensors);

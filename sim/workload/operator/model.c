@@ -105,19 +105,28 @@ static dls_gpu_factor factors_for(const dls_opmodel *model, const dls_hw_gpu *gp
     return f ? *f : (dls_gpu_factor){.compute = 1, .memory = 1};
 }
 
+dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *err)
+{
+    return numeric == DLS_NUMERIC_BF16 && !(gpu->tf32_flops > 0)
+               ? dls_fail(err, DLS_EINPUT, "precision", "%s has no units for bf16", gpu->name)
+               : DLS_OK;
+}
+
+dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric)
+{
+    const bool half = numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16;
+    return numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0 ? DLS_NUMERIC_TF32
+           : half && gpu->fp16_flops > 0                      ? DLS_NUMERIC_FP16
+                                                              : DLS_NUMERIC_FP32;
+}
+
 dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls_numeric numeric)
 {
-    double peak = gpu->fp32_flops;
-    dls_numeric as = DLS_NUMERIC_FP32;
-    if (numeric == DLS_NUMERIC_TF32 && gpu->tf32_flops > 0) {
-        peak = gpu->tf32_flops;
-        as = DLS_NUMERIC_TF32;
-    } else if ((numeric == DLS_NUMERIC_FP16 || numeric == DLS_NUMERIC_BF16) &&
-               gpu->fp16_flops > 0) {
-        peak = gpu->fp16_flops;
-        as = DLS_NUMERIC_FP16;
-    }
+    const dls_numeric as = dls_gpu_multiplies_in(gpu, numeric);
     const bool fp32 = as == DLS_NUMERIC_FP32;
+    const double peak = fp32                     ? gpu->fp32_flops
+                        : as == DLS_NUMERIC_TF32 ? gpu->tf32_flops
+                                                 : gpu->fp16_flops;
     const dls_gpu_factor factor =
         factors_for(model, gpu, fp32 && *gpu->like_fp32 ? gpu->like_fp32 : gpu->like, as);
     const double own = factors_for(model, gpu, gpu->like, as).compute;

@@ -83,6 +83,13 @@ void dls_opmodel_forget(dls_opmodel *model, dls_sized_table *table, const char *
 const dls_host *dls_opmodel_host(const dls_opmodel *model, const char *name);
 const dls_fabric *dls_opmodel_fabric(const dls_opmodel *model, const char *name);
 
+/* EINPUT: bf16 on a GPU without units for it (those that round to tf32 have them); nothing is known
+ * of how long others take that emulate it. Without units for tf32 or fp16 a GPU computes in fp32.
+ */
+dls_status dls_gpu_knows(const dls_hw_gpu *gpu, dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
+/* The precision, of those that have constants, whose units a GPU multiplies in. */
+dls_numeric dls_gpu_multiplies_in(const dls_hw_gpu *gpu, dls_numeric numeric);
+
 /* What one GPU makes of one precision. */
 typedef struct dls_rates {
     double flops[DLS_KERNEL_FAMILIES]; /* per second; 0 for DLS_KERNEL_MEMORY */

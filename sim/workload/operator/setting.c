@@ -27,16 +27,15 @@ dls_status dls_setting_step(const dls_opmodel *model, const dls_workload *w,
                             const dls_work_setting *s, dls_step_in_setting *out, dls_error *err)
 {
     DLS_TRY(check(s, err));
-    /* GPUs that round to tf32 multiply bf16, too; nothing is known of others that emulate it. */
-    if (model->sized && s->numeric == DLS_NUMERIC_BF16 && !(s->gpu->tf32_flops > 0)) {
-        return dls_fail(err, DLS_EINPUT, "precision", "%s has no units for bf16", s->gpu->name);
+    if (model->sized) {
+        DLS_TRY(dls_gpu_knows(s->gpu, s->numeric, err));
     }
     const dls_rates rates = dls_opmodel_rates(model, s->gpu, s->numeric);
     out->gpu = dls_step_time(w, &rates, s->batch);
     out->one_s = dls_step_host_s(&out->gpu, w, s->host);
     out->exchange_s = 0;
     out->step_s = out->one_s;
-    if (s->n_workers < 2) {
+    if (s->n_workers < 2 && s->n_servers == 0) {
         return DLS_OK;
     }
     const double bytes = WORD_BYTES * w->params;

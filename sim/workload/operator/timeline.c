@@ -90,8 +90,7 @@ static dls_status run_kernel(builder *b, const dls_kernel *k)
     if (!(seconds > 0)) {
         return DLS_OK;
     }
-    const double working_s =
-        fmax(0, kernel_s - b->rates->derate * k->repeats * b->rates->launch_s);
+    const double working_s = fmax(0, kernel_s - b->rates->derate * k->repeats * b->rates->launch_s);
     const double bytes = dls_kernel_bytes(k, b->rates, b->s->batch);
     return gpu_piece(b, seconds, working_s / seconds,
                      fmin(1, bytes / (b->s->gpu->mem_bps * seconds)));
@@ -176,8 +175,9 @@ static dls_status network(builder *b, const double *ready_s, double backward_at_
     const dls_work_setting *s = b->s;
     const bool servers = s->n_servers > 0;
     const double words = WORD_BYTES * b->w->params, n = s->n_workers;
-    const double bytes = servers ? (s->async ? 1 : (n - 1) / n) * words : 2 * (n - 1) / n * words;
-    if (s->n_workers < 2 || !(exchange_s > 0)) {
+    const double bytes = servers ? (s->async ? 1 : dls_ps_remote_frac(s->n_workers)) * words
+                                 : 2 * (n - 1) / n * words;
+    if (!(exchange_s > 0)) {
         return DLS_OK;
     }
     /* Servers: half of the exchange fetches weights. */
