@@ -10,8 +10,33 @@
 typedef struct request {
     dls_pollux_params params;
     const char *profiles, *points;
+    dls_words type;
     dls_table_options out;
 } request;
+
+/* Further GPU types as they were given. */
+typedef struct types {
+    dls_pollux_type of[DLS_POLLUX_TYPES];
+    int32_t n;
+} types;
+
+/* NODESxGPUS:FOLDER */
+static dls_status add_type(types *t, const char *text, dls_error *err)
+{
+    int nodes, gpus, end = 0;
+    if (t->n + 1 == DLS_POLLUX_TYPES) {
+        return dls_fail(err, DLS_EINPUT, "--type", "at most %d types", DLS_POLLUX_TYPES);
+    }
+    if (sscanf(text, "%3dx%1d:%n", &nodes, &gpus, &end) != 2 || end == 0 || text[end] == '\0' ||
+        nodes < 1 || nodes > 256 || gpus < 1) {
+        return dls_fail(err, DLS_EINPUT, "--type",
+                        "\"%s\": expected NODESxGPUS:FOLDER, 1 to 256 nodes of 1 to %d GPUs", text,
+                        DLS_POLLUX_GPUS);
+    }
+    dls_pollux_type *of = &t->of[t->n++];
+    *of = (dls_pollux_type){.nodes = nodes, .gpus_per_node = gpus};
+    return dls_pollux_apps_load(text + end, NULL, &of->apps, err);
+}
 
 static dls_status put(FILE *to, void *what, dls_error *err)
 {
@@ -44,13 +69,16 @@ static void report(const dls_pollux_trace *t, int64_t rounds)
             (long long)rounds);
 }
 
-static dls_status replay(const request *r, const dls_pollux_apps *apps, const char *path,
-                         dls_error *err)
+static dls_status replay(const request *r, const types *more, const dls_pollux_apps *apps,
+                         const char *path, dls_error *err)
 {
+    dls_pollux_params params = r->params;
+    params.more = more->of;
+    params.n_more = more->n;
     dls_pollux_trace trace;
     int64_t rounds = 0;
     DLS_TRY(dls_pollux_load(path, apps, &trace, err));
-    dls_status status = dls_pollux_run(&r->params, &trace, &rounds, err);
+    dls_status status = dls_pollux_run(&params, &trace, &rounds, err);
     DLS_THEN(status, dls_table_put(&r->out, put, &trace, err));
     if (status == DLS_OK && !r->out.quiet) {
         report(&trace, rounds);
@@ -65,7 +93,15 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_pollux_apps apps;
     DLS_TRY(dls_table_check(&r->out, err));
     DLS_TRY(dls_pollux_apps_load(r->profiles, r->points, &apps, err));
-    const dls_status status = replay(r, &apps, call->word[0], err);
+    types more = {.n = 0};
+    dls_status status = DLS_OK;
+    for (size_t i = 0; i < r->type.n && status == DLS_OK; i++) {
+        status = add_type(&more, r->type.at[i], err);
+    }
+    DLS_THEN(status, replay(r, &more, &apps, call->word[0], err));
+    for (int32_t i = 0; i < more.n; i++) {
+        dls_pollux_apps_fini(&more.of[i].apps);
+    }
     dls_pollux_apps_fini(&apps);
     return status;
 }
@@ -84,6 +120,8 @@ static const dls_arg args[] = {
              "step times of placements that were not measured, instead of interpolating"),
     DLS_INT(request, params.nodes, "nodes", 0, 1, 256, "nodes"),
     DLS_INT(request, params.gpus_per_node, "gpus", 0, 1, DLS_POLLUX_GPUS, "GPUs per node"),
+    DLS_REPEAT(request, type, "type", 0, "NODESxGPUS:FOLDER",
+               "nodes of a further GPU type and its profiles (sia)"),
     DLS_INT(request, params.interval_s, "interval", 0, 1, 86400, "seconds of a round"),
     DLS_INT(request, params.seed, "seed", 0, 0, INT64_MAX, "of Pollux's random search"),
     DLS_INCLUDE(request, out, dls_table_args),
@@ -100,6 +138,10 @@ const dls_command dls_command_pollux = {
     .words = "one workload",
     .needs = "profiles",
     .size = sizeof(request),
-    .initial = &(const request){.params = {16, 4, 60, "pollux", 1}},
+    .initial = &(const request){.params = {.nodes = 16,
+                                           .gpus_per_node = 4,
+                                           .interval_s = 60,
+                                           .schedule = "pollux",
+                                           .seed = 1}},
     .run = run,
 };

@@ -59,12 +59,12 @@ static double speedup(void *user, int32_t job, int32_t nodes, int32_t gpus)
 {
     const pollux *s = user;
     const dls_pollux_run_job *j = &s->p->job[s->order[job]];
-    const dls_goodput_job g = dls_pollux_goodput_job(j);
-    if (!j->model.fitted) {
+    const dls_goodput_job g = dls_pollux_goodput_job(j, j->app);
+    if (!j->on->model.fitted) {
         return (double)gpus / s->fair_gpus;
     }
     return s->fair[job] > 0
-               ? dls_goodput_best(&j->model, &g, nodes, gpus, NULL, NULL) / s->fair[job]
+               ? dls_goodput_best(&j->on->model, &g, nodes, gpus, NULL, NULL) / s->fair[job]
                : 0;
 }
 
@@ -104,12 +104,13 @@ static dls_status pose(dls_pollux *p, pollux *s, dls_error *err)
     }
     for (int32_t i = 0; i < p->n_active; i++) {
         const dls_pollux_run_job *j = &p->job[s->order[i]];
-        const dls_goodput_job g = dls_pollux_goodput_job(j);
+        const dls_goodput_job g = dls_pollux_goodput_job(j, j->app);
         const double age = (double)(p->now - j->job->submit_s);
         s->most[i] = most_gpus(j);
         s->factor[i] = fmax(age - RESTART_S * j->job->restarts, 0) / (age + RESTART_S);
-        s->fair[i] =
-            j->model.fitted ? dls_goodput_best(&j->model, &g, 1, s->fair_gpus, NULL, NULL) : 0;
+        s->fair[i] = j->on->model.fitted
+                         ? dls_goodput_best(&j->on->model, &g, 1, s->fair_gpus, NULL, NULL)
+                         : 0;
         for (int32_t k = 0; k < j->now.n; k++) {
             s->present[(size_t)i * nodes + (size_t)j->now.of[k]]++;
         }

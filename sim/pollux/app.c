@@ -203,6 +203,30 @@ int32_t dls_pollux_most_local_of(const dls_pollux_app *a, int32_t replicas)
     return most;
 }
 
+int32_t dls_pollux_most_nodes(const dls_pollux_apps *apps)
+{
+    int32_t most = 1;
+    for (size_t i = 0; i < apps->n; i++) {
+        const dls_pollux_curves *c = &apps->app[i].lattice;
+        for (size_t k = 0; k < c->n; k++) {
+            most = c->of[k].nodes > most ? c->of[k].nodes : most;
+        }
+    }
+    return most < 16 ? most : 16;
+}
+
+double dls_pollux_alone(const dls_pollux_app *a)
+{
+    const int32_t one = 1;
+    dls_pollux_where w;
+    double longest = 0;
+    dls_pollux_find(a, &one, 1, &w);
+    for (size_t i = 0; w.table && i < w.table->n; i++) {
+        longest = fmax(longest, w.table->at[i].t.step);
+    }
+    return longest > 0 ? w.table->at[w.table->n - 1].local / longest : 0;
+}
+
 bool dls_pollux_step(const dls_pollux_app *a, const dls_pollux_where *w, int32_t local,
                      dls_pollux_times *out)
 {

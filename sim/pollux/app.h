@@ -108,6 +108,11 @@ void dls_pollux_find(const dls_pollux_app *a, const int32_t *gpus, int32_t nodes
  * replicas), and with so many replicas anywhere; 0: there is none. */
 int32_t dls_pollux_most_local(const dls_pollux_app *a, const dls_pollux_where *w);
 int32_t dls_pollux_most_local_of(const dls_pollux_app *a, int32_t replicas);
+/* The most nodes that were measured, at most 16: profiles with more are taken for as many. */
+int32_t dls_pollux_most_nodes(const dls_pollux_apps *apps);
+/* Samples per second of one GPU as Sia compares types that a job has not been on: the greatest
+ * local batch over the greatest step time; 0: there is no measurement of one GPU. */
+double dls_pollux_alone(const dls_pollux_app *a);
 /* Step and synchronisation time there. A tabled placement: linear between its measurements. Others:
  * the point if it is tabled; else linear in local batch on the measured (nodes, replicas) around
  * it, then linear in replicas per node, then in nodes (the published program triangulates a

@@ -14,20 +14,28 @@ typedef struct dls_pollux_nodes {
     int32_t n;
 } dls_pollux_nodes;
 
+/* A job on a GPU type: its profile and the model of what it has seen. */
+typedef struct dls_pollux_on {
+    const dls_pollux_app *app; /* NULL: it was not profiled there */
+    int32_t gpus_per_node;
+    dls_goodput_model model;
+    dls_goodput_seen *seen; /* [n_seen] */
+    size_t n_seen, cap_seen;
+} dls_pollux_on;
+
 typedef struct dls_pollux_run_job {
     dls_pollux_job *job;
-    const dls_pollux_app *app;
+    const dls_pollux_app *app;  /* of `type` */
     dls_pollux_nodes now, next; /* next: what the policy gives */
+    int32_t type, next_type;    /* type: where it is or was last */
+    dls_pollux_on on[DLS_POLLUX_TYPES];
     dls_pollux_where where;
     int32_t local, accum; /* batch of a GPU, steps of accumulation before it is exchanged */
     int64_t restore_s;    /* left */
     double progress;
     bool done, sia;
-    int32_t batch;           /* in all; 0: what the model says is best */
-    dls_goodput_model model; /* of what it has seen, */
-    dls_goodput_seen *seen;  /* [n_seen] */
-    size_t n_seen, cap_seen;
-    int32_t most_seen; /* replicas it has run on */
+    int32_t batch;     /* in all; 0: what the model says is best */
+    int32_t most_seen; /* replicas it has run on, of any type */
     double sqr, var;   /* latest statistics of gradients */
 } dls_pollux_run_job;
 
@@ -35,7 +43,7 @@ typedef struct dls_pollux dls_pollux;
 
 typedef struct dls_pollux_policy {
     dls_pollux_schedule schedule;
-    bool sia;    /* in the world of Sia's simulator */
+    bool sia;    /* in the world of Sia's simulator, which has several GPU types */
     bool learns; /* step times are observed and fitted, and batches chosen by that */
     bool rigid;  /* a job runs on the GPUs that it asks for */
     dls_status (*open)(dls_pollux *p, dls_error *err);   /* optional */
@@ -51,17 +59,20 @@ struct dls_pollux {
     int32_t *active;         /* [n_active] submitted and not done, in the order of the trace */
     int32_t n_active;
     int64_t now;
-    int32_t gpus;  /* of the cluster */
-    int32_t *free; /* [nodes] scratch of dls_pollux_place */
-    void *state;   /* of the policy */
+    int32_t gpus;  /* of the cluster, or of its largest type */
+    int32_t types; /* nodes of type t: from first[t], below first[t + 1] */
+    int32_t first[DLS_POLLUX_TYPES + 1], per_node[DLS_POLLUX_TYPES];
+    int32_t most_nodes[DLS_POLLUX_TYPES]; /* of a job: so many were measured */
+    int32_t *free;                        /* [nodes of all types] scratch */
+    void *state;                          /* of the policy */
 };
 
 /* Batch of a GPU and steps of accumulation there. always: one replica accumulates even where the
  * batch is the least one. */
 void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *where, bool always,
                        int32_t *local, int32_t *accum);
-/* What the job's model is asked with. */
-dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j);
+/* What the job's model of where this profile is from is asked with. */
+dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j, const dls_pollux_app *app);
 /* A job's row of Sia's programme, and what a change of its allocation is worth then. */
 void dls_pollux_sia_row(const dls_pollux_run_job *j, const dls_sia_config *config, int32_t n,
                         double *value);

@@ -74,7 +74,7 @@ dls_status dls_pollux_load(const char *path, const dls_pollux_apps *apps, dls_po
                            dls_error *err)
 {
     dls_csv csv;
-    *out = (dls_pollux_trace){0};
+    *out = (dls_pollux_trace){.apps = apps};
     DLS_TRY(dls_csv_open(&csv, path, err));
     const dls_status status = parse(&csv, apps, out, err);
     dls_csv_fini(&csv);

@@ -34,6 +34,7 @@ typedef struct dls_pollux_job {
 typedef struct dls_pollux_trace {
     dls_pollux_job *job; /* [n] in the order of the file; owned */
     size_t n;
+    const dls_pollux_apps *apps; /* that the jobs point into */
 } dls_pollux_trace;
 
 /* Read a workload: name, time, application, num_replicas, batch_size and, if it is
@@ -44,10 +45,21 @@ dls_status dls_pollux_load(const char *path, const dls_pollux_apps *apps, dls_po
                            dls_error *err) DLS_MUST_CHECK;
 void dls_pollux_trace_fini(dls_pollux_trace *trace);
 
+#define DLS_POLLUX_TYPES 8 /* GPU types of a cluster */
+
+/* Nodes of a further GPU type, and what applications do there; one that is not profiled there does
+ * not run there. */
+typedef struct dls_pollux_type {
+    int32_t nodes, gpus_per_node;
+    dls_pollux_apps apps;
+} dls_pollux_type;
+
 typedef struct dls_pollux_params {
-    int32_t nodes, gpus_per_node, interval_s;
+    int32_t nodes, gpus_per_node, interval_s; /* the first type, with the trace's applications */
     const char *schedule;
-    uint64_t seed; /* of Pollux's search */
+    uint64_t seed;               /* of Pollux's search */
+    const dls_pollux_type *more; /* [n_more] further types; Sia's only */
+    int32_t n_more;              /* < DLS_POLLUX_TYPES */
 } dls_pollux_params;
 
 typedef struct dls_pollux_schedule {
@@ -57,7 +69,8 @@ typedef struct dls_pollux_schedule {
 const dls_pollux_schedule *dls_pollux_schedules(void);
 
 /* Replay the trace; its results are written into the jobs. *rounds, if not NULL: of these there
- * were. Errors: EINPUT (unknown schedule, a job that can never run), ERUN (a placement or batch
+ * were. Errors: EINPUT (unknown schedule, a job that can never run,
+ * several types under one that knows none), ERUN (a placement or batch
  * that was not measured), ENOMEM. */
 dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *trace, int64_t *rounds,
                           dls_error *err) DLS_MUST_CHECK;

@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "pollux/core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -36,9 +37,8 @@ static int32_t parts(double x)
     return (int32_t)ceil(x - 1e-8);
 }
 
-dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j)
+dls_goodput_job dls_pollux_goodput_job(const dls_pollux_run_job *j, const dls_pollux_app *a)
 {
-    const dls_pollux_app *a = j->app;
     return (dls_goodput_job){
         .least = dls_pollux_least_batch(a),
         .most = j->batch > 0 ? j->batch : dls_pollux_most_batch(a),
@@ -55,10 +55,11 @@ void dls_pollux_choose(const dls_pollux_run_job *j, const dls_pollux_where *wher
     const dls_pollux_app *a = j->app;
     const int32_t replicas = where->replicas, least = dls_pollux_least_batch(a);
     const int32_t cap = j->sia ? dls_pollux_most_local(a, where) : a->local_cap;
-    if (j->batch == 0 && j->model.fitted) {
-        dls_goodput_job job = dls_pollux_goodput_job(j);
+    const dls_goodput_model *model = &j->on[j->type].model;
+    if (j->batch == 0 && model->fitted) {
+        dls_goodput_job job = dls_pollux_goodput_job(j, a);
         job.local_max = cap;
-        dls_goodput_best(&j->model, &job, where->nodes, replicas, local, accum);
+        dls_goodput_best(model, &job, where->nodes, replicas, local, accum);
     } else {
         const int32_t need = a->local_min * replicas;
         const int32_t batch = j->batch > 0 ? j->batch : least < need ? need : least;
@@ -85,16 +86,17 @@ dls_status dls_pollux_unmeasured(const dls_pollux_run_job *j, const dls_pollux_w
 static dls_status learn(dls_pollux_run_job *j, const dls_pollux_times *t, dls_error *err)
 {
     const dls_goodput_seen now = {j->where.nodes, j->where.replicas, j->local, t->step, t->sync};
+    dls_pollux_on *on = &j->on[j->type];
     j->most_seen = j->most_seen > now.replicas ? j->most_seen : now.replicas;
-    for (size_t i = 0; i < j->n_seen; i++) {
-        const dls_goodput_seen *s = &j->seen[i];
+    for (size_t i = 0; i < on->n_seen; i++) {
+        const dls_goodput_seen *s = &on->seen[i];
         if (s->nodes == now.nodes && s->replicas == now.replicas && s->local == now.local) {
             return DLS_OK;
         }
     }
-    DLS_TRY(dls_grow(&j->seen, &j->cap_seen, j->n_seen + 1, sizeof *j->seen, err));
-    j->seen[j->n_seen++] = now;
-    dls_goodput_fit(&j->model, j->seen, j->n_seen);
+    DLS_TRY(dls_grow(&on->seen, &on->cap_seen, on->n_seen + 1, sizeof *on->seen, err));
+    on->seen[on->n_seen++] = now;
+    dls_goodput_fit(&on->model, on->seen, on->n_seen);
     return DLS_OK;
 }
 
@@ -194,6 +196,20 @@ static int32_t runs(const dls_pollux_nodes *on, int32_t *run)
     return n;
 }
 
+/* More nodes than were measured count as the most that were, with GPUs evenly on them. */
+static int32_t recast(int32_t *run, int32_t n, int32_t gpus, int32_t most_nodes)
+{
+    if (n <= most_nodes) {
+        return n;
+    }
+    const int32_t each = (gpus + most_nodes - 1) / most_nodes;
+    for (n = 0; gpus > 0; n++) {
+        run[n] = gpus < each ? gpus : each;
+        gpus -= run[n];
+    }
+    return n;
+}
+
 static void apply(dls_pollux *p, dls_pollux_run_job *j)
 {
     int32_t run[DLS_POLLUX_REPLICAS], old[DLS_POLLUX_REPLICAS];
@@ -203,9 +219,15 @@ static void apply(dls_pollux *p, dls_pollux_run_job *j)
     }
     const int32_t n_old = runs(&j->now, old);
     memcpy(&j->now, &j->next, sizeof j->now);
-    const int32_t n = runs(&j->now, run);
-    if (n == 0 || (j->sia && n == n_old && memcmp(run, old, (size_t)n * sizeof *run) == 0)) {
+    int32_t n = runs(&j->now, run);
+    if (n == 0 || (j->sia && j->next_type == j->type && n == n_old &&
+                   memcmp(run, old, (size_t)n * sizeof *run) == 0)) {
         return; /* other nodes cost nothing there if the placement looks the same */
+    }
+    j->type = j->next_type;
+    j->app = j->on[j->type].app;
+    if (j->sia) {
+        n = recast(run, n, j->now.n, p->most_nodes[j->type]);
     }
     dls_pollux_find(j->app, run, n, &j->where);
     dls_pollux_choose(j, &j->where, false, &j->local, &j->accum);
@@ -292,12 +314,26 @@ static dls_status check(const dls_pollux *p, dls_error *err)
     return DLS_OK;
 }
 
+static void set_types(dls_pollux *p)
+{
+    const dls_pollux_params *q = p->params;
+    p->types = 1 + q->n_more;
+    for (int32_t k = 0; k < p->types; k++) {
+        const int32_t nodes = k > 0 ? q->more[k - 1].nodes : q->nodes;
+        p->per_node[k] = k > 0 ? q->more[k - 1].gpus_per_node : q->gpus_per_node;
+        p->first[k + 1] = p->first[k] + nodes;
+        p->gpus = p->gpus > nodes * p->per_node[k] ? p->gpus : nodes * p->per_node[k];
+        p->most_nodes[k] = dls_pollux_most_nodes(k > 0 ? &q->more[k - 1].apps : p->trace->apps);
+    }
+}
+
 static dls_status set_up(dls_pollux *p, dls_error *err)
 {
     const size_t n = p->trace->n;
     p->job = dls_alloc_zero(n + 1, sizeof *p->job);
     p->active = dls_alloc_zero(n + 1, sizeof *p->active);
-    p->free = dls_alloc_zero((size_t)p->params->nodes, sizeof *p->free);
+    set_types(p);
+    p->free = dls_alloc_zero((size_t)p->first[p->types], sizeof *p->free);
     if (!p->job || !p->active || !p->free) {
         return dls_nomem(err, "jobs", n * sizeof *p->job);
     }
@@ -309,6 +345,11 @@ static dls_status set_up(dls_pollux *p, dls_error *err)
             p->policy->learns && job->kind == DLS_POLLUX_ADAPTIVE && !dls_pollux_is_fixed(job->app);
         p->job[i] = (dls_pollux_run_job){
             .job = job, .app = job->app, .sia = p->policy->sia, .batch = tunes ? 0 : job->batch};
+        for (int32_t k = 0; k < p->types; k++) {
+            const dls_pollux_type *t = k > 0 ? &p->params->more[k - 1] : NULL;
+            p->job[i].on[k].app = t ? dls_pollux_app_find(&t->apps, job->app->name) : job->app;
+            p->job[i].on[k].gpus_per_node = p->per_node[k];
+        }
     }
     DLS_TRY(check(p, err));
     return p->policy->open ? p->policy->open(p, err) : DLS_OK;
@@ -317,14 +358,17 @@ static dls_status set_up(dls_pollux *p, dls_error *err)
 dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *trace, int64_t *rounds,
                           dls_error *err)
 {
-    dls_pollux p = {
-        .params = params, .trace = trace, .gpus = params->nodes * params->gpus_per_node};
+    dls_pollux p = {.params = params, .trace = trace};
     int64_t n;
     for (size_t i = 0; i < POLICIES && !p.policy; i++) {
         p.policy = strcmp(policies[i]->schedule.name, params->schedule) == 0 ? policies[i] : NULL;
     }
     if (!p.policy) {
         return dls_fail(err, DLS_EINPUT, NULL, "there is no schedule \"%s\"", params->schedule);
+    }
+    assert(params->n_more < DLS_POLLUX_TYPES);
+    if (params->n_more > 0 && !p.policy->sia) {
+        return dls_fail(err, DLS_EINPUT, params->schedule, "has one GPU type");
     }
     dls_status status = set_up(&p, err);
     if (status == DLS_OK) {
@@ -334,7 +378,9 @@ dls_status dls_pollux_run(const dls_pollux_params *params, dls_pollux_trace *tra
         p.policy->close(&p);
     }
     for (size_t i = 0; p.job && i < trace->n; i++) {
-        dls_free(p.job[i].seen);
+        for (int32_t k = 0; k < p.types; k++) {
+            dls_free(p.job[i].on[k].seen);
+        }
     }
     dls_free(p.job);
     dls_free(p.active);

@@ -82,6 +82,25 @@ a,2
 b,2
 c,2
 END
+# A GPU of each of two types, the second twice as fast. The gang knows that and takes the fast one: 120 s
+# to restore, 1.2 x 50 s an epoch. The other learns the slow one, to 180 + 60 s; the fast one is worth 2 x
+# 240 / 360 then, but taken until the round in which the gang ends. At 360 it goes there with 150 of
+# 200.4 steps: 120 + 30 s.
+mkdir -p fast/bert
+cp profiles/bert/validation-*.csv profiles/bert/scalability.csv fast/bert
+awk -F, -v OFS=, 'NR > 1 { $3 /= 2; $4 /= 2 } 1' profiles/bert/placements.csv >fast/bert/placements.csv
+printf '%s,category\nr,0,bert,1,10,rigid\ns,0,bert,1,10,scale-gpus\n' $head >types.csv
+"$dlsim" pollux --schedule=sia --profiles=profiles --nodes=1 --gpus=1 --type=1x1:fast types.csv -q >out || fail "types"
+same "GPU types" out <<'END'
+name,submit,first_start,completion,jct,restarts,gpu_seconds,epochs
+r,0,60,300,300,0,240,2
+s,0,60,510,510,1,450,2
+END
+refused "types of a schedule without" "has one GPU type" pollux --schedule=tiresias --profiles=profiles --type=1x1:fast two.csv
+for type in 1x1 1x1: 0x1:fast 1x0:fast 257x1:fast x:fast; do
+    refused "type $type" "expected NODESxGPUS:FOLDER" pollux --schedule=sia --profiles=profiles --type=$type two.csv
+done
+refused "profiles of a type" "none of the applications" pollux --schedule=sia --profiles=profiles --type=1x1:. two.csv
 refused "too large a gang" "asks for 2 GPUs of a cluster of 1" pollux --schedule=sia --profiles=profiles --nodes=1 \
     --gpus=1 kinds.csv
 sed 's/rigid/stiff/' kinds.csv >stiff.csv

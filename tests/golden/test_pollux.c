@@ -75,7 +75,8 @@ static void replay(const char *load, int workload, const char *schedule)
 {
     static const char *const jct[] = {"jct"};
     static const char *const all[] = {"first", "completion", "restarts", "gpu_seconds"};
-    const dls_pollux_params params = {16, 4, 60, schedule, 1};
+    const dls_pollux_params params = {
+        .nodes = 16, .gpus_per_node = 4, .interval_s = 60, .schedule = schedule};
     char name[128], path[512];
     dls_pollux_trace t;
     dls_error err;
@@ -123,7 +124,8 @@ static void optimus(void **state)
  * docs/schedulers-elastic.md. */
 static void pollux(void **state)
 {
-    const dls_pollux_params params = {16, 4, 60, "pollux", 1};
+    const dls_pollux_params params = {
+        .nodes = 16, .gpus_per_node = 4, .interval_s = 60, .schedule = "pollux", .seed = 1};
     const double published = 1310.525;
     char path[512];
     dls_pollux_trace t;
