@@ -6,6 +6,7 @@
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/export_tables.h"
+#include "dlsim/memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -78,21 +79,39 @@ static json_object *job_row(const dls_saved *run, size_t job)
     return put_row(obj, run, DLS_TABLE_JOBS, of_job, job);
 }
 
-/* NULL: the heads of the columns. */
-static void print_job(json_object *row)
+static void print_heads(void)
 {
-    char id[DLS_PRINTABLE_BYTES];
-    const char *own = row ? json_object_get_string(json_object_object_get(row, "id")) : "id";
-    printf("%-34s", dls_printable(own, id));
+    printf("%-34s", "id");
     for (const shown *s = of_job; s->column; s++) {
         char name[32];
         is_time(s->column, name);
         if (s->width) {
-            printf(" %*s", s->width,
-                   row ? json_object_get_string(json_object_object_get(row, name)) : name);
+            printf(" %*s", s->width, name);
         }
     }
     putchar('\n');
+}
+
+/* ENOMEM: the row lacks something, as there was no memory for it. */
+static dls_status print_job(json_object *row, dls_error *err)
+{
+    char id[DLS_PRINTABLE_BYTES];
+    const char *value = json_object_get_string(json_object_object_get(row, "id"));
+    if (value) {
+        printf("%-34s", dls_printable(value, id));
+    }
+    for (const shown *s = of_job; s->column && value; s++) {
+        char name[32];
+        is_time(s->column, name);
+        if (s->width && (value = json_object_get_string(json_object_object_get(row, name)))) {
+            printf(" %*s", s->width, value);
+        }
+    }
+    if (!value) {
+        return dls_nomem(err, "a job's row", 0);
+    }
+    putchar('\n');
+    return DLS_OK;
 }
 
 static dls_status show_jobs(const request *req, const dls_saved *run, dls_error *err)
@@ -100,15 +119,16 @@ static dls_status show_jobs(const request *req, const dls_saved *run, dls_error 
     const size_t all = dls_saved_rows(run, DLS_TABLE_JOBS);
     const size_t n = req->n_jobs > 0 && (uint64_t)req->n_jobs < all ? (size_t)req->n_jobs : all;
     json_object *list = json_object_new_array();
+    dls_status status = DLS_OK;
     if (!req->json) {
-        print_job(NULL);
+        print_heads();
     }
-    for (size_t j = 0; j < n; j++) {
+    for (size_t j = 0; j < n && !status; j++) {
         json_object *row = job_row(run, j);
         if (req->json) {
             json_object_array_add(list, row);
         } else {
-            print_job(row);
+            status = print_job(row, err);
             json_object_put(row);
         }
     }
@@ -116,10 +136,10 @@ static dls_status show_jobs(const request *req, const dls_saved *run, dls_error 
         return dls_json_print(stdout, list, err);
     }
     json_object_put(list);
-    if (n < all) {
+    if (n < all && !status) {
         fprintf(stderr, "dlsim: %zu of %zu jobs shown\n", n, all);
     }
-    return DLS_OK;
+    return status;
 }
 
 static void print_alloc(json_object *row)
@@ -143,11 +163,12 @@ static void print_alloc(json_object *row)
     printf(rate > 0 ? ", rate %.4g\n" : ", restoring\n", rate);
 }
 
-static void print_life(const dls_saved *run, size_t job, json_object *row, json_object *allocs)
+static dls_status print_life(const dls_saved *run, size_t job, json_object *row,
+                             json_object *allocs, dls_error *err)
 {
     static const char *const dicts[] = {"model", "vc", "user"};
-    print_job(NULL);
-    print_job(row);
+    print_heads();
+    DLS_TRY(print_job(row, err));
     for (size_t d = 0; d < sizeof dicts / sizeof *dicts; d++) {
         char buf[DLS_PRINTABLE_BYTES];
         dls_result_column c;
@@ -164,6 +185,7 @@ static void print_life(const dls_saved *run, size_t job, json_object *row, json_
     for (size_t i = 0; i < json_object_array_length(allocs); i++) {
         print_alloc(json_object_array_get_idx(allocs, i));
     }
+    return DLS_OK;
 }
 
 static dls_status show_job(const request *req, const dls_saved *run, dls_error *err)
@@ -188,9 +210,9 @@ static dls_status show_job(const request *req, const dls_saved *run, dls_error *
     if (req->json) {
         return dls_json_print(stdout, row, err);
     }
-    print_life(run, job, row, allocs);
+    const dls_status status = print_life(run, job, row, allocs, err);
     json_object_put(row);
-    return DLS_OK;
+    return status;
 }
 
 /* ---- a whole run ----------------------------------------------------------------------------- */

@@ -10,6 +10,10 @@ if grep -q __asan_init "$dlsim"; then
     echo "skipped: a sanitizer has the allocator"
     exit 77
 fi
+# Where HDF5 lies in a program that contains it: its functions, which follow each other.
+REFUSE_NOT=$(nm "$dlsim" | sort | awk 'tolower($2) == "t" && $3 ~ /^H5/ { if (!n++) first = $1; last = NR } { at[NR] = $1 }
+    END { if (n) print first, at[last + 1] }')
+test -z "$REFUSE_NOT" || export REFUSE_NOT
 hw=--hardware=$source/configs/hardware
 first=24 others=12
 

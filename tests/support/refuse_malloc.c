@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * To be preloaded: the allocation of number REFUSE_AT, from 0, that the program itself asks for
- * fails; those of the libraries it calls are not counted. How many there were goes to REFUSE_COUNT,
- * a file.
+ * fails; those of the libraries it calls are not counted, nor those of REFUSE_NOT, which is where
+ * in the program a library lies that was linked into it: two addresses. How many there were goes to
+ * REFUSE_COUNT, a file.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +19,7 @@ void *__libc_memalign(size_t alignment, size_t bytes);
 
 static struct {
     const char *from, *end;
-} own[2];
+} own[2], not_own;
 static long at = -1, seen;
 
 /* The program, and the library that is the program but for its command line. */
@@ -26,6 +27,12 @@ static int find_own(struct dl_phdr_info *info, size_t size, void *first)
 {
     (void)size;
     const int library = strstr(info->dlpi_name, "/libdlsim.so") != NULL;
+    const char *inside = getenv("REFUSE_NOT");
+    if (*(int *)first && inside) {
+        char *end;
+        not_own.from = (const char *)info->dlpi_addr + strtoul(inside, &end, 16);
+        not_own.end = (const char *)info->dlpi_addr + strtoul(end, NULL, 16);
+    }
     for (int i = 0; (library || *(int *)first) && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &info->dlpi_phdr[i];
         if (p->p_type == PT_LOAD && p->p_flags & PF_X) {
@@ -60,7 +67,8 @@ __attribute__((destructor)) static void finish(void)
 static int refused(const void *caller)
 {
     const char *c = caller;
-    if ((c < own[0].from || c >= own[0].end) && (c < own[1].from || c >= own[1].end)) {
+    if (((c < own[0].from || c >= own[0].end) && (c < own[1].from || c >= own[1].end)) ||
+        (c >= not_own.from && c < not_own.end)) {
         return 0;
     }
     if (__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED) != at) {
