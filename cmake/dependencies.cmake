@@ -29,7 +29,7 @@ target_include_directories(dlsim_hdf5_headers SYSTEM INTERFACE ${HDF5_INCLUDE_DI
 add_library(dlsim::hdf5_headers ALIAS dlsim_hdf5_headers)
 # For the program, HDF5 itself instead of the shared library, which Debian links with all that opens files over the
 # network: thirty libraries, whose loading costs more than a small run. Plug-ins shall not see its symbols.
-set(hdf5_program dlsim::hdf5)
+set(hdf5_program PkgConfig::HDF5)
 option(DLSIM_HDF5_INSIDE "Link the program with libhdf5.a where it is installed" ON)
 find_library(HDF5_ARCHIVE libhdf5.a HINTS ${HDF5_LIBRARY_DIRS})
 if(DLSIM_HDF5_INSIDE AND HDF5_ARCHIVE AND NOT DLSIM_SANITIZE AND NOT DLSIM_TSAN)
