@@ -5,6 +5,7 @@
 #include "cli/command.h"
 
 #include "base/json.h"
+#include "predictor/cli/evaluate_doublings.h"
 #include "predictor/cli/evaluate_kernels.h"
 #include "predictor/measured/judge.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 typedef struct request {
-    bool measured, json, no_points, details, by_gpu, markdown, left_out;
+    bool measured, json, no_points, details, by_gpu, markdown, left_out, doublings;
     double least_ms;
     const char *hardware, *weights, *networks, *output;
     dls_words sources, defaults;
@@ -309,9 +310,39 @@ static dls_status judge(const request *a, const dls_call *call, session *s, dls_
     return report(a, s, err);
 }
 
+/* Of the named sources, else of those that need no file of networks. */
+static dls_status double_batches(const request *a, dls_error *err)
+{
+    json_object *top = a->json ? json_object_new_object() : NULL;
+    json_object *list = top ? dls_json_list(top, "doublings") : NULL;
+    const char *const *source = a->sources.n ? a->sources.at : dls_whatif_sources();
+    dls_status status = DLS_OK;
+    if (!top) {
+        dls_doublings_head();
+    }
+    for (size_t i = 0; status == DLS_OK && (a->sources.n ? i < a->sources.n : source[i] != NULL);
+         i++) {
+        const bool justus = strcmp(source[i], "justus") == 0;
+        const dls_whatif_params p = {.source = source[i],
+                                     .hardware_dir = a->hardware,
+                                     .weights = justus ? a->networks : a->weights};
+        if (a->sources.n || !justus || a->networks) {
+            status = dls_doublings_report(&p, list, err);
+        }
+    }
+    if (status != DLS_OK) {
+        json_object_put(top);
+        return status;
+    }
+    return top ? dls_json_print(stdout, top, err) : DLS_OK;
+}
+
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     session s = {0};
+    if (((const request *)user)->doublings) {
+        return double_batches(user, err);
+    }
     const dls_status status = judge(user, call, &s, err);
     dls_verdicts_fini(&s.v);
     dls_measured_steps_fini(&s.steps);
@@ -338,6 +369,9 @@ static const dls_arg args[] = {
     DLS_SWITCH(request, by_gpu, "by-gpu", 0, "kernels of every GPU by themselves, too"),
     DLS_SWITCH(request, left_out, "left-out", 0,
                "each GPU in turn as if nothing had been fitted to it (operator); by GPU"),
+    DLS_SWITCH(
+        request, doublings, "doublings", 0,
+        "no measured steps: doublings of the batch that take less time or much more, of sources"),
     DLS_TEXT(request, output, "output", 'o', "OUT.h5", "steps, answers and errors as HDF5"),
     DLS_SWITCH(request, markdown, "markdown", 0, "the sums as a table of a document"),
     DLS_SWITCH(request, json, "json", 0, "all numbers as JSON"),

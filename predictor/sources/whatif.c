@@ -388,10 +388,12 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
                           dls_error *err)
 {
     dls_model_names names;
-    const dls_workload *work = NULL;
+    const dls_workload *work = NULL, *weighed = NULL;
     DLS_TRY(check(w, q, &names, err));
     DLS_TRY(workload_of(w, &names, q->numeric, &work, err));
-    DLS_TRY(weigh(w, q, work, out, err));
+    names.runner |= DLS_RUN_EAGER; /* whoever answers, memory is that of what PyTorch runs */
+    DLS_TRY(workload_of(w, &names, q->numeric, &weighed, err));
+    DLS_TRY(weigh(w, q, weighed, out, err));
     return w->source == DRIPLE ? ask_inspector(w, q, &names, out, err)
                                : ask_model(w, q, work, &out->prediction, err);
 }

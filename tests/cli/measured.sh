@@ -86,6 +86,17 @@ assert abs(a[0] / b[0] - 1) > 0.01, (a, b)
 END
 fi
 
+# Twice the batch, asked of what cannot contradict itself.
+expect 0 evaluate --measured --doublings --sources=paleo --json
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "doublings"
+import json, sys
+(d,) = json.load(open(sys.argv[1]))["doublings"]
+assert d["source"] == "paleo" and d["doublings"] > 1000 and d["much_longer"] == d["less_time"] == 0 and d["longest"] <= 2, d
+END
+fi
+expect 4 evaluate --measured --doublings --sources=oracle
+
 # Bad rows are told of where they stand; the others are judged.
 cat >bad.csv <<'END'
 model,gpu,batch,step_ms
@@ -149,7 +160,7 @@ says out.txt "- linear, one, V100"
 # The tables of docs/measured.md are what their commands print, within half a point; those of files that do not
 # come with dlsim are checked where the files are.
 sed -n 's/^<!-- dlsim \(.*\) -->$/\1/p' "$source/docs/measured.md" >tables.txt
-test "$(wc -l <tables.txt)" -eq 6 || fail "tables of docs/measured.md: $(wc -l <tables.txt)"
+test "$(wc -l <tables.txt)" -eq 7 || fail "tables of docs/measured.md: $(wc -l <tables.txt)"
 checked=0
 while read -r words; do
     case $words in
@@ -171,7 +182,7 @@ while read -r words; do
         END { exit bad || seen != n }' page.txt out.txt || fail "docs/measured.md, table of: dlsim $words"
     checked=$((checked + 1))
 done <tables.txt
-test $checked -eq 6 || echo "skipped: tables of files that are not here: $((6 - checked))"
+test $checked -eq 7 || echo "skipped: tables of files that are not here: $((7 - checked))"
 
 # The commands of the documentation, as they are printed.
 run_page "$source/docs/measured.md"
