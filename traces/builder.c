@@ -17,12 +17,14 @@
 typedef struct reason {
     char text[80];
     uint64_t count;
+    size_t line; /* of the first; 0: not said */
 } reason;
 
 struct dls_trace_builder {
     dls_trace *trace;
     dls_trace_options opts;
     const char *rebase_zone; /* NULL: times are relative to the trace's zero already */
+    size_t line;             /* that is read; 0: not said */
     reason reasons[MAX_REASONS];
     int n_reasons;
 };
@@ -95,6 +97,21 @@ void dls_trace_builder_rebase(dls_trace_builder *b, const char *zone)
     b->rebase_zone = zone;
 }
 
+void dls_trace_builder_line(dls_trace_builder *b, size_t line)
+{
+    b->line = line;
+}
+
+const char *dls_trace_builder_new_id(const dls_trace_builder *b, const char *id, char *out,
+                                     size_t size)
+{
+    if (!id || dls_strdict_find(&b->trace->ids, id, strlen(id)) < 0) {
+        return id;
+    }
+    snprintf(out, size, "%.60s:%" PRIu64, id, b->trace->info.rows_read + 1);
+    return out;
+}
+
 void dls_trace_builder_noted(dls_trace_builder *b, const char *text)
 {
     int i = 0;
@@ -107,6 +124,7 @@ void dls_trace_builder_noted(dls_trace_builder *b, const char *text)
             text = "other reasons";
         }
         snprintf(b->reasons[i].text, sizeof b->reasons[i].text, "%s", text);
+        b->reasons[i].line = b->line;
         b->n_reasons = i + 1;
     }
     b->reasons[i].count++;
@@ -398,9 +416,12 @@ static void write_notes(const dls_trace_builder *b, dls_trace_info *info)
 {
     size_t used = 0;
     for (int i = 0; i < b->n_reasons; i++) {
-        char line[128];
-        const int n = snprintf(line, sizeof line, "%s: %" PRIu64 "\n", b->reasons[i].text,
-                               b->reasons[i].count);
+        char line[160], first[40] = "";
+        if (b->reasons[i].line > 0) {
+            snprintf(first, sizeof first, ", first in line %zu", b->reasons[i].line);
+        }
+        const int n = snprintf(line, sizeof line, "%s: %" PRIu64 "%s\n", b->reasons[i].text,
+                               b->reasons[i].count, first);
         if (used + (size_t)n < sizeof info->notes) { /* whole lines only */
             memcpy(info->notes + used, line, (size_t)n + 1);
             used += (size_t)n;
@@ -411,11 +432,13 @@ static void write_notes(const dls_trace_builder *b, dls_trace_info *info)
 dls_status dls_trace_builder_finish(dls_trace_builder *b, dls_trace **out, dls_error *err)
 {
     dls_trace *t = b->trace;
-    if (t->n == 0) {
+    if (t->n == 0 && t->info.rows_skipped > 0) {
         return dls_fail(err, DLS_EINPUT, t->info.path,
-                        t->info.rows_skipped ? "all %" PRIu64 " rows were left out: no job remains"
-                                             : "no job in the trace (%" PRIu64 " rows left out)",
-                        t->info.rows_skipped);
+                        "all %" PRIu64 " rows were left out: no job remains; the first: %s",
+                        t->info.rows_skipped, b->reasons[0].text);
+    }
+    if (t->n == 0) {
+        return dls_fail(err, DLS_EINPUT, t->info.path, "no job in the trace (0 rows left out)");
     }
     DLS_TRY(sort_columns(t, err));
     if (b->rebase_zone) {

@@ -7,16 +7,23 @@
 
 #include "dlsim/trace.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-/* "+08:00" and the like in minutes, "Z" or nothing: 0. */
+/* "+08:00", "+0800" and the like in minutes, "Z" or nothing: 0. */
 static bool offset_of(const char *s, size_t len, int *minutes)
 {
+    char colon[7];
     *minutes = 0;
     if (len == 0 || (len == 1 && *s == 'Z')) {
         return true;
+    }
+    if (len == 5) {
+        snprintf(colon, sizeof colon, "%.3s:%.2s", s, s + 3);
+        s = colon;
+        len = 6;
     }
     for (size_t i = 1; i < len; i++) {
         if (i == 3 ? s[i] != ':' : s[i] < '0' || s[i] > '9') {

@@ -16,11 +16,12 @@
 #include <string.h>
 
 #define COLUMNS                                                                                    \
-    XX(JOB_ID, "JobID", true)                                                                      \
+    XX(JOB_ID, "JobID|JobIDRaw", true)                                                             \
     XX(SUBMIT, "Submit", true)                                                                     \
     XX(ELIGIBLE, "Eligible", false)                                                                \
     XX(START, "Start", true)                                                                       \
     XX(END, "End", true)                                                                           \
+    XX(ELAPSED, "ElapsedRaw|Elapsed", false)                                                       \
     XX(STATE, "State", false)                                                                      \
     XX(USER, "User", false)                                                                        \
     XX(ACCOUNT, "Account", false)                                                                  \
@@ -132,14 +133,58 @@ static const char *why_not(const dls_csv *csv, const layout *at)
     return NULL;
 }
 
+/* Seconds that it ran, by Slurm's count: local dates are an hour off where the clock was changed
+ * meanwhile. Any other difference is time that it was suspended. */
+static int64_t ran_us(const char *elapsed, int64_t span_us)
+{
+    double seconds;
+    char *end;
+    seconds = strtod(elapsed, &end);
+    if (end == elapsed || (*end && !dls_date_span(elapsed, &seconds)) || !(seconds >= 0)) {
+        return span_us;
+    }
+    const double off = seconds - 1e-6 * (double)span_us;
+    const bool changed = off == 3600 || off == -3600 || off == 1800 || off == -1800;
+    return changed ? (int64_t)seconds * DLS_US_PER_S : span_us;
+}
+
+/* A number that is none is absent. */
+static void optional(const dls_csv *csv, int col, int scale, int64_t max, int64_t *out,
+                     dls_trace_builder *b)
+{
+    if (!dls_csv_missing(csv, col) &&
+        dls_csv_i64(csv, col, "a number", scale, 0, max, out, NULL) != DLS_OK) {
+        *out = DLS_ABSENT;
+        dls_trace_builder_changed(b, "a number of nodes, processors or priority that is none");
+    }
+}
+
+static void note_kind(const dls_csv *csv, const layout *at, const dls_job_rec *rec,
+                      dls_trace_builder *b)
+{
+    if (!dls_csv_missing(csv, at->col[RESTARTS]) && !dls_csv_is(csv, at->col[RESTARTS], "0")) {
+        dls_trace_builder_noted(b, "requeued: the accounting shows its last run");
+    }
+    if (!dls_csv_missing(csv, at->col[RESERVATION])) {
+        dls_trace_builder_noted(b, "ran in a reservation");
+    }
+    if (strchr(rec->id, '+')) {
+        dls_trace_builder_noted(b, "a part of a heterogeneous job, replayed on its own");
+    }
+    if (strchr(rec->id, ':')) {
+        dls_trace_builder_noted(b, "an id again (sacct -D, or ids that wrapped): a run of its own");
+    }
+}
+
 static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_error *err)
 {
     const layout *at = user;
     const char *skip = why_not(csv, at);
     dls_job_rec rec;
-    int64_t submit_us, start_us, end_us = 0;
-    char type[64] = "";
+    int64_t submit_us, start_us, end_us = 0, ran = 0;
+    char type[64] = "", again[96];
     dls_job_rec_init(&rec);
+    dls_trace_builder_line(b, csv->line);
     if (!skip && (!read_time(csv, at->col[SUBMIT], &submit_us) ||
                   !read_time(csv, at->col[START], &start_us) ||
                   (known(csv, at->col[END]) && !read_time(csv, at->col[END], &end_us)))) {
@@ -150,7 +195,10 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
     }
     if (!skip) {
         read_tres(csv, at, &rec, type);
-        skip = rec.gpus_milli > 0 ? NULL : "no GPU";
+        ran = ran_us(dls_csv_text(csv, at->col[ELAPSED]), end_us - start_us);
+        skip = rec.gpus_milli <= 0 ? "no GPU"
+               : ran < 0           ? "ended before it started: the clock was set back"
+                                   : NULL;
     }
     if (skip) {
         dls_trace_builder_skipped(b, skip);
@@ -168,29 +216,20 @@ static dls_status row(dls_csv *csv, const void *user, dls_trace_builder *b, dls_
     }
     rec.submit_us = submit_us;
     rec.queue_us = start_us - submit_us;
-    rec.duration_us = end_us - start_us;
+    rec.duration_us = ran;
+    if (ran != end_us - start_us) {
+        dls_trace_builder_changed(b, "ran over a change of the clock: as long as Elapsed says");
+    }
     rec.limit_us = at->col[LIMIT] >= 0 ? limit_us(dls_csv_text(csv, at->col[LIMIT])) : DLS_ABSENT;
     rec.outcome = dls_outcome_cell(csv, at->col[STATE], b);
-    if (!dls_csv_missing(csv, at->col[RESTARTS]) && !dls_csv_is(csv, at->col[RESTARTS], "0")) {
-        dls_trace_builder_noted(b, "requeued: the accounting shows its last run");
-    }
-    if (!dls_csv_missing(csv, at->col[RESERVATION])) {
-        dls_trace_builder_noted(b, "ran in a reservation");
-    }
-    DLS_TRY(
-        dls_csv_i64(csv, at->col[NODES], "a number of nodes", 0, 0, INT32_MAX, &rec.nodes, err));
-    rec.id = dls_csv_str(csv, at->col[JOB_ID]);
+    rec.id = dls_trace_builder_new_id(b, dls_csv_str(csv, at->col[JOB_ID]), again, sizeof again);
+    note_kind(csv, at, &rec, b);
     rec.user = dls_csv_str(csv, at->col[USER]);
     rec.job_class = dls_csv_str(csv, at->col[ACCOUNT]);
     rec.vc = dls_csv_str(csv, at->col[PARTITION]);
-    if (!dls_csv_missing(csv, at->col[CPUS])) {
-        DLS_TRY(dls_csv_i64(csv, at->col[CPUS], "processors", 3, 0, INT64_C(1) << 40,
-                            &rec.cpu_milli, err));
-    }
-    if (!dls_csv_missing(csv, at->col[PRIORITY])) {
-        DLS_TRY(dls_csv_i64(csv, at->col[PRIORITY], "a priority", 0, 0, INT64_C(1) << 53,
-                            &rec.priority, err));
-    }
+    optional(csv, at->col[NODES], 0, INT32_MAX, &rec.nodes, b);
+    optional(csv, at->col[CPUS], 3, INT64_C(1) << 40, &rec.cpu_milli, b);
+    optional(csv, at->col[PRIORITY], 0, INT64_C(1) << 53, &rec.priority, b);
     return dls_csv_add(csv, b, &rec, err);
 }
 
@@ -205,6 +244,12 @@ static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, 
     if (is_json(src)) {
         return dls_sacct_read_json(src, b, err);
     }
+    if (!dls_csv_sniff(src->text, src->len, '|', "JobID") &&
+        !dls_csv_sniff(src->text, src->len, '|', "JobIDRaw")) {
+        return dls_fail(err, DLS_EINPUT, src->path,
+                        "no header with JobID and '|': it takes what `sacct -P` prints, its header "
+                        "too");
+    }
     const dls_csv_bind binds[] = {
 #define XX(name, names, required) {names, &at.col[name], required},
         COLUMNS
@@ -214,6 +259,10 @@ static dls_status read_sacct(const dls_trace_source *src, dls_trace_builder *b, 
     dls_csv_init(&csv, src->path, src->text, src->len, '|');
     dls_status status = dls_csv_header(&csv, err);
     DLS_THEN(status, dls_csv_bind_all(&csv, binds, N_COLUMNS, err));
+    if (status == DLS_OK && at.col[ALLOC_TRES] < 0 && at.col[REQ_TRES] < 0) {
+        status = dls_fail(err, DLS_EINPUT, src->path,
+                          "the header has neither AllocTRES nor ReqTRES, which say the GPUs");
+    }
     if (status != DLS_OK) {
         dls_csv_fini(&csv);
         return status;

@@ -103,6 +103,7 @@ static const char *why_not(const times *t, const dls_job_rec *rec)
            : t->submit <= 0       ? "a time that is none"
            : t->end <= 0          ? "no end (still running, or lost)"
            : rec->gpus_milli <= 0 ? "no GPU"
+           : t->end < t->start    ? "ended before it started: the clock was set back"
                                   : NULL;
 }
 
@@ -130,7 +131,7 @@ static dls_status read_job(const dls_walk *w, json_object *job, dls_trace_builde
     dls_job_rec rec;
     times t = {DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
     int64_t id = DLS_ABSENT, task = DLS_ABSENT;
-    char text[48];
+    char text[48], again[96];
     json_object *time = json_object_object_get(job, "time");
     json_object *array = json_object_object_get(job, "array");
     dls_job_rec_init(&rec);
@@ -156,7 +157,10 @@ static dls_status read_job(const dls_walk *w, json_object *job, dls_trace_builde
         id = task >= 0 && whole > 0 ? whole : id;
     }
     snprintf(text, sizeof text, task >= 0 ? "%" PRId64 "_%" PRId64 : "%" PRId64, id, task);
-    rec.id = text;
+    rec.id = dls_trace_builder_new_id(b, text, again, sizeof again);
+    if (rec.id == again) {
+        dls_trace_builder_noted(b, "an id again (sacct -D, or ids that wrapped): a run of its own");
+    }
     set_times(&t, &rec, b);
     DLS_TRY(number(w, job, "allocation_nodes", "a number of nodes", &rec.nodes, err));
     rec.nodes = rec.nodes > 0 && rec.nodes <= INT32_MAX ? rec.nodes : DLS_ABSENT;
@@ -173,6 +177,8 @@ static dls_status read_job(const dls_walk *w, json_object *job, dls_trace_builde
 
 static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
 {
+    const char *counted = w->src->text;
+    size_t line = 1;
     DLS_TRY(dls_walk_enter(w, '[', err));
     for (bool more;;) {
         json_object *job;
@@ -181,6 +187,11 @@ static dls_status read_jobs(dls_walk *w, dls_trace_builder *b, dls_error *err)
             return DLS_OK;
         }
         DLS_TRY(dls_walk_object(w, &job, err));
+        for (; (counted = memchr(counted, '\n', (size_t)(w->at - counted))); counted++) {
+            line++;
+        }
+        counted = w->at;
+        dls_trace_builder_line(b, line);
         const dls_status status = dls_trace_builder_full(b) ? DLS_OK : read_job(w, job, b, err);
         json_object_put(job);
         DLS_TRY(status);

@@ -86,6 +86,11 @@ void dls_trace_job(const dls_trace *trace, size_t job, dls_job_rec *rec);
 bool dls_trace_builder_full(const dls_trace_builder *b);
 /* The options that the builder was made with. */
 const dls_trace_options *dls_trace_builder_options(const dls_trace_builder *b);
+/* The line that is read from now on: notes tell the first that they count. */
+void dls_trace_builder_line(dls_trace_builder *b, size_t line);
+/* id, or "ID:ROW" if a job has it already: another run of it; out is where that is made. */
+const char *dls_trace_builder_new_id(const dls_trace_builder *b, const char *id, char *out,
+                                     size_t size);
 /* Count a remark about a row that changes nothing in it. */
 void dls_trace_builder_noted(dls_trace_builder *b, const char *reason);
 /* Times were added as microseconds since 1970-01-01 00:00:00 of some clock: finish moves zero to

@@ -11,6 +11,7 @@
 #include "dlsim/trace.h"
 #include "site/nodes.h"
 #include "site/slurm_conf.h"
+#include "site/slurm_held.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -55,10 +56,12 @@ static int32_t gpus_of(const char *gres, char type[64])
     return n > 0 && n <= 64 ? (int32_t)n : 0;
 }
 
-static dls_status add_node(dls_site_nodes *all, const char *line, dls_error *err)
+static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char *line,
+                           dls_error *err)
 {
     dls_site_group g = {.count = 1};
-    char gres[256], cpus[32];
+    char gres[256], cpus[32], state[64], partitions[512];
+    bool again;
     value_of(line, "NodeName", g.name, sizeof g.name);
     value_of(line, "Gres", gres, sizeof gres);
     value_of(line, "CPUTot", cpus, sizeof cpus);
@@ -68,18 +71,22 @@ static dls_status add_node(dls_site_nodes *all, const char *line, dls_error *err
     }
     g.cpus = strtoll(cpus, NULL, 10);
     g.gpus = gpus_of(gres, g.type);
-    return dls_site_nodes_add(all, &g, err);
+    value_of(line, "State", state, sizeof state);
+    value_of(line, "Partitions", partitions, sizeof partitions);
+    DLS_TRY(dls_site_held_node(held, &g, state, partitions, &again, err));
+    return again ? DLS_OK : dls_site_nodes_add(all, &g, err);
 }
 
-static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_error *err)
+static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_held *held,
+                             dls_error *err)
 {
     char *text, *rest = NULL;
-    size_t len;
     dls_status status = DLS_OK;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
+    DLS_TRY(dls_site_held_open(path, DLS_FILE_TABLE, &text, err));
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    for (char *line = strtok_r(text + mark, "\n", &rest); status == DLS_OK && line;
          line = strtok_r(NULL, "\n", &rest)) {
-        status = add_node(all, line, err);
+        status = add_node(all, held, line, err);
     }
     dls_free(text);
     if (status == DLS_OK && all->total_gpus == 0) {
@@ -97,6 +104,7 @@ typedef struct making {
     const dls_site_slurm *site;
     const dls_site_nodes *nodes;
     const dls_trace *trace;
+    const dls_site_held *held;
     const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
@@ -210,6 +218,7 @@ static void report(const making *m)
     for (const char *line = info->notes; *line; line += strcspn(line, "\n") + 1) {
         fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
+    dls_site_held_put(m->held, m->to);
 }
 
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
@@ -217,10 +226,15 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_nodes all = {0};
     dls_trace *trace = NULL;
     dls_site_log log = {0};
-    making m = {site, &all, NULL, NULL, to};
+    dls_site_held held;
+    making m = {.site = site, .nodes = &all, .held = &held, .to = to};
+    dls_site_held_init(&held);
     dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
     if (status == DLS_OK) {
-        status = read_nodes(site->nodes, &all, err);
+        status = read_nodes(site->nodes, &all, &held, err);
+    }
+    if (status == DLS_OK) {
+        status = dls_site_held_read(&held, site->sacct, err);
     }
     if (status == DLS_OK && site->log) {
         status = dls_site_log_apply(site->log, &trace, &log, err);
@@ -234,5 +248,6 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_trace_destroy(trace);
     dls_site_log_fini(&log);
     dls_site_nodes_fini(&all);
+    dls_site_held_fini(&held);
     return status;
 }

@@ -149,7 +149,8 @@ typedef struct dls_trace_info {
     uint64_t rows_skipped;      /* left out, see notes */
     uint64_t rows_changed;      /* mended, see notes */
     uint64_t flag_count[DLS_JOB_FLAG_COUNT];
-    char notes[1024];           /* "reason: count" lines, each ended by '\n' */
+    char notes[3072];           /* "reason: count" lines, some with the first line of the file that
+                                   counts, each ended by '\n' */
 } dls_trace_info;
 
 DLS_API void dls_trace_destroy(dls_trace *trace); /* NULL-safe */

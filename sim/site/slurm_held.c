@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Who held the processors of nodes with GPUs, by the lists of nodes in Slurm's accounting.
+ */
+#include "site/slurm_held.h"
+
+#include "base/alloc.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "traces/date.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME 256
+#define LIST_MAX 100000 /* nodes of one range */
+
+void dls_site_held_init(dls_site_held *held)
+{
+    *held = (dls_site_held){.json = false};
+    dls_strdict_init(&held->names);
+}
+
+void dls_site_held_fini(dls_site_held *held)
+{
+    dls_strdict_fini(&held->names);
+    dls_free(held->node);
+}
+
+dls_status dls_site_held_open(const char *path, size_t limit, char **text, dls_error *err)
+{
+    char *bytes;
+    size_t len;
+    DLS_TRY(dls_file_read_text(path, limit, &bytes, &len, err));
+    if (!dls_file_is_gzip(bytes, len)) {
+        *text = bytes;
+        return DLS_OK;
+    }
+    const dls_status status = dls_file_gunzip(path, bytes, len, limit, text, &len, err);
+    dls_free(bytes);
+    return status;
+}
+
+static bool in_service(const char *state)
+{
+    static const char *const words[] = {"DOWN", "DRAIN", "FAIL", "FUTURE", "UNKNOWN"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strstr(state, words[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, const char *state,
+                              const char *partitions, bool *again, dls_error *err)
+{
+    int32_t code;
+    const size_t known = (size_t)held->names.n;
+    DLS_TRY(dls_strdict_put(&held->names, node->name, strlen(node->name), &code, err));
+    *again = (size_t)code < known;
+    if (*again) {
+        held->again++;
+        return DLS_OK;
+    }
+    DLS_TRY(dls_grow(&held->node, &held->cap, known + 1, sizeof *held->node, err));
+    held->node[code].cpus = node->cpus;
+    held->node[code].gpus = node->gpus;
+    held->node[code].used = false;
+    held->down += node->gpus > 0 && !in_service(state);
+    held->overlapping += node->gpus > 0 && strchr(partitions, ',');
+    return DLS_OK;
+}
+
+/* ---- lists of nodes
+ * ------------------------------------------------------------------------------ */
+
+/* The nodes of one job. */
+typedef struct found {
+    int32_t nodes, with_gpus, gone;
+    double cpus; /* of those with GPUs */
+} found;
+
+static void one_node(dls_site_held *held, const char *name, found *f)
+{
+    const int32_t code = dls_strdict_find(&held->names, name, strlen(name));
+    f->nodes++;
+    if (code < 0) {
+        f->gone++;
+        return;
+    }
+    held->node[code].used = true;
+    if (held->node[code].gpus > 0) {
+        f->with_gpus++;
+        f->cpus += (double)held->node[code].cpus;
+    }
+}
+
+/* "rack[1-2]n[01-16,20]" from its first bracket on; what is in front of that is in name. */
+static void expand(dls_site_held *held, char name[NAME], size_t len, const char *item,
+                   const char *end, found *f)
+{
+    const size_t plain = strcspn(item, "[");
+    const size_t take = item + plain < end ? plain : (size_t)(end - item);
+    if (len + take >= NAME) {
+        f->nodes++;
+        f->gone++;
+        return;
+    }
+    memcpy(name + len, item, take);
+    len += take;
+    name[len] = '\0';
+    if (item + take >= end) {
+        one_node(held, name, f);
+        return;
+    }
+    const char *p = item + take + 1;
+    const char *close = memchr(p, ']', (size_t)(end - p));
+    while (close && p < close) {
+        char *stop;
+        const long from = strtol(p, &stop, 10);
+        const int width = (int)(stop - p);
+        const long to = *stop == '-' ? strtol(stop + 1, &stop, 10) : from;
+        for (long i = from; i <= to && i - from < LIST_MAX && width < 20; i++) {
+            const int n = snprintf(name + len, NAME - len, "%0*ld", width, i);
+            if (n > 0 && (size_t)n < NAME - len) {
+                expand(held, name, len + (size_t)n, close + 1, end, f);
+            }
+        }
+        p = stop > p ? stop : p + 1;
+        p += *p == ',';
+    }
+}
+
+static found nodes_of(dls_site_held *held, const char *list)
+{
+    found f = {0, 0, 0, 0};
+    char name[NAME];
+    for (const char *p = list; *p;) {
+        const char *end = p;
+        for (int depth = 0; *end && (*end != ',' || depth > 0); end++) {
+            depth += (*end == '[') - (*end == ']');
+        }
+        expand(held, name, 0, p, end, &f);
+        p = end + (*end == ',');
+    }
+    return f;
+}
+
+/* ---- the accounting
+ * ------------------------------------------------------------------------------ */
+
+enum { ID, START, END, CPUS, TRES, LIST, N_COLUMNS };
+
+static void count(dls_site_count *c, size_t line)
+{
+    c->line = c->n++ == 0 ? line : c->line;
+}
+
+static bool time_of(dls_csv *csv, int col, double *s)
+{
+    int64_t us;
+    char *end;
+    const char *text = dls_csv_text(csv, col);
+    if (dls_date_parse(text, strlen(text), &us)) {
+        *s = 1e-6 * (double)us;
+        return true;
+    }
+    *s = strtod(text, &end);
+    return end != text && *end == '\0' && *s > 0;
+}
+
+static void add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS])
+{
+    double start_s, end_s;
+    if (csv->n_cells != csv->n_header || strchr(dls_csv_text(csv, col[ID]), '.') ||
+        !time_of(csv, col[START], &start_s) || !time_of(csv, col[END], &end_s)) {
+        return;
+    }
+    const bool gpus = strstr(dls_csv_text(csv, col[TRES]), "gres/gpu") != NULL;
+    const char *list = dls_csv_text(csv, col[LIST]);
+    const found f = nodes_of(held, strcmp(list, "None assigned") == 0 ? "" : list);
+    const double cpus = strtod(dls_csv_text(csv, col[CPUS]), NULL);
+    if (!gpus) {
+        count(&held->cpu_only, csv->line);
+    }
+    if (f.gone > 0) {
+        count(&held->gone, csv->line);
+    }
+    if (!gpus && f.nodes == 0) {
+        count(&held->unplaced, csv->line);
+    }
+    if (f.with_gpus == 0 || !(f.cpus > 0) || !(end_s > start_s)) {
+        return;
+    }
+    /* The job's processors spread evenly over its nodes; a node's share is that of its processors.
+     */
+    const double here = cpus * f.with_gpus / f.nodes;
+    const double node_h =
+        (here < f.cpus ? here / f.cpus : 1) * f.with_gpus * (end_s - start_s) / 3600;
+    held->all_h += node_h;
+    if (!gpus) {
+        count(&held->on_gpus, csv->line);
+        held->cpu_only_h += node_h;
+    }
+}
+
+static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
+{
+    int col[N_COLUMNS];
+    const dls_csv_bind binds[] = {{"JobID|JobIDRaw", &col[ID], true},
+                                  {"Start", &col[START], true},
+                                  {"End", &col[END], true},
+                                  {"NCPUS|AllocCPUS", &col[CPUS], false},
+                                  {"AllocTRES|ReqTRES", &col[TRES], true},
+                                  {"NodeList", &col[LIST], false}};
+    DLS_TRY(dls_csv_header(csv, err));
+    DLS_TRY(dls_csv_bind_all(csv, binds, N_COLUMNS, err));
+    held->unlisted = col[LIST] < 0;
+    csv->any_cells = true;
+    for (bool more;;) {
+        DLS_TRY(dls_csv_next(csv, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        add_job(held, csv, col);
+    }
+}
+
+dls_status dls_site_held_read(dls_site_held *held, const char *sacct, dls_error *err)
+{
+    char *text;
+    dls_csv csv;
+    if (strcmp(sacct, "-") == 0) {
+        held->json = true; /* it was read already */
+        return DLS_OK;
+    }
+    DLS_TRY(dls_site_held_open(sacct, DLS_FILE_TRACE, &text, err));
+    held->json = text[strspn(text, " \t\r\n")] == '{';
+    dls_csv_init(&csv, sacct, text, strlen(text), '|');
+    const dls_status status = held->json ? DLS_OK : read_rows(held, &csv, err);
+    dls_csv_fini(&csv);
+    dls_free(text);
+    return status;
+}
+
+/* ---- report ------------------------------------------------------------------------------------
+ */
+
+static void put_nodes(const dls_site_held *held, FILE *to)
+{
+    size_t idle = 0;
+    for (int32_t i = 0; i < (int32_t)held->names.n; i++) {
+        idle += held->node[i].gpus > 0 && !held->node[i].used;
+    }
+    if (held->again > 0) {
+        fprintf(to, "  nodes named again: %d, taken once\n", (int)held->again);
+    }
+    if (held->down > 0) {
+        fprintf(to,
+                "  nodes with GPUs that were not in service when they were listed: %d, replayed "
+                "as if they were\n",
+                (int)held->down);
+    }
+    if (held->overlapping > 0) {
+        fprintf(to, "  nodes with GPUs in several partitions: %d; all are replayed as one queue\n",
+                (int)held->overlapping);
+    }
+    if (idle > 0 && !held->json && !held->unlisted) {
+        fprintf(to, "  nodes with GPUs that no job ran on: %zu\n", idle);
+    }
+}
+
+void dls_site_held_put(const dls_site_held *held, FILE *to)
+{
+    put_nodes(held, to);
+    if (held->gone.n > 0) {
+        fprintf(to, "  ran on nodes that are not among the nodes: %zu, first in line %zu\n",
+                held->gone.n, held->gone.line);
+    }
+    if (held->cpu_only.n > 0) {
+        fprintf(to, "  jobs without GPUs, not replayed: %zu, first in line %zu", held->cpu_only.n,
+                held->cpu_only.line);
+        if (held->unlisted || held->unplaced.n == held->cpu_only.n) {
+            fputs("; where they ran is not known (NodeList)\n", to);
+        } else {
+            fprintf(to,
+                    "; on nodes with GPUs %zu, which held %.1f node-hours of their processors, "
+                    "%.1f %% of what all jobs held there\n",
+                    held->on_gpus.n, held->cpu_only_h,
+                    held->all_h > 0 ? 100 * held->cpu_only_h / held->all_h : 0);
+        }
+    }
+}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim import slurm on odd dumps: clocks that change, columns missing or renamed, steps, repeated ids and parts of
+# jobs, names of all kinds, nodes that come and go, jobs without GPUs.
+. "$DLSIM_SOURCE/tests/support/cli.sh"
+
+header='JobID|User|Account|Partition|State|Submit|Eligible|Start|End|ElapsedRaw|Timelimit|NNodes|NCPUS|NodeList|AllocTRES'
+# job ID START END ELAPSED [NODES CPUS LIST TRES]
+job() { echo "$1|ann|ml|main|COMPLETED|2026-10-25T00:10:00|2026-10-25T00:10:00|$2|$3|$4|1-00:00:00|${5:-1}|${6:-8}|${7:-g1}|${8-gres/gpu=2}"; }
+cat >nodes.txt <<'END'
+NodeName=g1 CPUTot=64 Gres=gpu:a100:4 State=IDLE Partitions=main,gpu
+NodeName=g2 CPUTot=64 Gres=gpu:a100:4 State=DOWN+DRAIN Partitions=main
+NodeName=g2 CPUTot=64 Gres=gpu:a100:4 State=IDLE Partitions=main
+NodeName=c1 CPUTot=32 Gres=(null) State=IDLE Partitions=main
+END
+# import: the rows of standard input
+import() {
+    { echo "$header"; cat; } >sacct.txt
+    expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
+}
+# duration ID SECONDS
+duration() { grep -q "^$1,2,[0-9.]*,$2," site/trace.csv || fail "$1 is not of $2 s: $(cat site/trace.csv)"; }
+
+# Clocks: set back and forward while a job ran, suspended, ended before it started, offsets with and without a colon.
+{
+    job 1 2026-10-25T02:50:00 2026-10-25T02:20:00 1800
+    job 2 2026-10-25T01:00:00 2026-10-25T04:00:00 02:00:00
+    job 3 2026-10-25T01:00:00 2026-10-25T04:00:00 6000
+    job 4 2026-10-25T01:00:00 2026-10-25T00:50:00 77
+    job 5 2026-10-25T02:50:00+0200 2026-10-25T02:20:00+01:00 1800
+    job 6 Ystday2:50 2026-10-25T02:20:00 1800
+} | import
+duration 1 1800
+duration 2 7200
+duration 3 10800
+duration 5 1800
+for text in "ran over a change of the clock: as long as Elapsed says: 2, first in line 2" \
+    "ended before it started: the clock was set back: 1, first in line 5" "a time that is none: 1, first in line 7"; do
+    says err.txt "$text"
+done
+
+# Columns: a separator at the ends of lines too, JobIDRaw, no GPUs told, no header, another separator, nothing that remains.
+{ echo "$header|" | sed s/JobID/JobIDRaw/; job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 | sed 's/$/|/'; } >sacct.txt
+expect 0 import slurm --sacct=sacct.txt --nodes=nodes.txt -o site
+duration 1 3600
+printf 'JobID|Submit|Start|End|AllocGRES\n1|1000|1010|1100|gpu:2\n' >sacct.txt
+expect 4 import slurm --sacct=sacct.txt --nodes=nodes.txt -o none
+says err.txt "neither AllocTRES nor ReqTRES"
+job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 >bare.txt
+{ echo "$header"; cat bare.txt; } | tr '|' ';' >semicolons.txt
+for file in bare semicolons; do
+    expect 4 import slurm --sacct=$file.txt --nodes=nodes.txt -o none
+    says err.txt "header"
+done
+{ echo "$header"; sed 's/2026-10-25T02/25.10.2026 02/' bare.txt; } >sacct.txt
+expect 4 import slurm --sacct=sacct.txt --nodes=nodes.txt -o none
+says err.txt "the first: a time that is none"
+test ! -e none || fail "a site of nothing"
+
+# Rows: steps, parts, runs of one job, numbers that are none; names of all kinds stay what they are.
+{
+    cat bare.txt
+    sed 's/^1|/1.batch|/' bare.txt
+    sed 's/^1|/1.0|/' bare.txt
+    cat bare.txt
+    sed 's/^1|/2+0|/' bare.txt
+    job 3 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 many 1,5
+    printf '4|J\xf6rg, "x"|#ml|a b|FAILED|1000|1000|1010|1110|100|5|1|8|g1|gres/gpu=2\r\n'
+} | import
+says err.txt "a step of a job: 2, first in line 3"
+says err.txt "an id again (sacct -D, or ids that wrapped): a run of its own: 1, first in line 5"
+says err.txt "a part of a heterogeneous job, replayed on its own: 1, first in line 6"
+says err.txt "a number of nodes, processors or priority that is none: 2, first in line 7"
+python3 - <<'END' || fail "names: $(cat site/trace.csv)"
+import csv
+rows = {r["job_id"]: r for r in csv.DictReader(l for l in open("site/trace.csv", encoding="latin-1") if not l.startswith("# "))}
+assert set(rows) == {"1", "1:4", "2+0", "3", "4"}, rows
+assert (rows["4"]["user"], rows["4"]["class"], rows["4"]["vc"]) == ('J\xf6rg, "x"', "#ml", "a b"), rows["4"]
+assert rows["3"]["num_cpu"] == rows["3"]["nodes"] == "", rows["3"]
+END
+expect 0 fidelity site --json
+expect 0 --config=site/cluster.cfg -q
+
+# Nodes that were renamed or are gone, named twice, down, in several partitions, unused; what jobs without GPUs hold of
+# the others: 1 h of half of g1's processors beside 1 h of a quarter; a job on c1 holds none.
+{
+    job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 16
+    job 2 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 32 g1 cpu=32
+    job 3 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 32 c1 cpu=32
+    job 4 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 3 0 'old[08-09],g1'
+} | import
+for text in "2 nodes with 8 GPUs; 1 nodes without" "nodes named again: 1" "not in service when they were listed: 1" "in several partitions: 1" \
+    "nodes with GPUs that no job ran on: 1" "not among the nodes: 1, first in line 5" \
+    "jobs without GPUs, not replayed: 2, first in line 3; on nodes with GPUs 1, which held 0.5 node-hours of their processors, 66.7 %"; do
+    says err.txt "$text"
+done
+gzip -k nodes.txt
+{ printf '\xef\xbb\xbf'; cat nodes.txt; } >marked.txt
+for file in nodes.txt.gz marked.txt; do
+    expect 0 import slurm --sacct=sacct.txt --nodes=$file -o site2
+    cmp site/cluster.cfg site2/cluster.cfg || fail "$file"
+done
+
+echo "$checks checks"
