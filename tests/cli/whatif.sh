@@ -74,7 +74,7 @@ for who in operator driple; do
     expect 4 predict --whatif --model=resnet152 --gpu=K80 --batch=64 --source=$who
     says err.txt "does not fit its memory"
 done
-# What ran must fit, whoever is asked: one count of memory, that of what the backward pass reads.
+# Whoever is asked, memory is one count: that of what the backward pass reads.
 for who in operator paleo habitat driple; do
     expect 0 predict --whatif --model=gpt2_large --gpu=A100-PCIE --batch=2 --source=$who
     expect 0 predict --whatif --model=bert_large --gpu=V100-PCIE --batch=16 --source=$who
