@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 12 };
+enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 12, PASSES = 12, MANY = 1024 };
 
 typedef struct dls_choice_state {
     uint64_t used; /* GPUs of each type, in mixed radix */
@@ -181,6 +181,65 @@ static void improve(dls_choice *c, int64_t *left)
             best = x->gpus <= room && x->cost < c->option[best].cost ? o : best;
         }
         take(c, g, best, left);
+    }
+}
+
+/* The option of a group that loses least reduced cost for what the move is worth, at most `most` of
+ * it: forward where it fits and is cheaper in all, else back off a type that is used too much. */
+static int32_t move(const dls_choice *c, int32_t g, bool forward, double most, const int64_t *left)
+{
+    const int32_t now = c->pick[g];
+    const dls_choice_option *has = &c->option[now];
+    int32_t best = now;
+    for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+        const dls_choice_option *x = &c->option[o];
+        const bool same = x->type == has->type;
+        const int64_t room = left[x->type] + (same ? has->gpus : 0);
+        const int32_t frees = has->gpus - (same ? x->gpus : 0);
+        const double loss = c->reduced[o] - c->reduced[now];
+        const double worth = forward ? loss + has->cost - x->cost : frees;
+        const bool may = forward ? x->cost < has->cost && x->gpus <= room
+                                 : frees > 0 && (same || x->gpus <= room);
+        if (may && loss <= most * worth) {
+            most = loss / fmax(worth, 1e-300);
+            best = o;
+        }
+    }
+    return best;
+}
+
+/* From the pick that is cheapest at these prices, back where it uses too much, then forward where
+ * it still fits: first what loses next to nothing, as many groups change at once where a price is
+ * right, then more. What is no better than what was known is not kept. */
+static void refine(dls_choice *c)
+{
+    int64_t left[DLS_TYPES_MAX];
+    const size_t groups = (size_t)c->groups;
+    const double before = c->cost;
+    const bool solved = c->solved;
+    memcpy(c->pick + groups, c->pick, groups * sizeof *c->pick);
+    start(c, left);
+    for (int32_t g = 0; g < c->groups; g++) {
+        take(c, g, cheapest(c, g), left);
+    }
+    for (int pass = 0; pass < 2 * PASSES; pass++) {
+        const bool forward = pass >= PASSES;
+        const double most = forward ? ldexp(1, 2 * (pass + 1 - 2 * PASSES)) : ldexp(1e-6, 3 * pass);
+        for (int32_t i = c->groups; i-- > 0;) { /* those with the least second reduced cost */
+            const int32_t g = c->order[i].group;
+            if (forward || left[c->option[c->pick[g]].type] < 0) {
+                take(c, g, move(c, g, forward, most, left), left);
+            }
+        }
+    }
+    c->solved = true;
+    for (int32_t t = 0; t < c->types; t++) {
+        c->solved = c->solved && left[t] >= 0;
+    }
+    if (solved && (!c->solved || before < c->cost)) {
+        memcpy(c->pick, c->pick + groups, groups * sizeof *c->pick);
+        c->cost = before;
+        c->solved = true;
     }
 }
 
@@ -464,7 +523,7 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
 {
     int64_t left[DLS_TYPES_MAX];
     const size_t groups = (size_t)c->groups;
-    DLS_TRY(dls_grow(&c->pick, &c->cap_pick, groups + 1, sizeof *c->pick, err));
+    DLS_TRY(dls_grow(&c->pick, &c->cap_pick, 2 * groups + 1, sizeof *c->pick, err));
     DLS_TRY(dls_grow(&c->reduced, &c->cap_reduced, c->n_options + 1, sizeof *c->reduced, err));
     DLS_TRY(dls_grow(&c->order, &c->cap_order, groups + 1, sizeof *c->order, err));
     DLS_TRY(dls_grow(&c->rest, &c->cap_rest, groups + 1, sizeof *c->rest, err));
@@ -485,6 +544,9 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
         c->solved = start(c, left);
     }
     c->solved = c->solved || fits;
+    if (c->groups > MANY) { /* more states than are kept */
+        refine(c);
+    }
     bool all;
     DLS_TRY(settle(c, gap, &all, err));
     if (all || !c->solved || c->types == 1 || c->cost - c->bound <= gap * fabs(c->cost)) {
@@ -493,5 +555,6 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
     dls_choice_find_prices(c, c->cost, true);
     reduce(c);
     sort(c);
+    refine(c);
     return settle(c, gap, &all, err);
 }

@@ -29,7 +29,7 @@ typedef struct dls_choice {
     int32_t types;
     int64_t capacity[DLS_TYPES_MAX];
     /* What it says. */
-    int32_t *pick; /* [groups] index into `option`; -1: see `solved` */
+    int32_t *pick; /* [groups] index into `option`; -1: see `solved`; behind it scratch as large */
     size_t cap_pick;
     double price[DLS_TYPES_MAX]; /* the multipliers */
     bool solved;                 /* there is a pick within the capacities */
