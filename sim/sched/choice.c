@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NODES_MOST = 1 << 24, STATES_MOST = 1 << 12, PASSES = 12, MANY = 1024 };
+enum { NODES_MOST = 1 << 21, STATES_MOST = 1 << 12, MOVES = 8 };
 
 typedef struct dls_choice_state {
     uint64_t used; /* GPUs of each type, in mixed radix */
@@ -80,6 +80,8 @@ void dls_choice_fini(dls_choice *c)
     dls_free(c->reduced);
     dls_free(c->order);
     dls_free(c->rest);
+    dls_free(c->move);
+    dls_free(c->before);
 }
 
 /* ---- a pick ------------------------------------------------------------------------------------
@@ -142,105 +144,89 @@ static int32_t cheapest(const dls_choice *c, int32_t group)
     return best;
 }
 
-/* From the pick that is cheapest at these prices, back where it uses too much: from those groups on
- * that lose least a GPU, each to the option that loses least a GPU; then forward where it still
- * fits. What is no better than `start` is not kept. */
-static void improve(dls_choice *c, int64_t *left)
+/* What a move loses of reduced cost for what its GPUs are worth at these prices. */
+typedef struct dls_choice_move {
+    double loss;
+    int32_t group, from, to;
+} dls_choice_move;
+
+static int by_loss(const void *a, const void *b)
 {
-    for (int32_t g = 0; g < c->groups; g++) {
-        take(c, g, cheapest(c, g), left);
+    const dls_choice_move *x = a, *y = b;
+    if (x->loss != y->loss) {
+        return x->loss < y->loss ? -1 : 1;
     }
-    for (int pass = 0; pass < 4; pass++) {
-        for (int32_t i = c->groups; i-- > 0;) { /* those with the least second reduced cost */
-            const int32_t g = c->order[i].group, now = c->pick[g];
-            const dls_choice_option *has = &c->option[now];
-            int32_t best = now;
-            double least = (double)INFINITY;
-            if (left[has->type] >= 0) {
-                continue;
-            }
-            for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
-                const dls_choice_option *x = &c->option[o];
-                const int32_t frees = has->gpus - (x->type == has->type ? x->gpus : 0);
-                const double loss = (c->reduced[o] - c->reduced[now]) / frees;
-                if (frees > 0 && (x->type == has->type || left[x->type] >= x->gpus) &&
-                    loss < least) {
-                    least = loss;
-                    best = o;
-                }
-            }
-            take(c, g, best, left);
-        }
-    }
-    for (int32_t i = 0; i < c->groups; i++) {
-        const int32_t g = c->order[i].group;
-        int32_t best = c->pick[g];
-        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
-            const dls_choice_option *x = &c->option[o], *y = &c->option[c->pick[g]];
-            const int64_t room = left[x->type] + (x->type == y->type ? y->gpus : 0);
-            best = x->gpus <= room && x->cost < c->option[best].cost ? o : best;
-        }
-        take(c, g, best, left);
-    }
+    return x->group != y->group ? (x->group < y->group ? -1 : 1)
+                                : (x->to > y->to) - (x->to < y->to);
 }
 
-/* The option of a group that loses least reduced cost for what the move is worth, at most `most` of
- * it: forward where it fits and is cheaper in all, else back off a type that is used too much. */
-static int32_t move(const dls_choice *c, int32_t g, bool forward, double most, const int64_t *left)
+/* Does it help: back, out of a type of which too much is used; else to what costs less and fits? */
+static bool helps(const dls_choice *c, bool back, int32_t from, int32_t to, const int64_t *left)
 {
-    const int32_t now = c->pick[g];
-    const dls_choice_option *has = &c->option[now];
-    int32_t best = now;
-    for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
-        const dls_choice_option *x = &c->option[o];
-        const bool same = x->type == has->type;
-        const int64_t room = left[x->type] + (same ? has->gpus : 0);
-        const int32_t frees = has->gpus - (same ? x->gpus : 0);
-        const double loss = c->reduced[o] - c->reduced[now];
-        const double worth = forward ? loss + has->cost - x->cost : frees;
-        const bool may = forward ? x->cost < has->cost && x->gpus <= room
-                                 : frees > 0 && (same || x->gpus <= room);
-        if (may && loss <= most * worth) {
-            most = loss / fmax(worth, 1e-300);
-            best = o;
+    const dls_choice_option *x = &c->option[from], *y = &c->option[to];
+    if (x->type == y->type) {
+        return back ? left[x->type] < 0 && y->gpus < x->gpus
+                    : y->cost < x->cost && y->gpus - x->gpus <= left[x->type];
+    }
+    return y->gpus <= left[y->type] &&
+           (back ? left[x->type] < 0 && x->gpus > 0 : y->cost < x->cost);
+}
+
+static double loss_of(const dls_choice *c, bool back, int32_t from, int32_t to)
+{
+    const dls_choice_option *x = &c->option[from], *y = &c->option[to];
+    const double loss = c->reduced[to] - c->reduced[from];
+    if (back) {
+        return loss / (x->gpus - (x->type == y->type ? y->gpus : 0));
+    }
+    const double more = c->price[y->type] * y->gpus - c->price[x->type] * x->gpus;
+    return more > 0 ? loss / more : -1;
+}
+
+/* All moves that help, those that lose least first, one for a group. */
+static dls_status move(dls_choice *c, bool back, int64_t *left, bool *any, dls_error *err)
+{
+    size_t n = 0;
+    *any = false;
+    for (int32_t g = 0; g < c->groups; g++) {
+        const int32_t from = c->pick[g];
+        for (int32_t o = c->first[g]; o < c->first[g + 1]; o++) {
+            if (o != from && helps(c, back, from, o, left)) {
+                DLS_TRY(dls_grow(&c->move, &c->cap_move, n + 1, sizeof *c->move, err));
+                c->move[n++] = (dls_choice_move){loss_of(c, back, from, o), g, from, o};
+            }
         }
     }
-    return best;
+    if (n > 1) {
+        qsort(c->move, n, sizeof *c->move, by_loss);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const dls_choice_move *m = &c->move[i];
+        if (c->pick[m->group] == m->from && helps(c, back, m->from, m->to, left)) {
+            take(c, m->group, m->to, left);
+            *any = true;
+        }
+    }
+    return DLS_OK;
 }
 
 /* From the pick that is cheapest at these prices, back where it uses too much, then forward where
- * it still fits: first what loses next to nothing, as many groups change at once where a price is
- * right, then more. What is no better than what was known is not kept. */
-static void refine(dls_choice *c)
+ * it still fits. Jobs that are alike change their option at one price all together, so at the best
+ * prices many options cost the same; which of them are taken is what these moves settle. */
+static dls_status improve(dls_choice *c, int64_t *left, dls_error *err)
 {
-    int64_t left[DLS_TYPES_MAX];
-    const size_t groups = (size_t)c->groups;
-    const double before = c->cost;
-    const bool solved = c->solved;
-    memcpy(c->pick + groups, c->pick, groups * sizeof *c->pick);
-    start(c, left);
+    bool any = true;
     for (int32_t g = 0; g < c->groups; g++) {
         take(c, g, cheapest(c, g), left);
     }
-    for (int pass = 0; pass < 2 * PASSES; pass++) {
-        const bool forward = pass >= PASSES;
-        const double most = forward ? ldexp(1, 2 * (pass + 1 - 2 * PASSES)) : ldexp(1e-6, 3 * pass);
-        for (int32_t i = c->groups; i-- > 0;) { /* those with the least second reduced cost */
-            const int32_t g = c->order[i].group;
-            if (forward || left[c->option[c->pick[g]].type] < 0) {
-                take(c, g, move(c, g, forward, most, left), left);
-            }
-        }
+    for (int pass = 0; pass < MOVES && any; pass++) {
+        DLS_TRY(move(c, true, left, &any, err));
     }
-    c->solved = true;
-    for (int32_t t = 0; t < c->types; t++) {
-        c->solved = c->solved && left[t] >= 0;
+    any = true;
+    for (int pass = 0; pass < MOVES && any; pass++) {
+        DLS_TRY(move(c, false, left, &any, err));
     }
-    if (solved && (!c->solved || before < c->cost)) {
-        memcpy(c->pick, c->pick + groups, groups * sizeof *c->pick);
-        c->cost = before;
-        c->solved = true;
-    }
+    return DLS_OK;
 }
 
 /* ---- the dynamic programme ---------------------------------------------------------------------
@@ -519,11 +505,38 @@ static dls_status settle(dls_choice *c, double gap, bool *all, dls_error *err)
     return DLS_OK;
 }
 
+/* The pick becomes what these prices lead to, if that is better. */
+static dls_status pick_at_prices(dls_choice *c, dls_error *err)
+{
+    const size_t bytes = (size_t)c->groups * sizeof *c->pick;
+    const double cost = c->cost;
+    int64_t left[DLS_TYPES_MAX];
+    bool fits = true;
+    reduce(c);
+    sort(c);
+    DLS_TRY(dls_grow(&c->before, &c->cap_before, (size_t)c->groups, sizeof *c->before, err));
+    memcpy(c->before, c->pick, bytes);
+    memcpy(left, c->capacity, (size_t)c->types * sizeof *left);
+    for (int32_t g = 0; g < c->groups; g++) {
+        left[c->option[c->pick[g]].type] -= c->option[c->pick[g]].gpus;
+    }
+    DLS_TRY(improve(c, left, err));
+    for (int32_t t = 0; t < c->types; t++) {
+        fits = fits && left[t] >= 0;
+    }
+    if (!fits || (c->solved && c->cost > cost)) {
+        memcpy(c->pick, c->before, bytes);
+        c->cost = cost;
+    }
+    c->solved = c->solved || fits;
+    return DLS_OK;
+}
+
 dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
 {
     int64_t left[DLS_TYPES_MAX];
     const size_t groups = (size_t)c->groups;
-    DLS_TRY(dls_grow(&c->pick, &c->cap_pick, 2 * groups + 1, sizeof *c->pick, err));
+    DLS_TRY(dls_grow(&c->pick, &c->cap_pick, groups + 1, sizeof *c->pick, err));
     DLS_TRY(dls_grow(&c->reduced, &c->cap_reduced, c->n_options + 1, sizeof *c->reduced, err));
     DLS_TRY(dls_grow(&c->order, &c->cap_order, groups + 1, sizeof *c->order, err));
     DLS_TRY(dls_grow(&c->rest, &c->cap_rest, groups + 1, sizeof *c->rest, err));
@@ -533,28 +546,19 @@ dls_status dls_choice_solve(dls_choice *c, double gap, dls_error *err)
         return DLS_OK;
     }
     dls_choice_find_prices(c, c->cost, false);
-    reduce(c);
-    sort(c);
-    improve(c, left);
-    bool fits = true;
-    for (int32_t t = 0; t < c->types; t++) {
-        fits = fits && left[t] >= 0;
+    DLS_TRY(pick_at_prices(c, err));
+    bool all, thorough = c->types == 1;
+    if (gap > 0 && !thorough && c->solved && c->cost - c->bound > gap * fabs(c->cost)) {
+        /* The pick bounds the prices closer than `start` did. */
+        dls_choice_find_prices(c, c->cost, thorough = true);
+        DLS_TRY(pick_at_prices(c, err));
     }
-    if (!fits) {
-        c->solved = start(c, left);
-    }
-    c->solved = c->solved || fits;
-    if (c->groups > MANY) { /* more states than are kept */
-        refine(c);
-    }
-    bool all;
     DLS_TRY(settle(c, gap, &all, err));
-    if (all || !c->solved || c->types == 1 || c->cost - c->bound <= gap * fabs(c->cost)) {
+    if (all || !c->solved || thorough || c->cost - c->bound <= gap * fabs(c->cost)) {
         return DLS_OK;
     }
     dls_choice_find_prices(c, c->cost, true);
     reduce(c);
     sort(c);
-    refine(c);
     return settle(c, gap, &all, err);
 }

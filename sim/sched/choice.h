@@ -29,7 +29,7 @@ typedef struct dls_choice {
     int32_t types;
     int64_t capacity[DLS_TYPES_MAX];
     /* What it says. */
-    int32_t *pick; /* [groups] index into `option`; -1: see `solved`; behind it scratch as large */
+    int32_t *pick; /* [groups] index into `option`; -1: see `solved` */
     size_t cap_pick;
     double price[DLS_TYPES_MAX]; /* the multipliers */
     bool solved;                 /* there is a pick within the capacities */
@@ -40,7 +40,10 @@ typedef struct dls_choice {
     double *reduced;
     struct dls_choice_key *order;
     struct dls_choice_rest *rest;
-    size_t n_nodes, cap_state[4], cap_node, cap_kept, cap_reduced, cap_order, cap_rest;
+    struct dls_choice_move *move;
+    int32_t *before;
+    size_t n_nodes, cap_state[4], cap_node, cap_kept, cap_reduced, cap_order, cap_rest, cap_move,
+        cap_before;
 } dls_choice;
 
 /* Begin a problem: no groups. */

@@ -66,6 +66,30 @@ static void halve(const dls_choice *c, double *price, int32_t t, double most, do
     price[t] = high;
 }
 
+/* One price of all types: where all that is used crosses all there is. Jobs that any type will do
+ * for change type at any difference of prices, so that looking for one price after the other from
+ * zero gets stuck. */
+static void start_together(const dls_choice *c, double *price, double most)
+{
+    double low = 0, high = most;
+    for (int i = 0; i < HALVINGS && high - low > 1e-3 * high; i++) {
+        const double at = i == 0 ? 0 : (low + high) / 2;
+        int64_t used[DLS_TYPES_MAX], all = 0;
+        for (int32_t t = 0; t < c->types; t++) {
+            price[t] = at;
+        }
+        bound_at(c, price, used);
+        for (int32_t t = 0; t < c->types; t++) {
+            all += used[t] - c->capacity[t];
+        }
+        if (all <= 0) {
+            high = at;
+        } else {
+            low = at;
+        }
+    }
+}
+
 /* With several types, steps along what is used too much (Polyak), as one price after the other
  * gets stuck where two types must move together. */
 static double ascend(const dls_choice *c, double *price, double best, double above, int32_t steps)
@@ -108,6 +132,9 @@ void dls_choice_find_prices(dls_choice *c, double above, bool thorough)
     for (size_t o = 0; o < c->n_options; o++) {
         least = fmin(least, c->option[o].cost);
         most = fmax(most, c->option[o].cost);
+    }
+    if (c->types > 1 && !thorough) {
+        start_together(c, c->price, most - least + 1);
     }
     double best = bound_at(c, c->price, used);
     for (int round = 0; round < (thorough ? THOROUGH * ROUNDS : ROUNDS); round++) {

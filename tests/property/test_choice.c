@@ -117,8 +117,36 @@ static void large(void **state)
     dls_choice_fini(&c);
 }
 
+/* Thousands of jobs of a few kinds: at the best prices all jobs of a kind change their option
+ * together. */
+static void alike(void **state)
+{
+    (void)state;
+    dls_choice c = {0};
+    for (int32_t groups = 1000; groups <= 4000; groups *= 2) {
+        const int64_t capacity[] = {1024, 512, 512};
+        dls_choice_begin(&c, 3, capacity);
+        for (int32_t g = 0; g < groups; g++) {
+            assert_int_equal(DLS_OK, dls_choice_group(&c, &err));
+            assert_int_equal(DLS_OK, dls_choice_add(&c, 1.1, 0, 0, &err));
+            for (int32_t o = 0; o < 21; o++) {
+                const int32_t kind = g % 5, type = o % 3, gpus = 1 << o / 3;
+                const double speed = (1 + 0.3 * type * (kind + 1)) * pow(gpus, 0.3 + 0.1 * kind);
+                assert_int_equal(DLS_OK, dls_choice_add(&c, -speed, type, gpus, &err));
+            }
+        }
+        assert_int_equal(DLS_OK, dls_choice_solve(&c, 1e-4, &err));
+        assert_true(c.solved);
+        check(&c);
+        printf("%d jobs of five kinds: cost %.4f, bound %.4f\n", groups, c.cost, c.bound);
+        assert_true(c.cost - c.bound <= 3e-3 * fabs(c.cost));
+    }
+    dls_choice_fini(&c);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small), cmocka_unit_test(large)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small), cmocka_unit_test(large),
+                                       cmocka_unit_test(alike)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
