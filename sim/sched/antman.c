@@ -122,12 +122,23 @@ static bool could_have_room(const antman *a, const dls_view *view, int32_t job)
     return room;
 }
 
-static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job)
+/* Whether any opportunistic job has GPUs of its own. */
+static bool is_any_lent(const antman *a, const dls_view *view)
+{
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        if (!is_guaranteed(a, view, j) && dls_view_host(view, j) < 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job, bool lent)
 {
     if (start(view, out, job)) {
         return true;
     }
-    for (int32_t victim = 0; could_have_room(a, view, job);) {
+    for (int32_t victim = 0; lent && could_have_room(a, view, job);) {
         victim = victim_for(a, view, job);
         dls_act_preempt(out, victim);
         if (start(view, out, job)) {
@@ -175,13 +186,14 @@ static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
     const antman *a = state;
+    const bool lent = is_any_lent(a, view); /* guaranteed jobs only take from these */
     bool waits = false;
     (void)err;
     for (int32_t round = 0; round < 2; round++) {
         for (int32_t j = dls_view_first_waiting(view), next; j >= 0; j = next) {
             next = dls_view_next_waiting(view, j);
             if (round == 0 && is_guaranteed(a, view, j)) {
-                waits = !claim(a, view, out, j) || waits;
+                waits = !claim(a, view, out, j, lent) || waits;
             } else if (round == 1 && !is_guaranteed(a, view, j) && !join(a, view, out, j) &&
                        !waits) {
                 start(view, out, j);

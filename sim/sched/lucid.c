@@ -189,7 +189,7 @@ static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t hos
     int64_t gpus;
     dls_place_part part;
     return view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
-           !isnan(mine) && !isnan(its) && score_of(l, mine) + score_of(l, its) <= 2 &&
+           !isnan(its) && score_of(l, mine) + score_of(l, its) <= 2 &&
            (double)service_of(view, job) <= l->patience * (double)service_of(view, host) &&
            dls_view_nodes(view, host, &part, 1) == 1 &&
            dls_view_pool(view, job, type, &gpus) == dls_view_pool(view, host, type, &gpus) &&
@@ -201,6 +201,9 @@ static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t hos
 /* The eldest running job that will have it. */
 static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job)
 {
+    if (isnan(know(view, job)->use)) {
+        return false;
+    }
     int32_t host = dls_view_first_running(view);
     while (host >= 0 && !suits(l, view, job, host)) {
         host = dls_view_next_running(view, host);

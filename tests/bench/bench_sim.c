@@ -9,15 +9,18 @@
  *   bench_sim --sizes      4,096 jobs, no two of which want as many GPUs
  *   bench_sim --scheduler=NAME, --placement=NAME, --philly, --generated   only these
  *
- * gandiva runs on traces of at most 10,000 jobs unless it is named, policies of rounds only if they are.
+ * gandiva runs on traces of at most 10,000 jobs unless it is named, policies of rounds only if they
+ * are.
  *
- * Every run is a process of its own, so peak memory is its own: that of the trace included. wall_s is
- * the simulation, write_s the results file.
+ * Every run is a process of its own, so peak memory is its own: that of the trace included. wall_s
+ * is the simulation, write_s the results file.
  */
+#include "base/alloc.h"
+#include "base/rng.h"
+#include "config/options.h"
+#include "engine/sim.h"
 #include "results/summary.h"
 #include "results/write.h"
-#include "base/rng.h"
-#include "engine/sim.h"
 #include "support/sim_case.h"
 #include "traces/synth.h"
 
@@ -42,7 +45,7 @@ struct bench {
 
 static int run_one(const struct bench *b)
 {
-    dls_option_value values[16], place_values[16];
+    dls_option_value *values, *place_values;
     dls_sim_params p;
     dls_error err;
     dls_summary sum;
@@ -52,8 +55,10 @@ static int run_one(const struct bench *b)
     p.trace = b->trace;
     p.sched = case_sched(b->scheduler);
     p.placement = case_placement(b->placement);
-    case_defaults(p.sched->options, values);
-    case_defaults(p.placement->options, place_values);
+    if (dls_options_defaults(p.sched->options, &values, &err) != DLS_OK ||
+        dls_options_defaults(p.placement->options, &place_values, &err) != DLS_OK) {
+        case_fail(&err);
+    }
     p.sched_values = values;
     p.placement_values = place_values;
     p.restore_us = 62 * DLS_US_PER_S;
@@ -96,6 +101,8 @@ static int run_one(const struct bench *b)
            sum.tenth_waiting_frac, (unsigned long long)sum.part[0].completed,
            sum.part[0].jct.mean_s, sum.utilisation, (unsigned long long)sum.digest);
     dls_record_destroy(rec);
+    dls_free(place_values);
+    dls_free(values);
     return 0;
 }
 
@@ -127,8 +134,8 @@ static void all_schedulers(struct bench *b, const struct choice *c)
     for (const dls_sched_ops *const *s = dls_scheds(); *s; s++) {
         b->scheduler = (*s)->name;
         b->placement = c->placement;
-        /* Time slicing gives every job a turn a minute while others wait, rounds plan all of them every
-         * so often (bench_rounds): only when asked for. */
+        /* Time slicing gives every job a turn a minute while others wait, rounds plan all of them
+         * every so often (bench_rounds): only when asked for. */
         const bool slicing = strcmp(b->scheduler, "gandiva") == 0;
         if (c->scheduler ? strcmp(c->scheduler, b->scheduler) == 0
                          : !(*s)->round && (!slicing || dls_trace_cols(b->trace)->n <= 10000)) {
@@ -202,9 +209,8 @@ static void philly(int share, const struct choice *c)
     cluster.groups[1].nodes = 231 / share;
     cluster.groups[1].gpus_per_node = 8;
     cluster.n_groups = 2;
-    struct bench b = {.name = share == 1 ? "philly" : "philly-half",
-                      .trace = trace,
-                      .cluster = &cluster};
+    struct bench b = {
+        .name = share == 1 ? "philly" : "philly-half", .trace = trace, .cluster = &cluster};
     all_schedulers(&b, c);
     dls_trace_destroy(trace);
     free(cluster.groups);
@@ -229,8 +235,9 @@ int main(int argc, char **argv)
         } else if (strncmp(argv[i], "--placement=", 12) == 0) {
             c.placement = argv[i] + 12;
         } else {
-            fprintf(stderr, "usage: bench_sim [--smoke] [--sizes] [--large] [--philly] [--generated] "
-                            "[--scheduler=NAME] [--placement=NAME]\n");
+            fprintf(stderr,
+                    "usage: bench_sim [--smoke] [--sizes] [--large] [--philly] [--generated] "
+                    "[--scheduler=NAME] [--placement=NAME]\n");
             return 2;
         }
     }

@@ -30,7 +30,7 @@ fidelity             fidelity-small.csv                                  (tiresi
 measured             measured.h5                                         steps/predicted_s
 placement            placement-predictors-small/placement-predictors.h5  points/jct_mean_s
 prediction_error     placement-predictors-small/placement-predictors.h5  points/jct_mean_s
-schedulers           schedulers_small-small/schedulers_small.h5          points/jct_mean_s
+schedulers           schedulers_small-small/schedulers_small.h5          runs/*/jobs/end_us
 tiresias_category    tiresias-small/tiresias.h5                          runs/*/jobs/end_us
 tiresias_example     tiresias_example-small/tiresias_example.h5          runs/*/allocations/end_us
 tiresias_jct         tiresias-small/tiresias.h5                          runs/*/jobs/end_us
