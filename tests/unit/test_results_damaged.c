@@ -9,7 +9,11 @@
 
 #include <cmocka.h>
 
+#include "results/schema.h"
 #include "support/results_file.h"
+
+#define TEXT(x) #x
+#define TEXT_OF(x) TEXT(x)
 
 /* HDF5 1.10 loses some memory of its own when it refuses a damaged file. */
 const char *__lsan_default_suppressions(void);
@@ -67,7 +71,7 @@ static void drop_runs(hid_t file)
 
 static void newer_version(hid_t file)
 {
-    const uint64_t next = 3;
+    const uint64_t next = 99;
     const hid_t attr = H5Aopen(file, "format_version", H5P_DEFAULT);
     H5Awrite(attr, H5T_NATIVE_UINT64, &next);
     H5Aclose(attr);
@@ -244,7 +248,7 @@ static void damaged(void **state)
         {drop_summary_table, "no table 'parts'"},
         {drop_attribute, "attribute \"makespan_s\" is missing"},
         {drop_runs, "holds no run"},
-        {newer_version, "has format version 3, expected 2"},
+        {newer_version, "has format version 99, expected " TEXT_OF(DLS_RESULTS_VERSION)},
         {change_value, "do not have the digest"},
         {job_out_of_range, "row 5 of 'allocations/job' names job 700 of 700"},
         {shorter_column, "column 'jobs/preempts' does not have 700 rows"},
