@@ -231,6 +231,9 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
     }
     for (int32_t t = 0; t < s->n_types && !e->params->sched->share; t++) {
         dls_pools_divide(e, t, 0); /* else no pool has a share until the policy gives it */
+        for (int32_t k = 0; k < s->n_pools; k++) {
+            s->pool[k].most[t] = s->pool[k].cap[t];
+        }
     }
     return DLS_OK;
 }

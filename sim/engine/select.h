@@ -65,6 +65,7 @@ typedef struct dls_pool {
     int32_t closed;                 /* classes whose head is refused on some type, as of .. */
     uint64_t closed_pass, closed_releases; /* .. this */
     int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
+    int64_t most[DLS_TYPES_MAX];    /* the same while no GPU is down */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
     int32_t id;                     /* virtual cluster, their number: of none; or gang size */

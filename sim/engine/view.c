@@ -110,6 +110,14 @@ int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *
     return there ? c->pool : 0;
 }
 
+int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type)
+{
+    const dls_class *c = class_of(view, __func__, job);
+    return c && is_type(view, __func__, type) && c->types >> type & 1
+               ? view->engine->select.pool[c->pool].most[type]
+               : 0;
+}
+
 uint32_t dls_view_types(const dls_view *view, int32_t job)
 {
     const dls_class *c = class_of(view, __func__, job);

@@ -117,10 +117,7 @@ bool dls_admit_gang(void *state, const dls_view *view, int32_t job)
 {
     (void)state;
     for (int32_t t = 0; t < view->n_types; t++) {
-        int64_t gpus;
-        (void)dls_view_pool(view, job, t, &gpus);
-        if ((dls_view_types(view, job) >> t & 1) && gpus >= view->gpus[job] &&
-            dls_view_total_gpus(view, t) >= view->gpus[job]) {
+        if (dls_view_most_gpus(view, job, t) >= view->gpus[job]) {
             return true;
         }
     }

@@ -16,7 +16,7 @@
  */
 
 static int32_t wild, wild_query;
-enum { VIEW_QUERIES = 13, PLACE_QUERIES = 17 };
+enum { VIEW_QUERIES = 14, PLACE_QUERIES = 17 };
 
 static void ask_view(const dls_view *v)
 {
@@ -59,6 +59,9 @@ static void ask_view(const dls_view *v)
         break;
     case 12:
         (void)dls_view_service_us(v, wild, -1);
+        break;
+    case 13:
+        (void)dls_view_most_gpus(v, wild, 0);
         break;
     }
     assert_string_equal(dls_view_name(v, DLS_NAME_MODEL, wild), "");

@@ -2,8 +2,8 @@
  *
  * What a record says about one run must agree with itself, under every scheduler and placement on
  * random traces: allocation rows cover exactly the time that a job executed and restored, never
- * share a GPU, and integrate to the same GPU-time as the series. A run that is stopped at a time
- * must agree with the full run on everything before it.
+ * share a GPU but with guests, and integrate to the same GPU-time as the series. A run that is
+ * stopped at a time must agree with the full run on everything before it.
  */
 #include "support/sim_setup.h"
 
@@ -45,16 +45,29 @@ static void random_setup(sim_setup *s, uint64_t seed)
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
-static void check_no_overlap(const dls_record *rec)
+/* Two rows that meet on a GPU are those of a host and its guest, or of two guests, under policies
+ * that join jobs: all have the same GPUs. Each guest's row is covered by rows of owners. */
+static void check_overlaps(const dls_record *rec, bool joins)
 {
     const dls_alloc_rows *a = &rec->allocs;
+    assert_true(joins || !a->has_guests);
     for (size_t i = 0; i < a->n; i++) {
         assert_int_equal(__builtin_popcountll(a->gpu_mask[i]), a->gpus[i]);
         assert_true(a->start_us[i] <= a->end_us[i]);
-        for (size_t k = 0; k < i; k++) {
-            const bool meet = a->start_us[i] < a->end_us[k] && a->start_us[k] < a->end_us[i];
-            assert_false(meet && a->node[i] == a->node[k] && (a->gpu_mask[i] & a->gpu_mask[k]));
+        const bool guest = a->has_guests && a->guest[i];
+        int64_t owned_us = 0;
+        for (size_t k = 0; k < (guest ? a->n : i); k++) {
+            const int64_t from = a->start_us[i] > a->start_us[k] ? a->start_us[i] : a->start_us[k];
+            const int64_t to = a->end_us[i] < a->end_us[k] ? a->end_us[i] : a->end_us[k];
+            if (k == i || from >= to || a->node[i] != a->node[k] ||
+                !(a->gpu_mask[i] & a->gpu_mask[k])) {
+                continue;
+            }
+            const bool other = a->has_guests && a->guest[k];
+            assert_true((guest || other) && a->gpu_mask[i] == a->gpu_mask[k]);
+            owned_us += other ? 0 : to - from;
         }
+        assert_int_equal(owned_us * guest, (a->end_us[i] - a->start_us[i]) * guest);
     }
 }
 
@@ -67,7 +80,7 @@ static void check_totals(const dls_trace *trace, const dls_record *rec)
         const int64_t part = (a->end_us[i] - a->start_us[i]) * a->gpus[i];
         gpu_us[a->job[i]] += part;
         restoring_gpu_us[a->job[i]] += a->rate[i] > 0 ? 0 : part;
-        all += part;
+        all += a->has_guests && a->guest[i] ? 0 : part; /* its host's are counted */
     }
     for (size_t j = 0; j < rec->n_jobs; j++) {
         const int32_t gpus = dls_trace_cols(trace)->gpus[j];
@@ -90,6 +103,7 @@ static void test_rows(void **unused)
 {
     (void)unused;
     int64_t preempts = 0;
+    uint64_t guests = 0;
     for (uint64_t seed = 0; seed < 700; seed++) {
         sim_setup s;
         random_setup(&s, seed);
@@ -104,12 +118,13 @@ static void test_rows(void **unused)
             assert_int_equal(rec->resumes[j], rec->preempts[j] + 1);
             preempts += rec->preempts[j];
         }
-        check_no_overlap(rec);
+        check_overlaps(rec, s.p.sched->joins);
+        guests += rec->guest_starts;
         check_totals(s.trace, rec);
         dls_record_destroy(rec);
         setup_fini(&s);
     }
-    assert_true(preempts > 1000);
+    assert_true(preempts > 1000 && guests > 100);
 }
 
 /* ---- work conservation -------------------------------------------------------------------------

@@ -103,10 +103,38 @@ static void test_gone_for_good(void **unused)
     setup_fini(&s);
 }
 
+/* Who arrives while all GPUs are down waits for the repair, whatever the policy asks at arrival. */
+static void test_arrival_while_down(void **unused)
+{
+    (void)unused;
+    static dls_vc_spec vcs[1] = {{"a", {3}}};
+    const case_job jobs[] = {
+        {0, 1, 1, NULL, NULL}, {30, 60, 3, "a", NULL}, {31, 60, 1, NULL, NULL}};
+    for (const dls_sched_ops *const *sched = dls_scheds(); *sched; sched++) {
+        if (!(*sched)->admit) {
+            continue;
+        }
+        sim_setup s;
+        setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 3), (*sched)->name, "first-fit");
+        s.cluster.vcs = vcs;
+        s.cluster.n_vcs = 1;
+        s.p.failure_trace = &one_trace;
+        dls_record *rec = case_run(&s.p);
+        for (int j = 1; j < 3; j++) {
+            if (rec->state[j] != DLS_JOB_FINISHED || rec->start_us[j] < S(40)) {
+                fail_msg("%s: job %d is left in state %d", (*sched)->name, j, rec->state[j]);
+            }
+        }
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
 /* ---- virtual clusters ---------------------------------------------------------------------------
  */
 
-/* Node 1 of two fails at 10 s and stays down; one quota of 8 of the 16 GPUs, one of 4, 4 for the rest. */
+/* Node 1 of two fails at 10 s and stays down; one quota of 8 of the 16 GPUs, one of 4, 4 for the
+ * rest. */
 static dls_record *run_quotas(const case_job *jobs, size_t n)
 {
     static dls_vc_spec vcs[2] = {{"a", {8}}, {"b", {4}}};
@@ -122,7 +150,8 @@ static dls_record *run_quotas(const case_job *jobs, size_t n)
     return rec;
 }
 
-/* Of 8 failed GPUs 4 are missing in what the quotas leave and 4 in the first quota, whoever has jobs. */
+/* Of 8 failed GPUs 4 are missing in what the quotas leave and 4 in the first quota, whoever has
+ * jobs. */
 static void test_quotas(void **unused)
 {
     (void)unused;
@@ -132,8 +161,10 @@ static void test_quotas(void **unused)
     assert_int_equal(rec->preempts[0], 0);
     dls_record_destroy(rec);
 
-    const case_job all[] = {
-        {0, 60, 4, "a", NULL}, {1, 60, 4, "b", NULL}, {100, 5, 4, "a", NULL}, {100, 9, 4, "a", NULL}};
+    const case_job all[] = {{0, 60, 4, "a", NULL},
+                            {1, 60, 4, "b", NULL},
+                            {100, 5, 4, "a", NULL},
+                            {100, 9, 4, "a", NULL}};
     rec = run_quotas(all, 4);
     assert_int_equal(rec->end_us[0], S(60));
     assert_int_equal(rec->end_us[1], S(61));
@@ -151,8 +182,8 @@ static void test_quotas(void **unused)
 /* ---- what a failed job is expected to take ------------------------------------------------------
  */
 
-/* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of 100 that
- * are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
+/* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of
+ * 100 that are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
 static void test_backfill_after_failure(void **unused)
 {
     (void)unused;
@@ -277,8 +308,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_quotas),
-        cmocka_unit_test(test_backfill_after_failure),
+        cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_arrival_while_down),
+        cmocka_unit_test(test_quotas),        cmocka_unit_test(test_backfill_after_failure),
         cmocka_unit_test(test_random),        cmocka_unit_test(test_draws),
         cmocka_unit_test(test_shares_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);

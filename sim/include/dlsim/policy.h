@@ -176,6 +176,9 @@ DLS_API int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t t
 /* Jobs with the same number share a quota, that of their virtual cluster or what the quotas leave; *gpus:
  * what they may hold of the type together. */
 DLS_API int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus);
+/* GPUs of the type that the job's quota leaves it when none is down, whoever holds them; 0: it may not
+ * use the type. */
+DLS_API int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type);
 /* The types that a job may run on: bit t for type t; 0: it can never run here. */
 DLS_API uint32_t dls_view_types(const dls_view *view, int32_t job);
 /* CPU (1/1000 core) and memory (MiB) that go with each of its GPUs; 0: not accounted. */
