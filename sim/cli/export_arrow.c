@@ -252,7 +252,9 @@ typedef struct body {
 static void emit(output *o, const void *bytes, size_t n)
 {
     static const char zeros[8];
-    fwrite(bytes, 1, n, o->to);
+    if (n > 0) { /* a column without rows has no bytes */
+        fwrite(bytes, 1, n, o->to);
+    }
     fwrite(zeros, 1, (8 - n % 8) % 8, o->to);
     o->at += (int64_t)(n + (8 - n % 8) % 8);
 }
