@@ -22,7 +22,7 @@ typedef struct tally {
 static dls_status count_one(dls_whatif *w, const char *model, const dls_hw_gpu *gpu, tally *t,
                             dls_error *err)
 {
-    double last_s = NAN;
+    double last_s = (double)NAN;
     for (int32_t batch = 1; batch <= LARGEST_BATCH; batch *= 2) {
         dls_whatif_question q = {
             .model = model, .setting = {.workers = 1, .nodes = 1}, .batch = batch};

@@ -45,7 +45,7 @@ struct bench {
 
 static int run_one(const struct bench *b)
 {
-    dls_option_value *values, *place_values;
+    dls_option_value *values = NULL, *place_values = NULL;
     dls_sim_params p;
     dls_error err;
     dls_summary sum;
