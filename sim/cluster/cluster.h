@@ -20,10 +20,12 @@
 typedef struct dls_gpu_type {
     char name[DLS_NAME_MAX];
     double mem_gib;
-    double mem_bps;          /* memory bandwidth, bytes per second */
-    double fp32_flops;       /* floating-point operations per second, vector units */
-    double tensor_flops;     /* dense, lowest of fp16/bf16 matrix units; 0: has none */
-    double peer_bps;         /* GPU to GPU inside a node, bytes per second and direction */
+    double mem_bps;      /* memory bandwidth, bytes per second */
+    double fp32_flops;   /* floating-point operations per second, vector units */
+    double tensor_flops; /* dense, lowest of fp16/bf16 matrix units; 0: has none */
+    double peer_bps;     /* GPU to GPU inside a node, bytes per second and direction */
+    double board_w;      /* the board's limit as it comes */
+    double static_w;     /* on, nothing to do; measured */
 } dls_gpu_type;
 
 /* The table of known GPUs (sources beside it). */
@@ -53,14 +55,24 @@ typedef struct dls_cluster_spec {
     int32_t n_types;
     dls_node_group *groups; /* owned */
     int32_t n_groups;
-    dls_vc_spec *vcs;       /* owned; jobs of other VCs share what the quotas leave */
+    dls_vc_spec *vcs; /* owned; jobs of other VCs share what the quotas leave */
     int32_t n_vcs;
     double rack_uplink_bps; /* switch to core; 0: not limiting */
     double core_bps;        /* between racks, all together; 0: not limiting */
-    int32_t uplinks;        /* equal paths between racks, each with such a link from every rack; 0: one */
-    double rack_nvlink_bps; /* the nodes of a rack are one NVLink domain: a GPU's node there to any other;
-                               0: they are not */
+    int32_t uplinks; /* equal paths between racks, each with such a link from every rack; 0: one */
+    double rack_nvlink_bps; /* the nodes of a rack are one NVLink domain: a GPU's node there to any
+                               other; 0: they are not */
 } dls_cluster_spec;
+
+/* Nodes of all groups. */
+static inline int64_t dls_cluster_nodes(const dls_cluster_spec *spec)
+{
+    int64_t nodes = 0;
+    for (int32_t g = 0; g < spec->n_groups; g++) {
+        nodes += spec->groups[g].nodes;
+    }
+    return nodes;
+}
 
 /* Equal paths between racks, at least one. */
 static inline int32_t dls_cluster_uplinks(const dls_cluster_spec *spec)
@@ -68,8 +80,8 @@ static inline int32_t dls_cluster_uplinks(const dls_cluster_spec *spec)
     return spec->uplinks > 1 ? spec->uplinks : 1;
 }
 
-/* The types that a request "A|B" allows, case ignored: bits; all for "", 0 if the cluster has none of
- * them. */
+/* The types that a request "A|B" allows, case ignored: bits; all for "", 0 if the cluster has none
+ * of them. */
 uint32_t dls_cluster_types(const dls_cluster_spec *spec, const char *names);
 
 void dls_cluster_spec_fini(dls_cluster_spec *spec);

@@ -53,12 +53,6 @@ bool dls_failure_happens(double mtbf_s)
     return mtbf_s > 0 && !isinf(mtbf_s);
 }
 
-bool dls_failures_at_random(const dls_failure_params *p)
-{
-    return dls_failure_happens(p->node_mtbf_s) || dls_failure_happens(p->gpu_mtbf_s) ||
-           dls_failure_happens(p->rack_mtbf_s) || dls_failure_happens(p->job_mtbf_s);
-}
-
 /* ---- presets --------------------------------------------------------------------------------- */
 
 /* Facts: RSC-1 and RSC-2 have 6.50 and 2.34 failures in 1,000 node-days (Kokolis et al., HPCA

@@ -37,8 +37,6 @@ const dls_failure_preset *dls_failure_preset_of(const char *name);
 
 /* A mean time of 0 or infinity means never. */
 bool dls_failure_happens(double mtbf_s);
-/* Something may fail at random. */
-bool dls_failures_at_random(const dls_failure_params *p);
 /* Is a node a lemon to begin with? The same for the same seed. */
 bool dls_failure_lemon(const dls_failure_params *p, uint64_t seed, uint64_t node);
 /* Microseconds, >= 1, until a job fails that has just started for the n-th time on so many nodes.
@@ -73,9 +71,11 @@ typedef struct dls_failure_trace {
 /* Read one of three formats, told apart by the first line:
  *
  *      time_s,node,event,part     ours: fail, repair, link (with part); 0-based nodes, which work
- * at first 480000,add,node1           milliseconds; instances that come and go: an instance takes
- * the lowest absent node; all nodes are absent at first 2021-12-11, 11:11:30, 55   how many
- * instances are alive: the lowest nodes; counted from the first line on
+ *                                 at first
+ *      480000,add,node1           milliseconds; instances that come and go: an instance takes the
+ *                                 lowest absent node; all nodes are absent at first
+ *      2021-12-11, 11:11:30, 55   how many instances are alive: the lowest nodes; counted from the
+ *                                 first line on
  *
  * Lines need not be in order of time. Errors: EINPUT (file, line), ENOMEM. O(n log n + n x nodes).
  */

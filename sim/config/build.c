@@ -64,10 +64,7 @@ static void build_failures(const dls_builder *b)
     dls_failure_params *f = &b->config->failures;
     const dls_setting *values = b->config->settings.value;
     const dls_failure_preset *p = dls_failure_preset_of(values[DLS_CFG_FAIL_PRESET].v.s);
-    int64_t nodes = 0;
-    for (int32_t g = 0; g < b->config->cluster.n_groups; g++) {
-        nodes += b->config->cluster.groups[g].nodes;
-    }
+    const int64_t nodes = dls_cluster_nodes(&b->config->cluster);
     if (f->spares > 0 && f->spares >= nodes) {
         dls_problems_add(b->problems, where(b, DLS_CFG_FAIL_SPARES),
                          "'failures.spares' leaves no node of %lld", (long long)nodes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The jobs that a configuration names, and what one simulation of them needs: the world, predictions,
- * elastic jobs, failures; also copies of these for a clone.
+ * The jobs that a configuration names, and what one simulation of them needs: the world,
+ * predictions, elastic jobs, failures; also copies of these for a clone.
  */
 #include "config/prepare.h"
 
@@ -117,18 +117,13 @@ static dls_status make_elastic(const dls_config *config, const dls_trace *trace,
 
 static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
 {
-    if (dls_failures_at_random(&config->failures)) {
-        p->params.failures = &config->failures;
-    }
+    p->params.failures = &config->failures;
     if (!config->failure_trace) {
         return DLS_OK;
     }
-    int64_t n_nodes = 0;
-    for (int32_t g = 0; g < config->cluster.n_groups; g++) {
-        n_nodes += config->cluster.groups[g].nodes;
-    }
     p->params.failure_trace = &p->failures;
-    return dls_failure_trace_load(config->failure_trace, (int32_t)n_nodes, &p->failures, err);
+    return dls_failure_trace_load(config->failure_trace,
+                                  (int32_t)dls_cluster_nodes(&config->cluster), &p->failures, err);
 }
 
 dls_status dls_prepare(const dls_config *config, const dls_trace *trace, dls_prepared *out,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Jobs into classes, which ask for the same, and classes into pools, which have a share of the cluster.
+ * Jobs into classes, which ask for the same, and classes into pools, which have a share of the
+ * cluster.
  */
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -10,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- classes ----------------------------------------------------------------------------------- */
+/* ---- classes -----------------------------------------------------------------------------------
+ */
 
 static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
 {
@@ -156,13 +158,15 @@ dls_status dls_classes_make(dls_engine *e, dls_error *err)
     return status == DLS_OK ? sort_classes(e, err) : status;
 }
 
-/* ---- pools ------------------------------------------------------------------------------------- */
+/* ---- pools -------------------------------------------------------------------------------------
+ */
 
 void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
 {
     DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types && down >= 0);
     const dls_cluster_spec *spec = e->params->cluster;
     dls_select *s = &e->select;
+    const bool sound = down == e->failures.standby_gpus[type];
     int64_t rest = e->index->type[type].total_gpus;
     for (int32_t v = 0; v < spec->n_vcs; v++) {
         rest -= spec->vcs[v].quota_gpus[type];
@@ -181,6 +185,9 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     }
     if (k < s->n_pools) {
         s->pool[k].cap[type] = rest;
+    }
+    for (k = 0; k < s->n_pools && sound; k++) {
+        s->pool[k].most[type] = s->pool[k].cap[type];
     }
 }
 
@@ -231,9 +238,6 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
     }
     for (int32_t t = 0; t < s->n_types && !e->params->sched->share; t++) {
         dls_pools_divide(e, t, 0); /* else no pool has a share until the policy gives it */
-        for (int32_t k = 0; k < s->n_pools; k++) {
-            s->pool[k].most[t] = s->pool[k].cap[t];
-        }
     }
     return DLS_OK;
 }

@@ -40,17 +40,18 @@ size_t dls_failure_slots(const dls_engine *e)
     return (size_t)job_slot(e, jobs_fail(e) ? e->n : 0);
 }
 
-/* ---- when --------------------------------------------------------------------------------------
- */
+/* ---- when ------------------------------------------------------------------------------------ */
 
 /* The next failure or repair of a component: a node, or GPU number component - nodes. */
 static dls_status draw(dls_engine *e, uint32_t component, dls_error *err)
 {
     const dls_failure_params *p = e->params->failures;
     dls_failure_state *f = &e->failures;
-    const bool node = component<(uint32_t)e->index->n_nodes, rack = component> file_slot(e);
+    const bool node = component < (uint32_t)e->index->n_nodes;
     const uint32_t n = f->draws[component]++;
-    double mtbf_s = node ? p->node_mtbf_s : rack ? p->rack_mtbf_s : p->gpu_mtbf_s;
+    double mtbf_s = node                       ? p->node_mtbf_s
+                    : component > file_slot(e) ? p->rack_mtbf_s
+                                               : p->gpu_mtbf_s;
     const bool replaced = p->replace_after > 0 && n / 2 >= (uint64_t)p->replace_after;
     if (node && !replaced && dls_failure_lemon(p, e->params->seed, component)) {
         mtbf_s /= p->lemon_factor;
@@ -82,8 +83,10 @@ static bool fail_at_random(const dls_engine *e, bool nodes)
 
 bool dls_failures_wanted(const dls_engine *e)
 {
+    const dls_failure_params *p = e->params->failures;
     const dls_failure_trace *t = e->params->failure_trace;
-    return (e->params->failures && dls_failures_at_random(e->params->failures)) || (t && t->n > 0);
+    return fail_at_random(e, true) || fail_at_random(e, false) || jobs_fail(e) ||
+           (p && dls_failure_happens(p->rack_mtbf_s)) || (t && t->n > 0);
 }
 
 static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err);
@@ -132,8 +135,7 @@ bool dls_failures_any_down(const dls_engine *e)
     return false;
 }
 
-/* ---- who ---------------------------------------------------------------------------------------
- */
+/* ---- who ------------------------------------------------------------------------------------- */
 
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 {
@@ -150,7 +152,7 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
         }
         *first = p;
     }
-    if (!jobs_fail(e) || dls_is_guest(e, job)) {
+    if (!jobs_fail(e)) {
         return DLS_OK;
     }
     const uint32_t slot = job_slot(e, job);
@@ -163,11 +165,11 @@ dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err)
 
 void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
 {
-    if (jobs_fail(e)) {
-        dls_evq_cancel(&e->failures.events, job_slot(e, job));
-    }
     DLS_DEBUG_ASSERT(e->failures.on && parts >= 0);
     dls_failure_state *f = &e->failures;
+    if (jobs_fail(e)) {
+        dls_evq_cancel(&f->events, job_slot(e, job));
+    }
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
         const dls_link_on *l = &f->link[p];
         if (l->prev != DLS_NONE) {
@@ -184,7 +186,7 @@ void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
 static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
 {
     if (dls_is_guest(e, job)) {
-        return dls_guest_fail(e, job, err);
+        return dls_guest_stop(e, job, true, err);
     }
     dls_select_deselect(&e->select, job, e->clock.now_us,
                         dls_estimate_left_us(e, job, dls_job_saved(e, job)));
@@ -214,8 +216,7 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
     return DLS_OK;
 }
 
-/* ---- what ---------------------------------------------------------------------------------------
- */
+/* ---- what ------------------------------------------------------------------------------------ */
 
 /* Make the index and the pools agree with what is down on a node. */
 static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
@@ -257,34 +258,26 @@ static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err
     return apply(e, node, err);
 }
 
-/* A node has failed that was at work: a spare of its type that is sound takes its place. */
-static dls_status call_spare(dls_engine *e, int32_t node, dls_error *err)
-{
-    const dls_node *lost = &e->index->node[node];
-    for (int32_t k = e->index->n_nodes - 1; k >= 0; k--) {
-        const dls_node *at = &e->index->node[k];
-        if (e->failures.node_down[k] == STANDBY && at->type == lost->type &&
-            at->capacity == lost->capacity) {
-            e->failures.called++;
-            return stand_by(e, k, false, err);
-        }
-    }
-    return DLS_OK;
-}
-
-/* Why a node is down begins or ends to hold. Where a spare works in its place it stands by
- * afterwards. */
+/* Why a node is down begins or ends to hold. As many of its kind work as are no spares, or all that
+ * can: a spare takes the place of a node that fails, and what is repaired then stands by. */
 static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool down, dls_error *err)
 {
-    dls_failure_state *f = &e->failures;
-    const uint8_t was = f->node_down[node];
-    f->node_down[node] = (uint8_t)(down ? was | why : was & ~why);
-    if (was && !f->node_down[node] && f->called > 0) {
-        f->called--;
+    uint8_t *is_down = e->failures.node_down;
+    const int64_t spares = e->params->failures ? e->params->failures->spares : 0;
+    const dls_node *all = e->index->node, *at = &all[node];
+    int32_t beyond = 0, ready = DLS_NONE;
+    is_down[node] = (uint8_t)(down ? is_down[node] | why : is_down[node] & ~why);
+    for (int32_t k = 0; k < e->index->n_nodes && spares > 0; k++) {
+        if (all[k].type == at->type && all[k].capacity == at->capacity) {
+            beyond += (is_down[k] == 0) - (k < e->index->n_nodes - spares);
+            ready = is_down[k] == STANDBY ? k : ready;
+        }
+    }
+    if (beyond > 0 && !is_down[node]) {
         return stand_by(e, node, true, err);
     }
     DLS_TRY(apply(e, node, err));
-    return !was && down ? call_spare(e, node, err) : DLS_OK;
+    return beyond < 0 && ready >= 0 ? stand_by(e, ready, false, err) : DLS_OK;
 }
 
 static dls_status next_of_file(dls_engine *e, dls_error *err)

@@ -30,7 +30,6 @@ typedef struct dls_failure_state {
     size_t victims_cap;
     int64_t down_gpus[DLS_TYPES_MAX];
     int32_t down_nodes;                  /* whole nodes */
-    int32_t called;                      /* spares that work in place of others */
     int64_t standby_gpus[DLS_TYPES_MAX]; /* of down_gpus */
 } dls_failure_state;
 
@@ -49,8 +48,7 @@ typedef struct dls_failure_state {
     XX(failures.link, e->failures.link_cap, e->failures.link_cap)                                  \
     XX(failures.victims, 0, e->failures.victims_cap)
 
-/* ---- failures.c --------------------------------------------------------------------------------
- */
+/* ---- failures.c ------------------------------------------------------------------------------ */
 
 /* Whether anything will fail. */
 bool dls_failures_wanted(const dls_engine *e);

@@ -2,10 +2,10 @@
  *
  * Sharing of GPUs: a guest job runs on exactly the GPUs of a running host job.
  *
- * A guest holds the same GPUs as its host and is not counted by the selection: it is in none of its sets. It
- * ends with its own finish, or is preempted with its host; when the host finishes first it stays as
- * the owner. Who may be whose guest is the placement's to say, about waiting jobs that a pass has left
- * without GPUs:
+ * A guest holds the same GPUs as its host and is not counted by the selection: it is in none of its
+ * sets. It ends with its own finish, or is preempted with its host; when the host finishes first it
+ * stays as the owner. Who may be whose guest is the placement's to say, about waiting jobs that a
+ * pass has left without GPUs:
  *
  *      hosts without a guest   one list per (class, type), newest last
  *      a waiting job           is asked about once with each host, newest first
@@ -24,8 +24,11 @@ void dls_guests_init(dls_engine *e)
         return;
     }
     for (int32_t j = 0; j < e->n; j++) {
-        g->job[j] = (dls_guest){.host = DLS_NONE, .guest = DLS_NONE, .next = DLS_NONE,
-                                .older = DLS_NONE, .newer = DLS_NONE};
+        g->job[j] = (dls_guest){.host = DLS_NONE,
+                                .guest = DLS_NONE,
+                                .next = DLS_NONE,
+                                .older = DLS_NONE,
+                                .newer = DLS_NONE};
     }
     for (int32_t i = 0; i < e->select.n_classes * e->select.n_types; i++) {
         g->newest[i] = DLS_NONE;
@@ -75,7 +78,8 @@ static void withdraw(dls_engine *e, int32_t host)
     g[host].offered = false;
 }
 
-/* ---- comings and goings ------------------------------------------------------------------------ */
+/* ---- comings and goings ------------------------------------------------------------------------
+ */
 
 void dls_guest_offer(dls_engine *e, int32_t job)
 {
@@ -92,7 +96,8 @@ void dls_guest_wanted(dls_engine *e, int32_t job)
     }
 }
 
-/* A guest of its own part takes the node's CPU and memory beside its host; DLS_NONE: gives them back. */
+/* A guest of its own part takes the node's CPU and memory beside its host; DLS_NONE: gives them
+ * back. */
 static void charge(dls_engine *e, int32_t guest, int32_t node)
 {
     dls_guest *g = &e->guests.job[guest];
@@ -157,7 +162,8 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     }
     unpair(e, guest);
     if (!dls_retake(e, guest)) { /* they were freed just now, so this cannot fail */
-        return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest, host);
+        return dls_fail(err, DLS_ERUN, NULL, "job %d cannot inherit the GPUs of job %d", guest,
+                        host);
     }
     dls_select_add_running(&e->select, guest, e->hold.type[guest], rank, e->clock.now_us);
     offer(e, guest);
@@ -182,31 +188,27 @@ static dls_status stop_guest(dls_engine *e, int32_t guest, bool failed, dls_erro
     return DLS_OK;
 }
 
-dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err)
+dls_status dls_guest_stop(dls_engine *e, int32_t guest, bool failed, dls_error *err)
 {
     DLS_DEBUG_ASSERT(dls_is_guest(e, guest));
     const int32_t host = e->guests.job[guest].host;
-    DLS_TRY(stop_guest(e, guest, false, err));
+    DLS_TRY(stop_guest(e, guest, failed, err));
     offer(e, host);
     return DLS_OK;
 }
 
-dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err)
-{
-    DLS_DEBUG_ASSERT(dls_is_guest(e, guest));
-    return stop_guest(e, guest, true, err); /* its host fails too */
-}
-
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err)
 {
-    for (int32_t guest = stop_hosting(e, host); guest != DLS_NONE; guest = e->guests.job[host].guest) {
+    for (int32_t guest = stop_hosting(e, host); guest != DLS_NONE;
+         guest = e->guests.job[host].guest) {
         e->guests.evicted = true;
         DLS_TRY(stop_guest(e, guest, false, err));
     }
     return DLS_OK;
 }
 
-/* ---- asking ------------------------------------------------------------------------------------ */
+/* ---- asking ------------------------------------------------------------------------------------
+ */
 
 dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err)
 {
@@ -258,7 +260,8 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     const dls_pool *p = &s->pool[c->pool];
     int32_t budget = HOSTS_MAX, best = DLS_NONE;
     double most = 0;
-    /* Hosts that ask for as many GPUs, and for as much CPU and memory, so that they can be inherited. */
+    /* Hosts that ask for as many GPUs, and for as much CPU and memory, so that they can be
+     * inherited. */
     for (int32_t k = p->first_class; k < p->first_class + p->n_classes; k++) {
         const dls_class *other = &s->cls[k];
         for (int32_t t = 0; t < s->n_types; t++) {

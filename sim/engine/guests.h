@@ -8,32 +8,33 @@
 #include "dlsim/policy.h"
 
 typedef struct dls_guest {
-    int32_t host;          /* whose GPUs it shares, DLS_NONE */
-    int32_t guest;         /* the first that shares its GPUs, in order of joining; DLS_NONE */
-    int32_t next;          /* of the guests of one host */
-    int32_t older, newer;  /* in a list of hosts */
-    int32_t charged;       /* 1 + the node whose CPU and memory it has taken; 0: none */
-    uint64_t offer;        /* number of its last offer to be a host */
-    uint64_t seen;         /* while waiting: it has been asked about with the hosts up to this offer */
+    int32_t host;         /* whose GPUs it shares, DLS_NONE */
+    int32_t guest;        /* the first that shares its GPUs, in order of joining; DLS_NONE */
+    int32_t next;         /* of the guests of one host */
+    int32_t older, newer; /* in a list of hosts */
+    int32_t charged;      /* 1 + the node whose CPU and memory it has taken; 0: none */
+    uint64_t offer;       /* number of its last offer to be a host */
+    uint64_t seen; /* while waiting: it has been asked about with the hosts up to this offer */
     bool offered;
 } dls_guest;
 
 typedef struct dls_guests {
     bool on;
-    dls_guest *job;        /* [n]; NULL: without sharing of GPUs */
-    bool asks;             /* the placement says who shares, else the scheduler does */
-    int32_t *newest;       /* [class][type] lists of hosts without a guest */
+    dls_guest *job;  /* [n]; NULL: without sharing of GPUs */
+    bool asks;       /* the placement says who shares, else the scheduler does */
+    int32_t *newest; /* [class][type] lists of hosts without a guest */
     uint64_t offers;
-    int32_t n;             /* guests now */
-    bool news;             /* a new host, or a job newly waiting, since the last pass; never without sharing */
-    bool evicted;          /* a guest has lost its host in this pass */
+    int32_t n; /* guests now */
+    bool news; /* a new host, or a job newly waiting, since the last pass; never without sharing */
+    bool evicted; /* a guest has lost its host in this pass */
 } dls_guests;
 
 #define DLS_GUEST_ARRAYS(XX)                                                                       \
     XX(guests.job, e->n, e->guests.on)                                                             \
     XX(guests.newest, e->select.n_classes * e->select.n_types, e->guests.on)
 
-/* ---- guests.c ---------------------------------------------------------------------------------- */
+/* ---- guests.c ----------------------------------------------------------------------------------
+ */
 
 void dls_guests_init(dls_engine *e);
 /* A job has started: unless it is a guest it can be a host. */
@@ -42,16 +43,16 @@ void dls_guest_offer(dls_engine *e, int32_t job);
 void dls_guest_wanted(dls_engine *e, int32_t job);
 /* A guest has finished. */
 void dls_guest_finished(dls_engine *e, int32_t guest);
-/* A guest loses its share and waits. */
-dls_status dls_guest_preempt(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
+/* A guest loses its share, preempted or failed, and waits. */
+dls_status dls_guest_stop(dls_engine *e, int32_t guest, bool failed, dls_error *err) DLS_MUST_CHECK;
 /* A host has finished and its GPUs are free: they are its guest's. */
 dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
-/* A guest's GPUs have failed. */
-dls_status dls_guest_fail(dls_engine *e, int32_t guest, dls_error *err) DLS_MUST_CHECK;
 /* A host is about to lose its GPUs: so does its guest. */
 dls_status dls_guest_evict(dls_engine *e, int32_t host, dls_error *err) DLS_MUST_CHECK;
-/* A waiting job joins a host, as the scheduler wants; the memory of the GPUs is for the caller to ask. */
-dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error *err) DLS_MUST_CHECK;
+/* A waiting job joins a host, as the scheduler wants; the memory of the GPUs is for the caller to
+ * ask. */
+dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host,
+                          dls_error *err) DLS_MUST_CHECK;
 /* If there is news: find hosts for waiting jobs that the pass has left without GPUs. */
 dls_status dls_guest_pass(dls_engine *e, dls_error *err) DLS_MUST_CHECK;
 

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* ---- what can never run ------------------------------------------------------------------------ */
+/* ---- what can never run ------------------------------------------------------------------------
+ */
 
 /* Leave each class only the types on which the empty cluster would take it. */
 static dls_status find_infeasible(dls_engine *e, dls_error *err)
@@ -55,7 +56,8 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- jobs -------------------------------------------------------------------------------------- */
+/* ---- jobs --------------------------------------------------------------------------------------
+ */
 
 static double mean(const int64_t *values, int32_t n)
 {
@@ -126,9 +128,11 @@ static dls_status check_policy(const dls_sim_params *p, dls_error *err)
                         "a scheduler that is no order has no discipline and no groups");
     }
     if (s->joins && (s->priority || p->placement->share)) {
-        return dls_fail(err, DLS_ECONFIG, s->name,
-                        "shares GPUs, and so must not be an order, nor used with placement '%s', which "
-                        "shares them too", p->placement->name);
+        return dls_fail(
+            err, DLS_ECONFIG, s->name,
+            "shares GPUs, and so must not be an order, nor used with placement '%s', which "
+            "shares them too",
+            p->placement->name);
     }
     if (s->share && (p->cluster->n_vcs > 0 || p->cluster->n_types > 1)) {
         return dls_fail(err, DLS_ECONFIG, s->name,
@@ -288,10 +292,11 @@ static dls_status build(dls_engine *e, dls_error *err)
     DLS_TRY(dls_walk_prepare(e, err));
     DLS_TRY(init_policies(e, err));
     DLS_TRY(dls_rounds_init(e, err));
-    dls_view_bind(e); /* from here on the view shows only what may be known, not the true durations */
+    dls_view_bind(
+        e); /* from here on the view shows only what may be known, not the true durations */
+    DLS_TRY(dls_failures_init(e, err)); /* spares stand by: what needs them can never run */
     DLS_TRY(find_infeasible(e, err));
     e->clock.last_us = last_rankable_us(e);
-    DLS_TRY(dls_failures_init(e, err));
     dls_audit_init(e);
     return DLS_OK;
 }

@@ -270,7 +270,7 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
 {
     DLS_DEBUG_ASSERT(is_in(e, job, DLS_JOB_RUNNING));
     if (dls_is_guest(e, job)) {
-        return dls_guest_preempt(e, job, err);
+        return dls_guest_stop(e, job, false, err);
     }
     dls_select_remove_running(&e->select, job);
     dls_give_back(e, job, e->hold.parts[job]);
@@ -327,7 +327,7 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
                            n - 2);
     }
     if (e->params->sched->parts ? !has_part(e, job, host)
-                : c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
+                                : c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
         return DLS_OK; /* it could not inherit the GPUs */
     }
     DLS_TRY(dls_shares_memory(e, job, host, joined, err));
@@ -417,7 +417,7 @@ static bool allocate(dls_actions *out, int32_t job, const dls_want *want)
         return out->status == DLS_OK;
     }
     if (dls_is_guest(e, job)) {
-        out->status = dls_guest_preempt(e, job, out->err); /* it moves out */
+        out->status = dls_guest_stop(e, job, false, out->err); /* it moves out */
     }
     if (out->status == DLS_OK) {
         out->status = dls_allocate(e, job, want, &done, out->err);

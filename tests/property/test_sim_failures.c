@@ -130,8 +130,93 @@ static void test_arrival_while_down(void **unused)
     }
 }
 
-/* ---- virtual clusters ---------------------------------------------------------------------------
- */
+/* ---- spares ---------------------------------------------------------------------------------- */
+
+/* Node 0 is a V100 of four GPUs, nodes 1 to 3 are P100s, of which the last stands by. */
+static void test_spares(void **unused)
+{
+    (void)unused;
+    static const struct {
+        case_job job;
+        dls_failure_event event[4];
+        double start_s;
+    } cases[] = {
+        /* A repaired node stands by for none of another type. */
+        {{25, 10, 4, NULL, "V100"},
+         {{10000000, 1, DLS_NODE_FAILS, 1},
+          {20000000, 0, DLS_NODE_FAILS, 1},
+          {30000000, 0, DLS_NODE_REPAIRED, 1},
+          {50000000, 1, DLS_NODE_REPAIRED, 1}},
+         30},
+        /* It works where another is still missing. */
+        {{15, 10, 8, NULL, "P100"},
+         {{10000000, 1, DLS_NODE_FAILS, 1},
+          {12000000, 2, DLS_NODE_FAILS, 1},
+          {20000000, 1, DLS_NODE_REPAIRED, 1},
+          {40000000, 2, DLS_NODE_REPAIRED, 1}},
+         20},
+        /* So does a spare that was not sound when it was needed. */
+        {{12, 10, 8, NULL, "P100"},
+         {{5000000, 3, DLS_NODE_FAILS, 1},
+          {10000000, 1, DLS_NODE_FAILS, 1},
+          {15000000, 3, DLS_NODE_REPAIRED, 1},
+          {30000000, 1, DLS_NODE_REPAIRED, 1}},
+         15},
+    };
+    const dls_failure_params one = {.spares = 1};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        /* The first needs the spare, too, and so can never run: it keeps nobody waiting. */
+        const case_job jobs[] = {{0, 60, 12, NULL, "P100"}, cases[i].job};
+        dls_failure_event event[4];
+        memcpy(event, cases[i].event, sizeof event);
+        const dls_failure_trace trace = {event, 4, 0};
+        sim_setup s;
+        setup_init(&s, two_types(1, 3, 4, 0), case_trace(jobs, 2), "fifo", "first-fit");
+        s.p.failure_trace = &trace;
+        s.p.failures = &one;
+        dls_record *rec = case_run(&s.p);
+        assert_int_equal(rec->state[0], DLS_JOB_INFEASIBLE);
+        assert_int_equal(rec->start_us[1], S(cases[i].start_s));
+        dls_record_destroy(rec);
+        setup_fini(&s);
+    }
+}
+
+/* ---- jobs that fail by themselves ------------------------------------------------------------ */
+
+static double share_always(void *state, const dls_place_index *index, const dls_request *r,
+                           int32_t host, const dls_shape *shape)
+{
+    (void)state;
+    (void)index;
+    (void)r;
+    (void)host;
+    (void)shape;
+    return 1;
+}
+
+/* As often as was asked for, whether a job shares the GPUs of another or has its own. */
+static void test_jobs_alone(void **unused)
+{
+    (void)unused;
+    const case_job jobs[] = {{0, 20000, 4, NULL, NULL}, {0, 20000, 4, NULL, NULL}};
+    const dls_failure_params alone = {.job_mtbf_s = 100};
+    sim_setup s;
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(jobs, 2), "fifo", "first-fit");
+    dls_placement_ops ops = *s.p.placement;
+    ops.share = share_always;
+    s.p.placement = &ops;
+    s.p.failures = &alone;
+    s.p.checkpoint_period_us = S(1);
+    dls_record *rec = case_run(&s.p);
+    const double ran_s = (double)(rec->executed_us[0] + rec->executed_us[1]) / 1e6;
+    assert_true(rec->guest_us[0] + rec->guest_us[1] > S(15000));
+    assert_true(fabs((double)rec->job_failures * 100 / ran_s - 1) < 0.15);
+    dls_record_destroy(rec);
+    setup_fini(&s);
+}
+
+/* ---- virtual clusters ------------------------------------------------------------------------ */
 
 /* Node 1 of two fails at 10 s and stays down; one quota of 8 of the 16 GPUs, one of 4, 4 for the
  * rest. */
@@ -179,8 +264,7 @@ static void test_quotas(void **unused)
     dls_record_destroy(rec);
 }
 
-/* ---- what a failed job is expected to take ------------------------------------------------------
- */
+/* ---- what a failed job is expected to take --------------------------------------------------- */
 
 /* Job 1 waits for both nodes until 190. Job 2 goes ahead of it, loses node 0 at 95 after 90 s of
  * 100 that are saved, and needs 10 s more when the node is back at 100: it goes ahead once more. */
@@ -205,8 +289,7 @@ static void test_backfill_after_failure(void **unused)
     setup_fini(&s);
 }
 
-/* ---- random ------------------------------------------------------------------------------------
- */
+/* ---- random ---------------------------------------------------------------------------------- */
 
 static void test_random(void **unused)
 {
@@ -309,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lost_work),     cmocka_unit_test(test_elsewhere),
         cmocka_unit_test(test_gone_for_good), cmocka_unit_test(test_arrival_while_down),
+        cmocka_unit_test(test_spares),        cmocka_unit_test(test_jobs_alone),
         cmocka_unit_test(test_quotas),        cmocka_unit_test(test_backfill_after_failure),
         cmocka_unit_test(test_random),        cmocka_unit_test(test_draws),
         cmocka_unit_test(test_shares_refused)};
