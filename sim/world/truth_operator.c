@@ -5,8 +5,9 @@
  *
  *      one node       ring over its GPUs
  *      several nodes  reduce-scatter and all-gather in the node, ring between the nodes; gradients
- * in buckets of 25 MB, each with a latency servers        one on each node of the job; tensors
- * dealt out in turn, so that a large one makes its server's link the bottleneck
+ *                     in buckets of 25 MB, each with a latency
+ *      servers        one on each node of the job; tensors dealt out in turn, so that a large one
+ *                     makes its server's link the bottleneck
  *
  * A batch that does not fit into the GPU's memory is worked off in equal micro-batches, the fewest
  * that fit, whose gradients add up before they are exchanged.
@@ -35,9 +36,8 @@ typedef enum exchange { ALLREDUCE, PS_SYNC, PS_ASYNC } exchange;
 typedef struct gpu_row {
     dls_hw_gpu hw;
     dls_hw_link peer;
-    const dls_kind
-        *asked; /* last; its micro-batch takes `step`: shapes of a kind are asked in turn */
-    dls_step step;
+    const dls_kind *asked; /* last: shapes of a kind are asked in turn */
+    dls_step step;         /* of its micro-batch */
 } gpu_row;
 
 /* The kernels of a model. */
@@ -59,11 +59,9 @@ typedef struct state {
     size_t n_kept, kept_cap;
 } state;
 
-/* ---- tables
- * -------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
-/* A GPU that gpus.cfg does not have is what the cluster's table says of it, without fitted factors.
- */
+/* A GPU that gpus.cfg does not have is as the cluster's table has it, without fitted factors. */
 static gpu_row row_of(const dls_hardware *hw, const dls_gpu_type *type)
 {
     const dls_hw_gpu *known = dls_hardware_gpu_variant(hw, type->name);
@@ -178,8 +176,7 @@ static dls_status op_open(const dls_world_params *p, const dls_gpu_type *types, 
     return DLS_OK;
 }
 
-/* ---- one GPU
- * ------------------------------------------------------------------------------------- */
+/* ---- one GPU --------------------------------------------------------------------------------- */
 
 static dls_status workload_of(state *s, const dls_kind *kind, const dls_workload **out,
                               dls_error *err)
@@ -217,9 +214,8 @@ static double micro_batches(const state *s, const dls_workload *w, int32_t type,
     return n;
 }
 
-/* A large model names its way of dividing itself (docs/large-models.md). The bytes of gradients
- * share links with other jobs; those of tensor groups and stages are charged at the full bandwidth.
- */
+/* A large model names its way of dividing itself (docs/large-models.md). Gradients share links with
+ * other jobs; what tensor groups and stages send is charged at the full bandwidth. */
 static dls_status llm_time(state *s, const dls_kind *kind, int32_t type, const dls_truth_ask *ask,
                            dls_llm_step *out, dls_error *err)
 {
@@ -275,8 +271,7 @@ static double moved_bytes(const dls_workload *w, const dls_rates *rates, double 
     return bytes;
 }
 
-/* ---- exchange
- * ------------------------------------------------------------------------------------ */
+/* ---- exchange -------------------------------------------------------------------------------- */
 
 /* One server on each node. Every worker sends its gradients and fetches the weights; the server
  * with the most bytes does so with all workers of other nodes. */

@@ -11,11 +11,13 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- shared GPUs --------------------------------------------------------------------------------- */
+/* ---- shared GPUs
+ * --------------------------------------------------------------------------------- */
 
 #define LEAST_LEFT 0.02    /* of its speed, for a job behind others that leave nothing */
 #define LEAST_SPEED 0.5    /* of an equal part, for a job that suffers more than the law says */
 #define UTIL_ONE 1048576.0 /* utilisations add up as integers: in any order the same */
+#define OWN_ONE 0x1p40     /* so does what the law does not know */
 
 /* What the law does not know of a job beside another: the same whenever these models meet. */
 static double beside(const dls_world *w, int32_t slot, int32_t other)
@@ -46,9 +48,8 @@ static double speed_behind(const dls_world *w, int32_t node, uint64_t gpu, int32
 /* Speed of a job on one GPU of a node under all that run on it. */
 static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t slot)
 {
-    int64_t sum = 0;
+    int64_t sum = 0, own = 0;
     int32_t jobs = 0;
-    double own = 0;
     const dls_crossing *crossing = w->shares.crossing;
     if (w->p.guests_yield) {
         return speed_behind(w, node, gpu, slot);
@@ -59,7 +60,7 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t 
             sum += shape < 0 ? 0 : llround(w->shapes.entry[shape].solo.gpu_util * UTIL_ONE);
             jobs++;
             if (w->p.interference_sigma > 0 && crossing[c].flow != slot) {
-                own += beside(w, slot, crossing[c].flow);
+                own += llround(beside(w, slot, crossing[c].flow) * OWN_ONE);
             }
         }
     }
@@ -68,7 +69,7 @@ static double gpu_speed(const dls_world *w, int32_t node, uint64_t gpu, int32_t 
     }
     const double over = fmax(0, (double)sum / UTIL_ONE - w->p.interference_knee);
     const double law = fmin(1, fmax(1 - w->p.interference_slope * over, 1.0 / jobs));
-    return own == 0 ? law : fmin(1, fmax(law + own, LEAST_SPEED / jobs));
+    return own == 0 ? law : fmin(1, fmax(law + (double)own / OWN_ONE, LEAST_SPEED / jobs));
 }
 
 /* Speed of a job in step with those on its GPUs: they are the same on all of its nodes. */
@@ -96,7 +97,8 @@ static double speed_of(const dls_world *w, int32_t slot)
     if (w->stages.n > 0) {
         return speed_in_step(w, slot);
     }
-    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0;
+         c = w->shares.crossing[c].next_of_flow) {
         const dls_crossing *x = &w->shares.crossing[c];
         if (x->mask) {
             for (uint64_t left = x->mask & w->node[x->link].shared; left; left &= left - 1) {
@@ -107,7 +109,8 @@ static double speed_of(const dls_world *w, int32_t slot)
     return speed;
 }
 
-/* ---- order --------------------------------------------------------------------------------------- */
+/* ---- order
+ * --------------------------------------------------------------------------------------- */
 
 static int32_t key_of(const dls_slot *slots, int32_t x)
 {
@@ -141,7 +144,8 @@ static void sort(int32_t *a, size_t n, const dls_slot *slots)
     }
 }
 
-/* ---- one job ------------------------------------------------------------------------------------- */
+/* ---- one job
+ * ------------------------------------------------------------------------------------- */
 
 /* The rate that a job now has. */
 static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
@@ -166,8 +170,8 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
                 }
             }
         } else if (e->curve && f->speed < 1) {
-            iteration_s =
-                fmax(e->solo.iteration_s, dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
+            iteration_s = fmax(e->solo.iteration_s,
+                               dls_curve_iteration_s(e->curve, e->curve->line, f->speed));
         }
         rate = dls_world_rate(w, s->job, iteration_s);
     } else if (f->speed < 1) {
@@ -181,7 +185,8 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- shifted bursts ------------------------------------------------------------------------------ */
+/* ---- shifted bursts
+ * ------------------------------------------------------------------------------ */
 
 static dls_burst burst_of(const dls_world *w, int32_t slot)
 {
@@ -190,8 +195,8 @@ static dls_burst burst_of(const dls_world *w, int32_t slot)
     return (dls_burst){solo->iteration_s, solo->link_bytes / solo->line_bps, s->shift_s};
 }
 
-/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts: sums of
- * whole bytes, in any order the same. */
+/* Of the traffic that a job's neighbours on a link have alone, the part that meets its bursts: sums
+ * of whole bytes, in any order the same. */
 static double met_on_link(const dls_world *w, int32_t link, int32_t me)
 {
     const dls_crossing *crossing = w->shares.crossing;
@@ -215,7 +220,8 @@ static double overlap_of(const dls_world *w, int32_t slot)
     if (isnan(w->slot[slot].shift_s)) {
         return 1;
     }
-    for (int32_t c = w->shares.flow[slot].crossing; c >= 0; c = w->shares.crossing[c].next_of_flow) {
+    for (int32_t c = w->shares.flow[slot].crossing; c >= 0;
+         c = w->shares.crossing[c].next_of_flow) {
         const dls_crossing *x = &w->shares.crossing[c];
         if (x->network && dls_link_binds(&w->shares.link[x->link])) {
             most = fmax(most, x->met);
