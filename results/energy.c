@@ -11,42 +11,66 @@
 #define US 1e6
 #define J_PER_KWH 3.6e6
 
-/* ---- tables of time
- * ------------------------------------------------------------------------------ */
+/* ---- tables of time -------------------------------------------------------------------------- */
 
-/* Piecewise constant from each time on; the first value holds before it, too. */
+/* The row that holds at t_us, of n > 0 in ascending order; the first holds before it, too. */
+static size_t row_at(const int64_t *t_us, size_t n, int64_t at_us)
+{
+    size_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        const size_t middle = lo + (hi - lo) / 2;
+        if (t_us[middle] <= at_us) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+/* Piecewise constant from each time on. */
 typedef struct curve {
-    double *t_s, *value, *sum; /* sum: integral up to t_s, in value x s */
+    int64_t *t_us;
+    double *value, *sum; /* sum: integral up to t_us, in value x s */
     size_t n, cap[3];
     double constant; /* without a table */
 } curve;
 
 static void curve_fini(curve *c)
 {
-    dls_free(c->t_s);
+    dls_free(c->t_us);
     dls_free(c->value);
     dls_free(c->sum);
+}
+
+/* Integral from the table's first time, or from 0, to t_us. */
+static double up_to(const curve *c, int64_t t_us)
+{
+    if (c->n == 0) {
+        return c->constant * (double)t_us / US;
+    }
+    const size_t row = row_at(c->t_us, c->n, t_us);
+    return c->sum[row] + c->value[row] * (double)(t_us - c->t_us[row]) / US;
 }
 
 static dls_status add_point(dls_csv *csv, const int *col, void *user, dls_error *err)
 {
     curve *c = user;
-    int64_t t, value;
-    DLS_TRY(
-        dls_csv_scaled(csv, col[0], "a number of seconds", 6, true, 0, DLS_TIME_MAX_US, &t, err));
+    int64_t t_us, value;
+    DLS_TRY(dls_csv_scaled(csv, col[0], "a number of seconds", 6, true, 0, DLS_TIME_MAX_US, &t_us,
+                           err));
     DLS_TRY(dls_csv_scaled(csv, col[1], "a number of at least 0", 6, true, 0,
                            INT64_C(1000000000000000), &value, err));
-    const double t_s = (double)t / US;
-    if (c->n > 0 && t_s <= c->t_s[c->n - 1]) {
+    if (c->n > 0 && t_us <= c->t_us[c->n - 1]) {
         return dls_csv_fail(csv, col[0], err, "expected a time after that of the line before");
     }
-    DLS_TRY(dls_grow(&c->t_s, &c->cap[0], c->n + 1, sizeof *c->t_s, err));
+    const double sum = c->n > 0 ? up_to(c, t_us) : 0;
+    DLS_TRY(dls_grow(&c->t_us, &c->cap[0], c->n + 1, sizeof *c->t_us, err));
     DLS_TRY(dls_grow(&c->value, &c->cap[1], c->n + 1, sizeof *c->value, err));
     DLS_TRY(dls_grow(&c->sum, &c->cap[2], c->n + 1, sizeof *c->sum, err));
-    c->t_s[c->n] = t_s;
+    c->t_us[c->n] = t_us;
     c->value[c->n] = (double)value / US;
-    c->sum[c->n] = c->n > 0 ? c->sum[c->n - 1] + c->value[c->n - 1] * (t_s - c->t_s[c->n - 1]) : 0;
-    c->n++;
+    c->sum[c->n++] = sum;
     return DLS_OK;
 }
 
@@ -61,32 +85,12 @@ static dls_status curve_read(curve *c, const char *path, double constant, dls_er
     return c->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no values");
 }
 
-/* Integral from some fixed time to t_us. */
-static double up_to(const curve *c, int64_t t_us)
-{
-    const double t_s = (double)t_us / US;
-    if (c->n == 0) {
-        return c->constant * t_s;
-    }
-    size_t lo = 0, hi = c->n;
-    while (hi - lo > 1) {
-        const size_t middle = lo + (hi - lo) / 2;
-        if (c->t_s[middle] <= t_s) {
-            lo = middle;
-        } else {
-            hi = middle;
-        }
-    }
-    return c->sum[lo] + c->value[lo] * (t_s - c->t_s[lo]);
-}
-
 static double between(const curve *c, int64_t from_us, int64_t to_us)
 {
     return up_to(c, to_us) - up_to(c, from_us);
 }
 
-/* ---- power
- * ----------------------------------------------------------------------------------------- */
+/* ---- power ----------------------------------------------------------------------------------- */
 
 typedef struct accounting {
     const dls_energy_params *p;
@@ -115,9 +119,7 @@ static dls_status find_powers(accounting *a, dls_error *err)
         a->busy_w[t] = dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, a->p->utilisation),
                                              a->p->limit_w, &slower);
     }
-    for (int32_t g = 0; g < c->n_groups; g++) {
-        a->n_nodes += c->groups[g].nodes;
-    }
+    a->n_nodes = (int32_t)dls_cluster_nodes(c);
     DLS_TRY(dls_alloc_array(&a->type_of, (size_t)a->n_nodes + 1, sizeof *a->type_of, "nodes", err));
     int32_t node = 0;
     for (int32_t g = 0; g < c->n_groups; g++) {
@@ -132,31 +134,14 @@ static dls_status find_powers(accounting *a, dls_error *err)
     return DLS_OK;
 }
 
-/* The row of the series that holds at t_us; -1: none does. */
-static int64_t row_at(const dls_series_rows *s, int64_t t_us)
-{
-    size_t lo = 0, hi = s->n;
-    if (s->n == 0 || t_us < s->t_us[0]) {
-        return -1;
-    }
-    while (hi - lo > 1) {
-        const size_t middle = lo + (hi - lo) / 2;
-        if (s->t_us[middle] <= t_us) {
-            lo = middle;
-        } else {
-            hi = middle;
-        }
-    }
-    return (int64_t)lo;
-}
-
 /* From t_us on there are so many watts more. */
 static void change_power(accounting *a, int64_t t_us, double w)
 {
-    const int64_t row = row_at(&a->rec->series, t_us);
-    if (row >= 0) {
+    const dls_series_rows *s = &a->rec->series;
+    if (s->n > 0 && t_us >= s->t_us[0]) {
+        const size_t row = row_at(s->t_us, s->n, t_us);
         a->step_w[row] += w;
-        a->part_j[row] -= w * (double)(t_us - a->rec->series.t_us[row]) / US;
+        a->part_j[row] -= w * (double)(t_us - s->t_us[row]) / US;
     }
 }
 

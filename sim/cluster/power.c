@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Board power of the table of GPUs, from the data sheets named in gpu_table.c. Static power is not
- * in data sheets: of four types it is fitted to measured runs, of the others a fifth of the
- * board's.
+ * Power of the table of GPUs or of a text. Static power is not in data sheets: where nobody has
+ * fitted it to measured runs it is taken as a fifth of the board's.
  */
 #include "cluster/power.h"
 
@@ -15,46 +14,6 @@
 #define DUTY 0.619
 #define SPEED 2.151
 #define STATIC_PART 0.2
-
-static const struct {
-    const char *name;
-    double most_w, static_w; /* 0: not measured */
-} boards[] = {
-    {"K80", 150, 0},
-    {"K40", 235, 0},
-    {"TITAN-X-MAXWELL", 250, 0},
-    {"P100", 300, 33.26},
-    {"P100-PCIE", 250, 33.26},
-    {"P40", 250, 0},
-    {"TITAN-X", 250, 0},
-    {"TITAN-XP", 250, 0},
-    {"GTX1080TI", 250, 0},
-    {"V100", 300, 20.85},
-    {"V100-32GB", 300, 20.85},
-    {"V100-PCIE", 250, 20.85},
-    {"V100-PCIE-32GB", 250, 20.85},
-    {"T4", 70, 0},
-    {"RTX2080TI", 250, 0},
-    {"TITAN-RTX", 280, 0},
-    {"RTX6000", 260, 54.64},
-    {"RTX8000", 260, 54.64},
-    {"A100", 400, 0},
-    {"A100-80GB", 400, 0},
-    {"A100-PCIE", 250, 0},
-    {"A100-PCIE-80GB", 300, 0},
-    {"A800", 400, 0},
-    {"A10", 150, 0},
-    {"A30", 165, 0},
-    {"A40", 300, 79.85},
-    {"RTX3090", 350, 0},
-    {"L4", 72, 0},
-    {"L40S", 350, 0},
-    {"RTX4090", 450, 0},
-    {"H100", 700, 0},
-    {"H100-PCIE", 350, 0},
-    {"H800", 700, 0},
-    {"H200", 700, 0},
-};
 
 /* One "TYPE=STATIC:MOST". */
 static bool entry_of(const char *text, size_t len, char name[DLS_NAME_MAX], dls_gpu_power *out)
@@ -83,16 +42,11 @@ static bool entry_of(const char *text, size_t len, char name[DLS_NAME_MAX], dls_
 dls_status dls_gpu_power_of(const char *own, const char *type, dls_gpu_power *out, dls_error *err)
 {
     const dls_gpu_type *known = dls_gpu_find(type);
-    const char *called = known ? known->name : type;
     char name[DLS_NAME_MAX];
-    bool found = false;
-    for (size_t i = 0; i < sizeof boards / sizeof boards[0]; i++) {
-        if (strcasecmp(boards[i].name, called) == 0) {
-            out->most_w = boards[i].most_w;
-            out->static_w =
-                boards[i].static_w > 0 ? boards[i].static_w : STATIC_PART * boards[i].most_w;
-            found = true;
-        }
+    bool found = known != NULL;
+    if (known) {
+        out->most_w = known->board_w;
+        out->static_w = known->static_w > 0 ? known->static_w : STATIC_PART * known->board_w;
     }
     const char *at = own ? own : "";
     for (at += strspn(at, "; "); *at; at += strspn(at, "; ")) {

@@ -24,7 +24,7 @@ typedef struct dls_gpu_power {
 typedef struct dls_energy_params {
     bool on;
     const char
-        *gpus; /* "MYGPU=50:300; V100=40:250": static and most of types, W; NULL: of the table */
+        *gpus; /* "MYGPU=50:300; V100=40:250": static and most of types, W; NULL: the table */
     double utilisation;                   /* of GPUs that jobs hold and work on, 0..1 */
     double limit_w;                       /* of every GPU; 0: none */
     double node_w;                        /* of a node beside its GPUs */
@@ -34,8 +34,8 @@ typedef struct dls_energy_params {
     const char *price_path, *carbon_path; /* tables of time in their place; NULL: none */
 } dls_energy_params;
 
-/* By name, ignoring case: of `own` (dls_energy_params.gpus, may be NULL), else of the table of data
- * sheets. Errors: ECONFIG (own is malformed, or nobody knows the type). */
+/* By name, ignoring case: of `own` (dls_energy_params.gpus, may be NULL), else of the table
+ * (dls_gpu_find). Errors: ECONFIG (own is malformed, or nobody knows the type). */
 dls_status dls_gpu_power_of(const char *own, const char *type, dls_gpu_power *out,
                             dls_error *err) DLS_MUST_CHECK;
 double dls_gpu_power_at(const dls_gpu_power *gpu, double utilisation);
