@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * HDF5 virtual file driver over POSIX files that remembers the first write error and drops later
- * writes, so that HDF5 can close the file normally.
+ * writes, so that HDF5 can close the file normally; without a buffer of metadata for files that are
+ * read.
  */
 #include "base/h5_driver.h"
 
@@ -20,14 +21,14 @@ typedef struct driver_info {
 typedef struct driver_file {
     H5FD_t base; /* first: HDF5 sees only this */
     int fd;
-    haddr_t eoa; /* end of what is allocated in the file */
-    haddr_t eof; /* end of what has been written, or would have been */
-    int *first_errno;
+    haddr_t eoa;      /* end of what is allocated in the file */
+    haddr_t eof;      /* end of what has been written, or would have been */
+    int *first_errno; /* NULL: the file is read */
 } driver_file;
 
 static void note(driver_file *f)
 {
-    if (!*f->first_errno) {
+    if (f->first_errno && !*f->first_errno) {
         *f->first_errno = errno ? errno : EIO;
     }
 }
@@ -44,10 +45,10 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t fapl, haddr_t
         *info->first_errno = ENOMEM;
         return NULL;
     }
-    int how = O_RDWR | O_CLOEXEC;
+    int how = (flags & H5F_ACC_RDWR ? O_RDWR : O_RDONLY) | O_CLOEXEC;
     how |= flags & H5F_ACC_CREAT ? O_CREAT : 0;
     how |= flags & H5F_ACC_TRUNC ? O_TRUNC : 0;
-    f->first_errno = info->first_errno;
+    f->first_errno = flags & H5F_ACC_RDWR ? info->first_errno : NULL;
     f->fd = open(name, how, 0666);
     if (f->fd < 0) {
         note(f);
@@ -69,11 +70,14 @@ static herr_t driver_close(H5FD_t *base)
     return 0;
 }
 
+/* base NULL: what files of this driver have at most. */
 static herr_t driver_query(const H5FD_t *base, unsigned long *flags)
 {
-    (void)base;
-    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE |
-             H5FD_FEAT_AGGREGATE_SMALLDATA | H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    *flags = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_AGGREGATE_SMALLDATA |
+             H5FD_FEAT_DEFAULT_VFD_COMPATIBLE;
+    if (!base || ((const driver_file *)base)->first_errno) {
+        *flags |= H5FD_FEAT_ACCUMULATE_METADATA;
+    }
     return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/h5_driver.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -56,13 +57,15 @@ dls_status dls_h5_open(const char *path, hid_t *file, dls_error *err)
     DLS_TRY(dls_file_check_regular(path, err));
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     H5PLset_loading_state(0); /* a file names the filters that it needs: load none for it */
+    int failed = 0;
     const hid_t fapl = H5Pcreate(H5P_FILE_ACCESS);
     const bool ready = fapl >= 0 && H5Pset_fclose_degree(fapl, H5F_CLOSE_STRONG) >= 0 &&
-                       /* network file systems may have no locks */
-                       H5Pset_file_locking(fapl, true, true) >= 0;
+                       dls_h5_driver_set(fapl, &failed) >= 0;
     *file = ready ? H5Fopen(path, H5F_ACC_RDONLY, fapl) : H5I_INVALID_HID;
-    const dls_status status =
-        *file >= 0 ? DLS_OK : dls_h5_fail(err, DLS_EINPUT, "not an HDF5 file, or damaged");
+    const dls_status status = *file >= 0 ? DLS_OK
+                              : failed
+                                  ? dls_nomem(err, "a file", 1)
+                                  : dls_h5_fail(err, DLS_EINPUT, "not an HDF5 file, or damaged");
     H5Pclose(fapl);
     if (status != DLS_OK) {
         dls_h5_where(err, path);
