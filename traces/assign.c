@@ -185,12 +185,7 @@ dls_status dls_trace_assign(const dls_trace *in, const dls_assign_table *table, 
     const dls_trace_options opts = {.keep_zero_duration = true, .allow_duplicate_ids = true};
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(&opts, &b, err));
-    dls_status status = assign_all(in, table, seed, b, err);
-    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-        return status;
-    }
+    DLS_TRY(dls_trace_builder_end(b, assign_all(in, table, seed, b, err), out, err));
     keep_origin(in, *out);
     const size_t size = dls_assign_table_print(table, NULL, 0) + 1;
     (*out)->assigned = dls_alloc(size);

@@ -456,3 +456,13 @@ dls_status dls_trace_builder_finish(dls_trace_builder *b, dls_trace **out, dls_e
     *out = t;
     return DLS_OK;
 }
+
+dls_status dls_trace_builder_end(dls_trace_builder *b, dls_status status, dls_trace **out,
+                                 dls_error *err)
+{
+    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
+    if (status != DLS_OK) {
+        dls_trace_builder_destroy(b);
+    }
+    return status;
+}

@@ -9,6 +9,7 @@
 #include "base/sha256.h"
 #include "traces/reader.h"
 #include "traces/table.h"
+#include "traces/trace_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,13 +82,9 @@ static dls_status read_source(const dls_trace_source *src, const char *format, c
     snprintf(info->path, sizeof info->path, "%s", src->path);
     snprintf(info->format, sizeof info->format, "%s", f->name);
     snprintf(info->sha256, sizeof info->sha256, "%s", sha256);
-    dls_status status =
+    const dls_status status =
         f->read ? f->read(src, b, err) : dls_trace_table_read(f->table, src, b, err);
-    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, status, out, err);
 }
 
 /* Messages quote the file: nothing in it may steer a terminal. */

@@ -11,6 +11,7 @@
 #include "traces/synth_draw.h"
 #include "traces/synth_plan.h"
 #include "traces/synth_profile.h"
+#include "traces/trace_impl.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -208,12 +209,7 @@ static dls_status build(const dls_synth_plan *plan, const dls_synth_params *para
 {
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(NULL, &b, err));
-    dls_status status = add_rows(plan, params, jobs, report, b, err);
-    DLS_THEN(status, dls_trace_builder_finish(b, out, err));
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, add_rows(plan, params, jobs, report, b, err), out, err);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */

@@ -86,6 +86,10 @@ void dls_trace_job(const dls_trace *trace, size_t job, dls_job_rec *rec);
 bool dls_trace_builder_full(const dls_trace_builder *b);
 /* The options that the builder was made with. */
 const dls_trace_options *dls_trace_builder_options(const dls_trace_builder *b);
+/* The end of a builder in any case: finished if status is OK, else destroyed. Returns status, or
+ * what finish returns. */
+dls_status dls_trace_builder_end(dls_trace_builder *b, dls_status status, dls_trace **out,
+                                 dls_error *err) DLS_MUST_CHECK;
 /* The line that is read from now on: notes tell the first that they count. */
 void dls_trace_builder_line(dls_trace_builder *b, size_t line);
 /* id, or "ID:ROW" if a job has it already: another run of it; out is where that is made. */

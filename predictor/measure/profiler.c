@@ -285,25 +285,16 @@ dls_status dls_recording_of_profile(const char *path, double interval_s, dls_rec
                                     dls_error *err)
 {
     profile p = {0};
-    char *text, *plain = NULL;
+    char *text;
     size_t len;
     *out = (dls_recording){.interval_s = interval_s};
     snprintf(out->command, sizeof out->command, "profile of %s", path);
-    DLS_TRY(dls_file_read(path, DLS_FILE_GRAPH, &text, &len, err));
-    dls_status status = DLS_OK;
-    if (dls_file_is_gzip(text, len)) {
-        status = dls_file_gunzip(path, text, len, DLS_FILE_GRAPH, &plain, &len, err);
-        dls_free(text);
-        text = plain;
-    }
-    if (status == DLS_OK) {
-        const size_t blanks = strspn(text, " \t\r\n");
-        status = text[blanks] == '{' || text[blanks] == '[' ? read_trace(path, text, len, &p, err)
-                                                            : read_table(path, text, len, &p, err);
-    }
-    if (status == DLS_OK) {
-        status = record(path, &p, out, err);
-    }
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_GRAPH, &text, &len, err));
+    const size_t blanks = strspn(text, " \t\r\n");
+    dls_status status = text[blanks] == '{' || text[blanks] == '['
+                            ? read_trace(path, text, len, &p, err)
+                            : read_table(path, text, len, &p, err);
+    DLS_THEN(status, record(path, &p, out, err));
     dls_free(text);
     dls_free(p.edge);
     dls_free(p.step_us);

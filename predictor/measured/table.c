@@ -28,22 +28,6 @@ static void stem_of(const char *path, char *stem, size_t size)
     stem[strcspn(stem, ".")] = '\0';
 }
 
-static dls_status read_text(dls_measured_table *t, const char *path, size_t *len, dls_error *err)
-{
-    char *packed;
-    size_t packed_len;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &packed, &packed_len, err));
-    if (!dls_file_is_gzip(packed, packed_len)) {
-        t->text = packed;
-        *len = packed_len;
-        return DLS_OK;
-    }
-    const dls_status status =
-        dls_file_gunzip(path, packed, packed_len, DLS_FILE_TABLE, &t->text, len, err);
-    dls_free(packed);
-    return status;
-}
-
 static bool is_one_of(const char *names, const char *name, size_t len)
 {
     for (const char *p = names; *p; p += strcspn(p, "|"), p += *p == '|') {
@@ -91,7 +75,7 @@ dls_status dls_measured_open(dls_measured_table *t, const char *path, const char
     size_t len = 0;
     *t = (dls_measured_table){.names = names};
     stem_of(path, t->stem, sizeof t->stem);
-    DLS_TRY(read_text(t, path, &len, err));
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &t->text, &len, err));
     dls_csv_init(&t->csv, path, t->text, len, ',');
     const dls_status status = bind(t, n, needed, defaults, err);
     if (status != DLS_OK) {

@@ -35,14 +35,7 @@ dls_status dls_csv_open(dls_csv *csv, const char *path, dls_error *err)
 {
     char *text;
     size_t len;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TABLE, &text, &len, err));
-    if (dls_file_is_gzip(text, len)) {
-        char *packed = text;
-        const dls_status status =
-            dls_file_gunzip(path, packed, len, DLS_FILE_TABLE, &text, &len, err);
-        dls_free(packed);
-        DLS_TRY(status);
-    }
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &text, &len, err));
     dls_csv_init(csv, path, text, len, ',');
     csv->own = text;
     return DLS_OK;

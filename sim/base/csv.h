@@ -55,7 +55,7 @@ typedef struct dls_csv {
  * allowed after a failed init). */
 void dls_csv_init(dls_csv *csv, const char *path, const char *text, size_t len, char sep);
 /* The same for a comma separated file, gzip or not, of at most DLS_FILE_TABLE bytes, whose text fini
- * frees. Errors of dls_file_read_text and dls_file_gunzip, after which fini has nothing to do. */
+ * frees. Errors of dls_file_read_plain, after which fini has nothing to do. */
 dls_status dls_csv_open(dls_csv *csv, const char *path, dls_error *err) DLS_MUST_CHECK;
 void dls_csv_fini(dls_csv *csv);
 /* The header: the first line that is not blank and not a comment; a first line that starts with

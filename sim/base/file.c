@@ -249,7 +249,25 @@ dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size
     return status;
 }
 
-/* ---- folders ----------------------------------------------------------------------------------- */
+dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size_t *len,
+                               dls_error *err)
+{
+    DLS_TRY(dls_file_read_text(path, limit, text, len, err));
+    if (!dls_file_is_gzip(*text, *len)) {
+        return DLS_OK;
+    }
+    char *packed = *text;
+    dls_status status = dls_file_gunzip(path, packed, *len, limit, text, len, err);
+    dls_free(packed);
+    DLS_THEN(status, refuse_nul(path, *text, 0, *len, err));
+    if (status != DLS_OK) {
+        dls_free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+/* ---- folders --------------------------------------------------------------------------------- */
 
 static int visible(const struct dirent *entry)
 {

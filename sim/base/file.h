@@ -39,6 +39,10 @@ bool dls_file_is_gzip(const char *bytes, size_t len);
 dls_status dls_file_gunzip(const char *path, const char *bytes, size_t len, size_t limit,
                            char **text, size_t *text_len, dls_error *err) DLS_MUST_CHECK;
 
+/* Text as dls_file_read_text has it, gzip or not; the limit is of either. */
+dls_status dls_file_read_plain(const char *path, size_t limit, char **text, size_t *len,
+                               dls_error *err) DLS_MUST_CHECK;
+
 /* The bytes of a file of any size become part of sha. Errors as above, but for the limit. */
 dls_status dls_file_hash(const char *path, dls_sha256 *sha, dls_error *err) DLS_MUST_CHECK;
 

@@ -177,14 +177,7 @@ static dls_status drawn(const dls_trace *in, size_t replay, dls_trace **out, dls
     const dls_trace_options opts = {.keep_zero_duration = true};
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(&opts, &b, err));
-    dls_status status = add_drawn(b, in, replay, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, add_drawn(b, in, replay, err), out, err);
 }
 
 static dls_status simulate(dls_setup *setup, const dls_trace *trace, double *start_s,
@@ -195,9 +188,7 @@ static dls_status simulate(dls_setup *setup, const dls_trace *trace, double *sta
     dls_simulation *sim = NULL;
     dls_result_column start;
     dls_status status = dls_simulation_create(setup, trace, &sim, err);
-    if (status == DLS_OK) {
-        status = dls_simulation_run(sim, err);
-    }
+    DLS_THEN(status, dls_simulation_run(sim, err));
     if (status == DLS_OK && !dls_simulation_column(sim, DLS_TABLE_JOBS, "start_us", &start)) {
         status = dls_fail(err, DLS_ERUN, NULL, "results without start times");
     }
@@ -334,15 +325,9 @@ dls_status dls_fidelity_of(dls_setup *setup, dls_fidelity *out, dls_error *err)
     out->replays = r.n;
     dls_status status =
         dls_alloc_array(&r.start_s, r.n * r.n_jobs, sizeof *r.start_s, "starts", err);
-    if (status == DLS_OK) {
-        status = dls_alloc_array(&r.room, 2 * r.n_jobs + r.n, sizeof *r.room, "starts", err);
-    }
-    if (status == DLS_OK) {
-        status = replay_all(setup, &r, out, err);
-    }
-    if (status == DLS_OK) {
-        status = compare(out, &r, err);
-    }
+    DLS_THEN(status, dls_alloc_array(&r.room, 2 * r.n_jobs + r.n, sizeof *r.room, "starts", err));
+    DLS_THEN(status, replay_all(setup, &r, out, err));
+    DLS_THEN(status, compare(out, &r, err));
     dls_free(r.start_s);
     dls_free(r.room);
     return status;

@@ -8,17 +8,16 @@
 #include "base/atomicfile.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "dlsim/trace.h"
 #include "site/nodes.h"
 #include "site/slurm_conf.h"
 #include "site/slurm_held.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* ---- nodes -------------------------------------------------------------------------------------
  */
@@ -81,8 +80,9 @@ static dls_status read_nodes(const char *path, dls_site_nodes *all, dls_site_hel
                              dls_error *err)
 {
     char *text, *rest = NULL;
+    size_t len;
     dls_status status = DLS_OK;
-    DLS_TRY(dls_site_held_open(path, DLS_FILE_TABLE, &text, err));
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TABLE, &text, &len, err));
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     for (char *line = strtok_r(text + mark, "\n", &rest); status == DLS_OK && line;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -114,8 +114,8 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     const making *m = what;
     dls_site_nodes_put(m->nodes, "slurm", cfg);
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
-    return dls_site_put_scheduler(cfg, m->site, (double)m->nodes->cpus,
-                                  dls_trace_about(m->trace)->epoch, m->log, m->to, err);
+    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, dls_trace_about(m->trace)->epoch,
+                                  m->log, m->to, err);
 }
 
 static dls_status put_runs(FILE *out, void *what, dls_error *err)
@@ -133,20 +133,16 @@ static dls_status put_runs(FILE *out, void *what, dls_error *err)
 static dls_status put_shares(FILE *out, void *what, dls_error *err)
 {
     const making *m = what;
-    char *text;
-    size_t len;
     bool more;
     int account, user, shares;
     dls_csv csv;
     const dls_csv_bind binds[] = {{"Account", &account, true},
                                   {"User", &user, true},
                                   {"RawShares|Raw Shares", &shares, true}};
-    DLS_TRY(dls_file_read_text(m->site->shares, DLS_FILE_TABLE, &text, &len, err));
-    dls_csv_init(&csv, m->site->shares, text, len, '|');
+    DLS_TRY(dls_csv_open(&csv, m->site->shares, err));
+    csv.sep = '|';
     dls_status status = dls_csv_header(&csv, err);
-    if (status == DLS_OK) {
-        status = dls_csv_bind_all(&csv, binds, 3, err);
-    }
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, 3, err));
     fputs("account,user,shares\n", out);
     while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
         const bool root = dls_csv_is(&csv, account, "root") && dls_csv_missing(&csv, user);
@@ -158,7 +154,6 @@ static dls_status put_shares(FILE *out, void *what, dls_error *err)
         }
     }
     dls_csv_fini(&csv);
-    dls_free(text);
     return status;
 }
 
@@ -173,9 +168,7 @@ static dls_status path_in(const making *m, const char *name, char *out, size_t s
 static dls_status write_all(making *m, dls_error *err)
 {
     char path[4096];
-    if (mkdir(m->site->folder, 0777) != 0 && errno != EEXIST) {
-        return dls_fail(err, DLS_EOUTPUT, m->site->folder, "cannot be made: %s", strerror(errno));
-    }
+    DLS_TRY(dls_folder_make(m->site->folder, err));
     DLS_TRY(path_in(m, "trace.csv", path, sizeof path, err));
     DLS_TRY(dls_trace_save_csv(m->trace, path, err));
     if (m->site->shares) {
@@ -205,8 +198,8 @@ static void report(const making *m)
     fprintf(m->to, "%s: %zu jobs of GPUs from %s on, mean wait %.0f s, %.0f GPU-hours\n",
             m->site->sacct, c->n, info->epoch, 1e-6 * (double)wait_us / (double)c->n,
             (double)service_us / 3.6e9);
-    fprintf(m->to, "%s: %d nodes with %d GPUs", m->site->nodes,
-            (int)(m->nodes->total - m->nodes->without), (int)m->nodes->total_gpus);
+    fprintf(m->to, "%s: %d nodes with %lld GPUs", m->site->nodes,
+            (int)(m->nodes->total - m->nodes->without), (long long)m->nodes->total_gpus);
     if (m->nodes->without) {
         fprintf(m->to, "; %d nodes without GPUs left out", (int)m->nodes->without);
     }
@@ -230,12 +223,8 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     making m = {.site = site, .nodes = &all, .held = &held, .to = to};
     dls_site_held_init(&held);
     dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
-    if (status == DLS_OK) {
-        status = read_nodes(site->nodes, &all, &held, err);
-    }
-    if (status == DLS_OK) {
-        status = dls_site_held_read(&held, site->sacct, err);
-    }
+    DLS_THEN(status, read_nodes(site->nodes, &all, &held, err));
+    DLS_THEN(status, dls_site_held_read(&held, site->sacct, err));
     if (status == DLS_OK && site->log) {
         status = dls_site_log_apply(site->log, &trace, &log, err);
         m.log = &log;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define NAME 256
-#define LIST_MAX 100000 /* nodes of one range */
+#define LIST_MAX 100000 /* nodes of one job */
 
 void dls_site_held_init(dls_site_held *held)
 {
@@ -25,20 +25,6 @@ void dls_site_held_fini(dls_site_held *held)
 {
     dls_strdict_fini(&held->names);
     dls_free(held->node);
-}
-
-dls_status dls_site_held_open(const char *path, size_t limit, char **text, dls_error *err)
-{
-    char *bytes;
-    size_t len;
-    DLS_TRY(dls_file_read_text(path, limit, &bytes, &len, err));
-    if (!dls_file_is_gzip(bytes, len)) {
-        *text = bytes;
-        return DLS_OK;
-    }
-    const dls_status status = dls_file_gunzip(path, bytes, len, limit, text, &len, err);
-    dls_free(bytes);
-    return status;
 }
 
 static bool in_service(const char *state)
@@ -72,8 +58,7 @@ dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, c
     return DLS_OK;
 }
 
-/* ---- lists of nodes
- * ------------------------------------------------------------------------------ */
+/* ---- lists of nodes -------------------------------------------------------------------------- */
 
 /* The nodes of one job. */
 typedef struct found {
@@ -121,11 +106,9 @@ static void expand(dls_site_held *held, char name[NAME], size_t len, const char 
         const long from = strtol(p, &stop, 10);
         const int width = (int)(stop - p);
         const long to = *stop == '-' ? strtol(stop + 1, &stop, 10) : from;
-        for (long i = from; i <= to && i - from < LIST_MAX && width < 20; i++) {
+        for (long i = from; i <= to && f->nodes < LIST_MAX && width < 20; i++) {
             const int n = snprintf(name + len, NAME - len, "%0*ld", width, i);
-            if (n > 0 && (size_t)n < NAME - len) {
-                expand(held, name, len + (size_t)n, close + 1, end, f);
-            }
+            expand(held, name, len + (size_t)n, close + 1, end, f);
         }
         p = stop > p ? stop : p + 1;
         p += *p == ',';
@@ -147,8 +130,7 @@ static found nodes_of(dls_site_held *held, const char *list)
     return f;
 }
 
-/* ---- the accounting
- * ------------------------------------------------------------------------------ */
+/* ---- the accounting -------------------------------------------------------------------------- */
 
 enum { ID, START, END, CPUS, TRES, LIST, N_COLUMNS };
 
@@ -230,14 +212,15 @@ static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
 dls_status dls_site_held_read(dls_site_held *held, const char *sacct, dls_error *err)
 {
     char *text;
+    size_t len;
     dls_csv csv;
     if (strcmp(sacct, "-") == 0) {
         held->json = true; /* it was read already */
         return DLS_OK;
     }
-    DLS_TRY(dls_site_held_open(sacct, DLS_FILE_TRACE, &text, err));
+    DLS_TRY(dls_file_read_plain(sacct, DLS_FILE_TRACE, &text, &len, err));
     held->json = text[strspn(text, " \t\r\n")] == '{';
-    dls_csv_init(&csv, sacct, text, strlen(text), '|');
+    dls_csv_init(&csv, sacct, text, len, '|');
     const dls_status status = held->json ? DLS_OK : read_rows(held, &csv, err);
     dls_csv_fini(&csv);
     dls_free(text);

@@ -45,8 +45,4 @@ dls_status dls_site_held_read(dls_site_held *held, const char *sacct,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_site_held_put(const dls_site_held *held, FILE *to);
 
-/* A file, gzip or not, as a text that the caller frees. */
-dls_status dls_site_held_open(const char *path, size_t limit, char **text,
-                              dls_error *err) DLS_MUST_CHECK;
-
 #endif

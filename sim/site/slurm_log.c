@@ -99,16 +99,9 @@ static dls_status read_line(reading *r, const char *line, dls_error *err)
 
 static dls_status read_text(reading *r, const char *path, dls_error *err)
 {
-    char *text, *plain, *rest = NULL;
+    char *text, *rest = NULL;
     size_t len;
-    DLS_TRY(dls_file_read_text(path, DLS_FILE_TRACE, &text, &len, err));
-    if (dls_file_is_gzip(text, len)) {
-        const dls_status status =
-            dls_file_gunzip(path, text, len, DLS_FILE_TRACE, &plain, &len, err);
-        dls_free(text);
-        DLS_TRY(status);
-        text = plain;
-    }
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, &text, &len, err));
     dls_status status = DLS_OK;
     for (char *line = strtok_r(text, "\n", &rest); status == DLS_OK && line;
          line = strtok_r(NULL, "\n", &rest)) {
@@ -147,14 +140,7 @@ static dls_status rebuild(const reading *r, dls_trace **trace, dls_error *err)
     dls_trace *out = NULL;
     DLS_TRY(dls_trace_builder_create(&opts, &b, err));
     *dls_trace_builder_info(b) = *dls_trace_about(*trace);
-    dls_status status = add_all(r, *trace, b, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, &out, err);
-    }
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-        return status;
-    }
+    DLS_TRY(dls_trace_builder_end(b, add_all(r, *trace, b, err), &out, err));
     dls_trace_destroy(*trace);
     *trace = out;
     return DLS_OK;
@@ -180,12 +166,8 @@ dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_log 
         r.job[j] = (times){DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
         status = dls_strdict_put(&r.ids, id, strlen(id), &code, err);
     }
-    if (status == DLS_OK) {
-        status = read_text(&r, path, err);
-    }
-    if (status == DLS_OK) {
-        status = rebuild(&r, trace, err);
-    }
+    DLS_THEN(status, read_text(&r, path, err));
+    DLS_THEN(status, rebuild(&r, trace, err));
     dls_strdict_fini(&r.ids);
     dls_free(r.job);
     return status;
