@@ -3,6 +3,7 @@
  * dlsim evaluate: how good an inspector is on a dataset, and what it is measured by.
  */
 #include "base/alloc.h"
+#include "base/atomicfile.h"
 #include "base/json.h"
 #include "predictor/cli/evaluate.h"
 #include "predictor/cli/together.h"
@@ -27,12 +28,11 @@ typedef struct session {
     judged *result; /* [SETTINGS_MAX] */
     dls_baselines baselines;
     size_t n;
-    FILE *rows; /* --rows; or NULL */
 } session;
 
 /* ---- judging --------------------------------------------------------------------------------- */
 
-static dls_status judge(session *s, size_t setting, dls_error *err)
+static dls_status judge(session *s, size_t setting, FILE *rows, dls_error *err)
 {
     const char *name = s->set->setting[setting].name;
     const int32_t as = dls_inspector_find(s->insp, s->req->as ? s->req->as : name);
@@ -42,8 +42,8 @@ static dls_status judge(session *s, size_t setting, dls_error *err)
                               s->req->as ? s->req->as : name)
                    : DLS_OK;
     }
-    if (s->rows) {
-        DLS_TRY(dls_evaluate_rows(s->predictor, s->set, setting, as, s->req->split, s->rows, err));
+    if (rows) {
+        DLS_TRY(dls_evaluate_rows(s->predictor, s->set, setting, as, s->req->split, rows, err));
     }
     judged *result = &s->result[s->n++];
     result->name = name;
@@ -68,6 +68,19 @@ static dls_status print_unseen(session *s, dls_error *err)
     return dls_unseen_print(s->insp, s->set, s->req, err);
 }
 
+/* rows: NULL, or where every label goes. */
+static dls_status judge_settings(FILE *rows, void *session_, dls_error *err)
+{
+    session *s = session_;
+    if (rows) {
+        dls_evaluate_rows_head(rows);
+    }
+    for (size_t i = 0; i < s->set->n_settings && i < SETTINGS_MAX; i++) {
+        DLS_TRY(judge(s, i, rows, err));
+    }
+    return DLS_OK;
+}
+
 static dls_status judge_all(session *s, dls_error *err)
 {
     const dls_evaluation *req = s->req;
@@ -78,17 +91,8 @@ static dls_status judge_all(session *s, dls_error *err)
         DLS_TRY(dls_baselines_open(s->set, req->hardware, req->learned.at, req->learned.n,
                                    &s->baselines, err));
     }
-    if (req->rows) {
-        DLS_TRY(dls_evaluate_rows_open(req->rows, &s->rows, err));
-    }
-    dls_status status = DLS_OK;
-    for (size_t i = 0; status == DLS_OK && i < s->set->n_settings && i < SETTINGS_MAX; i++) {
-        status = judge(s, i, err);
-    }
-    if (s->rows && fclose(s->rows) != 0 && status == DLS_OK) {
-        status = dls_fail(err, DLS_EOUTPUT, req->rows, "cannot be written");
-    }
-    DLS_TRY(status);
+    DLS_TRY(req->rows ? dls_atomicfile_write(req->rows, judge_settings, s, err)
+                      : judge_settings(NULL, s, err));
     return s->n ? DLS_OK
                 : dls_fail(err, DLS_EINPUT, req->weights,
                            "the inspector has no setting that is in %s", req->dataset);

@@ -6,17 +6,9 @@
 #include "base/alloc.h"
 #include "predictor/cli/evaluate.h"
 
-#include <errno.h>
-#include <string.h>
-
-dls_status dls_evaluate_rows_open(const char *path, FILE **out, dls_error *err)
+void dls_evaluate_rows_head(FILE *out)
 {
-    *out = fopen(path, "w");
-    if (!*out) {
-        return dls_fail(err, DLS_EOUTPUT, path, "%s", strerror(errno));
-    }
-    fputs("setting,model,family,batch,metric,label,predicted,nearest\n", *out);
-    return DLS_OK;
+    fputs("setting,model,family,batch,metric,label,predicted,nearest\n", out);
 }
 
 static void put(const dls_dataset *set, size_t setting, const dls_yardsticks *y, size_t i,
