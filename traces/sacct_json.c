@@ -99,8 +99,9 @@ typedef struct times {
 /* NULL: a job that ran. */
 static const char *why_not(const times *t, const dls_job_rec *rec)
 {
+    const bool none = t->submit <= 0 || t->end > DLS_TIME_MAX_US / DLS_US_PER_S;
     return t->start <= 0          ? "never started (pending, or cancelled while it was)"
-           : t->submit <= 0       ? "a time that is none"
+           : none                 ? "a time that is none"
            : t->end <= 0          ? "no end (still running, or lost)"
            : rec->gpus_milli <= 0 ? "no GPU"
            : t->end < t->start    ? "ended before it started: the clock was set back"

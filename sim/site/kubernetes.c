@@ -7,16 +7,15 @@
 #include "base/alloc.h"
 #include "base/atomicfile.h"
 #include "base/file.h"
+#include "base/folder.h"
 #include "base/strdict.h"
 #include "site/nodes.h"
 #include "traces/date.h"
 #include "traces/trace_impl.h"
 #include "traces/walk.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define GPU "nvidia.com/gpu"
 #define PRODUCT "nvidia.com/gpu.product"
@@ -62,7 +61,16 @@ static const char *text(json_object *of, const char *name)
     return json_object_is_type(out, json_type_string) ? json_object_get_string(out) : "";
 }
 
-/* "8", 8, "63500m": thousandths. */
+/* A member that is a list, and its length; NULL and 0 if it is none. */
+static json_object *list_of(json_object *of, const char *name, size_t *n)
+{
+    json_object *out = get(of, name);
+    const bool is = json_object_is_type(out, json_type_array);
+    *n = is ? json_object_array_length(out) : 0;
+    return is ? out : NULL;
+}
+
+/* "8", 8, "63500m": thousandths, of at most a million. */
 static int64_t milli(json_object *of, const char *name)
 {
     json_object *value = get(of, name);
@@ -72,7 +80,7 @@ static int64_t milli(json_object *of, const char *name)
     }
     const double number = strtod(json_object_get_string(value), &end);
     const double out = *end == 'm' ? number : *end == 'k' ? 1e6 * number : 1e3 * number;
-    return out > 0 && out < 1e15 ? (int64_t)(out + 0.5) : 0;
+    return out > 0 && out <= 1e9 ? (int64_t)(out + 0.5) : 0;
 }
 
 static bool date(json_object *of, const char *name, int64_t *us)
@@ -84,9 +92,8 @@ static bool date(json_object *of, const char *name, int64_t *us)
 /* The condition of a type, if it is true. */
 static json_object *condition(json_object *status, const char *type)
 {
-    json_object *list = get(status, "conditions");
-    const size_t n =
-        json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n;
+    json_object *list = list_of(status, "conditions", &n);
     for (size_t i = 0; i < n; i++) {
         json_object *c = json_object_array_get_idx(list, i);
         if (strcmp(text(c, "type"), type) == 0 && strcmp(text(c, "status"), "True") == 0) {
@@ -174,9 +181,8 @@ static const char *group_of(json_object *meta)
 /* The end of the last container; DLS_ABSENT: one has none. */
 static int64_t end_of(json_object *status)
 {
-    json_object *list = get(status, "containerStatuses");
-    const size_t n =
-        json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+    size_t n;
+    json_object *list = list_of(status, "containerStatuses", &n);
     int64_t last_us = DLS_ABSENT, us;
     for (size_t i = 0; i < n; i++) {
         json_object *state = get(json_object_array_get_idx(list, i), "state");
@@ -209,9 +215,8 @@ static void add_times(gang *g, json_object *pod, int64_t created_us)
 static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 {
     json_object *meta = get(pod, "metadata"), *spec = get(pod, "spec");
-    json_object *containers = get(spec, "containers"), *priority = get(spec, "priority");
-    const size_t n =
-        json_object_is_type(containers, json_type_array) ? json_object_array_length(containers) : 0;
+    size_t n;
+    json_object *containers = list_of(spec, "containers", &n), *priority = get(spec, "priority");
     int64_t gpus = 0, cpu_milli = 0, created_us;
     gang *g;
     r->pods++;
@@ -251,12 +256,10 @@ static dls_status read_pod(reading *r, json_object *pod, dls_error *err)
 /* Kueue holds a gang back before there are pods: it came when its Workload did. */
 static dls_status read_workload(reading *r, json_object *load, dls_error *err)
 {
-    json_object *meta = get(load, "metadata"), *owners = get(meta, "ownerReferences");
+    size_t n;
+    json_object *meta = get(load, "metadata"), *owners = list_of(meta, "ownerReferences", &n);
     const char *queue = text(get(load, "spec"), "queueName");
-    json_object *owner =
-        json_object_is_type(owners, json_type_array) && json_object_array_length(owners) > 0
-            ? json_object_array_get_idx(owners, 0)
-            : meta;
+    json_object *owner = n > 0 ? json_object_array_get_idx(owners, 0) : meta;
     int64_t created_us;
     gang *g;
     DLS_TRY(gang_of(r, text(meta, "namespace"), text(owner, "name"), &g, err));
@@ -271,14 +274,15 @@ static dls_status read_workload(reading *r, json_object *load, dls_error *err)
 
 static dls_status read_cluster_queue(reading *r, json_object *queue, dls_error *err)
 {
-    json_object *groups = get(get(queue, "spec"), "resourceGroups");
+    size_t n_groups, n_flavors, n;
+    json_object *groups = list_of(get(queue, "spec"), "resourceGroups", &n_groups);
     quota q = {.gpus = 0};
     DLS_TRY(name_of(r, "", text(get(queue, "metadata"), "name"), &q.queue, err));
-    for (size_t i = 0; groups && i < json_object_array_length(groups); i++) {
-        json_object *flavors = get(json_object_array_get_idx(groups, i), "flavors");
-        for (size_t k = 0; flavors && k < json_object_array_length(flavors); k++) {
-            json_object *list = get(json_object_array_get_idx(flavors, k), "resources");
-            for (size_t m = 0; list && m < json_object_array_length(list); m++) {
+    for (size_t i = 0; i < n_groups; i++) {
+        json_object *flavors = list_of(json_object_array_get_idx(groups, i), "flavors", &n_flavors);
+        for (size_t k = 0; k < n_flavors; k++) {
+            json_object *list = list_of(json_object_array_get_idx(flavors, k), "resources", &n);
+            for (size_t m = 0; m < n; m++) {
                 json_object *resource = json_object_array_get_idx(list, m);
                 q.gpus += strcmp(text(resource, "name"), GPU) == 0
                               ? milli(resource, "nominalQuota") / 1000
@@ -397,13 +401,7 @@ static dls_status make_trace(const reading *r, dls_trace **out, dls_error *err)
     for (size_t k = 0; status == DLS_OK && k < r->keys.n; k++) {
         status = add_gang(r, (int32_t)k, b, err);
     }
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, status, out, err);
 }
 
 /* ---- the site ----------------------------------------------------------------------------------
@@ -431,9 +429,7 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 static dls_status write_all(reading *r, const char *folder, const dls_trace *trace, dls_error *err)
 {
     char path[4096];
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-        return dls_fail(err, DLS_EOUTPUT, folder, "cannot be made: %s", strerror(errno));
-    }
+    DLS_TRY(dls_folder_make(folder, err));
     const int n = snprintf(path, sizeof path, "%s/cluster.cfg", folder);
     if (n < 0 || (size_t)n >= sizeof path) {
         return dls_fail(err, DLS_EINPUT, folder, "too long a path");
@@ -446,9 +442,9 @@ static dls_status write_all(reading *r, const char *folder, const dls_trace *tra
 static void report(const reading *r, const char *objects, const dls_trace *trace, FILE *to)
 {
     const dls_trace_info *info = dls_trace_about(trace);
-    fprintf(to, "%s: %zu gangs of %zu pods from %s on; %d nodes with %d GPUs, %zu quotas\n",
+    fprintf(to, "%s: %zu gangs of %zu pods from %s on; %d nodes with %lld GPUs, %zu quotas\n",
             objects, dls_trace_cols(trace)->n, r->pods, info->epoch,
-            (int)(r->nodes.total - r->nodes.without), (int)r->nodes.total_gpus, r->n_quotas);
+            (int)(r->nodes.total - r->nodes.without), (long long)r->nodes.total_gpus, r->n_quotas);
     if (r->without > 0 || r->other > 0 || r->nodes.without > 0) {
         fprintf(to, "  left out: %zu pods and %d nodes without GPUs, %zu objects of other kinds\n",
                 r->without, (int)r->nodes.without, r->other);
@@ -469,9 +465,6 @@ static dls_status import(reading *r, const char *objects, const char *folder, FI
                         "json`?");
     }
     dls_status status = make_trace(r, &trace, err);
-    if (status == DLS_OK && dls_trace_cols(trace)->n == 0) {
-        status = dls_fail(err, DLS_EINPUT, objects, "no pod with GPUs that has ended");
-    }
     if (status == DLS_OK) {
         report(r, objects, trace, to);
         status = write_all(r, folder, trace, err);

@@ -11,7 +11,7 @@
 
 dls_status dls_site_nodes_add(dls_site_nodes *all, const dls_site_group *node, dls_error *err)
 {
-    all->cpus += node->cpus;
+    all->cpus += (double)node->cpus;
     all->total++;
     if (node->gpus == 0) {
         all->without++;

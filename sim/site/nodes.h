@@ -20,9 +20,10 @@ typedef struct dls_site_group {
 typedef struct dls_site_nodes {
     dls_site_group *group; /* [n] */
     size_t n, cap;
-    int64_t cpus;         /* of all nodes, those without GPUs too */
+    double cpus;          /* of all nodes, those without GPUs too */
     int32_t without, odd; /* nodes without GPUs; what is no node */
-    int32_t total, total_gpus;
+    int32_t total;
+    int64_t total_gpus;
 } dls_site_nodes;
 
 /* Behind those that are in. node->count is 1. Errors: ENOMEM. */

@@ -87,12 +87,13 @@ def job(i, **more):
     return j
 jobs = [job(1), job(2, start=0), job(3, end=0), job(4, eligible=1005), job(5, start=990), job(6, limit={"set": False})]
 jobs[0]["array"] = {"job_id": 7, "task_id": 3}
+jobs.append(job(9, end=9000000000000000))
 jobs.append(dict(job(8), tres={"allocated": [{"type": "cpu", "name": None, "count": 2}]}))
 print(json.dumps({"meta": {"Slurm": {}}, "jobs": jobs}))
 END
 expect 0 import slurm --sacct=odd.json --nodes="$from/nodes.txt" -o none
 for text in "4 jobs of GPUs" "never started (pending, or cancelled while it was): 1" "no end (still running, or lost): 1" "no GPU: 1" \
-    "submitted when it became eligible: 1" "the clock was set back: 1"; do
+    "submitted when it became eligible: 1" "the clock was set back: 1" "a time that is none: 1"; do
     says err.txt "$text"
 done
 says none/trace.csv "7_3,2,"
@@ -155,7 +156,7 @@ says err.txt "JobID"
 expect 4 import slurm --sacct=odd.txt --nodes=odd.txt -o none
 says err.txt "scontrol show nodes"
 test ! -e none || fail "a site of nothing"
-expect 5 import slurm --sacct=odd.txt --nodes=nodes.txt -o nowhere/none
+expect 5 import slurm --sacct=odd.txt --nodes=nodes.txt -o odd.txt/none
 expect 3 fidelity missing
 expect 4 fidelity "$source/configs/quickstart.cfg" --set=trace.path="$sample"
 says err.txt "how long jobs waited"

@@ -54,6 +54,22 @@ checks=$((checks + 2))
 expect 0 fidelity site
 says out.txt "over 3 jobs"
 
+# Members that are not what they should be count for nothing; what is written of the rest is the same.
+python3 - <<'END' >odd.json
+import json
+items = json.load(open("list.json"))["items"]
+def odd(**of): items.append(dict(of, metadata={"name": "odd", "namespace": "nlp", "creationTimestamp": "2026-03-01T10:00:30Z", "ownerReferences": 7}))
+for groups in (5, [5], [{"flavors": "x"}], [{"flavors": [{"resources": 1}]}]):
+    odd(kind="ClusterQueue", spec={"resourceGroups": groups})
+odd(kind="Pod", spec={"containers": "x"}, status={"conditions": {}, "containerStatuses": 1})
+odd(kind="Workload", spec=[])
+odd(kind="Node", status={"allocatable": {"nvidia.com/gpu": "1e30", "cpu": "1e30"}})
+print(json.dumps({"items": items}))
+END
+expect 0 import kubernetes --objects=odd.json -o odd
+cmp site/trace.csv odd/trace.csv || fail "odd members"
+says err.txt "3 nodes with 20 GPUs"
+
 expect 2 import kubernetes -o none
 head -c 2000 list.json >cut.json
 expect 4 import kubernetes --objects=cut.json -o none
@@ -64,6 +80,6 @@ says err.txt "kubectl get"
 echo '[]' >array.json
 expect 4 import kubernetes --objects=array.json -o none
 expect 4 import kubernetes --objects=missing.json -o none
-expect 5 import kubernetes --objects=list.json -o nowhere/none
+expect 5 import kubernetes --objects=list.json -o list.json/none
 test ! -e none || fail "a site of nothing"
 echo "$checks checks"

@@ -93,6 +93,9 @@ for text in "2 nodes with 8 GPUs; 1 nodes without" "nodes named again: 1" "not i
     "jobs without GPUs, not replayed: 2, first in line 3; on nodes with GPUs 1, which held 0.5 node-hours of their processors, 66.7 %"; do
     says err.txt "$text"
 done
+# A list of more nodes than there can be is not followed to its end.
+job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 16 'a[1-99999]b[1-99999]c[1-99999],g1' | import
+says err.txt "not among the nodes: 1"
 gzip -k nodes.txt
 { printf '\xef\xbb\xbf'; cat nodes.txt; } >marked.txt
 for file in nodes.txt.gz marked.txt; do
