@@ -3,11 +3,10 @@
  * dlsim fidelity: a site's history replayed as it was, held against what was recorded, and graded.
  */
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/replay.h"
 #include "site/fidelity.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 typedef struct request {
     dls_words set;
@@ -87,34 +86,15 @@ static dls_status print_json(const dls_fidelity *f, int64_t jobs, dls_error *err
     return dls_json_print(stdout, top, err);
 }
 
-static dls_status configure(dls_setup *setup, const request *r, const char *site, dls_error *err)
-{
-    char path[4096];
-    struct stat info;
-    const bool folder = stat(site, &info) == 0 && S_ISDIR(info.st_mode);
-    const int n = snprintf(path, sizeof path, folder ? "%s/cluster.cfg" : "%s", site);
-    if (n < 0 || (size_t)n >= sizeof path) {
-        return dls_fail(err, DLS_EINPUT, site, "too long a path");
-    }
-    DLS_TRY(dls_setup_file(setup, path, err));
-    for (size_t i = 0; i < r->set.n; i++) {
-        DLS_TRY(dls_setup_set_from(setup, NULL, r->set.at[i], r->set.at[i], err));
-    }
-    const dls_status status = dls_setup_check(setup, err);
-    for (size_t i = 0; status == DLS_ECONFIG && dls_setup_problem(setup, i); i++) {
-        fprintf(stderr, "dlsim: %s\n", dls_setup_problem(setup, i));
-    }
-    return status;
-}
-
 static dls_status run(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     dls_setup *setup = NULL;
     dls_fidelity f = {0};
     DLS_TRY(dls_setup_create(&setup, err));
-    dls_status status = configure(setup, r, call->word[0], err);
+    dls_status status = dls_replay_site(setup, call->word[0], &r->set, err);
     DLS_THEN(status, dls_fidelity_of(setup, &f, err));
+    dls_replay_tell(setup, status);
     if (status == DLS_OK && r->json) {
         status = print_json(&f, r->jobs, err);
     } else if (status == DLS_OK) {

@@ -12,6 +12,21 @@ typedef struct request {
     bool quiet;
 } request;
 
+/* Where the report goes; for `quiet` closed by done. */
+static FILE *report_of(const request *r)
+{
+    FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
+    return nowhere ? nowhere : stderr;
+}
+
+static dls_status done(FILE *report, dls_status status)
+{
+    if (report != stderr) {
+        fclose(report);
+    }
+    return status;
+}
+
 static dls_status slurm(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
@@ -19,12 +34,8 @@ static dls_status slurm(void *user, dls_call *call, dls_error *err)
     if (!r->site.sacct || !r->site.nodes || !r->site.folder) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--sacct, --nodes and --output are needed");
     }
-    FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
-    const dls_status status = dls_site_import_slurm(&r->site, nowhere ? nowhere : stderr, err);
-    if (nowhere) {
-        fclose(nowhere);
-    }
-    return status;
+    FILE *to = report_of(r);
+    return done(to, dls_site_import_slurm(&r->site, to, err));
 }
 
 static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
@@ -34,13 +45,8 @@ static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
     if (!r->objects || !r->site.folder) {
         return dls_fail(err, DLS_EUSAGE, NULL, "--objects and --output are needed");
     }
-    FILE *nowhere = r->quiet ? fopen("/dev/null", "w") : NULL;
-    const dls_status status =
-        dls_site_import_kubernetes(r->objects, r->site.folder, nowhere ? nowhere : stderr, err);
-    if (nowhere) {
-        fclose(nowhere);
-    }
-    return status;
+    FILE *to = report_of(r);
+    return done(to, dls_site_import_kubernetes(r->objects, r->site.folder, to, err));
 }
 
 static const dls_verb verbs[] = {

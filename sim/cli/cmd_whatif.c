@@ -2,16 +2,16 @@
  *
  * dlsim whatif: a site's history with other nodes, quotas, policies or load.
  */
+#include "base/atomicfile.h"
+#include "base/folder.h"
 #include "base/json.h"
-#include "cli/command.h"
+#include "cli/replay.h"
 #include "cli/script.h"
 #include "site/whatif.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct request {
     dls_words add, removed, quota, speed, set, both;
@@ -233,6 +233,17 @@ typedef struct paths {
     char before[4200], after[4200], answer[4200], page[4200];
 } paths;
 
+typedef struct answering {
+    const dls_whatif *w;
+    const request *r;
+} answering;
+
+static dls_status put_answer(FILE *to, void *what, dls_error *err)
+{
+    const answering *a = what;
+    return dls_json_print(to, answer_of(a->w, a->r), err);
+}
+
 static dls_status write_folder(const dls_whatif *w, const request *r, const dls_call *call,
                                paths *p, dls_error *err)
 {
@@ -241,24 +252,14 @@ static dls_status write_folder(const dls_whatif *w, const request *r, const dls_
     if (strlen(r->output) > 4000) {
         return dls_fail(err, DLS_EOUTPUT, NULL, "too long a path");
     }
-    if (mkdir(r->output, 0777) != 0 && errno != EEXIST) {
-        return dls_fail(err, DLS_EOUTPUT, r->output, "cannot be made: %s", strerror(errno));
-    }
+    DLS_TRY(dls_folder_make(r->output, err));
     snprintf(p->before, sizeof p->before, "%s/before.h5", r->output);
     snprintf(p->after, sizeof p->after, "%s/after.h5", r->output);
     snprintf(p->answer, sizeof p->answer, "%s/whatif.json", r->output);
     snprintf(p->page, sizeof p->page, "%s/report.html", r->output);
     DLS_TRY(dls_simulation_write(w->sim, p->before, command, err));
     DLS_TRY(dls_simulation_write(w->changed, p->after, command, err));
-    FILE *f = fopen(p->answer, "we");
-    if (!f) {
-        return dls_fail(err, DLS_EOUTPUT, p->answer, "cannot be written: %s", strerror(errno));
-    }
-    const dls_status status = dls_json_print(f, answer_of(w, r), err);
-    if (fclose(f) != 0 && status == DLS_OK) {
-        return dls_fail(err, DLS_EOUTPUT, p->answer, "cannot be written: %s", strerror(errno));
-    }
-    return status;
+    return dls_atomicfile_write(p->answer, put_answer, &(answering){w, r}, err);
 }
 
 /* Replaces the process. */
@@ -266,8 +267,8 @@ static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
 {
     dls_words words = {0};
     dls_status status = dls_words_add(&words, "--answer", p->answer, err);
-    status = status ? status : dls_words_add(&words, "--output", p->page, err);
-    status = status ? status : dls_words_add(&words, p->before, p->after, err);
+    DLS_THEN(status, dls_words_add(&words, "--output", p->page, err));
+    DLS_THEN(status, dls_words_add(&words, p->before, p->after, err));
     call->n_words = 0;
     fflush(stdout);
     return dls_script_exec("dlsim whatif", "report.sh", &words, call, status, err);
@@ -275,23 +276,6 @@ static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
 
 /* ---- the command -------------------------------------------------------------------------------
  */
-
-static dls_status open_site(dls_setup *setup, const char *site, dls_error *err)
-{
-    char path[4096];
-    struct stat info;
-    const bool folder = stat(site, &info) == 0 && S_ISDIR(info.st_mode);
-    const int n = snprintf(path, sizeof path, folder ? "%s/cluster.cfg" : "%s", site);
-    return n > 0 && (size_t)n < sizeof path ? dls_setup_file(setup, path, err)
-                                            : dls_fail(err, DLS_EINPUT, site, "too long a path");
-}
-
-static void print_problems(dls_setup *setup)
-{
-    for (size_t i = 0; dls_setup_problem(setup, i); i++) {
-        fprintf(stderr, "dlsim: %s\n", dls_setup_problem(setup, i));
-    }
-}
 
 static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, dls_error *err)
 {
@@ -314,9 +298,7 @@ static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, 
     dls_whatif w;
     paths p;
     dls_status status = dls_whatif_of(setup[0], setup[1], &asked, &w, err);
-    if (status == DLS_ECONFIG) {
-        print_problems(setup[dls_setup_problem(setup[0], 0) ? 0 : 1]);
-    }
+    dls_replay_tell(setup[dls_setup_problem(setup[0], 0) ? 0 : 1], status);
     if (status == DLS_OK && r->json) {
         status = dls_json_print(stdout, answer_of(&w, r), err);
     } else if (status == DLS_OK) {
@@ -336,12 +318,9 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
     dls_status status = DLS_OK;
     for (int i = 0; i < 2 && status == DLS_OK; i++) {
         status = dls_setup_create(&setup[i], err);
-        status = status ? status : open_site(setup[i], call->word[0], err);
-        for (size_t k = 0; k < r->both.n && status == DLS_OK; k++) {
-            status = dls_setup_set_from(setup[i], NULL, r->both.at[k], r->both.at[k], err);
-        }
+        DLS_THEN(status, dls_replay_site(setup[i], call->word[0], &r->both, err));
     }
-    status = status ? status : answer(r, setup, call, err);
+    DLS_THEN(status, answer(r, setup, call, err));
     dls_setup_destroy(setup[0]);
     dls_setup_destroy(setup[1]);
     return status;
@@ -385,8 +364,6 @@ const dls_command dls_command_whatif = {
         "the replay stands in every answer.",
     .args = args,
     .words = "one site",
-    .min_words = 1,
-    .max_words = 1,
     .size = sizeof(request),
     .initial = &(const request){.load = 1, .seed = 1},
     .run = run,

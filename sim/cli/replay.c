@@ -124,6 +124,22 @@ dls_status dls_replay_config(const dls_replay_options *o, const char *path, dls_
                 : dls_fail(err, DLS_EUSAGE, NULL, "no configuration: give --config=FILE");
 }
 
+dls_status dls_replay_site(dls_setup *setup, const char *site, const dls_words *set, dls_error *err)
+{
+    char path[4096];
+    struct stat info;
+    const bool folder = stat(site, &info) == 0 && S_ISDIR(info.st_mode);
+    const int n = snprintf(path, sizeof path, folder ? "%s/cluster.cfg" : "%s", site);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return dls_fail(err, DLS_EINPUT, site, "too long a path");
+    }
+    DLS_TRY(dls_setup_file(setup, path, err));
+    for (size_t i = 0; i < set->n; i++) {
+        DLS_TRY(dls_setup_set_from(setup, NULL, set->at[i], set->at[i], err));
+    }
+    return DLS_OK;
+}
+
 dls_status dls_replay_tell(const dls_setup *setup, dls_status status)
 {
     const char *text;

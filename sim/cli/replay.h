@@ -53,6 +53,9 @@ void dls_replay_fini(void *options);
 /* The set-up of a configuration file, which may be NULL: an error. */
 dls_status dls_replay_config(const dls_replay_options *o, const char *path,
                              dls_error *err) DLS_MUST_CHECK;
+/* A set-up of an imported site (its folder, or a configuration file) with KEY=VALUEs on top. */
+dls_status dls_replay_site(dls_setup *setup, const char *site, const dls_words *set,
+                           dls_error *err) DLS_MUST_CHECK;
 /* Print what is wrong with a configuration, if that is the status; which is returned. */
 dls_status dls_replay_tell(const dls_setup *setup, dls_status status);
 

@@ -86,24 +86,17 @@ typedef struct search {
     size_t group;
 } search;
 
-static dls_status try(search *s, int64_t nodes, bool draws, dls_whatif_number *out, dls_error *err)
-{
-    dls_simulation *sim = NULL;
-    DLS_TRY(dls_whatif_set_count(s->setup, s->group, nodes, err));
-    dls_status status = run(s->setup, s->trace, &sim, err);
-    if (status == DLS_OK) {
-        const dls_whatif_run of = {s->trace, sim};
-        status = dls_whatif_measure(s->w, &of, &s->target, draws, s->asked->seed, out, err);
-    }
-    dls_simulation_destroy(sim);
-    return status;
-}
-
 static dls_status holds(search *s, int64_t nodes, bool *yes, dls_error *err)
 {
     dls_whatif *w = s->w;
-    dls_whatif_number value;
-    DLS_TRY(try(s, nodes, false, &value, err));
+    dls_whatif_number value = {0};
+    dls_simulation *sim = NULL;
+    DLS_TRY(dls_whatif_set_count(s->setup, s->group, nodes, err));
+    dls_status status = run(s->setup, s->trace, &sim, err);
+    const dls_whatif_run of = {s->trace, sim};
+    DLS_THEN(status, dls_whatif_measure(w, &of, &s->target, false, s->asked->seed, &value, err));
+    dls_simulation_destroy(sim);
+    DLS_TRY(status);
     *yes = value.value < s->target.limit_s;
     DLS_TRY(dls_grow(&w->tried, &w->tried_cap, w->n_tried + 1, sizeof *w->tried, err));
     size_t at = w->n_tried++;
@@ -154,13 +147,13 @@ static dls_status search_fewest(search *s, size_t first_added, dls_error *err)
         no = high;
         high = 2 * high > 0 ? 2 * high : 1;
         DLS_TRY(holds(s, high, &yes, err));
-        /* More nodes than jobs can ever use change nothing. */
-        if (!yes && s->w->n_tried > 2 &&
-            s->w->tried[s->w->n_tried - 1].value_s == s->w->tried[s->w->n_tried - 3].value_s) {
+        /* More nodes than jobs can ever use change nothing; too few for a job do not, either. */
+        const dls_whatif_try *last = &s->w->tried[s->w->n_tried - 1];
+        if (!yes && s->w->n_tried > 2 && isfinite(last->value_s) &&
+            last->value_s == last[-2].value_s) {
             break;
         }
     }
-    s->w->fewest = -1;
     if (!yes) {
         return dls_whatif_set_count(s->setup, s->group, now, err);
     }
@@ -170,8 +163,7 @@ static dls_status search_fewest(search *s, size_t first_added, dls_error *err)
         *(yes ? &high : &no) = middle;
     }
     s->w->fewest = high;
-    DLS_TRY(try(s, high, true, &s->w->target_s, err));
-    return DLS_OK;
+    return dls_whatif_set_count(s->setup, s->group, high, err);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------
@@ -188,9 +180,6 @@ dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_a
     }
     DLS_TRY(dls_whatif_change(after, asked, w, &first_added, err));
     DLS_TRY(dls_setup_trace(before, &w->trace, err));
-    if (dls_trace_cols(w->trace)->n == 0) {
-        return dls_fail(err, DLS_EINPUT, dls_trace_about(w->trace)->path, "has no jobs");
-    }
     dls_whatif_blocks(w, w->trace);
     if (asked->load > 0 && asked->load != 1) {
         DLS_TRY(dls_whatif_load(w->trace, asked->load, w->block_s, asked->seed, &w->loaded, err));
@@ -206,5 +195,8 @@ dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_a
     total(w->sim, &w->before);
     total(w->changed, &w->after);
     const dls_whatif_run was = {w->trace, w->sim}, is = {s.trace, w->changed};
+    if (w->fewest >= 0) {
+        DLS_TRY(dls_whatif_measure(w, &is, &s.target, true, asked->seed, &w->target_s, err));
+    }
     return dls_whatif_compare(w, &was, &is, asked->seed, err);
 }

@@ -16,8 +16,6 @@
 
 #include "dlsim/run.h"
 
-#define DLS_WHATIF_BLOCKS 4
-
 #define DLS_WHATIF_BLOCKS 4 /* fewer blocks: no intervals */
 
 /* What is changed. Texts are borrowed; numbers of zero change nothing. */
@@ -93,8 +91,8 @@ typedef struct dls_whatif {
 
 /* before: the site as it is. after: a set-up with the same configuration, to which the changes are
  * made. Both must outlive *out, which is to be released in any case. Errors: EUSAGE (an option that
- * says nothing), ECONFIG (dls_setup_problem of either says why), those of a simulation. Three runs,
- * and some ten for a target. */
+ * says nothing), ECONFIG (dls_setup_problem of either says why), those of a simulation. Two runs,
+ * those of the grade (site/fidelity.h), and some ten for a target. */
 dls_status dls_whatif_of(dls_setup *before, dls_setup *after, const dls_whatif_asked *asked,
                          dls_whatif *out, dls_error *err) DLS_MUST_CHECK;
 void dls_whatif_fini(dls_whatif *w);

@@ -242,7 +242,11 @@ static dls_status set_speeds(dls_setup *setup, const dls_whatif_asked *asked, si
     char reference[64] = "", text[600] = "";
     DLS_TRY(dls_setup_get(setup, "perf.model", &model, err));
     if (strcmp(model, "trace") != 0) {
-        return DLS_OK;
+        return asked->n_speed == 0
+                   ? DLS_OK
+                   : dls_fail(err, DLS_EUSAGE, NULL,
+                              "--speed: the site's perf.model \"%s\" says how fast GPUs are",
+                              model);
     }
     reference_of(setup, first_added, reference);
     for (size_t i = first_added; dls_whatif_nodes_at(setup, i, &g); i++) {
@@ -271,8 +275,7 @@ static dls_status set_speeds(dls_setup *setup, const dls_whatif_asked *asked, si
     }
     if (given < asked->n_speed) {
         return dls_fail(err, DLS_EUSAGE, NULL,
-                        "--speed is of a GPU type that --add brings, "
-                        "TYPE=X, each once");
+                        "--speed is of a GPU type that --add brings, TYPE=X, each once");
     }
     if (!*text) {
         return DLS_OK;

@@ -66,9 +66,10 @@ void dls_whatif_blocks(dls_whatif *w, const dls_trace *trace);
 dls_status dls_whatif_compare(dls_whatif *w, const dls_whatif_run *before,
                               const dls_whatif_run *after, uint64_t seed,
                               dls_error *err) DLS_MUST_CHECK;
-/* The target's number in a run; with an interval if `draws`. Infinite where a job never starts. */
+/* The target's number in a run; with an interval if want_draws. Infinite where a job never starts.
+ */
 dls_status dls_whatif_measure(const dls_whatif *w, const dls_whatif_run *run,
-                              const dls_whatif_target *target, bool draws, uint64_t seed,
+                              const dls_whatif_target *target, bool want_draws, uint64_t seed,
                               dls_whatif_number *out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

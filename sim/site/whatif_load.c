@@ -54,12 +54,5 @@ dls_status dls_whatif_load(const dls_trace *in, double load, double block_s, uin
     dls_trace_builder *b;
     DLS_TRY(dls_trace_builder_create(&opts, &b, err));
     *dls_trace_builder_info(b) = *dls_trace_about(in);
-    dls_status status = add_all(b, in, load, block_s, seed, err);
-    if (status == DLS_OK) {
-        status = dls_trace_builder_finish(b, out, err);
-    }
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, add_all(b, in, load, block_s, seed, err), out, err);
 }

@@ -5,6 +5,8 @@
  */
 #include "site/whatif_impl.h"
 
+#include "traces/trace_impl.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -30,11 +32,7 @@ static dls_status make_trace(const char *type, dls_trace **out, dls_error *err)
         job.gpu_types = type;
         status = dls_trace_builder_add(b, &job, "speeds", err);
     }
-    status = status ? status : dls_trace_builder_finish(b, out, err);
-    if (status != DLS_OK) {
-        dls_trace_builder_destroy(b);
-    }
-    return status;
+    return dls_trace_builder_end(b, status, out, err);
 }
 
 static dls_status look(const dls_simulation *sim, dls_whatif_speed *out, dls_error *err)
@@ -73,11 +71,11 @@ dls_status dls_whatif_predict(const char *type, const char *reference, dls_whati
              "        residual_sigma = 0; network_residual_sigma = 0; };\n",
              (int)MODELS, type, reference);
     dls_status status = dls_setup_create(&setup, err);
-    status = status ? status : dls_setup_text(setup, text, err);
-    status = status ? status : make_trace(type, &trace, err);
-    status = status ? status : dls_simulation_create(setup, trace, &sim, err);
-    status = status ? status : dls_simulation_run(sim, err);
-    status = status ? status : look(sim, out, err);
+    DLS_THEN(status, dls_setup_text(setup, text, err));
+    DLS_THEN(status, make_trace(type, &trace, err));
+    DLS_THEN(status, dls_simulation_create(setup, trace, &sim, err));
+    DLS_THEN(status, dls_simulation_run(sim, err));
+    DLS_THEN(status, look(sim, out, err));
     dls_simulation_destroy(sim);
     dls_trace_destroy(trace);
     dls_setup_destroy(setup);

@@ -293,17 +293,15 @@ dls_status dls_whatif_compare(dls_whatif *w, const dls_whatif_run *before,
                               const dls_whatif_run *after, uint64_t seed, dls_error *err)
 {
     comparing c = {.w = w, .before = before, .after = after};
+    const size_t n_before = dls_trace_cols(before->trace)->n;
+    const size_t n_after = dls_trace_cols(after->trace)->n;
     dls_status status = draw(&c.draws, w->n_blocks, seed, err);
-    status = status ? status
-                    : dls_alloc_array(&c.a.at, dls_trace_cols(before->trace)->n + 1, sizeof *c.a.at,
-                                      "waits", err);
-    status = status ? status
-                    : dls_alloc_array(&c.b.at, dls_trace_cols(after->trace)->n + 1, sizeof *c.b.at,
-                                      "waits", err);
-    status = status ? status : add_group(&c, "all", "jobs", NULL, 0, NULL, 0, err);
-    status = status ? status : add_named(&c, &partitions, err);
-    status = status ? status : add_named(&c, &accounts, err);
-    status = status ? status : add_sizes(&c, err);
+    DLS_THEN(status, dls_alloc_array(&c.a.at, n_before + 1, sizeof *c.a.at, "waits", err));
+    DLS_THEN(status, dls_alloc_array(&c.b.at, n_after + 1, sizeof *c.b.at, "waits", err));
+    DLS_THEN(status, add_group(&c, "all", "jobs", NULL, 0, NULL, 0, err));
+    DLS_THEN(status, add_named(&c, &partitions, err));
+    DLS_THEN(status, add_named(&c, &accounts, err));
+    DLS_THEN(status, add_sizes(&c, err));
     dls_free(c.a.at);
     dls_free(c.b.at);
     dls_free(c.draws.times);

@@ -91,6 +91,14 @@ a = json.load(open("out.txt"))
 eight = [g for g in a["groups"] if (g["kind"], g["name"]) == ("GPUs", "8")][0]["after"]
 assert eight["never_started"] or eight["wait_p95"]["value_s"] >= 1800, eight
 END
+# Too few nodes for a job at all say nothing of twice as many.
+expect 0 whatif site.cfg --remove 'old: all' --add 'V100: 1 x 1' --target 'p95 wait of 8 GPUs < 1000h' --json
+check few <<'END'
+import json
+t = json.load(open("out.txt"))["target"]
+tried = {x["nodes"]: x["wait_s"] for x in t["tried"]}
+assert tried[1] is tried[2] is tried[4] is None and t["fewest_nodes"] >= 8, t
+END
 expect 2 whatif site.cfg --target 'mean wait of partition nowhere < 1h'
 expect 0 whatif site.cfg --target 'mean wait < 1 us' --json
 check never <<'END'
@@ -148,13 +156,15 @@ for target in "wait < 1h" "mean wait" "p95 wait of 8 < 1h" "p101 wait < 1h" "mea
     expect 2 whatif site.cfg --target "$target"
     says err.txt "--target"
 done
+expect 2 whatif site.cfg --both perf.model=speeds --both perf.speeds=V100=1 --add 'h100: 1 x 8' --speed h100=2
+says err.txt "speeds"
 expect 2 whatif site.cfg --vary new --target 'mean wait < 1h'
 expect 3 whatif site.cfg --add 'mygpu: 1 x 8'
 expect 3 whatif site.cfg --scheduler nonsense
 says err.txt "nonsense"
 expect 3 whatif missing
 expect 2 whatif
-expect 5 whatif site.cfg -o missing/folder
+expect 5 whatif site.cfg -o trace.csv/folder
 
 ln -s "$source/tests" tests
 run_page "$source/docs/whatif.md"
