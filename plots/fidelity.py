@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 import style
+from fidelity_runs import COLUMNS
 from results import BadInput
 from style import plt
 
-COLUMNS = "system,against,run,policy,job,submit_s,published_s,here_s,simulator_s".split(",")
 EQUAL_S = 1e-3  # of a completion time; 32-bit seconds in some of the published files
 
 
@@ -20,7 +20,7 @@ def read(path):
         table = pd.read_csv(path, dtype={"job": str, "run": str})
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as e:
         raise BadInput(f"{path}: not a table ({e})") from None
-    if list(table.columns) != COLUMNS:
+    if tuple(table.columns) != COLUMNS:
         raise BadInput(f"{path}: not a table of fidelity_runs.py")
     return table
 

@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import results
 from results import BadInput
 
+COLUMNS = ("system", "against", "run", "policy", "job", "submit_s", "published_s", "here_s", "simulator_s")
 IDS = ("job_id", "name")
 SUBMITS = ("submit", "submit_time", "arrival")
 ENDS = ("end", "completion", "end_time")
@@ -169,7 +170,7 @@ def main(configuration, folder, out, dlsim, jobs, *options):
                        "(DLSIM_SHARED names their folder)")
     with ThreadPoolExecutor(int(jobs)) as pool, open(f"{out}.part", "w", encoding="utf-8", newline="") as f:
         table = csv.writer(f, lineterminator="\n")
-        table.writerow("system,against,run,policy,job,submit_s,published_s,here_s,simulator_s".split(","))
+        table.writerow(COLUMNS)
         for rows in pool.map(lambda run: list(run.do()), runs):
             table.writerows(rows)
     os.replace(f"{out}.part", out)

@@ -7,8 +7,8 @@ Four generations of GPUs on 100, 40 and 1 Gb/s (configs/placement-study.cfg)."""
 import numpy as np
 
 import style
-from placement_common import gains, interval
-from style import plt
+from placement_common import gains
+from style import interval, plt
 
 
 def draw(paths, folder):

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What the figures of the placement study share."""
 
-import numpy as np
-
 import style
 
 
@@ -17,10 +15,3 @@ def gains(path):
         raise style.BadInput(f"{path}: no run of random to compare with")
     table["gain"] = table.replica.map(random) / table.jct_mean_s
     return table
-
-
-def interval(values):
-    """Half of a 95 % confidence interval of the mean, from Student's t."""
-    n = len(values)
-    t = {2: 12.71, 3: 4.30, 4: 3.18, 5: 2.78}.get(n, 2.26 if n >= 10 else 2.57)
-    return t * np.std(values, ddof=1) / np.sqrt(n) if n > 1 else 0.0

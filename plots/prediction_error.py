@@ -7,8 +7,8 @@ The placement policy driple with an oracle whose answers carry a log-normal erro
 import numpy as np
 
 import style
-from placement_common import gains, interval
-from style import plt
+from placement_common import gains
+from style import interval, plt
 
 
 def draw(paths, folder):

@@ -286,7 +286,7 @@ def body(summary, by_size, several):
 # ---- the answer of dlsim whatif -------------------------------------------------------------------
 
 
-def spread(x):
+def bounded(x):
     """A number of seconds with its interval."""
     if x["value_s"] is None:
         return "-"
@@ -306,18 +306,13 @@ def answered(path):
         out.append(f"<p>{html.escape(s['type'])}: {s['speed']:.2f} times {html.escape(s['reference'])} ({how})</p>")
     if "target" in a:
         t = a["target"]
-        found = (f"{t['fewest_nodes']} nodes of {html.escape(t['group'])}, {spread(t['wait'])}"
+        found = (f"{t['fewest_nodes']} nodes of {html.escape(t['group'])}, {bounded(t['wait'])}"
                  if "fewest_nodes" in t else "held by no number of nodes")
         out.append(f"<p>Target {html.escape(t['text'])}: <b>{found}</b></p>")
     for key, name in (("wait_mean", "Wait, mean"), ("wait_p95", "Wait, 95th percentile")):
-        out.append(f'<div class="wide"><table><thead><tr><th>{name}</th><th>jobs</th><th>then</th><th>as it was</th>'
-                   "<th>then</th><th>change</th></tr></thead><tbody>")
-        for g in a["groups"]:
-            cells = (g["before"]["jobs"], g["after"]["jobs"], spread(g["before"][key]), spread(g["after"][key]),
-                     spread(g[f"{key}_change"]))
-            out.append(f"<tr><td>{html.escape(g['kind'])} {html.escape(g['name'])}</td>"
-                       + "".join(f"<td>{c}</td>" for c in cells) + "</tr>")
-        out.append("</tbody></table></div>")
+        out.append(table([name, "jobs", "then", "as it was", "then", "change"],
+                         [[html.escape(f"{g['kind']} {g['name']}"), g["before"]["jobs"], g["after"]["jobs"],
+                           *map(bounded, (g["before"][key], g["after"][key], g[f"{key}_change"]))] for g in a["groups"]]))
     return "\n".join(out)
 
 

@@ -6,14 +6,12 @@ Of configs/studies/schedulers.cfg: means over three windows of each trace with 9
 
 import re
 
-import h5py
 import numpy as np
 
 import style
 from results import BadInput, columns, open_results, points
-from style import plt
+from style import interval, plt
 
-T95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306}
 BASE = "gavel-isolated"  # equal shares of time: what finish-time fairness is measured against
 CLUSTERS = {"A100": "heterogeneous", "V100-32GB": "homogeneous"}
 
@@ -51,12 +49,6 @@ def read(path):
     return table
 
 
-def interval(values):
-    values = np.asarray(values, float)
-    n = len(values)
-    return values.mean(), T95.get(n, 1.96) * values.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
-
-
 def ratio(table, column):
     """Each run's figure over that of gavel-isolated on the same window and cluster."""
     key = ["cluster", "trace", "window"]
@@ -64,19 +56,19 @@ def ratio(table, column):
     return table[column].to_numpy() / base.reindex(table.set_index(key).index).to_numpy()
 
 
+def shown(values, digits=2):
+    return f"{values.mean(skipna=False):.{digits}f} +- {interval(values):.{digits}f}"
+
+
 def tell(table):
     for cluster in dict.fromkeys(table.cluster):
         rows = table[table.cluster == cluster].groupby("scheduler").jct_ratio.mean().sort_values()
         for s in rows.index:
             of = table[(table.cluster == cluster) & (table.scheduler == s)]
-            if of.empty:
-                continue
-            mean, p99, last = (interval(of[c]) for c in ("jct_ratio", "p99_ratio", "makespan_ratio"))
-            gpu, worst, unfair = interval(of.gpu_ratio), interval(of.worst), interval(of.unfair)
             left = int((of.infeasible + of.declined + of.unfinished).sum())
             style.row(f"{cluster}, {s}", f"{left} not run" if left else "-",
-                      f"{mean[0]:.2f} +- {mean[1]:.2f}; {p99[0]:.2f} +- {p99[1]:.2f}; {last[0]:.2f} +- {last[1]:.2f}; "
-                      f"{worst[0]:.1f} +- {worst[1]:.1f}; {100 * unfair[0]:.0f} %; {gpu[0]:.2f} +- {gpu[1]:.2f}")
+                      f"{shown(of.jct_ratio)}; {shown(of.p99_ratio)}; {shown(of.makespan_ratio)}; {shown(of.worst, 1)}; "
+                      f"{100 * of.unfair.mean(skipna=False):.0f} %; {shown(of.gpu_ratio)}")
 
 
 def draw(paths, folder):
@@ -93,7 +85,7 @@ def draw(paths, folder):
             for i, s in enumerate(schedulers):
                 of = table[(table.cluster == cluster) & (table.scheduler == s) & (table.trace == trace)]
                 if len(of):
-                    mean, half = interval(of.jct_ratio)
+                    mean, half = of.jct_ratio.mean(skipna=False), interval(of.jct_ratio)
                     ax.errorbar(mean, i + 0.22 * (k - 1), xerr=[[min(half, 0.95 * mean)], [half]], fmt="o", markersize=2.5,
                                 linewidth=0.7, color=style.COLOURS[k], label=trace if i == 0 else None)
         ax.set(title=cluster, xlabel=f"mean completion time / that of {BASE}", xscale="log", xlim=(0.2, 6))

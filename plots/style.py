@@ -60,6 +60,15 @@ def save(fig, folder, name):
     plt.close(fig)
 
 
+T95 = {2: 12.71, 3: 4.303, 4: 3.182, 5: 2.776, 6: 2.571, 7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
+
+
+def interval(values):
+    """Half of a 95 % confidence interval of the mean, from Student's t; 0 of a single value."""
+    n = len(values)
+    return T95.get(n, 1.96) * np.std(np.asarray(values), ddof=1) / np.sqrt(n) if n > 1 else 0.0
+
+
 def row(what, published, ours):
     """A line of the table that docs/figures.md holds."""
     print(f"| {what} | {published} | {ours} |")
