@@ -2,8 +2,9 @@
 # tests/bench/duel in a small form: SimPy's results are ours, where Python has it; a program in the place of
 # Tiresias is asked as that is, and told apart when its results are others.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
-python3 -c 'import simpy' 2>/dev/null || { echo "skipped: no Python module: simpy"; exit 77; }
-duel="python3 $source/tests/bench/duel --dlsim=$dlsim --jobs=300 --gpus=64 --runs=1"
+python=$(dirname "$dlsim")/python/venv/bin/python # python.run, which comes before, made it
+"$python" -c 'import simpy' 2>/dev/null || { echo "skipped: no Python module: simpy"; exit 77; }
+duel="$python $source/tests/bench/duel --dlsim=$dlsim --jobs=300 --gpus=64 --runs=1"
 $duel >out.txt || fail "SimPy"
 grep -q '^| SimPy, fifo | 300 jobs, 64 GPUs | equal |' out.txt || fail "$(cat out.txt)"
 mkdir other

@@ -19,21 +19,12 @@ if [ "${DLSIM_SANITIZE:-0}" = 1 ] || [ ! -e "$build/python/dlsim/_dlsim.abi3.so"
     echo "skipped: a sanitized build, or one without the Python package"
     exit 77
 fi
-python=
-for one in /usr/bin/python3 python3; do
-    "$one" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && python=$one && break
-done
-[ -n "$python" ] || { echo "skipped: no CPython 3.11 or later"; exit 77; }
-wanted=$(sha256sum "$source/docs/site/requirements.txt" | cut -c1-16)
+. "$source/tests/support/venv.sh"
 venv=$build/python/site-venv
-if [ "$(cat "$venv/wanted" 2>/dev/null)" != "$wanted" ]; then
-    rm -rf "$venv"
-    if ! { timeout 60 "$python" -m venv "$venv" && timeout 400 "$venv/bin/pip" install -q --retries 1 \
-        -r "$source/docs/site/requirements.txt"; } >"$build/python/site-venv.log" 2>&1; then
-        echo "skipped: the packages of docs/site/requirements.txt could not be had: $(tail -1 "$build/python/site-venv.log")"
-        exit 77
-    fi
-    echo "$wanted" >"$venv/wanted"
+venv "$venv" "$source/docs/site/requirements.txt"
+if [ "$python" != "$venv/bin/python" ]; then
+    echo "skipped: the packages of docs/site/requirements.txt could not be had: $(tail -1 "$venv.log")"
+    exit 77
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# venv FOLDER LIST: a virtual environment with the packages that the file LIST names, made once. Sets $python to its
+# interpreter, or to another where the packages cannot be had, which FOLDER.log explains. Skips the test without a CPython 3.11.
+venv() {
+    local wanted one
+    python=
+    # Debian's own interpreter has its packages; a newer CPython in front of it may have none.
+    for one in python3 /usr/bin/python3; do
+        "$one" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && python=$one
+    done
+    [ -n "$python" ] || { echo "skipped: no CPython 3.11 or later"; exit 77; }
+    wanted=$(sha256sum "$2" | cut -c1-16)
+    # Two tests may start at once: one makes the environment.
+    exec 9>"$1.lock"
+    flock 9
+    if [ "$(cat "$1/wanted" 2>/dev/null)" != "$wanted" ] && [ ! -e "$1-failed-$wanted" ]; then
+        rm -rf "$1"
+        if timeout 60 "$python" -m venv "$1" >"$1.log" 2>&1 &&
+            timeout 400 "$1/bin/pip" install -q --retries 1 -r "$2" >>"$1.log" 2>&1; then
+            echo "$wanted" >"$1/wanted"
+        else
+            touch "$1-failed-$wanted"
+            echo "the packages of $2 could not be had ($1.log)"
+        fi
+    fi
+    flock -u 9
+    [ ! -e "$1/wanted" ] || python=$1/bin/python
+}
