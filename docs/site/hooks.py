@@ -27,8 +27,7 @@ def on_config(config):
 
 def on_files(files, config):
     with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as readme:
-        text = readme.read()
-    text = re.sub(r"(\]\(|src=\")docs/", r"\1", text)
+        text = readme.read().replace("](docs/", "](")
     files.append(File.generated(config, "index.md", content=text))
     return files
 
