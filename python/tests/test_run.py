@@ -259,7 +259,7 @@ class Duckdb(unittest.TestCase):
         import duckdb
 
         table = dlsim.run(SMALL, "quick_60", "srtf").jobs  # noqa: F841 duckdb finds it by its name
-        said = duckdb.sql("select state, count(*), sum(gpus) from table group by state".replace("table", '"table"'))
+        said = duckdb.sql('select state, count(*), sum(gpus) from "table" group by state')
         self.assertEqual(said.fetchall(), [("finished", 60, sum(table["gpus"].to_list()))])
 
 
@@ -294,7 +294,6 @@ class Studies(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             study = dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": ["fifo", "srtf"]}, folder)
             self.assertEqual([row["error"] for row in study], ["", ""])
-
 
     @needs("distributed")
     def test_on_dask(self):
