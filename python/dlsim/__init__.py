@@ -28,14 +28,9 @@ from ._dlsim import (
 from ._inputs import generate, load_trace, shipped
 from ._policy import Compiled, compile
 from ._run import Run, Simulation, Table, TimeLimit, read, read_all, run
+from ._study import Study, study
 
 __version__ = version()
-
-
-def study(arguments, vary, folder, executor=None, progress=None):
-    from ._study import study as run_all  # brings what most programs do without
-
-    return run_all(arguments, vary, folder, executor, progress)
 
 
 __all__ = [
@@ -53,6 +48,7 @@ __all__ = [
     "Run",
     "RunError",
     "Simulation",
+    "Study",
     "Table",
     "TimeLimit",
     "Trace",

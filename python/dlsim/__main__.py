@@ -5,6 +5,8 @@ Every class of the file with one of priority, pass_, round and place, and every 
 called by its `name`, or py- and the class's name in small letters. Without a file in Python this is the program.
 """
 
+from __future__ import annotations
+
 import importlib.util
 import os
 import sys
@@ -13,11 +15,16 @@ from . import _dlsim
 from ._policy import Compiled, as_policy, is_policy
 from ._run import program
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Sequence
 
-def _policies_of(path):
+
+def _policies_of(path: str) -> list[Any]:
     """Those that a file defines, not what it imports."""
     name = "dlsim_plugin_" + os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
+    assert spec and spec.loader  # a path that ends in .py has both
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     spec.loader.exec_module(module)
@@ -32,8 +39,8 @@ def _policies_of(path):
     return [as_policy(value) for value in found]
 
 
-def main(words=None):
-    words, rest, paths = list(sys.argv[1:] if words is None else words), [], []
+def main(given: Sequence[str] | None = None) -> int:
+    words, rest, paths = list(sys.argv[1:] if given is None else given), [], []
     while words:
         word = words.pop(0)
         if word == "--plugin" and words:

@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Clusters and traces from what Python has: files, names of shipped ones, dicts, tables."""
 
+from __future__ import annotations
+
 import os
 
 from . import _dlsim
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Path = str | os.PathLike[str]
+    Cluster = Path | dict[str, Any]
+
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
-def data_folder():
+def data_folder() -> str:
     """Where configs/, traces/samples/ and predictor/inspectors/ lie: in the package, or in the source
     around a build folder."""
     folder = os.path.join(_HERE, "share", "dlsim")
@@ -21,7 +30,7 @@ def data_folder():
     raise FileNotFoundError("the data of dlsim is not installed beside the package")
 
 
-def _shipped(what, ending):
+def _shipped(what: str, ending: str) -> dict[str, str]:
     folder = os.path.join(data_folder(), what)
     return {
         name[: -len(ending)]: os.path.join(folder, name)
@@ -30,12 +39,12 @@ def _shipped(what, ending):
     }
 
 
-def shipped():
+def shipped() -> dict[str, dict[str, str]]:
     """Names and paths of what comes with the package: {"clusters": {...}, "traces": {...}}."""
     return {"clusters": _shipped("configs", ".cfg"), "traces": _shipped("traces/samples", ".csv")}
 
 
-def _text(value):
+def _text(value: Any) -> str:
     """A value in the configuration's language (docs/config.md)."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -52,7 +61,7 @@ def _text(value):
     raise TypeError(f"a configuration has no values of type {type(value).__name__}")
 
 
-def cluster_arguments(cluster):
+def cluster_arguments(cluster: Cluster) -> dict[str, str]:
     """How a set-up gets it: {"file": path} or {"text": text}."""
     if isinstance(cluster, dict):
         whole = cluster if "cluster" in cluster else {"cluster": cluster}
@@ -68,7 +77,7 @@ def cluster_arguments(cluster):
     return {"file": name}
 
 
-def _columns(table):
+def _columns(table: Any) -> dict[str, list[Any]]:
     """{name: list} of a dict, a DataFrame or a list of dicts."""
     if hasattr(table, "to_dict") and not isinstance(table, dict):
         try:
@@ -88,7 +97,7 @@ def _columns(table):
     return columns
 
 
-def _cell(value):
+def _cell(value: Any) -> Any:
     if value is None or value != value:  # NaN is not itself
         return ""
     if isinstance(value, bytes):  # names of jobs as HDF5 gives them
@@ -98,7 +107,7 @@ def _cell(value):
     return value
 
 
-def load_trace(trace, format=None, max_jobs=0):
+def load_trace(trace: Any, format: str | None = None, max_jobs: int = 0) -> _dlsim.Trace:
     """The jobs of a file, of a shipped sample by its name, or of a table: a dict of columns, a list of dicts,
     a DataFrame, with the columns of the native format (docs/traces.md): num_gpu, submit_time (s),
     duration (s), model_name, ..."""
@@ -125,7 +134,7 @@ def load_trace(trace, format=None, max_jobs=0):
             raise
 
 
-def generate(profile="philly", **options):
+def generate(profile: str = "philly", **options: Any) -> _dlsim.Trace:
     """A synthetic trace: dlsim trace generate --profile=... with its options (jobs, gpus, load, queueing, seed)."""
     import subprocess
     import tempfile

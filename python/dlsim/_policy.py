@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Policies in Python: what of a class the library is told, and priorities compiled by Numba."""
 
+from __future__ import annotations
+
 from . import _dlsim
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DISCIPLINES = ("strict", "fit", "easy", "preempt")
 _AGEINGS = ("none", "time", "service")
 _KINDS = ("priority", "pass_", "round", "place")
 
 
-def _choice(policy, name, choices, default):
+def _choice(policy: Any, name: str, choices: tuple[str, ...], default: str) -> int:
     value = getattr(policy, name, default)
     if value not in choices:
         raise ValueError(f"{policy!r}: {name} is one of {', '.join(choices)}, not {value!r}")
@@ -18,11 +24,11 @@ def _choice(policy, name, choices, default):
 class Compiled:
     """A priority compiled by Numba: see compile()."""
 
-    def __init__(self, policy, function, address, needs):
+    def __init__(self, policy: Any, function: Any, address: Any, needs: int) -> None:
         self.policy, self.function, self.address, self.needs = policy, function, address, needs
 
 
-def compile(policy):
+def compile(policy: Any) -> Compiled:
     """The same policy with its `priority` compiled by Numba: machine code that the engine calls directly.
 
     policy: a class with a `priority(self, job)` that uses of the job only its numbers (times in seconds; what
@@ -33,10 +39,8 @@ def compile(policy):
     import numba
     from numba import types
 
-    if isinstance(policy, type):
-        instance, owner = policy(), policy
-    else:
-        instance, owner = policy, type(policy)
+    owner: Any = policy if isinstance(policy, type) else type(policy)
+    instance = policy() if owner is policy else policy
     fields = list(_dlsim.JOB_FIELDS)
     record = types.Record.make_c_struct([(name, types.float64) for name in fields])
     names = set(owner.priority.__code__.co_names)
@@ -56,11 +60,11 @@ def compile(policy):
     return Compiled(policy, function, function.address, needs)
 
 
-def _name(name):
+def _name(name: str) -> str:
     return "py-" + "".join(c if c.isascii() and c.isalnum() or c == "-" else "_" for c in name.lower())
 
 
-def kind_of(policy):
+def kind_of(policy: Any) -> str:
     found = [kind for kind in _KINDS if callable(getattr(policy, kind, None))]
     if len(found) != 1:
         raise TypeError(
@@ -70,11 +74,11 @@ def kind_of(policy):
     return found[0]
 
 
-def is_policy(value):
+def is_policy(value: Any) -> bool:
     return isinstance(value, Compiled) or any(callable(getattr(value, kind, None)) for kind in _KINDS)
 
 
-def as_policy(value):
+def as_policy(value: Any) -> Any:
     """What the library is given for a class, an instance or a compiled policy."""
     address, needs = 0, 0
     if isinstance(value, Compiled):

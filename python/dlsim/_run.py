@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Simulations and what came of them."""
 
+from __future__ import annotations
+
 import os
 import sys
 import threading
@@ -8,6 +10,14 @@ import threading
 from . import _dlsim
 from ._inputs import cluster_arguments, load_trace
 from ._policy import as_policy, is_policy
+
+TYPE_CHECKING = False  # that of typing, which an import need not bring
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Sequence
+
+    from ._inputs import Cluster, Path
+
+    Progress = Callable[[float, int, int], None] | bool | None
 
 _TABLES = {"jobs": 0, "allocations": 1, "series": 2, "starts": 3, "world": 4}
 _NEVER = 2**63 - 1
@@ -21,42 +31,42 @@ class Table:
     """Columns of one length by name. pandas, Polars, DuckDB and pyarrow take it without copying numbers:
     polars.DataFrame(run.jobs), pyarrow.table(run.jobs); to_pandas() and to_dict() need nothing of Arrow."""
 
-    def __init__(self, name, columns):
+    def __init__(self, name: str, columns: Sequence[_dlsim.Column]) -> None:
         self.name, self.columns = name, {column.name: column for column in columns}
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> _dlsim.Column:
         """The column of a name, a Column."""
         try:
             return self.columns[name]
         except KeyError:
             raise KeyError(f"no column '{name}' in {self.name}: it has {', '.join(self.columns)}") from None
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> _dlsim.Column:
         if name.startswith("_") or name not in self.__dict__.get("columns", ()):
             raise AttributeError(name)
         return self.columns[name]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def __len__(self):
+    def __len__(self) -> int:
         """Rows."""
         return len(next(iter(self.columns.values()))) if self.columns else 0
 
-    def __arrow_c_stream__(self, requested_schema=None):
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         return _dlsim.stream(list(self.columns.values()))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, list[Any] | memoryview]:
         """{name: list or memoryview}: numbers are not copied, codes become texts."""
         return {
             name: column.to_list() if _is_text(column) else memoryview(column)
             for name, column in self.columns.items()
         }
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A DataFrame; numbers are not copied, codes become categories."""
         import numpy
         import pandas
@@ -71,13 +81,13 @@ class Table:
                 data[name] = column.to_list() if _is_text(column) else numpy.asarray(column)
         return pandas.DataFrame(data, copy=False)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         lines = [f"<dlsim.Table {self.name}: {len(self)} rows>"]
         lines += [f"  {c.name:<22} {c.unit:<8} {c.description}" for c in self.columns.values()]
         return "\n".join(lines)
 
 
-def _is_text(column):
+def _is_text(column: _dlsim.Column) -> bool:
     try:
         memoryview(column)
     except BufferError:
@@ -89,47 +99,65 @@ class Run:
     """What came of a simulation, or a run of a results file: the tables jobs, allocations, series, starts and
     world (docs/results.md), and the numbers of the summary: run["jct_mean_s"]."""
 
-    def __init__(self, origin, digest, texts=None, simulation=None):
+    def __init__(self, origin: Any, digest: str, texts: dict[str, Any] | None = None, simulation: Any = None) -> None:
         self._origin, self.digest, self.texts, self._simulation = origin, digest, texts or {}, simulation
-        self._tables, self._numbers = {}, None
+        self._tables: dict[str, Table] = {}
+        self._numbers: dict[str, tuple[float, str, str]] | None = None
 
-    def _table(self, name):
+    def _table(self, name: str) -> Table:
         if name not in self._tables:
             self._tables[name] = Table(name, self._origin.table(_TABLES[name]))
         return self._tables[name]
 
-    jobs = property(lambda self: self._table("jobs"), doc="A row per job of the trace, in its order.")
-    allocations = property(
-        lambda self: self._table("allocations"), doc="A row per job, stretch of constant rate and node."
-    )
-    series = property(lambda self: self._table("series"), doc="The cluster over time: a row holds to the next.")
-    starts = property(lambda self: self._table("starts"), doc="What was predicted at each start, and what came.")
-    world = property(lambda self: self._table("world"), doc="Links, failures and sharing over time.")
+    @property
+    def jobs(self) -> Table:
+        """A row per job of the trace, in its order."""
+        return self._table("jobs")
 
     @property
-    def numbers(self):
+    def allocations(self) -> Table:
+        """A row per job, stretch of constant rate and node."""
+        return self._table("allocations")
+
+    @property
+    def series(self) -> Table:
+        """The cluster over time: a row holds to the next."""
+        return self._table("series")
+
+    @property
+    def starts(self) -> Table:
+        """What was predicted at each start, and what came."""
+        return self._table("starts")
+
+    @property
+    def world(self) -> Table:
+        """Links, failures and sharing over time."""
+        return self._table("world")
+
+    @property
+    def numbers(self) -> dict[str, float]:
         """{name: value} of the summary; docs/results.md says what they are, number(name) in one line."""
         return {name: value for name, (value, _, _) in self._described().items()}
 
-    def _described(self):
+    def _described(self) -> dict[str, tuple[float, str, str]]:
         if self._numbers is None:
             self._numbers = self._origin.numbers()
         return self._numbers
 
-    def number(self, name):
+    def number(self, name: str) -> tuple[float, str, str]:
         """(value, unit, description) of a number of the summary."""
         return self._described()[name]
 
-    def __getitem__(self, name):
+    def __getitem__(self, name: str) -> float:
         return self._described()[name][0]
 
-    def write(self, path):
+    def write(self, path: Path) -> None:
         """Write the results file, for dlsim inspect, compare, report and export."""
         if self._simulation is None:
             raise _dlsim.UsageError("the run comes from a file: it is written already")
         self._simulation.write(os.fspath(path), " ".join(sys.argv))
 
-    def _drawn(self, ending, path):
+    def _drawn(self, ending: str, path: Path | None) -> bytes:
         """What dlsim report makes of the run: written to a file, or its bytes."""
         import subprocess
         import tempfile
@@ -140,7 +168,8 @@ class Run:
                 results = self.texts["path"]
                 name = [f"--run={self.texts['run']}"] if self.texts["run"] else []
             else:
-                name = self.write(results) or []
+                self.write(results)
+                name = []
             target = os.fspath(path) if path else page
             call = [program(), "report", "--force", *name, "-o", target, results]
             environment = dict(os.environ)
@@ -150,22 +179,22 @@ class Run:
             if done.returncode:
                 raise _dlsim.RunError(done.stderr.strip())
             if path:
-                return None
+                return b""
             with open(page, "rb") as file:
                 return file.read()
 
-    def report(self, path=None):
+    def report(self, path: Path | None = None) -> Page | None:
         """The page of the run: written to a file, or returned as an object that notebooks show."""
         page = self._drawn(".html", path)
         return None if path else Page(page.decode("utf-8"))
 
-    def picture(self, path=None):
+    def picture(self, path: Path | None = None) -> Picture | None:
         """Every job on every GPU, and how many wait: written to a file .png or .svg, or returned as an object that
         notebooks show."""
         image = self._drawn(".png", path)
         return None if path else Picture(image)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         numbers = self.numbers
         return (
             f"<dlsim.Run: {len(self.jobs)} jobs, mean completion {numbers['jct_mean_s']:.6g} s, "
@@ -177,26 +206,26 @@ class Run:
 class Picture:
     """A picture, shown by notebooks."""
 
-    def __init__(self, png):
+    def __init__(self, png: bytes) -> None:
         self.png = png
 
-    def _repr_png_(self):
+    def _repr_png_(self) -> bytes:
         return self.png
 
 
 class Page:
     """A page of HTML, shown by notebooks."""
 
-    def __init__(self, html):
+    def __init__(self, html: str) -> None:
         self.html = html
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         import html
 
         return f'<iframe srcdoc="{html.escape(self.html)}" width="100%" height="800" frameborder="0"></iframe>'
 
 
-def program():
+def program() -> str:
     """The path of the program dlsim that belongs to this package."""
     here = os.path.dirname(os.path.abspath(__file__))
     for place in ("bin/dlsim", "../../dlsim"):
@@ -213,15 +242,16 @@ class _Stop(BaseException):
 class _Guard:
     """Raises TimeLimit in this thread when one call of a policy takes longer than limit seconds."""
 
-    def __init__(self, simulation, limit):
-        self.simulation, self.limit, self.over = simulation, limit, threading.Event()
-        self.thread, self.target = None, threading.get_ident()
+    def __init__(self, simulation: Any, limit: float | None) -> None:
+        self.simulation, self.limit, self.over = simulation, limit or 0.0, threading.Event()
+        self.target = threading.get_ident()
+        self.thread: threading.Thread | None = None
         if limit is not None:
             if limit <= 0:
                 raise ValueError("policy_time_limit is positive, in seconds")
             self.thread = threading.Thread(target=self._watch, daemon=True)
 
-    def _watch(self):
+    def _watch(self) -> None:
         import time
 
         before, since = 0, time.monotonic()
@@ -233,11 +263,11 @@ class _Guard:
                 _dlsim.interrupt(self.target, _Stop)
                 since = now  # and again, should the policy go on
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if self.thread:
             self.thread.start()
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if not self.thread:
             return
         try:
@@ -257,25 +287,25 @@ class _Guard:
 class _Bar:
     """A line on standard error, written anew; what a simulation's and a study's progress are called with."""
 
-    def __init__(self, what):
-        self.what, self.shown = what, None
+    def __init__(self, what: str) -> None:
+        self.what, self.shown = what, ""
 
-    def __call__(self, done, of, more=""):
+    def __call__(self, done: int, of: int, more: str = "") -> None:
         full = 30 * done // of if of else 30
         line = f"[{'#' * full}{'.' * (30 - full)}] {done:,} of {of:,} {self.what}{more}"
         if line != self.shown:
             print(f"\r{line}", end="", file=sys.stderr, flush=True)
             self.shown = line
 
-    def jobs(self, now, done, of):
+    def jobs(self, now: float, done: int, of: int) -> None:
         self(done, of, f", day {now / 86400:.1f}")
 
-    def end(self):
+    def end(self) -> None:
         if self.shown:
             print(file=sys.stderr)
 
 
-def _advance(sim, limit, progress, until=_NEVER):
+def _advance(sim: Any, limit: float | None, progress: Progress, until: int = _NEVER) -> None:
     """The library's simulation goes on, watched and with its progress told."""
     bar = _Bar("jobs") if progress is True else None
     sim.progress = bar.jobs if bar else progress or None
@@ -290,7 +320,8 @@ def _advance(sim, limit, progress, until=_NEVER):
             bar.end()
 
 
-def _setup(cluster, scheduler, placement, predictor, plugins, options, outside=False):
+def _setup(cluster: Cluster, scheduler: Any, placement: Any, predictor: str | None, plugins: Sequence[Path],
+           options: dict[str, Any], outside: bool = False) -> Any:
     policies, keys = [], []
     for key, value in (("scheduler.name", scheduler), ("placement.name", placement)):
         if value is not None and is_policy(value):
@@ -328,8 +359,9 @@ class Simulation:
         print(sim.result())
     """
 
-    def __init__(self, cluster=None, trace=None, scheduler=None, placement=None, predictor=None, plugins=(),
-                 policy_time_limit=None, _sim=None, **options):
+    def __init__(self, cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: Any = None,
+                 predictor: str | None = None, plugins: Sequence[Path] = (), policy_time_limit: float | None = None,
+                 _sim: Any = None, **options: Any) -> None:
         self._limit = policy_time_limit
         if _sim is not None:
             self._sim, self._outside = _sim
@@ -338,39 +370,59 @@ class Simulation:
         setup = _setup(cluster, scheduler, placement, predictor, plugins, options, outside=self._outside)
         self._sim = _dlsim.Simulation(setup, setup.trace() if trace is None else load_trace(trace))
 
-    def step(self, until=None):
+    def step(self, until: float | None = None) -> bool:
         """On to the next decision of the caller's; False: there is none up to `until` (s), or the end is reached."""
         with _Guard(self._sim, self._limit):
             return self._sim.step(_NEVER if until is None else round(until * 1e6))
 
-    def run(self, until=None, progress=None):
+    def run(self, until: float | None = None, progress: Progress = None) -> Simulation:
         """To the end, or up to and including a time (s), by the scheduler. progress(now_s, done, jobs) is
         called now and then; True: a line on standard error."""
         _advance(self._sim, self._limit, progress, _NEVER if until is None else round(until * 1e6))
         return self
 
-    view = property(lambda self: self._sim.view, doc="What a policy would see now (View), until it goes on.")
-    act = property(lambda self: self._sim.act, doc="The actions (Actions) of the decision at which it stands.")
-    now = property(lambda self: self._sim.now, doc="Simulated time, s.")
-    finished = property(lambda self: self._sim.finished, doc="Whether the end has been reached.")
-    counts = property(lambda self: self._sim.counts(), doc="How many jobs are in which state, a dict.")
+    @property
+    def view(self) -> _dlsim.View:
+        """What a policy would see now, until it goes on."""
+        return self._sim.view
 
-    def jobs(self):
+    @property
+    def act(self) -> _dlsim.Actions:
+        """The actions of the decision at which it stands."""
+        return self._sim.act
+
+    @property
+    def now(self) -> float:
+        """Simulated time, s."""
+        return self._sim.now
+
+    @property
+    def finished(self) -> bool:
+        """Whether the end has been reached."""
+        return self._sim.finished
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many jobs are in which state."""
+        return self._sim.counts()
+
+    def jobs(self) -> Table:
         """The jobs as they are now: a copy while it is not finished."""
         return Table("jobs", self._sim.table(0))
 
-    def clone(self):
+    def clone(self) -> Simulation:
         """Another simulation in the same state, also in the middle of a decision."""
-        return Simulation(_sim=(self._sim.clone(), self._outside), policy_time_limit=self._limit)
+        return Simulation("", _sim=(self._sim.clone(), self._outside), policy_time_limit=self._limit)
 
-    def result(self):
+    def result(self) -> Run:
         """The Run; accounts are closed as of now if the end has not been reached."""
         self._sim.finish()
         return Run(self._sim, f"{self._sim.digest:016x}", simulation=self._sim)
 
 
-def run(cluster, trace=None, scheduler=None, placement=None, predictor=None, *, plugins=(), progress=None,
-        policy_time_limit=None, **options):
+def run(cluster: Cluster, trace: Any = None, scheduler: Any = None, placement: Any = None, predictor: str | None = None,
+        *, plugins: Sequence[Path] = (), progress: Progress = None, policy_time_limit: float | None = None,
+        **options: Any) -> Run:
     """Simulate, and return what came of it.
 
     cluster: a configuration (docs/config.md): a file, the name of a shipped one, a text, a dict.
@@ -391,7 +443,7 @@ def run(cluster, trace=None, scheduler=None, placement=None, predictor=None, *, 
 _TEXTS = ("scheduler", "placement", "predictor", "digest", "seed", "dlsim_version", "command", "config", "started")
 
 
-def read(path, run=None):
+def read(path: Path, run: str | None = None) -> Run:
     """A run of a results file; run: its name, needed where there are several."""
     saved = _dlsim.Saved(path, run)
     if run is None and len(saved.runs()) > 1:
@@ -401,7 +453,7 @@ def read(path, run=None):
     return Run(saved, texts["digest"], texts)
 
 
-def read_all(path):
+def read_all(path: Path) -> dict[str, Run]:
     """{name: Run} of a results file."""
     names = _dlsim.Saved(path).runs()
     return {name: read(path, name) for name in names}

@@ -1,23 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Studies: runs that differ in a few keys, as a tidy table."""
 
-import hashlib
-import itertools
-import json
+from __future__ import annotations
+
 import os
 
 from . import _dlsim
 from ._inputs import cluster_arguments
-from ._run import _Bar, read, run
+from ._run import Run, _Bar, read, run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Iterator, Mapping, Sequence
+
+    from ._inputs import Path
 
 
-def _name(value):
+def _name(value: Any) -> Any:
     """What a value is called in the table."""
     return getattr(value, "__name__", None) or (value if isinstance(value, (str, int, float, bool)) else repr(value))
 
 
-def _text(value):
+def _text(value: Any) -> str:
     """What a value is, for the name of a point's file: a file by its content, a policy by its source."""
+    import hashlib
+
     if isinstance(value, (str, os.PathLike)) and os.path.isfile(value):
         with open(value, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
@@ -32,7 +39,7 @@ def _text(value):
     return repr(value)
 
 
-def _point(path, arguments):
+def _point(path: str, arguments: dict[str, Any]) -> str:
     """Runs one point, in whatever process; what is written is whole or not there. Returns an error's text, or ""."""
     if os.path.exists(path):
         return ""
@@ -46,26 +53,26 @@ def _point(path, arguments):
 class Study:
     """The points of a study: rows, a list of dicts with the varied keys, the numbers of the summary and `error`."""
 
-    def __init__(self, keys, rows, paths):
+    def __init__(self, keys: list[str], rows: list[dict[str, Any]], paths: list[str]) -> None:
         self.keys, self.rows, self.paths = keys, rows, paths
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
-    def to_pandas(self):
+    def to_pandas(self) -> Any:
         """A DataFrame, a row a point."""
         import pandas
 
         return pandas.DataFrame(self.rows)
 
-    def runs(self):
+    def runs(self) -> list[Run | None]:
         """The Run of each point that has one, read from its file."""
         return [read(path) if not row["error"] else None for path, row in zip(self.paths, self.rows)]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = [*self.keys, "jct_mean_s", "queue_mean_s", "makespan_s", "utilisation"]
         shown = [name for name in shown if any(name in row for row in self.rows)]
         lines = [shown] + [
@@ -76,7 +83,8 @@ class Study:
         return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(line, widths)) for line in lines)
 
 
-def study(arguments, vary, folder, executor=None, progress=None):
+def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folder: Path, executor: Any = None,
+          progress: Callable[[int, int], None] | bool | None = None) -> Study:
     """Run every combination of the values in `vary` and return the Study.
 
     arguments: those of run(), a dict: {"cluster": "quickstart", "trace": "philly_like_5000"}.
@@ -85,6 +93,10 @@ def study(arguments, vary, folder, executor=None, progress=None):
     executor: any of concurrent.futures or of its kind, on one machine or many that share the folder; None: a
     process per processor. progress: called as (done, points); True: a line on standard error.
     """
+    import hashlib
+    import itertools
+    import json
+
     bar = _Bar("points") if progress is True else None
     os.makedirs(folder, exist_ok=True)
     names = list(vary)
@@ -106,7 +118,7 @@ def study(arguments, vary, folder, executor=None, progress=None):
     return Study(names, rows, paths)
 
 
-def _run_all(paths, points, executor, progress):
+def _run_all(paths: list[str], points: list[Any], executor: Any, progress: Any) -> list[str]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 

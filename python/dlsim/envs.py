@@ -10,7 +10,10 @@ says what is in an observation; the reward of a step is minus the job hours that
 waiting and running in Place) over the jobs of the window, so that an episode's sum is minus the mean in hours.
 """
 
+from __future__ import annotations
+
 import os
+from typing import Any
 
 import gymnasium
 import numpy
@@ -19,9 +22,14 @@ from gymnasium.vector.utils import batch_space
 
 from . import _dlsim
 from ._inputs import load_trace
-from ._run import _setup
+from ._run import TYPE_CHECKING, _setup
 
-CLUSTER = {"nodes": [{"count": 8, "gpus": 8, "gpu_type": "V100"}]}
+if TYPE_CHECKING:
+    from ._inputs import Cluster
+
+    Observation = dict[str, numpy.ndarray]
+
+CLUSTER: dict[str, Any] = {"nodes": [{"count": 8, "gpus": 8, "gpu_type": "V100"}]}
 JOB_NUMBERS = ("gpus", "run", "waited", "there")
 CANDIDATE_NUMBERS = ("there", "type", "gpus", "nodes", "racks", "remaining") + tuple(f"profile_{i}" for i in range(12))
 
@@ -29,8 +37,9 @@ CANDIDATE_NUMBERS = ("there", "type", "gpus", "nodes", "racks", "remaining") + t
 class _Batch:
     """What single and vector environments share: the episodes in C, and the arrays that they write."""
 
-    def __init__(self, n, place, cluster, trace, window, visible, first, last, stride, placement, predictor,
-                 threads, options):
+    def __init__(self, n: int, place: bool, cluster: Cluster, trace: Any, window: int, visible: int, first: int,
+                 last: int | None, stride: int | None, placement: Any, predictor: str | None, threads: int,
+                 options: dict[str, Any]) -> None:
         trace = load_trace(trace)
         last = len(trace) if last is None else min(last, len(trace))
         stride = stride or window
@@ -61,11 +70,13 @@ class _Batch:
 
 
 class _Single(gymnasium.Env):
-    metadata = {"render_modes": []}
+    metadata: dict[str, Any] = {"render_modes": []}
     _place = False
 
-    def __init__(self, cluster=CLUSTER, trace="philly_like_5000", window=256, visible=128, first=0, last=None,
-                 stride=None, placement="consolidated", predictor=None, copy=True, render_mode=None, **options):
+    def __init__(self, cluster: Cluster = CLUSTER, trace: Any = "philly_like_5000", window: int = 256,
+                 visible: int = 128, first: int = 0, last: int | None = None, stride: int | None = None,
+                 placement: Any = "consolidated", predictor: str | None = None, copy: bool = True,
+                 render_mode: str | None = None, **options: Any) -> None:
         self.render_mode = render_mode
         self._b = _Batch(1, self._place, cluster, trace, window, visible, first, last, stride, placement,
                          predictor, 1, options)
@@ -76,24 +87,25 @@ class _Single(gymnasium.Env):
         self._action = numpy.zeros(1, numpy.int64)
         self._step, self._reward, self._done = b.batch.step, b.reward, b.done
 
-    def _observation(self):
+    def _observation(self) -> Observation:
         if not self._copy:
             return self._shown
         return {name: array.copy() for name, array in self._shown.items()}
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """options: {"window": which}; else one is drawn."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(self.windows))
         self._b.batch.reset(0, int((options or {}).get("window", drawn)))
         return self._observation(), {}
 
-    def step(self, action):
+    def step(self, action: int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+        """Act; the episode has ended when every job of the window has."""
         self._action[0] = action
         self._step(self._action, False)
         return self._observation(), float(self._reward[0]), bool(self._done[0]), False, {}
 
-    def action_masks(self):
+    def action_masks(self) -> numpy.ndarray:
         """Which actions do something, as sb3-contrib's MaskablePPO asks."""
         return self._b.mask[0].astype(bool)
 
@@ -107,7 +119,7 @@ class Place(_Single):
 
     _place = True
 
-    def __init__(self, predictor="operator", **options):
+    def __init__(self, predictor: str | None = "operator", **options: Any) -> None:
         super().__init__(predictor=predictor, **options)
 
 
@@ -115,10 +127,12 @@ class VectorEnv(gymnasium.vector.VectorEnv):
     """n environments stepped by one call in C; one that has ended begins anew in the same step. Observations
     are the arrays that the next step writes over: copy what is to be kept."""
 
-    metadata = {"render_modes": [], "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": gymnasium.vector.AutoresetMode.SAME_STEP}
 
-    def __init__(self, num_envs, place=False, cluster=CLUSTER, trace="philly_like_5000", window=256, visible=128,
-                 first=0, last=None, stride=None, placement="consolidated", predictor=None, threads=None, **options):
+    def __init__(self, num_envs: int, place: bool = False, cluster: Cluster = CLUSTER, trace: Any = "philly_like_5000",
+                 window: int = 256, visible: int = 128, first: int = 0, last: int | None = None,
+                 stride: int | None = None, placement: Any = "consolidated", predictor: str | None = None,
+                 threads: int | None = None, **options: Any) -> None:
         threads = threads or min(len(os.sched_getaffinity(0)), 64)
         b = self._b = _Batch(num_envs, place, cluster, trace, window, visible, first, last, stride, placement,
                              predictor, threads, options)
@@ -129,7 +143,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         self._shown = {b.first: b.jobs, "free_by_node": b.nodes, "free_by_type": b.types, "mask": b.mask}
         self._false = numpy.zeros(num_envs, bool)
 
-    def reset(self, *, seed=None, options=None):
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Observation, dict[str, Any]]:
         """options: {"window": which}, a number for all or one for each; else they are drawn."""
         super().reset(seed=seed)
         drawn = self.np_random.integers(self.windows, size=self.num_envs)
@@ -138,7 +152,8 @@ class VectorEnv(gymnasium.vector.VectorEnv):
             self._b.batch.reset(i, int(windows[i]), int(next_seed))
         return self._shown, {}
 
-    def step(self, actions):
+    def step(self, actions: Any) -> tuple[Observation, numpy.ndarray, numpy.ndarray, numpy.ndarray, dict[str, Any]]:
+        """An action [num_envs] for each; final_obs of info marks those that have ended."""
         self._b.batch.step(numpy.ascontiguousarray(actions, numpy.int64), True)
         done = self._b.done.astype(bool)
         info = {}
@@ -150,7 +165,7 @@ class VectorEnv(gymnasium.vector.VectorEnv):
         return self._shown, self._b.reward.copy(), done, self._false, info
 
 
-def shortest_first(observation):
+def shortest_first(observation: Observation) -> numpy.ndarray:
     """SJF in Schedule: of those that fit the job with the shortest run time. Also for batches."""
     fits = observation["mask"][..., :-1].astype(bool)
     run = numpy.where(fits, observation["jobs"][..., 1], numpy.inf)
