@@ -1,19 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The program with everything that it needs in one archive, for machines without Python or packages: what a wheel holds, with
-# the program in bin/. Usage: tarball.sh WHEEL [FOLDER]
+# The program, linked statically, with its data in one archive, for machines without Python, packages or a C library of ours.
+# Usage: tarball.sh BUILD [FOLDER]; BUILD is a build folder in which all targets, and dlsim_alone, are made.
 set -eu
-wheel=$1
+build=$1
 into=$(mkdir -p "${2:-.}" && cd "${2:-.}" && pwd)
-version=$(basename "$wheel" | cut -d- -f2)
-name=dlsim-$version-linux-$(uname -m)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-python3 -m zipfile -e "$wheel" "$work/$name"
-cd "$work/$name"
-rm -rf ./*.dist-info dlsim/*.py dlsim/*.pyi dlsim/_dlsim.*
-chmod +x dlsim/bin/dlsim
-mkdir bin
-ln -s ../dlsim/bin/dlsim bin/dlsim
+name=dlsim-$("$build/alone/dlsim" --version | sed -n '1s/^dlsim //p' | cut -d' ' -f1)-linux-$(uname -m)
+cmake --install "$build" --prefix "$work/$name" >/dev/null
+rm -rf "$work/$name/include" "$work/$name"/lib*
+strip -o "$work/$name/bin/dlsim" "$build/alone/dlsim"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner -czf "$into/$name.tar.gz" "$name"
 echo "$into/$name.tar.gz"

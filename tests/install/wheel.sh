@@ -79,10 +79,4 @@ END
 "$2" -I"$package/include" program.c "$package/lib/libdlsim.so.1" -Wl,-rpath,"$package/lib" -Wl,--allow-shlib-undefined \
     -o program
 ./program >said || fail "a program in C"
-# The same without Python: one archive, in which the program finds its libraries and data.
-archive=$(sh "$DLSIM_SOURCE/packaging/tarball.sh" "$wheel" "$work")
-tar -xzf "$archive"
-alone=$work/$(basename "$archive" .tar.gz)
-env -i HOME="$work" "$alone/bin/dlsim" --config="$alone/dlsim/share/dlsim/configs/placement-study.cfg" --placement=driple \
-    --predictor=driple --set trace.max_jobs=60 -q || fail "the program of the archive"
 echo "the wheel holds the package, the program, the library and their data"

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# dlsim_alone: the program linked with archives alone, which runs on any Linux of its processor (packaging/tarball.sh).
+# Built with the tests where all archives are there; it opens no libraries at run time: no plug-ins, no device.
+set(archives "")
+set(DLSIM_ALONE YES)
+foreach(name gsl gslcblas config z json-c protobuf-c glpk amd colamd suitesparseconfig gmp sz aec)
+  find_library(DLSIM_ARCHIVE_${name} lib${name}.a)
+  mark_as_advanced(DLSIM_ARCHIVE_${name})
+  list(APPEND archives ${DLSIM_ARCHIVE_${name}})
+  if(NOT DLSIM_ARCHIVE_${name})
+    set(DLSIM_ALONE NO)
+  endif()
+endforeach()
+if(NOT DLSIM_ALONE OR NOT DLSIM_HDF5_ARCHIVE_LINKS OR DLSIM_SANITIZE OR DLSIM_TSAN OR DLSIM_FUZZ)
+  return()
+endif()
+add_executable(dlsim_alone sim/cli/main.c packaging/alone.c ${objects})
+if(NOT DLSIM_TESTS)
+  set_target_properties(dlsim_alone PROPERTIES EXCLUDE_FROM_ALL YES)
+endif()
+set_target_properties(dlsim_alone PROPERTIES OUTPUT_NAME dlsim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/alone)
+target_include_directories(dlsim_alone PRIVATE sim/include)
+target_link_libraries(dlsim_alone PRIVATE dlsim_flags ${HDF5_ARCHIVE} ${archives} m)
+target_link_options(dlsim_alone PRIVATE -static)
+# GLPK would open databases by libltdl, of which Debian has the archive apart.
+foreach(pair init=dlclose exit=dlclose open=dlopen sym=dlsym close=dlclose error=dlerror)
+  target_link_options(dlsim_alone PRIVATE -Wl,--defsym=lt_dl${pair})
+endforeach()
