@@ -18,6 +18,7 @@ class Dlsim(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("glpk")
     depends_on("gsl")
     depends_on("hdf5@1.10: ~mpi")
     depends_on("json-c")

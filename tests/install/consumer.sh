@@ -55,7 +55,7 @@ sed 's,/\*.*\*/,,' "$include"/dlsim/*.h | tr '\n' ' ' |
 diff "$work/declared" "$work/exported" >"$work/diff" || fail "declared and exported: $(cat "$work/diff")"
 test "$(wc -l <"$work/declared")" -gt 80 || fail "few functions are declared"
 
-# The same run by the program, by a program with the shared and one with the static library, and by one
+# The same run by the program, by a program with the shared and one with all of the static library, and by one
 # that the CMake package builds.
 sample=$DLSIM_SOURCE/traces/samples/quick_60.csv
 config=$prefix/share/dlsim/configs/quickstart.cfg
@@ -73,7 +73,7 @@ consume() {
 consume "$work/shared"
 # shellcheck disable=SC2046,SC2086
 "$cc" -std=c17 -o "$work/static" "$here/consumer.c" $(pkg-config --cflags --libs --static dlsim |
-    sed "s,-ldlsim,$libdir/libdlsim.a,") || fail "linking the static library"
+    sed "s,-ldlsim,-Wl\,--whole-archive $libdir/libdlsim.a -Wl\,--no-whole-archive,") || fail "linking the static library"
 consume "$work/static"
 mkdir "$work/cmake"
 cat >"$work/cmake/CMakeLists.txt" <<END

@@ -24,6 +24,13 @@ dpkg-deb -f "$deb" Depends >depends
 for library in libc6 libgsl27 libhdf5-103-1 libconfig9 libjson-c5; do
     grep -q "$library" depends || fail "does not depend on $library: $(cat depends)"
 done
+# The recipes that no test runs name every library, too.
+for library in $(sed -n 's/^pkg_check_modules(.* REQUIRED IMPORTED_TARGET \(.*\))/\1/p
+        s/^find_library(\([A-Z]*\)_LIBRARY .* REQUIRED)/\L\1/p' "$DLSIM_SOURCE/cmake/dependencies.cmake"); do
+    for recipe in conda/meta.yaml spack/package.py; do
+        grep -q -- "[-\" ]\(lib\)\?${library#lib}" "$DLSIM_SOURCE/packaging/$recipe" || fail "$recipe lacks $library"
+    done
+done
 dpkg-deb -c "$deb" >content
 for file in usr/bin/dlsim usr/include/dlsim/run.h usr/lib/libdlsim.so.1 usr/share/dlsim/configs/quickstart.cfg \
     usr/share/man/man1/dlsim.1; do
