@@ -13,8 +13,9 @@ venv "$build/python/venv" "$here/requirements.txt"
 
 if [ "${DLSIM_SANITIZE:-0}" = 1 ]; then
     preload=$("$cc" -print-file-name=libasan.so):$("$cc" -print-file-name=libubsan.so)
-    # The interpreter keeps memory until it ends; leaks are counted by test_memory.py.
-    export ASAN_OPTIONS=detect_leaks=0
+    # The interpreter keeps memory until it ends; leaks are counted by test_memory.py. Every object of its own is
+    # an allocation that is watched.
+    export ASAN_OPTIONS=detect_leaks=0 PYTHONMALLOC=malloc
     export LD_PRELOAD=$preload
 fi
 export PYTHONPATH=$build/python PYTHONDONTWRITEBYTECODE=1 PYTHONFAULTHANDLER=1

@@ -61,6 +61,14 @@ class Environments(unittest.TestCase):
             self.assertGreater(self.episode(env, lambda seen: int(envs.shortest_first(seen)), window)[0],
                                self.episode(env, self.first, window)[0])
 
+    def test_windows_of_a_real_trace(self):
+        trace = os.path.join(os.environ.get("DLSIM_SHARED", ""), "data/philly_msr_2017/philly_trace.csv")
+        if not os.path.exists(trace):
+            self.skipTest("no published traces")
+        env = envs.Schedule(trace=trace)
+        self.assertEqual(env.windows, 111549 // 256)
+        self.assertGreater(self.episode(env, lambda seen: int(envs.shortest_first(seen)), 200)[1], 200)
+
     def test_waiting(self):
         env = envs.Schedule(window=32, cluster={"nodes": [{"count": 1, "gpus": 8, "gpu_type": "V100"}]})
         total, steps = self.episode(env, lambda seen: env.action_space.n - 1, 0)
