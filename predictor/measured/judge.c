@@ -87,9 +87,12 @@ static bool split_of(const dls_measured_step *row, dls_whatif_question *q)
         q->stages = n;
         q->micro_batches = micro;
     }
+    if (n != row->gpus || n < 2 || row->nodes != 1 || micro < 1 || row->parallelism[end] ||
+        row->batch > INT32_MAX / n) {
+        return false;
+    }
     q->batch *= n;
-    return n == row->gpus && n > 1 && row->nodes == 1 && micro >= 1 &&
-           row->parallelism[end] == '\0';
+    return true;
 }
 
 static dls_status refuse(dls_verdicts *v, size_t at, const char *why, dls_error *err)

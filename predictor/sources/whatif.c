@@ -160,7 +160,8 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
     }
     dls_model_resize(names, q->image, q->sequence);
     names->shards = q->shards;
-    if ((q->shards > 1 || q->stages > 1) && (w->source != OPERATOR || names->layers)) {
+    if ((q->shards > 1 || q->stages > 1) &&
+        (w->source != OPERATOR || dls_zoo_find(names->zoo)->build != dls_zoo_gpt)) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
     if (w->source == OPERATOR || w->source == HABITAT) {
@@ -253,7 +254,7 @@ static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
              dls_inspector_setting(w->session.insp, query.setting_idx).name);
     const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
     double *x;
-    DLS_TRY(dls_alloc_array(&x, cells, sizeof *x + 1, "graph", err));
+    DLS_TRY(dls_alloc_array(&x, cells, sizeof *x, "graph", err));
     const dls_graph graph = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
     const dls_status status =
         dls_inspector_session_predict(&w->session, &graph, 1, &query, 1, &profile, err);
@@ -388,14 +389,17 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
                           dls_error *err)
 {
     dls_model_names names;
-    const dls_workload *work = NULL, *weighed = NULL;
+    const dls_workload *work = NULL;
     DLS_TRY(check(w, q, &names, err));
+    dls_model_names run = names; /* whoever answers, memory is that of what PyTorch runs */
+    run.runner |= DLS_RUN_EAGER;
+    DLS_TRY(workload_of(w, &run, q->numeric, &work, err));
+    DLS_TRY(weigh(w, q, work, out, err));
+    if (w->source == DRIPLE) {
+        return ask_inspector(w, q, &names, out, err);
+    }
     DLS_TRY(workload_of(w, &names, q->numeric, &work, err));
-    names.runner |= DLS_RUN_EAGER; /* whoever answers, memory is that of what PyTorch runs */
-    DLS_TRY(workload_of(w, &names, q->numeric, &weighed, err));
-    DLS_TRY(weigh(w, q, weighed, out, err));
-    return w->source == DRIPLE ? ask_inspector(w, q, &names, out, err)
-                               : ask_model(w, q, work, &out->prediction, err);
+    return ask_model(w, q, work, &out->prediction, err);
 }
 
 dls_status dls_whatif_ask(dls_whatif *w, const dls_whatif_question *question, size_t n,
