@@ -223,15 +223,19 @@ static dls_status look(dls_comparison *c, const dls_compare_member *members, dls
 {
     texts_fini(&c->warning);
     for (size_t i = 0; i < c->n; i++) {
-        const char *sha = members[i].run.trace_sha256, *first = members[0].run.trace_sha256;
-        char label[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
-        dls_printable(c->runs[i].file_label, label);
+        char buf[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
+        const char *label = dls_printable(c->runs[i].file_label, buf);
+        size_t k = 0;
+        while (members[k].replica != members[i].replica) { /* seeds may have traces of their own */
+            k++;
+        }
+        const char *sha = members[i].run.trace_sha256, *first = members[k].run.trace_sha256;
         if (!c->runs[i].summary.complete) {
             DLS_TRY(warn(c, err, "%s was stopped early", label));
         }
         if (*sha && *first && strcmp(sha, first) != 0) {
             return warn(c, err, "%s and %s replay different traces",
-                        dls_printable(c->runs[0].file_label, other), label);
+                        dls_printable(c->runs[k].file_label, other), label);
         }
     }
     return DLS_OK;

@@ -9,6 +9,7 @@
 #include "config/load.h"
 #include "config/tree.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void dls_config_destroy(dls_config *config)
@@ -57,6 +58,20 @@ static dls_status read_file(const dls_config_request *request, dls_settings *s,
     return status;
 }
 
+/* "{seed}" in the trace's name is the run's seed: a study has a trace of its own for each. */
+static dls_status name_trace(dls_settings *s, dls_error *err)
+{
+    static const char mark[] = "{seed}";
+    const char **path = &s->value[DLS_CFG_TRACE_PATH].v.s, *at = strstr(*path, mark);
+    char text[4096 + 32];
+    if (at) {
+        const int n = snprintf(text, sizeof text, "%.*s%lld%s", (int)(at - *path), *path,
+                               (long long)s->value[DLS_CFG_SEED].v.i, at + sizeof mark - 1);
+        *path = dls_settings_keep(s, text, (size_t)n, err);
+    }
+    return *path ? DLS_OK : DLS_ENOMEM;
+}
+
 static dls_status load(const dls_config_request *request, dls_problems *problems,
                        dls_config *config, dls_error *err)
 {
@@ -74,6 +89,7 @@ static dls_status load(const dls_config_request *request, dls_problems *problems
     for (size_t i = 0; i < request->n_overrides; i++) {
         DLS_TRY(apply_override(s, &request->overrides[i], problems, err));
     }
+    DLS_TRY(name_trace(s, err));
     if (good) { /* then what is missing is of elements that were added */
         dls_settings_check_required(s, "--set", problems);
     }

@@ -92,8 +92,8 @@ typedef struct dls_key {
        "GPU type of the quota; may be left out when the cluster has one type.", NONE)             \
     XX(TRACE, "trace", GROUP, "", 0, 0, NULL, "The jobs.", NONE)                                  \
     XX(TRACE_PATH, "trace.path", PATH, "", 0, 4095, NULL,                                         \
-       "File, plain or gzip, relative to the configuration's folder; --trace sets it.",           \
-       TO(trace_path))                                                                            \
+       "File, plain or gzip, relative to the configuration's folder; --trace sets it; {seed} in " \
+       "its name: run.seed.", TO(trace_path))                                                     \
     XX(TRACE_FORMAT, "trace.format", STR, "auto", 1, 63, NULL,                                    \
        "One of 'dlsim list formats', or auto: recognised from the first bytes.", TO(trace_format))\
     XX(TRACE_ZERO, "trace.zero_duration", STR, "raise", 0, 0, "raise|keep|drop",                  \

@@ -51,7 +51,7 @@ has out "2 GPUs"
 expect 0 "$dlsim" compare fifo.h5 fifo.h5
 has out "1.000x"
 expect 0 "$dlsim" compare fifo.h5 other.h5
-has err "different traces"
+has err "fifo.h5 and other.h5 replay different traces"
 expect 0 "$dlsim" compare --json fifo.h5 srtf.h5
 python=/usr/bin/python3
 if [ -x $python ]; then

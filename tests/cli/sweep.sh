@@ -55,6 +55,17 @@ sweep '{ key = "scheduler.name"; values = ["lpjf", "fifo", "srtf"]; },
 expect 1 sweep status sweep.cfg
 says out.txt "18 points, 12 finished, 0 running, 0 failed, 6 missing"
 
+# Seeds with traces of their own are compared by pairs.
+for seed in 1 2; do
+    expect 0 trace generate --profile=philly --gpus=8 --jobs=20 --max-duration=1h --seed=$seed -q -o "own-$seed.csv"
+done
+sweep '{ key = "scheduler.name"; values = ["fifo", "srtf"]; }' 'replicas = 2;'
+expect 0 study sweep.cfg --set "trace.path=$PWD/own-{seed}.csv" -o own
+says out.txt "of its pairs"
+if grep "different traces" err.txt; then fail "seeds with traces of their own"; fi
+expect 0 sweep plan sweep.cfg --set "trace.path=$PWD/own-{seed}.csv" -q
+test "$(tail -n +2 out.txt | cut -d, -f6 | sort -u | wc -l)" = 4 || fail "two seeds, one trace: $(cat out.txt)"
+
 # Workers, one or several, and one process a point give the same results.
 sweep '{ keys = ["scheduler.name", "placement.name"];
          values = (("dlas-gpu", "random"), ("srtf", "spread"), ("gittins", "consolidated")); }' \

@@ -389,11 +389,12 @@ static void files(void **state)
     assert_string_equal(config->trace_path, expected);
     dls_config_destroy(config);
 
-    const dls_override here = {"trace.path", "jobs.csv", "--trace"};
-    request.overrides = &here;
-    request.n_overrides = 1;
+    const dls_override here[] = {{"trace.path", "jobs-{seed}.csv", "--trace"},
+                                 {"run.seed", "4", "--seed"}};
+    request.overrides = here;
+    request.n_overrides = 2;
     assert_int_equal(dls_config_load(&request, &problems, &config, &err), DLS_OK);
-    assert_string_equal(config->trace_path, "jobs.csv");
+    assert_string_equal(config->trace_path, "jobs-4.csv");
     dls_config_destroy(config);
 
     /* A mistake in an included file is reported there. */
