@@ -161,9 +161,6 @@ static void exchanges_by_hand(void **state)
     (void)state;
     assert_true(dls_ring_s(1, 1e9, 1e9, 1) == 0);
     assert_true(near(dls_ring_s(4, 1e9, 1e9, 0.1), 1.5 + 0.6, 1e-12));
-    assert_true(near(dls_tree_s(5, 1e9, 1e9, 0.1), 6 * 1.1, 1e-12));
-    assert_true(near(dls_hierarchical_s(2, 4, 1e9, 2e9, 0, 1e9, 0.5), 0.75 + 1 + 1, 1e-12));
-    assert_true(near(dls_hierarchical_s(1, 4, 1e9, 2e9, 0, 1e9, 0.5), 0.75, 1e-12));
 
     const double tensor[] = {100, 1, 10, 2, 5};
     assert_true(near(dls_ps_hot_bytes(tensor, 5, 1), 4 * 118, 1e-12));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Times of gradient exchange: ring, tree and hierarchical all-reduce, parameter servers, and the
- * overlap with the backward pass.
+ * Times of gradient exchange: a ring, all-reduce and parameter servers of a fabric, and the overlap
+ * with the backward pass.
  */
 #include "workload/operator/comm.h"
 
@@ -13,19 +13,6 @@
 double dls_ring_s(int n, double bytes, double bps, double latency_s)
 {
     return n < 2 ? 0 : 2.0 * (n - 1) * (bytes / n / bps + latency_s);
-}
-
-double dls_tree_s(int n, double bytes, double bps, double latency_s)
-{
-    return n < 2 ? 0 : 2 * ceil(log2(n)) * (latency_s + bytes / bps);
-}
-
-double dls_hierarchical_s(int nodes, int per_node, double bytes, double inner_bps,
-                          double inner_latency_s, double outer_bps, double outer_latency_s)
-{
-    /* Both halves of a ring inside; between nodes all GPUs' parts share the node's link. */
-    return dls_ring_s(per_node, bytes, inner_bps, inner_latency_s) +
-           dls_ring_s(nodes, bytes, outer_bps, outer_latency_s);
 }
 
 double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_servers)

@@ -2,9 +2,7 @@
  *
  * Exchange of gradients. Messages cost a latency and their bytes over a bandwidth.
  *
- *      ring          2 (n-1)/n bytes/B + 2 (n-1) latency     (Patarasuk and Yuan 2009)
- *      tree          2 ceil(log2 n) (latency + bytes/B)
- *      hierarchical  reduce-scatter in the node, ring between nodes, all-gather in the node
+ *      ring       2 (n-1)/n bytes/B + 2 (n-1) latency     (Patarasuk and Yuan 2009)
  *
  * A fabric is what a cluster makes of this for a whole step, with constants that are fitted:
  *
@@ -23,12 +21,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* n >= 1 participants; 0 for one. */
+/* n >= 1 participants; 0 for one. Trees and hierarchies: topology.h. */
 double dls_ring_s(int n, double bytes, double bps, double latency_s);
-double dls_tree_s(int n, double bytes, double bps, double latency_s);
-/* nodes of `per_node` GPUs each; inner and outer bandwidth, the outer one per node. */
-double dls_hierarchical_s(int nodes, int per_node, double bytes, double inner_bps,
-                          double inner_latency_s, double outer_bps, double outer_latency_s);
 
 /* Bytes of the fullest of n_servers when tensors are dealt out in turn (TensorFlow's default). */
 double dls_ps_hot_bytes(const double *tensor_elements, size_t n_tensors, int n_servers);

@@ -11,9 +11,9 @@
 #include "workload/operator/hardware.h"
 
 typedef enum dls_allreduce {
-    DLS_ALLREDUCE_RING, /* over all GPUs; across nodes at the network's pace */
-    DLS_ALLREDUCE_TREE,
-    DLS_ALLREDUCE_HIERARCHICAL
+    DLS_ALLREDUCE_RING,        /* over all GPUs; across nodes at the network's pace */
+    DLS_ALLREDUCE_TREE,        /* 2 ceil(log2 n) (latency + bytes/B) */
+    DLS_ALLREDUCE_HIERARCHICAL /* a ring in each node, one between nodes over each node's link */
 } dls_allreduce;
 /* "ring", "tree", "hierarchical", NULL behind the last */
 const char *const *dls_allreduce_names(void);
