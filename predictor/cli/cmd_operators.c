@@ -406,7 +406,7 @@ static const dls_arg args[] = {
     DLS_INT(dls_operators, seed, "seed", 0, 0, INT64_MAX, "of the noise"),
     DLS_HEADING("measure:"),
     DLS_TEXT(dls_operators, device, "device", 0, "cuda|cpu",
-             "what to time (cpu: to try it, fp32 only)"),
+             "what to time (cpu: one core, fp32 only)"),
     DLS_REAL(dls_operators, seconds, "seconds", 0, DLS_ABOVE_0, (double)INFINITY,
              "for each operation"),
     DLS_REAL(dls_operators, most_gflop, "most-gflop", 0, DLS_ABOVE_0, (double)INFINITY,

@@ -49,7 +49,7 @@ typedef struct dls_meter {
     char name[256]; /* of the device, as it calls itself */
 } dls_meter;
 
-/* fp32 only: plain loops on one core. */
+/* fp32 only, one core: OpenBLAS's products, or what BLAS there is; times of the processor. */
 extern const dls_meter_ops dls_meter_cpu;
 
 /* "cpu" or "cuda". The CUDA module is DLSIM_METER_MODULE, or dlsim-meter.so beside the program or
