@@ -295,7 +295,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, labels, "labels", 0, "CSV",
              "labels of dlsim perf bench; then --graphs is the folder of its networks, "
              "--settings=bench, "
-             "and --seed says which fifth of the families is for test"),
+             "and --seed says which fifth of the families, with --split=random of the networks, is for "
+             "test"),
     DLS_TEXT(
         request, operators, "operators", 0, "FILE",
         "measured times of operations in place of the formula, where they are (dlsim operators "

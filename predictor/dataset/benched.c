@@ -43,8 +43,7 @@ static void benched_fini(benched *b)
     dls_free(b->job);
 }
 
-/* ---- the table ---------------------------------------------------------------------------------
- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static dls_status number(dls_csv *csv, int col, double *out, dls_error *err)
 {
@@ -121,18 +120,24 @@ static dls_status read_table(const char *path, benched *b, dls_error *err)
     return b->n > 0 ? DLS_OK : dls_fail(err, DLS_EINPUT, path, "no job");
 }
 
-/* ---- graphs ------------------------------------------------------------------------------------
- */
+/* ---- graphs ---------------------------------------------------------------------------------- */
+
+/* What stays together: a family, or one network with all its batches. */
+static const char *member(const dls_dataset_origin *o, dls_split_rule rule)
+{
+    return rule == DLS_SPLIT_BY_FAMILY ? o->family : o->model;
+}
 
 /* The division: where a graph's family stands among all, by name. */
-static void divide(benched *b, uint64_t seed)
+static void divide(benched *b, dls_split_rule rule, uint64_t seed)
 {
     for (size_t i = 0; i < b->n_graphs; i++) {
         size_t place = 0;
         for (size_t k = 0; k < b->n_graphs; k++) {
-            bool first = strcmp(b->origin[k].family, b->origin[i].family) < 0;
+            const char *name = member(&b->origin[k], rule);
+            bool first = strcmp(name, member(&b->origin[i], rule)) < 0;
             for (size_t before = 0; before < k && first; before++) {
-                first = strcmp(b->origin[before].family, b->origin[k].family) != 0;
+                first = strcmp(member(&b->origin[before], rule), name) != 0;
             }
             place += first;
         }
@@ -144,11 +149,8 @@ static void divide(benched *b, uint64_t seed)
 
 static dls_status read_graphs(const char *folder, benched *b, dls_error *err)
 {
-    b->graph = dls_alloc_zero(b->n_graphs, sizeof(dls_opgraph *));
-    b->split = dls_alloc_zero(b->n_graphs, sizeof *b->split);
-    if (!b->graph || !b->split) {
-        return dls_nomem(err, "graphs", b->n_graphs * sizeof(dls_opgraph *));
-    }
+    DLS_TRY(dls_alloc_array(&b->graph, b->n_graphs, sizeof(dls_opgraph *), "graphs", err));
+    DLS_TRY(dls_alloc_array(&b->split, b->n_graphs, sizeof *b->split, "graphs", err));
     for (size_t i = 0; i < b->n_graphs; i++) {
         char path[4096];
         const dls_import_options how = {.model = b->origin[i].model,
@@ -162,8 +164,7 @@ static dls_status read_graphs(const char *folder, benched *b, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the set -----------------------------------------------------------------------------------
- */
+/* ---- the set --------------------------------------------------------------------------------- */
 
 static int by_graph(const void *a, const void *b)
 {
@@ -175,22 +176,12 @@ static int by_graph(const void *a, const void *b)
 static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_setting *s,
                                dls_error *err)
 {
-    const dls_setting_spec *spec = &b->list->spec[which];
-    snprintf(s->name, sizeof s->name, "%s", spec->name);
-    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", spec->gpu);
-    snprintf(s->topology, sizeof s->topology, "%s", spec->exchange);
-    snprintf(s->network, sizeof s->network, "%s", dls_setting_link(spec));
-    s->n_ps = spec->servers;
-    s->n_workers = spec->workers;
-    s->n_nodes = spec->nodes;
+    dls_dataset_setting_describe(&b->list->spec[which], s);
     s->measured = true;
-    s->graph = dls_alloc_zero(b->n, sizeof *s->graph);
-    s->split = dls_alloc_zero(b->n, sizeof *s->split);
-    s->label = dls_alloc_zero(b->n * DLS_METRICS, sizeof *s->label);
-    s->iteration_s = dls_alloc_zero(b->n, sizeof *s->iteration_s);
-    if (!s->graph || !s->split || !s->label || !s->iteration_s) {
-        return dls_nomem(err, "labels", b->n * DLS_METRICS * sizeof *s->label);
-    }
+    DLS_TRY(dls_alloc_array(&s->graph, b->n, sizeof *s->graph, "labels", err));
+    DLS_TRY(dls_alloc_array(&s->split, b->n, sizeof *s->split, "labels", err));
+    DLS_TRY(dls_alloc_array(&s->label, b->n * DLS_METRICS, sizeof *s->label, "labels", err));
+    DLS_TRY(dls_alloc_array(&s->iteration_s, b->n, sizeof *s->iteration_s, "labels", err));
     for (size_t i = 0; i < b->n; i++) { /* in order of their graphs */
         const job *j = &b->job[i];
         if (j->setting == which) {
@@ -207,10 +198,7 @@ static dls_status fill_setting(const benched *b, int32_t which, dls_dataset_sett
 static dls_status fill_settings(benched *b, dls_dataset *set, dls_error *err)
 {
     qsort(b->job, b->n, sizeof *b->job, by_graph);
-    set->setting = dls_alloc_zero(b->list->n + 1, sizeof *set->setting);
-    if (!set->setting) {
-        return dls_nomem(err, "settings", b->list->n * sizeof *set->setting);
-    }
+    DLS_TRY(dls_alloc_array(&set->setting, b->list->n + 1, sizeof *set->setting, "settings", err));
     for (size_t i = 0; i < b->list->n; i++) {
         bool any = false;
         for (size_t k = 0; k < b->n; k++) {
@@ -226,11 +214,8 @@ static dls_status fill_settings(benched *b, dls_dataset *set, dls_error *err)
 static dls_status fill(benched *b, const dls_corpus_options *o, dls_dataset *set, dls_error *err)
 {
     dls_input_spec input;
-    set->graph = dls_alloc_zero(b->n_graphs, sizeof *set->graph);
-    set->origin = dls_alloc_zero(b->n_graphs, sizeof *set->origin);
-    if (!set->graph || !set->origin) {
-        return dls_nomem(err, "dataset", b->n_graphs * sizeof *set->origin);
-    }
+    DLS_TRY(dls_alloc_array(&set->graph, b->n_graphs, sizeof *set->graph, "dataset", err));
+    DLS_TRY(dls_alloc_array(&set->origin, b->n_graphs, sizeof *set->origin, "dataset", err));
     set->n_graphs = b->n_graphs;
     set->seed = o->seed;
     memcpy(set->origin, b->origin, b->n_graphs * sizeof *set->origin);
@@ -255,11 +240,9 @@ dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,
     dls_dataset *set = dls_alloc_zero(1, sizeof *set);
     dls_status status =
         set ? read_table(csv_path, &b, err) : dls_nomem(err, "dataset", sizeof *set);
+    DLS_THEN(status, read_graphs(graphs_dir, &b, err));
     if (status == DLS_OK) {
-        status = read_graphs(graphs_dir, &b, err);
-    }
-    if (status == DLS_OK) {
-        divide(&b, o->seed);
+        divide(&b, o->split, o->seed);
         status = fill(&b, o, set, err);
     }
     benched_fini(&b);

@@ -9,6 +9,8 @@
  *
  * A graph is shared by the settings that it ran in. Families are divided into five parts: in order
  * of their names every fifth one, from the seed-th on, is for test, the next ones for validation.
+ * With DLS_SPLIT_AT_RANDOM networks are, in all their batches, so that others of a family are in
+ * training.
  */
 #ifndef DLS_DATASET_BENCHED_H
 #define DLS_DATASET_BENCHED_H
@@ -18,7 +20,7 @@
 
 enum { DLS_BENCHED_FOLDS = 5 };
 
-/* o: grouping, groups, features and seed; list: the settings that rows may name. Errors: EINPUT
+/* o: split, grouping, groups, features and seed; list: the settings that rows may name. Errors: EINPUT
  * with file and line (a column that is missing, a cell that is no number, a setting that list does
  * not have, a job that is there twice, a graph that cannot be read), ENOMEM. */
 dls_status dls_dataset_benched(const char *csv_path, const char *graphs_dir,

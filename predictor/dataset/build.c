@@ -63,13 +63,7 @@ dls_status dls_corpus_label(const dls_build_options *o, const dls_corpus *corpus
 static dls_status build_setting(const dls_build_options *o, const dls_setting_spec *spec,
                                 const dls_corpus *c, dls_dataset_setting *s, dls_error *err)
 {
-    snprintf(s->name, sizeof s->name, "%s", spec->name);
-    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", spec->gpu);
-    snprintf(s->topology, sizeof s->topology, "%s", spec->exchange);
-    snprintf(s->network, sizeof s->network, "%s", dls_setting_link(spec));
-    s->n_ps = spec->servers;
-    s->n_workers = spec->workers;
-    s->n_nodes = spec->nodes;
+    dls_dataset_setting_describe(spec, s);
     DLS_TRY(setting_alloc(s, c->n, err));
     for (size_t i = 0; i < c->n; i++) {
         dls_label label;

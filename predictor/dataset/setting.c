@@ -9,6 +9,7 @@
 #include "workload/operator/cfgread.h"
 #include "workload/operator/topology.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void dls_setting_list_fini(dls_setting_list *list)
@@ -32,6 +33,17 @@ static bool with_servers(const dls_setting_spec *s)
 const char *dls_setting_link(const dls_setting_spec *s)
 {
     return s->workers == 1 && s->servers == 0 ? "" : s->nodes > 1 ? s->network : s->link;
+}
+
+void dls_dataset_setting_describe(const dls_setting_spec *spec, dls_dataset_setting *s)
+{
+    snprintf(s->name, sizeof s->name, "%s", spec->name);
+    snprintf(s->gpu_type, sizeof s->gpu_type, "%s", spec->gpu);
+    snprintf(s->topology, sizeof s->topology, "%s", spec->exchange);
+    snprintf(s->network, sizeof s->network, "%s", dls_setting_link(spec));
+    s->n_ps = spec->servers;
+    s->n_workers = spec->workers;
+    s->n_nodes = spec->nodes;
 }
 
 static dls_status read_count(const config_setting_t *row, const char *path, const char *key,

@@ -47,5 +47,7 @@ dls_status dls_setting_work(const dls_setting_spec *spec, const dls_opmodel *mod
 /* The link that workers exchange over: that between nodes, if there are several; "" for one worker.
  */
 const char *dls_setting_link(const dls_setting_spec *spec);
+/* What a dataset says of its setting; *s has no rows yet. */
+void dls_dataset_setting_describe(const dls_setting_spec *spec, dls_dataset_setting *s);
 
 #endif

@@ -197,7 +197,7 @@ dls_status dls_dataset_summarise(const dls_dataset *set, size_t setting, dls_dat
     const size_t width = 2 * (size_t)set->n_features + 1;
     *out = (dls_dataset_summary){.n_left_out = set->n_graphs - s->n};
     double *rows;
-    DLS_TRY(dls_alloc_array(&rows, s->n * width, sizeof *rows + sizeof *rows, "summary", err));
+    DLS_TRY(dls_alloc_array(&rows, s->n * width, sizeof *rows, "summary", err));
     if (s->n > 0) {
         ranges(s, rows, out);
     }

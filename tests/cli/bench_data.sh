@@ -51,6 +51,18 @@ expect 0 dataset build -o shipped.h5 --labels="$data/labels.csv" --graphs="$data
     --weights="$source/predictor/inspectors/dlsim.h5"
 expect 0 train --dataset=shipped.h5 --setting=w2-ar-200m --base="$source/predictor/inspectors/dlsim.h5" --transfer --epochs=1 \
     -q -o tuned.h5
+# Divided by networks: every family has networks in training, and no network has batches on both sides.
+expect 0 dataset build -o networks.h5 --labels="$data/labels.csv" --graphs="$data/networks" --settings=bench --split=random \
+    --weights="$source/predictor/inspectors/dlsim.h5" --seed=3
+expect 0 evaluate --weights=tuned.h5 --dataset=networks.h5 --rows=rows.csv
+python3 - <<'END' || fail "division by networks"
+import csv
+test = {(r["family"], r["model"], r["batch"]) for r in csv.DictReader(open("rows.csv"))}
+networks = {m for _, m, _ in test}
+assert len(test) == 2 * len(networks) and 14 <= len(networks) <= 15, test
+assert len({f for f, _, _ in test}) == len(networks), networks  # one of a family at most
+END
+checks=$((checks + 1))
 expect 2 dataset facts --labels="$data/labels.csv"
 for recording in "$data"/recordings/*.h5; do
     expect 0 perf analyze "$recording"
