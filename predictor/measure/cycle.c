@@ -169,8 +169,7 @@ dls_status dls_cycle_find(const double *const *x, size_t m, size_t n, dls_cycle 
     return status;
 }
 
-/* ---- chance ------------------------------------------------------------------------------------
- */
+/* ---- chance ---------------------------------------------------------------------------------- */
 
 /* to[k] becomes x[k] with its blocks in the order of `order`; the last, shorter one stays. */
 static void rearrange(const double *const *x, double *const *to, size_t m, size_t n, size_t block,

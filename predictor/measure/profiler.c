@@ -59,8 +59,7 @@ static dls_status add(profile *p, int track, double start_us, double duration_us
     return DLS_OK;
 }
 
-/* ---- table -------------------------------------------------------------------------------------
- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static int track_of_kind(const char *kind)
 {
@@ -112,8 +111,7 @@ static dls_status read_table(const char *path, const char *text, size_t len, pro
     return status;
 }
 
-/* ---- trace events ------------------------------------------------------------------------------
- */
+/* ---- trace events ---------------------------------------------------------------------------- */
 
 static const char *text_of(json_object *event, const char *name)
 {
@@ -206,8 +204,7 @@ static dls_status read_trace(const char *path, const char *text, size_t len, pro
     return status;
 }
 
-/* ---- sweep -------------------------------------------------------------------------------------
- */
+/* ---- sweep ----------------------------------------------------------------------------------- */
 
 static int earlier(const void *a, const void *b)
 {

@@ -63,8 +63,7 @@ void dls_recording_note(dls_recording *r, const char *fmt, ...)
     }
 }
 
-/* ---- samples from elsewhere --------------------------------------------------------------------
- */
+/* ---- samples from elsewhere ------------------------------------------------------------------ */
 
 /* In the columns' order. */
 static const struct {
@@ -108,8 +107,7 @@ dls_status dls_recording_of_samples(double *const x[DLS_RESOURCES], size_t n, do
     return DLS_OK;
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static dls_status start(char *const argv[], dls_recording *r, pid_t *child, dls_error *err)
 {
@@ -143,8 +141,7 @@ static bool ended(pid_t child, int flags, int32_t *exit_code)
     return true;
 }
 
-/* ---- readings ----------------------------------------------------------------------------------
- */
+/* ---- readings -------------------------------------------------------------------------------- */
 
 static int64_t now_ns(void)
 {
@@ -295,8 +292,7 @@ dls_status dls_record(char *const argv[], const dls_record_options *options, dls
     return status;
 }
 
-/* ---- series ------------------------------------------------------------------------------------
- */
+/* ---- series ---------------------------------------------------------------------------------- */
 
 /* A counter at a time between readings i - 1 and i, on the line between them. */
 static double between(const dls_recording *r, size_t column, size_t i, double time_ns)

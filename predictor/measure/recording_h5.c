@@ -82,8 +82,7 @@ dls_status dls_recording_save(const dls_recording *r, const char *path, dls_erro
     return dls_h5_save(path, put_all, r, err);
 }
 
-/* ---- reading -----------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static dls_status get_columns(hid_t file, dls_recording *r, tables *t, const dls_strdict *names,
                               dls_error *err)

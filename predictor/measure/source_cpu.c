@@ -154,6 +154,6 @@ dls_status dls_source_cpu(dls_recording *r, const dls_watched *of, dls_source *o
     s->root = of->pid;
     s->tick_s = 1.0 / (ticks > 0 ? (double)ticks : 100);
     *out = (dls_source){.state = s, .n_columns = 1, .read = read_cpu, .close = close_cpu};
-    return dls_recording_add(r, DLS_COLUMN_COUNTER, (double)n_cpus, err,
-                             "cpu.%s%sseconds", of->name, *of->name ? "." : "");
+    return dls_recording_add(r, DLS_COLUMN_COUNTER, (double)n_cpus, err, "cpu.%s%sseconds",
+                             of->name, *of->name ? "." : "");
 }

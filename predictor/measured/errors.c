@@ -161,7 +161,7 @@ dls_status dls_errors_of(const dls_judged *row, size_t n, dls_errors *out, dls_e
     size_t answered = 0;
     *out = (dls_errors){.rows = n};
     dls_judged *sorted;
-    DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted + 1, "judged rows", err));
+    DLS_TRY(dls_alloc_array(&sorted, n, sizeof *sorted, "judged rows", err));
     for (size_t i = 0; i < n; i++) {
         if (isfinite(row[i].predicted)) {
             sorted[answered++] = row[i];

@@ -337,7 +337,7 @@ dls_status dls_measured_kernels_judge(const dls_measured_kernels *s, const dls_k
 {
     size_t n = 0;
     dls_judged *judged;
-    DLS_TRY(dls_alloc_array(&judged, s->n, sizeof *judged + 1, "judged kernels", err));
+    DLS_TRY(dls_alloc_array(&judged, s->n, sizeof *judged, "judged kernels", err));
     for (size_t i = 0; i < s->n; i++) {
         const dls_measured_kernel *row = &s->row[i];
         if ((!c->family || strcmp(c->family, ops[row->op].family) == 0) &&

@@ -14,8 +14,8 @@
 #ifndef DLS_SOURCES_CANDIDATES_H
 #define DLS_SOURCES_CANDIDATES_H
 
-#include "dlsim/policy.h"
 #include "cluster/cluster.h"
+#include "dlsim/policy.h"
 
 #define DLS_SPREADS 4
 
@@ -24,7 +24,7 @@ typedef struct dls_candidate_type {
     int32_t size[DLS_GPUS_PER_NODE_MAX + 1]; /* nodes by number of GPUs */
     int32_t nodes, racks, rack_nodes;        /* rack_nodes: of its largest rack */
     double nic_bps;                          /* slowest network link of its nodes; 0: unknown */
-    int32_t rails;                           /* links that one of its nodes has; 0: one for all GPUs */
+    int32_t rails; /* links that one of its nodes has; 0: one for all GPUs */
 } dls_candidate_type;
 
 typedef struct dls_candidates {

@@ -8,8 +8,8 @@
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"
-#include "predictor/sources/predictions.h"
 #include "predictor/sources/inspector.h"
+#include "predictor/sources/predictions.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,10 +49,10 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     driple *d;
     DLS_TRY(dls_alloc_array(&d, 1, sizeof *d, "inspector", err));
     dls_inspector_session_params session = {.weights = p->weights,
-                              .backend = p->backend,
-                              .hardware_dir = p->hardware_dir,
-                              .settings_map = p->settings_map,
-                              .threads = p->threads};
+                                            .backend = p->backend,
+                                            .hardware_dir = p->hardware_dir,
+                                            .settings_map = p->settings_map,
+                                            .threads = p->threads};
     d->p = p;
     d->kinds = kinds;
     (void)dls_numeric_find(p->numeric, &session.numeric); /* checked before sources are opened */
@@ -132,8 +132,8 @@ static void take_profile(const driple *d, const dls_profile *profile, const dls_
 }
 
 /* Questions first .. end-1 are those of the kinds kind[n]. */
-static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks, const int32_t *kind,
-                        size_t n_kinds, dls_prediction *out, dls_error *err)
+static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks,
+                        const int32_t *kind, size_t n_kinds, dls_prediction *out, dls_error *err)
 {
     size_t n = 0, first = 0;
     int32_t graph = -1;

@@ -24,8 +24,8 @@ static dls_status load(dls_networks *n, const char *path, dls_learned how, dls_e
     return DLS_OK;
 }
 
-dls_status dls_networks_open(const dls_prediction_params *p, const dls_kinds *kinds, dls_learned how,
-                             dls_networks **out, dls_error *err)
+dls_status dls_networks_open(const dls_prediction_params *p, const dls_kinds *kinds,
+                             dls_learned how, dls_networks **out, dls_error *err)
 {
     dls_networks *n;
     DLS_TRY(dls_alloc_array(&n, 1, sizeof *n, "networks", err));

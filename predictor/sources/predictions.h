@@ -111,7 +111,7 @@ typedef struct dls_predictions_ask {
     dls_shape shape;
 } dls_predictions_ask;
 
-/* One file under sim/predictions that defines `const dls_prediction_source dls_prediction_source_X
+/* One file under predictor/sources that defines `const dls_prediction_source dls_prediction_source_X
  * = {` is found by the build. */
 typedef struct dls_prediction_source {
     const char *name;

@@ -11,8 +11,8 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- keys of kept answers -------------------------------------------------------------------- */
 
@@ -24,7 +24,8 @@ static int question(const dls_predictions *f, int32_t kind, const dls_shape *s, 
     const dls_gpu_type *gpu = &f->p.cluster->types[s->type];
     const dls_candidate_type *of = &f->candidates.type[s->type];
     const bool plain = of->rails == 0 && !(f->candidates.domain_bps > 0);
-    const double nic = plain || s->n_nodes < 2 ? of->nic_bps : dls_candidates_link_bps(&f->candidates, s);
+    const double nic =
+        plain || s->n_nodes < 2 ? of->nic_bps : dls_candidates_link_bps(&f->candidates, s);
     return snprintf(text, size,
                     "%s|%s|%016llx|%s|%lld|%s|%s%s|%s|%s|%s %.17g %.17g|%d %d %d|%.17g %.17g",
                     f->ops->name, f->identity,

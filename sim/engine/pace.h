@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What the engine asks of the world (sim/world) and of a predictor (sim/predictions): two tables of
+ * What the engine asks of the world (sim/world) and of a predictor (predictor/sources): two tables of
  * functions, so that the engine knows neither, and tests put worlds and oracles of their own in place.
  *
  * A run without a pace goes as the trace says: rate 1 wherever a job is placed.

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs real training jobs in a setting and records them: `dlsim perf bench`, docs/perf.md.
+"""Runs real training jobs in a setting and records them: `dlsim perf bench`, docs/bench.md.
 
-A setting is w1 (one worker alone), wN-ar-RATE (all-reduce among N workers), p1wN-ps-RATE (a parameter server)
-or p1wN-ps-RATE-shared (the workers' uplink is one). Of every run there is a line of JSON: the framework's
+A setting is w1 (one worker alone), w2-ar-RATE (all-reduce among two), p1w2-ps-RATE (a parameter server)
+or p1w2-ps-RATE-shared (the workers' uplink is one). Of every run there is a line of JSON: the framework's
 own times and bytes, and what `dlsim perf analyze` says of worker 0.
 """
 import argparse

@@ -141,8 +141,7 @@ typedef struct dls_opgraph_info {
     int32_t image;    /* pixels of an edge; 0: the model's own, or no image */
     dls_numeric numeric;
     dls_optimiser optimiser;
-    double
-        shared; /* numbers that GPUs which split every layer add up in a step; not kept in files */
+    double shared; /* numbers that GPUs in parts of layers add up in a step; not kept in files */
 } dls_opgraph_info;
 
 typedef struct dls_opgraph {

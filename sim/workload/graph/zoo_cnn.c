@@ -301,8 +301,7 @@ void dls_zoo_efficientnet(dls_net *net, int32_t variant)
     classify(net, swish(net, dls_block_conv_bn(net, x, round_channels(1280 * wide), 1, 1)), 1000);
 }
 
-/* ---- attention over patches --------------------------------------------------------------------
- */
+/* ---- attention over patches ------------------------------------------------------------------ */
 
 /* Dosovitskiy et al., 2021 (sizes Ti and S: Touvron et al., 2021): patches of 16 x 16, norm first.
  * The first patch stands for the class token. */

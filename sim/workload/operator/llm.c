@@ -16,8 +16,7 @@
 #define GAMMA 4.0
 #define MEMORY_PART 0.81 /* of its bandwidth (operator.cfg) */
 
-/* ---- names
- * ---------------------------------------------------------------------------------------- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 static const struct {
     const char *key;
@@ -99,8 +98,7 @@ dls_llm_machine dls_llm_machine_of(const dls_hw_gpu *gpu, const dls_hw_link *pee
                              .nodes = 1};
 }
 
-/* ---- one layer on one GPU
- * -------------------------------------------------------------------------- */
+/* ---- one layer on one GPU -------------------------------------------------------------------- */
 
 static double product_s(const dls_llm_machine *on, double m, double k, double n, double count)
 {
@@ -125,13 +123,12 @@ static double layer_s(const dls_llm *l, const dls_llm_machine *on)
            on->word * moved / (on->mem_bps * MEMORY_PART);
 }
 
-/* ---- groups
- * ---------------------------------------------------------------------------------------- */
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 typedef struct ways {
-    double data, per_node, micro_batches, layers,
-        message; /* message: bytes of a micro-batch's activations */
-    double line; /* bytes per second of a node's link */
+    double data, per_node, micro_batches, layers;
+    double message; /* bytes of a micro-batch's activations */
+    double line;    /* bytes per second of a node's link */
 } ways;
 
 /* An all-reduce of the tensor group: a ring over its GPUs, whose slowest link is the network's
@@ -203,8 +200,7 @@ static void add_data(const dls_llm *l, const dls_llm_machine *on, const ways *w,
     }
 }
 
-/* ---- memory
- * ---------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 /* Weights and gradients, a copy of each in 32 bits, two moments; activations of the micro-batches
  * under way. */

@@ -3,11 +3,11 @@
  * Training steps of large transformers that are divided by tensors, pipeline stages, data and
  * experts (Narayanan et al., SC 2021; Korthikanti et al., 2022), in closed form:
  *
- *      product       2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over
- * memory stage         layers / pp of 4 products, attention and what moves alone; forward, twice
- * that backward, forward again where activations do not fit; all-reduces of the tensor group step
- * m stages and the last one's logits + (pp - 1) stages of bubble + transfers between stages +
- * update; exchange of gradients beside the last micro-batch's backward pass
+ *      product  2 m k n / (peak x 0.8 d / (d + 100)), d = min(k, n); at least its bytes over memory
+ *      stage    layers / pp of 4 products, attention and what moves alone; forward, twice that
+ *               backward, forward again where activations do not fit; tensor groups' all-reduces
+ *      step     m stages and the last one's logits + (pp - 1) stages of bubble + transfers between
+ *               stages + update; exchange of gradients beside the last micro-batch's backward pass
  *
  * Ranks are laid out tensor first, then data (experts within), then pipeline; a node's link is
  * shared evenly by its GPUs. 0.8 and 100 are fitted to two steps on one V100

@@ -89,8 +89,7 @@ static double finish(double s, double floor_us, double throttle, double settle_m
                : s * (1 + throttle);
 }
 
-/* ---- products -----------------------------------------------------------------------------------
- */
+/* ---- products -------------------------------------------------------------------------------- */
 
 static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                         const dls_sized_gpu *gpu)
@@ -137,8 +136,7 @@ static double product_s(const dls_sized_kernel *k, const dls_sized_row *row,
                   c[DLS_PRODUCT_OVERLAP], gpu->alone);
 }
 
-/* ---- convolutions ------------------------------------------------------------------------------
- */
+/* ---- convolutions ---------------------------------------------------------------------------- */
 
 static double tiles_s(double tiles, double fill, double flops, double rate,
                       const dls_sized_gpu *gpu)
@@ -234,8 +232,7 @@ static double conv_s(const dls_sized_kernel *k, const dls_sized_row *row, const 
     return best;
 }
 
-/* ---- passes over memory -------------------------------------------------------------------------
- */
+/* ---- passes over memory ---------------------------------------------------------------------- */
 
 static double memory_s(double bytes, double share, double cached, double cache_mb,
                        const dls_sized_gpu *gpu)

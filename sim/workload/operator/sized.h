@@ -177,8 +177,7 @@ typedef struct dls_sized_gpu {
 /* One run, in seconds; positive and finite for sizes >= 1. O(tiles x splits). */
 double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dls_sized_gpu *gpu);
 
-/* ---- kernels.cfg --------------------------------------------------------------------------------
- */
+/* ---- kernels.cfg ----------------------------------------------------------------------------- */
 
 typedef struct dls_sized_table {
     dls_sized_row *row; /* owned */

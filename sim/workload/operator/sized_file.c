@@ -68,8 +68,7 @@ dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row, dls
     return DLS_OK;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 /* "128x64 64x64" or "1x8x16 4x4x8". */
 static dls_status read_tiles(const config_setting_t *at, const char *path, int list,
@@ -175,8 +174,7 @@ dls_status dls_sized_table_load(const char *path, dls_sized_table *t, dls_error 
     return status;
 }
 
-/* ---- writing ------------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* libconfig reads a number without a point as an integer. */
 static void number(FILE *to, const char *before, double value, const char *behind)
