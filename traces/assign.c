@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "traces/trace_impl.h"
 
@@ -201,4 +202,23 @@ dls_status dls_trace_assign(const dls_trace *in, const dls_assign_table *table, 
 const char *dls_trace_assigned(const dls_trace *trace)
 {
     return trace->assigned ? trace->assigned : "";
+}
+
+dls_status dls_trace_assign_builtin(const dls_trace *in, const char *name, uint64_t seed,
+                                    dls_trace **out, dls_error *err)
+{
+    enum { NAMES_MAX = 15 };
+    const char *text = dls_assign_builtin_text(name), *names[NAMES_MAX + 1] = {NULL};
+    dls_assign_table table;
+    if (!text) {
+        for (int i = 0; i < NAMES_MAX && dls_assign_builtin_name(i); i++) {
+            names[i] = dls_assign_builtin_name(i);
+        }
+        return dls_fail(err, DLS_EUSAGE, NULL, "no workload table \"%s\"%s", name,
+                        DLS_DID_YOU_MEAN(dls_suggest(name, names)));
+    }
+    DLS_TRY(dls_assign_table_parse(text, name, &table, err));
+    const dls_status status = dls_trace_assign(in, &table, seed, out, err);
+    dls_assign_table_fini(&table);
+    return status;
 }

@@ -13,8 +13,7 @@
 #ifndef DLS_TRACES_ASSIGN_H
 #define DLS_TRACES_ASSIGN_H
 
-#include "dlsim/error.h"
-#include "dlsim/trace.h"
+#include "dlsim/traces.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,11 +31,6 @@ typedef struct dls_assign_table {
 } dls_assign_table;
 
 void dls_assign_table_fini(dls_assign_table *table); /* of {0}, too */
-
-/* Built-in tables, i-th name or NULL; the first is the default. */
-const char *dls_assign_builtin_name(int i);
-/* The text of a built-in table, its source in comments; NULL if there is none of that name. */
-const char *dls_assign_builtin_text(const char *name);
 
 /* Read a table; `where` names the text in errors (ECONFIG, "where:line"). table is overwritten. */
 dls_status dls_assign_table_parse(const char *text, const char *where, dls_assign_table *table,

@@ -3,7 +3,7 @@
  * Computes the statistics of a trace: distributions with GSL, sizes, virtual clusters, and
  * concurrency from sorted starts and ends.
  */
-#include "traces/stats.h"
+#include "dlsim/traces.h"
 
 #include "base/alloc.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const double dls_stats_probability[DLS_STATS_QUANTILES] = {.01, .05, .25, .5, .75, .9, .95, .99, 1};
+static const double probability[DLS_STATS_QUANTILES] = {.01, .05, .25, .5, .75, .9, .95, .99, 1};
 
 static int64_t milli_of(const dls_trace_columns *cols, size_t job)
 {
@@ -40,7 +40,7 @@ static void describe(double *values, size_t n, dls_stats_dist *out)
     }
     gsl_sort(values, 1, n);
     for (int i = 0; i < DLS_STATS_QUANTILES; i++) {
-        out->q[i] = gsl_stats_quantile_from_sorted_data(values, 1, n, dls_stats_probability[i]);
+        out->q[i] = gsl_stats_quantile_from_sorted_data(values, 1, n, probability[i]);
     }
     out->mean = gsl_stats_mean(values, 1, n);
     out->cv = gsl_stats_sd_with_fixed_mean(values, 1, n, out->mean) / out->mean;

@@ -3,7 +3,7 @@
  * Generates a synthetic trace: plan, calibration of the span to the load or queueing, tags (virtual
  * cluster, user, outcome), and the report.
  */
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 
 #include "base/rng.h"
 #include "base/suggest.h"

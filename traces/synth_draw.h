@@ -7,7 +7,7 @@
 #define DLS_TRACES_SYNTH_DRAW_H
 
 #include "base/radix.h"
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 #include "traces/synth_plan.h"
 
 /* Jobs by (submission, index in the plan). */

@@ -4,7 +4,7 @@
  */
 #include "traces/synth_profile.h"
 
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 
 #include <stddef.h>
 #include <string.h>

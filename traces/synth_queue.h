@@ -5,7 +5,7 @@
 #ifndef DLS_TRACES_SYNTH_QUEUE_H
 #define DLS_TRACES_SYNTH_QUEUE_H
 
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 
 #include <stddef.h>
 

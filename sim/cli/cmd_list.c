@@ -2,12 +2,11 @@
  *
  * dlsim list: what a configuration can name.
  */
-#include "base/alloc.h"
 #include "base/json.h"
+#include "base/options.h"
 #include "cli/replay.h"
-#include "cluster/cluster.h"
-#include "config/options.h"
-#include "traces/assign.h"
+#include "dlsim/memory.h"
+#include "dlsim/traces.h"
 
 typedef struct request {
     dls_setup *setup; /* owned */

@@ -2,12 +2,8 @@
  *
  * dlsim trace: statistics of a trace, conversion, generation.
  */
-#include "base/suggest.h"
 #include "cli/replay.h"
 #include "cli/trace_print.h"
-#include "traces/assign.h"
-
-#define MAX_TABLES 15
 
 /* What becomes of jobs that took no time, in the order of the option's words. */
 typedef enum zero { ZERO_KEEP, ZERO_RAISE, ZERO_DROP } zero;
@@ -71,37 +67,18 @@ static const dls_command trace_stats = {
 
 /* ---- convert --------------------------------------------------------------------------------- */
 
-/* Replace *trace by one with models of the built-in table `name`. */
-static dls_status assign(const char *name, uint64_t seed, dls_trace **trace, dls_error *err)
-{
-    const char *text = dls_assign_builtin_text(name);
-    if (!text) {
-        const char *names[MAX_TABLES + 1] = {NULL};
-        for (int i = 0; i < MAX_TABLES && dls_assign_builtin_name(i); i++) {
-            names[i] = dls_assign_builtin_name(i);
-        }
-        return dls_fail(err, DLS_EUSAGE, "--assign", "no workload table \"%s\"%s", name,
-                        DLS_DID_YOU_MEAN(dls_suggest(name, names)));
-    }
-    dls_assign_table table;
-    dls_trace *assigned;
-    DLS_TRY(dls_assign_table_parse(text, name, &table, err));
-    const dls_status status = dls_trace_assign(*trace, &table, seed, &assigned, err);
-    dls_assign_table_fini(&table);
-    if (status == DLS_OK) {
-        dls_trace_destroy(*trace);
-        *trace = assigned;
-    }
-    return status;
-}
-
 static dls_status convert(void *user, dls_call *call, dls_error *err)
 {
     const request *r = user;
     dls_trace *trace;
     DLS_TRY(load(r, call, &trace, err));
-    dls_status status = r->table ? assign(r->table, (uint64_t)r->seed, &trace, err) : DLS_OK;
-    DLS_THEN(status, dls_trace_save_csv(trace, r->output, err));
+    dls_trace *assigned = NULL;
+    dls_status status = DLS_OK;
+    if (r->table) {
+        status = dls_trace_assign_builtin(trace, r->table, (uint64_t)r->seed, &assigned, err);
+    }
+    DLS_THEN(status, dls_trace_save_csv(assigned ? assigned : trace, r->output, err));
+    dls_trace_destroy(assigned);
     dls_trace_destroy(trace);
     return status;
 }

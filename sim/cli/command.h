@@ -224,7 +224,8 @@ struct dls_command {
     void (*fini)(void *request);     /* after a failed init, too; or NULL */
 };
 
-/* All that were registered, in order of their names, NULL at the end. */
+/* Those that the build has found, NULL at the end; and with them those of the replayers, by name. */
+const dls_command *const *dls_own_commands(void);
 const dls_command *const *dls_commands(void);
 /* NULL: no such command. */
 const dls_command *dls_command_find(const char *name);

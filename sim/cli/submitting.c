@@ -8,7 +8,7 @@
 #include "base/atomicfile.h"
 #include "base/folder.h"
 #include "base/shell.h"
-#include "sweep/slurm.h"
+#include "dlsim/study.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
  */
 #include "cli/command.h"
 
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 
 #include <inttypes.h>
 #include <math.h>

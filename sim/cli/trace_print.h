@@ -5,7 +5,7 @@
 #ifndef DLS_CLI_TRACE_PRINT_H
 #define DLS_CLI_TRACE_PRINT_H
 
-#include "traces/stats.h"
+#include "dlsim/traces.h"
 
 #include <stdio.h>
 

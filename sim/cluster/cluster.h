@@ -16,20 +16,6 @@
 #define DLS_NODES_MAX (1 << 22)
 #define DLS_UPLINKS_MAX 64 /* of a rack */
 
-/* One real GPU; figures of the vendor's data sheets. 0: unknown. */
-typedef struct dls_gpu_type {
-    char name[DLS_NAME_MAX];
-    double mem_gib;
-    double mem_bps;      /* memory bandwidth, bytes per second */
-    double fp32_flops;   /* floating-point operations per second, vector units */
-    double tensor_flops; /* dense, lowest of fp16/bf16 matrix units; 0: has none */
-    double peer_bps;     /* GPU to GPU inside a node, bytes per second and direction */
-    double board_w;      /* the board's limit as it comes */
-    double static_w;     /* on, nothing to do; measured */
-} dls_gpu_type;
-
-/* The table of known GPUs (sources beside it). */
-const dls_gpu_type *dls_gpu_table(size_t *n);
 /* By name, ignoring case; NULL if unknown. */
 const dls_gpu_type *dls_gpu_find(const char *name);
 

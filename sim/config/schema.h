@@ -10,7 +10,7 @@
 #ifndef DLS_CONFIG_SCHEMA_H
 #define DLS_CONFIG_SCHEMA_H
 
-#include "config/options.h"
+#include "base/options.h"
 
 typedef enum dls_key_as {
     DLS_AS_NOTHING, /* dls_config_build has a use for it, or none */

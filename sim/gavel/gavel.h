@@ -25,8 +25,8 @@ typedef struct dls_gavel_policy_name {
     const char *name;    /* as on the original's command line */
     const char *summary; /* with how near it comes, where it is not equal */
 } dls_gavel_policy_name;
-/* Ended by a NULL name. */
-const dls_gavel_policy_name *dls_gavel_policies(void);
+/* The i-th, NULL past the last. */
+const char *dls_gavel_policy_at(size_t i, const char **summary);
 
 /* Some combination, one job or a pair, in one round. */
 typedef struct dls_gavel_run {

@@ -10,16 +10,10 @@
 #include <math.h>
 #include <string.h>
 
-const dls_gavel_policy_name *dls_gavel_policies(void)
+const char *dls_gavel_policy_at(size_t i, const char **summary)
 {
-    static dls_gavel_policy_name names[32];
-    if (!names[0].name) {
-        for (size_t i = 0; dls_gv_policies[i].is.name && i + 1 < sizeof names / sizeof *names;
-             i++) {
-            names[i] = dls_gv_policies[i].is;
-        }
-    }
-    return names;
+    *summary = dls_gv_policies[i].is.summary;
+    return dls_gv_policies[i].is.name;
 }
 
 const dls_gv_policy dls_gv_policies[] = {

@@ -86,8 +86,8 @@ typedef struct dls_lucid_cluster {
 typedef struct dls_lucid_schedule {
     const char *name, *summary;
 } dls_lucid_schedule;
-/* Ended by a NULL name. */
-const dls_lucid_schedule *dls_lucid_schedules(void);
+/* The i-th, NULL past the last. */
+const char *dls_lucid_schedule_at(size_t i, const char **summary);
 
 /* Replay the trace; results are written into the jobs. Errors: EINPUT (unknown schedule; a virtual
  * cluster without nodes, a job that can never run, which the original would wait for for ever; a

@@ -15,13 +15,10 @@ static const dls_lucid_policy *const policies[] = {&dls_lucid_fifo, &dls_lucid_s
                                                    &dls_lucid_qssf, &dls_lucid_itself};
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
-const dls_lucid_schedule *dls_lucid_schedules(void)
+const char *dls_lucid_schedule_at(size_t i, const char **summary)
 {
-    static dls_lucid_schedule all[N_POLICIES + 1];
-    for (int i = 0; i < N_POLICIES; i++) {
-        all[i] = policies[i]->schedule;
-    }
-    return all;
+    *summary = i < N_POLICIES ? policies[i]->schedule.summary : NULL;
+    return i < N_POLICIES ? policies[i]->schedule.name : NULL;
 }
 
 /* ---- lists */

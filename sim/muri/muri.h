@@ -50,8 +50,8 @@ typedef struct dls_muri_schedule {
     const char *name, *original; /* ours, the original's --schedule */
     const char *summary;
 } dls_muri_schedule;
-/* Ended by a NULL name. */
-const dls_muri_schedule *dls_muri_schedules(void);
+/* The i-th, NULL past the last. */
+const char *dls_muri_schedule_at(size_t i, const char **summary);
 
 /* Replay the trace as the simulator does or, with `testbed`, as the testbed whose logs were
  * published; not antman, which has none. Results are written into the jobs. `completed`, if not

@@ -14,13 +14,10 @@ static const dls_muri_policy *const policies[] = {
     &dls_muri_srtf, &dls_muri_srsf, &dls_muri_tiresias, &dls_muri_s, &dls_muri_l, &dls_muri_antman};
 enum { N_POLICIES = sizeof policies / sizeof *policies };
 
-const dls_muri_schedule *dls_muri_schedules(void)
+const char *dls_muri_schedule_at(size_t i, const char **summary)
 {
-    static dls_muri_schedule all[N_POLICIES + 1];
-    for (int i = 0; i < N_POLICIES; i++) {
-        all[i] = policies[i]->schedule;
-    }
-    return all;
+    *summary = i < N_POLICIES ? policies[i]->schedule.summary : NULL;
+    return i < N_POLICIES ? policies[i]->schedule.name : NULL;
 }
 
 /* ---- placement

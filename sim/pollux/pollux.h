@@ -65,8 +65,8 @@ typedef struct dls_pollux_params {
 typedef struct dls_pollux_schedule {
     const char *name, *summary;
 } dls_pollux_schedule;
-/* Ended by a NULL name. */
-const dls_pollux_schedule *dls_pollux_schedules(void);
+/* The i-th, NULL past the last. */
+const char *dls_pollux_schedule_at(size_t i, const char **summary);
 
 /* Replay the trace; its results are written into the jobs. *rounds, if not NULL: of these there
  * were. Errors: EINPUT (unknown schedule, a job that can never run,

@@ -19,13 +19,10 @@ static const dls_pollux_policy *const policies[] = {&dls_pollux_pollux, &dls_pol
 
 #define POLICIES (sizeof policies / sizeof *policies)
 
-const dls_pollux_schedule *dls_pollux_schedules(void)
+const char *dls_pollux_schedule_at(size_t i, const char **summary)
 {
-    static dls_pollux_schedule all[POLICIES + 1];
-    for (size_t i = 0; i < POLICIES; i++) {
-        all[i] = policies[i]->schedule;
-    }
-    return all;
+    *summary = i < POLICIES ? policies[i]->schedule.summary : NULL;
+    return i < POLICIES ? policies[i]->schedule.name : NULL;
 }
 
 /* ---- a job at work -----------------------------------------------------------------------------

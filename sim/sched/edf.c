@@ -6,7 +6,6 @@
  */
 #include "dlsim/memory.h"
 #include "sched/elastic_levels.h"
-#include "sched/gangs.h"
 
 #include <stdlib.h>
 

@@ -52,8 +52,8 @@ double dls_fgd_fragmentation(const dls_fgd_left *node, const dls_fgd_typical *ty
 typedef struct dls_fgd_policy {
     const char *name, *summary;
 } dls_fgd_policy;
-/* Ended by a NULL name. */
-const dls_fgd_policy *dls_fgd_policies(void);
+/* The i-th, NULL past the last. */
+const char *dls_fgd_policy_at(size_t i, const char **summary);
 
 /* Score of GpuPacking for a pod on a node where it fits. */
 int32_t dls_fgd_packing_score(const dls_fgd_left *node, int32_t gpus, int32_t gpu_milli);

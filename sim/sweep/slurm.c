@@ -2,7 +2,7 @@
  *
  * Batch scripts for Slurm, and what it says of their tasks.
  */
-#include "sweep/slurm.h"
+#include "dlsim/study.h"
 
 #include "base/alloc.h"
 #include "base/shell.h"

@@ -241,7 +241,7 @@ dls_status dls_tir_event(dls_tir *s, dls_error *err)
     }
     s->last_s = s->now_s;
     if (s->events % 1024 == 0) {
-        s->stop = s->p->interrupted && s->p->interrupted(s->p->user);
+        s->stop = s->p->interrupted && s->p->interrupted(s->p->asked);
     }
     return DLS_OK;
 }

@@ -44,7 +44,8 @@
     XX("gandiva", "gandiva", gandiva, gandiva, 0, 0, "time slicing in node sets, 10-second ticks")
 
 static const dls_tiresias_schedule schedules[] = {
-#define XX(name, schemes, count, other, samples, knob2, summary) {name, schemes, summary, samples},
+#define XX(name, schemes, count, other, samples, knob2, summary)                                   \
+    {name, schemes, schemes " - " summary, samples},
     SCHEDULES(XX)
 #undef XX
 };

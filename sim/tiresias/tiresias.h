@@ -68,8 +68,9 @@ typedef struct dls_tiresias_params {
 
     /* Any of these may be NULL. A failing on_event ends the run with its status. */
     dls_status (*on_event)(void *user, const dls_tiresias_event *event, dls_error *err);
-    bool (*interrupted)(void *user);
     void *user;
+    bool (*interrupted)(void *asked);
+    void *asked;
 } dls_tiresias_params;
 
 /* Defaults: the default cluster, fifo, yarn, Python 2, samples from ./yarn-gput1000.csv. */

@@ -17,12 +17,12 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "config/options.h"
+#include "base/options.h"
 #include "engine/sim.h"
 #include "results/summary.h"
 #include "results/write.h"
 #include "support/sim_case.h"
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -45,6 +45,7 @@ struct bench {
 
 static int run_one(const struct bench *b)
 {
+    dls_option_value *values = NULL, *place_values = NULL;
     dls_sim_params p;
     dls_error err;
     dls_summary sum;
@@ -54,8 +55,10 @@ static int run_one(const struct bench *b)
     p.trace = b->trace;
     p.sched = case_sched(b->scheduler);
     p.placement = case_placement(b->placement);
-    dls_option_value *values = case_defaults(p.sched->options);
-    dls_option_value *place_values = case_defaults(p.placement->options);
+    if (dls_options_defaults(p.sched->options, &values, &err) != DLS_OK ||
+        dls_options_defaults(p.placement->options, &place_values, &err) != DLS_OK) {
+        case_fail(&err);
+    }
     p.sched_values = values;
     p.placement_values = place_values;
     p.restore_us = 62 * DLS_US_PER_S;

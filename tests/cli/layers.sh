@@ -46,13 +46,7 @@ allowed() {
 # What single files of a folder may include beside, with the reason.
 also() {
     case $1 in
-    sim/cli/cmd_list.c) echo cluster config traces ;;             # tables of GPUs, options, models
-    sim/cli/cmd_trace.c | sim/cli/trace_*) echo traces ;;         # statistics and the generator
-    sim/cli/cmd_tiresias.c | sim/cli/cmd_elasticflow.c | sim/cli/cmd_muri.c | sim/cli/cmd_fgd.c | sim/cli/cmd_lucid.c | sim/cli/cmd_pollux.c | sim/cli/cmd_gavel.c)
-        basename "$1" .c | sed 's/cmd_//' # the replayers beside the engine
-        ;;
     sim/cli/cmd_import.c | sim/cli/cmd_fidelity.c | sim/cli/cmd_whatif.c) echo site ;; # a site's own records
-    sim/cli/submitting.c) echo sweep ;; # the text of a batch script
     esac
 }
 bad=0

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "support/shared.h"
-#include "traces/stats.h"
+#include "dlsim/traces.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "config/config.h"
-#include "config/options.h"
+#include "base/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>

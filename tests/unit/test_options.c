@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "config/options.h"
+#include "base/options.h"
 #include "config/registry.h"
 #include "config/schema.h"
 

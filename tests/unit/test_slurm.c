@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sweep/slurm.h"
+#include "dlsim/study.h"
 
 #include <stdio.h>
 #include <string.h>

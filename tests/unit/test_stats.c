@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
-#include "traces/stats.h"
+#include "dlsim/traces.h"
 
 #include <math.h>
 #include <string.h>

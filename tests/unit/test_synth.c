@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "traces/synth.h"
+#include "dlsim/traces.h"
 #include "traces/synth_profile.h"
 
 #include <math.h>

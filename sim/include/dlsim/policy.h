@@ -376,6 +376,22 @@ typedef struct dls_sched_ops {
     dls_status (*clone)(void *state, const void *from, const dls_view *view, dls_error *err);
 } dls_sched_ops;
 
+/* ---- GPU types ---------------------------------------------------------------------------------- */
+
+/* One real GPU; figures of the vendor's data sheets. 0: unknown. */
+typedef struct dls_gpu_type {
+    char name[48];
+    double mem_gib;
+    double mem_bps;      /* memory bandwidth, bytes per second */
+    double fp32_flops;   /* floating-point operations per second, vector units */
+    double tensor_flops; /* dense, lowest of fp16/bf16 matrix units; 0: has none */
+    double peer_bps;     /* GPU to GPU inside a node, bytes per second and direction */
+    double board_w;      /* the board's limit as it comes */
+    double static_w;     /* on, nothing to do; measured */
+} dls_gpu_type;
+/* All that are known: [*n] */
+DLS_API const dls_gpu_type *dls_gpu_table(size_t *n);
+
 /* ---- placement --------------------------------------------------------------------------------- */
 
 #define DLS_TYPES_MAX 16 /* GPU types in one cluster */

@@ -1,6 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Synthetic traces from published distributions.
+ * What a trace looks like, models for traces that name none, and synthetic traces from published
+ * distributions.
+ *
+ *      #include <dlsim/traces.h>
+ *
+ *      dls_status write_heavy(const char *path, dls_error *err)
+ *      {
+ *          dls_synth_params params;
+ *          dls_trace *trace;
+ *          dls_synth_params_init(&params);
+ *          params.n_jobs = 10000;
+ *          DLS_TRY(dls_synth_parse_queueing("heavy", &params, err));
+ *          DLS_TRY(dls_synth_generate(&params, &trace, NULL, err));
+ *          const dls_status status = dls_trace_save_csv(trace, path, err);
+ *          dls_trace_destroy(trace);
+ *          return status;
+ *      }
+ */
+#ifndef DLSIM_TRACES_H
+#define DLSIM_TRACES_H
+
+#include "dlsim/error.h"
+#include "dlsim/trace.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- statistics: the figures that `dlsim trace stats` prints ------------------------------------- *
+ *
+ * Quantiles interpolate linearly between order statistics, position (n - 1) p (Hyndman and Fan's
+ * type 7, the default of numpy and gsl_stats_quantile). The coefficient of variation uses the
+ * population standard deviation. GPU requests count as the file has them, fractions included. */
+
+/* 1, 5, 25, 50, 75, 90, 95, 99 % and the maximum */
+#define DLS_STATS_QUANTILES 9
+
+typedef struct dls_stats_dist {
+    uint64_t n;
+    double q[DLS_STATS_QUANTILES]; /* NAN if n is 0, like mean and cv */
+    double mean;
+    double cv; /* standard deviation / mean */
+} dls_stats_dist;
+
+/* One size of job, or one virtual cluster (code in the trace's dictionary, -1: none named). */
+typedef struct dls_stats_size {
+    int64_t gpus_milli;
+    uint64_t jobs;
+    double gpu_h;
+} dls_stats_size;
+
+typedef struct dls_stats_vc {
+    int32_t code;
+    uint64_t jobs;
+    double gpu_h, median_s;
+    int64_t max_gpus_milli;
+} dls_stats_vc;
+
+typedef struct dls_trace_stats {
+    uint64_t jobs, zero_duration, no_duration;
+    double span_s; /* last submission - first */
+    double mean_gpus;
+    int64_t max_gpus_milli;
+    dls_stats_dist duration_s; /* of the jobs that have one */
+    dls_stats_dist gap_s;      /* between consecutive submissions */
+    double gpu_h;              /* GPUs x duration */
+    double busy_gpus;          /* gpu_h / span: busy on average over the submit span */
+    double peak_gpus;          /* most GPUs in use at once if no job waited */
+    dls_stats_size *sizes;     /* ascending in GPUs */
+    size_t n_sizes;
+    dls_stats_vc *vcs; /* most jobs first; empty if the trace names none */
+    size_t n_vcs;
+    uint64_t outcomes[DLS_OUTCOME_COUNT];
+    uint64_t flags[DLS_JOB_FLAG_COUNT];
+} dls_trace_stats;
+
+/* O(n log n) time, about 50 bytes per job of scratch. ENOMEM only. */
+DLS_API dls_status dls_trace_stats_compute(const dls_trace *trace, dls_trace_stats *out,
+                                   dls_error *err) DLS_MUST_CHECK;
+DLS_API void dls_trace_stats_fini(dls_trace_stats *stats); /* of {0}, too */
+
+/* ---- models: tables of GPU count -> weighted (model, batch) ------------------------------------- */
+
+/* Built-in tables, i-th name or NULL; the first is the default. */
+DLS_API const char *dls_assign_builtin_name(int i);
+/* The text of a built-in table, its source in comments; NULL if there is none of that name. */
+DLS_API const char *dls_assign_builtin_text(const char *name);
+/* A new trace, owned by the caller, in which each job without a model has one of the built-in table, drawn
+ * with one random stream per job, and a batch where it had none. Errors: EUSAGE (no such table). */
+DLS_API dls_status dls_trace_assign_builtin(const dls_trace *in, const char *table, uint64_t seed,
+                                            dls_trace **out, dls_error *err) DLS_MUST_CHECK;
+
+/* ---- synthetic traces ---------------------------------------------------------------------------- *
  *
  *   batches --> positions in [0,1) --> GPU counts, durations (stratified) --> VC, user, outcome
  *      |
@@ -17,13 +112,6 @@
  * C library's exp and log are the only functions whose last bit is not fixed by IEEE 754; times are
  * rounded). O(n log n) time; about 100 bytes per job beside the trace itself.
  */
-#ifndef DLS_TRACES_SYNTH_H
-#define DLS_TRACES_SYNTH_H
-
-#include "dlsim/error.h"
-#include "dlsim/trace.h"
-
-#include <stdint.h>
 
 #define DLS_SYNTH_JOBS_MAX 20000000
 
@@ -61,16 +149,16 @@ typedef struct dls_synth_report {
 } dls_synth_report;
 
 /* seed 1, 5000 jobs, profile philly, whole seconds, everything else 0. */
-void dls_synth_params_init(dls_synth_params *params);
+DLS_API void dls_synth_params_init(dls_synth_params *params);
 
 /* "none", "heavy" (a tenth of all jobs waits for a third of the time) or "SHARE:TIME" such as
  * "0.05:0.5", both in (0,1). EUSAGE otherwise. */
-dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params,
+DLS_API dls_status dls_synth_parse_queueing(const char *text, dls_synth_params *params,
                                     dls_error *err) DLS_MUST_CHECK;
 
 /* i-th profile's name and one line about it; NULL beyond the last. */
-const char *dls_synth_profile_name(int i);
-const char *dls_synth_profile_summary(int i);
+DLS_API const char *dls_synth_profile_name(int i);
+DLS_API const char *dls_synth_profile_summary(int i);
 
 /* Makes a trace, which the caller owns. report may be NULL. EUSAGE: a parameter out of range, an
  * unknown profile, load and queueing both given, a load so small that the trace would last more
@@ -83,7 +171,10 @@ const char *dls_synth_profile_summary(int i);
  * so heavy-tailed that the longest jobs can outlast all queues, and that with short jobs first a
  * few jobs hold most of the work; so when load alone does not do, durations are limited, step by
  * step, until it does. The report says to what. */
-dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
+DLS_API dls_status dls_synth_generate(const dls_synth_params *params, dls_trace **out,
                               dls_synth_report *report, dls_error *err) DLS_MUST_CHECK;
 
+#ifdef __cplusplus
+}
+#endif
 #endif

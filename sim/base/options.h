@@ -5,8 +5,8 @@
  *
  * Text is written as in a config: true, 60, 0.5, 3250,7200, 62 s, text.
  */
-#ifndef DLS_CONFIG_OPTIONS_H
-#define DLS_CONFIG_OPTIONS_H
+#ifndef DLS_BASE_OPTIONS_H
+#define DLS_BASE_OPTIONS_H
 
 #include "base/units.h"
 #include "dlsim/policy.h"

@@ -2,7 +2,7 @@
  *
  * The types of values: one row each in `types`, one case each in parsing and in writing.
  */
-#include "config/options.h"
+#include "base/options.h"
 
 #include "base/alloc.h"
 #include "base/json.h"

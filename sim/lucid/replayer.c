@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * dlsim lucid: what the published simulator of Lucid says of a trace, job by job.
+ * The replayer `lucid`: what the published simulator of Lucid says of a trace, job by job.
  */
+#include "dlsim/replayer.h"
+
 #include "base/alloc.h"
 #include "base/csv.h"
-#include "cli/replay.h"
 #include "lucid/lucid.h"
 
 #include <stdlib.h>
@@ -12,11 +13,19 @@
 
 #define VCS_MAX 256
 
-typedef struct request {
-    const char *schedule, *vcs, *profiler, *pairs, *forecast;
-    int32_t profile_s, profile_gpus;
-    dls_table_options out;
-} request;
+enum { SCHEDULE, VCS, PROFILER, PROFILE, PROFILE_GPUS, PAIRS, FORECAST };
+
+static const dls_option options[] = {
+    {"schedule", DLS_OPT_STR, 0, 0, "lucid", "NAME", "see below", NULL},
+    {"vcs", DLS_OPT_STR, 0, 0, "", "NAME:NODES,...", "virtual clusters, nodes of 8 GPUs", NULL},
+    {"profiler", DLS_OPT_STR, 0, 0, "", "NAME:NODES",
+     "lucid: nodes of one of them that profile jobs first", NULL},
+    {"profile", DLS_OPT_I64, 1, 1000000, "200", "", "seconds that a job is profiled", NULL},
+    {"profile-gpus", DLS_OPT_I64, 1, 4096, "8", "", "GPUs of the largest job profiled", NULL},
+    {"pairs", DLS_OPT_PATH, 0, 0, "", "FILE.csv", "lucid: measured speeds of pairs", NULL},
+    {"forecast", DLS_OPT_PATH, 0, 0, "", "FILE.csv",
+     "lucid: expected arrivals; without, jobs always share", NULL},
+    {0}};
 
 /* ---- virtual clusters: NAME:NODES,NAME:NODES */
 
@@ -47,14 +56,14 @@ static dls_status read_vcs(const char *option, const char *from, vcs *out, dls_e
     return DLS_OK;
 }
 
-static dls_status find_profiler(const request *r, dls_lucid_cluster *c, dls_error *err)
+static dls_status find_profiler(const char *profiler, dls_lucid_cluster *c, dls_error *err)
 {
     vcs lent;
     c->profiler_vc = -1;
-    if (!r->profiler) {
+    if (!*profiler) {
         return DLS_OK;
     }
-    dls_status status = read_vcs("--profiler", r->profiler, &lent, err);
+    dls_status status = read_vcs("--profiler", profiler, &lent, err);
     for (int32_t i = 0; i < c->n && status == DLS_OK; i++) {
         if (strcmp(lent.vc[0].name, c->vc[i].name) == 0 && lent.vc[0].nodes < c->vc[i].nodes) {
             c->profiler_vc = i;
@@ -72,10 +81,8 @@ static dls_status find_profiler(const request *r, dls_lucid_cluster *c, dls_erro
 
 /* ---- results */
 
-static dls_status put(FILE *to, void *what, dls_error *err)
+static void put(FILE *to, const dls_lucid_trace *t)
 {
-    (void)err;
-    const dls_lucid_trace *t = what;
     fputs("job_id,start,end,queue,checkpoints,profiled,done_in_profiler,shared_at,rate,first_node,"
           "gpus_on_it\n",
           to);
@@ -96,10 +103,9 @@ static dls_status put(FILE *to, void *what, dls_error *err)
         }
         fputc('\n', to);
     }
-    return DLS_OK;
 }
 
-static void report(const dls_lucid_trace *t)
+static void report(FILE *to, const dls_lucid_trace *t)
 {
     double jct = 0, queue = 0;
     int64_t last = 0;
@@ -112,83 +118,62 @@ static void report(const dls_lucid_trace *t)
         shared += j->shared_s >= 0;
     }
     const double n = t->n > 0 ? (double)t->n : 1;
-    fprintf(
-        stderr,
-        "jobs           %zu\naverage JCT    %.3f s\naverage queue  %.3f s\nlast end       %lld s\n"
-        "joined others  %zu\n",
-        t->n, jct / n, queue / n, (long long)last, shared);
+    fprintf(to,
+            "jobs           %zu\naverage JCT    %.3f s\naverage queue  %.3f s\n"
+            "last end       %lld s\njoined others  %zu\n",
+            t->n, jct / n, queue / n, (long long)last, shared);
     if (t->n_strange > 0) {
-        fprintf(stderr, "pairs left out %zu, of workloads that no job has\n", t->n_strange);
+        fprintf(to, "pairs left out %zu, of workloads that no job has\n", t->n_strange);
     }
 }
 
-/* ---- the command */
+/* ---- the run */
 
-static dls_status load(const request *r, const char *path, dls_lucid_trace *t, dls_error *err)
+static dls_status load(const dls_replayer_call *call, dls_lucid_trace *t, dls_error *err)
 {
-    DLS_TRY(dls_lucid_load(path, t, err));
-    if (r->pairs) {
-        DLS_TRY(dls_lucid_load_pairs(r->pairs, t, err));
+    const char *pairs = call->value[PAIRS].s, *forecast = call->value[FORECAST].s;
+    DLS_TRY(dls_lucid_load(call->input, t, err));
+    if (*pairs) {
+        DLS_TRY(dls_lucid_load_pairs(pairs, t, err));
     }
-    return r->forecast ? dls_lucid_load_forecast(r->forecast, t, err) : DLS_OK;
+    return *forecast ? dls_lucid_load_forecast(forecast, t, err) : DLS_OK;
 }
 
-static dls_status run(void *user, dls_call *call, dls_error *err)
+static dls_status run(const dls_replayer_call *call, dls_error *err)
 {
-    const request *r = user;
+    const dls_option_value *v = call->value;
     dls_lucid_trace trace = {0};
     vcs known = {0};
-    dls_lucid_cluster c = {.profile_s = r->profile_s, .profile_gpus = r->profile_gpus};
-    if (!r->vcs) {
-        return dls_fail(err, DLS_EUSAGE, NULL, "no virtual clusters: give --vcs=NAME:NODES,...");
-    }
-    DLS_TRY(dls_table_check(&r->out, err));
-    dls_status status = read_vcs("--vcs", r->vcs, &known, err);
-    c.vc = known.vc;
-    c.n = known.n;
-    DLS_THEN(status, find_profiler(r, &c, err));
-    DLS_THEN(status, load(r, call->word[0], &trace, err));
-    DLS_THEN(status, dls_lucid_run(&c, r->schedule, &trace, err));
-    DLS_THEN(status, dls_table_put(&r->out, put, &trace, err));
-    if (status == DLS_OK && !r->out.quiet) {
-        report(&trace);
+    dls_status status = read_vcs("--vcs", v[VCS].s, &known, err);
+    dls_lucid_cluster c = {.vc = known.vc,
+                           .n = known.n,
+                           .profile_s = (int32_t)v[PROFILE].i,
+                           .profile_gpus = (int32_t)v[PROFILE_GPUS].i};
+    DLS_THEN(status, find_profiler(v[PROFILER].s, &c, err));
+    DLS_THEN(status, load(call, &trace, err));
+    DLS_THEN(status, dls_lucid_run(&c, v[SCHEDULE].s, &trace, err));
+    if (status == DLS_OK) {
+        put(call->to->rows, &trace);
+        if (call->to->report) {
+            report(call->to->report, &trace);
+        }
     }
     dls_free(known.text);
     dls_lucid_trace_fini(&trace);
     return status;
 }
 
-static const char *schedule_at(size_t i, const char **summary)
-{
-    *summary = dls_lucid_schedules()[i].summary;
-    return dls_lucid_schedules()[i].name;
-}
-
-static const dls_arg args[] = {
-    DLS_LISTED(request, schedule, "schedule", 0, schedule_at, "Schedules"),
-    DLS_TEXT(request, vcs, "vcs", 0, "NAME:NODES,...", "virtual clusters, nodes of 8 GPUs"),
-    DLS_TEXT(request, profiler, "profiler", 0, "NAME:NODES",
-             "lucid: nodes of one of them that profile jobs first"),
-    DLS_INT(request, profile_s, "profile", 0, 1, 1000000, "seconds that a job is profiled"),
-    DLS_INT(request, profile_gpus, "profile-gpus", 0, 1, 4096, "GPUs of the largest job profiled"),
-    DLS_TEXT(request, pairs, "pairs", 0, "FILE.csv", "lucid: measured speeds of pairs"),
-    DLS_TEXT(request, forecast, "forecast", 0, "FILE.csv",
-             "lucid: expected arrivals; without, jobs always share"),
-    DLS_INCLUDE(request, out, dls_table_args),
-    DLS_ARGS_END};
-
-const dls_command dls_command_lucid = {
+const dls_replayer dls_replayer_lucid = {
     .name = "lucid",
     .summary = "what the published simulator of Lucid and QSSF says",
-    .usage = "--schedule=NAME --vcs=NAME:NODES,... JOBS.csv [OPTION]...",
     .about =
         "Replay jobs, job_id,vc,gpu_num,submit,duration and what a schedule knows of them, as the "
         "published simulator of Lucid does, defects included: when each starts and ends, how long "
-        "it "
-        "waited, what it shared, in the order of the file.",
-    .args = args,
-    .words = "one file of jobs",
-    .size = sizeof(request),
-    .initial = &(const request){.schedule = "lucid", .profile_s = 200, .profile_gpus = 8},
+        "it waited, what it shared, in the order of the file.",
+    .input = "JOBS.csv",
+    .needs = "vcs",
+    .options = options,
+    .chosen = "schedule",
+    .choice = dls_lucid_schedule_at,
     .run = run,
 };
