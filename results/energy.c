@@ -190,6 +190,7 @@ static dls_status fill_series(accounting *a, dls_error *err)
     s->power_w = NULL;
     DLS_TRY(dls_alloc_array(&s->power_w, s->cap, sizeof *s->power_w, "power", err));
     for (size_t i = 0; i < s->n; i++) {
+        dls_record_pass(a->rec, i);
         const int64_t end_us = i + 1 < s->n ? s->t_us[i + 1] : a->rec->end_us_of_run;
         const double span_s = (double)(end_us - s->t_us[i]) / US;
         now_w += a->step_w[i];
@@ -210,6 +211,7 @@ static dls_status account(accounting *a, dls_energy_summary *out, dls_error *err
     DLS_TRY(dls_alloc_array(&a->step_w, rows, sizeof *a->step_w, "power", err));
     DLS_TRY(dls_alloc_array(&a->part_j, rows, sizeof *a->part_j, "power", err));
     for (size_t i = 0; i < a->rec->allocs.n; i++) {
+        dls_record_pass(a->rec, i);
         DLS_TRY(add_row(a, i, err));
     }
     for (size_t j = 0; j < a->rec->n_jobs; j++) {

@@ -185,11 +185,12 @@ static const dls_record_column trace_columns[] = {
 };
 #undef AT
 /* clang-format on */
-const dls_record_table dls_trace_table = {trace_columns,
-                                          sizeof trace_columns / sizeof *trace_columns};
+const dls_record_table dls_trace_table = {.columns = trace_columns,
+                                          .n = sizeof trace_columns / sizeof *trace_columns};
 
 size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_column *out)
 {
+    const dls_mapped *files = dls_table_files(table, rows);
     size_t n = 0;
     for (size_t i = 0; i < table->n; i++) {
         const dls_record_column *c = &table->columns[i];
@@ -199,7 +200,8 @@ size_t dls_schema_table(const dls_record_table *table, const void *rows, dls_col
                                     .type = c->type,
                                     .units = c->units,
                                     .description = c->what,
-                                    .data = cells};
+                                    .data = cells,
+                                    .file = files ? &files[i] : NULL};
         }
     }
     return n;
@@ -244,7 +246,8 @@ const dls_field dls_world_fields[] = {
     W(F64, lost_gpu_s, "gpu s", "work lost to failures"),
     W(U64, rack_failures, "", "racks that failed"),
     W(U64, job_failures, "", "jobs that failed by themselves"),
-    W(F64, effective_training_ratio, "", "GPU time of work that was not lost / from first start to end"),
+    W(F64, effective_training_ratio, "",
+      "GPU time of work that was not lost / from first start to end"),
     W(U64, unknown_model_jobs, "jobs", "jobs whose model is unknown and taken for another"),
     W(U64, stand_in_jobs, "jobs", "jobs whose model is taken for one of similar size"),
     W(U64, unmeasured_shapes, "", "placements asked for that the table has not measured"),

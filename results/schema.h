@@ -51,6 +51,7 @@ typedef struct dls_column {
     /* Text of rows first..first+n-1, width bytes each, padded with '\0'. */
     void (*fill)(const void *ctx, size_t first, size_t n, size_t width, char *dst);
     const void *ctx;
+    const dls_mapped *file; /* in which data lies; NULL: in memory */
 } dls_column;
 
 #define DLS_COLUMNS_MAX 64

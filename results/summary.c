@@ -236,6 +236,7 @@ static void waiting_jobs(const dls_record *rec, int64_t from_us, int64_t to_us, 
     double area = 0, above_us = 0;
     s->waiting_peak = rec->peak_pending;
     for (size_t i = 0; i < rows->n; i++) {
+        dls_record_pass(rec, i);
         int64_t begin = rows->t_us[i], end = i + 1 < rows->n ? rows->t_us[i + 1] : to_us;
         begin = begin < from_us ? from_us : begin;
         end = end > to_us ? to_us : end;

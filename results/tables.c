@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 
-enum { TEXT_BLOCK_BYTES = 1 << 19 };
+#include <string.h>
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -184,41 +184,36 @@ dls_status dls_get_rows(hid_t at, const char *name, const dls_rows *rows, void *
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Texts that are made as they are written. */
-static bool write_texts(hid_t set, hid_t type, const dls_column *col, size_t n, char *block,
-                        size_t most)
+static void fill_data(const void *ctx, size_t first, size_t n, size_t width, char *dst)
 {
-    const hid_t space = H5Dget_space(set);
-    bool ok = space >= 0;
-    for (size_t first = 0; first < n && ok; first += most) {
-        const hsize_t at = first, rows = n - first < most ? n - first : most;
-        const hid_t memory = H5Screate_simple(1, &rows, NULL);
-        col->fill(col->ctx, first, (size_t)rows, col->width, block);
-        ok = H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &rows, NULL) >= 0 &&
-             H5Dwrite(set, type, memory, space, H5P_DEFAULT, block) >= 0;
-        H5Sclose(memory);
+    const dls_column *col = ctx;
+    if (col->file && first % DLS_ROWS_IN_MEMORY < n) {
+        dls_mapped_rest(col->file);
     }
-    H5Sclose(space);
-    return ok;
+    memcpy(dst, (const char *)col->data + first * width, n * width);
 }
 
-static dls_status write_cells(hid_t set, const dls_column *col, hid_t memory, size_t n,
-                              dls_error *err)
+static dls_status write_cells(hid_t set, const dls_column *col, hid_t stored, hid_t memory,
+                              size_t n, dls_error *err)
 {
-    bool ok = true;
-    if (col->data && n > 0) {
-        ok = H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, col->data) >= 0;
-    } else if (n > 0) {
-        size_t most = TEXT_BLOCK_BYTES / col->width;
-        most = most == 0 ? 1 : most < n ? most : n;
-        char *block = dls_alloc(most * col->width);
-        if (!block) {
-            return dls_nomem(err, col->name, most * col->width);
-        }
-        ok = write_texts(set, memory, col, n, block, most);
-        dls_free(block);
+    const size_t width = H5Tget_size(stored);
+    char *block = NULL;
+    if (n == 0) {
+        return DLS_OK;
     }
-    return ok ? DLS_OK : dls_h5_unwritten(err, col->name);
+    if (dls_h5_chunk_rows(set) > 0 && H5Tequal(stored, memory) > 0) {
+        return dls_h5_put_chunks(set, col->name, n, width, col->data ? fill_data : col->fill,
+                                 col->data ? col : col->ctx, err);
+    }
+    if (!col->data) {
+        DLS_TRY(dls_alloc_array(&block, n, width, col->name, err));
+        col->fill(col->ctx, 0, n, width, block);
+    }
+    const bool ok =
+        H5Dwrite(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, block ? block : col->data) >= 0;
+    const dls_status status = ok ? DLS_OK : dls_h5_unwritten(err, col->name);
+    dls_free(block);
+    return status;
 }
 
 static dls_status put_column(hid_t at, const dls_column *col, size_t n, dls_error *err)
@@ -229,10 +224,9 @@ static dls_status put_column(hid_t at, const dls_column *col, size_t n, dls_erro
     hid_t set;
     dls_status status = dls_h5_create_data(at, col->name, stored, 1, &dim, 1, &set, err);
     if (status == DLS_OK) {
-        status = write_cells(set, col, memory, n, err);
-        DLS_THEN(status, dls_h5_put_text(set, "units", col->units, err));
-        status =
-            status == DLS_OK ? dls_h5_put_text(set, "description", col->description, err) : status;
+        status = dls_h5_put_text(set, "units", col->units, err);
+        DLS_THEN(status, dls_h5_put_text(set, "description", col->description, err));
+        DLS_THEN(status, write_cells(set, col, stored, memory, n, err));
         if (H5Dclose(set) < 0 && status == DLS_OK) {
             status = dls_h5_unwritten(err, col->name);
         }

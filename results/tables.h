@@ -22,7 +22,7 @@ dls_status dls_put_rows(hid_t at, const char *name, const char *description, con
 dls_status dls_get_rows(hid_t at, const char *name, const dls_rows *rows, void *data,
                         dls_error *err) DLS_MUST_CHECK;
 
-/* Each column as a dataset of n cells. Texts are made in blocks of 512 KiB. */
+/* Each column as a dataset of n cells; long ones are compressed on several threads. */
 dls_status dls_put_columns(hid_t at, const dls_column *columns, size_t n_columns, size_t n,
                            dls_error *err) DLS_MUST_CHECK;
 

@@ -41,10 +41,12 @@ static void judge_jobs(const dls_trace *trace, const dls_record *rec, dls_world_
     out->placement_slowdown_mean = mean(run, n);
 }
 
-static void judge_starts(const dls_start_rows *s, dls_world_summary *out)
+static void judge_starts(const dls_record *rec, dls_world_summary *out)
 {
+    const dls_start_rows *s = &rec->starts;
     double error = 0, bias = 0;
     for (size_t i = 0; i < s->n; i++) {
+        dls_record_pass(rec, i);
         if (!(s->remaining_s[i] > 0) || s->executed_us[i] < DLS_US_PER_S || s->work_us[i] <= 0 ||
             s->left_us[i] <= 0) {
             continue;
@@ -61,10 +63,13 @@ static void judge_starts(const dls_start_rows *s, dls_world_summary *out)
     out->prediction_bias = mean(bias, out->predicted_starts);
 }
 
-static void judge_links(const dls_world_rows *w, int64_t end_us, dls_world_summary *out)
+static void judge_links(const dls_record *rec, dls_world_summary *out)
 {
+    const dls_world_rows *w = &rec->world;
+    const int64_t end_us = rec->end_us_of_run;
     double nic = 0, uplink = 0, span = 0;
     for (size_t i = 0; i < w->n; i++) {
+        dls_record_pass(rec, i);
         const double dt = (double)((i + 1 < w->n ? w->t_us[i + 1] : end_us) - w->t_us[i]);
         if (dt > 0) {
             nic += dt * (double)w->nic_mean[i];
@@ -100,8 +105,8 @@ void dls_world_summarise(const dls_trace *trace, const dls_record *rec, dls_worl
                                .unknown_kinds = f->unknown_kinds,
                                .predictor_s = f->predictor_s};
     judge_jobs(trace, rec, out);
-    judge_starts(&rec->starts, out);
-    judge_links(&rec->world, rec->end_us_of_run, out);
+    judge_starts(rec, out);
+    judge_links(rec, out);
 }
 
 void dls_world_print(FILE *out, const dls_world_summary *s)

@@ -7,7 +7,7 @@
 #include "predictor/driple/cpu_engine.h"
 
 #include "base/alloc.h"
-#include "predictor/driple/team.h"
+#include "base/team.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  * cannot hold a job.
  */
 #include "base/alloc.h"
+#include "base/team.h"
 #include "predictor/driple/backend.h"
-#include "predictor/driple/team.h"
 
 #include <math.h>
 #include <stdatomic.h>

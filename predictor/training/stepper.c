@@ -6,7 +6,7 @@
 #include "predictor/training/stepper.h"
 
 #include "base/alloc.h"
-#include "predictor/driple/team.h"
+#include "base/team.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -152,6 +152,12 @@ void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user)
     sim->watch_user = user;
 }
 
+dls_status dls_simulation_stream(dls_simulation *sim, const char *path, dls_error *err)
+{
+    DLS_ASSERT(sim && path && !sim->result);
+    return dls_sim_stream(sim->engine, path, err);
+}
+
 /* ---- going on -------------------------------------------------------------------------------- */
 
 static dls_status account_energy(dls_simulation *sim, dls_error *err)

@@ -66,6 +66,9 @@ static dls_status simulate(const dls_replay_options *o, parts *p, dls_error *err
 {
     DLS_TRY(load(o, p, err));
     DLS_TRY(dls_simulation_create(o->setup, p->trace, &p->sim, err));
+    if (*p->results) {
+        DLS_TRY(dls_simulation_stream(p->sim, p->results, err));
+    }
     if (!o->quiet) {
         tell_infeasible(p);
     }

@@ -294,6 +294,11 @@ const dls_place_index *dls_sim_index(const dls_engine *e)
     return e->index;
 }
 
+dls_status dls_sim_stream(dls_engine *e, const char *path, dls_error *err)
+{
+    return dls_record_stream(e->rec, path, err);
+}
+
 const dls_record *dls_sim_record(const dls_engine *e)
 {
     return e->rec;

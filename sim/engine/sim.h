@@ -82,6 +82,8 @@ dls_status dls_sim_advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop,
 /* As of now; borrowed for the life of the engine. */
 const dls_view *dls_sim_view(const dls_engine *e);
 const dls_place_index *dls_sim_index(const dls_engine *e);
+/* Long tables of the record go to the disk of `path` (dls_record_stream). Once at most. */
+dls_status dls_sim_stream(dls_engine *e, const char *path, dls_error *err) DLS_MUST_CHECK;
 /* NULL once it is closed. */
 const dls_record *dls_sim_record(const dls_engine *e);
 /* Finished, infeasible or declined; of them, declined. */

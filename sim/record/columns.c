@@ -9,8 +9,9 @@
 
 #include <string.h>
 
-#define TABLE(name, list)                                                                          \
-    const dls_record_table name = {.columns = (list), .n = sizeof(list) / sizeof((list)[0])}
+#define TABLE(name, list, at)                                                                      \
+    const dls_record_table name = {                                                                \
+        .columns = (list), .n = sizeof(list) / sizeof((list)[0]), .files = (at)}
 
 /* clang-format off */
 #define AT(member) offsetof(dls_record, member)
@@ -48,7 +49,7 @@ static const dls_record_column jobs[] = {
      .optional = true},
 };
 #undef AT
-TABLE(dls_job_table, jobs);
+TABLE(dls_job_table, jobs, 0);
 
 #define AT(member) offsetof(dls_alloc_rows, member)
 static const dls_record_column allocs[] = {
@@ -67,7 +68,7 @@ static const dls_record_column allocs[] = {
      "1: the GPUs are another job's, which has rows of its own", .optional = true},
 };
 #undef AT
-TABLE(dls_alloc_table, allocs);
+TABLE(dls_alloc_table, allocs, offsetof(dls_alloc_rows, file));
 
 #define AT(member) offsetof(dls_series_rows, member)
 static const dls_record_column series[] = {
@@ -83,7 +84,7 @@ static const dls_record_column series[] = {
      .optional = true, .late = true},
 };
 #undef AT
-TABLE(dls_series_table, series);
+TABLE(dls_series_table, series, offsetof(dls_series_rows, file));
 
 #define AT(member) offsetof(dls_start_rows, member)
 static const dls_record_column starts[] = {
@@ -106,7 +107,7 @@ static const dls_record_column starts[] = {
      .what = "predicted time for left_us, without restoring"},
 };
 #undef AT
-TABLE(dls_start_table, starts);
+TABLE(dls_start_table, starts, offsetof(dls_start_rows, file));
 
 #define AT(member) offsetof(dls_world_rows, member)
 static const dls_record_column world[] = {
@@ -122,7 +123,7 @@ static const dls_record_column world[] = {
     {"uplink_max", DLS_FIELD_F32, AT(uplink_max), "", .what = "the same of the fullest"},
 };
 #undef AT
-TABLE(dls_world_table, world);
+TABLE(dls_world_table, world, offsetof(dls_world_rows, file));
 /* clang-format on */
 
 size_t dls_field_width(dls_field_type type)
@@ -153,12 +154,27 @@ void dls_column_set(const dls_record_column *column, void *rows, void *cells)
     memcpy((char *)rows + column->offset, &cells, sizeof cells);
 }
 
+dls_mapped *dls_table_files(const dls_record_table *table, const void *rows)
+{
+    dls_mapped *files = NULL;
+    if (table->files > 0) {
+        memcpy(&files, (const char *)rows + table->files, sizeof files);
+    }
+    return files;
+}
+
 void dls_table_free(const dls_record_table *table, void *rows)
 {
+    dls_mapped *files = dls_table_files(table, rows);
     for (size_t i = 0; i < table->n; i++) {
         void *cells;
         memcpy(&cells, (char *)rows + table->columns[i].offset, sizeof cells);
-        dls_free(cells);
+        if (files && files[i].fd >= 0) {
+            dls_mapped_close(&files[i]);
+        } else {
+            dls_free(cells);
+        }
         dls_column_set(&table->columns[i], rows, NULL);
     }
+    dls_free(files);
 }

@@ -6,8 +6,7 @@
 #ifndef DLS_RECORD_COLUMNS_H
 #define DLS_RECORD_COLUMNS_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "base/mapped.h"
 
 typedef enum dls_field_type {
     DLS_FIELD_I64,
@@ -40,6 +39,7 @@ typedef struct dls_record_column {
 typedef struct dls_record_table {
     const dls_record_column *columns;
     size_t n;
+    size_t files; /* offset of the pointer to the files of the columns; 0: it has none */
 } dls_record_table;
 
 extern const dls_record_table dls_job_table;    /* of dls_record */
@@ -51,6 +51,8 @@ extern const dls_record_table dls_world_table;  /* of dls_world_rows */
 /* The cells of a column, NULL if the table does not have it. */
 const void *dls_column_cells(const dls_record_column *column, const void *rows);
 void dls_column_set(const dls_record_column *column, void *rows, void *cells);
+/* The files [n] that the columns lie in, those in memory with fd -1; NULL: all are in memory. */
+dls_mapped *dls_table_files(const dls_record_table *table, const void *rows);
 /* Free all cells and set their pointers to NULL. */
 void dls_table_free(const dls_record_table *table, void *rows);
 

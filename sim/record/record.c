@@ -89,7 +89,15 @@ void dls_record_destroy(dls_record *rec)
     dls_table_free(&dls_series_table, &rec->series);
     dls_table_free(&dls_start_table, &rec->starts);
     dls_table_free(&dls_world_table, &rec->world);
+    dls_free(rec->stream_beside);
     dls_free(rec);
+}
+
+static void set_files(const dls_record_table *table, void *rows, dls_mapped *files)
+{
+    if (table->files > 0) {
+        memcpy((char *)rows + table->files, &files, sizeof files);
+    }
 }
 
 /* A copy of every cell that `from` has; what is not copied belongs to nobody. */
@@ -97,6 +105,7 @@ static dls_status copy_table(const dls_record_table *table, const void *from, vo
                              size_t cap, dls_error *err)
 {
     dls_status status = DLS_OK;
+    set_files(table, to, NULL);
     for (size_t i = 0; i < table->n; i++) {
         const dls_record_column *c = &table->columns[i];
         const void *cells = status == DLS_OK ? dls_column_cells(c, from) : NULL;
@@ -112,6 +121,7 @@ dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *
 {
     dls_record *rec;
     DLS_TRY(dls_duplicate(&rec, from, 1, 1, sizeof *rec, err));
+    rec->stream_beside = NULL;
     const struct {
         const dls_record_table *table;
         const void *from;
@@ -141,12 +151,106 @@ dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *
     return DLS_OK;
 }
 
-/* Make room for row n in every column of a table that shares one capacity. */
-static dls_status grow(const dls_record_table *table, void *rows, size_t n, size_t *cap,
-                       dls_error *err)
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+dls_status dls_record_stream(dls_record *rec, const char *path, dls_error *err)
 {
+    DLS_ASSERT(!rec->stream_beside);
+    rec->stream_beside = dls_strdup(path);
+    return rec->stream_beside ? DLS_OK : dls_nomem(err, "file name", strlen(path));
+}
+
+static void rest(const dls_record_table *table, const void *rows)
+{
+    const dls_mapped *files = dls_table_files(table, rows);
+    for (size_t i = 0; files && i < table->n; i++) {
+        dls_mapped_rest(&files[i]);
+    }
+}
+
+void dls_record_rest(const dls_record *rec)
+{
+    rest(&dls_alloc_table, &rec->allocs);
+    rest(&dls_series_table, &rec->series);
+    rest(&dls_start_table, &rec->starts);
+    rest(&dls_world_table, &rec->world);
+}
+
+/* Room for so many rows in files, into which columns go that are not there yet. On failure each
+ * column is in one place or the other. */
+static bool extend(const dls_record *rec, const dls_record_table *table, void *rows,
+                   dls_mapped *files, size_t n, size_t cap)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        const dls_record_column *c = &table->columns[i];
+        const size_t width = dls_field_width(c->type);
+        dls_mapped *file = &files[i];
+        void *cells;
+        if (c->late) {
+            continue;
+        }
+        const bool moves = file->fd < 0;
+        if ((moves && !dls_mapped_open(file, rec->stream_beside)) ||
+            !dls_mapped_grow(file, cap * width)) {
+            if (moves) {
+                dls_mapped_close(file);
+            }
+            return false;
+        }
+        if (moves) {
+            memcpy(&cells, (char *)rows + c->offset, sizeof cells);
+            memcpy(file->at, cells, n * width);
+            dls_free(cells);
+        }
+        dls_column_set(c, rows, file->at);
+    }
+    rest(table, rows);
+    return true;
+}
+
+/* All columns into memory again. */
+static dls_status take_back(const dls_record_table *table, void *rows, dls_mapped *files, size_t n,
+                            dls_error *err)
+{
+    for (size_t i = 0; i < table->n; i++) {
+        if (files[i].fd >= 0) {
+            void *cells;
+            DLS_TRY(dls_duplicate(&cells, files[i].at, n, n,
+                                  dls_field_width(table->columns[i].type), err));
+            dls_column_set(&table->columns[i], rows, cells);
+            dls_mapped_close(&files[i]);
+        }
+    }
+    return DLS_OK;
+}
+
+/* Make room for row n in every column of a table that shares one capacity. */
+static dls_status grow(dls_record *rec, const dls_record_table *table, void *rows, size_t n,
+                       size_t *cap, dls_error *err)
+{
+    dls_mapped *files = dls_table_files(table, rows);
+    if (n < *cap) {
+        return DLS_OK;
+    }
+    if (rec->stream_beside && !files && n >= DLS_ROWS_IN_MEMORY) {
+        DLS_TRY(dls_alloc_array(&files, table->n, sizeof *files, "run record", err));
+        for (size_t i = 0; i < table->n; i++) {
+            files[i].fd = -1;
+        }
+        set_files(table, rows, files);
+    }
+    if (files && rec->stream_beside &&
+        extend(rec, table, rows, files, n, *cap + DLS_ROWS_IN_MEMORY)) {
+        *cap += DLS_ROWS_IN_MEMORY;
+        return DLS_OK;
+    }
+    if (files) {
+        dls_free(rec->stream_beside); /* for no table again */
+        rec->stream_beside = NULL;
+        DLS_TRY(take_back(table, rows, files, n, err));
+    }
     size_t grown = *cap;
-    for (size_t i = 0; n >= *cap && i < table->n; i++) {
+    for (size_t i = 0; i < table->n; i++) {
         const dls_record_column *column = &table->columns[i];
         if (column->late) {
             continue;
@@ -165,7 +269,7 @@ dls_status dls_record_alloc_row(dls_record *rec, int32_t job, int32_t node, int6
 {
     DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs && gpus > 0);
     dls_alloc_rows *a = &rec->allocs;
-    DLS_TRY(grow(&dls_alloc_table, a, a->n, &a->cap, err));
+    DLS_TRY(grow(rec, &dls_alloc_table, a, a->n, &a->cap, err));
     a->job[a->n] = job;
     a->node[a->n] = node;
     a->start_us[a->n] = start_us;
@@ -196,7 +300,7 @@ dls_status dls_record_series(dls_record *rec, const dls_series_point *p, dls_err
         }
     }
     if (at == s->n) {
-        DLS_TRY(grow(&dls_series_table, s, s->n, &s->cap, err));
+        DLS_TRY(grow(rec, &dls_series_table, s, s->n, &s->cap, err));
         s->n++;
     }
     s->t_us[at] = p->t_us;
@@ -214,7 +318,7 @@ dls_status dls_record_start_row(dls_record *rec, int32_t job, int64_t start_us, 
 {
     DLS_DEBUG_ASSERT(job >= 0 && (size_t)job < rec->n_jobs);
     dls_start_rows *s = &rec->starts;
-    DLS_TRY(grow(&dls_start_table, s, s->n, &s->cap, err));
+    DLS_TRY(grow(rec, &dls_start_table, s, s->n, &s->cap, err));
     s->job[s->n] = job;
     s->start_us[s->n] = start_us;
     s->end_us[s->n] = -1;
@@ -241,7 +345,7 @@ dls_status dls_record_world(dls_record *rec, const dls_world_point *p, dls_error
         }
     }
     if (at == w->n) {
-        DLS_TRY(grow(&dls_world_table, w, w->n, &w->cap, err));
+        DLS_TRY(grow(rec, &dls_world_table, w, w->n, &w->cap, err));
         w->n++;
     }
     w->t_us[at] = p->t_us;
@@ -283,13 +387,15 @@ uint64_t dls_record_digest(const dls_record *rec)
     return h;
 }
 
-static uint64_t mix_table(uint64_t h, const dls_record_table *table, const void *rows, size_t n)
+static uint64_t mix_table(uint64_t h, const dls_record *rec, const dls_record_table *table,
+                          const void *rows, size_t n)
 {
     h = dls_mix64(h ^ n);
     for (size_t k = 0; k < table->n && !table->columns[k].optional; k++) {
         const dls_record_column *c = &table->columns[k];
         const void *cells = dls_column_cells(c, rows);
         for (size_t i = 0; i < n; i++) {
+            dls_record_pass(rec, i);
             h = mix_cell(h, cells, dls_field_width(c->type), i);
         }
     }
@@ -298,6 +404,6 @@ static uint64_t mix_table(uint64_t h, const dls_record_table *table, const void 
 
 uint64_t dls_record_history_digest(const dls_record *rec)
 {
-    const uint64_t h = mix_table(0, &dls_alloc_table, &rec->allocs, rec->allocs.n);
-    return mix_table(h, &dls_series_table, &rec->series, rec->series.n);
+    const uint64_t h = mix_table(0, rec, &dls_alloc_table, &rec->allocs, rec->allocs.n);
+    return mix_table(h, rec, &dls_series_table, &rec->series, rec->series.n);
 }

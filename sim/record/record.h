@@ -26,6 +26,7 @@ typedef enum dls_job_state {
 /* Where a job ran: one row per (job, stretch of constant rate, node). */
 typedef struct dls_alloc_rows {
     size_t n, cap;
+    struct dls_mapped *file; /* [columns], see dls_record_stream; NULL: in memory */
     int32_t *job;       /* index in the trace */
     int32_t *node;      /* -1: the placement does not say (counting only) */
     int64_t *start_us;
@@ -40,6 +41,7 @@ typedef struct dls_alloc_rows {
 /* Piecewise-constant: row i holds from t_us[i] until t_us[i+1]. */
 typedef struct dls_series_rows {
     size_t n, cap;
+    struct dls_mapped *file;
     int64_t *t_us;
     int32_t *busy_gpus;
     int32_t *running_jobs;
@@ -53,6 +55,7 @@ typedef struct dls_series_rows {
 /* One row per start of a job: what was said of it then, and what came of it. */
 typedef struct dls_start_rows {
     size_t n, cap;
+    struct dls_mapped *file;
     int32_t *job;
     int32_t *host;          /* whose GPUs it shares, -1: its own */
     int32_t *type, *n_nodes, *n_racks;
@@ -68,6 +71,7 @@ typedef struct dls_start_rows {
 /* The world at the instants of the cluster's series; piecewise constant as that. */
 typedef struct dls_world_rows {
     size_t n, cap;
+    struct dls_mapped *file;
     int64_t *t_us;
     int32_t *failed_gpus, *guests;
     float *nic_mean, *nic_max, *uplink_mean, *uplink_max; /* part of the bandwidth in use, over the
@@ -127,6 +131,7 @@ typedef struct dls_record {
     dls_world_rows world;
     bool want_world;        /* keep starts and world */
     bool want_allocs, want_series; /* default true; a sweep may not need them */
+    char *stream_beside;           /* NULL: all rows are kept in memory */
 
     dls_run_facts facts;
     int64_t end_us_of_run; /* time of the last event */
@@ -152,6 +157,22 @@ dls_status dls_record_want_failures(dls_record *rec, dls_error *err) DLS_MUST_CH
 dls_status dls_record_want_energy(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_record_want_fastest(dls_record *rec, dls_error *err) DLS_MUST_CHECK;
 void dls_record_destroy(dls_record *rec); /* NULL-safe */
+/* Tables with an end that only the events know keep their first DLS_ROWS_IN_MEMORY rows in memory; once
+ * there are more, their columns lie in files without a name on the disk of `path`, of which that many rows
+ * are in memory at a time, and are used as before. Where the disk has no room for them they stay in
+ * memory. Such a record belongs to one process (base/mapped.h). */
+dls_status dls_record_stream(dls_record *rec, const char *path, dls_error *err) DLS_MUST_CHECK;
+enum { DLS_ROWS_IN_MEMORY = 1 << 20 };
+/* Rows that lie in files leave the memory until they are touched again. */
+void dls_record_rest(const dls_record *rec);
+/* For who goes through a table: called with every row. */
+static inline void dls_record_pass(const dls_record *rec, size_t row)
+{
+    if (row % DLS_ROWS_IN_MEMORY == 0 && row > 0) {
+        dls_record_rest(rec);
+    }
+}
+/* In memory, all of it. */
 dls_status dls_record_copy(const dls_record *from, dls_record **out, dls_error *err) DLS_MUST_CHECK;
 
 /* Append a row; *row gets its index, for setting end_us later. O(1) amortised. */

@@ -43,6 +43,7 @@ static dls_status run_point(void *user, const dls_sweep_point *point, dls_error 
     }
     /* The process ends with the point. */
     DLS_TRY(dls_simulation_of(point->config, trace, &sim, err));
+    DLS_TRY(dls_simulation_stream(sim, point->path, err));
     DLS_TRY(s->watch.run ? s->watch.run(s->watch.user, sim, err) : dls_simulation_run(sim, err));
     return dls_simulation_write_as(sim, point->path, point->command, point->id, err);
 }

@@ -49,7 +49,7 @@ static int run_one(const struct bench *b)
     dls_sim_params p;
     dls_error err;
     dls_summary sum;
-    dls_record *rec;
+    dls_record *rec = NULL;
     dls_sim_params_init(&p);
     p.cluster = b->cluster;
     p.trace = b->trace;
@@ -63,17 +63,23 @@ static int run_one(const struct bench *b)
     p.placement_values = place_values;
     p.restore_us = 62 * DLS_US_PER_S;
 
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/dlsim-bench-%d.h5", (int)getpid());
+    dls_engine *engine;
+    dls_sim_stop stop;
     const double wall0 = now_s(CLOCK_MONOTONIC), cpu0 = now_s(CLOCK_PROCESS_CPUTIME_ID);
-    if (dls_sim_run(&p, &rec, &err) != DLS_OK) {
+    if (dls_sim_create(&p, &engine, &err) != DLS_OK ||
+        dls_sim_stream(engine, path, &err) != DLS_OK ||
+        dls_sim_advance(engine, DLS_NEVER, &stop, &err) != DLS_OK ||
+        dls_sim_close(engine, &rec, &err) != DLS_OK) {
         case_fail(&err);
     }
+    dls_sim_destroy(engine);
     const double wall_s = now_s(CLOCK_MONOTONIC) - wall0;
     const double cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
     if (dls_summary_make(b->trace, rec, 0, 0, wall_s, &sum, &err) != DLS_OK) {
         case_fail(&err);
     }
-    char path[64];
-    snprintf(path, sizeof path, "/tmp/dlsim-bench-%d.h5", (int)getpid());
     dls_results_meta meta = {.run_id = "bench",
                              .scheduler = b->scheduler,
                              .placement = b->placement,

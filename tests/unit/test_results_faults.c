@@ -74,8 +74,8 @@ FAULT(herr_t, H5Tset_cset, (hid_t t, H5T_cset_t c), (t, c))
 FAULT(herr_t, H5Tset_strpad, (hid_t t, H5T_str_t p), (t, p))
 FAULT(hid_t, H5Screate, (H5S_class_t c), (c))
 FAULT(hid_t, H5Screate_simple, (int r, const hsize_t *d, const hsize_t *m), (r, d, m))
-FAULT(herr_t, H5Sselect_hyperslab, (hid_t s, H5S_seloper_t o, const hsize_t *a, const hsize_t *t,
-      const hsize_t *c, const hsize_t *b), (s, o, a, t, c, b))
+FAULT(herr_t, H5Dwrite_chunk, (hid_t d, hid_t p, uint32_t f, const hsize_t *a, size_t n, const void *b),
+      (d, p, f, a, n, b))
 FAULT(hid_t, H5Pcreate, (hid_t c), (c))
 FAULT(herr_t, H5Pset_layout, (hid_t p, H5D_layout_t l), (p, l))
 FAULT(herr_t, H5Pset_chunk, (hid_t p, int n, const hsize_t *d), (p, n, d))
@@ -110,7 +110,7 @@ static const char *const names[] = {"H5Tcopy",
                                     "H5Tset_strpad",
                                     "H5Screate",
                                     "H5Screate_simple",
-                                    "H5Sselect_hyperslab",
+                                    "H5Dwrite_chunk",
                                     "H5Pcreate",
                                     "H5Pset_layout",
                                     "H5Pset_chunk",

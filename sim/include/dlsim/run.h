@@ -163,6 +163,13 @@ DLS_API const char *dls_simulation_placement(const dls_simulation *sim);
 typedef bool (*dls_watch_fn)(void *user, int64_t now_us, size_t jobs_done, size_t n_jobs);
 DLS_API void dls_simulation_watch(dls_simulation *sim, dls_watch_fn watch, void *user);
 
+/* For a run that will be written to `path`: tables whose length only the run knows (allocations, series,
+ * starts, world) are kept in files without a name on the disk of that file once they exceed a million
+ * rows, so that memory does not grow with them; columns stay what they are. Where the disk has no room,
+ * in memory as without. Not for a process that forks and goes on in both. At most once. Errors: ENOMEM. */
+DLS_API dls_status dls_simulation_stream(dls_simulation *sim, const char *path,
+                                         dls_error *err) DLS_MUST_CHECK;
+
 /* Run to the end, or to the configuration's run.until, and finish. Not for decisions from outside. */
 DLS_API dls_status dls_simulation_run(dls_simulation *sim, dls_error *err) DLS_MUST_CHECK;
 /* Let everything up to and including time_us happen; now is then time_us, or the end, which finishes.

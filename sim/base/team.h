@@ -2,8 +2,8 @@
  *
  * Threads that take numbered items until none is left. Nothing may depend on who takes which.
  */
-#ifndef DLS_DRIPLE_TEAM_H
-#define DLS_DRIPLE_TEAM_H
+#ifndef DLS_BASE_TEAM_H
+#define DLS_BASE_TEAM_H
 
 #include <stddef.h>
 #include <stdint.h>

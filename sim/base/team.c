@@ -2,7 +2,7 @@
  *
  * Runs numbered items on a few POSIX threads, which take the next number from an atomic counter.
  */
-#include "predictor/driple/team.h"
+#include "base/team.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Long columns of an HDF5 file: chunks pass the filters on several threads, and HDF5, which knows
+ * one thread, is given what comes out, in order. The bytes are those of its own filters
+ * (H5Zshuffle.c, H5Zdeflate.c, H5Zfletcher32.c).
+ */
+#include "base/alloc.h"
+#include "base/h5.h"
+#include "base/team.h"
+
+#include <math.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+    BATCH = 64,  /* chunks that are packed before they are written */
+    THREADS = 8, /* more would wait for the file */
+    SUM_BYTES = 4,
+    NOT_DEFLATED = 1 << 1 /* the second filter */
+};
+
+typedef struct packed {
+    unsigned char *bytes;
+    size_t n;
+    uint32_t mask; /* filters that were left out */
+    bool failed;
+} packed;
+
+typedef struct packer {
+    dls_h5_fill_fn fill;
+    const void *ctx;
+    size_t n, width, rows; /* cells, bytes of one, cells of a chunk */
+    size_t bytes, room;    /* of a chunk, and at most after deflating */
+    size_t first;          /* chunk of the batch */
+    int level;
+    unsigned char *memory; /* of the threads, then of the batch */
+    packed out[BATCH];
+} packer;
+
+size_t dls_h5_chunk_rows(hid_t set)
+{
+    const hid_t dcpl = H5Dget_create_plist(set);
+    hsize_t rows = 0;
+    if (H5Pget_layout(dcpl) != H5D_CHUNKED || H5Pget_chunk(dcpl, 1, &rows) < 0) {
+        rows = 0;
+    }
+    H5Pclose(dcpl);
+    return (size_t)rows;
+}
+
+static int level_of(hid_t set)
+{
+    const hid_t dcpl = H5Dget_create_plist(set);
+    unsigned flags, level = 0;
+    size_t one = 1;
+    H5Pget_filter_by_id2(dcpl, H5Z_FILTER_DEFLATE, &flags, &one, &level, 0, NULL, NULL);
+    H5Pclose(dcpl);
+    return (int)level;
+}
+
+/* Fletcher's, over words of two bytes with the high one first. */
+static uint32_t fletcher32(const unsigned char *data, size_t n)
+{
+    uint32_t a = 0, b = 0;
+    for (size_t i = 0; i < n; i += 2) {
+        a += (uint32_t)data[i] << 8 | (i + 1 < n ? data[i + 1] : 0);
+        b += a;
+        if (i % 720 == 718) { /* before a sum overflows */
+            a = (a & 0xffff) + (a >> 16);
+            b = (b & 0xffff) + (b >> 16);
+        }
+    }
+    for (int k = 0; k < 2; k++) {
+        a = (a & 0xffff) + (a >> 16);
+        b = (b & 0xffff) + (b >> 16);
+    }
+    return b << 16 | a;
+}
+
+static void pack(void *user, int32_t seat, size_t item)
+{
+    packer *p = user;
+    packed *out = &p->out[item];
+    unsigned char *cells = p->memory + (size_t)seat * 2 * p->bytes, *shuffled = cells + p->bytes;
+    const size_t at = (p->first + item) * p->rows, n = p->n - at < p->rows ? p->n - at : p->rows;
+    p->fill(p->ctx, at, n, p->width, (char *)cells);
+    memset(cells + n * p->width, 0, (p->rows - n) * p->width);
+    for (size_t b = 0; b < p->width; b++) {
+        for (size_t i = 0; i < p->rows; i++) {
+            shuffled[b * p->rows + i] = cells[i * p->width + b];
+        }
+    }
+    uLongf size = p->room;
+    const int how = compress2(out->bytes, &size, shuffled, p->bytes, p->level);
+    out->failed = how == Z_MEM_ERROR;
+    out->mask = how == Z_OK ? 0 : NOT_DEFLATED;
+    if (how != Z_OK) {
+        memcpy(out->bytes, shuffled, p->bytes);
+        size = p->bytes;
+    }
+    const uint32_t sum = fletcher32(out->bytes, size);
+    for (int b = 0; b < SUM_BYTES; b++) {
+        out->bytes[size++] = (unsigned char)(sum >> 8 * b);
+    }
+    out->n = size;
+}
+
+static dls_status put_all(packer *p, hid_t set, int32_t threads, const char *name, dls_error *err)
+{
+    const size_t chunks = (p->n + p->rows - 1) / p->rows;
+    for (p->first = 0; p->first < chunks; p->first += BATCH) {
+        const size_t n = chunks - p->first < BATCH ? chunks - p->first : BATCH;
+        dls_team_run(threads, n, pack, p);
+        for (size_t i = 0; i < n; i++) {
+            const hsize_t at = (p->first + i) * p->rows;
+            if (p->out[i].failed) {
+                return dls_nomem(err, name, p->bytes);
+            }
+            if (H5Dwrite_chunk(set, H5P_DEFAULT, p->out[i].mask, &at, p->out[i].n,
+                               p->out[i].bytes) < 0) {
+                return dls_h5_unwritten(err, name);
+            }
+        }
+    }
+    return DLS_OK;
+}
+
+dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width,
+                             dls_h5_fill_fn fill, const void *ctx, dls_error *err)
+{
+    packer p = {.fill = fill, .ctx = ctx, .n = n, .width = width, .rows = dls_h5_chunk_rows(set)};
+    const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
+    const int32_t cores = dls_team_cores(), threads = cores < THREADS ? cores : THREADS;
+    p.level = level_of(set);
+    p.bytes = p.rows * width;
+    p.room = (size_t)ceil((double)p.bytes * (double)1.001F) + 12;
+    DLS_TRY(dls_alloc_array(&p.memory, (size_t)threads * 2 * p.bytes + batch * (p.room + SUM_BYTES),
+                            1, name, err));
+    for (size_t i = 0; i < batch; i++) {
+        p.out[i].bytes = p.memory + (size_t)threads * 2 * p.bytes + i * (p.room + SUM_BYTES);
+    }
+    const dls_status status = put_all(&p, set, threads, name, err);
+    dls_free(p.memory);
+    return status;
+}

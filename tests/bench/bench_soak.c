@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Endurance: what policies cost when traces are hostile, and whether a long run costs as much at
+ * its end as at its beginning. One JSON object a line.
+ *
+ *   bench_soak               every scheduler with `consolidated` and every placement with
+ *                            `dlas-gpu`, on five traces of up to 100,000 jobs
+ *   bench_soak NAME...       only these policies
+ *   bench_soak --limit=S     processor time that a run may take (5 s); then the next policy
+ *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
+ *   bench_soak --smoke       a hundredth of both
+ *
+ * Traces: `at-once`, all submitted at the same time; `alike`, which differ in nothing; `different`,
+ * no two of which ask for the same; `one-node`, on a single node; `vcs`, as many virtual clusters
+ * as jobs, to which these belong at random, 4,096 of them with a quota of a GPU. All have more work
+ * than the cluster can do in time, so that queues grow with the jobs. exponent: of the processor
+ * time of the simulation against the size before; of n log n it is 1.09 between the last two sizes.
+ *
+ * Fails if a run does, and in the long run if an event in its ninth tenth costs more than twice
+ * what it costs in the third, or if memory grows by more than a KiB for each job that ends.
+ */
+#include "dlsim/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { NODES = 128, VC_NODES = 1024, GPUS = 8, QUOTAS = 4096, TENTHS = 9, LONG_JOBS = 10000000 };
+
+static const char *const traces[] = {"at-once", "alike", "different", "one-node", "vcs"};
+enum { AT_ONCE, ALIKE, DIFFERENT, ONE_NODE, VCS, TRACES, LONG };
+
+static dls_error err;
+
+static void must(dls_status status)
+{
+    if (status != DLS_OK) {
+        fprintf(stderr, "%s: %s: %s\n", dls_status_name(status), err.where, err.msg);
+        exit(1);
+    }
+}
+
+static double cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint32_t below(uint64_t *x, uint32_t n)
+{
+    *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((*x >> 33) % n);
+}
+
+/* Job j of n. The mean of GPUs x time between two submissions is a tenth above the cluster's. */
+static void describe(int kind, size_t j, size_t n, uint64_t *x, dls_job_rec *rec, char name[32])
+{
+    static const char *const models[] = {"resnet50", "vgg16", "alexnet", "inception3", "googlenet"};
+    const int gpus = kind == ALIKE || kind == VCS ? 1
+                     : kind == DIFFERENT          ? 1 + (int)(j % 64)
+                                                  : 1 << below(x, 4);
+    const double mean_gpus = kind == ALIKE || kind == VCS ? 1 : kind == DIFFERENT ? 32.5 : 3.75;
+    const int cluster = kind == ONE_NODE ? GPUS
+                        : kind == LONG   ? 1000
+                        : kind == VCS    ? VC_NODES * GPUS
+                                         : NODES * GPUS;
+    const uint32_t mean_s = kind == LONG ? 18000 : 1000;
+    const double gap_s = kind == LONG  ? 76
+                         : kind == VCS ? 0.01
+                                       : mean_gpus * mean_s / cluster / 1.1;
+    rec->submit_us = kind == AT_ONCE ? 0 : (int64_t)(1e6 * gap_s * (double)j);
+    rec->duration_us = INT64_C(1000000) * (kind == ALIKE ? mean_s : 1 + below(x, 2 * mean_s - 1));
+    rec->gpus_milli = 1000 * gpus;
+    rec->model = models[kind == ALIKE ? 0 : j % 5];
+    rec->batch = 32 * gpus;
+    if (kind == DIFFERENT) { /* in what classes of jobs are told by, too */
+        rec->duration_us += (int64_t)j;
+        rec->cpu_milli = 1000 + (int64_t)(j / 64);
+        rec->priority = (int64_t)(j * 7919 % n);
+        snprintf(name, 32, "u%zu", j);
+        rec->user = name;
+    }
+    if (kind == VCS) {
+        snprintf(name, 32, "v%u", (unsigned)below(x, (uint32_t)n));
+        rec->vc = name;
+    }
+}
+
+static dls_trace *trace_of(int kind, size_t n)
+{
+    dls_trace_builder *b;
+    dls_trace *trace;
+    uint64_t x = 1;
+    must(dls_trace_builder_create(NULL, &b, &err));
+    for (size_t j = 0; j < n; j++) {
+        dls_job_rec rec;
+        char name[32];
+        dls_job_rec_init(&rec);
+        describe(kind, j, n, &x, &rec, name);
+        must(dls_trace_builder_add(b, &rec, "soak", &err));
+    }
+    must(dls_trace_builder_finish(b, &trace, &err));
+    return trace;
+}
+
+/* What policies want to know is the operator model's; `plain`: jobs run as the trace says. */
+static dls_setup *setup_of(int kind, size_t n, const char *sched, const char *place, bool plain)
+{
+    const size_t quotas = kind != VCS ? 0 : n < QUOTAS ? n : QUOTAS, room = 1000 + 48 * quotas;
+    char *text = malloc(room), *at = text;
+    dls_setup *setup;
+    const size_t nodes = kind == ONE_NODE ? 1
+                         : kind == LONG   ? 125
+                         : kind == VCS    ? n / GPUS + 1
+                                          : NODES;
+    at += snprintf(
+        at, room,
+        "schema_version = 1; cluster: { nodes = ({ count = %zu; gpus = %d; cpus = 64; gpu_type = "
+        "\"V100-32GB\"; });",
+        nodes, GPUS);
+    for (size_t v = 0; v < quotas; v++) {
+        at +=
+            sprintf(at, "%s{ name = \"v%zu\"; gpus = 1; }", v ? ", " : " virtual_clusters = (", v);
+    }
+    sprintf(at, "%s }; scheduler: { name = \"%s\"; }; placement: { name = \"%s\"; };%s",
+            kind == VCS ? ");" : "", sched, place,
+            plain ? ""
+                  : "perf: { model = \"operator\"; reference_gpu = \"V100-32GB\"; };"
+                    "predictor: { source = \"oracle\"; };");
+    must(dls_setup_create(&setup, &err));
+    must(dls_setup_text(setup, text, &err));
+    free(text);
+    return setup;
+}
+
+static size_t resident_kib(void)
+{
+    long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%*d %ld", &pages) != 1) {
+        exit(1);
+    }
+    fclose(f);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+/* ---- hostile traces -------------------------------------------------------------------------- */
+
+typedef struct cost {
+    double cpu_s;
+    uint64_t events;
+    int status; /* 0 well, 1 failed, 2 not for this trace, 3 beyond the limit */
+} cost;
+
+static cost measure(int kind, size_t n, const char *sched, const char *place)
+{
+    cost c = {.status = 2};
+    dls_trace *trace = trace_of(kind, n);
+    dls_simulation *sim = NULL;
+    const char *problem = NULL;
+    for (int plain = 1; plain >= 0 && !sim; plain--) {
+        dls_setup *setup = setup_of(kind, n, sched, place, plain);
+        if (dls_simulation_create(setup, trace, &sim, &err) != DLS_OK) {
+            sim = NULL;
+            problem = dls_setup_problem(setup, 0);
+        }
+    }
+    if (!sim) {
+        fprintf(stderr, "%s\n", problem ? problem : err.msg);
+        return c;
+    }
+    const double from = cpu_s();
+    c.status = dls_simulation_run(sim, &err) != DLS_OK;
+    c.cpu_s = cpu_s() - from;
+    c.events = dls_simulation_counts(sim).events;
+    return c;
+}
+
+/* In a process of its own, which ends at the limit. */
+static cost measured(int kind, size_t n, const char *sched, const char *place, double limit_s)
+{
+    cost c = {.status = 3};
+    int to[2];
+    if (pipe(to) != 0) {
+        exit(1);
+    }
+    fflush(stdout);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        const struct rlimit limit = {(rlim_t)limit_s, (rlim_t)limit_s + 1};
+        setrlimit(RLIMIT_CPU, &limit);
+        c = measure(kind, n, sched, place);
+        if (c.status == 1) {
+            fprintf(stderr, "%s, %s, %s: %s: %s\n", traces[kind], sched, place, err.where, err.msg);
+        }
+        _exit(write(to[1], &c, sizeof c) != sizeof c);
+    }
+    close(to[1]);
+    if (read(to[0], &c, sizeof c) != sizeof c) {
+        c = (cost){.status = 3};
+    }
+    close(to[0]);
+    waitpid(pid, NULL, 0);
+    return c;
+}
+
+/* Three sizes, unless one takes too long; whether none failed. */
+static bool grows(int kind, const char *sched, const char *place, size_t most, double limit_s)
+{
+    static const char *const words[] = {"ok", "failed", "needs more than the trace has", "limit"};
+    cost before = {0};
+    for (size_t n = most / 16; n <= most; n *= 4) {
+        const cost c = measured(kind, n, sched, place, limit_s);
+        const double x = before.cpu_s > 0 ? log(c.cpu_s / before.cpu_s) / log(4) : (double)NAN;
+        const double y =
+            before.cpu_s > 0 ? log((double)c.events / (double)before.events) / log(4) : (double)NAN;
+        printf("{\"trace\": \"%s\", \"scheduler\": \"%s\", \"placement\": \"%s\", \"jobs\": %zu, "
+               "\"status\": \"%s\", \"cpu_s\": %.4f, \"events\": %llu, \"us_per_event\": %.2f",
+               traces[kind], sched, place, n, words[c.status], c.cpu_s,
+               (unsigned long long)c.events, c.events > 0 ? 1e6 * c.cpu_s / (double)c.events : 0);
+        if (c.status == 0 && before.cpu_s > 0) {
+            printf(", \"exponent\": %.2f, \"events_exponent\": %.2f", x, y);
+        }
+        puts("}");
+        if (c.status != 0) {
+            return c.status != 1;
+        }
+        before = c;
+    }
+    return true;
+}
+
+/* ---- a long run ------------------------------------------------------------------------------ */
+
+typedef struct tenths {
+    dls_simulation *sim;
+    int n;
+    double cpu_s[TENTHS + 1];
+    uint64_t events[TENTHS + 1];
+    size_t kib[TENTHS + 1];
+} tenths;
+
+static bool note(void *user, int64_t now_us, size_t done, size_t n_jobs)
+{
+    tenths *t = user;
+    (void)now_us;
+    while (t->n <= TENTHS && done >= n_jobs * (size_t)t->n / 10) {
+        t->cpu_s[t->n] = cpu_s();
+        t->events[t->n] = dls_simulation_counts(t->sim).events;
+        t->kib[t->n++] = resident_kib();
+    }
+    return true;
+}
+
+static bool lasts(size_t n)
+{
+    static tenths t;
+    char path[] = "/tmp/dlsim-soak-XXXXXX";
+    double us[TENTHS + 1];
+    close(mkstemp(path));
+    dls_trace *trace = trace_of(LONG, n);
+    dls_setup *setup = setup_of(LONG, n, "dlas-gpu", "consolidated", true);
+    must(dls_simulation_create(setup, trace, &t.sim, &err));
+    must(dls_simulation_stream(t.sim, path, &err));
+    dls_simulation_watch(t.sim, note, &t);
+    const double from = cpu_s();
+    must(dls_simulation_run(t.sim, &err));
+    const double run_s = cpu_s() - from;
+    for (int k = 1; k <= TENTHS; k++) {
+        us[k] = 1e6 * (t.cpu_s[k] - t.cpu_s[k - 1]) / (double)(t.events[k] - t.events[k - 1]);
+        printf("{\"jobs\": %zu, \"tenth\": %d, \"us_per_event\": %.3f, \"resident_mib\": %.0f}\n",
+               n, k, us[k], (double)t.kib[k] / 1024);
+    }
+    must(dls_simulation_write(t.sim, path, "bench_soak", &err));
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    double days = 0;
+    dls_simulation_number(t.sim, "makespan_s", &days);
+    days /= 86400;
+    printf(
+        "{\"jobs\": %zu, \"years\": %.1f, \"events\": %llu, \"cpu_s\": %.2f, \"all_cpu_s\": %.2f, "
+        "\"peak_mib\": %.0f, \"digest\": \"%016llx\"}\n",
+        n, days / 365.25, (unsigned long long)dls_simulation_counts(t.sim).events, run_s, cpu_s(),
+        (double)use.ru_maxrss / 1024, (unsigned long long)dls_simulation_digest(t.sim));
+    unlink(path);
+    dls_simulation_destroy(t.sim);
+    dls_trace_destroy(trace);
+    dls_setup_destroy(setup);
+    const double kib_per_job =
+        ((double)t.kib[TENTHS] - (double)t.kib[2]) / ((double)n * (TENTHS - 2) / 10);
+    if (us[TENTHS] > 2 * us[3] || kib_per_job > 1) {
+        fprintf(stderr, "bench_soak: not flat: %.3f and %.3f us an event, %.2f KiB a job\n", us[3],
+                us[TENTHS], kib_per_job);
+        return false;
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    bool any = false;
+    for (int i = 1; i < argc; i++) {
+        any |= argv[i][0] != '-';
+        if (strcmp(argv[i], name) == 0) {
+            return true;
+        }
+    }
+    return !any;
+}
+
+int main(int argc, char **argv)
+{
+    bool smoke = false, well = true;
+    double limit_s = 5;
+    size_t n_long = 0;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--smoke") == 0) {
+            smoke = true;
+        } else if (strncmp(argv[i], "--limit=", 8) == 0) {
+            limit_s = strtod(argv[i] + 8, NULL);
+        } else if (strncmp(argv[i], "--long", 6) == 0) {
+            n_long = argv[i][6] == '=' ? strtoull(argv[i] + 7, NULL, 10) : LONG_JOBS;
+        }
+    }
+    if (n_long > 0 || smoke) {
+        well = lasts(smoke ? LONG_JOBS / 100 : n_long);
+    }
+    const size_t most = smoke ? 1000 : 100000;
+    for (int kind = 0; n_long == 0 && kind < TRACES; kind++) {
+        int number = 0; /* the short form: one trace a policy */
+        for (const dls_sched_ops *const *s = dls_scheds(); *s; s++, number++) {
+            if (is_wanted((*s)->name, argc, argv) && (!smoke || number % TRACES == kind)) {
+                well &= grows(kind, (*s)->name, "consolidated", most, limit_s);
+            }
+        }
+        for (const dls_placement_ops *const *p = dls_placements(); *p; p++, number++) {
+            if (is_wanted((*p)->name, argc, argv) && (!smoke || number % TRACES == kind)) {
+                well &= grows(kind, "dlas-gpu", (*p)->name, most, limit_s);
+            }
+        }
+    }
+    return well ? 0 : 1;
+}
