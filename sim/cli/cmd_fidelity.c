@@ -4,7 +4,7 @@
  */
 #include "base/json.h"
 #include "cli/replay.h"
-#include "site/fidelity.h"
+#include "dlsim/site.h"
 
 #include <stdio.h>
 

@@ -3,8 +3,7 @@
  * dlsim import: a site's own records as a trace and a configuration that replays them.
  */
 #include "cli/command.h"
-#include "site/kubernetes.h"
-#include "site/slurm.h"
+#include "dlsim/site.h"
 
 typedef struct request {
     dls_site_slurm site;

@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/replay.h"
 #include "cli/script.h"
-#include "site/whatif.h"
+#include "dlsim/site.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *
  * Replays a trace with recorded waits and compares the starts.
  */
-#include "site/fidelity.h"
+#include "dlsim/site.h"
 
 #include "base/alloc.h"
 #include "base/kendall.h"

@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Reads what kubectl prints.
+ * Reads what kubectl prints:
+ *
+ *      Node                      --> cluster.cfg   GPUs (nvidia.com/gpu), their product, processors
+ *      Pod                       --> trace.csv     pods of one Job, PyTorchJob, PodGroup are one gang
+ *      Workload (Kueue)          --> trace.csv     when its gang was submitted, and its queue
+ *      ClusterQueue, LocalQueue  --> cluster.cfg   quotas of the scheduler `fair-share`
+ *
+ * What may be changed here: which members are read. tests/cli/site_kubernetes.sh guards it.
  */
-#include "site/kubernetes.h"
+#include "dlsim/site.h"
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"

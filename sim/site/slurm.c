@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Writes the files of an imported Slurm site.
+ * Writes the files of an imported Slurm site:
+ *
+ *      sacct -P            --> trace.csv       (traces/sacct.c reads it)
+ *      scontrol show nodes --> cluster.cfg     nodes with GPUs, in Slurm's order
+ *      slurm.conf          --> cluster.cfg     options of the scheduler `slurm`
+ *      sshare -a -P        --> shares.csv
+ *      slurmctld's log     --> runs.csv        when the schedulers ran (option `runs`)
+ *
+ * What may be changed here: which fields are read. tests/cli/site.sh guards it, with recordings of
+ * a real Slurm in tests/slurm.
  */
-#include "site/slurm.h"
+#include "dlsim/site.h"
 
 #include "base/alloc.h"
 #include "base/atomicfile.h"

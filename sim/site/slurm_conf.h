@@ -6,7 +6,7 @@
 #define DLS_SITE_SLURM_CONF_H
 
 #include "dlsim/error.h"
-#include "site/slurm.h"
+#include "dlsim/site.h"
 #include "site/slurm_log.h"
 
 #include <stdio.h>

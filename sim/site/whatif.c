@@ -5,7 +5,7 @@
 #include "site/whatif_impl.h"
 
 #include "base/alloc.h"
-#include "site/fidelity.h"
+#include "dlsim/site.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #ifndef DLS_SITE_WHATIF_IMPL_H
 #define DLS_SITE_WHATIF_IMPL_H
 
-#include "site/whatif.h"
+#include "dlsim/site.h"
 
 /* ---- whatif_change.c ---------------------------------------------------------------------------
  */

@@ -43,12 +43,6 @@ allowed() {
     *) return 1 ;;
     esac
 }
-# What single files of a folder may include beside, with the reason.
-also() {
-    case $1 in
-    sim/cli/cmd_import.c | sim/cli/cmd_fidelity.c | sim/cli/cmd_whatif.c) echo site ;; # a site's own records
-    esac
-}
 bad=0
 for dir in sim/* sim/workload/* placement traces results predictor/* python/src; do
     ls "$dir"/*.[ch] >/dev/null 2>&1 || continue
@@ -60,7 +54,7 @@ for dir in sim/* sim/workload/* placement traces results predictor/* python/src;
     fi
     while IFS=: read -r file header; do
         folder=${header%/*}
-        case " $folders $(also "$file") dlsim " in
+        case " $folders dlsim " in
         *" $folder "*) ;;
         *)
             [ "$folder" = "$header" ] && continue # generated or beside the file
