@@ -23,7 +23,8 @@ typedef enum dls_rng_purpose {
     DLS_RNG_TRAIN = 8,      /* shuffling and dropout */
     DLS_RNG_INIT = 9,       /* initial weights */
     DLS_RNG_SWEEP = 10,     /* Latin hypercubes, entity: dimension */
-    DLS_RNG_RESAMPLE = 11   /* rearranged and resampled measurements */
+    DLS_RNG_RESAMPLE = 11,  /* rearranged and resampled measurements */
+    DLS_RNG_GPU = 12        /* speeds of single GPUs, entity: GPU index */
 } dls_rng_purpose;
 
 /* The block function itself: 128 random bits of (counter, key). */

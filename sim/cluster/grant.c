@@ -43,6 +43,7 @@ void dls_grant_shift(dls_grant *grant, double shift_s)
 void dls_grant_fini(dls_grant *grant)
 {
     dls_free(grant->part);
+    dls_free(grant->mask);
     dls_free(grant->part_of);
 }
 
@@ -68,6 +69,8 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
     const size_t nodes = node >= 0 && node < DLS_NODES_MAX ? (size_t)node + 1 : 0;
     const size_t old = grant->nodes_cap;
     if (dls_grow(&grant->part, &grant->cap, grant->n + 1, sizeof *grant->part, NULL) != DLS_OK ||
+        dls_grow(&grant->mask, &grant->mask_cap, grant->n + 1, sizeof *grant->mask, NULL) !=
+            DLS_OK ||
         dls_grow(&grant->part_of, &grant->nodes_cap, nodes, sizeof *grant->part_of, NULL) !=
             DLS_OK) {
         grant->failed = true;
@@ -79,7 +82,17 @@ void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus)
     if (nodes > 0) {
         grant->part_of[node] = (int32_t)grant->n;
     }
+    grant->mask[grant->n] = 0;
     grant->part[grant->n++] = (dls_place_part){node, gpus};
+}
+
+void dls_grant_add_gpus(dls_grant *grant, int32_t node, uint64_t gpus)
+{
+    dls_grant_add(grant, node, __builtin_popcountll(gpus));
+    const dls_place_part *part = find_part(grant, node);
+    if (part) {
+        grant->mask[part - grant->part] |= gpus;
+    }
 }
 
 int32_t dls_grant_left(const dls_grant *grant, const dls_place_index *index, int32_t node)

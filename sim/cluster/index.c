@@ -336,6 +336,11 @@ int32_t dls_place_free(const dls_place_index *index, int32_t node)
     return is_node(index, __func__, node) ? index->node[node].free : 0;
 }
 
+uint64_t dls_place_free_mask(const dls_place_index *index, int32_t node)
+{
+    return is_node(index, __func__, node) ? index->node[node].free_mask : 0;
+}
+
 int32_t dls_place_rack(const dls_place_index *index, int32_t node)
 {
     return is_node(index, __func__, node) ? index->node[node].rack : 0;
@@ -375,12 +380,14 @@ double dls_place_uplink_bps(const dls_place_index *index, int32_t rack)
 
 int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node)
 {
-    return index->accounts_cpu && is_node(index, __func__, node) ? index->node[node].free_cpu_milli : 0;
+    return index->accounts_cpu && is_node(index, __func__, node) ? index->node[node].free_cpu_milli
+                                                                 : 0;
 }
 
 int64_t dls_place_free_mem(const dls_place_index *index, int32_t node)
 {
-    return index->accounts_mem && is_node(index, __func__, node) ? index->node[node].free_mem_mib : 0;
+    return index->accounts_mem && is_node(index, __func__, node) ? index->node[node].free_mem_mib
+                                                                 : 0;
 }
 
 double dls_place_gpu_flops(const dls_place_index *index, int32_t type)
@@ -394,11 +401,11 @@ double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type)
 }
 
 /* The type if its nodes can have so many GPUs; NULL. */
-static inline const dls_type_index *type_with(const dls_place_index *x, const char *query, int32_t type,
-                                              int32_t gpus)
+static inline const dls_type_index *type_with(const dls_place_index *x, const char *query,
+                                              int32_t type, int32_t gpus)
 {
     return is_type(x, query, type) && gpus >= 0 && gpus <= x->type[type].max_gpus ? &x->type[type]
-                                                                                 : NULL;
+                                                                                  : NULL;
 }
 
 int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus)

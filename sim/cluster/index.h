@@ -99,7 +99,8 @@ void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t
 
 struct dls_grant {
     dls_place_part *part; /* owned, reused from one request to the next */
-    size_t n, cap;
+    uint64_t *mask;       /* of each part: its GPUs; 0: any */
+    size_t n, cap, mask_cap;
     int32_t *part_of; /* [nodes_cap] by node: its part, if that is one of the n and names the node */
     size_t nodes_cap;
     int64_t gpus;     /* in all */

@@ -56,6 +56,16 @@ static void build_world(const dls_builder *b)
                          table ? "perf.model = \"table\" needs 'perf.table'"
                                : "'perf.table' is only for perf.model = \"table\"");
     }
+    if ((w->variability_path != NULL) != (w->variability_classes != NULL)) {
+        dls_problems_add(
+            b->problems,
+            where(b, w->variability_path ? DLS_CFG_PERF_VARIABILITY : DLS_CFG_PERF_CLASSES),
+            "'perf.variability' and 'perf.variability_classes' go together");
+    }
+    if (w->variability_path && w->stages_path) {
+        dls_problems_add(b->problems, where(b, DLS_CFG_PERF_VARIABILITY),
+                         "'perf.variability' is not for 'perf.stages': jobs that go in step");
+    }
 }
 
 /* What the file does not say is the preset's. */

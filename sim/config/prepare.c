@@ -61,7 +61,8 @@ dls_status dls_config_make_trace(const dls_config *config, dls_trace **out, dls_
 static dls_status make_world(const dls_config *config, const dls_trace *trace, dls_prepared *p,
                              dls_error *err)
 {
-    if (strcmp(config->world.model, "trace") == 0 && !config->world.stages_path) {
+    if (strcmp(config->world.model, "trace") == 0 && !config->world.stages_path &&
+        !config->world.variability_path) {
         DLS_TRY(dls_kinds_of_trace(trace, config->world.stand_ins, &p->kinds, err));
         p->params.kinds = &p->kinds;
         return DLS_OK;

@@ -206,6 +206,12 @@ typedef struct dls_key {
        "Stage times of models, with which jobs that share GPUs run in step, relative to the "     \
        "configuration's folder (docs/world.md); empty: the law of the two keys above.",           \
        SOME(world.stages_path))                                                                   \
+    XX(PERF_VARIABILITY, "perf.variability", PATH, "", 0, 4095, NULL,                             \
+       "How fast single GPUs of one type are, by class of model, relative to the configuration's "  \
+       "folder (docs/world.md); empty: they are alike.", SOME(world.variability_path))             \
+    XX(PERF_CLASSES, "perf.variability_classes", STR, "", 0, 1000, NULL,                          \
+       "Classes of models in that file, as in \"resnet50=A; bert=B; *=C\"; models that are not "     \
+       "named, without *, do not feel it.", SOME(world.variability_classes))                      \
     XX(PERF_OVERLAP, "perf.stages_overlap", F64, "0.83", 0, 1, NULL,                              \
        "How much of what could overlap does, with perf.stages: 0 nothing, 1 all.",                \
        TO(world.stages_overlap))                                                                  \

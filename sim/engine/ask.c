@@ -11,8 +11,8 @@
 
 /* ---- what may be known ---------------------------------------------------------------------- */
 
-/* The gang is known from the submission on, other numbers of GPUs from the first question. An error ends
- * the run when the policy has returned. */
+/* The gang is known from the submission on, other numbers of GPUs from the first question. An error
+ * ends the run when the policy has returned. */
 static bool size_is_known(dls_engine *e, int32_t job, int32_t gpus)
 {
     const dls_prediction_ops *a = e->params->predictions;
@@ -31,11 +31,12 @@ static bool prediction(void *user, int32_t job, const dls_shape *shape, dls_pred
 {
     dls_engine *e = user;
     const dls_prediction_ops *a = e->params->predictions;
-    const bool there = dls_fault_check(e->index->fault, "dls_place_predict", job, e->n) &&
-                       dls_fault_check(e->index->fault, "dls_place_predict", shape->type,
-                                       e->select.n_types);
+    const bool there =
+        dls_fault_check(e->index->fault, "dls_place_predict", job, e->n) &&
+        dls_fault_check(e->index->fault, "dls_place_predict", shape->type, e->select.n_types);
     const uint8_t state = there ? e->rec->state[job] : DLS_JOB_NEW;
-    if ((state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) || !size_is_known(e, job, shape->gpus)) {
+    if ((state != DLS_JOB_PENDING && state != DLS_JOB_RUNNING) ||
+        !size_is_known(e, job, shape->gpus)) {
         return false;
     }
     a->get(a->user, job, shape, dls_work_to_us(dls_job_work_left(e, job)), out);
@@ -83,7 +84,8 @@ static void route(void *user, int32_t job, int32_t path, int32_t level)
         dls_fault_check(e->index->fault, "dls_place_route", path, e->index->paths) &&
         dls_fault_check(e->index->fault, "dls_place_route", level, DLS_LINK_LEVELS) && pace &&
         pace->set_route && e->ask.predicting.status == DLS_OK) {
-        e->ask.predicting.status = pace->set_route(pace->user, job, path, level, &e->ask.predicting);
+        e->ask.predicting.status =
+            pace->set_route(pace->user, job, path, level, &e->ask.predicting);
     }
 }
 
@@ -92,6 +94,17 @@ void dls_place_route(const dls_request *r, int32_t job, int32_t path, int32_t le
     if (r->predictor && r->predictor->route) {
         r->predictor->route(r->predictor->user, job, path, level);
     }
+}
+
+double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, int32_t node,
+                           int32_t gpu)
+{
+    const dls_pace *pace = r->pace;
+    return dls_fault_check(index->fault, __func__, node, index->n_nodes) &&
+                   dls_fault_check(index->fault, __func__, gpu, index->node[node].capacity) &&
+                   pace && pace->gpu_speed
+               ? pace->gpu_speed(pace->user, r->job, node, gpu)
+               : 1;
 }
 
 bool dls_place_predict(const dls_request *r, int32_t job, const dls_shape *shape,
@@ -162,6 +175,7 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .tensor_skew = p->kinds ? p->kinds->kind[p->kinds->of[job]].tensor_skew : (double)NAN,
         /* Before it is submitted, when only the empty cluster is tried, nothing is known of a job.
          */
+        .pace = p->pace,
         .predictor = p->predictions && state != DLS_JOB_NEW ? &e->ask.predictor : NULL,
     };
 }
@@ -192,6 +206,11 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
                             "not the CPU or memory",
                             p->gpus, p->node, node->type == r->type ? node->free : 0);
         }
+        if (g->mask[i] &&
+            (g->mask[i] & ~node->free_mask || __builtin_popcountll(g->mask[i]) != p->gpus)) {
+            return dls_fail(err, DLS_EPOLICY, who,
+                            "named GPUs of node %d that are not free, or not all", p->node);
+        }
     }
     return DLS_OK;
 }
@@ -218,7 +237,14 @@ static dls_status take_grant(dls_engine *e, int32_t job, int32_t *parts, dls_err
         int64_t cpu, mem;
         dls_side_resources(e, job, p->gpus, &cpu, &mem);
         DLS_TRY(dls_new_part(e, p->node, 0, *parts, parts, err));
-        e->hold.part[*parts].mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+        uint64_t mask = e->ask.grant.mask[i];
+        if (!mask) {
+            mask = dls_place_take(e->index, p->node, p->gpus, cpu, mem);
+        } else {
+            const bool free = dls_place_retake(e->index, p->node, mask, cpu, mem);
+            DLS_ASSERT(free); /* the grant was checked */
+        }
+        e->hold.part[*parts].mask = mask;
     }
     return DLS_OK;
 }
@@ -246,8 +272,8 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     return take_grant(e, job, parts, err);
 }
 
-dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n, int32_t *parts,
-                        dls_error *err)
+dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n,
+                        int32_t *parts, dls_error *err)
 {
     DLS_DEBUG_ASSERT(n > 0);
     const dls_request r = request(e, job, e->index->node[nodes[0].node].type);
@@ -337,8 +363,11 @@ static int32_t cheapest_type(void *engine, int32_t job, uint32_t types)
 
 void dls_ask_bind(dls_engine *e)
 {
-    e->ask.predictor =
-        (dls_place_predictor){.prediction = prediction, .candidates = candidates, .turn = turn, .route = route, .user = e};
+    e->ask.predictor = (dls_place_predictor){.prediction = prediction,
+                                             .candidates = candidates,
+                                             .turn = turn,
+                                             .route = route,
+                                             .user = e};
     if (e->params->placement->cost) {
         e->select.choose = cheapest_type;
         e->select.user = e;

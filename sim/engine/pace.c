@@ -35,8 +35,8 @@ static dls_status settle(void *user, const dls_rate_change **changed, size_t *n,
     return dls_world_settle(user, changed, n, err);
 }
 
-static dls_status solo(void *user, int32_t job, const dls_shape *shape, dls_solo *out, int64_t *rate,
-                       dls_error *err)
+static dls_status solo(void *user, int32_t job, const dls_shape *shape, dls_solo *out,
+                       int64_t *rate, dls_error *err)
 {
     DLS_TRY(dls_world_solo(user, job, shape, out, err));
     *rate = dls_world_solo_rate(user, job, out);
@@ -68,6 +68,11 @@ static double reference_s(void *user, int32_t job)
     return dls_world_reference_s(user, job);
 }
 
+static double gpu_speed(void *user, int32_t job, int32_t node, int32_t gpu)
+{
+    return dls_world_gpu_speed(user, job, node, gpu);
+}
+
 dls_pace dls_pace_of(dls_world *world)
 {
     return (dls_pace){.user = world,
@@ -82,5 +87,6 @@ dls_pace dls_pace_of(dls_world *world)
                       .set_shift = set_shift,
                       .set_route = set_route,
                       .reference_s = reference_s,
-                      .link_load = link_load};
+                      .link_load = link_load,
+                      .gpu_speed = gpu_speed};
 }

@@ -12,7 +12,7 @@ _Static_assert(sizeof(void *) != 8 ||
                    (DLS_POLICY_ABI == 3 && offsetof(dls_view, limit_us) == 112 &&
                     offsetof(dls_view, engine) == 248 && sizeof(dls_priority) == 56 &&
                     sizeof(dls_want) == 32 && sizeof(dls_sched_ops) == 144 &&
-                    sizeof(dls_placement_ops) == 112 && sizeof(dls_request) == 80 &&
+                    sizeof(dls_placement_ops) == 112 && offsetof(dls_request, pace) == 80 &&
                     sizeof(dls_prediction) == 136),
                "the layout of policies has changed");
 

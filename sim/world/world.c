@@ -43,7 +43,8 @@ static dls_status find_truth(const char *name, const dls_truth_ops **out, dls_er
                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
-/* ---- the cluster --------------------------------------------------------------------------------- */
+/* ---- the cluster
+ * --------------------------------------------------------------------------------- */
 
 static double goodput(double bps)
 {
@@ -79,7 +80,8 @@ static void widen(dls_world *w, int32_t type, const dls_node_group *g)
     w->type_nic[type] = fmax(w->type_nic[type], goodput(g->nic_bps));
 }
 
-/* The reference GPU: one of the cluster's, or one of the table of GPUs in nodes like the cluster's. */
+/* The reference GPU: one of the cluster's, or one of the table of GPUs in nodes like the cluster's.
+ */
 static dls_status find_reference(dls_world *w, dls_error *err)
 {
     const dls_cluster_spec *c = w->p.cluster;
@@ -170,7 +172,8 @@ static dls_status build_links(dls_world *w, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- work ---------------------------------------------------------------------------------------- */
+/* ---- work
+ * ---------------------------------------------------------------------------------------- */
 
 int64_t dls_world_rate(const dls_world *w, int32_t job, double iteration_s)
 {
@@ -209,7 +212,8 @@ static dls_status work_of(dls_world *w, int32_t job, dls_error *err)
         w->notes.unknown_model_jobs += note.unknown;
         w->notes.stand_in_jobs += note.stand_in;
     }
-    if (!counted && duration == DLS_ABSENT && (w->ops->unit_rate || w->ops->durations || iterations < 1)) {
+    if (!counted && duration == DLS_ABSENT &&
+        (w->ops->unit_rate || w->ops->durations || iterations < 1)) {
         return dls_trace_no_duration(w->p.trace, (size_t)job, err);
     }
     w->work_us[job] = duration;
@@ -266,6 +270,9 @@ static dls_status fill(dls_world *w, dls_error *err)
         DLS_TRY(w->ops->open(&w->p, w->types, w->n_types, &w->truth, err));
     }
     DLS_TRY(add_jobs(w, err));
+    if (w->p.variability_path) {
+        DLS_TRY(dls_variability_load(&w->p, &w->kinds, &w->variability, err));
+    }
     if (!w->p.stages_path) {
         return DLS_OK;
     }
@@ -299,19 +306,20 @@ void dls_world_destroy(dls_world *w)
     }
     dls_kinds_fini(&w->kinds);
     dls_stage_table_fini(&w->stages);
+    dls_variability_fini(&w->variability);
     dls_shapes_fini(&w->shapes);
     dls_shares_fini(&w->shares);
     dls_world_levels_fini(w);
-    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of,
-                           w->node,    w->wire,  w->slot,        w->touched, w->moved,
-                           w->changed, w->seat};
+    void *const owned[] = {w->fits_on, w->lines, w->reference_s, w->work_us, w->slot_of, w->node,
+                           w->wire,    w->slot,  w->touched,     w->moved,   w->changed, w->seat};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++) {
         dls_free(owned[i]);
     }
     dls_free(w);
 }
 
-/* ---- questions ----------------------------------------------------------------------------------- */
+/* ---- questions
+ * ----------------------------------------------------------------------------------- */
 
 const dls_kinds *dls_world_kinds(const dls_world *w)
 {
@@ -326,6 +334,11 @@ int64_t dls_world_work_us(const dls_world *w, int32_t job)
 double dls_world_reference_s(const dls_world *w, int32_t job)
 {
     return w->reference_s[job];
+}
+
+double dls_world_gpu_speed(const dls_world *w, int32_t job, int32_t node, int32_t gpu)
+{
+    return dls_variability_speed(&w->variability, w->kinds.of[job], node, gpu);
 }
 
 dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls_solo *out,

@@ -87,6 +87,8 @@ typedef struct dls_world_params {
                                    1 / jobs; fit to 1,388 measured pairs: 0.80, 0.310 */
     bool guests_yield; /* of jobs that share a GPU the eldest is not slowed down, the others have what the
                           elder ones leave */
+    const char *variability_path, *variability_classes; /* how GPUs of a type differ (variability.h);
+                                                           NULL: not at all */
     double interference_sigma; /* what of it no law knows: each model beside each other on a type of GPU
                                   is faster or slower by a normal number of its own; 0: none */
 } dls_world_params;
@@ -122,6 +124,10 @@ dls_status dls_world_solo(dls_world *w, int32_t job, const dls_shape *shape, dls
 int64_t dls_world_solo_rate(dls_world *w, int32_t job, const dls_solo *solo);
 /* The shape of some seats: node count, rack count. */
 dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seats, size_t n);
+
+/* Speed of a job on a GPU of a node over that on the fastest, 0 < speed <= 1: what profiles of GPUs show.
+ * O(1). */
+double dls_world_gpu_speed(const dls_world *w, int32_t job, int32_t node, int32_t gpu);
 
 /* A job starts on seats (borrowed for the call; a node once), all of one type; GPUs that another
  * running job holds are shared with it. A job stops. Rates follow with dls_world_settle. Errors:

@@ -17,6 +17,7 @@
 #include "world/shares.h"
 #include "world/stage_table.h"
 #include "world/truth.h"
+#include "world/variability.h"
 
 #include <math.h>
 
@@ -86,6 +87,7 @@ struct dls_world {
     int32_t *slot_of;    /* [jobs] -1: not running */
     size_t n_jobs;
     dls_stage_table stages; /* empty: none were given */
+    dls_variability variability; /* no classes: all GPUs of a type are alike */
     dls_shapes shapes;
     dls_world_notes notes;
 

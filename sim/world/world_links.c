@@ -30,13 +30,12 @@ static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
     }
 }
 
-/* ---- load of links ------------------------------------------------------------------------------- */
+/* ---- load of links
+ * ------------------------------------------------------------------------------- */
 
 static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
 {
-    return link < w->n_nodes       ? &w->nic_load
-           : link < w->n_links - 1 ? &w->uplink_load
-                                   : NULL;
+    return link < w->n_nodes ? &w->nic_load : link < w->n_links - 1 ? &w->uplink_load : NULL;
 }
 
 void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double used_bps)
@@ -56,10 +55,11 @@ void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double use
     c->load = load;
 }
 
-/* ---- crossings ----------------------------------------------------------------------------------- */
+/* ---- crossings
+ * ----------------------------------------------------------------------------------- */
 
-static void push_crossing(dls_world *w, dls_shares *shares, int32_t slot, int32_t link, uint64_t mask,
-                          bool network)
+static void push_crossing(dls_world *w, dls_shares *shares, int32_t slot, int32_t link,
+                          uint64_t mask, bool network)
 {
     dls_shares_cross(shares, slot, link, mask, network);
     if (shares->crossing[shares->flow[slot].crossing].network && w->wire[link].users++ == 0 &&
@@ -98,7 +98,8 @@ static dls_status reserve(dls_world *w, size_t n, dls_error *err)
     return dls_shares_reserve(&w->shares, (int32_t)w->n_slots - 1, n, err);
 }
 
-/* ---- shapes of seats ----------------------------------------------------------------------------- */
+/* ---- shapes of seats
+ * ----------------------------------------------------------------------------- */
 
 static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, const dls_seat *seats,
                               size_t n, dls_error *err)
@@ -109,8 +110,9 @@ static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, con
         good = seats[i].node >= 0 && seats[i].node < w->n_nodes && seats[i].mask != 0 &&
                w->node[seats[i].node].type == type;
     }
-    return good ? DLS_OK
-                : dls_fail(err, DLS_EINPUT, "world", "job %d cannot start on these seats", (int)job);
+    return good
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, "world", "job %d cannot start on these seats", (int)job);
 }
 
 static bool in_domain(const dls_world *w, const dls_shape *shape)
@@ -155,7 +157,8 @@ static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, co
     return DLS_OK;
 }
 
-/* ---- memory of shared GPUs ----------------------------------------------------------------------- */
+/* ---- memory of shared GPUs
+ * ----------------------------------------------------------------------- */
 
 /* Most memory that the jobs on any GPU of the seat hold. */
 static double held_bytes(const dls_world *w, const dls_seat *seat)
@@ -196,7 +199,8 @@ bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *s
            memory_holds(w, type, solo.mem_bytes, seats, n);
 }
 
-/* ---- start and stop ------------------------------------------------------------------------------ */
+/* ---- start and stop
+ * ------------------------------------------------------------------------------ */
 
 /* On a node's link: the list of those who hold its GPUs is that of level 0. */
 static void cross_node(dls_world *w, int32_t slot, const dls_seat *at, bool network)
@@ -215,8 +219,8 @@ static void seat(dls_world *w, int32_t slot, const dls_seat *at, bool network)
     const uint64_t shared = node->used & at->mask;
     if (shared) {
         touch_holders(w, at->node, shared);
-        w->slot[slot].stale_speed = true;
     }
+    w->slot[slot].stale_speed = shared || w->slot[slot].stale_speed || w->variability.n > 0;
     node->shared |= shared;
     node->used |= at->mask;
     cross_node(w, slot, at, network);
@@ -383,9 +387,11 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
     }
 }
 
-/* ---- routes -------------------------------------------------------------------------------------- */
+/* ---- routes
+ * -------------------------------------------------------------------------------------- */
 
-dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t level, dls_error *err)
+dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t level,
+                               dls_error *err)
 {
     const int32_t slot = w->slot_of[job];
     dls_slot *s = slot >= 0 ? &w->slot[slot] : NULL;
@@ -405,7 +411,8 @@ dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t 
         }
     }
     bool racks = false; /* does it leave its rack, over links that limit? */
-    for (int32_t c = curve ? from->flow[slot].crossing : -1; c >= 0; c = from->crossing[c].next_of_flow) {
+    for (int32_t c = curve ? from->flow[slot].crossing : -1; c >= 0;
+         c = from->crossing[c].next_of_flow) {
         racks = racks || from->crossing[c].link >= w->n_nodes;
         crossings++;
     }

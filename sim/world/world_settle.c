@@ -100,10 +100,13 @@ static double speed_of(const dls_world *w, int32_t slot)
     for (int32_t c = w->shares.flow[slot].crossing; c >= 0;
          c = w->shares.crossing[c].next_of_flow) {
         const dls_crossing *x = &w->shares.crossing[c];
-        if (x->mask) {
-            for (uint64_t left = x->mask & w->node[x->link].shared; left; left &= left - 1) {
-                speed = fmin(speed, gpu_speed(w, x->link, left & -left, slot));
-            }
+        const uint64_t shared = w->node[x->link].shared;
+        for (uint64_t left = x->mask & (w->variability.n > 0 ? x->mask : shared); left;
+             left &= left - 1) {
+            const uint64_t gpu = left & -left;
+            const double beside = gpu & shared ? gpu_speed(w, x->link, gpu, slot) : 1;
+            speed = fmin(speed, beside * dls_world_gpu_speed(w, w->slot[slot].job, x->link,
+                                                             __builtin_ctzll(gpu)));
         }
     }
     return speed;

@@ -16,7 +16,7 @@
  */
 
 static int32_t wild, wild_query;
-enum { VIEW_QUERIES = 14, PLACE_QUERIES = 17 };
+enum { VIEW_QUERIES = 14, PLACE_QUERIES = 19 };
 
 static void ask_view(const dls_view *v)
 {
@@ -149,6 +149,12 @@ static bool wild_place(void *state, const dls_place_index *x, const dls_request 
         break;
     case 16:
         (void)dls_place_changes(x, wild);
+        break;
+    case 17:
+        (void)dls_place_free_mask(x, wild);
+        break;
+    case 18:
+        (void)dls_place_gpu_speed(x, r, wild, 0);
         break;
     }
     return case_placement("first-fit")->place(state, x, r, g);

@@ -25,7 +25,17 @@ static void refuse(const sim_setup *s, const char *who)
 /* ---- placement ---------------------------------------------------------------------------------
  */
 
-enum grant_wrong { TOO_MANY, TOO_FEW, NONE, NODE_MINUS, NODE_BEYOND, NEGATIVE, TAKEN, OTHER_TYPE };
+enum grant_wrong {
+    TOO_MANY,
+    TOO_FEW,
+    NONE,
+    NODE_MINUS,
+    NODE_BEYOND,
+    NEGATIVE,
+    TAKEN,
+    NAMED,
+    OTHER_TYPE
+};
 static enum grant_wrong grant_wrong;
 static int good_grants; /* before the wrong one */
 static bool granted_wrong;
@@ -67,6 +77,10 @@ static bool place_wrong(void *state, const dls_place_index *x, const dls_request
         }
         granted_wrong = false;
         dls_grant_add(g, dls_place_best(x, r, r->gpus), r->gpus);
+        break;
+    case NAMED: /* a GPU that the node has not got */
+        dls_grant_add(g, dls_place_best(x, r, 1), r->gpus - 1);
+        dls_grant_add_gpus(g, dls_place_best(x, r, 1), UINT64_C(1) << 63);
         break;
     case OTHER_TYPE:
         granted_wrong = r->type == 0;

@@ -431,6 +431,8 @@ typedef struct dls_request {
     const dls_place_predictor *predictor; /* NULL: none is configured */
     int64_t *retry_us;          /* a refusal may set it: ask again at that time even if no GPU is given
                                    back meanwhile */
+    /* Behind here what came later. */
+    const struct dls_pace *pace; /* asked through dls_place_gpu_speed */
 } dls_request;
 
 /* Prediction for the request's job, or for another running or waiting one. false: no predictor, or
@@ -459,6 +461,14 @@ DLS_API double dls_place_nic_bps(const dls_place_index *index, int32_t node);
 DLS_API double dls_place_uplink_bps(const dls_place_index *index, int32_t rack);
 /* Memory of one GPU of a type, bytes; 0: unknown. */
 DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t type);
+
+/* The node's free GPUs: bit g for GPU g. */
+DLS_API uint64_t dls_place_free_mask(const dls_place_index *index, int32_t node);
+/* Profiled speed of the request's job on a GPU of a node, over that of the fastest GPU for jobs of its class,
+ * 0 < speed <= 1 (perf.variability); 1: GPUs are alike to it, as far as is known. A gang is as fast as its
+ * slowest GPU. O(1). */
+DLS_API double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, int32_t node,
+                                   int32_t gpu);
 
 /* What a node has free of CPU (1/1000 core) and memory (MiB); 0 where it is not accounted. */
 DLS_API int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node);
@@ -531,6 +541,8 @@ DLS_API dls_shape dls_place_shape(const dls_place_index *index, const dls_place_
 DLS_API bool dls_grant_shape(const dls_grant *grant, const dls_place_index *index, dls_shape *out);
 /* Take `gpus` GPUs of a node; a node may be named more than once. */
 DLS_API void dls_grant_add(dls_grant *grant, int32_t node, int32_t gpus);
+/* The same for exactly these GPUs of it (dls_place_free_mask), and for none by number alone. */
+DLS_API void dls_grant_add_gpus(dls_grant *grant, int32_t node, uint64_t gpus);
 /* Ask for the job to be held back once, so that its network bursts fall into the pauses of those it
  * shares links with: by this many seconds against the burst of a job that starts at time 0. */
 DLS_API void dls_grant_shift(dls_grant *grant, double shift_s);
