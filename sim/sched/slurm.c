@@ -48,6 +48,7 @@ enum {
     CLUSTER_CPUS,
     SHARES,
     BOOT,
+    CPU_JOBS,
     RUNS,
     CLOCK
 };
@@ -94,6 +95,11 @@ static const dls_option options[] = {
     {"shares", DLS_OPT_PATH, 0, 0, "", "", "table account,user,shares", NULL},
     {"boot", DLS_OPT_F64, -1e9, 1e9, "0", "s",
      "when slurmctld started: backfill runs its interval after it", NULL},
+    {"cpu_jobs", DLS_OPT_PATH, 0, 0, "", "",
+     "table submit,duration,limit,nodes,cpus,user,account of jobs without GPUs, which wait in the "
+     "same "
+     "queue and hold processors",
+     NULL},
     {"runs", DLS_OPT_PATH, 0, 0, "", "",
      "table time,scheduler (main, full or backfill) of when they ran, from slurmctld's log; in "
      "place of "
@@ -110,6 +116,7 @@ struct slurm {
     dls_slurm_clock clock;
     bool exclusive;
     int64_t bf_jobs, queue_depth, default_limit_us;
+    dls_slurm_cpu cpu; /* whose numbers, for what follows, begin behind the jobs of the view */
     int64_t *limit_us; /* [jobs] */
     int32_t *waiting;  /* by priority */
     size_t waiting_cap;
@@ -118,6 +125,12 @@ struct slurm {
 static int64_t us_of(const dls_option_value *value)
 {
     return (int64_t)llround(value->f * 1e6);
+}
+
+static int64_t limit_of(const struct slurm *s, int64_t limit_us)
+{
+    const int64_t given_us = limit_us > 0 ? limit_us : s->default_limit_us;
+    return given_us < MAX_LIMIT_US ? given_us : MAX_LIMIT_US;
 }
 
 static dls_status init(void *state, const dls_view *view, const dls_option_value *v, dls_error *err)
@@ -135,10 +148,7 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     s->priority.last_us = us_of(&v[BOOT]);
     s->priority.next_us = s->priority.multifactor ? us_of(&v[CALC_AT]) : DLS_NEVER;
     s->plan.clock_us = us_of(&v[CLOCK]);
-    s->plan.node_cpus =
-        s->priority.cluster_cpus > 0
-            ? llround(1e3 * s->priority.cluster_cpus / dls_place_nodes(dls_view_index(view)))
-            : 1024000;
+    s->plan.unaccounted = dls_place_free_cpu(dls_view_index(view), 0) > 0 ? 0 : 1024000;
     s->plan.window_us = us_of(&v[BF_WINDOW]);
     s->plan.resolution_us = us_of(&v[BF_RESOLUTION]);
     s->exclusive = v[EXCLUSIVE].b;
@@ -155,11 +165,10 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
     DLS_TRY(
         dls_alloc_array(&s->limit_us, (size_t)view->n_jobs, sizeof *s->limit_us, "limits", err));
     for (int32_t j = 0; j < view->n_jobs; j++) {
-        const int64_t limit_us = view->limit_us ? view->limit_us[j] : DLS_ABSENT;
-        const int64_t given_us = limit_us > 0 ? limit_us : s->default_limit_us;
-        s->limit_us[j] = given_us < MAX_LIMIT_US ? given_us : MAX_LIMIT_US;
+        s->limit_us[j] = limit_of(s, view->limit_us ? view->limit_us[j] : DLS_ABSENT);
     }
-    return dls_slurm_priority_init(&s->priority, view, v[SHARES].s, err);
+    DLS_TRY(dls_slurm_priority_init(&s->priority, view, v[SHARES].s, err));
+    return dls_slurm_cpu_init(&s->cpu, view, &s->priority, v[CPU_JOBS].s, err);
 }
 
 static void fini(void *state)
@@ -168,6 +177,7 @@ static void fini(void *state)
     dls_free(s->limit_us);
     dls_free(s->waiting);
     dls_slurm_clock_fini(&s->clock);
+    dls_slurm_cpu_fini(&s->cpu);
     dls_slurm_plan_fini(&s->plan);
     dls_slurm_priority_fini(&s->priority);
 }
@@ -177,13 +187,13 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct slurm *s = state;
     const struct slurm *f = from;
     const size_t n = (size_t)view->n_jobs;
-    s->plan = (dls_slurm_plan){.node_cpus = f->plan.node_cpus,
-                               .clock_us = f->plan.clock_us,
-                               .resolution_us = f->plan.resolution_us,
-                               .window_us = f->plan.window_us};
+    s->plan = (dls_slurm_plan){0};
+    s->cpu = (dls_slurm_cpu){0};
     s->waiting = NULL;
     s->waiting_cap = 0;
     s->limit_us = NULL;
+    DLS_TRY(dls_slurm_plan_clone(&s->plan, &f->plan, view, err));
+    DLS_TRY(dls_slurm_cpu_clone(&s->cpu, &f->cpu, err));
     DLS_TRY(dls_slurm_clock_clone(&s->clock, &f->clock, err));
     DLS_TRY(dls_slurm_priority_clone(&s->priority, &f->priority, view, err));
     return dls_duplicate(&s->limit_us, f->limit_us, n, n, sizeof *s->limit_us, err);
@@ -206,6 +216,11 @@ static int32_t nodes_with(const dls_place_index *index, int32_t type, int32_t gp
 static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job, int32_t type)
 {
     const dls_place_index *index = dls_view_index(view);
+    if (job >= view->n_jobs) {
+        const dls_slurm_cpu_job *j = &s->cpu.job[job - view->n_jobs];
+        return (dls_slurm_ask){
+            .type = -1, .nodes = j->nodes, .cpus = j->cpus, .limit_us = limit_of(s, j->limit_us)};
+    }
     const int32_t gang = view->gpus[job], most = dls_place_max_gpus(index, type);
     const int64_t named = view->nodes ? view->nodes[job] : DLS_ABSENT;
     const int32_t least = (gang + most - 1) / most;
@@ -224,6 +239,9 @@ static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t
 static bool may_have(const dls_view *view, int32_t job, int32_t type, bool now)
 {
     int64_t cap = 0;
+    if (job >= view->n_jobs) {
+        return type == 0; /* the same whatever the type */
+    }
     (void)dls_view_pool(view, job, type, &cap);
     return dls_view_types(view, job) >> type & 1 && view->gpus[job] <= cap &&
            (!now || view->gpus[job] <= dls_view_quota_gpus(view, job, type) ||
@@ -237,6 +255,13 @@ static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out,
 {
     dls_want want = {.type = ask->type};
     *started = false;
+    if (job >= view->n_jobs) {
+        const int32_t k = job - view->n_jobs;
+        *started = true;
+        DLS_TRY(dls_slurm_cpu_start(&s->cpu, k, view->now_us, err));
+        return dls_slurm_plan_started(&s->plan, view, job, ask,
+                                      view->now_us + s->cpu.job[k].duration_us, err);
+    }
     if (view->gpus[job] > dls_view_quota_gpus(view, job, ask->type)) {
         return DLS_OK;
     }
@@ -244,7 +269,7 @@ static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out,
         want.n_nodes = dls_slurm_plan_parts(&s->plan, ask, &want.nodes);
     }
     *started = dls_act_allocate(out, job, &want);
-    return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, err) : DLS_OK;
+    return *started ? dls_slurm_plan_started(&s->plan, view, job, ask, DLS_NEVER, err) : DLS_OK;
 }
 
 /* ---- the queue ---------------------------------------------------------------------------------
@@ -252,12 +277,17 @@ static dls_status start(struct slurm *s, const dls_view *view, dls_actions *out,
 
 static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n, dls_error *err)
 {
+    const dls_slurm_cpu *c = &s->cpu;
+    size_t k = 0;
     *n = 0;
-    for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
+    for (int32_t j = dls_view_first_waiting(view); j >= 0 || k < c->n_waiting; (*n)++) {
+        const bool gpus =
+            j >= 0 && (k == c->n_waiting || view->submit_us[j] <= c->job[c->waiting[k]].submit_us);
         DLS_TRY(dls_grow(&s->waiting, &s->waiting_cap, *n + 1, sizeof *s->waiting, err));
-        s->waiting[(*n)++] = j;
+        s->waiting[*n] = gpus ? j : view->n_jobs + c->waiting[k++];
+        j = gpus ? dls_view_next_waiting(view, j) : j;
     }
-    return dls_slurm_priority_sort(&s->priority, s->waiting, *n, err);
+    return dls_slurm_priority_sort(&s->priority, c, view->n_jobs, s->waiting, *n, err);
 }
 
 /* ---- the two schedulers ------------------------------------------------------------------------
@@ -302,7 +332,7 @@ static bool earliest(struct slurm *s, const dls_view *view, int32_t job, dls_slu
             *start_us = when_us < *start_us ? when_us : *start_us;
         }
     }
-    if (best >= 0 && best != ask->type) {
+    if (best >= 0 && ask->type >= 0 && best != ask->type) {
         *ask = ask_of(s, view, job, best);
         (void)dls_slurm_plan_start(&s->plan, view, ask);
     }
@@ -360,9 +390,9 @@ static dls_status run(struct slurm *s, const dls_view *view, dls_actions *out, d
     if (due == 0) {
         return DLS_OK;
     }
-    dls_slurm_priority_look(&s->priority, view);
+    dls_slurm_priority_look(&s->priority, view, &s->cpu);
     DLS_TRY(list_waiting(s, view, &n, err));
-    DLS_TRY(dls_slurm_plan_begin(&s->plan, view, s->limit_us, err));
+    DLS_TRY(dls_slurm_plan_begin(&s->plan, view, err));
     if (due & DLS_SLURM_MAIN) {
         DLS_TRY(main_scheduler(s, view, out, n, due & DLS_SLURM_FULL, err));
     }
@@ -372,18 +402,23 @@ static dls_status run(struct slurm *s, const dls_view *view, dls_actions *out, d
 static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_error *err)
 {
     struct slurm *s = state;
-    dls_slurm_clock_advance(&s->clock, view->now_us, view->arrived > 0 || view->ended > 0);
-    dls_slurm_priority_calculate(&s->priority, view);
-    const bool waits = dls_view_first_waiting(view) >= 0;
+    bool events;
+    DLS_TRY(dls_slurm_cpu_advance(&s->cpu, view->now_us, &events, err));
+    dls_slurm_clock_advance(&s->clock, view->now_us,
+                            events || view->arrived > 0 || view->ended > 0);
+    dls_slurm_priority_calculate(&s->priority, view, &s->cpu);
+    const bool waits = dls_view_first_waiting(view) >= 0 || s->cpu.n_waiting > 0;
     int64_t next_us = DLS_NEVER;
     if (waits) {
         DLS_TRY(run(s, view, out, err));
         next_us = dls_slurm_clock_next(&s->clock);
     }
     /* What runs as priorities are calculated counts, whether somebody waits or not. */
-    if (waits || dls_view_first_running(view) >= 0) {
+    if (waits || dls_view_first_running(view) >= 0 || s->cpu.n_running > 0) {
         next_us = next_us < s->priority.next_us ? next_us : s->priority.next_us;
     }
+    const int64_t cpu_us = dls_slurm_cpu_next(&s->cpu);
+    next_us = cpu_us < next_us ? cpu_us : next_us;
     if (next_us != DLS_NEVER) {
         dls_act_wake(out, next_us);
     }

@@ -5,62 +5,40 @@
 #include "sched/slurm_clock.h"
 
 #include "dlsim/memory.h"
+#include "sched/slurm_table.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- a log -------------------------------------------------------------------------------------
  */
 
-static dls_status read_row(dls_slurm_clock *c, const char *line, const char *where, dls_error *err)
+static dls_status read_row(void *clock, char *const *cell, const char *where, dls_error *err)
 {
     static const char *const name[] = {"main", "full", "backfill"};
     static const int what[] = {DLS_SLURM_MAIN, DLS_SLURM_MAIN | DLS_SLURM_FULL, DLS_SLURM_BACKFILL};
-    char *end;
-    const double at_s = strtod(line, &end);
-    if (end == line || *end != ',' || !(fabs(at_s) < 1e11)) {
+    dls_slurm_clock *c = clock;
+    int64_t at_us;
+    if (!dls_slurm_table_time(cell[0], &at_us)) {
         return dls_fail(err, DLS_EINPUT, where, "expected seconds and what ran");
     }
-    const int64_t at_us = (int64_t)llround(at_s * 1e6);
     if (c->n_log > 0 && at_us < c->log[c->n_log - 1].at_us) {
         return dls_fail(err, DLS_EINPUT, where, "is earlier than the row before");
     }
     for (size_t i = 0; i < sizeof name / sizeof name[0]; i++) {
-        if (strcmp(end + 1, name[i]) == 0) {
+        if (strcmp(cell[1], name[i]) == 0) {
             DLS_TRY(dls_grow(&c->log, &c->log_cap, c->n_log + 1, sizeof *c->log, err));
             c->log[c->n_log++] = (dls_slurm_logged){at_us, what[i]};
             return DLS_OK;
         }
     }
     return dls_fail(err, DLS_EINPUT, where, "scheduler: expected main, full or backfill, not '%s'",
-                    end + 1);
+                    cell[1]);
 }
 
 static dls_status read_log(dls_slurm_clock *c, const char *path, dls_error *err)
 {
-    char line[128], where[512];
-    dls_status status = DLS_OK;
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
-        snprintf(where, sizeof where, "%s:%d", path, number);
-        line[strcspn(line, "\r\n")] = '\0';
-        if (number == 1 && strcmp(line, "time,scheduler") != 0) {
-            status = dls_fail(err, DLS_EINPUT, where, "expected the header time,scheduler");
-        } else if (number > 1) {
-            status = read_row(c, line, where, err);
-        }
-    }
-    if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    fclose(f);
-    return status == DLS_OK && c->n_log == 0 ? dls_fail(err, DLS_EINPUT, path, "no rows") : status;
+    DLS_TRY(dls_slurm_table_read(path, "time,scheduler", read_row, c, err));
+    return c->n_log == 0 ? dls_fail(err, DLS_EINPUT, path, "no rows") : DLS_OK;
 }
 
 /* ---- rules -------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ void dls_slurm_plan_fini(dls_slurm_plan *p)
     dls_free(p->want);
     dls_free(p->of_type);
     dls_free(p->with);
+    dls_free(p->held);
     *p = (dls_slurm_plan){0};
 }
 
@@ -58,29 +59,43 @@ static int64_t cpus_of(int64_t per_gpu, int64_t gpus)
     return (per_gpu * gpus + gpus) / 10 * 10;
 }
 
-/* A job holds (sign -1) or gives back (1) what it has on its nodes. */
-static void count(const dls_slurm_plan *p, dls_slurm_room *room, const dls_slurm_run *r, int sign,
-                  bool gpus)
+/* What a part gives back. */
+static int64_t part_cpus(const dls_slurm_run *r, const dls_place_part *part)
 {
-    for (int32_t k = 0; k < r->n_parts; k++) {
-        const dls_place_part *part = &p->parts[r->first_part + k];
-        room[part->node].gpus += gpus ? sign * part->gpus : 0;
-        room[part->node].cpus += sign * cpus_of(r->cpus_per_gpu, part->gpus);
-    }
+    return part->gpus > 0 ? cpus_of(r->cpus_per_gpu, part->gpus) : r->cpus;
+}
+
+/* What a node has free now. Processors as cpus_of has them: the index is short of less than ten
+ * thousandths of one, by what is cut off. */
+static void look(dls_slurm_plan *p, const dls_place_index *index, int32_t node)
+{
+    p->room[node].gpus = dls_place_free(index, node);
+    p->room[node].cpus = p->unaccounted + dls_place_free_cpu(index, node) / 10 * 10 - p->held[node];
 }
 
 /* Unsorted, at the end of the list. */
-static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job, int64_t end_us,
-                          dls_error *err)
+static dls_status add_run(dls_slurm_plan *p, const dls_view *view, int32_t job,
+                          const dls_slurm_ask *ask, dls_error *err)
 {
-    const size_t most =
-        (size_t)(view->held_gpus[job] < p->n_nodes ? view->held_gpus[job] : p->n_nodes);
+    const bool gpus = ask->type >= 0;
+    const int32_t held = gpus ? view->held_gpus[job] : ask->nodes;
+    const size_t most = (size_t)(held < p->n_nodes ? held : p->n_nodes);
+    const dls_place_part *chosen = NULL;
+    dls_slurm_run r = {.end_us = whole_s(view->now_us) + ask->limit_us,
+                       .job = job,
+                       .first_part = (int32_t)p->n_parts,
+                       .cpus_per_gpu = gpus ? dls_view_cpu_per_gpu(view, job) : 0,
+                       .cpus = gpus ? 0 : ask->cpus};
     DLS_TRY(dls_grow(&p->run, &p->run_cap, p->n_run + 1, sizeof *p->run, err));
     DLS_TRY(dls_grow(&p->parts, &p->parts_cap, p->n_parts + most, sizeof *p->parts, err));
-    const size_t n = dls_view_nodes(view, job, p->parts + p->n_parts, most);
-    const int64_t cpus = dls_view_cpu_per_gpu(view, job);
-    p->run[p->n_run++] = (dls_slurm_run){end_us, job, (int32_t)p->n_parts, (int32_t)n, cpus};
-    p->n_parts += n;
+    if (gpus) {
+        r.n_parts = (int32_t)dls_view_nodes(view, job, p->parts + p->n_parts, most);
+    } else {
+        r.n_parts = dls_slurm_plan_parts(p, ask, &chosen);
+        memcpy(p->parts + p->n_parts, chosen, (size_t)r.n_parts * sizeof *chosen);
+    }
+    p->run[p->n_run++] = r;
+    p->n_parts += (size_t)r.n_parts;
     return DLS_OK;
 }
 
@@ -93,16 +108,42 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     p->n_nodes = n_nodes;
     p->words = (n_nodes + 63) / 64;
     DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->held, (size_t)n_nodes, sizeof *p->held, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 2, sizeof *p->avail, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->of_type, (size_t)(n_types * p->words), sizeof *p->of_type, "nodes",
-                            err));
+    DLS_TRY(dls_alloc_array(&p->of_type, (size_t)((n_types + 1) * p->words), sizeof *p->of_type,
+                            "nodes", err));
+    p->n_types = n_types;
     for (int32_t n = 0; n < n_nodes; n++) {
-        p->of_type[dls_place_type(index, n) * p->words + n / 64] |= UINT64_C(1) << n % 64;
+        const uint64_t bit = UINT64_C(1) << n % 64;
+        p->of_type[dls_place_type(index, n) * p->words + n / 64] |= bit;
+        p->of_type[n_types * p->words + n / 64] |= bit;
     }
     DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
     p->later = p->room + n_nodes;
     p->chosen = p->avail + p->words;
+    return DLS_OK;
+}
+
+dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, const dls_view *view,
+                                dls_error *err)
+{
+    *p = (dls_slurm_plan){.unaccounted = from->unaccounted,
+                          .clock_us = from->clock_us,
+                          .resolution_us = from->resolution_us,
+                          .window_us = from->window_us};
+    if (from->n_nodes == 0) {
+        return DLS_OK;
+    }
+    DLS_TRY(make_room(p, dls_view_index(view), err));
+    memcpy(p->held, from->held, (size_t)p->n_nodes * sizeof *p->held);
+    DLS_TRY(dls_duplicate(&p->run, from->run, from->n_run, from->run_cap, sizeof *p->run, err));
+    p->n_run = from->n_run;
+    p->run_cap = from->run_cap;
+    DLS_TRY(dls_duplicate(&p->parts, from->parts, from->n_parts, from->parts_cap, sizeof *p->parts,
+                          err));
+    p->n_parts = from->n_parts;
+    p->parts_cap = from->parts_cap;
     return DLS_OK;
 }
 
@@ -129,56 +170,53 @@ static void count_sizes(dls_slurm_plan *p, const dls_place_index *index)
     }
 }
 
-/* What runs, from the view. */
-static dls_status build(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
-                        dls_error *err)
+/* parts[] without those of jobs that are gone. */
+static dls_status compact(dls_slurm_plan *p, size_t n_parts, dls_error *err)
 {
-    p->n_run = p->n_parts = 0;
-    for (int32_t n = 0; n < p->n_nodes; n++) {
-        p->room[n].cpus = p->node_cpus;
+    dls_place_part *parts;
+    size_t n = 0;
+    DLS_TRY(dls_alloc_array(&parts, n_parts + 1, sizeof *parts, "parts", err));
+    for (size_t i = 0; i < p->n_run; i++) {
+        dls_slurm_run *r = &p->run[i];
+        memcpy(parts + n, p->parts + r->first_part, (size_t)r->n_parts * sizeof *parts);
+        r->first_part = (int32_t)n;
+        n += (size_t)r->n_parts;
     }
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        DLS_TRY(add_run(p, view, j, whole_s(view->since_us[j]) + limit_us[j], err));
-        count(p, p->room, &p->run[p->n_run - 1], -1, false);
-    }
-    if (p->n_run > 1) {
-        qsort(p->run, p->n_run, sizeof *p->run, by_end);
-    }
-    p->built = true;
+    dls_free(p->parts);
+    p->parts = parts;
+    p->n_parts = n;
+    p->parts_cap = n_parts + 1;
     return DLS_OK;
 }
 
 /* Jobs that run no more go. What starts comes by dls_slurm_plan_started alone. */
-static void drop_ended(dls_slurm_plan *p, const dls_view *view)
+static dls_status drop_ended(dls_slurm_plan *p, const dls_view *view, dls_error *err)
 {
     size_t n = 0, n_parts = 0;
     for (size_t i = 0; i < p->n_run; i++) {
-        if (view->held_gpus[p->run[i].job] > 0) {
-            n_parts += (size_t)p->run[i].n_parts;
-            p->run[n++] = p->run[i];
-        } else {
-            count(p, p->room, &p->run[i], 1, false);
+        const dls_slurm_run *r = &p->run[i];
+        if (r->until_us == DLS_NEVER ? view->held_gpus[r->job] > 0 : r->until_us > view->now_us) {
+            n_parts += (size_t)r->n_parts;
+            p->run[n++] = *r;
+            continue;
+        }
+        for (int32_t k = 0; k < r->n_parts; k++) {
+            p->held[p->parts[r->first_part + k].node] -= r->cpus;
         }
     }
     p->n_run = n;
-    p->built = p->n_parts <= 2 * n_parts + 4096; /* else most of parts[] is of jobs that are gone */
+    return p->n_parts > 2 * n_parts + 4096 ? compact(p, n_parts, err) : DLS_OK;
 }
 
-dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
-                                dls_error *err)
+dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, dls_error *err)
 {
     const dls_place_index *index = dls_view_index(view);
     size_t all;
     DLS_TRY(make_room(p, index, err));
-    if (p->built) {
-        drop_ended(p, view);
-    }
-    if (!p->built) {
-        DLS_TRY(build(p, view, limit_us, err));
-    }
+    DLS_TRY(drop_ended(p, view, err));
     p->n_span = p->n_sets = 0;
     for (int32_t n = 0; n < p->n_nodes; n++) {
-        p->room[n].gpus = dls_place_free(index, n);
+        look(p, index, n);
     }
     count_sizes(p, index);
     DLS_TRY(new_set(p, &all, err));
@@ -190,11 +228,16 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const i
 }
 
 dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
-                                  const dls_slurm_ask *ask, dls_error *err)
+                                  const dls_slurm_ask *ask, int64_t until_us, dls_error *err)
 {
-    DLS_TRY(add_run(p, view, job, whole_s(view->now_us) + ask->limit_us, err));
-    const dls_slurm_run made = p->run[p->n_run - 1];
-    count(p, p->room, &made, -1, true);
+    DLS_TRY(add_run(p, view, job, ask, err));
+    dls_slurm_run made = p->run[p->n_run - 1];
+    made.until_us = until_us;
+    for (int32_t k = 0; k < made.n_parts; k++) {
+        const int32_t node = p->parts[made.first_part + k].node;
+        p->held[node] += made.cpus;
+        look(p, dls_view_index(view), node);
+    }
     size_t at = p->n_run - 1;
     for (; at > 0 && by_end(&p->run[at - 1], &made) > 0; at--) {
         p->run[at] = p->run[at - 1];
@@ -380,16 +423,20 @@ static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slur
     return true;
 }
 
+/* The nodes that a job may be on. */
+static const uint64_t *nodes_for(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+{
+    return p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
+}
+
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
-    return p->with[ask->type * SIZES + ask->gpus] >= ask->nodes;
+    return ask->type < 0 || p->with[ask->type * SIZES + ask->gpus] >= ask->nodes;
 }
 
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
-    for (int32_t w = 0; w < p->words; w++) {
-        p->avail[w] = p->of_type[ask->type * p->words + w];
-    }
+    memcpy(p->avail, nodes_for(p, ask), (size_t)p->words * sizeof *p->avail);
     return dls_slurm_plan_has_room(p, ask) && choose(p, p->room, ask);
 }
 
@@ -440,7 +487,7 @@ static int32_t release(dls_slurm_plan *p, const dls_slurm_run *r, const dls_slur
         dls_slurm_room *room = &p->later[part->node];
         const bool had = has_room(room, ask);
         room->gpus += part->gpus;
-        room->cpus += cpus_of(r->cpus_per_gpu, part->gpus);
+        room->cpus += part_cpus(r, part);
         more += !had && has_room(room, ask) && is_avail(p, part->node);
     }
     return more;
@@ -504,7 +551,7 @@ static void unreserved(dls_slurm_plan *p, const dls_slurm_ask *ask, int64_t star
                        int64_t *later_us)
 {
     const int64_t end_us = start_us + ask->limit_us;
-    const uint64_t *all = p->of_type + ask->type * p->words;
+    const uint64_t *all = nodes_for(p, ask);
     memcpy(p->avail, all, (size_t)p->words * sizeof *p->avail);
     *later_us = DLS_NEVER;
     for (size_t i = 0; i < p->n_span; i++) {

@@ -18,6 +18,8 @@ typedef struct dls_slurm_run {
     int32_t job;
     int32_t first_part, n_parts; /* in parts[] */
     int64_t cpus_per_gpu;        /* 1/1000 */
+    int64_t cpus;                /* 1/1000, on each node, of one without GPUs */
+    int64_t until_us;            /* when that one ends; of others DLS_NEVER: the view says it */
 } dls_slurm_run;
 
 /* From begin to end these nodes may be used. */
@@ -33,9 +35,8 @@ typedef struct dls_slurm_room {
 } dls_slurm_room;
 
 typedef struct dls_slurm_plan {
-    int32_t n_nodes, words; /* words: of a set of nodes */
-    bool built;         /* run, parts and processors in room are those of now but for what ended */
-    dls_slurm_run *run; /* by end */
+    int32_t n_nodes, n_types, words; /* words: of a set of nodes */
+    dls_slurm_run *run;              /* by end; as of the last turn */
     dls_place_part *parts;
     size_t n_run, run_cap, n_parts, parts_cap;
     dls_slurm_span
@@ -43,11 +44,13 @@ typedef struct dls_slurm_plan {
     uint64_t *sets;
     size_t n_span, span_cap, n_sets, sets_cap; /* sets: words used */
     dls_slurm_room *room, *later;              /* [n_nodes] now; at a time in the future */
-    int64_t node_cpus;                         /* 1/1000, of a node, the same for all */
-    int64_t clock_us;                          /* that a clock shows at time 0 */
-    int64_t resolution_us, window_us;          /* of the table of reservations */
+    int64_t *held; /* [n_nodes] 1/1000 processors that jobs without GPUs hold */
+    int64_t
+        unaccounted; /* 1/1000 processors that a node counts for where none are accounted; else 0 */
+    int64_t clock_us;                 /* that a clock shows at time 0 */
+    int64_t resolution_us, window_us; /* of the table of reservations */
     uint64_t *avail, *chosen;
-    uint64_t *of_type; /* [types][words] */
+    uint64_t *of_type; /* [types + 1][words], all nodes last */
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
                       plan begins */
     dls_place_part *want; /* [n_nodes] */
@@ -55,7 +58,7 @@ typedef struct dls_slurm_plan {
 
 /* What a job asks for: GPUs on each of some nodes of one type, for a time. */
 typedef struct dls_slurm_ask {
-    int32_t type;
+    int32_t type;  /* -1: any, of a job without GPUs */
     int32_t nodes; /* 0: on any that together have the gang's GPUs */
     int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
     int32_t gang;
@@ -68,10 +71,12 @@ typedef struct dls_slurm_ask {
  * that with the fewest free processors in it); if none does, the one with the most, and so on for
  * the rest. */
 
-/* A plan without reservations of the cluster as it is; running jobs end limit_us[job] after their
- * start. The plan keeps what runs from turn to turn: O(running + nodes), the first time O(running
- * log running). Errors: ENOMEM. */
-dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, const int64_t *limit_us,
+/* A plan without reservations of the cluster as it is. The plan keeps what runs from turn to turn:
+ * what was started goes when it runs no more. O(running + nodes). Errors: ENOMEM. */
+dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view,
+                                dls_error *err) DLS_MUST_CHECK;
+/* What points to memory of `from` is copied. Errors: ENOMEM. */
+dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, const dls_view *view,
                                 dls_error *err) DLS_MUST_CHECK;
 /* The plan keeps its memory between turns. */
 void dls_slurm_plan_fini(dls_slurm_plan *p);
@@ -93,8 +98,10 @@ int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_
  * ENOMEM. */
 dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
                                   dls_error *err) DLS_MUST_CHECK;
-/* A job that was started on p->chosen holds GPUs now. Errors: ENOMEM. */
+/* A job that was started on p->chosen holds GPUs now; one without (ask->type < 0) holds its
+ * processors until until_us, which is else DLS_NEVER. Errors: ENOMEM. */
 dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
-                                  const dls_slurm_ask *ask, dls_error *err) DLS_MUST_CHECK;
+                                  const dls_slurm_ask *ask, int64_t until_us,
+                                  dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -6,14 +6,12 @@
 #include "sched/slurm_priority.h"
 
 #include "dlsim/memory.h"
+#include "sched/slurm_table.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAMES "account,user,shares"
 
 /* ---- shares ------------------------------------------------------------------------------------
  */
@@ -48,25 +46,13 @@ static dls_status add(dls_slurm_priority *p, int32_t parent, const char *account
     return DLS_OK;
 }
 
-static dls_status read_row(dls_slurm_priority *p, char *line, const char *where, dls_error *err)
+static dls_status read_row(void *priority, char *const *cell, const char *where, dls_error *err)
 {
-    char *cell[3] = {line, NULL, NULL}, *end;
-    line[strcspn(line, "\r\n")] = '\0';
-    for (int k = 1; k < 3; k++) {
-        char *comma = strchr(cell[k - 1], ',');
-        if (!comma) {
-            return dls_fail(err, DLS_EINPUT, where, "expected " NAMES);
-        }
-        *comma = '\0';
-        cell[k] = comma + 1;
-    }
+    dls_slurm_priority *p = priority;
     double shares = (double)NAN;
-    if (strcmp(cell[2], "parent") != 0) {
-        shares = strtod(cell[2], &end);
-        if (end == cell[2] || *end || !(shares >= 0 && shares < 1e15)) {
-            return dls_fail(err, DLS_EINPUT, where,
-                            "shares: expected a number or `parent`, not '%s'", cell[2]);
-        }
+    if (strcmp(cell[2], "parent") != 0 && !dls_slurm_table_number(cell[2], 0, 1e15, &shares)) {
+        return dls_fail(err, DLS_EINPUT, where, "shares: expected a number or `parent`, not '%s'",
+                        cell[2]);
     }
     if (!cell[0][0] || strlen(cell[0]) > 63 || strlen(cell[1]) > 63) {
         return dls_fail(err, DLS_EINPUT, where, "no account, or a name longer than 63 bytes");
@@ -82,29 +68,18 @@ static dls_status read_row(dls_slurm_priority *p, char *line, const char *where,
     return add(p, cell[1][0] ? account : 0, cell[0], cell[1], shares, err);
 }
 
-static dls_status read_shares(dls_slurm_priority *p, const char *path, dls_error *err)
+dls_status dls_slurm_priority_share(dls_slurm_priority *p, const char *account, const char *user,
+                                    int32_t *share, dls_error *err)
 {
-    char line[512], where[512];
-    dls_status status = DLS_OK;
-    FILE *f = fopen(path, "r");
-    if (!f) {
-        return dls_fail(err, DLS_EINPUT, path, "cannot read shares: %s", strerror(errno));
+    user = user[0] ? user : "nobody";
+    *share = account[0] ? find(p, account, user) : -1;
+    *share = *share >= 0 ? *share : find(p, NULL, user);
+    if (*share < 0) { /* not in the table, or there is none: a share like any other, beside the
+                         accounts */
+        *share = (int32_t)p->n;
+        DLS_TRY(add(p, 0, account[0] ? account : "root", user, 1, err));
     }
-    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
-        snprintf(where, sizeof where, "%s:%d", path, number);
-        if (strlen(line) == sizeof line - 1) {
-            status = dls_fail(err, DLS_EINPUT, where, "a line longer than %zu bytes", sizeof line);
-        } else if (number > 1 && line[strspn(line, " \r\n")]) {
-            status = read_row(p, line, where, err);
-        } else if (number == 1 && strncmp(line, NAMES, strlen(NAMES)) != 0) {
-            status = dls_fail(err, DLS_EINPUT, where, "expected the header " NAMES);
-        }
-    }
-    if (status == DLS_OK && ferror(f)) {
-        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
-    }
-    fclose(f);
-    return status;
+    return dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err);
 }
 
 static dls_status bind_jobs(dls_slurm_priority *p, const dls_view *view, dls_error *err)
@@ -113,15 +88,7 @@ static dls_status bind_jobs(dls_slurm_priority *p, const dls_view *view, dls_err
     for (int32_t j = 0; j < view->n_jobs; j++) {
         const char *user = view->user ? dls_view_name(view, DLS_NAME_USER, view->user[j]) : "";
         const char *account = class ? dls_view_name(view, DLS_NAME_CLASS, class[j]) : "";
-        user = user[0] ? user : "nobody";
-        int32_t at = account[0] ? find(p, account, user) : -1;
-        at = at >= 0 ? at : find(p, NULL, user);
-        if (at < 0) { /* not in the table, or there is none: a share like any other, beside the
-                         accounts */
-            at = (int32_t)p->n;
-            DLS_TRY(add(p, 0, account[0] ? account : "root", user, 1, err));
-        }
-        p->share_of[j] = at;
+        DLS_TRY(dls_slurm_priority_share(p, account, user, &p->share_of[j], err));
         p->value[j] = -1;
     }
     return DLS_OK;
@@ -138,10 +105,9 @@ dls_status dls_slurm_priority_init(dls_slurm_priority *p, const dls_view *view, 
     DLS_TRY(dls_alloc_array(&p->value, n, sizeof *p->value, "priorities", err));
     DLS_TRY(add(p, -1, "root", "", 1, err));
     if (path && path[0]) {
-        DLS_TRY(read_shares(p, path, err));
+        DLS_TRY(dls_slurm_table_read(path, "account,user,shares", read_row, p, err));
     }
-    DLS_TRY(bind_jobs(p, view, err));
-    return dls_grow(&p->room, &p->room_cap, 2 * p->n, sizeof *p->room, err);
+    return bind_jobs(p, view, err);
 }
 
 void dls_slurm_priority_fini(dls_slurm_priority *p)
@@ -244,35 +210,56 @@ static int64_t whole_s(int64_t us)
 
 /* What a running job has used since the last calculation. Slurm 22.05 counts those that run when it
  * calculates: what jobs that ended since have used is lost. */
-static void count_usage(dls_slurm_priority *p, const dls_view *view, int32_t job, double decay)
+static void count_usage(dls_slurm_priority *p, int64_t now_us, int64_t since_us, double size,
+                        int32_t share, double decay)
 {
-    const int64_t start_us = whole_s(view->since_us[job]);
+    const int64_t start_us = whole_s(since_us);
     const double run_s =
-        1e-6 * (double)(whole_s(view->now_us) - (start_us > p->last_us ? start_us : p->last_us));
-    const double used = run_s * size_of(p, view, job) * pow(decay, run_s);
-    for (int32_t i = p->share_of[job]; i >= 0; i = p->share[i].parent) {
+        1e-6 * (double)(whole_s(now_us) - (start_us > p->last_us ? start_us : p->last_us));
+    const double used = run_s * size * pow(decay, run_s);
+    for (int32_t i = share; i >= 0; i = p->share[i].parent) {
         p->share[i].usage += used;
     }
 }
 
 /* As of the last calculation; a job that came since has waited for nothing. */
-static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job)
+static double value_of(const dls_slurm_priority *p, const dls_view *view, int64_t submit_us,
+                       double nodes, double size, int32_t share)
 {
-    const dls_place_index *index = dls_view_index(view);
-    const int64_t waited_us = p->last_us - whole_s(view->submit_us[job]);
+    const int64_t waited_us = p->last_us - whole_s(submit_us);
     const double waited = fmax(0, (double)waited_us / (double)p->max_age_us);
-    const double most = dls_place_max_gpus(index, 0);
-    const int64_t asked = view->nodes ? view->nodes[job] : DLS_ABSENT;
-    const double nodes = asked > 0 ? (double)asked : ceil(view->gpus[job] / most);
-    double size = nodes / dls_place_nodes(index);
+    double part = nodes / dls_place_nodes(dls_view_index(view));
     if (p->cluster_cpus > 0) {
-        size = (size + size_of(p, view, job) / p->cluster_cpus) / 2;
+        part = (part + size / p->cluster_cpus) / 2;
     }
-    p->value[job] = floor(p->weight_age * fmin(1, waited) + p->weight_size * size +
-                          p->weight_fair * p->share[p->share_of[job]].factor);
+    return floor(p->weight_age * fmin(1, waited) + p->weight_size * part +
+                 p->weight_fair * p->share[share].factor);
 }
 
-void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view)
+static void set_priority(dls_slurm_priority *p, const dls_view *view, int32_t job)
+{
+    const double most = dls_place_max_gpus(dls_view_index(view), 0);
+    const int64_t asked = view->nodes ? view->nodes[job] : DLS_ABSENT;
+    const double nodes = asked > 0 ? (double)asked : ceil(view->gpus[job] / most);
+    p->value[job] =
+        value_of(p, view, view->submit_us[job], nodes, size_of(p, view, job), p->share_of[job]);
+}
+
+static double cpu_size_of(const dls_slurm_priority *p, const dls_slurm_cpu_job *job)
+{
+    return p->by_cpu ? 1e-3 * (double)job->cpus * job->nodes : 0;
+}
+
+static void set_cpu_priorities(const dls_slurm_priority *p, const dls_view *view,
+                               dls_slurm_cpu *cpu)
+{
+    for (size_t i = 0; i < cpu->n_waiting; i++) {
+        dls_slurm_cpu_job *j = &cpu->job[cpu->waiting[i]];
+        j->value = value_of(p, view, j->submit_us, j->nodes, cpu_size_of(p, j), j->share);
+    }
+}
+
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu)
 {
     if (view->now_us < p->next_us) {
         return;
@@ -287,7 +274,11 @@ void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view)
         p->share[i].usage *= left;
     }
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        count_usage(p, view, j, decay);
+        count_usage(p, view->now_us, view->since_us[j], size_of(p, view, j), p->share_of[j], decay);
+    }
+    for (size_t i = 0; i < cpu->n_running; i++) {
+        const dls_slurm_cpu_job *j = &cpu->job[cpu->running[i]];
+        count_usage(p, view->now_us, j->since_us, cpu_size_of(p, j), j->share, decay);
     }
     rank_below(p, 0, p->room, &ranks, false);
     p->last_us = now_us;
@@ -295,11 +286,15 @@ void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view)
     for (int32_t j = dls_view_first_waiting(view); j >= 0; j = dls_view_next_waiting(view, j)) {
         set_priority(p, view, j);
     }
+    set_cpu_priorities(p, view, cpu);
 }
 
-void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view)
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu)
 {
     int32_t j = p->multifactor ? dls_view_first_waiting(view) : -1;
+    if (p->multifactor) {
+        set_cpu_priorities(p, view, cpu);
+    }
     for (; j >= 0; j = dls_view_next_waiting(view, j)) {
         if (p->value[j] < 0) {
             set_priority(p, view, j);
@@ -307,18 +302,24 @@ void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view)
     }
 }
 
-dls_status dls_slurm_priority_sort(dls_slurm_priority *p, int32_t *job, size_t n, dls_error *err)
+dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu, int32_t n_jobs,
+                                   int32_t *job, size_t n, dls_error *err)
 {
     if (!p->multifactor || n < 2) {
         return DLS_OK;
     }
     DLS_TRY(dls_grow(&p->room, &p->room_cap, n, sizeof *p->room, err));
     for (size_t i = 0; i < n; i++) {
-        p->room[i] = (dls_slurm_ranked){p->value[job[i]], job[i], false};
+        const int32_t j = job[i];
+        p->room[i] = (dls_slurm_ranked){j < n_jobs ? p->value[j] : cpu->job[j - n_jobs].value,
+                                        (int32_t)i, false};
     }
     qsort(p->room, n, sizeof *p->room, highest_first);
     for (size_t i = 0; i < n; i++) {
-        job[i] = p->room[i].id;
+        p->room[i].value = job[p->room[i].id];
+    }
+    for (size_t i = 0; i < n; i++) {
+        job[i] = (int32_t)p->room[i].value;
     }
     return DLS_OK;
 }

@@ -9,7 +9,7 @@
 #ifndef DLS_SCHED_SLURM_PRIORITY_H
 #define DLS_SCHED_SLURM_PRIORITY_H
 
-#include "dlsim/policy.h"
+#include "sched/slurm_cpu.h"
 
 /* An account, or a user of one, with shares among its siblings. */
 typedef struct dls_slurm_share {
@@ -55,13 +55,19 @@ void dls_slurm_priority_fini(dls_slurm_priority *p);
 dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_priority *from,
                                     const dls_view *view, dls_error *err) DLS_MUST_CHECK;
 
+/* The share of a user's job: that of the account, else the first of the user, else a new one. Only
+ * if `multifactor`, before the first calculation. Errors: ENOMEM. */
+dls_status dls_slurm_priority_share(dls_slurm_priority *p, const char *account, const char *user,
+                                    int32_t *share, dls_error *err) DLS_MUST_CHECK;
+
 /* A period has passed (now >= next_us): usage decays, and priorities of jobs that wait are new.
  * Nothing to do unless `multifactor`. O(running + waiting + shares log shares) then. */
-void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view);
+void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
 /* Jobs that are new get their first priority. O(waiting). */
-void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view);
-/* Highest first, equal ones in order of submission. O(n log n). Errors: ENOMEM. */
-dls_status dls_slurm_priority_sort(dls_slurm_priority *p, int32_t *job, size_t n,
-                                   dls_error *err) DLS_MUST_CHECK;
+void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
+/* Highest first, equal ones as they stand; numbers from n_jobs on are of those without GPUs. O(n
+ * log n). Errors: ENOMEM. */
+dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu, int32_t n_jobs,
+                                   int32_t *job, size_t n, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -7,6 +7,7 @@
  *      slurm.conf          --> cluster.cfg     options of the scheduler `slurm`
  *      sshare -a -P        --> shares.csv
  *      slurmctld's log     --> runs.csv        when the schedulers ran (option `runs`)
+ *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option `cpu_jobs`)
  *
  * What may be changed here: which fields are read. tests/cli/site.sh guards it, with recordings of
  * a real Slurm in tests/slurm.
@@ -22,6 +23,7 @@
 #include "site/nodes.h"
 #include "site/slurm_conf.h"
 #include "site/slurm_held.h"
+#include "traces/date.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,7 +115,7 @@ typedef struct making {
     const dls_site_slurm *site;
     const dls_site_nodes *nodes;
     const dls_trace *trace;
-    const dls_site_held *held;
+    dls_site_held *held;
     const dls_site_log *log; /* NULL: none */
     FILE *to;
 } making;
@@ -123,8 +125,8 @@ static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
     const making *m = what;
     dls_site_nodes_put(m->nodes, "slurm", cfg);
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
-    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, dls_trace_about(m->trace)->epoch,
-                                  m->log, m->to, err);
+    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, m->held->n_jobs > 0,
+                                  dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
 
 static dls_status put_runs(FILE *out, void *what, dls_error *err)
@@ -135,6 +137,14 @@ static dls_status put_runs(FILE *out, void *what, dls_error *err)
     for (size_t i = 0; i < m->log->n_runs; i++) {
         fprintf(out, "%.6f,%s\n", 1e-6 * (double)m->log->run[i].at_us, m->log->run[i].what);
     }
+    return DLS_OK;
+}
+
+static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    (void)err;
+    dls_site_held_put_jobs(m->held, out);
     return DLS_OK;
 }
 
@@ -184,6 +194,10 @@ static dls_status write_all(making *m, dls_error *err)
         DLS_TRY(path_in(m, "shares.csv", path, sizeof path, err));
         DLS_TRY(dls_atomicfile_write(path, put_shares, m, err));
     }
+    if (m->held->n_jobs > 0) {
+        DLS_TRY(path_in(m, "cpu_jobs.csv", path, sizeof path, err));
+        DLS_TRY(dls_atomicfile_write(path, put_cpu_jobs, m, err));
+    }
     if (m->log) {
         DLS_TRY(path_in(m, "runs.csv", path, sizeof path, err));
         DLS_TRY(dls_atomicfile_write(path, put_runs, m, err));
@@ -223,6 +237,16 @@ static void report(const making *m)
     dls_site_held_put(m->held, m->to);
 }
 
+static dls_status read_held(dls_site_held *held, const char *sacct, const dls_trace *trace,
+                            dls_error *err)
+{
+    const char *epoch = dls_trace_about(trace)->epoch;
+    int64_t zero_us;
+    return dls_date_parse(epoch, strlen(epoch), &zero_us)
+               ? dls_site_held_read(held, sacct, 1e-6 * (double)zero_us, err)
+               : dls_fail(err, DLS_EINPUT, sacct, "has no dates");
+}
+
 dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error *err)
 {
     dls_site_nodes all = {0};
@@ -233,9 +257,9 @@ dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to, dls_error
     dls_site_held_init(&held);
     dls_status status = dls_trace_load(site->sacct, "sacct", NULL, &trace, err);
     DLS_THEN(status, read_nodes(site->nodes, &all, &held, err));
-    DLS_THEN(status, dls_site_held_read(&held, site->sacct, err));
+    DLS_THEN(status, read_held(&held, site->sacct, trace, err));
     if (status == DLS_OK && site->log) {
-        status = dls_site_log_apply(site->log, &trace, &log, err);
+        status = dls_site_log_apply(site->log, &trace, &held, &log, err);
         m.log = &log;
     }
     if (status == DLS_OK) {

@@ -9,13 +9,15 @@
 #include "dlsim/site.h"
 #include "site/slurm_log.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 /* Write "scheduler: {...};" for a slurm.conf, or what `scontrol show config` prints; site->conf
  * NULL: Slurm's defaults. epoch: date of the trace's time 0. log: NULL, or what runs.csv was made
- * of. What is not understood or not modelled goes to `to`. Errors: EINPUT, ENOMEM. */
+ * of; cpu_jobs: cpu_jobs.csv was. What is not understood or not modelled goes to `to`. Errors:
+ * EINPUT, ENOMEM. */
 dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
-                                  const char *epoch, const dls_site_log *log, FILE *to,
-                                  dls_error *err) DLS_MUST_CHECK;
+                                  bool cpu_jobs, const char *epoch, const dls_site_log *log,
+                                  FILE *to, dls_error *err) DLS_MUST_CHECK;
 
 #endif

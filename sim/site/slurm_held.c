@@ -19,12 +19,15 @@ void dls_site_held_init(dls_site_held *held)
 {
     *held = (dls_site_held){.json = false};
     dls_strdict_init(&held->names);
+    dls_strdict_init(&held->people);
 }
 
 void dls_site_held_fini(dls_site_held *held)
 {
     dls_strdict_fini(&held->names);
+    dls_strdict_fini(&held->people);
     dls_free(held->node);
+    dls_free(held->job);
 }
 
 static bool in_service(const char *state)
@@ -132,7 +135,7 @@ static found nodes_of(dls_site_held *held, const char *list)
 
 /* ---- the accounting -------------------------------------------------------------------------- */
 
-enum { ID, START, END, CPUS, TRES, LIST, N_COLUMNS };
+enum { ID, START, END, CPUS, TRES, LIST, SUBMIT, ELIGIBLE, LIMIT, USER, ACCOUNT, N_COLUMNS };
 
 static void count(dls_site_count *c, size_t line)
 {
@@ -152,12 +155,54 @@ static bool time_of(dls_csv *csv, int col, double *s)
     return end != text && *end == '\0' && *s > 0;
 }
 
-static void add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS])
+static dls_status name_of(dls_site_held *held, const char *text, int32_t *code, dls_error *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s", text);
+    for (char *p = name; (p = strpbrk(p, ",\r\n"));) {
+        *p = '_'; /* of the table */
+    }
+    return dls_strdict_put(&held->people, name, strlen(name), code, err);
+}
+
+/* As the reader of the trace has it: submitted when it became eligible, and not before time 0. */
+static dls_status add_cpu_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS],
+                              dls_site_cpu_job *job, const char *id, double start_s, double end_s,
+                              dls_error *err)
+{
+    double at_s;
+    job->submit_s = start_s;
+    if (time_of(csv, col[SUBMIT], &at_s) && at_s < start_s) {
+        job->submit_s = at_s;
+    }
+    if (time_of(csv, col[ELIGIBLE], &at_s) && at_s > job->submit_s && at_s <= start_s) {
+        job->submit_s = at_s;
+    }
+    job->line = csv->line;
+    job->duration_s = end_s - (start_s > held->zero_s ? start_s : held->zero_s);
+    job->submit_s = job->submit_s > held->zero_s ? job->submit_s - held->zero_s : 0;
+    if (!dls_date_span(dls_csv_text(csv, col[LIMIT]), &job->limit_s)) {
+        job->limit_s = 0;
+    }
+    if (!(job->duration_s > 0)) {
+        return DLS_OK; /* it was over */
+    }
+    DLS_TRY(name_of(held, id, &job->id, err));
+    DLS_TRY(name_of(held, dls_csv_text(csv, col[USER]), &job->user, err));
+    DLS_TRY(name_of(held, dls_csv_text(csv, col[ACCOUNT]), &job->account, err));
+    DLS_TRY(dls_grow(&held->job, &held->jobs_cap, held->n_jobs + 1, sizeof *held->job, err));
+    held->job[held->n_jobs++] = *job;
+    return DLS_OK;
+}
+
+static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS],
+                          dls_error *err)
 {
     double start_s, end_s;
-    if (csv->n_cells != csv->n_header || strchr(dls_csv_text(csv, col[ID]), '.') ||
-        !time_of(csv, col[START], &start_s) || !time_of(csv, col[END], &end_s)) {
-        return;
+    const char *id = dls_csv_text(csv, col[ID]);
+    if (csv->n_cells != csv->n_header || strchr(id, '.') || !time_of(csv, col[START], &start_s) ||
+        !time_of(csv, col[END], &end_s)) {
+        return DLS_OK;
     }
     const bool gpus = strstr(dls_csv_text(csv, col[TRES]), "gres/gpu") != NULL;
     const char *list = dls_csv_text(csv, col[LIST]);
@@ -173,7 +218,7 @@ static void add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS])
         count(&held->unplaced, csv->line);
     }
     if (f.with_gpus == 0 || !(f.cpus > 0) || !(end_s > start_s)) {
-        return;
+        return DLS_OK;
     }
     /* The job's processors spread evenly over its nodes; a node's share is that of its processors.
      */
@@ -181,10 +226,14 @@ static void add_job(dls_site_held *held, dls_csv *csv, const int col[N_COLUMNS])
     const double node_h =
         (here < f.cpus ? here / f.cpus : 1) * f.with_gpus * (end_s - start_s) / 3600;
     held->all_h += node_h;
-    if (!gpus) {
-        count(&held->on_gpus, csv->line);
-        held->cpu_only_h += node_h;
+    if (gpus) {
+        return DLS_OK;
     }
+    count(&held->on_gpus, csv->line);
+    held->cpu_only_h += node_h;
+    dls_site_cpu_job job = {.cpus = here < f.cpus ? cpus / f.nodes : f.cpus / f.with_gpus,
+                            .nodes = f.with_gpus};
+    return add_cpu_job(held, csv, col, &job, id, start_s, end_s, err);
 }
 
 static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
@@ -195,7 +244,12 @@ static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
                                   {"End", &col[END], true},
                                   {"NCPUS|AllocCPUS", &col[CPUS], false},
                                   {"AllocTRES|ReqTRES", &col[TRES], true},
-                                  {"NodeList", &col[LIST], false}};
+                                  {"NodeList", &col[LIST], false},
+                                  {"Submit", &col[SUBMIT], false},
+                                  {"Eligible", &col[ELIGIBLE], false},
+                                  {"TimelimitRaw|Timelimit", &col[LIMIT], false},
+                                  {"User", &col[USER], false},
+                                  {"Account", &col[ACCOUNT], false}};
     DLS_TRY(dls_csv_header(csv, err));
     DLS_TRY(dls_csv_bind_all(csv, binds, N_COLUMNS, err));
     held->unlisted = col[LIST] < 0;
@@ -205,15 +259,16 @@ static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
         if (!more) {
             return DLS_OK;
         }
-        add_job(held, csv, col);
+        DLS_TRY(add_job(held, csv, col, err));
     }
 }
 
-dls_status dls_site_held_read(dls_site_held *held, const char *sacct, dls_error *err)
+dls_status dls_site_held_read(dls_site_held *held, const char *sacct, double zero_s, dls_error *err)
 {
     char *text;
     size_t len;
     dls_csv csv;
+    held->zero_s = zero_s;
     if (strcmp(sacct, "-") == 0) {
         held->json = true; /* it was read already */
         return DLS_OK;
@@ -262,16 +317,41 @@ void dls_site_held_put(const dls_site_held *held, FILE *to)
                 held->gone.n, held->gone.line);
     }
     if (held->cpu_only.n > 0) {
-        fprintf(to, "  jobs without GPUs, not replayed: %zu, first in line %zu", held->cpu_only.n,
+        fprintf(to, "  jobs without GPUs: %zu, first in line %zu", held->cpu_only.n,
                 held->cpu_only.line);
         if (held->unlisted || held->unplaced.n == held->cpu_only.n) {
-            fputs("; where they ran is not known (NodeList)\n", to);
+            fputs("; not replayed, for where they ran is not known (NodeList)\n", to);
         } else {
             fprintf(to,
                     "; on nodes with GPUs %zu, which held %.1f node-hours of their processors, "
-                    "%.1f %% of what all jobs held there\n",
+                    "%.1f %% of what all jobs held there; replayed: %zu\n",
                     held->on_gpus.n, held->cpu_only_h,
-                    held->all_h > 0 ? 100 * held->cpu_only_h / held->all_h : 0);
+                    held->all_h > 0 ? 100 * held->cpu_only_h / held->all_h : 0, held->n_jobs);
         }
+    }
+}
+
+static int by_submission(const void *a, const void *b)
+{
+    const dls_site_cpu_job *x = a, *y = b;
+    return x->submit_s != y->submit_s ? (x->submit_s < y->submit_s ? -1 : 1)
+                                      : (x->line > y->line) - (x->line < y->line);
+}
+
+void dls_site_held_put_jobs(dls_site_held *held, FILE *out)
+{
+    if (held->n_jobs > 0) {
+        qsort(held->job, held->n_jobs, sizeof *held->job, by_submission);
+    }
+    fputs("submit,duration,limit,nodes,cpus,user,account\n", out);
+    for (size_t i = 0; i < held->n_jobs; i++) {
+        const dls_site_cpu_job *j = &held->job[i];
+        char limit[32] = "";
+        if (j->limit_s > 0) {
+            snprintf(limit, sizeof limit, "%.15g", j->limit_s);
+        }
+        fprintf(out, "%.15g,%.15g,%s,%d,%.6g,%s,%s\n", j->submit_s, j->duration_s, limit,
+                (int)j->nodes, j->cpus, dls_strdict_get(&held->people, j->user),
+                dls_strdict_get(&held->people, j->account));
     }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a replay of a Slurm site leaves out of account: jobs without GPUs on nodes with GPUs, nodes
- * that jobs ran on and that are not there any more, nodes in several partitions, nodes that were
- * down. A second reading of the accounting, for its NodeList; the text is in memory.
+ * What a Slurm site has beside its jobs with GPUs: jobs without, those that ran on nodes with GPUs;
+ * and what a replay leaves out of account: nodes that jobs ran on and that are not there any more,
+ * nodes in several partitions, nodes that were down. A second reading of the accounting, for its
+ * NodeList; the text is in memory.
  */
 #ifndef DLS_SITE_SLURM_HELD_H
 #define DLS_SITE_SLURM_HELD_H
@@ -16,6 +17,15 @@
 typedef struct dls_site_count {
     size_t n, line; /* line: of the first */
 } dls_site_count;
+
+/* A job without GPUs that ran on nodes with GPUs alone. */
+typedef struct dls_site_cpu_job {
+    double submit_s, duration_s, limit_s; /* submit: of the trace; limit 0: none */
+    double cpus;                          /* of each node */
+    int32_t nodes;
+    int32_t id, user, account; /* codes in names of jobs and people */
+    size_t line;
+} dls_site_cpu_job;
 
 typedef struct dls_site_held {
     dls_strdict names; /* of nodes */
@@ -31,7 +41,11 @@ typedef struct dls_site_held {
                                                    those without a list of nodes */
     dls_site_count gone;                        /* jobs on nodes that are not there */
     double cpu_only_h, all_h;                   /* of nodes with GPUs, by processors */
-    bool json, unlisted;                        /* nothing read; no NodeList */
+    dls_site_cpu_job *job;                      /* [n_jobs] */
+    size_t n_jobs, jobs_cap;
+    dls_strdict people; /* and jobs */
+    double zero_s;
+    bool json, unlisted; /* nothing read; no NodeList */
 } dls_site_held;
 
 void dls_site_held_init(dls_site_held *held);
@@ -40,9 +54,11 @@ void dls_site_held_fini(dls_site_held *held);
 dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, const char *state,
                               const char *partitions, bool *again, dls_error *err) DLS_MUST_CHECK;
 /* Behind all nodes. Rows that make no sense are passed over: the trace's reader counts them.
- * O(bytes + nodes of all jobs). */
-dls_status dls_site_held_read(dls_site_held *held, const char *sacct,
+ * zero_s: of the trace, as dates are read. O(bytes + nodes of all jobs). */
+dls_status dls_site_held_read(dls_site_held *held, const char *sacct, double zero_s,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_site_held_put(const dls_site_held *held, FILE *to);
+/* The jobs as the table of the option cpu_jobs of the scheduler `slurm`. */
+void dls_site_held_put_jobs(dls_site_held *held, FILE *out);
 
 #endif

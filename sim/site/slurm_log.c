@@ -133,6 +133,16 @@ static dls_status add_all(const reading *r, const dls_trace *in, dls_trace_build
     return DLS_OK;
 }
 
+static void set_times(const reading *r, const dls_site_held *held, dls_site_cpu_job *job)
+{
+    const char *id = dls_strdict_get(&held->people, job->id);
+    const times *t = &r->job[dls_strdict_find(&r->ids, id, strlen(id))];
+    if (t->submit_us >= 0 && t->start_us >= t->submit_us && t->end_us >= t->start_us) {
+        job->submit_s = 1e-6 * (double)t->submit_us;
+        job->duration_s = 1e-6 * (double)(t->end_us - t->start_us + EPILOG_US);
+    }
+}
+
 static dls_status rebuild(const reading *r, dls_trace **trace, dls_error *err)
 {
     const dls_trace_options opts = {.keep_zero_duration = true};
@@ -146,8 +156,8 @@ static dls_status rebuild(const reading *r, dls_trace **trace, dls_error *err)
     return DLS_OK;
 }
 
-dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_log *log,
-                              dls_error *err)
+dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_held *held,
+                              dls_site_log *log, dls_error *err)
 {
     const size_t n = dls_trace_cols(*trace)->n;
     const char *epoch = dls_trace_about(*trace)->epoch;
@@ -159,15 +169,19 @@ dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_log 
                         "the accounting has no dates that it could belong to");
     }
     dls_strdict_init(&r.ids);
-    dls_status status = dls_alloc_array(&r.job, n, sizeof *r.job, "times", err);
-    for (size_t j = 0; status == DLS_OK && j < n; j++) {
+    dls_status status = dls_alloc_array(&r.job, n + held->n_jobs, sizeof *r.job, "times", err);
+    for (size_t j = 0; status == DLS_OK && j < n + held->n_jobs; j++) {
         int32_t code;
-        const char *id = dls_trace_id(*trace, j);
+        const char *id =
+            j < n ? dls_trace_id(*trace, j) : dls_strdict_get(&held->people, held->job[j - n].id);
         r.job[j] = (times){DLS_ABSENT, DLS_ABSENT, DLS_ABSENT};
         status = dls_strdict_put(&r.ids, id, strlen(id), &code, err);
     }
     DLS_THEN(status, read_text(&r, path, err));
     DLS_THEN(status, rebuild(&r, trace, err));
+    for (size_t k = 0; status == DLS_OK && k < held->n_jobs; k++) {
+        set_times(&r, held, &held->job[k]);
+    }
     dls_strdict_fini(&r.ids);
     dls_free(r.job);
     return status;

@@ -8,6 +8,7 @@
 #define DLS_SITE_SLURM_LOG_H
 
 #include "dlsim/trace.h"
+#include "site/slurm_held.h"
 
 #include <stdio.h>
 
@@ -23,11 +24,12 @@ typedef struct dls_site_log {
     size_t timed;     /* jobs whose submission, start and end it has */
 } dls_site_log;
 
-/* Replace *trace by one with the log's times; times count from the trace's epoch, those within one
- * millisecond keep their order. The file may be gzip. O(bytes). Errors: EINPUT (not readable, no
- * run of a scheduler in it, a trace without a date), ENOMEM. *log is to be released in any case. */
-dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_log *log,
-                              dls_error *err) DLS_MUST_CHECK;
+/* Replace *trace by one with the log's times, and those of jobs without GPUs; times count from the
+ * trace's epoch, those within one millisecond keep their order. The file may be gzip. O(bytes).
+ * Errors: EINPUT (not readable, no run of a scheduler in it, a trace without a date), ENOMEM. *log
+ * is to be released in any case. */
+dls_status dls_site_log_apply(const char *path, dls_trace **trace, dls_site_held *held,
+                              dls_site_log *log, dls_error *err) DLS_MUST_CHECK;
 void dls_site_log_fini(dls_site_log *log);
 
 #endif

@@ -48,6 +48,42 @@ assert all(abs(j["replayed_start_s"] - j["recorded_start_s"]) < 0.001 for j in f
 END
     checks=$((checks + 1))
 done
+# Jobs without GPUs wait in the same queue and hold processors of the nodes: without them jobs with GPUs wait too little.
+for log in "" --log="$source/tests/slurm/mixed/slurmctld.log.gz"; do
+    # shellcheck disable=SC2086
+    site_of mixed $log
+    says err.txt "jobs without GPUs: 48, first in line 3; on nodes with GPUs 48"
+    says err.txt "replayed: 48"
+    expect 0 fidelity mixed --json --least=B
+    mv out.txt with.txt
+    expect 0 fidelity mixed --json --set=scheduler.cpu_jobs=
+    python3 - "$log" <<'END' || fail "jobs without GPUs: $(head -c 1500 with.txt)"
+import json, sys
+f, alone = json.load(open("with.txt")), json.load(open("out.txt"))
+every, other = f["groups"][0], alone["groups"][0]
+assert f["jobs"] == 112 and f["left_out"] == 0, f
+assert f["tau"] >= (0.978 if sys.argv[1] else 0.954), f["tau"]
+assert every["start_off_median_s"] < 0.001 or not sys.argv[1], every
+assert abs(every["replayed_wait_s"] / every["recorded_wait_s"] - 1) < 0.03, every
+assert other["replayed_wait_s"] < 0.8 * other["recorded_wait_s"], other
+END
+    checks=$((checks + 1))
+done
+bad_jobs() {
+    printf 'submit,duration,limit,nodes,cpus,user,account\n%b\n' "$1" >bad_jobs.csv
+    expect "$3" fidelity mixed --set=scheduler.cpu_jobs=bad_jobs.csv
+    test -z "$2" || says err.txt "$2"
+}
+bad_jobs '0,10,60,1,8,a' "bad_jobs.csv:2: expected submit" 4
+bad_jobs '0,10,60,1,8,a,b\n\n-1,10,60,1,8,a,b' "bad_jobs.csv:4: is earlier" 4
+bad_jobs '0,-1,60,1,8,a,b' "expected seconds" 4
+bad_jobs '0,10,0,1,8,a,b' "expected seconds" 4
+bad_jobs '0,10,,0,8,a,b' "numbers of nodes and processors" 4
+bad_jobs '0,10,,1,many,a,b' "numbers of nodes and processors" 4
+bad_jobs '0,1000000,,1,65,a,b\n0,1000000,,5,1,a,b' "" 0 # more than the cluster has: left out
+expect 0 --config=mixed/cluster.cfg --set=scheduler.cpu_jobs=bad_jobs.csv --json -q
+says out.txt '"policy_fallbacks": 2'
+
 printf 'time,scheduler\n3,main\n2,backfill\n' >fair/runs.csv
 expect 4 fidelity fair
 says err.txt "runs.csv:3: is earlier"

@@ -90,9 +90,29 @@ expect 0 --config=site/cluster.cfg -q
 } | import
 for text in "2 nodes with 8 GPUs; 1 nodes without" "nodes named again: 1" "not in service when they were listed: 1" "in several partitions: 1" \
     "nodes with GPUs that no job ran on: 1" "not among the nodes: 1, first in line 5" \
-    "jobs without GPUs, not replayed: 2, first in line 3; on nodes with GPUs 1, which held 0.5 node-hours of their processors, 66.7 %"; do
+    "jobs without GPUs: 2, first in line 3; on nodes with GPUs 1, which held 0.5 node-hours of their processors, 66.7 % of what all jobs held there; replayed: 1"; do
     says err.txt "$text"
 done
+# As the table of the scheduler: from time 0 of the trace on, the processors of each node, those that ran on other nodes left out.
+{
+    job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 16
+    job 2 2026-10-25T00:05:00 2026-10-25T00:20:00 900 1 8 g1 cpu=8
+    job 3 2026-10-25T00:20:00 2026-10-25T01:00:00 2400 3 72 g[1-2],c1 cpu=72
+    job 4 2026-10-25T00:30:00 2026-10-25T01:00:00 1800 1 99 g2 cpu=99 | sed 's/ann/a,n/; s/1-00:00:00/UNLIMITED/'
+    job 5 2026-10-25T00:00:00 2026-10-25T00:10:00 600 1 8 g2 cpu=8
+    job 6 2026-10-25T00:30:00 2026-10-25T01:00:00 1800 1 8 c1 cpu=8
+} | import
+says err.txt "jobs without GPUs: 5, first in line 3; on nodes with GPUs 4"
+says err.txt "replayed: 3"
+says site/cluster.cfg 'cpu_jobs = "cpu_jobs.csv"'
+cat >cpu_jobs.txt <<'END'
+submit,duration,limit,nodes,cpus,user,account
+0,600,86400,1,8,ann,ml
+0,2400,86400,2,24,ann,ml
+0,1800,,1,64,a_n,ml
+END
+diff cpu_jobs.txt site/cpu_jobs.csv || fail "jobs without GPUs"
+expect 0 fidelity site
 # A list of more nodes than there can be is not followed to its end.
 job 1 2026-10-25T02:00:00 2026-10-25T03:00:00 3600 1 16 'a[1-99999]b[1-99999]c[1-99999],g1' | import
 says err.txt "not among the nodes: 1"
@@ -102,5 +122,13 @@ for file in nodes.txt.gz marked.txt; do
     expect 0 import slurm --sacct=sacct.txt --nodes=$file -o site2
     cmp site/cluster.cfg site2/cluster.cfg || fail "$file"
 done
+
+# Where no job asks for processors it is the same whether nodes say how many they have.
+for cpus in 0 64; do
+    expect 0 --config="$source/configs/quickstart.cfg" --trace="$source/traces/samples/philly_like_5000.csv" --scheduler=slurm \
+        --set="cluster.nodes[0].cpus=$cpus" --json -q
+    grep '"digest"' out.txt >digest$cpus.txt
+done
+cmp digest0.txt digest64.txt || fail "processors that nobody asks for change the run"
 
 echo "$checks checks"

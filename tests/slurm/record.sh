@@ -7,7 +7,7 @@
 #
 # USERS 0: all jobs are root's; up to 6: as many users in three accounts with shares 40, 20, 40. It takes
 # SECONDS and as long again as the queue needs to drain. SUBMIT='--exclusive ...' in the environment: more options for every
-# job. KEEP_LOG=1: what `dlsim import slurm --log` reads of the controller's log, too; KEEP_LOG=all: all of it.
+# job of GPUs. WITHOUT_GPUS, PARTITIONS: see submit.py; partitions are made by lines of slurm.conf. KEEP_LOG=1: what `dlsim import slurm --log` reads of the controller's log, too; KEEP_LOG=all: all of it.
 set -eu
 folder=$(realpath -m "$1") nodes=$2 seed=$3 jobs=$4 seconds=$5 users=$6
 shift 6
@@ -34,6 +34,7 @@ if [ "$users" -gt 0 ]; then
 fi
 clean='s/ NodeHostName=[^ ]*/ NodeHostName=host/; s/ OS=.* RealMemory=/ RealMemory=/'
 scontrol show nodes -o | sed "$clean" >"$folder/nodes.txt"
+[ -z "${PARTITIONS-}" ] || scontrol show partitions -o >"$folder/partitions.txt"
 scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Preempt|Select|Batch)' >"$folder/config.txt"
 python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
 while [ -n "$(squeue -h)" ]; do sleep 2; done

@@ -39,9 +39,9 @@ typedef struct dls_site_slurm {
     const char *folder;        /* made if it is not there; files in it are replaced */
 } dls_site_slurm;
 
-/* Write folder/trace.csv, folder/cluster.cfg, with shares and log
- * folder/shares.csv and folder/runs.csv, and report to `to`
- * what was read, left out and changed. O(bytes); the trace is in memory. Errors: EINPUT with file
+/* Write folder/trace.csv, folder/cluster.cfg, with shares and log folder/shares.csv and
+ * folder/runs.csv, with jobs without GPUs folder/cpu_jobs.csv, and report to `to` what was read, left
+ * out and changed. O(bytes); the trace is in memory. Errors: EINPUT with file
  * and line, EOUTPUT, ENOMEM. */
 DLS_API dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to,
                                  dls_error *err) DLS_MUST_CHECK;

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Reads tables of the scheduler `slurm`.
+ */
+#include "sched/slurm_table.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Returns how many there are. */
+static int cut(char *line, char *cell[DLS_SLURM_CELLS])
+{
+    int n = 0;
+    for (char *rest = line; rest && n < DLS_SLURM_CELLS; n++) {
+        cell[n] = rest;
+        rest = strchr(rest, ',');
+        if (rest) {
+            *rest++ = '\0';
+        }
+    }
+    return n;
+}
+
+static dls_status read_line(char *line, int number, const char *header, const char *where,
+                            dls_slurm_row row, void *user, dls_error *err)
+{
+    char *cell[DLS_SLURM_CELLS];
+    int n = 1;
+    line[strcspn(line, "\r\n")] = '\0';
+    if (number == 1) {
+        return strcmp(line, header) == 0
+                   ? DLS_OK
+                   : dls_fail(err, DLS_EINPUT, where, "expected the header %s", header);
+    }
+    if (!line[strspn(line, " ")]) {
+        return DLS_OK;
+    }
+    for (const char *p = header; (p = strchr(p, ',')); p++) {
+        n++;
+    }
+    return cut(line, cell) == n ? row(user, cell, where, err)
+                                : dls_fail(err, DLS_EINPUT, where, "expected %s", header);
+}
+
+dls_status dls_slurm_table_read(const char *path, const char *header, dls_slurm_row row, void *user,
+                                dls_error *err)
+{
+    char line[512], where[512];
+    dls_status status = DLS_OK;
+    FILE *f = fopen(path, "r");
+    if (!f) {
+        return dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+    }
+    for (int number = 1; status == DLS_OK && fgets(line, sizeof line, f); number++) {
+        snprintf(where, sizeof where, "%s:%d", path, number);
+        status = strlen(line) == sizeof line - 1
+                     ? dls_fail(err, DLS_EINPUT, where, "a line longer than %zu bytes", sizeof line)
+                     : read_line(line, number, header, where, row, user, err);
+    }
+    if (status == DLS_OK && ferror(f)) {
+        status = dls_fail(err, DLS_EINPUT, path, "cannot be read: %s", strerror(errno));
+    }
+    fclose(f);
+    return status;
+}
+
+bool dls_slurm_table_number(const char *cell, double least, double most, double *out)
+{
+    char *end;
+    *out = strtod(cell, &end);
+    return end != cell && !*end && *out >= least && *out <= most;
+}
+
+bool dls_slurm_table_time(const char *cell, int64_t *us)
+{
+    double seconds;
+    const bool good = dls_slurm_table_number(cell, -1e11, 1e11, &seconds);
+    *us = good ? (int64_t)llround(seconds * 1e6) : 0;
+    return good;
+}
