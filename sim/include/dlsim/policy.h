@@ -59,10 +59,7 @@ extern "C" {
 /* What a value is, how it is written in a configuration, and where dls_option_value has it. */
 typedef enum dls_option_type {
     DLS_OPT_END = 0,
-    DLS_OPT_BOOL,
-    DLS_OPT_I64,
-    DLS_OPT_F64,
-    DLS_OPT_STR,
+    DLS_OPT_BOOL, DLS_OPT_I64, DLS_OPT_F64, DLS_OPT_STR,
     DLS_OPT_F64_LIST,  /* numbers within min..max, ascending */
     DLS_OPT_PATH,      /* s: a file, relative to the folder of the configuration that names it */
     DLS_OPT_TIME,      /* f, seconds: "62 s", "1.5h", a bare number; INFINITY is "never", where that is
@@ -135,8 +132,7 @@ typedef struct dls_view {
     const int64_t *since_us;       /* when the job got its present state */
     const int64_t *progress_us;    /* of a running job: from when on it progresses, restored */
     const uint8_t *running;        /* 1: holds GPUs */
-    int64_t total_gpus;
-    int64_t free_gpus;
+    int64_t total_gpus, free_gpus;
     int32_t running_jobs, waiting_jobs;
     int32_t n_types;               /* of GPUs */
     int32_t arrived, ended;        /* jobs that came, and that finished, since the last pass or round */
@@ -322,8 +318,7 @@ DLS_API void dls_plan_decline(dls_plan *plan, int32_t job);
 
 /* What a stretch of running has shown: a policy that learns may use this and nothing else. */
 typedef struct dls_observation {
-    int32_t job;
-    int32_t type, gpus, n_nodes, n_racks;
+    int32_t job, type, gpus, n_nodes, n_racks;
     int64_t batch;        /* DLS_ABSENT */
     int64_t executed_us;  /* time without restoring, > 0 */
     double iteration_s;   /* mean time of a training step in it; NAN without a performance model */
