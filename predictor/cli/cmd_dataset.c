@@ -2,15 +2,18 @@
  *
  * dlsim dataset: what inspectors are trained on.
  */
+#include "base/json.h"
 #include "base/units.h"
 #include "cli/ui.h"
-#include "predictor/cli/dataset.h"
 #include "predictor/cli/setting_files.h"
 #include "predictor/dataset/benched.h"
 #include "predictor/dataset/build.h"
+#include "predictor/dataset/facts.h"
 #include "predictor/dataset/measured.h"
+#include "predictor/dataset/summary.h"
 #include "workload/operator/hardware.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { SETTINGS_MAX = 256 };
@@ -23,6 +26,212 @@ typedef struct request {
     bool quiet, json;
     char command[1024];
 } request;
+
+/* ---- facts --------------------------------------------------------------------------------------
+ */
+
+static void row_patterns(const dls_facts *f, int resource, const char *name, const char *published)
+{
+    const double *p = f->pattern[resource];
+    printf("| %s: bursts and pauses / pause only / burst only, %% | %s | %.1f / %.1f / %.1f |\n",
+           name, published, 100 * p[DLS_PATTERN_BIB], 100 * p[DLS_PATTERN_I],
+           100 * p[DLS_PATTERN_B]);
+}
+
+static void row_workload(const dls_fact_workload *w, const char *published)
+{
+    const dls_burst *b = &w->burst;
+    if (w->resource == DLS_RES_NET_RX || w->resource == DLS_RES_NET_TX) {
+        printf("| %s: received, burst; pause | %s | %.0f MB/s, %.2f s; %.1f MB/s, %.2f s |\n",
+               w->name, published, 1e-6 * b->burst_amount, b->burst_s, 1e-6 * b->idle_amount,
+               b->idle_s);
+    } else {
+        printf("| %s: %s, burst; pause | %s | %.1f %%, %.2f s; %.1f %%, %.2f s |\n", w->name,
+               w->resource == DLS_RES_GPU ? "GPU" : "GPU memory", published, 100 * b->burst_amount,
+               b->burst_s, 100 * b->idle_amount, b->idle_s);
+    }
+}
+
+/* Published facts of real jobs beside those of simulated ones, as a table in Markdown. */
+static void facts_print(const dls_facts *f)
+{
+    static const char *const kinds[DLS_FACT_KINDS] = {"burst amount", "burst duration",
+                                                      "pause duration", "pause amount"};
+    static const char *const by_workload[DLS_FACT_KINDS] = {"most", "-", "-", "least"};
+    static const char *const by_setting[DLS_FACT_KINDS] = {"-", "changes", "changes", "-"};
+    puts("| fact | published | here |\n|---|---|---|");
+    row_patterns(f, DLS_RES_GPU, "GPU", "92.0 / 7.8 / 0.2");
+    row_patterns(f, DLS_RES_GPU_MEM, "GPU memory", "90.6 / 9.3 / 0.1");
+    row_patterns(f, DLS_RES_NET_RX, "received", "100 / 0 / 0");
+    row_patterns(f, DLS_RES_NET_TX, "sent", "100 / 0 / 0");
+    printf("| burst shorter than pause, sent, %% | 88 | %.0f |\n",
+           100 * f->shorter[DLS_RES_NET_TX]);
+    printf("| burst shorter than pause, received, %% | - | %.0f |\n",
+           100 * f->shorter[DLS_RES_NET_RX]);
+    for (int k = 0; k < DLS_FACT_KINDS; k++) {
+        printf("| workloads of a setting: spread of %s over its mean | %s | %.2f |\n", kinds[k],
+               by_workload[k], f->by_workload[k]);
+    }
+    for (int k = 0; k < DLS_FACT_KINDS; k++) {
+        printf("| settings of a workload: spread of %s over its mean | %s | %.2f |\n", kinds[k],
+               by_setting[k], f->by_setting[k]);
+    }
+    row_workload(&f->workload[0], "374.3 MB/s, 0.33 s; 4.5 MB/s, 0.70 s");
+    row_workload(&f->workload[1], "98.8 %, 0.19 s; 84.6 %, 0.21 s");
+    row_workload(&f->workload[2], "54.4 %, 0.64 s; 16.8 %, 0.28 s");
+}
+
+static const char *const resources[] = {"gpu_mem", "gpu", "net_rx", "net_tx"};
+
+/* ---- show: text
+ * ------------------------------------------------------------------------------------ */
+
+/* How many graphs each family has in each split. */
+static void show_families(const dls_dataset *set)
+{
+    const dls_dataset_setting *s = &set->setting[0];
+    printf("\n%-14s %5s   of the first setting in\n", "family", "");
+    for (size_t i = 0; i < s->n; i++) {
+        const char *family = set->origin[s->graph[i]].family;
+        size_t in[DLS_SPLITS] = {0};
+        bool first = true;
+        for (size_t k = 0; k < s->n; k++) {
+            const bool same = strcmp(set->origin[s->graph[k]].family, family) == 0;
+            first = first && !(same && k < i);
+            in[s->split[k]] += same;
+        }
+        for (int split = 0; first && split < DLS_SPLITS; split++) {
+            if (in[split] > 0) {
+                printf("%-14s %5zu %s\n", family, in[split], dls_split_name(split));
+            }
+        }
+    }
+}
+
+static void show_row(const dls_dataset_setting *s, const dls_dataset_summary *m)
+{
+    printf("%-22s %-10s %-9s %-7s %2" PRId32 " %3" PRId32 " %2" PRId32
+           " %5zu %4zu %4zu %4zu %8.3g %8.3g %8.3g %4.0f %4.0f %4.0f %4.0f %6.3f %6.3f %6.3f %6.3f "
+           "%6.3f%s\n",
+           s->name, s->gpu_type, s->topology, *s->network ? s->network : "-", s->n_ps, s->n_workers,
+           s->n_nodes, m->n_split[DLS_SPLIT_TRAIN], m->n_split[DLS_SPLIT_VAL],
+           m->n_split[DLS_SPLIT_TEST], m->n_left_out, m->least_s, m->median_s, m->most_s,
+           100 * m->pattern[0].both, 100 * m->pattern[1].both, 100 * m->pattern[2].both,
+           100 * m->pattern[3].both, m->floor, m->neighbour_any, m->neighbour_test, m->mean_test,
+           m->model_error, s->measured ? " measured" : "");
+}
+
+static dls_status show_text(const dls_dataset *set, dls_error *err)
+{
+    printf("%zu graphs, %" PRId32 " features a group (%s), seed %" PRIu64 "\n%s\n\n", set->n_graphs,
+           set->n_features, set->feature_version, set->seed, set->command);
+    printf("%-22s %-10s %-9s %-7s %2s %3s %2s %5s %4s %4s %4s %8s %8s %8s %4s %4s %4s %4s %6s %6s "
+           "%6s %6s %6s\n",
+           "setting", "GPU", "exchange", "link", "ps", "w", "n", "train", "val", "test", "left",
+           "least s", "median s", "most s", "mem%", "gpu%", "rx%", "tx%", "floor", "nn any", "nn",
+           "mean", "model");
+    for (size_t i = 0; i < set->n_settings; i++) {
+        dls_dataset_summary m;
+        DLS_TRY(dls_dataset_summarise(set, i, &m, err));
+        show_row(&set->setting[i], &m);
+    }
+    if (set->n_settings > 0) {
+        show_families(set);
+    }
+    puts("\nleft: graphs that do not fit the GPU. least, median, most: of the iteration.\n"
+         "mem% gpu% rx% tx%: labels with bursts and pauses. Errors of test labels over their "
+         "range,\n"
+         "mean of the metrics: floor, labels without noise; nn any, the nearest other graph; nn, "
+         "the\n"
+         "nearest train graph; mean, the train labels' mean. model: |iteration / operator model - "
+         "1|.");
+    return DLS_OK;
+}
+
+/* ---- show: JSON
+ * ------------------------------------------------------------------------------------ */
+
+static void put_metrics(json_object *to, const char *name, const double x[DLS_METRICS])
+{
+    json_object *obj = dls_json_object(to, name);
+    for (int k = 0; k < DLS_METRICS; k++) {
+        dls_json_real(obj, dls_metric_name(k), x[k]);
+    }
+}
+
+static void put_setting(json_object *list, const dls_dataset_setting *s,
+                        const dls_dataset_summary *m)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"n_ps", s->n_ps},
+                   {"n_workers", s->n_workers},
+                   {"n_nodes", s->n_nodes},
+                   {"train", (double)m->n_split[DLS_SPLIT_TRAIN]},
+                   {"val", (double)m->n_split[DLS_SPLIT_VAL]},
+                   {"test", (double)m->n_split[DLS_SPLIT_TEST]},
+                   {"left_out", (double)m->n_left_out},
+                   {"iteration_least_s", m->least_s},
+                   {"iteration_median_s", m->median_s},
+                   {"iteration_most_s", m->most_s},
+                   {"nrmse_floor", m->floor},
+                   {"nrmse_neighbour_any", m->neighbour_any},
+                   {"nrmse_neighbour", m->neighbour_test},
+                   {"nrmse_mean", m->mean_test},
+                   {"model_error", m->model_error}};
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "name", s->name);
+    dls_json_text(obj, "gpu", s->gpu_type);
+    dls_json_text(obj, "exchange", s->topology);
+    dls_json_text(obj, "link", s->network);
+    dls_json_bool(obj, "measured", s->measured);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        dls_json_real(obj, numbers[i].name, numbers[i].value);
+    }
+    json_object *patterns = dls_json_object(obj, "patterns");
+    for (int r = 0; r < DLS_METRICS / 3; r++) {
+        json_object *p = dls_json_object(patterns, resources[r]);
+        dls_json_real(p, "I", m->pattern[r].idle);
+        dls_json_real(p, "B", m->pattern[r].burst);
+        dls_json_real(p, "BIB", m->pattern[r].both);
+    }
+    put_metrics(obj, "label_least", m->least);
+    put_metrics(obj, "label_most", m->most);
+}
+
+static dls_status show_json(const dls_dataset *set, dls_error *err)
+{
+    json_object *top = json_object_new_object();
+    dls_status status = DLS_OK;
+    dls_json_int(top, "graphs", (int64_t)set->n_graphs);
+    dls_json_text(top, "features", set->feature_version);
+    dls_json_int(top, "seed", (int64_t)set->seed);
+    dls_json_text(top, "command", set->command);
+    json_object *settings = dls_json_list(top, "settings");
+    for (size_t i = 0; i < set->n_settings && status == DLS_OK; i++) {
+        dls_dataset_summary m;
+        status = dls_dataset_summarise(set, i, &m, err);
+        if (status == DLS_OK) {
+            put_setting(settings, &set->setting[i], &m);
+        }
+    }
+    if (status == DLS_OK) {
+        return dls_json_print(stdout, top, err);
+    }
+    json_object_put(top);
+    return status;
+}
+
+static dls_status show(const char *path, const char *const *settings, size_t n_settings, bool json,
+                       dls_error *err)
+{
+    dls_dataset *set;
+    DLS_TRY(dls_dataset_load(path, n_settings ? settings : NULL, n_settings, &set, err));
+    const dls_status status = json ? show_json(set, err) : show_text(set, err);
+    dls_dataset_destroy(set);
+    return status;
+}
 
 /* ---- build ----------------------------------------------------------------------------------- */
 
@@ -80,7 +289,7 @@ static dls_status print_facts(const dls_build_options *options, dls_error *err)
 {
     dls_facts facts;
     DLS_TRY(dls_facts_find(options, &facts, err));
-    dls_dataset_facts_print(&facts);
+    facts_print(&facts);
     return DLS_OK;
 }
 
@@ -236,7 +445,7 @@ static dls_status cmd_facts(void *user, dls_call *call, dls_error *err)
 static dls_status cmd_show(void *user, dls_call *call, dls_error *err)
 {
     const request *req = user;
-    return dls_dataset_show(call->word[0], req->only.at, req->only.n, req->json, err);
+    return show(call->word[0], req->only.at, req->only.n, req->json, err);
 }
 
 static void defaults(void *user)
@@ -292,11 +501,12 @@ static const dls_arg args[] = {
              "measured metrics, one row for each job and resource; then --graphs is a folder of "
              "graphs, GPU_Data_Model_Sync_Hyper_Job.pbtxt, and of the options only those of groups "
              "and features count"),
-    DLS_TEXT(request, labels, "labels", 0, "CSV",
-             "labels of dlsim perf bench; then --graphs is the folder of its networks, "
-             "--settings=bench, "
-             "and --seed says which fifth of the families, with --split=random of the networks, is for "
-             "test"),
+    DLS_TEXT(
+        request, labels, "labels", 0, "CSV",
+        "labels of dlsim perf bench; then --graphs is the folder of its networks, "
+        "--settings=bench, "
+        "and --seed says which fifth of the families, with --split=random of the networks, is for "
+        "test"),
     DLS_TEXT(
         request, operators, "operators", 0, "FILE",
         "measured times of operations in place of the formula, where they are (dlsim operators "

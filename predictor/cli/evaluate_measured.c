@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "predictor/cli/evaluate_doublings.h"
-#include "predictor/cli/evaluate_kernels.h"
 #include "predictor/measured/judge.h"
+#include "predictor/measured/kernels.h"
 
 #include <math.h>
 #include <string.h>
@@ -221,6 +221,121 @@ static void json_steps(const request *a, json_object *top, const dls_verdicts *v
     }
 }
 
+/* ---- kernels -----------------------------------------------------------------------------------
+ */
+
+#define MODELS 2
+
+typedef struct model {
+    const char *name;
+    dls_kernel_model ask;
+    const void *user;
+} model;
+
+static void mark_line(const char *name, const dls_errors e[MODELS])
+{
+    printf("| %s | %zu |", name, e[0].rows);
+    for (int k = 0; k < MODELS; k++) {
+        printf(" %.1f | %.1f | %.1f | %.2f |", 100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90,
+               e[k].bias);
+    }
+    putchar('\n');
+}
+
+static void print_line(const char *name, const dls_errors e[MODELS])
+{
+    printf("%-40s %6zu", name, e[0].rows);
+    for (int k = 0; k < MODELS; k++) {
+        printf("   %7.1f %7.1f %7.1f %5.2f", 100 * e[k].median, 100 * e[k].mean, 100 * e[k].p90,
+               e[k].bias);
+    }
+    putchar('\n');
+}
+
+static void add_line(json_object *list, const char *name, const model *models,
+                     const dls_errors e[MODELS])
+{
+    json_object *obj = dls_json_next(list);
+    dls_json_text(obj, "kernels", name);
+    dls_json_int(obj, "rows", (int64_t)e[0].rows);
+    for (int k = 0; k < MODELS; k++) {
+        json_object *one = dls_json_object(obj, models[k].name);
+        dls_json_real(one, "median", e[k].median);
+        dls_json_real(one, "mean", e[k].mean);
+        dls_json_real(one, "p90", e[k].p90);
+        dls_json_real(one, "bias", e[k].bias);
+    }
+}
+
+/* Nothing for a choice without rows. */
+static dls_status line(const dls_measured_kernels *s, const dls_kernel_choice *c,
+                       const model *models, const request *a, json_object *list, dls_error *err)
+{
+    dls_errors e[MODELS];
+    char name[128];
+    for (int k = 0; k < MODELS; k++) {
+        DLS_TRY(dls_measured_kernels_judge(s, c, models[k].ask, models[k].user, &e[k], err));
+    }
+    snprintf(name, sizeof name, "%s%s, %s%s%s", c->gpu ? "- " : "", c->family, s->set[c->set],
+             c->gpu ? ", " : "", c->gpu ? c->gpu : "");
+    if (e[0].rows > 0 && list) {
+        add_line(list, name, models, e);
+    } else if (e[0].rows > 0) {
+        (a->markdown ? mark_line : print_line)(name, e);
+    }
+    return DLS_OK;
+}
+
+static dls_status lines(const dls_measured_kernels *s, const request *a, const dls_hardware *hw,
+                        const model *models, json_object *list, dls_error *err)
+{
+    const char *last = "";
+    for (int op = 0; op < DLS_MEASURED_OPS; op++) {
+        dls_kernel_choice c = {.family = dls_measured_op_family(op), .least_s = a->least_ms / 1e3};
+        if (strcmp(c.family, last) == 0) {
+            continue;
+        }
+        last = c.family;
+        for (c.set = 0; c.set < s->n_sets; c.set++) {
+            DLS_TRY(line(s, &c, models, a, list, err));
+            for (size_t g = 0; a->by_gpu && g < hw->n_gpus; g++) {
+                c.gpu = hw->gpu[g].name;
+                DLS_TRY(line(s, &c, models, a, list, err));
+            }
+            c.gpu = NULL;
+        }
+    }
+    return DLS_OK;
+}
+
+/* A line for each family and set, by the operator model and by the data sheet, to stdout or into
+ * `top`. */
+static dls_status kernels_report(const request *a, const dls_measured_kernels *s,
+                                 const dls_hardware *hw, json_object *top, dls_error *err)
+{
+    char buf[4096];
+    dls_opmodel constants;
+    dls_sized_table sizes;
+    DLS_TRY(dls_opmodel_load_sized(dls_hardware_folder(a->hardware, buf, sizeof buf), &constants,
+                                   &sizes, err));
+    const model models[MODELS] = {{"operator", dls_measured_operator_s, &constants},
+                                  {"roofline", dls_measured_roofline_s, NULL}};
+    if (a->markdown && !top) {
+        puts("| kernels | rows | operator: median % | mean % | p90 % | bias | roofline: median % | "
+             "mean % | "
+             "p90 % | bias |\n|---|---|---|---|---|---|---|---|---|---|");
+    } else if (!top) {
+        printf("%zu measured kernels, %zu rows left out\n\n", s->n, s->n_bad);
+        printf("%-40s %6s   %-29s   %-29s\n", "", "", "operator", "roofline");
+        printf("%-40s %6s   %7s %7s %7s %5s   %7s %7s %7s %5s\n", "kernels", "rows", "median%",
+               "mean%", "p90%", "bias", "median%", "mean%", "p90%", "bias");
+    }
+    const dls_status status =
+        lines(s, a, hw, models, top ? dls_json_list(top, "kernels") : NULL, err);
+    dls_sized_table_fini(&sizes);
+    return status;
+}
+
 /* ---- the command ----------------------------------------------------------------------------- */
 
 typedef struct session {
@@ -266,7 +381,6 @@ static void json_left_out(json_object *list, const dls_complaints *bad)
 static dls_status report(const request *a, const session *s, dls_error *err)
 {
     json_object *top = a->json ? json_object_new_object() : NULL;
-    const dls_kernel_report kernels = {a->hardware, a->least_ms, a->by_gpu, a->markdown, top};
     if (top) {
         json_object *list = dls_json_list(top, "left_out");
         json_left_out(list, &s->steps.bad);
@@ -278,7 +392,7 @@ static dls_status report(const request *a, const session *s, dls_error *err)
         print_text(&s->steps, &s->v);
     }
     if (s->kernels.n > 0 || s->kernels.n_bad > 0) {
-        const dls_status status = dls_kernels_report(&s->kernels, &kernels, err);
+        const dls_status status = kernels_report(a, &s->kernels, &s->hw, top, err);
         if (status != DLS_OK) {
             json_object_put(top);
             return status;

@@ -5,8 +5,8 @@
 #include "dlsim/replayer.h"
 
 #include "base/alloc.h"
-#include "base/suggest.h"
 #include "base/options.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -45,20 +45,6 @@ static dls_status set(const dls_replayer *r, const dls_setting *s, dls_option_va
                : dls_fail(err, DLS_EUSAGE, NULL, "option '%s' %s", s->name, bad.msg);
 }
 
-static dls_status check_needs(const dls_replayer *r, const dls_option_value *values, dls_error *err)
-{
-    const char *at = r->needs;
-    for (size_t i = 0; at && i < dls_options_count(r->options); i++) {
-        const size_t len = strlen(r->options[i].name);
-        if (strncmp(at, r->options[i].name, len) == 0 && (at[len] == ' ' || !at[len]) &&
-            !*values[i].s) {
-            return dls_fail(err, DLS_EUSAGE, NULL, "%s needs the option '%s'", r->name,
-                            r->options[i].name);
-        }
-    }
-    return DLS_OK;
-}
-
 /* The texts of the option that may be repeated go to more[n]. */
 static dls_status run(const dls_replayer *r, const dls_setting *settings, size_t n,
                       dls_replayer_call *call, dls_option_value *values, const char **more,
@@ -70,7 +56,9 @@ static dls_status run(const dls_replayer *r, const dls_setting *settings, size_t
             more[call->n_repeated++] = settings[i].value;
         }
     }
-    DLS_TRY(check_needs(r, values, err));
+    if (r->needs && !*values[dls_options_find(r->options, r->needs) - r->options].s) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "%s needs the option '%s'", r->name, r->needs);
+    }
     call->value = values;
     call->repeated = more;
     return r->run(call, err);

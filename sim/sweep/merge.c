@@ -3,7 +3,6 @@
  * Builds the merged results file of a sweep: a table of its points with axes, states and summary
  * figures as columns, and the runs.
  */
-#include "sweep/merge.h"
 
 #include "base/alloc.h"
 #include "base/units.h"

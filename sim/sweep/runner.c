@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The parent that starts workers and waits for them, and what a worker does.
+ * Run the points of a plan, each in a process of its own, several at a time.
+ *
+ * The processes are forked: what the plan has loaded is theirs without a copy, and nothing that one
+ * does, dying included, reaches another. Finished points are left alone. A point that fails is
+ * remembered with its reason and the rest goes on; it is tried again the next time. What another
+ * process has in hand is waited for, and run here if that one dies. Workers die with the process
+ * that started them.
  */
-#include "sweep/runner.h"
+#include "sweep/store.h"
 
 #include "base/alloc.h"
 
@@ -142,8 +148,7 @@ static void note(runner *r, worker *w, int how)
             return; /* it has said why */
         }
         /* A plug-in may end the process as it likes. */
-        snprintf(message, sizeof message, "ended without a result, exit code %d",
-                 WEXITSTATUS(how));
+        snprintf(message, sizeof message, "ended without a result, exit code %d", WEXITSTATUS(how));
     }
     (void)!dls_sweep_failure_put(r->folder, id, message, NULL);
 }

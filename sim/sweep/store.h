@@ -47,4 +47,18 @@ dls_status dls_sweep_failure_put(const char *folder, const char *id, const char 
                                  dls_error *err) DLS_MUST_CHECK;
 void dls_sweep_failure_get(const char *folder, const char *id, char message[DLS_STUDY_FAILURE]);
 
+/* ---- runner.c, merge.c ----------------------------------------------------------------------------- */
+
+/* Points first..first+n-1 of the plan (those it has resolved), at most `workers` at a time; the
+ * folder has been opened. *done: what became of them; failed points are no error here. The calling
+ * process must have no threads. Errors: EOUTPUT, ERUN (no process can be started), EINTERRUPTED
+ * (points in flight are lost). */
+dls_status dls_sweep_run(const dls_sweep_plan *plan, const char *folder, int workers,
+                         dls_study_progress *done, dls_error *err) DLS_MUST_CHECK;
+
+/* Merge the finished points of the plan's folder into `path`, by copies or by links. *n_finished:
+ * how many they are. Errors: EINPUT, EOUTPUT, ENOMEM; ERUN if none is finished. */
+dls_status dls_sweep_merge(const dls_sweep_plan *plan, const char *folder, const char *path,
+                           bool link, size_t *n_finished, dls_error *err) DLS_MUST_CHECK;
+
 #endif

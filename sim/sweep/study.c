@@ -7,8 +7,7 @@
 #include "base/alloc.h"
 #include "base/guard.h"
 #include "config/prepare.h"
-#include "sweep/merge.h"
-#include "sweep/runner.h"
+#include "sweep/store.h"
 
 struct dls_study {
     dls_setup *setup;

@@ -7,8 +7,7 @@
 #include "config/prepare.h"
 #include "dlsim/trace.h"
 #include "results/write.h"
-#include "sweep/merge.h"
-#include "sweep/runner.h"
+#include "sweep/store.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

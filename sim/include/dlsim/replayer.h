@@ -54,7 +54,7 @@ typedef struct dls_replayer_call {
 typedef struct dls_replayer {
     const char *name, *summary, *about;
     const char *input;         /* what it reads: "TRACE.csv"; NULL: options name its files */
-    const char *needs;         /* options that must be set, blanks between them; or NULL */
+    const char *needs;         /* an option that must be set; or NULL */
     const char *repeats;       /* an option that may be set several times; or NULL */
     const dls_option *options; /* `unit` of a text or switch: what help calls its value */
     const char *chosen;        /* the option whose values are: */
