@@ -67,8 +67,9 @@ static size_t sets_for(size_t bytes)
     return 1 + OPERANDS_BYTES / (bytes + 1);
 }
 
-/* Numbers in -1..1: zeros are cheaper to add and to move than what networks hold. */
-static void fill(float *x, size_t n)
+/* All pages touched, with numbers in -1..1, one set and copies of it: zeros are cheaper to add and to
+ * move than what networks hold. */
+static void fill(float *x, size_t n, size_t sets)
 {
     uint32_t state = 2463534242u; /* Marsaglia's xorshift */
     for (size_t i = 0; i < n; i++) {
@@ -76,6 +77,9 @@ static void fill(float *x, size_t n)
         state ^= state >> 17;
         state ^= state << 5;
         x[i] = (float)state / 2147483648.0f - 1;
+    }
+    for (size_t set = 1; set < sets; set++) {
+        memcpy(x + set * n, x, n * sizeof *x);
     }
 }
 
@@ -113,7 +117,7 @@ static double median_s(const job *j, void (*once)(const job *, size_t), double b
     double run[RUNS_MOST];
     size_t n = 0;
     for (size_t set = 0; set < j->sets && set < RUNS_LEAST; set++) {
-        once(j, set); /* pages */
+        once(j, set); /* caches of instructions */
     }
     const double start_s = clock_s();
     do {
@@ -157,8 +161,9 @@ static int cpu_product(void *device, int precision, int64_t count, int64_t m, in
     if (!j.a || !j.b || !j.c) {
         return no_memory(&j, err, err_size);
     }
-    fill(j.a, all * (size_t)(m * k));
-    fill(j.b, all * (size_t)(k * n));
+    fill(j.a, (size_t)(m * k), all);
+    fill(j.b, (size_t)(k * n), all);
+    fill(j.c, (size_t)(m * n), all);
     *seconds = median_s(&j, product_once, budget_s);
     job_fini(&j);
     return 0;
@@ -175,7 +180,9 @@ static int cpu_move(void *device, int64_t bytes, double budget_s, double *second
     if (!j.a || !j.c) {
         return no_memory(&j, err, err_size);
     }
-    fill(j.a, j.sets * j.half / sizeof *j.a);
+    const size_t floats = j.half / sizeof *j.a;
+    fill(j.a, floats, j.sets);
+    fill(j.c, floats, j.sets);
     *seconds = median_s(&j, move_once, budget_s);
     job_fini(&j);
     return 0;
