@@ -19,6 +19,7 @@ python3 "$here/labels.py" "$out/all/runs.jsonl" >"$out/labels.csv"
 "$DLSIM" dataset build -o "$out/dataset.h5" --labels="$out/labels.csv" --graphs="$out/networks" --settings=bench \
     --groups=24 --features=kernels --seed=0
 python3 "$here/study.py" data "$out/all/runs.jsonl"
-python3 "$here/study.py" train "$out/labels.csv" "$out/networks" "$out/study"
-python3 "$here/study.py" simulated "$out/labels.csv" "$out/networks" "$out/study"
+for what in train cases ablation simulated; do
+    python3 "$here/study.py" $what "$out/labels.csv" "$out/networks" "$out/study"
+done
 python3 "$here/contend.py" "$out/pairs" --report

@@ -4,18 +4,20 @@
 
     study.py data RUNS.jsonl
     study.py train LABELS.csv GRAPHS FOLDER        families left out in five parts; inspectors beside baselines
+    study.py cases LABELS.csv GRAPHS FOLDER        Driple's case studies, families in training and left out
+    study.py ablation LABELS.csv GRAPHS FOLDER     groupings and readouts, five seeds each
     study.py simulated LABELS.csv GRAPHS FOLDER    the operator model's series beside the recorded ones
 
-Errors are medians of |answer / measured - 1| over the test graphs of all five parts.
+Errors are medians of |answer / measured - 1| over the test graphs of all five parts. What is in FOLDER is not made again.
 """
 import csv
 import json
 import math
 import os
+import resource
 import statistics
 import subprocess
 import sys
-import time
 
 import labels
 
@@ -26,7 +28,20 @@ SHARES = (0.25, 0.5)  # of the training graphs
 WHAT = (("step", "iteration_s"), ("busy", "gpu_active"), ("pause of sending", "net_tx_idle"),
         ("burst of sending", "net_tx_active"), ("peak of sending", "net_tx_peak"), ("bytes sent", "sent"))
 ARCH = "--arch=depth=fixed n_layers=4 set2set_steps=3 hidden=64 mlp_layers=3"
-RECIPE = ("--log-floor=0.003", "--lr=0.003", "--lr-floor=0.02", "--batch=8", "--patience=0", "--seed=1", "-q", "--threads=2")
+RECIPE = ("--log-floor=0.003", "--lr=0.003", "--lr-floor=0.02", "--batch=8", "--patience=0", "-q", "--threads=1")
+RESOURCES = {"gpu": "processor", "net_tx": "sent", "net_rx": "received"}
+METRICS = [f"{r}_{k}" for r in RESOURCES for k in ("idle", "active", "peak")]
+PUBLISHED = ("11 %", "17 %", "15 %")  # Yang et al., POMACS 2022: mean of three cases; 9 % of GPU memory
+GROUPS = ("--groups=24", "--features=kernels")
+VARIANTS = (  # grouping, readout
+    ("uniform", "set2set"), ("uniform", "mean"), ("uniform", "max"), ("uniform", "attention"),
+    ("proportional", "set2set"), ("none", "set2set"))
+SEEDS = 5
+
+
+def children_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def dlsim(*words):
@@ -107,7 +122,7 @@ def ridge(rows, what, features):
     mean = [statistics.fmean(x[k] for x in xs) for k in range(n)]
     dev = [statistics.pstdev([x[k] for x in xs]) or 1 for k in range(n)]
     zs = [[1] + [(v - m) / d for v, m, d in zip(x, mean, dev)] for x in xs]
-    ys = [math.log(max(value(r, what), 1e-9)) for r in rows]
+    ys = [math.log(value(r, what)) for r in rows]
     size = n + 1
     a = [[sum(z[i] * z[j] for z in zs) + (0.1 if i == j and i else 0) for j in range(size)] for i in range(size)]
     b = [sum(z[i] * y for z, y in zip(zs, ys)) for i in range(size)]
@@ -126,6 +141,15 @@ def value(r, what):
     return float(r["net_tx_active"]) * float(r["net_tx_peak"]) if what == "sent" else float(r[what])
 
 
+def imported(graphs, folder, r):
+    """The training graph of a job."""
+    path = os.path.join(folder, f"{r['network']}@{r['batch']}.h5")
+    if not os.path.exists(path):
+        dlsim("graph", "import", os.path.join(graphs, r["network"] + ".onnx"), f"--batch={r['batch']}", "--training",
+              "--optimiser=sgd", "-o", path)
+    return path
+
+
 def totals(rows, graphs, folder):
     """FLOPs, traffic and parameters of a step, by graph."""
     path, found = os.path.join(folder, "totals.json"), {}
@@ -135,16 +159,37 @@ def totals(rows, graphs, folder):
     for r in rows:
         key = f"{r['network']}@{r['batch']}"
         if key not in found:
-            h5 = os.path.join(folder, key + ".h5")
-            dlsim("graph", "import", os.path.join(graphs, r["network"] + ".onnx"), f"--batch={r['batch']}", "--training",
-                  "--optimiser=sgd", "-o", h5)
-            said = json.loads(dlsim("graph", "show", h5, "--json"))
+            said = json.loads(dlsim("graph", "show", imported(graphs, folder, r), "--json"))
             phases = said["phases"].values()
             found[key] = [sum(p["flops"] for p in phases), sum(p["traffic_bytes"] for p in phases), said["params"],
                           said["nodes"], said["activation_bytes"]]
     with open(path, "w") as f:
         json.dump(found, f)
     return found
+
+
+def counts(what, setting):
+    """A worker alone sends nothing."""
+    return setting != "w1" or what in ("iteration_s", "gpu_idle", "gpu_active", "gpu_peak")
+
+
+def ridged(rows, test, total):
+    """{job: {metric: (label, answer)}} of the test graphs."""
+    out = {}
+
+    def features(r):
+        return [math.log(x + 1) for x in total[f"{r['network']}@{r['batch']}"]]
+
+    for s in {r["setting"] for r in rows}:
+        for what in {*METRICS, "iteration_s", "sent"}:
+            here = [r for r in rows if r["setting"] == s and value(r, what) > 0]
+            known = [r for r in here if (r["network"], int(r["batch"])) not in test]
+            if counts(what, s) and len(known) > 1:
+                fit = ridge(known, what, features)
+                for r in here:
+                    if (r["network"], int(r["batch"])) in test:
+                        out.setdefault((s, r["network"], int(r["batch"])), {})[what] = (value(r, what), fit(r))
+    return out
 
 
 def answers(rows_csv):
@@ -158,186 +203,256 @@ def answers(rows_csv):
     return found
 
 
-def errors(of, which):
-    """Medians over the settings that have the label."""
-    cells = []
-    for _, what in WHAT:
-        off = [abs(m[what][which] / m[what][0] - 1) for key, m in of.items()
-               if m[what][0] > 0 and (key[0] != "w1" or what in ("iteration_s", "gpu_active"))]
-        cells.append(percent(median(off)))
-    return cells
+def medians(of, which):
+    """Of the errors over the settings that have the label."""
+    return [median([abs(m[what][which] / m[what][0] - 1) for key, m in of.items()
+                    if counts(what, key[0]) and what in m and m[what][0] > 0]) for _, what in WHAT]
+
+
+def errors(of, which=1):
+    return [percent(e) for e in medians(of, which)]
 
 
 def with_bytes(of, rows):
-    """What is sent is known from the graph: with it the burst follows from the peak, and the pause from the step."""
-    size = {(r["setting"], r["network"], int(r["batch"])): float(r["sent_expected"]) for r in rows}
+    """Bytes are known from the graph: with them the burst follows from the peak, and the pause from the step."""
+    known = {(r["setting"], r["network"], int(r["batch"])): r for r in rows}
     out = {}
     for key, m in of.items():
         m = out[key] = dict(m)
-        if size[key] > 0:
-            step, peak = m["iteration_s"][1], m["net_tx_peak"][1]
-            burst = min(size[key] / peak, step)
-            m["sent"] = (m["sent"][0], size[key])
-            m["net_tx_active"] = (m["net_tx_active"][0], burst)
-            m["net_tx_idle"] = (m["net_tx_idle"][0], step - burst)
+        for way, name in (("net_tx", "sent"), ("net_rx", "received")):
+            size = float(known[key][name + "_expected"])
+            if size > 0:
+                step = m["iteration_s"][1]
+                burst = min(size / m[way + "_peak"][1], step)
+                m[name] = (m["sent"][0], size)
+                m[way + "_active"] = (m[way + "_active"][0], burst)
+                m[way + "_idle"] = (m[way + "_idle"][0], step - burst)
     return out
 
 
-def train_one(folder, fold, name, *words, dataset="d"):
-    path = os.path.join(folder, f"{name}.{fold}.h5")
-    began = time.monotonic()
+def fold_set(of, name, fold, *words):
+    """The dataset whose fold-th part is for test."""
+    labels_csv, graphs, folder = of
+    path = os.path.join(folder, f"{name}{fold}.h5")
     if not os.path.exists(path):
-        dlsim("train", f"--dataset={folder}/{dataset}{fold}.h5", *RECIPE, *words, "-o", path)
-    took = time.monotonic() - began
-    out = os.path.join(folder, f"{name}.{fold}.csv")
-    dlsim("evaluate", f"--weights={path}", f"--dataset={folder}/{dataset}{fold}.h5", f"--rows={out}")
-    return answers(out), took
+        dlsim("dataset", "build", "-o", path, f"--labels={labels_csv}", f"--graphs={graphs}", "--settings=bench", f"--seed={fold}", *words)
+    return path
 
 
-def train(labels_csv, graphs, folder):
+def train_one(dataset, path, *words, seed=1):
+    """What the inspector says of the test graphs, and the processor time of its training."""
+    if not os.path.exists(path + ".s"):
+        before = children_s()
+        dlsim("train", f"--dataset={dataset}", *RECIPE, f"--seed={seed}", *words, "-o", path)
+        with open(path + ".s", "w") as f:
+            f.write(str(children_s() - before))
+    with open(path + ".s") as f:
+        seconds = float(f.read())
+    dlsim("evaluate", f"--weights={path}", f"--dataset={dataset}", f"--rows={path}.csv")
+    return answers(path + ".csv"), seconds
+
+
+def tuned_from_shipped(of, split, settings):
+    """Fold by fold: answers, seconds and what is tested."""
+    for fold in range(FOLDS):
+        dataset = fold_set(of, f"shipped-{split}", fold, f"--weights={SHIPPED}", f"--split={split}")
+        found, seconds = {}, 0
+        for s in settings:
+            got, took = train_one(dataset, f"{of[2]}/tuned-{split}-{s}.{fold}.h5", f"--base={SHIPPED}", "--transfer", f"--setting={s}",
+                                  "--epochs=60")
+            found.update({k: v for k, v in got.items() if k[0] == s})
+            seconds += took
+        yield found, seconds, {k[1:] for k in found}
+
+
+def train(*of):
+    labels_csv, graphs, folder = of
     os.makedirs(folder, exist_ok=True)
     rows = read(labels_csv)
     settings = sorted({r["setting"] for r in rows})
-    total = totals(rows, graphs, folder)
-    together, own, tuned, shipped, ridged, shared, spent = {}, {}, {}, {}, {}, {}, {}
+    found, spent = {}, {}
+
+    def add(name, got, seconds, setting=None):
+        found.setdefault(name, {}).update({k: v for k, v in got.items() if setting in (None, k[0])})
+        spent[name] = spent.get(name, 0) + seconds
+
+    together, own = "one inspector of all settings", "one of each setting"
+    another, shipped = "tuned from another setting's", "tuned from the shipped one, of simulated labels"
     for fold in range(FOLDS):
-        dlsim("dataset", "build", "-o", f"{folder}/d{fold}.h5", f"--labels={labels_csv}", f"--graphs={graphs}", "--settings=bench",
-              "--groups=24", "--features=kernels", f"--seed={fold}")
-        got, took = train_one(folder, fold, "together", "--settings=all", "--together", ARCH, "--epochs=150")
-        together.update(got)
-        spent["together"] = spent.get("together", 0) + took
+        dataset = fold_set(of, "d", fold, *GROUPS)
+        add(together, *train_one(dataset, f"{folder}/together.{fold}.h5", "--settings=all", "--together", ARCH, "--epochs=150"))
         for s in settings:
-            got, took = train_one(folder, fold, f"own-{s}", f"--setting={s}", ARCH, "--epochs=150")
-            own.update(got)
-            spent["own"] = spent.get("own", 0) + took
+            add(own, *train_one(dataset, f"{folder}/own-{s}.{fold}.h5", f"--setting={s}", ARCH, "--epochs=150"))
         for s in settings:
             base = "w2-ar-200m" if s != "w2-ar-200m" else "p1w2-ps-200m"
-            got, took = train_one(folder, fold, f"tuned-{s}", f"--base={folder}/own-{base}.{fold}.h5", "--transfer",
-                                  f"--setting={s}", "--epochs=60")
-            tuned.update({k: v for k, v in got.items() if k[0] == s})
-            spent["tuned"] = spent.get("tuned", 0) + took
-        dlsim("dataset", "build", "-o", f"{folder}/w{fold}.h5", f"--labels={labels_csv}", f"--graphs={graphs}", "--settings=bench",
-              f"--weights={SHIPPED}", f"--seed={fold}")
-        for s in settings:
-            got, took = train_one(folder, fold, f"shipped-{s}", f"--base={SHIPPED}", "--transfer", f"--setting={s}", "--epochs=60",
-                                  dataset="w")
-            shipped.update({k: v for k, v in got.items() if k[0] == s})
-            spent["shipped"] = spent.get("shipped", 0) + took
+            add(another, *train_one(dataset, f"{folder}/another-{s}.{fold}.h5", f"--base={folder}/own-{base}.{fold}.h5", "--transfer",
+                                    f"--setting={s}", "--epochs=60"), s)
         for share in SHARES:
-            got, took = train_one(folder, fold, f"share{share}", "--settings=all", "--together", ARCH, "--epochs=150",
-                                  f"--share={share}")
-            shared.setdefault(share, {}).update(got)
-            spent[share] = spent.get(share, 0) + took
-        test = {(k[1], k[2]) for k in got}
-
-        def features(r):
-            return [math.log(x + 1) for x in total[f"{r['network']}@{r['batch']}"]]
-
-        for s in settings:
-            mine = [r for r in rows if r["setting"] == s]
-            known = [r for r in mine if (r["network"], int(r["batch"])) not in test]
-            asked = [r for r in mine if (r["network"], int(r["batch"])) in test]
-            fits = {what: ridge(known, what, features) for _, what in WHAT}
-            for r in asked:
-                ridged[(s, r["network"], int(r["batch"]))] = {
-                    what: (value(r, what), fits[what](r)) for _, what in WHAT}
-    noise = [percent(median([float(r[k]) for r in rows if int(r["repetitions"]) > 1 and (r["setting"] != "w1" or k in (
-        "step_spread", "busy_spread"))])) for k in ("step_spread", "busy_spread", "idle_spread", "burst_spread")]
+            add(share, *train_one(dataset, f"{folder}/share{share}.{fold}.h5", "--settings=all", "--together", ARCH, "--epochs=150",
+                                  f"--share={share}"))
+    fitted, total = {}, totals(rows, graphs, folder)
+    for got, seconds, test in tuned_from_shipped(of, "family", settings):
+        add(shipped, got, seconds)
+        fitted.update(ridged(rows, test, total))
     table("families left out", *(name for name, _ in WHAT), "training, s")
-    for name, of, which in (("one inspector of all settings", together, 1), ("one of each setting", own, 1),
-                            ("tuned from another setting's", tuned, 1), ("tuned from the shipped one, of simulated labels", shipped, 1),
-                            ("nearest training graph", together, 2),
-                            ("ridge on totals of the graph", ridged, 1)):
-        key = {"one inspector of all settings": "together", "one of each setting": "own",
-               "tuned from another setting's": "tuned", "tuned from the shipped one, of simulated labels": "shipped"}.get(name)
-        row(name, *errors(of, which), f"{spent[key]:.0f}" if key else "")
-    row("one of all settings, bytes from the graph", *errors(with_bytes(together, rows), 1), "")
-    row("tuned from the shipped one, bytes from the graph", *errors(with_bytes(shipped, rows), 1), "")
+    for name in (together, own, another, shipped):
+        row(name, *errors(found[name]), f"{spent[name]:.0f}")
+    row("nearest training graph", *errors(found[together], 2), "")
+    row("ridge on totals of the graph", *errors(fitted), "")
+    for name, measured in MODELS:
+        row(name, *errors(operator_model(rows, graphs, folder, measured)), "")
+    row("one of all settings, bytes from the graph", *errors(with_bytes(found[together], rows)), "")
+    row("tuned from the shipped one, bytes from the graph", *errors(with_bytes(found[shipped], rows)), "")
     for share in SHARES:
-        row(f"one of all settings, {100 * share:.0f} % of the graphs", *errors(shared[share], 1), f"{spent[share]:.0f}")
-    row("spread between repetitions", *noise, "", "", "")
+        row(f"one of all settings, {100 * share:.0f} % of the graphs", *errors(found[share]), f"{spent[share]:.0f}")
+    row("spread between repetitions", *(percent(median([float(r[k]) for r in rows if int(r["repetitions"]) > 1 and (
+        r["setting"] != "w1" or k in ("step_spread", "busy_spread"))])) for k in (
+            "step_spread", "busy_spread", "idle_spread", "burst_spread")), "", "", "")
     print()
-    by_setting(shipped, ridged, settings)
-    print()
-    changes(shipped, ridged)
-
-
-def by_setting(inspector, ridged, settings):
     table("setting", *(f"{name}: inspector, ridge" for name, _ in WHAT))
     for s in settings:
-        pair = [errors({k: v for k, v in of.items() if k[0] == s}, 1) for of in (inspector, ridged)]
+        pair = [errors({k: v for k, v in who.items() if k[0] == s}) for who in (found[shipped], fitted)]
         row(s, *(f"{a}, {b}" for a, b in zip(*pair)))
 
 
-def changes(inspector, ridged):
-    """The paper's form: a change of the job, and whether each resource changes the way that it does."""
+# ---- the paper's form
+
+
+def cases(*of):
+    labels_csv, graphs, folder = of
+    os.makedirs(folder, exist_ok=True)
+    rows = read(labels_csv)
+    settings, total = sorted({r["setting"] for r in rows}), totals(rows, graphs, folder)
+    model = operator_model(rows, graphs, folder, True)
+    for split, title in (("random", "families in training, networks left out"), ("family", "families left out")):
+        inspector, fitted = {}, {}
+        for got, _, test in tuned_from_shipped(of, split, settings):
+            inspector.update(got)
+            fitted.update(ridged(rows, test, total))
+        table(title, *(f"{name}: median; mean" for name in RESOURCES.values()))
+        row("published, mean of three cases", *PUBLISHED)
+        for name, who, which in (("inspector, tuned from the shipped one", inspector, 1),
+                                 ("the same, bytes from the graph", with_bytes(inspector, rows), 1),
+                                 ("nearest training graph", inspector, 2), ("ridge on totals of the graph", fitted, 1),
+                                 ("operator model, measured operations", model, 1)):
+            off = [resource_errors(who, which, r) for r in RESOURCES]
+            row(name, *(f"{percent(median(o))}; {percent(statistics.fmean(o))}" for o in off))
+        print()
+        changes(inspector, fitted, model)
+        print()
+
+
+def resource_errors(of, which, name):
+    """As the paper counts: of each job the mean over idle and active time and the amount, as far as they are not 0."""
+    off = []
+    for key, m in of.items():
+        one = [abs(m[f"{name}_{k}"][which] / m[f"{name}_{k}"][0] - 1) for k in ("idle", "active", "peak")
+               if counts(f"{name}_{k}", key[0]) and f"{name}_{k}" in m and m[f"{name}_{k}"][0] > 0]
+        if one:
+            off.append(statistics.fmean(one))
+    return off
+
+
+def changes(*who):
+    """A change of the job, and whether each resource changes the way that it does."""
     kinds = {"batch doubled": lambda k: (k[0], k[1], 2 * k[2]),
+             "a second worker": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w1" else None,
              "five times the rate, all-reduce": lambda k: ("w2-ar-1g", *k[1:]) if k[0] == "w2-ar-200m" else None,
              "five times the rate, server": lambda k: ("p1w2-ps-1g", *k[1:]) if k[0] == "p1w2-ps-200m" else None,
-             "a server in place of all-reduce": lambda k: ("p1w2-ps-200m", *k[1:]) if k[0] == "w2-ar-200m" else None}
-    table("change", "jobs", *(f"{name}: right sign, inspector; ridge" for name, _ in WHAT))
+             "one more server: in place of all-reduce": lambda k: ("p1w2-ps-200m", *k[1:]) if k[0] == "w2-ar-200m" else None}
+    table("change: right sign by inspector, ridge, operator model", *(name for name, _ in WHAT))
     for name, to in kinds.items():
-        cells, n = [], 0
+        cells = []
         for _, what in WHAT:
-            sure = []
-            for of in (inspector, ridged):
-                right = []
-                for key, before in of.items():
-                    after = of.get(to(key)) if to(key) else None
-                    if not after or before[what][0] <= 0 or after[what][0] <= 0:
-                        continue
-                    if key[0] == "w1" and what not in ("iteration_s", "gpu_active"):
-                        continue
-                    real, said = after[what][0] / before[what][0], after[what][1] / max(before[what][1], 1e-12)
-                    if abs(real - 1) > 0.1:  # a change, and not the spread between repetitions
-                        right.append((real > 1) == (said > 1))
-                sure.append(f"{percent(sum(right) / len(right))} of {len(right)}" if right else "-")
-            cells.append("; ".join(sure))
-            n = sum(1 for k in inspector if to(k) and to(k) in inspector)
-        row(name, n, *cells)
+            right = [[] for _ in who]
+            for key, before in who[0].items():
+                after = who[0].get(to(key))
+                if not after or not counts(what, key[0]) or not (before[what][0] > 0 and after[what][0] > 0):
+                    continue
+                real = after[what][0] / before[what][0]
+                if abs(real - 1) > 0.1:  # a change, and not the spread between repetitions
+                    for signs, of in zip(right, who):
+                        signs.append((real > 1) == (of[to(key)][what][1] > of[key][what][1]))
+            n = len(right[0])
+            cells.append(f"{', '.join(f'{100 * sum(r) / n:.0f}' for r in right)} % of {n}" if n else "-")
+        row(name, *cells)
+
+
+# ---- groupings and readouts
+
+
+def ablation(*of):
+    folder = of[2]
+    os.makedirs(folder, exist_ok=True)
+    table("grouping, readout", *(f"{name}: mean of {SEEDS} seeds (lowest to highest)" for name, _ in WHAT), "training, s")
+    for grouping, pool in VARIANTS:
+        found, spent = [{} for _ in range(SEEDS)], 0
+        for fold in range(FOLDS):
+            dataset = fold_set(of, f"{grouping}-", fold, *GROUPS, f"--grouping={grouping}")
+            for seed in range(SEEDS):
+                got, seconds = train_one(dataset, f"{folder}/{grouping}-{pool}-{seed}.{fold}.h5", "--settings=all", "--together",
+                                         f"{ARCH} pool={pool}", "--epochs=60", seed=seed + 1)
+                found[seed].update(got)
+                spent += seconds
+        off = list(zip(*(medians(f, 1) for f in found)))
+        row(f"{grouping}, {pool}", *(f"{percent(statistics.fmean(o))} ({100 * min(o):.1f} to {100 * max(o):.1f})" for o in off),
+            f"{spent:.0f}")
+        sys.stdout.flush()
 
 
 # ---- the operator model
+
+MODELS = (("operator model, formula", False), ("operator model, measured operations", True))
+
+
+def operator_model(rows, graphs, folder, measured):
+    """What it says of every job, its series analysed as recordings are; with the times of this machine's operations or without."""
+    kept = os.path.join(folder, f"model-{'measured' if measured else 'formula'}.json")
+    if os.path.exists(kept):
+        with open(kept) as f:
+            return {tuple(key): m for key, m in json.load(f)}
+    words = {"w1": (), "w2-ar-1g": ("--gpus=2", "--nodes=2", "--network=eth1"),
+             "w2-ar-200m": ("--gpus=2", "--nodes=2", "--network=eth200m"),
+             "p1w2-ps-1g": ("--gpus=2", "--nodes=2", "--network=eth1", "--servers=1"),
+             "p1w2-ps-200m": ("--gpus=2", "--nodes=2", "--network=eth200m", "--servers=1")}
+    times, series, found = os.path.join(folder, "operators.h5"), os.path.join(folder, "series.h5"), {}
+    for r in rows:
+        graph = imported(graphs, folder, r)
+        if measured and not os.path.exists(graph + ".measured"):
+            dlsim("operators", "measure", f"--graph={graph}", "--gpu=EPYC-CORE", "--device=cpu", "--seconds=0.02", "-o", times)
+            open(graph + ".measured", "w").close()
+    for r in rows:
+        dlsim("operators", "profile", f"--graph={imported(graphs, folder, r)}", "--gpu=EPYC-CORE", "--interval-us=2500", "--samples=600",
+              "-o", series, *words[r["setting"]], *([f"--operators={times}"] if measured else []))
+        said = json.loads(dlsim("perf", "analyze", series, "--json"))
+        of = {x["resource"]: x for x in said["resources"]}
+        step = said["step"]["seconds"] or said["seconds"]
+        one = {"iteration_s": step}
+        for name in RESOURCES if r["setting"] != "w1" else ("gpu",):
+            one.update(zip((f"{name}_{k}" for k in ("idle", "active", "peak")), labels.phases(of[name], step)))
+        one["gpu_peak"] /= 100  # of one processor
+        if r["setting"] != "w1":
+            one["sent"] = one["net_tx_active"] * one["net_tx_peak"]
+        found[(r["setting"], r["network"], int(r["batch"]))] = {what: (value(r, what), x) for what, x in one.items()}
+    with open(kept, "w") as f:
+        json.dump([[key, m] for key, m in found.items()], f)
+    return found
 
 
 def simulated(labels_csv, graphs, folder):
     os.makedirs(folder, exist_ok=True)
     rows = read(labels_csv)
-    totals(rows, graphs, folder)
-    words = {"w1": (), "w2-ar-1g": ("--gpus=2", "--nodes=2", "--network=eth1"),
-             "w2-ar-200m": ("--gpus=2", "--nodes=2", "--network=eth200m"),
-             "p1w2-ps-1g": ("--gpus=2", "--nodes=2", "--network=eth1", "--servers=1"),
-             "p1w2-ps-200m": ("--gpus=2", "--nodes=2", "--network=eth200m", "--servers=1")}
-    times = os.path.join(folder, "operators.h5")
-    found = {}
-    for r in rows:
-        h5 = os.path.join(folder, f"{r['network']}@{r['batch']}.h5")
-        if not os.path.exists(h5):
-            dlsim("graph", "import", os.path.join(graphs, r["network"] + ".onnx"), f"--batch={r['batch']}", "--training",
-                  "--optimiser=sgd", "-o", h5)
-        for name, more in (("formula", ()), ("measured operations", (f"--operators={times}",))):
-            if more and not os.path.exists(times):
-                continue
-            series = os.path.join(folder, "series.h5")
-            dlsim("operators", "profile", f"--graph={h5}", "--gpu=EPYC-CORE", "--interval-us=2500", "--samples=600", "-o", series,
-                  *words[r["setting"]], *more)
-            said = json.loads(dlsim("perf", "analyze", series, "--json"))
-            of = {x["resource"]: x for x in said["resources"]}
-            step = said["step"]["seconds"] or said["seconds"]
-            phases = {k: labels.phases(of[k], step) for k in ("gpu", "net_tx") if k in of}
-            one = {"iteration_s": step, "gpu_active": phases["gpu"][1]}
-            if r["setting"] != "w1":
-                one.update(net_tx_idle=phases["net_tx"][0], net_tx_active=phases["net_tx"][1], net_tx_peak=phases["net_tx"][2])
-                one["sent"] = one["net_tx_active"] * one["net_tx_peak"]
-            found.setdefault((name, r["setting"]), []).append((r, one))
-    table("operator model", "setting", *(f"{name}: simulated / recorded, median; error" for name, _ in WHAT))
-    for (name, setting), pairs in sorted(found.items()):
-        cells = []
-        for _, what in WHAT:
-            ratio = [one[what] / value(r, what) for r, one in pairs if what in one and value(r, what) > 0]
-            cells.append(f"{median(ratio):.2f}; {percent(median([abs(x - 1) for x in ratio]))}" if ratio else "-")
-        row(name, setting, *cells)
+    table("", "setting", *(f"{name}: simulated / recorded, median; error" for name, _ in WHAT))
+    for name, measured in MODELS:
+        found = operator_model(rows, graphs, folder, measured)
+        for setting in sorted({key[0] for key in found}):
+            cells = []
+            for _, what in WHAT:
+                ratio = [m[what][1] / m[what][0] for key, m in found.items()
+                         if key[0] == setting and what in m and m[what][0] > 0]
+                cells.append(f"{median(ratio):.2f}; {percent(median([abs(x - 1) for x in ratio]))}" if ratio else "-")
+            row(name, setting, *cells)
 
 
 if __name__ == "__main__":
-    {"data": data, "train": train, "simulated": simulated}[sys.argv[1]](*sys.argv[2:])
+    {"data": data, "train": train, "cases": cases, "ablation": ablation, "simulated": simulated}[sys.argv[1]](*sys.argv[2:])
