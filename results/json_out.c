@@ -63,15 +63,14 @@ json_object *dls_json_summary(const dls_summary *s)
         json_object_object_add(obj, names[i], json_object_new_string(text));
     }
     dls_json_add_fields(obj, dls_summary_fields, dls_summary_n_fields, s);
-    if (s->has_world) {
-        json_object *world = json_object_new_object();
-        dls_json_add_fields(world, dls_world_fields, dls_world_n_fields, &s->world);
-        json_object_object_add(obj, "world", world);
-    }
-    if (s->has_energy) {
-        json_object *energy = json_object_new_object();
-        dls_json_add_fields(energy, dls_energy_fields, dls_energy_n_fields, &s->energy);
-        json_object_object_add(obj, "energy", energy);
+    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+        const dls_summary_group *g = &dls_summary_groups[k];
+        const void *values = dls_summary_group_of(s, k);
+        if (values) {
+            json_object *group = json_object_new_object();
+            dls_json_add_fields(group, g->fields, g->n_fields, values);
+            json_object_object_add(obj, g->name, group);
+        }
     }
     for (int p = 0; p < DLS_SUMMARY_PARTS; p++) {
         json_object *part = json_object_new_object();

@@ -149,18 +149,14 @@ static dls_status read_summary(dls_run *run, dls_error *err)
     }
     s->digest = strtoull(dls_run_attr(run, "digest"), NULL, 16);
     s->history_digest = strtoull(dls_run_attr(run, "history_digest"), NULL, 16);
-    s->has_world = dls_h5_has(run->group, "world");
-    if (s->has_world) {
-        DLS_TRY(dls_h5_get_group(run->group, "world", &at, err));
-        status = dls_get_fields(at, dls_world_fields, dls_world_n_fields, &s->world, err);
-        H5Gclose(at);
-        DLS_TRY(status);
-    }
-    s->has_energy = dls_h5_has(run->group, "energy");
-    if (s->has_energy) {
-        DLS_TRY(dls_h5_get_group(run->group, "energy", &at, err));
-        status = dls_get_fields(at, dls_energy_fields, dls_energy_n_fields, &s->energy, err);
-        H5Gclose(at);
+    for (int k = 0; k < DLS_SUMMARY_GROUPS && status == DLS_OK; k++) {
+        const dls_summary_group *g = &dls_summary_groups[k];
+        if (dls_h5_has(run->group, g->name)) {
+            *(bool *)((char *)s + g->has) = true;
+            DLS_TRY(dls_h5_get_group(run->group, g->name, &at, err));
+            status = dls_get_fields(at, g->fields, g->n_fields, (char *)s + g->at, err);
+            H5Gclose(at);
+        }
     }
     return status;
 }

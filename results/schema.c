@@ -268,7 +268,7 @@ const size_t dls_world_n_fields = sizeof dls_world_fields / sizeof dls_world_fie
 #undef W
 
 #define E(member, units, text) FIELD(dls_energy_summary, F64, member, units, text)
-const dls_field dls_energy_fields[] = {
+static const dls_field energy_fields[] = {
     E(energy_kwh, "kWh", "of the cluster at the meter"),
     E(jobs_kwh, "kWh", "of GPUs while jobs hold them"),
     E(idle_kwh, "kWh", "of GPUs while none does"),
@@ -279,5 +279,30 @@ const dls_field dls_energy_fields[] = {
     E(jobs_carbon_kg, "kg", "CO2 equivalents of jobs_kwh"),
     E(power_mean_kw, "kW", "of the cluster at the meter, mean over span_s"),
 };
-const size_t dls_energy_n_fields = sizeof dls_energy_fields / sizeof dls_energy_fields[0];
 #undef E
+
+#define V(kind, member, units, text) FIELD(dls_service_summary, kind, member, units, text)
+static const dls_field service_fields[] = {
+    V(U64, services, "", "inference services"),
+    V(F64, services_kept, "",
+      "part of the time in which they keep their bound, mean over services"),
+    V(F64, services_least_kept, "", "the same of the worst"),
+    V(F64, services_own_gpu_s, "gpu s", "GPU time of their own"),
+    V(F64, services_used_gpu_s, "gpu s", "of it, given to services"),
+    V(F64, services_lent_gpu_s, "gpu s", "of it, held by jobs"),
+    V(U64, services_preemptions, "", "jobs preempted for services"),
+};
+#undef V
+
+#define GROUP(name, fields)                                                                        \
+    {                                                                                              \
+#name, fields,                                                                             \
+            sizeof fields / sizeof fields[0], offsetof(dls_summary, has_##name),                   \
+                                          offsetof(dls_summary, name)                              \
+    }
+const dls_summary_group dls_summary_groups[DLS_SUMMARY_GROUPS] = {
+    GROUP(world, dls_world_fields),
+    GROUP(energy, energy_fields),
+    GROUP(services, service_fields),
+};
+#undef GROUP

@@ -34,11 +34,26 @@ extern const dls_field dls_summary_fields[]; /* of dls_summary, without part[] a
 extern const size_t dls_summary_n_fields;
 extern const dls_field dls_world_fields[]; /* of dls_world_summary */
 extern const size_t dls_world_n_fields;
-extern const dls_field dls_energy_fields[]; /* of dls_energy_summary */
-extern const size_t dls_energy_n_fields;
 extern const dls_field dls_part_fields[]; /* of dls_summary_part */
 extern const size_t dls_part_n_fields;
 extern const dls_rows dls_part_rows; /* those of a summary */
+
+/* What a summary only has of some runs. */
+typedef struct dls_summary_group {
+    const char *name;
+    const dls_field *fields;
+    size_t n_fields, has, at; /* offsets in dls_summary */
+} dls_summary_group;
+
+enum { DLS_GROUP_WORLD, DLS_GROUP_ENERGY, DLS_GROUP_SERVICES, DLS_SUMMARY_GROUPS };
+extern const dls_summary_group dls_summary_groups[DLS_SUMMARY_GROUPS];
+
+/* The group's struct; NULL: the summary has it not. */
+static inline const void *dls_summary_group_of(const dls_summary *s, int group)
+{
+    const dls_summary_group *g = &dls_summary_groups[group];
+    return *(const bool *)((const char *)s + g->has) ? (const char *)s + g->at : NULL;
+}
 
 /* One column of a long table. */
 typedef struct dls_column {

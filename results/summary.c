@@ -291,6 +291,20 @@ static void cluster_figures(const work *w, double wall_s, dls_summary *s)
     s->complete = rec->complete;
 }
 
+static void service_figures(const dls_service_sums *from, dls_summary *s)
+{
+    const double us = (double)DLS_US_PER_S, span_us = (double)from->span_us;
+    s->has_services = from->n > 0;
+    s->services = (dls_service_summary){
+        .services = (uint64_t)from->n,
+        .services_preemptions = from->preemptions,
+        .services_own_gpu_s = (double)from->own_gpus * span_us / us,
+        .services_used_gpu_s = (double)from->used_us / us,
+        .services_lent_gpu_s = (double)from->lent_us / us,
+        .services_kept = span_us > 0 ? (double)from->kept_us / span_us / from->n : unknown,
+        .services_least_kept = span_us > 0 ? (double)from->least_kept_us / span_us : unknown};
+}
+
 /* The completed jobs that lie within the trimmed trace. */
 static void choose_counted(work *w, int64_t warmup_us, int64_t cooldown_us)
 {
@@ -336,6 +350,7 @@ dls_status dls_summary_make(const dls_trace *trace, const dls_record *rec, int64
         count_jobs(&w, out);
         choose_counted(&w, warmup_us, cooldown_us);
         cluster_figures(&w, wall_s, out);
+        service_figures(&rec->services, out);
         status = all_stats(&w, out, err);
         out->has_world = rec->want_world;
         dls_world_summarise(trace, rec, &out->world);

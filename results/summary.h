@@ -58,6 +58,14 @@ typedef struct dls_summary_part {
     double slowdown_mean;  /* of jct / duration, over jobs with a duration > 0; NaN if none */
 } dls_summary_part;
 
+/* Inference services beside the jobs; GPU-seconds from the first submission to the run's end. */
+typedef struct dls_service_summary {
+    uint64_t services, services_preemptions; /* of jobs, for services */
+    double services_own_gpu_s, services_used_gpu_s, services_lent_gpu_s;
+    double services_kept,
+        services_least_kept; /* part of the time within the bound: of all services, of the worst */
+} dls_service_summary;
+
 typedef struct dls_summary {
     dls_summary_part part[DLS_SUMMARY_PARTS]; /* [0] is all jobs; kinds follow in order */
     double warmup_s, cooldown_s;
@@ -85,6 +93,8 @@ typedef struct dls_summary {
     dls_world_summary world;
     bool has_energy;
     dls_energy_summary energy;
+    bool has_services;
+    dls_service_summary services;
 } dls_summary;
 
 /* O(n_jobs + series rows), 48 bytes of working memory per job. Errors: ENOMEM; EINPUT when the

@@ -95,6 +95,33 @@ static void guesses(FILE *out, const dls_summary *s)
     }
 }
 
+static void energy_line(FILE *out, const dls_summary *s)
+{
+    if (s->has_energy) {
+        const dls_energy_summary *e = &s->energy;
+        fprintf(
+            out,
+            "%-22s  %.4g kWh (jobs %.4g, idle GPUs %.4g, nodes beside %.4g), %.4g kW in the mean; "
+            "cost %.4g, carbon %.4g kg\n",
+            "energy", e->energy_kwh, e->jobs_kwh, e->idle_kwh, e->nodes_kwh, e->power_mean_kw,
+            e->cost, e->carbon_kg);
+    }
+}
+
+static void services_line(FILE *out, const dls_summary *s)
+{
+    if (s->has_services) {
+        const dls_service_summary *v = &s->services;
+        fprintf(out,
+                "%-22s  %" PRIu64
+                ", within their bound %.4g %% of the time (the worst %.4g %%); of "
+                "%.4g GPU-hours they had %.4g, jobs %.4g; %" PRIu64 " jobs preempted for them\n",
+                "services", v->services, 100 * v->services_kept, 100 * v->services_least_kept,
+                v->services_own_gpu_s / 3600, v->services_used_gpu_s / 3600,
+                v->services_lent_gpu_s / 3600, v->services_preemptions);
+    }
+}
+
 void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
 {
     const dls_summary_part *all = &s->part[0];
@@ -140,15 +167,8 @@ void dls_summary_print(FILE *out, const dls_summary *s, bool parts)
     if (s->has_world) {
         dls_world_print(out, &s->world);
     }
-    if (s->has_energy) {
-        const dls_energy_summary *e = &s->energy;
-        fprintf(
-            out,
-            "%-22s  %.4g kWh (jobs %.4g, idle GPUs %.4g, nodes beside %.4g), %.4g kW in the mean; "
-            "cost %.4g, carbon %.4g kg\n",
-            "energy", e->energy_kwh, e->jobs_kwh, e->idle_kwh, e->nodes_kwh, e->power_mean_kw,
-            e->cost, e->carbon_kg);
-    }
+    energy_line(out, s);
+    services_line(out, s);
     fprintf(out, "%-22s  %016" PRIx64 "\n", "digest", s->digest);
     if (parts) {
         parts_table(out, s, DLS_PART_GPUS, "GPUs");

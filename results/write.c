@@ -343,11 +343,15 @@ static dls_status write_run(hid_t file, const void *what, dls_error *err)
     if (summary.has_world) {
         DLS_TRY(write_world(run, &summary.world, w->rec, err));
     }
-    if (summary.has_energy) {
-        hid_t at;
-        DLS_TRY(dls_h5_put_group(run, "energy", &at, err));
-        DLS_TRY(dls_put_fields(at, dls_energy_fields, dls_energy_n_fields, &summary.energy, err));
-        H5Gclose(at);
+    for (int k = DLS_GROUP_ENERGY; k < DLS_SUMMARY_GROUPS; k++) {
+        const dls_summary_group *g = &dls_summary_groups[k];
+        const void *values = dls_summary_group_of(&summary, k);
+        if (values) {
+            hid_t at;
+            DLS_TRY(dls_h5_put_group(run, g->name, &at, err));
+            DLS_TRY(dls_put_fields(at, g->fields, g->n_fields, values, err));
+            H5Gclose(at);
+        }
     }
     DLS_TRY(write_dicts(run, w->trace, err));
     H5Gclose(run);

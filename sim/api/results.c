@@ -2,8 +2,8 @@
  *
  * What came of a simulation: columns, numbers, the file.
  */
-#include "api/numbers.h"
 #include "api/answer.h"
+#include "api/numbers.h"
 #include "api/simulation.h"
 #include "api/write_results.h"
 #include "base/assert.h"
@@ -148,21 +148,25 @@ const char *dls_simulation_name(const dls_simulation *sim, const char *column, u
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* Where numbers come from: fields of the summary, of all its jobs, of its world and energy. */
+/* Where numbers come from: fields of the summary, of all its jobs, of its world, energy and
+ * services. */
 typedef struct source {
     const dls_field *fields;
     size_t n;
     const void *values;
 } source;
 
-enum { SOURCES = 4 };
+enum { SOURCES = 2 + DLS_SUMMARY_GROUPS };
 
 static void sources_of(const dls_summary *s, source out[SOURCES])
 {
     out[0] = (source){dls_summary_fields, dls_summary_n_fields, s};
     out[1] = (source){dls_part_fields, dls_part_n_fields, &s->part[0]};
-    out[2] = (source){dls_world_fields, s->has_world ? dls_world_n_fields : 0, &s->world};
-    out[3] = (source){dls_energy_fields, s->has_energy ? dls_energy_n_fields : 0, &s->energy};
+    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+        const void *values = dls_summary_group_of(s, k);
+        out[2 + k] = (source){dls_summary_groups[k].fields,
+                              values ? dls_summary_groups[k].n_fields : 0, values};
+    }
 }
 
 static bool is_number(const dls_field *f)

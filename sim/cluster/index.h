@@ -28,6 +28,12 @@ typedef struct dls_node {
     int8_t capacity, free;
 } dls_node;
 
+/* All of its GPUs. */
+static inline uint64_t dls_node_gpus(const dls_node *node)
+{
+    return UINT64_MAX >> (64 - node->capacity);
+}
+
 typedef struct dls_rack {
     int32_t first, end; /* its nodes, all of one group */
     double nic_bps;     /* of each of them */

@@ -123,8 +123,7 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
         return dls_nomem(err, "node groups", n * sizeof *spec->groups);
     }
     for (size_t i = 0; i < n; i++) {
-        const dls_setting *nodes =
-            dls_settings_get(&b->config->settings, DLS_CFG_NODE_COUNT, i);
+        const dls_setting *nodes = dls_settings_get(&b->config->settings, DLS_CFG_NODE_COUNT, i);
         if (nodes->given && !nodes->bad && nodes->v.i == 0) {
             continue;
         }
@@ -144,21 +143,20 @@ static dls_status build_groups(const dls_builder *b, dls_error *err)
     return DLS_OK;
 }
 
-/* The GPU type of a quota; -1: reported. */
-static int32_t quota_type(const dls_builder *b, size_t i)
+/* The GPU type of a quota or a service; -1: reported. */
+static int32_t type_of(const dls_builder *b, int key, size_t i)
 {
     const dls_cluster_spec *spec = &b->config->cluster;
-    const char *name = text(b, DLS_CFG_VC_GPU_TYPE, i);
+    const char *name = text(b, key, i);
     if (!*name && spec->n_types > 1) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_VC_GPU_TYPE, i),
-                         "'cluster.virtual_clusters[%zu].gpu_type' is missing: the cluster has "
-                         "%d GPU types",
-                         i, spec->n_types);
+        dls_problems_add(b->problems, where(b, key, i),
+                         "'%s[%zu].gpu_type' is missing: the cluster has %d GPU types",
+                         dls_schema[dls_schema_list_of(key)].o.name, i, spec->n_types);
         return -1;
     }
     const int32_t type = *name ? find_type(spec, name) : 0;
     if (type < 0) {
-        dls_problems_add(b->problems, where(b, DLS_CFG_VC_GPU_TYPE, i),
+        dls_problems_add(b->problems, where(b, key, i),
                          "no node of the cluster has GPUs of type '%s'", name);
     }
     return type;
@@ -186,7 +184,7 @@ static dls_status build_vcs(const dls_builder *b, dls_error *err)
     }
     for (size_t i = 0; i < n; i++) {
         const char *name = text(b, DLS_CFG_VC_NAME, i);
-        const int32_t type = quota_type(b, i);
+        const int32_t type = type_of(b, DLS_CFG_VC_GPU_TYPE, i);
         if (type < 0 || !*name) {
             continue;
         }
@@ -200,21 +198,54 @@ static dls_status build_vcs(const dls_builder *b, dls_error *err)
     return DLS_OK;
 }
 
-/* No field is missing or wrong: what the spec then violates is news. */
+/* No field of an element is missing or wrong. */
+static bool element_whole(const dls_builder *b, int list, size_t i)
+{
+    bool whole = true;
+    for (int key = list + 1; key <= list + dls_schema_n_fields(list); key++) {
+        const dls_setting *s = dls_settings_get(&b->config->settings, key, i);
+        whole = whole && !s->bad && (s->given || !dls_schema[key].required);
+    }
+    return whole;
+}
+
+/* What the spec then violates is news. */
 static bool whole(const dls_builder *b)
 {
     const int lists[] = {DLS_CFG_NODES, DLS_CFG_TYPES, DLS_CFG_VCS};
+    bool whole = count(b, DLS_CFG_NODES) > 0;
     for (size_t k = 0; k < 3; k++) {
-        for (int key = lists[k] + 1; key <= lists[k] + dls_schema_n_fields(lists[k]); key++) {
-            for (size_t i = 0; i < count(b, lists[k]); i++) {
-                const dls_setting *s = dls_settings_get(&b->config->settings, key, i);
-                if (s->bad || (dls_schema[key].required && !s->given)) {
-                    return false;
-                }
-            }
+        for (size_t i = 0; i < count(b, lists[k]); i++) {
+            whole = whole && element_whole(b, lists[k], i);
         }
     }
-    return count(b, DLS_CFG_NODES) > 0;
+    return whole;
+}
+
+static dls_status build_services(const dls_builder *b, dls_error *err)
+{
+    dls_services *all = &b->config->services;
+    const size_t n = count(b, DLS_CFG_SERVICES_LIST);
+    all->service = n > 0 ? dls_alloc_zero(n, sizeof *all->service) : NULL;
+    if (n > 0 && !all->service) {
+        return dls_nomem(err, "services", n * sizeof *all->service);
+    }
+    for (size_t i = 0; i < n; i++) {
+        dls_service *s = &all->service[all->n];
+        dls_error bad;
+        store(b, DLS_CFG_SERVICES_LIST, i, s);
+        snprintf(s->name, sizeof s->name, "%s", text(b, DLS_CFG_SERVICE_NAME, i));
+        s->type = type_of(b, DLS_CFG_SERVICE_GPU_TYPE, i);
+        if (s->type < 0 || !element_whole(b, DLS_CFG_SERVICES_LIST, i)) {
+            continue;
+        }
+        if (dls_service_make(s, text(b, DLS_CFG_SERVICE_LOAD, i), &bad) != DLS_OK) {
+            dls_problems_add(b->problems, where(b, DLS_CFG_SERVICE_LOAD, i), "service '%s': %s",
+                             s->name, bad.msg);
+        }
+        all->n++;
+    }
+    return DLS_OK;
 }
 
 dls_status dls_config_build_cluster(const dls_builder *b, dls_error *err)
@@ -222,6 +253,7 @@ dls_status dls_config_build_cluster(const dls_builder *b, dls_error *err)
     const size_t before = b->problems->n;
     DLS_TRY(build_groups(b, err));
     DLS_TRY(build_vcs(b, err));
+    DLS_TRY(build_services(b, err));
     for (size_t i = 0; i < count(b, DLS_CFG_TYPES); i++) {
         const char *name = text(b, DLS_CFG_TYPE_NAME, i);
         if (*name && own_type(b, name) != (int)i) {

@@ -18,6 +18,7 @@ void dls_config_destroy(dls_config *config)
         return;
     }
     dls_cluster_spec_fini(&config->cluster);
+    dls_free(config->services.service);
     dls_settings_fini(&config->settings);
     dls_free(config->sched_values);
     dls_free(config->placement_values);

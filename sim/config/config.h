@@ -13,6 +13,7 @@
 #include "cluster/cluster.h"
 #include "cluster/failures.h"
 #include "cluster/power.h"
+#include "cluster/services.h"
 #include "config/registry.h"
 #include "config/settings.h"
 #include "dlsim/policy.h"
@@ -50,6 +51,7 @@ typedef struct dls_config {
     dls_prediction_params predictions; /* without the trace and the world; source NULL: none */
     dls_failure_params failures;
     dls_energy_params energy;
+    dls_services services;                     /* its list */
     const char *failure_trace, *elastic_table; /* paths; NULL: none */
     const char *results_path;                  /* "" none */
     int64_t warmup_us, cooldown_us;

@@ -119,6 +119,7 @@ static dls_status make_elastic(const dls_config *config, const dls_trace *trace,
 static dls_status make_failures(const dls_config *config, dls_prepared *p, dls_error *err)
 {
     p->params.failures = &config->failures;
+    p->params.services = &config->services;
     if (!config->failure_trace) {
         return DLS_OK;
     }

@@ -18,6 +18,7 @@
 #define TO(m) MEMBER(dls_config, m)
 #define NODE(m) MEMBER(dls_node_group, m)
 #define TYPE(m) MEMBER(dls_gpu_type, m)
+#define SERVICE(m) MEMBER(dls_service, m)
 #define SOME(m) .at = offsetof(dls_config, m), .as = DLS_AS_SOME_TEXT
 #define REQUIRED .required = true
 #define NONE

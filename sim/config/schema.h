@@ -291,6 +291,32 @@ typedef struct dls_key {
     XX(FAIL_TRACE, "failures.trace", PATH, "", 0, 4095, NULL,                                     \
        "File of failures, repairs and degraded links (docs/failures.md), relative to the "        \
        "configuration's folder; empty: none.", SOME(failure_trace))                               \
+    XX(SERVICES, "services", GROUP, "", 0, 0, NULL,                                               \
+       "Inference services beside training (docs/services.md).", NONE)                            \
+    XX(SERVICES_LEND, "services.lend", BOOL, "true", 0, 0, NULL,                                  \
+       "Jobs get the GPUs that services do not need now; else services keep all of theirs.",      \
+       TO(services.lend))                                                                         \
+    XX(SERVICES_AHEAD, "services.ahead", TIME, "0 s", 0, 86400, NULL,                             \
+       "Services take GPUs back so long before they need them.", TO(services.ahead_us))           \
+    XX(SERVICES_LIST, "services.list", LIST, "", 0, 64, NULL, "The services.", NONE)              \
+    XX(SERVICE_NAME, "services.list[].name", STR, "chat", 1, 47, NULL, "Name.", REQUIRED)         \
+    XX(SERVICE_GPU_TYPE, "services.list[].gpu_type", STR, "", 0, 47, NULL,                        \
+       "Type of its GPUs; may be left out when the cluster has one type.", NONE)                  \
+    XX(SERVICE_LOAD, "services.list[].load", STR, "0=20; 8=100; 22=40", 1, 8000, NULL,            \
+       "Requests per second from an hour of each day on, the last until the first of the next "   \
+       "day; time 0 of the trace is midnight.", REQUIRED)                                         \
+    XX(SERVICE_REQUEST, "services.list[].request", TIME, "50 ms", 0.000001, 86400, NULL,          \
+       "What a request takes a replica.", REQUIRED, SERVICE(request_s))                           \
+    XX(SERVICE_BOUND, "services.list[].bound", TIME, "200 ms", 0.000001, 86400, NULL,             \
+       "Bound on a request's latency, waiting included.", REQUIRED, SERVICE(bound_s))             \
+    XX(SERVICE_SHARE, "services.list[].share", F64, "0.99", 0.001, 0.999999, NULL,                \
+       "Part of the requests that are to keep the bound.", SERVICE(share))                        \
+    XX(SERVICE_PER_GPU, "services.list[].per_gpu", I64, "1", 1, 64, NULL,                         \
+       "Replicas on a GPU.", SERVICE(per_gpu))                                                    \
+    XX(SERVICE_GPUS, "services.list[].gpus", I64, "0", 0, 2147483647, NULL,                       \
+       "GPUs of its own; 0: as many as its highest load needs.", SERVICE(gpus))                   \
+    XX(SERVICE_START, "services.list[].start", TIME, "0 s", 0, 86400, NULL,                       \
+       "From getting a GPU to serving on it.", SERVICE(start_us))                                 \
     XX(ENERGY, "energy", GROUP, "", 0, 0, NULL, "What it takes and costs (docs/energy.md).", NONE) \
     XX(ENERGY_ACCOUNT, "energy.account", BOOL, "false", 0, 0, NULL,                               \
        "Account for energy, cost and carbon.", TO(energy.on))                                     \

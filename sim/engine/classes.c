@@ -166,7 +166,7 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     DLS_DEBUG_ASSERT(type >= 0 && type < e->select.n_types && down >= 0);
     const dls_cluster_spec *spec = e->params->cluster;
     dls_select *s = &e->select;
-    const bool sound = down == e->failures.standby_gpus[type];
+    const bool sound = down == e->failures.standby_gpus[type] + e->serving.least[type];
     int64_t rest = e->index->type[type].total_gpus;
     for (int32_t v = 0; v < spec->n_vcs; v++) {
         rest -= spec->vcs[v].quota_gpus[type];

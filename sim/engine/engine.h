@@ -14,6 +14,7 @@
  *   round.h         plans                       round.c
  *   guests.h        GPUs that are shared        guests.c
  *   failures.h      what is down                failures.c
+ *   services.h      GPUs that serve             services.c
  *   watch.h         audit, stall, blame         audit.c, blame.c
  *
  * pass.c makes one scheduling pass of them; setup.c builds an engine that is ready to run, clone.c a second one in
@@ -32,6 +33,7 @@
 #include "engine/jobs.h"
 #include "engine/round.h"
 #include "engine/select.h"
+#include "engine/services.h"
 #include "engine/walk.h"
 #include "engine/watch.h"
 
@@ -54,6 +56,7 @@ struct dls_engine {
     dls_decision decision;
     dls_guests guests;
     dls_failure_state failures;
+    dls_serving serving;
     dls_stall stall;
     dls_audit audit;
 };
@@ -69,6 +72,7 @@ struct dls_engine {
     DLS_ROUND_ARRAYS(XX)                                                                           \
     DLS_GUEST_ARRAYS(XX)                                                                           \
     DLS_FAILURE_ARRAYS(XX)                                                                         \
+    DLS_SERVING_ARRAYS(XX)                                                                         \
     DLS_AUDIT_ARRAYS(XX)
 
 /* XX(member, elements in use, elements that there is room for): grow by dls_grow */

@@ -14,7 +14,7 @@
 
 enum { AT_RANDOM = 1, BY_FILE = 2, WITH_RACK = 4, STANDBY = 8 }; /* why a node is down */
 
-/* Slots: nodes, GPUs, the file, racks, and jobs where these fail by themselves. */
+/* Slots: nodes, GPUs, the file, racks, jobs where these fail by themselves, services. */
 static uint32_t file_slot(const dls_engine *e)
 {
     return (uint32_t)(e->index->n_nodes + e->index->total_gpus);
@@ -35,9 +35,14 @@ static bool jobs_fail(const dls_engine *e)
     return e->params->failures && dls_failure_happens(e->params->failures->job_mtbf_s);
 }
 
+static uint32_t service_slot(const dls_engine *e, int32_t service)
+{
+    return job_slot(e, jobs_fail(e) ? e->n : 0) + (uint32_t)service;
+}
+
 size_t dls_failure_slots(const dls_engine *e)
 {
-    return (size_t)job_slot(e, jobs_fail(e) ? e->n : 0);
+    return service_slot(e, e->serving.on ? e->params->services->n : 0);
 }
 
 /* ---- when ------------------------------------------------------------------------------------ */
@@ -86,7 +91,7 @@ bool dls_failures_wanted(const dls_engine *e)
     const dls_failure_params *p = e->params->failures;
     const dls_failure_trace *t = e->params->failure_trace;
     return fail_at_random(e, true) || fail_at_random(e, false) || jobs_fail(e) ||
-           (p && dls_failure_happens(p->rack_mtbf_s)) || (t && t->n > 0);
+           (p && dls_failure_happens(p->rack_mtbf_s)) || (t && t->n > 0) || e->serving.on;
 }
 
 static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err);
@@ -100,8 +105,9 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
         return DLS_OK;
     }
     if (e->params->sched->share) {
-        return dls_fail(err, DLS_ECONFIG, e->params->sched->name,
-                        "divides the cluster among gang sizes and so cannot bear failures");
+        return dls_fail(
+            err, DLS_ECONFIG, e->params->sched->name,
+            "divides the cluster among gang sizes and so cannot bear failures or services");
     }
     for (int32_t i = 0; i < n; i++) {
         f->on_node[i] = DLS_NONE;
@@ -122,6 +128,7 @@ dls_status dls_failures_init(dls_engine *e, dls_error *err)
     for (int64_t i = 0; p && i < p->spares; i++) {
         DLS_TRY(stand_by(e, n - 1 - (int32_t)i, true, err));
     }
+    DLS_TRY(dls_services_init(e, err));
     return queue_file(e, err);
 }
 
@@ -183,15 +190,15 @@ void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts)
     }
 }
 
-static dls_status fail_job(dls_engine *e, int32_t job, dls_error *err)
+dls_status dls_failures_stop(dls_engine *e, int32_t job, bool failed, dls_error *err)
 {
     if (dls_is_guest(e, job)) {
-        return dls_guest_stop(e, job, true, err);
+        return dls_guest_stop(e, job, failed, err);
     }
-    dls_select_deselect(&e->select, job, e->clock.now_us,
-                        dls_estimate_left_us(e, job, dls_job_saved(e, job)));
+    const dls_work left = failed ? dls_job_saved(e, job) : dls_job_work_left(e, job);
+    dls_select_deselect(&e->select, job, e->clock.now_us, dls_estimate_left_us(e, job, left));
     dls_give_back(e, job, e->hold.parts[job]);
-    return dls_job_lose(e, job, true, err);
+    return dls_job_lose(e, job, failed, err);
 }
 
 /* Guests before their hosts: both have been running there. */
@@ -209,7 +216,7 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
         for (size_t i = 0; i < n; i++) {
             const int32_t job = f->victims[i];
             if (e->jobs.running[job] && dls_is_guest(e, job) == (guests == 1)) {
-                DLS_TRY(fail_job(e, job, err));
+                DLS_TRY(dls_failures_stop(e, job, true, err));
             }
         }
     }
@@ -218,15 +225,19 @@ static dls_status fail_jobs(dls_engine *e, int32_t node, uint64_t mask, dls_erro
 
 /* ---- what ------------------------------------------------------------------------------------ */
 
-/* Make the index and the pools agree with what is down on a node. */
-static dls_status apply(dls_engine *e, int32_t node, dls_error *err)
+uint64_t dls_failures_down(const dls_engine *e, int32_t node)
+{
+    return e->failures.node_down[node] ? dls_node_gpus(&e->index->node[node])
+                                       : e->failures.gpu_down[node];
+}
+
+dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err)
 {
     DLS_DEBUG_ASSERT(node >= 0 && node < e->index->n_nodes);
     dls_failure_state *f = &e->failures;
     const dls_node *at = &e->index->node[node];
-    const uint64_t all = at->capacity == 64 ? UINT64_MAX : (UINT64_C(1) << at->capacity) - 1;
-    const uint64_t old = f->withheld[node];
-    const uint64_t now = f->node_down[node] ? all : f->gpu_down[node];
+    const uint64_t all = dls_node_gpus(at), old = f->withheld[node];
+    const uint64_t now = dls_failures_down(e, node) | (e->serving.on ? e->serving.mask[node] : 0);
     if (now & ~old) {
         DLS_TRY(fail_jobs(e, node, now & ~old, err));
         if (!dls_place_retake(e->index, node, now & ~old, 0, 0)) {
@@ -255,7 +266,7 @@ static dls_status stand_by(dls_engine *e, int32_t node, bool yes, dls_error *err
     f->node_down[node] =
         (uint8_t)(yes ? f->node_down[node] | STANDBY : f->node_down[node] & ~STANDBY);
     f->standby_gpus[at->type] += yes ? at->capacity : -at->capacity;
-    return apply(e, node, err);
+    return dls_failures_withhold(e, node, err);
 }
 
 /* Why a node is down begins or ends to hold. As many of its kind work as are no spares, or all that
@@ -276,7 +287,7 @@ static dls_status change_node(dls_engine *e, int32_t node, uint8_t why, bool dow
     if (beyond > 0 && !is_down[node]) {
         return stand_by(e, node, true, err);
     }
-    DLS_TRY(apply(e, node, err));
+    DLS_TRY(dls_failures_withhold(e, node, err));
     return beyond < 0 && ready >= 0 ? stand_by(e, ready, false, err) : DLS_OK;
 }
 
@@ -333,7 +344,7 @@ static dls_status apply_job(dls_engine *e, int32_t job, dls_error *err)
     e->rec->job_failures++;
     e->select.releases++;
     dls_mark_dirty(e, job);
-    return fail_job(e, job, err);
+    return dls_failures_stop(e, job, true, err);
 }
 
 static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
@@ -342,6 +353,9 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
     const uint32_t slot = dls_event_slot(event);
     const bool fail = dls_event_class_of(event) == DLS_EV_FAIL;
     int32_t node = (int32_t)slot;
+    if (slot >= service_slot(e, 0)) {
+        return DLS_OK; /* its turn comes when all has failed */
+    }
     if (slot == file_slot(e)) {
         return next_of_file(e, err);
     }
@@ -360,7 +374,7 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
         const uint64_t bit = UINT64_C(1) << (gpu - f->first_gpu[node]);
         f->gpu_down[node] = fail ? f->gpu_down[node] | bit : f->gpu_down[node] & ~bit;
         e->rec->gpu_failures += fail;
-        DLS_TRY(apply(e, node, err));
+        DLS_TRY(dls_failures_withhold(e, node, err));
     }
     return draw(e, slot, err);
 }
@@ -368,9 +382,18 @@ static dls_status apply_event(dls_engine *e, dls_event event, dls_error *err)
 dls_status dls_failures_now(dls_engine *e, dls_error *err)
 {
     dls_evq *q = &e->failures.events;
+    const uint64_t before = e->rec->events;
     while (!dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us) {
         e->rec->events++;
         DLS_TRY(apply_event(e, dls_evq_pop(q), err));
     }
-    return DLS_OK;
+    return e->serving.on && e->rec->events > before ? dls_services_turn(e, err) : DLS_OK;
+}
+
+dls_status dls_failures_wake_service(dls_engine *e, int32_t service, int64_t at_us, dls_error *err)
+{
+    dls_evq_cancel(&e->failures.events, service_slot(e, service));
+    return at_us == INT64_MAX ? DLS_OK
+                              : dls_evq_set(&e->failures.events, service_slot(e, service), at_us,
+                                            DLS_EV_REPAIR, err);
 }

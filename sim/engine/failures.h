@@ -15,14 +15,14 @@ typedef struct dls_link_on {
 
 typedef struct dls_failure_state {
     bool on;
-    dls_evq events;     /* slots: nodes, GPUs, the file, racks, jobs */
+    dls_evq events;     /* slots: nodes, GPUs, the file, racks, jobs, services */
     size_t cursor;      /* next event of the file */
     int64_t origin_us;  /* time 0 of the file: the first submission */
     int32_t *first_gpu; /* [nodes + 1] number of a node's first GPU, over all nodes */
     uint32_t *draws;    /* [nodes + GPUs + 1 + racks] failures and repairs so far */
     uint8_t *node_down; /* [nodes] bits: at random, by the file, with its rack, standing by */
     uint64_t *gpu_down; /* [nodes] */
-    uint64_t *withheld; /* [nodes] GPUs that are taken from the index for that */
+    uint64_t *withheld; /* [nodes] GPUs that are taken from the index for that, or serve */
     int32_t *on_node;   /* [nodes] list of the parts there, DLS_NONE */
     dls_link_on *link;  /* [parts] */
     size_t link_cap;
@@ -60,6 +60,16 @@ size_t dls_failure_slots(const dls_engine *e);
 /* A job has got its parts, or is about to lose them. */
 dls_status dls_failures_hold(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 void dls_failures_leave(dls_engine *e, int32_t job, int32_t parts);
+/* A running job waits again; failed: without the work since its last checkpoint. */
+dls_status dls_failures_stop(dls_engine *e, int32_t job, bool failed,
+                             dls_error *err) DLS_MUST_CHECK;
+/* The GPUs of a node that are down. */
+uint64_t dls_failures_down(const dls_engine *e, int32_t node);
+/* Make the index and the pools agree with what is down on a node or serves. */
+dls_status dls_failures_withhold(dls_engine *e, int32_t node, dls_error *err) DLS_MUST_CHECK;
+/* The next time at which a service looks for its GPUs; INT64_MAX: none. */
+dls_status dls_failures_wake_service(dls_engine *e, int32_t service, int64_t at_us,
+                                     dls_error *err) DLS_MUST_CHECK;
 /* Some GPU is down and may yet be repaired. */
 bool dls_failures_any_down(const dls_engine *e);
 

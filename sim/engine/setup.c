@@ -223,6 +223,7 @@ static void choose_parts(dls_engine *e)
     e->n = (int32_t)e->col->n;
     e->walk.on = p->sched->priority == NULL;
     e->guests.on = p->placement->share || p->sched->joins;
+    e->serving.on = p->services && p->services->n > 0;
     e->failures.on = dls_failures_wanted(e);
     e->discipline = p->discipline >= 0 ? (dls_discipline)p->discipline : p->sched->discipline;
     s->n_types = p->cluster->n_types;

@@ -39,8 +39,8 @@ static int64_t next_time(const dls_engine *e)
             next = when < next ? when : next;
         }
     }
-    /* Random failures go on for ever: they count only if something else is due, or if a repair could let a
-     * waiting job run. */
+    /* Random failures go on for ever: they count only if something else is due, or if a repair
+     * could let a waiting job run. */
     if (e->failures.on && !dls_evq_empty(&e->failures.events) &&
         (next != DLS_NEVER || dls_failures_any_down(e))) {
         const int64_t when = dls_evq_top(&e->failures.events).time_us;
@@ -99,10 +99,14 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
     return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us;
 }
 
-/* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals, ticks.
+/* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals,
+ * ticks.
  */
 static dls_status handle_all(dls_engine *e, dls_error *err)
 {
+    if (e->serving.on) {
+        dls_services_account(e);
+    }
     for (int32_t part = 0; part < 2; part++) {
         const dls_event_class last = part == 0 ? DLS_EV_REPAIR : DLS_EV_TICK;
         while (!dls_evq_empty(&e->clock.events) &&
@@ -162,7 +166,7 @@ static dls_status sample(dls_engine *e, dls_error *err)
     const dls_link_load load =
         pace && pace->link_load ? pace->link_load(pace->user) : (dls_link_load){0};
     const dls_world_point w = {.t_us = e->clock.now_us,
-                               .failed_gpus = (int32_t)failed,
+                               .failed_gpus = (int32_t)(failed - e->serving.in_use),
                                .guests = e->guests.n,
                                .nic_mean = load.nic_mean,
                                .nic_max = load.nic_max,
@@ -177,8 +181,12 @@ static dls_status after_pass(dls_engine *e, dls_error *err)
     if (e->params->pace) {
         DLS_TRY(dls_rates_settle(e, err));
     }
+    if (e->serving.on) {
+        dls_services_count(e);
+    }
     DLS_TRY(sample(e, err));
-    DLS_TRY(dls_policy_check(e, e->params->placement->name, DLS_NONE, err)); /* its void callbacks */
+    DLS_TRY(
+        dls_policy_check(e, e->params->placement->name, DLS_NONE, err)); /* its void callbacks */
     return e->params->audit ? dls_engine_audit(e, err) : DLS_OK;
 }
 
@@ -234,7 +242,8 @@ static dls_status advance(dls_engine *e, int64_t until_us, dls_sim_stop *stop, d
     }
     for (;;) {
         const int64_t t = next_time(e);
-        /* Ticks of a policy recur for ever: the run is over when every job is done or can never run. */
+        /* Ticks of a policy recur for ever: the run is over when every job is done or can never
+         * run. */
         if (t == DLS_NEVER || (e->jobs.done == e->col->n && e->n > 0)) {
             e->rec->complete = true;
             *stop = DLS_SIM_ENDED;
@@ -327,6 +336,9 @@ dls_status dls_sim_close(dls_engine *e, dls_record **out, dls_error *err)
         DLS_TRY(end_decision(e, err));
     }
     DLS_TRY(dls_jobs_close(e, err));
+    if (e->serving.on) {
+        dls_services_account(e);
+    }
     e->rec->end_us_of_run = e->clock.now_us;
     e->rec->positions = e->select.heads_examined;
     e->rec->peak_queue = e->clock.events.peak;

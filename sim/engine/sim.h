@@ -10,6 +10,7 @@
 #include "dlsim/trace.h"
 #include "cluster/cluster.h"
 #include "cluster/failures.h"
+#include "cluster/services.h"
 #include "record/record.h"
 #include "workload/kinds.h"
 #include "engine/pace.h"
@@ -34,6 +35,7 @@ typedef struct dls_sim_params {
     int64_t checkpoint_us;        /* to take a periodic one, GPUs held, beside writing it */
     const dls_failure_params *failures;     /* at random; NULL: none */
     const dls_failure_trace *failure_trace; /* as a file says; NULL: none */
+    const dls_services *services;           /* that live beside the jobs; NULL: none */
     int64_t until_us;     /* stop before the first event after this time; DLS_NEVER */
     bool estimates_exact; /* estimate_us of jobs without one in the trace: true duration, else
                              the limit, else the mean duration of the trace */

@@ -98,6 +98,16 @@ typedef struct dls_run_facts {
     char notes[512];
 } dls_run_facts;
 
+/* Of all services; GPU-microseconds from the first submission on. */
+typedef struct dls_service_sums {
+    int32_t n;
+    int64_t own_gpus;
+    int64_t span_us;                /* without GPUs */
+    int64_t used_us, lent_us;       /* of their own GPUs: serving; held by jobs */
+    int64_t kept_us, least_kept_us; /* within the bound: sum over the services, the worst of them */
+    uint64_t preemptions;           /* of jobs, for services */
+} dls_service_sums;
+
 typedef struct dls_record {
     size_t n_jobs;
     uint8_t *state;        /* dls_job_state when the run stopped */
@@ -142,6 +152,7 @@ typedef struct dls_record {
     uint64_t positions;    /* jobs whose position in the order a pass had to look at */
     uint64_t flips;        /* starts and preemptions decided by passes */
     uint64_t node_failures, gpu_failures, rack_failures, job_failures;
+    dls_service_sums services;
     uint64_t guest_starts; /* jobs that became the guest of another */
     uint64_t policy_fallbacks; /* dls_policy_fallback */
     uint64_t refusals;     /* selected jobs that the placement refused */

@@ -209,24 +209,26 @@ static dls_status add_summaries(table *t, dls_error *err)
     const size_t first = t->n_columns;
     DLS_TRY(add_fields(t, dls_summary_fields, dls_summary_n_fields, err));
     DLS_TRY(add_fields(t, dls_part_fields, dls_part_n_fields, err));
-    const size_t world = t->n_columns;
-    DLS_TRY(add_fields(t, dls_world_fields, dls_world_n_fields, err));
-    const size_t energy = t->n_columns;
-    DLS_TRY(add_fields(t, dls_energy_fields, dls_energy_n_fields, err));
+    size_t group[DLS_SUMMARY_GROUPS];
+    for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+        group[k] = t->n_columns;
+        DLS_TRY(add_fields(t, dls_summary_groups[k].fields, dls_summary_groups[k].n_fields, err));
+    }
     for (size_t i = 0; i < t->n; i++) {
-        if (t->state[i] == DLS_STUDY_FINISHED) {
-            dls_summary summary;
-            size_t column = first;
-            DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
-            put_fields(t, &column, dls_summary_fields, dls_summary_n_fields, &summary, i);
-            put_fields(t, &column, dls_part_fields, dls_part_n_fields, &summary.part[0], i);
-            column = world;
-            if (summary.has_world) {
-                put_fields(t, &column, dls_world_fields, dls_world_n_fields, &summary.world, i);
-            }
-            column = energy;
-            if (summary.has_energy) {
-                put_fields(t, &column, dls_energy_fields, dls_energy_n_fields, &summary.energy, i);
+        if (t->state[i] != DLS_STUDY_FINISHED) {
+            continue;
+        }
+        dls_summary summary;
+        size_t column = first;
+        DLS_TRY(read_summary(t->runs[t->row[i]].path, &summary, err));
+        put_fields(t, &column, dls_summary_fields, dls_summary_n_fields, &summary, i);
+        put_fields(t, &column, dls_part_fields, dls_part_n_fields, &summary.part[0], i);
+        for (int k = 0; k < DLS_SUMMARY_GROUPS; k++) {
+            const void *values = dls_summary_group_of(&summary, k);
+            if (values) {
+                column = group[k];
+                put_fields(t, &column, dls_summary_groups[k].fields, dls_summary_groups[k].n_fields,
+                           values, i);
             }
         }
     }
