@@ -132,6 +132,9 @@ dls_status dls_h5_put_chunks(hid_t set, const char *name, size_t n, size_t width
     const size_t chunks = (n + p.rows - 1) / p.rows, batch = chunks < BATCH ? chunks : BATCH;
     const int32_t cores = dls_team_cores(), threads = cores < THREADS ? cores : THREADS;
     p.level = level_of(set);
+    if (p.level == 0) {
+        return dls_h5_unwritten(err, name);
+    }
     p.bytes = p.rows * width;
     p.room = (size_t)ceil((double)p.bytes * (double)1.001F) + 12;
     DLS_TRY(dls_alloc_array(&p.memory, (size_t)threads * 2 * p.bytes + batch * (p.room + SUM_BYTES),

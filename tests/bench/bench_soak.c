@@ -6,6 +6,7 @@
  *   bench_soak               every scheduler with `consolidated` and every placement with
  *                            `dlas-gpu`, on five traces of up to 100,000 jobs
  *   bench_soak NAME...       only these policies
+ *   bench_soak --trace=NAME  only this trace
  *   bench_soak --limit=S     processor time that a run may take (5 s); then the next policy
  *   bench_soak --long[=N]    N jobs (10,000,000) on 1,000 GPUs, 76 s apart: 24 years; dlas-gpu
  *   bench_soak --smoke       a hundredth of both
@@ -321,9 +322,13 @@ int main(int argc, char **argv)
     bool smoke = false, well = true;
     double limit_s = 5;
     size_t n_long = 0;
+    const char *trace = NULL;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--smoke") == 0) {
             smoke = true;
+            limit_s = 1;
+        } else if (strncmp(argv[i], "--trace=", 8) == 0) {
+            trace = argv[i] + 8;
         } else if (strncmp(argv[i], "--limit=", 8) == 0) {
             limit_s = strtod(argv[i] + 8, NULL);
         } else if (strncmp(argv[i], "--long", 6) == 0) {
@@ -335,6 +340,9 @@ int main(int argc, char **argv)
     }
     const size_t most = smoke ? 1000 : 100000;
     for (int kind = 0; n_long == 0 && kind < TRACES; kind++) {
+        if (trace && strcmp(trace, traces[kind]) != 0) {
+            continue;
+        }
         int number = 0; /* the short form: one trace a policy */
         for (const dls_sched_ops *const *s = dls_scheds(); *s; s++, number++) {
             if (is_wanted((*s)->name, argc, argv) && (!smoke || number % TRACES == kind)) {
