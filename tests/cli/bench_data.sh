@@ -63,6 +63,21 @@ assert len(test) == 2 * len(networks) and 14 <= len(networks) <= 15, test
 assert len({f for f, _, _ in test}) == len(networks), networks  # one of a family at most
 END
 checks=$((checks + 1))
+# The operator model with this machine's operations answers in the units of the labels; signs and errors by hand.
+PYTHONPATH=$bench PYTHONDONTWRITEBYTECODE=1 DLSIM=dlsim python3 - "$data" <<'END' || fail "the operator model beside labels"
+import sys
+import study
+rows = [r for r in study.read(sys.argv[1] + "/labels.csv") if r["network"] == "lenet-0" and r["setting"] in ("w1", "w2-ar-1g")]
+for measured in False, True:
+    found = study.operator_model(rows, sys.argv[1] + "/networks", ".", measured)
+    assert len(found) == len(rows) == 4, found
+    for (setting, _, _), m in found.items():
+        assert 0.3 < m["gpu_peak"][1] <= 1 and 0 < m["gpu_active"][1] <= m["iteration_s"][1] * 1.01, m
+        assert ("sent" in m) == (setting != "w1"), m
+jobs = {("w1", "a", b): {"gpu_idle": (0, 9), "gpu_active": (b, 1.5 * b, b), "gpu_peak": (1, 0.9)} for b in (1, 2)}
+assert all(abs(e - 0.3) < 1e-9 for e in study.resource_errors(jobs, 1, "gpu")), jobs
+END
+checks=$((checks + 1))
 expect 2 dataset facts --labels="$data/labels.csv"
 for recording in "$data"/recordings/*.h5; do
     expect 0 perf analyze "$recording"
