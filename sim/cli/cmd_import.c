@@ -59,6 +59,8 @@ static const dls_arg args[] = {
     DLS_TEXT(request, site.nodes, "nodes", 0, "FILE", "what `scontrol show nodes -o` prints"),
     DLS_TEXT(request, site.conf, "conf", 0, "FILE",
              "slurm.conf, or what `scontrol show config` prints"),
+    DLS_TEXT(request, site.partitions, "partitions", 0, "FILE",
+             "what `scontrol show partitions -o` prints: their tiers"),
     DLS_TEXT(request, site.shares, "shares", 0, "FILE", "what `sshare -a -P` prints"),
     DLS_TEXT(request, site.log, "log", 0, "FILE",
              "slurmctld's log (SlurmctldDebug=debug): times between whole seconds"),

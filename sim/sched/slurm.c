@@ -7,7 +7,7 @@
  * equal weights), GPUs are asked for by node.
  *
  * Sources: Slurm's guide to scheduling configuration and slurm.conf(5), version 22.05. Left out:
- * preemption, reservations of the administrator, several partitions, licences.
+ * preemption, reservations of the administrator, QoS, licences, memory.
  */
 #include "dlsim/memory.h"
 #include "sched/elastic_levels.h"
@@ -49,6 +49,7 @@ enum {
     SHARES,
     BOOT,
     CPU_JOBS,
+    PARTITIONS,
     RUNS,
     CLOCK
 };
@@ -96,9 +97,15 @@ static const dls_option options[] = {
     {"boot", DLS_OPT_F64, -1e9, 1e9, "0", "s",
      "when slurmctld started: backfill runs its interval after it", NULL},
     {"cpu_jobs", DLS_OPT_PATH, 0, 0, "", "",
-     "table submit,duration,limit,nodes,cpus,user,account of jobs without GPUs, which wait in the "
+     "table submit,duration,limit,nodes,cpus,user,account,partition of jobs without GPUs, which "
+     "wait in the "
      "same "
      "queue and hold processors",
+     NULL},
+    {"partitions", DLS_OPT_PATH, 0, 0, "", "",
+     "table partition,tier,first,last: nodes by number, of jobs whose virtual cluster has that "
+     "name; "
+     "nodes behind all that are named are in every partition",
      NULL},
     {"runs", DLS_OPT_PATH, 0, 0, "", "",
      "table time,scheduler (main, full or backfill) of when they ran, from slurmctld's log; in "
@@ -118,7 +125,9 @@ struct slurm {
     int64_t bf_jobs, queue_depth, default_limit_us;
     dls_slurm_cpu cpu; /* whose numbers, for what follows, begin behind the jobs of the view */
     int64_t *limit_us; /* [jobs] */
-    int32_t *waiting;  /* by priority */
+    dls_slurm_partitions partitions;
+    bool *failed;     /* [partitions] in this run of the main scheduler; NULL: none yet */
+    int32_t *waiting; /* by priority */
     size_t waiting_cap;
 };
 
@@ -168,7 +177,8 @@ static dls_status init(void *state, const dls_view *view, const dls_option_value
         s->limit_us[j] = limit_of(s, view->limit_us ? view->limit_us[j] : DLS_ABSENT);
     }
     DLS_TRY(dls_slurm_priority_init(&s->priority, view, v[SHARES].s, err));
-    return dls_slurm_cpu_init(&s->cpu, view, &s->priority, v[CPU_JOBS].s, err);
+    DLS_TRY(dls_slurm_partitions_init(&s->partitions, view, v[PARTITIONS].s, err));
+    return dls_slurm_cpu_init(&s->cpu, view, &s->priority, &s->partitions, v[CPU_JOBS].s, err);
 }
 
 static void fini(void *state)
@@ -178,6 +188,8 @@ static void fini(void *state)
     dls_free(s->waiting);
     dls_slurm_clock_fini(&s->clock);
     dls_slurm_cpu_fini(&s->cpu);
+    dls_slurm_partitions_fini(&s->partitions);
+    dls_free(s->failed);
     dls_slurm_plan_fini(&s->plan);
     dls_slurm_priority_fini(&s->priority);
 }
@@ -189,11 +201,13 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     const size_t n = (size_t)view->n_jobs;
     s->plan = (dls_slurm_plan){0};
     s->cpu = (dls_slurm_cpu){0};
+    s->failed = NULL;
     s->waiting = NULL;
     s->waiting_cap = 0;
     s->limit_us = NULL;
     DLS_TRY(dls_slurm_plan_clone(&s->plan, &f->plan, view, err));
     DLS_TRY(dls_slurm_cpu_clone(&s->cpu, &f->cpu, err));
+    DLS_TRY(dls_slurm_partitions_clone(&s->partitions, &f->partitions, err));
     DLS_TRY(dls_slurm_clock_clone(&s->clock, &f->clock, err));
     DLS_TRY(dls_slurm_priority_clone(&s->priority, &f->priority, view, err));
     return dls_duplicate(&s->limit_us, f->limit_us, n, n, sizeof *s->limit_us, err);
@@ -212,19 +226,30 @@ static int32_t nodes_with(const dls_place_index *index, int32_t type, int32_t gp
     return n;
 }
 
+static int32_t partition_of(const struct slurm *s, const dls_view *view, int32_t job)
+{
+    return job < view->n_jobs ? dls_slurm_partition_of(&s->partitions, job)
+                              : s->cpu.job[job - view->n_jobs].partition;
+}
+
 /* GPUs by node: as the trace says, or on as few nodes as hold them. */
 static dls_slurm_ask ask_of(const struct slurm *s, const dls_view *view, int32_t job, int32_t type)
 {
     const dls_place_index *index = dls_view_index(view);
     if (job >= view->n_jobs) {
         const dls_slurm_cpu_job *j = &s->cpu.job[job - view->n_jobs];
-        return (dls_slurm_ask){
-            .type = -1, .nodes = j->nodes, .cpus = j->cpus, .limit_us = limit_of(s, j->limit_us)};
+        return (dls_slurm_ask){.type = -1,
+                               .only = dls_slurm_partition_nodes(&s->partitions, j->partition),
+                               .nodes = j->nodes,
+                               .cpus = j->cpus,
+                               .limit_us = limit_of(s, j->limit_us)};
     }
     const int32_t gang = view->gpus[job], most = dls_place_max_gpus(index, type);
     const int64_t named = view->nodes ? view->nodes[job] : DLS_ABSENT;
     const int32_t least = (gang + most - 1) / most;
     dls_slurm_ask ask = {.type = type, .gang = gang, .limit_us = s->limit_us[job]};
+    ask.only =
+        dls_slurm_partition_nodes(&s->partitions, dls_slurm_partition_of(&s->partitions, job));
     ask.nodes = named >= least && named <= gang ? (int32_t)named : least;
     ask.gpus = s->exclusive ? most : (gang + ask.nodes - 1) / ask.nodes;
     ask.cpus = dls_view_cpu_per_gpu(view, job) * gang / ask.nodes;
@@ -287,19 +312,37 @@ static dls_status list_waiting(struct slurm *s, const dls_view *view, size_t *n,
         s->waiting[*n] = gpus ? j : view->n_jobs + c->waiting[k++];
         j = gpus ? dls_view_next_waiting(view, j) : j;
     }
-    return dls_slurm_priority_sort(&s->priority, c, view->n_jobs, s->waiting, *n, err);
+    return dls_slurm_priority_sort(&s->priority, c, &s->partitions, view->n_jobs, s->waiting, *n,
+                                   err);
 }
 
 /* ---- the two schedulers ------------------------------------------------------------------------
  */
 
-/* In order of priority until one does not fit: those behind it are not looked at. */
+/* Of a partition that has failed no more jobs are looked at, and its nodes are given to no others.
+ */
+static dls_status fail_partition(struct slurm *s, int32_t which, dls_error *err)
+{
+    if (!s->failed) {
+        DLS_TRY(dls_alloc_array(&s->failed, s->partitions.n, sizeof *s->failed, "partitions", err));
+    }
+    s->failed[which] = true;
+    dls_slurm_plan_close(&s->plan, dls_slurm_partition_nodes(&s->partitions, which));
+    return DLS_OK;
+}
+
+/* In order of priority until one does not fit: those behind it in its partition are not looked at.
+ */
 static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_actions *out, size_t n,
                                  bool full, dls_error *err)
 {
     for (size_t i = 0; i < n && (full || (int64_t)i <= s->queue_depth); i++) {
         const int32_t job = s->waiting[i];
+        const int32_t which = partition_of(s, view, job);
         bool started = false, fits_by_quota = false;
+        if (which >= 0 && s->failed && s->failed[which]) {
+            continue;
+        }
         for (int32_t t = 0; t < view->n_types && !started; t++) {
             if (may_have(view, job, t, true)) {
                 const dls_slurm_ask ask = ask_of(s, view, job, t);
@@ -310,7 +353,10 @@ static dls_status main_scheduler(struct slurm *s, const dls_view *view, dls_acti
             }
         }
         if (fits_by_quota && !started) {
-            return DLS_OK;
+            if (which < 0) {
+                return DLS_OK;
+            }
+            DLS_TRY(fail_partition(s, which, err));
         }
         s->waiting[i] = started ? -1 : job;
     }
@@ -394,6 +440,9 @@ static dls_status run(struct slurm *s, const dls_view *view, dls_actions *out, d
     DLS_TRY(list_waiting(s, view, &n, err));
     DLS_TRY(dls_slurm_plan_begin(&s->plan, view, err));
     if (due & DLS_SLURM_MAIN) {
+        if (s->failed) {
+            memset(s->failed, 0, s->partitions.n * sizeof *s->failed);
+        }
         DLS_TRY(main_scheduler(s, view, out, n, due & DLS_SLURM_FULL, err));
     }
     return due & DLS_SLURM_BACKFILL ? backfill(s, view, out, n, err) : DLS_OK;

@@ -16,14 +16,15 @@ typedef struct reading {
     dls_slurm_cpu *to;
     const dls_view *view;
     dls_slurm_priority *priority;
+    const dls_slurm_partitions *partitions;
 } reading;
 
 /* Have so many nodes so many processors? */
-static bool fits(const dls_place_index *index, const dls_slurm_cpu_job *job)
+static bool fits(const dls_place_index *index, const dls_slurm_cpu_job *job, const uint64_t *only)
 {
     int32_t left = job->nodes;
     for (int32_t n = 0; n < dls_place_nodes(index) && left > 0; n++) {
-        left -= dls_place_free_cpu(index, n) >= job->cpus;
+        left -= dls_place_free_cpu(index, n) >= job->cpus && (!only || only[n / 64] >> n % 64 & 1);
     }
     return left <= 0;
 }
@@ -49,7 +50,8 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
     if (c->n > 0 && j.submit_us < c->job[c->n - 1].submit_us) {
         return dls_fail(err, DLS_EINPUT, where, "is earlier than the row before");
     }
-    if (!fits(dls_view_index(r->view), &j)) {
+    j.partition = dls_slurm_partition_find(r->partitions, cell[7]);
+    if (!fits(dls_view_index(r->view), &j, dls_slurm_partition_nodes(r->partitions, j.partition))) {
         dls_policy_fallback(r->view); /* it would block the queue for ever */
         return DLS_OK;
     }
@@ -62,10 +64,12 @@ static dls_status read_row(void *user, char *const *cell, const char *where, dls
 }
 
 dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view, dls_slurm_priority *priority,
-                              const char *path, dls_error *err)
+                              const dls_slurm_partitions *partitions, const char *path,
+                              dls_error *err)
 {
-    reading r = {c, view, priority};
-    return path[0] ? dls_slurm_table_read(path, "submit,duration,limit,nodes,cpus,user,account",
+    reading r = {c, view, priority, partitions};
+    return path[0] ? dls_slurm_table_read(path,
+                                          "submit,duration,limit,nodes,cpus,user,account,partition",
                                           read_row, &r, err)
                    : DLS_OK;
 }

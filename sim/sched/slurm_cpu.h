@@ -7,7 +7,7 @@
 #ifndef DLS_SCHED_SLURM_CPU_H
 #define DLS_SCHED_SLURM_CPU_H
 
-#include "dlsim/policy.h"
+#include "sched/slurm_partition.h"
 
 typedef struct dls_slurm_cpu_job {
     int64_t submit_us, duration_us, limit_us; /* limit_us < 0: none */
@@ -15,6 +15,7 @@ typedef struct dls_slurm_cpu_job {
     int64_t cpus;                             /* 1/1000, on each of .. */
     int32_t nodes;                            /* .. so many nodes, of any type */
     int32_t share;                            /* in dls_slurm_priority; -1 */
+    int32_t partition;                        /* in dls_slurm_partitions; -1 */
     double value;                             /* its priority as last calculated */
 } dls_slurm_cpu_job;
 
@@ -28,12 +29,13 @@ typedef struct dls_slurm_cpu {
 
 struct dls_slurm_priority;
 
-/* Reads a table `submit,duration,limit,nodes,cpus,user,account` in order of submission; seconds,
- * limit empty: none; cpus of each node. path "": there are none. Jobs that the idle cluster could
- * not hold are left out and counted as fallbacks of the policy. Errors: EINPUT with file and line,
- * ENOMEM. */
+/* Reads a table `submit,duration,limit,nodes,cpus,user,account,partition` in order of submission;
+ * seconds, limit empty: none; cpus of each node. path "": there are none. Jobs that the idle
+ * cluster could not hold are left out and counted as fallbacks of the policy. Errors: EINPUT with
+ * file and line, ENOMEM. */
 dls_status dls_slurm_cpu_init(dls_slurm_cpu *c, const dls_view *view,
-                              struct dls_slurm_priority *priority, const char *path,
+                              struct dls_slurm_priority *priority,
+                              const dls_slurm_partitions *partitions, const char *path,
                               dls_error *err) DLS_MUST_CHECK;
 void dls_slurm_cpu_fini(dls_slurm_cpu *c);
 dls_status dls_slurm_cpu_clone(dls_slurm_cpu *c, const dls_slurm_cpu *from,

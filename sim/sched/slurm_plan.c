@@ -47,12 +47,6 @@ static int64_t whole_s(int64_t us)
     return us / 1000000 * 1000000;
 }
 
-/* Cut to whole multiples of the resolution on the clock. */
-static int64_t cut(const dls_slurm_plan *p, int64_t us)
-{
-    return (us + p->clock_us) / p->resolution_us * p->resolution_us - p->clock_us;
-}
-
 /* Processors of a part: numbers of whole ones, divided by GPUs and cut to thousandths before. */
 static int64_t cpus_of(int64_t per_gpu, int64_t gpus)
 {
@@ -109,7 +103,7 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     p->words = (n_nodes + 63) / 64;
     DLS_TRY(dls_alloc_array(&p->room, (size_t)n_nodes * 2, sizeof *p->room, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->held, (size_t)n_nodes, sizeof *p->held, "nodes", err));
-    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 2, sizeof *p->avail, "nodes", err));
+    DLS_TRY(dls_alloc_array(&p->avail, (size_t)p->words * 4, sizeof *p->avail, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->want, (size_t)n_nodes, sizeof *p->want, "nodes", err));
     DLS_TRY(dls_alloc_array(&p->of_type, (size_t)((n_types + 1) * p->words), sizeof *p->of_type,
                             "nodes", err));
@@ -122,6 +116,8 @@ static dls_status make_room(dls_slurm_plan *p, const dls_place_index *index, dls
     DLS_TRY(dls_alloc_array(&p->with, (size_t)(n_types * SIZES), sizeof *p->with, "nodes", err));
     p->later = p->room + n_nodes;
     p->chosen = p->avail + p->words;
+    p->may = p->chosen + p->words;
+    p->closed = p->may + p->words;
     return DLS_OK;
 }
 
@@ -144,15 +140,6 @@ dls_status dls_slurm_plan_clone(dls_slurm_plan *p, const dls_slurm_plan *from, c
                           err));
     p->n_parts = from->n_parts;
     p->parts_cap = from->parts_cap;
-    return DLS_OK;
-}
-
-/* A set of nodes behind the others; *at is its offset. */
-static dls_status new_set(dls_slurm_plan *p, size_t *at, dls_error *err)
-{
-    DLS_TRY(dls_grow(&p->sets, &p->sets_cap, p->n_sets + (size_t)p->words, sizeof *p->sets, err));
-    *at = p->n_sets;
-    p->n_sets += (size_t)p->words;
     return DLS_OK;
 }
 
@@ -215,15 +202,17 @@ dls_status dls_slurm_plan_begin(dls_slurm_plan *p, const dls_view *view, dls_err
     DLS_TRY(make_room(p, index, err));
     DLS_TRY(drop_ended(p, view, err));
     p->n_span = p->n_sets = 0;
+    memset(p->closed, 0, (size_t)p->words * sizeof *p->closed);
     for (int32_t n = 0; n < p->n_nodes; n++) {
         look(p, index, n);
     }
     count_sizes(p, index);
-    DLS_TRY(new_set(p, &all, err));
+    DLS_TRY(dls_slurm_plan_new_set(p, &all, err));
     memset(p->sets + all, 0xff, (size_t)p->words * sizeof *p->sets);
     DLS_TRY(dls_grow(&p->span, &p->span_cap, 1, sizeof *p->span, err));
     p->span[p->n_span++] =
-        (dls_slurm_span){cut(p, view->now_us), cut(p, view->now_us + p->window_us), all};
+        (dls_slurm_span){dls_slurm_plan_cut(p, view->now_us),
+                         dls_slurm_plan_cut(p, view->now_us + p->window_us), all};
     return DLS_OK;
 }
 
@@ -246,71 +235,8 @@ dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32
     return DLS_OK;
 }
 
-/* ---- reservations ------------------------------------------------------------------------------
+/* ---- the search --------------------------------------------------------------------------------
  */
-
-/* Span i becomes two, the second from then on. An empty first part stays, as in Slurm's table. */
-static dls_status split(dls_slurm_plan *p, size_t i, int64_t at_us, dls_error *err)
-{
-    size_t set;
-    DLS_TRY(new_set(p, &set, err));
-    DLS_TRY(dls_grow(&p->span, &p->span_cap, p->n_span + 1, sizeof *p->span, err));
-    memcpy(p->sets + set, p->sets + p->span[i].nodes, (size_t)p->words * sizeof *p->sets);
-    memmove(p->span + i + 2, p->span + i + 1, (p->n_span - i - 1) * sizeof *p->span);
-    p->span[i + 1] = (dls_slurm_span){at_us, p->span[i].end_us, set};
-    p->span[i].end_us = at_us;
-    p->n_span++;
-    return DLS_OK;
-}
-
-/* The first two of spans first .. last that follow each other with the same nodes become one. Slurm
- * does this once a reservation: others of the same nodes stay apart, which decides what is tried.
- */
-static void join(dls_slurm_plan *p, size_t first, size_t last)
-{
-    const size_t bytes = (size_t)p->words * sizeof *p->sets;
-    for (size_t i = first; i < last && i + 1 < p->n_span; i++) {
-        dls_slurm_span *s = p->span + i;
-        if (memcmp(p->sets + s[0].nodes, p->sets + s[1].nodes, bytes) == 0) {
-            s[0].end_us = s[1].end_us;
-            memmove(s + 1, s + 2, (p->n_span - i - 2) * sizeof *s);
-            p->n_span--;
-            return;
-        }
-    }
-}
-
-dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t limit_us,
-                                  dls_error *err)
-{
-    int64_t begin_us = cut(p, start_us), end_us = cut(p, start_us + limit_us);
-    size_t i = 0, last;
-    begin_us = begin_us > p->span[0].begin_us ? begin_us : p->span[0].begin_us;
-    end_us = end_us > begin_us + p->resolution_us ? end_us : begin_us + p->resolution_us;
-    while (i < p->n_span && p->span[i].end_us < begin_us) {
-        i++;
-    }
-    if (i == p->n_span) {
-        return DLS_OK;
-    }
-    const size_t before = i > 0 ? i - 1 : 0;
-    if (p->span[i].end_us > begin_us) {
-        DLS_TRY(split(p, i, begin_us, err));
-    }
-    for (last = i + 1; last < p->n_span; last++) {
-        if (p->span[last].end_us > end_us) {
-            DLS_TRY(split(p, last, end_us, err));
-        }
-        for (int32_t w = 0; w < p->words; w++) {
-            p->sets[p->span[last].nodes + (size_t)w] &= ~p->chosen[w];
-        }
-        if (p->span[last].end_us == end_us) {
-            break;
-        }
-    }
-    join(p, before, last + 1);
-    return DLS_OK;
-}
 
 /* Is a chosen node reserved for somebody else at some time between? */
 static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
@@ -325,9 +251,6 @@ static bool overlaps(const dls_slurm_plan *p, int64_t start_us, int64_t end_us)
     }
     return false;
 }
-
-/* ---- the search --------------------------------------------------------------------------------
- */
 
 static bool is_avail(const dls_slurm_plan *p, int32_t node)
 {
@@ -423,10 +346,21 @@ static bool choose(dls_slurm_plan *p, const dls_slurm_room *room, const dls_slur
     return true;
 }
 
-/* The nodes that a job may be on. */
-static const uint64_t *nodes_for(const dls_slurm_plan *p, const dls_slurm_ask *ask)
+/* The nodes that a job may be on: good until the next call. */
+static const uint64_t *nodes_for(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
-    return p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
+    const uint64_t *all = p->of_type + (ask->type < 0 ? p->n_types : ask->type) * p->words;
+    for (int32_t w = 0; ask->only && w < p->words; w++) {
+        p->may[w] = all[w] & ask->only[w];
+    }
+    return ask->only ? p->may : all;
+}
+
+void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes)
+{
+    for (int32_t w = 0; w < p->words; w++) {
+        p->closed[w] |= nodes[w];
+    }
 }
 
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
@@ -436,7 +370,10 @@ bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask)
 
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask)
 {
-    memcpy(p->avail, nodes_for(p, ask), (size_t)p->words * sizeof *p->avail);
+    const uint64_t *may = nodes_for(p, ask);
+    for (int32_t w = 0; w < p->words; w++) {
+        p->avail[w] = may[w] & ~p->closed[w];
+    }
     return dls_slurm_plan_has_room(p, ask) && choose(p, p->room, ask);
 }
 
@@ -587,7 +524,8 @@ int64_t dls_slurm_plan_start(dls_slurm_plan *p, const dls_view *view, const dls_
         if (start_us > now_us + p->window_us) {
             return DLS_NEVER;
         }
-        if (!overlaps(p, cut(p, start_us), cut(p, start_us + ask->limit_us))) {
+        if (!overlaps(p, dls_slurm_plan_cut(p, start_us),
+                      dls_slurm_plan_cut(p, start_us + ask->limit_us))) {
             return start_us;
         }
         assert(start_us > from_us); /* from there on nothing is reserved on p->avail */

@@ -49,8 +49,9 @@ typedef struct dls_slurm_plan {
         unaccounted; /* 1/1000 processors that a node counts for where none are accounted; else 0 */
     int64_t clock_us;                 /* that a clock shows at time 0 */
     int64_t resolution_us, window_us; /* of the table of reservations */
-    uint64_t *avail, *chosen;
-    uint64_t *of_type; /* [types + 1][words], all nodes last */
+    uint64_t *avail, *chosen, *may;   /* may: of a job, scratch */
+    uint64_t *closed;                 /* nodes that the main scheduler gives nobody any more */
+    uint64_t *of_type;                /* [types + 1][words], all nodes last */
     int32_t *with; /* [types][DLS_GPUS_PER_NODE_MAX + 2] nodes with so many free GPUs or more as the
                       plan begins */
     dls_place_part *want; /* [n_nodes] */
@@ -58,8 +59,9 @@ typedef struct dls_slurm_plan {
 
 /* What a job asks for: GPUs on each of some nodes of one type, for a time. */
 typedef struct dls_slurm_ask {
-    int32_t type;  /* -1: any, of a job without GPUs */
-    int32_t nodes; /* 0: on any that together have the gang's GPUs */
+    int32_t type;         /* -1: any, of a job without GPUs */
+    const uint64_t *only; /* a partition's nodes; NULL: all */
+    int32_t nodes;        /* 0: on any that together have the gang's GPUs */
     int32_t gpus; /* free on each; of a gang that does not divide evenly what the first nodes get */
     int32_t gang;
     int64_t cpus; /* 1/1000, free on each */
@@ -85,6 +87,8 @@ void dls_slurm_plan_fini(dls_slurm_plan *p);
 bool dls_slurm_plan_has_room(const dls_slurm_plan *p, const dls_slurm_ask *ask);
 /* Can a job start now, reservations aside? The nodes stand in p->chosen. */
 bool dls_slurm_plan_now(dls_slurm_plan *p, const dls_slurm_ask *ask);
+/* From now to the end of the turn no job starts `now` on these nodes. */
+void dls_slurm_plan_close(dls_slurm_plan *p, const uint64_t *nodes);
 /* The parts that a gang gets on p->chosen: borrowed until the next call. Returns how many. */
 int32_t dls_slurm_plan_parts(dls_slurm_plan *p, const dls_slurm_ask *ask,
                              const dls_place_part **parts);
@@ -103,5 +107,12 @@ dls_status dls_slurm_plan_reserve(dls_slurm_plan *p, int64_t start_us, int64_t l
 dls_status dls_slurm_plan_started(dls_slurm_plan *p, const dls_view *view, int32_t job,
                                   const dls_slurm_ask *ask, int64_t until_us,
                                   dls_error *err) DLS_MUST_CHECK;
+
+/* ---- slurm_reserve.c, for slurm_plan.c ---- */
+
+/* Cut to whole multiples of the resolution on the clock. */
+int64_t dls_slurm_plan_cut(const dls_slurm_plan *p, int64_t us);
+/* A set of nodes behind the others; *at is its offset. Errors: ENOMEM. */
+dls_status dls_slurm_plan_new_set(dls_slurm_plan *p, size_t *at, dls_error *err) DLS_MUST_CHECK;
 
 #endif

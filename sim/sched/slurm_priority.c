@@ -139,6 +139,9 @@ dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_prior
 static int highest_first(const void *a, const void *b)
 {
     const dls_slurm_ranked *x = a, *y = b;
+    if (x->tier != y->tier) {
+        return x->tier > y->tier ? -1 : 1;
+    }
     if (x->value != y->value) {
         return x->value > y->value ? -1 : 1;
     }
@@ -177,7 +180,7 @@ static void rank_below(dls_slurm_priority *p, int32_t parent, dls_slurm_ranked *
     int32_t n = 0;
     set_levels(p, parent);
     for (int32_t i = p->share[parent].child; i >= 0; i = p->share[i].next) {
-        room[n++] = (dls_slurm_ranked){p->share[i].level, i, !p->share[i].user};
+        room[n++] = (dls_slurm_ranked){p->share[i].level, i, !p->share[i].user, 0};
     }
     qsort(room, (size_t)n, sizeof *room, highest_first);
     for (int32_t k = 0; k < n; k++) {
@@ -302,17 +305,22 @@ void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_sl
     }
 }
 
-dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu, int32_t n_jobs,
+dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu,
+                                   const dls_slurm_partitions *partitions, int32_t n_jobs,
                                    int32_t *job, size_t n, dls_error *err)
 {
-    if (!p->multifactor || n < 2) {
+    if ((!p->multifactor && partitions->n == 0) || n < 2) {
         return DLS_OK;
     }
     DLS_TRY(dls_grow(&p->room, &p->room_cap, n, sizeof *p->room, err));
     for (size_t i = 0; i < n; i++) {
-        const int32_t j = job[i];
-        p->room[i] = (dls_slurm_ranked){j < n_jobs ? p->value[j] : cpu->job[j - n_jobs].value,
-                                        (int32_t)i, false};
+        const dls_slurm_cpu_job *c = job[i] < n_jobs ? NULL : &cpu->job[job[i] - n_jobs];
+        const int32_t which = c ? c->partition : dls_slurm_partition_of(partitions, job[i]);
+        p->room[i] = (dls_slurm_ranked){.value = !p->multifactor ? 0
+                                                 : c             ? c->value
+                                                                 : p->value[job[i]],
+                                        .id = (int32_t)i,
+                                        .tier = dls_slurm_partition_tier(partitions, which)};
     }
     qsort(p->room, n, sizeof *p->room, highest_first);
     for (size_t i = 0; i < n; i++) {

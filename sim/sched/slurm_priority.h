@@ -27,6 +27,7 @@ typedef struct dls_slurm_ranked {
     double value;
     int32_t id;
     bool account; /* behind users of the same value */
+    int32_t tier; /* before all else */
 } dls_slurm_ranked;
 
 typedef struct dls_slurm_priority {
@@ -65,9 +66,10 @@ dls_status dls_slurm_priority_share(dls_slurm_priority *p, const char *account, 
 void dls_slurm_priority_calculate(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
 /* Jobs that are new get their first priority. O(waiting). */
 void dls_slurm_priority_look(dls_slurm_priority *p, const dls_view *view, dls_slurm_cpu *cpu);
-/* Highest first, equal ones as they stand; numbers from n_jobs on are of those without GPUs. O(n
- * log n). Errors: ENOMEM. */
-dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu, int32_t n_jobs,
+/* Highest tier and then priority first, equal ones as they stand; numbers from n_jobs on are of
+ * those without GPUs. O(n log n). Errors: ENOMEM. */
+dls_status dls_slurm_priority_sort(dls_slurm_priority *p, const dls_slurm_cpu *cpu,
+                                   const dls_slurm_partitions *partitions, int32_t n_jobs,
                                    int32_t *job, size_t n, dls_error *err) DLS_MUST_CHECK;
 
 #endif

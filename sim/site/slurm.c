@@ -7,7 +7,10 @@
  *      slurm.conf          --> cluster.cfg     options of the scheduler `slurm`
  *      sshare -a -P        --> shares.csv
  *      slurmctld's log     --> runs.csv        when the schedulers ran (option `runs`)
- *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option `cpu_jobs`)
+ *      scontrol show nodes, partitions
+ *                          --> partitions.csv  their nodes and tiers (option `partitions`)
+ *      sacct -P            --> cpu_jobs.csv    jobs without GPUs on nodes with GPUs (option
+ * `cpu_jobs`)
  *
  * What may be changed here: which fields are read. tests/cli/site.sh guards it, with recordings of
  * a real Slurm in tests/slurm.
@@ -70,7 +73,7 @@ static dls_status add_node(dls_site_nodes *all, dls_site_held *held, const char 
                            dls_error *err)
 {
     dls_site_group g = {.count = 1};
-    char gres[256], cpus[32], state[64], partitions[512];
+    char gres[256], cpus[32], state[64], partitions[4096];
     bool again;
     value_of(line, "NodeName", g.name, sizeof g.name);
     value_of(line, "Gres", gres, sizeof gres);
@@ -120,12 +123,19 @@ typedef struct making {
     FILE *to;
 } making;
 
+static bool has_partitions(const making *m)
+{
+    return dls_site_partitions_differ(&m->held->partitions) ||
+           (m->site->partitions && m->held->partitions.names.n > 1);
+}
+
 static dls_status put_cluster(FILE *cfg, void *what, dls_error *err)
 {
     const making *m = what;
     dls_site_nodes_put(m->nodes, "slurm", cfg);
     fputs("placement: { name = \"first-fit\"; };\n", cfg);
-    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, m->held->n_jobs > 0,
+    const dls_site_tables tables = {m->held->n_jobs > 0, has_partitions(m)};
+    return dls_site_put_scheduler(cfg, m->site, m->nodes->cpus, tables,
                                   dls_trace_about(m->trace)->epoch, m->log, m->to, err);
 }
 
@@ -138,6 +148,12 @@ static dls_status put_runs(FILE *out, void *what, dls_error *err)
         fprintf(out, "%.6f,%s\n", 1e-6 * (double)m->log->run[i].at_us, m->log->run[i].what);
     }
     return DLS_OK;
+}
+
+static dls_status put_partitions(FILE *out, void *what, dls_error *err)
+{
+    const making *m = what;
+    return dls_site_partitions_put(&m->held->partitions, m->site->partitions, out, err);
 }
 
 static dls_status put_cpu_jobs(FILE *out, void *what, dls_error *err)
@@ -194,6 +210,10 @@ static dls_status write_all(making *m, dls_error *err)
         DLS_TRY(path_in(m, "shares.csv", path, sizeof path, err));
         DLS_TRY(dls_atomicfile_write(path, put_shares, m, err));
     }
+    if (has_partitions(m)) {
+        DLS_TRY(path_in(m, "partitions.csv", path, sizeof path, err));
+        DLS_TRY(dls_atomicfile_write(path, put_partitions, m, err));
+    }
     if (m->held->n_jobs > 0) {
         DLS_TRY(path_in(m, "cpu_jobs.csv", path, sizeof path, err));
         DLS_TRY(dls_atomicfile_write(path, put_cpu_jobs, m, err));
@@ -235,6 +255,10 @@ static void report(const making *m)
         fprintf(m->to, "  %.*s\n", (int)strcspn(line, "\n"), line);
     }
     dls_site_held_put(m->held, m->to);
+    if (has_partitions(m)) {
+        fprintf(m->to, "  partitions: %d%s\n", (int)m->held->partitions.names.n,
+                m->site->partitions ? "" : "; their tiers are not known (--partitions)");
+    }
 }
 
 static dls_status read_held(dls_site_held *held, const char *sacct, const dls_trace *trace,

@@ -185,8 +185,8 @@ static dls_status put_clocks(making *m, const dls_site_slurm *site, const dls_si
 }
 
 dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
-                                  bool cpu_jobs, const char *epoch, const dls_site_log *log,
-                                  FILE *to, dls_error *err)
+                                  dls_site_tables tables, const char *epoch,
+                                  const dls_site_log *log, FILE *to, dls_error *err)
 {
     char *text = NULL, *rest = NULL;
     size_t len;
@@ -207,7 +207,8 @@ dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double 
     fprintf(cfg, "    billing = \"%s\";\n    cluster_cpus = %.15g;\n", m.weights ? "gpu" : "cpu",
             cluster_cpus);
     fputs(site->shares ? "    shares = \"shares.csv\";\n" : "", cfg);
-    fputs(cpu_jobs ? "    cpu_jobs = \"cpu_jobs.csv\";\n" : "", cfg);
+    fputs(tables.partitions ? "    partitions = \"partitions.csv\";\n" : "", cfg);
+    fputs(tables.cpu_jobs ? "    cpu_jobs = \"cpu_jobs.csv\";\n" : "", cfg);
     const dls_status status = put_clocks(&m, site, log, err);
     fputs("};\n", cfg);
     return status;

@@ -12,12 +12,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+typedef struct dls_site_tables {
+    bool cpu_jobs, partitions; /* .csv */
+} dls_site_tables;
+
 /* Write "scheduler: {...};" for a slurm.conf, or what `scontrol show config` prints; site->conf
  * NULL: Slurm's defaults. epoch: date of the trace's time 0. log: NULL, or what runs.csv was made
- * of; cpu_jobs: cpu_jobs.csv was. What is not understood or not modelled goes to `to`. Errors:
+ * of; tables: which others were made. What is not understood or not modelled goes to `to`. Errors:
  * EINPUT, ENOMEM. */
 dls_status dls_site_put_scheduler(FILE *cfg, const dls_site_slurm *site, double cluster_cpus,
-                                  bool cpu_jobs, const char *epoch, const dls_site_log *log,
-                                  FILE *to, dls_error *err) DLS_MUST_CHECK;
+                                  dls_site_tables tables, const char *epoch,
+                                  const dls_site_log *log, FILE *to, dls_error *err) DLS_MUST_CHECK;
 
 #endif

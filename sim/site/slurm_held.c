@@ -20,12 +20,14 @@ void dls_site_held_init(dls_site_held *held)
     *held = (dls_site_held){.json = false};
     dls_strdict_init(&held->names);
     dls_strdict_init(&held->people);
+    dls_site_partitions_init(&held->partitions);
 }
 
 void dls_site_held_fini(dls_site_held *held)
 {
     dls_strdict_fini(&held->names);
     dls_strdict_fini(&held->people);
+    dls_site_partitions_fini(&held->partitions);
     dls_free(held->node);
     dls_free(held->job);
 }
@@ -58,7 +60,7 @@ dls_status dls_site_held_node(dls_site_held *held, const dls_site_group *node, c
     held->node[code].used = false;
     held->down += node->gpus > 0 && !in_service(state);
     held->overlapping += node->gpus > 0 && strchr(partitions, ',');
-    return DLS_OK;
+    return node->gpus > 0 ? dls_site_partitions_add(&held->partitions, partitions, err) : DLS_OK;
 }
 
 /* ---- lists of nodes -------------------------------------------------------------------------- */
@@ -135,7 +137,21 @@ static found nodes_of(dls_site_held *held, const char *list)
 
 /* ---- the accounting -------------------------------------------------------------------------- */
 
-enum { ID, START, END, CPUS, TRES, LIST, SUBMIT, ELIGIBLE, LIMIT, USER, ACCOUNT, N_COLUMNS };
+enum {
+    ID,
+    START,
+    END,
+    CPUS,
+    TRES,
+    LIST,
+    SUBMIT,
+    ELIGIBLE,
+    LIMIT,
+    USER,
+    ACCOUNT,
+    PARTITION,
+    N_COLUMNS
+};
 
 static void count(dls_site_count *c, size_t line)
 {
@@ -190,6 +206,7 @@ static dls_status add_cpu_job(dls_site_held *held, dls_csv *csv, const int col[N
     DLS_TRY(name_of(held, id, &job->id, err));
     DLS_TRY(name_of(held, dls_csv_text(csv, col[USER]), &job->user, err));
     DLS_TRY(name_of(held, dls_csv_text(csv, col[ACCOUNT]), &job->account, err));
+    DLS_TRY(name_of(held, dls_csv_text(csv, col[PARTITION]), &job->partition, err));
     DLS_TRY(dls_grow(&held->job, &held->jobs_cap, held->n_jobs + 1, sizeof *held->job, err));
     held->job[held->n_jobs++] = *job;
     return DLS_OK;
@@ -249,7 +266,8 @@ static dls_status read_rows(dls_site_held *held, dls_csv *csv, dls_error *err)
                                   {"Eligible", &col[ELIGIBLE], false},
                                   {"TimelimitRaw|Timelimit", &col[LIMIT], false},
                                   {"User", &col[USER], false},
-                                  {"Account", &col[ACCOUNT], false}};
+                                  {"Account", &col[ACCOUNT], false},
+                                  {"Partition", &col[PARTITION], false}};
     DLS_TRY(dls_csv_header(csv, err));
     DLS_TRY(dls_csv_bind_all(csv, binds, N_COLUMNS, err));
     held->unlisted = col[LIST] < 0;
@@ -301,8 +319,7 @@ static void put_nodes(const dls_site_held *held, FILE *to)
                 (int)held->down);
     }
     if (held->overlapping > 0) {
-        fprintf(to, "  nodes with GPUs in several partitions: %d; all are replayed as one queue\n",
-                (int)held->overlapping);
+        fprintf(to, "  nodes with GPUs in several partitions: %d\n", (int)held->overlapping);
     }
     if (idle > 0 && !held->json && !held->unlisted) {
         fprintf(to, "  nodes with GPUs that no job ran on: %zu\n", idle);
@@ -343,15 +360,16 @@ void dls_site_held_put_jobs(dls_site_held *held, FILE *out)
     if (held->n_jobs > 0) {
         qsort(held->job, held->n_jobs, sizeof *held->job, by_submission);
     }
-    fputs("submit,duration,limit,nodes,cpus,user,account\n", out);
+    fputs("submit,duration,limit,nodes,cpus,user,account,partition\n", out);
     for (size_t i = 0; i < held->n_jobs; i++) {
         const dls_site_cpu_job *j = &held->job[i];
         char limit[32] = "";
         if (j->limit_s > 0) {
             snprintf(limit, sizeof limit, "%.15g", j->limit_s);
         }
-        fprintf(out, "%.15g,%.15g,%s,%d,%.6g,%s,%s\n", j->submit_s, j->duration_s, limit,
+        fprintf(out, "%.15g,%.15g,%s,%d,%.6g,%s,%s,%s\n", j->submit_s, j->duration_s, limit,
                 (int)j->nodes, j->cpus, dls_strdict_get(&held->people, j->user),
-                dls_strdict_get(&held->people, j->account));
+                dls_strdict_get(&held->people, j->account),
+                dls_strdict_get(&held->people, j->partition));
     }
 }

@@ -10,6 +10,7 @@
 
 #include "base/strdict.h"
 #include "site/nodes.h"
+#include "site/slurm_partitions.h"
 
 #include <stdbool.h>
 
@@ -23,7 +24,7 @@ typedef struct dls_site_cpu_job {
     double submit_s, duration_s, limit_s; /* submit: of the trace; limit 0: none */
     double cpus;                          /* of each node */
     int32_t nodes;
-    int32_t id, user, account; /* codes in names of jobs and people */
+    int32_t id, user, account, partition; /* codes in people */
     size_t line;
 } dls_site_cpu_job;
 
@@ -43,7 +44,8 @@ typedef struct dls_site_held {
     double cpu_only_h, all_h;                   /* of nodes with GPUs, by processors */
     dls_site_cpu_job *job;                      /* [n_jobs] */
     size_t n_jobs, jobs_cap;
-    dls_strdict people; /* and jobs */
+    dls_site_partitions partitions;
+    dls_strdict people; /* and jobs and partitions */
     double zero_s;
     bool json, unlisted; /* nothing read; no NodeList */
 } dls_site_held;

@@ -287,6 +287,22 @@ static dls_status set_speeds(dls_setup *setup, const dls_whatif_asked *asked, si
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
+/* A table of partitions names nodes by number. */
+static dls_status check_partitions(dls_setup *setup, dls_error *err)
+{
+    const char *text = "";
+    DLS_TRY(dls_setup_get(setup, "scheduler.name", &text, err));
+    if (strcmp(text, "slurm") == 0) {
+        DLS_TRY(dls_setup_get(setup, "scheduler.partitions", &text, err));
+        return text[0] ? dls_fail(err, DLS_EUSAGE, NULL,
+                                  "nodes of a site with partitions can be added, not removed or "
+                                  "varied: %s says by number which nodes are in which",
+                                  text)
+                       : DLS_OK;
+    }
+    return DLS_OK;
+}
+
 dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dls_whatif *w,
                              size_t *first_added, dls_error *err)
 {
@@ -301,6 +317,9 @@ dls_status dls_whatif_change(dls_setup *setup, const dls_whatif_asked *asked, dl
         DLS_TRY(dls_setup_check(setup, err));
     }
     DLS_TRY(set_speeds(setup, asked, first, w, err));
+    if (asked->n_removed > 0 || (asked->target && (asked->vary || asked->n_add == 0))) {
+        DLS_TRY(check_partitions(setup, err));
+    }
     for (size_t i = 0; i < asked->n_removed; i++) {
         DLS_TRY(remove_nodes(setup, asked->removed[i], err));
     }

@@ -70,19 +70,58 @@ END
     checks=$((checks + 1))
 done
 bad_jobs() {
-    printf 'submit,duration,limit,nodes,cpus,user,account\n%b\n' "$1" >bad_jobs.csv
+    printf 'submit,duration,limit,nodes,cpus,user,account,partition\n%b\n' "$1" >bad_jobs.csv
     expect "$3" fidelity mixed --set=scheduler.cpu_jobs=bad_jobs.csv
     test -z "$2" || says err.txt "$2"
 }
-bad_jobs '0,10,60,1,8,a' "bad_jobs.csv:2: expected submit" 4
-bad_jobs '0,10,60,1,8,a,b\n\n-1,10,60,1,8,a,b' "bad_jobs.csv:4: is earlier" 4
-bad_jobs '0,-1,60,1,8,a,b' "expected seconds" 4
-bad_jobs '0,10,0,1,8,a,b' "expected seconds" 4
-bad_jobs '0,10,,0,8,a,b' "numbers of nodes and processors" 4
-bad_jobs '0,10,,1,many,a,b' "numbers of nodes and processors" 4
-bad_jobs '0,1000000,,1,65,a,b\n0,1000000,,5,1,a,b' "" 0 # more than the cluster has: left out
+bad_jobs '0,10,60,1,8,a,b' "bad_jobs.csv:2: expected submit" 4
+bad_jobs '0,10,60,1,8,a,b,\n\n-1,10,60,1,8,a,b,c' "bad_jobs.csv:4: is earlier" 4
+bad_jobs '0,-1,60,1,8,a,b,' "expected seconds" 4
+bad_jobs '0,10,0,1,8,a,b,' "expected seconds" 4
+bad_jobs '0,10,,0,8,a,b,' "numbers of nodes and processors" 4
+bad_jobs '0,10,,1,many,a,b,' "numbers of nodes and processors" 4
+bad_jobs '0,1000000,,1,65,a,b,\n0,1000000,,5,1,a,b,' "" 0 # more than the cluster has: left out
 expect 0 --config=mixed/cluster.cfg --set=scheduler.cpu_jobs=bad_jobs.csv --json -q
 says out.txt '"policy_fallbacks": 2'
+
+# Partitions that overlap, of two tiers.
+for log in "" --log="$source/tests/slurm/partitions/slurmctld.log.gz"; do
+    # shellcheck disable=SC2086
+    site_of partitions --partitions="$source/tests/slurm/partitions/partitions.txt" $log
+    says err.txt "partitions: 3"
+    says partitions/partitions.csv "high,10,2,5"
+    expect 0 fidelity partitions --json --least=C
+    mv out.txt with.txt
+    expect 0 fidelity partitions --json --set=scheduler.partitions=
+    python3 - "$log" <<'END' || fail "partitions: $(head -c 1500 with.txt)"
+import json, sys
+f, one = json.load(open("with.txt")), json.load(open("out.txt"))
+every, high = f["groups"][0], [g for g in f["groups"] if g["name"] == "high"][0]
+assert f["jobs"] == 200 and f["left_out"] == 0 and f["tau"] >= (0.988 if sys.argv[1] else 0.94), f["tau"]
+assert abs(every["replayed_wait_s"] / every["recorded_wait_s"] - 1) < 0.04, every
+assert high["start_off_p95_s"] < 0.001 or not sys.argv[1], high
+assert one["tau"] < 0.8 and one["groups"][0]["replayed_wait_s"] < 0.8 * every["recorded_wait_s"], one["tau"]
+END
+    checks=$((checks + 1))
+done
+expect 0 whatif partitions --add 'V100: 1 x 8' --speed V100=1
+expect 2 whatif partitions --remove 'n01: 1'
+says err.txt "partitions"
+expect 2 whatif partitions --target 'mean wait < 1h'
+bad_partitions() {
+    printf 'partition,tier,first,last\n%b\n' "$1" >bad_partitions.csv
+    expect 4 fidelity partitions --set=scheduler.partitions=bad_partitions.csv
+    says err.txt "$2"
+}
+bad_partitions 'low,1,0,6' "the cluster's 6 nodes"
+bad_partitions 'low,1,3,2' "bad_partitions.csv:2: expected a tier"
+bad_partitions 'low,high,0,5' "expected a tier"
+bad_partitions ',1,0,5' "no partition"
+bad_partitions 'low,1,0' "expected partition,tier,first,last"
+expect 4 import slurm --sacct="$source/tests/slurm/partitions/sacct.txt.gz" --nodes="$source/tests/slurm/partitions/nodes.txt" \
+    --partitions="$source/tests/slurm/partitions/config.txt" -o none
+says err.txt "scontrol show partitions"
+rm -r none
 
 printf 'time,scheduler\n3,main\n2,backfill\n' >fair/runs.csv
 expect 4 fidelity fair

@@ -106,11 +106,14 @@ says err.txt "jobs without GPUs: 5, first in line 3; on nodes with GPUs 4"
 says err.txt "replayed: 3"
 says site/cluster.cfg 'cpu_jobs = "cpu_jobs.csv"'
 cat >cpu_jobs.txt <<'END'
-submit,duration,limit,nodes,cpus,user,account
-0,600,86400,1,8,ann,ml
-0,2400,86400,2,24,ann,ml
-0,1800,,1,64,a_n,ml
+submit,duration,limit,nodes,cpus,user,account,partition
+0,600,86400,1,8,ann,ml,main
+0,2400,86400,2,24,ann,ml,main
+0,1800,,1,64,a_n,ml,main
 END
+printf 'partition,tier,first,last\nmain,1,0,1\ngpu,1,0,0\n' >partitions.txt
+diff partitions.txt site/partitions.csv || fail "partitions"
+says err.txt "partitions: 2; their tiers are not known (--partitions)"
 diff cpu_jobs.txt site/cpu_jobs.csv || fail "jobs without GPUs"
 expect 0 fidelity site
 # A list of more nodes than there can be is not followed to its end.

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * The table of Slurm's partitions.
+ */
+#include "sched/slurm_partition.h"
+
+#include "dlsim/memory.h"
+#include "sched/slurm_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct reading {
+    dls_slurm_partitions *to;
+    int32_t n_nodes, last; /* last: of all rows */
+} reading;
+
+int32_t dls_slurm_partition_find(const dls_slurm_partitions *p, const char *name)
+{
+    for (size_t i = 0; i < p->n; i++) {
+        if (strcmp(p->at[i].name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static dls_status add(dls_slurm_partitions *p, const char *name, int32_t tier, dls_error *err)
+{
+    const size_t words = (size_t)p->words;
+    DLS_TRY(dls_grow(&p->at, &p->cap, p->n + 1, sizeof *p->at, err));
+    DLS_TRY(dls_grow(&p->nodes, &p->nodes_cap, (p->n + 1) * words, sizeof *p->nodes, err));
+    snprintf(p->at[p->n].name, sizeof p->at[p->n].name, "%s", name);
+    p->at[p->n].tier = tier;
+    memset(p->nodes + p->n * words, 0, words * sizeof *p->nodes);
+    p->n++;
+    return DLS_OK;
+}
+
+static void set(dls_slurm_partitions *p, int32_t which, int32_t first, int32_t last)
+{
+    uint64_t *nodes = p->nodes + (size_t)which * (size_t)p->words;
+    for (int32_t n = first; n <= last; n++) {
+        nodes[n / 64] |= UINT64_C(1) << n % 64;
+    }
+}
+
+static dls_status read_row(void *user, char *const *cell, const char *where, dls_error *err)
+{
+    reading *r = user;
+    double tier, first, last;
+    if (!cell[0][0] || strlen(cell[0]) >= sizeof r->to->at->name) {
+        return dls_fail(err, DLS_EINPUT, where, "no partition, or a name longer than 63 bytes");
+    }
+    if (!dls_slurm_table_number(cell[1], 0, 65533, &tier) ||
+        !dls_slurm_table_number(cell[2], 0, r->n_nodes - 1, &first) ||
+        !dls_slurm_table_number(cell[3], first, r->n_nodes - 1, &last)) {
+        return dls_fail(err, DLS_EINPUT, where,
+                        "expected a tier and the first and last of the cluster's %d nodes",
+                        (int)r->n_nodes);
+    }
+    if (dls_slurm_partition_find(r->to, cell[0]) < 0) {
+        DLS_TRY(add(r->to, cell[0], (int32_t)tier, err));
+    }
+    set(r->to, dls_slurm_partition_find(r->to, cell[0]), (int32_t)first, (int32_t)last);
+    r->last = (int32_t)last > r->last ? (int32_t)last : r->last;
+    return DLS_OK;
+}
+
+dls_status dls_slurm_partitions_init(dls_slurm_partitions *p, const dls_view *view,
+                                     const char *path, dls_error *err)
+{
+    reading r = {p, dls_place_nodes(dls_view_index(view)), -1};
+    if (!path[0]) {
+        return DLS_OK;
+    }
+    p->words = (r.n_nodes + 63) / 64;
+    p->n_of = (size_t)view->n_jobs;
+    DLS_TRY(dls_slurm_table_read(path, "partition,tier,first,last", read_row, &r, err));
+    for (size_t i = 0; i < p->n; i++) {
+        set(p, (int32_t)i, r.last + 1, r.n_nodes - 1);
+    }
+    DLS_TRY(dls_alloc_array(&p->of, p->n_of + 1, sizeof *p->of, "partitions", err));
+    for (int32_t j = 0; j < view->n_jobs; j++) {
+        p->of[j] = dls_slurm_partition_find(p, dls_view_name(view, DLS_NAME_VC, view->vc[j]));
+    }
+    return DLS_OK;
+}
+
+void dls_slurm_partitions_fini(dls_slurm_partitions *p)
+{
+    dls_free(p->at);
+    dls_free(p->nodes);
+    dls_free(p->of);
+}
+
+dls_status dls_slurm_partitions_clone(dls_slurm_partitions *p, const dls_slurm_partitions *from,
+                                      dls_error *err)
+{
+    *p = *from;
+    p->at = NULL;
+    p->nodes = NULL;
+    p->of = NULL;
+    DLS_TRY(dls_duplicate(&p->at, from->at, from->n, from->cap, sizeof *p->at, err));
+    DLS_TRY(dls_duplicate(&p->nodes, from->nodes, from->n * (size_t)from->words, from->nodes_cap,
+                          sizeof *p->nodes, err));
+    return dls_duplicate(&p->of, from->of, from->n_of, from->n_of + 1, sizeof *p->of, err);
+}

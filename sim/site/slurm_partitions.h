@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * Which nodes with GPUs are in which of Slurm's partitions.
+ */
+#ifndef DLS_SITE_SLURM_PARTITIONS_H
+#define DLS_SITE_SLURM_PARTITIONS_H
+
+#include "base/strdict.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct dls_site_partitions {
+    dls_strdict lists; /* "a,b" as Slurm prints them */
+    dls_strdict names; /* "a", "b" */
+    int32_t *list;     /* [n] of each node with GPUs, in order */
+    size_t n, cap;
+} dls_site_partitions;
+
+void dls_site_partitions_init(dls_site_partitions *p);
+void dls_site_partitions_fini(dls_site_partitions *p);
+/* The next node is in these. Errors: ENOMEM. */
+dls_status dls_site_partitions_add(dls_site_partitions *p, const char *list,
+                                   dls_error *err) DLS_MUST_CHECK;
+/* Are there nodes that are not in the same partitions? */
+bool dls_site_partitions_differ(const dls_site_partitions *p);
+/* The table of the option `partitions` of the scheduler `slurm`. scontrol: what `scontrol show
+ * partitions -o` printed, for the tiers; NULL: all are 1. Errors: EINPUT, ENOMEM. */
+dls_status dls_site_partitions_put(const dls_site_partitions *p, const char *scontrol, FILE *out,
+                                   dls_error *err) DLS_MUST_CHECK;
+
+#endif
