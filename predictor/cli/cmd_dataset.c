@@ -27,8 +27,7 @@ typedef struct request {
     char command[1024];
 } request;
 
-/* ---- facts --------------------------------------------------------------------------------------
- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static void row_patterns(const dls_facts *f, int resource, const char *name, const char *published)
 {
@@ -83,8 +82,7 @@ static void facts_print(const dls_facts *f)
 
 static const char *const resources[] = {"gpu_mem", "gpu", "net_rx", "net_tx"};
 
-/* ---- show: text
- * ------------------------------------------------------------------------------------ */
+/* ---- show: text ------------------------------------------------------------------------------ */
 
 /* How many graphs each family has in each split. */
 static void show_families(const dls_dataset *set)
@@ -148,8 +146,7 @@ static dls_status show_text(const dls_dataset *set, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- show: JSON
- * ------------------------------------------------------------------------------------ */
+/* ---- show: JSON ------------------------------------------------------------------------------ */
 
 static void put_metrics(json_object *to, const char *name, const double x[DLS_METRICS])
 {

@@ -206,8 +206,7 @@ static dls_status study(const dls_recording *r, int64_t gpu, job *j, dls_error *
     return DLS_OK;
 }
 
-/* ---- series as a line of text, or an SVG file with a panel for each ----------------------------
- */
+/* ---- series as a line of text, or an SVG file with a panel for each -------------------------- */
 
 #define WIDTH 900 /* of a panel */
 #define HEIGHT 110

@@ -30,8 +30,7 @@ typedef struct request {
     submit_options submit;
 } request;
 
-/* ---- Slurm --------------------------------------------------------------------------------------
- */
+/* ---- Slurm ----------------------------------------------------------------------------------- */
 
 enum { TASKS_USUAL = 500 }; /* Slurm's own limit is 1,001 unless MaxArraySize says otherwise */
 
@@ -171,8 +170,7 @@ static dls_status submit(const dls_sweeping *s, const dls_call *call, const subm
     return status;
 }
 
-/* ---- and what became of it
- * ----------------------------------------------------------------------- */
+/* ---- and what became of it ------------------------------------------------------------------- */
 
 /* What a command says of tasks, a line each; false if it fails or says nothing. */
 static bool ask(const char *command, dls_slurm_states *states)

@@ -28,8 +28,7 @@ static double share(double part, double whole)
     return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* ---- statistics as text
- * ------------------------------------------------------------------------------------ */
+/* ---- statistics as text ---------------------------------------------------------------------- */
 
 static void put_dist(FILE *to, const char *name, const dls_stats_dist *dist)
 {
@@ -107,8 +106,7 @@ static void print_text(FILE *to, const dls_trace *trace, const dls_trace_stats *
     fputc('\n', to);
 }
 
-/* ---- and as JSON
- * ------------------------------------------------------------------------------------ */
+/* ---- and as JSON ----------------------------------------------------------------------------- */
 
 static void json_dist(json_object *to, const char *name, const dls_stats_dist *dist)
 {

@@ -21,8 +21,7 @@ typedef struct request {
     bool json;
 } request;
 
-/* ---- text --------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static const char *of_time(double s, char buf[32])
 {
@@ -136,8 +135,7 @@ static void print_text(const dls_whatif *w, const request *r)
     print_energy(w);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void put_number(json_object *to, const char *name, const dls_whatif_number *x)
 {
@@ -226,8 +224,7 @@ static json_object *answer_of(const dls_whatif *w, const request *r)
     return top;
 }
 
-/* ---- the report --------------------------------------------------------------------------------
- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 typedef struct paths {
     char before[4200], after[4200], answer[4200], page[4200];
@@ -274,8 +271,7 @@ static dls_status show_page(const paths *p, dls_call *call, dls_error *err)
     return dls_script_exec("dlsim whatif", "report.sh", &words, call, status, err);
 }
 
-/* ---- the command -------------------------------------------------------------------------------
- */
+/* ---- the command ----------------------------------------------------------------------------- */
 
 static dls_status answer(const request *r, dls_setup *setup[2], dls_call *call, dls_error *err)
 {

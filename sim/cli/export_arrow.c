@@ -14,8 +14,7 @@ enum { COLUMNS_MAX = 64, META_MAX = 1 << 16, VERSION = 4 /* V5 */ };
 enum { HEADER_SCHEMA = 1, HEADER_DICTIONARY, HEADER_BATCH }; /* union MessageHeader */
 enum { TYPE_INT = 2, TYPE_FLOAT = 3, TYPE_UTF8 = 5 };        /* union Type */
 
-/* ---- FlatBuffers --------------------------------------------------------------------------------
- */
+/* ---- FlatBuffers ----------------------------------------------------------------------------- */
 
 typedef struct flat {
     uint32_t used;
@@ -130,8 +129,7 @@ static const unsigned char *finish(flat *f, uint32_t root)
     return f->bytes + META_MAX - f->used;
 }
 
-/* ---- columns ------------------------------------------------------------------------------------
- */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 typedef struct texts {
     int32_t *offset; /* [n + 1] */
@@ -232,8 +230,7 @@ static dls_status load(table *t, dls_table which, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- messages -----------------------------------------------------------------------------------
- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 typedef struct output {
     FILE *to;

@@ -182,8 +182,7 @@ void dls_trace_print_notes(FILE *to, const dls_trace *trace, bool always)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* ---- a policy that does not return: nothing but a signal gets past it
- * ---------------------------- */
+/* ---- a policy that does not return: nothing but a signal gets past it ------------------------ */
 
 static char stuck[512]; /* what is said then; made before, as a handler may not */
 
@@ -214,8 +213,7 @@ static void start_watchdog(double s, const dls_simulation *sim)
     set_watchdog(s);
 }
 
-/* ---- a policy that ends the process
- * -------------------------------------------------------------- */
+/* ---- a policy that ends the process ---------------------------------------------------------- */
 
 /* The scheduler of the run that is going on; NULL. */
 static const char *running_scheduler;

@@ -70,8 +70,7 @@ dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, 
                        void (*watch)(void *user, size_t pod), void *user,
                        dls_error *err) DLS_MUST_CHECK;
 
-/* ---- the published experiment
- * -------------------------------------------------------------------- */
+/* ---- the published experiment ---------------------------------------------------------------- */
 
 #define DLS_FGD_PERCENT 131 /* 0 .. 130 % arrived */
 

@@ -190,8 +190,7 @@ dls_status dls_fgd_run(const dls_fgd_input *in, const char *policy, bool exact, 
     return status;
 }
 
-/* ---- the published experiment
- * -------------------------------------------------------------------- */
+/* ---- the published experiment ---------------------------------------------------------------- */
 
 typedef struct watching {
     const dls_fgd_input *in;

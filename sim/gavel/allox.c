@@ -124,8 +124,7 @@ static dls_status room_for(matching *x, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- the policy --------------------------------------------------------------------------------
- */
+/* ---- the policy ------------------------------------------------------------------------------ */
 
 typedef struct waiting {
     int32_t *job; /* [n] */

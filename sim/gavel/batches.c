@@ -123,8 +123,7 @@ static bool is_critical(const dls_gv_profile *p, int64_t e, bool profiled)
     }
 }
 
-/* ---- profiles ----------------------------------------------------------------------------------
- */
+/* ---- profiles -------------------------------------------------------------------------------- */
 
 static void fill_batches(dls_gv_profile *p, int32_t gpus)
 {
@@ -219,8 +218,7 @@ int64_t dls_gv_patience_s(const dls_gv_profile *p)
     return (int64_t)((double)(int64_t)p->exclusive_s * 1.5);
 }
 
-/* ---- while it runs -----------------------------------------------------------------------------
- */
+/* ---- while it runs --------------------------------------------------------------------------- */
 
 void dls_gv_wish(dls_gv_job *j)
 {

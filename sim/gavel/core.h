@@ -14,8 +14,7 @@
 #define DLS_GV_TYPES DLS_GAVEL_TYPES
 #define DLS_GV_ALONE (-1)
 
-/* ---- speeds, steps per second ------------------------------------------------------------------
- */
+/* ---- speeds, steps per second ---------------------------------------------------------------- */
 
 typedef struct dls_gv_speeds {
     dls_strdict key; /* "('Model (batch size N)', GPUs)" */
@@ -30,8 +29,7 @@ void dls_gv_speeds_fini(dls_gv_speeds *s);
 /* -1: not in the table. */
 int32_t dls_gv_key(const dls_gv_speeds *s, const char *model, int64_t batch, int32_t gpus);
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 typedef struct dls_gv_profile dls_gv_profile; /* batch sizes that change; gavel/batches.h */
 
@@ -54,8 +52,7 @@ typedef struct dls_gv_job {
     double run_s; /* times GPUs */
 } dls_gv_job;
 
-/* ---- combinations ------------------------------------------------------------------------------
- */
+/* ---- combinations ---------------------------------------------------------------------------- */
 
 typedef struct dls_gv_combo {
     int32_t a, b; /* a < b, or b = DLS_GV_ALONE */

@@ -118,8 +118,7 @@ dls_status dls_gv_throughput(dls_gv *g, dls_error *err)
     return finish(g, outcome, err);
 }
 
-/* ---- finish-time fairness ----------------------------------------------------------------------
- */
+/* ---- finish-time fairness -------------------------------------------------------------------- */
 
 static dls_status finish_time(dls_gv *g, belief b, dls_error *err)
 {
@@ -151,8 +150,7 @@ dls_status dls_gv_finish_time_perf(dls_gv *g, dls_error *err)
     return finish_time(g, REAL, err);
 }
 
-/* ---- minimal total duration --------------------------------------------------------------------
- */
+/* ---- minimal total duration ------------------------------------------------------------------ */
 
 /* Upstream's bisection accepts the last duration that is possible: nothing is solved for that,
  * since the shortest possible one says of every other whether it is. */

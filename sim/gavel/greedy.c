@@ -52,8 +52,7 @@ dls_status dls_gv_gandiva_fair(dls_gv *g, dls_error *err)
     return share_equally(g, false);
 }
 
-/* ---- first come, first served ------------------------------------------------------------------
- */
+/* ---- first come, first served ---------------------------------------------------------------- */
 
 /* Types with GPUs left, ascending. */
 typedef struct open_types {
@@ -257,8 +256,7 @@ dls_status dls_gv_fifo_perf(dls_gv *g, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- Gandiva -----------------------------------------------------------------------------------
- */
+/* ---- Gandiva --------------------------------------------------------------------------------- */
 
 enum { UNDEALT = DLS_GV_ALONE - 1 };
 

@@ -44,8 +44,7 @@ struct dls_gv_market {
     int64_t plan_from;
 };
 
-/* ---- jobs --------------------------------------------------------------------------------------
- */
+/* ---- jobs ------------------------------------------------------------------------------------ */
 
 static dls_status make_member(const dls_gv_profile *p, member *m, dls_error *err)
 {
@@ -136,8 +135,7 @@ void dls_gv_market_turn(dls_gv *g, dls_gv_market *m)
     }
 }
 
-/* ---- what is expected of a job -----------------------------------------------------------------
- */
+/* ---- what is expected of a job --------------------------------------------------------------- */
 
 /* Samples measured that differ by more than 40 % from the profile's stretch all epochs. */
 static void calibrate(const dls_gv *g, member *m, const dls_gv_profile *p)
@@ -260,8 +258,7 @@ static void bid_for(const dls_gv *g, const dls_gv_market *m, int32_t job, dls_bi
     }
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------
- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 dls_status dls_gv_market_round(dls_gv *g, dls_gv_market *m, const int32_t **jobs, int32_t *n,
                                dls_error *err)

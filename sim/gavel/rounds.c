@@ -19,8 +19,7 @@ static double reset_interval_s(const dls_gv *g)
     return g->p->shockwave ? 1000 : 1920;
 }
 
-/* ---- coming and going --------------------------------------------------------------------------
- */
+/* ---- coming and going ------------------------------------------------------------------------ */
 
 static bool is_of(const dls_gv_combo *c, int32_t job)
 {
@@ -95,8 +94,7 @@ dls_gv_combo *dls_gv_find(dls_gv *g, int32_t a, int32_t b)
     return c;
 }
 
-/* ---- the end of a round ------------------------------------------------------------------------
- */
+/* ---- the end of a round ---------------------------------------------------------------------- */
 
 static int latest_first(const void *x, const void *y)
 {
@@ -226,8 +224,7 @@ static dls_status end_round(dls_gv *g, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- priorities --------------------------------------------------------------------------------
- */
+/* ---- priorities ------------------------------------------------------------------------------ */
 
 static void reset(dls_gv *g, double since_s)
 {
@@ -286,8 +283,7 @@ static dls_status prioritise(dls_gv *g, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- a round -----------------------------------------------------------------------------------
- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 static void start(dls_gv *g, dls_gv_run *r)
 {

@@ -80,8 +80,7 @@ static dls_status choose(dls_gv *g, int32_t type, bool wanted, int32_t *room, dl
     return DLS_OK;
 }
 
-/* ---- GPUs --------------------------------------------------------------------------------------
- */
+/* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /* What the combination ran on in the last round, if on this type and if nobody has it yet. */
 static const int32_t *kept(const dls_gv *g, const dls_gv_combo *c, const dls_gv_run *r)

@@ -136,8 +136,7 @@ int32_t dls_gv_key(const dls_gv_speeds *s, const char *model, int64_t batch, int
     return dls_strdict_find(&s->key, text, (size_t)len);
 }
 
-/* ---- factors -----------------------------------------------------------------------------------
- */
+/* ---- factors --------------------------------------------------------------------------------- */
 
 static int32_t type_of(const char *name)
 {

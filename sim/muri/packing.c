@@ -53,8 +53,7 @@ typedef struct packing {
     dls_stages *profile; /* [n_profiles] */
 } packing;
 
-/* ---- grouping
- * ------------------------------------------------------------------------------------ */
+/* ---- grouping -------------------------------------------------------------------------------- */
 
 /* On the testbed without the price of sharing. */
 static dls_status fill_weights(packing *p, const class *c, bool testbed, dls_error *err)
@@ -117,8 +116,7 @@ static dls_status form_groups(packing *p, int64_t capacity, int64_t demand, bool
     return DLS_OK;
 }
 
-/* ---- candidates
- * ---------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 static void list_classes(dls_muri *m)
 {
@@ -178,8 +176,7 @@ static int64_t find_candidates(dls_muri *m)
     return demand;
 }
 
-/* ---- who runs
- * ------------------------------------------------------------------------------------ */
+/* ---- who runs -------------------------------------------------------------------------------- */
 
 /* All groups in one list, those that are slower together than one after the other apart; on the
  * testbed none, and the largest first. They lie in p->spare. */
@@ -292,8 +289,7 @@ static dls_status decide(dls_muri *m, dls_error *err)
     return apply(m, err);
 }
 
-/* ---- memory
- * -------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 static dls_status classify(dls_muri *m, dls_error *err)
 {

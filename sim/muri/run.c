@@ -20,8 +20,7 @@ const char *dls_muri_schedule_at(size_t i, const char **summary)
     return i < N_POLICIES ? policies[i]->schedule.name : NULL;
 }
 
-/* ---- placement
- * ----------------------------------------------------------------------------------- */
+/* ---- placement ------------------------------------------------------------------------------- */
 
 void dls_muri_empty(dls_muri *m)
 {
@@ -74,8 +73,7 @@ void dls_muri_start(dls_muri *m, int32_t job)
     r->running = r->ever = true;
 }
 
-/* ---- sorted lists
- * --------------------------------------------------------------------------------- */
+/* ---- sorted lists ---------------------------------------------------------------------------- */
 
 typedef struct keyed {
     double key;
@@ -139,8 +137,7 @@ const dls_muri_policy dls_muri_srsf = {
     .decide = decide_sorted,
 };
 
-/* ---- events
- * -------------------------------------------------------------------------------------- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 /* Ends by running jobs in the order of the list, each joined to the first that is about as late. */
 static void predict(dls_muri *m, double *time, int32_t *first)
@@ -262,8 +259,7 @@ static dls_status replay(dls_muri *m, double *time, int32_t *first, int32_t *com
     }
 }
 
-/* ---- from outside
- * -------------------------------------------------------------------------------- */
+/* ---- from outside ---------------------------------------------------------------------------- */
 
 static dls_status fill(dls_muri *m, dls_error *err)
 {

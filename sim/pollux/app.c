@@ -86,8 +86,7 @@ void dls_pollux_find(const dls_pollux_app *a, const int32_t *gpus, int32_t nodes
         a->points.n ? bsearch(&wanted, a->points.of, a->points.n, sizeof wanted, by_key) : NULL;
 }
 
-/* ---- times -------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 /* As the published program computes it: to the last bit. */
 static dls_pollux_times on_line(const dls_pollux_sample *x, const dls_pollux_sample *y,

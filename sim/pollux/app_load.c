@@ -36,8 +36,7 @@ static dls_status real(dls_csv *csv, int col, const char *what, double least, do
                : dls_csv_fail(csv, col, err, "expected %s", what);
 }
 
-/* ---- validation-<batch>.csv --------------------------------------------------------------------
- */
+/* ---- validation-<batch>.csv ------------------------------------------------------------------ */
 
 static dls_status read_epochs(dls_csv *csv, int32_t epochs, double *row, dls_error *err)
 {
@@ -132,8 +131,7 @@ static dls_status read_sizes(dls_pollux_app *a, const char *folder, dls_error *e
     return status == DLS_OK ? find_progress(a, err) : status;
 }
 
-/* ---- times -------------------------------------------------------------------------------------
- */
+/* ---- times ----------------------------------------------------------------------------------- */
 
 static dls_status add_time(dls_pollux_curves *c, const char *key, int32_t nodes, int32_t replicas,
                            dls_pollux_sample sample, dls_error *err)
@@ -279,8 +277,7 @@ static dls_status read_file(const char *path, dls_pollux_apps *apps, dls_pollux_
     return status;
 }
 
-/* ---- all ---------------------------------------------------------------------------------------
- */
+/* ---- all ------------------------------------------------------------------------------------- */
 
 static dls_status read_app(dls_pollux_apps *apps, dls_pollux_app *a, const char *folder,
                            dls_error *err)

@@ -105,8 +105,7 @@ static inline int32_t below(dice *d, int32_t n)
     return (int32_t)((draw(d) >> 32) * (uint64_t)n >> 32);
 }
 
-/* ---- what an allocation is worth ---------------------------------------------------------------
- */
+/* ---- what an allocation is worth ------------------------------------------------------------- */
 
 static double speedup_of(dls_genetic *g, int32_t job, int32_t nodes, int32_t gpus)
 {
@@ -182,8 +181,7 @@ static bool is_there(const dls_genetic *g, int32_t n, const individual *of)
     return false;
 }
 
-/* ---- who survives ------------------------------------------------------------------------------
- */
+/* ---- who survives ---------------------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -253,8 +251,7 @@ static void survive(dls_genetic *g)
     g->n = g->n < POPULATION ? g->n : POPULATION;
 }
 
-/* ---- new individuals ---------------------------------------------------------------------------
- */
+/* ---- new individuals ------------------------------------------------------------------------- */
 
 /* Those that stand together in random orders of the population meet: the better one is a parent. */
 static void choose_parents(const dls_genetic *g, dice *rng, int32_t *parent, int32_t n)
@@ -430,8 +427,7 @@ static void breed(dls_genetic *g, dice *rng)
     g->n = n;
 }
 
-/* ---- a round -----------------------------------------------------------------------------------
- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 /* Rows of the jobs that are still there, zeros for those that are new. */
 static void inherit(dls_genetic *g, int32_t old_n, int32_t old_jobs)

@@ -17,8 +17,7 @@ enum { P = DLS_GOODPUT_PARAMS };
 
 static const double start[P] = {.1, .01, .1, .01, .1, .01, 1.001};
 
-/* ---- the model ---------------------------------------------------------------------------------
- */
+/* ---- the model ------------------------------------------------------------------------------- */
 
 static double beyond_two(int32_t replicas)
 {
@@ -95,8 +94,7 @@ double dls_goodput_best(const dls_goodput_model *model, const dls_goodput_job *j
     return best;
 }
 
-/* ---- the error ---------------------------------------------------------------------------------
- */
+/* ---- the error ------------------------------------------------------------------------------- */
 
 double dls_goodput_error(const dls_goodput_seen *seen, size_t n, const double *p, double *gradient)
 {
@@ -141,8 +139,7 @@ double dls_goodput_error(const dls_goodput_seen *seen, size_t n, const double *p
     return rms_acc + rms_opt + 1e-3 * off * off + 1e-2 * (n_ratio * n_ratio + r_ratio * r_ratio);
 }
 
-/* ---- the fit -----------------------------------------------------------------------------------
- */
+/* ---- the fit --------------------------------------------------------------------------------- */
 
 typedef struct search {
     const dls_goodput_seen *seen;

@@ -25,8 +25,7 @@ const char *dls_pollux_schedule_at(size_t i, const char **summary)
     return i < POLICIES ? policies[i]->schedule.name : NULL;
 }
 
-/* ---- a job at work -----------------------------------------------------------------------------
- */
+/* ---- a job at work --------------------------------------------------------------------------- */
 
 /* Cells are divided with a tolerance of the published program's. */
 static int32_t parts(double x)
@@ -150,8 +149,7 @@ static dls_status step(const dls_pollux *p, dls_pollux_run_job *j, dls_error *er
     return DLS_OK;
 }
 
-/* ---- a round -----------------------------------------------------------------------------------
- */
+/* ---- a round --------------------------------------------------------------------------------- */
 
 void dls_pollux_place(dls_pollux *p, const int32_t *order, int32_t n, const int32_t *count)
 {
@@ -295,8 +293,7 @@ static dls_status loop(dls_pollux *p, int64_t *rounds, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- a replay ----------------------------------------------------------------------------------
- */
+/* ---- a replay -------------------------------------------------------------------------------- */
 
 static dls_status check(const dls_pollux *p, dls_error *err)
 {

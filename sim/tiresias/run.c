@@ -83,14 +83,6 @@ const dls_tiresias_schedule *dls_tiresias_schedules(size_t *n)
     return schedules;
 }
 
-void dls_tiresias_params_init(dls_tiresias_params *p)
-{
-    *p = (dls_tiresias_params){.cluster = DLS_TIRESIAS_CLUSTER_DEFAULT,
-                               .schedule = "fifo",
-                               .scheme = "yarn",
-                               .samples_path = "yarn-gput1000.csv"};
-}
-
 static dls_status unknown(const char *what, const char *name, const char *const *candidates,
                           dls_error *err)
 {

@@ -27,12 +27,6 @@ typedef struct dls_tiresias_cluster {
     int32_t mem_gb_per_node;
 } dls_tiresias_cluster;
 
-/* The simulator's own defaults: 1 x 32 nodes of 8 GPUs, 64 CPUs, 256 GB. */
-#define DLS_TIRESIAS_CLUSTER_DEFAULT                                                                 \
-    {                                                                                              \
-        1, 32, 8, 64, 256                                                                          \
-    }
-
 /* What a node has left; only yarn placement knows. */
 typedef struct dls_tiresias_node {
     int32_t free_gpus;
@@ -73,8 +67,12 @@ typedef struct dls_tiresias_params {
     void *asked;
 } dls_tiresias_params;
 
-/* Defaults: the default cluster, fifo, yarn, Python 2, samples from ./yarn-gput1000.csv. */
-void dls_tiresias_params_init(dls_tiresias_params *p);
+/* The simulator's own defaults: 1 x 32 nodes of 8 GPUs, 64 CPUs, 256 GB; fifo, yarn, Python 2. */
+#define DLS_TIRESIAS_DEFAULTS                                                                      \
+    ((dls_tiresias_params){.cluster = {1, 32, 8, 64, 256},                                         \
+                           .schedule = "fifo",                                                     \
+                           .scheme = "yarn",                                                       \
+                           .samples_path = "yarn-gput1000.csv"})
 
 /* One schedule that the engine knows. */
 typedef struct dls_tiresias_schedule {

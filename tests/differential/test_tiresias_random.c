@@ -57,7 +57,7 @@ static bool read_case(FILE *f, one_case *c)
     char line[4096];
     int python3;
     memset(c, 0, sizeof *c);
-    dls_tiresias_params_init(&c->p);
+    c->p = DLS_TIRESIAS_DEFAULTS;
     dls_tiresias_cluster *k = &c->p.cluster;
     if (!fgets(line, sizeof line, f)) {
         return false;

@@ -177,7 +177,7 @@ static void run_and_compare(const char *folder, const char *name, const char *tr
     const dls_trace_options opts = {.keep_zero_duration = true, .allow_duplicate_ids = true};
     snprintf(path, sizeof path, "%s/%s/%s.csv", shared, traces, run->trace);
     snprintf(samples, sizeof samples, "%s/golden/tiresias/traces/yarn-gput1000.csv", shared);
-    dls_tiresias_params_init(&p);
+    p = DLS_TIRESIAS_DEFAULTS;
     p.schedule = run->schedule;
     p.scheme = run->scheme;
     p.samples_path = samples;

@@ -52,7 +52,7 @@ static dls_status run(const char *schedule, const char *scheme, dls_tiresias_clu
                       const dls_trace *trace, dls_record **rec, dls_error *err)
 {
     dls_tiresias_params p;
-    dls_tiresias_params_init(&p);
+    p = DLS_TIRESIAS_DEFAULTS;
     p.schedule = schedule;
     p.scheme = scheme;
     p.cluster = cluster;
@@ -210,7 +210,7 @@ static void test_refusals(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         dls_tiresias_params p;
         dls_error err = {0};
-        dls_tiresias_params_init(&p);
+        p = DLS_TIRESIAS_DEFAULTS;
         p.schedule = cases[i].schedule;
         p.scheme = cases[i].scheme;
         assert_int_equal(dls_tiresias_check(&p, &err), DLS_EUSAGE);
@@ -219,7 +219,7 @@ static void test_refusals(void **state)
         }
     }
     dls_tiresias_params p;
-    dls_tiresias_params_init(&p);
+    p = DLS_TIRESIAS_DEFAULTS;
     p.cluster = (dls_tiresias_cluster){INT32_MAX, INT32_MAX, 8, 1, 1};
     assert_int_equal(dls_tiresias_check(&p, NULL), DLS_EINPUT);
     p.cluster = (dls_tiresias_cluster){1, 1, 0, 1, 1};
