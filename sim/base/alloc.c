@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Allocation through one hook, which tests use to make the n-th allocation fail; arrays grow by
- * doubling.
+ * doubling. Large blocks ask for huge pages: an event of a job looks into some twenty arrays, and
+ * with pages of 4 KiB the address translations of a million jobs do not fit the processor's tables.
  */
 #include "base/alloc.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 1 << 21, PAGE = 1 << 12 };
 
 static dls_alloc_hook the_hook;
 static void *the_user;
@@ -23,9 +27,21 @@ static int allowed(size_t bytes)
     return !the_hook || the_hook(the_user, bytes);
 }
 
+/* Advice: where it is not taken nothing is lost. */
+static void *in_huge_pages(void *p, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    if (p && bytes >= 2 * (size_t)HUGE_PAGE) {
+        const size_t skip = -(uintptr_t)p % PAGE;
+        (void)madvise((char *)p + skip, (bytes - skip) / PAGE * PAGE, MADV_HUGEPAGE);
+    }
+#endif
+    return p;
+}
+
 void *dls_alloc(size_t bytes)
 {
-    return allowed(bytes) ? malloc(bytes ? bytes : 1) : NULL;
+    return allowed(bytes) ? in_huge_pages(malloc(bytes ? bytes : 1), bytes) : NULL;
 }
 
 void *dls_alloc_zero(size_t n, size_t size)
@@ -33,7 +49,7 @@ void *dls_alloc_zero(size_t n, size_t size)
     if (size && n > SIZE_MAX / size) {
         return NULL;
     }
-    return allowed(n * size) ? calloc(n ? n : 1, size ? size : 1) : NULL;
+    return allowed(n * size) ? in_huge_pages(calloc(n ? n : 1, size ? size : 1), n * size) : NULL;
 }
 
 dls_status dls_alloc_array(void *p, size_t n, size_t size, const char *what, dls_error *err)
@@ -49,12 +65,14 @@ void *dls_alloc_aligned(size_t bytes)
     if (bytes > SIZE_MAX - 64 || !allowed(bytes)) {
         return NULL;
     }
-    return posix_memalign(&p, 64, (bytes + 63) / 64 * 64 + (bytes == 0) * 64) == 0 ? p : NULL;
+    return posix_memalign(&p, 64, (bytes + 63) / 64 * 64 + (bytes == 0) * 64) == 0
+               ? in_huge_pages(p, bytes)
+               : NULL;
 }
 
 void *dls_realloc(void *p, size_t bytes)
 {
-    return allowed(bytes) ? realloc(p, bytes ? bytes : 1) : NULL;
+    return allowed(bytes) ? in_huge_pages(realloc(p, bytes ? bytes : 1), bytes) : NULL;
 }
 
 void dls_free(void *p)

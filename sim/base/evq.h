@@ -78,6 +78,12 @@ static inline dls_event dls_evq_top(const dls_evq *q)
     DLS_DEBUG_ASSERT(!dls_evq_empty(q));
     return q->heap[0];
 }
+/* The first (0) or one of the four among which the second is (1 to 4), if it is there: to fetch
+ * what it will touch. */
+static inline const dls_event *dls_evq_soon(const dls_evq *q, size_t k)
+{
+    return k < q->n ? &q->heap[k] : NULL;
+}
 static inline dls_event_class dls_event_class_of(dls_event e)
 {
     return (dls_event_class)(e.who >> 56);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Treap operations: insertion and removal by rotation, with subtree sums and minima kept up to
- * date; searches descend by sums of weights.
+ * B+-tree operations. Nodes are split and filled up on the way down, so that the node above always
+ * has room for one entry more and can spare one; searches descend by ranks or by sums of weights.
  */
 #include "base/order.h"
 
@@ -10,295 +10,397 @@
 
 #include <string.h>
 
-_Static_assert(sizeof(dls_order_node) == 64, "a node is a cache line");
+_Static_assert(sizeof(dls_order_node) == 512, "whole cache lines");
 
-dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err)
+enum { WIDTH = DLS_ORDER_WIDTH, LEAST = DLS_ORDER_LEAST };
+
+dls_status dls_order_init(dls_order *t, int32_t n, int64_t sets, dls_error *err)
 {
-    DLS_ASSERT(n >= 0);
-    t->n = n;
-    t->steps = 0;
-    t->node = dls_alloc_aligned((size_t)n * sizeof *t->node);
+    DLS_ASSERT(n >= 0 && sets >= 0);
+    /* A set of m has at most m / 5 leaves, a fifth of that above them, .., and a root. */
+    *t = (dls_order){.n = n, .room = n / 4 + (int32_t)(sets < n ? sets : n) + 1, .free = DLS_NONE};
+    DLS_TRY(dls_alloc_array(&t->member, (size_t)n + 1, sizeof *t->member, "ordered sets", err));
+    t->node = dls_alloc_aligned((size_t)t->room * sizeof *t->node);
     if (!t->node) {
+        dls_order_fini(t);
         return dls_nomem(err, "ordered sets", (size_t)n * sizeof *t->node);
-    }
-    for (int32_t x = 0; x < n; x++) {
-        t->node[x] = (dls_order_node){.parent = DLS_IN_NO_SET};
     }
     return DLS_OK;
 }
 
 void dls_order_fini(dls_order *t)
 {
+    dls_free(t->member);
     dls_free(t->node);
-    t->node = NULL;
-    t->n = 0;
+    *t = (dls_order){0};
 }
 
 dls_status dls_order_copy(dls_order *t, const dls_order *from, dls_error *err)
 {
-    const size_t bytes = (size_t)from->n * sizeof *t->node;
+    const size_t n = (size_t)from->n + 1, bytes = (size_t)from->room * sizeof *t->node;
     *t = (dls_order){0};
     if (!from->node) {
         return DLS_OK;
     }
+    DLS_TRY(dls_duplicate(&t->member, from->member, n, n, sizeof *t->member, err));
     t->node = dls_alloc_aligned(bytes);
     if (!t->node) {
+        dls_order_fini(t);
         return dls_nomem(err, "ordered sets", bytes);
     }
-    memcpy(t->node, from->node, bytes);
+    memcpy(t->node, from->node, (size_t)from->n_nodes * sizeof *t->node);
     t->n = from->n;
+    t->room = from->room;
+    t->n_nodes = from->n_nodes;
+    t->free = from->free;
     t->steps = from->steps;
     return DLS_OK;
 }
 
-/* Heap priority of a member: fixed, so that runs repeat. */
-static inline uint32_t priority(int32_t x)
-{
-    uint32_t h = (uint32_t)x * 0x9E3779B1u;
-    h = (h ^ (h >> 15)) * 0x85EBCA77u;
-    return (h ^ (h >> 13)) * 0xC2B2AE3Du;
-}
+/* ---- nodes ---------------------------------------------------------------------------------- */
 
-static inline bool above(int32_t a, int32_t b)
+static int32_t new_node(dls_order *t)
 {
-    const uint32_t pa = priority(a), pb = priority(b);
-    return pa != pb ? pa > pb : a < b;
-}
-
-static inline void pull(dls_order *t, int32_t x)
-{
-    dls_order_node *p = &t->node[x];
-    int64_t sum = p->weight, min_aux = p->aux;
-    if (p->left != DLS_NONE) {
-        const dls_order_node *l = &t->node[p->left];
-        sum += l->sum;
-        min_aux = l->min_aux < min_aux ? l->min_aux : min_aux;
-    }
-    if (p->right != DLS_NONE) {
-        const dls_order_node *r = &t->node[p->right];
-        sum += r->sum;
-        min_aux = r->min_aux < min_aux ? r->min_aux : min_aux;
-    }
-    p->sum = sum;
-    p->min_aux = min_aux;
-}
-
-static inline void replace_child(dls_order *t, dls_order_set *s, int32_t parent, int32_t old,
-                                 int32_t new_child)
-{
-    if (parent == DLS_NONE) {
-        s->root = new_child;
-    } else if (t->node[parent].left == old) {
-        t->node[parent].left = new_child;
+    int32_t at = t->free;
+    if (at != DLS_NONE) {
+        t->free = t->node[at].entry[0].at;
     } else {
-        t->node[parent].right = new_child;
+        DLS_ASSERT(t->n_nodes < t->room);
+        at = t->n_nodes++;
     }
-    if (new_child != DLS_NONE) {
-        t->node[new_child].parent = parent;
+    dls_order_node *p = &t->node[at];
+    p->n = 0;
+    for (int32_t i = 0; i <= WIDTH; i++) {
+        p->lead[i] = INT64_MAX;
+    }
+    return at;
+}
+
+static void free_node(dls_order *t, int32_t at)
+{
+    t->node[at].entry[0].at = t->free;
+    t->free = at;
+}
+
+/* Entries from `i` of a node to `j` of another, or of the same. */
+static void move(dls_order_node *to, int64_t j, const dls_order_node *from, int64_t i, int64_t n)
+{
+    memmove(to->lead + j, from->lead + i, (size_t)n * sizeof *to->lead);
+    memmove(to->entry + j, from->entry + i, (size_t)n * sizeof *to->entry);
+}
+
+static void put(dls_order_node *p, int32_t i, int64_t lead, dls_order_entry entry)
+{
+    DLS_DEBUG_ASSERT(p->n < WIDTH);
+    move(p, i + 1, p, i, p->n - i);
+    p->lead[i] = lead;
+    p->entry[i] = entry;
+    p->n++;
+}
+
+static void erase(dls_order_node *p, int32_t i)
+{
+    p->n--;
+    move(p, i, p, i + 1, p->n - i);
+    p->lead[p->n] = INT64_MAX;
+}
+
+/* Only so many entries stay. */
+static void cut(dls_order_node *p, int64_t n)
+{
+    for (p->n = n; n < WIDTH; n++) {
+        p->lead[n] = INT64_MAX;
     }
 }
 
-/* Rotate x above its parent. */
-static void rotate_up(dls_order *t, dls_order_set *s, int32_t x)
+/* The figures of entry i of a node, recounted. */
+static void pull(dls_order *t, dls_order_node *p, int32_t i)
 {
-    dls_order_node *const node = t->node;
-    const int32_t p = node[x].parent;
-    const int32_t g = node[p].parent;
-    if (node[p].left == x) {
-        node[p].left = node[x].right;
-        if (node[x].right != DLS_NONE) {
-            node[node[x].right].parent = p;
-        }
-        node[x].right = p;
-    } else {
-        node[p].right = node[x].left;
-        if (node[x].left != DLS_NONE) {
-            node[node[x].left].parent = p;
-        }
-        node[x].left = p;
+    const dls_order_node *c = &t->node[p->entry[i].at];
+    int64_t sum = 0, aux = INT64_MAX;
+    for (int32_t k = 0; k < c->n; k++) {
+        sum += c->entry[k].sum;
+        aux = c->entry[k].aux < aux ? c->entry[k].aux : aux;
     }
-    replace_child(t, s, g, p, x);
-    node[p].parent = x;
-    node[x].sum = node[p].sum; /* the same members as were below p */
-    node[x].min_aux = node[p].min_aux;
-    pull(t, p);
+    p->lead[i] = c->lead[0];
+    p->entry[i].first = c->entry[0].first;
+    p->entry[i].sum = sum;
+    p->entry[i].aux = aux;
+}
+
+/* ---- ranks ---------------------------------------------------------------------------------- */
+
+/* What a node keeps of a rank: ranks with different leading parts are in their order. Levels up to
+ * 15 and keys below 2^58 differ if they differ at all; what lies beyond is looked up. */
+static int64_t leading(const dls_rank *r)
+{
+    const int64_t most = INT64_C(1) << 58;
+    if (r->level < -15 || r->level > 15) {
+        return r->level < 0 ? INT64_MIN : INT64_MAX;
+    }
+    const int64_t key = r->key < -most ? -most : r->key >= most ? most - 1 : r->key;
+    return r->level * 2 * most + key;
+}
+
+/* How many entries of a node begin before a rank. Ranks whose leading parts tie are looked up. */
+static inline int32_t count_before(const dls_order *t, const dls_order_node *p,
+                                   const dls_rank *rank, int64_t lead)
+{
+    int32_t i = 0;
+    for (int32_t step = 8; step > 0; step /= 2) {
+        i += p->lead[i + step - 1] < lead ? step : 0;
+    }
+    while (p->lead[i] == lead && i < p->n &&
+           dls_rank_cmp(&t->member[p->entry[i].first].rank, rank) < 0) {
+        i++;
+    }
+    return i;
+}
+
+/* The same, and those that begin with member x, whose rank it is. */
+static inline int32_t count_up_to(const dls_order *t, const dls_order_node *p, int32_t x,
+                                  int64_t lead)
+{
+    int32_t i = 0;
+    for (int32_t step = 8; step > 0; step /= 2) {
+        i += p->lead[i + step - 1] < lead ? step : 0;
+    }
+    while (p->lead[i] == lead && i < p->n &&
+           (p->entry[i].first == x ||
+            dls_rank_cmp(&t->member[p->entry[i].first].rank, &t->member[x].rank) <= 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* ---- changes -------------------------------------------------------------------------------- */
+
+/* Entry i of a node, which has room, is full: one becomes two. Who is about to come behind the last
+ * of its entries, or before the first, is likely to be followed by more. */
+static void split(dls_order *t, int32_t parent, int32_t i, int64_t lead)
+{
+    const int32_t right = new_node(t);
+    dls_order_node *p = &t->node[parent], *l = &t->node[p->entry[i].at], *r = &t->node[right];
+    const int32_t keep = lead > l->lead[WIDTH - 1] ? WIDTH - LEAST : WIDTH / 2;
+    r->n = WIDTH - keep;
+    move(r, 0, l, keep, r->n);
+    cut(l, keep);
+    put(p, i + 1, 0, (dls_order_entry){.at = right});
+    pull(t, p, i);
+    pull(t, p, i + 1);
 }
 
 void dls_order_insert(dls_order *t, dls_order_set *s, int32_t x, dls_rank rank, int32_t weight,
                       int64_t aux)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && !dls_order_has(t, x));
-    dls_order_node *const node = t->node;
-    node[x] = (dls_order_node){.rank = rank,
-                               .sum = weight,
-                               .aux = aux,
-                               .min_aux = aux,
-                               .left = DLS_NONE,
-                               .right = DLS_NONE,
-                               .parent = DLS_NONE,
-                               .weight = weight};
-    int32_t *link = &s->root, at = DLS_NONE;
-    while (*link != DLS_NONE) {
-        at = *link;
-        t->steps++;
-        /* All of x's ancestors gain it, whatever rotations follow below them. */
-        node[at].sum += weight;
-        node[at].min_aux = aux < node[at].min_aux ? aux : node[at].min_aux;
-        link = dls_rank_cmp(&rank, &node[at].rank) < 0 ? &node[at].left : &node[at].right;
+    const int64_t lead = leading(&rank);
+    t->member[x] = (dls_member){.rank = rank, .aux = aux, .weight = weight, .in_set = true};
+    if (s->root == DLS_NONE) {
+        *s = (dls_order_set){.root = new_node(t)};
+    } else if (t->node[s->root].n == WIDTH) {
+        const int32_t old = s->root;
+        s->root = new_node(t);
+        s->height++;
+        put(&t->node[s->root], 0, 0, (dls_order_entry){.at = old});
+        split(t, s->root, 0, lead);
     }
-    *link = x;
-    node[x].parent = at;
-    while (node[x].parent != DLS_NONE && above(x, node[x].parent)) {
-        rotate_up(t, s, x);
+    int32_t at = s->root;
+    for (int32_t h = s->height; h > 0; h--) {
+        dls_order_node *p = &t->node[at];
+        int32_t i = count_before(t, p, &rank, lead);
+        t->steps++;
+        if (t->node[p->entry[i - (i > 0)].at].n == WIDTH) {
+            split(t, at, i - (i > 0), lead);
+            i = count_before(t, p, &rank, lead);
+        }
+        if (i == 0) {
+            p->lead[0] = lead;
+            p->entry[0].first = x;
+        }
+        dls_order_entry *e = &p->entry[i - (i > 0)];
+        e->sum += weight;
+        e->aux = aux < e->aux ? aux : e->aux;
+        at = e->at;
+    }
+    put(&t->node[at], count_before(t, &t->node[at], &rank, lead), lead,
+        (dls_order_entry){.sum = weight, .aux = aux, .at = x, .first = x});
+}
+
+/* Entries i and i + 1 of a node become one, or equally full. */
+static void level_out(dls_order *t, dls_order_node *p, int32_t i)
+{
+    dls_order_node *l = &t->node[p->entry[i].at], *r = &t->node[p->entry[i + 1].at];
+    const int64_t n = l->n + r->n, keep = n <= WIDTH ? n : n / 2;
+    if (keep > l->n) {
+        move(l, l->n, r, 0, keep - l->n);
+        move(r, 0, r, keep - l->n, n - keep);
+    } else {
+        move(r, l->n - keep, r, 0, r->n);
+        move(r, 0, l, keep, l->n - keep);
+    }
+    cut(l, keep);
+    cut(r, n - keep);
+    pull(t, p, i);
+    if (r->n > 0) {
+        pull(t, p, i + 1);
+    } else {
+        free_node(t, p->entry[i + 1].at);
+        erase(p, i + 1);
     }
 }
 
-static inline int32_t root_of(const dls_order *t, int32_t x)
+/* Take a member out of a subtree whose root can spare an entry. */
+static void take(dls_order *t, int32_t at, int32_t height, int32_t x, int64_t lead)
 {
-    while (t->node[x].parent != DLS_NONE) {
-        x = t->node[x].parent;
+    const dls_member *m = &t->member[x];
+    dls_order_node *p = &t->node[at];
+    int32_t i = count_up_to(t, p, x, lead) - 1;
+    t->steps++;
+    DLS_DEBUG_ASSERT(i >= 0);
+    if (height == 0) {
+        DLS_DEBUG_ASSERT(p->entry[i].at == x);
+        erase(p, i);
+        return;
     }
-    return x;
+    if (t->node[p->entry[i].at].n <= LEAST) {
+        level_out(t, p, i + 1 < p->n ? i : i - 1);
+        i = count_up_to(t, p, x, lead) - 1;
+    }
+    dls_order_entry *e = &p->entry[i];
+    take(t, e->at, height - 1, x, lead);
+    const dls_order_node *c = &t->node[e->at];
+    p->lead[i] = c->lead[0];
+    e->first = c->entry[0].first;
+    e->sum -= m->weight;
+    if (e->aux == m->aux) {
+        int64_t least = INT64_MAX;
+        for (int32_t k = 0; k < c->n && least > m->aux; k++) {
+            least = c->entry[k].aux < least ? c->entry[k].aux : least;
+        }
+        e->aux = least;
+    }
 }
 
 void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x)
 {
     DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
-    DLS_AUDIT_ASSERT(root_of(t, x) == s->root);
-    dls_order_node *const node = t->node;
-    while (node[x].left != DLS_NONE && node[x].right != DLS_NONE) {
-        t->steps++;
-        rotate_up(t, s, above(node[x].left, node[x].right) ? node[x].left : node[x].right);
+    take(t, s->root, s->height, x, leading(&t->member[x].rank));
+    t->member[x].in_set = false;
+    const int32_t root = s->root;
+    if (s->height > 0 && t->node[root].n == 1) {
+        *s = (dls_order_set){t->node[root].entry[0].at, s->height - 1};
+        free_node(t, root);
+    } else if (t->node[root].n == 0) {
+        *s = (dls_order_set)DLS_ORDER_SET_EMPTY;
+        free_node(t, root);
     }
-    const int32_t child = node[x].left != DLS_NONE ? node[x].left : node[x].right;
-    const int32_t parent = node[x].parent;
-    replace_child(t, s, parent, x, child);
-    /* Only where x alone had the least aux do its ancestors have to look at their children again. */
-    bool least = true;
-    for (int32_t p = parent; p != DLS_NONE; p = node[p].parent) {
-        t->steps++;
-        if (least && node[p].min_aux == node[x].aux) {
-            pull(t, p);
-            least = node[p].min_aux != node[x].aux;
-        } else {
-            least = false;
-            node[p].sum -= node[x].weight;
-        }
+}
+
+/* ---- searches ------------------------------------------------------------------------------- */
+
+int64_t dls_order_sum(const dls_order *t, dls_order_set s)
+{
+    int64_t sum = 0;
+    for (int32_t i = 0; s.root != DLS_NONE && i < t->node[s.root].n; i++) {
+        sum += t->node[s.root].entry[i].sum;
     }
-    node[x].parent = DLS_IN_NO_SET;
+    return sum;
 }
 
 int32_t dls_order_first(const dls_order *t, dls_order_set s)
 {
-    int32_t x = s.root;
-    while (x != DLS_NONE && t->node[x].left != DLS_NONE) {
-        x = t->node[x].left;
-    }
-    return x;
+    return s.root == DLS_NONE ? DLS_NONE : t->node[s.root].entry[0].first;
 }
 
 int32_t dls_order_last(const dls_order *t, dls_order_set s)
 {
-    int32_t x = s.root;
-    while (x != DLS_NONE && t->node[x].right != DLS_NONE) {
-        x = t->node[x].right;
+    int32_t at = s.root;
+    for (int32_t h = s.height; h >= 0 && at != DLS_NONE; h--) {
+        at = t->node[at].entry[t->node[at].n - 1].at;
     }
-    return x;
+    return at;
 }
 
-int32_t dls_order_next(const dls_order *t, int32_t x)
+int32_t dls_order_next(const dls_order *t, dls_order_set s, int32_t x)
 {
-    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
-    if (t->node[x].right != DLS_NONE) {
-        return dls_order_first(t, (dls_order_set){t->node[x].right});
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n);
+    const int64_t lead = leading(&t->member[x].rank);
+    int32_t found = DLS_NONE;
+    for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE; h--) {
+        const dls_order_node *p = &t->node[at];
+        const int32_t i = count_up_to(t, p, x, lead);
+        found = i < p->n ? p->entry[i].first : found;
+        at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
     }
-    int32_t p = t->node[x].parent;
-    while (p != DLS_NONE && t->node[p].right == x) {
-        x = p;
-        p = t->node[p].parent;
-    }
-    return p;
+    return found;
 }
 
-int32_t dls_order_prev(const dls_order *t, int32_t x)
+int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x)
 {
-    DLS_DEBUG_ASSERT(x >= 0 && x < t->n && dls_order_has(t, x));
-    if (t->node[x].left != DLS_NONE) {
-        return dls_order_last(t, (dls_order_set){t->node[x].left});
+    DLS_DEBUG_ASSERT(x >= 0 && x < t->n);
+    const dls_rank *rank = &t->member[x].rank;
+    const int64_t lead = leading(rank);
+    int32_t at = s.root;
+    for (int32_t h = s.height; h >= 0 && at != DLS_NONE; h--) {
+        const dls_order_node *p = &t->node[at];
+        const int32_t i = count_before(t, p, rank, lead);
+        at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
     }
-    int32_t p = t->node[x].parent;
-    while (p != DLS_NONE && t->node[p].left == x) {
-        x = p;
-        p = t->node[p].parent;
-    }
-    return p;
+    return at;
 }
 
 int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank)
 {
+    const int64_t lead = leading(rank);
     int64_t sum = 0;
-    for (int32_t x = s.root; x != DLS_NONE;) {
-        const dls_order_node *p = &t->node[x];
+    for (int32_t h = s.height, at = s.root; h >= 0 && at != DLS_NONE; h--) {
+        const dls_order_node *p = &t->node[at];
+        const int32_t i = count_before(t, p, rank, lead), whole = h > 0 ? i - 1 : i;
         t->steps++;
-        if (dls_rank_cmp(&p->rank, rank) < 0) {
-            sum += p->weight + (p->left == DLS_NONE ? 0 : t->node[p->left].sum);
-            x = p->right;
-        } else {
-            x = p->left;
+        for (int32_t k = 0; k < whole; k++) {
+            sum += p->entry[k].sum;
         }
+        at = i > 0 ? p->entry[i - 1].at : DLS_NONE;
     }
     return sum;
 }
 
 int32_t dls_order_first_over(dls_order *t, dls_order_set s, int64_t limit)
 {
-    int32_t found = DLS_NONE;
-    for (int32_t x = s.root; x != DLS_NONE;) {
-        const dls_order_node *p = &t->node[x];
-        const int64_t left = p->left == DLS_NONE ? 0 : t->node[p->left].sum;
+    int32_t at = s.root;
+    for (int32_t h = s.height; h >= 0 && at != DLS_NONE; h--) {
+        const dls_order_node *p = &t->node[at];
+        int32_t i = 0;
         t->steps++;
-        if (left + p->weight > limit) {
-            found = x;
-            x = p->left;
-        } else {
-            limit -= left + p->weight;
-            x = p->right;
+        while (i < p->n && p->entry[i].sum <= limit) {
+            limit -= p->entry[i++].sum;
+        }
+        at = i < p->n ? p->entry[i].at : DLS_NONE;
+    }
+    return at;
+}
+
+/* The first member of the subtree with aux <= limit, behind another unless that is DLS_NONE. */
+static int32_t first_aux(dls_order *t, int32_t at, int32_t height, int32_t after, int64_t limit)
+{
+    const dls_order_node *p = &t->node[at];
+    int32_t i = after != DLS_NONE ? count_up_to(t, p, after, leading(&t->member[after].rank)) : 0;
+    int32_t found = DLS_NONE;
+    t->steps++;
+    if (height > 0 && i > 0 && p->entry[i - 1].aux <= limit) {
+        found = first_aux(t, p->entry[i - 1].at, height - 1, after, limit);
+    }
+    for (; i < p->n && found == DLS_NONE; i++) {
+        if (p->entry[i].aux <= limit) {
+            found = height > 0 ? first_aux(t, p->entry[i].at, height - 1, DLS_NONE, limit)
+                               : p->entry[i].at;
         }
     }
     return found;
-}
-
-/* The first member of the subtree with aux <= limit. */
-static int32_t leftmost_aux(dls_order *t, int32_t x, int64_t limit)
-{
-    while (x != DLS_NONE && t->node[x].min_aux <= limit) {
-        const dls_order_node *p = &t->node[x];
-        t->steps++;
-        if (p->left != DLS_NONE && t->node[p->left].min_aux <= limit) {
-            x = p->left;
-        } else if (p->aux <= limit) {
-            return x;
-        } else {
-            x = p->right;
-        }
-    }
-    return DLS_NONE;
 }
 
 int32_t dls_order_first_aux(dls_order *t, dls_order_set s, int32_t after, int64_t limit)
 {
-    DLS_DEBUG_ASSERT(after == DLS_NONE || dls_order_has(t, after));
-    if (after == DLS_NONE) {
-        return leftmost_aux(t, s.root, limit);
-    }
-    int32_t found = leftmost_aux(t, t->node[after].right, limit);
-    for (int32_t x = after; found == DLS_NONE && t->node[x].parent != DLS_NONE;) {
-        const int32_t p = t->node[x].parent;
-        t->steps++;
-        if (t->node[p].left == x) {
-            found = t->node[p].aux <= limit ? p : leftmost_aux(t, t->node[p].right, limit);
-        }
-        x = p;
-    }
-    return found;
+    return s.root == DLS_NONE ? DLS_NONE : first_aux(t, s.root, s.height, after, limit);
 }

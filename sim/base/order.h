@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Ordered sets of small integers (job indices) with weights: treaps that share one node table.
+ * Ordered sets of small integers (job indices) with weights: B+-trees that share one table.
  *
  * A member is ranked by a dls_rank, smallest first; ranks of one set are distinct (tie or id see to
  * that). Every member carries a weight (its GPUs) and an auxiliary number; each subtree
  * knows the sum of the weights and the least auxiliary number. One member is in at most one set of
- * a table at a time, so a table for n members serves any number of sets (a set is only its root).
+ * a table at a time, so a table for n members serves many sets (a set is only its root).
  *
- *      set A: root --> 7            all in one node table [n]: rank, left, right, parent,
- *                     / \           weight, sum, aux, min_aux
- *                    2   9
+ *      set A: root --> node 4: [ 7 | 2 ]                   an entry: the first member below and the
+ * leading /       \                    part of its rank, sum, least aux, and where node 1: [ 7 3 1
+ * ]  node 6: [ 2 9 8 ]     leaves: members
  *
- * Treap priorities are a hash of the member, so the shape and the cost are the same in every run.
- * Expected O(log size) per operation; no allocation after creation.
+ * Nodes are wide because a set of 100,000 does not fit the caches: a step down is a miss, and what
+ * is looked at in a node lies together. Expected and worst case O(log size) per operation; no
+ * allocation after creation.
  */
 #ifndef DLS_BASE_ORDER_H
 #define DLS_BASE_ORDER_H
@@ -46,30 +47,56 @@ static inline int dls_rank_cmp(const dls_rank *a, const dls_rank *b)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-#define DLS_IN_NO_SET INT32_C(-2) /* as a parent */
-
-/* 64 bytes: one cache line. */
-typedef struct dls_order_node {
+/* As it is in its set, or was in its last one. */
+typedef struct dls_member {
     dls_rank rank;
-    int64_t sum;     /* of the weights in this subtree */
-    int64_t aux, min_aux;
-    int32_t left, right, parent;
+    int64_t aux;
     int32_t weight;
+    bool in_set;
+} dls_member;
+
+enum {
+    DLS_ORDER_WIDTH = 14, /* entries of a node */
+    DLS_ORDER_LEAST = 5   /* of all nodes but a root */
+};
+
+typedef struct dls_order_entry {
+    int64_t sum;   /* of the weights there */
+    int64_t aux;   /* the least there */
+    int32_t at;    /* leaf: member; else node */
+    int32_t first; /* member */
+} dls_order_entry;
+
+/* 512 bytes. A search reads the first two cache lines, and one entry. */
+typedef struct dls_order_node {
+    int64_t n;
+    int64_t lead[DLS_ORDER_WIDTH +
+                 1]; /* leading parts of the ranks of the first members; INT64_MAX behind them */
+    dls_order_entry entry[DLS_ORDER_WIDTH];
+    int64_t unused[6];
 } dls_order_node;
 
 typedef struct dls_order {
-    dls_order_node *node; /* [n] */
-    int32_t n;
-    uint64_t steps;       /* nodes touched, for the cost figures */
+    dls_member *member;   /* [n] */
+    dls_order_node *node; /* [room] */
+    int32_t n, room;
+    int32_t n_nodes; /* used so far, of which .. */
+    int32_t free;    /* .. these are free: first of a list linked by entry[0].at, DLS_NONE */
+    uint64_t steps;  /* nodes touched, for the cost figures */
 } dls_order;
 
 typedef struct dls_order_set {
     int32_t root;
+    int32_t height; /* of the root above the leaves */
 } dls_order_set;
 
-#define DLS_ORDER_SET_EMPTY {DLS_NONE}
+#define DLS_ORDER_SET_EMPTY                                                                        \
+    {                                                                                              \
+        DLS_NONE, 0                                                                                \
+    }
 
-dls_status dls_order_init(dls_order *t, int32_t n, dls_error *err) DLS_MUST_CHECK;
+/* For n members in at most so many sets at a time that are not empty. */
+dls_status dls_order_init(dls_order *t, int32_t n, int64_t sets, dls_error *err) DLS_MUST_CHECK;
 void dls_order_fini(dls_order *t);
 /* *t becomes a table with the same members in the same sets; all zero after a failure. */
 dls_status dls_order_copy(dls_order *t, const dls_order *from, dls_error *err) DLS_MUST_CHECK;
@@ -82,18 +109,16 @@ void dls_order_remove(dls_order *t, dls_order_set *s, int32_t x);
 
 static inline bool dls_order_has(const dls_order *t, int32_t x)
 {
-    return t->node[x].parent != DLS_IN_NO_SET;
+    return t->member[x].in_set;
 }
-static inline int64_t dls_order_sum(const dls_order *t, dls_order_set s)
-{
-    return s.root == DLS_NONE ? 0 : t->node[s.root].sum;
-}
+int64_t dls_order_sum(const dls_order *t, dls_order_set s);
 
 /* DLS_NONE if there is none. */
 int32_t dls_order_first(const dls_order *t, dls_order_set s);
 int32_t dls_order_last(const dls_order *t, dls_order_set s);
-int32_t dls_order_next(const dls_order *t, int32_t x);
-int32_t dls_order_prev(const dls_order *t, int32_t x);
+/* The neighbours of x, which need not be in s: it has the rank that it last had. */
+int32_t dls_order_next(const dls_order *t, dls_order_set s, int32_t x);
+int32_t dls_order_prev(const dls_order *t, dls_order_set s, int32_t x);
 
 /* Sum of the weights of the members ranked strictly before `rank`. */
 int64_t dls_order_sum_before(dls_order *t, dls_order_set s, const dls_rank *rank);

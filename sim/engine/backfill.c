@@ -26,7 +26,7 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
         if (last == DLS_NONE) {
             continue;
         }
-        const dls_rank rank = s->order.node[last].rank;
+        const dls_rank rank = s->order.member[last].rank;
         const int64_t when = rank.key > now_us ? rank.key : now_us;
         if (when < best) {
             /* Everything that ends at that very instant is spare too. */
@@ -68,8 +68,8 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             int32_t found = DLS_NONE;
             bool spends = false;
             if (types || (fits & head_bit && c->gpus <= spare)) {
-                found = c->head != head ? c->head : dls_order_next(&s->order, head);
-                spends = !types && found != DLS_NONE && s->order.node[found].aux > left;
+                found = c->head != head ? c->head : dls_order_next(&s->order, c->waiting, head);
+                spends = !types && found != DLS_NONE && s->order.member[found].aux > left;
                 types = types ? types : head_bit;
             } else if (fits & head_bit) {
                 found = dls_order_first_aux(&s->order, c->waiting, DLS_NONE, left);
@@ -80,7 +80,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             }
             if (found != DLS_NONE &&
                 (best == DLS_NONE ||
-                 dls_rank_cmp(&s->order.node[found].rank, &s->order.node[best].rank) < 0)) {
+                 dls_rank_cmp(&s->order.member[found].rank, &s->order.member[best].rank) < 0)) {
                 best = found;
                 best_types = types;
                 *uses_spare = spends;

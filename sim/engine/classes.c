@@ -232,7 +232,8 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
         }
         pool->closed = DLS_NONE;
         for (size_t i = 0; i < n_sets; i++) {
-            pool->running[i].root = pool->last[i] = DLS_NONE;
+            pool->running[i] = (dls_order_set)DLS_ORDER_SET_EMPTY;
+            pool->last[i] = DLS_NONE;
         }
         s->most_sizes = pool->n_sizes > s->most_sizes ? pool->n_sizes : s->most_sizes;
     }

@@ -12,7 +12,7 @@ typedef struct dls_clock {
     int64_t last_us;       /* no key can be raised beyond this time */
     size_t next_arrival;   /* job */
     uint64_t instants;     /* handled so far */
-    dls_evq events;        /* slots: n finishes, n wakes, the share's tick, the program's wake */
+    dls_evq events;        /* slots: finish and wake of each job, the share's tick, the program's wake */
     dls_evq stale;         /* slots: n jobs whose priority is to be asked for at the next pass */
     dls_evq turns;         /* slots: n jobs whose turn is over once others wait */
     dls_evq retries;       /* slots: classes that the placement wants to be asked for again */
@@ -25,8 +25,9 @@ typedef struct dls_clock {
     XX(clock.turns, e->n)                                                                          \
     XX(clock.retries, e->select.n_classes)
 
-#define DLS_SLOT_FINISH(e, job) ((uint32_t)(job))
-#define DLS_SLOT_WAKE(e, job) ((uint32_t)((e)->n + (job)))
+/* A job's are side by side: whoever touches one touches the other. */
+#define DLS_SLOT_FINISH(e, job) (2 * (uint32_t)(job))
+#define DLS_SLOT_WAKE(e, job) (2 * (uint32_t)(job) + 1)
 #define DLS_SLOT_SHARE(e) ((uint32_t)(2 * (e)->n))
 #define DLS_SLOT_PROGRAM(e) ((uint32_t)(2 * (e)->n + 1))
 

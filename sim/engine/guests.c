@@ -215,7 +215,7 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     DLS_DEBUG_ASSERT(!e->jobs.running[guest] && e->jobs.running[host] && !dls_is_guest(e, host));
     dls_select *s = &e->select;
     int32_t parts = DLS_NONE;
-    const dls_rank rank = s->order.node[guest].rank;
+    const dls_rank rank = s->order.member[guest].rank;
     for (int32_t p = e->hold.parts[host]; p >= 0; p = e->hold.part[p].next) {
         DLS_TRY(dls_new_part(e, e->hold.part[p].node, e->hold.part[p].mask, parts, &parts, err));
     }
@@ -283,11 +283,12 @@ dls_status dls_guest_pass(dls_engine *e, dls_error *err)
         const dls_class *c = &s->cls[k];
         int32_t heads[DLS_PARKED_MAX + HEADS_MAX], n = 0;
         for (int32_t j = dls_order_first(&s->order, c->parked); j != DLS_NONE && n < DLS_PARKED_MAX;
-             j = dls_order_next(&s->order, j)) {
+             j = dls_order_next(&s->order, c->parked, j)) {
             heads[n++] = j;
         }
         int32_t j = c->head;
-        for (int32_t i = 0; i < HEADS_MAX && j != DLS_NONE; i++, j = dls_order_next(&s->order, j)) {
+        for (int32_t i = 0; i < HEADS_MAX && j != DLS_NONE;
+             i++, j = dls_order_next(&s->order, c->waiting, j)) {
             heads[n++] = j;
         }
         for (int32_t i = 0; i < n; i++) {

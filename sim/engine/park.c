@@ -14,9 +14,8 @@
 static void park(dls_select *s, dls_class *c, int32_t job)
 {
     DLS_DEBUG_ASSERT(!s->refusal[job].parked);
-    const dls_order_node *node = &s->order.node[job];
-    const dls_rank rank = node->rank;
-    const int64_t estimate_us = node->aux;
+    const dls_rank rank = s->order.member[job].rank;
+    const int64_t estimate_us = s->order.member[job].aux;
     dls_select_remove_waiting(s, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
     s->pool[c->pool].waiting_gpus += c->gpus; /* a parked job still waits */
@@ -38,10 +37,9 @@ static void take_parked(dls_select *s, dls_class *c, int32_t job)
 
 static void unpark_all(dls_select *s, dls_class *c)
 {
-    while (c->parked.root != DLS_NONE) {
-        const int32_t job = c->parked.root;
-        const dls_rank rank = s->order.node[job].rank;
-        const int64_t estimate_us = s->order.node[job].aux;
+    for (int32_t job; (job = dls_order_first(&s->order, c->parked)) != DLS_NONE;) {
+        const dls_rank rank = s->order.member[job].rank;
+        const int64_t estimate_us = s->order.member[job].aux;
         take_parked(s, c, job);
         dls_select_add_waiting(s, job, rank, estimate_us);
     }
@@ -91,7 +89,7 @@ void dls_select_unpark(dls_select *s, int32_t pool)
 void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
 {
     dls_class *c = &s->cls[s->class_of[job]];
-    const int64_t estimate_us = s->order.node[job].aux;
+    const int64_t estimate_us = s->order.member[job].aux;
     dls_order_remove(&s->order, &c->parked, job);
     dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
 }

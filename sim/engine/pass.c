@@ -51,7 +51,7 @@ static dls_status start_waiting(dls_engine *e, int32_t job, int32_t type, bool *
         dls_select_refuse(&e->select, job, type, e->clock.now_us);
         return DLS_OK;
     }
-    const dls_rank rank = e->select.order.node[job].rank;
+    const dls_rank rank = e->select.order.member[job].rank;
     dls_select_remove_waiting(&e->select, job);
     dls_select_add_running(&e->select, job, type, rank, e->clock.now_us);
     return dls_job_start(e, job, type, parts, err);
@@ -170,8 +170,8 @@ static void undo_placed(dls_engine *e)
 
 static int by_rank(const void *a, const void *b, void *select)
 {
-    const dls_order_node *node = ((dls_select *)select)->order.node;
-    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
+    const dls_member *member = ((dls_select *)select)->order.member;
+    return dls_rank_cmp(&member[*(const int32_t *)a].rank, &member[*(const int32_t *)b].rank);
 }
 
 /* A job that keeps its selection but not its GPUs stops here and starts elsewhere at once. */
@@ -182,7 +182,7 @@ static dls_status stop_to_move(dls_engine *e, int32_t job, dls_error *err)
     const int32_t type = s->type[job];
     dls_select_deselect(s, job, e->clock.now_us, e->jobs.estimate_us[job]);
     DLS_TRY(dls_job_lose(e, job, false, err));
-    const dls_rank now = s->order.node[job].rank;
+    const dls_rank now = s->order.member[job].rank;
     dls_select_remove_waiting(s, job);
     dls_select_add_running(s, job, type, now, e->clock.now_us);
     return DLS_OK;

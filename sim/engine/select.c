@@ -37,7 +37,7 @@ static inline int32_t earlier(const dls_select *s, int32_t a, int32_t b)
     if (a == DLS_NONE || b == DLS_NONE) {
         return a == DLS_NONE ? b : a;
     }
-    return dls_rank_cmp(&s->order.node[a].rank, &s->order.node[b].rank) < 0 ? a : b;
+    return dls_rank_cmp(&s->order.member[a].rank, &s->order.member[b].rank) < 0 ? a : b;
 }
 
 /* Job `head`, or none, plays for class number k of the pool. */
@@ -136,7 +136,7 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
     dls_class *c = &s->cls[s->class_of[job]];
     dls_order_insert(&s->order, &c->waiting, job, rank, c->gpus, estimate_us);
     s->pool[c->pool].waiting_gpus += c->gpus;
-    if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.node[c->head].rank) < 0) {
+    if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.member[c->head].rank) < 0) {
         c->head = job;
         dls_select_update_head(s, c);
     }
@@ -146,13 +146,10 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
 {
     DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
     dls_class *c = &s->cls[s->class_of[job]];
-    const bool first = c->head == job;
-    if (first) {
-        c->head = dls_order_next(&s->order, job);
-    }
     dls_order_remove(&s->order, &c->waiting, job);
     s->pool[c->pool].waiting_gpus -= c->gpus;
-    if (first) {
+    if (c->head == job) {
+        c->head = dls_order_first(&s->order, c->waiting);
         dls_select_update_head(s, c);
     }
 }
@@ -169,7 +166,7 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
         rank.key += dls_select_slope(s, c->gpus) * now_us;
         dls_order_insert(&s->order, &p->running[set], job, rank, c->gpus, 0);
         if (p->last[set] == DLS_NONE ||
-            dls_rank_cmp(&rank, &s->order.node[p->last[set]].rank) > 0) {
+            dls_rank_cmp(&rank, &s->order.member[p->last[set]].rank) > 0) {
             p->last[set] = job;
         }
     }
@@ -185,10 +182,10 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     p->used[type] -= s->size[job];
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
-        if (p->last[set] == job) {
-            p->last[set] = dls_order_prev(&s->order, job);
-        }
         dls_order_remove(&s->order, &p->running[set], job);
+        if (p->last[set] == job) {
+            p->last[set] = dls_order_last(&s->order, p->running[set]);
+        }
     }
 }
 
@@ -217,7 +214,7 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
     } else if (s->refusal && s->refusal[job].parked) {
         dls_select_refile_parked(s, job, rank);
     } else {
-        const int64_t estimate_us = s->order.node[job].aux;
+        const int64_t estimate_us = s->order.member[job].aux;
         dls_select_remove_waiting(s, job);
         dls_select_add_waiting(s, job, rank, estimate_us);
     }
@@ -225,7 +222,7 @@ void dls_select_refile(dls_select *s, int32_t job, dls_rank rank, int64_t now_us
 
 dls_rank dls_select_rank(const dls_select *s, int32_t job, int64_t now_us)
 {
-    dls_rank rank = s->order.node[job].rank;
+    dls_rank rank = s->order.member[job].rank;
     if (s->type[job] >= 0 || (s->guest && s->guest[job])) {
         rank.key -= dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
     }
@@ -236,7 +233,7 @@ void dls_select_set_guest_rank(dls_select *s, int32_t job, dls_rank rank, int64_
 {
     DLS_DEBUG_ASSERT(s->guest && s->guest[job]);
     rank.key += dls_select_slope(s, s->cls[s->class_of[job]].gpus) * now_us;
-    s->order.node[job].rank = rank;
+    s->order.member[job].rank = rank;
 }
 
 /* ---- places in the order ----------------------------------------------------------------------- */
@@ -292,7 +289,7 @@ static void to_the_ends(dls_select *s, const dls_pool *p, int32_t type)
 static void step_back(dls_select *s, const dls_pool *p, int32_t job)
 {
     const int32_t k = p->n_running_sets > 1 ? s->cls[s->class_of[job]].size_idx : 0;
-    s->cursor[k] = dls_order_prev(&s->order, job);
+    s->cursor[k] = dls_order_prev(&s->order, p->running[s->type[job] * p->n_running_sets + k], job);
     s->heads_examined++;
 }
 
@@ -312,7 +309,7 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
         const int32_t last = p->last[base + k];
         if (last != DLS_NONE) {
             const dls_rank end = dls_select_rank(s, last, now_us);
-            at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.node[last].weight : 0;
+            at_least += dls_rank_cmp(rank, &end) < 0 ? s->order.member[last].weight : 0;
             if (at_least >= gpus) {
                 return at_least;
             }
@@ -323,8 +320,8 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
         const int32_t last = p->last[base + k];
         if (last != DLS_NONE) {
             dls_rank shifted = *rank;
-            shifted.key += dls_select_slope(s, s->order.node[last].weight) * now_us;
-            if (dls_rank_cmp(&shifted, &s->order.node[last].rank) < 0) {
+            shifted.key += dls_select_slope(s, s->order.member[last].weight) * now_us;
+            if (dls_rank_cmp(&shifted, &s->order.member[last].rank) < 0) {
                 behind += dls_order_sum(&s->order, p->running[base + k]) -
                           dls_order_sum_before(&s->order, p->running[base + k], &shifted);
                 if (behind >= gpus) {
@@ -341,7 +338,7 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
 static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls_class *c,
                                      int32_t job, uint32_t types, int64_t now_us, int32_t first)
 {
-    const dls_rank *rank = &s->order.node[job].rank;
+    const dls_rank *rank = &s->order.member[job].rank;
     const uint32_t first_bit = first >= 0 ? UINT32_C(1) << first : 0;
     uint32_t fits = 0, rest = types;
     while (rest) {
@@ -424,7 +421,7 @@ static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int
         }
         const int32_t gpus = s->cls[s->class_of[job]].gpus;
         s->heads_examined++;
-        room = room_behind(s, p, type, &s->order.node[job].rank, gpus, now_us);
+        room = room_behind(s, p, type, &s->order.member[job].rank, gpus, now_us);
         if (room >= gpus) {
             return job;
         }
@@ -457,7 +454,7 @@ dls_status dls_select_preemptive(dls_select *s, int32_t pool, int64_t now_us, co
         if (best_type < 0) {
             continue;
         }
-        const dls_rank rank = s->order.node[best].rank;
+        const dls_rank rank = s->order.member[best].rank;
         DLS_TRY(touch(s, best, err));
         dls_select_remove_waiting(s, best);
         dls_select_add_running(s, best, best_type, rank, now_us);

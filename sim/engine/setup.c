@@ -256,7 +256,9 @@ static dls_status make_record(dls_engine *e, dls_error *err)
 
 static dls_status make_arrays(dls_engine *e, dls_error *err)
 {
-    DLS_TRY(dls_order_init(&e->select.order, e->n, err));
+    /* A class has its waiting and its parked, and no more running sets than types. */
+    const int64_t sets = (int64_t)e->select.n_classes * (2 + e->select.n_types);
+    DLS_TRY(dls_order_init(&e->select.order, e->n, sets, err));
 #define XX(member, slots) DLS_TRY(dls_evq_init(&e->member, (size_t)(slots), err));
     DLS_ENGINE_QUEUES(XX)
 #undef XX

@@ -64,12 +64,10 @@ static dls_status ask_again(dls_engine *e, int32_t job, dls_error *err)
 static dls_status handle(dls_engine *e, dls_event event, dls_error *err)
 {
     const uint32_t slot = dls_event_slot(event);
-    const uint32_t n = (uint32_t)e->n;
-    if (slot < n) {
-        return dls_job_finish(e, (int32_t)slot, err);
-    }
-    if (slot < 2 * n) {
-        return ask_again(e, (int32_t)(slot - n), err);
+    if (slot < DLS_SLOT_SHARE(e)) {
+        const int32_t job = (int32_t)(slot / 2);
+        return slot == DLS_SLOT_FINISH(e, job) ? dls_job_finish(e, job, err)
+                                               : ask_again(e, job, err);
     }
     if (slot == DLS_SLOT_PROGRAM(e)) {
         e->rounds.due = e->rounds.on;
@@ -99,6 +97,49 @@ static bool is_due(const dls_engine *e, const dls_evq *q)
     return !dls_evq_empty(q) && dls_evq_top(q).time_us <= e->clock.now_us;
 }
 
+/* At a million jobs each column of a job is a miss, and so is what it holds. Of the jobs that are
+ * due after the next the columns are fetched while this event and the next are handled, and of the
+ * next what it holds. */
+static void fetch_ahead(const dls_engine *e)
+{
+    const dls_event *next = dls_evq_soon(&e->clock.events, 0);
+    const uint32_t n = DLS_SLOT_SHARE(e);
+    if (next && dls_event_slot(*next) < n) {
+        const int32_t parts = e->hold.parts[dls_event_slot(*next) / 2];
+        if (parts >= 0) {
+            __builtin_prefetch(&e->hold.part[parts]);
+        }
+    }
+    for (size_t k = 1; k < 5 && (next = dls_evq_soon(&e->clock.events, k)); k++) {
+        const uint32_t job = dls_event_slot(*next) / 2;
+        if (2 * job >= n) {
+            continue;
+        }
+        const void *const at[] = {&e->select.order.member[job],
+                                  &e->select.class_of[job],
+                                  &e->select.type[job],
+                                  &e->hold.parts[job],
+                                  &e->hold.type[job],
+                                  &e->jobs.progress_from_us[job],
+                                  &e->jobs.state_since_us[job],
+                                  &e->jobs.rate_from_us[job],
+                                  &e->jobs.work[job],
+                                  &e->jobs.rate[job],
+                                  &e->jobs.recorded_to_us[job],
+                                  &e->jobs.running[job],
+                                  &e->rec->state[job],
+                                  &e->rec->executed_us[job],
+                                  &e->rec->overhead_us[job],
+                                  &e->clock.events.pos[2 * job],
+                                  &e->col->gpus[job],
+                                  e->jobs.policy_bytes +
+                                      (size_t)job * e->params->sched->job_state_bytes};
+        for (size_t i = 0; i < sizeof at / sizeof at[0]; i++) {
+            __builtin_prefetch(at[i]);
+        }
+    }
+}
+
 /* Everything that happens now, in the documented order: finishes, failures, repairs, arrivals,
  * ticks.
  */
@@ -113,7 +154,9 @@ static dls_status handle_all(dls_engine *e, dls_error *err)
                dls_evq_top(&e->clock.events).time_us == e->clock.now_us &&
                dls_event_class_of(dls_evq_top(&e->clock.events)) <= last) {
             e->rec->events++;
-            DLS_TRY(handle(e, dls_evq_pop(&e->clock.events), err));
+            const dls_event event = dls_evq_pop(&e->clock.events);
+            fetch_ahead(e);
+            DLS_TRY(handle(e, event, err));
         }
         if (part == 0) {
             if (e->failures.on) {

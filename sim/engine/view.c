@@ -232,19 +232,9 @@ int32_t dls_view_first_running(const dls_view *view)
     return dls_order_first(&view->engine->walk.order, view->engine->walk.running);
 }
 
-/* By rank, which the node of a job keeps when the job is preempted in the midst of a walk. */
+/* By rank, which a job keeps when the job is preempted in the midst of a walk. */
 int32_t dls_view_next_running(const dls_view *view, int32_t job)
 {
-    const dls_order_node *node = view->engine->walk.order.node;
-    const bool there = is_job(view, __func__, job);
-    int32_t x = there ? view->engine->walk.running.root : DLS_NONE, found = DLS_NONE;
-    while (x != DLS_NONE) {
-        if (dls_rank_cmp(&node[x].rank, &node[job].rank) > 0) {
-            found = x;
-            x = node[x].left;
-        } else {
-            x = node[x].right;
-        }
-    }
-    return found;
+    const dls_walk *w = &view->engine->walk;
+    return is_job(view, __func__, job) ? dls_order_next(&w->order, w->running, job) : DLS_NONE;
 }

@@ -25,8 +25,8 @@ dls_status dls_walk_prepare(dls_engine *e, dls_error *err)
         return dls_fail(err, DLS_EINPUT, e->params->sched->name,
                         "%d jobs are too many for a scheduler that is no order", e->n);
     }
-    w->running.root = DLS_NONE;
-    DLS_TRY(dls_order_init(&w->order, e->n, err));
+    w->running = (dls_order_set)DLS_ORDER_SET_EMPTY;
+    DLS_TRY(dls_order_init(&w->order, e->n, 1, err));
     DLS_TRY(dls_bitmap_init(&w->waiting, e->n, err));
     for (int32_t j = 0; j < e->n; j++) {
         w->size[j] = e->params->elastic ? e->params->elastic->min_gpus[j] : e->col->gpus[j];

@@ -42,7 +42,7 @@ static dls_status init(void *state, dls_tir *s, dls_error *err)
     DLS_TRY(dls_tir_arrays_got(s, err));
     for (size_t i = 0; i < classes; i++) {
         const int64_t gpus = q->by_gpu ? s->size[i % (size_t)s->n_sizes] : 1;
-        q->class_of[i].root = DLS_NONE;
+        q->class_of[i] = (dls_order_set)DLS_ORDER_SET_EMPTY;
         q->first_origin_s[i] = DLS_TIR_NEVER;
         q->stay_s[i] = (q->limit_s[i / (size_t)s->n_sizes] + gpus - 1) / gpus;
     }
@@ -54,7 +54,7 @@ static dls_status init(void *state, dls_tir *s, dls_error *err)
     }
     DLS_TRY(dls_tir_select_init(&q->sel, s, q->per_size, err));
     DLS_TRY(dls_evq_init(&q->promotions, n, err));
-    return dls_order_init(&q->origins, s->n, err);
+    return dls_order_init(&q->origins, s->n, (int32_t)classes, err);
 }
 
 static void fini(void *state)
@@ -92,10 +92,10 @@ static void class_drop(dls_tir_queues *q, int32_t j)
     if (dls_order_has(&q->origins, j)) {
         const int32_t i = class_index(q, j);
         dls_order_remove(&q->origins, &q->class_of[i], j);
-        if (q->origins.node[j].rank.key == q->first_origin_s[i]) {
+        if (q->origins.member[j].rank.key == q->first_origin_s[i]) {
             const int32_t first = dls_order_first(&q->origins, q->class_of[i]);
             q->first_origin_s[i] =
-                first == DLS_NONE ? DLS_TIR_NEVER : q->origins.node[first].rank.key;
+                first == DLS_NONE ? DLS_TIR_NEVER : q->origins.member[first].rank.key;
         }
     }
 }

@@ -15,7 +15,7 @@ dls_status dls_tir_select_init(dls_tir_select *sel, dls_tir *s, bool per_size, d
     sel->flip = dls_tir_array(s, (size_t)s->n, sizeof *sel->flip);
     DLS_TRY(dls_tir_arrays_got(s, err));
     for (int32_t c = 0; c < s->n_sizes; c++) {
-        sel->waiting[c].root = DLS_NONE;
+        sel->waiting[c] = (dls_order_set)DLS_ORDER_SET_EMPTY;
     }
     for (int32_t i = 0; i < sel->n_groups; i++) {
         sel->group[i] = (dls_tir_group){.running = DLS_ORDER_SET_EMPTY,
@@ -23,7 +23,7 @@ dls_status dls_tir_select_init(dls_tir_select *sel, dls_tir *s, bool per_size, d
                                         .first_cls = per_size ? i : 0,
                                         .end_cls = per_size ? i + 1 : s->n_sizes};
     }
-    return dls_order_init(&sel->table, s->n, err);
+    return dls_order_init(&sel->table, s->n, s->n_sizes + sel->n_groups, err);
 }
 
 void dls_tir_select_fini(dls_tir_select *sel)
@@ -31,16 +31,16 @@ void dls_tir_select_fini(dls_tir_select *sel)
     dls_order_fini(&sel->table);
 }
 
-static int compare_rank(const void *a, const void *b, void *nodes)
+static int compare_rank(const void *a, const void *b, void *members)
 {
-    const dls_order_node *node = nodes;
-    return dls_rank_cmp(&node[*(const int32_t *)a].rank, &node[*(const int32_t *)b].rank);
+    const dls_member *member = members;
+    return dls_rank_cmp(&member[*(const int32_t *)a].rank, &member[*(const int32_t *)b].rank);
 }
 
 void dls_tir_select_sort(const dls_tir_select *sel, int32_t *jobs, int32_t n)
 {
     if (n > 1) {
-        qsort_r(jobs, (size_t)n, sizeof *jobs, compare_rank, sel->table.node);
+        qsort_r(jobs, (size_t)n, sizeof *jobs, compare_rank, sel->table.member);
     }
 }
 
@@ -76,11 +76,11 @@ static int32_t first_that_fits(dls_tir_select *sel, dls_tir *s, const dls_tir_gr
     for (int32_t c = g->first_cls; c < g->end_cls && s->size[c] <= g->limit_gpus; c++) {
         const int32_t head = dls_order_first(t, sel->waiting[c]);
         if (head == DLS_NONE ||
-            (best != DLS_NONE && dls_rank_cmp(&t->node[best].rank, &t->node[head].rank) < 0)) {
+            (best != DLS_NONE && dls_rank_cmp(&t->member[best].rank, &t->member[head].rank) < 0)) {
             continue;
         }
         if (taken + s->size[c] <= g->limit_gpus ||
-            dls_order_sum_before(t, g->running, &t->node[head].rank) + s->size[c] <=
+            dls_order_sum_before(t, g->running, &t->member[head].rank) + s->size[c] <=
                 g->limit_gpus) {
             best = head;
         }
@@ -100,7 +100,7 @@ static dls_status pass_group(dls_tir_select *sel, dls_tir *s, dls_tir_group *g, 
         if (j == DLS_NONE) {
             return DLS_OK;
         }
-        const dls_rank rank = t->node[j].rank;
+        const dls_rank rank = t->member[j].rank;
         dls_tir_select_drop(sel, s, j);
         if (fits != DLS_NONE) {
             DLS_TRY(dls_tir_start(s, j, err));

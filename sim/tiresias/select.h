@@ -11,6 +11,7 @@
 #ifndef DLS_TIRESIAS_SELECT_H
 #define DLS_TIRESIAS_SELECT_H
 
+#include "base/assert.h"
 #include "base/order.h"
 #include "tiresias/core.h"
 
@@ -46,10 +47,12 @@ static inline dls_tir_group *dls_tir_group_of(const dls_tir_select *sel, const d
 void dls_tir_select_add(dls_tir_select *sel, const dls_tir *s, int32_t j, dls_rank rank);
 void dls_tir_select_drop(dls_tir_select *sel, const dls_tir *s, int32_t j);
 void dls_tir_select_rerank(dls_tir_select *sel, const dls_tir *s, int32_t j, dls_rank rank);
-/* Another rank that leaves the job's place in its own set as it is. O(1). */
+/* Another tie that leaves the job's place in its own set as it is. O(1). */
 static inline void dls_tir_select_rename(dls_tir_select *sel, int32_t j, dls_rank rank)
 {
-    sel->table.node[j].rank = rank;
+    dls_rank *now = &sel->table.member[j].rank;
+    DLS_ASSERT(now->level == rank.level && now->key == rank.key);
+    *now = rank;
 }
 
 /* Apply dls_tir_start and dls_tir_suspend to what must change; sets flip. */

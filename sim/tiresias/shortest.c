@@ -132,9 +132,9 @@ static dls_status init(void *state, dls_tir *s, dls_error *err)
     x->changed = dls_tir_array(s, n, sizeof *x->changed);
     DLS_TRY(dls_tir_arrays_got(s, err));
     for (size_t c = 0; c < m; c++) {
-        x->waiting[c].root = x->lost[c].root = x->running[c].root = DLS_NONE;
+        x->waiting[c] = x->lost[c] = x->running[c] = (dls_order_set)DLS_ORDER_SET_EMPTY;
     }
-    return dls_order_init(&x->table, s->n, err);
+    return dls_order_init(&x->table, s->n, 3 * s->n_sizes + 1, err);
 }
 
 static void fini(void *state)
@@ -201,7 +201,7 @@ static int32_t first_over(shortest *x, place *at)
                 from = &tail[r];
             }
         }
-        *from = dls_order_prev(&x->table, found);
+        *from = dls_order_prev(&x->table, *set_of(x, found), found);
         excess -= x->s->job[found].gpus;
     }
     return found;

@@ -68,7 +68,7 @@ static void misplace_estimate(sorted *x, bool fresh)
         return;
     }
     const int64_t key = dls_tir_samples_expected(&s->samples, dls_tir_service_s(s, last));
-    dls_rank rank = x->sel.table.node[j].rank;
+    dls_rank rank = x->sel.table.member[j].rank;
     if (key == rank.key) {
         return;
     }

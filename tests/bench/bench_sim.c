@@ -5,6 +5,7 @@
  *   bench_sim              Philly on its real cluster and on half of it, and generated traces of
  *                          10,000 and 100,000 jobs that queue, under every scheduler
  *   bench_sim --large      ... and of 1,000,000 jobs
+ *   bench_sim --jobs=N     only a generated trace of N jobs on N / 10 GPUs
  *   bench_sim --smoke      a generated trace of 2,000 jobs only
  *   bench_sim --sizes      4,096 jobs, no two of which want as many GPUs
  *   bench_sim --scheduler=NAME, --placement=NAME, --philly, --generated   only these
@@ -133,6 +134,7 @@ static void fork_one(const struct bench *b)
 struct choice {
     const char *scheduler, *placement;
     bool smoke, sizes, large, philly, generated;
+    int64_t jobs; /* of the only generated trace; 0 */
 };
 
 static void all_schedulers(struct bench *b, const struct choice *c)
@@ -236,19 +238,25 @@ int main(int argc, char **argv)
             c.philly = true;
         } else if (strcmp(argv[i], "--generated") == 0) {
             c.generated = true;
+        } else if (strncmp(argv[i], "--jobs=", 7) == 0) {
+            c.jobs = atoll(argv[i] + 7);
         } else if (strncmp(argv[i], "--scheduler=", 12) == 0) {
             c.scheduler = argv[i] + 12;
         } else if (strncmp(argv[i], "--placement=", 12) == 0) {
             c.placement = argv[i] + 12;
         } else {
-            fprintf(stderr,
-                    "usage: bench_sim [--smoke] [--sizes] [--large] [--philly] [--generated] "
-                    "[--scheduler=NAME] [--placement=NAME]\n");
+            fprintf(stderr, "usage: bench_sim [--smoke] [--sizes] [--large] [--jobs=N] [--philly] "
+                            "[--generated] "
+                            "[--scheduler=NAME] [--placement=NAME]\n");
             return 2;
         }
     }
     if (c.sizes) {
         many_sizes(&c);
+        return 0;
+    }
+    if (c.jobs > 0) {
+        generated(c.jobs, (int)(c.jobs / 10), &c);
         return 0;
     }
     const bool both = c.philly == c.generated;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * Ordered sets against sorted arrays: random insertions, removals and moves between three sets that
- * share their nodes; after each, every query for every member and limit that matters, and the sums,
+ * share a table; after each, every query for every member and limit that matters, and the sums,
  * counts and minima of every subtree recounted. Ranks come from few values and so tie often.
  */
 #include "base/order.h"
@@ -43,40 +43,56 @@ static int sorted_members(int set, int32_t *out)
     return n;
 }
 
-/* Recount a subtree; links, order of the heap and cached figures must agree. */
-static int32_t recount(const dls_order *t, int32_t x, int32_t parent, int64_t *sum,
-                       int64_t *min_aux)
+/* Recount a subtree; figures and order must agree, and no node but the root be poor. */
+static int32_t recount(const dls_order *t, int32_t at, int32_t height, bool root, int64_t *sum,
+                       int64_t *least)
 {
-    if (x == DLS_NONE) {
-        *sum = 0;
-        *min_aux = INT64_MAX;
-        return 0;
+    const dls_order_node *p = &t->node[at];
+    int32_t n = 0;
+    *sum = 0;
+    *least = INT64_MAX;
+    assert_in_range(p->n, root ? 1 + (height > 0) : DLS_ORDER_LEAST, DLS_ORDER_WIDTH);
+    for (int32_t i = 0; i < p->n; i++) {
+        int64_t below, aux;
+        if (height > 0) {
+            n += recount(t, p->entry[i].at, height - 1, false, &below, &aux);
+            assert_int_equal(p->lead[i], t->node[p->entry[i].at].lead[0]);
+            assert_int_equal(p->entry[i].first, t->node[p->entry[i].at].entry[0].first);
+        } else {
+            const dls_member *m = &t->member[p->entry[i].at];
+            assert_true(m->in_set && p->entry[i].first == p->entry[i].at);
+            below = m->weight;
+            aux = m->aux;
+            n++;
+        }
+        assert_true(i == 0 || p->lead[i - 1] <= p->lead[i]);
+        assert_int_equal(p->entry[i].sum, below);
+        assert_int_equal(p->entry[i].aux, aux);
+        *sum += below;
+        *least = aux < *least ? aux : *least;
     }
-    const dls_order_node *p = &t->node[x];
-    int64_t sum_l, sum_r, min_l, min_r;
-    assert_int_equal(p->parent, parent);
-    const int32_t count =
-        1 + recount(t, p->left, x, &sum_l, &min_l) + recount(t, p->right, x, &sum_r, &min_r);
-    *sum = p->weight + sum_l + sum_r;
-    *min_aux = p->aux < min_l ? p->aux : min_l;
-    *min_aux = min_r < *min_aux ? min_r : *min_aux;
-    assert_int_equal(p->sum, *sum);
-    assert_int_equal(p->min_aux, *min_aux);
-    return count;
+    return n;
+}
+
+static int32_t recount_set(const dls_order *t, dls_order_set s, int64_t *sum)
+{
+    int64_t least;
+    *sum = 0;
+    return s.root == DLS_NONE ? 0 : recount(t, s.root, s.height, true, sum, &least);
 }
 
 static void check_set(dls_order *t, dls_order_set s, int set)
 {
     int32_t in[N];
     const int n = sorted_members(set, in);
-    int64_t sum, min_aux;
-    assert_int_equal(recount(t, s.root, DLS_NONE, &sum, &min_aux), n);
+    int64_t sum;
+    assert_int_equal(recount_set(t, s, &sum), n);
     assert_int_equal(dls_order_sum(t, s), sum);
     assert_int_equal(dls_order_first(t, s), n ? in[0] : DLS_NONE);
     assert_int_equal(dls_order_last(t, s), n ? in[n - 1] : DLS_NONE);
     for (int i = 0; i < n; i++) {
-        assert_int_equal(dls_order_next(t, in[i]), i + 1 < n ? in[i + 1] : DLS_NONE);
-        assert_int_equal(dls_order_prev(t, in[i]), i > 0 ? in[i - 1] : DLS_NONE);
+        assert_int_equal(dls_order_next(t, s, in[i]), i + 1 < n ? in[i + 1] : DLS_NONE);
+        assert_int_equal(dls_order_prev(t, s, in[i]), i > 0 ? in[i - 1] : DLS_NONE);
     }
     /* The rank of anything, member or not. */
     for (int32_t x = 0; x < N; x++) {
@@ -112,7 +128,7 @@ static void random_case(uint64_t seed)
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 3);
     dls_order_set set[SETS] = {DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY, DLS_ORDER_SET_EMPTY};
     dls_order t;
-    assert_int_equal(dls_order_init(&t, N, NULL), DLS_OK);
+    assert_int_equal(dls_order_init(&t, N, SETS, NULL), DLS_OK);
     for (int32_t x = 0; x < N; x++) {
         all[x] = (member){.rank.id = x, .set = -1};
     }
@@ -150,6 +166,73 @@ static void test_random(void **unused)
     }
 }
 
+/* The keys of a large set: near each other, the largest there are, and levels that nodes do not
+ * tell apart. */
+static dls_rank any_rank(dls_rng *rng, int kind, int32_t x)
+{
+    const int64_t key = (int64_t)dls_rng_below(rng, kind == 0 ? 100 : UINT64_C(1) << 40);
+    return (dls_rank){.key = kind == 1 ? key * (INT64_C(1) << 22) - (INT64_C(1) << 61) : key,
+                      .level = kind == 2 ? (int32_t)dls_rng_below(rng, 60) - 30 : 0,
+                      .id = x};
+}
+
+/* Sets of several levels that grow, shrink to nothing and grow again, against their sums and
+ * neighbours. */
+static void test_large(void **unused)
+{
+    (void)unused;
+    enum { MANY = 3000 };
+    dls_rng rng = dls_rng_stream(5, DLS_RNG_TEST, 4);
+    for (int kind = 0; kind < 3; kind++) {
+        dls_order_set s = DLS_ORDER_SET_EMPTY;
+        dls_order t;
+        int64_t sum;
+        int32_t n = 0;
+        assert_int_equal(dls_order_init(&t, MANY, 1, NULL), DLS_OK);
+        for (int step = 0; step < 12 * MANY; step++) {
+            const int32_t x = (int32_t)dls_rng_below(&rng, MANY);
+            const bool grows = step / (3 * MANY) % 2 == 0;
+            if (dls_order_has(&t, x) && (!grows || dls_rng_below(&rng, 8) == 0)) {
+                dls_order_remove(&t, &s, x);
+                n--;
+            } else if (!dls_order_has(&t, x) && (grows || dls_rng_below(&rng, 8) == 0)) {
+                dls_order_insert(&t, &s, x, any_rank(&rng, kind, x), x % 7, x % 11);
+                n++;
+            }
+            if (step % 1000 != 999) {
+                continue;
+            }
+            assert_int_equal(recount_set(&t, s, &sum), n);
+            int64_t before = 0;
+            int32_t last = DLS_NONE;
+            for (int32_t y = dls_order_first(&t, s); y != DLS_NONE; y = dls_order_next(&t, s, y)) {
+                assert_true(last == DLS_NONE ||
+                            dls_rank_cmp(&t.member[last].rank, &t.member[y].rank) < 0);
+                assert_int_equal(dls_order_prev(&t, s, y), last);
+                assert_int_equal(dls_order_sum_before(&t, s, &t.member[y].rank), before);
+                before += y % 7;
+                last = y;
+                n--;
+            }
+            assert_int_equal(n, 0);
+            assert_int_equal(before, sum);
+            assert_int_equal(dls_order_last(&t, s), last);
+            assert_int_equal(dls_order_sum(&t, s), sum);
+            for (int32_t y = 0; y < MANY; y++) {
+                n += dls_order_has(&t, y);
+            }
+        }
+        for (int32_t x = 0; x < MANY; x++) {
+            if (dls_order_has(&t, x)) {
+                dls_order_remove(&t, &s, x);
+            }
+        }
+        assert_int_equal(s.root, DLS_NONE);
+        assert_int_equal(dls_order_first(&t, s), DLS_NONE);
+        dls_order_fini(&t);
+    }
+}
+
 /* Sorted insertion is what a queue does; the tree must stay shallow all the same. */
 static void test_depth(void **unused)
 {
@@ -157,21 +240,22 @@ static void test_depth(void **unused)
     const int32_t n = 100000;
     dls_order_set s = DLS_ORDER_SET_EMPTY;
     dls_order t;
-    assert_int_equal(dls_order_init(&t, n, NULL), DLS_OK);
+    assert_int_equal(dls_order_init(&t, n, 1, NULL), DLS_OK);
     for (int32_t x = 0; x < n; x++) {
         dls_order_insert(&t, &s, x, (dls_rank){.key = x, .id = x}, 1, 0);
     }
     t.steps = 0;
     for (int32_t x = 0; x < n; x++) {
-        assert_int_equal(dls_order_sum_before(&t, s, &t.node[x].rank), x);
+        assert_int_equal(dls_order_sum_before(&t, s, &t.member[x].rank), x);
     }
-    /* A random tree of n nodes has depth 1.39 log2 n on average: 23 here. */
-    assert_true(t.steps / (uint64_t)n < 30);
+    /* Nodes that are two thirds full: 10^5 members lie five deep. */
+    assert_true(t.steps / (uint64_t)n <= 5);
     dls_order_fini(&t);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_depth)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_depth)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
