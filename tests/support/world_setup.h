@@ -139,4 +139,10 @@ static inline size_t world_settle(world_setup *s, const dls_rate_change **change
     return n;
 }
 
+/* Of an iteration of a job whose rate has changed. */
+static inline double world_seconds(const world_setup *s, const dls_rate_change *c)
+{
+    return dls_world_reference_s(s->w, c->job) * DLS_RATE_ONE / (double)c->rate;
+}
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * The world: work, rates alone, contention on links, shared GPUs, what is refused and what is
- * counted.
+ * The world: work, rates alone, shared GPUs, what is refused and what is counted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +14,6 @@
 #include "base/alloc.h"
 #include "support/refuse.h"
 #include "workload/operator/residual.h"
-#include "world/interleave.h"
 
 #include <math.h>
 
@@ -177,133 +175,6 @@ static void test_who_suffers(void **state)
     }
 }
 
-static double seconds(const world_setup *s, const dls_rate_change *c)
-{
-    return dls_world_reference_s(s->w, c->job) * DLS_RATE_ONE / (double)c->rate;
-}
-
-/* Two spread jobs on the same four nodes, a third beside them, a fourth in nodes of its own. */
-static void test_contention(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0},
-                              {"vgg16", 4, 32, 1, 0},
-                              {"resnet50", 1, 32, 1, 0},
-                              {"vgg16", 4, 32, 1, 0}};
-    world_setup s;
-    const dls_rate_change *changed;
-    world_init(&s, "operator", two_racks, 1, jobs, 4);
-    world_open(&s);
-    const double alone = world_solo(&s, 0, 0, 4, 4, 1).iteration_s;
-    world_start(&s, 0, 0, 0, 4, 1, 0);
-    assert_int_equal(world_settle(&s, &changed), 1);
-    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
-    const dls_link_load one = dls_world_link_load(s.w);
-    assert_true(one.nic_mean > 0.5F && one.nic_mean < 1.0F && one.uplink_max == 0.0F);
-    world_start(&s, 2, 0, 0, 1, 1, 1);
-    assert_int_equal(world_settle(&s, &changed), 1); /* nobody else notices */
-    world_start(&s, 1, 0, 0, 4, 1, 2);
-    world_start(&s, 3, 0, 4, 4, 1, 2);
-    assert_int_equal(world_settle(&s, &changed), 3);
-    assert_true(changed[0].job == 0 && changed[1].job == 1 && changed[2].job == 3);
-    assert_true(changed[0].rate == changed[1].rate);
-    NEAR(seconds(&s, &changed[2]), alone, 1e-5);
-    /* Network-bound: half the link each at most, and what computing leaves to the other. */
-    const double shared = seconds(&s, &changed[0]);
-    assert_true(shared > 1.4 * alone && shared < 2 * alone);
-    assert_true(dls_world_link_load(s.w).nic_max <= 1.0F);
-    assert_true(dls_world_link_load(s.w).nic_max > one.nic_max);
-    /* Shifted by half a period their bursts meet less; not shifted against each other, as by
-     * chance. */
-    dls_world_set_shift(s.w, 0, 7);
-    assert_int_equal(world_settle(&s, &changed), 0);
-    dls_world_set_shift(s.w, 1, 7);
-    assert_int_equal(world_settle(&s, &changed), 0);
-    dls_world_set_shift(s.w, 1, 7 + alone / 2);
-    assert_int_equal(world_settle(&s, &changed), 2);
-    assert_true(seconds(&s, &changed[0]) < shared && seconds(&s, &changed[0]) >= alone);
-    dls_world_stop(s.w, 1);
-    assert_int_equal(world_settle(&s, &changed), 1);
-    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
-    dls_world_stop(s.w, 0);
-    dls_world_stop(s.w, 3);
-    assert_int_equal(world_settle(&s, &changed), 0);
-    assert_true(dls_world_link_load(s.w).nic_mean == 0.0F &&
-                dls_world_link_load(s.w).nic_max == 0.0F);
-    world_fini(&s);
-}
-
-static void test_interleave(void **state)
-{
-    (void)state;
-    const dls_burst a = {1, 0.3, 0.1}, after = {1, 0.3, 0.5}, half = {1, 0.3, 0.25};
-    const dls_burst twice = {0.5, 0.1, 0.1}, odd = {0.7, 0.1, 0.1}, any = {1, 0.3, (double)NAN};
-    assert_true(dls_interleave(&a, &after) == 0 && dls_interleave(&after, &a) == 0);
-    assert_true(dls_interleave(&a, &a) == 1); /* not worse than by chance */
-    /* 0.15 of 0.3 meet, where chance has 0.3 of it meet: worse. Of a later one 0.05. */
-    assert_true(dls_interleave(&a, &half) == 1);
-    const dls_burst late = {1, 0.3, 0.35};
-    NEAR(dls_interleave(&a, &late), 0.05 / 0.3 / 0.3, 1e-9);
-    NEAR(dls_interleave(&late, &a), 0.05 / 0.3 / 0.3, 1e-9);
-    /* Half the period: [0.1, 0.2) of [0.1, 0.4), by chance 0.2 of it. */
-    assert_true(dls_interleave(&a, &twice) == 1);
-    const dls_burst between = {0.5, 0.1, 0.4};
-    assert_true(dls_interleave(&a, &between) == 0 && dls_interleave(&between, &a) == 0);
-    assert_true(dls_interleave(&a, &odd) == 1 && dls_interleave(&a, &any) == 1);
-    const dls_burst wrapped = {1, 0.3, 1e6 + 0.5};
-    assert_true(dls_interleave(&a, &wrapped) < 1e-6);
-}
-
-/* Without contention each has the links to itself. */
-static void test_no_contention(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {{"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}};
-    world_setup s;
-    const dls_rate_change *changed;
-    world_init(&s, "operator", two_racks, 1, jobs, 2);
-    s.p.contention = false;
-    world_open(&s);
-    world_start(&s, 0, 0, 0, 4, 1, 0);
-    world_start(&s, 1, 0, 0, 4, 1, 1);
-    assert_int_equal(world_settle(&s, &changed), 2);
-    NEAR(seconds(&s, &changed[0]), world_solo(&s, 0, 0, 4, 4, 1).iteration_s, 1e-5);
-    assert_true(changed[0].rate == changed[1].rate);
-    world_fini(&s);
-}
-
-/* Jobs of different nodes meet on the uplink of their rack, or in the core. */
-static void test_uplinks(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {
-        {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
-    for (int core = 0; core < 2; core++) {
-        world_setup s;
-        const dls_rate_change *changed;
-        dls_seat across[2] = {{1, 0}, {1, 4}};
-        world_init(&s, "operator", two_racks, 1, jobs, 3);
-        *(core ? &s.cluster.core_bps : &s.cluster.rack_uplink_bps) = 1.25e9;
-        world_open(&s);
-        world_start(&s, 2, 0, 2, 2, 1, 0); /* inside a rack: crosses neither */
-        for (int32_t j = 0; j < 2; j++) {
-            assert_int_equal(dls_world_start(s.w, j, 0, across, 2, NULL), DLS_OK);
-            across[0].node++;
-            across[1].node++;
-        }
-        assert_int_equal(world_settle(&s, &changed), 3);
-        const double alone = world_solo(&s, 0, 0, 2, 2, 2).iteration_s;
-        assert_true(seconds(&s, &changed[0]) > 1.3 * alone);
-        assert_true(changed[0].rate == changed[1].rate);
-        NEAR(seconds(&s, &changed[2]), world_solo(&s, 2, 0, 2, 2, 1).iteration_s, 1e-5);
-        assert_true((dls_world_link_load(s.w).uplink_max > 0.8F) == (core == 0));
-        dls_world_stop(s.w, 1);
-        assert_int_equal(world_settle(&s, &changed), 1);
-        NEAR(seconds(&s, &changed[0]), alone, 1e-5);
-        world_fini(&s);
-    }
-}
-
 /* What two models do to each other is theirs: the same for every job of theirs, another beside
  * another. */
 static void test_interference(void **state)
@@ -329,112 +200,11 @@ static void test_interference(void **state)
         assert_true(rate[drawn][0] == rate[drawn][2] && rate[drawn][1] == rate[drawn][3]);
         dls_world_stop(s.w, 1);
         assert_int_equal(world_settle(&s, &changed), 1);
-        NEAR(seconds(&s, &changed[0]), world_solo(&s, 0, 0, 1, 1, 1).iteration_s, 1e-5);
+        NEAR(world_seconds(&s, &changed[0]), world_solo(&s, 0, 0, 1, 1, 1).iteration_s, 1e-5);
         world_fini(&s);
     }
     assert_true(rate[1][0] != rate[0][0] && rate[1][1] != rate[0][1] && rate[1][4] != rate[1][0]);
     assert_true(llabs(rate[1][0] - rate[0][0]) < rate[0][0] / 2);
-}
-
-/* Two jobs that meet on uplinks: not on two paths, and on one by priority: who is served first does
- * not notice the other, who has what is left. */
-static void test_routes(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {{"vgg16", 2, 32, 1, 0}, {"vgg16", 2, 32, 1, 0}};
-    world_setup s;
-    const dls_rate_change *changed;
-    dls_seat across[2] = {{1, 0}, {1, 4}};
-    world_init(&s, "operator", two_racks, 1, jobs, 2);
-    s.cluster.rack_uplink_bps = 1.25e9;
-    s.cluster.uplinks = 4;
-    world_open(&s);
-    for (int32_t j = 0; j < 2; j++) {
-        assert_int_equal(dls_world_start(s.w, j, 0, across, 2, NULL), DLS_OK);
-        assert_int_equal(dls_world_set_route(s.w, j, 1, 0, NULL), DLS_OK);
-        across[0].node++;
-        across[1].node++;
-    }
-    assert_int_equal(world_settle(&s, &changed), 2);
-    const double alone = world_solo(&s, 0, 0, 2, 2, 2).iteration_s;
-    const double shared = seconds(&s, &changed[0]);
-    assert_true(shared > 1.3 * alone && changed[0].rate == changed[1].rate);
-    assert_int_equal(dls_world_set_route(s.w, 1, 3, 0, NULL), DLS_OK);
-    assert_int_equal(world_settle(&s, &changed), 2);
-    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
-    NEAR(seconds(&s, &changed[1]), alone, 1e-5);
-    assert_int_equal(dls_world_set_route(s.w, 1, 1, 2, NULL), DLS_OK);
-    assert_int_equal(world_settle(&s, &changed), 1);
-    assert_int_equal(changed[0].job, 1);
-    const double used = (double)dls_world_link_load(s.w).uplink_max;
-    assert_true(seconds(&s, &changed[0]) > 1.2 * shared && used > 0.95 && used <= 1);
-    assert_int_equal(dls_world_set_route(s.w, 0, 1, 7, NULL), DLS_OK); /* the other way round */
-    const int64_t second = changed[0].rate;
-    assert_int_equal(world_settle(&s, &changed), 2);
-    NEAR(seconds(&s, &changed[1]), alone, 1e-5);
-    assert_true(changed[0].job == 0 && changed[0].rate == second);
-    dls_world_stop(s.w, 1);
-    assert_int_equal(world_settle(&s, &changed), 1);
-    NEAR(seconds(&s, &changed[0]), alone, 1e-5);
-    world_fini(&s);
-}
-
-/* Jobs of the same nodes on rails have a link for each of their GPUs; in an NVLink domain they do
- * not use the network. */
-static void test_rails_and_domains(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {
-        {"vgg16", 4, 32, 1, 0}, {"vgg16", 4, 32, 1, 0}, {"vgg16", 8, 32, 1, 0}};
-    for (int domain = 0; domain < 2; domain++) {
-        world_setup s;
-        const dls_rate_change *changed;
-        world_init(&s, "operator", two_racks, 1, jobs, 3);
-        s.cluster.groups[0].rails = true;
-        s.cluster.rack_nvlink_bps = domain ? 100e9 : 0;
-        world_open(&s);
-        world_start(&s, 0, 0, 0, 2, 2, 0);
-        world_start(&s, 1, 0, 0, 2, 2, 2);
-        assert_int_equal(world_settle(&s, &changed), 2);
-        assert_true(changed[0].rate == changed[1].rate);
-        const dls_solo half = world_solo(&s, 0, 0, 4, 2, 1), whole = world_solo(&s, 2, 0, 8, 2, 1);
-        NEAR(seconds(&s, &changed[0]), half.iteration_s, 1e-5);
-        NEAR(half.line_bps, domain ? whole.line_bps : whole.line_bps / 2, 1e-12);
-        assert_true((dls_world_link_load(s.w).nic_max == 0.0F));
-        NEAR(half.line_bps, (domain ? 100e9 : 10e9 / 8 / 2) * 0.92, 1e-9);
-        world_fini(&s);
-    }
-}
-
-/* Half of one link on an uncrowded cluster: the jobs that cross it and no others. */
-static void test_half_a_link(void **state)
-{
-    (void)state;
-    const world_job jobs[] = {{"vgg16", 8, 32, 1, 0},
-                              {"vgg16", 8, 32, 1, 0},
-                              {"resnet50", 4, 32, 1, 0},
-                              {"bert", 4, 8, 1, 0}};
-    world_setup s;
-    const dls_rate_change *changed;
-    world_init(&s, "operator", two_racks, 1, jobs, 4);
-    world_open(&s);
-    world_start(&s, 0, 0, 0, 2, 4, 0);
-    world_start(&s, 1, 0, 2, 2, 4, 0);
-    world_start(&s, 2, 0, 4, 1, 4, 0);
-    world_start(&s, 3, 0, 5, 2, 2, 0);
-    assert_int_equal(world_settle(&s, &changed), 4);
-    const int64_t before = changed[1].rate;
-    for (int32_t node = 0; node < 8; node++) {
-        dls_world_link_scale(s.w, node, 0.5);
-        const int32_t want = node < 2 ? 0 : node < 4 ? 1 : node == 5 || node == 6 ? 3 : -1;
-        const size_t n = world_settle(&s, &changed);
-        assert_int_equal(n, want < 0 ? 0 : 1);
-        assert_true(n == 0 || changed[0].job == want);
-        dls_world_link_scale(s.w, node, 1);
-        assert_int_equal(world_settle(&s, &changed), n);
-        assert_true(want != 1 || changed[0].rate == before);
-    }
-    world_fini(&s);
 }
 
 static void test_shared_gpus(void **state)
@@ -455,13 +225,13 @@ static void test_shared_gpus(void **state)
     assert_int_equal(world_settle(&s, &changed), 2);
     const double speed = 1 - 0.310 * (2 * solo.gpu_util - 0.80);
     assert_true(solo.gpu_util > 0.9);
-    NEAR(seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
+    NEAR(world_seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
     /* A third on one of the two GPUs: three in turn. */
     world_start(&s, 2, 0, 0, 1, 4, 1);
     assert_int_equal(world_settle(&s, &changed), 3);
     const double three =
         0.310 * (2 * solo.gpu_util + world_solo(&s, 2, 0, 4, 1, 1).gpu_util - 0.80);
-    NEAR(seconds(&s, &changed[0]), solo.iteration_s / fmax(1 - three, 1.0 / 3), 1e-4);
+    NEAR(world_seconds(&s, &changed[0]), solo.iteration_s / fmax(1 - three, 1.0 / 3), 1e-4);
     /* Memory: 16 GiB hold no two VGG-19 with 64 samples and what is there. */
     const dls_seat there = {3, 0};
     assert_false(dls_world_shares(s.w, 3, 0, &there, 1));
@@ -472,7 +242,7 @@ static void test_shared_gpus(void **state)
     assert_true(dls_world_shares(s.w, 3, 0, &free_, 1));
     dls_world_stop(s.w, 2);
     assert_int_equal(world_settle(&s, &changed), 2);
-    NEAR(seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
+    NEAR(world_seconds(&s, &changed[0]), solo.iteration_s / speed, 1e-4);
     dls_world_stop(s.w, 1);
     assert_int_equal(world_settle(&s, &changed), 1);
     assert_true(changed[0].rate == DLS_RATE_ONE);
@@ -607,13 +377,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trace),       cmocka_unit_test(test_work),
         cmocka_unit_test(test_residual),    cmocka_unit_test(test_shared_residual),
-        cmocka_unit_test(test_who_suffers), cmocka_unit_test(test_interleave),
-        cmocka_unit_test(test_contention),  cmocka_unit_test(test_no_contention),
-        cmocka_unit_test(test_uplinks),     cmocka_unit_test(test_interference),
-        cmocka_unit_test(test_routes),      cmocka_unit_test(test_rails_and_domains),
-        cmocka_unit_test(test_half_a_link), cmocka_unit_test(test_shared_gpus),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_memory),   cmocka_unit_test(test_hot_path),
+        cmocka_unit_test(test_who_suffers), cmocka_unit_test(test_interference),
+        cmocka_unit_test(test_shared_gpus), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_hot_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
