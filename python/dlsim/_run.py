@@ -9,7 +9,7 @@ import threading
 
 from . import _dlsim
 from ._inputs import cluster_arguments, load_trace
-from ._policy import as_policy, is_policy
+from ._policy import as_policy
 
 TYPE_CHECKING = False  # that of typing, which an import need not bring
 if TYPE_CHECKING:
@@ -191,6 +191,8 @@ class Run:
     def picture(self, path: Path | None = None) -> Picture | None:
         """Every job on every GPU, and how many wait: written to a file .png or .svg, or returned as an object that
         notebooks show."""
+        if path and not os.fspath(path).endswith((".png", ".svg")):
+            raise ValueError(f"{path}: a picture's file ends in .png or .svg")
         image = self._drawn(".png", path)
         return None if path else Picture(image)
 
@@ -324,10 +326,10 @@ def _setup(cluster: Cluster, scheduler: Any, placement: Any, predictor: str | No
            options: dict[str, Any], outside: bool = False) -> Any:
     policies, keys = [], []
     for key, value in (("scheduler.name", scheduler), ("placement.name", placement)):
-        if value is not None and is_policy(value):
-            policies.append(as_policy(value))
-        elif value is not None:
+        if isinstance(value, str):
             keys.append((key, value))
+        elif value is not None:
+            policies.append(as_policy(value))
     if predictor is not None:
         keys.append(("predictor.source", predictor))
     for key, value in options.items():

@@ -97,6 +97,9 @@ def study(arguments: Mapping[str, Any], vary: Mapping[str, Sequence[Any]], folde
     import itertools
     import json
 
+    for name, values in vary.items():
+        if isinstance(values, str):
+            raise TypeError(f"{name}: a list of values is varied, not {values!r}")
     bar = _Bar("points") if progress is True else None
     os.makedirs(folder, exist_ok=True)
     names = list(vary)

@@ -126,6 +126,10 @@ class Runs(unittest.TestCase):
             dlsim.run(TIGHT, "/nowhere.csv")
         with self.assertRaises(dlsim.Error):
             dlsim.run("/nowhere.cfg", jobs())
+        with self.assertRaisesRegex(TypeError, "7 is no policy"):
+            dlsim.run(TIGHT, jobs(), 7)
+        with self.assertRaisesRegex(ValueError, "run.page"):
+            a.picture("run.page")
 
     def test_progress_and_interruption(self):
         seen = []
@@ -289,6 +293,10 @@ class Studies(unittest.TestCase):
             self.assertEqual(str(again), str(study))
             self.assertEqual(times, {name: os.stat(os.path.join(folder, name)).st_mtime_ns for name in times})
             self.assertEqual(again.runs()[0].texts["scheduler"], "fifo")
+
+    def test_values_are_a_list(self):
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(TypeError, "scheduler.*'fifo'"):
+            dlsim.study({"cluster": TIGHT, "trace": jobs()}, {"scheduler": "fifo"}, folder)
 
     def test_in_processes(self):
         with tempfile.TemporaryDirectory() as folder:
