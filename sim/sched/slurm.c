@@ -199,8 +199,11 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
     struct slurm *s = state;
     const struct slurm *f = from;
     const size_t n = (size_t)view->n_jobs;
-    s->plan = (dls_slurm_plan){0};
+    s->plan = (dls_slurm_plan){0}; /* nothing of what is copied below is of `from` any more */
     s->cpu = (dls_slurm_cpu){0};
+    s->partitions = (dls_slurm_partitions){0};
+    s->clock = (dls_slurm_clock){0};
+    s->priority = (dls_slurm_priority){0};
     s->failed = NULL;
     s->waiting = NULL;
     s->waiting_cap = 0;

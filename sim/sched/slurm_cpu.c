@@ -83,6 +83,7 @@ void dls_slurm_cpu_fini(dls_slurm_cpu *c)
 
 dls_status dls_slurm_cpu_clone(dls_slurm_cpu *c, const dls_slurm_cpu *from, dls_error *err)
 {
+    *c = *from;
     c->job = NULL;
     c->waiting = c->running = NULL;
     DLS_TRY(dls_duplicate(&c->job, from->job, from->n, from->cap, sizeof *c->job, err));

@@ -122,6 +122,7 @@ dls_status dls_slurm_priority_clone(dls_slurm_priority *p, const dls_slurm_prior
                                     const dls_view *view, dls_error *err)
 {
     const size_t n = (size_t)view->n_jobs;
+    *p = *from;
     p->share = NULL;
     p->share_of = NULL;
     p->value = NULL;

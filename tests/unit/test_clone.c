@@ -289,11 +289,48 @@ static void no_memory(void **unused)
     check_no_memory(SERVING, "fjf", "driple-net");
 }
 
+/* Slurm with all its tables: jobs without GPUs, shares, partitions. */
+static void slurm_tables(void **unused)
+{
+    (void)unused;
+    char name[] = "/tmp/dlsim-clone-XXXXXX", file[3][64], text[1024];
+    assert_non_null(mkdtemp(name));
+    static const char *const tables[] = {
+        "submit,duration,limit,nodes,cpus,user,account,partition\n",
+        "account,user,shares\nml,,10\nml,ann,1\nml,bob,3\n",
+        "partition,tier,first,last\nlow,1,0,3\nhigh,9,2,5\n"};
+    for (int k = 0; k < 3; k++) {
+        snprintf(file[k], sizeof file[k], "%s/%d.csv", name, k);
+        FILE *f = fopen(file[k], "w");
+        assert_non_null(f);
+        fputs(tables[k], f);
+        for (int i = 0; k == 0 && i < 100; i++) {
+            fprintf(f, "%d,%d,,%d,%d,%s,ml,%s\n", 60 * i, 300 + 37 * i % 900, 1 + i % 3,
+                    16 + i % 40, i % 2 ? "ann" : "bob", i % 5 ? "low" : "high");
+        }
+        fclose(f);
+    }
+    snprintf(
+        text, sizeof text,
+        "schema_version = 1; cluster: { nodes = ({ name = \"a\"; count = 6; gpus = 8; gpu_type = "
+        "\"V100\"; cpus = 64; }); }; scheduler: { name = \"slurm\"; priority = \"multifactor\"; "
+        "weight_fairshare = 1000; cpu_jobs = \"%s\"; shares = \"%s\"; partitions = \"%s\"; };",
+        file[0], file[1], file[2]);
+    dls_trace *trace = trace_of_models(6, 150);
+    check(text, "slurm", "first-fit", trace);
+    check_no_memory(text, "slurm", "first-fit");
+    dls_trace_destroy(trace);
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(remove(file[k]), 0);
+    }
+    assert_int_equal(remove(name), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(schedulers), cmocka_unit_test(placements), cmocka_unit_test(what_if),
-        cmocka_unit_test(no_clone),   cmocka_unit_test(no_memory),
+        cmocka_unit_test(slurm_tables), cmocka_unit_test(schedulers), cmocka_unit_test(placements),
+        cmocka_unit_test(what_if),      cmocka_unit_test(no_clone),   cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
