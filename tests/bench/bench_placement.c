@@ -110,13 +110,12 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
 {
     static struct gang gang[GANGS];
     dls_cluster_spec spec = case_cluster(nodes, 8, 32);
-    dls_option_value values[16];
     policy p = {.ops = ops, .predictor = {.prediction = prediction, .candidates = candidates}};
     dls_error err;
     spec.groups[0].nic_bps = 1e9;
     spec.rack_uplink_bps = 4e9;
     p.state = calloc(1, ops->state_bytes + 1);
-    case_defaults(ops->options, values);
+    dls_option_value *values = case_defaults(ops->options);
     if (dls_place_index_create(&spec, &p.index, &err) != DLS_OK ||
         (ops->init && ops->init(p.state, p.index, values, &err) != DLS_OK)) {
         case_fail(&err);
@@ -146,6 +145,7 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
         ops->fini(p.state);
     }
     free(p.state);
+    dls_free(values);
     dls_grant_fini(&p.grant);
     dls_place_index_destroy(p.index);
     free(spec.groups);

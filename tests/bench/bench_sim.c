@@ -46,7 +46,6 @@ struct bench {
 
 static int run_one(const struct bench *b)
 {
-    dls_option_value *values = NULL, *place_values = NULL;
     dls_sim_params p;
     dls_error err;
     dls_summary sum;
@@ -56,10 +55,8 @@ static int run_one(const struct bench *b)
     p.trace = b->trace;
     p.sched = case_sched(b->scheduler);
     p.placement = case_placement(b->placement);
-    if (dls_options_defaults(p.sched->options, &values, &err) != DLS_OK ||
-        dls_options_defaults(p.placement->options, &place_values, &err) != DLS_OK) {
-        case_fail(&err);
-    }
+    dls_option_value *values = case_defaults(p.sched->options);
+    dls_option_value *place_values = case_defaults(p.placement->options);
     p.sched_values = values;
     p.placement_values = place_values;
     p.restore_us = 62 * DLS_US_PER_S;

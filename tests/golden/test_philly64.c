@@ -14,7 +14,6 @@ static int compare(const char *folder, const char *name, const char *sched,
     char path[600], line[256];
     dls_trace *trace;
     dls_error err;
-    dls_option_value values[16], place_values[16];
     snprintf(path, sizeof path, "%s/philly_trace1.csv", folder);
     if (dls_trace_load(path, NULL, NULL, &trace, &err) != DLS_OK) {
         case_fail(&err);
@@ -27,10 +26,6 @@ static int compare(const char *folder, const char *name, const char *sched,
     p.sched = case_sched(sched);
     p.placement = case_placement("count");
     p.discipline = discipline;
-    case_defaults(p.sched->options, values);
-    case_defaults(p.placement->options, place_values);
-    p.sched_values = values;
-    p.placement_values = place_values;
     dls_record *rec = case_run(&p);
 
     snprintf(path, sizeof path, "%s/philly_trace1-%s.csv", folder, name);

@@ -85,7 +85,6 @@ static void one_case(int k, double load)
 {
     dls_rng rng = dls_rng_stream((uint64_t)(100 * k), DLS_RNG_TEST, (uint64_t)(load * 1000));
     dls_cluster_spec cluster = case_cluster(k, 1, 0);
-    dls_option_value values[16], place_values[16];
     dls_sim_params p;
     case_job *jobs = calloc(JOBS, sizeof *jobs);
     assert_non_null(jobs);
@@ -101,10 +100,6 @@ static void one_case(int k, double load)
     p.trace = trace;
     p.sched = case_sched("fifo");
     p.placement = case_placement("count");
-    case_defaults(p.sched->options, values);
-    case_defaults(p.placement->options, place_values);
-    p.sched_values = values;
-    p.placement_values = place_values;
     p.want_allocs = false;
     dls_record *rec = case_run(&p);
     assert_true(rec->complete);

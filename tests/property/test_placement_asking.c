@@ -93,16 +93,16 @@ static int64_t room_for(const world *w, const dls_request *r)
 
 static void *open_policy(const dls_placement_ops *ops, const world *w, bool learn)
 {
-    dls_option_value values[16];
     dls_error err;
     void *state = calloc(1, ops->state_bytes);
-    case_defaults(ops->options, values);
+    dls_option_value *values = case_defaults(ops->options);
     if (learn && strcmp(ops->name, "tiresias") == 0) {
         values[1].b = true;
     }
     if (ops->init && ops->init(state, w->x, values, &err) != DLS_OK) {
         case_fail(&err);
     }
+    dls_free(values);
     return state;
 }
 

@@ -224,7 +224,6 @@ static const dls_sched_ops wild = {
 typedef struct setting {
     dls_cluster_spec cluster;
     dls_trace *trace;
-    dls_option_value values[16];
     dls_sim_params p;
 } setting;
 
@@ -243,12 +242,10 @@ static void set_up(setting *s, uint64_t seed, int nodes, int per_node)
     memset(s, 0, sizeof *s);
     s->cluster = case_cluster(nodes, per_node, 2);
     s->trace = case_trace(jobs, n);
-    case_defaults(NULL, s->values);
     dls_sim_params_init(&s->p);
     s->p.cluster = &s->cluster;
     s->p.trace = s->trace;
     s->p.placement = case_placement(seed % 3 ? "consolidated" : "yarn");
-    s->p.sched_values = s->p.placement_values = s->values;
     s->p.restore_us = (int64_t)dls_rng_below(&rng, 3) * DLS_US_PER_S;
     s->p.audit = true;
     memset(&script, 0, sizeof script);

@@ -29,15 +29,19 @@ static void random_setup(sim_setup *s, uint64_t seed)
     s->p.restore_us = seed % 2 ? S(4) : 0;
     s->p.seed = seed;
     for (int i = 0; s->p.sched->options && s->p.sched->options[i].type != DLS_OPT_END; i++) {
-        /* Queues and slices short enough to matter here. */
+        /* Queues, slices and rounds short enough to matter here. */
         if (strcmp(s->p.sched->options[i].name, "queue_limits") == 0) {
             s->values[i].n_list = 2;
             s->values[i].list[0] = 20;
             s->values[i].list[1] = 80;
         } else if (strcmp(s->p.sched->options[i].name, "promote_knob") == 0) {
             s->values[i].f = (double)(seed % 3);
-        } else if (strcmp(s->p.sched->options[i].name, "slice") == 0) {
+        } else if (strcmp(s->p.sched->options[i].name, "slice") == 0 ||
+                   strcmp(s->p.sched->options[i].name, "round") == 0 ||
+                   strcmp(s->p.sched->options[i].name, "interval") == 0) {
             s->values[i].f = 7;
+        } else if (strcmp(s->p.sched->options[i].name, "reset") == 0) {
+            s->values[i].f = 35;
         }
     }
 }
@@ -45,32 +49,62 @@ static void random_setup(sim_setup *s, uint64_t seed)
 /* ---- rows --------------------------------------------------------------------------------------
  */
 
-/* Two rows that meet on a GPU are those of a host and its guest, or of two guests, under policies
- * that join jobs: all have the same GPUs. Each guest's row is covered by rows of owners. */
+static const int64_t *starts; /* what by_start sorts by */
+
+static int by_start(const void *x, const void *y)
+{
+    const size_t a = *(const size_t *)x, b = *(const size_t *)y;
+    return starts[a] != starts[b] ? (starts[a] < starts[b] ? -1 : 1) : (a > b) - (a < b);
+}
+
+/* Row k starts no later than row i and does not end before it: if they meet on a GPU they are those
+ * of a host and its guest, or of two guests, and have the same GPUs. */
+static void check_pair(const dls_alloc_rows *a, size_t i, size_t k, int64_t *owned_us)
+{
+    const int64_t to = a->end_us[i] < a->end_us[k] ? a->end_us[i] : a->end_us[k];
+    if (a->node[i] == a->node[k] && a->gpu_mask[i] & a->gpu_mask[k] &&
+        a->start_us[k] < a->end_us[i]) {
+        const bool guest = a->has_guests && a->guest[i], other = a->has_guests && a->guest[k];
+        assert_true((guest || other) && a->gpu_mask[i] == a->gpu_mask[k]);
+        owned_us[i] += guest && !other ? to - a->start_us[i] : 0;
+        owned_us[k] += other && !guest ? to - a->start_us[i] : 0;
+    }
+}
+
+/* No two rows share a GPU but under policies that join jobs, where each guest's row is covered by
+ * rows of owners. */
 static void check_overlaps(const dls_record *rec, bool joins)
 {
     const dls_alloc_rows *a = &rec->allocs;
-    assert_true(joins || !a->has_guests);
-    /* Every pair is looked at: of long runs the last rows. */
-    const size_t first = a->n > 10000 ? a->n - 10000 : 0;
-    for (size_t i = first; i < a->n; i++) {
+    size_t *order = calloc(a->n + 1, sizeof *order), *open = calloc(a->n + 1, sizeof *open);
+    int64_t *owned_us = calloc(a->n + 1, sizeof *owned_us);
+    size_t n_open = 0; /* rows that have begun and not ended */
+    assert_true(order && open && owned_us && (joins || !a->has_guests));
+    for (size_t i = 0; i < a->n; i++) {
         assert_int_equal(__builtin_popcountll(a->gpu_mask[i]), a->gpus[i]);
         assert_true(a->start_us[i] <= a->end_us[i]);
-        const bool guest = a->has_guests && a->guest[i];
-        int64_t owned_us = 0;
-        for (size_t k = guest ? 0 : first; k < (guest ? a->n : i); k++) {
-            if (a->node[i] != a->node[k] || a->start_us[i] >= a->end_us[k] ||
-                a->start_us[k] >= a->end_us[i] || !(a->gpu_mask[i] & a->gpu_mask[k]) || k == i) {
-                continue;
-            }
-            const int64_t from = a->start_us[i] > a->start_us[k] ? a->start_us[i] : a->start_us[k];
-            const int64_t to = a->end_us[i] < a->end_us[k] ? a->end_us[i] : a->end_us[k];
-            const bool other = a->has_guests && a->guest[k];
-            assert_true((guest || other) && a->gpu_mask[i] == a->gpu_mask[k]);
-            owned_us += other ? 0 : to - from;
-        }
-        assert_int_equal(owned_us * guest, (a->end_us[i] - a->start_us[i]) * guest);
+        order[i] = i;
     }
+    starts = a->start_us;
+    qsort(order, a->n, sizeof *order, by_start);
+    for (size_t o = 0; o < a->n; o++) {
+        size_t kept = 0;
+        for (size_t m = 0; m < n_open; m++) {
+            if (a->end_us[open[m]] > a->start_us[order[o]]) {
+                open[kept++] = open[m];
+                check_pair(a, order[o], open[m], owned_us);
+            }
+        }
+        open[kept] = order[o];
+        n_open = kept + 1;
+    }
+    for (size_t i = 0; i < a->n; i++) {
+        assert_true(!a->has_guests || !a->guest[i] ||
+                    owned_us[i] == a->end_us[i] - a->start_us[i]);
+    }
+    free(order);
+    free(open);
+    free(owned_us);
 }
 
 static void check_totals(const dls_trace *trace, const dls_record *rec)

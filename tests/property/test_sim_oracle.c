@@ -326,7 +326,6 @@ static void one_case(uint64_t seed)
 {
     naive s;
     case_job jobs[MAX_JOBS];
-    dls_option_value values[16], place_values[16];
     dls_rng rng = dls_rng_stream(seed, DLS_RNG_TEST, 0);
     memset(&s, 0, sizeof s);
     s.rule = (enum rule)(seed % (sizeof rule_name / sizeof *rule_name));
@@ -344,8 +343,7 @@ static void one_case(uint64_t seed)
     p.trace = trace;
     p.sched = case_sched(rule_name[s.rule]);
     p.placement = case_placement("count");
-    case_defaults(p.sched->options, values);
-    case_defaults(p.placement->options, place_values);
+    dls_option_value *values = case_defaults(p.sched->options);
     if (s.rule == DLAS_GPU) {
         values[0].n_list = 2;
         values[0].list[0] = (double)s.limit[0] / 1e6;
@@ -353,7 +351,6 @@ static void one_case(uint64_t seed)
         values[1].f = s.knob;
     }
     p.sched_values = values;
-    p.placement_values = place_values;
     p.restore_us = s.restore;
     p.audit = true;
     dls_record *rec = case_run(&p);
@@ -373,6 +370,7 @@ static void one_case(uint64_t seed)
     }
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
+    dls_free(values);
     free(cluster.groups);
 }
 

@@ -5,6 +5,8 @@
 #ifndef DLS_TESTS_SIM_CASE_H
 #define DLS_TESTS_SIM_CASE_H
 
+#include "base/alloc.h"
+#include "config/options.h"
 #include "engine/sim.h"
 
 #include <math.h>
@@ -89,25 +91,15 @@ static inline const dls_placement_ops *case_placement(const char *name)
     exit(1);
 }
 
-/* Default values of a table of options; values[] has room for them, and for 16. */
-static inline void case_defaults(const dls_option *options, dls_option_value *values)
+/* Default values of a table of options, freed by dls_free. */
+static inline dls_option_value *case_defaults(const dls_option *options)
 {
-    memset(values, 0, 16 * sizeof *values);
-    for (int i = 0; options && options[i].type != DLS_OPT_END; i++) {
-        values[i] = (dls_option_value){.s = options[i].def};
-        values[i].f = strtod(options[i].def, NULL);
-        values[i].i = strtoll(options[i].def, NULL, 10);
-        values[i].b = strcmp(options[i].def, "true") == 0;
-        if (options[i].type == DLS_OPT_F64_LIST || options[i].type == DLS_OPT_TIME_LIST) {
-            const char *p = options[i].def;
-            for (char *end; *p; p = *end == ',' ? end + 1 : end) {
-                values[i].list[values[i].n_list++] = strtod(p, &end);
-                if (end == p) {
-                    break;
-                }
-            }
-        }
+    dls_option_value *values;
+    dls_error err;
+    if (dls_options_defaults(options, &values, &err) != DLS_OK) {
+        case_fail(&err);
     }
+    return values;
 }
 
 /* Run and insist on success. */

@@ -14,7 +14,7 @@
 typedef struct sim_setup {
     dls_cluster_spec cluster; /* groups from the heap of the C library, vcs static */
     dls_trace *trace;
-    dls_option_value values[48], place_values[48];
+    dls_option_value *values, *place_values; /* owned */
     dls_sim_params p;
 } sim_setup;
 
@@ -22,8 +22,10 @@ static inline void setup_policy(sim_setup *s, const char *sched, const char *pla
 {
     s->p.sched = case_sched(sched);
     s->p.placement = case_placement(placement);
-    case_defaults(s->p.sched->options, s->values);
-    case_defaults(s->p.placement->options, s->place_values);
+    dls_free(s->values);
+    dls_free(s->place_values);
+    s->p.sched_values = s->values = case_defaults(s->p.sched->options);
+    s->p.placement_values = s->place_values = case_defaults(s->p.placement->options);
 }
 
 /* Takes the trace and the cluster. s must not move afterwards. */
@@ -36,8 +38,6 @@ static inline void setup_init(sim_setup *s, dls_cluster_spec cluster, dls_trace 
     dls_sim_params_init(&s->p);
     s->p.cluster = &s->cluster;
     s->p.trace = trace;
-    s->p.sched_values = s->values;
-    s->p.placement_values = s->place_values;
     s->p.audit = true;
     setup_policy(s, sched, placement);
 }
@@ -45,6 +45,8 @@ static inline void setup_init(sim_setup *s, dls_cluster_spec cluster, dls_trace 
 static inline void setup_fini(sim_setup *s)
 {
     dls_trace_destroy(s->trace);
+    dls_free(s->values);
+    dls_free(s->place_values);
     free(s->cluster.groups);
 }
 

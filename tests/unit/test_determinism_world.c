@@ -116,8 +116,6 @@ static uint64_t digest_of(const scenario *c, bool contention)
     dls_sim_params_init(&s.p);
     s.p.cluster = &world.cluster;
     s.p.trace = world.trace;
-    s.p.sched_values = s.values;
-    s.p.placement_values = s.place_values;
     setup_policy(&s, c->sched, c->placement);
     dls_placement_ops sharing = *s.p.placement;
     sharing.share = share;
@@ -136,6 +134,8 @@ static uint64_t digest_of(const scenario *c, bool contention)
     assert_true(!c->shares || rec->guest_starts > 0);
     assert_true(!c->fails || rec->node_failures > 0);
     dls_record_destroy(rec);
+    dls_free(s.values);
+    dls_free(s.place_values);
     world_fini(&world);
     return digest;
 }

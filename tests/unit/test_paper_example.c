@@ -55,18 +55,15 @@ static void expect(const dls_sched_ops *sched, const dls_option_value *values, c
                    int end0, int end1, int end2, double mean)
 {
     const int want[] = {end0, end1, end2};
-    dls_option_value none[16];
     dls_cluster_spec cluster = case_cluster(1, 2, 0);
     dls_trace *trace = case_trace(jobs, 3);
     dls_sim_params p;
     dls_sim_params_init(&p);
-    case_defaults(NULL, none);
     p.cluster = &cluster;
     p.trace = trace;
     p.sched = sched;
     p.sched_values = values;
     p.placement = case_placement("consolidated");
-    p.placement_values = none;
     p.audit = true;
     dls_record *rec = case_run(&p);
     for (int j = 0; j < 3; j++) {
@@ -84,47 +81,39 @@ static void expect(const dls_sched_ops *sched, const dls_option_value *values, c
 static void test_srsf(void **unused)
 {
     (void)unused;
-    dls_option_value values[16];
-    case_defaults(NULL, values);
-    expect(case_sched("srsf"), values, in_order, 2, 10, 16, 9.3333);
+    expect(case_sched("srsf"), NULL, in_order, 2, 10, 16, 9.3333);
 }
 
 static void test_srtf(void **unused)
 {
     (void)unused;
-    dls_option_value values[16];
-    case_defaults(NULL, values);
-    expect(case_sched("srtf"), values, in_order, 2, 16, 8, 8.6667);
+    expect(case_sched("srtf"), NULL, in_order, 2, 16, 8, 8.6667);
 }
 
 static void test_smallest_first(void **unused)
 {
     (void)unused;
-    dls_option_value values[16];
-    case_defaults(NULL, values);
-    expect(case_sched("sjf"), values, in_order, 10, 8, 16, 11.3333);
+    expect(case_sched("sjf"), NULL, in_order, 10, 8, 16, 11.3333);
 }
 
 static void test_2d_las(void **unused)
 {
     (void)unused;
-    dls_option_value values[16];
-    case_defaults(NULL, values);
-    expect(&unit_slices, values, in_order, 5, 14, 16, 11.6667);
+    expect(&unit_slices, NULL, in_order, 5, 14, 16, 11.6667);
 }
 
 static void test_dlas_gpu(void **unused)
 {
     (void)unused;
     const dls_sched_ops *dlas_gpu = case_sched("dlas-gpu");
-    dls_option_value values[16];
-    case_defaults(dlas_gpu->options, values);
+    dls_option_value *values = case_defaults(dlas_gpu->options);
     values[0].n_list = 8;
     for (int i = 0; i < 8; i++) {
         values[0].list[i] = 2.0 * UNIT_S * (i + 1);
     }
     expect(dlas_gpu, values, j3_before_j2, 5, 16, 14, 11.6667);
     expect(dlas_gpu, values, in_order, 5, 13, 16, 11.3333);
+    dls_free(values);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ typedef struct fixture {
     dls_cluster_spec spec;
     dls_place_index *x;
     const dls_placement_ops *ops;
-    dls_option_value values[16];
+    dls_option_value *values;
     void *state;
     dls_place_predictor predictor;
     dls_grant grant;
@@ -68,7 +68,7 @@ static void begin(fixture *f, int nodes, int rack, double burst_s)
     f->burst_s = burst_s;
     f->predictor = (dls_place_predictor){
         .prediction = prediction, .candidates = candidates, .turn = turn, .user = f};
-    case_defaults(f->ops->options, f->values);
+    f->values = case_defaults(f->ops->options);
     f->state = calloc(1, f->ops->state_bytes);
     if (dls_place_index_create(&f->spec, &f->x, &err) != DLS_OK ||
         f->ops->init(f->state, f->x, f->values, &err) != DLS_OK) {
@@ -80,6 +80,7 @@ static void end(fixture *f)
 {
     f->ops->fini(f->state);
     free(f->state);
+    dls_free(f->values);
     dls_grant_fini(&f->grant);
     dls_place_index_destroy(f->x);
     free(f->spec.groups);

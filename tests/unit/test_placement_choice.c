@@ -32,7 +32,7 @@ typedef struct fixture {
     dls_cluster_spec spec;
     dls_place_index *x;
     const dls_placement_ops *ops;
-    dls_option_value values[16];
+    dls_option_value *values;
     void *state;
     telling t;
     dls_place_predictor predictor;
@@ -82,7 +82,7 @@ static void begin(fixture *f, const char *policy, int nodes, int rack)
     f->spec.types[0].mem_gib = f->spec.types[1].mem_gib = 16;
     f->spec.n_groups = f->spec.n_types = 2;
     f->ops = case_placement(policy);
-    case_defaults(f->ops->options, f->values);
+    f->values = case_defaults(f->ops->options);
     f->predictor = (dls_place_predictor){
         .prediction = prediction, .candidates = candidates, .user = &f->t};
     f->t.iterations = 1000;
@@ -106,6 +106,7 @@ static void end(fixture *f)
         f->ops->fini(f->state);
     }
     free(f->state);
+    dls_free(f->values);
     dls_grant_fini(&f->grant);
     dls_place_index_destroy(f->x);
     free(f->spec.groups);
