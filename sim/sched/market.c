@@ -22,19 +22,26 @@ typedef struct dls_market_turn { /* a bidder's in one round: who is to run in ev
 
 dls_status dls_market_begin(dls_market *m, int32_t n, dls_error *err)
 {
-    if ((size_t)n > m->cap) {
-        const size_t most = (size_t)n + (size_t)n / 2, was = m->cap;
-        size_t cap[7] = {was, was * (WINDOW + 1), was, was, was, was * WINDOW, was};
-        DLS_TRY(dls_grow(&m->bid, &cap[0], most, sizeof *m->bid, err));
-        DLS_TRY(dls_grow(&m->candidate, &cap[1], most * (WINDOW + 1), sizeof *m->candidate, err));
-        DLS_TRY(dls_grow(&m->order, &cap[2], most, sizeof *m->order, err));
-        DLS_TRY(dls_grow(&m->heap, &cap[3], most, sizeof *m->heap, err));
-        DLS_TRY(dls_grow(&m->gain, &cap[4], most, sizeof *m->gain, err));
-        DLS_TRY(dls_grow(&m->turn, &cap[6], most, sizeof *m->turn, err));
-        DLS_TRY(dls_grow(&m->plan, &cap[5], most * WINDOW, sizeof *m->plan, err));
-        m->cap = most;
-    }
+    const size_t bids = (size_t)n, cells = bids * (WINDOW + 1);
+    size_t *cap = m->cap;
+    DLS_TRY(dls_grow(&m->bid, &cap[0], bids, sizeof *m->bid, err));
+    DLS_TRY(dls_grow(&m->candidate, &cap[1], cells, sizeof *m->candidate, err));
+    DLS_TRY(dls_grow(&m->order, &cap[2], bids, sizeof *m->order, err));
+    DLS_TRY(dls_grow(&m->heap, &cap[3], bids, sizeof *m->heap, err));
+    DLS_TRY(dls_grow(&m->gain, &cap[4], bids, sizeof *m->gain, err));
+    DLS_TRY(dls_grow(&m->turn, &cap[5], bids, sizeof *m->turn, err));
+    DLS_TRY(dls_grow(&m->plan, &cap[6], cells, sizeof *m->plan, err));
     m->n = n;
+    return DLS_OK;
+}
+
+dls_status dls_market_clone(dls_market *m, const dls_market *from, dls_error *err)
+{
+    const size_t n = (size_t)from->n * WINDOW;
+    *m = (dls_market){.n = from->n};
+    memcpy(m->plan_n, from->plan_n, sizeof m->plan_n);
+    DLS_TRY(dls_duplicate(&m->plan, from->plan, n, n, sizeof *m->plan, err));
+    m->cap[6] = n;
     return DLS_OK;
 }
 
@@ -282,7 +289,7 @@ static void lay_out(dls_market *m, double gpus)
         int32_t *jobs = m->plan + (size_t)r * (size_t)m->n;
         double room = gpus;
         m->plan_n[r] = 0;
-        for (int32_t filling = 0; filling < 2; filling++) {
+        for (int32_t filling = 0; filling < 2 && room > 0; filling++) {
             sort_for(m, m->turn, WINDOW - r, filling);
             for (int32_t k = 0; k < m->n && room > 0; k++) {
                 dls_bidder *b = &m->bid[m->order[k]];

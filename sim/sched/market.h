@@ -33,13 +33,13 @@ typedef struct dls_bidder {
 typedef struct dls_market {
     dls_bidder *bid; /* [n] */
     int32_t n;
-    int32_t *plan, plan_n[DLS_MARKET_WINDOW]; /* jobs of each round: plan + round x n */
+    int32_t *plan, plan_n[DLS_MARKET_WINDOW]; /* jobs of each round: plan + round x n; owned, as all */
     /* Scratch. */
     double *candidate; /* longest remaining times */
     int32_t *order, *heap, heap_n;
     double *gain;
     struct dls_market_turn *turn;
-    size_t cap;
+    size_t cap[7]; /* of each array */
 } dls_market;
 
 /* Room for n bidders, which are then to be filled in. */
@@ -50,6 +50,8 @@ double dls_market_worth(double progress);
 /* Plan the rounds from number `round` on, that begin at round x round_s. A fair end for all if that
  * can be; else those that are late weigh more. O(n x window x log x log). */
 void dls_market_plan(dls_market *m, double gpus, double round_s, int64_t round);
+/* *m becomes a market with that plan. Errors: ENOMEM. */
+dls_status dls_market_clone(dls_market *m, const dls_market *from, dls_error *err) DLS_MUST_CHECK;
 void dls_market_fini(dls_market *m);
 
 #endif

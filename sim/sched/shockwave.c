@@ -45,9 +45,6 @@ struct shockwave {
     int64_t round, plan_from, gpus;
     bool planned;
     dls_market market; /* owned; its plan is kept */
-    int32_t *plan;     /* [market.n x window], owned: jobs by round */
-    size_t cap_plan;
-    int32_t plan_n[DLS_MARKET_WINDOW], width;
     dls_ledger ledger;
     int32_t *list; /* scratch */
     size_t cap;
@@ -67,7 +64,6 @@ static void fini(void *state)
 {
     struct shockwave *s = state;
     dls_market_fini(&s->market);
-    dls_free(s->plan);
     dls_free(s->ledger.used);
     dls_free(s->list);
 }
@@ -76,15 +72,11 @@ static dls_status clone(void *state, const void *from, const dls_view *view, dls
 {
     const struct shockwave *of = from;
     struct shockwave *s = state;
-    const size_t n = (size_t)of->width * DLS_MARKET_WINDOW;
     (void)view;
-    s->market = (dls_market){0};
     s->ledger = (dls_ledger){0};
-    s->plan = s->list = NULL;
-    s->cap = s->cap_plan = 0;
-    DLS_TRY(dls_duplicate(&s->plan, of->plan, n, n, sizeof *s->plan, err));
-    s->cap_plan = n;
-    return DLS_OK;
+    s->list = NULL;
+    s->cap = 0;
+    return dls_market_clone(&s->market, &of->market, err);
 }
 
 static void timing(const void *state, dls_round_timing *out)
@@ -232,14 +224,6 @@ static dls_status make_plan(struct shockwave *s, const dls_view *view, int32_t n
     /* The market's clock begins with the rounds. */
     dls_market_plan(&s->market, (double)s->gpus, s->interval_s,
                     (int64_t)((double)view->now_us / 1e6 / s->interval_s));
-    DLS_TRY(dls_grow(&s->plan, &s->cap_plan, (size_t)n * DLS_MARKET_WINDOW, sizeof *s->plan, err));
-    s->width = n;
-    for (int r = 0; r < DLS_MARKET_WINDOW; r++) {
-        s->plan_n[r] = s->market.plan_n[r];
-        for (int32_t i = 0; i < s->plan_n[r]; i++) {
-            s->plan[r * n + i] = s->market.plan[r * n + i];
-        }
-    }
     s->plan_from = s->round;
     s->planned = true;
     return DLS_OK;
@@ -251,10 +235,13 @@ static void choose(struct shockwave *s, const dls_view *view, dls_plan *plan, in
 {
     member *m = dls_view_job_state(view, job);
     const int32_t held = view->held_type[job];
+    if (m->chosen) {
+        return;
+    }
     const bool stays =
         view->running[job] && dls_ledger_room(&s->ledger, view, job, held) >= view->gpus[job];
     const int32_t type = stays ? held : dls_ledger_type(&s->ledger, view, job);
-    if (m->chosen || type < 0) {
+    if (type < 0) {
         return;
     }
     dls_want want = {.type = type};
@@ -280,13 +267,17 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
     const bool stale = !s->planned || s->round - s->plan_from >= DLS_MARKET_REPLAN ||
                        view->arrived + view->ended > 0 || gpus != s->gpus;
     s->gpus = gpus;
-    if (n > 0 && gpus > 0 && stale) {
+    if (n == 0 || gpus == 0) {
+        s->round++;
+        return DLS_OK;
+    }
+    if (stale) {
         DLS_TRY(make_plan(s, view, n, err));
     }
-    const int64_t r = s->round++ - s->plan_from;
-    for (int32_t i = 0; s->planned && gpus > 0 && r < DLS_MARKET_WINDOW && i < s->plan_n[r]; i++) {
-        const int32_t job = s->plan[r * s->width + i];
-        choose(s, view, plan, job);
+    const dls_market *m = &s->market;
+    const int64_t r = s->round++ - s->plan_from; /* a plan is made anew before it ends */
+    for (int32_t i = 0; i < m->plan_n[r]; i++) {
+        choose(s, view, plan, m->plan[r * m->n + i]);
     }
     for (int32_t i = 0; i < n; i++) { /* what the nodes' types or quotas left over */
         choose(s, view, plan, s->list[i]);

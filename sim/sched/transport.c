@@ -13,31 +13,20 @@
 
 dls_status dls_transport_begin(dls_transport *t, size_t rows, size_t columns, dls_error *err)
 {
-    if (rows > t->cap_rows) {
-        size_t cap[5] = {t->cap_rows, t->cap_rows, t->cap_rows, t->cap_rows, t->cap_rows};
-        DLS_TRY(dls_grow(&t->supply, &cap[0], rows, sizeof *t->supply, err));
-        DLS_TRY(dls_grow(&t->u, &cap[1], rows, sizeof *t->u, err));
-        DLS_TRY(dls_grow(&t->from, &cap[2], rows, sizeof *t->from, err));
-        DLS_TRY(dls_grow(&t->reached, &cap[3], rows, sizeof *t->reached, err));
-        DLS_TRY(dls_grow(&t->seen, &cap[4], rows, sizeof *t->seen, err));
-        t->cap_rows = rows;
-    }
-    if (columns > t->cap_columns) {
-        size_t cap[5] = {t->cap_columns, t->cap_columns, t->cap_columns, t->cap_columns,
-                         t->cap_columns};
-        DLS_TRY(dls_grow(&t->room, &cap[0], columns, sizeof *t->room, err));
-        DLS_TRY(dls_grow(&t->v, &cap[1], columns, sizeof *t->v, err));
-        DLS_TRY(dls_grow(&t->least, &cap[2], columns, sizeof *t->least, err));
-        DLS_TRY(dls_grow(&t->via, &cap[3], columns, sizeof *t->via, err));
-        DLS_TRY(dls_grow(&t->used, &cap[4], columns, sizeof *t->used, err));
-        t->cap_columns = columns;
-    }
-    if (rows * columns > t->cap_cells) {
-        size_t cap[2] = {t->cap_cells, t->cap_cells};
-        DLS_TRY(dls_grow(&t->cost, &cap[0], rows * columns, sizeof *t->cost, err));
-        DLS_TRY(dls_grow(&t->sent, &cap[1], rows * columns, sizeof *t->sent, err));
-        t->cap_cells = rows * columns;
-    }
+    const size_t cells = rows * columns;
+    size_t *cap = t->cap;
+    DLS_TRY(dls_grow(&t->supply, &cap[0], rows, sizeof *t->supply, err));
+    DLS_TRY(dls_grow(&t->u, &cap[1], rows, sizeof *t->u, err));
+    DLS_TRY(dls_grow(&t->from, &cap[2], rows, sizeof *t->from, err));
+    DLS_TRY(dls_grow(&t->reached, &cap[3], rows, sizeof *t->reached, err));
+    DLS_TRY(dls_grow(&t->seen, &cap[4], rows, sizeof *t->seen, err));
+    DLS_TRY(dls_grow(&t->room, &cap[5], columns, sizeof *t->room, err));
+    DLS_TRY(dls_grow(&t->v, &cap[6], columns, sizeof *t->v, err));
+    DLS_TRY(dls_grow(&t->least, &cap[7], columns, sizeof *t->least, err));
+    DLS_TRY(dls_grow(&t->via, &cap[8], columns, sizeof *t->via, err));
+    DLS_TRY(dls_grow(&t->used, &cap[9], columns, sizeof *t->used, err));
+    DLS_TRY(dls_grow(&t->cost, &cap[10], cells, sizeof *t->cost, err));
+    DLS_TRY(dls_grow(&t->sent, &cap[11], cells, sizeof *t->sent, err));
     t->rows = rows;
     t->columns = columns;
     return DLS_OK;

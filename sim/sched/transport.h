@@ -23,7 +23,7 @@ typedef struct dls_transport {
     double *u, *v, *least;
     size_t *via, *from, *reached;
     bool *used, *seen;
-    size_t cap_cells, cap_rows, cap_columns;
+    size_t cap[12]; /* of each array */
 } dls_transport;
 
 /* Room for a problem; cost, supply and room are then to be filled in. */
