@@ -9,7 +9,7 @@
  */
 #include "dlsim/memory.h"
 #include "dlsim/predictor.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 #include "sched/transport.h"
 
 #include <math.h>

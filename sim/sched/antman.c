@@ -4,18 +4,18 @@
  * "AntMan: Dynamic Scaling on GPU Clusters for Deep Learning", OSDI 2020). Without
  * `perf.guests_yield` the world slows both down alike (docs/world.md).
  *
- *      guaranteed      a job of the trace's priority `guaranteed` or more, or without one: in order
- * of submission on free GPUs, who does not fit is skipped; if there are too few, opportunistic jobs
- * that have GPUs of their own lose them, the last started first opportunistic   then, in order of
- * submission: as the guest of the guaranteed job that is predicted to use its GPUs least, at most
- * `booked` of them, and has no guest; else on free GPUs, while no guaranteed job waits
+ * A guaranteed job has the trace's priority `guaranteed` or more, or the trace has none. They go in
+ * order of submission on free GPUs, who does not fit is skipped; if there are too few,
+ * opportunistic jobs that have GPUs of their own lose them, those that started last first.
+ *
+ * Opportunistic jobs go then, in order of submission: as the guest of the guaranteed job that is
+ * predicted to use its GPUs least, at most `booked` of them, and has no guest; else on free GPUs,
+ * while no guaranteed job waits.
  *
  * A job of which nothing is predicted has no guests. Guests have as many GPUs as their host, on one
  * node. O(waiting x running) a pass.
  */
-#include "dlsim/policy.h"
-#include "dlsim/predictor.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 
 #include <math.h>
 
@@ -57,69 +57,40 @@ static bool is_guaranteed(const antman *a, const dls_view *view, int32_t job)
 static double use_of(const dls_view *view, int32_t job)
 {
     known *k = dls_view_job_state(view, job);
-    const uint32_t types = dls_view_types(view, job);
-    dls_prediction p;
-    if (!k->asked && types) {
-        const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[job]);
-        k->use = dls_view_predict(view, job, &shape, &p)
-                     ? fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s)
-                     : (double)NAN;
-        k->asked = true;
-    }
-    return types ? k->use : (double)NAN;
-}
-
-static bool has_room(const dls_view *view, int32_t job)
-{
-    const uint32_t types = dls_view_types(view, job);
-    bool room = false;
-    for (int32_t t = 0; t < view->n_types; t++) {
-        room = room || (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]);
-    }
-    return room;
-}
-
-static bool start(const dls_view *view, dls_actions *out, int32_t job)
-{
-    return has_room(view, job) && dls_act_start(out, job);
+    k->use = k->asked ? k->use : dls_gang_use(view, job);
+    k->asked = true;
+    return k->use;
 }
 
 /* ---- guaranteed jobs ------------------------------------------------------------------------- */
 
-/* The opportunistic job with GPUs of its own that a guaranteed one could use, the last started; -1.
- */
+/* May a guaranteed job take the GPUs of another? */
+static bool may_take(const antman *a, const dls_view *view, int32_t job, int32_t from)
+{
+    const int32_t type = view->held_type[from];
+    int64_t cap;
+    return !is_guaranteed(a, view, from) && dls_view_host(view, from) < 0 &&
+           dls_view_types(view, job) >> type & 1 &&
+           dls_view_pool(view, job, type, &cap) == dls_view_pool(view, from, type, &cap);
+}
+
+/* Of the jobs whose GPUs a guaranteed job may take, on the types on which it then has room, the one
+ * that started last; -1: none. */
 static int32_t victim_for(const antman *a, const dls_view *view, int32_t job)
 {
+    int64_t gpus[DLS_TYPES_MAX] = {0};
     int32_t last = -1;
     for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        int64_t cap;
-        const int32_t type = view->held_type[j];
-        if (!is_guaranteed(a, view, j) && dls_view_host(view, j) < 0 &&
-            dls_view_types(view, job) >> type & 1 &&
-            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, j, type, &cap)) {
+        gpus[view->held_type[j]] += may_take(a, view, job, j) ? view->held_gpus[j] : 0;
+    }
+    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
+        const int32_t t = view->held_type[j];
+        if (may_take(a, view, job, j) &&
+            dls_view_quota_gpus(view, job, t) + gpus[t] >= view->gpus[job]) {
             last = j;
         }
     }
     return last;
-}
-
-/* GPUs of a type that the job would have if all such jobs of the type lost theirs. */
-static bool could_have_room(const antman *a, const dls_view *view, int32_t job)
-{
-    int64_t gpus[DLS_TYPES_MAX] = {0}, cap;
-    bool room = false;
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        const int32_t type = view->held_type[j];
-        if (!is_guaranteed(a, view, j) && dls_view_host(view, j) < 0 &&
-            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, j, type, &cap)) {
-            gpus[type] += view->held_gpus[j];
-        }
-    }
-    for (int32_t t = 0; t < view->n_types; t++) {
-        room = room || (dls_view_types(view, job) >> t & 1 && gpus[t] > 0 &&
-                        dls_view_quota_gpus(view, job, t) + gpus[t] >= view->gpus[job]);
-    }
-    return room;
 }
 
 /* Whether any opportunistic job has GPUs of its own. */
@@ -135,30 +106,15 @@ static bool is_any_lent(const antman *a, const dls_view *view)
 
 static bool claim(const antman *a, const dls_view *view, dls_actions *out, int32_t job, bool lent)
 {
-    if (start(view, out, job)) {
-        return true;
-    }
-    for (int32_t victim = 0; lent && could_have_room(a, view, job);) {
-        victim = victim_for(a, view, job);
+    bool starts = dls_start_gang(view, out, job);
+    for (int32_t victim; lent && !starts && (victim = victim_for(a, view, job)) >= 0;) {
         dls_act_preempt(out, victim);
-        if (start(view, out, job)) {
-            return true;
-        }
+        starts = dls_start_gang(view, out, job);
     }
-    return false;
+    return starts;
 }
 
 /* ---- opportunistic jobs ---------------------------------------------------------------------- */
-
-static bool has_guest(const dls_view *view, int32_t host)
-{
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (dls_view_host(view, j) == host) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t host)
 {
@@ -169,7 +125,7 @@ static bool suits(const antman *a, const dls_view *view, int32_t job, int32_t ho
            view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
            use_of(view, host) <= a->booked && dls_view_nodes(view, host, &part, 1) == 1 &&
            dls_view_pool(view, job, type, &cap) == dls_view_pool(view, host, type, &cap) &&
-           !has_guest(view, host);
+           !dls_has_guest(view, host);
 }
 
 static bool join(const antman *a, const dls_view *view, dls_actions *out, int32_t job)
@@ -196,7 +152,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
                 waits = !claim(a, view, out, j, lent) || waits;
             } else if (round == 1 && !is_guaranteed(a, view, j) && !join(a, view, out, j) &&
                        !waits) {
-                start(view, out, j);
+                (void)dls_start_gang(view, out, j);
             }
         }
     }

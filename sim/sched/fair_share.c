@@ -10,7 +10,7 @@
  * Quotas are the policy's: those of the cluster (`cluster.virtual_clusters`) are limits.
  */
 #include "dlsim/memory.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 
 #include <math.h>
 #include <stdlib.h>

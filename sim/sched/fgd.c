@@ -14,9 +14,8 @@
  * start the nodes once.
  */
 #include "dlsim/memory.h"
-#include "dlsim/policy.h"
-#include "sched/elastic_levels.h"
 #include "sched/fgd_score.h"
+#include "sched/gangs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -241,6 +240,14 @@ static void add_host(fgd *f, const dls_view *view, int32_t job)
     }
 }
 
+static void changed(const fgd *f, fgd_node *n)
+{
+    n->version++;
+    if (f->scheme->fragmentation) {
+        n->held.fragmentation = dls_fgd_fragmentation(&n->left, f->typical, f->world.n_typical);
+    }
+}
+
 /* What all nodes have left now; those that are as they were keep their version. */
 static void look(fgd *f, const dls_view *view)
 {
@@ -289,8 +296,7 @@ static void look(fgd *f, const dls_view *view)
         n->version = f->was[i].version;
         n->held.fragmentation = f->was[i].held.fragmentation;
         if (memcmp(n, &f->was[i], sizeof *n) != 0) {
-            n->version++;
-            n->held.fragmentation = dls_fgd_fragmentation(&n->left, f->typical, f->world.n_typical);
+            changed(f, n);
         }
     }
 }
@@ -419,32 +425,20 @@ static bool go_to(fgd *f, const dls_view *view, dls_actions *out, int32_t job, i
     hold(n, r);
     n->left.cpu_milli -= r->cpu_milli;
     n->left.mem_mib -= r->mem_mib;
-    n->version++;
-    n->held.fragmentation = dls_fgd_fragmentation(&n->left, f->typical, f->world.n_typical);
+    changed(f, n);
     return true;
 }
 
 /* Gangs that no node could hold are the placement's. */
-static bool too_wide(const fgd *f, const dls_view *view, int32_t job)
+static bool too_wide(const dls_view *view, int32_t job)
 {
     const uint32_t types = dls_view_types(view, job);
     int32_t most = 0;
-    (void)f;
     for (int32_t t = 0; t < view->n_types; t++) {
         const int32_t size = types >> t & 1 ? dls_place_max_gpus(dls_view_index(view), t) : 0;
         most = size > most ? size : most;
     }
     return view->gpus[job] > most;
-}
-
-static bool has_room(const dls_view *view, int32_t job)
-{
-    const uint32_t types = dls_view_types(view, job);
-    bool room = false;
-    for (int32_t t = 0; t < view->n_types; t++) {
-        room = room || (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]);
-    }
-    return room;
 }
 
 /* Does any node have what requests of the kind need? */
@@ -466,8 +460,8 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
         const int32_t kind = f->kind_of[j];
         bool runs = false;
         next = dls_view_next_waiting(view, j);
-        if (too_wide(f, view, j)) {
-            runs = has_room(view, j) && dls_act_start(out, j);
+        if (too_wide(view, j)) {
+            runs = dls_start_gang(view, out, j);
             if (runs) {
                 look(f, view);
             }

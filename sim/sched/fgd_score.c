@@ -74,16 +74,22 @@ size_t dls_fgd_pick_typical(dls_fgd_counted *all, size_t n, dls_fgd_typical *out
     return picked;
 }
 
+static int32_t total_of(const dls_fgd_left *left)
+{
+    int32_t total = 0;
+    for (int32_t g = 0; g < left->gpus; g++) {
+        total += left->milli[g];
+    }
+    return total;
+}
+
 /* The sums are kept by reason and added in this order, as the original does. */
 enum { NEITHER, NO_GPU, NO_CPU, CPU_POD_FITS, CPU_POD_WAITS, OTHER_MODEL, N_REASONS };
 
 double dls_fgd_fragmentation(const dls_fgd_left *node, const dls_fgd_typical *typical, size_t n)
 {
     double sum[N_REASONS] = {0}, all = 0;
-    int32_t total = 0;
-    for (int32_t g = 0; g < node->gpus; g++) {
-        total += node->milli[g];
-    }
+    const int32_t total = total_of(node);
     for (size_t i = 0; i < n; i++) {
         const dls_fgd_request *p = &typical[i].request;
         const double freq = typical[i].frequency;
@@ -154,15 +160,6 @@ void dls_fgd_take(dls_fgd_left *left, const dls_fgd_request *r, uint32_t gpus)
     for (int32_t g = 0; g < left->gpus; g++) {
         left->milli[g] -= gpus >> g & 1 ? r->gpu_milli : 0;
     }
-}
-
-static int32_t total_of(const dls_fgd_left *left)
-{
-    int32_t total = 0;
-    for (int32_t g = 0; g < left->gpus; g++) {
-        total += left->milli[g];
-    }
-    return total;
 }
 
 /* ---- FGD */

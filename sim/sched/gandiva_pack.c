@@ -48,7 +48,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gandiva_pack = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gandiva-pack",
     .summary = "equal shares of time, pairs drawn at random share GPUs (Gandiva); rounds of Gavel",
     .init = init,

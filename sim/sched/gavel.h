@@ -13,7 +13,7 @@
 #ifndef DLS_SCHED_GAVEL_H
 #define DLS_SCHED_GAVEL_H
 
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 #include "sched/timeshares.h"
 
 typedef struct dls_gavel_entry {
@@ -90,14 +90,6 @@ enum { DLS_GAVEL_OPT_ROUND, DLS_GAVEL_OPT_RESET, DLS_GAVEL_OPT_TYPES, DLS_GAVEL_
         "types", DLS_OPT_BOOL, 0, 0, "true", "", "know how fast a job is on which type of GPU",    \
         NULL}
 
-#define DLS_GAVEL_PACKING_OPTIONS                                                                  \
-    {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",   \
-     NULL},                                                                                        \
-    {                                                                                              \
-        "slope", DLS_OPT_F64, 0, 1, "0.31", "",                                                    \
-            "speed lost per unit of joint GPU use above the knee", NULL                            \
-    }
-
 /* ---- pairs -------------------------------------------------------------------------------------
  */
 
@@ -122,13 +114,16 @@ void dls_gavel_timing(const void *state, dls_round_timing *out);
 dls_status dls_gavel_round(dls_gavel *g, const dls_view *view, dls_plan *plan,
                            dls_gavel_objective objective, dls_error *err) DLS_MUST_CHECK;
 
-/* init of a policy that packs, with DLS_GAVEL_PACKING_OPTIONS behind the others. */
-dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
-                                 dls_error *err);
-/* What the policies' tables have in common, beside `options` and `round_`, which each defines. */
-#define DLS_GAVEL_MEMBERS                                                                          \
-    .abi = DLS_POLICY_ABI, .options = options, .state_bytes = sizeof(dls_gavel),                   \
+/* What the policies' tables have in common, beside `round_`, which each defines. */
+#define DLS_GAVEL_MEMBERS(table)                                                                   \
+    .abi = DLS_POLICY_ABI, .options = table, .state_bytes = sizeof(dls_gavel),                     \
     .job_state_bytes = sizeof(size_t), .fini = dls_gavel_fini, .clone = dls_gavel_clone,           \
     .round = round_, .timing = dls_gavel_timing, .admit = dls_admit_gang
+/* Of policies that pack; the options of pairs stand behind the others. */
+extern const dls_option dls_gavel_packed_options[];
+dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
+                                 dls_error *err);
+#define DLS_GAVEL_PACKED                                                                           \
+    DLS_GAVEL_MEMBERS(dls_gavel_packed_options), .init = dls_gavel_init_packed, .joins = true
 
 #endif

@@ -70,7 +70,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_cost = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-cost",
     .summary = "most training for the money, deadlines kept if all can be; rounds of Gavel",
     .init = init,

@@ -2,6 +2,8 @@
  *
  * gavel-ftf: finish-time fairness (Mahajan et al., Themis, NSDI 2020): the largest ratio of a job's
  * time from submission to end over that with an equal share of the cluster is smallest.
+ * gavel-ftf-packed: jobs of equal gangs share GPUs in pairs while more GPUs are asked for than
+ * there are.
  */
 #include "sched/gavel.h"
 
@@ -20,9 +22,15 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_ftf = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-ftf",
     .summary = "finish-time fairness (Themis): the largest ratio to an equal share is smallest; "
                "rounds of Gavel",
     .init = dls_gavel_init,
+};
+
+const dls_sched_ops dls_sched_ops_gavel_ftf_packed = {
+    DLS_GAVEL_PACKED,
+    .name = "gavel-ftf-packed",
+    .summary = "finish-time fairness, jobs share GPUs in pairs; rounds of Gavel",
 };

@@ -20,7 +20,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_isolated = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-isolated",
     .summary = "an equal share of every GPU type for every job; rounds of Gavel",
     .init = dls_gavel_init,

@@ -3,6 +3,8 @@
  * gavel-las: least attained service over GPU types: the normalised speed of who has least is raised
  * as far as it goes, then that of the next, and so on. Without `types` this is LAS as others have
  * it.
+ * gavel-las-packed: jobs of equal gangs share GPUs in pairs while more GPUs are asked for than
+ * there are.
  */
 #include "sched/gavel.h"
 
@@ -19,8 +21,14 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_las = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-las",
     .summary = "least attained service (max-min fairness), by water filling; rounds of Gavel",
     .init = dls_gavel_init,
+};
+
+const dls_sched_ops dls_sched_ops_gavel_las_packed = {
+    DLS_GAVEL_PACKED,
+    .name = "gavel-las-packed",
+    .summary = "least attained service, jobs share GPUs in pairs; rounds of Gavel",
 };

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * gavel-makespan: the time at which all work is done is smallest.
+ * gavel-makespan-packed: jobs of equal gangs share GPUs in pairs while more GPUs are asked for than
+ * there are.
  */
 #include "sched/gavel.h"
 
@@ -19,8 +21,14 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_makespan = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-makespan",
     .summary = "all work done soonest; rounds of Gavel",
     .init = dls_gavel_init,
+};
+
+const dls_sched_ops dls_sched_ops_gavel_makespan_packed = {
+    DLS_GAVEL_PACKED,
+    .name = "gavel-makespan-packed",
+    .summary = "all work done soonest, jobs share GPUs in pairs; rounds of Gavel",
 };

@@ -8,7 +8,6 @@
 #include "sched/gavel.h"
 
 #include "dlsim/memory.h"
-#include "dlsim/predictor.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,19 +90,6 @@ bool dls_gavel_part(dls_gavel *g, const dls_view *view)
 /* ---- pairing -----------------------------------------------------------------------------------
  */
 
-static void ask_use(const dls_view *view, dls_gavel_entry *e)
-{
-    const uint32_t types = dls_view_types(view, e->job);
-    dls_prediction p;
-    e->use = (double)NAN;
-    if (types) {
-        const dls_shape shape = dls_view_packed(view, __builtin_ctz(types), view->gpus[e->job]);
-        if (dls_view_predict(view, e->job, &shape, &p) && p.iteration_s > 0) {
-            e->use = fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s);
-        }
-    }
-}
-
 static int least_use(const void *x, const void *y)
 {
     const single *a = x, *b = y;
@@ -133,7 +119,7 @@ static size_t list_singles(dls_gavel *g, const dls_view *view, int64_t *asked)
             continue;
         }
         if (!g->packing.at_random && e->use == 0) {
-            ask_use(view, e);
+            e->use = dls_gang_use(view, e->job);
         }
         const double key = g->packing.at_random ? dls_rng_unit(&g->packing.rng) : e->use;
         if (isfinite(key)) {
@@ -180,6 +166,8 @@ dls_status dls_gavel_pair(dls_gavel *g, const dls_view *view, dls_error *err)
     }
     return DLS_OK;
 }
+
+const dls_option dls_gavel_packed_options[] = {DLS_GAVEL_OPTIONS, DLS_PAIR_OPTIONS, {0}};
 
 dls_status dls_gavel_init_packed(void *state, const dls_view *view, const dls_option_value *values,
                                  dls_error *err)

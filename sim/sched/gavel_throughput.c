@@ -18,7 +18,7 @@ static dls_status round_(void *state, const dls_view *view, dls_plan *plan, dls_
 }
 
 const dls_sched_ops dls_sched_ops_gavel_throughput = {
-    DLS_GAVEL_MEMBERS,
+    DLS_GAVEL_MEMBERS(options),
     .name = "gavel-throughput",
     .summary = "largest sum of training speeds; rounds of Gavel",
     .init = dls_gavel_init,

@@ -3,21 +3,20 @@
  * lucid: non-intrusive sharing in pairs (Hu et al., "Lucid", ASPLOS 2023), with the defects of its
  * published simulator gone (docs/schedulers-sharing.md). No job is interrupted.
  *
- *      order     predicted run time x GPUs, least first, as known at submission
- *      score     0, 1, 2: how much a job disturbs others, by its mean GPU use u: its mean speed
- * beside all jobs that came before, speed(u, v) = 1 - slope max(0, u + v - knee), is at least 0.95,
- * at least 0.85, less pair      of equal gangs on a node, whose scores add up to at most 2, and of
- * which the one that comes is not expected to need more than `patience` times the service of the
- * other sharing   only while more than `quiet` jobs came in 10 minutes, over the last 50; without,
- * jobs start from the head until one does not fit
+ * - Order: predicted run time x GPUs, least first, as known at submission.
+ * - Score 0, 1, 2, how much a job disturbs others, by its mean GPU use u: its mean speed beside all
+ *   jobs that came before, speed(u, v) = 1 - slope max(0, u + v - knee), is at least 0.95, at least
+ *   0.85, less.
+ * - A pair has equal gangs on a node and scores that add up to at most 2, and the one that comes is
+ *   not expected to need more than `patience` times the service of the other.
+ * - Sharing only while more than `quiet` jobs came in 10 minutes, over the last 50; without, jobs
+ *   start from the head until one does not fit.
  *
  * Use comes from the predictor, in place of the profiler's table; `profile` is the time that
  * profiling delays a job. A job about which nothing is predicted does not share.
  */
 #include "dlsim/memory.h"
-#include "dlsim/policy.h"
-#include "dlsim/predictor.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,10 +28,7 @@ static const dls_option options[] = {
      "in 10 minutes that come, up to which nobody shares", NULL},
     {"patience", DLS_OPT_F64, 0, 1e9, "2", "",
      "a job joins none that is expected to need so many times less service", NULL},
-    {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",
-     NULL},
-    {"slope", DLS_OPT_F64, 0, 1, "0.31", "", "speed lost per unit of joint GPU use above the knee",
-     NULL},
+    DLS_PAIR_OPTIONS,
     {0},
 };
 
@@ -98,26 +94,12 @@ static int64_t service_of(const dls_view *view, int32_t job)
     return dls_service_us(view->estimate_us[job], view->gpus[job]);
 }
 
-static const known *know(const dls_view *view, int32_t job)
+static double use_of(const dls_view *view, int32_t job)
 {
     known *k = dls_view_job_state(view, job);
-    if (k->asked) {
-        return k;
-    }
-    const uint32_t types = dls_view_types(view, job);
-    dls_prediction p;
+    k->use = k->asked ? k->use : dls_gang_use(view, job);
     k->asked = true;
-    k->use = (double)NAN;
-    if (types) {
-        const int32_t type = __builtin_ctz(types);
-        const int32_t node = dls_place_max_gpus(dls_view_index(view), type);
-        const dls_shape shape = {type, view->gpus[job],
-                                 node > 0 ? (view->gpus[job] + node - 1) / node : 1, 1};
-        if (dls_view_predict(view, job, &shape, &p)) {
-            k->use = fmin(1, p.metric[DLS_GPU_ACTIVE] * p.metric[DLS_GPU_PEAK] / p.iteration_s);
-        }
-    }
-    return k;
+    return k->use;
 }
 
 static int32_t bin_of(double use)
@@ -145,10 +127,10 @@ static void count(lucid *l, const dls_view *view)
         l->came[(l->bucket + 1) % BUCKETS] = 0;
     }
     for (; l->next < view->n_jobs && view->submit_us[l->next] <= view->now_us; l->next++) {
-        const known *k = know(view, l->next);
+        const double use = use_of(view, l->next);
         l->came[bucket % BUCKETS]++;
-        if (!isnan(k->use)) {
-            l->used[bin_of(k->use)]++;
+        if (!isnan(use)) {
+            l->used[bin_of(use)]++;
             l->jobs++;
         }
     }
@@ -156,36 +138,10 @@ static void count(lucid *l, const dls_view *view)
 
 /* ---- who runs -------------------------------------------------------------------------------- */
 
-static bool has_room(const dls_view *view, int32_t job)
-{
-    const uint32_t types = dls_view_types(view, job);
-    for (int32_t t = 0; t < view->n_types; t++) {
-        if (types >> t & 1 && dls_view_quota_gpus(view, job, t) >= view->gpus[job]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool start(const dls_view *view, dls_actions *out, int32_t job)
-{
-    return has_room(view, job) && dls_act_start(out, job);
-}
-
-static bool is_alone(const dls_view *view, int32_t host)
-{
-    for (int32_t j = dls_view_first_running(view); j >= 0; j = dls_view_next_running(view, j)) {
-        if (dls_view_host(view, j) == host) {
-            return false;
-        }
-    }
-    return dls_view_host(view, host) < 0;
-}
-
 static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t host)
 {
     const int32_t type = view->held_type[host];
-    const double mine = know(view, job)->use, its = know(view, host)->use;
+    const double mine = use_of(view, job), its = use_of(view, host);
     int64_t gpus;
     dls_place_part part;
     return view->gpus[job] == view->held_gpus[host] && dls_view_types(view, job) >> type & 1 &&
@@ -195,13 +151,13 @@ static bool suits(const lucid *l, const dls_view *view, int32_t job, int32_t hos
            dls_view_pool(view, job, type, &gpus) == dls_view_pool(view, host, type, &gpus) &&
            dls_view_cpu_per_gpu(view, job) <= dls_view_cpu_per_gpu(view, host) &&
            dls_view_mem_per_gpu(view, job) <= dls_view_mem_per_gpu(view, host) &&
-           is_alone(view, host);
+           dls_view_host(view, host) < 0 && !dls_has_guest(view, host);
 }
 
 /* The eldest running job that will have it. */
 static bool join(const lucid *l, const dls_view *view, dls_actions *out, int32_t job)
 {
-    if (isnan(know(view, job)->use)) {
+    if (isnan(use_of(view, job))) {
         return false;
     }
     int32_t host = dls_view_first_running(view);
@@ -244,7 +200,7 @@ static dls_status pass(void *state, const dls_view *view, dls_actions *out, dls_
     }
     for (size_t i = 0; i < n; i++) {
         const int32_t job = l->list[i].job;
-        const bool runs = (sharing && join(l, view, out, job)) || start(view, out, job);
+        const bool runs = (sharing && join(l, view, out, job)) || dls_start_gang(view, out, job);
         if (!runs && !sharing) {
             break;
         }

@@ -3,7 +3,7 @@
  * The two orders of Muri: muri-s, least remaining service (time x GPUs) first, for which run times
  * are known or predicted; muri-l, least attained service first, which does not look at them.
  */
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 #include "sched/muri.h"
 
 static dls_status init_s(void *state, const dls_view *view, const dls_option_value *values,

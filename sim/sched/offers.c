@@ -5,6 +5,7 @@
 #include "sched/offers.h"
 
 #include "dlsim/memory.h"
+#include "sched/sia_rows.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -71,10 +72,8 @@ int32_t dls_offers_of(const dls_view *view, int32_t job, const int64_t *room, bo
 double dls_restart_factor(const dls_view *view, int32_t job, double restart_s)
 {
     const double age_s = (double)(view->now_us - view->submit_us[job]) / 1e6;
-    const double spent_s = view->starts[job] > 1 ? (view->starts[job] - 1) * restart_s : 0;
-    return !view->running[job] || age_s < restart_s
-               ? 1
-               : fmax(age_s - spent_s, 0) / (age_s + restart_s);
+    const int32_t restarts = view->starts[job] > 1 ? view->starts[job] - 1 : 0;
+    return view->running[job] ? dls_sia_factor(age_s, restarts, restart_s) : 1;
 }
 
 /* ---- rounds ------------------------------------------------------------------------------------

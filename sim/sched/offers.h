@@ -8,7 +8,7 @@
 #define DLS_SCHED_OFFERS_H
 
 #include "sched/choice.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 
 #define DLS_OFFERS_MAX 512 /* of a job */
 

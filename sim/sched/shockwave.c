@@ -10,7 +10,7 @@
  * policy changes the batches and knows when it will.
  */
 #include "dlsim/memory.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 #include "sched/market.h"
 
 #include <math.h>

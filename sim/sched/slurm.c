@@ -10,7 +10,7 @@
  * preemption, reservations of the administrator, QoS, licences, memory.
  */
 #include "dlsim/memory.h"
-#include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 #include "sched/slurm_clock.h"
 #include "sched/slurm_plan.h"
 #include "sched/slurm_priority.h"

@@ -46,4 +46,15 @@ grep -qx "o 100 200 0 0" blind.txt || fail "no predictor: $(cat blind.txt)"
 cut -d, -f1-6 two.csv >plain.csv
 ends plain.csv --set perf.guests_yield=true >plain.txt
 grep -qx "o 100 200 0 0" plain.txt || fail "no priorities: $(cat plain.txt)"
-echo "$((checks + 8)) checks"
+
+# Two types: of the opportunistic jobs only those lose their GPUs on whose type the gang then has room.
+cat >antman.cfg <<END
+schema_version = 1;
+cluster: { nodes = ( { count = 1; gpus = 2; gpu_type = "V100"; }, { count = 1; gpus = 1; gpu_type = "K80"; } ); };
+scheduler: { name = "antman"; restore_cost = "0 s"; };
+END
+printf '%s\n' job_id,num_gpu,submit_time,duration,gpu_type,priority a,1,0,100,V100,0 b,1,0,100,V100,0 \
+    k,1,5,100,K80,0 g,2,10,50,,1 >types.csv
+ends types.csv >types.txt
+grep -qx "g 10 60 0 0" types.txt && grep -qx "k 5 105 0 0" types.txt || fail "types: $(cat types.txt)"
+echo "$((checks + 9)) checks"

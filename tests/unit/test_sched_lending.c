@@ -12,38 +12,15 @@
 
 #include <cmocka.h>
 
-typedef struct one_job {
-    double submit_s, work_s;
-    int gpus;
-    const char *vc;
-} one_job;
-
-static dls_trace *trace_of(const one_job *jobs, size_t n)
-{
-    dls_trace_builder *b;
-    dls_trace *trace;
-    assert_int_equal(dls_trace_builder_create(NULL, &b, NULL), DLS_OK);
-    for (size_t j = 0; j < n; j++) {
-        dls_job_rec rec;
-        dls_job_rec_init(&rec);
-        rec.submit_us = S(jobs[j].submit_s);
-        rec.duration_us = S(jobs[j].work_s);
-        rec.gpus_milli = 1000 * jobs[j].gpus;
-        rec.vc = jobs[j].vc;
-        assert_int_equal(dls_trace_builder_add(b, &rec, "case", NULL), DLS_OK);
-    }
-    assert_int_equal(dls_trace_builder_finish(b, &trace, NULL), DLS_OK);
-    return trace;
-}
-
 /* `a` has six jobs on four GPUs of which two are its own; then two come that belong to `b`. */
-static const one_job lent[] = {{0, 1000, 1, "a"}, {0, 1000, 1, "a"},  {0, 1000, 1, "a"},
-                               {0, 1000, 1, "a"}, {100, 500, 1, "b"}, {100, 500, 1, "b"}};
+static const case_job lent[] = {{0, 1000, 1, "a", NULL},  {0, 1000, 1, "a", NULL},
+                                {0, 1000, 1, "a", NULL},  {0, 1000, 1, "a", NULL},
+                                {100, 500, 1, "b", NULL}, {100, 500, 1, "b", NULL}};
 
 static dls_record *lending(const char *quotas, bool reclaim)
 {
     sim_setup s;
-    setup_init(&s, case_cluster(1, 4, 0), trace_of(lent, 6), "fair-share", "consolidated");
+    setup_init(&s, case_cluster(1, 4, 0), case_trace(lent, 6), "fair-share", "consolidated");
     setup_option(&s, "quotas")->s = quotas;
     setup_option(&s, "reclaim")->b = reclaim;
     dls_record *rec = case_run(&s.p);
@@ -95,7 +72,7 @@ static void test_quotas(void **unused)
         sim_setup s;
         dls_engine *sim = NULL;
         dls_error err = {0};
-        setup_init(&s, case_cluster(1, 4, 0), trace_of(lent, 6), "fair-share", "consolidated");
+        setup_init(&s, case_cluster(1, 4, 0), case_trace(lent, 6), "fair-share", "consolidated");
         setup_option(&s, "quotas")->s = wrong[i];
         assert_int_equal(dls_sim_create(&s.p, &sim, &err), DLS_ECONFIG);
         assert_string_equal(err.where, "scheduler.quotas");
@@ -108,10 +85,12 @@ static void test_quotas(void **unused)
 static void test_allox(void **unused)
 {
     (void)unused;
-    static const one_job jobs[] = {
-        {0, 300, 1, NULL}, {0, 200, 1, NULL}, {0, 100, 1, NULL}, {10, 50, 1, NULL}};
+    static const case_job jobs[] = {{0, 300, 1, NULL, NULL},
+                                    {0, 200, 1, NULL, NULL},
+                                    {0, 100, 1, NULL, NULL},
+                                    {10, 50, 1, NULL, NULL}};
     sim_setup s;
-    setup_init(&s, case_cluster(1, 1, 0), trace_of(jobs, 4), "allox", "consolidated");
+    setup_init(&s, case_cluster(1, 1, 0), case_trace(jobs, 4), "allox", "consolidated");
     dls_record *rec = case_run(&s.p);
     assert_int_equal(rec->end_us[2], S(100));
     assert_int_equal(rec->end_us[3], S(150));
@@ -125,10 +104,11 @@ static void test_allox(void **unused)
 static void test_gandiva_pairs(void **unused)
 {
     (void)unused;
-    static const one_job jobs[] = {{0, 100, 1, NULL}, {0, 100, 1, NULL}};
+    static const case_job jobs[] = {{0, 100, 1, NULL, NULL}, {0, 100, 1, NULL, NULL}};
     for (int gpus = 1; gpus <= 2; gpus++) {
         sim_setup s;
-        setup_init(&s, case_cluster(1, gpus, 0), trace_of(jobs, 2), "gandiva-pack", "consolidated");
+        setup_init(&s, case_cluster(1, gpus, 0), case_trace(jobs, 2), "gandiva-pack",
+                   "consolidated");
         dls_record *rec = case_run(&s.p);
         for (int j = 0; j < 2; j++) {
             assert_int_equal(rec->start_us[j], 0);

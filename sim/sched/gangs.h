@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What policies that start gangs share: who is admitted, what a round has left to give, and how
+ * much a gang uses its GPUs, by which those that share GPUs choose.
+ */
+#ifndef DLS_SCHED_GANGS_H
+#define DLS_SCHED_GANGS_H
+
+#include "dlsim/policy.h"
+
+/* `admit` of policies that start gangs as the trace asks for them: an elastic job may have room for
+ * its least size alone, and would wait for ever. */
+bool dls_admit_gang(void *state, const dls_view *view, int32_t job);
+
+/* Start a job if some type has room for its gang now; false: it does not run. */
+bool dls_start_gang(const dls_view *view, dls_actions *out, int32_t job);
+
+/* What a round has not given away yet. */
+typedef struct dls_ledger {
+    int64_t left[DLS_TYPES_MAX];
+    int64_t *used; /* [pools][types]; owned */
+    size_t cap;
+} dls_ledger;
+
+/* Everything is free, what running jobs hold included. */
+dls_status dls_ledger_begin(dls_ledger *l, const dls_view *view, dls_error *err) DLS_MUST_CHECK;
+/* GPUs of the type that a job may get; 0 if it may not use the type. */
+int64_t dls_ledger_room(const dls_ledger *l, const dls_view *view, int32_t job, int32_t type);
+void dls_ledger_take(dls_ledger *l, const dls_view *view, int32_t job, int32_t type, int64_t gpus);
+/* Of the types with room for a job's gang the one on which it is predicted to be fastest, without a
+ * predictor that with most room; -1: none has room. */
+int32_t dls_ledger_type(const dls_ledger *l, const dls_view *view, int32_t job);
+
+/* ---- sharing --------------------------------------------------------------------------------- */
+
+/* Predicted mean use of a job's GPUs, 0..1, on as few nodes as there need be; NAN: not known. */
+double dls_gang_use(const dls_view *view, int32_t job);
+bool dls_has_guest(const dls_view *view, int32_t host);
+
+/* Of policies that judge pairs by the use of both. */
+#define DLS_PAIR_OPTIONS                                                                           \
+    {"knee", DLS_OPT_F64, 0, 2, "0.8", "", "joint GPU use from which jobs slow each other down",   \
+     NULL},                                                                                        \
+    {                                                                                              \
+        "slope", DLS_OPT_F64, 0, 1, "0.31", "",                                                    \
+            "speed lost per unit of joint GPU use above the knee", NULL                            \
+    }
+
+#endif
