@@ -6,6 +6,7 @@
  */
 #include "dlsim/memory.h"
 #include "sched/elastic_levels.h"
+#include "sched/gangs.h"
 
 #include <stdlib.h>
 

@@ -9,6 +9,7 @@
 #include "dlsim/memory.h"
 #include "sched/elastic_levels.h"
 #include "sched/elasticflow_plan.h"
+#include "sched/gangs.h"
 
 #include <math.h>
 #include <string.h>
