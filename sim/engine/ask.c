@@ -180,9 +180,10 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
     };
 }
 
-/* A grant must name nodes of the type with so many GPUs, CPU and memory free, and be complete. */
+/* A grant must name nodes of the type (of any, if mixed) with so many GPUs, CPU and memory free,
+ * and be complete. */
 static dls_status check_grant(const dls_engine *e, const dls_request *r, const char *who,
-                              dls_error *err)
+                              bool mixed, dls_error *err)
 {
     const dls_grant *g = &e->ask.grant;
     if (g->failed) {
@@ -198,7 +199,7 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
             return dls_fail(err, DLS_EPOLICY, who, "granted %d GPUs of node %d", p->gpus, p->node);
         }
         const dls_node *node = &e->index->node[p->node];
-        if (node->type != r->type || node->free < p->gpus ||
+        if ((node->type != r->type && !mixed) || node->free < p->gpus ||
             node->free_cpu_milli < r->cpu_milli_per_gpu * p->gpus ||
             node->free_mem_mib < r->mem_mib_per_gpu * p->gpus) {
             return dls_fail(err, DLS_EPOLICY, who,
@@ -265,7 +266,7 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
         return retry_us == DLS_NEVER ? DLS_OK
                                      : set_retry(e, e->select.class_of[job], retry_us, err);
     }
-    DLS_TRY(check_grant(e, &r, e->params->placement->name, err));
+    DLS_TRY(check_grant(e, &r, e->params->placement->name, false, err));
     if (e->ask.shift_s) {
         e->ask.shift_s[job] = e->ask.grant.shift_s;
     }
@@ -282,7 +283,7 @@ dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes,
     for (int32_t i = 0; i < n; i++) {
         dls_grant_add(&e->ask.grant, nodes[i].node, nodes[i].gpus);
     }
-    DLS_TRY(check_grant(e, &r, e->params->sched->name, err));
+    DLS_TRY(check_grant(e, &r, e->params->sched->name, e->params->sched->mixes, err));
     return take_grant(e, job, parts, err);
 }
 

@@ -33,7 +33,8 @@ void dls_guests_init(dls_engine *e)
     for (int32_t i = 0; i < e->select.n_classes * e->select.n_types; i++) {
         g->newest[i] = DLS_NONE;
     }
-    g->asks = e->params->placement->share != NULL;
+    /* A gang over several types is nobody's host. */
+    g->asks = e->params->placement->share != NULL && !e->params->sched->mixes;
 }
 
 static int32_t *list_of(dls_engine *e, int32_t job)

@@ -263,6 +263,7 @@ dls_status dls_job_finish(dls_engine *e, int32_t job, dls_error *err)
     if (dls_is_guest(e, job)) {
         dls_guest_finished(e, job);
     } else {
+        dls_count_mixed(e, job, e->hold.parts[job], -1);
         dls_select_remove_running(&e->select, job);
         dls_give_back(e, job, e->hold.parts[job]);
         DLS_TRY(dls_guest_inherit(e, job, err));

@@ -92,19 +92,19 @@ static int32_t gpus_wanted(const dls_engine *e, int32_t job, const dls_want *wan
     return want->gpus ? want->gpus : e->col->gpus[job];
 }
 
-/* GPU type of the nodes that are named, which must be nodes of one type. -1. */
-static int32_t type_of_nodes(const dls_engine *e, const dls_want *want)
+/* GPU types of the nodes that are named, as bits; 0: they do not exist, or are of several types
+ * under a policy that does not mix them. */
+static uint32_t types_of_nodes(const dls_engine *e, const dls_want *want)
 {
-    int32_t type = -1;
+    uint32_t types = 0;
     for (int32_t i = 0; i < want->n_nodes; i++) {
         const int32_t node = want->nodes[i].node;
-        if (node < 0 || node >= e->index->n_nodes || want->nodes[i].gpus < 1 ||
-            (i > 0 && e->index->node[node].type != type)) {
-            return -1;
+        if (node < 0 || node >= e->index->n_nodes || want->nodes[i].gpus < 1) {
+            return 0;
         }
-        type = e->index->node[node].type;
+        types |= UINT32_C(1) << e->index->node[node].type;
     }
-    return type;
+    return types & (types - 1) && !e->params->sched->mixes ? 0 : types;
 }
 
 dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want, dls_error *err)
@@ -127,13 +127,13 @@ dls_status dls_want_check(const dls_engine *e, int32_t job, const dls_want *want
         return dls_illegal(e, job, err, "is to train with a batch of %lld", (long long)want->batch);
     }
     if (want->nodes) {
-        const int32_t type = want->n_nodes > 0 ? type_of_nodes(e, want) : -1;
+        const uint32_t types = types_of_nodes(e, want);
         int64_t sum = 0;
         for (int32_t i = 0; i < want->n_nodes; i++) {
             sum += want->nodes[i].gpus;
         }
-        if (type < 0 || (want->type >= 0 && want->type != type) || !(c->types >> type & 1) ||
-            sum != gpus) {
+        if (!types || (want->type >= 0 && types != UINT32_C(1) << want->type) ||
+            types & ~c->types || sum != gpus) {
             return dls_illegal(e, job, err,
                                "is to get %lld GPUs on %d named nodes, which are not %d of "
                                "one type that it can use",
@@ -175,21 +175,48 @@ bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
 
 /* ---- allocations ----------------------------------------------------------------------------- */
 
-/* Types on which so many GPUs are free by number, the job's quota considered. */
+static bool has_room(const dls_engine *e, const dls_class *c, int32_t type, int64_t gpus)
+{
+    const dls_pool *pool = &e->select.pool[c->pool];
+    return pool->cap[type] - pool->used[type] >= gpus && e->index->type[type].free_gpus >= gpus;
+}
+
+/* Types on which so many GPUs are free by number, the job's quota considered; of named nodes the
+ * type of the first, if there is room on all of theirs. */
 static uint32_t types_with_room(const dls_engine *e, int32_t job, const dls_want *want,
                                 int32_t gpus)
 {
     const dls_class *c = &e->select.cls[e->select.class_of[job]];
-    const dls_pool *pool = &e->select.pool[c->pool];
-    const int32_t only = want->nodes ? type_of_nodes(e, want) : want->type;
     uint32_t types = 0;
     for (int32_t t = 0; t < e->select.n_types; t++) {
-        if (c->types >> t & 1 && (only < 0 || only == t) && pool->cap[t] - pool->used[t] >= gpus &&
-            e->index->type[t].free_gpus >= gpus) {
+        int64_t named = 0;
+        for (int32_t i = 0; i < want->n_nodes && want->nodes; i++) {
+            named += e->index->node[want->nodes[i].node].type == t ? want->nodes[i].gpus : 0;
+        }
+        if (named > 0 && !has_room(e, c, t, named)) {
+            return 0;
+        }
+        if (!want->nodes && c->types >> t & 1 && (want->type < 0 || want->type == t) &&
+            has_room(e, c, t, gpus)) {
             types |= UINT32_C(1) << t;
         }
     }
-    return types;
+    return want->nodes ? UINT32_C(1) << e->index->node[want->nodes[0].node].type : types;
+}
+
+void dls_count_mixed(dls_engine *e, int32_t job, int32_t parts, int32_t sign)
+{
+    if (!e->params->sched->mixes) {
+        return;
+    }
+    const dls_held *part = e->hold.part;
+    dls_pool *pool = &e->select.pool[e->select.cls[e->select.class_of[job]].pool];
+    const int32_t first = e->index->node[part[parts].node].type;
+    for (int32_t p = parts; p >= 0; p = part[p].next) {
+        const int32_t gpus = sign * __builtin_popcountll(part[p].mask);
+        pool->used[e->index->node[part[p].node].type] += gpus;
+        pool->used[first] -= gpus;
+    }
 }
 
 /* Take GPUs for a job on the first of the types that the placement grants; *type -1: refused. */
@@ -236,6 +263,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     int32_t type, parts;
     *done = false;
     if (was_running) {
+        dls_count_mixed(e, job, e->hold.parts[job], -1);
         dls_select_remove_running(&e->select, job);
         dls_give_back(e, job, e->hold.parts[job]);
     }
@@ -250,6 +278,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     if (type < 0 && was_running) { /* as it was */
         dls_select_add_running(&e->select, job, e->hold.type[job], (dls_rank){.id = job},
                                e->clock.now_us);
+        dls_count_mixed(e, job, e->hold.parts[job], 1);
         return dls_retake(e, job) ? DLS_OK : dls_illegal(e, job, err, "lost its GPUs");
     }
     if (type < 0) {
@@ -263,6 +292,7 @@ dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *
     e->walk.size[job] = gpus;
     e->walk.batch[job] = want->batch > 0 ? want->batch : e->walk.batch[job];
     dls_select_add_running(&e->select, job, type, (dls_rank){.id = job}, e->clock.now_us);
+    dls_count_mixed(e, job, parts, 1);
     return dls_job_start(e, job, type, parts, err);
 }
 
@@ -272,6 +302,7 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
     if (dls_is_guest(e, job)) {
         return dls_guest_stop(e, job, false, err);
     }
+    dls_count_mixed(e, job, e->hold.parts[job], -1);
     dls_select_remove_running(&e->select, job);
     dls_give_back(e, job, e->hold.parts[job]);
     return lose(e, job, err);

@@ -61,6 +61,9 @@ bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want);
 /* As dls_act_allocate; *done false: refused. */
 dls_status dls_allocate(dls_engine *e, int32_t job, const dls_want *want, bool *done,
                         dls_error *err) DLS_MUST_CHECK;
+/* What the selection counts of a job with these parts against the type of the first goes to the types that
+ * they are of (sign 1), or comes back (-1). */
+void dls_count_mixed(dls_engine *e, int32_t job, int32_t parts, int32_t sign);
 dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err) DLS_MUST_CHECK;
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined,
                     dls_error *err) DLS_MUST_CHECK;

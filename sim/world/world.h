@@ -129,7 +129,8 @@ dls_shape dls_world_shape(const dls_world *w, int32_t type, const dls_seat *seat
  * O(1). */
 double dls_world_gpu_speed(const dls_world *w, int32_t job, int32_t node, int32_t gpu);
 
-/* A job starts on seats (borrowed for the call; a node once), all of one type; GPUs that another
+/* A job starts on seats (borrowed for the call; a node once), type that of the first; of several types the
+ * one on which it takes longest decides how fast it is. GPUs that another
  * running job holds are shared with it. A job stops. Rates follow with dls_world_settle. Errors:
  * EPOLICY (a GPU without memory for the job, or for all that share it), EINPUT, ENOMEM; the job is then
  * not running. */

@@ -108,7 +108,7 @@ static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, con
                 type < w->p.cluster->n_types;
     for (size_t i = 0; i < n && good; i++) {
         good = seats[i].node >= 0 && seats[i].node < w->n_nodes && seats[i].mask != 0 &&
-               w->node[seats[i].node].type == type;
+               (i > 0 || w->node[seats[i].node].type == type);
     }
     return good
                ? DLS_OK
@@ -277,22 +277,47 @@ static int32_t hashed_path(const dls_world *w, int32_t job)
     return (int32_t)((z >> 32) % (uint64_t)w->n_paths);
 }
 
+/* The type of the seats on which the gang takes longest decides, of GPUs and nodes as they all are. */
+static dls_status slowest(dls_world *w, int32_t job, const dls_seat *seats, size_t n,
+                          dls_shape *shape, int32_t *index, dls_error *err)
+{
+    uint32_t seen = 0;
+    *index = -1;
+    for (size_t i = 0; i < n; i++) {
+        dls_shape here = *shape;
+        int32_t x;
+        here.type = w->node[seats[i].node].type;
+        if (seen >> here.type & 1) {
+            continue;
+        }
+        seen |= UINT32_C(1) << here.type;
+        DLS_TRY(shape_of(w, job, &here, seats, n, &x, err));
+        if (!dls_world_fits(w, job, here.type)) {
+            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
+                            "the job does not fit into the memory of a %s",
+                            w->types[here.type].name);
+        }
+        if (*index < 0 ||
+            w->shapes.entry[x].solo.iteration_s > w->shapes.entry[*index].solo.iteration_s) {
+            *index = x;
+            *shape = here;
+        }
+    }
+    return DLS_OK;
+}
+
 dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_seat *seats, size_t n,
                            dls_error *err)
 {
     DLS_TRY(check_seats(w, job, type, seats, n, err));
-    const dls_shape shape = dls_world_shape(w, type, seats, n);
+    dls_shape shape = dls_world_shape(w, type, seats, n);
     int32_t index = -1;
     bool network = false;
     if (!w->ops->unit_rate) {
-        DLS_TRY(shape_of(w, job, &shape, seats, n, &index, err));
+        DLS_TRY(slowest(w, job, seats, n, &shape, &index, err));
         const dls_solo *solo = &w->shapes.entry[index].solo;
         network = solo->link_bytes > 0 && w->p.contention && !in_domain(w, &shape);
-        if (!dls_world_fits(w, job, type)) {
-            return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
-                            "the job does not fit into the memory of a %s", w->types[type].name);
-        }
-        if (!memory_holds(w, type, solo->mem_bytes, seats, n)) {
+        if (!memory_holds(w, shape.type, solo->mem_bytes, seats, n)) {
             return dls_fail(err, DLS_EPOLICY, dls_trace_id(w->p.trace, (size_t)job),
                             "the job shares GPUs whose memory does not hold all of their jobs");
         }
@@ -304,7 +329,7 @@ dls_status dls_world_start(dls_world *w, int32_t job, int32_t type, const dls_se
     w->free_slot = s->next_free;
     *s = (dls_slot){.job = job,
                     .shape = index,
-                    .type = type,
+                    .type = shape.type,
                     .shift_s = (double)NAN,
                     .path = hashed_path(w, job),
                     .born = ++w->starts,

@@ -272,7 +272,7 @@ typedef struct dls_want {
     int32_t type;   /* -1: any that the job allows, the cheapest first if the placement knows costs */
     int32_t gpus;   /* 0: as the trace asks; else within min_gpus..max_gpus of the view */
     int64_t batch;  /* global; 0: as it is */
-    const dls_place_part *nodes; /* [n_nodes] exactly these, all of one type; NULL: the placement chooses */
+    const dls_place_part *nodes; /* [n_nodes] exactly these, of one type unless `mixes`; NULL: the placement's */
     int32_t n_nodes;
 } dls_want;
 
@@ -359,6 +359,7 @@ typedef struct dls_sched_ops {
     bool joins;                                                        /* jobs may share GPUs */
     bool parts; /* and only those that ask for a part of one GPU (gpus_milli < 1000), while the parts of a
                    GPU's jobs add up to at most a whole and its node has the CPU and memory for each */
+    bool mixes; /* named nodes may be of several GPU types: as fast as on the slowest, held_type is the first's */
     /* Optional, at arrival: false turns the job away. */
     bool (*admit)(void *state, const dls_view *view, int32_t job);
     /* Optional: a stretch of one rate is over. */
@@ -426,8 +427,7 @@ typedef struct dls_request {
     const dls_place_predictor *predictor; /* NULL: none is configured */
     int64_t *retry_us;          /* a refusal may set it: ask again at that time even if no GPU is given
                                    back meanwhile */
-    /* Behind here what came later. */
-    const struct dls_pace *pace; /* asked through dls_place_gpu_speed */
+    const struct dls_pace *pace; /* came later: asked through dls_place_gpu_speed */
 } dls_request;
 
 /* Prediction for the request's job, or for another running or waiting one. false: no predictor, or
@@ -459,11 +459,9 @@ DLS_API double dls_place_gpu_mem_bytes(const dls_place_index *index, int32_t typ
 
 /* The node's free GPUs: bit g for GPU g. */
 DLS_API uint64_t dls_place_free_mask(const dls_place_index *index, int32_t node);
-/* Profiled speed of the request's job on a GPU of a node, over that of the fastest GPU for jobs of its class,
- * 0 < speed <= 1 (perf.variability); 1: GPUs are alike to it, as far as is known. A gang is as fast as its
- * slowest GPU. O(1). */
-DLS_API double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, int32_t node,
-                                   int32_t gpu);
+/* Profiled speed of the request's job on a GPU, over that on the fastest for jobs of its class, 0 < speed <= 1
+ * (perf.variability); 1: alike, as far as is known. A gang is as fast as its slowest GPU. O(1). */
+DLS_API double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, int32_t node, int32_t gpu);
 
 /* What a node has free of CPU (1/1000 core) and memory (MiB); 0 where it is not accounted. */
 DLS_API int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node);
@@ -482,8 +480,7 @@ DLS_API int32_t dls_place_capacity(const dls_place_index *index, int32_t node);
 DLS_API int32_t dls_place_free(const dls_place_index *index, int32_t node);
 DLS_API int32_t dls_place_rack(const dls_place_index *index, int32_t node);
 /* First node of the rack, and one past its last. */
-DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first,
-                                  int32_t *end);
+DLS_API void dls_place_rack_range(const dls_place_index *index, int32_t rack, int32_t *first, int32_t *end);
 DLS_API int32_t dls_place_max_gpus(const dls_place_index *index, int32_t type); /* of any node */
 /* A gang of GPUs of a type on as few nodes as hold it, in one rack: what there may be at best. */
 static inline dls_shape dls_view_packed(const dls_view *view, int32_t type, int64_t gpus)
@@ -503,8 +500,7 @@ DLS_API uint64_t dls_place_changes(const dls_place_index *index, int32_t type);
 /* How many nodes of the type have `gpus` GPUs, free or not. */
 DLS_API int32_t dls_place_sizes(const dls_place_index *index, int32_t type, int32_t gpus);
 /* How many of the node's free GPUs its free CPU and memory allow the request to use. */
-DLS_API int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r,
-                                    int32_t node);
+DLS_API int32_t dls_place_cpu_limit(const dls_place_index *index, const dls_request *r, int32_t node);
 /* How many nodes of the type have exactly free_gpus free GPUs. */
 DLS_API int32_t dls_place_count(const dls_place_index *index, int32_t type, int32_t free_gpus);
 /* Lowest node >= from with min..max free GPUs that also has the CPU and memory for `min` GPUs of r. */
@@ -513,11 +509,10 @@ DLS_API int32_t dls_place_first(const dls_place_index *index, const dls_request 
 /* A node with the fewest free GPUs that are at least min (lowest id): best fit. */
 DLS_API int32_t dls_place_best(const dls_place_index *index, const dls_request *r, int32_t min);
 /* The lowest rack >= from with at least `nodes` nodes of exactly free_gpus free GPUs. */
-DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus,
-                                     int32_t nodes, int32_t from);
+DLS_API int32_t dls_place_first_rack(const dls_place_index *index, int32_t type, int32_t free_gpus, int32_t nodes,
+                                     int32_t from);
 /* The rack with the most nodes of exactly free_gpus free GPUs (lowest id) and how many. */
-DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type,
-                                       int32_t free_gpus, int32_t *nodes);
+DLS_API int32_t dls_place_fullest_rack(const dls_place_index *index, int32_t type, int32_t free_gpus, int32_t *nodes);
 
 /* What a placement answers: the engine hands an empty one to `place`; others are for trials. */
 typedef struct dls_grant dls_grant;
