@@ -6,7 +6,7 @@
 #define DLS_TESTS_SIM_CASE_H
 
 #include "base/alloc.h"
-#include "config/options.h"
+#include "base/options.h"
 #include "engine/sim.h"
 
 #include <math.h>
