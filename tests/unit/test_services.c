@@ -196,11 +196,12 @@ static void test_by_hand(void **unused)
     dls_record_destroy(rec);
 }
 
-/* Whose preemption costs least: two GPUs of a service that a job of 3 and two of 1 hold. */
+/* Whose preemption costs least: job 0 has six GPUs, two of them the service's, the others have one
+ * of the service's each. Of these the one that started last goes at 1 h, the other one at 2 h. */
 static void test_victims(void **unused)
 {
     (void)unused;
-    dls_service s = example("0=0; 1=5", 0, 0);
+    dls_service s = example("0=0; 1=1; 2=5", 4, 0);
     const dls_services all = {.service = &s, .n = 1, .lend = true};
     const case_job jobs[] = {
         {0, 9000, 6, NULL, NULL}, {1, 9000, 1, NULL, NULL}, {2, 9000, 1, NULL, NULL}};
@@ -208,8 +209,9 @@ static void test_victims(void **unused)
     setup_init(&setup, case_cluster(2, 4, 0), case_trace(jobs, 3), "fifo", "first-fit");
     setup.p.services = &all;
     dls_record *rec = case_run(&setup.p);
-    assert_int_equal(rec->preempts[0], 0);
-    assert_int_equal(rec->preempts[1] + rec->preempts[2], 2);
+    assert_int_equal(rec->end_us[0], S(9000));
+    assert_int_equal(rec->pending_us[2], S(9000) - HOUR);
+    assert_int_equal(rec->pending_us[1], S(9000) - 2 * HOUR);
     assert_int_equal(rec->services.preemptions, 2);
     dls_record_destroy(rec);
     setup_fini(&setup);
