@@ -7,10 +7,11 @@
  * knows the sum of the weights and the least auxiliary number. One member is in at most one set of
  * a table at a time, so a table for n members serves many sets (a set is only its root).
  *
- *      set A: root --> node 4: [ 7 | 2 ]                   an entry: the first member below and the
- * leading /       \                    part of its rank, sum, least aux, and where node 1: [ 7 3 1
- * ]  node 6: [ 2 9 8 ]     leaves: members
+ *      set A: root --> node 4: [ 7 | 2 ]          inner: a node, its first member, sum, least aux
+ *                            /       \
+ *              node 1: [ 7 3 1 ]   node 6: [ 2 9 8 ]          leaves: members
  *
+ * Beside the entries a node keeps the leading part of the rank of each entry's first member.
  * Nodes are wide because a set of 100,000 does not fit the caches: a step down is a miss, and what
  * is looked at in a node lies together. Expected and worst case O(log size) per operation; no
  * allocation after creation.
@@ -70,8 +71,8 @@ typedef struct dls_order_entry {
 /* 512 bytes. A search reads the first two cache lines, and one entry. */
 typedef struct dls_order_node {
     int64_t n;
-    int64_t lead[DLS_ORDER_WIDTH +
-                 1]; /* leading parts of the ranks of the first members; INT64_MAX behind them */
+    /* leading parts of the ranks of the first members; INT64_MAX behind them */
+    int64_t lead[DLS_ORDER_WIDTH + 1];
     dls_order_entry entry[DLS_ORDER_WIDTH];
     int64_t unused[6];
 } dls_order_node;
