@@ -26,9 +26,9 @@ expect 0 perf bench list
 test "$(wc -l <out.txt)" -ge 60 || fail "$(wc -l <out.txt) networks"
 expect 1 perf bench network=nosuch output=never.h5
 says err.txt "no network 'nosuch'"
-expect 1 perf bench network=lenet-0 setting=w9 output=never.h5
+expect 2 perf bench network=lenet-0 setting=w9 output=never.h5
 says err.txt 'setting "w9": expected'
-expect 1 perf bench
+expect 2 perf bench
 DLSIM_BENCH_PYTHON=/nonexistent/python3 expect 1 perf bench network=lenet-0
 says err.txt "/nonexistent/python3 is not there"
 printf '#!/bin/sh\nexec "%s" -S -c "import sys; sys.modules[\\"torch\\"] = None; sys.argv = sys.argv[1:]; sys.path.insert(0, sys.argv[0][:-9]); exec(open(sys.argv[0]).read())" "$@"\n' "$python" >bare

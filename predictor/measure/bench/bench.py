@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from fleet import Death, Fleet, Problem, bits_per_second
+from fleet import Death, Fleet, Problem, Usage, bits_per_second
 
 SETTING = re.compile(r"(?:(w1)|(p1)?w(2)-(ar|ps)-([0-9]+[mg])(-shared)?)$")
 SETTINGS = ("w1", "w2-ar-1g", "w2-ar-200m", "p1w2-ps-1g", "p1w2-ps-200m")
@@ -33,7 +33,7 @@ class Setting:
     def __init__(self, name):
         found = SETTING.match(name)
         if not found or (found[2] is None) == (found[4] == "ps"):
-            raise Problem(f"setting \"{name}\": expected w1, w2-ar-RATE, p1w2-ps-RATE or p1w2-ps-RATE-shared")
+            raise Usage(f"setting \"{name}\": expected w1, w2-ar-RATE, p1w2-ps-RATE or p1w2-ps-RATE-shared")
         self.name = name
         self.exchange = {None: "one", "ar": "allreduce", "ps": "ps"}[found[4]]
         self.rate = bits_per_second(found[5]) if found[5] else None
@@ -295,13 +295,14 @@ def main():
             elif args.network:
                 one(args, log)
             else:
-                raise Problem("one of --network, --all, --export and --list is needed")
+                raise Usage("one of --network, --all, --export and --list is needed")
         except Death as e:
             log.seek(0)
             sys.stderr.write("".join(log.readlines()[-15:]))
             sys.exit(f"dlsim perf bench: {e}")
         except Problem as e:
-            sys.exit(f"dlsim perf bench: {e}")
+            sys.stderr.write(f"dlsim perf bench: {e}\n")
+            sys.exit(e.code)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,12 @@ RATES = re.compile(r"(\d+)(m|g)$")
 
 class Problem(Exception):
     """Something that the user is told in one line."""
+    code = 1
+
+
+class Usage(Problem):
+    """What the user asked for is wrong, not what came of it."""
+    code = 2
 
 
 class Death(Problem):
@@ -38,7 +44,7 @@ class Death(Problem):
 def bits_per_second(rate):
     found = RATES.match(rate)
     if not found or not int(found[1]):
-        raise Problem(f"rate \"{rate}\": expected a number of megabits or gigabits, as in 200m or 1g")
+        raise Usage(f"rate \"{rate}\": expected a number of megabits or gigabits, as in 200m or 1g")
     return int(found[1]) * (10**6 if found[2] == "m" else 10**9)
 
 
