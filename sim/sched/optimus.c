@@ -143,8 +143,7 @@ static void weigh(const struct optimus *s, const dls_view *view, struct share *x
     x->left_s = (double)dls_view_remaining_us(view, x->job) / 1e6 * goodput;
 }
 
-/* ---- the heap: greatest gain first, of equals the earlier job
- * -------------------------------------- */
+/* ---- the heap: greatest gain first, of equals the earlier job -------------------------------- */
 
 static bool is_above(const struct optimus *s, int32_t a, int32_t b)
 {

@@ -43,8 +43,7 @@ static dls_status find_truth(const char *name, const dls_truth_ops **out, dls_er
                     DLS_DID_YOU_MEAN(dls_suggest(name, names)));
 }
 
-/* ---- the cluster
- * --------------------------------------------------------------------------------- */
+/* ---- the cluster ----------------------------------------------------------------------------- */
 
 static double goodput(double bps)
 {
@@ -172,8 +171,7 @@ static dls_status build_links(dls_world *w, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- work
- * ---------------------------------------------------------------------------------------- */
+/* ---- work ------------------------------------------------------------------------------------ */
 
 int64_t dls_world_rate(const dls_world *w, int32_t job, double iteration_s)
 {
@@ -318,8 +316,7 @@ void dls_world_destroy(dls_world *w)
     dls_free(w);
 }
 
-/* ---- questions
- * ----------------------------------------------------------------------------------- */
+/* ---- questions ------------------------------------------------------------------------------- */
 
 const dls_kinds *dls_world_kinds(const dls_world *w)
 {

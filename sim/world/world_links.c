@@ -30,8 +30,7 @@ static void touch_holders(dls_world *w, int32_t node, uint64_t mask)
     }
 }
 
-/* ---- load of links
- * ------------------------------------------------------------------------------- */
+/* ---- load of links --------------------------------------------------------------------------- */
 
 static dls_load_gauge *gauge_of(dls_world *w, int32_t link)
 {
@@ -55,8 +54,7 @@ void dls_world_set_load(dls_world *w, int32_t level, dls_crossing *c, double use
     c->load = load;
 }
 
-/* ---- crossings
- * ----------------------------------------------------------------------------------- */
+/* ---- crossings ------------------------------------------------------------------------------- */
 
 static void push_crossing(dls_world *w, dls_shares *shares, int32_t slot, int32_t link,
                           uint64_t mask, bool network)
@@ -98,8 +96,7 @@ static dls_status reserve(dls_world *w, size_t n, dls_error *err)
     return dls_shares_reserve(&w->shares, (int32_t)w->n_slots - 1, n, err);
 }
 
-/* ---- shapes of seats
- * ----------------------------------------------------------------------------- */
+/* ---- shapes of seats ------------------------------------------------------------------------- */
 
 static dls_status check_seats(const dls_world *w, int32_t job, int32_t type, const dls_seat *seats,
                               size_t n, dls_error *err)
@@ -157,8 +154,7 @@ static dls_status shape_of(dls_world *w, int32_t job, const dls_shape *shape, co
     return DLS_OK;
 }
 
-/* ---- memory of shared GPUs
- * ----------------------------------------------------------------------- */
+/* ---- memory of shared GPUs ------------------------------------------------------------------- */
 
 /* Most memory that the jobs on any GPU of the seat hold. */
 static double held_bytes(const dls_world *w, const dls_seat *seat)
@@ -199,8 +195,7 @@ bool dls_world_shares(dls_world *w, int32_t job, int32_t type, const dls_seat *s
            memory_holds(w, type, solo.mem_bytes, seats, n);
 }
 
-/* ---- start and stop
- * ------------------------------------------------------------------------------ */
+/* ---- start and stop -------------------------------------------------------------------------- */
 
 /* On a node's link: the list of those who hold its GPUs is that of level 0. */
 static void cross_node(dls_world *w, int32_t slot, const dls_seat *at, bool network)
@@ -412,8 +407,7 @@ void dls_world_link_scale(dls_world *w, int32_t node, double part)
     }
 }
 
-/* ---- routes
- * -------------------------------------------------------------------------------------- */
+/* ---- routes ---------------------------------------------------------------------------------- */
 
 dls_status dls_world_set_route(dls_world *w, int32_t job, int32_t path, int32_t level,
                                dls_error *err)

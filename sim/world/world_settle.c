@@ -11,8 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* ---- shared GPUs
- * --------------------------------------------------------------------------------- */
+/* ---- shared GPUs ----------------------------------------------------------------------------- */
 
 #define LEAST_LEFT 0.02    /* of its speed, for a job behind others that leave nothing */
 #define LEAST_SPEED 0.5    /* of an equal part, for a job that suffers more than the law says */
@@ -100,7 +99,7 @@ static double speed_of(const dls_world *w, int32_t slot)
     for (int32_t c = w->shares.flow[slot].crossing; c >= 0;
          c = w->shares.crossing[c].next_of_flow) {
         const dls_crossing *x = &w->shares.crossing[c];
-        const uint64_t shared = w->node[x->link].shared;
+        const uint64_t shared = x->mask ? w->node[x->link].shared : 0; /* uplinks have no GPUs */
         for (uint64_t left = x->mask & (w->variability.n > 0 ? x->mask : shared); left;
              left &= left - 1) {
             const uint64_t gpu = left & -left;
@@ -112,8 +111,7 @@ static double speed_of(const dls_world *w, int32_t slot)
     return speed;
 }
 
-/* ---- order
- * --------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 static int32_t key_of(const dls_slot *slots, int32_t x)
 {
@@ -147,8 +145,7 @@ static void sort(int32_t *a, size_t n, const dls_slot *slots)
     }
 }
 
-/* ---- one job
- * ------------------------------------------------------------------------------------- */
+/* ---- one job --------------------------------------------------------------------------------- */
 
 /* The rate that a job now has. */
 static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
@@ -188,8 +185,7 @@ static dls_status assign(dls_world *w, int32_t slot, dls_error *err)
     return DLS_OK;
 }
 
-/* ---- shifted bursts
- * ------------------------------------------------------------------------------ */
+/* ---- shifted bursts -------------------------------------------------------------------------- */
 
 static dls_burst burst_of(const dls_world *w, int32_t slot)
 {

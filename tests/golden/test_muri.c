@@ -168,8 +168,7 @@ static void testbed_tiresias(void **state)
     check_testbed("tiresias");
 }
 
-/* ---- golden/muri/matching.json
- * ------------------------------------------------------------------- */
+/* ---- golden/muri/matching.json --------------------------------------------------------------- */
 
 static json_object *member(json_object *of, const char *name)
 {

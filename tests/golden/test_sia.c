@@ -106,8 +106,7 @@ static void programmes(void **state)
     assert_int_equal(0, wrong);
 }
 
-/* ---- rows and factors, from what a round knew
- * ---------------------------------------------------- */
+/* ---- rows and factors, from what a round knew ------------------------------------------------ */
 
 static dls_pollux_apps apps;
 

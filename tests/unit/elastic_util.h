@@ -15,8 +15,7 @@
 
 #include <cmocka.h>
 
-/* ---- scripts: what a policy of the tests does at which time
- * --------------------------------------- */
+/* ---- scripts: what a policy of the tests does at which time ---------------------------------- */
 
 typedef struct step {
     double at_s;

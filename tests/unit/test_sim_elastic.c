@@ -6,8 +6,7 @@
  */
 #include "elastic_util.h"
 
-/* ---- elastic jobs
- * --------------------------------------------------------------------------------- */
+/* ---- elastic jobs ---------------------------------------------------------------------------- */
 
 static const case_job two[] = {{0, 100, 2, NULL, NULL}, {20, 40, 2, NULL, NULL}};
 static const step grow_and_shrink[] = {
@@ -78,8 +77,7 @@ static void test_batch(void **unused)
     setup_fini(&s);
 }
 
-/* ---- where
- * ---------------------------------------------------------------------------------------- */
+/* ---- where ----------------------------------------------------------------------------------- */
 
 static void test_types_and_nodes(void **unused)
 {
@@ -110,8 +108,7 @@ static void test_types_and_nodes(void **unused)
     setup_fini(&s);
 }
 
-/* ---- sharing
- * -------------------------------------------------------------------------------------- */
+/* ---- sharing --------------------------------------------------------------------------------- */
 
 /* Three jobs on the same two GPUs; the host goes at 10 s, the next at 30 s. */
 static void test_join(void **unused)
@@ -179,8 +176,7 @@ static void test_join_preempted(void **unused)
     setup_fini(&s);
 }
 
-/* ---- turned away
- * ---------------------------------------------------------------------------------- */
+/* ---- turned away ----------------------------------------------------------------------------- */
 
 static bool admit_short(void *state, const dls_view *view, int32_t job)
 {
@@ -208,8 +204,7 @@ static void test_admit_and_decline(void **unused)
     setup_fini(&s);
 }
 
-/* ---- what is seen
- * --------------------------------------------------------------------------------- */
+/* ---- what is seen ---------------------------------------------------------------------------- */
 
 static dls_observation seen[16];
 static size_t n_seen;
@@ -248,8 +243,7 @@ static void test_seen(void **unused)
     setup_fini(&s);
 }
 
-/* ---- illegal actions
- * ------------------------------------------------------------------------------ */
+/* ---- illegal actions ------------------------------------------------------------------------- */
 
 static void test_illegal(void **unused)
 {

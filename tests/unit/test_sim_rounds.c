@@ -5,8 +5,7 @@
  */
 #include "elastic_util.h"
 
-/* ---- rounds
- * --------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static dls_round_timing round_timing;
 static void timing(const void *state, dls_round_timing *out)
