@@ -12,30 +12,15 @@
  * beyond 1 microsecond and 50 milliseconds.
  */
 #include "dlsim/run.h"
+#include "support/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 5 };
 
 static dls_error err;
-
-static void must(dls_status status)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s: %s\n", dls_status_name(status), err.where, err.msg);
-        exit(1);
-    }
-}
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static dls_trace *trace_of(size_t n)
 {
@@ -43,7 +28,7 @@ static dls_trace *trace_of(size_t n)
     dls_trace *trace;
     uint64_t x = 1;
     int64_t t = 0;
-    must(dls_trace_builder_create(NULL, &b, &err));
+    must(dls_trace_builder_create(NULL, &b, &err), &err);
     for (size_t i = 0; i < n; i++) {
         dls_job_rec rec;
         dls_job_rec_init(&rec);
@@ -52,21 +37,22 @@ static dls_trace *trace_of(size_t n)
         rec.submit_us = t;
         rec.gpus_milli = INT64_C(1000) << (x >> 40) % 4;
         rec.duration_us = (1 + (int64_t)(x >> 20) % 4000) * 1000000;
-        must(dls_trace_builder_add(b, &rec, "bench", &err));
+        must(dls_trace_builder_add(b, &rec, "bench", &err), &err);
     }
-    must(dls_trace_builder_finish(b, &trace, &err));
+    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 
 static dls_setup *setup_of(void)
 {
     dls_setup *setup;
-    must(dls_setup_create(&setup, &err));
+    must(dls_setup_create(&setup, &err), &err);
     must(dls_setup_text(
-        setup,
-        "schema_version = 1; cluster: { nodes = ({ count = 128; gpus = 8; gpu_type = "
-        "\"V100\"; }); }; placement: { name = \"first-fit\"; };",
-        &err));
+             setup,
+             "schema_version = 1; cluster: { nodes = ({ count = 128; gpus = 8; gpu_type = "
+             "\"V100\"; }); }; placement: { name = \"first-fit\"; };",
+             &err),
+         &err);
     return setup;
 }
 
@@ -95,10 +81,10 @@ static double inside_s(const dls_trace *trace, uint64_t *digest)
                                       .pass = pass};
     dls_setup *setup = setup_of();
     dls_simulation *sim;
-    must(dls_setup_sched(setup, &ops, &err));
-    must(dls_simulation_create(setup, trace, &sim, &err));
+    must(dls_setup_sched(setup, &ops, &err), &err);
+    must(dls_simulation_create(setup, trace, &sim, &err), &err);
     const double from_s = cpu_s();
-    must(dls_simulation_run(sim, &err));
+    must(dls_simulation_run(sim, &err), &err);
     const double took_s = cpu_s() - from_s;
     *digest = dls_simulation_digest(sim);
     dls_simulation_destroy(sim);
@@ -112,11 +98,11 @@ static double outside_s(const dls_trace *trace, uint64_t *digest, size_t *n_deci
     dls_simulation *sim;
     dls_actions *act;
     *n_decisions = 0;
-    must(dls_setup_outside(setup, &err));
-    must(dls_simulation_create(setup, trace, &sim, &err));
+    must(dls_setup_outside(setup, &err), &err);
+    must(dls_simulation_create(setup, trace, &sim, &err), &err);
     const double from_s = cpu_s();
     for (;;) {
-        must(dls_simulation_step(sim, DLS_NEVER, &act, &err));
+        must(dls_simulation_step(sim, DLS_NEVER, &act, &err), &err);
         if (!act) {
             break;
         }
@@ -135,13 +121,13 @@ static double clone_s(const dls_trace *trace, const char *scheduler)
     dls_setup *setup = setup_of();
     dls_simulation *sim, *copy;
     double least_s = 1e9;
-    must(dls_setup_set(setup, "scheduler.name", scheduler, &err));
-    must(dls_simulation_create(setup, trace, &sim, &err));
+    must(dls_setup_set(setup, "scheduler.name", scheduler, &err), &err);
+    must(dls_simulation_create(setup, trace, &sim, &err), &err);
     const dls_trace_columns *cols = dls_trace_cols(trace);
-    must(dls_simulation_run_until(sim, cols->submit_us[cols->n - 1] / 2, &err));
+    must(dls_simulation_run_until(sim, cols->submit_us[cols->n - 1] / 2, &err), &err);
     for (int i = 0; i < RUNS; i++) {
         const double from_s = cpu_s();
-        must(dls_simulation_clone(sim, &copy, &err));
+        must(dls_simulation_clone(sim, &copy, &err), &err);
         const double took_s = cpu_s() - from_s;
         least_s = took_s < least_s ? took_s : least_s;
         dls_simulation_destroy(copy);

@@ -9,26 +9,11 @@
 #include "workload/graph/zoo.h"
 
 #include "base/rng.h"
+#include "support/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(dls_status status, const dls_error *err)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s\n", err->where, err->msg);
-        exit(1);
-    }
-}
 
 /* A chain with shortcuts of up to 200 nodes, as training graphs have them. */
 static void bench_fluid(int32_t n, int32_t k, const char *end)
@@ -49,11 +34,11 @@ static void bench_fluid(int32_t n, int32_t k, const char *end)
         edges[n_edges++][1] = v;
     }
     dls_adjacency a;
-    check(dls_adjacency_create(n, (const int32_t(*)[2])edges, n_edges, &a, &err), &err);
-    const double begin = now_s();
-    check(dls_fluid(&a, k, 42, DLS_FLUID_MAX_ITER, label, &err), &err);
+    must(dls_adjacency_create(n, (const int32_t(*)[2])edges, n_edges, &a, &err), &err);
+    const double begin = wall_s();
+    must(dls_fluid(&a, k, 42, DLS_FLUID_MAX_ITER, label, &err), &err);
     printf("    {\"nodes\": %d, \"edges\": %d, \"groups\": %d, \"fluid_s\": %.4f}%s\n", (int)n,
-           (int)n_edges, (int)k, now_s() - begin, end);
+           (int)n_edges, (int)k, wall_s() - begin, end);
     dls_adjacency_fini(&a);
     free(edges);
     free(label);
@@ -70,13 +55,13 @@ static void bench_zoo(void)
         const dls_zoo_options o = dls_zoo_defaults(m);
         dls_opgraph *g;
         dls_grouping grouping;
-        const double begin = now_s();
-        check(dls_zoo_build(m, &o, &g, &err), &err);
-        const double built = now_s();
-        check(dls_grouping_create(g, DLS_GROUPING_UNIFORM, DLS_GROUPS_DEFAULT, DLS_GROUPING_SEED,
-                                  &grouping, &err),
-              &err);
-        group_s += now_s() - built;
+        const double begin = wall_s();
+        must(dls_zoo_build(m, &o, &g, &err), &err);
+        const double built = wall_s();
+        must(dls_grouping_create(g, DLS_GROUPING_UNIFORM, DLS_GROUPS_DEFAULT, DLS_GROUPING_SEED,
+                                 &grouping, &err),
+             &err);
+        group_s += wall_s() - built;
         build_s += built - begin;
         nodes += g->n_nodes;
         dls_grouping_fini(&grouping);
@@ -198,11 +183,11 @@ static void bench_read(int32_t n)
     bytes b = {NULL, 0, 0};
     dls_opgraph *g;
     write_graph(&b, n);
-    const double begin = now_s();
+    const double begin = wall_s();
     const clock_t begin_cpu = clock();
-    check(dls_graphdef_parse("bench", b.data, b.n, NULL, &g, NULL, &err), &err);
+    must(dls_graphdef_parse("bench", b.data, b.n, NULL, &g, NULL, &err), &err);
     const double cpu_s = (double)(clock() - begin_cpu) / CLOCKS_PER_SEC;
-    const double read_s = now_s() - begin;
+    const double read_s = wall_s() - begin;
     printf("  \"graphdef\": {\"nodes\": %d, \"edges\": %d, \"bytes\": %zu, \"read_s\": %.4f, "
            "\"cpu_s\": %.4f}\n",
            (int)g->n_nodes, (int)g->n_edges, b.n, read_s, cpu_s);

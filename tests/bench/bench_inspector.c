@@ -10,6 +10,7 @@
  */
 #include "base/alloc.h"
 #include "predictor/driple/cpu_engine.h"
+#include "support/bench.h"
 #include "tests/inspector_graphs.h"
 
 #include <math.h>
@@ -17,28 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
 static bool smoke;
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Processor time of all threads: on a busy machine the fairer figure for one core. */
-static double cpu_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double resident_mb(void)
 {
@@ -60,13 +45,13 @@ static double resident_mb(void)
         const type x = set(0.999f), y = set(0.001f);                                               \
         double best = 0;                                                                           \
         for (int t = 0; t < (smoke ? 2 : 20); t++) {                                               \
-            const double t0 = cpu_now_s();                                                         \
+            const double t0 = cpu_s();                                                             \
             for (int n = 0; n < 400000; n++) {                                                     \
                 a = fma(a, x, y), b = fma(b, x, y), c = fma(c, x, y), d = fma(d, x, y);            \
                 e = fma(e, x, y), f = fma(f, x, y), g = fma(g, x, y), h = fma(h, x, y);            \
                 i = fma(i, x, y), j = fma(j, x, y);                                                \
             }                                                                                      \
-            const double rate = 400000.0 * 10 * 2 * (lanes) / (cpu_now_s() - t0);                  \
+            const double rate = 400000.0 * 10 * 2 * (lanes) / (cpu_s() - t0);                      \
             best = rate > best ? rate : best;                                                      \
         }                                                                                          \
         const type all = a + b + c + d + e + f + g + h + i + j;                                    \
@@ -172,14 +157,14 @@ static bool measure(const dls_inspector *insp, const dls_predictor_options *o, c
     m->seconds = 1e30;
     m->cpu_s = 1e30;
     for (int r = 0; r < repeat; r++) {
-        const double t0 = now_s();
-        const double c0 = cpu_now_s();
+        const double t0 = wall_s();
+        const double c0 = cpu_s();
         if (dls_predict(p, g, n, q, n * per, out, &e) != DLS_OK) {
             fprintf(stderr, "%s\n", e.msg);
             exit(1);
         }
-        const double t = now_s() - t0;
-        const double c = cpu_now_s() - c0;
+        const double t = wall_s() - t0;
+        const double c = cpu_s() - c0;
         m->seconds = t < m->seconds ? t : m->seconds;
         m->cpu_s = c < m->cpu_s ? c : m->cpu_s;
     }
@@ -300,9 +285,9 @@ static void bench_density(void)
                               .dense_above = dense ? -1 : 2};
             w.memory = dls_alloc_aligned(w.bytes);
             for (int r = 0; w.memory && r < (smoke ? 1 : 30); r++) {
-                const double t0 = now_s();
+                const double t0 = wall_s();
                 engine->run(packed, &w, &job, 0, 1);
-                const double t = now_s() - t0;
+                const double t = wall_s() - t0;
                 best[dense] = t < best[dense] ? t : best[dense];
             }
             dls_free(w.memory);

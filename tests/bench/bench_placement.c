@@ -6,21 +6,13 @@
  */
 #include "base/alloc.h"
 #include "base/rng.h"
-#include "dlsim/predictor.h"
 #include "cluster/index.h"
+#include "dlsim/predictor.h"
 #include "engine/pace.h"
+#include "support/bench.h"
 #include "support/sim_case.h"
 
-#include <time.h>
-
 #define GANGS 4096 /* at most; half as many as nodes */
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 struct gang {
     dls_place_part part[64];
@@ -130,14 +122,14 @@ static void measure(const dls_placement_ops *ops, int nodes, int rounds)
     const int n_gangs = nodes / 2 < GANGS ? nodes / 2 : GANGS;
     memset(gang, 0, sizeof gang);
     uint64_t placed = 0, gave = 0;
-    const double start = now_ns();
+    const double start = cpu_s() * 1e9;
     for (int k = 0; k < rounds; k++) {
         struct gang *g = &gang[dls_rng_below(&rng, (uint64_t)n_gangs)];
         leave(&p, g, k * INT64_C(1000000));
         gave++;
         placed += place(&p, draw_size(&rng), k, g);
     }
-    const double ns = (now_ns() - start) / rounds;
+    const double ns = (cpu_s() * 1e9 - start) / rounds;
     printf("{\"placement\": \"%s\", \"nodes\": %d, \"ns_per_place_and_give\": %.0f, "
            "\"placed_frac\": %.3f}\n",
            ops->name, nodes, ns, (double)placed / (double)gave);

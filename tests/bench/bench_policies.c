@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a round costs with many jobs: 2,048 GPUs of three types, jobs of 1 to 16 GPUs that can use 1 to 64,
- * nine tenths there from the start, the others coming evenly over ten rounds, so that every round
- * has to decide anew. Speeds are the operator model's and known. One JSON object a line.
+ * What a round costs with many jobs: 2,048 GPUs of three types, jobs of 1 to 16 GPUs that can use 1
+ * to 64, nine tenths there from the start, the others coming evenly over ten rounds, so that every
+ * round has to decide anew. Speeds are the operator model's and known. One JSON object a line.
  *
  *   bench_policies           1,250 to 10,000 jobs
  *   bench_policies --smoke   100 jobs
  *   bench_policies NAME...   only these schedulers
  */
 #include "dlsim/run.h"
+#include "support/bench.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { ROUNDS = 10 };
 
@@ -26,75 +26,56 @@ static const struct {
 
 static dls_error err;
 
-static void must(dls_status status)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s: %s\n", dls_status_name(status), err.where, err.msg);
-        exit(1);
-    }
-}
-
 static dls_trace *trace_of(int n, int interval_s)
 {
     static const char *const models[] = {"resnet50", "vgg16", "alexnet", "inception3", "googlenet"};
     dls_trace_builder *b;
     dls_trace *trace;
-    must(dls_trace_builder_create(NULL, &b, &err));
+    must(dls_trace_builder_create(NULL, &b, &err), &err);
     for (int j = 0; j < n; j++) {
         dls_job_rec rec;
         dls_job_rec_init(&rec);
         const int later = j - n * 9 / 10;
-        rec.submit_us = later < 0 ? 0 : INT64_C(1000000) * interval_s * ROUNDS * later / (n / 10 + 1);
+        rec.submit_us =
+            later < 0 ? 0 : INT64_C(1000000) * interval_s * ROUNDS * later / (n / 10 + 1);
         rec.gpus_milli = 1000 << (j * 7 % 5);
         rec.min_gpus = 1;
         rec.max_gpus = 64;
         rec.duration_us = INT64_C(1000000) * (36000 + j * 131 % 36000);
         rec.model = models[j * 13 % 5];
         rec.batch = 32 * (rec.gpus_milli / 1000);
-        must(dls_trace_builder_add(b, &rec, "bench", &err));
+        must(dls_trace_builder_add(b, &rec, "bench", &err), &err);
     }
-    must(dls_trace_builder_finish(b, &trace, &err));
+    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 
 /* Processor time of a round, seconds. */
 static double round_s(const char *policy, int interval_s, int n)
 {
-    struct timespec from, to;
     char text[1024];
     dls_setup *setup;
     dls_simulation *sim;
-    snprintf(text, sizeof text,
-             "schema_version = 1; cluster: { nodes = ({ count = 64; gpus = 8; gpu_type = \"A100\"; },"
-             " { count = 96; gpus = 8; gpu_type = \"V100-32GB\"; }, { count = 96; gpus = 8; gpu_type = "
-             "\"RTX2080TI\"; }); };"
-             "scheduler: { name = \"%s\"; }; placement: { name = \"consolidated\"; };"
-             "perf: { model = \"operator\"; reference_gpu = \"V100-32GB\"; };"
-             "predictor: { source = \"oracle\"; }; run: { until = \"%d s\"; };",
-             policy, interval_s * ROUNDS - 1);
-    must(dls_setup_create(&setup, &err));
-    must(dls_setup_text(setup, text, &err));
+    snprintf(
+        text, sizeof text,
+        "schema_version = 1; cluster: { nodes = ({ count = 64; gpus = 8; gpu_type = \"A100\"; },"
+        " { count = 96; gpus = 8; gpu_type = \"V100-32GB\"; }, { count = 96; gpus = 8; gpu_type = "
+        "\"RTX2080TI\"; }); };"
+        "scheduler: { name = \"%s\"; }; placement: { name = \"consolidated\"; };"
+        "perf: { model = \"operator\"; reference_gpu = \"V100-32GB\"; };"
+        "predictor: { source = \"oracle\"; }; run: { until = \"%d s\"; };",
+        policy, interval_s * ROUNDS - 1);
+    must(dls_setup_create(&setup, &err), &err);
+    must(dls_setup_text(setup, text, &err), &err);
     dls_trace *trace = trace_of(n, interval_s);
-    must(dls_simulation_create(setup, trace, &sim, &err));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    must(dls_simulation_run(sim, &err));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+    must(dls_simulation_create(setup, trace, &sim, &err), &err);
+    const double from = cpu_s();
+    must(dls_simulation_run(sim, &err), &err);
+    const double took = cpu_s() - from;
     dls_simulation_destroy(sim);
     dls_trace_destroy(trace);
     dls_setup_destroy(setup);
-    return ((double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9) / ROUNDS;
-}
-
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    bool any = false;
-    for (int i = 1; i < argc; i++) {
-        any |= argv[i][0] != '-';
-        if (strcmp(argv[i], name) == 0) {
-            return true;
-        }
-    }
-    return !any;
+    return took / ROUNDS;
 }
 
 int main(int argc, char **argv)
@@ -107,7 +88,8 @@ int main(int argc, char **argv)
                 continue;
             }
             const double s = round_s(policies[p].name, policies[p].interval_s, n);
-            printf("{\"scheduler\": \"%s\", \"jobs\": %d, \"ms_per_round\": %.2f, \"exponent\": %.2f}\n",
+            printf("{\"scheduler\": \"%s\", \"jobs\": %d, \"ms_per_round\": %.2f, \"exponent\": "
+                   "%.2f}\n",
                    policies[p].name, n, 1e3 * s, before > 0 ? log2(s / before) : 0);
             fflush(stdout);
             before = s;

@@ -17,12 +17,12 @@
 
 #include "support/tiny_inspector.h"
 
-#include "predictor/sources/predictions.h"
-#include "predictor/sources/inspector.h"
 #include "cluster/cluster.h"
+#include "predictor/sources/inspector.h"
+#include "predictor/sources/predictions.h"
+#include "support/bench.h"
 
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #define N_SETTINGS 14
@@ -32,9 +32,7 @@
 static bool on_device;
 static double now_s(void)
 {
-    struct timespec t;
-    clock_gettime(on_device ? CLOCK_MONOTONIC : CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+    return on_device ? wall_s() : cpu_s();
 }
 
 static long rss_mib(void)

@@ -5,19 +5,12 @@
 #include "../support/results_sample.h"
 
 #include "results/write.h"
+#include "support/bench.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static long peak_kib(void)
 {
@@ -33,17 +26,17 @@ static dls_status measure(size_t n, const char *path, bool last, dls_error *err)
     static dls_summary summary;
     DLS_TRY(sample_trace(n, &trace, err));
     dls_status status = sample_record(trace, 4, 3, &rec, err);
-    const double t0 = now_s(CLOCK_MONOTONIC);
+    const double t0 = clock_s(CLOCK_MONOTONIC);
     if (status == DLS_OK) {
         status = dls_summary_make(trace, rec, 0, 0, 1, &summary, err);
     }
-    const double t1 = now_s(CLOCK_MONOTONIC), cpu1 = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    const double t1 = clock_s(CLOCK_MONOTONIC), cpu1 = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     const long before_kib = peak_kib();
     const dls_results_meta meta = {.scheduler = "none", .placement = "none"};
     if (status == DLS_OK) {
         status = dls_results_write(path, &meta, trace, rec, &summary, err);
     }
-    const double t2 = now_s(CLOCK_MONOTONIC), cpu2 = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    const double t2 = clock_s(CLOCK_MONOTONIC), cpu2 = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     struct stat st;
     if (status == DLS_OK && stat(path, &st) == 0) {
         printf("  {\"jobs\": %zu, \"allocations\": %zu, \"series\": %zu, \"summary_s\": %.4f, "

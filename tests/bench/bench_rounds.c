@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a round costs that changes nothing: jobs that all run, plans that keep them. One JSON object a line,
- * one line for each way to say it.
+ * What a round costs that changes nothing: jobs that all run, plans that keep them. One JSON object
+ * a line, one line for each way to say it.
  *
  *   bench_rounds           5,000 jobs, 500 rounds
  *   bench_rounds --smoke   500 jobs, 20 rounds
  *
  * The time is that of the process less that of a run with a single round, over jobs x rounds.
  */
+#include "support/bench.h"
 #include "support/sim_case.h"
-
-#include <time.h>
 
 static int n_rounds;
 static enum { KEEP_ALL, KEEP_EACH, SET_EACH } how;
@@ -45,11 +44,9 @@ static dls_status keep(void *state, const dls_view *view, dls_plan *plan, dls_er
 
 static double run_s(const dls_sim_params *p)
 {
-    struct timespec from, to;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+    const double from = cpu_s();
     dls_record_destroy(case_run(p));
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-    return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+    return cpu_s() - from;
 }
 
 int main(int argc, char **argv)
@@ -63,8 +60,11 @@ int main(int argc, char **argv)
     }
     dls_trace *trace = case_trace(jobs, (size_t)n);
     dls_cluster_spec cluster = case_cluster(n, 8, 32);
-    const dls_sched_ops ops = {
-        .abi = DLS_POLICY_ABI, .name = "keeper", .summary = "keeps", .round = keep, .timing = timing};
+    const dls_sched_ops ops = {.abi = DLS_POLICY_ABI,
+                               .name = "keeper",
+                               .summary = "keeps",
+                               .round = keep,
+                               .timing = timing};
     dls_sim_params p;
     dls_sim_params_init(&p);
     p.cluster = &cluster;
@@ -79,8 +79,8 @@ int main(int argc, char **argv)
         n_rounds = rounds;
         const double all_s = run_s(&p);
         fflush(stdout);
-        printf("{\"plan\": \"%s\", \"jobs\": %d, \"rounds\": %d, \"ns_per_job_and_round\": %.1f}\n", names[k], n,
-               rounds, (all_s - once_s) / n / rounds * 1e9);
+        printf("{\"plan\": \"%s\", \"jobs\": %d, \"rounds\": %d, \"ns_per_job_and_round\": %.1f}\n",
+               names[k], n, rounds, (all_s - once_s) / n / rounds * 1e9);
     }
     dls_trace_destroy(trace);
     free(cluster.groups);

@@ -17,25 +17,18 @@
  * is the simulation, write_s the results file.
  */
 #include "base/alloc.h"
-#include "base/rng.h"
 #include "base/options.h"
+#include "base/rng.h"
+#include "dlsim/traces.h"
 #include "engine/sim.h"
 #include "results/summary.h"
 #include "results/write.h"
+#include "support/bench.h"
 #include "support/sim_case.h"
-#include "dlsim/traces.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now_s(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 struct bench {
     const char *name;
@@ -65,7 +58,7 @@ static int run_one(const struct bench *b)
     snprintf(path, sizeof path, "/tmp/dlsim-bench-%d.h5", (int)getpid());
     dls_engine *engine;
     dls_sim_stop stop;
-    const double wall0 = now_s(CLOCK_MONOTONIC), cpu0 = now_s(CLOCK_PROCESS_CPUTIME_ID);
+    const double wall0 = clock_s(CLOCK_MONOTONIC), cpu0 = clock_s(CLOCK_PROCESS_CPUTIME_ID);
     if (dls_sim_create(&p, &engine, &err) != DLS_OK ||
         dls_sim_stream(engine, path, &err) != DLS_OK ||
         dls_sim_advance(engine, DLS_NEVER, &stop, &err) != DLS_OK ||
@@ -73,8 +66,8 @@ static int run_one(const struct bench *b)
         case_fail(&err);
     }
     dls_sim_destroy(engine);
-    const double wall_s = now_s(CLOCK_MONOTONIC) - wall0;
-    const double cpu_s = now_s(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
+    const double wall_s = clock_s(CLOCK_MONOTONIC) - wall0;
+    const double cpu_s = clock_s(CLOCK_PROCESS_CPUTIME_ID) - cpu0;
     if (dls_summary_make(b->trace, rec, 0, 0, wall_s, &sum, &err) != DLS_OK) {
         case_fail(&err);
     }
@@ -82,11 +75,11 @@ static int run_one(const struct bench *b)
                              .scheduler = b->scheduler,
                              .placement = b->placement,
                              .cluster = b->cluster};
-    const double write0 = now_s(CLOCK_MONOTONIC);
+    const double write0 = clock_s(CLOCK_MONOTONIC);
     if (dls_results_write(path, &meta, b->trace, rec, &sum, &err) != DLS_OK) {
         case_fail(&err);
     }
-    const double write_s = now_s(CLOCK_MONOTONIC) - write0;
+    const double write_s = clock_s(CLOCK_MONOTONIC) - write0;
     unlink(path);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);

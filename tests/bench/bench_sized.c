@@ -4,41 +4,26 @@
  * for a kernel of each family, seconds of a fit to 2,000 kernels. Prints JSON; --smoke: fewer
  * turns.
  */
+#include "support/bench.h"
 #include "workload/operator/model.h"
 #include "workload/operator/sized_fit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void check(dls_status status, const dls_error *err)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s\n", err->where, err->msg);
-        exit(1);
-    }
-}
 
 static double step_us(const dls_opmodel *model, const dls_hw_gpu *gpu, const char *name, int turns)
 {
     dls_error err;
     dls_workload w;
     double sum = 0;
-    check(dls_workload_build(name, &w, &err), &err);
+    must(dls_workload_build(name, &w, &err), &err);
     const dls_rates rates = dls_opmodel_rates(model, gpu, DLS_NUMERIC_FP32);
-    const double begin = now_s();
+    const double begin = wall_s();
     for (int i = 0; i < turns; i++) {
         sum += dls_step_time(&w, &rates, 1 + i % 64).gpu_s;
     }
-    const double took_s = now_s() - begin;
+    const double took_s = wall_s() - begin;
     dls_workload_fini(&w);
     return sum > 0 ? 1e6 * took_s / turns : 0;
 }
@@ -65,9 +50,9 @@ static double fit_s(const dls_hardware *hw, const dls_hw_gpu *gpu, const dls_siz
         row->seconds = dls_sized_s(&row->k, made, &how);
         row->tile = made->tile[0][i % made->n_tiles[0]];
     }
-    const double begin = now_s();
-    check(dls_sized_fit(&rows, hw, NULL, &fitted, &err), &err);
-    const double took_s = now_s() - begin;
+    const double begin = wall_s();
+    must(dls_sized_fit(&rows, hw, NULL, &fitted, &err), &err);
+    const double took_s = wall_s() - begin;
     dls_sized_table_fini(&fitted);
     free(rows.row);
     return took_s;
@@ -85,10 +70,10 @@ int main(int argc, char **argv)
     const dls_hw_gpu *gpu;
     const char *folder = dls_hardware_folder(NULL, buf, sizeof buf);
     snprintf(path, sizeof path, "%s/operator.cfg", folder);
-    check(dls_hardware_load(folder, &hw, &err), &err);
-    check(dls_opmodel_load(path, &families, &err), &err);
-    check(dls_opmodel_load_sized(folder, &sized, &table, &err), &err);
-    check(dls_hardware_gpu(&hw, "V100", &gpu, &err), &err);
+    must(dls_hardware_load(folder, &hw, &err), &err);
+    must(dls_opmodel_load(path, &families, &err), &err);
+    must(dls_opmodel_load_sized(folder, &sized, &table, &err), &err);
+    must(dls_hardware_gpu(&hw, "V100", &gpu, &err), &err);
     static const char *const nets[] = {"resnet50", "inception4", "bert_large"};
     printf("{\n  \"steps\": [\n");
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {

@@ -21,6 +21,7 @@
  * what it costs in the third, or if memory grows by more than a KiB for each job that ends.
  */
 #include "dlsim/run.h"
+#include "support/bench.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +29,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NODES = 128, VC_NODES = 1024, GPUS = 8, QUOTAS = 4096, TENTHS = 9, LONG_JOBS = 10000000 };
@@ -37,21 +37,6 @@ static const char *const traces[] = {"at-once", "alike", "different", "one-node"
 enum { AT_ONCE, ALIKE, DIFFERENT, ONE_NODE, VCS, TRACES, LONG };
 
 static dls_error err;
-
-static void must(dls_status status)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s: %s\n", dls_status_name(status), err.where, err.msg);
-        exit(1);
-    }
-}
-
-static double cpu_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static uint32_t below(uint64_t *x, uint32_t n)
 {
@@ -98,15 +83,15 @@ static dls_trace *trace_of(int kind, size_t n)
     dls_trace_builder *b;
     dls_trace *trace;
     uint64_t x = 1;
-    must(dls_trace_builder_create(NULL, &b, &err));
+    must(dls_trace_builder_create(NULL, &b, &err), &err);
     for (size_t j = 0; j < n; j++) {
         dls_job_rec rec;
         char name[32];
         dls_job_rec_init(&rec);
         describe(kind, j, n, &x, &rec, name);
-        must(dls_trace_builder_add(b, &rec, "soak", &err));
+        must(dls_trace_builder_add(b, &rec, "soak", &err), &err);
     }
-    must(dls_trace_builder_finish(b, &trace, &err));
+    must(dls_trace_builder_finish(b, &trace, &err), &err);
     return trace;
 }
 
@@ -134,8 +119,8 @@ static dls_setup *setup_of(int kind, size_t n, const char *sched, const char *pl
             plain ? ""
                   : "perf: { model = \"operator\"; reference_gpu = \"V100-32GB\"; };"
                     "predictor: { source = \"oracle\"; };");
-    must(dls_setup_create(&setup, &err));
-    must(dls_setup_text(setup, text, &err));
+    must(dls_setup_create(&setup, &err), &err);
+    must(dls_setup_text(setup, text, &err), &err);
     free(text);
     return setup;
 }
@@ -267,18 +252,18 @@ static bool lasts(size_t n)
     close(mkstemp(path));
     dls_trace *trace = trace_of(LONG, n);
     dls_setup *setup = setup_of(LONG, n, "dlas-gpu", "consolidated", true);
-    must(dls_simulation_create(setup, trace, &t.sim, &err));
-    must(dls_simulation_stream(t.sim, path, &err));
+    must(dls_simulation_create(setup, trace, &t.sim, &err), &err);
+    must(dls_simulation_stream(t.sim, path, &err), &err);
     dls_simulation_watch(t.sim, note, &t);
     const double from = cpu_s();
-    must(dls_simulation_run(t.sim, &err));
+    must(dls_simulation_run(t.sim, &err), &err);
     const double run_s = cpu_s() - from;
     for (int k = 1; k <= TENTHS; k++) {
         us[k] = 1e6 * (t.cpu_s[k] - t.cpu_s[k - 1]) / (double)(t.events[k] - t.events[k - 1]);
         printf("{\"jobs\": %zu, \"tenth\": %d, \"us_per_event\": %.3f, \"resident_mib\": %.0f}\n",
                n, k, us[k], (double)t.kib[k] / 1024);
     }
-    must(dls_simulation_write(t.sim, path, "bench_soak", &err));
+    must(dls_simulation_write(t.sim, path, "bench_soak", &err), &err);
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
     double days = 0;
@@ -304,18 +289,6 @@ static bool lasts(size_t n)
 }
 
 /* ---------------------------------------------------------------------------------------------- */
-
-static bool is_wanted(const char *name, int argc, char **argv)
-{
-    bool any = false;
-    for (int i = 1; i < argc; i++) {
-        any |= argv[i][0] != '-';
-        if (strcmp(argv[i], name) == 0) {
-            return true;
-        }
-    }
-    return !any;
-}
 
 int main(int argc, char **argv)
 {

@@ -7,6 +7,7 @@
 #include "config/prepare.h"
 #include "dlsim/trace.h"
 #include "results/write.h"
+#include "support/bench.h"
 #include "sweep/store.h"
 
 #include <stdatomic.h>
@@ -16,20 +17,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { COSTS_MAX = 200 };
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Of this process and of those that it has waited for. */
-static double cpu_s(void)
+static double all_cpu_s(void)
 {
     double sum = 0;
     for (int who = 0; who < 2; who++) {
@@ -62,11 +55,11 @@ static dls_status run(void *user, const dls_sweep_point *point, dls_error *err)
     dls_prepared p;
     dls_record *rec;
     dls_summary summary;
-    const double start = now_s(), cpu = cpu_s();
+    const double start = wall_s(), cpu = all_cpu_s();
     DLS_TRY(dls_prepare(config, trace, &p, err));
     DLS_TRY(dls_sim_run(&p.params, &rec, err));
-    atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (now_s() - start)));
-    atomic_fetch_add(&simulating->cpu_ns, (long long)(1e9 * (cpu_s() - cpu)));
+    atomic_fetch_add(&simulating->wall_ns, (long long)(1e9 * (wall_s() - start)));
+    atomic_fetch_add(&simulating->cpu_ns, (long long)(1e9 * (all_cpu_s() - cpu)));
     DLS_TRY(dls_summary_make(trace, rec, 0, 0, 1, &summary, err));
     const dls_results_meta meta = {.run_id = point->id,
                                    .cmdline = point->command,
@@ -143,16 +136,16 @@ static dls_status measure(const workload *w, const char *folder, bool last, dls_
                                        .host = &host};
     atomic_store(&simulating->wall_ns, 0);
     atomic_store(&simulating->cpu_ns, 0);
-    const double t0 = now_s();
+    const double t0 = wall_s();
     DLS_TRY(dls_sweep_plan_make(&request, &problems, &plan, err));
     (void)!getloadavg(&load[0], 1);
-    const double t1 = now_s(), cpu1 = cpu_s();
+    const double t1 = wall_s(), cpu1 = all_cpu_s();
     DLS_TRY(dls_sweep_store_open(folder, err));
     DLS_TRY(dls_sweep_run(plan, folder, w->workers, &done, err));
-    const double t2 = now_s(), cpu2 = cpu_s();
+    const double t2 = wall_s(), cpu2 = all_cpu_s();
     (void)!getloadavg(&load[1], 1);
     DLS_TRY(dls_sweep_merge(plan, folder, merged, false, &n, err));
-    const double t3 = now_s();
+    const double t3 = wall_s();
     if (done.finished != plan->n || n != plan->n) {
         return dls_fail(err, DLS_ERUN, NULL, "%zu of %zu points are finished", done.finished,
                         plan->n);

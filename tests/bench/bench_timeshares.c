@@ -10,11 +10,11 @@
 #include "sched/timeshares.h"
 
 #include "base/rng.h"
+#include "support/bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TYPES = 4, KINDS = 200 };
 
@@ -42,13 +42,6 @@ static void fill(dls_timeshares *s, int32_t n, int32_t kinds)
     }
 }
 
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -68,14 +61,14 @@ int main(int argc, char **argv)
             dls_timeshares s = {0};
             dls_interior_outcome outcome;
             fill(&s, n, policies[p].kinds);
-            const double from_s = now_s();
+            const double from_s = cpu_s();
             if (policies[p].allocate(&s, &outcome, NULL) != DLS_OK ||
                 outcome != DLS_INTERIOR_OPTIMAL) {
                 fprintf(stderr, "%s: no optimum for %d jobs\n", policies[p].name, (int)n);
                 return 1;
             }
             printf("{\"objective\": \"%s\", \"jobs\": %d, \"ms\": %.2f, \"steps\": %d}\n",
-                   policies[p].name, (int)n, (now_s() - from_s) * 1e3, (int)s.lp.steps);
+                   policies[p].name, (int)n, (cpu_s() - from_s) * 1e3, (int)s.lp.steps);
             dls_timeshares_fini(&s);
         }
     }

@@ -1,41 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * What a training step costs: a batch of 32 graphs of 100 nodes, hidden 64, 50 layers, 100 readout
- * steps, one thread, processor time, beside the multiply-add peak measured in the same run; a step of
- * each tuning beside one of everything; working memory. Least of several rounds. On a device: the
- * same steps, many in a row, wall time. Needs no HDF5, so it also serves the GPU machine.
+ * steps, one thread, processor time, beside the multiply-add peak measured in the same run; a step
+ * of each tuning beside one of everything; working memory. Least of several rounds. On a device:
+ * the same steps, many in a row, wall time. Needs no HDF5, so it also serves the GPU machine.
  *
  *     bench_training [--smoke] [--cuda MODULE]
  */
 #include "base/alloc.h"
 #include "predictor/driple/backend.h"
 #include "predictor/training/learner.h"
+#include "support/bench.h"
 #include "tests/inspector_graphs.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { BATCH = 32 };
 
 /* 28.8 GFLOP a step: three times the forward work of 300.4 MFLOP a graph (mean degree 5.9). */
 #define FLOP_PER_GRAPH (3 * 300.4e6)
-
-/* Processor time: with one thread and a machine that is shared, the fairer figure. */
-static double now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static void must(dls_status status, const dls_error *err)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s\n", err->msg);
-        exit(1);
-    }
-}
 
 typedef struct course {
     double step_s, start_s;
@@ -60,21 +44,21 @@ static course measure(const dls_inspector *insp, dls_tune tune, const char *isa,
     double *gradient = dls_alloc_zero(net->n_values, sizeof *gradient);
     dls_step_sample sample[BATCH];
     course c = {.step_s = 1e9, .peak = dls_stepper_engine(stepper)->peak_flops()};
-    const double from = now_s();
+    const double from = cpu_s();
     for (int i = 0; i < BATCH; i++) {
         void *start = NULL;
         must(dls_stepper_start(stepper, &graphs[i], &start, &err), &err);
         sample[i] = (dls_step_sample){.graph = &graphs[i], .target = target, .start = start};
     }
-    c.start_s = now_s() - from;
+    c.start_s = cpu_s() - from;
     const dls_batch batch = {.sample = sample, .n = BATCH, .out = out, .gradient = gradient};
     for (int r = 0; r < rounds; r++) {
         double loss = 0;
-        const double begin = now_s();
+        const double begin = cpu_s();
         must(dls_stepper_run(stepper, &batch, &loss, &err), &err);
         dls_adam_step(&adam, net, gradient);
         dls_stepper_load(stepper);
-        const double took = now_s() - begin;
+        const double took = cpu_s() - begin;
         c.step_s = took < c.step_s ? took : c.step_s;
     }
     c.bytes = dls_stepper_bytes(stepper);
@@ -90,13 +74,6 @@ static course measure(const dls_inspector *insp, dls_tune tune, const char *isa,
 }
 
 /* ---- CUDA ----------------------------------------------------------------------------------- */
-
-static double wall_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A round is `steps` steps and the loss, which waits for them. */
 static void measure_device(const dls_learner_ops *ops, const dls_inspector *insp, dls_tune tune,

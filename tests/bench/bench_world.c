@@ -1,36 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * What a change costs the world: one JSON object a line. A job stops, starts again on the same seats, and
- * both times the rates are settled.
+ * What a change costs the world: one JSON object a line. A job stops, starts again on the same
+ * seats, and both times the rates are settled.
  *
- *      apart    pairs of jobs, each pair on four nodes of its own: 2 jobs are connected, the rest is not
- *      chain    jobs on two nodes each, the second of one is the first of the next: all are connected
+ *      apart    pairs of jobs, each pair on four nodes of its own: 2 jobs are connected, the rest
+ * is not chain    jobs on two nodes each, the second of one is the first of the next: all are
+ * connected
  *
- * --smoke: small ones only; fails if a change among 100 times as many unconnected jobs looks at more
- * jobs or solves more links.
+ * --smoke: small ones only; fails if a change among 100 times as many unconnected jobs looks at
+ * more jobs or solves more links.
  */
 #include "base/rng.h"
+#include "support/bench.h"
 #include "world/world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static void must(dls_status status, const dls_error *err)
-{
-    if (status != DLS_OK) {
-        fprintf(stderr, "%s: %s\n", err->where, err->msg);
-        exit(1);
-    }
-}
 
 static dls_trace *make_trace(int32_t n_jobs, int32_t gpus)
 {
@@ -68,9 +54,8 @@ static void open_scene(scene *s, bool chain, int32_t n_jobs)
     dls_world_params p;
     dls_error err;
     *s = (scene){.chain = chain, .n_jobs = n_jobs, .gpus = chain ? 2 : 4};
-    s->group = (dls_node_group){.nodes = chain ? n_jobs + 1 : 2 * n_jobs,
-                                .gpus_per_node = 4,
-                                .nic_bps = 1.25e9};
+    s->group = (dls_node_group){
+        .nodes = chain ? n_jobs + 1 : 2 * n_jobs, .gpus_per_node = 4, .nic_bps = 1.25e9};
     s->cluster = (dls_cluster_spec){.groups = &s->group, .n_groups = 1, .n_types = 1};
     s->cluster.types[0] = *dls_gpu_find("V100");
     s->trace = make_trace(n_jobs, s->gpus);
@@ -123,7 +108,7 @@ static double run(bool chain, int32_t n_jobs, int32_t changes)
     }
     settle(&s);
     const dls_world_cost before = dls_world_cost_so_far(s.w);
-    const double from = now_ns();
+    const double from = cpu_s() * 1e9;
     for (int32_t i = 0; i < changes; i++) {
         const int32_t job = (int32_t)dls_rng_below(&rng, (uint64_t)n_jobs);
         dls_world_stop(s.w, job);
@@ -131,7 +116,7 @@ static double run(bool chain, int32_t n_jobs, int32_t changes)
         start(&s, job);
         moved += settle(&s);
     }
-    const double ns = (now_ns() - from) / changes;
+    const double ns = (cpu_s() * 1e9 - from) / changes;
     const dls_world_cost after = dls_world_cost_so_far(s.w);
     const double settles = (double)(after.settles - before.settles);
     const double jobs = (double)(after.jobs - before.jobs) / settles;
