@@ -39,7 +39,7 @@ arch=${arch:-90}
 mkdir -p "$build" "$out" || exit 1
 
 # ---- build ---------------------------------------------------------------------------------------
-include=(-I"$root" -I"$root/sim" -I"$root/sim/include")
+include=(-I"$root" -I"$root/sim" -I"$root/sim/include" -I"$root/tests")
 flags=(-std=gnu17 -O3 -fPIC -D_GNU_SOURCE -ffp-contract=off "${include[@]}")
 avx512=(-mavx512f -mavx512dq -mavx512vl -mavx512bw -mavx2 -mfma -mprefer-vector-width=512
   -ffp-contract=fast)
@@ -73,11 +73,11 @@ for source in "${device_code[@]}"; do
   fi
   jobs+=($!)
 done
-for source in sim/base/error.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c $t/trainee.c; do
+for source in sim/base/error.c sim/base/assert.c sim/base/alloc.c sim/base/rng.c $d/arch.c $d/model.c $t/trainee.c; do
   compile $source
 done
 module=("${objects[@]}")
-for source in $d/arch_text.c $d/condition.c $d/graph_check.c $d/module.c $d/predict.c $d/team.c $d/cpu_backend.c \
+for source in $d/arch_text.c $d/condition.c $d/graph_check.c $d/module.c $d/predict.c sim/base/team.c $d/cpu_backend.c \
   $d/cpu_f64_scalar.c $d/cpu_f32_scalar.c $t/adam.c $t/engine.c $t/stepper.c $t/learner.c \
   $t/learner_cpu.c $t/step_f64_scalar.c $t/step_f32_scalar.c; do
   compile $source
