@@ -6,7 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/csv.h"
+#include "base/strdict.h"
 #include "dlsim/trace.h"
+
+#include <math.h>
+#include <string.h>
 
 #define US 1e6
 #define J_PER_KWH 3.6e6
@@ -97,7 +101,9 @@ typedef struct accounting {
     const dls_cluster_spec *cluster;
     dls_record *rec;
     int64_t from_us, to_us;
-    double static_w[DLS_TYPES_MAX], busy_w[DLS_TYPES_MAX]; /* of a GPU */
+    dls_gpu_power power[DLS_TYPES_MAX];
+    double busy_w[DLS_TYPES_MAX]; /* of a GPU of a job without a profile */
+    double *used;                 /* [jobs] utilisation by its profile, NAN: none; NULL: no table */
     int8_t *type_of;                                       /* [nodes] */
     int32_t n_nodes;
     double base_w;  /* of all nodes, and of all GPUs when none works */
@@ -108,16 +114,88 @@ typedef struct accounting {
     double extra_j, static_j, extra_cost, extra_g;
 } accounting;
 
+static double busy_at(const accounting *a, const dls_gpu_power *gpu, double utilisation)
+{
+    double slower;
+    return dls_gpu_power_limited(gpu, dls_gpu_power_at(gpu, utilisation), a->p->limit_w, &slower);
+}
+
+/* ---- profiles -------------------------------------------------------------------------------- */
+
+typedef struct profiling {
+    accounting *a;
+    dls_strdict jobs; /* rows */
+    double *used;     /* [jobs] */
+    size_t cap;
+} profiling;
+
+/* Power as the part between rest and most of the type it was measured on; of one that nobody knows, the
+ * first of the cluster. */
+static double used_of(const accounting *a, const char *type, double w)
+{
+    dls_gpu_power gpu;
+    dls_error unknown;
+    if (dls_gpu_power_of(a->p->gpus, type, &gpu, &unknown) != DLS_OK) {
+        gpu = a->power[0];
+    }
+    const double part = (w - gpu.static_w) / (gpu.most_w - gpu.static_w);
+    return part < 0 ? 0 : part > 1 ? 1 : part;
+}
+
+static dls_status add_profile(dls_csv *csv, const int *col, void *user, dls_error *err)
+{
+    profiling *p = user;
+    int64_t used = 0, w = 0;
+    int32_t row;
+    const size_t had = p->jobs.n;
+    const dls_csv_cell *id = &csv->cell[col[0]];
+    const bool power = !dls_csv_missing(csv, col[2]);
+    if (!power && dls_csv_missing(csv, col[1])) {
+        return DLS_OK;
+    }
+    if (power) {
+        DLS_TRY(dls_csv_scaled(csv, col[2], "watts", 6, true, 0, INT64_C(100000000000), &w, err));
+    } else {
+        DLS_TRY(dls_csv_scaled(csv, col[1], "a part of 1", 6, true, 0, 1000000, &used, err));
+    }
+    DLS_TRY(dls_strdict_put(&p->jobs, id->s, id->len, &row, err));
+    if ((size_t)row < had) {
+        return dls_csv_fail(csv, col[0], err, "stands there twice");
+    }
+    DLS_TRY(dls_grow(&p->used, &p->cap, had + 1, sizeof *p->used, err));
+    p->used[row] =
+        power ? used_of(p->a, dls_csv_text(csv, col[3]), (double)w / US) : (double)used / US;
+    return DLS_OK;
+}
+
+static dls_status read_profiles(accounting *a, const dls_trace *trace, dls_error *err)
+{
+    static const char *const names[] = {"job_id", "utilisation", "power_w", "gpu_type"};
+    profiling p = {.a = a};
+    if (!a->p->profiles) {
+        return DLS_OK;
+    }
+    dls_strdict_init(&p.jobs);
+    dls_status status = dls_csv_rows(a->p->profiles, names, 4, 1, add_profile, &p, err);
+    DLS_THEN(status, dls_alloc_array(&a->used, a->rec->n_jobs + 1, sizeof *a->used, "profiles", err));
+    for (size_t j = 0; status == DLS_OK && j < a->rec->n_jobs; j++) {
+        const char *id = dls_trace_id(trace, j);
+        const int32_t row = dls_strdict_find(&p.jobs, id, strlen(id));
+        a->used[j] = row < 0 ? (double)NAN : p.used[row];
+    }
+    dls_strdict_fini(&p.jobs);
+    dls_free(p.used);
+    return status;
+}
+
+/* ---- the cluster ----------------------------------------------------------------------------- */
+
 static dls_status find_powers(accounting *a, dls_error *err)
 {
     const dls_cluster_spec *c = a->cluster;
     for (int32_t t = 0; t < c->n_types; t++) {
-        dls_gpu_power gpu;
-        double slower;
-        DLS_TRY(dls_gpu_power_of(a->p->gpus, c->types[t].name, &gpu, err));
-        a->static_w[t] = gpu.static_w;
-        a->busy_w[t] = dls_gpu_power_limited(&gpu, dls_gpu_power_at(&gpu, a->p->utilisation),
-                                             a->p->limit_w, &slower);
+        DLS_TRY(dls_gpu_power_of(a->p->gpus, c->types[t].name, &a->power[t], err));
+        a->busy_w[t] = busy_at(a, &a->power[t], a->p->utilisation);
     }
     a->n_nodes = (int32_t)dls_cluster_nodes(c);
     DLS_TRY(dls_alloc_array(&a->type_of, (size_t)a->n_nodes + 1, sizeof *a->type_of, "nodes", err));
@@ -128,7 +206,7 @@ static dls_status find_powers(accounting *a, dls_error *err)
             a->type_of[node++] = (int8_t)group->type;
         }
         a->nodes_w += group->nodes * a->p->node_w;
-        a->base_w += (double)group->nodes * group->gpus_per_node * a->static_w[group->type];
+        a->base_w += (double)group->nodes * group->gpus_per_node * a->power[group->type].static_w;
     }
     a->base_w += a->nodes_w;
     return DLS_OK;
@@ -160,9 +238,12 @@ static dls_status add_row(accounting *a, size_t i, dls_error *err)
     }
     const int32_t type = node < 0 ? 0 : a->type_of[node];
     /* A guest works on GPUs that its host holds. */
-    const double rest_w = rows->guest[i] ? 0 : rows->gpus[i] * a->static_w[type];
+    const double rest_w = rows->guest[i] ? 0 : rows->gpus[i] * a->power[type].static_w;
+    const double busy_w = a->used && !isnan(a->used[job])
+                              ? busy_at(a, &a->power[type], a->used[job])
+                              : a->busy_w[type];
     const double work_w =
-        rows->rate[i] > 0 ? rows->gpus[i] * (a->busy_w[type] - a->static_w[type]) : 0;
+        rows->rate[i] > 0 ? rows->gpus[i] * (busy_w - a->power[type].static_w) : 0;
     const double s = (double)(to_us - from_us) / US, w = a->p->pue * (rest_w + work_w);
     const double price = between(&a->price, from_us, to_us) / J_PER_KWH;
     const double carbon = between(&a->carbon, from_us, to_us) / J_PER_KWH;
@@ -200,12 +281,14 @@ static dls_status fill_series(accounting *a, dls_error *err)
     return DLS_OK;
 }
 
-static dls_status account(accounting *a, dls_energy_summary *out, dls_error *err)
+static dls_status account(accounting *a, const dls_trace *trace, dls_energy_summary *out,
+                          dls_error *err)
 {
     const dls_energy_params *p = a->p;
     DLS_TRY(curve_read(&a->price, p->price_path, p->price, err));
     DLS_TRY(curve_read(&a->carbon, p->carbon_path, p->carbon_g, err));
     DLS_TRY(find_powers(a, err));
+    DLS_TRY(read_profiles(a, trace, err));
     DLS_TRY(dls_record_want_energy(a->rec, err));
     const size_t rows = a->rec->series.n + 1;
     DLS_TRY(dls_alloc_array(&a->step_w, rows, sizeof *a->step_w, "power", err));
@@ -234,15 +317,16 @@ static dls_status account(accounting *a, dls_energy_summary *out, dls_error *err
 }
 
 dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,
-                              dls_record *rec, int64_t from_us, int64_t to_us,
+                              const dls_trace *trace, dls_record *rec, int64_t from_us, int64_t to_us,
                               dls_energy_summary *out, dls_error *err)
 {
     accounting a = {.p = p, .cluster = cluster, .rec = rec, .from_us = from_us, .to_us = to_us};
     *out = (dls_energy_summary){0};
-    const dls_status status = account(&a, out, err);
+    const dls_status status = account(&a, trace, out, err);
     curve_fini(&a.price);
     curve_fini(&a.carbon);
     dls_free(a.type_of);
+    dls_free(a.used);
     dls_free(a.step_w);
     dls_free(a.part_j);
     return status;

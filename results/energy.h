@@ -7,6 +7,7 @@
 #define DLS_RESULTS_ENERGY_H
 
 #include "cluster/power.h"
+#include "dlsim/trace.h"
 #include "record/record.h"
 
 /* At the meter, from the first submission to the last end. */
@@ -20,11 +21,11 @@ typedef struct dls_energy_summary {
 } dls_energy_summary;
 
 /* Fill the columns of jobs and power_w of the series, and *out. The record must have its
- * allocations. from_us..to_us: while the cluster counts. Errors: ECONFIG (a GPU type whose power is
+ * allocations. trace: of the jobs. from_us..to_us: while the cluster counts. Errors: ECONFIG (a GPU type whose power is
  * unknown), EINPUT (a table; allocations that do not say where, on several GPU types), ENOMEM.
  * O(allocations log series). */
 dls_status dls_energy_account(const dls_energy_params *p, const dls_cluster_spec *cluster,
-                              dls_record *rec, int64_t from_us, int64_t to_us,
+                              const dls_trace *trace, dls_record *rec, int64_t from_us, int64_t to_us,
                               dls_energy_summary *out, dls_error *err) DLS_MUST_CHECK;
 
 #endif

@@ -165,8 +165,8 @@ static dls_status account_energy(dls_simulation *sim, dls_error *err)
     dls_summary *s = &sim->summary;
     const double us = (double)DLS_US_PER_S;
     const int64_t from_us = (int64_t)(s->first_submit_s * us + 0.5);
-    DLS_TRY(dls_energy_account(&sim->config->energy, &sim->config->cluster, sim->result, from_us,
-                               from_us + (int64_t)(s->span_s * us + 0.5), &s->energy, err));
+    DLS_TRY(dls_energy_account(&sim->config->energy, &sim->config->cluster, sim->trace, sim->result,
+                               from_us, from_us + (int64_t)(s->span_s * us + 0.5), &s->energy, err));
     s->has_energy = true;
     sim->n_jobs_columns = dls_schema_jobs(sim->trace, sim->rec, sim->jobs);
     return DLS_OK;

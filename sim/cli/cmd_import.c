@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * dlsim import: a site's own records as a trace and a configuration that replays them.
+ * dlsim import: a site's own records as a trace and a configuration that replays them, and what was measured of
+ * its GPUs.
  */
 #include "cli/command.h"
 #include "dlsim/site.h"
 
 typedef struct request {
     dls_site_slurm site;
-    const char *objects;
+    const char *objects, *metrics;
     bool quiet;
 } request;
 
@@ -48,9 +49,22 @@ static dls_status kubernetes(void *user, dls_call *call, dls_error *err)
     return done(to, dls_site_import_kubernetes(r->objects, r->site.folder, to, err));
 }
 
+static dls_status dcgm(void *user, dls_call *call, dls_error *err)
+{
+    const request *r = user;
+    const dls_site_dcgm site = {r->metrics, r->site.sacct, r->site.folder};
+    (void)call;
+    if (!site.metrics || !site.folder) {
+        return dls_fail(err, DLS_EUSAGE, NULL, "--metrics and --output are needed");
+    }
+    FILE *to = report_of(r);
+    return done(to, dls_site_import_dcgm(&site, to, err));
+}
+
 static const dls_verb verbs[] = {
     {"slurm", "", "accounting and configuration of Slurm", 0, 0, NULL, slurm},
     {"kubernetes", "", "objects that kubectl prints", 0, 0, NULL, kubernetes},
+    {"dcgm", "", "metrics of GPUs as profiles of jobs", 0, 0, NULL, dcgm},
     {.name = NULL}};
 
 static const dls_arg args[] = {
@@ -66,6 +80,8 @@ static const dls_arg args[] = {
              "slurmctld's log (SlurmctldDebug=debug): times between whole seconds"),
     DLS_TEXT(request, objects, "objects", 0, "FILE",
              "what `kubectl get nodes,pods,workloads,clusterqueues,localqueues -A -o json` prints"),
+    DLS_TEXT(request, metrics, "metrics", 0, "FILE",
+             "Prometheus's answer to a range query of DCGM's fields (JSON), or a table (CSV)"),
     DLS_TEXT(request, site.folder, "output", 'o', "FOLDER", "made if it is not there"),
     DLS_SWITCH(request, quiet, "quiet", 'q', "no report"),
     DLS_ARGS_END};

@@ -26,6 +26,7 @@ typedef struct dls_energy_params {
     const char
         *gpus; /* "MYGPU=50:300; V100=40:250": static and most of types, W; NULL: the table */
     double utilisation;                   /* of GPUs that jobs hold and work on, 0..1 */
+    const char *profiles; /* table of jobs in its place (dlsim import dcgm); NULL: none */
     double limit_w;                       /* of every GPU; 0: none */
     double node_w;                        /* of a node beside its GPUs */
     double pue;                           /* energy at the meter over that of the machines */

@@ -326,6 +326,10 @@ typedef struct dls_key {
     XX(ENERGY_UTILISATION, "energy.utilisation", F64, "0.5", 0, 1, NULL,                          \
        "How much of the power between rest and most GPUs draw on which jobs progress.",           \
        TO(energy.utilisation))                                                                    \
+    XX(ENERGY_PROFILES, "energy.profiles", PATH, "", 0, 4095, NULL,                               \
+       "Table of jobs, columns job_id, utilisation (0 to 1), power_w (mean of a GPU at work, from "  \
+       "which that part follows) and gpu_type (on which it was measured), in place of "            \
+       "energy.utilisation; relative to the configuration's folder.", SOME(energy.profiles))       \
     XX(ENERGY_LIMIT, "energy.limit", F64, "0", 0, 100000, NULL,                                   \
        "Power limit of every GPU in watts, which makes jobs slower and so needs perf.model = "    \
        "\"speeds\"; 0: none.", TO(energy.limit_w))                                                \

@@ -7,13 +7,11 @@
 #include "base/alloc.h"
 #include "base/csv.h"
 #include "base/file.h"
+#include "site/node_list.h"
 #include "traces/date.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME 256
-#define LIST_MAX 100000 /* nodes of one job */
 
 void dls_site_held_init(dls_site_held *held)
 {
@@ -71,68 +69,30 @@ typedef struct found {
     double cpus; /* of those with GPUs */
 } found;
 
-static void one_node(dls_site_held *held, const char *name, found *f)
+/* What dls_site_node_list finds. */
+typedef struct finding {
+    dls_site_held *held;
+    found found;
+} finding;
+
+static dls_status one_node(void *user, const char *name, dls_error *err)
 {
+    finding *to = user;
+    found *f = &to->found;
+    dls_site_held *held = to->held;
     const int32_t code = dls_strdict_find(&held->names, name, strlen(name));
+    (void)err;
     f->nodes++;
     if (code < 0) {
         f->gone++;
-        return;
+        return DLS_OK;
     }
     held->node[code].used = true;
     if (held->node[code].gpus > 0) {
         f->with_gpus++;
         f->cpus += (double)held->node[code].cpus;
     }
-}
-
-/* "rack[1-2]n[01-16,20]" from its first bracket on; what is in front of that is in name. */
-static void expand(dls_site_held *held, char name[NAME], size_t len, const char *item,
-                   const char *end, found *f)
-{
-    const size_t plain = strcspn(item, "[");
-    const size_t take = item + plain < end ? plain : (size_t)(end - item);
-    if (len + take >= NAME) {
-        f->nodes++;
-        f->gone++;
-        return;
-    }
-    memcpy(name + len, item, take);
-    len += take;
-    name[len] = '\0';
-    if (item + take >= end) {
-        one_node(held, name, f);
-        return;
-    }
-    const char *p = item + take + 1;
-    const char *close = memchr(p, ']', (size_t)(end - p));
-    while (close && p < close) {
-        char *stop;
-        const long from = strtol(p, &stop, 10);
-        const int width = (int)(stop - p);
-        const long to = *stop == '-' ? strtol(stop + 1, &stop, 10) : from;
-        for (long i = from; i <= to && f->nodes < LIST_MAX && width < 20; i++) {
-            const int n = snprintf(name + len, NAME - len, "%0*ld", width, i);
-            expand(held, name, len + (size_t)n, close + 1, end, f);
-        }
-        p = stop > p ? stop : p + 1;
-        p += *p == ',';
-    }
-}
-
-static found nodes_of(dls_site_held *held, const char *list)
-{
-    found f = {0, 0, 0, 0};
-    char name[NAME];
-    for (const char *p = list; *p;) {
-        const char *end = p;
-        for (int depth = 0; *end && (*end != ',' || depth > 0); end++) {
-            depth += (*end == '[') - (*end == ']');
-        }
-        expand(held, name, 0, p, end, &f);
-        p = end + (*end == ',');
-    }
-    return f;
+    return DLS_OK;
 }
 
 /* ---- the accounting -------------------------------------------------------------------------- */
@@ -223,7 +183,9 @@ static dls_status add_job(dls_site_held *held, dls_csv *csv, const int col[N_COL
     }
     const bool gpus = strstr(dls_csv_text(csv, col[TRES]), "gres/gpu") != NULL;
     const char *list = dls_csv_text(csv, col[LIST]);
-    const found f = nodes_of(held, strcmp(list, "None assigned") == 0 ? "" : list);
+    finding to = {held, {0, 0, 0, 0}};
+    DLS_TRY(dls_site_node_list(strcmp(list, "None assigned") == 0 ? "" : list, one_node, &to, err));
+    const found f = to.found;
     const double cpus = strtod(dls_csv_text(csv, col[CPUS]), NULL);
     if (!gpus) {
         count(&held->cpu_only, csv->line);

@@ -5,6 +5,8 @@
 #
 #   tests/slurm/record.sh FOLDER NODES SEED JOBS SECONDS USERS [LINE OF slurm.conf]...
 #
+# SETUP: commands before the first job, DURING: while jobs come; with either what sacctmgr has on QoS, events of nodes and
+# reservations is kept. DUPLICATES=1: every run of a job that was requeued.
 # USERS 0: all jobs are root's; up to 6: as many users in three accounts with shares 40, 20, 40. It takes
 # SECONDS and as long again as the queue needs to drain. SUBMIT='--exclusive ...' in the environment: more options for every
 # job of GPUs. WITHOUT_GPUS, PARTITIONS: see submit.py; partitions are made by lines of slurm.conf. KEEP_LOG=1: what `dlsim import slurm --log` reads of the controller's log, too; KEEP_LOG=all: all of it.
@@ -36,6 +38,8 @@ clean='s/ NodeHostName=[^ ]*/ NodeHostName=host/; s/ OS=.* RealMemory=/ RealMemo
 scontrol show nodes -o | sed "$clean" >"$folder/nodes.txt"
 [ -z "${PARTITIONS-}" ] || scontrol show partitions -o >"$folder/partitions.txt"
 scontrol show config | grep -E '^(BOOT_TIME|Priority|Scheduler|SLURM_VERSION|Preempt|Select|Batch)' >"$folder/config.txt"
+eval "${SETUP-:}" >setup.log 2>&1
+(eval "${DURING-:}") >during.log 2>&1 &
 python3 "$here/submit.py" "$seed" "$jobs" "$seconds" "$nodes" "$users"
 while [ -n "$(squeue -h)" ]; do sleep 2; done
 sleep 5
@@ -43,7 +47,12 @@ lines='Running job scheduler|_attempt_backfill: beginning|_read_last_decay|_slur
 [ "${KEEP_LOG-}" != all ] || lines=.
 [ -z "${KEEP_LOG-}" ] || grep -E "$lines" slurmctld.log | sed "s|$work||g" | gzip -9n >"$folder/slurmctld.log.gz"
 sacct -X -a -P -S 2020-01-01 -o "JobID,User,Account,Partition,QOS,State,Submit,Eligible,Start,End,\
-TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation" | gzip -9n >"$folder/sacct.txt.gz"
+TimelimitRaw,NNodes,NCPUS,ReqTRES,AllocTRES,NodeList,Priority,Flags,Reservation${COLUMNS_MORE-}" ${DUPLICATES:+-D} | gzip -9n >"$folder/sacct.txt.gz"
+if [ -n "${SETUP-}${DURING-}" ]; then
+    sacctmgr -P show qos >"$folder/qos.txt"
+    sacctmgr -P show event Start=2020-01-01 >"$folder/events.txt"
+    sacctmgr -P show reservation Start=2020-01-01 format=Name,Start,End,Flags,Nodes >"$folder/reservations.txt"
+fi
 [ "$users" = 0 ] || sshare -a -P >"$folder/sshare.txt"
 if zcat "$folder/sacct.txt.gz" | cut -d'|' -f6 | tail -n +2 | grep -qvx 'COMPLETED\|TIMEOUT'; then
     echo "some job did not run as it should: $folder/sacct.txt.gz" >&2

@@ -56,6 +56,20 @@ DLS_API dls_status dls_site_import_slurm(const dls_site_slurm *site, FILE *to,
 DLS_API dls_status dls_site_import_kubernetes(const char *objects, const char *folder, FILE *to,
                                       dls_error *err) DLS_MUST_CHECK;
 
+/* ---- import: what DCGM's exporter measured of GPUs --------------------------------------------------- */
+
+typedef struct dls_site_dcgm {
+    const char *metrics; /* needed: Prometheus's answer to a range query (JSON), or a table (CSV) */
+    const char *sacct;   /* an accounting with NodeList: whose series are that name no job; NULL */
+    const char *folder;  /* made if it is not there */
+} dls_site_dcgm;
+
+/* Write folder/profiles.csv, which energy.profiles takes: mean utilisation and power of a job's GPUs, the
+ * most memory that one of them used; and report to `to` what was read and left out. The text and one series
+ * are in memory, and a record per job. Errors: EINPUT with the place, EOUTPUT, ENOMEM. */
+DLS_API dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to,
+                                dls_error *err) DLS_MUST_CHECK;
+
 /* ---- how near a replay comes to what happened: start times of jobs, and a grade ------------------- */
 
 /* Jobs that have something in common: all, a partition, an account, a size. */

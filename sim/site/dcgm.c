@@ -1,0 +1,536 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later
+ *
+ * What DCGM's exporter measured of GPUs, as profiles of jobs: answers of Prometheus to range
+ * queries (https://prometheus.io/docs/prometheus/latest/querying/api/) or tables. A series belongs
+ * to the job that its labels name (dcgm-exporter's hpc_job; pod and namespace in Kubernetes), else
+ * to the one that had its node to itself (an accounting's NodeList).
+ *
+ * What may be changed here: which metrics and labels are known. tests/cli/site_dcgm.sh guards it.
+ */
+#include "dlsim/site.h"
+
+#include "base/alloc.h"
+#include "base/atomicfile.h"
+#include "base/csv.h"
+#include "base/file.h"
+#include "base/folder.h"
+#include "base/strdict.h"
+#include "site/node_list.h"
+#include "traces/date.h"
+#include "traces/walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum metric { UTILISATION, MEMORY, POWER, N_METRICS, OTHER = N_METRICS } metric;
+
+/* The fields of DCGM; unit: what one is in the profile's (parts, MiB, W). */
+static const struct known {
+    const char *name;
+    metric metric;
+    double unit, most;
+} known[] = {{"DCGM_FI_DEV_GPU_UTIL", UTILISATION, 0.01, 100},
+             {"DCGM_FI_PROF_GR_ENGINE_ACTIVE", UTILISATION, 1, 1},
+             {"DCGM_FI_DEV_FB_USED", MEMORY, 1, 16e6},
+             {"DCGM_FI_DEV_POWER_USAGE", POWER, 1, 5000}};
+#define N_KNOWN (sizeof known / sizeof *known)
+
+typedef struct profile {
+    double sum[N_METRICS], most[N_METRICS];
+    size_t n[N_METRICS];
+    int32_t type; /* of GPU, in names; -1 */
+} profile;
+
+/* A job of the accounting comes to a node or leaves it. */
+typedef struct change {
+    double at_s;
+    int32_t node, job; /* in names, in jobs; later: who has it to himself then */
+    int32_t jobs;      /* 1, -1 */
+} change;
+
+enum { NOBODY = -1, SEVERAL = -2 };
+
+typedef struct reading {
+    dls_strdict jobs, names;
+    profile *of; /* [jobs.n] */
+    size_t cap;
+    change *change; /* [n_changes] by node and time */
+    size_t n_changes, changes_cap;
+    size_t samples, used, no_value, shared, nobody, other; /* other: series of other metrics */
+    char where[512];                                       /* of the first without a value */
+} reading;
+
+static const struct known *known_of(const char *name)
+{
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        if (strcmp(known[i].name, name) == 0) {
+            return &known[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- the accounting -------------------------------------------------------------------------- */
+
+static dls_status job_of(reading *r, const char *id, int32_t *job, dls_error *err)
+{
+    DLS_TRY(dls_strdict_put(&r->jobs, id, strlen(id), job, err));
+    const size_t had = r->cap;
+    DLS_TRY(dls_grow(&r->of, &r->cap, (size_t)*job + 1, sizeof *r->of, err));
+    for (size_t i = had; i < r->cap; i++) {
+        r->of[i] = (profile){.type = -1};
+    }
+    return DLS_OK;
+}
+
+typedef struct stay {
+    reading *r;
+    double from_s, to_s;
+    int32_t job;
+} stay;
+
+static dls_status add_stay(void *user, const char *node, dls_error *err)
+{
+    const stay *s = user;
+    reading *r = s->r;
+    int32_t code;
+    DLS_TRY(dls_strdict_put(&r->names, node, strlen(node), &code, err));
+    DLS_TRY(dls_grow(&r->change, &r->changes_cap, r->n_changes + 2, sizeof *r->change, err));
+    r->change[r->n_changes++] = (change){s->from_s, code, s->job, 1};
+    r->change[r->n_changes++] = (change){s->to_s, code, s->job, -1};
+    return DLS_OK;
+}
+
+static bool time_at(dls_csv *csv, int col, double *s)
+{
+    const dls_csv_cell *cell = &csv->cell[col];
+    char text[64], *end;
+    int64_t us;
+    if (dls_date_parse(cell->s, cell->len, &us)) {
+        *s = 1e-6 * (double)us;
+        return true;
+    }
+    snprintf(text, sizeof text, "%.*s", (int)cell->len, cell->s);
+    *s = strtod(text, &end);
+    return end != text && !*end && isfinite(*s);
+}
+
+static dls_status read_stays(reading *r, const char *sacct, dls_error *err)
+{
+    enum { ID, START, END, LIST, N };
+    int col[N];
+    const dls_csv_bind binds[N] = {{"JobID|JobIDRaw", &col[ID], true},
+                                   {"Start", &col[START], true},
+                                   {"End", &col[END], true},
+                                   {"NodeList", &col[LIST], true}};
+    dls_csv csv;
+    bool more = true;
+    DLS_TRY(dls_csv_open(&csv, sacct, err));
+    csv.sep = '|';
+    csv.any_cells = true;
+    dls_status status = dls_csv_header(&csv, err);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, N, err));
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        stay s = {.r = r};
+        if (csv.n_cells != csv.n_header ||
+            memchr(csv.cell[col[ID]].s, '.', csv.cell[col[ID]].len) ||
+            !time_at(&csv, col[START], &s.from_s) || !time_at(&csv, col[END], &s.to_s)) {
+            continue;
+        }
+        status = job_of(r, dls_csv_text(&csv, col[ID]), &s.job, err);
+        DLS_THEN(status, dls_site_node_list(dls_csv_text(&csv, col[LIST]), add_stay, &s, err));
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
+static int by_node(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    return x->node != y->node   ? (x->node < y->node ? -1 : 1)
+           : x->at_s != y->at_s ? (x->at_s < y->at_s ? -1 : 1)
+                                : x->jobs - y->jobs;
+}
+
+/* Changes in order of time, each with who has the node to himself from then on. */
+static void settle(reading *r)
+{
+    int64_t jobs = 0, sum = 0; /* of one job the sum of the codes is its code */
+    if (r->n_changes > 0) {
+        qsort(r->change, r->n_changes, sizeof *r->change, by_node);
+    }
+    for (size_t i = 0; i < r->n_changes; i++) {
+        change *c = &r->change[i];
+        if (i == 0 || c[-1].node != c->node) {
+            jobs = sum = 0;
+        }
+        jobs += c->jobs;
+        sum += c->jobs * (int64_t)c->job;
+        c->job = jobs == 0 ? NOBODY : jobs == 1 ? (int32_t)sum : SEVERAL;
+    }
+}
+
+static int32_t alone_on(const reading *r, int32_t node, double at_s)
+{
+    size_t lo = 0, hi = r->n_changes; /* the first change behind */
+    while (lo < hi) {
+        const size_t middle = lo + (hi - lo) / 2;
+        const change *c = &r->change[middle];
+        if (c->node < node || (c->node == node && c->at_s <= at_s)) {
+            lo = middle + 1;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo > 0 && r->change[lo - 1].node == node ? r->change[lo - 1].job : NOBODY;
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* What a series is of. */
+typedef struct series {
+    char job[256]; /* "": by its node */
+    char node[256];
+    char type[64];
+    const struct known *metric;
+} series;
+
+/* DCGM writes numbers beyond 2^31 for what it cannot measure. */
+static bool is_value(const struct known *k, double value)
+{
+    return isfinite(value) && value >= 0 && value <= k->most;
+}
+
+static dls_status add_sample(reading *r, const series *s, double at_s, const char *text,
+                             const char *where, dls_error *err)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    int32_t job = NOBODY;
+    r->samples++;
+    if (end == text || *end || !is_value(s->metric, value)) {
+        if (r->no_value++ == 0) {
+            snprintf(r->where, sizeof r->where, "%s", where);
+        }
+        return DLS_OK;
+    }
+    if (s->job[0]) {
+        DLS_TRY(job_of(r, s->job, &job, err));
+    } else {
+        /* An exporter's instance has its port behind the name, a node's name often its domain. */
+        const int32_t node = dls_strdict_find(&r->names, s->node, strcspn(s->node, ".:"));
+        job = node < 0 ? NOBODY : alone_on(r, node, at_s);
+    }
+    if (job < 0) {
+        r->nobody += job == NOBODY;
+        r->shared += job == SEVERAL;
+        return DLS_OK;
+    }
+    profile *p = &r->of[job];
+    const metric m = s->metric->metric;
+    p->sum[m] += value * s->metric->unit;
+    p->most[m] = fmax(p->most[m], value * s->metric->unit);
+    p->n[m]++;
+    r->used++;
+    if (p->type < 0 && s->type[0]) {
+        DLS_TRY(dls_strdict_put(&r->names, s->type, strlen(s->type), &p->type, err));
+    }
+    return DLS_OK;
+}
+
+/* ---- Prometheus ------------------------------------------------------------------------------ */
+
+static const char *label(json_object *of, const char *const *names)
+{
+    for (; *names; names++) {
+        json_object *member;
+        if (json_object_object_get_ex(of, *names, &member) &&
+            json_object_is_type(member, json_type_string) && json_object_get_string_len(member)) {
+            return json_object_get_string(member);
+        }
+    }
+    return "";
+}
+
+static const char *const job_labels[] = {"hpc_job", "job_id", NULL},
+                         *const pod_labels[] = {"exported_pod", "pod", NULL},
+                         *const space_labels[] = {"exported_namespace", "namespace", NULL},
+                         *const node_labels[] = {"Hostname", "node", "instance", NULL},
+                         *const type_labels[] = {"modelName", NULL},
+                         *const name_labels[] = {"__name__", NULL};
+
+static series series_of(json_object *labels)
+{
+    series s = {.metric = known_of(label(labels, name_labels))};
+    const char *pod = label(labels, pod_labels);
+    snprintf(s.job, sizeof s.job, "%s", label(labels, job_labels));
+    if (!s.job[0] && pod[0]) {
+        snprintf(s.job, sizeof s.job, "%.120s/%.120s", label(labels, space_labels), pod);
+    }
+    snprintf(s.node, sizeof s.node, "%s", label(labels, node_labels));
+    snprintf(s.type, sizeof s.type, "%s", label(labels, type_labels));
+    return s;
+}
+
+/* {"metric": {labels}, "values": [[seconds, "value"], ..]} */
+static dls_status add_series(reading *r, const dls_walk *w, json_object *item, dls_error *err)
+{
+    json_object *labels, *values;
+    char where[300];
+    if (!json_object_object_get_ex(item, "metric", &labels) ||
+        !json_object_is_type(labels, json_type_object) ||
+        !json_object_object_get_ex(item, "values", &values) ||
+        !json_object_is_type(values, json_type_array)) {
+        return dls_walk_fail(w, err, "expected a series of a range query: metric and values");
+    }
+    const series s = series_of(labels);
+    if (!s.metric) {
+        r->other++;
+        return DLS_OK;
+    }
+    for (size_t i = 0; i < json_object_array_length(values); i++) {
+        json_object *pair = json_object_array_get_idx(values, i);
+        if (!json_object_is_type(pair, json_type_array) || json_object_array_length(pair) != 2) {
+            return dls_walk_fail(w, err, "value %zu of a series is no [time, \"value\"]", i + 1);
+        }
+        json_object *value = json_object_array_get_idx(pair, 1);
+        snprintf(where, sizeof where, "%s %.100s, value %zu", s.metric->name,
+                 s.job[0] ? s.job : s.node, i + 1);
+        DLS_TRY(add_sample(r, &s, json_object_get_double(json_object_array_get_idx(pair, 0)),
+                           value ? json_object_get_string(value) : "", where, err));
+    }
+    return DLS_OK;
+}
+
+static dls_status read_result(reading *r, dls_walk *w, dls_error *err)
+{
+    DLS_TRY(dls_walk_enter(w, '[', err));
+    for (bool more;;) {
+        json_object *item;
+        DLS_TRY(dls_walk_item(w, ']', &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        DLS_TRY(dls_walk_object(w, &item, err));
+        const dls_status status = add_series(r, w, item, err);
+        json_object_put(item);
+        DLS_TRY(status);
+    }
+}
+
+/* {"status": "success", "data": {"resultType": "matrix", "result": [..]}}; `data`: in its object.
+ */
+static dls_status read_answer(reading *r, dls_walk *w, bool data, bool *found, dls_error *err)
+{
+    DLS_TRY(dls_walk_enter(w, '{', err));
+    for (bool more;;) {
+        char key[DLS_WALK_TEXT];
+        DLS_TRY(dls_walk_key(w, key, &more, err));
+        if (!more) {
+            return DLS_OK;
+        }
+        if (!data && strcmp(key, "data") == 0) {
+            DLS_TRY(read_answer(r, w, true, found, err));
+        } else if (data && strcmp(key, "result") == 0) {
+            *found = true;
+            DLS_TRY(read_result(r, w, err));
+        } else {
+            DLS_TRY(dls_walk_skip(w, err));
+        }
+    }
+}
+
+static dls_status read_json(reading *r, const char *path, const char *text, size_t len,
+                            dls_error *err)
+{
+    const dls_trace_source src = {.path = path, .text = text, .len = len};
+    dls_walk w;
+    bool found = false;
+    DLS_TRY(dls_walk_init(&w, &src, err));
+    w.p = text;
+    dls_status status = read_answer(r, &w, false, &found, err);
+    DLS_THEN(status, dls_walk_end(&w, err));
+    dls_walk_fini(&w);
+    return status != DLS_OK || found ? status
+                                     : dls_fail(err, DLS_EINPUT, path,
+                                                "no data.result: it takes Prometheus's answer to a "
+                                                "range query (api/v1/query_range)");
+}
+
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+typedef struct columns {
+    int time, job, node, type, name, value, metric[N_KNOWN];
+} columns;
+
+static dls_status add_row(reading *r, dls_csv *csv, const columns *c, dls_error *err)
+{
+    series s = {.metric = NULL};
+    char where[300];
+    double at_s = 0;
+    snprintf(s.job, sizeof s.job, "%.255s", dls_csv_text(csv, c->job));
+    snprintf(s.node, sizeof s.node, "%.255s", dls_csv_text(csv, c->node));
+    snprintf(s.type, sizeof s.type, "%.63s", dls_csv_text(csv, c->type));
+    snprintf(where, sizeof where, "%.255s:%zu", csv->path, csv->line);
+    const bool dated = time_at(csv, c->time, &at_s);
+    const struct known *named = c->name >= 0 ? known_of(dls_csv_text(csv, c->name)) : NULL;
+    r->other += c->name >= 0 && !named;
+    for (size_t i = 0; i < N_KNOWN; i++) {
+        const int col = named == &known[i] ? c->value : c->metric[i];
+        if (col >= 0) {
+            s.metric = &known[i];
+            DLS_TRY(add_sample(r, &s, at_s, dated ? dls_csv_text(csv, col) : "", where, err));
+        }
+    }
+    return DLS_OK;
+}
+
+static dls_status read_table(reading *r, const char *path, const char *text, size_t len,
+                             dls_error *err)
+{
+    columns c;
+    dls_csv csv;
+    bool more = true, any = false;
+    const dls_csv_bind binds[] = {{"timestamp|time|Time", &c.time, true},
+                                  {"hpc_job|job_id", &c.job, false},
+                                  {"Hostname|node|instance|host", &c.node, false},
+                                  {"modelName|gpu_type", &c.type, false},
+                                  {"__name__|metric", &c.name, false},
+                                  {"value|Value", &c.value, false}};
+    dls_csv_init(&csv, path, text, len, ',');
+    dls_status status = dls_csv_header(&csv, err);
+    DLS_THEN(status, dls_csv_bind_all(&csv, binds, sizeof binds / sizeof *binds, err));
+    for (size_t i = 0; status == DLS_OK && i < N_KNOWN; i++) {
+        c.metric[i] = dls_csv_find(&csv, known[i].name);
+        any = any || c.metric[i] >= 0;
+    }
+    if (status == DLS_OK && !any && (c.name < 0 || c.value < 0)) {
+        status = dls_fail(err, DLS_EINPUT, path,
+                          "no column DCGM_FI_DEV_GPU_UTIL, _FB_USED, _POWER_USAGE, nor metric and "
+                          "value");
+    }
+    while (status == DLS_OK && (status = dls_csv_next(&csv, &more, err)) == DLS_OK && more) {
+        status = add_row(r, &csv, &c, err);
+    }
+    dls_csv_fini(&csv);
+    return status;
+}
+
+static dls_status read_metrics(reading *r, const char *path, dls_error *err)
+{
+    char *text;
+    size_t len;
+    DLS_TRY(dls_file_read_plain(path, DLS_FILE_TRACE, &text, &len, err));
+    const size_t mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    const bool json = text[mark + strspn(text + mark, " \t\r\n")] == '{';
+    const dls_status status = json ? read_json(r, path, text + mark, len - mark, err)
+                                   : read_table(r, path, text + mark, len - mark, err);
+    dls_free(text);
+    return status;
+}
+
+/* ---- what is written ------------------------------------------------------------------------- */
+
+static bool has_any(const profile *p)
+{
+    return p->n[UTILISATION] + p->n[MEMORY] + p->n[POWER] > 0;
+}
+
+static void put_number(FILE *out, double value, bool there)
+{
+    fputc(',', out);
+    if (there) {
+        fprintf(out, "%.6g", value);
+    }
+}
+
+static dls_status put_profiles(FILE *out, void *what, dls_error *err)
+{
+    const reading *r = what;
+    (void)err;
+    fputs("job_id,gpu_type,samples,utilisation,memory_mib,power_w\n", out);
+    for (int32_t j = 0; j < (int32_t)r->jobs.n; j++) {
+        const profile *p = &r->of[j];
+        if (!has_any(p)) {
+            continue;
+        }
+        size_t n = 0;
+        for (int m = 0; m < N_METRICS; m++) {
+            n = p->n[m] > n ? p->n[m] : n;
+        }
+        dls_csv_put(out, dls_strdict_get(&r->jobs, j));
+        fputc(',', out);
+        dls_csv_put(out, p->type >= 0 ? dls_strdict_get(&r->names, p->type) : "");
+        fprintf(out, ",%zu", n);
+        put_number(out, p->sum[UTILISATION] / (double)p->n[UTILISATION], p->n[UTILISATION] > 0);
+        put_number(out, p->most[MEMORY], p->n[MEMORY] > 0);
+        put_number(out, p->sum[POWER] / (double)p->n[POWER], p->n[POWER] > 0);
+        fputc('\n', out);
+    }
+    return DLS_OK;
+}
+
+static void report(const reading *r, size_t jobs, const dls_site_dcgm *site, FILE *to)
+{
+    fprintf(to, "%s: %zu samples, %zu of them of %zu jobs\n", site->metrics, r->samples, r->used,
+            jobs);
+    if (r->no_value > 0) {
+        fprintf(to,
+                "  samples that are no value (none, or beyond what can be): %zu, the first: %s\n",
+                r->no_value, r->where);
+    }
+    if (r->other > 0) {
+        fprintf(to, "  of other metrics: %zu\n", r->other);
+    }
+    if (r->nobody > 0) {
+        fprintf(to, "  of no job: %zu%s\n", r->nobody,
+                site->sacct ? "" : " (no label names one; --sacct tells who had a node)");
+    }
+    if (r->shared > 0) {
+        fprintf(to, "  of nodes that several jobs shared: %zu\n", r->shared);
+    }
+    fprintf(to, "  energy by them: energy.profiles = \"%s/profiles.csv\"\n", site->folder);
+}
+
+static dls_status import(reading *r, const dls_site_dcgm *site, FILE *to, dls_error *err)
+{
+    char path[4096];
+    size_t jobs = 0;
+    if (site->sacct) {
+        DLS_TRY(read_stays(r, site->sacct, err));
+        settle(r);
+    }
+    DLS_TRY(read_metrics(r, site->metrics, err));
+    for (size_t j = 0; j < r->jobs.n; j++) {
+        jobs += has_any(&r->of[j]);
+    }
+    if (jobs == 0) {
+        return dls_fail(
+            err, DLS_EINPUT, site->metrics,
+            "no sample of a job: %zu samples, %zu without a value, %zu of no job, %zu of "
+            "shared nodes, %zu series or rows of other metrics",
+            r->samples, r->no_value, r->nobody, r->shared, r->other);
+    }
+    const int n = snprintf(path, sizeof path, "%s/profiles.csv", site->folder);
+    if (n < 0 || (size_t)n >= sizeof path) {
+        return dls_fail(err, DLS_EINPUT, site->folder, "too long a path");
+    }
+    DLS_TRY(dls_folder_make(site->folder, err));
+    DLS_TRY(dls_atomicfile_write(path, put_profiles, r, err));
+    report(r, jobs, site, to);
+    return DLS_OK;
+}
+
+dls_status dls_site_import_dcgm(const dls_site_dcgm *site, FILE *to, dls_error *err)
+{
+    reading r = {.cap = 0};
+    dls_strdict_init(&r.jobs);
+    dls_strdict_init(&r.names);
+    const dls_status status = import(&r, site, to, err);
+    dls_strdict_fini(&r.jobs);
+    dls_strdict_fini(&r.names);
+    dls_free(r.of);
+    dls_free(r.change);
+    return status;
+}
