@@ -42,7 +42,9 @@ bench-data: build
 
 # The whole suite, optimised (benchmarks in smoke mode); the digests once more as another compiler
 # builds them, unoptimised, and the other files past its warnings; then under the sanitizers, with
-# asserts and little optimisation, what can find more there (tests/CMakeLists.txt).
+# asserts and little optimisation, what can find more there (tests/CMakeLists.txt). One test more at a time than
+# there are processors: some wait for other programs, for clocks, for links of a given rate.
+TESTS_AT_ONCE = $$(($(JOBS) + 1))
 test:
 	@cmake/bootstrap.sh test
 	cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DDLSIM_WERROR=$(WERROR) \
@@ -60,5 +62,5 @@ test:
 	    -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DDLSIM_CUDA=OFF -DDLSIM_WERROR=$(WERROR) \
 	    -DDLSIM_TESTS=ON --log-level=WARNING
 	cmake --build $(ASAN) -j $(JOBS) -- --quiet
-	@tests/skipped.sh $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
-	@tests/skipped.sh $(ASAN) -j $(JOBS) --output-on-failure --no-tests=error -LE bench
+	@tests/skipped.sh $(BUILD) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error
+	@tests/skipped.sh $(ASAN) -j $(TESTS_AT_ONCE) --output-on-failure --no-tests=error -LE bench

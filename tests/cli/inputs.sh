@@ -83,9 +83,11 @@ test "$("$dlsim" inspect --json piped.h5 | grep -o '"digest": *"[0-9a-f]*"')" = 
     "$("$dlsim" inspect --json file.h5 | grep -o '"digest": *"[0-9a-f]*"')" || fail "a trace from a pipe differs"
 timeout 60 sh -c 'yes "run.seed = 1;" >pipe' 2>/dev/null &
 reads pipe 'is larger than 16 MiB' run -q -o out.h5 --config=FILE --trace="$sample"
-timeout 60 sh -c 'yes 1 >pipe' 2>/dev/null &
-# shellcheck disable=SC2086
-reads "$work/pipe" 'is larger than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
+if [ "${DLSIM_SANITIZE:-0}" = 0 ]; then # 33 million numbers
+    timeout 60 sh -c 'yes 1 >pipe' 2>/dev/null &
+    # shellcheck disable=SC2086
+    reads "$work/pipe" 'is larger than 33554432 samples' $run --scheduler=gittins --set scheduler.samples=FILE
+fi
 truncate -s 5G sparse
 reads "$work/sparse" 'is larger than 4096 MiB' run -q -o out.h5 --config="$quick" --trace=FILE
 

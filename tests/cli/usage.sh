@@ -69,6 +69,8 @@ def walk(commands):
 walk(json.load(open("out.txt")))
 END
 test "$(wc -l <values.txt)" -gt 150 || fail "too few values: $(wc -l <values.txt)"
+# One function reads them all: under the sanitizers, which look at that function, every eighth.
+test "${DLSIM_SANITIZE:-0}" = 0 || sed -i -n '1~8p' values.txt
 while IFS='|' read -r command option value; do
     # shellcheck disable=SC2086
     expect 2 $command --"$option=$value"

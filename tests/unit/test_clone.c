@@ -70,6 +70,12 @@ static void assert_equal(const dls_simulation *a, const dls_simulation *b, const
     assert_int_equal(dls_simulation_digest(a), dls_simulation_digest(b));
 }
 
+#ifdef __SANITIZE_ADDRESS__
+enum { CLONES = 4 }; /* of the time between two and of its random part; every run costs several times as much */
+#else
+enum { CLONES = 12 };
+#endif
+
 /* Clones at several times of a run, and a clone of a clone, against the whole run. */
 static void check(const char *text, const char *scheduler, const char *placement,
                   const dls_trace *trace)
@@ -100,7 +106,7 @@ static void check(const char *text, const char *scheduler, const char *placement
         assert_equal(whole, copy, what);
         dls_simulation_destroy(copy);
         x = x * 1664525u + 1013904223u;
-        t += end_us / 12 + (int64_t)(x >> 4) % (end_us / 6);
+        t += end_us / CLONES + (int64_t)(x >> 4) % (2 * end_us / CLONES);
     }
     must(dls_simulation_run(first, &err));
     assert_equal(whole, first, "the original");
