@@ -23,7 +23,7 @@ typedef struct request {
     dls_label_options label;
     const char *settings, *hardware, *output, *graphs, *perf_result, *labels, *operators, *weights;
     dls_words only;
-    bool quiet, json;
+    bool quiet, json, sized;
     char command[1024];
 } request;
 
@@ -294,11 +294,13 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
                            dls_setting_list *list, dls_error *err)
 {
     dls_opmodel model;
+    dls_sized_table kernels = {0};
     char path[4096];
     snprintf(path, sizeof path, "%s/operator.cfg", hardware);
-    DLS_TRY(dls_opmodel_load(path, &model, err));
     DLS_TRY(dls_setting_files_load(req->settings, hardware, hw, list, err));
     DLS_TRY(select_settings(req, list, err));
+    DLS_TRY(req->sized ? dls_opmodel_load_sized(hardware, &model, &kernels, err)
+                       : dls_opmodel_load(path, &model, err));
     dls_build_options options = {.corpus = req->corpus,
                                  .label = req->label,
                                  .model = &model,
@@ -307,13 +309,14 @@ static dls_status simulate(const request *req, const char *hardware, const dls_h
                                  .n_settings = list->n,
                                  .command = req->command};
     dls_op_times measured = {0};
-    if (req->operators) {
-        DLS_TRY(dls_op_times_load(req->operators, &measured, err));
-        model.measured = &measured;
+    dls_status status =
+        req->operators ? dls_op_times_load(req->operators, &measured, err) : DLS_OK;
+    model.measured = req->operators ? &measured : NULL;
+    if (status == DLS_OK) {
+        status = req->output ? write_set(req, &options, err) : print_facts(&options, err);
     }
-    const dls_status status =
-        req->output ? write_set(req, &options, err) : print_facts(&options, err);
     dls_op_times_fini(&measured);
+    dls_sized_table_fini(&kernels);
     return status;
 }
 
@@ -482,7 +485,7 @@ static const dls_arg args[] = {
     DLS_INT(request, corpus.group_batch, "group-batch", 0, 1, 1 << 20,
             "proportional: graphs that share a number of groups"),
     DLS_CHOICE_FROM(request, corpus.features, "features", 0, DLS_FEATURES_DRIPLE,
-                    "driple|work|total|kernels", "3, 8, 15 or 23 columns per group"),
+                    "driple|work|total|kernels|own", "3, 8, 15, 23 or 23 columns per group"),
     DLS_TEXT(request, weights, "weights", 0, "W.h5",
              "groups and features as this inspector takes them, to ask it"),
     DLS_REAL(request, label.interval_s, "interval", 0, 1e-6, 1e6,
@@ -508,6 +511,8 @@ static const dls_arg args[] = {
         request, operators, "operators", 0, "FILE",
         "measured times of operations in place of the formula, where they are (dlsim operators "
         "measure)"),
+    DLS_SWITCH(request, sized, "sized", 0,
+               "labels by the operator model that knows sizes of kernels"),
     DLS_TEXT(request, hardware, "hardware", 0, "DIR",
              "folder of gpus.cfg, links.cfg and operator.cfg"),
     DLS_TEXT(request, output, "output", 'o', "FILE", "where to write"),

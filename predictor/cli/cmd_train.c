@@ -102,6 +102,9 @@ static const dls_arg args[] = {
     DLS_CHOICE(dls_training, init, "init", 0, "published|residual", "how new weights are drawn"),
     DLS_REAL(dls_training, data.share, "share", 0, 1e-6, 1,
              "use this share of the training graphs"),
+    DLS_SWITCH(dls_training, data.relative, "relative", 0,
+               "outputs relative to the operator model's step and to the bytes of the exchange, "
+               "which the dataset knows"),
     DLS_REAL(dls_training, data.log_floor, "log-floor", 0, 0, 1,
              "times are trained as logarithms, with a floor of this share of their greatest; 0: as "
              "shares of it, as published"),

@@ -31,7 +31,9 @@ static dls_status setting_alloc(dls_dataset_setting *s, size_t n, dls_error *err
     s->truth = dls_alloc_zero(n * DLS_METRICS + 1, sizeof *s->truth);
     s->iteration_s = dls_alloc_zero(n + 1, sizeof *s->iteration_s);
     s->model_s = dls_alloc_zero(n + 1, sizeof *s->model_s);
-    return s->graph && s->split && s->label && s->truth && s->iteration_s && s->model_s
+    s->link_bytes = dls_alloc_zero(n + 1, sizeof *s->link_bytes);
+    return s->graph && s->split && s->label && s->truth && s->iteration_s && s->model_s &&
+                   s->link_bytes
                ? DLS_OK
                : dls_nomem(err, s->name, n * DLS_METRICS * sizeof *s->label);
 }
@@ -74,6 +76,7 @@ static dls_status build_setting(const dls_build_options *o, const dls_setting_sp
             s->split[s->n] = c->split[i];
             s->iteration_s[s->n] = label.iteration_s;
             s->model_s[s->n] = label.model_s;
+            s->link_bytes[s->n] = label.link_bytes;
             memcpy(s->label + s->n * DLS_METRICS, label.metric, sizeof label.metric);
             memcpy(s->truth + s->n * DLS_METRICS, label.truth, sizeof label.truth);
             s->n++;

@@ -24,6 +24,7 @@ static void setting_fini(dls_dataset_setting *s)
     dls_free(s->iteration_s);
     dls_free(s->truth);
     dls_free(s->model_s);
+    dls_free(s->link_bytes);
 }
 
 void dls_dataset_destroy(dls_dataset *set)
@@ -63,4 +64,13 @@ dls_setting_info dls_dataset_setting_info(const dls_dataset_setting *s)
                               .n_ps = s->n_ps,
                               .n_workers = s->n_workers,
                               .n_nodes = s->n_nodes};
+}
+
+bool dls_dataset_known(const dls_dataset_setting *s, size_t row, dls_known *known)
+{
+    if (!s->model_s || !s->link_bytes) {
+        return false;
+    }
+    *known = (dls_known){.step_s = s->model_s[row], .link_bytes = s->link_bytes[row]};
+    return true;
 }

@@ -47,6 +47,7 @@ typedef struct dls_dataset_setting {
                             included, for the noise floor alone; NULL if measured */
     double *model_s;     /* [n] owned: the step as the operator model has it, without
                             residual and noise; NULL if measured */
+    double *link_bytes; /* [n] owned: that a worker sends in a step; NULL: not known */
 } dls_dataset_setting;
 
 typedef struct dls_dataset {
@@ -73,6 +74,9 @@ dls_status dls_dataset_save(const dls_dataset *set, const char *path,
 void dls_dataset_destroy(dls_dataset *set); /* NULL-safe */
 /* -1: none of that name. */
 int32_t dls_dataset_find(const dls_dataset *set, const char *setting);
+
+/* What is known of a row without a network; false: the dataset does not say. */
+bool dls_dataset_known(const dls_dataset_setting *s, size_t row, dls_known *known);
 
 /* What an inspector is told of a setting; texts are borrowed. */
 dls_setting_info dls_dataset_setting_info(const dls_dataset_setting *s);

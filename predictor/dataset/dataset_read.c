@@ -243,6 +243,9 @@ static dls_status get_setting_data(dls_set_channel *c, size_t n_graphs, dls_data
     if (dls_h5_has(c->at, "model_s")) {
         DLS_TRY(get_reals(c, "model_s", &s->model_s, s->n, 0));
     }
+    if (dls_h5_has(c->at, "link_bytes")) {
+        DLS_TRY(get_reals(c, "link_bytes", &s->link_bytes, s->n, 0));
+    }
     DLS_TRY(get_checksum(c, s->name));
     return check_rows(s, n_graphs, c->err);
 }

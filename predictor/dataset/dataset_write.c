@@ -151,6 +151,9 @@ static dls_status put_setting_data(dls_set_channel *c, const dls_dataset_setting
     if (s->model_s) {
         DLS_TRY(put_reals(c, "model_s", s->model_s, s->n, 0));
     }
+    if (s->link_bytes) {
+        DLS_TRY(put_reals(c, "link_bytes", s->link_bytes, s->n, 0));
+    }
     return put_checksum(c);
 }
 

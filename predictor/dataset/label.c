@@ -176,6 +176,7 @@ dls_status dls_label_make(const dls_label_options *o, const dls_opmodel *model,
                      spec->nodes > 1 || spec->servers > 0 ? o->network_sigma : o->node_sigma);
     DLS_TRY(dls_timeline_build(model, w, work, &timeline, err));
     out->model_s = timeline.step_s;
+    out->link_bytes = dls_track_integral(&timeline.track[DLS_TRACK_TX], timeline.step_s);
     stretch(&timeline, residual);
     const dls_status status =
         measure(o, &timeline, work->fabric ? work->fabric->bps : 1, entity, out, err);

@@ -31,6 +31,7 @@ typedef struct dls_label {
      * step, however often it pauses in one. */
     double metric[DLS_METRICS], truth[DLS_METRICS];
     double iteration_s; /* as a stop watch over the series has it */
+    double link_bytes;  /* that a worker sends in a step */
     double model_s;
     dls_burst burst[DLS_RESOURCES]; /* of the noisy series */
 } dls_label;

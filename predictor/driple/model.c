@@ -143,6 +143,11 @@ int32_t dls_inspector_n_features(const dls_inspector *insp)
     return insp->arch.n_features;
 }
 
+bool dls_inspector_is_relative(const dls_inspector *insp)
+{
+    return insp->relative;
+}
+
 int32_t dls_inspector_n_settings(const dls_inspector *insp)
 {
     return (int32_t)insp->n_settings;

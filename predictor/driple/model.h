@@ -43,6 +43,14 @@ typedef struct dls_labels {
 double dls_label_from_output(const dls_labels *labels, int metric, double output);
 double dls_label_to_output(const dls_labels *labels, int metric, double value);
 
+/* The same for an inspector whose outputs are relative to what is known of a question
+ * (docs/inspector.md): all 12 at once. The labels' GPU idle and active time are the step. */
+bool dls_known_ok(const dls_known *known); /* a step, and bytes that are not negative */
+void dls_relative_to_outputs(const double metric[DLS_METRICS], const dls_known *known,
+                             double out[DLS_METRICS]);
+void dls_relative_from_outputs(const double out[DLS_METRICS], const dls_known *known,
+                               dls_profile *profile);
+
 typedef struct dls_setting {
     char name[64];
     char gpu_type[64];
@@ -72,6 +80,7 @@ struct dls_inspector {
     double *feature_shift; /* [n_features]; the network sees (x - shift) / scale */
     double *feature_scale;
     dls_labels labels;
+    bool relative; /* outputs are relative to what is known; labels do not count */
     dls_tensors base;
     dls_setting *settings;
     size_t n_settings, cap_settings;

@@ -194,13 +194,18 @@ static dls_status forward(dls_predictor *p, const dls_driple_job *job, dls_error
     return status;
 }
 
-static dls_status fill(const dls_inspector *insp, const dls_query *q, const double *out,
-                       dls_profile *profile, dls_error *err)
+static dls_status fill(const dls_inspector *insp, const dls_query *q, const dls_known *known,
+                       const double *out, dls_profile *profile, dls_error *err)
 {
     const dls_labels *labels =
         q->setting_idx < 0 ? &insp->labels : &insp->settings[q->setting_idx].labels;
+    if (insp->relative) {
+        dls_relative_from_outputs(out, known, profile);
+    }
     for (int i = 0; i < DLS_METRICS; i++) {
-        profile->metric[i] = dls_label_from_output(labels, i, out[i]);
+        if (!insp->relative) {
+            profile->metric[i] = dls_label_from_output(labels, i, out[i]);
+        }
         if (!isfinite(profile->metric[i])) {
             char where[64];
             snprintf(where, sizeof where, "graph %d", (int)q->graph_idx);
@@ -210,7 +215,9 @@ static dls_status fill(const dls_inspector *insp, const dls_query *q, const doub
                             dls_metric_name(i));
         }
     }
-    profile->iteration_s = profile->metric[DLS_GPU_IDLE] + profile->metric[DLS_GPU_ACTIVE];
+    if (!insp->relative) {
+        profile->iteration_s = profile->metric[DLS_GPU_IDLE] + profile->metric[DLS_GPU_ACTIVE];
+    }
     return DLS_OK;
 }
 
@@ -252,7 +259,8 @@ static dls_status check_graphs(const dls_predictor *p, const dls_graph *graphs, 
 }
 
 static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
-                                const dls_query *queries, size_t n, dls_error *err)
+                                const dls_query *queries, const dls_known *known, size_t n,
+                                dls_error *err)
 {
     char where[64];
     DLS_TRY(check_graphs(p, graphs, n_graphs, err));
@@ -270,6 +278,12 @@ static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs,
                             "the inspector answers for settings that are described to it; its base "
                             "alone for none");
         }
+        if (p->insp->relative && !(known && dls_known_ok(&known[i]))) {
+            snprintf(where, sizeof where, "query %zu", i);
+            return dls_fail(err, DLS_EINPUT, where,
+                            "the inspector's answers are relative to a step and to bytes that a "
+                            "model knows, and nothing is known of this question");
+        }
     }
     return DLS_OK;
 }
@@ -277,7 +291,14 @@ static dls_status check_queries(const dls_predictor *p, const dls_graph *graphs,
 dls_status dls_predict(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
                        const dls_query *queries, size_t n, dls_profile *profiles, dls_error *err)
 {
-    DLS_TRY(check_queries(p, graphs, n_graphs, queries, n, err));
+    return dls_predict_known(p, graphs, n_graphs, queries, NULL, n, profiles, err);
+}
+
+dls_status dls_predict_known(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
+                             const dls_query *queries, const dls_known *known, size_t n,
+                             dls_profile *profiles, dls_error *err)
+{
+    DLS_TRY(check_queries(p, graphs, n_graphs, queries, known, n, err));
     if (n == 0) {
         return DLS_OK;
     }
@@ -311,7 +332,8 @@ dls_status dls_predict(dls_predictor *p, const dls_graph *graphs, size_t n_graph
             row++;
         }
         const size_t q = order[i].query;
-        status = fill(p->insp, &queries[q], out + row * DLS_METRICS, &profiles[q], err);
+        status = fill(p->insp, &queries[q], known ? &known[q] : NULL, out + row * DLS_METRICS,
+                      &profiles[q], err);
     }
     dls_free(order);
     dls_free(pairs);

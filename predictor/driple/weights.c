@@ -62,6 +62,9 @@ static dls_status put_base(hid_t base, const dls_inspector *insp, dls_error *err
     DLS_TRY(dls_h5io_put_array(base, "feature_shift", insp->feature_shift, n, 0, false, err));
     DLS_TRY(dls_h5io_put_array(base, "feature_scale", insp->feature_scale, n, 0, false, err));
     DLS_TRY(put_labels(base, &insp->labels, err));
+    if (insp->relative) {
+        DLS_TRY(dls_h5_put_text(base, "outputs", "relative", err));
+    }
     if (insp->n_ops) {
         DLS_TRY(dls_h5_put_text(base, "op_names", insp->op_names, err));
         DLS_TRY(dls_h5io_put_array(base, "op_frequency", insp->op_freq, (int64_t)insp->n_ops, 0,
@@ -186,6 +189,20 @@ static dls_status get_labels(hid_t loc, const char *where, dls_labels *labels, d
                : DLS_OK;
 }
 
+/* Files that do not say it have the metrics. */
+static dls_status get_outputs(hid_t base, dls_inspector *insp, dls_error *err)
+{
+    char text[24] = "metrics";
+    if (H5Aexists(base, "outputs") > 0) {
+        DLS_TRY(dls_h5io_text(base, "outputs", false, text, sizeof text, "base", err));
+    }
+    insp->relative = strcmp(text, "relative") == 0;
+    return insp->relative || strcmp(text, "metrics") == 0
+               ? DLS_OK
+               : dls_fail(err, DLS_EINPUT, "base", "outputs: \"%s\" is not metrics or relative",
+                          text);
+}
+
 static dls_status get_ops(hid_t base, dls_inspector *insp, dls_error *err)
 {
     if (H5Aexists(base, "op_names") <= 0) {
@@ -267,6 +284,7 @@ static dls_status get_base(hid_t base, dls_inspector **out, dls_error *err)
     DLS_TRY(get_vector(base, "feature_shift", "base", n, insp->feature_shift, err));
     DLS_TRY(get_vector(base, "feature_scale", "base", n, insp->feature_scale, err));
     DLS_TRY(get_labels(base, "base", &insp->labels, err));
+    DLS_TRY(get_outputs(base, insp, err));
     DLS_TRY(get_ops(base, insp, err));
     DLS_TRY(get_features(base, insp, err));
     DLS_TRY(get_condition(base, insp, err));

@@ -4,12 +4,17 @@
  * in the zoo, a shape the setting that setting_map.h names, or its own (inspector.h); all questions
  * of a call go to the backend in slices of at most SLICE_KINDS graphs, so memory does not grow with
  * their number. An iteration is the burst and the pause of the GPU together.
+ *
+ * A relative inspector's step is the operator model's times what the network says of the graph at
+ * the model's usual batch, so how the step grows with the batch is the operator model's; shares of
+ * the step are what the network says of the batch itself.
  */
 #include "base/alloc.h"
 #include "dlsim/predictor.h"
 #include "predictor/sources/candidates.h"
 #include "predictor/sources/inspector.h"
 #include "predictor/sources/predictions.h"
+#include "predictor/sources/shadow.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,13 +27,15 @@ typedef struct driple {
     const dls_kinds *kinds;
     dls_inspector_session a;
     dls_candidates cluster;
+    dls_world *shadow; /* what is known of a question; NULL: the inspector is not relative */
     /* a slice */
     dls_graph *graph;
     double *x; /* features of its graphs, one after the other */
     dls_query *query;
+    dls_known *known;
     dls_profile *profile;
     int32_t *query_of; /* [asks of the slice] */
-    size_t graph_cap, x_cap, query_cap, profile_cap, query_of_cap;
+    size_t graph_cap, x_cap, query_cap, known_cap, profile_cap, query_of_cap;
 } driple;
 
 static void driple_close(void *state)
@@ -38,6 +45,8 @@ static void driple_close(void *state)
     dls_free(d->graph);
     dls_free(d->x);
     dls_free(d->query);
+    dls_free(d->known);
+    dls_world_destroy(d->shadow);
     dls_free(d->profile);
     dls_free(d->query_of);
     dls_free(d);
@@ -57,7 +66,10 @@ static dls_status driple_open(const dls_prediction_params *p, const dls_kinds *k
     d->kinds = kinds;
     (void)dls_numeric_find(p->numeric, &session.numeric); /* checked before sources are opened */
     dls_candidates_init(&d->cluster, p->cluster);
-    const dls_status status = dls_inspector_session_init(&d->a, &session, err);
+    dls_status status = dls_inspector_session_init(&d->a, &session, err);
+    if (status == DLS_OK && dls_inspector_is_relative(d->a.insp)) {
+        status = dls_shadow_create(p, &d->shadow, err);
+    }
     if (status != DLS_OK) {
         driple_close(d);
         return status;
@@ -85,21 +97,25 @@ static dls_status input_of(driple *d, int32_t kind, const dls_zoo_input **input,
     return dls_zoo_input_of(&d->a.inputs, dls_zoo_find(d->kinds->kind[kind].names.zoo), input, err);
 }
 
-/* The graphs of the kinds of a slice; their features lie in d->x. */
+/* The graphs of the kinds of a slice; of a relative inspector then those at usual batches. Their
+ * features lie in d->x. */
 static dls_status make_graphs(driple *d, const int32_t *kind, size_t n, dls_error *err)
 {
     size_t cells = 0;
+    const size_t times = d->shadow ? 2 : 1;
     const dls_zoo_input *input;
-    DLS_TRY(dls_grow(&d->graph, &d->graph_cap, n, sizeof *d->graph, err));
+    DLS_TRY(dls_grow(&d->graph, &d->graph_cap, times * n, sizeof *d->graph, err));
     for (size_t i = 0; i < n; i++) {
         DLS_TRY(input_of(d, kind[i], &input, err));
         cells += (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
     }
-    DLS_TRY(dls_grow(&d->x, &d->x_cap, cells, sizeof *d->x, err));
+    DLS_TRY(dls_grow(&d->x, &d->x_cap, times * cells, sizeof *d->x, err));
     double *x = d->x;
-    for (size_t i = 0; i < n; i++) {
-        DLS_TRY(input_of(d, kind[i], &input, err));
-        d->graph[i] = dls_zoo_input_at(&d->a.inputs, input, d->kinds->kind[kind[i]].batch, x);
+    for (size_t i = 0; i < times * n; i++) {
+        const dls_kind *of = &d->kinds->kind[kind[i % n]];
+        DLS_TRY(input_of(d, kind[i % n], &input, err));
+        d->graph[i] =
+            dls_zoo_input_at(&d->a.inputs, input, i < n ? of->batch : input->model->batch, x);
         x += (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
     }
     return DLS_OK;
@@ -116,6 +132,28 @@ static int32_t query_for(const driple *d, size_t first, size_t n, int32_t graph,
     return -1;
 }
 
+/* In a ring one worker of a node sends over its link; with servers all do. */
+static int32_t senders_of(const driple *d, const dls_shape *shape)
+{
+    return strcmp(d->p->exchange, "allreduce") == 0
+               ? 1
+               : (shape->gpus + shape->n_nodes - 1) / shape->n_nodes;
+}
+
+/* The question as it is, and at the model's usual batch, where only the step's factor counts. */
+static dls_status add_pair(driple *d, const dls_predictions_ask *ask, int32_t graph,
+                           int32_t n_graphs, int32_t setting, size_t *n, dls_error *err)
+{
+    dls_solo solo;
+    DLS_TRY(dls_world_solo(d->shadow, d->kinds->kind[ask->kind].first_job, &ask->shape, &solo, err));
+    d->known[*n] = (dls_known){.step_s = solo.iteration_s,
+                               .link_bytes = solo.link_bytes / senders_of(d, &ask->shape)};
+    d->known[*n + 1] = (dls_known){.step_s = 1};
+    d->query[(*n)++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
+    d->query[(*n)++] = (dls_query){.graph_idx = n_graphs + graph, .setting_idx = setting};
+    return DLS_OK;
+}
+
 /* An amount or a time cannot be negative, whatever a network says. */
 static void take_profile(const driple *d, const dls_profile *profile, const dls_shape *shape,
                          dls_prediction *out)
@@ -124,11 +162,8 @@ static void take_profile(const driple *d, const dls_profile *profile, const dls_
         out->metric[k] = fmax(0, profile->metric[k]);
     }
     out->iteration_s = profile->iteration_s;
-    /* In a ring one worker of a node sends over its link; with servers all do. */
-    const int32_t senders = strcmp(d->p->exchange, "allreduce") == 0
-                                ? 1
-                                : (shape->gpus + shape->n_nodes - 1) / shape->n_nodes;
-    out->link_bps = shape->n_nodes > 1 ? senders * out->metric[DLS_NET_TX_PEAK] : 0;
+    out->link_bps =
+        shape->n_nodes > 1 ? senders_of(d, shape) * out->metric[DLS_NET_TX_PEAK] : 0;
 }
 
 /* Questions first .. end-1 are those of the kinds kind[n]. */
@@ -138,8 +173,10 @@ static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks
     size_t n = 0, first = 0;
     int32_t graph = -1;
     DLS_TRY(make_graphs(d, kind, n_kinds, err));
-    DLS_TRY(dls_grow(&d->query, &d->query_cap, n_asks, sizeof *d->query, err));
-    DLS_TRY(dls_grow(&d->profile, &d->profile_cap, n_asks, sizeof *d->profile, err));
+    const size_t most = d->shadow ? 2 * n_asks : n_asks;
+    DLS_TRY(dls_grow(&d->query, &d->query_cap, most, sizeof *d->query, err));
+    DLS_TRY(dls_grow(&d->known, &d->known_cap, most, sizeof *d->known, err));
+    DLS_TRY(dls_grow(&d->profile, &d->profile_cap, most, sizeof *d->profile, err));
     DLS_TRY(dls_grow(&d->query_of, &d->query_of_cap, n_asks, sizeof *d->query_of, err));
     for (size_t i = 0; i < n_asks; i++) {
         if (i == 0 || ask[i].kind != ask[i - 1].kind) {
@@ -149,15 +186,24 @@ static dls_status slice(driple *d, const dls_predictions_ask *ask, size_t n_asks
         const dls_whereabouts where = where_is(d, &ask[i].shape);
         int32_t setting;
         DLS_TRY(dls_inspector_session_setting(&d->a, &where, &setting, &out[i].distance, err));
-        d->query_of[i] = query_for(d, first, n, graph, setting);
-        if (d->query_of[i] < 0) {
+        d->query_of[i] = d->shadow ? (int32_t)n : query_for(d, first, n, graph, setting);
+        if (d->shadow) {
+            DLS_TRY(add_pair(d, &ask[i], graph, (int32_t)n_kinds, setting, &n, err));
+        } else if (d->query_of[i] < 0) {
             d->query_of[i] = (int32_t)n;
             d->query[n++] = (dls_query){.graph_idx = graph, .setting_idx = setting};
         }
     }
-    DLS_TRY(dls_inspector_session_predict(&d->a, d->graph, n_kinds, d->query, n, d->profile, err));
+    DLS_TRY(dls_inspector_session_predict(&d->a, d->graph, d->shadow ? 2 * n_kinds : n_kinds,
+                                          d->query, d->shadow ? d->known : NULL, n, d->profile,
+                                          err));
     for (size_t i = 0; i < n_asks; i++) {
-        take_profile(d, &d->profile[d->query_of[i]], &ask[i].shape, &out[i]);
+        dls_profile *profile = &d->profile[d->query_of[i]];
+        if (d->shadow) {
+            const double own = profile->iteration_s / d->known[d->query_of[i]].step_s;
+            dls_profile_stretch(profile, profile[1].iteration_s / own);
+        }
+        take_profile(d, profile, &ask[i].shape, &out[i]);
     }
     return DLS_OK;
 }
@@ -192,9 +238,9 @@ static void driple_identity(const void *state, char *text, size_t size)
     const char *backend = dls_predictor_backend(d->a.predictor), *comma = strrchr(backend, ',');
     char map_sha[DLS_SHA256_HEX];
     dls_sha256_hex(map, strlen(map), map_sha);
-    snprintf(text, size, "%s %.16s %.*s%s%.16s", d->a.weights_sha, map_sha,
+    snprintf(text, size, "%s %.16s %.*s%s%.16s%s", d->a.weights_sha, map_sha,
              comma ? (int)(comma - backend) : 80, backend, d->a.takes_any ? " " : "",
-             d->a.hardware_sha);
+             d->a.hardware_sha, d->shadow && d->p->sized ? " sized" : "");
 }
 
 static dls_status driple_checksum(void *state, int32_t kind, uint64_t *sum, dls_error *err)

@@ -47,10 +47,17 @@ static dls_status load_weights(dls_inspector_session *a, const dls_inspector_ses
     return DLS_OK;
 }
 
-static void hash_tables(dls_inspector_session *a)
+/* What the model of a relative inspector goes by counts, too. */
+static dls_status hash_tables(dls_inspector_session *a, const char *folder, dls_error *err)
 {
+    static const char *const files[] = {"operator.cfg", "operator-sized.cfg", "kernels.cfg"};
     dls_sha256 sha;
     dls_sha256_init(&sha);
+    for (size_t i = 0; dls_inspector_is_relative(a->insp) && i < 3; i++) {
+        char path[4200];
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        DLS_TRY(dls_file_hash(path, &sha, err));
+    }
     for (size_t i = 0; i < a->hw.n_gpus; i++) {
         const dls_hw_gpu *g = &a->hw.gpu[i];
         const double number[] = {g->fp32_flops, g->mem_bps, g->mem_bytes};
@@ -65,11 +72,13 @@ static void hash_tables(dls_inspector_session *a)
         dls_sha256_update(&sha, number, sizeof number);
     }
     dls_sha256_final(&sha, a->hardware_sha);
+    return DLS_OK;
 }
 
-dls_status dls_inspector_knows(dls_numeric numeric, dls_error *err)
+dls_status dls_inspector_knows(const dls_inspector *insp, dls_numeric numeric, dls_error *err)
 {
-    return numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16
+    return !dls_inspector_is_relative(insp) &&
+                   (numeric == DLS_NUMERIC_TF32 || numeric == DLS_NUMERIC_BF16)
                ? dls_fail(err, DLS_EINPUT, "precision", "the inspector does not know %s",
                           dls_numeric_name((int)numeric))
                : DLS_OK;
@@ -79,21 +88,21 @@ dls_status dls_inspector_session_init(dls_inspector_session *a,
                                       const dls_inspector_session_params *p, dls_error *err)
 {
     static const char *const backends[] = {"auto", "cpu", "cuda", NULL};
-    char folder[4096];
+    char buf[4096];
+    const char *folder = dls_hardware_folder(p->hardware_dir, buf, sizeof buf);
     *a = (dls_inspector_session){.options = {.threads = p->threads}};
     for (int i = 0; p->backend && backends[i]; i++) {
         if (strcmp(p->backend, backends[i]) == 0) {
             a->options.backend = (dls_backend_kind)i;
         }
     }
-    DLS_TRY(dls_inspector_knows(p->numeric, err));
     DLS_TRY(load_weights(a, p, err));
-    DLS_TRY(dls_hardware_load(dls_hardware_folder(p->hardware_dir, folder, sizeof folder), &a->hw,
-                              err));
+    DLS_TRY(dls_inspector_knows(a->insp, p->numeric, err));
+    DLS_TRY(dls_hardware_load(folder, &a->hw, err));
     a->has_hw = true;
     DLS_TRY(dls_settle_check(a->insp, &a->takes_any, err));
     if (a->takes_any) {
-        hash_tables(a);
+        DLS_TRY(hash_tables(a, folder, err));
     }
     DLS_TRY(dls_setting_map_init(&a->map, a->insp, &a->hw, p->settings_map, err));
     a->inputs = (dls_zoo_inputs){.spec = &a->input, .numeric = p->numeric};
@@ -172,14 +181,15 @@ dls_status dls_inspector_session_setting(dls_inspector_session *a, const dls_whe
 }
 
 dls_status dls_inspector_session_predict(dls_inspector_session *a, const dls_graph *graphs,
-                                         size_t n_graphs, const dls_query *queries, size_t n,
-                                         dls_profile *profiles, dls_error *err)
+                                         size_t n_graphs, const dls_query *queries,
+                                         const dls_known *known, size_t n, dls_profile *profiles,
+                                         dls_error *err)
 {
     if (a->stale) {
         DLS_TRY(dls_predictor_extend(a->predictor, err));
         a->stale = false;
     }
-    return dls_predict(a->predictor, graphs, n_graphs, queries, n, profiles, err);
+    return dls_predict_known(a->predictor, graphs, n_graphs, queries, known, n, profiles, err);
 }
 
 void dls_inspector_session_fini(dls_inspector_session *a)

@@ -39,8 +39,9 @@ typedef struct dls_inspector_session_params {
 const char *dls_inspector_weights(const char *given, char *buf, size_t size);
 
 /* EINPUT: a precision that the inspector does not know: none of its features and numbers tells tf32 from fp32
- * or bf16 from fp16. */
-dls_status dls_inspector_knows(dls_numeric numeric, dls_error *err) DLS_MUST_CHECK;
+ * or bf16 from fp16. A relative one is told the step in any precision that its model knows. */
+dls_status dls_inspector_knows(const dls_inspector *insp, dls_numeric numeric,
+                               dls_error *err) DLS_MUST_CHECK;
 
 /* EINPUT: weights that cannot be read, a precision that is not known; EPREDICTOR: that say nothing of their features, have other
  * features than they say, or no settings; ECONFIG. a must not move. It needs
@@ -58,9 +59,10 @@ void dls_inspector_session_fini(dls_inspector_session *a);
 dls_status dls_inspector_session_setting(dls_inspector_session *a, const dls_whereabouts *where,
                                          int32_t *setting, double *distance,
                                          dls_error *err) DLS_MUST_CHECK;
-/* Ask of settings that were found before. */
+/* Ask of settings that were found before; known as of dls_predict_known. */
 dls_status dls_inspector_session_predict(dls_inspector_session *a, const dls_graph *graphs,
-                                         size_t n_graphs, const dls_query *queries, size_t n,
-                                         dls_profile *profiles, dls_error *err) DLS_MUST_CHECK;
+                                         size_t n_graphs, const dls_query *queries,
+                                         const dls_known *known, size_t n, dls_profile *profiles,
+                                         dls_error *err) DLS_MUST_CHECK;
 
 #endif

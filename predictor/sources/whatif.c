@@ -11,6 +11,7 @@
 #include "predictor/dataset/label.h"
 #include "predictor/sources/inspector.h"
 #include "predictor/sources/layer_nets.h"
+#include "workload/operator/timeline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,11 +22,11 @@
 typedef enum source { DRIPLE, OPERATOR, PALEO, HABITAT, JUSTUS } source;
 
 /* The kernels of a model in one precision and size. */
-typedef struct known {
+typedef struct model_work {
     dls_model_names names;
     dls_numeric numeric;
     dls_workload work;
-} known;
+} model_work;
 
 struct dls_whatif {
     dls_whatif_params p;
@@ -37,7 +38,7 @@ struct dls_whatif {
     dls_sized_table kernels; /* of the model */
     dls_paleo paleo;
     dls_layer_nets *nets; /* justus */
-    known **known;        /* [n] owned */
+    model_work **known;   /* [n] owned */
     size_t n, cap;
 };
 
@@ -164,12 +165,12 @@ static dls_status check(const dls_whatif *w, const dls_whatif_question *q, dls_m
         (w->source != OPERATOR || dls_zoo_find(names->zoo)->build != dls_zoo_gpt)) {
         return dls_fail(err, DLS_EINPUT, w->p.source, "model or pipeline parallel");
     }
-    if (w->source == OPERATOR || w->source == HABITAT) {
+    if (w->source != PALEO && w->source != JUSTUS) {
         names->runner = DLS_RUN_EAGER | (q->part == DLS_STEP_FORWARD ? DLS_RUN_FORWARD : 0) |
                         (q->compiled ? DLS_RUN_COMPILED : 0) |
                         (q->channels_first ? DLS_RUN_CHANNELS_FIRST : 0);
     }
-    return w->source == DRIPLE ? dls_inspector_knows(q->numeric, err) : DLS_OK;
+    return w->source == DRIPLE ? dls_inspector_knows(w->session.insp, q->numeric, err) : DLS_OK;
 }
 
 static bool same_names(const dls_model_names *a, const dls_model_names *b)
@@ -188,9 +189,9 @@ static dls_status workload_of(dls_whatif *w, const dls_model_names *names, dls_n
         }
     }
     DLS_TRY(dls_grow(&w->known, &w->cap, w->n + 1, sizeof *w->known, err));
-    known *k;
+    model_work *k;
     DLS_TRY(dls_alloc_array(&k, 1, sizeof *k, "workload", err));
-    *k = (known){.names = *names, .numeric = numeric};
+    *k = (model_work){.names = *names, .numeric = numeric};
     const dls_status status = dls_model_workload(names, numeric, &k->work, err);
     if (status != DLS_OK) {
         dls_free(k);
@@ -211,6 +212,24 @@ static dls_status weigh(dls_whatif *w, const dls_whatif_question *q, const dls_w
                                                          : 2 + dls_optimiser_words(work->optimiser);
     out->prediction.mem_bytes = dls_words_memory_bytes(work, q->numeric, q->batch, words);
     out->fits = out->prediction.mem_bytes <= gpu->mem_bytes;
+    return DLS_OK;
+}
+
+/* What the operator model knows of a question: the step, and what a worker sends. */
+static dls_status known_of(const dls_whatif *w, const dls_whatif_question *q,
+                           const dls_workload *work, dls_known *known, dls_error *err)
+{
+    dls_work_setting s;
+    dls_fabric fabric;
+    dls_timeline timeline;
+    DLS_TRY(dls_setting_work(&q->setting, &w->model, w->hw, work, q->batch, q->numeric, &fabric, &s,
+                             err));
+    s.host = dls_opmodel_host(&w->model, q->host ? q->host : "");
+    DLS_TRY(dls_timeline_build(&w->model, work, &s, &timeline, err));
+    *known = (dls_known){.step_s = timeline.step_s,
+                         .link_bytes = dls_track_integral(&timeline.track[DLS_TRACK_TX],
+                                                          timeline.step_s)};
+    dls_timeline_fini(&timeline);
     return DLS_OK;
 }
 
@@ -236,33 +255,56 @@ static dls_status where_is(const dls_whatif *w, const dls_setting_spec *s, dls_w
     return DLS_OK;
 }
 
+/* The profile of the batch asked for; a relative inspector's step goes by what it says of the usual
+ * batch (driple.c). */
+static dls_status ask_at_batches(dls_whatif *w, const dls_whatif_question *q,
+                                 const dls_zoo_input *input, int32_t setting,
+                                 const dls_known *known, dls_profile profile[2], dls_error *err)
+{
+    const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
+    const dls_query query[2] = {{0, setting}, {1, setting}};
+    const dls_known both[2] = {*known, {.step_s = 1}};
+    const bool relative = dls_inspector_is_relative(w->session.insp);
+    dls_graph graph[2];
+    double *x;
+    DLS_TRY(dls_alloc_array(&x, 2 * cells, sizeof *x, "graph", err));
+    graph[0] = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
+    graph[1] = dls_zoo_input_at(&w->session.inputs, input, input->model->batch, x + cells);
+    const dls_status status =
+        dls_inspector_session_predict(&w->session, graph, relative ? 2 : 1, query,
+                                      relative ? both : NULL, relative ? 2 : 1, profile, err);
+    dls_free(x);
+    if (status == DLS_OK && relative) {
+        dls_profile_stretch(profile,
+                            profile[1].iteration_s * known->step_s / profile->iteration_s);
+    }
+    return status;
+}
+
 static dls_status ask_inspector(dls_whatif *w, const dls_whatif_question *q,
-                                const dls_model_names *names, dls_whatif_answer *out,
-                                dls_error *err)
+                                const dls_model_names *names, const dls_workload *work,
+                                dls_whatif_answer *out, dls_error *err)
 {
     const dls_zoo_options size = {
         .numeric = q->numeric, .image = names->image, .sequence = names->sequence};
     const dls_zoo_input *input;
     dls_whereabouts where;
-    dls_query query = {0};
-    dls_profile profile;
+    dls_profile profile[2];
+    dls_known known = {0};
+    int32_t setting;
     DLS_TRY(dls_zoo_input_sized(&w->session.inputs, dls_zoo_find(names->zoo), &size, &input, err));
     DLS_TRY(where_is(w, &q->setting, &where, err));
-    DLS_TRY(dls_inspector_session_setting(&w->session, &where, &query.setting_idx,
+    DLS_TRY(dls_inspector_session_setting(&w->session, &where, &setting,
                                           &out->prediction.distance, err));
     snprintf(out->setting, sizeof out->setting, "%s",
-             dls_inspector_setting(w->session.insp, query.setting_idx).name);
-    const size_t cells = (size_t)input->graph.n_nodes * (size_t)input->graph.n_features;
-    double *x;
-    DLS_TRY(dls_alloc_array(&x, cells, sizeof *x, "graph", err));
-    const dls_graph graph = dls_zoo_input_at(&w->session.inputs, input, q->batch, x);
-    const dls_status status =
-        dls_inspector_session_predict(&w->session, &graph, 1, &query, 1, &profile, err);
-    dls_free(x);
-    DLS_TRY(status);
-    out->prediction.iteration_s = profile.iteration_s;
+             dls_inspector_setting(w->session.insp, setting).name);
+    if (dls_inspector_is_relative(w->session.insp)) {
+        DLS_TRY(known_of(w, q, work, &known, err));
+    }
+    DLS_TRY(ask_at_batches(w, q, input, setting, &known, profile, err));
+    out->prediction.iteration_s = profile->iteration_s;
     for (int k = 0; k < DLS_METRICS; k++) { /* no amount is negative, whatever a network says */
-        out->prediction.metric[k] = fmax(0, profile.metric[k]);
+        out->prediction.metric[k] = fmax(0, profile->metric[k]);
     }
     return DLS_OK;
 }
@@ -395,10 +437,10 @@ static dls_status ask_one(dls_whatif *w, const dls_whatif_question *q, dls_whati
     run.runner |= DLS_RUN_EAGER;
     DLS_TRY(workload_of(w, &run, q->numeric, &work, err));
     DLS_TRY(weigh(w, q, work, out, err));
-    if (w->source == DRIPLE) {
-        return ask_inspector(w, q, &names, out, err);
-    }
     DLS_TRY(workload_of(w, &names, q->numeric, &work, err));
+    if (w->source == DRIPLE) {
+        return ask_inspector(w, q, &names, work, out, err);
+    }
     return ask_model(w, q, work, &out->prediction, err);
 }
 

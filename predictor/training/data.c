@@ -173,6 +173,30 @@ static void find_labels(const builder *b)
     }
 }
 
+/* EINPUT: the dataset does not say what is known of its rows. */
+static dls_status fill_relative(const builder *b, dls_error *err)
+{
+    for (int k = 0; k < DLS_METRICS; k++) {
+        b->data->labels.scale[k] = 1;
+    }
+    for (int s = 0; s < DLS_SPLITS; s++) {
+        dls_train_split *split = &b->data->split[s];
+        for (size_t i = 0; i < dls_train_rows(split); i++) {
+            const dls_dataset_setting *from = setting_of(b, (size_t)split->setting[i]);
+            dls_known known;
+            if (!dls_dataset_known(from, split->row[i], &known) || !dls_known_ok(&known)) {
+                return dls_fail(err, DLS_EINPUT, from->name,
+                                "setting %s, row %zu: a model's step and the bytes of the exchange "
+                                "are not known, which outputs are to be relative to",
+                                from->name, split->row[i]);
+            }
+            dls_relative_to_outputs(labels_of(b, split, i), &known,
+                                    split->target + i * DLS_METRICS);
+        }
+    }
+    return DLS_OK;
+}
+
 static void fill(const builder *b)
 {
     dls_train_data *d = b->data;
@@ -206,6 +230,9 @@ static dls_status divide(const builder *b, dls_error *err)
             return dls_fail(err, DLS_EINPUT, name, "setting %s has no graphs in its %s split", name,
                             dls_split_name(s));
         }
+    }
+    if (b->o->relative) {
+        return fill_relative(b, err);
     }
     fill(b);
     return DLS_OK;

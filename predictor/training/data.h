@@ -37,6 +37,7 @@ typedef struct dls_data_options {
     double share;     /* of the training graphs, 0..1] */
     double log_floor; /* floor of the times' logarithms over their scale; 0: no logarithms */
     uint64_t seed;    /* which graphs the share is */
+    bool relative;    /* outputs are relative to what the dataset knows without a network */
 } dls_data_options;
 
 /* The floor of a metric's labels, given their scale: 0 for peaks. */

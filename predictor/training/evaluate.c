@@ -181,10 +181,11 @@ static dls_status room(dls_yardsticks *y, const dls_dataset_setting *s, dls_erro
     y->mean = dls_alloc_zero(n, row);
     y->nearest = dls_alloc_zero(n, row);
     y->iteration_s = dls_alloc_zero(n, sizeof(double));
+    y->known = s->model_s && s->link_bytes ? dls_alloc_zero(n, sizeof *y->known) : NULL;
     y->truth = s->truth ? dls_alloc_zero(n, row) : NULL;
     y->model = s->truth && s->model_s ? dls_alloc_zero(n, row) : NULL;
     return y->row && y->graph && y->label && y->mean && y->nearest && y->iteration_s &&
-                   (y->truth || !s->truth) && (y->model || !s->truth || !s->model_s)
+                   (y->known || !s->model_s || !s->link_bytes) && (y->truth || !s->truth) && (y->model || !s->truth || !s->model_s)
                ? DLS_OK
                : dls_nomem(err, "evaluation", n * row);
 }
@@ -225,6 +226,9 @@ static dls_status fill(const dls_dataset *set, const dls_dataset_setting *s, dls
                              y->model + at * DLS_METRICS);
         }
         y->iteration_s[at] = s->iteration_s[i];
+        if (y->known) {
+            (void)dls_dataset_known(s, i, &y->known[at]);
+        }
         for (size_t k = 0; k < DLS_METRICS; k++) {
             y->mean[at * DLS_METRICS + k] = mean[k] / n_train;
         }
@@ -262,6 +266,7 @@ void dls_yardsticks_destroy(dls_yardsticks *y)
         dls_free(y->mean);
         dls_free(y->nearest);
         dls_free(y->iteration_s);
+        dls_free(y->known);
         dls_free(y);
     }
 }

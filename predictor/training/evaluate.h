@@ -42,6 +42,7 @@ typedef struct dls_yardsticks {
     double *mean;    /* of the training split */
     double *nearest; /* labels of the training graph with the least distance */
     double *iteration_s; /* [n] */
+    dls_known *known;    /* [n] without a network; NULL if the dataset does not say */
 } dls_yardsticks;
 
 /* Distance of two graphs: Euclidean over sum, mean and maximum of every feature, nodes and edges,

@@ -147,11 +147,12 @@ static void describe(dls_setting *to, const dls_dataset_setting *from, const dls
 }
 
 static dls_status keep(dls_inspector *insp, const dls_trainee *net, const dls_dataset_setting *from,
-                       const dls_labels *labels, dls_error *err)
+                       const dls_labels *labels, bool relative, dls_error *err)
 {
     if (!dls_tune_is_setting(net->tune)) {
         drop_settings(insp);
         insp->labels = *labels;
+        insp->relative = relative;
         DLS_TRY(dls_trainee_store(net, insp, NULL, err));
     }
     DLS_TRY(dls_trainee_store(net, insp, from->name, err));
@@ -179,10 +180,13 @@ dls_status dls_fit_setting(dls_inspector *insp, const dls_dataset *set, size_t s
         }
         which.labels = &insp->settings[from].labels;
     }
-    DLS_TRY(dls_train_data_create(set, &which, d, &data, err));
+    dls_data_options how = *d;
+    how.relative |= insp->relative;
+    DLS_TRY(dls_train_data_create(set, &which, &how, &data, err));
     dls_status status = dls_trainee_create(insp, from, tune, &net, err);
     DLS_THEN(status, dls_train(net, data, o, course, err));
-    DLS_THEN(status, keep(insp, net, &set->setting[setting], &data->labels, err));
+    DLS_THEN(status,
+             keep(insp, net, &set->setting[setting], &data->labels, how.relative, err));
     dls_trainee_destroy(net);
     dls_train_data_destroy(data);
     return status;

@@ -111,7 +111,7 @@ static dls_status train(const joint *j, const dls_train_options *o, dls_train_co
 {
     const dls_train_settings which = {.setting = j->which->setting,
                                       .condition = j->seen,
-                                      .labels = j->labels,
+                                      .labels = j->d->relative ? NULL : j->labels,
                                       .n = j->which->n,
                                       .width = j->width};
     dls_train_data *data = NULL;
@@ -153,7 +153,8 @@ dls_status dls_fit_all(dls_inspector *insp, const dls_dataset *set, const dls_fi
                             : dls_nomem(err, "settings", n * width * sizeof *j.seen);
     if (status == DLS_OK) {
         standardise(&j);
-        status = fit_scales(&j, err);
+        insp->relative = d->relative;
+        status = d->relative ? DLS_OK : fit_scales(&j, err);
     }
     DLS_THEN(status, train(&j, o, course, err));
     dls_free(j.seen);

@@ -22,7 +22,7 @@ dls_status dls_judge_predict(dls_predictor *predictor, const dls_yardsticks *y, 
     for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
         query[i] = (dls_query){(int32_t)i, as};
     }
-    DLS_THEN(status, dls_predict(predictor, y->graph, y->n, query, y->n, profile, err));
+    DLS_THEN(status, dls_predict_known(predictor, y->graph, y->n, query, y->known, y->n, profile, err));
     for (size_t i = 0; status == DLS_OK && i < y->n; i++) {
         memcpy(out + i * DLS_METRICS, profile[i].metric, sizeof profile[i].metric);
     }

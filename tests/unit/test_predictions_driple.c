@@ -319,7 +319,7 @@ static void test_all_settings(void **state)
     const dls_graph graph = dls_zoo_input_at(&a.inputs, input, 32, x);
     const dls_query query[] = {{0, slow}, {0, fast}, {0, ps}, {0, one}, {0, one + 1}};
     dls_profile profile[5];
-    TINY(dls_inspector_session_predict(&a, &graph, 1, query, 5, profile, err));
+    TINY(dls_inspector_session_predict(&a, &graph, 1, query, NULL, 5, profile, err));
     assert_true(profile[0].iteration_s == profile[4].iteration_s);
     assert_true(profile[0].iteration_s != profile[1].iteration_s);
     assert_true(profile[0].iteration_s != profile[2].iteration_s);
@@ -332,8 +332,8 @@ static void test_all_settings(void **state)
         const dls_query later = {0, at}, first = {0, slow};
         dls_profile mine, its, again;
         dls_predictor *fresh;
-        TINY(dls_inspector_session_predict(&a, &graph, 1, &later, 1, &mine, err));
-        TINY(dls_inspector_session_predict(&a, &graph, 1, &first, 1, &again, err));
+        TINY(dls_inspector_session_predict(&a, &graph, 1, &later, NULL, 1, &mine, err));
+        TINY(dls_inspector_session_predict(&a, &graph, 1, &first, NULL, 1, &again, err));
         TINY(dls_predictor_create(a.insp, &a.options, &fresh, err));
         TINY(dls_predict(fresh, &graph, 1, &later, 1, &its, err));
         assert_memory_equal(&mine, &its, sizeof mine);

@@ -214,6 +214,20 @@ static void test_columns(void **unused)
     const double update = column[21] / (column[10] / 4);
     assert_true(update > 5.9 && update <= 6); /* momentum 4, the decay of weights 2 */
     dls_feature_spec_destroy(spec);
+    /* The same as sums of the groups' own, but for the largest update. */
+    MUST(dls_feature_spec_create(DLS_FEATURES_OWN, &spec, &e));
+    assert_int_equal(spec->n_features, 23);
+    MUST(dls_features_raw(spec, g, &grouping, x, NULL, &e));
+    for (int32_t f = 8; f < spec->n_features; f++) {
+        double sum = 0, most = 0;
+        for (int row = 0; row < 4; row++) {
+            sum += x[row * spec->n_features + f];
+            most = fmax(most, x[row * spec->n_features + f]);
+        }
+        const bool alike = f == 14; /* bytes of a value */
+        assert_true(fabs((alike || f == 22 ? most : sum) - column[f]) <= 1e-12 * column[f]);
+    }
+    dls_feature_spec_destroy(spec);
     dls_grouping_fini(&grouping);
     dls_opgraph_destroy(g);
 }

@@ -89,6 +89,13 @@ typedef struct dls_query {
     int32_t setting_idx; /* DLS_SETTING_BASE: the base inspector itself */
 } dls_query;
 
+/* What is known of a question without a network; an inspector whose answers are relative to that
+ * (dls_inspector_is_relative) needs it. */
+typedef struct dls_known {
+    double step_s;     /* of a step by a model, > 0 */
+    double link_bytes; /* that a worker sends in a step, and receives; 0: it is alone */
+} dls_known;
+
 /* ---- inspectors ----------------------------------------------------------------------------- */
 
 typedef struct dls_inspector dls_inspector;
@@ -108,6 +115,9 @@ DLS_API dls_status dls_inspector_load(const char *path, dls_inspector **out,
                                       dls_error *err) DLS_MUST_CHECK;
 DLS_API void dls_inspector_destroy(dls_inspector *insp); /* NULL-safe */
 DLS_API int32_t dls_inspector_n_features(const dls_inspector *insp);
+/* Do its answers need what is known of a question: the step's factor on a model's, shares of the
+ * step, the link's peak over its mean. */
+DLS_API bool dls_inspector_is_relative(const dls_inspector *insp);
 DLS_API int32_t dls_inspector_n_settings(const dls_inspector *insp);
 /* Borrowed; setting_idx in 0..n-1. */
 DLS_API dls_setting_info dls_inspector_setting(const dls_inspector *insp, int32_t setting_idx);
@@ -165,6 +175,14 @@ DLS_API const char *dls_predictor_notes(const dls_predictor *p);
 DLS_API dls_status dls_predict(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
                                const dls_query *queries, size_t n_queries, dls_profile *profiles,
                                dls_error *err) DLS_MUST_CHECK;
+/* The same with known[n_queries], or NULL. EINPUT: an inspector of relative answers, and nothing is
+ * known of a question. */
+DLS_API dls_status dls_predict_known(dls_predictor *p, const dls_graph *graphs, size_t n_graphs,
+                                     const dls_query *queries, const dls_known *known,
+                                     size_t n_queries, dls_profile *profiles,
+                                     dls_error *err) DLS_MUST_CHECK;
+/* The profile of a step that takes `factor` times as long for the same bytes. */
+DLS_API void dls_profile_stretch(dls_profile *profile, double factor);
 
 #ifdef __cplusplus
 }

@@ -160,7 +160,7 @@ static int product_column(const dls_op_node *node)
     }
 }
 
-/* Add a node to what the whole graph comes to. */
+/* Add a node to what the whole graph, or its group, comes to. */
 static void add_total(const dls_op_node *node, double *all)
 {
     const double traffic = (double)(node->read_bytes + node->write_bytes) * node->repeat;
@@ -190,6 +190,7 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
                             dls_error *err)
 {
     const size_t width = (size_t)spec->n_features;
+    const bool own = spec->version == DLS_FEATURES_OWN;
     double *of_op = dls_alloc_zero(g->ops.n + 1, sizeof *of_op);
     bool *known = dls_alloc_zero(g->ops.n + 1, sizeof *known);
     if (!of_op || !known) {
@@ -223,10 +224,15 @@ dls_status dls_features_raw(const dls_feature_spec *spec, const dls_opgraph *g,
             row[N_BACKWARD] += node->phase == DLS_PHASE_BACKWARD;
             row[N_UPDATE] += node->phase == DLS_PHASE_UPDATE;
         }
-        add_total(node, all);
+        add_total(node, own ? row : all);
     }
     for (int32_t i = 0; spec->version >= DLS_FEATURES_TOTAL && i < grouping->n_groups; i++) {
-        memcpy(x + (size_t)i * width + ALL_FLOPS, all + ALL_FLOPS, (width - ALL_FLOPS) * sizeof *x);
+        double *row = x + (size_t)i * width;
+        if (own) {
+            row[VALUE_BYTES] = all[VALUE_BYTES];
+        } else {
+            memcpy(row + ALL_FLOPS, all + ALL_FLOPS, (width - ALL_FLOPS) * sizeof *x);
+        }
     }
     dls_free(of_op);
     dls_free(known);

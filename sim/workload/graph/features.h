@@ -16,6 +16,7 @@
  * convolutions, 3 x 3 and 5 x 5 ones with stride 1, other ones, matrix products), the traffic of
  * everything else but updates, runs of convolutions and products, FLOPs of updates (they tell
  * optimisers apart), and the bytes of the largest update (it cannot be shared out among servers)
+ *      version 5 (own)     the columns of version 4, every group's own sums in place of the graph's
  *
  * Normalised value = f(raw) / scale, f being log(1 + x) for sizes and counts of work and x for the
  * number of nodes and node_type; scale is the greatest f(raw) of the corpus, 1 if that is 0. The
@@ -34,7 +35,8 @@
     XX(DRIPLE, "driple", 3)                                                                        \
     XX(WORK, "work", 8)                                                                            \
     XX(TOTAL, "total", 15)                                                                         \
-    XX(KERNELS, "kernels", 23)
+    XX(KERNELS, "kernels", 23)                                                                     \
+    XX(OWN, "own", 23)
 
 typedef enum dls_features_version {
     DLS_FEATURES_VERSION_NONE,
