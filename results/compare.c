@@ -119,14 +119,3 @@ dls_status dls_compare_json(FILE *out, const dls_compare_run *runs, size_t n, dl
     return dls_json_print(out, top, err);
 }
 
-size_t dls_compare_other_trace(const dls_compare_run *runs, size_t n)
-{
-    const char *first = n ? runs[0].trace_sha256 : NULL;
-    for (size_t i = 1; i < n; i++) {
-        const char *sha = runs[i].trace_sha256;
-        if (first && *first && sha && *sha && strcmp(first, sha) != 0) {
-            return i;
-        }
-    }
-    return 0;
-}

@@ -54,7 +54,4 @@ dls_status dls_compare_designs_json(FILE *out, const dls_compare_member *runs, s
                                     const dls_compare_options *options,
                                     dls_error *err) DLS_MUST_CHECK;
 
-/* The first run whose trace differs from that of run 0 (both known), or 0. */
-size_t dls_compare_other_trace(const dls_compare_run *runs, size_t n);
-
 #endif

@@ -221,6 +221,7 @@ static dls_status warn(dls_comparison *c, dls_error *err, const char *format, ..
 
 static dls_status look(dls_comparison *c, const dls_compare_member *members, dls_error *err)
 {
+    bool other_trace = false;
     texts_fini(&c->warning);
     for (size_t i = 0; i < c->n; i++) {
         char buf[DLS_PRINTABLE_BYTES], other[DLS_PRINTABLE_BYTES];
@@ -233,9 +234,10 @@ static dls_status look(dls_comparison *c, const dls_compare_member *members, dls
         if (!c->runs[i].summary.complete) {
             DLS_TRY(warn(c, err, "%s was stopped early", label));
         }
-        if (*sha && *first && strcmp(sha, first) != 0) {
-            return warn(c, err, "%s and %s replay different traces",
-                        dls_printable(c->runs[k].file_label, other), label);
+        if (!other_trace && *sha && *first && strcmp(sha, first) != 0) {
+            DLS_TRY(warn(c, err, "%s and %s replay different traces",
+                         dls_printable(c->runs[k].file_label, other), label));
+            other_trace = true;
         }
     }
     return DLS_OK;

@@ -27,11 +27,6 @@ static const struct {
 #undef XX
 };
 
-const char *dls_measured_op_name(int op)
-{
-    return ops[op].name;
-}
-
 const char *dls_measured_op_family(int op)
 {
     return ops[op].family;

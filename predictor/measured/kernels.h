@@ -36,7 +36,6 @@ typedef enum dls_measured_op {
 #undef XX
         DLS_MEASURED_OPS
 } dls_measured_op;
-const char *dls_measured_op_name(int op);
 const char *dls_measured_op_family(int op);
 
 /* Sizes: linear X(b,m,n) W(n,k) and bmm (b,m,n)(b,n,k), where n is summed over; convolutions b

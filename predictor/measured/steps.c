@@ -301,11 +301,3 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
     return status == DLS_OK ? drop_slips(s, first, path, err) : status;
 }
 
-dls_status dls_measured_is_steps(const char *path, bool *steps, dls_error *err)
-{
-    dls_measured_table t;
-    DLS_TRY(dls_measured_open(&t, path, names, COLUMNS, NULL, NULL, err));
-    *steps = t.col[STEP_MS] >= 0;
-    dls_measured_close(&t);
-    return DLS_OK;
-}

@@ -54,7 +54,4 @@ dls_status dls_measured_steps_read(dls_measured_steps *s, const char *path, cons
                                    const dls_measured_defaults *defaults,
                                    dls_error *err) DLS_MUST_CHECK;
 
-/* Is this a file of steps? Needs its header alone: has it a column step_ms? Errors: EINPUT. */
-dls_status dls_measured_is_steps(const char *path, bool *steps, dls_error *err) DLS_MUST_CHECK;
-
 #endif

@@ -155,13 +155,6 @@ static void measure(dls_genetic *g, const uint8_t *gene, double *fitness, double
     *utility = used > 0 ? sum / (used * p->gpus_per_node) : 0;
 }
 
-double dls_genetic_fitness(dls_genetic *g, const uint8_t *genes)
-{
-    double fitness, utility;
-    measure(g, genes, &fitness, &utility);
-    return fitness;
-}
-
 static void finish(dls_genetic *g, individual *of)
 {
     measure(g, of->gene, &of->fitness, &of->utility);

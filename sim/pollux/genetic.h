@@ -34,7 +34,5 @@ void dls_genetic_destroy(dls_genetic *g); /* NULL-safe */
  * fitness the power mean (exponent -1) of the jobs' speed-ups. Errors: ENOMEM. */
 dls_status dls_genetic_search(dls_genetic *g, const dls_genetic_problem *problem, uint64_t seed,
                               const uint8_t **best, double *fitness, dls_error *err) DLS_MUST_CHECK;
-/* Fitness of any such matrix. */
-double dls_genetic_fitness(dls_genetic *g, const uint8_t *genes);
 
 #endif

@@ -71,13 +71,3 @@ dls_status dls_sia_add(dls_choice *c, const dls_sia_terms *terms, const dls_sia_
     return DLS_OK;
 }
 
-int32_t dls_sia_picked(const dls_choice *c, int32_t group, const dls_sia_config *config, int32_t n)
-{
-    const dls_choice_option *o = &c->option[c->pick[group]];
-    for (int32_t i = 0; i < n && o->gpus > 0; i++) {
-        if (config[i].type == o->type && config[i].gpus == o->gpus) {
-            return i;
-        }
-    }
-    return -1;
-}

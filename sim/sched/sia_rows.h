@@ -37,7 +37,5 @@ typedef struct dls_sia_terms {
 dls_status dls_sia_add(dls_choice *c, const dls_sia_terms *terms, const dls_sia_config *config,
                        const double *value, int32_t n, int32_t present, bool pinned, double factor,
                        dls_error *err) DLS_MUST_CHECK;
-/* The configuration picked for a group, by its place in config[]; -1: none. */
-int32_t dls_sia_picked(const dls_choice *c, int32_t group, const dls_sia_config *config, int32_t n);
 
 #endif

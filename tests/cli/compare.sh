@@ -52,6 +52,11 @@ expect 0 "$dlsim" compare fifo.h5 fifo.h5
 has out "1.000x"
 expect 0 "$dlsim" compare fifo.h5 other.h5
 has err "fifo.h5 and other.h5 replay different traces"
+# Each warning once, and none hides another.
+expect 0 "$dlsim" --config=$config --trace=trace.csv --scheduler=srtf --until=30 --quiet -o early.h5
+expect 0 "$dlsim" compare fifo.h5 other.h5 other.h5 early.h5
+has err "early.h5 was stopped early"
+[ "$(grep -c "different traces" err)" -eq 1 ] || fail "not one warning of traces: $(cat err)"
 expect 0 "$dlsim" compare --json fifo.h5 srtf.h5
 python=/usr/bin/python3
 if [ -x $python ]; then

@@ -108,5 +108,13 @@ find sim placement traces results predictor python \( -name '*.[ch]' -o -name '*
             start = why = 0
         }
         END { exit bad }' || bad=1
+# Every function is called by somebody: its name stands elsewhere than at its definition and its declaration.
+used=$(find sim placement traces results predictor python tests \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \) \
+    ! -path '*/build/*' -exec grep -ohE '\bdls_[a-z0-9_]+\b' {} + | sort | uniq -c | awk '$1 > 2 { print $2 }')
+for name in $(find sim placement traces results predictor \( -name '*.c' -o -name '*.cu' -o -name '*.cpp' \) -exec \
+    grep -ohE '^[a-z].*\bdls_[a-z0-9_]+\(' {} + | grep -oE 'dls_[a-z0-9_]+\($' | tr -d '(' | sort -u |
+    comm -23 - <(echo "$used")); do
+    grep -qrw "DLS_API.*$name" sim/include/dlsim || { echo "$name: called by nobody"; bad=1; }
+done
 [ $bad = 0 ] && echo "includes follow the layers, and every file says what it is for"
 exit $bad

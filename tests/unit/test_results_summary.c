@@ -388,10 +388,6 @@ static void formats(void **state)
     assert_has(text, "\"trace_sha256\": \"bb\"");
     assert_has(text, "\"jct_p99\": 1");
     free(text);
-    const dls_compare_run runs[] = {
-        {"a", "aa", &s}, {"b", "", &s}, {"c", "aa", &s}, {"d", "x", &s}};
-    assert_int_equal(dls_compare_other_trace(runs, 3), 0);
-    assert_int_equal(dls_compare_other_trace(runs, 4), 3);
     dls_record_destroy(rec);
     dls_trace_destroy(trace);
 }

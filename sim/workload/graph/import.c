@@ -13,22 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-bool dls_import_device_find(const char *name, dls_import_device *out)
-{
-    static const char *const names[] = {
-#define XX(id, text) text,
-        DLS_IMPORT_DEVICE_MAP(XX)
-#undef XX
-    };
-    for (int i = 0; i < DLS_IMPORT_DEVICE_COUNT; i++) {
-        if (strcmp(names[i], name) == 0) {
-            *out = (dls_import_device)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 dls_status dls_imp_add_edge(imp_graph *g, int32_t from, int32_t to, bool control, dls_error *err)
 {
     if (g->n_edges == INT32_MAX) {

@@ -13,17 +13,10 @@
 
 #include "workload/graph/graph.h"
 
-/* XX(id, text) */
-#define DLS_IMPORT_DEVICE_MAP(XX)                                                                  \
-    XX(AUTO, "auto") /* as the file says, if it puts anything on a GPU; else everything there */   \
-    XX(FILE, "file") /* Driple's rule: what the file puts on a device named "...GPU..." */         \
-    XX(GPU, "gpu")   /* everything but input, checkpoints and what runs on the host alone */
-
 typedef enum dls_import_device {
-#define XX(id, text) DLS_IMPORT_DEVICE_##id,
-    DLS_IMPORT_DEVICE_MAP(XX)
-#undef XX
-        DLS_IMPORT_DEVICE_COUNT
+    DLS_IMPORT_DEVICE_AUTO, /* as the file says, if it puts anything on a GPU; else everything there */
+    DLS_IMPORT_DEVICE_FILE, /* Driple's rule: what the file puts on a device named "...GPU..." */
+    DLS_IMPORT_DEVICE_GPU,  /* everything but input, checkpoints and what runs on the host alone */
 } dls_import_device;
 
 /* All zero is a good default. */
@@ -40,9 +33,6 @@ typedef struct dls_import_options {
     bool training;
     dls_optimiser optimiser; /* of a graph that names none */
 } dls_import_options;
-
-/* false: no such name */
-bool dls_import_device_find(const char *name, dls_import_device *out);
 
 /* What the graph does not show of its file. */
 typedef struct dls_import_report {

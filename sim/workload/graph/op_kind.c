@@ -36,12 +36,3 @@ const char *dls_op_family_name(int family)
     return family_names[family >= 0 && family < DLS_FAMILY_COUNT ? family : DLS_FAMILY_OTHER];
 }
 
-dls_op_kind dls_op_kind_find(const char *name)
-{
-    for (int kind = 0; kind < DLS_OP_COUNT; kind++) {
-        if (strcmp(kinds[kind].name, name) == 0) {
-            return (dls_op_kind)kind;
-        }
-    }
-    return DLS_OP_OTHER;
-}

@@ -202,7 +202,5 @@ const char *dls_op_name(int kind);
 dls_op_family dls_op_family_of(int kind);
 /* "conv", ...; "other" out of range. */
 const char *dls_op_family_name(int family);
-/* The kind of that name, DLS_OP_OTHER if there is none. O(kinds). */
-dls_op_kind dls_op_kind_find(const char *name);
 
 #endif
