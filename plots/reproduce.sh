@@ -55,7 +55,9 @@ PYTHON=$(sh "$here/python.sh") || exit $?
 mkdir -p "$out/data"
 WORK=$(cd "$out/data" && pwd)
 
-# sweep CFG [KEY=VALUE or option for --small]...: run and merge plots/CFG; $files is the merged file.
+# sweep CFG [KEY=VALUE or option for --small]...: run and merge plots/CFG, on the jobs of $TRACE if that is set; $files
+# is the merged file.
+TRACE=
 sweep() {
     cfg=$here/$1
     sweep=$(basename "$1" .cfg)
@@ -72,9 +74,10 @@ sweep() {
         done
     fi
     # shellcheck disable=SC2086
-    "$DLSIM" sweep run "$cfg" -j "$JOBS" -o "$folder" $set_small -q
+    "$DLSIM" sweep run "$cfg" -j "$JOBS" -o "$folder" $set_small ${TRACE:+--set "trace.path=$TRACE"} -q
     # shellcheck disable=SC2086
-    "$DLSIM" sweep merge "$cfg" -o "$folder" --file="$folder/$sweep.h5" --force $set_small -q
+    "$DLSIM" sweep merge "$cfg" -o "$folder" --file="$folder/$sweep.h5" --force $set_small \
+        ${TRACE:+--set "trace.path=$TRACE"} -q
     files=$folder/$sweep.h5
 }
 

@@ -38,6 +38,7 @@ tiresias_placement   tiresias_placement-small/tiresias_placement.h5      runs/*/
 tiresias_promote     tiresias_promote-small/tiresias_promote.h5          points/jct_mean_s
 tiresias_queue       tiresias-small/tiresias.h5                          runs/*/jobs/pending_us
 tiresias_sensitivity tiresias_sensitivity-small/tiresias_sensitivity.h5  points/jct_mean_s
+tiresias_testbed     tiresias-testbed-small/tiresias-testbed.h5          points/queue_mean_s
 tiresias_utilisation tiresias-small/tiresias.h5                          runs/*/series/cluster/busy_gpus
 END
 diff <(echo "$figures") <(awk '{print $1}' cases.txt) || fail "figures without a case here"
