@@ -467,7 +467,8 @@ static dls_status run(void *user, dls_call *call, dls_error *err)
 static const dls_arg args[] = {
     {DLS_ROW(DLS_ARG_SWITCH, 1, request, measured, "measured", 0, NULL, "this"), .hidden = true},
     DLS_LIST(request, sources, "sources", 0, "A,B,...", NULL,
-             "of driple, operator, paleo, habitat, justus; all if left out"),
+             "of driple, operator, paleo, habitat, justus; all if left out; again: what others "
+             "measured of the same job"),
     DLS_SWITCH(request, no_points, "no-points", 0, "the files alone, without the published points"),
     DLS_REPEAT(request, defaults, "default", 0, "COLUMN=VALUE",
                "what a column holds where a file lacks it; may be repeated"),

@@ -134,6 +134,45 @@ static dls_status ask_row(dls_verdicts *v, dls_whatif *w, size_t i, size_t sourc
     return DLS_OK;
 }
 
+/* ---- the ceiling ----------------------------------------------------------------------------- */
+
+static const char again[] = "again";
+
+static bool same_question(const dls_measured_step *a, const dls_measured_step *b)
+{
+    return strcmp(a->model, b->model) == 0 && strcmp(a->gpu, b->gpu) == 0 && a->gpus == b->gpus &&
+           a->nodes == b->nodes && a->servers == b->servers && a->batch == b->batch &&
+           a->image == b->image && a->sequence == b->sequence && a->numeric == b->numeric &&
+           a->forward == b->forward && a->update == b->update && a->compiled == b->compiled &&
+           strcmp(a->layout, b->layout) == 0 && strcmp(a->parallelism, b->parallelism) == 0;
+}
+
+/* What others measured of the same job: the geometric mean, whatever framework and host. */
+static dls_status ask_others(dls_verdicts *v, size_t source, dls_error *err)
+{
+    for (size_t i = 0; i < v->steps->n; i++) {
+        const size_t at = i * v->n_sources + source;
+        double sum = 0;
+        int n = 0;
+        for (size_t k = 0; k < v->steps->n; k++) {
+            if (k != i && same_question(&v->steps->row[k], &v->steps->row[i])) {
+                sum += log(v->steps->row[k].step_s);
+                n++;
+            }
+        }
+        if (n == 0) {
+            DLS_TRY(refuse(v, at, "measured once", err));
+            continue;
+        }
+        v->predicted[at] = exp(sum / n);
+        v->fits[at] = true;
+        v->why[at] = -1;
+    }
+    return DLS_OK;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------- */
+
 /* Is it the first row of its GPU? */
 static bool first_of_gpu(const dls_measured_steps *s, size_t row)
 {
@@ -168,6 +207,9 @@ static dls_status ask_source(dls_verdicts *v, const dls_verdict_options *o, size
                                  .hardware_dir = o->hardware_dir,
                                  .weights = justus ? o->networks : o->weights};
     dls_status status = DLS_OK;
+    if (v->source[source] == again) {
+        return ask_others(v, source, err);
+    }
     for (size_t i = 0; justus && !o->networks && i < v->steps->n && status == DLS_OK; i++) {
         status = refuse(v, i * v->n_sources + source, "no networks were given", err);
     }
@@ -279,11 +321,13 @@ static dls_status choose_sources(dls_verdicts *v, const dls_verdict_options *o, 
         while (all[k] && strcmp(all[k], name) != 0) {
             k++;
         }
-        if (!all[k] || v->n_sources == DLS_VERDICT_SOURCES) {
+        const char *chosen = strcmp(name, again) == 0 ? again : all[k];
+        if (!chosen || v->n_sources == DLS_VERDICT_SOURCES) {
             return dls_fail(err, DLS_EINPUT, "source",
-                            "\"%s\" is not driple, operator, paleo, habitat or justus", name);
+                            "\"%s\" is not driple, operator, paleo, habitat, justus or again",
+                            name);
         }
-        v->source[v->n_sources++] = all[k];
+        v->source[v->n_sources++] = chosen;
     }
     return DLS_OK;
 }

@@ -14,7 +14,9 @@
 #define DLS_VERDICT_SOURCES 8
 
 typedef struct dls_verdict_options {
-    const char *const *sources; /* [n_sources] of dls_whatif_sources; NULL: all */
+    /* [n_sources] of dls_whatif_sources, or "again": what others measured of the same job; NULL:
+     * all but that */
+    const char *const *sources;
     size_t n_sources;
     const char *hardware_dir; /* NULL: the usual places */
     const char *weights;      /* of the inspector; NULL: the shipped ones */

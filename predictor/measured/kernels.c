@@ -306,12 +306,12 @@ double dls_measured_operator_s(const void *model, const dls_measured_kernel *row
 {
     const dls_opmodel *m = model;
     const dls_sized_kernel work = sized_of(row);
-    const dls_sized_row *constants = m->sized && row->numeric == DLS_NUMERIC_FP32
-                                         ? dls_sized_table_for(m->sized, row->gpu, work.family)
-                                         : NULL;
-    if (constants) {
+    const dls_sized_pair by = m->sized && row->numeric == DLS_NUMERIC_FP32
+                                  ? dls_sized_table_for(m->sized, row->gpu, work.family)
+                                  : (dls_sized_pair){NULL, NULL};
+    if (by.row) {
         const dls_sized_gpu gpu = dls_kernel_row_gpu(row->gpu);
-        return dls_sized_s(&work, constants, &gpu);
+        return dls_sized_pair_s(&work, by, &gpu);
     }
     const dls_rates rates = dls_opmodel_rates(m, row->gpu, row->numeric);
     const dls_kernel k = dls_measured_kernel_of(row);

@@ -47,6 +47,23 @@ assert groups["habitat", "steps, one GPU, tf32"]["unanswered"][0]["why"] == "not
 END
 fi
 
+# What others measured of the same job: the geometric mean of their rows, of another framework, too, not of another batch.
+cat >again.csv <<'END'
+model,gpu,batch,framework,step_ms
+resnet50,V100,32,a,100
+resnet50,V100,32,b,200
+resnet50,V100,32,c,400
+resnet50,V100,64,a,300
+END
+expect 0 evaluate --measured --no-points --sources=again --json --details again.csv
+if command -v python3 >/dev/null; then
+    python3 - out.txt <<'END' || fail "what others measured"
+import json, sys
+said = [r["again"] for r in json.load(open(sys.argv[1]))["steps"]]
+assert [round(1e3 * s, 3) for s in said[:3]] == [282.843, 200, 141.421] and said[3] is None, said
+END
+fi
+
 # Layers in parts are as long as a part and what is added up, stages as long as all of them one after the other.
 cat >split.csv <<'END'
 model,gpu,gpus,batch,parallelism,precision,optimiser,step_ms

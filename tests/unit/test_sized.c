@@ -89,19 +89,19 @@ static void time_grows_with_the_batch(void **state)
     tables t = load();
     for (size_t g = 0; g < t.hw.n_gpus; g++) {
         for (int f = 0; f < DLS_SIZED_FAMILIES; f++) {
-            const dls_sized_row *row =
+            const dls_sized_pair by =
                 dls_sized_table_for(&t.kernels, &t.hw.gpu[g], (dls_sized_family)f);
             dls_sized_gpu gpu = dls_kernel_row_gpu(&t.hw.gpu[g]);
-            if (!row && !*t.hw.gpu[g].kernels_like) {
+            if (!by.row && !*t.hw.gpu[g].kernels_like) {
                 continue; /* no GPU, but a core of a processor */
             }
-            assert_non_null(row);
+            assert_non_null(by.row);
             double last[2] = {0, 0};
             for (double batch = 1; batch <= 4096; batch *= 2) {
                 const dls_sized_kernel k = sample(f, batch);
                 for (int alone = 0; alone < 2; alone++) {
                     gpu.alone = alone;
-                    const double s = dls_sized_s(&k, row, &gpu);
+                    const double s = dls_sized_pair_s(&k, by, &gpu);
                     assert_true(s > 0 && s < 1e3);
                     assert_true(s >= last[alone] * (1 - 1e-12));
                     if (last[alone] > 0 && !alone && s > 2.1 * last[alone]) {
@@ -128,15 +128,48 @@ static void relatives(void **state)
     const dls_hw_gpu gpu = {.name = "C", .kernels_like = "A B"};
     assert_int_equal(dls_sized_table_put(&t, &a, NULL), DLS_OK);
     assert_int_equal(dls_sized_table_put(&t, &b, NULL), DLS_OK);
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM)->gpu, "A");
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM_RAGGED)->gpu, "A");
-    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX)->gpu, "B");
-    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV));
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM).row->gpu, "A");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_BMM_RAGGED).row->gpu, "A");
+    assert_string_equal(dls_sized_table_for(&t, &gpu, DLS_SIZED_SOFTMAX).row->gpu, "B");
+    assert_null(dls_sized_table_for(&t, &gpu, DLS_SIZED_CONV).row);
     dls_sized_table_fini(&t);
     assert_true(dls_sized_aligned(512, 1024, 30522));
     assert_true(dls_sized_aligned(196, 64, 196));
     assert_false(dls_sized_aligned(196, 64, 197));
     assert_false(dls_sized_aligned(100, 30, 30));
+}
+
+/* A GPU between two relatives takes the mean of both, or the one that is known; its own before
+ * either. */
+static void between_two(void **state)
+{
+    (void)state;
+    tables t = load();
+    const dls_sized_kernel k = sample(DLS_SIZED_LINEAR, 64);
+    const dls_hw_gpu *card = NULL;
+    assert_int_equal(dls_hardware_gpu(&t.hw, "P100-PCIE", &card, NULL), DLS_OK);
+    const dls_sized_gpu how = dls_kernel_row_gpu(card);
+    dls_hw_gpu gpu = *card;
+    double s[2] = {0, 0};
+    snprintf(gpu.name, sizeof gpu.name, "NEW");
+    const char *const like[] = {"V100-PCIE", "P4", "NONE V100-PCIE+P4 H100", "NONE+P4 H100"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(gpu.kernels_like, sizeof gpu.kernels_like, "%s", like[i]);
+        const dls_sized_pair by = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR);
+        const double took = dls_sized_pair_s(&k, by, &how);
+        if (i < 2) {
+            s[i] = took;
+        } else {
+            assert_true(fabs(took / (i == 2 ? sqrt(s[0] * s[1]) : s[1]) - 1) < 1e-12);
+        }
+    }
+    assert_true(fabs(s[0] / s[1] - 1) > 0.01);
+    snprintf(gpu.name, sizeof gpu.name, "P4");
+    snprintf(gpu.kernels_like, sizeof gpu.kernels_like, "V100-PCIE+H100");
+    const dls_sized_pair own = dls_sized_table_for(&t.kernels, &gpu, DLS_SIZED_LINEAR);
+    assert_string_equal(own.row->gpu, "P4");
+    assert_null(own.other);
+    unload(&t);
 }
 
 /* Factors of whole steps are for GPUs whose own kernels nobody measured. */
@@ -153,13 +186,13 @@ static void factors_of_relatives_alone(void **state)
     assert_true(r.clock[DLS_SIZED_LINEAR] == 1);
     assert_int_equal(dls_hardware_gpu(&t.hw, "V100", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_string_equal(r.sized[DLS_SIZED_LINEAR]->gpu, "V100-PCIE");
+    assert_string_equal(r.sized[DLS_SIZED_LINEAR].row->gpu, "V100-PCIE");
     assert_true(r.clock[DLS_SIZED_LINEAR] > 1.05);
     /* like_fp32, V100: of a board and its card for the A100, of another generation for the H200 */
     const double board = r.clock[DLS_SIZED_LINEAR];
     assert_int_equal(dls_hardware_gpu(&t.hw, "A100", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
-    assert_string_equal(r.sized[DLS_SIZED_LINEAR]->gpu, "A100-PCIE");
+    assert_string_equal(r.sized[DLS_SIZED_LINEAR].row->gpu, "A100-PCIE");
     assert_true(r.clock[DLS_SIZED_LINEAR] == board);
     assert_int_equal(dls_hardware_gpu(&t.hw, "H200", &gpu, NULL), DLS_OK);
     r = dls_opmodel_rates(&m, gpu, DLS_NUMERIC_FP32);
@@ -299,9 +332,13 @@ static void fit_finds_what_made_the_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(time_grows_with_the_batch),    cmocka_unit_test(relatives),
-        cmocka_unit_test(factors_of_relatives_alone),   cmocka_unit_test(file_round_trip),
-        cmocka_unit_test(bad_rows_are_refused),         cmocka_unit_test(rows_are_read),
+        cmocka_unit_test(time_grows_with_the_batch),
+        cmocka_unit_test(relatives),
+        cmocka_unit_test(between_two),
+        cmocka_unit_test(factors_of_relatives_alone),
+        cmocka_unit_test(file_round_trip),
+        cmocka_unit_test(bad_rows_are_refused),
+        cmocka_unit_test(rows_are_read),
         cmocka_unit_test(fit_finds_what_made_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,8 +143,8 @@ dls_rates dls_opmodel_rates(const dls_opmodel *model, const dls_hw_gpu *gpu, dls
     /* No kernel of matrix units was measured. */
     for (int f = 0; model->sized && fp32 && f < DLS_SIZED_FAMILIES; f++) {
         r.sized[f] = dls_sized_table_for(model->sized, gpu, (dls_sized_family)f);
-        if (r.sized[f]) {
-            const char *from = r.sized[f]->gpu;
+        if (r.sized[f].row) {
+            const char *from = r.sized[f].row->gpu;
             r.clock[f] = strcasecmp(from, gpu->name) == 0 ? 1
                          : board_of(gpu->name, from)      ? factor.compute
                                                           : own;
@@ -241,11 +241,11 @@ static bool sized_kernel(const dls_kernel *k, double batch, dls_sized_kernel *ou
 static double sized_s(const dls_kernel *k, const dls_rates *rates, double batch)
 {
     dls_sized_kernel work;
-    if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR] ||
-        !sized_kernel(k, batch, &work) || !rates->sized[work.family]) {
+    if (k->family == DLS_KERNEL_MEMORY || !rates->sized[DLS_SIZED_LINEAR].row ||
+        !sized_kernel(k, batch, &work) || !rates->sized[work.family].row) {
         return 0;
     }
-    return dls_sized_s(&work, rates->sized[work.family], &rates->gpu) /
+    return dls_sized_pair_s(&work, rates->sized[work.family], &rates->gpu) /
            (rates->eta[k->family] * rates->clock[work.family]);
 }
 

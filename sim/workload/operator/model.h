@@ -97,10 +97,10 @@ typedef struct dls_rates {
     double element_bytes;
     const dls_op_time *measured; /* [n_measured] borrowed */
     size_t n_measured;
-    dls_sized_gpu gpu;                              /* for the sized model */
-    double eta[DLS_KERNEL_FAMILIES];                /* of what the sized model says a rate is */
-    double clock[DLS_SIZED_FAMILIES];               /* the same, by GPU: c, or 1 where measured */
-    const dls_sized_row *sized[DLS_SIZED_FAMILIES]; /* borrowed; NULL: the formula */
+    dls_sized_gpu gpu;                        /* for the sized model */
+    double eta[DLS_KERNEL_FAMILIES];          /* of what the sized model says a rate is */
+    double clock[DLS_SIZED_FAMILIES];         /* the same, by GPU: c, or 1 where measured */
+    dls_sized_pair sized[DLS_SIZED_FAMILIES]; /* borrowed; no row: the formula */
 } dls_rates;
 
 /* A GPU without own factors takes those of `like`, else 1; kernels that were measured on the GPU

@@ -282,3 +282,9 @@ double dls_sized_s(const dls_sized_kernel *k, const dls_sized_row *row, const dl
     }
     return row->family == DLS_SIZED_ELEMENTS ? elements_s(k, row, gpu) : rows_s(k, row, gpu);
 }
+
+double dls_sized_pair_s(const dls_sized_kernel *k, dls_sized_pair by, const dls_sized_gpu *gpu)
+{
+    const double s = dls_sized_s(k, by.row, gpu);
+    return by.other ? sqrt(s * dls_sized_s(k, by.other, gpu)) : s;
+}

@@ -188,10 +188,18 @@ void dls_sized_table_fini(dls_sized_table *t); /* NULL-safe */
 /* The row of that GPU and family, or NULL. */
 dls_sized_row *dls_sized_table_find(const dls_sized_table *t, const char *gpu,
                                     dls_sized_family family);
-/* Its own, else (products) the other of aligned and ragged, else the same of the GPU whose kernels
- * are like its own (kernels_like), else NULL. */
-const dls_sized_row *dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
-                                         dls_sized_family family);
+/* Whose constants say what a GPU does: its own, one relative's, or those of two that it lies
+ * between. */
+typedef struct dls_sized_pair {
+    const dls_sized_row *row, *other; /* row NULL: nobody's; other NULL: of one */
+} dls_sized_pair;
+
+/* Its own, else (products) the other of aligned and ragged, else the same of the first of its
+ * kernels_like ("A B+C": A, else B and C) of which there are any. */
+dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
+                                   dls_sized_family family);
+/* One run by a pair with a row: of two the geometric mean. */
+double dls_sized_pair_s(const dls_sized_kernel *k, dls_sized_pair by, const dls_sized_gpu *gpu);
 dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row,
                                dls_error *err) DLS_MUST_CHECK;
 /* Errors: ECONFIG with file and line; ENOMEM. *t is to be ended only on success. */

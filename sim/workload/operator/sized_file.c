@@ -43,18 +43,18 @@ static const dls_sized_row *own(const dls_sized_table *t, const char *gpu, dls_s
                : dls_sized_table_find(t, gpu, (dls_sized_family)(family ^ 1));
 }
 
-const dls_sized_row *dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
-                                         dls_sized_family family)
+dls_sized_pair dls_sized_table_for(const dls_sized_table *t, const dls_hw_gpu *gpu,
+                                   dls_sized_family family)
 {
-    const dls_sized_row *row = own(t, gpu->name, family);
-    for (const char *at = gpu->kernels_like; !row && *at;) {
+    dls_sized_pair by = {own(t, gpu->name, family), NULL};
+    for (const char *at = by.row ? "" : gpu->kernels_like; *at && (!by.row || at[-1] == '+');) {
         char name[DLS_HW_NAME];
-        const size_t len = strcspn(at, " ");
+        const size_t len = strcspn(at, " +");
         snprintf(name, sizeof name, "%.*s", (int)len, at);
-        row = own(t, name, family);
-        at += len + strspn(at + len, " ");
+        *(by.row ? &by.other : &by.row) = own(t, name, family);
+        at += len + (at[len] != '\0');
     }
-    return row;
+    return by;
 }
 
 dls_status dls_sized_table_put(dls_sized_table *t, const dls_sized_row *row, dls_error *err)

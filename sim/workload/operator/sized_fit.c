@@ -135,7 +135,7 @@ static dls_status fit_group(group *g, const dls_hw_gpu *gpu, dls_sized_table *ta
     snprintf(g->row.gpu, sizeof g->row.gpu, "%s", gpu->name);
     usual_tiles(g);
     const dls_sized_row *relative =
-        g->n < ROWS_OWN ? dls_sized_table_for(table, gpu, g->row.family) : NULL;
+        g->n < ROWS_OWN ? dls_sized_table_for(table, gpu, g->row.family).row : NULL;
     expect(g, relative && relative->family == g->row.family ? relative : NULL);
     g->stride = (g->n + ROWS_MOST - 1) / ROWS_MOST;
     g->fit.n_residuals = (g->n + g->stride - 1) / g->stride;
@@ -202,10 +202,7 @@ double dls_sized_row_s(const dls_kernel_row *row, const dls_hardware *hw,
                        const dls_sized_table *table)
 {
     const dls_hw_gpu *gpu = &hw->gpu[row->gpu];
-    const dls_sized_row *constants = dls_sized_table_for(table, gpu, row->k.family);
-    if (!constants) {
-        return 0;
-    }
+    const dls_sized_pair by = dls_sized_table_for(table, gpu, row->k.family);
     const dls_sized_gpu how = dls_kernel_row_gpu(gpu);
-    return dls_sized_s(&row->k, constants, &how);
+    return by.row ? dls_sized_pair_s(&row->k, by, &how) : 0;
 }
