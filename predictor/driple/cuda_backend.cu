@@ -8,8 +8,9 @@
  *
  *     upload | normalise | prefix layers [G] | suffix layers [R] | readout, MLP
  *
- * Layers and Set2Set have two forms: the fused kernels where the shape allows (GCN, H = 64, GRU, up
- * to 144 nodes in float32, 128 in bf16), and cuBLAS with one kernel a step for every architecture.
+ * The convolution is GCN's; others are the CPU's. Layers and Set2Set have two forms: the fused
+ * kernels where the shape allows (H = 64, GRU, up to 144 nodes in float32, 128 in bf16), and cuBLAS
+ * with one kernel a step, their check and for every other shape.
  * DLSIM_CUDA_PATH=plain chooses the latter everywhere.
  */
 #include "predictor/driple/cuda_paths.cuh"
@@ -120,6 +121,10 @@ static dls_status backend_open(const dls_inspector *insp, const dls_driple_confi
     *state = NULL;
     if (config->precision == DLS_PRECISION_F64) {
         return dls_fail(err, DLS_EPREDICTOR, "cuda", "float64 is computed by the CPU only");
+    }
+    if (insp->arch.conv != DLS_CONV_GCN) {
+        return dls_fail(err, DLS_EPREDICTOR, "cuda", "%s is computed by the CPU only",
+                        dls_conv_names[insp->arch.conv]);
     }
     cuda_state *c = (cuda_state *)dls_alloc_zero(1, sizeof *c);
     if (!c) {
@@ -244,16 +249,11 @@ static dls_status run_chunk(cuda_state *c, slot *s, const dls_driple_job *job, s
     CUDA_TRY(cudaMemcpyAsync(s->dev, s->host, up_bytes, cudaMemcpyHostToDevice, c->stream));
     const float *weight = x.weighted ? dev.weight : NULL;
     const int node_blocks = blocks_for(x.nodes);
-    if (c->insp->arch.conv == DLS_CONV_GCN) {
-        DLS_LAUNCH(k_degree, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
-                   (int)x.graphs, w.root, w.diag);
-        DLS_LAUNCH(k_normalise, node_blocks, BLOCK, 0, c->stream, dev.row_start, dev.col, weight,
-                   x.n, (int)x.graphs, w.root, w.val);
-    } else {
-        DLS_LAUNCH(k_weights, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
-                   (int)x.graphs, w.val, w.degree);
-    }
-    const dev_graphs graphs = {dev.row_start, dev.col, w.val, w.diag, w.degree};
+    DLS_LAUNCH(k_degree, node_blocks, BLOCK, 0, c->stream, dev.row_start, weight, x.n,
+               (int)x.graphs, w.root, w.diag);
+    DLS_LAUNCH(k_normalise, node_blocks, BLOCK, 0, c->stream, dev.row_start, dev.col, weight, x.n,
+               (int)x.graphs, w.root, w.val);
+    const dev_graphs graphs = {dev.row_start, dev.col, w.val, w.diag};
     const float *nodes = NULL;
     size_t rows = 0;
     DLS_TRY(run_layers(c, &x, &w, &graphs, &dev, &host, &nodes, &rows, err));
@@ -314,7 +314,7 @@ static void backend_notes(void *state, char *text, size_t size)
     c->note[0] = '\0';
 }
 
-static const dls_driple_ops ops = {DLS_DRIPLE_ABI,  "cuda",           backend_open, backend_close,
+static const dls_driple_ops ops = {DLS_DRIPLE_ABI,  "cuda",           backend_open,  backend_close,
                                    backend_forward, backend_describe, backend_notes, nullptr};
 
 extern "C" __attribute__((visibility("default"))) const dls_driple_ops *

@@ -25,39 +25,16 @@ struct upload {
 };
 
 struct device_work {
-    float *val, *root, *diag, *degree;
+    float *val, *root, *diag;
     float *state, *state2; /* prefix result [G][n][h], suffix result [R][n][h] */
     float *skip, *skip2;   /* likewise all layers side by side, [n][d]; NULL: not wanted */
     float *pooled, *out;
     /* plain path, [max(G, R)][n][...] */
     float *x, *y, *gi, *gh;          /* h, h, 3h, 3h */
-    float *conv[3];                  /* as conv_scratch says */
+    float *aggregated;               /* as wide as the widest state that a layer reads */
     float *gates, *q, *cell, *score; /* Set2Set */
     float *mlp[2];                   /* [pairs][d], readouts too wide for k_mlp */
 };
-
-/* Floats per node that the plain path needs for a convolution's intermediates. */
-static void conv_scratch(const cuda_state *c, size_t n, size_t floats[3])
-{
-    const dls_arch *a = &c->insp->arch;
-    const conv_layout *first = &c->pack.first;
-    const conv_layout *later = &c->pack.later;
-    const size_t h = (size_t)a->hidden;
-    const size_t in = first->in > later->in ? (size_t)first->in : (size_t)later->in;
-    floats[0] = in; /* aggregated state */
-    floats[1] = floats[2] = 0;
-    if (a->conv == DLS_CONV_GIN) {
-        floats[0] = floats[1] = in > h ? in : h;
-    } else if (a->conv == DLS_CONV_GAT) {
-        floats[0] = h;
-        floats[1] = 2 * (size_t)a->gat_heads;
-        floats[2] = a->reference ? n : 0; /* attention of one head */
-    } else if (a->conv == DLS_CONV_MPNN) {
-        floats[0] = 2 * (size_t)(first->f > later->f ? first->f : later->f); /* u, v */
-        floats[1] = (size_t)(first->q > later->q ? first->q : later->q);
-        floats[2] = h; /* the towers' outputs */
-    }
-}
 
 static upload lay_upload(const cuda_state *c, const extent *x, bump *b)
 {
@@ -89,15 +66,14 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
 {
     const dls_arch *a = &c->insp->arch;
     const size_t h = (size_t)a->hidden;
+    const size_t f = (size_t)a->n_features;
     const size_t d = (size_t)dls_arch_readout_width(a);
     const size_t most = x->rows > x->graphs ? x->rows : x->graphs;
-    const bool gcn = a->conv == DLS_CONV_GCN;
     device_work w;
     memset(&w, 0, sizeof w);
     w.val = take<float>(b, x->edges);
-    w.root = take<float>(b, gcn ? x->nodes : 0);
-    w.diag = take<float>(b, gcn ? x->nodes : 0);
-    w.degree = take<float>(b, gcn ? 0 : x->nodes);
+    w.root = take<float>(b, x->nodes);
+    w.diag = take<float>(b, x->nodes);
     w.state = take<float>(b, x->nodes * h);
     w.state2 = take<float>(b, x->suffix ? x->rows * x->n * h : 0);
     if (a->skip) {
@@ -112,11 +88,7 @@ static device_work lay_work(const cuda_state *c, const extent *x, bump *b)
         w.y = take<float>(b, a->gru ? most * x->n * h : 0);
         w.gi = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
         w.gh = take<float>(b, a->gru ? most * x->n * 3 * h : 0);
-        size_t floats[3];
-        conv_scratch(c, (size_t)x->n, floats);
-        for (int i = 0; i < 3; i++) {
-            w.conv[i] = take<float>(b, most * x->n * floats[i]);
-        }
+        w.aggregated = take<float>(b, most * x->n * (h > f ? h : f));
     }
     if (!fused_s2s_fits(c, x->n)) {
         w.gates = take<float>(b, most * 4 * d);

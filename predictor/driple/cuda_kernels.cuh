@@ -14,9 +14,8 @@
 struct dev_graphs {
     const int *row_start; /* [G][N + 1] */
     const int *col;
-    const float *val;    /* GCN: normalised; else the weights as given, 1 where there are none */
-    const float *diag;   /* [G][N] GCN: what a node keeps of itself */
-    const float *degree; /* [G][N] others: row sums */
+    const float *val;  /* normalised */
+    const float *diag; /* [G][N] what a node keeps of itself */
 };
 
 /* root[g][i] = (1 + row sum)^-1/2; weight NULL: all 1. */
@@ -50,23 +49,6 @@ static __global__ void k_normalise(const int *row_start, const int *col, const f
     }
 }
 
-/* For the convolutions that take the adjacency as it is. */
-static __global__ void k_weights(const int *row_start, const float *weight, int n, int n_graphs,
-                                 float *val, float *degree)
-{
-    const int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= n * n_graphs) {
-        return;
-    }
-    const int at = i / n * (n + 1) + i % n;
-    float d = 0.0f;
-    for (int e = row_start[at]; e < row_start[at + 1]; e++) {
-        val[e] = weight ? weight[e] : 1.0f;
-        d += val[e];
-    }
-    degree[i] = d;
-}
-
 /* State of row r from state source[r]. */
 static __global__ void k_copy_rows(const float *from, const int *source, size_t row_len,
                                    size_t total, float *to)
@@ -87,10 +69,9 @@ static __global__ void k_columns(const float *from, int width, size_t total, flo
     }
 }
 
-/* out = (A + keep) x for states h wide, one thread per element; keep is the graphs' diagonal, or
- * 1 + epsilon where that is given. */
+/* out = (A + diag) x for states h wide, one thread per element. */
 static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h, int n_rows,
-                                const float *x, const float *epsilon, float *out)
+                                const float *x, float *out)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (size_t)n_rows * n * h) {
@@ -101,7 +82,7 @@ static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h,
     const size_t row = i / h / n;
     const int g = graph_of[row];
     const float *mine = x + row * n * h;
-    float acc = (epsilon ? 1.0f + epsilon[0] : s.diag[g * n + node]) * mine[node * h + unit];
+    float acc = s.diag[g * n + node] * mine[node * h + unit];
     const int at = g * (n + 1) + node;
     for (int e = s.row_start[at]; e < s.row_start[at + 1]; e++) {
         acc += s.val[e] * mine[s.col[e] * h + unit];
@@ -109,16 +90,12 @@ static __global__ void k_sparse(dev_graphs s, const int *graph_of, int n, int h,
     out[i] = acc;
 }
 
-enum device_act { DEVICE_NONE, DEVICE_RELU, DEVICE_LRELU };
-
-/* y [..][width] = act(y + bias) */
-static __global__ void k_bias_act(float *y, const float *bias, int width, size_t total,
-                                  device_act act)
+/* y [..][width] = lrelu(y + bias) */
+static __global__ void k_bias_lrelu(float *y, const float *bias, int width, size_t total)
 {
     const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < total) {
-        const float v = y[i] + bias[i % width];
-        y[i] = act == DEVICE_LRELU ? lrelu(v) : act == DEVICE_RELU ? relu(v) : v;
+        y[i] = lrelu(y[i] + bias[i % width]);
     }
 }
 

@@ -8,13 +8,10 @@
 #include "predictor/driple/cuda_platform.cuh"
 
 /* NaN passes through all three: a prediction that is not finite must be seen at the end. */
-static __device__ __forceinline__ float leaky(float v, float slope)
-{
-    return v >= 0.0f ? v : slope * v;
-}
+#define LRELU_SLOPE 0.01f
 static __device__ __forceinline__ float lrelu(float v)
 {
-    return leaky(v, 0.01f);
+    return v >= 0.0f ? v : LRELU_SLOPE * v;
 }
 static __device__ __forceinline__ float relu(float v)
 {

@@ -18,23 +18,14 @@ extern "C" {
 /* The architecture of the fused layers. */
 static inline bool fused_arch(const dls_arch *a)
 {
-    return a->conv == DLS_CONV_GCN && a->hidden == FUSED_H && a->gru && !a->skip;
+    return a->hidden == FUSED_H && a->gru && !a->skip;
 }
-
-#define FC_MAX 16 /* fully connected layers of a GIN convolution */
 
 /* A convolution's block of floats. Layer 0 has other widths than the rest. Matrices are [in][out].
  */
 struct conv_layout {
-    int in;                          /* width of the state it reads */
-    size_t w, b;                     /* GCN; GAT: heads side by side, no b; MPNN: mixing network */
-    size_t epsilon;                  /* GIN ... */
-    size_t fc[FC_MAX];               /* each w, then b */
-    int mid;                         /* width between them */
-    size_t a_src, a_dst;             /* GAT: [H] */
-    int f, q;                        /* MPNN: columns a tower reads, width of its aggregates */
-    size_t pre, pre_b, post, post_b; /* [towers][f][2 f], [towers][f], [towers][q][H/towers], [H] */
-    size_t size;
+    int in; /* width of the state it reads */
+    size_t w, b, size;
 };
 
 /* Offsets in floats into the array, except the fragments'. */
@@ -56,44 +47,16 @@ static inline size_t pack_take(size_t *at, size_t n)
     return offset;
 }
 
+/* The same place for w and b in every layer: the fused kernels count on it. */
 static inline conv_layout conv_plan(const dls_arch *a, bool first)
 {
     const size_t h = (size_t)a->hidden;
     const size_t widest = a->n_features > a->hidden ? (size_t)a->n_features : h;
-    conv_layout l;
-    memset(&l, 0, sizeof l);
-    l.in = first ? a->n_features : a->hidden;
-    const size_t in = (size_t)l.in;
     size_t at = 0;
-    switch (a->conv) {
-    case DLS_CONV_GIN:
-        l.mid = l.in > a->hidden ? l.in : a->hidden;
-        l.epsilon = pack_take(&at, 1);
-        for (int i = 0; i < a->gin_layers; i++) {
-            const size_t k = i == 0 ? in : (size_t)l.mid;
-            l.fc[i] = pack_take(&at, (k + 1) * (i == a->gin_layers - 1 ? h : (size_t)l.mid));
-        }
-        break;
-    case DLS_CONV_GAT:
-        l.w = pack_take(&at, in * h);
-        l.a_src = pack_take(&at, h);
-        l.a_dst = pack_take(&at, h);
-        break;
-    case DLS_CONV_MPNN:
-        l.f = first ? l.in : l.in / a->towers;
-        l.q = l.f * (1 + a->n_aggregators * a->n_scalers);
-        l.pre = pack_take(&at, (size_t)a->towers * l.f * 2 * l.f);
-        l.pre_b = pack_take(&at, (size_t)a->towers * l.f);
-        l.post = pack_take(&at, (size_t)l.q * h);
-        l.post_b = pack_take(&at, h);
-        l.w = pack_take(&at, h * h);
-        l.b = pack_take(&at, h);
-        break;
-    default: /* the same place for w and b in every layer: the fused kernels count on it */
-        l.w = pack_take(&at, widest * h);
-        l.b = pack_take(&at, h);
-        break;
-    }
+    conv_layout l;
+    l.in = first ? a->n_features : a->hidden;
+    l.w = pack_take(&at, widest * h);
+    l.b = pack_take(&at, h);
     l.size = at;
     return l;
 }
@@ -170,90 +133,16 @@ static inline void pack_mlp(const dls_inspector *insp, int setting, float *to)
     }
 }
 
-/* Which tensors a convolution is packed from. */
-struct conv_source {
-    const dls_inspector *insp;
-    int setting, layer;
-    bool suffix;
-};
-
-static inline const dls_tensor *conv_tensor(const conv_source *s, const char *name)
+/* A convolution of the base or, suffix, of a setting's own layers. */
+static inline void pack_conv(const dls_inspector *insp, int setting, int layer, bool suffix,
+                             const conv_layout *l, float *to)
 {
-    char full[DLS_TENSOR_NAME_MAX + 24];
-    snprintf(full, sizeof full, "conv_layers.%d.%s", s->layer, name);
-    return dls_inspector_tensor(s->insp, s->setting, s->suffix, full);
-}
-
-/* A torch linear layer as w [k][n], then b [n]. */
-static inline void pack_linear(const conv_source *s, const char *name, float *w, float *b)
-{
-    char full[DLS_TENSOR_NAME_MAX];
-    snprintf(full, sizeof full, "%s.linear.weight", name);
-    const dls_tensor *m = conv_tensor(s, full);
-    pack_turned(m, 0, (size_t)m->spec.cols, (size_t)m->spec.rows, (size_t)m->spec.rows, w);
-    snprintf(full, sizeof full, "%s.linear.bias", name);
-    pack_vector(conv_tensor(s, full), b);
-}
-
-static inline void pack_gat(const conv_source *s, const conv_layout *l, float *to)
-{
-    const dls_arch *a = &s->insp->arch;
-    const int f = a->hidden / a->gat_heads;
-    for (int head = 0; head < a->gat_heads; head++) {
-        char name[32];
-        snprintf(name, sizeof name, "heads.%d.W", head);
-        const dls_tensor *w = conv_tensor(s, name);
-        snprintf(name, sizeof name, "heads.%d.a", head);
-        const dls_tensor *v = conv_tensor(s, name);
-        for (int k = 0; k < f; k++) {
-            for (int i = 0; i < l->in; i++) {
-                to[l->w + (size_t)i * a->hidden + head * f + k] = (float)w->data[i * f + k];
-            }
-            to[l->a_src + head * f + k] = (float)v->data[k];
-            to[l->a_dst + head * f + k] = (float)v->data[f + k];
-        }
-    }
-}
-
-static inline void pack_mpnn(const conv_source *s, const conv_layout *l, float *to)
-{
-    const dls_arch *a = &s->insp->arch;
-    const size_t f = (size_t)l->f;
-    const size_t out = (size_t)(a->hidden / a->towers);
-    for (int t = 0; t < a->towers; t++) {
-        char name[64];
-        snprintf(name, sizeof name, "towers.%d.pretrans.fully_connected.0.linear.weight", t);
-        const dls_tensor *pre = conv_tensor(s, name);
-        pack_turned(pre, 0, f, f, 2 * f, to + l->pre + t * f * 2 * f);
-        pack_turned(pre, f, f, f, 2 * f, to + l->pre + t * f * 2 * f + f);
-        snprintf(name, sizeof name, "towers.%d.pretrans.fully_connected.0.linear.bias", t);
-        pack_vector(conv_tensor(s, name), to + l->pre_b + t * f);
-        snprintf(name, sizeof name, "towers.%d.posttrans.fully_connected.0", t);
-        pack_linear(s, name, to + l->post + (size_t)t * l->q * out, to + l->post_b + t * out);
-    }
-    pack_linear(s, "mixing_network", to + l->w, to + l->b);
-}
-
-static inline void pack_conv(const conv_source *s, const conv_layout *l, float *to)
-{
-    const dls_arch *a = &s->insp->arch;
-    if (a->conv == DLS_CONV_GAT) {
-        pack_gat(s, l, to);
-    } else if (a->conv == DLS_CONV_MPNN) {
-        pack_mpnn(s, l, to);
-    } else if (a->conv == DLS_CONV_GIN) {
-        pack_vector(conv_tensor(s, "epsilon"), to + l->epsilon);
-        for (int i = 0; i < a->gin_layers; i++) {
-            char name[64];
-            snprintf(name, sizeof name, "post_transformation.fully_connected.%d", i);
-            const size_t k = (size_t)(i == 0 ? l->in : l->mid);
-            const size_t n = (size_t)(i == a->gin_layers - 1 ? a->hidden : l->mid);
-            pack_linear(s, name, to + l->fc[i], to + l->fc[i] + k * n);
-        }
-    } else {
-        pack_vector(conv_tensor(s, "W"), to + l->w); /* zero below its rows */
-        pack_vector(conv_tensor(s, "b"), to + l->b);
-    }
+    char name[64];
+    snprintf(name, sizeof name, "conv_layers.%d.W", layer);
+    pack_vector(dls_inspector_tensor(insp, setting, suffix, name),
+                to + l->w); /* 0 below its rows */
+    snprintf(name, sizeof name, "conv_layers.%d.b", layer);
+    pack_vector(dls_inspector_tensor(insp, setting, suffix, name), to + l->b);
 }
 
 static inline void pack_cells(const dls_inspector *insp, const pack_layout *l, float *to)
@@ -336,13 +225,13 @@ static inline void pack_fill(const dls_inspector *insp, const pack_layout *l, fl
 {
     const int n_convs = dls_arch_n_convs(&insp->arch);
     for (int c = 0; c < n_convs; c++) {
-        const conv_source s = {insp, DLS_SETTING_BASE, c, false};
-        pack_conv(&s, c == 0 ? &l->first : &l->later, floats + l->conv + c * l->conv_stride);
+        pack_conv(insp, DLS_SETTING_BASE, c, false, c == 0 ? &l->first : &l->later,
+                  floats + l->conv + c * l->conv_stride);
     }
     for (int i = -1; i < (int)insp->n_settings; i++) {
         if (i >= 0 && insp->settings[i].has_conv) {
-            const conv_source s = {insp, i, 1, true};
-            pack_conv(&s, &l->later, floats + l->conv + (size_t)(n_convs + i) * l->conv_stride);
+            pack_conv(insp, i, 1, true, &l->later,
+                      floats + l->conv + (size_t)(n_convs + i) * l->conv_stride);
         }
         pack_mlp(insp, i, floats + l->mlp + (size_t)(i + 1) * l->mlp_stride);
     }

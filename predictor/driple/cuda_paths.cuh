@@ -6,7 +6,6 @@
 #define DLS_CUDA_PATHS_CUH
 
 #include "predictor/driple/cuda_chunk.cuh"
-#include "predictor/driple/cuda_convs.cuh"
 
 static int blocks_for(size_t n)
 {
@@ -36,179 +35,30 @@ struct stage {
     const int *host_conv_of;
 };
 
-/* ---- one convolution of consecutive rows that share its weights ----------------------------- */
-
-struct conv_run {
-    int n;
-    size_t rows;
-    const dev_graphs *s;
-    const int *graph_of;  /* [rows] */
-    const conv_layout *l; /* into */
-    const float *weights;
-    const float *x;    /* [rows][n][l->in] */
-    float *y;          /* [rows][n][h] */
-    float *scratch[3]; /* see conv_scratch */
-};
-
-static void bias_act(cuda_state *c, float *y, const float *bias, int width, size_t rows,
-                     device_act act)
-{
-    const size_t total = rows * width;
-    DLS_LAUNCH(k_bias_act, blocks_for(total), BLOCK, 0, c->stream, y, bias, width, total, act);
-}
-
-static void aggregate(cuda_state *c, const conv_run *r, const float *epsilon)
-{
-    DLS_LAUNCH(k_sparse, blocks_for(r->rows * r->n * r->l->in), BLOCK, 0, c->stream, *r->s,
-               r->graph_of, r->n, r->l->in, (int)r->rows, r->x, epsilon, r->scratch[0]);
-}
-
-static dls_status conv_gcn(cuda_state *c, const conv_run *r, dls_error *err)
-{
-    const int h = c->insp->arch.hidden;
-    const size_t m = r->rows * r->n;
-    aggregate(c, r, NULL);
-    DLS_TRY(
-        product(c, r->scratch[0], r->l->in, r->weights + r->l->w, r->y, h, m, r->l->in, h, err));
-    bias_act(c, r->y, r->weights + r->l->b, h, m, DEVICE_LRELU);
-    return DLS_OK;
-}
-
-static dls_status conv_gin(cuda_state *c, const conv_run *r, dls_error *err)
-{
-    const dls_arch *a = &c->insp->arch;
-    const size_t m = r->rows * r->n;
-    aggregate(c, r, r->weights + r->l->epsilon);
-    int k = r->l->in;
-    for (int i = 0; i < a->gin_layers; i++) {
-        const bool last = i == a->gin_layers - 1;
-        const int width = last ? a->hidden : r->l->mid;
-        const float *w = r->weights + r->l->fc[i];
-        float *to = last ? r->y : r->scratch[(i + 1) % 2];
-        DLS_TRY(product(c, r->scratch[i % 2], k, w, to, width, m, k, width, err));
-        bias_act(c, to, w + (size_t)k * width, width, m, DEVICE_RELU);
-        k = width;
-    }
-    return DLS_OK;
-}
-
-static dls_status conv_gat(cuda_state *c, const conv_run *r, dls_error *err)
-{
-    const dls_arch *a = &c->insp->arch;
-    const int h = a->hidden;
-    const size_t m = r->rows * r->n;
-    float *wx = r->scratch[0];
-    float *src = r->scratch[1];
-    float *dst = src + m * a->gat_heads;
-    gat_args p;
-    memset(&p, 0, sizeof p);
-    p.s = *r->s;
-    p.graph_of = r->graph_of;
-    p.n = r->n;
-    p.n_rows = (int)r->rows;
-    p.heads = a->gat_heads;
-    p.f = h / a->gat_heads;
-    p.slope = (float)a->gat_alpha;
-    p.wx = wx;
-    p.src = src;
-    p.dst = dst;
-    p.out = r->y;
-    DLS_TRY(product(c, r->x, r->l->in, r->weights + r->l->w, wx, h, m, r->l->in, h, err));
-    DLS_LAUNCH(k_gat_scores, blocks_for(m * p.heads), BLOCK, 0, c->stream, wx,
-               r->weights + r->l->a_src, r->weights + r->l->a_dst, p.heads, p.f, m * p.heads, src,
-               dst);
-    if (!a->reference) {
-        DLS_LAUNCH(k_gat, blocks_for(m * h), BLOCK, 0, c->stream, p);
-        return DLS_OK;
-    }
-    for (int head = 0; head < p.heads; head++) {
-        DLS_LAUNCH(k_gat_published_scores, blocks_for(m), BLOCK, 0, c->stream, p, head,
-                   r->scratch[2]);
-        DLS_LAUNCH(k_gat_published_softmax, blocks_for(m), BLOCK, 0, c->stream, p.n, p.n_rows,
-                   r->scratch[2]);
-        DLS_LAUNCH(k_gat_published_sum, blocks_for(m * p.f), BLOCK, 0, c->stream, p, head,
-                   r->scratch[2]);
-    }
-    return DLS_OK;
-}
-
-static dls_status conv_mpnn(cuda_state *c, const conv_run *r, dls_error *err)
-{
-    const dls_arch *a = &c->insp->arch;
-    const conv_layout *l = r->l;
-    const int h = a->hidden;
-    const int out = h / a->towers;
-    const int f = l->f;
-    const size_t m = r->rows * r->n;
-    const int step = l->in == f ? 0 : f; /* layer 0 shows every tower all columns */
-    float *all = r->scratch[2];
-    pna_args p;
-    memset(&p, 0, sizeof p);
-    p.s = *r->s;
-    p.graph_of = r->graph_of;
-    p.n = r->n;
-    p.n_rows = (int)r->rows;
-    p.f = f;
-    p.n_aggregators = a->n_aggregators;
-    p.n_scalers = a->n_scalers;
-    for (int i = 0; i < a->n_aggregators; i++) {
-        p.aggregators[i] = (unsigned char)a->aggregators[i];
-    }
-    for (int i = 0; i < a->n_scalers; i++) {
-        p.scalers[i] = (unsigned char)a->scalers[i];
-    }
-    p.self_loop = a->self_loop;
-    p.reference = a->reference;
-    p.lin_mean = (float)a->avg_d_lin;
-    p.log_mean = (float)a->avg_d_log;
-    p.uv = r->scratch[0];
-    p.z = r->scratch[1];
-    p.x_ld = l->in;
-    for (int t = 0; t < a->towers; t++) {
-        p.x = r->x + t * step;
-        p.bias = r->weights + l->pre_b + (size_t)t * f;
-        DLS_TRY(product(c, p.x, l->in, r->weights + l->pre + (size_t)t * f * 2 * f, r->scratch[0],
-                        2 * f, m, f, 2 * f, err));
-        DLS_LAUNCH(k_pna, blocks_for(m * f), BLOCK, 0, c->stream, p);
-        DLS_TRY(product(c, p.z, l->q, r->weights + l->post + (size_t)t * l->q * out, all + t * out,
-                        h, m, l->q, out, err));
-    }
-    bias_act(c, all, r->weights + l->post_b, h, m, DEVICE_NONE);
-    DLS_TRY(product(c, all, h, r->weights + l->w, r->y, h, m, h, h, err));
-    bias_act(c, r->y, r->weights + l->b, h, m, DEVICE_LRELU);
-    return DLS_OK;
-}
-
-/* One layer of a stage: a run per convolution. */
+/* One layer of a stage: consecutive rows that share a convolution in one product. */
 static dls_status conv_layer(cuda_state *c, const device_work *w, const dev_graphs *s, int n,
                              const int *graph_of, const stage *st, int layer, const float *x,
                              float *y, dls_error *err)
 {
     const dls_arch *a = &c->insp->arch;
     const bool fixed = !a->shared || layer == 0 || !st->host_conv_of;
-    conv_run r;
-    memset(&r, 0, sizeof r);
-    r.n = n;
-    r.s = s;
-    r.l = layer == 0 ? &c->pack.first : &c->pack.later;
-    for (int i = 0; i < 3; i++) {
-        r.scratch[i] = w->conv[i]; /* runs follow each other on one stream */
-    }
-    for (size_t first = 0; first < st->rows; first += r.rows) {
-        size_t end = first + 1;
+    const conv_layout *l = layer == 0 ? &c->pack.first : &c->pack.later;
+    const int h = a->hidden;
+    size_t end;
+    for (size_t first = 0; first < st->rows; first = end) {
+        end = first + 1;
         while (end < st->rows && (fixed || st->host_conv_of[end] == st->host_conv_of[first])) {
             end++;
         }
         const int conv = !a->shared || layer == 0 ? layer : fixed ? 1 : st->host_conv_of[first];
-        r.rows = end - first;
-        r.graph_of = graph_of + first;
-        r.weights = c->w + c->pack.conv + (size_t)conv * c->pack.conv_stride;
-        r.x = x + first * n * r.l->in;
-        r.y = y + first * n * a->hidden;
-        DLS_TRY(a->conv == DLS_CONV_GIN    ? conv_gin(c, &r, err)
-                : a->conv == DLS_CONV_GAT  ? conv_gat(c, &r, err)
-                : a->conv == DLS_CONV_MPNN ? conv_mpnn(c, &r, err)
-                                           : conv_gcn(c, &r, err));
+        const float *weights = c->w + c->pack.conv + (size_t)conv * c->pack.conv_stride;
+        const size_t m = (end - first) * n;
+        float *to = y + first * n * h;
+        DLS_LAUNCH(k_sparse, blocks_for(m * l->in), BLOCK, 0, c->stream, *s, graph_of + first, n,
+                   l->in, (int)(end - first), x + first * n * l->in, w->aggregated);
+        DLS_TRY(product(c, w->aggregated, l->in, weights + l->w, to, h, m, l->in, h, err));
+        DLS_LAUNCH(k_bias_lrelu, blocks_for(m * h), BLOCK, 0, c->stream, to, weights + l->b, h,
+                   m * h);
     }
     return DLS_OK;
 }

@@ -27,7 +27,7 @@ struct cuda_learner {
     cublasHandle_t blas;
     cudaEvent_t uploaded[PLANS];
     bool has_event[PLANS];
-    int wide, act_ld[CHAIN_MAX]; /* see layer_args */
+    int wide; /* see layer_args */
     bool keep_weights, keep_nodes;
     size_t readout_bytes;
     unsigned char *memory, *pinned;
@@ -39,7 +39,7 @@ struct cuda_learner {
     dev_tile *tile;
     dev_answer *answer;
     float *start;
-    float *state, *agg, *act[CHAIN_MAX], *dpre[CHAIN_MAX], *gates, *depsilon;
+    float *state, *agg, *act, *dpre, *gates;
     float *nodes, *dnodes, *dagg[2], *dpart[2];
     float *q, *cell, *lstm_gates, *dr, *attention, *dscore;
     float *pooled, *dpooled, *told, *head_first;
@@ -83,12 +83,9 @@ static void lay_learner(cuda_learner *c, const store_size *size, bump *b)
     c->start = take<float>(b, size->nodes * h);
     c->state = take<float>(b, x->layer_rows * ld);
     c->agg = take<float>(b, x->layer_rows * ld);
-    for (int i = 0; i < c->net.at.chain; i++) {
-        c->act[i] = take<float>(b, x->layer_rows * c->act_ld[i]);
-        c->dpre[i] = take<float>(b, both * x->layer_rows * c->act_ld[i]);
-    }
+    c->act = take<float>(b, x->layer_rows * h);
+    c->dpre = take<float>(b, both * x->layer_rows * h);
     c->gates = take<float>(b, a->gru ? x->layer_rows * 4 * h : 0);
-    c->depsilon = take<float>(b, c->net.at.epsilon ? both * x->layer_rows : 0);
     c->nodes = take<float>(b, x->rows * h);
     c->dnodes = take<float>(b, x->rows * h);
     for (int i = 0; i < 2; i++) {
@@ -162,20 +159,15 @@ static layer_args layer_of(const cuda_learner *c, dropout_args dropout, int posi
     p.next = position < c->plan.layers ? c->state + c->plan.offset[position + 1] * ld : NULL;
     p.nodes = c->nodes;
     p.agg = c->agg + row * ld;
-    for (int i = 0; i < c->net.at.chain; i++) {
-        p.act_ld[i] = c->act_ld[i];
-        p.act[i] = c->act[i] + row * c->act_ld[i];
-        p.dpre[i] = c->dpre[i] + row * c->act_ld[i];
-        p.own_at[i] = both * c->act_ld[i];
-    }
+    p.act = c->act + row * h;
+    p.dpre = c->dpre + row * h;
+    p.own_at = both * h;
     p.gates = c->gates + row * 4 * h;
     p.dnodes = c->dnodes;
     p.dagg_in = c->dagg[(position + 1) % 2];
     p.dpart_in = c->dpart[(position + 1) % 2];
     p.dagg = c->dagg[position % 2];
     p.dpart = c->dpart[position % 2];
-    p.depsilon = c->depsilon + row;
-    p.own_epsilon_at = both;
     return p;
 }
 
@@ -299,23 +291,11 @@ static dls_status conv_gradient(const cuda_learner *c, int conv, size_t from, si
                                 dls_error *err)
 {
     const size_t both = own ? c->limit.layer_rows : 0;
-    const size_t rows = to - from;
-    const net_places *at = &c->net.at;
-    const size_t later = conv > 0 ? (size_t)(conv - 1) : 0;
-    for (int i = 0; i < at->chain; i++) {
-        dense_place d = conv == 0 ? at->first[i] : at->later[i];
-        d.w += later * at->w_stride;
-        d.b += later * at->b_stride;
-        const float *a = i == 0 ? c->agg + from * at->ld : c->act[i - 1] + from * c->act_ld[i - 1];
-        const float *b = c->dpre[i] + (both + from) * c->act_ld[i];
-        DLS_TRY(dense_gradient(c, &d, a, i == 0 ? at->ld : c->act_ld[i - 1], b, c->act_ld[i], rows,
-                               err));
-    }
-    if (at->epsilon) {
-        bias_gradient(c, c->depsilon + both + from, 1, 1, rows,
-                      conv == 0 ? at->first_epsilon : at->later_epsilon + later * at->b_stride);
-    }
-    return DLS_OK;
+    const int h = c->net.at.h;
+    const int ld = c->net.at.ld;
+    const dense_place d = conv_place(c->net.at, conv);
+    return dense_gradient(c, &d, c->agg + from * ld, ld, c->dpre + (both + from) * h, h, to - from,
+                          err);
 }
 
 static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
@@ -325,10 +305,8 @@ static dls_status layer_gradients(const cuda_learner *c, dls_error *err)
     const batch_plan *p = &c->plan;
     if (net->gru >= 0 && net->map[net->gru].trained) {
         const int ld = 4 * at->h;
-        const int last = at->chain - 1;
         DLS_TRY(dense_gradient(c, &at->x, c->state, at->ld, c->gates, ld, p->layer_rows, err));
-        DLS_TRY(dense_gradient(c, &at->y, c->act[last], c->act_ld[last], c->gates + at->h, ld,
-                               p->layer_rows, err));
+        DLS_TRY(dense_gradient(c, &at->y, c->act, at->h, c->gates + at->h, ld, p->layer_rows, err));
     }
     const bool from_0 = p->layers > 0 && c->lessons[c->index[0]].frozen == 0;
     for (int conv = 0; conv < net->n_convs + net->own; conv++) {

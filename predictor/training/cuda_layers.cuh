@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
  * A layer of all graphs of a batch forward and backward, one launch each: a block takes a tile of
- * one graph's nodes through aggregation, the convolution's dense layers and the GRU in shared
+ * one graph's nodes through aggregation, the convolution's dense layer and the GRU in shared
  * memory. Backward leaves the gradient of what the layer aggregated; the block of the layer before
  * gathers it along the transposed graph, so that nothing is added atomically and every sum has one
  * order. Kept of a layer, by rows as cuda_lessons.cuh says:
  *
- *     in, agg, act[i], y (the last act), gates [n of the input, r, z, n of y]  forward
- *     dpre[i], gates' gradients in the place of the gates                     backward
+ *     in, agg, act (y), gates [n of the input, r, z, n of y]  forward
+ *     dpre, gates' gradients in the place of the gates         backward
  */
 #ifndef DLS_TRAINING_CUDA_LAYERS_CUH
 #define DLS_TRAINING_CUDA_LAYERS_CUH
@@ -40,18 +40,14 @@ struct layer_args {
     float *next;  /* of the next, of graphs that go on ... */
     float *nodes; /* [rows][h] of those that are done */
     float *agg;   /* [active][ld] */
-    float *act[CHAIN_MAX];
-    int act_ld[CHAIN_MAX];
+    float *act;   /* [active][h] */
     float *gates; /* [active][4 h] */
     /* backward */
     const float *dnodes;             /* [rows][h] */
     const float *dagg_in, *dpart_in; /* [rows][ld], [rows][h] left by the position after */
     float *dagg, *dpart;
-    float *dpre[CHAIN_MAX]; /* [active][act_ld] */
-    size_t
-        own_at[CHAIN_MAX]; /* floats to the second dpre, of a setting's own convolution; 0: one */
-    float *depsilon;       /* [active] GIN: a node's share of its gradient */
-    size_t own_epsilon_at;
+    float *dpre;   /* [active][h] */
+    size_t own_at; /* floats to the second dpre, of a setting's own convolution; 0: one */
 };
 
 /* A draw of dls_rng_u32, the element-th of a layer's stream (Philox4x32-10, base/rng.h). */
@@ -157,10 +153,9 @@ static size_t forward_bytes(int wide)
 
 /* A tile's own states to x, what it aggregates to a; zeros beyond the width and the last node. */
 static __device__ void aggregate_tile(const layer_args &p, const dev_tile &t, const dev_sample &s,
-                                      int conv, int width, float *x, float *a)
+                                      int width, float *x, float *a)
 {
     const int ld = p.at.ld;
-    const float keep = p.at.epsilon ? keep_of(p.at, p.w, conv) : 0.0f;
     for (int i = threadIdx.x; i < TILE * p.wide; i += blockDim.x) {
         const int r = i / p.wide;
         const int k = i % p.wide;
@@ -171,7 +166,7 @@ static __device__ void aggregate_tile(const layer_args &p, const dev_tile &t, co
             const int at = s.node0 + node;
             const float *from = p.in + (size_t)s.row0 * ld + k;
             mine = from[(size_t)node * ld];
-            sum = (p.at.epsilon ? keep : p.s.diag[at]) * mine;
+            sum = p.s.diag[at] * mine;
             for (int e = p.s.row_start[at]; e < p.s.row_start[at + 1]; e++) {
                 sum += p.s.val[e] * from[(size_t)p.s.col[e] * ld];
             }
@@ -189,37 +184,31 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
     const dev_tile t = p.tile[blockIdx.x];
     const dev_sample s = p.sample[t.sample];
     const int layer = s.first + p.position;
-    const int conv = conv_of(p.at, layer, s.split);
+    const dense_place d = conv_place(p.at, conv_of(p.at, layer, s.split));
     const int width = layer == 0 ? p.at.features : p.at.h;
     const int h = p.at.h;
     const int wide = p.wide;
     const int group = threadIdx.x / COLUMNS;
     const size_t row0 = s.row0 + t.first;
     float *x = (float *)raw;
-    float *from = x + TILE * wide;
-    float *to = from + TILE * wide;
-    aggregate_tile(p, t, s, conv, width, x, from);
-    for (int i = 0; i < p.at.chain; i++) {
-        const dense_place d = conv_place(p.at, conv, i);
-        __syncthreads();
-        for (int c = threadIdx.x % COLUMNS; c < d.n; c += COLUMNS) {
-            float acc[1][GROUP_ROWS];
-            for (int j = 0; j < GROUP_ROWS; j++) {
-                acc[0][j] = p.w[d.b + c];
-            }
-            multiply<1>(acc, from + group * wide, wide, d.k, p.w + d.w + c, d.n, 0);
-            for (int j = 0; j < GROUP_ROWS; j++) {
-                const int r = group + j * GROUPS;
-                const float v = leaky(acc[0][j], p.at.slope);
-                to[r * wide + c] = v;
-                if (r < t.rows) {
-                    p.act[i][(row0 + r) * p.act_ld[i] + c] = v;
-                }
+    float *a = x + TILE * wide;
+    float *state = a + TILE * wide;
+    aggregate_tile(p, t, s, width, x, a);
+    __syncthreads();
+    for (int c = threadIdx.x % COLUMNS; c < h; c += COLUMNS) {
+        float acc[1][GROUP_ROWS];
+        for (int j = 0; j < GROUP_ROWS; j++) {
+            acc[0][j] = p.w[d.b + c];
+        }
+        multiply<1>(acc, a + group * wide, wide, d.k, p.w + d.w + c, h, 0);
+        for (int j = 0; j < GROUP_ROWS; j++) {
+            const int r = group + j * GROUPS;
+            const float v = lrelu(acc[0][j]);
+            state[r * wide + c] = v;
+            if (r < t.rows) {
+                p.act[(row0 + r) * h + c] = v;
             }
         }
-        float *swap = from;
-        from = to;
-        to = swap;
     }
     __syncthreads();
     const bool done = p.position == s.count - 1;
@@ -235,14 +224,14 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
                 acc[3][j] = by[2 * h];
             }
             multiply<3>(acc, x + group * wide, wide, width, p.w + p.at.x.w + c, 3 * h, h);
-            multiply<3>(acc + 1, from + group * wide, wide, h, p.w + p.at.y.w + c, 3 * h, h);
+            multiply<3>(acc + 1, state + group * wide, wide, h, p.w + p.at.y.w + c, 3 * h, h);
         }
         for (int j = 0; j < GROUP_ROWS; j++) {
             const int r = group + j * GROUPS;
             if (r >= t.rows) {
                 continue;
             }
-            const float y = from[r * wide + c];
+            const float y = state[r * wide + c];
             float out = y;
             if (p.at.gru) {
                 const float reset = sigmoid(acc[1][j]);
@@ -270,7 +259,7 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_forward(layer_ar
 
 static size_t backward_bytes(int wide, int h)
 {
-    return (size_t)TILE * (2 * wide + 4 * h) * sizeof(float);
+    return (size_t)TILE * (wide + 4 * h) * sizeof(float);
 }
 
 /* The gradient of an element of the layer's output: the readout's, or what the position after left
@@ -285,9 +274,7 @@ static __device__ float output_gradient(const layer_args &p, const dev_sample &s
     } else {
         const int at = s.node0 + node;
         const float *from = p.dagg_in + (size_t)s.row0 * p.at.ld + c;
-        const float keep =
-            p.at.epsilon ? keep_of(p.at, p.w, conv_of(p.at, layer + 1, s.split)) : p.s.diag[at];
-        d = keep * from[(size_t)node * p.at.ld];
+        d = p.s.diag[at] * from[(size_t)node * p.at.ld];
         for (int e = p.s.back_start[at]; e < p.s.back_start[at + 1]; e++) {
             d += p.s.back_val[e] * from[(size_t)p.s.back_col[e] * p.at.ld];
         }
@@ -301,7 +288,6 @@ static __device__ void gates_backward(const layer_args &p, const dev_tile &t, co
                                       float *dg, float *dy)
 {
     const int h = p.at.h;
-    const int last = p.at.chain - 1;
     for (int i = threadIdx.x; i < TILE * h; i += blockDim.x) {
         const int r = i / h;
         const int c = i % h;
@@ -313,7 +299,7 @@ static __device__ void gates_backward(const layer_args &p, const dev_tile &t, co
             if (p.at.gru) {
                 float *gates = p.gates + row * 4 * h + c;
                 const float n = gates[0], reset = gates[h], z = gates[2 * h], ny = gates[3 * h];
-                const float y = p.act[last][row * p.act_ld[last] + c];
+                const float y = p.act[row * h + c];
                 g[0] = d * (1.0f - z) * (1.0f - n * n);
                 g[1] = g[0] * ny * reset * (1.0f - reset);
                 g[2] = d * (y - n) * z * (1.0f - z);
@@ -331,35 +317,8 @@ static __device__ void gates_backward(const layer_args &p, const dev_tile &t, co
     }
 }
 
-/* An element behind an activation that gave v: to shared memory and to what is kept. */
-static __device__ __forceinline__ void keep_dpre(const layer_args &p, int i, bool own, size_t row,
-                                                 int c, float v)
-{
-    const size_t at = row * p.act_ld[i] + c;
-    p.dpre[i][at + (own ? p.own_at[i] : 0)] = v;
-    if (p.own_at[i]) {
-        p.dpre[i][at + (own ? 0 : p.own_at[i])] = 0.0f;
-    }
-}
-
-static __device__ void keep_depsilon(const layer_args &p, const dev_tile &t, const dev_sample &s,
-                                     bool own, int width, const float *dagg)
-{
-    for (int r = threadIdx.x; r < t.rows; r += blockDim.x) {
-        const size_t row = s.row0 + t.first + r;
-        float sum = 0.0f;
-        for (int k = 0; k < width; k++) {
-            sum += dagg[r * p.wide + k] * p.in[row * p.at.ld + k];
-        }
-        p.depsilon[row + (own ? p.own_epsilon_at : 0)] = sum;
-        if (p.own_epsilon_at) {
-            p.depsilon[row + (own ? 0 : p.own_epsilon_at)] = 0.0f;
-        }
-    }
-}
-
-/* A layer backward; the gradient goes on to the position before unless this is the first. One function:
- * its phases share shared memory across barriers. */
+/* A layer backward; the gradient goes on to the position before unless this is the first. One
+ * function: its phases share shared memory across barriers. */
 static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_args p)
 {
     DLS_SHARED(raw);
@@ -367,17 +326,16 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_a
     const dev_sample s = p.sample[t.sample];
     const int layer = s.first + p.position;
     const int conv = conv_of(p.at, layer, s.split);
-    const bool own = conv == p.at.own;
+    const dense_place q = conv_place(p.at, conv);
+    const size_t own_at = conv == p.at.own ? p.own_at : 0;
     const int h = p.at.h;
     const int wide = p.wide;
     const int group = threadIdx.x / COLUMNS;
     const size_t row0 = s.row0 + t.first;
     float *dg = (float *)raw;
     float *d = dg + TILE * 4 * h;
-    float *before = d + TILE * wide;
     gates_backward(p, t, s, dg, d);
     __syncthreads();
-    const int last = p.at.chain - 1;
     for (int c = threadIdx.x % COLUMNS; c < h; c += COLUMNS) {
         float acc[1][GROUP_ROWS];
         for (int j = 0; j < GROUP_ROWS; j++) {
@@ -390,40 +348,26 @@ static __global__ void __launch_bounds__(LAYER_THREADS) k_layer_backward(layer_a
             const int r = group + j * GROUPS;
             float v = 0.0f;
             if (r < t.rows) {
-                const float y = p.act[last][(row0 + r) * p.act_ld[last] + c];
-                v = acc[0][j] * (y > 0.0f ? 1.0f : p.at.slope);
-                keep_dpre(p, last, own, row0 + r, c, v);
+                const size_t at = (row0 + r) * h + c;
+                v = acc[0][j] * (p.act[at] > 0.0f ? 1.0f : LRELU_SLOPE);
+                p.dpre[at + own_at] = v;
+                if (p.own_at) {
+                    p.dpre[at + p.own_at - own_at] = 0.0f;
+                }
             }
             d[r * wide + c] = v;
         }
     }
-    for (int i = last; i >= 0; i--) {
-        const dense_place q = conv_place(p.at, conv, i);
-        const bool need = i > 0 || p.position > 0 || p.at.epsilon;
-        __syncthreads();
-        for (int c = threadIdx.x % COLUMNS; need && c < q.k; c += COLUMNS) {
-            float acc[1][GROUP_ROWS] = {};
-            multiply<1>(acc, d + group * wide, wide, q.n, p.w + q.back + c, q.k, 0);
-            for (int j = 0; j < GROUP_ROWS; j++) {
-                const int r = group + j * GROUPS;
-                float v = acc[0][j];
-                if (i > 0 && r < t.rows) {
-                    const float y = p.act[i - 1][(row0 + r) * p.act_ld[i - 1] + c];
-                    v *= y > 0.0f ? 1.0f : p.at.slope;
-                    keep_dpre(p, i - 1, own, row0 + r, c, v);
-                } else if (i == 0 && r < t.rows && p.position > 0) {
-                    p.dagg[(row0 + r) * p.at.ld + c] = v;
-                }
-                before[r * wide + c] = v;
+    __syncthreads();
+    for (int c = threadIdx.x % COLUMNS; p.position > 0 && c < q.k; c += COLUMNS) {
+        float acc[1][GROUP_ROWS] = {};
+        multiply<1>(acc, d + group * wide, wide, h, p.w + q.back + c, q.k, 0);
+        for (int j = 0; j < GROUP_ROWS; j++) {
+            const int r = group + j * GROUPS;
+            if (r < t.rows) {
+                p.dagg[(row0 + r) * p.at.ld + c] = acc[0][j];
             }
         }
-        float *swap = d;
-        d = before;
-        before = swap;
-    }
-    if (p.at.epsilon) {
-        __syncthreads();
-        keep_depsilon(p, t, s, own, layer == 0 ? p.at.features : h, d);
     }
     for (int c = threadIdx.x % COLUMNS; p.at.gru && p.position > 0 && c < h; c += COLUMNS) {
         float acc[1][GROUP_ROWS] = {};

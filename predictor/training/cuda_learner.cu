@@ -111,14 +111,7 @@ static dls_status prepare(cuda_learner *c, store_size *size, dls_error *err)
 static dls_status fit_kernels(cuda_learner *c, size_t most, dls_error *err)
 {
     const dls_arch *a = &c->config.net->arch;
-    c->wide = c->net.at.ld;
-    for (int i = 0; i < c->net.at.chain; i++) {
-        const int n = c->net.at.later[i].n > c->net.at.first[i].n ? c->net.at.later[i].n
-                                                                  : c->net.at.first[i].n;
-        c->act_ld[i] = n;
-        c->wide = n > c->wide ? n : c->wide;
-    }
-    c->wide = (c->wide + 3) / 4 * 4;
+    c->wide = (c->net.at.ld + 3) / 4 * 4;
     int nodes = 0;
     for (size_t i = 0; i < n_lessons(c); i++) {
         const int n = c->lessons[i].graph->n_nodes;

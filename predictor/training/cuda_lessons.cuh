@@ -110,9 +110,8 @@ static double weight_of(const dls_graph *g, int64_t e)
     return g->weight ? g->weight[e] : 1.0;
 }
 
-/* GCN: D^-1/2 (A + I) D^-1/2 with d = 1 + row sum; else A, and the diagonal is the network's. */
-static void fill_adjacency(const dls_graph *g, bool normal, size_t node0, size_t edge0,
-                           const store *s)
+/* D^-1/2 (A + I) D^-1/2 with d = 1 + row sum. */
+static void fill_adjacency(const dls_graph *g, size_t node0, size_t edge0, const store *s)
 {
     const int n = g->n_nodes;
     float *root = s->diag + node0;
@@ -126,7 +125,7 @@ static void fill_adjacency(const dls_graph *g, bool normal, size_t node0, size_t
     }
     for (int i = 0; i < n; i++) {
         for (int64_t e = g->row_start[i]; e < g->row_start[i + 1]; e++) {
-            const float scale = normal ? root[i] * root[g->col[e]] : 1.0f;
+            const float scale = root[i] * root[g->col[e]];
             s->col[edge0 + e] = g->col[e];
             s->val[edge0 + e] = (float)weight_of(g, e) * scale;
         }
@@ -178,7 +177,7 @@ static void fill_store(const dls_trainee *net, const lesson *l, const store_size
             s->features[node0 * f + k] =
                 (float)((g->x[k] - net->feature_shift[k % f]) / net->feature_scale[k % f]);
         }
-        fill_adjacency(g, net->arch.conv == DLS_CONV_GCN, node0, edge0, s);
+        fill_adjacency(g, node0, edge0, s);
         fill_transpose(g, node0, edge0, s);
         edge0 += (size_t)g->row_start[g->n_nodes];
         memcpy(s->target + (size_t)l[i].answer0 * x->outputs, l[i].target,

@@ -22,7 +22,6 @@ extern "C" {
 #include <cmath>
 #include <cstring>
 
-#define CHAIN_MAX 8 /* dense layers of a convolution: 1 of GCN, GIN's */
 #define MLP_MAX 16
 #define OPTIMISER_THREADS 256
 
@@ -37,12 +36,9 @@ struct dense_place {
 
 /* Where the kernels find everything. A convolution c > 0 lies (c - 1) strides behind `later`. */
 struct net_places {
-    dense_place first[CHAIN_MAX], later[CHAIN_MAX];
-    size_t w_stride, b_stride;           /* of w and of what is turned; of b */
-    size_t first_epsilon, later_epsilon; /* GIN's b */
-    int chain;
-    float slope; /* behind each of them, below 0 */
-    bool epsilon, gru, shared;
+    dense_place first, later;
+    size_t w_stride, b_stride; /* of w and of what is turned; of b */
+    bool gru, shared;
     int own;                    /* convolution of a setting's own layers, -1 */
     int features, h, ld;        /* ld: floats from node to node of a state */
     dense_place x, y;           /* the GRU's */
@@ -58,22 +54,15 @@ static __device__ __forceinline__ int conv_of(const net_places &p, int layer, in
     return !p.shared ? layer : layer == 0 ? 0 : layer >= split ? p.own : 1;
 }
 
-static __device__ __forceinline__ dense_place conv_place(const net_places &p, int conv, int i)
+static __host__ __device__ __forceinline__ dense_place conv_place(const net_places &p, int conv)
 {
-    dense_place d = conv == 0 ? p.first[i] : p.later[i];
+    dense_place d = conv == 0 ? p.first : p.later;
     if (conv > 0) {
         d.w += (size_t)(conv - 1) * p.w_stride;
         d.back += (size_t)(conv - 1) * p.w_stride;
         d.b += (size_t)(conv - 1) * p.b_stride;
     }
     return d;
-}
-
-/* What a node keeps of itself in place of the graph's diagonal: 1 + epsilon. */
-static __device__ __forceinline__ float keep_of(const net_places &p, const float *w, int conv)
-{
-    return 1.0f +
-           w[conv == 0 ? p.first_epsilon : p.later_epsilon + (size_t)(conv - 1) * p.b_stride];
 }
 
 struct network {
@@ -121,9 +110,7 @@ static dense_place *place_maps(network *n)
 /* EPREDICTOR: what this device code does not train. */
 static dls_status check_trainable(const dls_arch *a, dls_error *err)
 {
-    const char *what = a->conv == DLS_CONV_MPNN || a->conv == DLS_CONV_GAT ? dls_conv_names[a->conv]
-                       : a->conv == DLS_CONV_GIN && a->gin_layers > CHAIN_MAX
-                           ? "this many layers of GIN"
+    const char *what = a->conv != DLS_CONV_GCN   ? dls_conv_names[a->conv]
                        : a->skip                 ? "skip=1"
                        : a->mlp_layers > MLP_MAX ? "this many layers of the MLP"
                                                  : NULL;
@@ -132,35 +119,22 @@ static dls_status check_trainable(const dls_arch *a, dls_error *err)
                 : DLS_OK;
 }
 
-static void place_conv(const network *n, int conv, dense_place *to, size_t *epsilon)
-{
-    const dense_place *from = n->map + n->net->conv[conv];
-    if (n->at.epsilon) {
-        *epsilon = from->b;
-        from++;
-    }
-    memcpy(to, from, (size_t)n->at.chain * sizeof *to);
-}
-
 static void place_network(network *n)
 {
     const dls_trainee *net = n->net;
     const dls_arch *a = &net->arch;
     net_places *p = &n->at;
     memset(p, 0, sizeof *p);
-    p->epsilon = a->conv == DLS_CONV_GIN;
-    p->chain = p->epsilon ? a->gin_layers : 1;
-    p->slope = p->epsilon ? 0.0f : 0.01f;
     p->gru = a->gru;
     p->shared = a->shared;
     p->own = net->own ? net->n_convs : -1;
     p->features = a->n_features;
     p->h = a->hidden;
     p->ld = a->n_features > a->hidden ? a->n_features : a->hidden;
-    place_conv(n, 0, p->first, &p->first_epsilon);
+    p->first = n->map[net->conv[0]];
     const int convs = net->n_convs + net->own;
     if (convs > 1) {
-        place_conv(n, 1, p->later, &p->later_epsilon);
+        p->later = n->map[net->conv[1]];
     }
     if (convs > 2) {
         const dense_place *one = n->map + net->conv[1];

@@ -48,16 +48,12 @@ static const task tasks[] = {
     {.name = "three steps, four layers of the mlp", .arch = "hidden=8 set2set_steps=3 mlp_layers=4"},
     {.name = "dropout, clipping", .arch = "hidden=16 depth=N pool=mean", .dropout = 0.3, .clip = 0.01},
     {.name = "adamw", .arch = "hidden=16 pool=mean", .adamw = true},
-    {.name = "gin", .arch = "conv=gin hidden=16 depth=fixed n_layers=4 pool=mean", .weighted = true},
-    {.name = "gin, three layers, no gru", .arch = "conv=gin hidden=12 gin_layers=3 gru=0 n_features=20 depth=fixed n_layers=3 pool=mean"},
     {.name = "transfer", .arch = "hidden=16 depth=N set2set_steps=4", .tune = DLS_TUNE_CONV_MLP, .again = true},
-    {.name = "transfer, gin", .arch = "conv=gin hidden=8 depth=log2N pool=mean", .tune = DLS_TUNE_CONV_MLP},
     {.name = "tune the mlp", .arch = "hidden=16 set2set_steps=3", .tune = DLS_TUNE_MLP},
     {.name = "tune convolution and gru", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_CONV_GRU},
     {.name = "tune all", .arch = "hidden=16 depth=N pool=mean", .tune = DLS_TUNE_ALL, .dropout = 0.1},
     {.name = "told of settings", .arch = "hidden=16 pool=mean", .told = true},
     {.name = "told of settings, one layer of the mlp", .arch = "hidden=8 pool=max mlp_layers=1", .told = true},
-    {.name = "tune all, gin", .arch = "conv=gin hidden=8 depth=log2N pool=mean", .tune = DLS_TUNE_ALL},
 };
 /* clang-format on */
 #define N_TASKS (sizeof tasks / sizeof *tasks)
