@@ -31,7 +31,8 @@ static dls_status graph_of(const dls_zoo_input *input, int32_t batch, dls_opgrap
 {
     const dls_zoo_model *model = input->model;
     dls_zoo_options options = dls_zoo_defaults(model);
-    options.batch = batch;
+    const int32_t only = dls_zoo_only_batch(model); /* what it is of then answers for every batch */
+    options.batch = only ? only : batch;
     options.numeric = input->size.numeric;
     options.image = input->size.image;
     options.sequence = input->size.sequence ? input->size.sequence : options.sequence;

@@ -91,6 +91,12 @@ static void put(emitter *e, const char *indent, const char *name, const dls_opti
             note_file(e, file, at, key != DLS_CFG_PRED_CACHE);
         }
     }
+    if (key == DLS_CFG_TRACE_STAND_INS && !e->explain) {
+        const char *left = value->s;
+        while ((left = dls_model_next_file(left, buf))) { /* beside the text, which stays */
+            note_file(e, buf, (size_t)ftell(e->out), true);
+        }
+    }
     fputs(";\n", e->out);
 }
 

@@ -103,8 +103,8 @@ typedef struct dls_key {
     XX(TRACE_MAX_JOBS, "trace.max_jobs", I64, "0", 0, 1e9, NULL,                                  \
        "Read at most so many rows; 0: all.", TO(trace_options.max_jobs))                          \
     XX(TRACE_STAND_INS, "trace.stand_ins", STR, "", 0, 4095, NULL,                                \
-       "Models that stand in for unknown ones: \"CycleGAN=inception4; A3C=lenet\"; empty: none "   \
-       "does.", SOME(world.stand_ins))                                                            \
+       "Models that stand in for unknown ones, or files of their graphs (ONNX, GraphDef, dlsim's "  \
+       "own): \"CycleGAN=inception4; Mine=nets/mine.onnx\"; empty: none does.", SOME(world.stand_ins))                                                            \
     XX(TRACE_SPAN, "trace.philly_span", BOOL, "false", 0, 0, NULL,                                \
        "Philly's own log: duration from the first start to the last end, gaps inside.",           \
        TO(trace_options.philly_span))                                                             \

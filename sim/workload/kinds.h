@@ -52,6 +52,10 @@ void dls_model_resize(dls_model_names *names, int32_t image, int32_t sequence);
 dls_status dls_model_workload(const dls_model_names *names, dls_numeric numeric, dls_workload *w,
                               dls_error *err) DLS_MUST_CHECK;
 
+/* The next file that a table of stand-ins names, into path; returns what follows, NULL: no more. */
+#define DLS_MODEL_PATH 4096
+const char *dls_model_next_file(const char *stand_ins, char path[DLS_MODEL_PATH]);
+
 typedef struct dls_kind {
     const char *model; /* as in the trace, borrowed from it; "" none */
     dls_model_names names;
@@ -68,8 +72,9 @@ typedef struct dls_kinds {
     uint64_t unknown_jobs, stand_in_jobs;
 } dls_kinds;
 
-/* What a name means where unknown models have stand-ins: "NAME=MODEL; ..."; NULL or "": none has.
- * Errors: ECONFIG (an entry without a name or with a model that nobody knows). */
+/* What a name means where unknown models have stand-ins: "NAME=MODEL; ..."; NULL or "": none has. A
+ * MODEL that is the file of a graph (dls_zoo_open) is then the model itself.
+ * Errors: ECONFIG (an entry without a name or with a model that nobody knows), EINPUT (the file). */
 dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
                                   dls_error *err) DLS_MUST_CHECK;
 

@@ -135,6 +135,51 @@ static void key_between(const char *text, const char *end, char key[DLS_MODEL_KE
     dls_model_key(name, key);
 }
 
+/* The value of an entry without the blanks around it, where it is no model that is known, and has a
+ * '.' or a '/', as names of files do. */
+static bool names_file(const char *text, const char *end, char path[DLS_MODEL_PATH])
+{
+    char key[DLS_MODEL_KEY];
+    text += strspn(text, " ");
+    while (end > text && end[-1] == ' ') {
+        end--;
+    }
+    const size_t n = (size_t)(end - text);
+    if (n == 0 || n >= DLS_MODEL_PATH) {
+        return false;
+    }
+    memcpy(path, text, n);
+    path[n] = '\0';
+    key_between(text, end, key);
+    return strpbrk(path, "./") && dls_model_lookup(key).match != DLS_MODEL_KNOWN;
+}
+
+const char *dls_model_next_file(const char *stand_ins, char path[DLS_MODEL_PATH])
+{
+    for (const char *p = stand_ins; p && *p;) {
+        const char *end = p + strcspn(p, ";"), *equals = memchr(p, '=', (size_t)(end - p));
+        p = end + (*end == ';');
+        if (equals && names_file(equals + 1, end, path)) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+/* *out stays where no file is named. */
+static dls_status model_of_file(const char *text, const char *end, dls_model_names *out, bool *file,
+                                dls_error *err)
+{
+    char path[DLS_MODEL_PATH];
+    const dls_zoo_model *model;
+    *file = names_file(text, end, path);
+    if (*file) {
+        DLS_TRY(dls_zoo_open(path, &model, err));
+        *out = (dls_model_names){.zoo = model->name, .match = DLS_MODEL_KNOWN};
+    }
+    return DLS_OK;
+}
+
 dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_model_names *out,
                                   dls_error *err)
 {
@@ -145,15 +190,19 @@ dls_status dls_model_lookup_among(const char *name, const char *stand_ins, dls_m
         const char *end = p + strcspn(p, ";"), *equals = memchr(p, '=', (size_t)(end - p));
         key_between(p, equals ? equals : end, key);
         key_between(equals ? equals + 1 : end, end, other);
-        const dls_model_names names = dls_model_lookup(other);
+        dls_model_names names = dls_model_lookup(other);
+        bool file = false;
+        if (equals && *key) {
+            DLS_TRY(model_of_file(equals + 1, end, &names, &file, err));
+        }
         if (!equals || !*key || names.match != DLS_MODEL_KNOWN) {
             return dls_fail(err, DLS_ECONFIG, "trace.stand_ins",
-                            "\"%.*s\" is not NAME=MODEL with a model of 'dlsim graph zoo'",
+                            "\"%.*s\" is not NAME=MODEL with a model of 'dlsim graph zoo' or a graph's file",
                             (int)(end - p < 80 ? end - p : 80), p);
         }
         if (out->match == DLS_MODEL_UNKNOWN && *wanted && strcmp(key, wanted) == 0) {
             *out = names;
-            out->match = DLS_MODEL_STAND_IN;
+            out->match = file ? DLS_MODEL_KNOWN : DLS_MODEL_STAND_IN;
         }
         p = end + (*end == ';');
     }
@@ -227,6 +276,9 @@ static dls_status as_described(const dls_model_names *names, dls_numeric numeric
     }
     const int32_t batch = dls_zoo_find(names->zoo)->batch;
     dls_workload half;
+    if (dls_zoo_only_batch(dls_zoo_find(names->zoo))) { /* all amounts then grow with the batch */
+        return at_batch(names, batch, numeric, w, err);
+    }
     DLS_TRY(at_batch(names, batch, numeric, &half, err));
     const dls_status status = at_batch(names, 2 * batch, numeric, w, err);
     if (status == DLS_OK) {

@@ -183,8 +183,9 @@ static void check(const char *keys, const char *want)
     snprintf(text, sizeof text,
              "schema_version = 1;\n"
              "cluster: { nodes = ({ count = 2; gpus = 4; gpu_type = \"V100\"; }); };\n"
-             "trace: { path = \"jobs.csv\"; assign = \"models\"; };\n%s",
-             keys);
+             "trace: { path = \"jobs.csv\"; assign = \"models\";%s };\n%s",
+             strncmp(keys, "trace", 5) == 0 ? strchr(keys, ' ') : "",
+             strncmp(keys, "trace", 5) == 0 ? "" : keys);
     put("run.cfg", text);
     snprintf(path, sizeof path, "%s/run.cfg", folder);
     assert_int_equal(dls_registry_create(&registry, NULL), DLS_OK);
@@ -227,11 +228,28 @@ static void check(const char *keys, const char *want)
     dls_registry_destroy(registry);
 }
 
+/* A graph of one product that trains. */
+static void save_net(void)
+{
+    put("net.pbtxt",
+        "node { name: \"x\" op: \"Placeholder\" attr { key: \"shape\" value { shape {"
+        " dim { size: -1 } dim { size: 64 } } } } attr { key: \"dtype\" value { type: DT_FLOAT } } }\n"
+        "node { name: \"w\" op: \"Const\" attr { key: \"dtype\" value { type: DT_FLOAT } }"
+        " attr { key: \"value\" value { tensor { dtype: DT_FLOAT tensor_shape {"
+        " dim { size: 64 } dim { size: 8 } } } } } }\n"
+        "node { name: \"y\" op: \"MatMul\" input: \"x\" input: \"w\""
+        " attr { key: \"T\" value { type: DT_FLOAT } } }\n");
+}
+
 static void files(void **state)
 {
+    char keys[512];
     (void)state;
     check("", "/jobs.csv");
     check("", "/models");
+    save_net();
+    snprintf(keys, sizeof keys, "trace stand_ins = \"mine=%s/net.pbtxt\";", folder);
+    check(keys, "/net.pbtxt");
     check("scheduler: { name = \"gittins\"; samples = \"samples\"; };", "/samples");
     check("failures: { trace = \"failures.csv\"; };", "/failures.csv");
     check("perf: { model = \"table\"; table = \"table\"; };", "/throughputs_V100/resnet50.csv");

@@ -14,7 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -83,6 +85,61 @@ static void test_stand_ins(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &n, &err), DLS_ECONFIG);
         assert_non_null(strstr(err.msg, "NAME=MODEL"));
+    }
+}
+
+/* The file of a graph is the model itself: ours of one batch, an ONNX of any. */
+static void test_files(void **state)
+{
+    (void)state;
+    char table[8192], ours[] = "/tmp/dlsim-kinds-XXXXXX.h5", path[DLS_MODEL_PATH];
+    const char *source = getenv("DLSIM_SOURCE");
+    const dls_zoo_model *vgg = dls_zoo_find("vgg16");
+    const dls_zoo_options options = dls_zoo_defaults(vgg);
+    dls_model_names n;
+    dls_error err = {0};
+    dls_opgraph *g;
+    dls_workload a, b, c;
+    close(mkstemps(ours, 3));
+    assert_int_equal(dls_zoo_build(vgg, &options, &g, &err), DLS_OK);
+    assert_int_equal(dls_opgraph_save(g, ours, &err), DLS_OK);
+    dls_opgraph_destroy(g);
+    snprintf(table, sizeof table,
+             "mine = %s ;net=%s/predictor/measure/data/networks/alexnet-0.onnx; x=opt-1.3b", ours,
+             source ? source : ".");
+    const char *left = dls_model_next_file(table, path);
+    assert_string_equal(path, ours);
+    left = dls_model_next_file(left, path);
+    assert_non_null(strstr(path, "alexnet-0.onnx"));
+    assert_null(dls_model_next_file(left, path)); /* a point is in names of models, too */
+    assert_int_equal(dls_model_lookup_among("net", table, &n, &err), DLS_OK);
+    assert_int_equal(n.match, DLS_MODEL_KNOWN);
+    assert_int_equal(dls_zoo_only_batch(dls_zoo_find(n.zoo)), 0);
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &c, &err), DLS_OK);
+    assert_true(c.params > 1e5 && c.params < 1e6); /* 355,594 in labels.csv */
+    dls_workload_fini(&c);
+    assert_int_equal(dls_model_lookup_among("Mine", table, &n, &err), DLS_OK);
+    assert_int_equal(n.match, DLS_MODEL_KNOWN);
+    assert_string_equal(n.zoo, ours);
+    assert_ptr_equal(dls_zoo_find(ours)->name, n.zoo);
+    assert_int_equal(dls_zoo_only_batch(dls_zoo_find(ours)), options.batch);
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &a, &err), DLS_OK);
+    n = (dls_model_names){.zoo = "vgg16"};
+    assert_int_equal(dls_model_workload(&n, DLS_NUMERIC_FP32, &b, &err), DLS_OK);
+    assert_true(a.params == b.params && a.n_kernels == b.n_kernels && a.n_tensors == b.n_tensors);
+    dls_workload_fini(&a);
+    dls_workload_fini(&b);
+    /* Another batch than the file's is refused by who builds the graph itself. */
+    dls_zoo_options twice = dls_zoo_defaults(dls_zoo_find(ours));
+    twice.batch *= 2;
+    assert_int_equal(dls_zoo_build(dls_zoo_find(ours), &twice, &g, &err), DLS_EINPUT);
+    assert_non_null(strstr(err.msg, "the graph is of a batch of"));
+    unlink(ours);
+    static const char *const bad[] = {"a3c=/nonesuch/net.onnx", "a3c=/nonesuch/net.h5",
+                                      "a3c=/dev/null/x.pb"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(dls_model_lookup_among("vgg16", bad[i], &n, &err), DLS_EINPUT);
+        assert_non_null(strstr(err.where, "/"));
     }
 }
 
@@ -238,6 +295,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),     cmocka_unit_test(test_stand_ins),
+        cmocka_unit_test(test_files),
         cmocka_unit_test(test_sizes),     cmocka_unit_test(test_grouping),
         cmocka_unit_test(test_any_batch), cmocka_unit_test(test_no_memory),
     };

@@ -2,7 +2,7 @@
  *
  * The list of models in the zoo, their default options, and the call of a model's builder.
  */
-#include "workload/graph/zoo.h"
+#include "workload/graph/zoo_impl.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -96,7 +96,7 @@ const dls_zoo_model *dls_zoo_find(const char *name)
             return &models[i];
         }
     }
-    return NULL;
+    return dls_zoo_find_file(name);
 }
 
 dls_zoo_options dls_zoo_defaults(const dls_zoo_model *model)
@@ -131,7 +131,11 @@ int32_t dls_zoo_image(const dls_zoo_model *model)
 dls_status dls_zoo_build(const dls_zoo_model *model, const dls_zoo_options *options,
                          dls_opgraph **out, dls_error *err)
 {
+    dls_status of_file;
     *out = NULL;
+    if (dls_zoo_build_file(model, options, out, &of_file, err)) {
+        return of_file;
+    }
     dls_opgraph_info info = {.batch = options->batch ? options->batch : model->batch,
                              .sequence = options->sequence ? options->sequence : model->sequence,
                              .image = options->image,

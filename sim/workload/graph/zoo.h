@@ -28,6 +28,14 @@ size_t dls_zoo_drawn(void);
 const dls_zoo_model *dls_zoo_at(size_t i);
 const dls_zoo_model *dls_zoo_find(const char *name); /* NULL: no such model */
 
+/* A model out of a file: ONNX, GraphDef, or ours (docs/graphs.md). Loss, gradients and updates are
+ * added where there are none. It is named by its path, and dls_zoo_find then knows it, in the whole
+ * process and until its end; the file is read again for every batch. Safe among threads. EINPUT: not
+ * such a file. */
+dls_status dls_zoo_open(const char *path, const dls_zoo_model **out, dls_error *err) DLS_MUST_CHECK;
+/* The one batch that a file is of; 0: it can be any. */
+int32_t dls_zoo_only_batch(const dls_zoo_model *model);
+
 /* 0, NULL: the model's own. precision and optimiser are always taken from here. */
 typedef struct dls_zoo_options {
     const char *dataset; /* "imagenet" or "cifar10" for image models, else a label */
