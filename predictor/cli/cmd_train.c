@@ -123,6 +123,9 @@ static const dls_arg args[] = {
              "greatest norm of a gradient; any if left out"),
     DLS_REAL(dls_training, train.dropout, "dropout", 0, 0, 0.99,
              "after every layer but the last; none if left out"),
+    DLS_REAL(dls_training, train.pairs, "pairs", 0, 0, 1e6,
+             "together: weight of the loss over pairs of settings of a graph, whose errors are not "
+             "to differ; none if left out"),
     DLS_SWITCH(dls_training, train.in_order, "in-order", 0,
                "batches as stored, as published, instead of shuffled"),
     DLS_INT(dls_training, train.seed, "seed", 0, 0, INT64_MAX,

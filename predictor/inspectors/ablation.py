@@ -12,6 +12,9 @@ labels: simulated  8 settings of the shipped clusters, the operator model with o
                    another fifth of the families
 """
 import argparse
+import collections
+import csv
+import itertools
 import json
 import os
 import statistics
@@ -66,11 +69,29 @@ def errors(a, weights, dataset, *more):
     return out
 
 
+def in_order(a, weights, dataset, folder):
+    """Per cent of pairs of settings of a validation job whose steps are predicted in the labels' order."""
+    path = f"{folder}/rows.csv"
+    run(a.dlsim, "evaluate", f"--weights={weights}", f"--dataset={dataset}", "--split=val", f"--rows={path}")
+    steps, seen = {}, collections.Counter()
+    with open(path, newline="") as file:
+        for row in csv.DictReader(file):
+            if row["metric"] == "iteration_s":
+                job = row["model"], row["batch"]
+                seen[job, row["setting"]] += 1
+                steps.setdefault(job, []).append((float(row["label"]), float(row["predicted"])))
+    twice = {job for (job, _), n in seen.items() if n > 1}  # another precision or optimiser
+    right = [(x[0] < y[0]) == (x[1] < y[1]) for job, rows in steps.items() if job not in twice
+             for x, y in itertools.combinations(rows, 2)]
+    return 100 * mean(right) if right else 0
+
+
 def train(a, arch, dataset, seed, folder):
     path = f"{folder}/w.h5"
     run(a.dlsim, "train", f"--dataset={dataset}", "--settings=all", "--together", f"--arch={arch}",
         "--log-floor=0.003", "--lr=0.003", "--lr-floor=0.02", "--batch=8", f"--epochs={a.epochs}",
-        "--patience=0", f"--seed={seed}", "--threads=1", "-q", "-o", path, *["--relative"] * a.relative)
+        "--patience=0", f"--seed={seed}", "--threads=1", "-q", "-o", path, *["--relative"] * a.relative,
+        *[f"--pairs={a.pairs}"] * (a.pairs > 0))
     return path
 
 
@@ -90,6 +111,7 @@ def main():
     p.add_argument("--dlsim", default="dlsim")
     p.add_argument("--labels", choices=("simulated", "sized", "measured"), default="simulated")
     p.add_argument("--relative", action="store_true", help="outputs relative to the operator model (dlsim train)")
+    p.add_argument("--pairs", type=float, default=0, help="weight of the loss over pairs of settings (dlsim train)")
     p.add_argument("--features", default="driple,kernels,own")
     p.add_argument("--groups", default="1,4,8,16,32")
     p.add_argument("--seeds", type=int, default=5)
@@ -97,15 +119,16 @@ def main():
     p.add_argument("--graphs", type=int, default=320)
     p.add_argument("--random-models", type=int, default=400)
     a = p.parse_args()
-    print("| groups | columns | validation: step % | step NRMSE % | all NRMSE % | peak NRMSE % "
-          "| test: step % | step NRMSE % | all NRMSE % | peak NRMSE % |\n" + "|---" * 10 + "|")
+    print("| groups | columns | validation: step % | step NRMSE % | all NRMSE % | peak NRMSE % | pairs in order % "
+          "| test: step % | step NRMSE % | all NRMSE % | peak NRMSE % |\n" + "|---" * 11 + "|")
     with tempfile.TemporaryDirectory() as folder:
         for name, features, groups, arch in variants(a):
             rows = []
             for seed in range(1, a.seeds + 1):
                 dataset = build(a, features, groups, seed, folder)
-                (val, _), (test, _) = errors(a, train(a, arch, dataset, seed, folder), dataset)
-                rows.append(val + test)
+                weights = train(a, arch, dataset, seed, folder)
+                (val, _), (test, _) = errors(a, weights, dataset)
+                rows.append(val + [in_order(a, weights, dataset, folder)] + test)
             print(f"| {name} | {features} | {cells(rows)} |", flush=True)
         if a.labels != "simulated" or a.relative:
             return
@@ -115,7 +138,7 @@ def main():
             "-o", learned)
         weights = train(a, FLAT, dataset, 1, folder)
         (_, val), (_, test) = errors(a, weights, dataset, f"--learned={learned}")
-        print(f"| every kernel | justus | {val['justus_iteration']:.1f} | | | "
+        print(f"| every kernel | justus | {val['justus_iteration']:.1f} | | | | "
               f"| {test['justus_iteration']:.1f} | | | |")
 
 

@@ -36,10 +36,22 @@ static inline size_t dls_step_rows(const dls_step_sample *s)
     return s->rows > 0 ? s->rows : 1;
 }
 
+/* Of output k over a sample's rows, whose outputs are out[rows][n]. */
+static inline double dls_step_mean_error(const dls_step_sample *s, const double *out, size_t n,
+                                         size_t k)
+{
+    double sum = 0;
+    for (size_t row = 0; row < dls_step_rows(s); row++) {
+        sum += out[row * n + k] - s->target[row * n + k];
+    }
+    return sum / (double)dls_step_rows(s);
+}
+
 typedef struct dls_step_block {
     const dls_step_sample *sample;
     size_t n;       /* all graphs have one number of nodes */
-    double weight;  /* d loss / d output = weight (output - target) */
+    double weight;  /* d loss / d output = weight (error + pairs (error - the sample's mean)) */
+    double pairs;   /* weight of pairs of a sample's rows, 0: none */
     double dropout; /* chance that an element of a layer's output is zeroed; 0: none */
     bool keep;      /* what backward needs, rather than computing it again */
     double *out;    /* [rows of all samples][n_outputs] */

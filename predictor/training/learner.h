@@ -36,7 +36,7 @@ typedef struct dls_learner_config {
     dls_adam *adam; /* the rate is read before every step */
     dls_lessons train, val;
     int32_t batch; /* most graphs in a step */
-    double dropout;
+    double dropout, pairs; /* as of dls_batch */
     dls_stepper_options step;
 } dls_learner_config;
 

@@ -133,6 +133,7 @@ static dls_status cpu_step(void *state, const size_t *index, const uint64_t *noi
     const dls_batch b = {.sample = l->sample,
                          .n = n,
                          .dropout = l->c.dropout,
+                         .pairs = l->c.pairs,
                          .out = l->out,
                          .gradient = l->gradient};
     double loss = 0;

@@ -473,14 +473,23 @@ static void take_outputs(const run *r, const REAL *out)
     memset(d, 0, r->x.rows * ldm * sizeof(REAL));
     for (size_t i = 0; i < block->n; i++) {
         const dls_step_sample *s = &block->sample[i];
-        for (size_t row = 0; row < dls_step_rows(s); row++, out += ldm, d += ldm, to += n) {
+        const size_t rows = dls_step_rows(s);
+        for (size_t row = 0; row < rows; row++) {
             for (size_t k = 0; k < n; k++) {
-                to[k] = (double)out[k];
-                if (s->target) {
-                    d[k] = (REAL)(block->weight * (to[k] - s->target[row * n + k]));
-                }
+                to[row * n + k] = (double)out[row * ldm + k];
             }
         }
+        for (size_t k = 0; s->target && k < n; k++) {
+            const double mean = block->pairs > 0 ? dls_step_mean_error(s, to, n, k) : 0;
+            for (size_t row = 0; row < rows; row++) {
+                const double error = to[row * n + k] - s->target[row * n + k];
+                d[row * ldm + k] =
+                    (REAL)(block->weight * (error + block->pairs * (error - mean)));
+            }
+        }
+        out += rows * ldm;
+        d += rows * ldm;
+        to += rows * n;
     }
 }
 

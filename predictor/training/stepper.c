@@ -269,6 +269,7 @@ static void work(void *user, int32_t seat, size_t item)
     const dls_step_block block = {.sample = s->sample + p->first,
                                   .n = p->n,
                                   .weight = 2.0 / ((double)s->row[t->batch->n] * (double)outputs),
+                                  .pairs = t->batch->pairs,
                                   .dropout = t->batch->dropout,
                                   .keep = p->keep,
                                   .out = s->out + p->first_row * outputs,
@@ -277,7 +278,7 @@ static void work(void *user, int32_t seat, size_t item)
     s->engine->run(s->state, s->memory[seat], &block);
 }
 
-static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
+static double loss_of(const dls_stepper *s, const dls_batch *b)
 {
     const size_t outputs = (size_t)s->net->arch.n_outputs;
     double sum = 0;
@@ -287,8 +288,12 @@ static double mean_squared_error(const dls_stepper *s, const dls_batch *b)
         const size_t cells = (s->row[i + 1] - s->row[i]) * outputs;
         for (size_t k = 0; b->sample[i].target && k < cells; k++) {
             const double d = out[k] - b->sample[i].target[k];
-            sum += d * d;
+            sum += (1 + b->pairs) * d * d;
             n++;
+        }
+        for (size_t k = 0; b->sample[i].target && b->pairs > 0 && k < outputs; k++) {
+            const double mean = dls_step_mean_error(&b->sample[i], out, outputs, k);
+            sum -= b->pairs * mean * mean * (double)(s->row[i + 1] - s->row[i]);
         }
     }
     return n ? sum / (double)n : 0;
@@ -337,6 +342,6 @@ dls_status dls_stepper_run(dls_stepper *s, const dls_batch *b, double *loss, dls
         }
         s->engine->scatter(s->state, s->gradient[0], b->gradient);
     }
-    *loss = mean_squared_error(s, b);
+    *loss = loss_of(s, b);
     return DLS_OK;
 }

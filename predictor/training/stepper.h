@@ -42,6 +42,9 @@ typedef struct dls_batch {
     const dls_step_sample *sample;
     size_t n;
     double dropout;
+    /* The loss is the mean squared error, and so many times what errors of a sample's rows differ from
+     * their mean, squared: the mean over pairs of rows of the squared difference of their errors, halved. */
+    double pairs;
     double *out;      /* [rows of all samples][n_outputs] */
     double *gradient; /* [n_values] of the mean squared error over all outputs; NULL: not wanted */
     double **dx;   /* [n] d loss / d features of each; NULL: not wanted */

@@ -86,11 +86,11 @@ static void identify(training *t)
     }
     snprintf(t->identity, sizeof t->identity,
              "tune=%s f64=%d lr=%.17g beta=%.17g,%.17g eps=%.17g decay=%.17g,%d clip=%.17g "
-             "epochs=%d batch=%d dropout=%.17g in_order=%d floor=%.17g seed=%llu values=%016llx "
+             "epochs=%d batch=%d dropout=%.17g pairs=%.17g in_order=%d floor=%.17g seed=%llu values=%016llx "
              "data=%016llx %s",
              dls_tune_names[t->net->tune], o->step.f64, o->adam.lr, o->adam.beta1, o->adam.beta2, o->adam.epsilon, o->adam.weight_decay,
              o->adam.decoupled, o->adam.clip_norm, o->lr_floor < 1 ? (int)o->epochs : 0,
-             (int)o->batch, o->dropout, o->in_order, o->lr_floor, (unsigned long long)o->seed,
+             (int)o->batch, o->dropout, o->pairs, o->in_order, o->lr_floor, (unsigned long long)o->seed,
              (unsigned long long)mix_doubles(1, t->net->value, t->net->n_values),
              (unsigned long long)data, arch);
 }
@@ -115,6 +115,7 @@ static dls_status open_learner(training *t, dls_error *err)
                                        .val = lessons_of(t, DLS_SPLIT_VAL),
                                        .batch = o->batch,
                                        .dropout = o->dropout,
+                                       .pairs = o->pairs,
                                        .step = o->step};
     t->ops = &dls_learner_cpu;
     if (o->backend == DLS_BACKEND_CUDA) {
@@ -270,6 +271,10 @@ dls_status dls_train(dls_trainee *net, const dls_train_data *data, const dls_tra
             err, DLS_EINPUT, NULL,
             "batch and epochs must be at least 1, the learning rate above 0, dropout in "
             "0..1");
+    }
+    if (o->pairs > 0 && o->backend == DLS_BACKEND_CUDA) {
+        return dls_fail(err, DLS_EPREDICTOR, NULL,
+                        "the loss over pairs is computed on the CPU alone: --backend=cpu");
     }
     training t = {.net = net, .data = data, .o = o, .course = course};
     dls_status status = set_up(&t, err);

@@ -27,7 +27,7 @@ typedef struct dls_train_options {
     int32_t epochs;   /* at most */
     int32_t patience; /* epochs in a row without a new best; 0: never stop early */
     int32_t batch;
-    double dropout;
+    double dropout, pairs; /* as of dls_batch; pairs on the CPU alone, and not for validation */
     bool in_order;   /* batches as stored, as published; else shuffled every epoch */
     double lr_floor; /* the rate falls along a half cosine to this share of lr at `epochs`; 1:
                         constant */

@@ -137,10 +137,13 @@ static bool slope_of(fixture *f, double *value, double *slope)
     return fabs(wide - *slope) < 1e-6 * (fabs(*slope) + 1e-2);
 }
 
+static double pairs; /* weight of the loss over pairs of a graph's rows */
+
 static void check(const char *arch, dls_tune tune, double dropout, bool weighted)
 {
     fixture f;
     set_up(&f, arch, tune, true, 1, weighted);
+    f.batch.pairs = pairs;
     f.batch.dropout = dropout;
     (void)loss_of(&f, f.gradient, f.dx);
     double top = 0;
@@ -240,6 +243,24 @@ static void test_options(void **state)
     check("hidden=16", DLS_TUNE_MLP, 0, false);
     check("hidden=16 conditions=5", DLS_TUNE_MLP, 0, false);
     check("conv=gat hidden=16 depth=N pool=mean", DLS_TUNE_CONV_MLP, 0, false);
+}
+
+static void test_pairs(void **state)
+{
+    (void)state;
+    double loss[2];
+    for (int k = 0; k < 2; k++) { /* rows that stand alone have no pairs */
+        fixture f;
+        set_up(&f, "hidden=16", DLS_TUNE_BASE, false, 1, false);
+        f.batch.pairs = k;
+        loss[k] = loss_of(&f, NULL, NULL);
+        tear_down(&f);
+    }
+    assert_true(loss[0] > 0 && fabs(loss[1] / loss[0] - 1) < 1e-12);
+    pairs = 0.7;
+    check("hidden=16 conditions=5", DLS_TUNE_BASE, 0, false);
+    check("hidden=16 conditions=5 pool=mean mlp_layers=1", DLS_TUNE_BASE, 0, false);
+    pairs = 0;
 }
 
 /* A pass that starts behind the frozen layers gives the same bits as one that computes them. */
@@ -394,7 +415,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_architectures), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_architectures), cmocka_unit_test(test_options), cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_start),         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_recomputed),
         cmocka_unit_test(test_refused),

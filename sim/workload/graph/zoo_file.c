@@ -78,7 +78,8 @@ bool dls_zoo_build_file(const dls_zoo_model *model, const dls_zoo_options *optio
         *status = dls_fail(err, DLS_EINPUT, f->path, "the graph is of a batch of %d, not of %d",
                            (int)f->only, (int)options->batch);
     } else if (options->image || options->shards > 1) {
-        *status = dls_fail(err, DLS_EINPUT, f->path, "sizes of a graph from a file stay as they are");
+        *status =
+            dls_fail(err, DLS_EINPUT, f->path, "sizes of a graph from a file stay as they are");
     } else {
         const int32_t batch = options->batch ? options->batch : model->batch;
         *status = read_file(f, batch, options->sequence, out, err);
@@ -130,7 +131,8 @@ dls_status dls_zoo_open(const char *path, const dls_zoo_model **out, dls_error *
             return dls_nomem(err, path, sizeof *f + n);
         }
         memcpy(f->path, path, n);
-        f->imported = ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
+        f->imported =
+            ends_with(path, ".pb") || ends_with(path, ".pbtxt") || ends_with(path, ".onnx");
         f->model = (dls_zoo_model){
             .name = f->path, .family = "file", .dataset = f->dataset, .build = from_file};
         status = learn(f, err);
