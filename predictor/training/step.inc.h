@@ -16,19 +16,13 @@
 #include "predictor/driple/cpu_simd.inc.h"
 
 #include "predictor/driple/cpu_dense.inc.h"
-
 #include "predictor/driple/cpu_graph.inc.h"
-
 #include "predictor/driple/cpu_inbox.inc.h"
-
 #include "predictor/training/step_mul.inc.h"
-
 #include "predictor/training/step_pack.inc.h"
 
 #include "predictor/training/step_conv.inc.h"
-
 #include "predictor/training/step_mpnn.inc.h"
-
 #include "predictor/training/step_readout.inc.h"
 
 typedef struct bump {
@@ -482,9 +476,8 @@ static void take_outputs(const run *r, const REAL *out)
         for (size_t k = 0; s->target && k < n; k++) {
             const double mean = block->pairs > 0 ? dls_step_mean_error(s, to, n, k) : 0;
             for (size_t row = 0; row < rows; row++) {
-                const double error = to[row * n + k] - s->target[row * n + k];
-                d[row * ldm + k] =
-                    (REAL)(block->weight * (error + block->pairs * (error - mean)));
+                const double e = to[row * n + k] - s->target[row * n + k];
+                d[row * ldm + k] = (REAL)(block->weight * (e + block->pairs * (e - mean)));
             }
         }
         out += rows * ldm;
