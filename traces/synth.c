@@ -89,6 +89,10 @@ static dls_status check(const dls_synth_params *p, dls_error *err)
     if (!(p->load >= 0) || p->load > 1000) {
         return dls_fail(err, DLS_EUSAGE, "load", "load %g: must be 0 to 1000", p->load);
     }
+    if (!(p->multi_frac >= 0 && p->multi_frac <= 1)) {
+        return dls_fail(err, DLS_EUSAGE, "multi", "share %g of jobs of several GPUs: 0 to 1",
+                        p->multi_frac);
+    }
     if (p->duration_max_s < 0) {
         return dls_fail(err, DLS_EUSAGE, "max-duration", "the longest duration is negative");
     }
@@ -247,8 +251,8 @@ static dls_status generate(dls_synth_plan *plan, const dls_synth_profile *profil
                            const dls_synth_params *params, dls_synth_jobs *jobs, dls_trace **out,
                            dls_synth_report *report, dls_error *err)
 {
-    DLS_TRY(dls_synth_plan_init(plan, profile, (size_t)params->n_jobs, params->seed,
-                                params->stamp_us, err));
+    DLS_TRY(dls_synth_plan_init(plan, profile, (size_t)params->n_jobs, params->multi_frac,
+                                params->seed, params->stamp_us, err));
     DLS_TRY(dls_synth_jobs_init(jobs, plan, 1, err));
     DLS_TRY(draw(plan, params, jobs, report, err));
     measure(jobs, report);

@@ -129,21 +129,30 @@ static int class_of(const dls_synth_plan *plan, size_t job)
 }
 
 /* The i-th job of a random order of units gets the GPU count at probability (i + 1/2) / n. */
-static void draw_gpus(dls_synth_plan *plan, const uint32_t *order)
+static void draw_gpus(dls_synth_plan *plan, double multi_frac, const uint32_t *order)
 {
     const dls_synth_profile *profile = plan->profile;
-    double total = 0;
+    double part[2] = {0, 0}; /* of one GPU at most, of more */
     for (int s = 0; s < profile->n_sizes; s++) {
-        total += profile->sizes[s].weight;
+        part[profile->sizes[s].gpus_milli > 1000] += profile->sizes[s].weight;
     }
-    double below = profile->sizes[0].weight;
-    int s = 0;
-    for (size_t i = 0; i < plan->n; i++) {
+    const double total = part[0] + part[1];
+    double factor[2] = {1, 1};
+    for (int k = 0; multi_frac > 0 && k < 2; k++) {
+        factor[k] = part[k] > 0 ? (k ? multi_frac : 1 - multi_frac) * total / part[k] : 0;
+    }
+    double below = 0;
+    for (size_t i = 0, s = 0; i < plan->n; i++) {
         const double at = total * ((double)i + .5) / (double)plan->n;
-        while (s + 1 < profile->n_sizes && below <= at) {
-            below += profile->sizes[++s].weight;
+        for (;; s++) {
+            const dls_synth_size *size = &profile->sizes[s];
+            const double weight = size->weight * factor[size->gpus_milli > 1000];
+            if (at < below + weight || s + 1 == (size_t)profile->n_sizes) {
+                plan->gpus_milli[order[i]] = size->gpus_milli;
+                break;
+            }
+            below += weight;
         }
-        plan->gpus_milli[order[i]] = profile->sizes[s].gpus_milli;
     }
 }
 
@@ -171,14 +180,14 @@ static void draw_levels(dls_synth_plan *plan, const uint32_t *order)
     }
 }
 
-static dls_status draw_bodies(dls_synth_plan *plan, dls_error *err)
+static dls_status draw_bodies(dls_synth_plan *plan, double multi_frac, dls_error *err)
 {
     const size_t words = plan->n + 2 * plan->n_units + 1;
     uint32_t *order;
     DLS_TRY(dls_alloc_array(&order, words, sizeof *order, "order of a synthetic trace", err));
     uint32_t *rank = order + plan->n, *scratch = rank + plan->n_units;
     shuffle_units(plan, GPU_STREAM, order, rank, scratch);
-    draw_gpus(plan, order);
+    draw_gpus(plan, multi_frac, order);
     shuffle_units(plan, DURATION_STREAM, order, rank, scratch);
     draw_levels(plan, order);
     dls_free(order);
@@ -186,7 +195,7 @@ static dls_status draw_bodies(dls_synth_plan *plan, dls_error *err)
 }
 
 dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *profile, size_t n,
-                               uint64_t seed, int64_t stamp_us, dls_error *err)
+                               double multi_frac, uint64_t seed, int64_t stamp_us, dls_error *err)
 {
     memset(plan, 0, sizeof *plan);
     plan->profile = profile;
@@ -206,7 +215,7 @@ dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *pr
     }
     DLS_TRY(draw_batches(plan, err));
     draw_starts(plan);
-    return draw_bodies(plan, err);
+    return draw_bodies(plan, multi_frac, err);
 }
 
 void dls_synth_plan_fini(dls_synth_plan *plan)

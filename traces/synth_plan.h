@@ -33,8 +33,10 @@ typedef struct dls_synth_plan {
     double log_s[DLS_SYNTH_CLASSES][DLS_SYNTH_KNOTS_MAX];
 } dls_synth_plan;
 
+/* multi_frac: share of jobs of more than one GPU, 0: the profile's. */
 dls_status dls_synth_plan_init(dls_synth_plan *plan, const dls_synth_profile *profile, size_t n,
-                               uint64_t seed, int64_t stamp_us, dls_error *err) DLS_MUST_CHECK;
+                               double multi_frac, uint64_t seed, int64_t stamp_us,
+                               dls_error *err) DLS_MUST_CHECK;
 void dls_synth_plan_fini(dls_synth_plan *plan);
 
 /* Whole GPUs of a job, at most cluster_gpus. */

@@ -355,6 +355,8 @@ static const dls_arg generate_args[] = {
     DLS_INT(synthesis, params.cluster_gpus, "gpus", 0, 1, DLS_GPUS_MAX,
             "GPUs of the cluster: gangs are cut to it, load refers to it; the cluster that the "
             "profile was recorded on if left out"),
+    DLS_REAL(synthesis, params.multi_frac, "multi", 0, DLS_ABOVE_0, 1,
+             "share of the jobs that have several GPUs; the profile's if left out"),
     DLS_REAL(synthesis, params.load, "load", 0, DLS_ABOVE_0, (double)INFINITY,
              "GPU time asked for / GPU time there is over the submit span; the published arrival "
              "rate if left out"),

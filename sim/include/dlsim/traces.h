@@ -126,6 +126,7 @@ typedef struct dls_synth_params {
     int64_t stamp_us; /* all times are multiples of it: 1,000,000 as in the published traces, or
                        * 1, for large benchmarks where whole seconds would merge most events */
     uint64_t seed;
+    double multi_frac; /* share of jobs of more than one GPU; 0: the profile's */
 } dls_synth_params;
 
 /* What queueing a work-conserving count replay of the trace shows (GPUs only, no placement). */
