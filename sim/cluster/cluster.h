@@ -31,6 +31,13 @@ typedef struct dls_node_group {
     bool rails;              /* each GPU has a network link of its own, an equal part of nic_bps */
 } dls_node_group;
 
+/* What becomes of requests for less than a GPU. */
+typedef enum dls_gpu_parts_mode {
+    DLS_PARTS_WHOLE, /* they are whole GPUs */
+    DLS_PARTS_ANY,   /* thousandths, as many as are asked for */
+    DLS_PARTS_MIG    /* slices: 1, 2, 3, 4 or 7 sevenths, at the places that MIG has for them */
+} dls_gpu_parts_mode;
+
 typedef struct dls_vc_spec {
     char name[DLS_NAME_MAX];
     int32_t quota_gpus[DLS_TYPES_MAX]; /* by type; the sum over all VCs fits the cluster */
@@ -46,6 +53,7 @@ typedef struct dls_cluster_spec {
     double rack_uplink_bps; /* switch to core; 0: not limiting */
     double core_bps;        /* between racks, all together; 0: not limiting */
     int32_t uplinks; /* equal paths between racks, each with such a link from every rack; 0: one */
+    int32_t gpu_parts;      /* dls_gpu_parts_mode */
     double rack_nvlink_bps; /* the nodes of a rack are one NVLink domain: a GPU's node there to any
                                other; 0: they are not */
 } dls_cluster_spec;

@@ -170,7 +170,7 @@ dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_s
     x->busy_nodes = from->busy_nodes;
     x->full_nodes = from->full_nodes;
     x->first_fault = from->first_fault;
-    return DLS_OK;
+    return from->parts ? dls_parts_copy(x, from, err) : DLS_OK;
 }
 
 void dls_place_index_destroy(dls_place_index *index)
@@ -192,6 +192,7 @@ void dls_place_index_destroy(dls_place_index *index)
         dls_free(ti->rack_tree);
         dls_free(ti->sizes);
     }
+    dls_parts_destroy(index->parts);
     dls_free(index->node);
     dls_free(index->rack);
     dls_free(index);
@@ -232,12 +233,6 @@ uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int6
     }
     change(index, node, rest, cpu_milli, mem_mib);
     return free_mask & ~rest;
-}
-
-void dls_place_take_side(dls_place_index *index, int32_t node, int64_t cpu_milli, int64_t mem_mib)
-{
-    index->node[node].free_cpu_milli -= cpu_milli;
-    index->node[node].free_mem_mib -= mem_mib;
 }
 
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
@@ -549,6 +544,7 @@ dls_status dls_place_index_check(const dls_place_index *index, dls_error *err)
     if (free_gpus != index->free_gpus || busy != index->busy_nodes || full != index->full_nodes) {
         return dls_fail(err, DLS_ERUN, NULL, "totals of the index differ from its nodes");
     }
+    DLS_TRY(dls_parts_check(index, err));
     for (int32_t t = 0; t < index->n_types; t++) {
         for (int32_t f = 0; f <= index->type[t].max_gpus; f++) {
             for (int32_t r = 0; r < index->n_racks; r++) {

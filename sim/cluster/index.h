@@ -18,6 +18,7 @@
 #define DLS_CLUSTER_INDEX_H
 
 #include "base/bitmap.h"
+#include "base/order.h"
 #include "cluster/cluster.h"
 
 typedef struct dls_node {
@@ -57,6 +58,29 @@ typedef struct dls_fault {
     char said[512];    /* in its own words (dls_policy_fail); "" */
 } dls_fault;
 
+#define DLS_GPU_MILLI 1000 /* of a GPU, what parts are counted in */
+
+/* GPUs of which jobs have parts (parts.c). */
+typedef struct dls_gpu_parts {
+    int32_t *first;     /* [nodes + 1] number of a node's first GPU in the cluster */
+    int32_t *node_of;   /* [gpus] */
+    int16_t *taken;     /* [gpus] thousandths that jobs have; 0: nobody has a part of it */
+    uint8_t *jobs;      /* [gpus] how many have a part */
+    int64_t *bytes;     /* [gpus] of memory, that they hold */
+    uint8_t *slices;    /* [gpus] MIG: memory slices in use, a bit each */
+    int32_t (*owner)[8]; /* [gpus] MIG: 1 + the job whose slice begins at a memory slice; NULL: no MIG */
+    dls_order order;    /* [gpus + 1] by what is left; the last member stands for what is looked for */
+    dls_order_set used[DLS_TYPES_MAX]; /* of a type, those with something left */
+    int64_t taken_milli; /* sum of `taken` */
+    int32_t gpus;        /* how many there are with a part taken */
+} dls_gpu_parts;
+
+/* A kind of request and how many jobs are of it. */
+typedef struct dls_demand {
+    dls_request request;
+    int64_t jobs;
+} dls_demand;
+
 struct dls_place_index {
     int32_t n_nodes, n_racks, n_types;
     int32_t rack_leaves; /* power of two >= n_racks */
@@ -68,6 +92,9 @@ struct dls_place_index {
     bool accounts_cpu, accounts_mem;
     double uplink_bps; /* of every rack, all paths together; 0: not limiting */
     int32_t paths;     /* between racks */
+    dls_gpu_parts *parts; /* NULL: GPUs are given away whole */
+    const dls_demand *demand; /* [n_demand] what the trace asks for, while policies begin */
+    size_t n_demand;
     dls_fault *fault;  /* `first_fault`, for queries, which cannot write to the index itself */
     dls_fault first_fault;
 };
@@ -95,13 +122,34 @@ dls_status dls_place_index_copy(const dls_place_index *from, const dls_cluster_s
  * with them; returns their mask. */
 uint64_t dls_place_take(dls_place_index *index, int32_t node, int32_t gpus, int64_t cpu_milli,
                         int64_t mem_mib);
-/* CPU and memory alone; less than 0: give them back. */
-void dls_place_take_side(dls_place_index *index, int32_t node, int64_t cpu_milli, int64_t mem_mib);
 /* Take exactly these GPUs: false, and nothing done, if one of them is not free. */
 bool dls_place_retake(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                       int64_t mem_mib);
 void dls_place_give(dls_place_index *index, int32_t node, uint64_t mask, int64_t cpu_milli,
                     int64_t mem_mib);
+
+/* parts.c: parts of GPUs, in thousandths; index->parts must be there. */
+dls_status dls_parts_create(dls_place_index *index, bool mig, dls_error *err) DLS_MUST_CHECK;
+void dls_parts_destroy(dls_gpu_parts *parts);
+dls_status dls_parts_copy(dls_place_index *index, const dls_place_index *from,
+                          dls_error *err) DLS_MUST_CHECK;
+/* What a job that asks for so many thousandths gets: slices of MIG are sevenths. */
+int32_t dls_parts_size(bool mig, int64_t milli);
+/* What a job has, or is to have, of a GPU. */
+typedef struct dls_part {
+    int32_t job, node, gpu, milli;
+    int64_t bytes;              /* of the GPU's memory; 0: unknown */
+    int64_t cpu_milli, mem_mib; /* of the node */
+} dls_part;
+/* A part of a GPU, free or with parts taken; false, and nothing done, where it does not fit or the GPU
+ * or the node has not the memory or CPU. */
+bool dls_parts_take(dls_place_index *index, const dls_part *part);
+void dls_parts_give(dls_place_index *index, const dls_part *part);
+/* The GPU (number in the cluster) of a type with parts taken that has the least left but at least
+ * `milli`; the next one after `after` (-1: none); -1: there is none. O(log GPUs). */
+int32_t dls_parts_tightest(const dls_place_index *index, int32_t type, int32_t milli,
+                           int32_t after);
+dls_status dls_parts_check(const dls_place_index *index, dls_error *err) DLS_MUST_CHECK;
 
 struct dls_grant {
     dls_place_part *part; /* owned, reused from one request to the next */

@@ -41,6 +41,10 @@ typedef struct dls_key {
     XX(UPLINKS, "cluster.uplinks", I64, "1", 1, 64, NULL,                                         \
        "Equal paths between racks (the spines of a leaf-spine network): every rack has so many "  \
        "uplinks, each of rack_uplink, and a job uses one of them.", TO(cluster.uplinks))          \
+    XX(GPU_PARTS, "cluster.gpu_parts", STR, "whole", 0, 0, "whole|any|mig",                    \
+       "What jobs get that ask for less than a GPU: a whole one; that part of one, in "           \
+       "thousandths; a slice of MIG, 1, 2, 3, 4 or 7 sevenths at the places that it has.",         \
+       TO(cluster.gpu_parts))                                                                     \
     XX(RACK_NVLINK, "cluster.rack_nvlink", RATE, "0", 0, 1e18, NULL,                              \
        "The nodes of a rack are one NVLink domain with so much per node and direction, which no " \
        "other job takes away; 0: they are not.", TO(cluster.rack_nvlink_bps))                     \

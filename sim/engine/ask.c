@@ -168,6 +168,8 @@ static dls_request request(const dls_engine *e, int32_t job, int32_t type)
         .attempt = e->rec->resumes[job],
         .cpu_milli_per_gpu = c->cpu_milli,
         .mem_mib_per_gpu = c->mem_mib,
+        .gpu_milli = c->weight < e->select.unit ? c->weight : DLS_GPU_MILLI,
+        .types = c->types,
         .seed = p->seed,
         .now_us = e->clock.now_us,
         .waiting_since_us =
@@ -216,6 +218,71 @@ static dls_status check_grant(const dls_engine *e, const dls_request *r, const c
     return DLS_OK;
 }
 
+/* The GPUs of the grant of a part: one, of a node of the type. */
+static dls_status check_part(const dls_engine *e, const dls_request *r, const char *who,
+                             dls_error *err)
+{
+    const dls_grant *g = &e->ask.grant;
+    if (g->failed) {
+        return dls_nomem(err, "a grant", g->n * sizeof *g->part);
+    }
+    const int32_t node = g->n == 1 && g->gpus == 1 ? g->part[0].node : -1;
+    if (node < 0 || node >= e->index->n_nodes || e->index->node[node].type != r->type ||
+        (g->mask[0] & ~dls_node_gpus(&e->index->node[node]))) {
+        return dls_fail(err, DLS_EPOLICY, who,
+                        "granted %lld GPUs on %zu nodes to a job that wants a part of one",
+                        (long long)g->gpus, g->n);
+    }
+    return DLS_OK;
+}
+
+/* Take a part of one GPU for a job; *parts -1: it does not fit, or the GPU has not the memory. */
+static dls_status take_part(dls_engine *e, int32_t job, int32_t node, int32_t gpu, int32_t *parts,
+                            dls_error *err)
+{
+    const dls_pace *pace = e->params->pace;
+    const dls_part part = dls_part_on(e, job, node, gpu);
+    const dls_seat seat = {.mask = UINT64_C(1) << gpu, .node = node};
+    /* The index knows who has a part, and not their guests. */
+    const bool beside_guests = !e->guests.on || !pace || !pace->shares ||
+                               pace->shares(pace->user, job, e->index->node[node].type, &seat, 1);
+    *parts = -1;
+    return beside_guests && dls_parts_take(e->index, &part)
+               ? dls_new_part(e, node, seat.mask, -1, parts, err)
+               : DLS_OK;
+}
+
+/* The fullest GPU with a part taken that has this one, too; of one node, or of the type. */
+static dls_status take_tightest(dls_engine *e, int32_t job, int32_t type, int32_t node,
+                                int32_t *parts, dls_error *err)
+{
+    const dls_gpu_parts *p = e->index->parts;
+    *parts = -1;
+    for (int32_t g = dls_parts_tightest(e->index, type, dls_part_of(e, job), -1);
+         g >= 0 && *parts < 0; g = dls_parts_tightest(e->index, type, 0, g)) {
+        if (node < 0 || p->node_of[g] == node) {
+            DLS_TRY(take_part(e, job, p->node_of[g], g - p->first[p->node_of[g]], parts, err));
+        }
+    }
+    return DLS_OK;
+}
+
+/* A part of the GPU that was granted: of any of the node, if none is named. */
+static dls_status take_granted_part(dls_engine *e, const dls_request *r, const char *who,
+                                    int32_t *parts, dls_error *err)
+{
+    const dls_grant *g = &e->ask.grant;
+    DLS_TRY(check_part(e, r, who, err));
+    const int32_t node = g->part[0].node;
+    uint64_t mask = g->mask[0];
+    if (!mask) {
+        DLS_TRY(take_tightest(e, r->job, r->type, node, parts, err));
+        mask = e->index->node[node].free_mask;
+    }
+    return *parts < 0 && mask ? take_part(e, r->job, node, __builtin_ctzll(mask), parts, err)
+                              : DLS_OK;
+}
+
 /* The placement wants to be asked again about a job of the class at a time of its own. */
 static dls_status set_retry(dls_engine *e, int32_t cls, int64_t at_us, dls_error *err)
 {
@@ -257,20 +324,37 @@ dls_status dls_place_job(dls_engine *e, int32_t job, int32_t type, int32_t *part
     int64_t retry_us = DLS_NEVER;
     dls_request r = request(e, job, type);
     r.retry_us = &retry_us;
+    const dls_placement_ops *ops = e->params->placement;
+    const bool part = r.gpu_milli < DLS_GPU_MILLI;
     *parts = -1;
     dls_grant_reset(&e->ask.grant);
-    *placed = e->params->placement->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
-    DLS_TRY(dls_policy_check(e, e->params->placement->name, job, err));
+    if (part && !ops->parts) {
+        DLS_TRY(take_tightest(e, job, type, -1, parts, err));
+        *placed = *parts >= 0;
+        if (*placed) {
+            return DLS_OK;
+        }
+    }
+    /* By number there is room; with parts of GPUs it may lie in pieces. */
+    *placed = ((part && ops->parts) || e->index->type[type].free_gpus >= r.gpus) &&
+              ops->place(e->ask.placement_state, e->index, &r, &e->ask.grant);
+    DLS_TRY(dls_policy_check(e, ops->name, job, err));
+    if (*placed && part) {
+        DLS_TRY(take_granted_part(e, &r, ops->name, parts, err));
+        *placed = *parts >= 0;
+    }
     if (!*placed) {
         e->rec->refusals++;
         return retry_us == DLS_NEVER ? DLS_OK
                                      : set_retry(e, e->select.class_of[job], retry_us, err);
     }
-    DLS_TRY(check_grant(e, &r, e->params->placement->name, false, err));
+    if (!part) {
+        DLS_TRY(check_grant(e, &r, ops->name, false, err));
+    }
     if (e->ask.shift_s) {
         e->ask.shift_s[job] = e->ask.grant.shift_s;
     }
-    return take_grant(e, job, parts, err);
+    return part ? DLS_OK : take_grant(e, job, parts, err);
 }
 
 dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes, int32_t n,
@@ -282,6 +366,14 @@ dls_status dls_place_on(dls_engine *e, int32_t job, const dls_place_part *nodes,
     dls_grant_reset(&e->ask.grant);
     for (int32_t i = 0; i < n; i++) {
         dls_grant_add(&e->ask.grant, nodes[i].node, nodes[i].gpus);
+    }
+    if (r.gpu_milli < DLS_GPU_MILLI) {
+        DLS_TRY(take_granted_part(e, &r, e->params->sched->name, parts, err));
+        return *parts >= 0 ? DLS_OK
+                           : dls_fail(err, DLS_EPOLICY, e->params->sched->name,
+                                      "wants a part of a GPU of node %d, which has not so much "
+                                      "left, or not the CPU or memory",
+                                      nodes[0].node);
     }
     DLS_TRY(check_grant(e, &r, e->params->sched->name, e->params->sched->mixes, err));
     return take_grant(e, job, parts, err);

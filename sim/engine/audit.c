@@ -110,8 +110,7 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
                             r->state[j]);
         }
         if (guest) {
-            DLS_TRY(audit_guest(e, j, err));
-            gpus = 0; /* they are the host's */
+            DLS_TRY(audit_guest(e, j, err)); /* they are the host's */
         }
         if (running != dls_evq_has(&e->clock.events, DLS_SLOT_FINISH(e, j))) {
             return dls_fail(err, DLS_ERUN, NULL, "job %d: finish event and state differ", j);
@@ -126,7 +125,9 @@ static dls_status audit_jobs(dls_engine *e, int64_t *held_gpus, dls_error *err)
         if (running) {
             DLS_TRY(audit_rate(e, j, err));
         }
-        *held_gpus += gpus;
+        *held_gpus += guest     ? 0
+                      : running ? dls_select_weight(&e->select, dls_class_of(e, j), j)
+                                : 0;
     }
     return DLS_OK;
 }
@@ -164,10 +165,13 @@ dls_status dls_engine_audit(dls_engine *e, dls_error *err)
         }
     }
     DLS_TRY(audit_failed(e, &failed, err));
-    if (held != used || held != e->index->total_gpus - e->index->free_gpus - failed) {
+    const dls_gpu_parts *parts = e->index->parts;
+    const int64_t whole = e->index->total_gpus - e->index->free_gpus - failed -
+                          (parts ? parts->gpus : 0),
+                  taken = whole * e->select.unit + (parts ? parts->taken_milli : 0);
+    if (held != used || held != taken) {
         return dls_fail(err, DLS_ERUN, NULL, "GPUs held, selected and taken differ: %lld %lld %lld",
-                        (long long)held, (long long)used,
-                        (long long)(e->index->total_gpus - e->index->free_gpus - failed));
+                        (long long)held, (long long)used, (long long)taken);
     }
     return DLS_OK;
 }

@@ -16,8 +16,8 @@ int64_t dls_select_shadow(dls_select *s, int32_t head, int64_t now_us, int32_t *
     *type = -1;
     *spare = 0;
     for (int32_t t = 0; t < s->n_types; t++) {
-        const int64_t lacking = c->gpus - (p->cap[t] - p->used[t]);
-        if (!(c->types >> t & 1) || p->cap[t] < c->gpus) {
+        const int64_t lacking = c->weight - (p->cap[t] - p->used[t]);
+        if (!(c->types >> t & 1) || p->cap[t] < c->weight) {
             continue;
         }
         /* Enough by number already, yet not placed: wait for the next end to change that. */
@@ -54,7 +54,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
     for (;;) {
         int32_t best = DLS_NONE;
         uint32_t best_types = 0;
-        for (int32_t k = 0; k < p->n_classes && s->cls[p->first_class + k].gpus <= most; k++) {
+        for (int32_t k = 0; k < p->n_classes && s->cls[p->first_class + k].weight <= most; k++) {
             const dls_class *c = &s->cls[p->first_class + k];
             const uint32_t open = c->head != DLS_NONE ? dls_select_open(s, c, c->head) : 0;
             if (!open) {
@@ -67,7 +67,7 @@ int32_t dls_select_backfill(dls_select *s, int32_t head, int64_t now_us, int64_t
             uint32_t types = fits & ~head_bit;
             int32_t found = DLS_NONE;
             bool spends = false;
-            if (types || (fits & head_bit && c->gpus <= spare)) {
+            if (types || (fits & head_bit && c->weight <= spare)) {
                 found = c->head != head ? c->head : dls_order_next(&s->order, c->waiting, head);
                 spends = !types && found != DLS_NONE && s->order.member[found].aux > left;
                 types = types ? types : head_bit;

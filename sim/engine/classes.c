@@ -20,15 +20,15 @@ static int64_t per_gpu(const int64_t *column, size_t job, int32_t gpus)
     return total > 0 ? (total + gpus - 1) / gpus : 0;
 }
 
-/* Order of the classes: by pool, then gang size; so pools own ranges and sizes count up. */
+/* Order of the classes: by pool, then size; so pools own ranges and sizes count up. */
 static int class_cmp(const void *one, const void *other)
 {
     const dls_class *a = one, *b = other;
     if (a->pool != b->pool) {
         return a->pool < b->pool ? -1 : 1;
     }
-    if (a->gpus != b->gpus) {
-        return a->gpus < b->gpus ? -1 : 1;
+    if (a->weight != b->weight) {
+        return a->weight < b->weight ? -1 : 1;
     }
     if (a->types != b->types) {
         return a->types < b->types ? -1 : 1;
@@ -95,17 +95,28 @@ static uint32_t types_of(const dls_engine *e, int32_t job)
 /* What makes a class. */
 typedef struct class_key {
     int64_t cpu_milli, mem_mib;
-    int32_t gpus, pool;
+    int32_t gpus, weight, pool, unused;
     uint64_t types;
 } class_key;
+
+/* Only of jobs that keep to one GPU. */
+static int32_t weight_of(const dls_engine *e, int32_t job, int32_t gpus)
+{
+    const dls_elastic *elastic = e->params->elastic;
+    return !e->index->parts || gpus > 1 || (elastic && elastic->max_gpus[job] > 1)
+               ? gpus * e->select.unit
+               : dls_parts_size(e->index->parts->owner != NULL, e->col->gpus_milli[job]);
+}
 
 static class_key key_of(const dls_engine *e, int32_t job, const int32_t *pool_of_vc)
 {
     const dls_sim_params *p = e->params;
     const int32_t vc = e->col->vc[job], gpus = e->col->gpus[job];
     const bool side = !p->placement->gpus_only;
+    const int32_t least = p->elastic && e->walk.on ? p->elastic->min_gpus[job] : gpus;
     return (class_key){
-        .gpus = p->elastic && e->walk.on ? p->elastic->min_gpus[job] : gpus,
+        .gpus = least,
+        .weight = weight_of(e, job, least),
         .types = types_of(e, job),
         .cpu_milli =
             side && e->index->accounts_cpu ? per_gpu(e->col->cpu_milli, (size_t)job, gpus) : 0,
@@ -130,6 +141,7 @@ static dls_status find_classes(dls_engine *e, dls_strdict *keys, const int32_t *
         DLS_TRY(dls_grow(&s->cls, &cap, (size_t)s->n_classes + 1, sizeof *s->cls, err));
         s->cls[s->n_classes++] = (dls_class){
             .gpus = key.gpus,
+            .weight = key.weight,
             .types = (uint32_t)key.types,
             .cpu_milli = key.cpu_milli,
             .mem_mib = key.mem_mib,
@@ -167,6 +179,7 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
     const dls_cluster_spec *spec = e->params->cluster;
     dls_select *s = &e->select;
     const bool sound = down == e->failures.standby_gpus[type] + e->serving.least[type];
+    const int32_t unit = s->unit;
     int64_t rest = e->index->type[type].total_gpus;
     for (int32_t v = 0; v < spec->n_vcs; v++) {
         rest -= spec->vcs[v].quota_gpus[type];
@@ -180,11 +193,11 @@ void dls_pools_divide(dls_engine *e, int32_t type, int64_t down)
         const int64_t lost = down < quota ? down : quota;
         down -= lost;
         if (k < s->n_pools && s->pool[k].id == v) { /* else no job is of this virtual cluster */
-            s->pool[k++].cap[type] = quota - lost;
+            s->pool[k++].cap[type] = (quota - lost) * unit;
         }
     }
     if (k < s->n_pools) {
-        s->pool[k].cap[type] = rest;
+        s->pool[k].cap[type] = rest * unit;
     }
     for (k = 0; k < s->n_pools && sound; k++) {
         s->pool[k].most[type] = s->pool[k].cap[type];
@@ -207,7 +220,7 @@ dls_status dls_pools_make(dls_engine *e, dls_error *err)
             s->pool[s->n_pools++] = (dls_pool){.first_class = c, .id = id};
         }
         dls_pool *pool = &s->pool[s->n_pools - 1];
-        if (pool->n_classes == 0 || s->cls[c - 1].gpus != cls->gpus) {
+        if (pool->n_classes == 0 || s->cls[c - 1].weight != cls->weight) {
             pool->n_sizes++;
         }
         pool->n_classes++;

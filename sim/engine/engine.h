@@ -125,6 +125,20 @@ static inline void dls_side_resources(const dls_engine *e, int32_t job, int32_t 
     *mem_mib = c->mem_mib * gpus;
 }
 
+/* Thousandths of a GPU that a job has, or would have; 0: it has whole ones. */
+static inline int32_t dls_part_of(const dls_engine *e, int32_t job)
+{
+    const dls_class *c = dls_class_of(e, job);
+    return c->weight < e->select.unit ? c->weight : 0;
+}
+
+/* GPUs of a job x time. */
+static inline int64_t dls_gpu_time_us(const dls_engine *e, int32_t job, int64_t us)
+{
+    const int32_t milli = dls_part_of(e, job);
+    return milli > 0 ? us * milli / DLS_GPU_MILLI : us * e->select.size[job];
+}
+
 static inline bool dls_is_guest(const dls_engine *e, int32_t job)
 {
     return e->select.guest && e->select.guest[job];

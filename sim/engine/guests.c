@@ -97,24 +97,6 @@ void dls_guest_wanted(dls_engine *e, int32_t job)
     }
 }
 
-/* A guest of its own part takes the node's CPU and memory beside its host; DLS_NONE: gives them
- * back. */
-static void charge(dls_engine *e, int32_t guest, int32_t node)
-{
-    dls_guest *g = &e->guests.job[guest];
-    int64_t cpu, mem;
-    if (e->params->sched->parts && (g->charged > 0 || node >= 0)) {
-        dls_side_resources(e, guest, e->col->gpus[guest], &cpu, &mem);
-        if (g->charged > 0) {
-            dls_place_take_side(e->index, g->charged - 1, -cpu, -mem);
-        }
-        if (node >= 0) {
-            dls_place_take_side(e->index, node, cpu, mem);
-        }
-        g->charged = node + 1;
-    }
-}
-
 /* The guest no longer shares its host's GPUs. */
 static void unpair(dls_engine *e, int32_t guest)
 {
@@ -125,7 +107,6 @@ static void unpair(dls_engine *e, int32_t guest)
     }
     *at = g->next;
     g->host = g->next = DLS_NONE;
-    charge(e, guest, DLS_NONE);
     e->select.guest[guest] = 0;
     e->guests.n--;
 }
@@ -159,7 +140,7 @@ dls_status dls_guest_inherit(dls_engine *e, int32_t host, dls_error *err)
     e->rec->guest_us[guest] += e->clock.now_us - e->jobs.state_since_us[guest];
     if (e->rec->gpu_us) { /* its own from here on; restoring is over or goes on */
         e->rec->gpu_us[guest] -=
-            (e->clock.now_us - e->jobs.state_since_us[guest]) * e->walk.held_gpus[guest];
+            dls_gpu_time_us(e, guest, e->clock.now_us - e->jobs.state_since_us[guest]);
     }
     unpair(e, guest);
     if (!dls_retake(e, guest)) { /* they were freed just now, so this cannot fail */
@@ -225,7 +206,6 @@ dls_status dls_guest_join(dls_engine *e, int32_t guest, int32_t host, dls_error 
     s->guest[guest] = 1;
     dls_select_set_guest_rank(s, guest, rank, e->clock.now_us);
     e->guests.job[guest].host = host;
-    charge(e, guest, e->hold.part[parts].node);
     int32_t *last = &e->guests.job[host].guest;
     while (*last != DLS_NONE) {
         last = &e->guests.job[*last].next;
@@ -266,7 +246,7 @@ static dls_status find_host(dls_engine *e, int32_t job, dls_error *err)
     for (int32_t k = p->first_class; k < p->first_class + p->n_classes; k++) {
         const dls_class *other = &s->cls[k];
         for (int32_t t = 0; t < s->n_types; t++) {
-            if (other->gpus == c->gpus && other->cpu_milli >= c->cpu_milli &&
+            if (other->gpus == c->gpus && other->weight >= c->weight && other->cpu_milli >= c->cpu_milli &&
                 other->mem_mib >= c->mem_mib && c->types >> t & 1) {
                 DLS_TRY(best_host(e, job, k, t, &budget, &most, &best, err));
             }

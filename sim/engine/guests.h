@@ -12,7 +12,6 @@ typedef struct dls_guest {
     int32_t guest;        /* the first that shares its GPUs, in order of joining; DLS_NONE */
     int32_t next;         /* of the guests of one host */
     int32_t older, newer; /* in a list of hosts */
-    int32_t charged;      /* 1 + the node whose CPU and memory it has taken; 0: none */
     uint64_t offer;       /* number of its last offer to be a host */
     uint64_t seen; /* while waiting: it has been asked about with the hosts up to this offer */
     bool offered;

@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "engine/engine.h"
 
+#include <math.h>
+
 void dls_hold_init(dls_engine *e)
 {
     dls_holding *h = &e->hold;
@@ -48,10 +50,37 @@ void dls_free_parts(dls_engine *e, int32_t parts)
     }
 }
 
+dls_part dls_part_on(dls_engine *e, int32_t job, int32_t node, int32_t gpu)
+{
+    const dls_pace *pace = e->params->pace;
+    const dls_shape shape = {e->index->node[node].type, 1, 1, 1};
+    dls_part part = {.job = job, .node = node, .gpu = gpu, .milli = dls_part_of(e, job)};
+    dls_solo solo;
+    int64_t rate;
+    dls_side_resources(e, job, 1, &part.cpu_milli, &part.mem_mib);
+    if (pace && pace->solo && pace->solo(pace->user, job, &shape, &solo, &rate, NULL) == DLS_OK &&
+        solo.mem_bytes > 0) {
+        part.bytes = (int64_t)ceil(solo.mem_bytes);
+    }
+    return part;
+}
+
+static dls_part part_held(dls_engine *e, int32_t job, int32_t part)
+{
+    const dls_held *held = &e->hold.part[part];
+    return dls_part_on(e, job, held->node, __builtin_ctzll(held->mask));
+}
+
 void dls_give_back(dls_engine *e, int32_t job, int32_t parts)
 {
     int64_t cpu, mem;
+    const bool part = dls_part_of(e, job) > 0;
     for (int32_t p = parts; p >= 0; p = e->hold.part[p].next) {
+        if (part) {
+            const dls_part had = part_held(e, job, p);
+            dls_parts_give(e->index, &had);
+            continue;
+        }
         dls_side_resources(e, job, __builtin_popcountll(e->hold.part[p].mask), &cpu, &mem);
         dls_place_give(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem);
     }
@@ -62,6 +91,10 @@ bool dls_retake(dls_engine *e, int32_t job)
 {
     DLS_DEBUG_ASSERT(e->hold.parts[job] >= 0);
     int64_t cpu, mem;
+    if (dls_part_of(e, job) > 0) {
+        const dls_part had = part_held(e, job, e->hold.parts[job]);
+        return dls_parts_take(e->index, &had);
+    }
     for (int32_t p = e->hold.parts[job]; p >= 0; p = e->hold.part[p].next) {
         dls_side_resources(e, job, __builtin_popcountll(e->hold.part[p].mask), &cpu, &mem);
         if (!dls_place_retake(e->index, e->hold.part[p].node, e->hold.part[p].mask, cpu, mem)) {

@@ -47,6 +47,8 @@ void dls_hold_init(dls_engine *e);
 dls_status dls_new_part(dls_engine *e, int32_t node, uint64_t mask, int32_t next, int32_t *out,
                         dls_error *err) DLS_MUST_CHECK;
 void dls_free_parts(dls_engine *e, int32_t parts);
+/* What a job that wants a part of a GPU would have of this one. */
+struct dls_part dls_part_on(dls_engine *e, int32_t job, int32_t node, int32_t gpu);
 /* Give a list of parts back to the index; the list itself stays. */
 void dls_give_back(dls_engine *e, int32_t job, int32_t parts);
 /* Take the GPUs that a job holds from the index again, all or none. */

@@ -17,8 +17,8 @@ static void park(dls_select *s, dls_class *c, int32_t job)
     const dls_rank rank = s->order.member[job].rank;
     const int64_t estimate_us = s->order.member[job].aux;
     dls_select_remove_waiting(s, job);
-    dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
-    s->pool[c->pool].waiting_gpus += c->gpus; /* a parked job still waits */
+    dls_order_insert(&s->order, &c->parked, job, rank, c->weight, estimate_us);
+    s->pool[c->pool].waiting_gpus += c->weight; /* a parked job still waits */
     s->refusal[job].parked = true;
     if (c->n_parked++ == 0) {
         c->parked_releases = s->releases;
@@ -30,7 +30,7 @@ static void take_parked(dls_select *s, dls_class *c, int32_t job)
 {
     DLS_DEBUG_ASSERT(s->refusal[job].parked);
     dls_order_remove(&s->order, &c->parked, job);
-    s->pool[c->pool].waiting_gpus -= c->gpus;
+    s->pool[c->pool].waiting_gpus -= c->weight;
     s->refusal[job] = (dls_refusal){.pass = UINT64_MAX, .releases = UINT64_MAX};
     c->n_parked--;
 }
@@ -91,7 +91,7 @@ void dls_select_refile_parked(dls_select *s, int32_t job, dls_rank rank)
     dls_class *c = &s->cls[s->class_of[job]];
     const int64_t estimate_us = s->order.member[job].aux;
     dls_order_remove(&s->order, &c->parked, job);
-    dls_order_insert(&s->order, &c->parked, job, rank, c->gpus, estimate_us);
+    dls_order_insert(&s->order, &c->parked, job, rank, c->weight, estimate_us);
 }
 
 void dls_select_clear_refusals_of_jobs(dls_select *s, dls_class *c)

@@ -91,7 +91,7 @@ static dls_status pass_backfill(dls_engine *e, int32_t pool, dls_error *err)
         }
         DLS_TRY(start_waiting(e, job, type, &started, err));
         if (started && uses_spare) {
-            spare -= e->col->gpus[job];
+            spare -= dls_class_of(e, job)->weight;
         }
     }
 }

@@ -183,6 +183,11 @@ dls_status dls_job_account(dls_engine *e, int32_t job, int32_t parts, dls_error 
     if (e->walk.on) {
         dls_walk_account(e, job, parts, progress_us);
     }
+    if (e->rec->gpu_us && !dls_is_guest(e, job)) {
+        const int64_t held_us = e->clock.now_us - e->jobs.state_since_us[job];
+        e->rec->gpu_us[job] += dls_gpu_time_us(e, job, held_us);
+        e->rec->gpu_restore_us[job] += dls_gpu_time_us(e, job, held_us - progress_us);
+    }
     if (dls_is_guest(e, job)) {
         e->rec->guest_us[job] += e->clock.now_us - e->jobs.state_since_us[job];
     }

@@ -104,13 +104,13 @@ static int32_t first_head(const dls_select *s, const dls_pool *p, int32_t type, 
 {
     const int32_t *first = tournament(s, p, type);
     const dls_class *c = &s->cls[p->first_class];
-    if (most >= c[p->n_classes - 1].gpus || first[1] == DLS_NONE) {
+    if (most >= c[p->n_classes - 1].weight || first[1] == DLS_NONE) {
         return first[1];
     }
     int32_t lo = 0, hi = p->n_classes - 1; /* classes below lo are small enough, hi is not */
     while (lo < hi) {
         const int32_t middle = (lo + hi) / 2;
-        if (c[middle].gpus <= most) {
+        if (c[middle].weight <= most) {
             lo = middle + 1;
         } else {
             hi = middle;
@@ -134,8 +134,8 @@ void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t e
 {
     DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
     dls_class *c = &s->cls[s->class_of[job]];
-    dls_order_insert(&s->order, &c->waiting, job, rank, c->gpus, estimate_us);
-    s->pool[c->pool].waiting_gpus += c->gpus;
+    dls_order_insert(&s->order, &c->waiting, job, rank, c->weight, estimate_us);
+    s->pool[c->pool].waiting_gpus += c->weight;
     if (c->head == DLS_NONE || dls_rank_cmp(&rank, &s->order.member[c->head].rank) < 0) {
         c->head = job;
         dls_select_update_head(s, c);
@@ -147,7 +147,7 @@ void dls_select_remove_waiting(dls_select *s, int32_t job)
     DLS_DEBUG_ASSERT(s->class_of[job] >= 0 && s->type[job] < 0);
     dls_class *c = &s->cls[s->class_of[job]];
     dls_order_remove(&s->order, &c->waiting, job);
-    s->pool[c->pool].waiting_gpus -= c->gpus;
+    s->pool[c->pool].waiting_gpus -= c->weight;
     if (c->head == job) {
         c->head = dls_order_first(&s->order, c->waiting);
         dls_select_update_head(s, c);
@@ -160,11 +160,11 @@ void dls_select_add_running(dls_select *s, int32_t job, int32_t type, dls_rank r
     dls_class *c = &s->cls[s->class_of[job]];
     dls_pool *p = &s->pool[c->pool];
     s->type[job] = (int8_t)type;
-    p->used[type] += s->size[job];
+    p->used[type] += dls_select_weight(s, c, job);
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         rank.key += dls_select_slope(s, c->gpus) * now_us;
-        dls_order_insert(&s->order, &p->running[set], job, rank, c->gpus, 0);
+        dls_order_insert(&s->order, &p->running[set], job, rank, c->weight, 0);
         if (p->last[set] == DLS_NONE ||
             dls_rank_cmp(&rank, &s->order.member[p->last[set]].rank) > 0) {
             p->last[set] = job;
@@ -179,7 +179,7 @@ void dls_select_remove_running(dls_select *s, int32_t job)
     dls_pool *p = &s->pool[c->pool];
     const int32_t type = s->type[job];
     s->type[job] = -1;
-    p->used[type] -= s->size[job];
+    p->used[type] -= dls_select_weight(s, c, job);
     if (s->ranked) {
         const int32_t set = running_set(p, c, type);
         dls_order_remove(&s->order, &p->running[set], job);
@@ -320,7 +320,11 @@ static inline int64_t room_behind(dls_select *s, const dls_pool *p, int32_t type
         const int32_t last = p->last[base + k];
         if (last != DLS_NONE) {
             dls_rank shifted = *rank;
-            shifted.key += dls_select_slope(s, s->order.member[last].weight) * now_us;
+            const int32_t weight = s->order.member[last].weight;
+            /* A part of a GPU ages as one. */
+            const int32_t gpus_of_set =
+                s->unit == 1 ? weight : (weight + s->unit - 1) / s->unit;
+            shifted.key += dls_select_slope(s, gpus_of_set) * now_us;
             if (dls_rank_cmp(&shifted, &s->order.member[last].rank) < 0) {
                 behind += dls_order_sum(&s->order, p->running[base + k]) -
                           dls_order_sum_before(&s->order, p->running[base + k], &shifted);
@@ -344,7 +348,8 @@ static inline uint32_t fits_in_order(dls_select *s, const dls_pool *p, const dls
     while (rest) {
         const int32_t t = rest & first_bit ? first : __builtin_ctz(rest);
         rest &= ~(UINT32_C(1) << t);
-        if (p->cap[t] >= c->gpus && room_behind(s, p, t, rank, c->gpus, now_us) >= c->gpus) {
+        if (p->cap[t] >= c->weight &&
+            room_behind(s, p, t, rank, c->weight, now_us) >= c->weight) {
             fits |= UINT32_C(1) << t;
             if (!s->choose || t == first) {
                 break;
@@ -381,7 +386,7 @@ static int32_t first_over(dls_select *s, dls_pool *p, int32_t type, int64_t now_
     int32_t over = DLS_NONE;
     while (up_to > p->cap[type]) {
         over = last_of_cursors(s, p, now_us);
-        up_to -= s->cls[s->class_of[over]].gpus;
+        up_to -= s->cls[s->class_of[over]].weight;
         step_back(s, p, over);
     }
     return over;
@@ -419,7 +424,7 @@ static int32_t first_fitting(dls_select *s, const dls_pool *p, int32_t type, int
         if (job == DLS_NONE || earlier(s, best, job) == best) {
             return best;
         }
-        const int32_t gpus = s->cls[s->class_of[job]].gpus;
+        const int32_t gpus = s->cls[s->class_of[job]].weight;
         s->heads_examined++;
         room = room_behind(s, p, type, &s->order.member[job].rank, gpus, now_us);
         if (room >= gpus) {

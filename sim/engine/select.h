@@ -29,6 +29,7 @@
 
 typedef struct dls_class {
     int32_t gpus;
+    int32_t weight;         /* what it takes of a pool: GPUs, or thousandths of them (dls_select.unit) */
     uint32_t types;         /* bit t: may run on type t */
     int64_t cpu_milli, mem_mib; /* per GPU, 0 when not accounted */
     int32_t pool;
@@ -64,7 +65,7 @@ typedef struct dls_pool {
                                        n_classes + k; DLS_NONE */
     int32_t closed;                 /* classes whose head is refused on some type, as of .. */
     uint64_t closed_pass, closed_releases; /* .. this */
-    int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold */
+    int64_t cap[DLS_TYPES_MAX];     /* GPUs that the pool may hold, in units of the selection */
     int64_t most[DLS_TYPES_MAX];    /* the same while no GPU is down */
     int64_t used[DLS_TYPES_MAX];    /* GPUs of its selected jobs */
     int64_t waiting_gpus;           /* asked for by its waiting jobs */
@@ -78,6 +79,7 @@ typedef struct dls_select {
     int32_t n_classes;
     dls_pool *pool;
     int32_t n_pools, n_types;
+    int32_t unit;      /* of weights, to a GPU: 1, or 1000 where jobs have parts of GPUs */
     int32_t *class_of; /* [jobs], -1: infeasible */
     const int32_t *size; /* [jobs] GPUs that a job is selected for: its gang, unless jobs are elastic */
     int8_t *type;      /* [jobs] type that a selected job is selected on, -1: not selected */
@@ -124,6 +126,12 @@ dls_status dls_select_copy(dls_select *s, const dls_select *from, dls_error *err
 static inline int64_t dls_select_slope(const dls_select *s, int32_t gpus)
 {
     return s->ageing == DLS_AGE_NONE ? 0 : s->ageing == DLS_AGE_TIME ? 1 : gpus;
+}
+
+/* What a job of the class takes of its pool: its part of a GPU, or GPUs. */
+static inline int64_t dls_select_weight(const dls_select *s, const dls_class *c, int32_t job)
+{
+    return c->weight < s->unit ? c->weight : (int64_t)s->size[job] * s->unit;
 }
 
 void dls_select_add_waiting(dls_select *s, int32_t job, dls_rank rank, int64_t estimate_us);

@@ -27,7 +27,7 @@ static inline uint32_t dls_select_fits_free(const dls_pool *p, const dls_class *
     uint32_t fits = 0;
     for (; types; types &= types - 1) {
         const int32_t t = __builtin_ctz(types);
-        fits |= (uint32_t)(p->cap[t] - p->used[t] >= c->gpus) << t;
+        fits |= (uint32_t)(p->cap[t] - p->used[t] >= c->weight) << t;
     }
     return fits;
 }

@@ -24,7 +24,7 @@ static dls_status find_infeasible(dls_engine *e, dls_error *err)
         for (int32_t t = 0; t < s->n_types; t++) {
             const int64_t limit =
                 e->params->sched->share ? e->index->type[t].total_gpus : s->pool[c->pool].cap[t];
-            bool fits = c->types >> t & 1 && c->gpus <= limit;
+            bool fits = c->types >> t & 1 && c->weight <= limit;
             if (fits) {
                 int32_t parts = -1;
                 DLS_TRY(dls_place_job(e, j, t, &parts, &fits, err));
@@ -179,16 +179,51 @@ void dls_view_bind(dls_engine *e)
     v->engine = e;
 }
 
+/* What the trace asks for, a row per class. */
+static dls_status find_demand(const dls_engine *e, dls_demand **out, dls_error *err)
+{
+    const dls_select *s = &e->select;
+    DLS_TRY(dls_alloc_array(out, (size_t)s->n_classes + 1, sizeof **out, "requests", err));
+    for (int32_t c = 0; c < s->n_classes; c++) {
+        const dls_class *of = &s->cls[c];
+        (*out)[c].request = (dls_request){
+            .cpu_milli_per_gpu = of->cpu_milli,
+            .mem_mib_per_gpu = of->mem_mib,
+            .gpus = of->gpus,
+            .gpu_milli = of->weight < s->unit ? of->weight : DLS_GPU_MILLI,
+            .types = of->types,
+        };
+    }
+    for (int32_t j = 0; j < e->n; j++) {
+        (*out)[s->class_of[j]].jobs++;
+    }
+    return DLS_OK;
+}
+
+static dls_status init_placement(dls_engine *e, dls_error *err)
+{
+    const dls_placement_ops *ops = e->params->placement;
+    dls_demand *demand;
+    if (!ops->init) {
+        return DLS_OK;
+    }
+    DLS_TRY(find_demand(e, &demand, err));
+    e->index->demand = demand;
+    e->index->n_demand = (size_t)e->select.n_classes;
+    err->msg[0] = '\0';
+    const dls_status status =
+        ops->init(e->ask.placement_state, e->index, e->params->placement_values, err);
+    e->index->demand = NULL;
+    e->index->n_demand = 0;
+    dls_free(demand);
+    return dls_policy_returned(e, ops->name, "init", DLS_NONE, status, err);
+}
+
 /* The placement first; the scheduler sees the true durations here and nowhere else. */
 static dls_status init_policies(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
-    if (p->placement->init) {
-        err->msg[0] = '\0';
-        const dls_status status =
-            p->placement->init(e->ask.placement_state, e->index, p->placement_values, err);
-        DLS_TRY(dls_policy_returned(e, p->placement->name, "init", DLS_NONE, status, err));
-    }
+    DLS_TRY(init_placement(e, err));
     dls_view_bind(e);
     e->view.duration_us = e->jobs.duration_us;
     if (p->sched->init) {
@@ -248,7 +283,7 @@ static dls_status make_record(dls_engine *e, dls_error *err)
     if (e->failures.on) {
         DLS_TRY(dls_record_want_failures(r, err));
     }
-    if (p->elastic && e->walk.on) {
+    if ((p->elastic && e->walk.on) || e->index->parts) {
         DLS_TRY(dls_record_want_elastic(r, err));
     }
     return p->pace && p->pace->solo ? dls_record_want_fastest(r, err) : DLS_OK;
@@ -274,6 +309,19 @@ static dls_status make_arrays(dls_engine *e, dls_error *err)
                            "placement", err);
 }
 
+/* Parts of GPUs, where a job asks for one and gets it. A policy that divides the cluster among gang
+ * sizes gives away whole GPUs. */
+static dls_status make_parts(dls_engine *e, dls_error *err)
+{
+    const int32_t mode = e->params->cluster->gpu_parts;
+    e->select.unit = 1;
+    if (mode == DLS_PARTS_WHOLE || !e->col->gpus_milli || e->params->sched->share) {
+        return DLS_OK;
+    }
+    e->select.unit = DLS_GPU_MILLI;
+    return dls_parts_create(e->index, mode == DLS_PARTS_MIG, err);
+}
+
 static dls_status build(dls_engine *e, dls_error *err)
 {
     const dls_sim_params *p = e->params;
@@ -284,6 +332,7 @@ static dls_status build(dls_engine *e, dls_error *err)
     }
     choose_parts(e);
     DLS_TRY(dls_place_index_create(p->cluster, &e->index, err));
+    DLS_TRY(make_parts(e, err));
     DLS_TRY(make_record(e, err));
     DLS_TRY(dls_classes_make(e, err));
     DLS_TRY(dls_pools_make(e, err));

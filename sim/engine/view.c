@@ -96,8 +96,12 @@ int64_t dls_view_quota_gpus(const dls_view *view, int32_t job, int32_t type)
         return 0;
     }
     const dls_pool *pool = &view->engine->select.pool[c->pool];
+    const dls_select *s = &view->engine->select;
     const int64_t left = pool->cap[type] - pool->used[type], free = dls_view_free_gpus(view, type);
-    return left < free ? left : free;
+    if (free == 0 && c->weight < s->unit && left >= c->weight) {
+        return dls_parts_tightest(view->engine->index, type, c->weight, -1) >= 0;
+    }
+    return left / s->unit < free ? left / s->unit : free;
 }
 
 int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *gpus)
@@ -105,7 +109,8 @@ int32_t dls_view_pool(const dls_view *view, int32_t job, int32_t type, int64_t *
     const dls_class *c = class_of(view, __func__, job);
     const bool there = c && is_type(view, __func__, type);
     const int64_t total = dls_view_total_gpus(view, type);
-    const int64_t cap = there ? view->engine->select.pool[c->pool].cap[type] : 0;
+    const dls_select *s = &view->engine->select;
+    const int64_t cap = there ? s->pool[c->pool].cap[type] / s->unit : 0;
     *gpus = cap < total ? cap : total;
     return there ? c->pool : 0;
 }
@@ -114,7 +119,7 @@ int64_t dls_view_most_gpus(const dls_view *view, int32_t job, int32_t type)
 {
     const dls_class *c = class_of(view, __func__, job);
     return c && is_type(view, __func__, type) && c->types >> type & 1
-               ? view->engine->select.pool[c->pool].most[type]
+               ? view->engine->select.pool[c->pool].most[type] / view->engine->select.unit
                : 0;
 }
 

@@ -60,14 +60,8 @@ void dls_walk_account(dls_engine *e, int32_t job, int32_t parts, int64_t progres
 {
     DLS_DEBUG_ASSERT(e->walk.on && parts >= 0 && progress_us >= 0);
     const int32_t type = e->index->node[e->hold.part[parts].node].type;
-    const int64_t gpus = e->walk.held_gpus[job],
-                  held_us = e->clock.now_us - e->jobs.state_since_us[job];
     e->walk.service_us[(size_t)job * (size_t)e->select.n_types + (size_t)type] +=
-        progress_us * gpus;
-    if (e->rec->gpu_us && !dls_is_guest(e, job)) {
-        e->rec->gpu_us[job] += held_us * gpus;
-        e->rec->gpu_restore_us[job] += (held_us - progress_us) * gpus;
-    }
+        progress_us * e->walk.held_gpus[job];
 }
 
 /* ---- what is legal --------------------------------------------------------------------------- */
@@ -178,7 +172,10 @@ bool dls_want_is_held(const dls_engine *e, int32_t job, const dls_want *want)
 static bool has_room(const dls_engine *e, const dls_class *c, int32_t type, int64_t gpus)
 {
     const dls_pool *pool = &e->select.pool[c->pool];
-    return pool->cap[type] - pool->used[type] >= gpus && e->index->type[type].free_gpus >= gpus;
+    const bool part = c->weight < e->select.unit;
+    return pool->cap[type] - pool->used[type] >= (part ? c->weight : gpus * e->select.unit) &&
+           (e->index->type[type].free_gpus >= gpus ||
+            (part && dls_parts_tightest(e->index, type, c->weight, -1) >= 0));
 }
 
 /* Types on which so many GPUs are free by number, the job's quota considered; of named nodes the
@@ -213,7 +210,7 @@ void dls_count_mixed(dls_engine *e, int32_t job, int32_t parts, int32_t sign)
     dls_pool *pool = &e->select.pool[e->select.cls[e->select.class_of[job]].pool];
     const int32_t first = e->index->node[part[parts].node].type;
     for (int32_t p = parts; p >= 0; p = part[p].next) {
-        const int32_t gpus = sign * __builtin_popcountll(part[p].mask);
+        const int32_t gpus = sign * __builtin_popcountll(part[p].mask) * e->select.unit;
         pool->used[e->index->node[part[p].node].type] += gpus;
         pool->used[first] -= gpus;
     }
@@ -310,23 +307,6 @@ dls_status dls_preempt(dls_engine *e, int32_t job, dls_error *err)
 
 /* ---- sharing --------------------------------------------------------------------------------- */
 
-static int64_t milli_of(const dls_engine *e, int32_t job)
-{
-    return e->view.gpus_milli ? e->view.gpus_milli[job] : e->col->gpus[job] * INT64_C(1000);
-}
-
-/* Do the parts of one GPU, and the CPU and memory of its node, suffice for one job more? */
-static bool has_part(const dls_engine *e, int32_t job, int32_t host)
-{
-    int64_t cpu, mem, milli = milli_of(e, job) + milli_of(e, host);
-    const dls_node *node = &e->index->node[e->hold.part[e->hold.parts[host]].node];
-    for (int32_t g = e->guests.job[host].guest; g != DLS_NONE; g = e->guests.job[g].next) {
-        milli += milli_of(e, g);
-    }
-    dls_side_resources(e, job, e->col->gpus[job], &cpu, &mem);
-    return milli <= 1000 && node->free_cpu_milli >= cpu && node->free_mem_mib >= mem;
-}
-
 dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_error *err)
 {
     const dls_select *s = &e->select;
@@ -357,8 +337,8 @@ dls_status dls_join(dls_engine *e, int32_t job, int32_t host, bool *joined, dls_
         return dls_illegal(e, job, err, "is to join job %d, which shares with %d already", host,
                            n - 2);
     }
-    if (e->params->sched->parts ? !has_part(e, job, host)
-                                : c->cpu_milli > other->cpu_milli || c->mem_mib > other->mem_mib) {
+    if (c->weight > other->weight || c->cpu_milli > other->cpu_milli ||
+        c->mem_mib > other->mem_mib) {
         return DLS_OK; /* it could not inherit the GPUs */
     }
     DLS_TRY(dls_shares_memory(e, job, host, joined, err));

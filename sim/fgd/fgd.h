@@ -17,7 +17,7 @@
 #define DLS_FGD_FGD_H
 
 #include "base/strdict.h"
-#include "sched/fgd_score.h"
+#include "placement/fgd_score.h"
 
 #include <stdbool.h>
 #include <stdint.h>

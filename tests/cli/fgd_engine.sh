@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Requests for parts of GPUs in the engine: the scheduler fgd places pods that come one after the other and stay
-# where the replay of the published experiments does, under every score; parts never add up to more than a GPU.
+# Requests for parts of GPUs in the engine: the placement fgd puts pods that come one after the other and stay
+# where the replay of the published experiments does, under every score; under all schedulers and placements parts
+# never add up to more than a GPU, and slices of MIG lie at their places.
 . "$DLSIM_SOURCE/tests/support/cli.sh"
 
 # Nodes of three kinds, and pods of parts of a GPU, whole ones and gangs, more than there is room for.
@@ -38,8 +39,8 @@ awk -F, 'NR == 1 { print "job_id,num_gpu,submit_time,duration,num_cpu,mem_mib,gp
 
 for score in fgd bestfit dotproduct gpupacking gpuclustering; do
     expect 0 fgd --nodes=nodes.csv pods.csv --policy=$score -q --force -o want.csv
-    expect 0 --config=cluster.cfg --trace=trace.csv --scheduler=fgd --set scheduler.score=$score \
-        --set scheduler.exact=false --set run.audit=true --until=900 --quiet --force -o run.h5
+    expect 0 --config=cluster.cfg --trace=trace.csv --scheduler=fifo --set scheduler.discipline=fit --placement=fgd \
+        --set cluster.gpu_parts=any --set placement.score=$score --set placement.exact=false --set run.audit=true --until=900 --quiet --force -o run.h5
     expect 0 export --csv --table=allocations run.h5 --force -o allocations.csv
     awk -F, 'NR == FNR { if (FNR > 1) want[$1] = $2; next }
         FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -58,42 +59,52 @@ for score in fgd bestfit dotproduct gpupacking gpuclustering; do
     checks=$((checks + 1))
 done
 
-# Jobs that come and go: no GPU is ever given away more than whole, and slices of MIG are sevenths.
+# Jobs that come and go, most of them on parts of GPUs: no GPU is ever given away more than whole.
 awk -F, 'NR == 1 { print "job_id,num_gpu,submit_time,duration,num_cpu,mem_mib,gpu_type"; next } {
     printf "%s,%.3f,%d,%d,%.3f,%d,%s\n", $1, $4 * $5 / 1000, NR, 20 + 37 * NR % 400, $2 / 1000, $3, $6
 }' pods.csv >trace.csv
-for option in mig=false mig=true strict=true score=random; do
-    expect 0 --config=cluster.cfg --trace=trace.csv --scheduler=fgd --set scheduler.$option --set run.audit=true \
+# runs MODE OPTION..: all jobs run, GPUs are shared, and nobody has more of one than there is.
+runs() {
+    local mode=$1
+    shift
+    expect 0 --config=cluster.cfg --trace=trace.csv --set cluster.gpu_parts=$mode "$@" --set run.audit=true \
         --quiet --force -o run.h5
     expect 0 export --csv --table=allocations run.h5 --force -o allocations.csv
-    awk -F, -v mig=$option 'NR == FNR { if (FNR > 1) { n = FNR - 2; milli[n] = $5; if (mig == "mig=true" && $5 < 1000)
+    awk -F, -v mode=$mode 'NR == FNR { if (FNR > 1) { n = FNR - 2; milli[n] = $5; if (mode == "mig" && $5 < 1000)
                 for (k = 1; k <= 7; k++) if (k != 5 && k != 6 && 7 * $5 <= 1000 * k) { milli[n] = int(1000 * k / 7); break } }
             next }
         FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
-        { r++; job[r] = $at["job"]; node[r] = $at["node"]; from[r] = $at["start_us"]; to[r] = $at["end_us"]; mask[r] = $at["gpu_mask"]
-          jobs[job[r]] = 1 }
-        END {
-            for (i = 1; i <= r; i++) for (bit = 1; bit <= 128; bit *= 2) {
-                if (int(mask[i] / bit) % 2 == 0) continue
-                sum = shared = 0
-                for (k = 1; k <= r; k++)
-                    if (node[k] == node[i] && int(mask[k] / bit) % 2 && from[k] <= from[i] && from[i] < to[k]) {
-                        sum += milli[job[k]]
-                        shared++
-                    }
-                if (sum > 1000) over++
-                if (shared > 1) together++
-            }
-            for (j in jobs) ran++
-            print ran + 0, over + 0, together + 0
-        }' pods.csv allocations.csv >result.txt
+        "guest" in at && $at["guest"] + 0 { next }
+        { for (bit = 1; bit <= 128; bit *= 2) if (int($at["gpu_mask"] / bit) % 2) {
+            gpu = $at["node"] "_" bit
+            printf "%s %.0f 1 %d %d\n%s %.0f 0 %d %d\n", gpu, $at["start_us"], $at["job"], milli[$at["job"]], \
+                gpu, $at["end_us"], $at["job"], -milli[$at["job"]]
+        } }' pods.csv allocations.csv | sort -k1,1 -k2,2n -k3,3n |
+        awk '$1 != gpu { gpu = $1; sum = n = 0 }
+            { sum += $5; n += $3 ? 1 : -1; ran[$4]; over += sum > 1000; together += n > 1 }
+            END { print length(ran), over + 0, together + 0 }' >result.txt
     read -r ran over together <result.txt
-    echo "$option: $ran ran, $over over, $together shared"
-    test "$ran" -eq 260 && test "$over" -eq 0 && test "$together" -gt 50 || fail "$option: $(cat result.txt)"
+    echo "$mode $*: $ran ran, $over over, $together shared"
+    test "$ran" -eq 260 && test "$over" -eq 0 && test "$together" -gt 50 || fail "$mode $*: $(cat result.txt)"
     checks=$((checks + 1))
+}
+for mode in mig any; do
+    for score in fgd random; do
+        runs $mode --scheduler=fifo --set scheduler.discipline=fit --placement=fgd --set placement.score=$score
+    done
+    for scheduler in srsf antman muri-s; do
+        runs $mode --scheduler=$scheduler
+    done
+    runs $mode --scheduler=sjf --set scheduler.discipline=easy
+    runs $mode --scheduler=srtf --placement=random --set failures.gpu_mtbf=600 --set failures.repair=30
 done
 
-# Without parts a fraction is a whole GPU, and says so.
+# A fraction above one is rounded up, and counted; without parts so is a part of a GPU.
+printf 'job_id,num_gpu,submit_time,duration\na,1.5,0,10\nb,0.5,0,10\n' >above.csv
+expect 0 --config=cluster.cfg --trace=above.csv --scheduler=fifo --set cluster.gpu_parts=any --force -o above.h5
+says err.txt "fractional GPU request rounded up"
+expect 0 export --csv --table=allocations above.h5 --force -o allocations.csv
+grep -qE '^0,.*,2,1' allocations.csv || fail "1.5 GPUs: $(cat allocations.csv)"
 expect 0 --config=cluster.cfg --trace=trace.csv --scheduler=fifo --force -o whole.h5
 says err.txt "fractional GPU request rounded up"
 echo "$checks checks"

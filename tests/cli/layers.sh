@@ -20,7 +20,7 @@ allowed() {
     sim/tiresias) echo base cluster record tiresias ;;
     sim/elasticflow) echo base cluster record workload sched elasticflow ;;
     sim/muri) echo base sched muri ;;
-    sim/fgd) echo base sched fgd ;;
+    sim/fgd) echo base placement fgd ;;
     sim/lucid) echo base lucid ;;
     sim/pollux) echo base sched pollux ;;
     sim/gavel) echo base sched workload/graph gavel ;;

@@ -38,10 +38,9 @@ static inline dls_setup *setup_of(const char *text, const char *scheduler)
     return setup;
 }
 
-/* Jobs that compete, gangs of 1 to 8: at most so long between two, at most so long; with models or
- * not. */
-static inline dls_trace *trace_with(uint32_t seed, size_t n, uint32_t gap_s, uint32_t longest_s,
-                                    bool models)
+/* Jobs that compete: at most so long between two, at most so long; with models or not. */
+static inline dls_trace *trace_sized(uint32_t seed, size_t n, uint32_t gap_s, uint32_t longest_s,
+                                     bool models, int64_t (*milli)(uint32_t seed))
 {
     static const char *const names[] = {"resnet50", "vgg16", "bert-base", "alexnet", "inception3"};
     dls_trace_builder *b;
@@ -54,13 +53,35 @@ static inline dls_trace *trace_with(uint32_t seed, size_t n, uint32_t gap_s, uin
         seed = seed * 1664525u + 1013904223u;
         t += (seed >> 8) % gap_s * INT64_C(1000000);
         rec.submit_us = t;
-        rec.gpus_milli = 1000 << (seed >> 20) % 4;
+        rec.gpus_milli = milli(seed);
         rec.duration_us = (1 + (int64_t)(seed >> 12) % longest_s) * 1000000;
         rec.model = models ? names[(seed >> 5) % 5] : NULL;
         must(dls_trace_builder_add(b, &rec, "here", &err));
     }
     must(dls_trace_builder_finish(b, &trace, &err));
     return trace;
+}
+
+static inline int64_t gangs_to_8(uint32_t seed)
+{
+    return 1000 << (seed >> 20) % 4;
+}
+
+static inline dls_trace *trace_with(uint32_t seed, size_t n, uint32_t gap_s, uint32_t longest_s,
+                                    bool models)
+{
+    return trace_sized(seed, n, gap_s, longest_s, models, gangs_to_8);
+}
+
+/* 1/8 to 8/8 of a GPU. */
+static inline int64_t eighths_of_gpu(uint32_t seed)
+{
+    return 125 * (1 + (int64_t)(seed >> 20) % 8);
+}
+
+static inline dls_trace *trace_of_parts(uint32_t seed, size_t n)
+{
+    return trace_sized(seed, n, 60, 1500, true, eighths_of_gpu);
 }
 
 static inline dls_trace *trace_of(uint32_t seed, size_t n)

@@ -31,6 +31,10 @@
         "services: { ahead = 60; list = ({ name = \"chat\"; gpu_type = \"A100\"; start = 60; "     \
         "load = \"0=20; 0.5=60; 1=20; 1.5=60; 2=20; 4=70\"; request = 0.1; bound = 0.3; }); };"
 
+#define PARTS(mode)                                                                                \
+    "schema_version = 1; cluster: { gpu_parts = \"" mode "\"; nodes = ("                            \
+    "{ name = \"a\"; count = 3; gpus = 4; gpu_type = \"A100\"; }); }"
+
 static dls_trace *trace_of_models(uint32_t seed, size_t n)
 {
     return trace_with(seed, n, 120, 1500, true);
@@ -136,6 +140,21 @@ static void placements(void **unused)
     for (const dls_placement_ops *const *p = dls_placements(); *p; p++) {
         check(WORLD, "dlas-gpu", (*p)->name, trace);
         check(p == dls_placements() ? SERVING : FAILING, "fjf", (*p)->name, trace);
+    }
+    dls_trace_destroy(trace);
+}
+
+/* Jobs on parts of GPUs, with guests and without. */
+static void parts(void **unused)
+{
+    (void)unused;
+    dls_trace *trace = trace_of_parts(4, 150);
+    check(PARTS("any") ";", "srtf", "consolidated", trace);
+    check(PARTS("mig") ";", "muri-s", "first-fit", trace);
+    check(PARTS("mig") "; perf: { model = \"operator\"; }; predictor: { source = \"noisy\"; };",
+          "srtf", "driple-pack", trace);
+    for (int k = 0; k < 2; k++) {
+        check(k ? PARTS("mig") ";" : PARTS("any") ";", "fjf", "fgd", trace);
     }
     dls_trace_destroy(trace);
 }
@@ -335,7 +354,7 @@ static void slurm_tables(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slurm_tables), cmocka_unit_test(schedulers), cmocka_unit_test(placements),
+        cmocka_unit_test(slurm_tables), cmocka_unit_test(schedulers), cmocka_unit_test(placements), cmocka_unit_test(parts),
         cmocka_unit_test(what_if),      cmocka_unit_test(no_clone),   cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

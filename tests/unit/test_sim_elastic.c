@@ -134,26 +134,6 @@ static void test_join(void **unused)
     setup_fini(&s);
 }
 
-/* Under a policy that shares by parts whole GPUs are not shared. */
-static void test_join_parts(void **unused)
-{
-    (void)unused;
-    static const case_job jobs[] = {{0, 10, 1, NULL, NULL}, {0, 10, 1, NULL, NULL}};
-    static const step steps[] = {
-        {0, START, 0, 0, {0}}, {0, JOIN, 1, 0, {0}}, {20, START, 1, 0, {0}}};
-    dls_sched_ops ops = scripted;
-    sim_setup s;
-    RUN(&s, case_cluster(1, 4, 0), jobs, steps);
-    ops.parts = true;
-    s.p.sched = &ops;
-    dls_record *rec = case_run(&s.p);
-    assert_int_equal(rec->end_us[0], S(10));
-    assert_int_equal(rec->end_us[1], S(30));
-    assert_int_equal(rec->guest_starts, 0);
-    dls_record_destroy(rec);
-    setup_fini(&s);
-}
-
 /* A host that is preempted takes its guests with it; a guest that is preempted leaves the others.
  */
 static void test_join_preempted(void **unused)
@@ -304,8 +284,8 @@ int main(void)
         cmocka_unit_test(test_resize),     cmocka_unit_test(test_restore_by_job),
         cmocka_unit_test(test_batch),      cmocka_unit_test(test_types_and_nodes),
         cmocka_unit_test(test_join),       cmocka_unit_test(test_join_preempted),
-        cmocka_unit_test(test_join_parts), cmocka_unit_test(test_admit_and_decline),
         cmocka_unit_test(test_seen),       cmocka_unit_test(test_illegal),
+        cmocka_unit_test(test_admit_and_decline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

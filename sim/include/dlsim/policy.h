@@ -357,8 +357,7 @@ typedef struct dls_sched_ops {
     void (*timing)(const void *state, dls_round_timing *out);          /* ... which has this too: asked
                                                                           once, after init */
     bool joins;                                                        /* jobs may share GPUs */
-    bool parts; /* and only those that ask for a part of one GPU (gpus_milli < 1000), while the parts of a
-                   GPU's jobs add up to at most a whole and its node has the CPU and memory for each */
+    bool unused; /* holds the place of what once was here */
     bool mixes; /* named nodes may be of several GPU types: as fast as on the slowest, held_type is the first's */
     /* Optional, at arrival: false turns the job away. */
     bool (*admit)(void *state, const dls_view *view, int32_t job);
@@ -428,6 +427,8 @@ typedef struct dls_request {
     int64_t *retry_us;          /* a refusal may set it: ask again at that time even if no GPU is given
                                    back meanwhile */
     const struct dls_pace *pace; /* came later: asked through dls_place_gpu_speed */
+    int32_t gpu_milli;          /* thousandths of each GPU: 1000, or a part of one (gpus is 1) */
+    uint32_t types;             /* all that the job may run on: bit t for type t */
 } dls_request;
 
 /* Prediction for the request's job, or for another running or waiting one. false: no predictor, or
@@ -463,6 +464,10 @@ DLS_API uint64_t dls_place_free_mask(const dls_place_index *index, int32_t node)
  * (perf.variability); 1: alike, as far as is known. A gang is as fast as its slowest GPU. O(1). */
 DLS_API double dls_place_gpu_speed(const dls_place_index *index, const dls_request *r, int32_t node, int32_t gpu);
 
+/* Thousandths that a job could have of a GPU, 0 if it is taken whole or down; of MIG the largest slice. O(1). */
+DLS_API int32_t dls_place_gpu_left(const dls_place_index *index, int32_t node, int32_t gpu);
+/* What so many jobs of the trace ask for: the i-th kind of request; 0: there are no more. For `init` alone. */
+DLS_API int64_t dls_place_demand(const dls_place_index *index, size_t i, dls_request *out);
 /* What a node has free of CPU (1/1000 core) and memory (MiB); 0 where it is not accounted. */
 DLS_API int64_t dls_place_free_cpu(const dls_place_index *index, int32_t node);
 DLS_API int64_t dls_place_free_mem(const dls_place_index *index, int32_t node);
@@ -548,6 +553,7 @@ typedef struct dls_placement_ops {
     bool needs_prediction;      /* a run without a predictor is refused */
     bool by_job;               /* a refusal is about the job and not about all that ask for the same: the
                                   next of them is asked too, where the scheduler skips what does not fit */
+    bool parts;                /* it is asked for parts of GPUs and names whose; without, the engine fills GPUs up */
     size_t state_bytes;
     dls_status (*init)(void *state, const dls_place_index *index, const dls_option_value *values,
                        dls_error *err); /* optional */

@@ -2,7 +2,7 @@
  *
  * FGD and the five policies that it was compared with: what a node is worth to a pod that fits it.
  */
-#include "sched/fgd_score.h"
+#include "placement/fgd_score.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  *
  * What a node is worth to a request for GPUs or a part of one, under FGD (Weng et al., "Beware of
  * Fragmentation", ATC 2023) and the policies that it was compared with. The replay of the published
- * experiments (sim/fgd) and the scheduler `fgd` go by it.
+ * experiments (sim/fgd) and the placement `fgd` go by it.
  */
-#ifndef DLS_SCHED_FGD_SCORE_H
-#define DLS_SCHED_FGD_SCORE_H
+#ifndef DLS_PLACEMENT_FGD_SCORE_H
+#define DLS_PLACEMENT_FGD_SCORE_H
 
 #include <stdbool.h>
 #include <stddef.h>
